@@ -1,0 +1,64 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/base/samples.hpp"
+#include "widelimit/recipe/recipe.hpp"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace widelimit {
+
+/// Half-open range of samples.
+struct Range {
+  Index begin = 0;
+  Index end = 0;
+  [[nodiscard]] Index size() const { return end - begin; }
+};
+
+/// Samples as a back end holds them: everything that belongs to one sample alone (norms after every step, spectra of
+/// its activations), so that a pair costs only what is its own. Opaque; made by Backend::load, read by that back end.
+class Loaded {
+ public:
+  virtual ~Loaded() = default;
+  [[nodiscard]] virtual Index count() const = 0;
+};
+
+/// The seam between the algorithms and the machines that run them. A back end knows recipes, never networks.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// As the user writes it: "cpu", "reference", "cuda:0".
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// One line for `doctor` and for records: threads, vector instructions, BLAS.
+  [[nodiscard]] virtual std::string description() const = 0;
+  /// Workers that for_each keeps busy.
+  [[nodiscard]] virtual int threads() const = 0;
+  /// How this recipe will be evaluated, in words: "strips of pairs, vectorised, float32".
+  [[nodiscard]] virtual std::string route(const Recipe& recipe, Precision precision) const = 0;
+
+  /// Per-sample part of a recipe. O(n · steps), plus the self-covariance of each image where pooling needs it.
+  [[nodiscard]] virtual std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x,
+                                                     Precision precision) const = 0;
+  /// outputs[s](i, j) = output s of the recipe on the pair (rows.begin + i, cols.begin + j), as of two different
+  /// samples. Sequential: for_each is what runs tiles at once.
+  virtual void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+                    std::span<const MatrixView<float>> outputs) const = 0;
+  virtual void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+                    std::span<const MatrixView<double>> outputs) const = 0;
+  /// outputs(s, i) = output s on the pair (i, i) of one sample with itself: the diagonal of a symmetric Gram, where
+  /// dropout divides by its rate.
+  virtual void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const = 0;
+
+  /// Edge length of the square tiles this back end likes for a recipe.
+  [[nodiscard]] virtual Index tile_edge(const Recipe& recipe, Precision precision) const = 0;
+  /// Runs task(0) … task(count−1), in any order, on all workers; the first exception stops the rest and is
+  /// rethrown. `poll` is called on the calling thread between tasks and stops the work by throwing.
+  virtual void for_each(Index count, const std::function<void(Index)>& task,
+                        const std::function<void()>& poll) const = 0;
+};
+
+}  // namespace widelimit

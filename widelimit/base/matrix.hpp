@@ -1,0 +1,68 @@
+#pragma once
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/types.hpp"
+
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace widelimit {
+
+/// A row-major window on somebody else's numbers; row i starts at data + i·stride.
+template <typename T>
+struct MatrixView {
+  T* data = nullptr;
+  Index rows = 0;
+  Index cols = 0;
+  Index stride = 0;
+
+  [[nodiscard]] T* row(Index i) const { return data + i * stride; }
+  [[nodiscard]] T& operator()(Index i, Index j) const { return data[i * stride + j]; }
+  [[nodiscard]] MatrixView block(Index i, Index j, Index r, Index c) const {
+    return {data + i * stride + j, r, c, stride};
+  }
+  operator MatrixView<const T>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data, rows, cols, stride};
+  }
+};
+
+/// Uninitialised memory for `bytes`, aligned for vectors and, when large, for the kernel's huge pages: first touch
+/// of a fresh Gram matrix otherwise costs more than its arithmetic. Throws Error{resource}.
+[[nodiscard]] void* allocate_pages(std::size_t bytes);
+void release_pages(void* memory) noexcept;
+
+/// Owning row-major matrix of plain numbers; moves, does not copy by accident. Contents start uninitialised.
+template <std::floating_point T>
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(Index rows, Index cols)
+      : data_(static_cast<T*>(allocate_pages(sizeof(T) * static_cast<std::size_t>(rows * cols)))),
+        rows_(rows),
+        cols_(cols) {}
+
+  [[nodiscard]] Index rows() const { return rows_; }
+  [[nodiscard]] Index cols() const { return cols_; }
+  [[nodiscard]] T* data() { return data_.get(); }
+  [[nodiscard]] const T* data() const { return data_.get(); }
+  [[nodiscard]] T& operator()(Index i, Index j) { return data_[i * cols_ + j]; }
+  [[nodiscard]] const T& operator()(Index i, Index j) const { return data_[i * cols_ + j]; }
+  [[nodiscard]] MatrixView<T> view() { return {data(), rows_, cols_, cols_}; }
+  [[nodiscard]] MatrixView<const T> view() const { return {data(), rows_, cols_, cols_}; }
+  /// Hands the memory over; free it with release_pages.
+  [[nodiscard]] T* release() { return data_.release(); }
+
+ private:
+  struct Release {
+    void operator()(T* memory) const noexcept { release_pages(memory); }
+  };
+  std::unique_ptr<T[], Release> data_;
+  Index rows_ = 0;
+  Index cols_ = 0;
+};
+
+}  // namespace widelimit

@@ -1,0 +1,62 @@
+#include "widelimit/base/random.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace widelimit {
+
+namespace {
+
+double open_unit(std::uint32_t high, std::uint32_t low) {
+  const std::uint64_t bits = (static_cast<std::uint64_t>(high) << 32) | low;
+  return (static_cast<double>(bits >> 11) + 0.5) * 0x1.0p-53;
+}
+
+}  // namespace
+
+std::array<std::uint32_t, 4> Random::words(std::uint64_t index) const {
+  constexpr std::uint32_t multiplier_0 = 0xD2511F53;
+  constexpr std::uint32_t multiplier_1 = 0xCD9E8D57;
+  constexpr std::uint32_t weyl_0 = 0x9E3779B9;
+  constexpr std::uint32_t weyl_1 = 0xBB67AE85;
+  std::array<std::uint32_t, 4> counter{
+      static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
+      static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)};
+  auto key_0 = static_cast<std::uint32_t>(seed_);
+  auto key_1 = static_cast<std::uint32_t>(seed_ >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t product_0 = std::uint64_t{multiplier_0} * counter[0];
+    const std::uint64_t product_1 = std::uint64_t{multiplier_1} * counter[2];
+    counter = {static_cast<std::uint32_t>(product_1 >> 32) ^ counter[1] ^ key_0,
+               static_cast<std::uint32_t>(product_1),
+               static_cast<std::uint32_t>(product_0 >> 32) ^ counter[3] ^ key_1,
+               static_cast<std::uint32_t>(product_0)};
+    key_0 += weyl_0;
+    key_1 += weyl_1;
+  }
+  return counter;
+}
+
+std::uint64_t Random::bits(std::uint64_t index) const {
+  const auto word = words(index);
+  return (static_cast<std::uint64_t>(word[0]) << 32) | word[1];
+}
+
+double Random::uniform(std::uint64_t index) const {
+  const auto word = words(index);
+  return open_unit(word[0], word[1]);
+}
+
+double Random::normal(std::uint64_t index) const {
+  const auto word = words(index / 2);
+  const double radius = std::sqrt(-2.0 * std::log(open_unit(word[0], word[1])));
+  const double angle = 2.0 * std::numbers::pi * open_unit(word[2], word[3]);
+  return radius * (index % 2 == 0 ? std::cos(angle) : std::sin(angle));
+}
+
+std::uint64_t Random::below(std::uint64_t bound, std::uint64_t index) const {
+  // Multiply-shift; its bias, bound/2^64, is far below anything a shuffle could show.
+  return static_cast<std::uint64_t>((static_cast<__uint128_t>(bits(index)) * bound) >> 64);
+}
+
+}  // namespace widelimit

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace widelimit {
+
+/// Counter-based randomness: every value is a pure function of (seed, stream, index), so weights are the same on one
+/// thread, many threads, many ranks or a GPU. Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011).
+class Random {
+ public:
+  explicit constexpr Random(std::uint64_t seed, std::uint64_t stream = 0) : seed_(seed), stream_(stream) {}
+
+  /// Four independent uniform 32-bit words.
+  [[nodiscard]] std::array<std::uint32_t, 4> words(std::uint64_t index) const;
+  [[nodiscard]] std::uint64_t bits(std::uint64_t index) const;
+  /// Uniform on (0, 1), 53 bits.
+  [[nodiscard]] double uniform(std::uint64_t index) const;
+  /// Standard normal by Box–Muller; indices 2k and 2k+1 are the two halves of one draw.
+  [[nodiscard]] double normal(std::uint64_t index) const;
+  /// Uniform on {0, …, bound − 1}; bound > 0.
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound, std::uint64_t index) const;
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t stream_;
+};
+
+}  // namespace widelimit

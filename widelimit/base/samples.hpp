@@ -1,0 +1,29 @@
+#pragma once
+
+#include "widelimit/base/matrix.hpp"
+#include "widelimit/base/types.hpp"
+
+#include <variant>
+
+namespace widelimit {
+
+/// A matrix whose precision is known at run time.
+using AnyMatrix = std::variant<Matrix<float>, Matrix<double>>;
+
+/// n samples of one shape, borrowed: row i holds sample i, positions row by row, channels last (N·H·W·C).
+/// Cheap to copy; whoever owns the numbers must outlive it.
+struct SampleView {
+  std::variant<MatrixView<const float>, MatrixView<const double>> values;
+  Shape shape;
+
+  SampleView(MatrixView<const float> rows, Shape sample_shape) : values(rows), shape(sample_shape) {}
+  SampleView(MatrixView<const double> rows, Shape sample_shape) : values(rows), shape(sample_shape) {}
+  SampleView(const AnyMatrix& matrix, Shape sample_shape)
+      : SampleView(std::visit([&](const auto& m) { return SampleView(m.view(), sample_shape); }, matrix)) {}
+
+  [[nodiscard]] Index count() const {
+    return std::visit([](const auto& rows) { return rows.rows; }, values);
+  }
+};
+
+}  // namespace widelimit

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace widelimit {
+
+/// "0.1.0": carried by every result.
+[[nodiscard]] std::string_view version();
+
+}  // namespace widelimit

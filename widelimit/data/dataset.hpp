@@ -1,0 +1,25 @@
+#pragma once
+
+#include "widelimit/base/samples.hpp"
+
+#include <string>
+#include <vector>
+
+namespace widelimit {
+
+/// Samples with what is known of them. Bytes (images) are held as float, everything read from text as double.
+struct Dataset {
+  std::string name;                      ///< as the user asked for it, for messages and reports
+  AnyMatrix values;                      ///< n × shape.size()
+  Shape shape;
+  std::vector<Index> labels;             ///< class of each sample, an index into class_names; empty where unlabelled
+  std::vector<std::string> class_names;  ///< as written in the source, in the order of their numeric or text value
+  std::vector<double> targets;           ///< regression targets, where the labels are real numbers; else empty
+
+  [[nodiscard]] Index count() const {
+    return std::visit([](const auto& m) { return m.rows(); }, values);
+  }
+  [[nodiscard]] SampleView view() const { return {values, shape}; }
+};
+
+}  // namespace widelimit

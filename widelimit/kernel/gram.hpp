@@ -1,0 +1,69 @@
+#pragma once
+
+#include "widelimit/backend/backend.hpp"
+#include "widelimit/base/progress.hpp"
+#include "widelimit/base/samples.hpp"
+#include "widelimit/network/network.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace widelimit {
+
+/// Which of the two limit kernels; `both` costs little more than `ntk`.
+enum class Kind : std::uint8_t { nngp = 1, ntk = 2, both = 3 };
+[[nodiscard]] constexpr bool has(Kind kinds, Kind kind) {
+  return (static_cast<int>(kinds) & static_cast<int>(kind)) != 0;
+}
+[[nodiscard]] Kind parse_kind(std::string_view text);  ///< "ntk", "nngp" or "nngp,ntk"
+
+struct GramOptions {
+  Kind kind = Kind::ntk;
+  Precision precision = Precision::f64;
+  Progress* progress = nullptr;  ///< called on the calling thread; may stop the work
+};
+
+/// A Gram matrix with what is known about how it came to be.
+struct Gram {
+  AnyMatrix nngp;          ///< empty unless asked for
+  AnyMatrix ntk;           ///< empty unless asked for
+  bool symmetric = false;  ///< one set of samples against itself; the matrices are exactly symmetric
+  std::string route;       ///< how it was computed, in words
+  /// Where quadrature took part: an estimate of the largest relative error it left in an entry of nngp. 0 where all
+  /// formulas are closed.
+  double quadrature_error = 0.0;
+  double seconds = 0.0;
+};
+
+/// Kernel of x against itself: half the work of the rectangle, exactly symmetric.  O(n²·steps).
+[[nodiscard]] Gram gram(const Network& network, const SampleView& x, const GramOptions& options,
+                        const Backend& backend);
+/// Kernel of every sample of x1 with every sample of x2.
+[[nodiscard]] Gram gram(const Network& network, const SampleView& x1, const SampleView& x2,
+                        const GramOptions& options, const Backend& backend);
+
+/// Θ(x_i, x_i) and Σ(x_i, x_i) alone, in double: 2 × n, nngp first.  O(n·steps) for networks on vectors.
+[[nodiscard]] Matrix<double> diagonal(const Network& network, const SampleView& x, const Backend& backend,
+                                      Precision precision = Precision::f64);
+
+/// What the training of each weight layer alone adds to the NTK; the matrices sum to Θ.
+struct LayerContributions {
+  std::vector<std::string> layers;  ///< place and text of each weight layer, in order of evaluation
+  std::vector<AnyMatrix> ntk;       ///< as many
+};
+[[nodiscard]] LayerContributions layer_contributions(const Network& network, const SampleView& x,
+                                                     const GramOptions& options, const Backend& backend);
+
+/// Every depth and every frozen prefix in one pass: matrix (i·(L+1) + j) of `values`, an (L+1)²·n × n stack, is the
+/// NTK of the network cut after i hidden layers (0 = linear) with its first j weight layers frozen; zero where
+/// j > i. The network must be dense layers with activations between them: dense (φ dense)*.
+struct Sweep {
+  Index hidden_layers = 0;  ///< L
+  Index count = 0;          ///< n
+  AnyMatrix values;
+};
+[[nodiscard]] Sweep sweep(const Network& network, const SampleView& x, const GramOptions& options,
+                          const Backend& backend);
+
+}  // namespace widelimit

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/base/samples.hpp"
+#include "widelimit/network/network.hpp"
+
+#include <cstdint>
+
+namespace widelimit {
+
+struct MonteCarloOptions {
+  Index width = 256;       ///< hidden units or channels of each random network
+  Index draws = 64;        ///< independent networks; at least 2
+  std::uint64_t seed = 0;
+  int threads = 0;         ///< 0: one per processor
+  bool ntk = true;         ///< also the (costlier) tangent kernel
+  Progress* progress = nullptr;
+};
+
+/// Mean over random finite networks, and the standard error of that mean, entry by entry. The finite-width bias,
+/// O(1/width), is not part of the standard error.
+struct MonteCarloGram {
+  Matrix<double> nngp;
+  Matrix<double> nngp_error;
+  Matrix<double> ntk;  ///< empty unless asked for
+  Matrix<double> ntk_error;
+};
+
+/// An independent check of the closed forms, and the only answer for networks without one (max_pool).
+[[nodiscard]] MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, const SampleView& x2,
+                                              const MonteCarloOptions& options);
+
+}  // namespace widelimit

@@ -1,0 +1,107 @@
+#pragma once
+
+#include "widelimit/base/types.hpp"
+#include "widelimit/network/activation.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace widelimit {
+
+struct Layer;
+/// Layers in order; the series part of a series-parallel tree.
+using Layers = std::vector<Layer>;
+
+/// Rows × columns of a window or of its steps.
+struct Extent {
+  Index rows = 1;
+  Index cols = 1;
+  bool operator==(const Extent&) const = default;
+};
+
+enum class Padding : std::uint8_t { same, valid, circular };
+[[nodiscard]] std::string_view to_string(Padding padding);  ///< "SAME", "VALID", "CIRCULAR"
+
+/// z = (w_std/√fan_in)·W a + b_std·b, all entries of W, b ~ N(0,1) and trained.          [mathematics §1]
+struct Dense {
+  double w_std = 1.0;
+  double b_std = 0.0;
+  bool operator==(const Dense&) const = default;
+};
+
+/// Convolution; divides by √(fan_in · window size).
+struct Conv {
+  Extent kernel{3, 3};
+  Extent strides{1, 1};
+  Padding padding = Padding::same;
+  double w_std = 1.0;
+  double b_std = 0.0;
+  bool operator==(const Conv&) const = default;
+};
+
+enum class Pooling : std::uint8_t { average, sum, max };
+
+/// avg_pool, sum_pool, max_pool. max_pool has no closed-form kernel: Monte Carlo only.
+struct Pool {
+  Pooling pooling = Pooling::average;
+  Extent window{2, 2};
+  Extent strides{2, 2};
+  Padding padding = Padding::valid;
+  bool operator==(const Pool&) const = default;
+};
+
+/// global_avg_pool, global_sum_pool (never max): over all positions.
+struct GlobalPool {
+  Pooling pooling = Pooling::average;
+  bool operator==(const GlobalPool&) const = default;
+};
+
+/// Positions become features.
+struct Flatten {
+  bool operator==(const Flatten&) const = default;
+};
+
+/// Over channels, without trained scale or shift.
+struct LayerNorm {
+  bool operator==(const LayerNorm&) const = default;
+};
+
+/// `rate` is the probability to keep a value, as in the reference values.
+struct Dropout {
+  double rate = 0.5;
+  bool operator==(const Dropout&) const = default;
+};
+
+/// Global self-attention, 1/d scaling, tied query and key weights, softmax, no positional embedding.
+struct Attention {
+  bool operator==(const Attention&) const = default;
+};
+
+/// branch(x) + shortcut(x); the identity where there is no shortcut.
+struct Residual {
+  Layers branch;
+  std::optional<Layers> shortcut;
+  bool operator==(const Residual&) const;
+};
+
+/// One layer of a network. A reader of networks visits the variant, so the compiler lists every reader that a new
+/// alternative must teach.
+struct Layer {
+  using Variant =
+      std::variant<Dense, Conv, Activation, Pool, GlobalPool, Flatten, LayerNorm, Dropout, Attention, Residual>;
+  Variant value;
+
+  template <typename T>
+    requires std::constructible_from<Variant, T>
+  Layer(T layer) : value(std::move(layer)) {}  // a layer is written as its struct
+  bool operator==(const Layer&) const = default;
+};
+
+inline bool Residual::operator==(const Residual& other) const {
+  return branch == other.branch && shortcut == other.shortcut;
+}
+
+}  // namespace widelimit
