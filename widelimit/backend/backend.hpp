@@ -24,6 +24,8 @@ class Loaded {
  public:
   virtual ~Loaded() = default;
   [[nodiscard]] virtual Index count() const = 0;
+  /// Estimate of the largest relative error that quadrature leaves in a kernel entry; 0 for closed forms.
+  [[nodiscard]] virtual double quadrature_error() const = 0;
 };
 
 /// The seam between the algorithms and the machines that run them. A back end knows recipes, never networks.

@@ -23,25 +23,23 @@ struct MatrixView {
   [[nodiscard]] MatrixView block(Index i, Index j, Index r, Index c) const {
     return {data + i * stride + j, r, c, stride};
   }
-  operator MatrixView<const T>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data, rows, cols, stride};
-  }
+  operator MatrixView<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, stride}; }
 };
 
-/// Uninitialised memory for `bytes`, aligned for vectors and, when large, for the kernel's huge pages: first touch
-/// of a fresh Gram matrix otherwise costs more than its arithmetic. Throws Error{resource}.
+/// Zeroed memory for `bytes`, aligned for vectors and, when large, for the system's huge pages: first touch of a
+/// fresh Gram matrix otherwise costs more than its arithmetic. Large memory is zero without being touched.
+/// Throws Error{resource}.
 [[nodiscard]] void* allocate_pages(std::size_t bytes);
-void release_pages(void* memory) noexcept;
+void release_pages(void* memory, std::size_t bytes) noexcept;
 
-/// Owning row-major matrix of plain numbers; moves, does not copy by accident. Contents start uninitialised.
+/// Owning row-major matrix of plain numbers, zero at first; moves, does not copy by accident.
 template <std::floating_point T>
 class Matrix {
  public:
   Matrix() = default;
   Matrix(Index rows, Index cols)
-      : data_(static_cast<T*>(allocate_pages(sizeof(T) * static_cast<std::size_t>(rows * cols)))),
+      : data_(static_cast<T*>(allocate_pages(sizeof(T) * static_cast<std::size_t>(rows * cols))),
+              Release{sizeof(T) * static_cast<std::size_t>(rows * cols)}),
         rows_(rows),
         cols_(cols) {}
 
@@ -53,12 +51,11 @@ class Matrix {
   [[nodiscard]] const T& operator()(Index i, Index j) const { return data_[i * cols_ + j]; }
   [[nodiscard]] MatrixView<T> view() { return {data(), rows_, cols_, cols_}; }
   [[nodiscard]] MatrixView<const T> view() const { return {data(), rows_, cols_, cols_}; }
-  /// Hands the memory over; free it with release_pages.
-  [[nodiscard]] T* release() { return data_.release(); }
 
  private:
   struct Release {
-    void operator()(T* memory) const noexcept { release_pages(memory); }
+    std::size_t bytes = 0;
+    void operator()(T* memory) const noexcept { release_pages(memory, bytes); }
   };
   std::unique_ptr<T[], Release> data_;
   Index rows_ = 0;

@@ -19,18 +19,15 @@ std::array<std::uint32_t, 4> Random::words(std::uint64_t index) const {
   constexpr std::uint32_t multiplier_1 = 0xCD9E8D57;
   constexpr std::uint32_t weyl_0 = 0x9E3779B9;
   constexpr std::uint32_t weyl_1 = 0xBB67AE85;
-  std::array<std::uint32_t, 4> counter{
-      static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
-      static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)};
+  std::array<std::uint32_t, 4> counter{static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
+                                       static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)};
   auto key_0 = static_cast<std::uint32_t>(seed_);
   auto key_1 = static_cast<std::uint32_t>(seed_ >> 32);
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product_0 = std::uint64_t{multiplier_0} * counter[0];
     const std::uint64_t product_1 = std::uint64_t{multiplier_1} * counter[2];
-    counter = {static_cast<std::uint32_t>(product_1 >> 32) ^ counter[1] ^ key_0,
-               static_cast<std::uint32_t>(product_1),
-               static_cast<std::uint32_t>(product_0 >> 32) ^ counter[3] ^ key_1,
-               static_cast<std::uint32_t>(product_0)};
+    counter = {static_cast<std::uint32_t>(product_1 >> 32) ^ counter[1] ^ key_0, static_cast<std::uint32_t>(product_1),
+               static_cast<std::uint32_t>(product_0 >> 32) ^ counter[3] ^ key_1, static_cast<std::uint32_t>(product_0)};
     key_0 += weyl_0;
     key_1 += weyl_1;
   }

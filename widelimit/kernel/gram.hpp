@@ -40,8 +40,8 @@ struct Gram {
 [[nodiscard]] Gram gram(const Network& network, const SampleView& x, const GramOptions& options,
                         const Backend& backend);
 /// Kernel of every sample of x1 with every sample of x2.
-[[nodiscard]] Gram gram(const Network& network, const SampleView& x1, const SampleView& x2,
-                        const GramOptions& options, const Backend& backend);
+[[nodiscard]] Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, const GramOptions& options,
+                        const Backend& backend);
 
 /// Θ(x_i, x_i) and Σ(x_i, x_i) alone, in double: 2 × n, nngp first.  O(n·steps) for networks on vectors.
 [[nodiscard]] Matrix<double> diagonal(const Network& network, const SampleView& x, const Backend& backend,

@@ -9,11 +9,11 @@
 namespace widelimit {
 
 struct MonteCarloOptions {
-  Index width = 256;       ///< hidden units or channels of each random network
-  Index draws = 64;        ///< independent networks; at least 2
+  Index width = 256;  ///< hidden units or channels of each random network
+  Index draws = 64;   ///< independent networks; at least 2
   std::uint64_t seed = 0;
-  int threads = 0;         ///< 0: one per processor
-  bool ntk = true;         ///< also the (costlier) tangent kernel
+  int threads = 0;  ///< 0: one per processor
+  bool ntk = true;  ///< also the (costlier) tangent kernel
   Progress* progress = nullptr;
 };
 

@@ -95,8 +95,8 @@ struct Layer {
   Variant value;
 
   template <typename T>
-    requires std::constructible_from<Variant, T>
-  Layer(T layer) : value(std::move(layer)) {}  // a layer is written as its struct
+  requires std::constructible_from<Variant, T> Layer(T layer)
+      : value(std::move(layer)) {}  // a layer is written as its struct
   bool operator==(const Layer&) const = default;
 };
 

@@ -11,16 +11,17 @@ namespace widelimit {
 
 /// A network lowered for one input shape: all that a back end knows of it.
 struct Recipe {
-  Shape input;                   ///< as the network reads it (flattened where it is not spatial)
+  Shape input;  ///< as the network reads it (flattened where it is not spatial)
   std::vector<Step> steps;
-  Index channels = 0;            ///< tangent channels Θ_m carried along
-  Index outputs = 0;             ///< matrices that emit writes
-  std::vector<double> constants; ///< coefficients that duals refer to
+  bool all_pairs = false;                                  ///< whether the input state holds all position pairs
+  Index channels = 0;                                      ///< tangent channels Θ_m carried along
+  Index outputs = 0;                                       ///< matrices that emit writes
+  std::vector<double> constants;                           ///< coefficients that duals refer to
   std::vector<std::shared_ptr<const Function>> functions;  ///< users' activations
   std::vector<std::string> weight_layers;                  ///< place and text of each trained layer
 
-  /// One position throughout: the network acts on vectors.
-  [[nodiscard]] bool on_vectors() const { return input.is_vector(); }
+  /// One position throughout and no step that moves positions: the network acts on vectors.
+  [[nodiscard]] bool on_vectors() const;
 };
 
 /// What is wanted of a recipe, and which weight layers each tangent channel trains.
@@ -29,7 +30,7 @@ enum class Wanted : std::uint8_t {
   ntk,
   both,       ///< output 0 is nngp, output 1 is ntk
   per_layer,  ///< output l: only weight layer l is trained
-  sweep,      ///< output i(L+1)+j, j ≤ i: cut after i hidden layers, first j weight layers frozen
+  sweep,      ///< output i(i+1)/2 + j, j ≤ i: cut after i hidden layers, first j weight layers frozen
 };
 
 /// Error{input} names the layer that has no closed form, or why a sweep needs another network.
@@ -38,5 +39,8 @@ enum class Wanted : std::uint8_t {
 /// Whether the limit kernel of a network is known in closed form, by quadrature, or only by sampling.
 enum class Exactness : std::uint8_t { closed_form, quadrature, monte_carlo };
 [[nodiscard]] Exactness exactness(const Network& network);
+
+/// Floating-point operations of one pair, roughly: what `network show` calls its cost.
+[[nodiscard]] double operations_per_pair(const Recipe& recipe);
 
 }  // namespace widelimit

@@ -54,16 +54,16 @@ struct Step {
   bool all_pairs_after = false;
   Grid before, after;
 
-  double w2 = 1.0, b2 = 0.0;             ///< affine: variances of weights and bias
-  std::int32_t channel_begin = 0;        ///< affine: tangent channels that train this layer, [begin, end)
+  double w2 = 1.0, b2 = 0.0;       ///< affine: variances of weights and bias
+  std::int32_t channel_begin = 0;  ///< affine: tangent channels that train this layer, [begin, end)
   std::int32_t channel_end = 0;
-  Dual dual;                             ///< dual
-  Grid size, strides, offset;            ///< window, pool: extent, steps, positions before 0 where it starts
-  bool circular = false;                 ///< window, pool: positions wrap
-  double scale = 1.0;                    ///< window, pool: the sum over the window is multiplied by this
-  double rate = 1.0;                     ///< dropout
-  std::int32_t nngp_slot = -1;           ///< emit: output that receives Σ, or −1
-  std::int32_t ntk_slot = 0;             ///< emit: Θ_m goes to output ntk_slot + m for m < ntk_count
+  Dual dual;                    ///< dual
+  Grid size, strides, offset;   ///< window, pool: extent, steps, positions before 0 where it starts
+  bool circular = false;        ///< window, pool: positions wrap
+  double scale = 1.0;           ///< window, pool: the sum over the window is multiplied by this
+  double rate = 1.0;            ///< dropout
+  std::int32_t nngp_slot = -1;  ///< emit: output that receives Σ, or −1
+  std::int32_t ntk_slot = 0;    ///< emit: Θ_m goes to output ntk_slot + m for m < ntk_count
   std::int32_t ntk_count = 0;
 };
 static_assert(std::is_trivially_copyable_v<Step>);

@@ -1,0 +1,12 @@
+#include "widelimit/backend/mpi/mpi.hpp"
+#include "widelimit/base/error.hpp"
+
+namespace widelimit {
+
+BackendPresence mpi_presence() { return {"mpi", false, "this version has no MPI back end yet"}; }
+
+std::unique_ptr<Backend> make_mpi_backend() {
+  fail(Code::usage, "back end mpi is absent: {}; use --backend cpu", mpi_presence().detail);
+}
+
+}  // namespace widelimit

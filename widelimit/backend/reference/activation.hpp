@@ -1,0 +1,12 @@
+#pragma once
+
+#include "widelimit/recipe/dual.hpp"
+#include "widelimit/recipe/recipe.hpp"
+
+namespace widelimit::reference {
+
+/// E[φ(u)φ(v)] and E[φ'(u)φ'(v)] for any φ of a recipe.
+[[nodiscard]] DualValue<long double> dual_value(const Recipe& recipe, const Dual& dual, long double q1, long double q2,
+                                                long double c);
+
+}  // namespace widelimit::reference

@@ -1,0 +1,173 @@
+#include "widelimit/kernel/gram.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/kernel/tiles.hpp"
+
+#include <chrono>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// One precision at run time becomes a type.
+template <typename F>
+auto with_type(Precision precision, const F& f) {
+  return precision == Precision::f32 ? f(float{}) : f(double{});
+}
+
+/// Shapes agree and every value is a finite number: what a kernel can be asked of.
+void check_samples(const SampleView& x) {
+  std::visit(
+      [&](const auto& rows) {
+        if (rows.cols != x.shape.size()) {
+          fail(Code::input, "samples have {} values each, but shape {} needs {}", rows.cols, to_string(x.shape),
+               x.shape.size());
+        }
+        for (Index i = 0; i < rows.rows; ++i) {
+          for (Index j = 0; j < rows.cols; ++j) {
+            if (!std::isfinite(rows(i, j))) {
+              fail(Code::input, "sample {} has {} at value {}; remove or replace it first", i, rows(i, j), j);
+            }
+          }
+        }
+      },
+      x.values);
+}
+
+void check_same_shape(const SampleView& x1, const SampleView& x2) {
+  if (x1.shape != x2.shape) {
+    fail(Code::input, "the two sets have samples of different shape, {} and {}", to_string(x1.shape),
+         to_string(x2.shape));
+  }
+}
+
+Wanted wanted(Kind kind) {
+  if (kind == Kind::both) return Wanted::both;
+  return kind == Kind::nngp ? Wanted::nngp : Wanted::ntk;
+}
+
+/// The matrices a recipe writes, allocated; filled by fill(views) with a view on each.
+template <typename T, typename Fill>
+std::vector<AnyMatrix> allocate_and_fill(Index outputs, Index rows, Index cols, const Fill& fill) {
+  std::vector<AnyMatrix> matrices;
+  std::vector<MatrixView<T>> views;
+  for (Index s = 0; s < outputs; ++s) {
+    matrices.emplace_back(Matrix<T>(rows, cols));
+    views.push_back(std::get<Matrix<T>>(matrices.back()).view());
+  }
+  fill(views);
+  return matrices;
+}
+
+Gram as_gram(std::vector<AnyMatrix> matrices, Kind kind) {
+  Gram gram;
+  if (has(kind, Kind::nngp)) gram.nngp = std::move(matrices.front());
+  if (has(kind, Kind::ntk)) gram.ntk = std::move(matrices.back());
+  return gram;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Kind parse_kind(std::string_view text) {
+  if (text == "ntk") return Kind::ntk;
+  if (text == "nngp") return Kind::nngp;
+  if (text == "nngp,ntk" || text == "ntk,nngp") return Kind::both;
+  fail(Code::usage, "kernel kind '{}' is unknown; choose ntk, nngp or nngp,ntk", text);
+}
+
+Gram gram(const Network& network, const SampleView& x, const GramOptions& options, const Backend& backend) {
+  const auto start = std::chrono::steady_clock::now();
+  check_samples(x);
+  const Recipe recipe = lower(network, x.shape, wanted(options.kind));
+  const auto loaded = backend.load(recipe, x, options.precision);
+  Gram result =
+      as_gram(with_type(options.precision,
+                        [&](auto zero) {
+                          using T = decltype(zero);
+                          return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
+                            fill_symmetric<T>(backend, recipe, *loaded, views, options.progress);
+                          });
+                        }),
+              options.kind);
+  result.symmetric = true;
+  result.route = backend.route(recipe, options.precision);
+  result.quadrature_error = loaded->quadrature_error();
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, const GramOptions& options,
+          const Backend& backend) {
+  const auto start = std::chrono::steady_clock::now();
+  check_samples(x1);
+  check_samples(x2);
+  check_same_shape(x1, x2);
+  const Recipe recipe = lower(network, x1.shape, wanted(options.kind));
+  const auto loaded1 = backend.load(recipe, x1, options.precision);
+  const auto loaded2 = backend.load(recipe, x2, options.precision);
+  Gram result =
+      as_gram(with_type(options.precision,
+                        [&](auto zero) {
+                          using T = decltype(zero);
+                          return allocate_and_fill<T>(recipe.outputs, x1.count(), x2.count(), [&](const auto& views) {
+                            fill_rectangle<T>(backend, recipe, *loaded1, *loaded2, views, options.progress);
+                          });
+                        }),
+              options.kind);
+  result.route = backend.route(recipe, options.precision);
+  result.quadrature_error = std::max(loaded1->quadrature_error(), loaded2->quadrature_error());
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+Matrix<double> diagonal(const Network& network, const SampleView& x, const Backend& backend, Precision precision) {
+  check_samples(x);
+  const Recipe recipe = lower(network, x.shape, Wanted::both);
+  const auto loaded = backend.load(recipe, x, precision);
+  Matrix<double> result(recipe.outputs, x.count());
+  backend.diagonal(recipe, *loaded, result.view());
+  return result;
+}
+
+LayerContributions layer_contributions(const Network& network, const SampleView& x, const GramOptions& options,
+                                       const Backend& backend) {
+  check_samples(x);
+  const Recipe recipe = lower(network, x.shape, Wanted::per_layer);
+  const auto loaded = backend.load(recipe, x, options.precision);
+  return {recipe.weight_layers, with_type(options.precision, [&](auto zero) {
+            using T = decltype(zero);
+            return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
+              fill_symmetric<T>(backend, recipe, *loaded, views, options.progress);
+            });
+          })};
+}
+
+Sweep sweep(const Network& network, const SampleView& x, const GramOptions& options, const Backend& backend) {
+  check_samples(x);
+  const Recipe recipe = lower(network, x.shape, Wanted::sweep);
+  const auto loaded = backend.load(recipe, x, options.precision);
+  const Index n = x.count();
+  const Index depths = recipe.channels;
+  Sweep result{depths - 1, n, {}};
+  with_type(options.precision, [&](auto zero) {
+    using T = decltype(zero);
+    Matrix<T> stack(depths * depths * n, n);
+    std::vector<MatrixView<T>> views;
+    for (Index i = 0; i < depths; ++i) {
+      for (Index j = 0; j < depths; ++j) {
+        if (j <= i) views.push_back(stack.view().block((i * depths + j) * n, 0, n, n));
+      }
+    }
+    fill_symmetric<T>(backend, recipe, *loaded, views, options.progress);
+    result.values = std::move(stack);
+    return 0;
+  });
+  return result;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,282 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/network/shape.hpp"
+#include "widelimit/recipe/recipe.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace widelimit {
+
+namespace {
+
+/// Walks the tree once, writing steps in order of evaluation.
+class Lowering {
+ public:
+  Lowering(Recipe& recipe, Wanted wanted) : recipe_(recipe), wanted_(wanted) {}
+
+  void layers(const Layers& list, const std::string& prefix) {
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      place_ = prefix + std::to_string(k + 1);
+      layer_ = &list[k];
+      std::visit([this](const auto& layer) { (*this)(layer); }, list[k].value);
+    }
+  }
+
+  void operator()(const Dense& dense) { affine(dense.w_std, dense.b_std); }
+
+  void operator()(const Conv& conv) {
+    Step step = windowed(Op::window, conv.kernel, conv.strides, conv.padding);
+    step.scale = 1.0 / static_cast<double>(conv.kernel.rows * conv.kernel.cols);
+    push(step);
+    affine(conv.w_std, conv.b_std);
+  }
+
+  void operator()(const Activation& activation) {
+    Step step{.op = Op::dual};
+    step.dual.phi = activation.phi;
+    step.dual.degree = static_cast<std::int32_t>(activation.degree);
+    step.dual.parameter = activation.phi == Phi::rbf ? activation.gamma : activation.slope;
+    if (activation.phi == Phi::polynomial) {
+      step.dual.first = static_cast<std::int32_t>(recipe_.constants.size());
+      step.dual.count = static_cast<std::int32_t>(activation.coef.size());
+      recipe_.constants.insert(recipe_.constants.end(), activation.coef.begin(), activation.coef.end());
+    }
+    if (activation.phi == Phi::custom) {
+      step.dual.function = static_cast<std::int32_t>(recipe_.functions.size());
+      recipe_.functions.push_back(find_activation(activation.name));
+    }
+    push(step);
+  }
+
+  void operator()(const Pool& pool) {
+    if (pool.pooling == Pooling::max) {
+      fail(Code::input,
+           "layer {} (max_pool) has no closed-form kernel; use avg_pool, or sample finite networks with "
+           "--method monte-carlo",
+           place_);
+    }
+    Step step = windowed(Op::pool, pool.window, pool.strides, pool.padding);
+    const auto size = static_cast<double>(pool.window.rows * pool.window.cols);
+    step.scale = pool.pooling == Pooling::average ? 1.0 / size : 1.0;
+    push(step);
+  }
+
+  void operator()(const GlobalPool& pool) {
+    const Extent all{grid_.height, grid_.width};
+    (*this)(Pool{pool.pooling, all, {1, 1}, Padding::valid});
+  }
+
+  void operator()(const Flatten&) {
+    Step step{.op = Op::flatten};
+    step.after = {1, 1};
+    push(step);
+  }
+
+  void operator()(const LayerNorm&) { push({.op = Op::layer_norm}); }
+  void operator()(const Dropout& dropout) { push({.op = Op::dropout, .rate = dropout.rate}); }
+
+  /// ζΣζ'ᵀ, then the value and the output weights, each with standard deviation 1: Θ ← 2Σ_new + ζΘζ'ᵀ.
+  void operator()(const Attention&) {
+    push({.op = Op::attend});
+    affine(1.0, 0.0);
+    affine(1.0, 0.0);
+  }
+
+  void operator()(const Residual& residual) {
+    const std::string place = place_;
+    const Grid start = grid_;
+    push({.op = Op::fork});
+    layers(residual.branch, place + ".branch.");
+    const Grid end = grid_;
+    push({.op = Op::swap});
+    grid_ = start;
+    if (residual.shortcut) layers(*residual.shortcut, place + ".shortcut.");
+    grid_ = end;
+    push({.op = Op::join});
+  }
+
+  void start(Grid grid) { grid_ = grid; }
+
+ private:
+  void push(Step step) {
+    step.before = grid_;
+    if (step.op != Op::window && step.op != Op::pool && step.op != Op::flatten) step.after = grid_;
+    grid_ = step.after;
+    recipe_.steps.push_back(step);
+  }
+
+  void affine(double w_std, double b_std) {
+    const auto layer = static_cast<std::int32_t>(recipe_.weight_layers.size());
+    Step step{.op = Op::affine, .w2 = w_std * w_std, .b2 = b_std * b_std};
+    switch (wanted_) {
+      case Wanted::nngp:
+        break;
+      case Wanted::ntk:
+      case Wanted::both:
+        step.channel_end = 1;
+        break;
+      case Wanted::per_layer:
+        step.channel_begin = layer, step.channel_end = layer + 1;
+        break;
+      case Wanted::sweep:
+        step.channel_end = layer + 1;
+        break;
+    }
+    push(step);
+    recipe_.weight_layers.push_back(place_ + " " + Network{{*layer_}}.to_text());
+    if (wanted_ == Wanted::sweep) {
+      push({.op = Op::emit, .ntk_slot = layer * (layer + 1) / 2, .ntk_count = layer + 1});
+    }
+  }
+
+  [[nodiscard]] Step windowed(Op op, Extent size, Extent strides, Padding padding) const {
+    const Windowing rows = windowing(grid_.height, size.rows, strides.rows, padding);
+    const Windowing cols = windowing(grid_.width, size.cols, strides.cols, padding);
+    Step step{.op = op};
+    const auto narrow = [](Index value) { return static_cast<std::int32_t>(value); };
+    step.after = {narrow(rows.count), narrow(cols.count)};
+    step.size = {narrow(size.rows), narrow(size.cols)};
+    step.strides = {narrow(strides.rows), narrow(strides.cols)};
+    step.offset = {narrow(rows.before), narrow(cols.before)};
+    step.circular = padding == Padding::circular;
+    return step;
+  }
+
+  Recipe& recipe_;
+  Wanted wanted_;
+  Grid grid_;
+  std::string place_;
+  const Layer* layer_ = nullptr;
+};
+
+/// From the end backwards: which states must hold all position pairs. Pooling and attention read them all; a
+/// window reads as many as it is asked for; flatten reads equal positions only, unless something before it already
+/// holds more.
+void mark_pairs(Recipe& recipe) {
+  std::vector<char> asked{0};  // one entry for each state on the stack, seen from the end
+  for (auto step = recipe.steps.rbegin(); step != recipe.steps.rend(); ++step) {
+    step->all_pairs_after = asked.back() != 0;
+    switch (step->op) {
+      case Op::pool:
+      case Op::attend:
+        asked.back() = true;
+        break;
+      case Op::flatten:
+        asked.back() = false;
+        break;
+      case Op::join:
+        asked.push_back(asked.back());
+        break;
+      case Op::swap:
+        std::swap(asked.back(), asked[asked.size() - 2]);
+        break;
+      case Op::fork: {
+        const char other = asked.back();
+        asked.pop_back();
+        asked.back() |= other;
+        break;
+      }
+      default:
+        break;
+    }
+    step->all_pairs = asked.back() != 0;
+  }
+  recipe.all_pairs = asked.back() != 0;
+}
+
+/// After a fork both copies hold what the needier of the two needs; windows carry that on. Forward pass that makes
+/// every state's extent definite.
+void carry_pairs(Recipe& recipe) {
+  std::vector<char> held{static_cast<char>(recipe.all_pairs)};
+  for (Step& step : recipe.steps) {
+    step.all_pairs = held.back() != 0;
+    switch (step.op) {
+      case Op::flatten:
+        held.back() = false;
+        break;
+      case Op::fork:
+        held.push_back(held.back());
+        break;
+      case Op::swap:
+        std::swap(held.back(), held[held.size() - 2]);
+        break;
+      case Op::join: {
+        const char other = held.back();
+        held.pop_back();
+        held.back() &= other;
+        break;
+      }
+      case Op::pool:
+        held.back() = step.all_pairs_after;
+        break;
+      default:
+        break;
+    }
+    step.all_pairs_after = held.back() != 0;
+  }
+}
+
+/// dense (φ dense)*: the networks whose every prefix is a network again.
+void check_sweep(const Network& network) {
+  bool alternating = network.layers.size() % 2 == 1;
+  for (std::size_t k = 0; k < network.layers.size(); ++k) {
+    const auto& value = network.layers[k].value;
+    alternating &= k % 2 == 0 ? std::holds_alternative<Dense>(value) : std::holds_alternative<Activation>(value);
+  }
+  if (!alternating) {
+    fail(Code::input, "a sweep needs dense layers with activations between them, such as fc:5; this network is '{}'",
+         network.to_text());
+  }
+}
+
+void emit_at_end(Recipe& recipe, Wanted wanted) {
+  Step step{.op = Op::emit};
+  if (wanted == Wanted::nngp || wanted == Wanted::both) step.nngp_slot = 0;
+  step.ntk_slot = wanted == Wanted::both ? 1 : 0;
+  step.ntk_count = static_cast<std::int32_t>(recipe.channels);
+  recipe.steps.push_back(step);
+}
+
+}  // namespace
+
+Recipe lower(const Network& network, const Shape& input, Wanted wanted) {
+  static_cast<void>(infer_shapes(network, input));  // throws where the network does not fit the input
+  if (wanted == Wanted::sweep) check_sweep(network);
+
+  Recipe recipe;
+  recipe.input = effective_input(network, input);
+  Lowering lowering(recipe, wanted);
+  lowering.start({static_cast<std::int32_t>(recipe.input.height), static_cast<std::int32_t>(recipe.input.width)});
+  lowering.layers(network.layers, "");
+
+  const auto trained = static_cast<Index>(recipe.weight_layers.size());
+  switch (wanted) {
+    case Wanted::nngp:
+      recipe.outputs = 1;
+      break;
+    case Wanted::ntk:
+      recipe.channels = 1, recipe.outputs = 1;
+      break;
+    case Wanted::both:
+      recipe.channels = 1, recipe.outputs = 2;
+      break;
+    case Wanted::per_layer:
+      recipe.channels = trained, recipe.outputs = trained;
+      break;
+    case Wanted::sweep:
+      recipe.channels = trained, recipe.outputs = trained * (trained + 1) / 2;
+      break;
+  }
+  if (wanted != Wanted::sweep) emit_at_end(recipe, wanted);
+  mark_pairs(recipe);
+  carry_pairs(recipe);
+  return recipe;
+}
+
+bool Recipe::on_vectors() const {
+  return input.is_vector() && std::none_of(steps.begin(), steps.end(), [](const Step& step) {
+           return step.op == Op::window || step.op == Op::pool || step.op == Op::flatten || step.op == Op::attend;
+         });
+}
+
+}  // namespace widelimit
