@@ -1,0 +1,15 @@
+#pragma once
+
+#include "widelimit/backend/backend.hpp"
+
+namespace widelimit::cpu {
+
+/// What both engines keep of a set of samples besides their own.
+struct CpuLoaded : Loaded {
+  Matrix<double> diagonal;  ///< outputs × n, of each sample with itself
+  double truncation = 0.0;
+  [[nodiscard]] Index count() const override { return diagonal.cols(); }
+  [[nodiscard]] double quadrature_error() const override { return truncation; }
+};
+
+}  // namespace widelimit::cpu
