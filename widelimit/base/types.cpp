@@ -21,13 +21,19 @@ std::string to_string(const Shape& shape) {
 }
 
 Shape parse_shape(std::string_view text) {
+  constexpr Index largest = Index{1} << 24;  // of each size; their product is kept below 2^48
   std::vector<Index> sizes;
   const char* at = text.data();
   const char* const end = at + text.size();
+  Index product = 1;
   while (sizes.size() < 4) {
     Index size = 0;
     const auto [next, error] = std::from_chars(at, end, size);
-    if (error != std::errc{} || size < 1 || size > (Index{1} << 24)) break;
+    if (error != std::errc{} || size < 1 || size > largest || product > largest) {
+      sizes.clear();
+      break;
+    }
+    product *= size;
     sizes.push_back(size);
     at = next;
     if (at == end || (*at != 'x' && *at != 'X')) break;

@@ -3,9 +3,11 @@
 #include "widelimit/base/types.hpp"
 #include "widelimit/network/activation.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 

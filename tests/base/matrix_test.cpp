@@ -1,0 +1,88 @@
+#include "widelimit/base/matrix.hpp"
+
+#include "widelimit/base/samples.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+
+namespace widelimit {
+namespace {
+
+TEST(Matrix, AwkwardSizes) {
+  for (const Index rows : {0, 1, 2, 37}) {
+    for (const Index cols : {0, 1, 2, 37}) {
+      Matrix<double> matrix(rows, cols);
+      EXPECT_EQ(matrix.rows(), rows);
+      EXPECT_EQ(matrix.cols(), cols);
+      for (Index i = 0; i < rows; ++i) {
+        for (Index j = 0; j < cols; ++j) matrix(i, j) = static_cast<double>(100 * i + j);
+      }
+      for (Index i = 0; i < rows; ++i) {
+        for (Index j = 0; j < cols; ++j) EXPECT_EQ(matrix.view()(i, j), static_cast<double>(100 * i + j));
+      }
+    }
+  }
+}
+
+TEST(Matrix, IsAlignedForVectors) {
+  for (const Index size : {1, 37, 2000}) {
+    Matrix<float> matrix(size, size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(matrix.data()) % 64, 0U);
+    matrix(size - 1, size - 1) = 1;
+  }
+}
+
+TEST(Matrix, MovesAndHandsItsMemoryOver) {
+  Matrix<double> first(2, 2);
+  first(1, 1) = 5;
+  const double* memory = first.data();
+  Matrix<double> second = std::move(first);
+  EXPECT_EQ(second.data(), memory);
+  EXPECT_EQ(second(1, 1), 5);
+  double* released = second.release();
+  EXPECT_EQ(released, memory);
+  release_pages(released);
+}
+
+TEST(Matrix, BlocksAreWindows) {
+  Matrix<double> matrix(5, 7);
+  for (Index i = 0; i < 5; ++i) {
+    for (Index j = 0; j < 7; ++j) matrix(i, j) = static_cast<double>(10 * i + j);
+  }
+  const MatrixView<double> block = matrix.view().block(2, 3, 2, 4);
+  EXPECT_EQ(block.rows, 2);
+  EXPECT_EQ(block.cols, 4);
+  EXPECT_EQ(block(0, 0), 23);
+  EXPECT_EQ(block(1, 3), 36);
+  block(1, 0) = -1;
+  EXPECT_EQ(matrix(3, 3), -1);
+  const MatrixView<const double> constant = block;
+  EXPECT_EQ(constant.block(1, 0, 1, 1)(0, 0), -1);
+  EXPECT_EQ(constant.row(1), matrix.data() + 3 * 7 + 3);
+}
+
+TEST(Matrix, TooLargeIsAnErrorOfResources) {
+  try {
+    release_pages(allocate_pages(std::numeric_limits<std::size_t>::max() - 5));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::resource);
+    EXPECT_NE(std::string(error.what()).find("GiB"), std::string::npos);
+  }
+  EXPECT_EQ(allocate_pages(0), nullptr);
+}
+
+TEST(Samples, ViewEitherPrecision) {
+  const Matrix<float> single(3, 4);
+  const AnyMatrix any = Matrix<double>(2, 4);
+  EXPECT_EQ(SampleView(single.view(), Shape{1, 1, 4}).count(), 3);
+  const SampleView view(any, {2, 2, 1});
+  EXPECT_EQ(view.count(), 2);
+  EXPECT_EQ(view.values.index(), 1U);
+  EXPECT_EQ(view.shape.size(), 4);
+}
+
+}  // namespace
+}  // namespace widelimit

@@ -1,0 +1,114 @@
+#include "widelimit/network/presets.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/network/network.hpp"
+#include "widelimit/network/shape.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+namespace widelimit {
+namespace {
+
+Network net(std::string_view text) { return Network::parse(text); }
+
+void expect_error(std::string_view text, const std::vector<std::string>& parts) {
+  try {
+    const Network network = net(text);
+    FAIL() << "no error in: " << text;
+  } catch (const Error& problem) {
+    const std::string message = problem.what();
+    for (const std::string& part : parts)
+      EXPECT_NE(message.find(part), std::string::npos) << message << "\n no " << part;
+  }
+}
+
+Index convolutions(const Network& network) {
+  return std::count_if(network.layers.begin(), network.layers.end(),
+                       [](const Layer& layer) { return std::holds_alternative<Conv>(layer.value); });
+}
+
+TEST(Presets, FullyConnected) {
+  EXPECT_EQ(net("fc:3"), net("repeat(3){ dense relu } dense"));
+  EXPECT_EQ(net("fc:0"), net("dense"));
+  EXPECT_EQ(net("fc:2(w_std=1.4142, b_std=0.1, activation=erf)"),
+            net("repeat(2){ dense(w_std=1.4142, b_std=0.1) erf } dense(w_std=1.4142, b_std=0.1)"));
+  EXPECT_EQ(net("eq2"), net("dense relu dense"));
+}
+
+TEST(Presets, Convolutional) {
+  EXPECT_EQ(net("cntk:2"), net("repeat(2){ conv(w_std=1.4142135623730951) relu } global_avg_pool "
+                               "dense(w_std=1.4142135623730951)"));
+  EXPECT_EQ(net("cntk:1(readout=flatten, w_std=1, kernel=5x3, activation=gelu)"),
+            net("conv(kernel=5x3) gelu flatten dense"));
+}
+
+TEST(Presets, MyrtleBringsAnImageToOnePosition) {
+  for (const auto& [name, count] : {std::pair<std::string, Index>{"myrtle5", 4}, {"myrtle7", 6}, {"myrtle10", 9}}) {
+    EXPECT_EQ(convolutions(net(name)), count);  // and the dense layer makes the number in the name
+    const auto shapes = infer_shapes(net(name), {32, 32, 3});
+    EXPECT_EQ(shapes[shapes.size() - 3].height, 1);
+    EXPECT_THROW((void)infer_shapes(net(name), {16, 16, 3}), Error);
+  }
+  EXPECT_EQ(net("myrtle5(w_std=1)"),
+            net("conv relu conv relu avg_pool conv relu avg_pool conv relu repeat(3){ avg_pool } flatten dense"));
+}
+
+TEST(Presets, LabelAwareEqualsTheReference) {
+  std::ifstream stream(std::string(WIDELIMIT_GOLDEN) + "/open_image.json");
+  const auto cases = nlohmann::json::parse(stream);
+  EXPECT_EQ(net("lantk_cnn8"), Network::from_json(cases.at("lantk_cnn8")));
+}
+
+TEST(Presets, Residual) {
+  EXPECT_EQ(net("resnet:2(w_std=1)"),
+            net("conv "
+                "residual{ relu conv relu conv | conv } residual{ relu conv relu conv } "
+                "residual{ relu conv(strides=2) relu conv | conv(strides=2) } residual{ relu conv relu conv } "
+                "residual{ relu conv(strides=2) relu conv | conv(strides=2) } residual{ relu conv relu conv } "
+                "global_avg_pool dense"));
+  EXPECT_NO_THROW((void)infer_shapes(net("resnet:1"), {32, 32, 3}));
+}
+
+TEST(Presets, AreElementsOfText) {
+  EXPECT_EQ(net("repeat(2){ fc:1 } residual{ fc:1(w_std=2) | eq2 }relu"),
+            net("dense relu dense dense relu dense "
+                "residual{ dense(w_std=2) relu dense(w_std=2) | dense relu dense } relu"));
+}
+
+TEST(Presets, AllAreListedAndValidAtTheirDefaults) {
+  for (const Preset& preset : list_presets()) {
+    SCOPED_TRACE(std::string(preset.name));
+    EXPECT_FALSE(preset.description.empty());
+    EXPECT_EQ(find_preset(preset.name), &preset);
+    std::string text = preset.usage();
+    if (const auto depth = text.find(":N"); depth != std::string::npos) text.replace(depth, 2, ":3");
+    EXPECT_EQ(preset.depth.has_value(), text.find(":3") != std::string::npos);
+    const Network network = net(text);
+    EXPECT_NO_THROW(validate(network));
+    EXPECT_NO_THROW((void)infer_shapes(network, {32, 32, 3}));
+    EXPECT_EQ(network, net(std::string(preset.name) + (preset.depth ? ":3" : "")));
+  }
+  EXPECT_EQ(find_preset("fc")->usage(), "fc:N(w_std=1, b_std=0, activation=relu)");
+}
+
+TEST(PresetsError, NameWhatIsWrong) {
+  expect_error("fc", {"character 3", "'fc' needs a depth", "fc:3"});
+  expect_error("fc:", {"character 4", "depth of 'fc'", "the end"});
+  expect_error("fc:x", {"character 4", "'x'", "whole number >= 0"});
+  expect_error("fc:-1", {"'-1'"});
+  expect_error("cntk:0", {"'0'", ">= 1"});
+  expect_error("fc:100000000000", {"<= 10000"});
+  expect_error("eq2:3", {"character 4", "'eq2' takes no depth"});
+  expect_error("fc:3(wstd=1)", {"character 6", "'fc' has no argument 'wstd'", "did you mean 'w_std'?"});
+  expect_error("fc:3(activation=rellu)", {"character 17", "'rellu'", "one of relu, leaky_relu"});
+  expect_error("fc:3(activation=polynomial)", {"'polynomial'"});
+  expect_error("cntk:3(readout=mean)", {"'mean'", "pool, flatten"});
+  expect_error("lantk_cnn9", {"did you mean 'lantk_cnn8'?"});
+}
+
+}  // namespace
+}  // namespace widelimit
