@@ -9,8 +9,8 @@ namespace widelimit {
 
 /// Samples with what is known of them. Bytes (images) are held as float, everything read from text as double.
 struct Dataset {
-  std::string name;                      ///< as the user asked for it, for messages and reports
-  AnyMatrix values;                      ///< n × shape.size()
+  std::string name;  ///< as the user asked for it, for messages and reports
+  AnyMatrix values;  ///< n × shape.size()
   Shape shape;
   std::vector<Index> labels;             ///< class of each sample, an index into class_names; empty where unlabelled
   std::vector<std::string> class_names;  ///< as written in the source, in the order of their numeric or text value
