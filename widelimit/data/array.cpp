@@ -1,0 +1,94 @@
+#include "widelimit/data/array.hpp"
+
+#include "widelimit/data/labels.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace widelimit {
+
+namespace {
+
+Shape sample_shape(const std::vector<Index>& dims, const std::string& source) {
+  switch (dims.size()) {
+    case 1:
+      return {1, 1, 1};
+    case 2:
+      return {1, 1, dims[1]};
+    case 3:
+      return {dims[1], dims[2], 1};
+    case 4:
+      return {dims[1], dims[2], dims[3]};
+    default:
+      fail(Code::input, "{}: samples have {} dimensions; expected n, n x d, n x H x W or n x H x W x C", source,
+           dims.size());
+  }
+}
+
+}  // namespace
+
+std::vector<Index> NamedArray::checked_dims() const {
+  const auto [rows, cols] =
+      std::visit([](const auto& view) { return std::pair<Index, Index>(view.rows, view.cols); }, values);
+  if (dims.empty()) return {rows, cols};
+  Index product = 1;
+  for (const Index size : dims) product *= size;
+  if (product != rows * cols) {
+    fail(Code::usage, "array '{}': its dimensions multiply to {}, it holds {} numbers", name, product, rows * cols);
+  }
+  return dims;
+}
+
+Index checked_count(std::span<const Index> dims, Index element_bytes, std::size_t available,
+                    const std::string& source) {
+  std::size_t bytes = static_cast<std::size_t>(element_bytes);
+  bool empty = false;
+  for (const Index size : dims) {
+    if (size < 0) fail(Code::input, "{}: a dimension is negative; the header is damaged", source);
+    if (size == 0) {
+      empty = true;
+    } else if (bytes > available / static_cast<std::size_t>(size)) {
+      fail(Code::input, "{}: the header promises more data than there is; the file is damaged or cut short", source);
+    } else {
+      bytes *= static_cast<std::size_t>(size);
+    }
+  }
+  if (!empty && bytes > available) fail(Code::input, "{}: the file is cut short", source);
+  return empty ? 0 : static_cast<Index>(bytes) / element_bytes;
+}
+
+Index row_size(std::span<const Index> dims) {
+  Index size = 1;
+  for (std::size_t k = 1; k < dims.size(); ++k) size *= dims[k];
+  return size;
+}
+
+void require_finite(const AnyMatrix& values, const std::string& source) {
+  std::visit(
+      [&](const auto& m) {
+        for (Index i = 0; i < m.rows(); ++i) {
+          for (Index j = 0; j < m.cols(); ++j) {
+            if (!std::isfinite(m(i, j))) {
+              fail(Code::input, "{}: sample {}, feature {} is {}; every feature must be a finite number", source, i, j,
+                   m(i, j));
+            }
+          }
+        }
+      },
+      values);
+}
+
+Dataset dataset_from_arrays(Array x, const std::optional<Array>& y, const std::string& source) {
+  if (!x.texts.empty()) fail(Code::input, "{}: the samples are text; features must be numbers", source);
+  if (x.dims.empty()) fail(Code::input, "{}: the samples are a single number, not an array", source);
+  Dataset data;
+  data.name = source;
+  data.shape = sample_shape(x.dims, source);
+  if (data.shape.size() == 0) fail(Code::input, "{}: the samples have no features", source);
+  require_finite(x.values, source);
+  data.values = std::move(x.values);
+  if (y) set_labels(data, *y, source);
+  return data;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,160 @@
+#include "widelimit/data/catalogue.hpp"
+
+#include "widelimit/data/catalogue_sets.hpp"
+#include "widelimit/data/format.hpp"
+#include "widelimit/data/number.hpp"
+#include "widelimit/data/synthetic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace widelimit {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string embedded_place() { return "embedded"; }
+std::vector<std::string> no_members() { return {}; }
+
+/// A named set that is not synthetic.
+struct NamedSet {
+  std::string_view name;
+  std::string_view form;  ///< how to write it
+  std::string_view what;
+  std::string_view samples;
+  Dataset (*load)(const DataSpec&, const DataOptions&);
+  std::string (*where)();
+  std::vector<std::string> (*members)();
+};
+
+constexpr std::array<NamedSet, 4> table{{
+    {"digits", "digits", "handwritten digits, 8x8x1, 10 classes", "1797", load_digits, embedded_place, no_members},
+    {"mnist", "mnist:train|test", "MNIST handwritten digits, 28x28x1, 10 classes", "60000 + 10000", load_mnist,
+     find_mnist, no_members},
+    {"cifar10", "cifar10:train|test", "CIFAR-10 photographs, 32x32x3, 10 classes", "50000 + 10000", load_cifar10,
+     find_cifar10, no_members},
+    {"uci", "uci:NAME", "small classification tables, standardised", "10 to 5000 each", load_uci, find_uci, uci_names},
+}};
+
+double number_argument(const DataSpec& spec, const std::string& key, double otherwise) {
+  const auto found = spec.arguments.find(key);
+  if (found == spec.arguments.end()) return otherwise;
+  const auto value = parse_real(found->second);
+  if (!value || !std::isfinite(*value)) {
+    fail(Code::usage, "data '{}': {} = '{}' is not a number", spec.name, key, found->second);
+  }
+  return *value;
+}
+
+template <typename T>
+T count_argument(const DataSpec& spec, const std::string& key, T otherwise) {
+  const double value = number_argument(spec, key, static_cast<double>(otherwise));
+  if (value < 0 || value > 0x1.0p53 || value != std::floor(value)) {
+    fail(Code::usage, "data '{}': {} = {} is not a count", spec.name, key, value);
+  }
+  return static_cast<T>(value);
+}
+
+void require_known_arguments(const DataSpec& spec, std::initializer_list<std::string_view> known) {
+  for (const auto& entry : spec.arguments) {
+    if (std::find(known.begin(), known.end(), entry.first) == known.end()) {
+      fail(Code::usage, "data '{}' has no argument '{}'", spec.name, entry.first);
+    }
+  }
+}
+
+Dataset load_synthetic(const Synthetic& kind, const DataSpec& spec) {
+  require_known_arguments(spec, {"n", "noise", "turns", "seed"});
+  if (!spec.part.empty()) fail(Code::usage, "data '{}' has no part '{}'; use a split", spec.name, spec.part);
+  SyntheticOptions options;
+  options.n = count_argument(spec, "n", options.n);
+  options.noise = number_argument(spec, "noise", options.noise);
+  options.turns = number_argument(spec, "turns", options.turns);
+  options.seed = count_argument(spec, "seed", options.seed);
+  if (spec.arguments.contains("noise") && options.noise < 0) {
+    fail(Code::usage, "data '{}': noise = {} is negative", spec.name, options.noise);
+  }
+  return make_synthetic(kind, options);
+}
+
+std::string known_names() {
+  std::string names;
+  for (const NamedSet& set : table) names += fmt::format("{}, ", set.form);
+  for (const Synthetic& kind : synthetics()) names += fmt::format("{}, ", kind.name);
+  names += "graphs:NAME, or a file ending in";
+  for (const Format& format : formats()) names += fmt::format(" {}", format.ending);
+  return names;
+}
+
+/// A path, and what stands in parentheses after it where no file has the parentheses in its name.
+struct FileSpec {
+  fs::path path;
+  ReadOptions options;
+};
+
+FileSpec parse_file_spec(const std::string& text, const DataOptions& options) {
+  FileSpec file{text, {}};
+  std::error_code ignored;
+  const auto open = text.rfind('(');
+  if (!fs::exists(file.path, ignored) && text.ends_with(')') && open != std::string::npos) {
+    file.path = text.substr(0, open);
+    DataSpec arguments = parse_spec("file" + text.substr(open));
+    require_known_arguments(arguments, {"x", "label"});
+    if (arguments.arguments.contains("x")) file.options.features = arguments.arguments.at("x");
+    if (arguments.arguments.contains("label")) file.options.label = arguments.arguments.at("label");
+  }
+  if (options.label) file.options.label = options.label;
+  file.options.least_features = options.least_features;
+  file.options.source = file.path.string();
+  return file;
+}
+
+}  // namespace
+
+Dataset load_data(const std::string& text, const DataOptions& options) {
+  const FileSpec file = parse_file_spec(text, options);
+  if (const Format* format = find_format(file.path)) return format->read(file.path, file.options);
+  const DataSpec spec = parse_spec(text);
+  for (const Synthetic& kind : synthetics()) {
+    if (kind.name != spec.name) continue;
+    Dataset data = load_synthetic(kind, spec);
+    data.name = text;
+    return data;
+  }
+  for (const NamedSet& set : table) {
+    if (set.name != spec.name) continue;
+    require_known_arguments(spec, {});
+    return set.load(spec, options);
+  }
+  if (names_graphs(text)) {
+    fail(Code::usage, "data '{}' is a set of graphs, which only the graph kernel reads", text);
+  }
+  fail(Code::input, "data '{}' is unknown; choose {}", text, known_names());
+}
+
+bool names_graphs(const std::string& spec) {
+  return spec.starts_with("graphs:") || spec.ends_with(".txt") || spec.ends_with(".txt.gz");
+}
+
+GraphSet load_graphs(const std::string& spec) {
+  if (spec.starts_with("graphs:")) return load_graph_set(parse_spec(spec).part);
+  if (!names_graphs(spec)) fail(Code::input, "'{}' is not a set of graphs; write graphs:NAME or FILE.txt.gz", spec);
+  return read_graphs(spec);
+}
+
+std::vector<CatalogueEntry> list_data() {
+  std::vector<CatalogueEntry> entries;
+  for (const NamedSet& set : table) {
+    entries.push_back(
+        {std::string(set.form), std::string(set.what), std::string(set.samples), set.where(), set.members()});
+  }
+  for (const Synthetic& kind : synthetics()) {
+    entries.push_back({std::string(kind.name), std::string(kind.what), "400, or n=", embedded_place(), {}});
+  }
+  entries.push_back({"graphs:NAME", "graph classification", "188 to 4110 each", find_graphs(), graph_names()});
+  return entries;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/data/dataset.hpp"
+#include "widelimit/data/graph.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace widelimit {
+
+struct DataOptions {
+  std::optional<std::string> label;  ///< files: which column or array is the label, or "none"
+  Index least_features = 0;          ///< LIBSVM files: at least so many columns
+  Progress* progress = nullptr;      ///< hears of the long work (decoding CIFAR-10), may be null
+};
+
+/// Loads what `spec` names:
+/// - `digits`; `spirals`, `circles`, `moons`, `gaussians` (arguments n, noise, turns, seed): always there;
+/// - `mnist:train|test`, `cifar10:train|test`, `uci:NAME`: looked for in data_folders();
+/// - a file by its ending (formats()), with arguments `x=` and `label=` for what a file may hold several of.
+/// Error{input} says where it looked and what to do.
+[[nodiscard]] Dataset load_data(const std::string& spec, const DataOptions& options = {});
+
+/// `graphs:NAME`, or the path of a graph text file (.txt, .txt.gz).
+[[nodiscard]] GraphSet load_graphs(const std::string& spec);
+
+/// True where `spec` names graphs, so that load_graphs reads it.
+[[nodiscard]] bool names_graphs(const std::string& spec);
+
+/// A line of `data list`.
+struct CatalogueEntry {
+  std::string name;  ///< as a SPEC, NAME standing for one of `members`
+  std::string what;
+  std::string samples;
+  std::string where;  ///< a path or "embedded"; empty where it was not found
+  std::vector<std::string> members;
+};
+
+[[nodiscard]] std::vector<CatalogueEntry> list_data();
+
+}  // namespace widelimit

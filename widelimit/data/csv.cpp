@@ -1,0 +1,139 @@
+#include "widelimit/data/csv.hpp"
+
+#include "widelimit/data/archive.hpp"
+#include "widelimit/data/csv_rows.hpp"
+#include "widelimit/data/labels.hpp"
+#include "widelimit/data/number.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+constexpr Index no_label = -1;
+
+/// Which column holds the label, and whether the first row holds names.
+struct Layout {
+  Index label = no_label;
+  bool header = false;
+};
+
+bool is_number(const std::string& cell) { return parse_real(cell).has_value(); }
+
+/// Features are numbers, so a first row without any is names. A row that mixes both is data with a bad cell: to
+/// take it for a header would lose a sample without a word.
+bool is_header(const Row& first, const Row* second, Index label) {
+  bool some_text = false;
+  bool some_number = false;
+  for (Index j = 0; j < std::ssize(first); ++j) {
+    const std::string& cell = first[static_cast<std::size_t>(j)];
+    if (j == label || cell.empty()) continue;
+    (is_number(cell) ? some_number : some_text) = true;
+  }
+  if (some_text) return !some_number;
+  if (label == no_label || second == nullptr || label >= std::ssize(*second)) return false;
+  const auto place = static_cast<std::size_t>(label);
+  return !first[place].empty() && !is_number(first[place]) && is_number((*second)[place]);
+}
+
+Layout find_layout(const Row& first, const Row* second, const ReadOptions& options) {
+  const Index columns = std::ssize(first);
+  if (!options.label) {
+    if (columns < 2) {
+      fail(Code::input, "{}: only one column, which would be the label; ask for label \"none\" to read it as a feature",
+           options.source);
+    }
+    return {columns - 1, is_header(first, second, columns - 1)};
+  }
+  const auto named = std::find(first.begin(), first.end(), *options.label);
+  if (named != first.end() && !is_number(*named)) return {named - first.begin(), true};
+  if (*options.label == "none") return {no_label, is_header(first, second, no_label)};
+  const auto number = column_number(*options.label, columns);
+  if (!number) {
+    fail(Code::input, "{}: no label column '{}'; there are {} columns, the first line is: {}", options.source,
+         *options.label, columns, fmt::join(first, ", "));
+  }
+  if (columns < 2) fail(Code::input, "{}: only the label column, no features", options.source);
+  return {*number, is_header(first, second, *number)};
+}
+
+double feature(const std::string& cell, const CsvRows& rows, std::size_t column, const ReadOptions& options) {
+  const auto value = parse_real(cell);
+  if (value && std::isfinite(*value)) return *value;
+  if (cell.empty()) {
+    fail(Code::input, "{}, line {}, column {}: empty cell; every feature must be a finite number", options.source,
+         rows.line(), column + 1);
+  }
+  fail(Code::input, "{}, line {}, column {}: '{}' is not a finite number", options.source, rows.line(), column + 1,
+       cell.substr(0, 40));
+}
+
+std::string label_cell(const std::string& cell, const CsvRows& rows, std::size_t column, const ReadOptions& options) {
+  const auto value = parse_real(cell);
+  if (cell.empty() || (value && !std::isfinite(*value))) {
+    fail(Code::input, "{}, line {}, column {}: the label is {}; every row needs one (or ask for label \"none\")",
+         options.source, rows.line(), column + 1, cell.empty() ? "missing" : "not finite");
+  }
+  return cell;
+}
+
+Layout read_layout(std::string_view text, char delimiter, const ReadOptions& options) {
+  CsvRows rows(text, delimiter, options.source);
+  if (!rows.next()) fail(Code::input, "{}: the table is empty", options.source);
+  const Row first = rows.cells();
+  const bool more = rows.next();
+  return find_layout(first, more ? &rows.cells() : nullptr, options);
+}
+
+}  // namespace
+
+Dataset parse_csv(std::string_view text, const ReadOptions& options) {
+  const char delimiter = detect_delimiter(text);
+  const Layout layout = read_layout(text, delimiter, options);
+  CsvRows rows(text, delimiter, options.source);
+  std::vector<double> values;
+  std::vector<std::string> labels;
+  std::size_t columns = 0;
+  Index count = 0;
+  while (rows.next()) {
+    const Row& cells = rows.cells();
+    const bool first = columns == 0;
+    if (first) columns = cells.size();
+    if (cells.size() != columns) {
+      fail(Code::input, "{}, line {}: {} columns, the first row has {}", options.source, rows.line(), cells.size(),
+           columns);
+    }
+    if (first && layout.header) continue;
+    for (std::size_t j = 0; j < columns; ++j) {
+      if (static_cast<Index>(j) == layout.label) {
+        labels.push_back(label_cell(cells[j], rows, j, options));
+      } else {
+        values.push_back(feature(cells[j], rows, j, options));
+      }
+    }
+    ++count;
+  }
+  if (count == 0) fail(Code::input, "{}: a header but no rows", options.source);
+
+  Dataset data;
+  data.name = options.source;
+  data.shape = {1, 1, std::ssize(values) / count};
+  Matrix<double> matrix(count, data.shape.size());
+  std::copy(values.begin(), values.end(), matrix.data());
+  data.values = std::move(matrix);
+  if (layout.label != no_label) set_labels(data, labels, options.source);
+  return data;
+}
+
+Dataset read_csv(const std::filesystem::path& path, const ReadOptions& options) {
+  const Blob bytes = decompress(read_file(path), path.string());
+  return parse_csv(as_text(bytes), options);
+}
+
+}  // namespace widelimit

@@ -1,0 +1,139 @@
+#include "widelimit/data/describe.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+
+namespace widelimit {
+
+namespace {
+
+constexpr Index few_per_class = 5;
+
+std::vector<std::pair<std::string, Index>> class_counts(const std::vector<std::string>& names,
+                                                        const std::vector<Index>& labels) {
+  std::vector<std::pair<std::string, Index>> counts;
+  for (const std::string& name : names) counts.emplace_back(name, 0);
+  for (const Index label : labels) ++counts[static_cast<std::size_t>(label)].second;
+  return counts;
+}
+
+template <typename T>
+Index constant_columns(const Matrix<T>& m) {
+  std::vector<bool> constant(static_cast<std::size_t>(m.cols()), true);
+  for (Index i = 1; i < m.rows(); ++i) {
+    for (Index j = 0; j < m.cols(); ++j) {
+      if (m(i, j) != m(0, j)) constant[static_cast<std::size_t>(j)] = false;
+    }
+  }
+  return std::count(constant.begin(), constant.end(), true);
+}
+
+template <typename T>
+std::size_t row_hash(const Matrix<T>& m, Index i) {
+  const T* row = m.view().row(i);
+  std::size_t hash = 0;
+  for (Index j = 0; j < m.cols(); ++j) {
+    hash = hash * 0x9E3779B97F4A7C15U + std::hash<T>{}(row[j]);  // equal for 0 and −0, as == is
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+/// Rows that repeat an earlier one.
+template <typename T>
+Index duplicate_rows(const Matrix<T>& m) {
+  std::unordered_multimap<std::size_t, Index> earlier;
+  Index duplicates = 0;
+  for (Index i = 0; i < m.rows(); ++i) {
+    const std::size_t hash = row_hash(m, i);
+    const auto alike = earlier.equal_range(hash);
+    const bool repeated = std::any_of(alike.first, alike.second, [&](const auto& entry) {
+      return std::equal(m.view().row(i), m.view().row(i) + m.cols(), m.view().row(entry.second));
+    });
+    duplicates += repeated ? 1 : 0;
+    if (!repeated) earlier.emplace(hash, i);
+  }
+  return duplicates;
+}
+
+template <typename T>
+void describe_values(const Matrix<T>& m, Index rows, Description& description) {
+  if (m.rows() * m.cols() > 0) {
+    const auto range = std::minmax_element(m.data(), m.data() + m.rows() * m.cols());
+    description.low = static_cast<double>(*range.first);
+    description.high = static_cast<double>(*range.second);
+  }
+  for (Index i = 0; i < std::min(rows, m.rows()); ++i) {
+    description.first_rows.emplace_back(m.view().row(i), m.view().row(i) + m.cols());
+  }
+  if (m.rows() > 1) {
+    if (const Index constant = constant_columns(m); constant > 0) {
+      description.problems.push_back(fmt::format("{} of {} features are constant", constant, m.cols()));
+    }
+  }
+  if (const Index duplicates = duplicate_rows(m); duplicates > 0) {
+    description.problems.push_back(
+        fmt::format("{} samples repeat an earlier one: a kernel without ridge is singular there", duplicates));
+  }
+}
+
+std::string label_text(const Dataset& data, std::size_t i) {
+  if (!data.targets.empty()) return fmt::format("{}", data.targets[i]);
+  if (!data.labels.empty()) return data.class_names[static_cast<std::size_t>(data.labels[i])];
+  return {};
+}
+
+}  // namespace
+
+Description describe(const Dataset& data, Index rows) {
+  Description description;
+  description.name = data.name;
+  description.count = data.count();
+  description.shape = data.shape;
+  description.precision = std::holds_alternative<Matrix<float>>(data.values) ? Precision::f32 : Precision::f64;
+  description.classes = class_counts(data.class_names, data.labels);
+  description.regression = !data.targets.empty();
+  if (description.regression) {
+    const auto range = std::minmax_element(data.targets.begin(), data.targets.end());
+    description.target_low = *range.first;
+    description.target_high = *range.second;
+  }
+  std::visit([&](const auto& m) { describe_values(m, rows, description); }, data.values);
+  for (std::size_t i = 0; i < description.first_rows.size(); ++i) {
+    description.first_labels.push_back(label_text(data, i));
+  }
+  if (data.labels.empty() && data.targets.empty()) description.problems.emplace_back("unlabelled");
+  for (const auto& entry : description.classes) {
+    if (entry.second < few_per_class) {
+      description.problems.push_back(fmt::format("class '{}' has only {} samples", entry.first, entry.second));
+    }
+  }
+  if (description.classes.size() == 1) description.problems.emplace_back("there is only one class");
+  return description;
+}
+
+GraphDescription describe(const GraphSet& set) {
+  GraphDescription description;
+  description.name = set.name;
+  description.count = std::ssize(set.graphs);
+  description.classes = class_counts(set.class_names, set.labels);
+  description.tags = std::ssize(set.tag_names);
+  description.folds = std::ssize(set.folds);
+  Index nodes = 0;
+  Index ends = 0;
+  for (const Graph& graph : set.graphs) {
+    nodes += graph.n;
+    for (const auto& neighbours : graph.neighbours) {
+      ends += std::ssize(neighbours);
+      description.isolated += neighbours.empty() ? 1 : 0;
+    }
+  }
+  const auto count = static_cast<double>(std::max<Index>(description.count, 1));
+  description.mean_nodes = static_cast<double>(nodes) / count;
+  description.mean_edges = static_cast<double>(ends) / 2 / count;
+  return description;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "widelimit/data/dataset.hpp"
+#include "widelimit/data/graph.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace widelimit {
+
+/// What `data show` tells of a set.
+struct Description {
+  std::string name;
+  Index count = 0;
+  Shape shape;
+  Precision precision = Precision::f64;
+  std::vector<std::pair<std::string, Index>> classes;  ///< name and number of samples
+  double low = 0;                                      ///< of all features
+  double high = 0;
+  double target_low = 0;  ///< of the targets, where there are any
+  double target_high = 0;
+  bool regression = false;
+  std::vector<std::vector<double>> first_rows;
+  std::vector<std::string> first_labels;
+  std::vector<std::string> problems;  ///< constant columns, duplicate rows, tiny or empty classes
+};
+
+/// O(n·d).
+[[nodiscard]] Description describe(const Dataset& data, Index rows = 3);
+[[nodiscard]] std::string to_text(const Description& description);
+[[nodiscard]] nlohmann::json to_json(const Description& description);
+
+/// What `data show` tells of a set of graphs.
+struct GraphDescription {
+  std::string name;
+  Index count = 0;
+  std::vector<std::pair<std::string, Index>> classes;
+  Index tags = 0;
+  double mean_nodes = 0;
+  double mean_edges = 0;
+  Index folds = 0;
+  Index isolated = 0;  ///< nodes without neighbours
+};
+
+[[nodiscard]] GraphDescription describe(const GraphSet& set);
+[[nodiscard]] std::string to_text(const GraphDescription& description);
+[[nodiscard]] nlohmann::json to_json(const GraphDescription& description);
+
+}  // namespace widelimit

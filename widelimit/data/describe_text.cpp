@@ -1,0 +1,77 @@
+#include "widelimit/data/describe.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace widelimit {
+
+namespace {
+
+constexpr std::size_t shown_features = 12;
+
+std::string row_text(const std::vector<double>& row) {
+  std::string text;
+  for (std::size_t j = 0; j < std::min(row.size(), shown_features); ++j) text += fmt::format(" {:.6g}", row[j]);
+  if (row.size() > shown_features) text += fmt::format(" … ({} in all)", row.size());
+  return text;
+}
+
+std::string classes_text(const std::vector<std::pair<std::string, Index>>& classes) {
+  std::string text = fmt::format("classes    {}\n", classes.size());
+  for (const auto& entry : classes) text += fmt::format("  {:<16} {}\n", entry.first, entry.second);
+  return text;
+}
+
+nlohmann::json classes_json(const std::vector<std::pair<std::string, Index>>& classes) {
+  auto list = nlohmann::json::array();
+  for (const auto& entry : classes) list.push_back({{"name", entry.first}, {"count", entry.second}});
+  return list;
+}
+
+}  // namespace
+
+std::string to_text(const Description& d) {
+  std::string text = fmt::format("name       {}\nsamples    {}\nshape      {}\nheld as    {}\nrange      {} to {}\n",
+                                 d.name, d.count, to_string(d.shape), to_string(d.precision), d.low, d.high);
+  if (!d.classes.empty()) text += classes_text(d.classes);
+  if (d.regression) text += fmt::format("targets    {} to {}\n", d.target_low, d.target_high);
+  text += "first rows\n";
+  for (std::size_t i = 0; i < d.first_rows.size(); ++i) {
+    text +=
+        fmt::format("  {}{}{}\n", d.first_labels[i], d.first_labels[i].empty() ? "" : ":", row_text(d.first_rows[i]));
+  }
+  for (const std::string& problem : d.problems) text += fmt::format("note: {}\n", problem);
+  return text;
+}
+
+nlohmann::json to_json(const Description& d) {
+  nlohmann::json json{{"name", d.name},
+                      {"samples", d.count},
+                      {"shape", {d.shape.height, d.shape.width, d.shape.channels}},
+                      {"precision", to_string(d.precision)},
+                      {"range", {d.low, d.high}},
+                      {"classes", classes_json(d.classes)},
+                      {"first_rows", d.first_rows},
+                      {"first_labels", d.first_labels},
+                      {"problems", d.problems}};
+  if (d.regression) json["targets"] = {d.target_low, d.target_high};
+  return json;
+}
+
+std::string to_text(const GraphDescription& d) {
+  std::string text =
+      fmt::format("name       {}\ngraphs     {}\nnode tags  {}\nmean nodes {:.2f}\nmean edges {:.2f}\nfolds      {}\n",
+                  d.name, d.count, d.tags, d.mean_nodes, d.mean_edges, d.folds);
+  text += classes_text(d.classes);
+  if (d.isolated > 0) text += fmt::format("note: {} nodes have no neighbours\n", d.isolated);
+  return text;
+}
+
+nlohmann::json to_json(const GraphDescription& d) {
+  return {{"name", d.name},      {"graphs", d.count},           {"classes", classes_json(d.classes)},
+          {"node_tags", d.tags}, {"mean_nodes", d.mean_nodes},  {"mean_edges", d.mean_edges},
+          {"folds", d.folds},    {"isolated_nodes", d.isolated}};
+}
+
+}  // namespace widelimit

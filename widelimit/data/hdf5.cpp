@@ -1,0 +1,203 @@
+#include "widelimit/data/hdf5.hpp"
+
+#include "widelimit/data/hdf5_handle.hpp"
+
+#include <cmath>
+#include <cstring>
+
+namespace widelimit {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// HDF5 may compress, but no honest file expands further than this.
+constexpr std::size_t largest_expansion = 1100;
+constexpr std::size_t always_allowed = std::size_t{1} << 16;
+constexpr double exact_integers = 0x1.0p53;
+
+/// A file opened for reading; `bytes` bounds what its datasets may claim.
+struct OpenFile {
+  Hdf5Handle id;
+  std::size_t bytes;
+  std::string source;
+};
+
+OpenFile open_file(const fs::path& path) {
+  const std::string name = path.string();
+  std::error_code missing;
+  const auto size = fs::file_size(path, missing);
+  if (missing) fail(Code::input, "cannot open '{}': {}", name, missing.message());
+  Hdf5Handle id(H5Fopen(name.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!id.valid()) fail(Code::input, "{}: not a readable HDF5 file; it may be damaged", name);
+  return {std::move(id), size, name};
+}
+
+OpenFile open_image(Bytes bytes, const std::string& source) {
+  constexpr std::size_t increment = std::size_t{1} << 16;
+  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(access, increment, 0);
+  // HDF5 copies the image and does not write to the one it is given, though its parameter is not const.
+  if (bytes.empty() || H5Pset_file_image(access, const_cast<std::byte*>(bytes.data()), bytes.size()) < 0) {
+    fail(Code::input, "{}: an empty file is not HDF5", source);
+  }
+  Hdf5Handle id(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
+  if (!id.valid()) fail(Code::input, "{}: not a readable HDF5 file; it may be damaged", source);
+  return {std::move(id), bytes.size(), source};
+}
+
+herr_t add_dataset_name(hid_t group, const char* name, const H5L_info_t*, void* out) {
+  H5O_info_t info;
+  if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 && info.type == H5O_TYPE_DATASET) {
+    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+  }
+  return 0;
+}
+
+std::vector<std::string> dataset_names(const OpenFile& file) {
+  std::vector<std::string> names;
+  if (H5Literate(file.id, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_dataset_name, &names) < 0) {
+    fail(Code::input, "{}: the list of its datasets is damaged", file.source);
+  }
+  return names;
+}
+
+template <typename T>
+Matrix<T> read_numbers(hid_t dataset, hid_t memory_type, const Array& array, const std::string& source) {
+  Matrix<T> matrix(array.rows(), row_size(array.dims));
+  if (matrix.rows() * matrix.cols() > 0 &&
+      H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data()) < 0) {
+    fail(Code::input, "{}: its numbers cannot be read; the file may be damaged", source);
+  }
+  return matrix;
+}
+
+void require_exact(const Matrix<double>& values, const std::string& source) {
+  for (Index i = 0; i < values.rows() * values.cols(); ++i) {
+    if (std::abs(values.data()[i]) > exact_integers) fail(Code::input, "{}: an integer has no exact double", source);
+  }
+}
+
+/// Text of fixed length (padded with zeros) or of any length.
+std::vector<std::string> read_texts(hid_t object, hid_t file_type, std::size_t count, const std::string& source,
+                                    bool attribute) {
+  const auto read = [&](hid_t type, void* into) {
+    return attribute ? H5Aread(object, type, into) : H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, into);
+  };
+  const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_cset(type, H5Tget_cset(file_type));
+  std::vector<std::string> texts;
+  if (H5Tis_variable_str(file_type) > 0) {
+    H5Tset_size(type, H5T_VARIABLE);
+    std::vector<char*> pointers(count, nullptr);
+    if (read(type, pointers.data()) < 0) fail(Code::input, "{}: its text cannot be read", source);
+    for (char* text : pointers) {
+      texts.emplace_back(text != nullptr ? text : "");
+      H5free_memory(text);
+    }
+    return texts;
+  }
+  const std::size_t length = H5Tget_size(file_type);
+  H5Tset_size(type, length);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  std::vector<char> characters(count * length);
+  if (read(type, characters.data()) < 0) fail(Code::input, "{}: its text cannot be read", source);
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* text = characters.data() + i * length;
+    texts.emplace_back(text, strnlen(text, length));
+  }
+  return texts;
+}
+
+std::vector<Index> dimensions(hid_t space, const std::string& source) {
+  const int rank = H5Sget_simple_extent_ndims(space);
+  if (rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) fail(Code::input, "{}: it has no extent", source);
+  std::vector<hsize_t> sizes(static_cast<std::size_t>(rank));
+  H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+  std::vector<Index> dims;
+  for (const hsize_t size : sizes) {
+    if (size > static_cast<hsize_t>(PTRDIFF_MAX)) fail(Code::input, "{}: a dimension is absurd", source);
+    dims.push_back(static_cast<Index>(size));
+  }
+  return dims;
+}
+
+Array read_array(const OpenFile& file, const std::string& name) {
+  const std::string source = file.source + "/" + name;
+  const Hdf5Handle dataset(H5Dopen2(file.id, name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset.valid()) {
+    std::string names;
+    for (const std::string& each : dataset_names(file)) names += " " + each;
+    fail(Code::input, "{}: no dataset '{}'; the root group holds:{}", file.source, name, names);
+  }
+  const Hdf5Handle space(H5Dget_space(dataset), H5Sclose);
+  const Hdf5Handle type(H5Dget_type(dataset), H5Tclose);
+  const std::size_t size = H5Tget_size(type);
+  if (!space.valid() || !type.valid() || size == 0 || size > (std::size_t{1} << 30)) {
+    fail(Code::input, "{}: its description is damaged", source);
+  }
+  Array array;
+  array.dims = dimensions(space, source);
+  const std::size_t available = always_allowed + largest_expansion * file.bytes;
+  const Index count = checked_count(array.dims, static_cast<Index>(size), available, source);
+  const H5T_class_t kind = H5Tget_class(type);
+  if (kind == H5T_STRING) {
+    array.texts = read_texts(dataset, type, static_cast<std::size_t>(count), source, false);
+  } else if ((kind == H5T_FLOAT && size <= sizeof(float)) ||
+             (kind == H5T_INTEGER && size == 1 && H5Tget_sign(type) == H5T_SGN_NONE)) {
+    array.values = read_numbers<float>(dataset, H5T_NATIVE_FLOAT, array, source);
+  } else if (kind == H5T_FLOAT || kind == H5T_INTEGER) {
+    Matrix<double> values = read_numbers<double>(dataset, H5T_NATIVE_DOUBLE, array, source);
+    if (kind == H5T_INTEGER) require_exact(values, source);
+    array.values = std::move(values);
+  } else {
+    fail(Code::input, "{}: neither numbers nor text; store float32, float64 or integers", source);
+  }
+  return array;
+}
+
+std::string read_settings(const OpenFile& file) {
+  const std::string name(settings_name);
+  if (H5Aexists(file.id, name.c_str()) <= 0) return {};
+  const Hdf5Handle attribute(H5Aopen(file.id, name.c_str(), H5P_DEFAULT), H5Aclose);
+  const Hdf5Handle space(H5Aget_space(attribute), H5Sclose);
+  const Hdf5Handle type(H5Aget_type(attribute), H5Tclose);
+  if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) return {};
+  return read_texts(attribute, type, 1, file.source, true).front();
+}
+
+Dataset read_samples(const OpenFile& file, const ReadOptions& options) {
+  std::vector<std::string> names = dataset_names(file);
+  // A path into a group is taken on trust here: read_array says so if it leads nowhere.
+  for (const auto& given : {options.features, options.label}) {
+    if (given && given->find('/') != std::string::npos) names.push_back(*given);
+  }
+  const ArrayChoice choice = choose_arrays(names, options);
+  Array x = read_array(file, choice.features);
+  std::optional<Array> y;
+  if (choice.label) y = read_array(file, *choice.label);
+  return dataset_from_arrays(std::move(x), y, options.source);
+}
+
+}  // namespace
+
+Dataset parse_hdf5(Bytes bytes, const ReadOptions& options) {
+  const Hdf5Session session;
+  return read_samples(open_image(bytes, options.source), options);
+}
+
+Dataset read_hdf5(const fs::path& path, const ReadOptions& options) {
+  const Hdf5Session session;
+  return read_samples(open_file(path), options);
+}
+
+ArrayFile read_hdf5_arrays(const fs::path& path) {
+  const Hdf5Session session;
+  const OpenFile file = open_file(path);
+  ArrayFile all;
+  for (const std::string& name : dataset_names(file)) all.arrays.emplace(name, read_array(file, name));
+  all.settings = read_settings(file);
+  return all;
+}
+
+}  // namespace widelimit

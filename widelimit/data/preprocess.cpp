@@ -1,0 +1,109 @@
+#include "widelimit/data/preprocess.hpp"
+
+#include "widelimit/base/random.hpp"
+#include "widelimit/data/labels.hpp"
+#include "widelimit/data/number.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace widelimit {
+
+namespace {
+
+/// Where class `wanted` stands in the names of `data`.
+Index find_class(const Dataset& data, const std::string& wanted) {
+  const auto& names = data.class_names;
+  const auto named = std::find(names.begin(), names.end(), wanted);
+  if (named != names.end()) return named - names.begin();
+  const bool text = std::none_of(names.begin(), names.end(), [](const auto& n) { return parse_real(n).has_value(); });
+  const auto number = text ? column_number(wanted, std::ssize(names)) : std::nullopt;
+  if (number) return *number;
+  fail(Code::input, "{}: no class '{}'; its classes are: {}", data.name, wanted, fmt::join(names, ", "));
+}
+
+std::vector<Index> range(Index first, Index last) {
+  std::vector<Index> rows(static_cast<std::size_t>(last - first));
+  std::iota(rows.begin(), rows.end(), first);
+  return rows;
+}
+
+}  // namespace
+
+Dataset take_rows(const Dataset& data, std::span<const Index> rows) {
+  Dataset taken;
+  taken.name = data.name;
+  taken.shape = data.shape;
+  taken.class_names = data.class_names;
+  for (const Index i : rows) {
+    if (!data.labels.empty()) taken.labels.push_back(data.labels[static_cast<std::size_t>(i)]);
+    if (!data.targets.empty()) taken.targets.push_back(data.targets[static_cast<std::size_t>(i)]);
+  }
+  std::visit(
+      [&](const auto& from) {
+        std::decay_t<decltype(from)> to(std::ssize(rows), from.cols());
+        for (Index k = 0; k < to.rows(); ++k) {
+          std::copy_n(from.view().row(rows[static_cast<std::size_t>(k)]), from.cols(), to.view().row(k));
+        }
+        taken.values = std::move(to);
+      },
+      data.values);
+  return taken;
+}
+
+Dataset select_classes(const Dataset& data, std::span<const std::string> classes) {
+  if (data.class_names.empty()) {
+    fail(Code::input, "{}: it has no classes to choose from ({})", data.name,
+         data.targets.empty() ? "it is unlabelled" : "its labels are real numbers");
+  }
+  std::vector<bool> kept(data.class_names.size(), false);
+  for (const std::string& wanted : classes) kept[static_cast<std::size_t>(find_class(data, wanted))] = true;
+  std::vector<Index> rows;
+  for (std::size_t i = 0; i < data.labels.size(); ++i) {
+    if (kept[static_cast<std::size_t>(data.labels[i])]) rows.push_back(static_cast<Index>(i));
+  }
+  Dataset chosen = take_rows(data, rows);
+  chosen.class_names.clear();
+  std::vector<Index> place(kept.size(), 0);
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    if (!kept[k]) continue;
+    place[k] = std::ssize(chosen.class_names);
+    chosen.class_names.push_back(data.class_names[k]);
+  }
+  for (Index& label : chosen.labels) label = place[static_cast<std::size_t>(label)];
+  return chosen;
+}
+
+Dataset limit_rows(Dataset data, Index count) {
+  if (count < 1) fail(Code::usage, "a limit of {} samples leaves nothing; give at least 1", count);
+  if (count >= data.count()) return data;
+  return take_rows(data, range(0, count));
+}
+
+std::vector<Index> permutation(Index count, std::uint64_t seed, std::uint64_t stream) {
+  const Random random(seed, stream);
+  std::vector<Index> order = range(0, count);
+  for (std::uint64_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i, i)]);
+  return order;
+}
+
+Dataset shuffle_rows(const Dataset& data, std::uint64_t seed, std::uint64_t stream) {
+  return take_rows(data, permutation(data.count(), seed, stream));
+}
+
+std::pair<Dataset, Dataset> split_rows(const Dataset& data, double fraction) {
+  if (!(fraction > 0 && fraction < 1)) {
+    fail(Code::usage, "a split of {} is not between 0 and 1; 0.8 trains on four fifths", fraction);
+  }
+  const Index count = data.count();
+  const auto train = static_cast<Index>(std::llround(fraction * static_cast<double>(count)));
+  if (train == 0 || train == count) {
+    fail(Code::input, "{}: a split of {} leaves one part of its {} samples empty", data.name, fraction, count);
+  }
+  return {take_rows(data, range(0, train)), take_rows(data, range(train, count))};
+}
+
+}  // namespace widelimit

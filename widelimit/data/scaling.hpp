@@ -1,0 +1,40 @@
+#pragma once
+
+#include "widelimit/data/dataset.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace widelimit {
+
+/// What is done to features before a kernel sees them.
+enum class Scaling : std::uint8_t {
+  none,
+  unit,      ///< every row to norm 1; zero rows stay zero
+  standard,  ///< every column to mean 0 and (population) standard deviation 1; a constant column is only shifted
+  minmax,    ///< every column to [0, 1]; a constant column is only shifted
+  byte,      ///< divided by 255
+};
+
+[[nodiscard]] std::string_view to_string(Scaling scaling);
+/// Error{usage} lists the choices.
+[[nodiscard]] Scaling parse_scaling(std::string_view text);
+
+/// Learned on training data, applied to any: x ↦ (x − shift)/scale by column, or its row and constant forms.
+/// Sums are taken of x/max|x|, so that 1e±150 neither overflows nor vanishes.
+class Scaler {
+ public:
+  /// Cost: two passes over `train`.
+  Scaler(Scaling scaling, const Dataset& train);
+  /// In place. Error{input} where the number of features differs, Error{numerical} where a result would overflow.
+  void apply(Dataset& data) const;
+
+ private:
+  Scaling scaling_;
+  Index features_;
+  std::vector<double> shift_;
+  std::vector<double> scale_;
+};
+
+}  // namespace widelimit
