@@ -48,6 +48,7 @@ Peer::Peer(const std::vector<std::string>& command, const std::filesystem::path&
   posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const int status = posix_spawn(&process_, command.front().c_str(), &actions, nullptr, arguments.data(), environ);
