@@ -1,14 +1,13 @@
-# Install tree: headers, library, the command line, and what find_package(widelimit) needs.
-include(GNUInstallDirs)
-include(CMakePackageConfigHelpers)
-
+# Install tree: headers, library, the command line, and what find_package(widelimit) needs. A wheel takes none of it.
 if(SKBUILD)
   return()
 endif()
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/widelimit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
 install(TARGETS widelimit EXPORT widelimit ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(WIDELIMIT_APP)
+if(TARGET widelimit_app)
   install(TARGETS widelimit_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(EXPORT widelimit NAMESPACE widelimit:: FILE widelimit-targets.cmake
@@ -18,4 +17,6 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/widelimit-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/widelimit)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/widelimit-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/widelimit-config.cmake ${PROJECT_BINARY_DIR}/widelimit-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/widelimit)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake RENAME widelimit-dependencies.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/widelimit)

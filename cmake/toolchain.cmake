@@ -5,15 +5,19 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
+# clang counts sign conversions under -Wconversion, g++ does not; Index is signed on purpose.
 add_library(widelimit_warnings INTERFACE)
 target_compile_options(widelimit_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                       -Wno-missing-field-initializers -Werror)
+                       -Wno-sign-conversion -Wno-missing-field-initializers -Werror)
 
 if(WIDELIMIT_SANITIZE)
   add_compile_options(-fsanitize=${WIDELIMIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -31,10 +31,10 @@ as_root() {
   fi
 }
 
-if [ ! -f "$stamps/debian" ] || [ scripts/packages.txt -nt "$stamps/debian" ]; then
+if ! cmp -s scripts/packages.txt "$stamps/debian"; then
   if ! command -v dpkg-query >/dev/null; then
     echo "setup: this is not a Debian system; install the equivalents of scripts/packages.txt by hand," >&2
-    echo "setup: then 'mkdir -p $stamps && touch $stamps/debian' and repeat the command." >&2
+    echo "setup: then 'cp scripts/packages.txt $stamps/debian' and repeat the command." >&2
     exit 1
   fi
   missing=$(missing_packages | tr '\n' ' ')
@@ -44,12 +44,13 @@ if [ ! -f "$stamps/debian" ] || [ scripts/packages.txt -nt "$stamps/debian" ]; t
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >"$stamps/apt.log" 2>&1 ||
       { cat "$stamps/apt.log" >&2; exit 1; }
   fi
-  touch "$stamps/debian"
+  cp scripts/packages.txt "$stamps/debian"
 fi
 
-if [ ! -f "$stamps/python" ] || [ scripts/requirements.txt -nt "$stamps/python" ]; then
+# The stamp lies in .venv, so that deleting either forgets it.
+if ! cmp -s scripts/requirements.txt .venv/stamp; then
   echo "setup: installing Python packages in .venv"
-  [ -x .venv/bin/python ] || python3 -m venv .venv
+  [ -x .venv/bin/pip ] || python3 -m venv --clear .venv
   .venv/bin/pip install --quiet --disable-pip-version-check -r scripts/requirements.txt
-  touch "$stamps/python"
+  cp scripts/requirements.txt .venv/stamp
 fi

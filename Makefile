@@ -1,0 +1,54 @@
+# Thin: every target is one script or one CMake call. `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup configure build python test demo lint format bench docs fuzz sanitize clean
+
+jobs := $(shell nproc)
+stamp := build/stamps/python-package
+python_sources := $(shell find widelimit python cmake CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
+
+help:                  ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
+
+setup:                 ## install what a bare Debian 12 lacks (apt as root or sudo; Python packages in .venv)
+	@scripts/setup.sh
+
+configure: setup
+	@cmake --preset release --log-level=WARNING >/dev/null
+
+build: configure       ## library, command line, tests, benchmarks, and the Python package in .venv
+	@cmake --build --preset release -j $(jobs)
+	@$(MAKE) --no-print-directory python
+
+python: $(stamp)       ## the Python package alone
+
+# Same flags and paths as the release build, so ccache hands its objects over.
+$(stamp): $(python_sources) | setup
+	@.venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
+	@touch $@
+
+test: build            ## all tests; the last line counts them
+	@scripts/test.sh release
+
+demo: build            ## kernels of a few networks on the embedded digits, and a report page
+	@scripts/demo.sh
+
+lint: configure        ## format, clang-tidy, tree rules, Python
+	@scripts/lint.sh
+
+format:                ## write C++ the way lint wants it
+	@git ls-files -z --cached --others --exclude-standard '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -r clang-format -i
+
+bench: build           ## speed targets beside the peers
+	@scripts/bench.sh
+
+docs: build            ## links resolve, runnable blocks run
+	@.venv/bin/python scripts/check_docs.py --run
+
+fuzz: setup            ## readers under libFuzzer, SECONDS=60 for each
+	@scripts/fuzz.sh $(or $(SECONDS),60)
+
+sanitize: setup        ## C++ tests under the address and undefined-behaviour sanitizers
+	@scripts/test.sh sanitize
+
+clean:                 ## remove what was built (not .venv, not .peers)
+	rm -rf build

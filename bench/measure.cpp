@@ -1,0 +1,137 @@
+#include "bench/measure.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+
+#include <cblas.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <type_traits>
+
+namespace widelimit::bench {
+
+void use_processors(int count) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  cpu_set_t chosen;
+  CPU_ZERO(&chosen);
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&chosen) < count; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) CPU_SET(cpu, &chosen);
+  }
+  if (sched_setaffinity(0, sizeof(chosen), &chosen) != 0) fmt::print("note: not bound to {} processors\n", count);
+}
+
+std::vector<double> medians_in_turn(const std::vector<std::function<double()>>& clocks, int repeats) {
+  std::vector<std::vector<double>> seconds(clocks.size());
+  for (int round = 0; round < repeats; ++round) {
+    for (std::size_t i = 0; i < clocks.size(); ++i) seconds[i].push_back(clocks[i]());
+  }
+  std::vector<double> medians;
+  for (auto& times : seconds) {
+    std::sort(times.begin(), times.end());
+    medians.push_back(times.empty() ? 0.0 : 0.5 * (times[(times.size() - 1) / 2] + times[times.size() / 2]));
+  }
+  return medians;
+}
+
+Matrix<double> normal_inputs(Index rows, Index cols) {
+  const Random random(20240229);
+  Matrix<double> x(rows, cols);
+  for (Index i = 0; i < rows * cols; ++i) x.data()[i] = random.normal(static_cast<std::uint64_t>(i));
+  return x;
+}
+
+template <std::floating_point T>
+Matrix<T> converted(const Matrix<double>& x) {
+  Matrix<T> y(x.rows(), x.cols());
+  std::transform(x.data(), x.data() + x.rows() * x.cols(), y.data(),
+                 [](double value) { return static_cast<T>(value); });
+  return y;
+}
+
+void write_raw(const std::filesystem::path& path, const Matrix<double>& x) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(x.data()),
+             static_cast<std::streamsize>(sizeof(double)) * x.rows() * x.cols());
+  if (!file) fail(Code::resource, "cannot write {}", path.string());
+}
+
+template <std::floating_point T>
+Matrix<T> read_raw(const std::filesystem::path& path, Index rows, Index cols) {
+  Matrix<T> x(rows, cols);
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(x.data()), static_cast<std::streamsize>(sizeof(T)) * rows * cols);
+  if (!file) fail(Code::input, "{} does not hold {} x {} numbers", path.string(), rows, cols);
+  return x;
+}
+
+template <std::floating_point T>
+double disagreement(MatrixView<const T> a, MatrixView<const T> b) {
+  double worst = 0.0;
+  for (Index i = 0; i < a.rows; ++i) {
+    for (Index j = 0; j < a.cols; ++j) {
+      if (i == j) continue;
+      const double scale = std::sqrt(static_cast<double>(a(i, i)) * static_cast<double>(a(j, j)));
+      const double difference = std::abs(static_cast<double>(a(i, j)) - static_cast<double>(b(i, j)));
+      if (!(difference <= worst * scale)) worst = difference / scale;  // a NaN is the worst
+    }
+  }
+  return worst;
+}
+
+template <std::floating_point T>
+double diagonal_error(MatrixView<const T> kernel, const Matrix<double>& x, Index layers) {
+  double worst = 0.0;
+  for (Index i = 0; i < kernel.rows; ++i) {
+    double squares = 0.0;
+    for (Index k = 0; k < x.cols(); ++k) {
+      const auto value = static_cast<double>(static_cast<T>(x(i, k)));
+      squares += value * value;
+    }
+    const double exact = static_cast<double>(layers) * 2.0 * squares / static_cast<double>(x.cols());
+    const double error = std::abs(static_cast<double>(kernel(i, i)) / exact - 1.0);
+    if (!(error <= worst)) worst = error;
+  }
+  return worst;
+}
+
+template <std::floating_point T>
+double syrk_seconds(const Matrix<T>& x, Matrix<T>& out, int threads) {
+  openblas_set_num_threads(threads);  // a back end may have set it to one
+  const auto n = static_cast<blasint>(x.rows());
+  const auto d = static_cast<blasint>(x.cols());
+  return seconds_of([&] {
+    if constexpr (std::is_same_v<T, float>) {
+      cblas_ssyrk(CblasRowMajor, CblasUpper, CblasNoTrans, n, d, 1.0F, x.data(), d, 0.0F, out.data(), n);
+    } else {
+      cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, n, d, 1.0, x.data(), d, 0.0, out.data(), n);
+    }
+    return 0;
+  });
+}
+
+std::string verdict_at_least(double ratio, double target) {
+  if (target <= 0) return "-";
+  return fmt::format(">= {:g}x {}", target, ratio >= target ? "met" : "MISSED");
+}
+
+std::string verdict_at_most(double ratio, double target) {
+  if (target <= 0) return "-";
+  return fmt::format("<= {:g}x {}", target, ratio <= target ? "met" : "MISSED");
+}
+
+template Matrix<float> converted<float>(const Matrix<double>&);
+template Matrix<double> converted<double>(const Matrix<double>&);
+template Matrix<float> read_raw<float>(const std::filesystem::path&, Index, Index);
+template Matrix<double> read_raw<double>(const std::filesystem::path&, Index, Index);
+template double disagreement<float>(MatrixView<const float>, MatrixView<const float>);
+template double disagreement<double>(MatrixView<const double>, MatrixView<const double>);
+template double diagonal_error<float>(MatrixView<const float>, const Matrix<double>&, Index);
+template double diagonal_error<double>(MatrixView<const double>, const Matrix<double>&, Index);
+template double syrk_seconds<float>(const Matrix<float>&, Matrix<float>&, int);
+template double syrk_seconds<double>(const Matrix<double>&, Matrix<double>&, int);
+
+}  // namespace widelimit::bench

@@ -1,0 +1,98 @@
+#include "bench/peer.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <fstream>
+
+namespace widelimit::bench {
+
+Scratch::Scratch() {
+  std::string name = (std::filesystem::temp_directory_path() / "widelimit-bench-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr)
+    fail(Code::resource, "cannot make a folder {}; set TMPDIR to one that exists", name);
+  folder_ = name;
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+Peer::Peer(const std::vector<std::string>& command, const std::filesystem::path& log) : log_(log) {
+  if (command.front().empty()) {
+    why_absent_ = "not asked for";
+    return;
+  }
+  if (!std::filesystem::exists(command.front())) {
+    why_absent_ =
+        fmt::format("{} is not there; scripts/setup.sh and scripts/setup_peers.sh install it", command.front());
+    return;
+  }
+  std::signal(SIGPIPE, SIG_IGN);  // a peer that dies is an answer that does not come, not the end of the benchmark
+  std::array<int, 2> in{};
+  std::array<int, 2> out{};
+  if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) fail(Code::resource, "cannot make a pipe");
+  questions_.reset(fdopen(in[1], "w"));
+  answers_.reset(fdopen(out[0], "r"));
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
+  for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const int status = posix_spawn(&process_, command.front().c_str(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(in[0]);
+  close(out[1]);
+  if (status != 0) {
+    process_ = -1;
+    why_absent_ = fmt::format("{} does not start", command.front());
+  } else if (read_line() != "ready") {
+    why_absent_ = "it ended at once: " + last_words();
+  }
+}
+
+Peer::~Peer() {
+  if (process_ < 0) return;
+  questions_.reset();  // the end of its input is the end of the peer
+  int status = 0;
+  waitpid(process_, &status, 0);
+}
+
+std::string Peer::ask(const std::string& question) {
+  std::fputs((question + "\n").c_str(), questions_.get());
+  std::fflush(questions_.get());
+  std::string answer = read_line();
+  if (answer.empty()) fail(Code::resource, "the peer died at '{}': {}", question, last_words());
+  return answer;
+}
+
+std::string Peer::read_line() {
+  std::string line;
+  for (int c = std::fgetc(answers_.get()); c != EOF && c != '\n'; c = std::fgetc(answers_.get())) {
+    line.push_back(static_cast<char>(c));
+  }
+  return line;
+}
+
+std::string Peer::last_words() const {
+  std::ifstream log(log_);
+  std::string last;
+  for (std::string line; std::getline(log, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+}  // namespace widelimit::bench

@@ -1,0 +1,143 @@
+// Target 2: all depths and frozen prefixes of a fully-connected ReLU network with 0 … 4 hidden layers, 15 Gram
+// matrices of 2,000 points, on two processors, beside the recursion in NumPy.
+
+#include "bench/measure.hpp"
+#include "bench/peer.hpp"
+#include "widelimit/backend/select.hpp"
+#include "widelimit/kernel/gram.hpp"
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace widelimit::bench {
+namespace {
+
+constexpr Index hidden = 4;
+constexpr Index kernels = (hidden + 1) * (hidden + 2) / 2;
+
+struct Settings {
+  Index rows = 2000;
+  Index cols = 784;
+  int repeats = 7;
+  int threads = 2;
+  bool with_peer = true;
+};
+
+struct Errors {
+  double off_diagonal = 0.0;
+  double diagonal = 0.0;
+  bool zero_above = true;  ///< matrices with j > i hold nothing but zeros
+};
+
+/// `theirs` holds the matrices with j ≤ i, one under the other; empty where there is no peer.
+template <typename T>
+Errors compare(const Sweep& ours, const Matrix<T>& theirs, const Matrix<double>& inputs) {
+  const auto stack = std::get<Matrix<T>>(ours.values).view();
+  const Index n = inputs.rows();
+  Errors errors;
+  Index next = 0;
+  for (Index i = 0; i <= hidden; ++i) {
+    for (Index j = 0; j <= hidden; ++j) {
+      const MatrixView<const T> kernel = stack.block((i * (hidden + 1) + j) * n, 0, n, n);
+      if (j > i) {
+        errors.zero_above &= std::all_of(kernel.data, kernel.data + n * n, [](T value) { return value == 0; });
+        continue;
+      }
+      errors.diagonal = std::max(errors.diagonal, diagonal_error<T>(kernel, inputs, i - j + 1));
+      if (theirs.rows() == 0) continue;
+      errors.off_diagonal =
+          std::max(errors.off_diagonal, disagreement<T>(kernel, theirs.view().block(next++ * n, 0, n, n)));
+    }
+  }
+  return errors;
+}
+
+/// Compares, then times; false where the answers differ.
+template <typename T>
+bool run(const Settings& settings, const Matrix<double>& inputs, const Scratch& scratch, const Backend& backend) {
+  const bool single = std::is_same_v<T, float>;
+  const std::string precision = single ? "f32" : "f64";
+  const double target = single ? 20 : 12;
+  const Matrix<T> x = converted<T>(inputs);
+  const SampleView samples(x.view(), Shape{1, 1, settings.cols});
+  const GramOptions options{.kind = Kind::ntk, .precision = single ? Precision::f32 : Precision::f64};
+  const Network network = Network::parse(fmt::format("fc:{}(w_std={})", hidden, std::sqrt(2.0)));
+  Matrix<T> product(settings.rows, settings.rows);
+
+  Peer peer({settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/numpy_sweep.py", "--precision",
+             precision, "--input", (scratch / "x").string(), "--rows", std::to_string(settings.rows), "--cols",
+             std::to_string(settings.cols), "--hidden", std::to_string(hidden)},
+            scratch / "log");
+  if (!peer.present()) fmt::print("{}: no NumPy ({})\n", precision, peer.why_absent());
+  Matrix<T> theirs;
+  if (peer.present()) {
+    const auto file = scratch / "kernels";
+    peer.ask(fmt::format("compute shared {}", file.string()));
+    theirs = read_raw<T>(file, kernels * settings.rows, settings.rows);
+  }
+  const Errors errors = compare<T>(sweep(network, samples, options, backend), theirs, inputs);
+  theirs = {};
+  if (!(errors.off_diagonal <= tolerance<T>) || !(errors.diagonal <= tolerance<T>) || !errors.zero_above) {
+    fmt::print("{}: ANSWERS DIFFER: {:.1e} from the peer, {:.1e} from the diagonal's closed form{}; not timed\n",
+               precision, errors.off_diagonal, errors.diagonal, errors.zero_above ? "" : ", not zero where j > i");
+    return false;
+  }
+
+  std::vector<std::function<double()>> clocks{
+      [&] { return seconds_of([&] { return sweep(network, samples, options, backend); }); },
+      [&] { return syrk_seconds<T>(x, product, settings.threads); }};
+  if (peer.present()) {
+    clocks.push_back([&] { return std::stod(peer.ask("time shared")); });
+    clocks.push_back([&] { return std::stod(peer.ask("time prefix")); });
+  }
+  const auto seconds = medians_in_turn(clocks, settings.repeats);
+  fmt::print("{:>5} {:>10.1f} {:>10.1f} {:>10.2f}x", precision, 1e3 * seconds[0], 1e3 * seconds[1],
+             seconds[0] / seconds[1]);
+  if (peer.present()) {
+    fmt::print(" {:>13.1f} {:>8.1f}x {:>16} {:>13.1f} {:>8.1f}x", 1e3 * seconds[2], seconds[2] / seconds[0],
+               verdict_at_least(seconds[2] / seconds[0], target), 1e3 * seconds[3], seconds[3] / seconds[0]);
+  } else {
+    fmt::print(" {:>13} {:>9} {:>16} {:>13} {:>9}", "-", "-", "-", "-", "-");
+  }
+  fmt::print(" {:>9.1e} {:>9.1e}\n", errors.off_diagonal, errors.diagonal);
+  return true;
+}
+
+int main_of(int argc, char** argv) {
+  Settings settings;
+  CLI::App app("Depth x frozen-layers sweep of a fully-connected ReLU network beside NumPy");
+  app.add_option("--rows", settings.rows, "points")->check(CLI::Range(2, 8000))->capture_default_str();
+  app.add_option("--cols", settings.cols, "features")->check(CLI::Range(1, 20000))->capture_default_str();
+  app.add_option("--repeats", settings.repeats, "rounds of timing")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_flag("!--no-peer", settings.with_peer, "only the multiple of syrk");
+  CLI11_PARSE(app, argc, argv);
+
+  use_processors(settings.threads);
+  const Scratch scratch;
+  const Matrix<double> inputs = normal_inputs(settings.rows, settings.cols);
+  write_raw(scratch / "x", inputs);
+  const auto backend = make_backend("cpu", {.threads = settings.threads});
+  fmt::print("Sweep of {} Gram matrices, n = {}, d = {}; {}; medians of {} rounds, milliseconds\n", kernels,
+             settings.rows, settings.cols, backend->description(), settings.repeats);
+  fmt::print("{:>5} {:>10} {:>10} {:>11} {:>13} {:>9} {:>16} {:>13} {:>9} {:>9} {:>9}\n", "", "widelimit", "syrk",
+             "ours/syrk", "numpy shared", "/ours", "target", "numpy prefix", "/ours", "error", "diagonal");
+  const bool single = run<float>(settings, inputs, scratch, *backend);
+  const bool twice = run<double>(settings, inputs, scratch, *backend);
+  return single && twice ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace widelimit::bench
+
+int main(int argc, char** argv) {
+  try {
+    return widelimit::bench::main_of(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "sweep: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,98 @@
+"""Rules of the tree that a compiler does not know. Prints each breach as file:line: what; exits 1 where there is one.
+
+- Includes go one way between the rooms: a room may include itself and what stands to its left in ROOMS.
+- The library includes nothing of app/, bench/, tests/ or python/.
+- Conditional compilation only under widelimit/backend/.
+- Nothing longer than MAX_LINES, no notes of unfinished work, no paths of one machine.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOMS = ["base", "data", "network", "recipe", "backend", "finite", "kernel", "machine", "analysis", "report"]
+MAX_LINES = 400
+
+CPP = {".cpp", ".hpp", ".cu", ".cuh"}
+TEXT = CPP | {".py", ".sh", ".cmake", ".md", ".txt", ".toml", ".json", ".yml", ""}
+LENGTH_LIMITED = CPP | {".py", ".sh", ".cmake"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b")
+UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(work|root|home|farm|Users)/")
+
+
+def room_of(path):
+    """The room of a source of the library or of a header's name, None for anything else."""
+    parts = Path(path).parts
+    return parts[1] if len(parts) > 2 and parts[0] == "widelimit" else None
+
+
+def check_include(path, header):
+    """What is wrong with `path` including `header`, or None."""
+    here = room_of(path)
+    there = room_of(header)
+    if here is None:
+        return None
+    if here not in ROOMS:
+        return f"room '{here}' is not in the list of rooms"
+    if header.split("/")[0] in {"app", "bench", "tests", "python"}:
+        return f"the library includes {header}, which stands outside it"
+    if there is None:
+        return None
+    if there not in ROOMS:
+        return f"{header}: room '{there}' is not in the list of rooms"
+    if ROOMS.index(there) > ROOMS.index(here):
+        return f"{here} includes {header}, but {there} stands to its right ({' '.join(ROOMS)})"
+    return None
+
+
+def check_file(path, text):
+    """(line, what) of every breach in one file; `path` is relative to the root of the tree."""
+    breaches = []
+    suffix = Path(path).suffix
+    lines = text.splitlines()
+    if suffix in LENGTH_LIMITED and len(lines) > MAX_LINES:
+        breaches.append((len(lines), f"{len(lines)} lines; more than {MAX_LINES} hold two ideas"))
+    for number, line in enumerate(lines, start=1):
+        if suffix in CPP:
+            include = INCLUDE.match(line)
+            wrong = include and check_include(path, include.group(1))
+            if wrong:
+                breaches.append((number, wrong))
+            if CONDITIONAL.match(line) and not path.startswith("widelimit/backend/"):
+                breaches.append((number, "conditional compilation outside widelimit/backend/"))
+        if UNFINISHED.search(line):
+            breaches.append((number, "a note of unfinished work"))
+        if MACHINE_PATH.search(line):
+            breaches.append((number, "a path of one machine"))
+    return breaches
+
+
+def tracked_files(root):
+    command = ["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [name for name in listing.split("\0") if name and Path(name).suffix in TEXT and (root / name).is_file()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).parent.parent)
+    root = parser.parse_args().root
+    found = 0
+    for name in tracked_files(root):
+        try:
+            text = (root / name).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        for number, what in check_file(name, text):
+            print(f"{name}:{number}: {what}")
+            found += 1
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# The demonstration: kernels of a few networks on the embedded digits; prints the path of the report page last.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+exec build/release/bin/widelimit demo --out build/demo

@@ -1,0 +1,70 @@
+"""The tree rules find what is planted, and leave alone what is allowed."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent.parent / "check_includes.py"
+spec = importlib.util.spec_from_file_location("check_includes", SCRIPT)
+rules = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(rules)
+
+
+def breaches(path, text):
+    return [what for _, what in rules.check_file(path, text)]
+
+
+@pytest.mark.parametrize(
+    ("path", "header"),
+    [
+        ("widelimit/data/csv.cpp", "widelimit/network/network.hpp"),
+        ("widelimit/base/matrix.hpp", "widelimit/report/html.hpp"),
+        ("widelimit/network/text.cpp", "app/verb.hpp"),
+        ("widelimit/backend/cpu/tile.cpp", "widelimit/kernel/gram.hpp"),
+        ("widelimit/kernel/gram.cpp", "widelimit/attic/old.hpp"),
+        ("widelimit/attic/old.cpp", "widelimit/base/types.hpp"),
+    ],
+)
+def test_a_wrong_include_is_found(path, header):
+    assert len(breaches(path, f'#pragma once\n#  include "{header}"\n')) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "header"),
+    [
+        ("widelimit/kernel/gram.cpp", "widelimit/finite/forward.hpp"),
+        ("widelimit/kernel/gram.cpp", "widelimit/kernel/gram.hpp"),
+        ("widelimit/report/html.cpp", "widelimit/base/error.hpp"),
+        ("widelimit/base/matrix.cpp", "vector"),
+        ("app/kernel.cpp", "widelimit/report/html.hpp"),
+        ("tests/data/csv_test.cpp", "widelimit/kernel/gram.hpp"),
+    ],
+)
+def test_a_right_include_is_left_alone(path, header):
+    assert breaches(path, f'#include "{header}"\n') == []
+
+
+def test_conditional_compilation_is_for_back_ends():
+    assert breaches("widelimit/kernel/gram.cpp", "#ifdef FAST\n#endif\n")
+    assert breaches("widelimit/backend/cpu/tile.cpp", "#if HWY_ONCE\n#endif\n") == []
+
+
+def test_length_notes_and_paths():
+    assert breaches("app/main.cpp", "\n" * 401)
+    assert breaches("app/main.cpp", "\n" * 400) == []
+    assert breaches("docs/tutorial.md", "see /ro" "ot/data\n")
+    assert breaches("docs/tutorial.md", "[home](docs/home/page.md) /usr/lib\n") == []
+    assert breaches("app/main.cpp", "// TO" "DO: more\n")
+
+
+def test_a_planted_tree_fails(tmp_path):
+    source = tmp_path / "widelimit" / "data" / "csv.cpp"
+    source.parent.mkdir(parents=True)
+    source.write_text('#include "widelimit/kernel/gram.hpp"\n')
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    result = subprocess.run([sys.executable, str(SCRIPT), str(tmp_path)], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert result.stdout.startswith("widelimit/data/csv.cpp:1: data includes")
