@@ -1,0 +1,96 @@
+#include "widelimit/report/figures.hpp"
+#include "widelimit/report/gnuplot.hpp"
+#include "widelimit/report/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+namespace {
+
+/// Of a group's height 1, the bars take this much.
+constexpr double group_height = 0.76;
+constexpr std::size_t longest_label = 34;
+
+void require_values(const std::vector<std::string>& categories, const std::vector<BarSeries>& series,
+                    const BarsOptions& options) {
+  if (categories.empty() || series.empty()) fail(Code::usage, "\"{}\" has no bar to draw", options.title);
+  for (const BarSeries& one : series) {
+    if (one.values.size() != categories.size())
+      fail(Code::usage, "bars \"{}\" have {} values for {} categories", one.name, one.values.size(), categories.size());
+    for (std::size_t i = 0; i < one.values.size(); ++i)
+      if (!std::isfinite(one.values[i]))
+        fail(Code::numerical, "bar \"{}\" of \"{}\" is {}: only finite numbers can be drawn", categories[i], one.name,
+             one.values[i]);
+  }
+}
+
+/// x y xlow xhigh ylow yhigh label, as boxxyerror and labels want them.
+std::string rows_of(const BarSeries& series, std::size_t k, std::size_t count) {
+  const double thickness = group_height / static_cast<double>(count);
+  std::string rows;
+  for (std::size_t i = 0; i < series.values.size(); ++i) {
+    const double value = series.values[i];
+    const double top = static_cast<double>(i) + 0.5 - group_height / 2 + static_cast<double>(k) * thickness;
+    rows += fmt::format("{} {} {} {} {} {} {:.4g}\n", value, top + thickness / 2, std::min(value, 0.0),
+                        std::max(value, 0.0), top + 0.05 * thickness, top + 0.95 * thickness, value);
+  }
+  return rows;
+}
+
+/// Zero is always on the axis, and beyond the longest bar there is room for its number.
+void set_values_axis(Drawing& drawing, const std::vector<BarSeries>& series) {
+  double low = 0.0;
+  double high = 0.0;
+  for (const BarSeries& one : series) {
+    const auto extremes = std::minmax_element(one.values.begin(), one.values.end());
+    low = std::min(low, *extremes.first);
+    high = std::max(high, *extremes.second);
+  }
+  if (low == 0.0 && high == 0.0) high = 1.0;
+  constexpr double largest = std::numeric_limits<double>::max();
+  const double room = 0.14 * std::min(high, largest / 2) - 0.14 * std::max(low, -largest / 2);
+  drawing.line("set xrange [{}:{}]", low < 0 ? std::max(low - room, -largest) : 0.0, std::min(high + room, largest));
+}
+
+void set_categories(Drawing& drawing, const std::vector<std::string>& categories) {
+  std::string tics;
+  for (std::size_t i = 0; i < categories.size(); ++i)
+    tics += fmt::format("{}{} {}", i == 0 ? "" : ", ", quote_tic(shorten(clean_text(categories[i]), longest_label)),
+                        static_cast<double>(i) + 0.5);
+  drawing.line("set ytics ({}) scale 0", tics);
+  drawing.line("set yrange [{}:0]", categories.size());
+}
+
+}  // namespace
+
+Figure bars(const std::vector<std::string>& categories, const std::vector<BarSeries>& series,
+            const BarsOptions& options) {
+  require_values(categories, series, options);
+  const std::size_t bar_count = categories.size() * series.size();
+  const int height = static_cast<int>(std::min<std::size_t>(110 + 24 * bar_count + 12 * categories.size(), 4000));
+  Drawing drawing(options.title, 600, height);
+  set_values_axis(drawing, series);
+  set_categories(drawing, categories);
+  drawing.line("set border 0");
+  drawing.line("set grid xtics back linecolor rgb '#d8'.ink[2:*] linewidth 1 dashtype 1");
+  drawing.line("set xtics scale 0");
+  drawing.line("set arrow from first 0, graph 0 to first 0, graph 1 nohead front linecolor rgb ink");
+  drawing.line("set xlabel {}", quote(options.value_label));
+  drawing.line("set key {}", series.size() > 1 ? "outside bottom center horizontal samplen 1" : "off");
+  std::string plots;
+  for (std::size_t k = 0; k < series.size(); ++k) {
+    const std::string name = fmt::format("bars{}", k);
+    drawing.data(name, rows_of(series[k], k, series.size()));
+    plots += fmt::format(
+        "{}'{}' using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder linecolor rgb '{}' title {}, "
+        "'{}' using ($1<0?NaN:$1):2:7 with labels left offset 0.5,0 textcolor rgb ink notitle, "
+        "'{}' using ($1<0?$1:NaN):2:7 with labels right offset -0.5,0 textcolor rgb ink notitle",
+        k == 0 ? "plot " : ", ", name, series_colour(k), quote(series[k].name), name, name);
+  }
+  drawing.line("{}", plots);
+  return drawing.render();
+}
+
+}  // namespace widelimit
