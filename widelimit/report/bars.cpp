@@ -54,13 +54,12 @@ void set_values_axis(Drawing& drawing, const std::vector<BarSeries>& series) {
   drawing.line("set xrange [{}:{}]", low < 0 ? std::max(low - room, -largest) : 0.0, std::min(high + room, largest));
 }
 
-void set_categories(Drawing& drawing, const std::vector<std::string>& categories) {
+void set_categories(Drawing& drawing, const std::vector<std::string>& labels) {
   std::string tics;
-  for (std::size_t i = 0; i < categories.size(); ++i)
-    tics += fmt::format("{}{} {}", i == 0 ? "" : ", ", quote_tic(shorten(clean_text(categories[i]), longest_label)),
-                        static_cast<double>(i) + 0.5);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    tics += fmt::format("{}{} {}", i == 0 ? "" : ", ", quote_tic(labels[i]), static_cast<double>(i) + 0.5);
   drawing.line("set ytics ({}) scale 0", tics);
-  drawing.line("set yrange [{}:0]", categories.size());
+  drawing.line("set yrange [{}:0]", labels.size());
 }
 
 }  // namespace
@@ -68,17 +67,29 @@ void set_categories(Drawing& drawing, const std::vector<std::string>& categories
 Figure bars(const std::vector<std::string>& categories, const std::vector<BarSeries>& series,
             const BarsOptions& options) {
   require_values(categories, series, options);
-  const std::size_t bar_count = categories.size() * series.size();
-  const int height = static_cast<int>(std::min<std::size_t>(110 + 24 * bar_count + 12 * categories.size(), 4000));
-  Drawing drawing(options.title, 600, height);
+  std::vector<std::string> labels;
+  std::vector<std::string> names;
+  int widest = 0;
+  for (const std::string& category : categories) {
+    labels.push_back(shorten(clean_text(category), longest_label));
+    widest = std::max(widest, text_width(labels.back()));
+  }
+  for (const BarSeries& one : series) names.push_back(shorten(clean_text(one.name), longest_label));
+  const std::size_t group = 12 + 22 * series.size();
+  const int left = 30 + widest;
+  Drawing drawing(options.title, {.plot_width = std::max(580 - left, 280),
+                                  .plot_height = static_cast<int>(std::min<std::size_t>(group * labels.size(), 4000)),
+                                  .left = left,
+                                  .right = 20,
+                                  .bottom = options.value_label.empty() ? 36 : 58,
+                                  .legend = names});
   set_values_axis(drawing, series);
-  set_categories(drawing, categories);
+  set_categories(drawing, labels);
   drawing.line("set border 0");
-  drawing.line("set grid xtics back linecolor rgb '#d8'.ink[2:*] linewidth 1 dashtype 1");
+  drawing.line("set grid xtics back linecolor rgb faint linewidth 1 dashtype 1");
   drawing.line("set xtics scale 0");
   drawing.line("set arrow from first 0, graph 0 to first 0, graph 1 nohead front linecolor rgb ink");
   drawing.line("set xlabel {}", quote(options.value_label));
-  drawing.line("set key {}", series.size() > 1 ? "outside bottom center horizontal samplen 1" : "off");
   std::string plots;
   for (std::size_t k = 0; k < series.size(); ++k) {
     const std::string name = fmt::format("bars{}", k);
@@ -87,7 +98,7 @@ Figure bars(const std::vector<std::string>& categories, const std::vector<BarSer
         "{}'{}' using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder linecolor rgb '{}' title {}, "
         "'{}' using ($1<0?NaN:$1):2:7 with labels left offset 0.5,0 textcolor rgb ink notitle, "
         "'{}' using ($1<0?$1:NaN):2:7 with labels right offset -0.5,0 textcolor rgb ink notitle",
-        k == 0 ? "plot " : ", ", name, series_colour(k), quote(series[k].name), name, name);
+        k == 0 ? "plot " : ", ", name, series_colour(k), quote(names[k]), name, name);
   }
   drawing.line("{}", plots);
   return drawing.render();

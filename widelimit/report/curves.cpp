@@ -1,5 +1,6 @@
 #include "widelimit/report/figures.hpp"
 #include "widelimit/report/gnuplot.hpp"
+#include "widelimit/report/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,8 @@ namespace {
 constexpr double pixel_columns = 500;
 /// Short series show their points; long ones would be all points.
 constexpr std::size_t most_marked_points = 40;
+
+constexpr std::size_t longest_name = 48;
 
 struct Point {
   double x = 0;
@@ -94,51 +97,66 @@ std::string rows_of(const std::vector<Point>& points) {
   return rows;
 }
 
+/// What of the series the axes can show.
+struct Shown {
+  std::vector<std::vector<Point>> points;
+  Extent x;
+  Extent y;
+  std::size_t given = 0;
+  std::size_t kept = 0;
+};
+
+Shown collect(const std::vector<Series>& series, const CurvesOptions& options) {
+  Shown shown;
+  for (const Series& one : series) {
+    require_points(one);
+    shown.points.push_back(showable(one, options));
+    shown.given += one.x.size();
+    shown.kept += shown.points.back().size();
+    for (const Point& point : shown.points.back()) {
+      shown.x.include(point.x);
+      shown.y.include(point.y);
+    }
+  }
+  if (shown.kept == 0)
+    fail(Code::usage, "\"{}\" has no point to draw: of {} given, none has a place on its axes", options.title,
+         shown.given);
+  return shown;
+}
+
 }  // namespace
 
 Figure curves(const std::vector<Series>& series, const CurvesOptions& options) {
-  std::vector<std::vector<Point>> shown;
-  std::size_t given = 0;
-  std::size_t left = 0;
-  Extent x;
-  Extent y;
-  for (const Series& one : series) {
-    require_points(one);
-    shown.push_back(showable(one, options));
-    given += one.x.size();
-    left += shown.back().size();
-    for (const Point& point : shown.back()) {
-      x.include(point.x);
-      y.include(point.y);
-    }
-  }
-  if (left == 0)
-    fail(Code::usage, "\"{}\" has no point to draw: {} given, none of them positive on a logarithmic axis",
-         options.title, given);
-
-  Drawing drawing(options.title, 600, 400);
-  set_axis(drawing, 'x', x, options.x_scale);
-  set_axis(drawing, 'y', y, options.y_scale);
-  drawing.line("set grid back linecolor rgb '#d8'.ink[2:*] linewidth 1 dashtype 1");
+  const Shown shown = collect(series, options);
+  std::vector<std::string> names;
+  for (const Series& one : series) names.push_back(shorten(clean_text(one.name), longest_name));
+  Drawing drawing(options.title, {.plot_width = 490,
+                                  .plot_height = 290,
+                                  .left = options.y_label.empty() ? 70 : 90,
+                                  .right = 20,
+                                  .bottom = options.x_label.empty() ? 36 : 64,
+                                  .legend = names});
+  set_axis(drawing, 'x', shown.x, options.x_scale);
+  set_axis(drawing, 'y', shown.y, options.y_scale);
+  drawing.line("set grid back linecolor rgb faint linewidth 1 dashtype 1");
   drawing.line("set xlabel {}", quote(options.x_label));
   drawing.line("set ylabel {}", quote(options.y_label));
-  drawing.line("set key {}", series.size() > 1 ? "outside bottom center horizontal samplen 2" : "off");
   std::string plots;
   for (std::size_t k = 0; k < series.size(); ++k) {
-    if (shown[k].empty()) continue;
-    const std::string name = fmt::format("curve{}", k);
-    drawing.data(name, rows_of(thinned(shown[k], x, options.x_scale)));
-    const bool marked = shown[k].size() <= most_marked_points;
-    plots +=
-        fmt::format("{}'{}' with {} linecolor rgb '{}' linewidth 2 dashtype {} title {}",
-                    plots.empty() ? "plot " : ", ", name, marked ? "linespoints pointtype 7 pointsize 0.5" : "lines",
-                    series_colour(k), series_dash(k), quote(series[k].name));
+    const std::vector<Point>& points = shown.points[k];
+    if (points.empty()) continue;
+    const std::string file = fmt::format("curve{}", k);
+    drawing.data(file, rows_of(thinned(points, shown.x, options.x_scale)));
+    const bool marked = points.size() <= most_marked_points;
+    plots += fmt::format(
+        "{}'{}' with {} linecolor rgb '{}' linewidth 2 dashtype {} title {}", plots.empty() ? "plot " : ", ", file,
+        marked ? "linespoints pointtype 7 pointsize 0.5" : "lines", series_colour(k), series_dash(k), quote(names[k]));
   }
   drawing.line("{}", plots);
   Figure figure = drawing.render();
-  if (left < given)
-    figure.note =
-        fmt::format("{} of {} points are not positive and cannot stand on a logarithmic axis.", given - left, given);
+  if (shown.kept < shown.given)
+    figure.note = fmt::format("Points that are not positive have no place on a logarithmic axis: {} of {} left out.",
+                              shown.given - shown.kept, shown.given);
   return figure;
 }
 

@@ -4,6 +4,7 @@
 #include "widelimit/report/svg.hpp"
 #include "widelimit/report/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 
@@ -27,6 +28,26 @@ std::string first_line(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return "it gave no reason";
   return clean_text(text.substr(begin, text.find('\n', begin) - begin));
+}
+
+constexpr int edge = 16;
+constexpr int title_room = 46;
+constexpr int legend_row = 20;
+
+struct Legend {
+  int rows = 0;
+  int columns = 0;
+};
+
+/// As many columns as the widest name allows.
+Legend arrange(const std::vector<std::string>& names, int width) {
+  if (names.size() < 2) return {};
+  constexpr int sample_room = 46;
+  int widest = 0;
+  for (const std::string& name : names) widest = std::max(widest, text_width(name));
+  const int count = static_cast<int>(names.size());
+  const int columns = std::clamp(width / (widest + sample_room), 1, count);
+  return {.rows = (count + columns - 1) / columns, .columns = columns};
 }
 
 void require_success(const Ending& ending, std::string_view title) {
@@ -53,18 +74,41 @@ int series_dash(std::size_t k) { return static_cast<int>(k / colours.size() % 5)
 
 std::string_view power_of_ten_format() { return "'⟦%T⟧'"; }
 
-Drawing::Drawing(std::string title, int width, int height) : title_(clean_text(title)) {
+int text_width(std::string_view text) {
+  constexpr double pixels_per_character = 7.6;
+  const auto characters = std::count_if(text.begin(), text.end(),
+                                        [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
+  return static_cast<int>(pixels_per_character * static_cast<double>(characters));
+}
+
+Drawing::Drawing(std::string_view title, const Layout& layout) : title_(clean_text(title)) {
+  const int width = layout.left + layout.plot_width + layout.right;
+  const Legend legend = arrange(layout.legend, width - 2 * edge);
+  const int title_height = title_.empty() ? edge : title_room;
+  const int top = title_height + legend.rows * legend_row;
+  const int height = top + layout.plot_height + layout.bottom;
+  const auto across = [width](int x) { return static_cast<double>(x) / width; };
+  const auto up = [height](int y) { return 1.0 - static_cast<double>(y) / height; };
+
   line("set encoding utf8");
   line("set terminal svg size {},{} noenhanced font 'sans-serif,14' rounded", width, height);
   line("set output 'figure.svg'");
   line("ink = '{}'", svg_ink);
+  line("faint = '#c8'.ink[2:*]");
+  line("set lmargin at screen {}", across(layout.left));
+  line("set rmargin at screen {}", across(width - layout.right));
+  line("set tmargin at screen {}", up(top));
+  line("set bmargin at screen {}", up(height - layout.bottom));
   line("set border 3 linecolor rgb ink");
   line("set tics nomirror out scale 0.6,0.3 textcolor rgb ink");
-  line("set key textcolor rgb ink");
-  line("set xlabel textcolor rgb ink");
-  line("set ylabel textcolor rgb ink");
-  line("set cblabel textcolor rgb ink");
-  if (!title_.empty()) line("set title {} font 'sans-serif:Bold,16' textcolor rgb ink", quote(title_));
+  for (const std::string_view axis : {"x", "y", "cb"}) line("set {}label textcolor rgb ink", axis);
+  if (!title_.empty())
+    line("set label {} at screen {},{} left font ',{}' textcolor rgb ink", quote(title_), across(edge), up(edge + 6),
+         svg_title_size);
+  if (legend.rows == 0) line("set key off");
+  if (legend.rows > 0)
+    line("set key at screen {},{} left top horizontal Left reverse samplen 1.5 maxcols {} textcolor rgb ink",
+         across(edge), up(title_height - 10), legend.columns);
 }
 
 void Drawing::data(std::string_view name, std::string_view bytes) const {

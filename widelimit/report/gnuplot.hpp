@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/report/figures.hpp"
+#include "widelimit/report/file.hpp"
 
 #include <fmt/format.h>
 
@@ -8,16 +9,25 @@
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "widelimit/report/file.hpp"
+#include <vector>
 
 namespace widelimit {
+
+/// The plotted area and the room beside it, in pixels. Above it stand the title and, for two names or more, a legend.
+struct Layout {
+  int plot_width = 0;
+  int plot_height = 0;
+  int left = 0;
+  int right = 0;
+  int bottom = 0;
+  std::vector<std::string> legend;
+};
 
 /// One picture in the making: a script and its data files in a folder of their own. Text of the user's reaches
 /// gnuplot only through quote(), where nothing in it is a command, a markup or a format.
 class Drawing {
  public:
-  Drawing(std::string title, int width, int height);
+  Drawing(std::string_view title, const Layout& layout);
 
   /// Appends a line to the script.
   template <typename... Args>
@@ -35,6 +45,9 @@ class Drawing {
   std::string script_;
   TemporaryFolder folder_;
 };
+
+/// About how many pixels a text takes in a figure.
+[[nodiscard]] int text_width(std::string_view text);
 
 /// A gnuplot string constant holding this text.
 [[nodiscard]] std::string quote(std::string_view text);

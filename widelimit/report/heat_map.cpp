@@ -1,6 +1,7 @@
 #include "widelimit/report/block_means.hpp"
 #include "widelimit/report/figures.hpp"
 #include "widelimit/report/gnuplot.hpp"
+#include "widelimit/report/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,8 @@ namespace {
 
 /// Cells along one edge at most: with noise for entries, which no PNG compresses, the SVG is still below 300 kB.
 constexpr Index largest_edge = 240;
+
+constexpr int plot_edge = 400;
 
 /// Nine samples of viridis (van der Walt, Smith 2015): lightness grows evenly, for all kinds of colour vision.
 constexpr std::string_view palette =
@@ -58,26 +61,43 @@ void set_colours(Drawing& drawing, const Matrix<double>& means) {
   drawing.line("set colorbox user origin graph 1.04, graph 0 size graph 0.035, graph 1");
 }
 
-/// A class is named in the middle of its band; bands too narrow for a name keep their boundary lines.
-void set_axis(Drawing& drawing, char axis, Index count, const std::vector<Band>& bands) {
-  if (bands.empty()) return;
-  std::string tics;
+/// An axis with bands names each in its middle; a band too narrow for a name keeps its boundary lines only.
+struct BandedAxis {
+  std::vector<std::string> names;
+  std::vector<double> middles;
+  std::vector<Index> boundaries;
+  int widest = 0;          ///< pixels of the longest name
+  double narrowest = 1.0;  ///< fraction of the axis of the narrowest named band
+};
+
+BandedAxis banded(const std::vector<Band>& bands, Index count) {
+  BandedAxis axis;
   Index begin = 0;
   for (const Band& band : bands) {
-    const auto width = static_cast<double>(band.end - begin);
-    const double middle = static_cast<double>(begin) + width / 2;
-    if (width >= 0.03 * static_cast<double>(count))
-      tics += fmt::format("{}{} {}", tics.empty() ? "" : ", ", quote_tic(band.name), middle);
-    const bool inside = band.end > 0 && band.end < count;
-    if (inside && axis == 'x')
-      drawing.line("set arrow from first {0}, graph 0 to first {0}, graph 1 nohead front linecolor rgb '#66ffffff'",
-                   band.end);
-    if (inside && axis == 'y')
-      drawing.line("set arrow from graph 0, first {0} to graph 1, first {0} nohead front linecolor rgb '#66ffffff'",
-                   band.end);
+    const double width = static_cast<double>(band.end - begin) / static_cast<double>(count);
+    if (width >= 0.03) {
+      axis.names.push_back(shorten(clean_text(band.name), 18));
+      axis.middles.push_back(static_cast<double>(begin + band.end) / 2);
+      axis.widest = std::max(axis.widest, text_width(axis.names.back()));
+      axis.narrowest = std::min(axis.narrowest, width);
+    }
+    if (band.end > begin && band.end < count) axis.boundaries.push_back(band.end);
     begin = band.end;
   }
-  drawing.line("set {}tics ({}) scale 0", axis, tics);
+  return axis;
+}
+
+bool must_turn(const BandedAxis& axis, int pixels) { return axis.widest + 6 > axis.narrowest * pixels; }
+
+void set_tics(Drawing& drawing, char name, const BandedAxis& axis, bool turned) {
+  std::string tics;
+  for (std::size_t k = 0; k < axis.names.size(); ++k)
+    tics += fmt::format("{}{} {}", k == 0 ? "" : ", ", quote_tic(axis.names[k]), axis.middles[k]);
+  drawing.line("set {}tics ({}) scale 0 {}", name, tics, turned ? "rotate by 90 right" : "");
+  const std::string_view line = name == 'x' ? "set arrow from first {0}, graph 0 to first {0}, graph 1 {1}"
+                                            : "set arrow from graph 0, first {0} to graph 1, first {0} {1}";
+  for (const Index boundary : axis.boundaries)
+    drawing.line("{}", fmt::format(fmt::runtime(line), boundary, "nohead front linecolor rgb '#66ffffff'"));
 }
 
 template <typename T>
@@ -92,15 +112,23 @@ Figure draw(MatrixView<const T> matrix, const HeatMapOptions& options) {
   const auto cols = static_cast<double>(matrix.cols);
   const double ratio = std::clamp(rows / cols, 0.3, 1.0);
 
-  Drawing drawing(options.title, 560, static_cast<int>(80 + 420 * ratio));
+  const BandedAxis across = banded(options.column_bands, matrix.cols);
+  const BandedAxis down = banded(options.row_bands, matrix.rows);
+  const bool turned = must_turn(across, plot_edge);
+  const int columns_room = across.names.empty() ? 26 : turned ? across.widest + 14 : 26;
+  Drawing drawing(options.title,
+                  {.plot_width = plot_edge,
+                   .plot_height = static_cast<int>(plot_edge * ratio),
+                   .left = (down.names.empty() ? 52 : down.widest + 24) + (options.row_label.empty() ? 0 : 24),
+                   .right = options.value_label.empty() ? 96 : 116,
+                   .bottom = columns_room + (options.column_label.empty() ? 10 : 34),
+                   .legend = {}});
   set_colours(drawing, means);
-  drawing.line("set size ratio {}", ratio);
   drawing.line("set border 0");
-  drawing.line("set rmargin 12");
   drawing.line("set xrange [0:{}]", matrix.cols);
   drawing.line("set yrange [{}:0]", matrix.rows);
-  set_axis(drawing, 'x', matrix.cols, options.column_bands);
-  set_axis(drawing, 'y', matrix.rows, options.row_bands);
+  if (!options.column_bands.empty()) set_tics(drawing, 'x', across, turned);
+  if (!options.row_bands.empty()) set_tics(drawing, 'y', down, false);
   drawing.line("set xlabel {}", quote(options.column_label));
   drawing.line("set ylabel {}", quote(options.row_label));
   drawing.line("set cblabel {}", quote(options.value_label));

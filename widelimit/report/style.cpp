@@ -38,15 +38,16 @@ figure {
   margin: 0; padding: clamp(.5rem, 2vw, 1.25rem); background: var(--card); border: 1px solid var(--rule);
   border-radius: .6rem; min-width: 0;
 }
-figure svg { display: block; width: 100%; max-width: 46rem; height: auto; margin: 0 auto; color: var(--drawn); }
+figure svg { display: block; width: 100%; max-width: 42rem; height: auto; margin: 0 auto; color: var(--drawn); }
 figure svg text { font-family: system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; }
-figcaption { max-width: 46rem; margin: .75rem auto 0; color: var(--soft); font-size: .9rem; line-height: 1.5; }
+figcaption { max-width: 42rem; margin: .75rem auto 0; color: var(--soft); font-size: .9rem; line-height: 1.5; }
 .scroll { overflow-x: auto; margin: 1.25rem 0; }
 table { border-collapse: collapse; font-size: .95rem; font-variant-numeric: tabular-nums; }
 caption { padding-bottom: .5rem; color: var(--soft); font-size: .9rem; text-align: left; }
 th, td { padding: .4rem 1.25rem .4rem 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: baseline; }
 thead th { border-bottom: 2px solid var(--rule); color: var(--soft); font-size: .85rem; font-weight: 600; }
 tbody tr:last-child td { border-bottom: 0; }
+td:first-child { min-width: 8rem; }
 th.number, td.number { text-align: right; white-space: nowrap; }
 .settings { display: grid; grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr); gap: .3rem 1.5rem; margin: 0; font-size: .95rem; }
 .settings dt { color: var(--soft); }

@@ -38,9 +38,10 @@ std::string transform(std::string_view svg, const std::function<std::string(std:
 std::string unchanged(std::string_view text) { return std::string(text); }
 
 std::string tidy_tag(std::string_view tag) {
-  constexpr std::array<Replacement, 4> replacements = {{{" color=\"black\"", ""},
+  constexpr std::array<Replacement, 5> replacements = {{{" color=\"black\"", ""},
                                                         {"rgb(107, 114, 129)", "currentColor"},
                                                         {"rgb(107,114,129)", "currentColor"},
+                                                        {"font-size=\"17.00\"", "font-size=\"17\" font-weight=\"600\""},
                                                         {"<image ", "<image style='image-rendering:pixelated' "}}};
   std::string tidy(tag);
   for (const Replacement& replacement : replacements) replace_all(tidy, replacement);
