@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace widelimit {
 namespace {
@@ -12,6 +11,8 @@ namespace {
 /// Of a group's height 1, the bars take this much.
 constexpr double group_height = 0.76;
 constexpr std::size_t longest_label = 34;
+/// Bars end here although their numbers go on: beyond it gnuplot's own arithmetic overflows.
+constexpr double longest_bar = 1e300;
 
 void require_values(const std::vector<std::string>& categories, const std::vector<BarSeries>& series,
                     const BarsOptions& options) {
@@ -26,17 +27,32 @@ void require_values(const std::vector<std::string>& categories, const std::vecto
   }
 }
 
-/// x y xlow xhigh ylow yhigh label, as boxxyerror and labels want them.
-std::string rows_of(const BarSeries& series, std::size_t k, std::size_t count) {
+/// Where bar i of series k stands on the vertical axis.
+struct Slot {
+  double top = 0;
+  double thickness = 0;
+};
+
+Slot slot_of(std::size_t i, std::size_t k, std::size_t count) {
   const double thickness = group_height / static_cast<double>(count);
-  std::string rows;
+  return {static_cast<double>(i) + 0.5 - group_height / 2 + static_cast<double>(k) * thickness, thickness};
+}
+
+/// Draws series k of `count`: its boxes into a data file (x y xlow xhigh ylow yhigh), its numbers as labels.
+std::string draw_series(Drawing& drawing, const BarSeries& series, std::size_t k, std::size_t count) {
+  std::string boxes;
   for (std::size_t i = 0; i < series.values.size(); ++i) {
-    const double value = series.values[i];
-    const double top = static_cast<double>(i) + 0.5 - group_height / 2 + static_cast<double>(k) * thickness;
-    rows += fmt::format("{} {} {} {} {} {} {:.4g}\n", value, top + thickness / 2, std::min(value, 0.0),
-                        std::max(value, 0.0), top + 0.05 * thickness, top + 0.95 * thickness, value);
+    const double end = std::clamp(series.values[i], -longest_bar, longest_bar);
+    const auto [top, thickness] = slot_of(i, k, count);
+    const double middle = top + thickness / 2;
+    boxes += fmt::format("{} {} {} {} {} {}\n", end, middle, std::min(end, 0.0), std::max(end, 0.0),
+                         top + 0.05 * thickness, top + 0.95 * thickness);
+    drawing.line("set label {} at first {},{} {} textcolor rgb ink", quote(fmt::format("{:.4g}", series.values[i])),
+                 end, middle, end < 0 ? "right offset -0.6,0" : "left offset 0.6,0");
   }
-  return rows;
+  const std::string file = fmt::format("bars{}", k);
+  drawing.data(file, boxes);
+  return file;
 }
 
 /// Zero is always on the axis, and beyond the longest bar there is room for its number.
@@ -49,9 +65,10 @@ void set_values_axis(Drawing& drawing, const std::vector<BarSeries>& series) {
     high = std::max(high, *extremes.second);
   }
   if (low == 0.0 && high == 0.0) high = 1.0;
-  constexpr double largest = std::numeric_limits<double>::max();
-  const double room = 0.14 * std::min(high, largest / 2) - 0.14 * std::max(low, -largest / 2);
-  drawing.line("set xrange [{}:{}]", low < 0 ? std::max(low - room, -largest) : 0.0, std::min(high + room, largest));
+  low = std::max(low, -longest_bar);
+  high = std::min(high, longest_bar);
+  const double room = 0.14 * (high - low);
+  drawing.line("set xrange [{}:{}]", low < 0 ? low - room : 0.0, high + room);
 }
 
 void set_categories(Drawing& drawing, const std::vector<std::string>& labels) {
@@ -91,15 +108,10 @@ Figure bars(const std::vector<std::string>& categories, const std::vector<BarSer
   drawing.line("set arrow from first 0, graph 0 to first 0, graph 1 nohead front linecolor rgb ink");
   drawing.line("set xlabel {}", quote(options.value_label));
   std::string plots;
-  for (std::size_t k = 0; k < series.size(); ++k) {
-    const std::string name = fmt::format("bars{}", k);
-    drawing.data(name, rows_of(series[k], k, series.size()));
+  for (std::size_t k = 0; k < series.size(); ++k)
     plots += fmt::format(
-        "{}'{}' using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder linecolor rgb '{}' title {}, "
-        "'{}' using ($1<0?NaN:$1):2:7 with labels left offset 0.5,0 textcolor rgb ink notitle, "
-        "'{}' using ($1<0?$1:NaN):2:7 with labels right offset -0.5,0 textcolor rgb ink notitle",
-        k == 0 ? "plot " : ", ", name, series_colour(k), quote(names[k]), name, name);
-  }
+        "{}'{}' using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder linecolor rgb '{}' title {}",
+        k == 0 ? "plot " : ", ", draw_series(drawing, series[k], k, series.size()), series_colour(k), quote(names[k]));
   drawing.line("{}", plots);
   return drawing.render();
 }

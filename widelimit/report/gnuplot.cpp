@@ -15,19 +15,13 @@ namespace {
 /// keeps a contrast near 3:1 on white and on black.
 constexpr std::array<std::string_view, 6> colours = {"#1a7fc1", "#d55e00", "#009e73", "#cc79a7", "#c68a00", svg_ink};
 
-std::string doubled(std::string_view text, char special) {
-  std::string result;
-  for (const char c : text) {
-    result += c;
-    if (c == special) result += c;
-  }
-  return result;
-}
-
-std::string first_line(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return "it gave no reason";
-  return clean_text(text.substr(begin, text.find('\n', begin) - begin));
+/// gnuplot repeats the line of the script first and ends with what is wrong there.
+std::string last_line(std::string_view text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return "it gave no reason";
+  const std::size_t before = text.rfind('\n', end);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return clean_text(text.substr(begin, end + 1 - begin));
 }
 
 constexpr int edge = 16;
@@ -61,13 +55,29 @@ void require_success(const Ending& ending, std::string_view title) {
          "gnuplot could not draw \"{}\" ({} {}): {}; check that its version is 5.4 or newer and that the folder for "
          "temporary files has room",
          title, ending.signal != 0 ? "signal" : "status", ending.signal != 0 ? ending.signal : ending.status,
-         first_line(ending.output));
+         last_line(ending.output));
 }
 
 }  // namespace
 
-std::string quote(std::string_view text) { return fmt::format("'{}'", doubled(clean_text(text), '\'')); }
-std::string quote_tic(std::string_view text) { return quote(doubled(text, '%')); }
+/// Every byte that is not a letter or part of a longer character is written in octal: a backquote, a dollar or a
+/// quotation mark then never stands in the script, where gnuplot would look for commands. Digits too, since gnuplot
+/// reads an octal number on through any digits that follow it.
+std::string quote(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : clean_text(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte >= 0x80 || byte == ' ' || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
+    quoted += plain ? std::string(1, c) : fmt::format("\\{:03o}", byte);
+  }
+  return quoted + '"';
+}
+
+std::string quote_tic(std::string_view text) {
+  std::string doubled;
+  for (const char c : text) doubled.append(c == '%' ? 2 : 1, c);
+  return quote(doubled);
+}
 
 std::string_view series_colour(std::size_t k) { return colours[k % colours.size()]; }
 int series_dash(std::size_t k) { return static_cast<int>(k / colours.size() % 5) + 1; }

@@ -20,7 +20,7 @@ struct Layout {
   int left = 0;
   int right = 0;
   int bottom = 0;
-  std::vector<std::string> legend;
+  std::vector<std::string> legend = {};
 };
 
 /// One picture in the making: a script and its data files in a folder of their own. Text of the user's reaches

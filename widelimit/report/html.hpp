@@ -16,9 +16,9 @@ namespace widelimit {
 
 /// A figure with the words that belong to it on a page.
 struct Illustration {
-  Figure figure;
-  std::string caption;  ///< below the figure, followed by the figure's own note
-  std::string alt;      ///< what the figure shows, for those who cannot see it; its title where empty
+  Figure figure = {};
+  std::string caption = {};  ///< below the figure, followed by the figure's own note
+  std::string alt = {};      ///< what the figure shows, for those who cannot see it; its title where empty
 };
 
 /// A page that stands alone: one file, no scripts, nothing fetched from elsewhere, light or dark as its reader

@@ -12,9 +12,9 @@ using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
 /// Rows under named columns: what a page shows and a CSV file keeps.
 struct Table {
-  std::vector<std::string> columns;
-  std::vector<std::vector<Cell>> rows;
-  std::string caption;
+  std::vector<std::string> columns = {};
+  std::vector<std::vector<Cell>> rows = {};
+  std::string caption = {};
 
   /// Error{usage} where a row has another length than the header; Error{numerical} names a number that is not
   /// finite by its row and column.
