@@ -1,0 +1,15 @@
+#pragma once
+
+#include "widelimit/report/table.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace widelimit {
+
+/// The table as CSV (RFC 4180, lines ended by \n): a header, then the rows; numbers in the fewest digits that read
+/// back to the same double, words quoted where they must be. The caption is not written.
+[[nodiscard]] std::string to_csv(const Table& table);
+void write_csv(const Table& table, const std::filesystem::path& path);
+
+}  // namespace widelimit

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "widelimit/base/samples.hpp"
+
+#include <string>
+#include <vector>
+
+namespace widelimit {
+
+/// A picture as SVG, drawn by gnuplot on a transparent ground. Its ink is `currentColor`, a grey that can be read on
+/// light and dark alike until the page around it says better; its colours can be told apart by colour-blind readers.
+struct Figure {
+  std::string svg = {};
+  std::string title = {};
+  std::string note = {};  ///< what the picture leaves out, to be printed with it; empty where it shows everything
+};
+
+/// Samples [end of the band before, end) of an axis belong together: a class.
+struct Band {
+  std::string name = {};
+  Index end = 0;
+};
+
+struct HeatMapOptions {
+  std::string title = {};
+  std::string row_label = {};
+  std::string column_label = {};
+  std::string value_label = {};         ///< beside the colour scale
+  std::vector<Band> row_bands = {};     ///< where classes end; empty: the axis counts samples
+  std::vector<Band> column_bands = {};  ///< the last band ends with the axis
+};
+
+/// A matrix as colours, its first row on top. A large one is drawn by block means, which Figure::note then says; the
+/// SVG stays below 300 kB.  O(rows·cols).
+[[nodiscard]] Figure heat_map(MatrixView<const double> matrix, const HeatMapOptions& options);
+[[nodiscard]] Figure heat_map(MatrixView<const float> matrix, const HeatMapOptions& options);
+[[nodiscard]] Figure heat_map(const AnyMatrix& matrix, const HeatMapOptions& options);
+
+enum class Scale { linear, log };
+
+/// One named line, its points joined in the order given.
+struct Series {
+  std::string name = {};
+  std::vector<double> x = {};
+  std::vector<double> y = {};
+};
+
+struct CurvesOptions {
+  std::string title = {};
+  std::string x_label = {};
+  std::string y_label = {};
+  Scale x_scale = Scale::linear;
+  Scale y_scale = Scale::linear;
+};
+
+/// Lines over common axes. Points that a logarithmic axis cannot show are left out, which Figure::note then says;
+/// of many points that share a pixel column the first, lowest, highest and last are kept.
+[[nodiscard]] Figure curves(const std::vector<Series>& series, const CurvesOptions& options);
+
+/// One value for every category.
+struct BarSeries {
+  std::string name = {};
+  std::vector<double> values = {};
+};
+
+struct BarsOptions {
+  std::string title = {};
+  std::string value_label = {};
+};
+
+/// Horizontal bars from zero, a group for every category from the top down, each with its value written at its end.
+[[nodiscard]] Figure bars(const std::vector<std::string>& categories, const std::vector<BarSeries>& series,
+                          const BarsOptions& options);
+
+}  // namespace widelimit

@@ -1,0 +1,51 @@
+#include "widelimit/report/record.hpp"
+
+#include "widelimit/base/version.hpp"
+
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void require_finite(const Json& value, const std::string& place) {
+  if (value.is_number_float()) {
+    const auto number = value.get<double>();
+    if (!std::isfinite(number))
+      fail(Code::numerical, "{} came out as {}, which is no result: look at the data and settings that led to it",
+           place, number);
+  } else if (value.is_object()) {
+    for (const auto& [key, child] : value.items()) require_finite(child, place.empty() ? key : place + "." + key);
+  } else if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) require_finite(value[i], fmt::format("{}[{}]", place, i));
+  }
+}
+
+}  // namespace
+
+void Record::ran_on(const Backend& backend, Precision precision) {
+  machine_ = Machine{backend.name(), backend.description(), precision, backend.threads()};
+}
+
+Json Record::to_json() const {
+  Json record;
+  record["widelimit"] = version();
+  record["verb"] = verb;
+  record["settings"] = settings;
+  record["seed"] = seed;
+  if (machine_) {
+    record["backend"] = {{"name", machine_->name}, {"description", machine_->description}};
+    record["precision"] = to_string(machine_->precision);
+    record["threads"] = machine_->threads;
+  }
+  Json& seconds = record["timings"] = Json::object();
+  for (const auto& timing : timings) seconds[timing.first] = timing.second;
+  record["results"] = results;
+  require_finite(record, "");
+  return record;
+}
+
+std::string Record::to_text() const { return to_json().dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace widelimit
