@@ -99,7 +99,8 @@ Figure bars(const std::vector<std::string>& categories, const std::vector<BarSer
                                   .left = left,
                                   .right = 20,
                                   .bottom = options.value_label.empty() ? 36 : 58,
-                                  .legend = names});
+                                  .legend = names,
+                                  .legend_weight = 9});
   set_values_axis(drawing, series);
   set_categories(drawing, labels);
   drawing.line("set border 0");
@@ -109,9 +110,8 @@ Figure bars(const std::vector<std::string>& categories, const std::vector<BarSer
   drawing.line("set xlabel {}", quote(options.value_label));
   std::string plots;
   for (std::size_t k = 0; k < series.size(); ++k)
-    plots += fmt::format(
-        "{}'{}' using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder linecolor rgb '{}' title {}",
-        k == 0 ? "plot " : ", ", draw_series(drawing, series[k], k, series.size()), series_colour(k), quote(names[k]));
+    plots += fmt::format("{}'{}' using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder linecolor rgb '{}' notitle",
+                         k == 0 ? "plot " : ", ", draw_series(drawing, series[k], k, series.size()), series_colour(k));
   drawing.line("{}", plots);
   return drawing.render();
 }

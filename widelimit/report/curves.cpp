@@ -148,9 +148,9 @@ Figure curves(const std::vector<Series>& series, const CurvesOptions& options) {
     const std::string file = fmt::format("curve{}", k);
     drawing.data(file, rows_of(thinned(points, shown.x, options.x_scale)));
     const bool marked = points.size() <= most_marked_points;
-    plots += fmt::format(
-        "{}'{}' with {} linecolor rgb '{}' linewidth 2 dashtype {} title {}", plots.empty() ? "plot " : ", ", file,
-        marked ? "linespoints pointtype 7 pointsize 0.5" : "lines", series_colour(k), series_dash(k), quote(names[k]));
+    plots +=
+        fmt::format("{}'{}' with {} linecolor rgb '{}' linewidth 2 dashtype {} notitle", plots.empty() ? "plot " : ", ",
+                    file, marked ? "linespoints pointtype 7 pointsize 0.5" : "lines", series_colour(k), series_dash(k));
   }
   drawing.line("{}", plots);
   Figure figure = drawing.render();

@@ -21,6 +21,7 @@ struct Layout {
   int right = 0;
   int bottom = 0;
   std::vector<std::string> legend = {};
+  int legend_weight = 2;  ///< line width of the samples in the legend
 };
 
 /// One picture in the making: a script and its data files in a folder of their own. Text of the user's reaches

@@ -121,8 +121,7 @@ Figure draw(MatrixView<const T> matrix, const HeatMapOptions& options) {
                    .plot_height = static_cast<int>(plot_edge * ratio),
                    .left = (down.names.empty() ? 52 : down.widest + 24) + (options.row_label.empty() ? 0 : 24),
                    .right = options.value_label.empty() ? 96 : 116,
-                   .bottom = columns_room + (options.column_label.empty() ? 10 : 34),
-                   .legend = {}});
+                   .bottom = columns_room + (options.column_label.empty() ? 10 : 34)});
   set_colours(drawing, means);
   drawing.line("set border 0");
   drawing.line("set xrange [0:{}]", matrix.cols);
