@@ -102,7 +102,7 @@ Drawing::Drawing(std::string_view title, const Layout& layout) : title_(clean_te
   const int width = layout.left + layout.plot_width + layout.right;
   const std::vector<Entry> legend = layout.legend.size() < 2 ? std::vector<Entry>{} : arrange(layout.legend, width);
   const int title_height = title_.empty() ? edge : title_room;
-  const int top = title_height + (legend.empty() ? 0 : (legend.back().row + 1) * legend_row + 4);
+  const int top = title_height + (legend.empty() ? 0 : (legend.back().row + 1) * legend_row + 8);
   const int height = top + layout.plot_height + layout.bottom;
   const auto across = [width](int x) { return static_cast<double>(x) / width; };
   const auto up = [height](int y) { return 1.0 - static_cast<double>(y) / height; };
@@ -118,10 +118,18 @@ Drawing::Drawing(std::string_view title, const Layout& layout) : title_(clean_te
   line("set bmargin at screen {}", up(height - layout.bottom));
   line("set border 3 linecolor rgb ink");
   line("set tics nomirror out scale 0.6,0.3 textcolor rgb ink");
-  for (const std::string_view axis : {"x", "y", "cb"}) line("set {}label textcolor rgb ink", axis);
   if (!title_.empty())
     line("set label {} at screen {},{} left font ',{}' textcolor rgb ink", quote(title_), across(edge), up(edge + 6),
          svg_title_size);
+  // Labels at screen positions: gnuplot's own axis labels vanish without a word where it sees no room for them.
+  const auto label = [this](std::string_view text, double x, double y, std::string_view turn) {
+    if (!text.empty())
+      line("set label {} at screen {},{} center {} textcolor rgb ink", quote(shorten(clean_text(text), 60)), x, y,
+           turn);
+  };
+  label(layout.x_label, across(layout.left + layout.plot_width / 2), up(height - edge), "");
+  label(layout.y_label, across(edge), up(top + layout.plot_height / 2), "rotate");
+  label(layout.right_label, across(width - edge), up(top + layout.plot_height / 2), "rotate");
   line("set key off");
   for (std::size_t k = 0; k < legend.size(); ++k) {
     const double y = up(title_height + legend[k].row * legend_row + 2);

@@ -20,6 +20,9 @@ struct Layout {
   int left = 0;
   int right = 0;
   int bottom = 0;
+  std::string x_label = {};      ///< at the lower edge
+  std::string y_label = {};      ///< turned, at the left edge
+  std::string right_label = {};  ///< turned, at the right edge
   std::vector<std::string> legend = {};
   int legend_weight = 2;  ///< line width of the samples in the legend
 };
