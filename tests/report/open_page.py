@@ -116,7 +116,10 @@ def main():
     parser.add_argument("--screenshot", type=pathlib.Path, help="PNG to write")
     arguments = parser.parse_args()
     program = find_chromium()
-    text = arguments.page.read_text(encoding="utf-8")
+    try:
+        text = arguments.page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        sys.exit(f"{arguments.page}: {error}")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         problems, seen = problems_of(arguments.page, text, program, folder, arguments)

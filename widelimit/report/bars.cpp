@@ -98,20 +98,20 @@ Figure bars(const std::vector<std::string>& categories, const std::vector<BarSer
                                   .plot_height = static_cast<int>(std::min<std::size_t>(group * labels.size(), 4000)),
                                   .left = left,
                                   .right = 20,
-                                  .bottom = options.value_label.empty() ? 36 : 58,
-                                  .legend = names});
+                                  .bottom = options.value_label.empty() ? 36 : 60,
+                                  .x_label = options.value_label,
+                                  .legend = names,
+                                  .legend_weight = 9});
   set_values_axis(drawing, series);
   set_categories(drawing, labels);
   drawing.line("set border 0");
   drawing.line("set grid xtics back linecolor rgb faint linewidth 1 dashtype 1");
   drawing.line("set xtics scale 0");
   drawing.line("set arrow from first 0, graph 0 to first 0, graph 1 nohead front linecolor rgb ink");
-  drawing.line("set xlabel {}", quote(options.value_label));
   std::string plots;
   for (std::size_t k = 0; k < series.size(); ++k)
-    plots += fmt::format(
-        "{}'{}' using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder linecolor rgb '{}' title {}",
-        k == 0 ? "plot " : ", ", draw_series(drawing, series[k], k, series.size()), series_colour(k), quote(names[k]));
+    plots += fmt::format("{}'{}' using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder linecolor rgb '{}' notitle",
+                         k == 0 ? "plot " : ", ", draw_series(drawing, series[k], k, series.size()), series_colour(k));
   drawing.line("{}", plots);
   return drawing.render();
 }

@@ -74,6 +74,19 @@ std::vector<Point> thinned(const std::vector<Point>& points, const Extent& x, Sc
   return kept;
 }
 
+/// Tics of a logarithmic axis too short for powers of ten: 1, 2 and 5 times them, or its ends where even these miss.
+std::string tics_between(const Extent& extent) {
+  std::vector<double> tics;
+  const double decade = std::pow(10.0, std::floor(std::log10(extent.low)));
+  for (const double factor : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0})
+    if (factor * decade >= extent.low && factor * decade <= extent.high) tics.push_back(factor * decade);
+  if (tics.size() < 2) tics = {extent.low, extent.high};
+  std::string text;
+  for (const double tic : tics)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", quote(fmt::format("{:.4g}", tic)), tic);
+  return text;
+}
+
 /// Explicit ranges: gnuplot widens an axis to its next tic, which overflows near the largest doubles.
 void set_axis(Drawing& drawing, char axis, const Extent& extent, Scale scale) {
   if (scale == Scale::log) {
@@ -81,7 +94,10 @@ void set_axis(Drawing& drawing, char axis, const Extent& extent, Scale scale) {
     drawing.line("set logscale {}", axis);
     drawing.line("set {}range [{}:{}]", axis, std::max(extent.low / margin, std::numeric_limits<double>::min()),
                  std::min(extent.high * margin, std::numeric_limits<double>::max()));
-    if (extent.high / 100 >= extent.low) drawing.line("set format {} {}", axis, power_of_ten_format());
+    if (extent.high / 100 >= extent.low)
+      drawing.line("set format {} {}", axis, power_of_ten_format());
+    else
+      drawing.line("set {}tics ({})", axis, tics_between(extent));
     return;
   }
   const double spread = extent.high / 2 - extent.low / 2;
@@ -132,15 +148,15 @@ Figure curves(const std::vector<Series>& series, const CurvesOptions& options) {
   for (const Series& one : series) names.push_back(shorten(clean_text(one.name), longest_name));
   Drawing drawing(options.title, {.plot_width = 490,
                                   .plot_height = 290,
-                                  .left = options.y_label.empty() ? 70 : 90,
+                                  .left = options.y_label.empty() ? 74 : 98,
                                   .right = 20,
-                                  .bottom = options.x_label.empty() ? 36 : 64,
+                                  .bottom = options.x_label.empty() ? 40 : 64,
+                                  .x_label = options.x_label,
+                                  .y_label = options.y_label,
                                   .legend = names});
   set_axis(drawing, 'x', shown.x, options.x_scale);
   set_axis(drawing, 'y', shown.y, options.y_scale);
   drawing.line("set grid back linecolor rgb faint linewidth 1 dashtype 1");
-  drawing.line("set xlabel {}", quote(options.x_label));
-  drawing.line("set ylabel {}", quote(options.y_label));
   std::string plots;
   for (std::size_t k = 0; k < series.size(); ++k) {
     const std::vector<Point>& points = shown.points[k];
@@ -148,9 +164,9 @@ Figure curves(const std::vector<Series>& series, const CurvesOptions& options) {
     const std::string file = fmt::format("curve{}", k);
     drawing.data(file, rows_of(thinned(points, shown.x, options.x_scale)));
     const bool marked = points.size() <= most_marked_points;
-    plots += fmt::format(
-        "{}'{}' with {} linecolor rgb '{}' linewidth 2 dashtype {} title {}", plots.empty() ? "plot " : ", ", file,
-        marked ? "linespoints pointtype 7 pointsize 0.5" : "lines", series_colour(k), series_dash(k), quote(names[k]));
+    plots +=
+        fmt::format("{}'{}' with {} linecolor rgb '{}' linewidth 2 dashtype {} notitle", plots.empty() ? "plot " : ", ",
+                    file, marked ? "linespoints pointtype 7 pointsize 0.5" : "lines", series_colour(k), series_dash(k));
   }
   drawing.line("{}", plots);
   Figure figure = drawing.render();

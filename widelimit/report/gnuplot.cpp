@@ -28,20 +28,27 @@ constexpr int edge = 16;
 constexpr int title_room = 46;
 constexpr int legend_row = 20;
 
-struct Legend {
-  int rows = 0;
-  int columns = 0;
+/// One entry of a legend: its sample begins at x, in the given row.
+struct Entry {
+  int x = 0;
+  int row = 0;
 };
 
-/// As many columns as the widest name allows.
-Legend arrange(const std::vector<std::string>& names, int width) {
-  if (names.size() < 2) return {};
-  constexpr int sample_room = 46;
-  int widest = 0;
-  for (const std::string& name : names) widest = std::max(widest, text_width(name));
-  const int count = static_cast<int>(names.size());
-  const int columns = std::clamp(width / (widest + sample_room), 1, count);
-  return {.rows = (count + columns - 1) / columns, .columns = columns};
+constexpr int sample_width = 22;
+
+/// Entries flow like words, from left to right and then to the next row. gnuplot's own legend is not used: it keeps
+/// columns as wide as the longest name and does not tell how many rows it took.
+std::vector<Entry> arrange(const std::vector<std::string>& names, int width) {
+  constexpr int gaps = 8 + 24;
+  std::vector<Entry> entries;
+  Entry next{.x = edge, .row = 0};
+  for (const std::string& name : names) {
+    const int room = sample_width + text_width(name) + gaps;
+    if (next.x > edge && next.x + room - gaps > width - edge) next = {.x = edge, .row = next.row + 1};
+    entries.push_back(next);
+    next.x += room;
+  }
+  return entries;
 }
 
 void require_success(const Ending& ending, std::string_view title) {
@@ -85,7 +92,7 @@ int series_dash(std::size_t k) { return static_cast<int>(k / colours.size() % 5)
 std::string_view power_of_ten_format() { return "'⟦%T⟧'"; }
 
 int text_width(std::string_view text) {
-  constexpr double pixels_per_character = 7.6;
+  constexpr double pixels_per_character = 8;
   const auto characters = std::count_if(text.begin(), text.end(),
                                         [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
   return static_cast<int>(pixels_per_character * static_cast<double>(characters));
@@ -93,9 +100,9 @@ int text_width(std::string_view text) {
 
 Drawing::Drawing(std::string_view title, const Layout& layout) : title_(clean_text(title)) {
   const int width = layout.left + layout.plot_width + layout.right;
-  const Legend legend = arrange(layout.legend, width - 2 * edge);
+  const std::vector<Entry> legend = layout.legend.size() < 2 ? std::vector<Entry>{} : arrange(layout.legend, width);
   const int title_height = title_.empty() ? edge : title_room;
-  const int top = title_height + legend.rows * legend_row;
+  const int top = title_height + (legend.empty() ? 0 : (legend.back().row + 1) * legend_row + 8);
   const int height = top + layout.plot_height + layout.bottom;
   const auto across = [width](int x) { return static_cast<double>(x) / width; };
   const auto up = [height](int y) { return 1.0 - static_cast<double>(y) / height; };
@@ -111,14 +118,27 @@ Drawing::Drawing(std::string_view title, const Layout& layout) : title_(clean_te
   line("set bmargin at screen {}", up(height - layout.bottom));
   line("set border 3 linecolor rgb ink");
   line("set tics nomirror out scale 0.6,0.3 textcolor rgb ink");
-  for (const std::string_view axis : {"x", "y", "cb"}) line("set {}label textcolor rgb ink", axis);
   if (!title_.empty())
     line("set label {} at screen {},{} left font ',{}' textcolor rgb ink", quote(title_), across(edge), up(edge + 6),
          svg_title_size);
-  if (legend.rows == 0) line("set key off");
-  if (legend.rows > 0)
-    line("set key at screen {},{} left top horizontal Left reverse samplen 1.5 maxcols {} textcolor rgb ink",
-         across(edge), up(title_height - 10), legend.columns);
+  // Labels at screen positions: gnuplot's own axis labels vanish without a word where it sees no room for them.
+  const auto label = [this](std::string_view text, double x, double y, std::string_view turn) {
+    if (!text.empty())
+      line("set label {} at screen {},{} center {} textcolor rgb ink", quote(shorten(clean_text(text), 60)), x, y,
+           turn);
+  };
+  label(layout.x_label, across(layout.left + layout.plot_width / 2), up(height - edge), "");
+  label(layout.y_label, across(edge), up(top + layout.plot_height / 2), "rotate");
+  label(layout.right_label, across(width - edge), up(top + layout.plot_height / 2), "rotate");
+  line("set key off");
+  for (std::size_t k = 0; k < legend.size(); ++k) {
+    const double y = up(title_height + legend[k].row * legend_row + 2);
+    line("set arrow from screen {},{} to screen {},{} nohead linecolor rgb '{}' linewidth {} dashtype {}",
+         across(legend[k].x), y, across(legend[k].x + sample_width), y, series_colour(k), layout.legend_weight,
+         series_dash(k));
+    line("set label {} at screen {},{} left textcolor rgb ink", quote(layout.legend[k]),
+         across(legend[k].x + sample_width + 8), y);
+  }
 }
 
 void Drawing::data(std::string_view name, std::string_view bytes) const {

@@ -20,7 +20,11 @@ struct Layout {
   int left = 0;
   int right = 0;
   int bottom = 0;
+  std::string x_label = {};      ///< at the lower edge
+  std::string y_label = {};      ///< turned, at the left edge
+  std::string right_label = {};  ///< turned, at the right edge
   std::vector<std::string> legend = {};
+  int legend_weight = 2;  ///< line width of the samples in the legend
 };
 
 /// One picture in the making: a script and its data files in a folder of their own. Text of the user's reaches

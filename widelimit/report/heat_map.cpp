@@ -61,8 +61,10 @@ void set_colours(Drawing& drawing, const Matrix<double>& means) {
   drawing.line("set colorbox user origin graph 1.04, graph 0 size graph 0.035, graph 1");
 }
 
-/// An axis with bands names each in its middle; a band too narrow for a name keeps its boundary lines only.
+/// An axis with bands names each in its middle; a band too narrow for a name keeps its boundary lines only. Few
+/// samples without bands are bands of one, named by their number.
 struct BandedAxis {
+  bool counts = false;  ///< no bands: tics as gnuplot chooses them
   std::vector<std::string> names;
   std::vector<double> middles;
   std::vector<Index> boundaries;
@@ -70,12 +72,13 @@ struct BandedAxis {
   double narrowest = 1.0;  ///< fraction of the axis of the narrowest named band
 };
 
-BandedAxis banded(const std::vector<Band>& bands, Index count) {
+BandedAxis banded(const std::vector<Band>& bands, Index count, int pixels) {
+  constexpr double line_height = 14;
   BandedAxis axis;
   Index begin = 0;
   for (const Band& band : bands) {
     const double width = static_cast<double>(band.end - begin) / static_cast<double>(count);
-    if (width >= 0.03) {
+    if (width * pixels >= line_height) {
       axis.names.push_back(shorten(clean_text(band.name), 18));
       axis.middles.push_back(static_cast<double>(begin + band.end) / 2);
       axis.widest = std::max(axis.widest, text_width(axis.names.back()));
@@ -87,9 +90,26 @@ BandedAxis banded(const std::vector<Band>& bands, Index count) {
   return axis;
 }
 
-bool must_turn(const BandedAxis& axis, int pixels) { return axis.widest + 6 > axis.narrowest * pixels; }
+BandedAxis numbered(Index count, int pixels) {
+  constexpr Index most_numbered = 12;
+  std::vector<Band> bands;
+  if (count <= most_numbered)
+    for (Index i = 0; i < count; ++i) bands.push_back({std::to_string(i), i + 1});
+  BandedAxis axis = banded(bands, count, pixels);
+  axis.boundaries.clear();
+  axis.counts = bands.empty();
+  return axis;
+}
+
+BandedAxis axis_of(const std::vector<Band>& bands, Index count, int pixels) {
+  return bands.empty() ? numbered(count, pixels) : banded(bands, count, pixels);
+}
+
+/// Column names are turned where the longest does not fit above the narrowest band.
+bool must_turn(const BandedAxis& axis) { return axis.widest + 6 > axis.narrowest * plot_edge; }
 
 void set_tics(Drawing& drawing, char name, const BandedAxis& axis, bool turned) {
+  if (axis.counts) return;
   std::string tics;
   for (std::size_t k = 0; k < axis.names.size(); ++k)
     tics += fmt::format("{}{} {}", k == 0 ? "" : ", ", quote_tic(axis.names[k]), axis.middles[k]);
@@ -100,6 +120,29 @@ void set_tics(Drawing& drawing, char name, const BandedAxis& axis, bool turned) 
     drawing.line("{}", fmt::format(fmt::runtime(line), boundary, "nohead front linecolor rgb '#66ffffff'"));
 }
 
+Layout layout_of(const HeatMapOptions& options, const BandedAxis& down, const BandedAxis& across, int height) {
+  const int names_left = down.counts ? 52 : down.widest + 24;
+  const int names_below = must_turn(across) ? across.widest + 14 : 26;
+  return {.plot_width = plot_edge,
+          .plot_height = height,
+          .left = names_left + (options.row_label.empty() ? 0 : 24),
+          .right = options.value_label.empty() ? 96 : 116,
+          .bottom = names_below + (options.column_label.empty() ? 10 : 34),
+          .x_label = options.column_label,
+          .y_label = options.row_label,
+          .right_label = options.value_label};
+}
+
+/// The plot command; cells are placed so that sample i covers [i, i + 1] of its axis.
+void plot(Drawing& drawing, const Matrix<double>& means, double rows, double cols) {
+  const Cells cells = cells_of(means);
+  const double dx = cols / static_cast<double>(cells.cols);
+  const double dy = rows / static_cast<double>(cells.rows);
+  drawing.data("cells", cells.bytes);
+  drawing.line("plot 'cells' binary array=({},{}) format='%float64' origin=({},{}) dx={} dy={} with image notitle",
+               cells.cols, cells.rows, dx / 2, dy / 2, dx, dy);
+}
+
 template <typename T>
 Figure draw(MatrixView<const T> matrix, const HeatMapOptions& options) {
   if (matrix.rows <= 0 || matrix.cols <= 0)
@@ -107,36 +150,20 @@ Figure draw(MatrixView<const T> matrix, const HeatMapOptions& options) {
   require_bands(options.row_bands, matrix.rows, "rows");
   require_bands(options.column_bands, matrix.cols, "columns");
   const Matrix<double> means = block_means(matrix, largest_edge);
-  const Cells cells = cells_of(means);
   const auto rows = static_cast<double>(matrix.rows);
   const auto cols = static_cast<double>(matrix.cols);
-  const double ratio = std::clamp(rows / cols, 0.3, 1.0);
+  const int height = static_cast<int>(plot_edge * std::clamp(rows / cols, 0.5, 1.0));
+  const BandedAxis across = axis_of(options.column_bands, matrix.cols, plot_edge);
+  const BandedAxis down = axis_of(options.row_bands, matrix.rows, height);
 
-  const BandedAxis across = banded(options.column_bands, matrix.cols);
-  const BandedAxis down = banded(options.row_bands, matrix.rows);
-  const bool turned = must_turn(across, plot_edge);
-  const int columns_room = across.names.empty() ? 26 : turned ? across.widest + 14 : 26;
-  Drawing drawing(options.title,
-                  {.plot_width = plot_edge,
-                   .plot_height = static_cast<int>(plot_edge * ratio),
-                   .left = (down.names.empty() ? 52 : down.widest + 24) + (options.row_label.empty() ? 0 : 24),
-                   .right = options.value_label.empty() ? 96 : 116,
-                   .bottom = columns_room + (options.column_label.empty() ? 10 : 34),
-                   .legend = {}});
+  Drawing drawing(options.title, layout_of(options, down, across, height));
   set_colours(drawing, means);
   drawing.line("set border 0");
   drawing.line("set xrange [0:{}]", matrix.cols);
   drawing.line("set yrange [{}:0]", matrix.rows);
-  if (!options.column_bands.empty()) set_tics(drawing, 'x', across, turned);
-  if (!options.row_bands.empty()) set_tics(drawing, 'y', down, false);
-  drawing.line("set xlabel {}", quote(options.column_label));
-  drawing.line("set ylabel {}", quote(options.row_label));
-  drawing.line("set cblabel {}", quote(options.value_label));
-  drawing.data("cells", cells.bytes);
-  const double dx = cols / static_cast<double>(cells.cols);
-  const double dy = rows / static_cast<double>(cells.rows);
-  drawing.line("plot 'cells' binary array=({},{}) format='%float64' origin=({},{}) dx={} dy={} with image notitle",
-               cells.cols, cells.rows, dx / 2, dy / 2, dx, dy);
+  set_tics(drawing, 'x', across, must_turn(across));
+  set_tics(drawing, 'y', down, false);
+  plot(drawing, means, rows, cols);
 
   Figure figure = drawing.render();
   if (means.rows() < matrix.rows || means.cols() < matrix.cols)
