@@ -29,7 +29,7 @@ class SingleThread {
 int available_threads() { return std::max(1, omp_get_num_procs()); }
 
 void parallel_for(Index count, int threads, const std::function<void(Index)>& task, const std::function<void()>& poll) {
-  if (threads == 1) {
+  if (threads == 1 || count <= 1) {
     const SingleThread single;
     for (Index k = 0; k < count; ++k) {
       if (poll) poll();
