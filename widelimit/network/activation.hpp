@@ -16,10 +16,10 @@ namespace widelimit {
 /// computed by Gauss–Hermite quadrature with an error estimate.                          [mathematics §1]
 enum class Phi : std::uint8_t {
   relu,
-  leaky_relu,          ///< slope·min(x,0) + max(x,0)
+  leaky_relu,  ///< slope·min(x,0) + max(x,0)
   abs,
   erf,
-  gelu,                ///< x·Φ(x), exact erf form
+  gelu,  ///< x·Φ(x), exact erf form
   sin,
   cos,
   sign,
@@ -33,9 +33,9 @@ enum class Phi : std::uint8_t {
   identity,
   tanh,
   sigmoid,
-  swish,               ///< x·sigmoid(x)
-  softplus,            ///< log(1 + e^x)
-  custom,              ///< a user's own function, registered by name
+  swish,     ///< x·sigmoid(x)
+  softplus,  ///< log(1 + e^x)
+  custom,    ///< a user's own function, registered by name
 };
 
 /// An activation layer: φ with its parameters. Which of the fields count follows from φ; the others keep their

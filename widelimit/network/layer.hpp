@@ -3,9 +3,11 @@
 #include "widelimit/base/types.hpp"
 #include "widelimit/network/activation.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -95,8 +97,8 @@ struct Layer {
   Variant value;
 
   template <typename T>
-    requires std::constructible_from<Variant, T>
-  Layer(T layer) : value(std::move(layer)) {}  // a layer is written as its struct
+  requires std::constructible_from<Variant, T> Layer(T layer)
+      : value(std::move(layer)) {}  // a layer is written as its struct
   bool operator==(const Layer&) const = default;
 };
 

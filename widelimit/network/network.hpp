@@ -27,8 +27,18 @@ struct Network {
   bool operator==(const Network&) const = default;
 };
 
-/// Equal networks hash equally.
+/// Equal networks hash equally, in every process: a kernel on disk can name its network by this.
 [[nodiscard]] std::size_t hash_value(const Network& network);
+
+/// One layer as it stands in the network's text.
+[[nodiscard]] std::string to_text(const Layer& layer);
+
+/// Layers of a network with those inside residuals, the residuals themselves included.
+[[nodiscard]] Index count_layers(const Layers& layers);
+
+/// What the readers of text and JSON promise, for a network built from structs: not empty, every argument in its
+/// range, not too many layers, not nested too deep. Error{input} names the layer and its place.
+void validate(const Network& network);
 
 }  // namespace widelimit
 

@@ -19,10 +19,10 @@ struct Windowing {
 [[nodiscard]] Windowing windowing(Index n, Index size, Index stride, Padding padding);
 
 /// Grid of positions and what is on it, after one layer. Infinite width has no channel count; `positions` is what
-/// the kernel sees. `place` is the path of the layer: "3", or "3.branch.1" inside a residual.
+/// the kernel sees. `place` is the path of the layer, counted from 1: "3", or "3.branch.1" inside a residual.
 struct LayerShape {
   std::string place;
-  std::string layer;  ///< the layer's text
+  std::string layer;  ///< the layer's text; of a residual, whose layers have shapes of their own, the name
   Index height = 1;
   Index width = 1;
 };

@@ -1,0 +1,17 @@
+#include "widelimit/network/layer.hpp"
+
+namespace widelimit {
+
+std::string_view to_string(Padding padding) {
+  switch (padding) {
+    case Padding::same:
+      return "SAME";
+    case Padding::valid:
+      return "VALID";
+    case Padding::circular:
+      return "CIRCULAR";
+  }
+  return "";
+}
+
+}  // namespace widelimit

@@ -1,0 +1,168 @@
+#include "widelimit/network/presets.hpp"
+
+#include "widelimit/network/forms.hpp"
+#include "widelimit/network/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <numbers>
+#include <utility>
+
+namespace widelimit {
+
+namespace {
+
+using std::numbers::sqrt2;
+
+Layer activation(const PresetOptions& options) { return find_form(options.activation)->prototype; }
+
+Dense dense(const PresetOptions& options) { return {.w_std = options.w_std, .b_std = options.b_std}; }
+
+Conv conv(const PresetOptions& options, Index stride = 1) {
+  return {.kernel = options.kernel, .strides = {stride, stride}, .w_std = options.w_std, .b_std = options.b_std};
+}
+
+void append(Layers& layers, const Layers& more, Index times = 1) {
+  for (Index i = 0; i < times; ++i) layers.insert(layers.end(), more.begin(), more.end());
+}
+
+/// L hidden layers, then the readout.
+Layers fully_connected(const PresetOptions& options) {
+  Layers layers;
+  append(layers, {dense(options), activation(options)}, options.depth);
+  layers.push_back(dense(options));
+  return layers;
+}
+
+/// EQ's two-layer network, f(x) = (1/√m) Σ v_j relu(⟨w_j, x⟩/√d).                        [mathematics §1]
+Layers equivalence_net(const PresetOptions&) { return {Dense{}, Activation{}, Dense{}}; }
+
+/// The convolutional NTK of Arora et al. 2019: L convolutions and one readout.
+Layers convolutional(const PresetOptions& options) {
+  Layers layers;
+  append(layers, {conv(options), activation(options)}, options.depth);
+  layers.push_back(options.readout == "pool" ? Layer(GlobalPool{}) : Layer(Flatten{}));
+  layers.push_back(dense(options));
+  return layers;
+}
+
+/// Shankar et al. 2020: three blocks of convolutions, 2×2 pooling after each, and two poolings more that bring a
+/// 32×32 image to one position.
+Layers myrtle(const PresetOptions& options, const std::array<Index, 3>& blocks) {
+  Layers layers;
+  for (const Index convolutions : blocks) {
+    append(layers, {conv(options), Activation{}}, convolutions);
+    layers.push_back(Pool{});
+  }
+  append(layers, {Pool{}, Pool{}, Flatten{}, dense(options)});
+  return layers;
+}
+
+/// The eight-layer network of the label-aware NTK (LA), as in the reference values: stride 2 in convolutions 4 and 6.
+Layers label_aware(const PresetOptions& options) {
+  Layers layers;
+  for (const Index stride : {1, 1, 1, 2, 1, 2}) append(layers, {conv(options, stride), Activation{}});
+  append(layers, {conv(options), Flatten{}, dense(options)});
+  return layers;
+}
+
+/// A wide residual network (Zagoruyko and Komodakis 2016) without normalisation. The first block of a group changes
+/// channels and grid, so its shortcut is a convolution.
+Layers residual_net(const PresetOptions& options) {
+  const Layer relu = Activation{};
+  Layers layers{conv(options)};
+  for (const Index stride : {1, 2, 2}) {
+    const Layers first{relu, conv(options, stride), relu, conv(options)};
+    layers.push_back(Residual{.branch = first, .shortcut = Layers{conv(options, stride)}});
+    append(layers, {Residual{.branch = {relu, conv(options), relu, conv(options)}, .shortcut = {}}}, options.depth - 1);
+  }
+  append(layers, {GlobalPool{}, dense(options)});
+  return layers;
+}
+
+template <typename T>
+PresetArgument argument(std::string_view name, T PresetOptions::*member, Range range,
+                        std::vector<std::string_view> choices = {}) {
+  return {.parameter = {.name = name, .type = Value(T{}).index(), .range = range, .choices = std::move(choices)},
+          .get = [member](const PresetOptions& options) { return Value(options.*member); },
+          .set = [member](PresetOptions& options, Value value) { options.*member = std::get<T>(std::move(value)); }};
+}
+
+Parameter depth(Index low, Index high) {
+  return {.name = "depth",
+          .type = Value(Index{}).index(),
+          .range = {static_cast<double>(low), static_cast<double>(high), false},
+          .choices = {}};
+}
+
+/// Activations that need nothing said about them.
+std::vector<std::string_view> plain_activations() {
+  std::vector<std::string_view> names;
+  for (const Form& form : forms()) {
+    const bool needs = std::any_of(form.arguments.begin(), form.arguments.end(),
+                                   [](const Argument& a) { return a.absent == Absent::required; });
+    if (std::holds_alternative<Activation>(form.prototype.value) && !needs) names.push_back(form.name);
+  }
+  return names;
+}
+
+std::vector<Preset> make_presets() {
+  const auto w_std = argument("w_std", &PresetOptions::w_std, {.low = 0});
+  const auto b_std = argument("b_std", &PresetOptions::b_std, {.low = 0});
+  const auto phi = argument("activation", &PresetOptions::activation, {}, plain_activations());
+  const auto kernel = argument("kernel", &PresetOptions::kernel, {.low = 1, .high = 4095});
+  const auto readout = argument("readout", &PresetOptions::readout, {}, {"pool", "flatten"});
+  const PresetOptions plain;
+  PresetOptions he;  // keeps the variance of ReLU layers
+  he.w_std = sqrt2;
+  const auto myrtle_net = [](std::array<Index, 3> blocks) {
+    return [blocks](const PresetOptions& options) { return myrtle(options, blocks); };
+  };
+  return {
+      {"fc", "fully connected, L hidden layers", depth(0, 10'000), plain, {w_std, b_std, phi}, fully_connected},
+      {"eq2", "two-layer ReLU network of the equivalence paper", {}, plain, {}, equivalence_net},
+      {"cntk",
+       "L convolutions, then global average pooling or flatten",
+       depth(1, 10'000),
+       he,
+       {readout, w_std, b_std, kernel, phi},
+       convolutional},
+      {"myrtle5", "Myrtle network for 32x32 images, 5 layers", {}, he, {w_std, b_std}, myrtle_net({2, 1, 1})},
+      {"myrtle7", "Myrtle network for 32x32 images, 7 layers", {}, he, {w_std, b_std}, myrtle_net({2, 2, 2})},
+      {"myrtle10", "Myrtle network for 32x32 images, 10 layers", {}, he, {w_std, b_std}, myrtle_net({3, 3, 3})},
+      {"lantk_cnn8", "eight-layer CNN of the label-aware NTK", {}, plain, {w_std, b_std}, label_aware},
+      {"resnet",
+       "wide residual network, three groups of N blocks, strides 1, 2, 2",
+       depth(1, 1'000),
+       he,
+       {w_std, b_std},
+       residual_net},
+  };
+}
+
+}  // namespace
+
+std::string Preset::usage() const {
+  std::vector<std::string> written;
+  for (const PresetArgument& argument : arguments) {
+    written.push_back(fmt::format("{}={}", argument.parameter.name, write_value(argument.get(defaults))));
+  }
+  return fmt::format("{}{}{}", name, depth ? ":N" : "",
+                     written.empty() ? "" : fmt::format("({})", fmt::join(written, ", ")));
+}
+
+const std::vector<Preset>& list_presets() {
+  static const std::vector<Preset> all = make_presets();
+  return all;
+}
+
+const Preset* find_preset(std::string_view name) {
+  const auto& all = list_presets();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Preset& preset) { return preset.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace widelimit

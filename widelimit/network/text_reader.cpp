@@ -1,0 +1,254 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/network/forms.hpp"
+#include "widelimit/network/network.hpp"
+#include "widelimit/network/presets.hpp"
+#include "widelimit/network/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace widelimit {
+
+namespace {
+
+/// Where a byte stands, as a person counts: characters rather than bytes, and lines where there are several.
+std::string position(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, byte);
+  const auto line_start = before.rfind('\n') + 1;  // npos + 1 is the start of the text
+  const auto character = 1 + std::count_if(before.begin() + static_cast<Index>(line_start), before.end(),
+                                           [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  if (text.find('\n') == std::string_view::npos) return fmt::format("character {}", character);
+  return fmt::format("line {}, character {}", 1 + std::count(before.begin(), before.end(), '\n'), character);
+}
+
+/// Arguments in parentheses, whoever takes them.
+struct Call {
+  std::string_view name;
+  std::vector<const Parameter*> parameters;
+  std::function<void(std::size_t, Value)> set;
+};
+
+std::string names_of(const std::vector<const Parameter*>& parameters) {
+  std::string names;
+  for (const Parameter* parameter : parameters)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", parameter->name);
+  return names.empty() ? "no arguments" : names;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  Layers whole() {
+    Layers layers = series(0);
+    if (at_ < text_.size()) error(at_, "'{}' has no opening partner; expected a layer or the end", text_[at_]);
+    if (layers.empty()) error(at_, "the network is empty; expected layers such as 'dense relu dense'");
+    return layers;
+  }
+
+ private:
+  template <typename... Args>
+  [[noreturn]] void error(std::size_t at, fmt::format_string<Args...> format, Args&&... args) const {
+    fail(Code::input, "network text, {}: {}", position(text_, at), fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  /// What stands at `at`, to be shown in a message.
+  [[nodiscard]] std::string found(std::size_t at) const {
+    if (at >= text_.size()) return "the end of the text";
+    std::size_t end = at + 1;  // a whole character, where it has several bytes
+    while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xC0) == 0x80) ++end;
+    return fmt::format("'{}'", text_.substr(at, end - at));
+  }
+
+  void skip_blanks() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+
+  bool take(char c) {
+    skip_blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  void expect(char c, std::string_view after) {
+    if (!take(c)) error(at_, "expected '{}' {}, found {}", c, after, found(at_));
+  }
+
+  std::string_view word() {
+    skip_blanks();
+    const std::size_t start = at_;
+    while (at_ < text_.size() && is_word(text_.substr(at_, 1))) ++at_;
+    return text_.substr(start, at_ - start);
+  }
+
+  /// Up to the comma or parenthesis that ends it; a list runs to its own bracket.
+  std::string_view value_text() {
+    skip_blanks();
+    const std::size_t start = at_;
+    const bool list = at_ < text_.size() && text_[at_] == '[';
+    at_ = std::min(text_.find_first_of(list ? "](){}|" : " \t\r\n,(){}|", at_), text_.size());
+    if (list && at_ < text_.size() && text_[at_] == ']') ++at_;
+    return text_.substr(start, at_ - start);
+  }
+
+  void spend(Index layers, std::size_t at) {
+    spent_ += layers;
+    if (spent_ > max_layers) error(at, "the network has more than {} layers", max_layers);
+  }
+
+  Layers series(Index nesting) {
+    Layers layers;
+    for (skip_blanks(); at_ < text_.size() && std::string_view("|})").find(text_[at_]) == std::string_view::npos;
+         skip_blanks()) {
+      element(layers, nesting);
+    }
+    return layers;
+  }
+
+  void element(Layers& layers, Index nesting) {
+    const std::size_t start = at_;
+    const std::string_view name = word();
+    if (name.empty()) {
+      error(start, "expected the name of a layer, found {}; layers are words separated by blanks", found(start));
+    }
+    if (name == "repeat") return repeat(layers, start, nesting);
+    if (const Form* form = find_form(name)) return layers.push_back(layer(*form, start, nesting));
+    if (const Preset* known = find_preset(name)) return preset(layers, *known, start, nesting);
+    auto known = layer_names();
+    for (const Preset& candidate : list_presets()) known.push_back(candidate.name);
+    known.push_back("repeat");
+    const std::string nearest = suggestion(name, known);
+    error(start, "unknown layer '{}'{}", name,
+          nearest.empty() ? fmt::format("; layers and presets are {}", fmt::join(known, ", ")) : nearest);
+  }
+
+  Layer layer(const Form& form, std::size_t start, Index nesting) {
+    spend(1, start);
+    Layer result = form.prototype;
+    std::vector<bool> written(form.arguments.size());
+    Call call{form.name, {}, [&](std::size_t i, Value value) { form.arguments[i].set(result, std::move(value)); }};
+    for (const Argument& argument : form.arguments) call.parameters.push_back(&argument.parameter);
+    if (take('(')) arguments(call, written);
+    nested(form, result, written, nesting);
+    if (const Argument* missing = form.complete(result, written)) {
+      error(start, "layer '{}' needs {}{}, {}", form.name, missing->parameter.name,
+            missing->parameter.is<Layers>() ? "" : "=…", accepted(missing->parameter));
+    }
+    return result;
+  }
+
+  /// "{ branch | shortcut }": the arguments that are layers, in the order of the form.
+  void nested(const Form& form, Layer& result, std::vector<bool>& written, Index nesting) {
+    bool open = false;
+    for (std::size_t i = 0; i < form.arguments.size(); ++i) {
+      const Parameter& parameter = form.arguments[i].parameter;
+      if (!parameter.is<Layers>()) continue;
+      if (!open) expect('{', fmt::format("and the {} of '{}'", parameter.name, form.name));
+      if (open && !take('|')) break;
+      open = true;
+      Layers inner = block(form.name, parameter.name, nesting);
+      form.arguments[i].set(result, std::move(inner));
+      written[i] = true;
+    }
+    if (open) expect('}', fmt::format("at the end of '{}'", form.name));
+  }
+
+  Layers block(std::string_view owner, std::string_view part, Index nesting) {
+    if (nesting >= max_nesting) error(at_, "layers are nested deeper than {}", max_nesting);
+    skip_blanks();
+    const std::size_t start = at_;
+    Layers layers = series(nesting + 1);
+    if (layers.empty()) error(start, "the {} of '{}' is empty; expected at least one layer", part, owner);
+    return layers;
+  }
+
+  void repeat(Layers& layers, std::size_t start, Index nesting) {
+    const Parameter count{
+        .name = "count", .type = Value(Index{}).index(), .range = {1, max_layers, false}, .choices = {}};
+    expect('(', "and a count after 'repeat', as in repeat(3){ dense relu }");
+    const Index times = std::get<Index>(value(count, "repeat"));
+    expect(')', "after the count of 'repeat'");
+    expect('{', "and the layers to repeat");
+    const Index before = spent_;
+    const Layers body = block("repeat", "body", nesting);
+    expect('}', "at the end of 'repeat'");
+    spend((spent_ - before) * (times - 1), start);
+    for (Index i = 0; i < times; ++i) layers.insert(layers.end(), body.begin(), body.end());
+  }
+
+  void preset(Layers& layers, const Preset& preset, std::size_t start, Index nesting) {
+    PresetOptions options = preset.defaults;
+    if (at_ < text_.size() && text_[at_] == ':') {
+      if (!preset.depth) error(at_, "preset '{}' takes no depth; write it without ':'", preset.name);
+      ++at_;
+      options.depth = std::get<Index>(value(*preset.depth, preset.name));
+    } else if (preset.depth) {
+      error(at_, "preset '{}' needs a depth, {}, as in '{}:3'", preset.name, accepted(*preset.depth), preset.name);
+    }
+    std::vector<bool> written(preset.arguments.size());
+    Call call{preset.name, {}, [&](std::size_t i, Value value) { preset.arguments[i].set(options, std::move(value)); }};
+    for (const PresetArgument& argument : preset.arguments) call.parameters.push_back(&argument.parameter);
+    if (take('(')) arguments(call, written);
+    if (nesting >= max_nesting) error(start, "layers are nested deeper than {}", max_nesting);
+    const Layers built = preset.build(options);
+    spend(count_layers(built), start);
+    layers.insert(layers.end(), built.begin(), built.end());
+  }
+
+  void arguments(const Call& call, std::vector<bool>& written) {
+    if (take(')')) return;
+    do {
+      argument(call, written);
+    } while (take(','));
+    expect(')', fmt::format("or ',' after an argument of '{}'", call.name));
+  }
+
+  void argument(const Call& call, std::vector<bool>& written) {
+    skip_blanks();
+    const std::size_t start = at_;
+    const std::string_view name = word();
+    if (name.empty() || !take('=')) {
+      error(start, "expected name=value in the arguments of '{}'; it takes {}", call.name, names_of(call.parameters));
+    }
+    const auto known = std::find_if(call.parameters.begin(), call.parameters.end(),
+                                    [&](const Parameter* parameter) { return parameter->name == name; });
+    if (known == call.parameters.end()) {
+      std::vector<std::string_view> names;
+      for (const Parameter* parameter : call.parameters) names.push_back(parameter->name);
+      error(start, "'{}' has no argument '{}'; it takes {}{}", call.name, name, names_of(call.parameters),
+            suggestion(name, names));
+    }
+    const Parameter& parameter = **known;
+    const auto i = static_cast<std::size_t>(known - call.parameters.begin());
+    if (parameter.is<Layers>())
+      error(start, "'{}' of '{}' is written in braces: {}{{ … }}", name, call.name, call.name);
+    if (written[i]) error(start, "argument '{}' of '{}' is given twice", name, call.name);
+    written[i] = true;
+    call.set(i, value(parameter, call.name));
+  }
+
+  Value value(const Parameter& parameter, std::string_view owner) {
+    skip_blanks();
+    const std::size_t start = at_;
+    std::string_view written = value_text();
+    // A depth or a count stands before the parenthesis of its arguments, an argument before a comma: both are cut off.
+    auto read = read_value(parameter, written);
+    if (!read || !accepts(parameter, *read)) {
+      error(start, "{} of '{}' is {}; it takes {}", parameter.name, owner,
+            written.empty() ? found(start) : fmt::format("'{}'", written.substr(0, 40)), accepted(parameter));
+    }
+    return *std::move(read);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  Index spent_ = 0;
+};
+
+}  // namespace
+
+Layers read_text(std::string_view text) { return Reader(text).whole(); }
+
+}  // namespace widelimit
