@@ -49,9 +49,15 @@ Moments moments(const double* x, Index channels) {
   const auto count = static_cast<double>(channels);
   double mean = 0.0;
   for (Index c = 0; c < channels; ++c) mean += x[c] / count;
+  double largest = 0.0;  // taken out before squaring, so that no scale of x overflows or vanishes
+  for (Index c = 0; c < channels; ++c) largest = std::max(largest, std::abs(x[c] - mean));
+  if (largest == 0.0) return {mean, 0.0};
   double variance = 0.0;
-  for (Index c = 0; c < channels; ++c) variance += (x[c] - mean) * (x[c] - mean) / count;
-  return {mean, variance > 0.0 ? 1.0 / std::sqrt(variance) : 0.0};
+  for (Index c = 0; c < channels; ++c) {
+    const double part = (x[c] - mean) / largest;
+    variance += part * part / count;
+  }
+  return {mean, 1.0 / (largest * std::sqrt(variance))};
 }
 
 }  // namespace

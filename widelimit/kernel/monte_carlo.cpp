@@ -100,20 +100,21 @@ Estimate estimate(const Problem& problem, std::uint64_t seed) {
   return result;
 }
 
-/// Running mean and sum of squared deviations, entry by entry (Welford): no cancellation however small the spread.
+/// Running mean and root of the summed squared deviations, entry by entry: Welford's recursion, its square root taken
+/// by hypot so that kernels near the ends of the range do not overflow on the way.
 class Moments {
  public:
-  Moments(Index rows, Index cols) : mean_(rows, cols), deviation_(rows, cols) {
+  Moments(Index rows, Index cols) : mean_(rows, cols), root_(rows, cols) {
     std::fill_n(mean_.data(), rows * cols, 0.0);
-    std::fill_n(deviation_.data(), rows * cols, 0.0);
+    std::fill_n(root_.data(), rows * cols, 0.0);
   }
 
   void add(const Matrix<double>& value) {
-    ++count_;
+    const auto n = static_cast<double>(++count_);
     for (Index i = 0; i < mean_.rows() * mean_.cols(); ++i) {
       const double difference = value.data()[i] - mean_.data()[i];
-      mean_.data()[i] += difference / static_cast<double>(count_);
-      deviation_.data()[i] += difference * (value.data()[i] - mean_.data()[i]);
+      mean_.data()[i] += difference / n;
+      root_.data()[i] = std::hypot(root_.data()[i], difference * std::sqrt((n - 1.0) / n));
     }
   }
 
@@ -121,8 +122,8 @@ class Moments {
   void finish(Matrix<double>& mean, Matrix<double>& error, std::string_view kernel) {
     const auto n = static_cast<double>(count_);
     for (Index i = 0; i < mean_.rows() * mean_.cols(); ++i) {
-      deviation_.data()[i] = std::sqrt(deviation_.data()[i] / (n * (n - 1.0)));
-      if (!std::isfinite(mean_.data()[i]) || !std::isfinite(deviation_.data()[i])) {
+      root_.data()[i] /= std::sqrt(n * (n - 1.0));
+      if (!std::isfinite(mean_.data()[i]) || !std::isfinite(root_.data()[i])) {
         fail(Code::numerical,
              "{} of sample {} against sample {} overflows in random networks; scale the samples down or choose "
              "smaller w_std",
@@ -130,13 +131,13 @@ class Moments {
       }
     }
     mean = std::move(mean_);
-    error = std::move(deviation_);
+    error = std::move(root_);
   }
 
  private:
   Index count_ = 0;
   Matrix<double> mean_;
-  Matrix<double> deviation_;
+  Matrix<double> root_;
 };
 
 /// Draws run in parallel by teams; their results are added in the order of the draws, so that the sum does not know
