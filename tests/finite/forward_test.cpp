@@ -53,6 +53,7 @@ TEST(Architecture, ArmsOfAResidualEndEquallyWide) {
       make("dense residual{ residual{ relu dense } dense | residual{ dense | dense } } dense", {1, 1, 3});
   EXPECT_EQ(nested.stages[1].out.channels, 4);
   EXPECT_THROW((void)make("residual{ conv flatten | global_avg_pool } dense", {2, 3, 1}), Error);
+  EXPECT_NO_THROW((void)make("conv residual{ conv flatten | conv global_avg_pool } dense", {2, 2, 1}));
   EXPECT_THROW((void)make("residual{ flatten | global_avg_pool } dense", {2, 3, 1}), Error);
 }
 

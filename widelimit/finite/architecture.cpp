@@ -30,15 +30,54 @@ bool chooses_width(const Layers& layers) {
   return false;
 }
 
-Shape windowed(const Shape& in, const Extent& window, const Extent& strides, Padding padding) {
-  return {windowing(in.height, window.rows, strides.rows, padding).count,
-          windowing(in.width, window.cols, strides.cols, padding).count, in.channels};
+const Layers& shortcut_of(const Residual& residual) {
+  static const Layers identity;
+  return residual.shortcut ? *residual.shortcut : identity;
 }
 
-/// Lays stages out in order of evaluation. Copied where the width of a chain must be known before it is laid out.
+/// Shapes after layers whose width, where it is theirs to choose, is `channels` for the layer itself and `hidden`
+/// elsewhere. Reads one arm of a residual only (infer_shapes has seen that their positions agree), so nesting costs
+/// nothing.
+struct ShapeAfter {
+  Index hidden;
+
+  static Shape windowed(const Shape& in, const Extent& window, const Extent& strides, Padding padding, Index channels) {
+    return {windowing(in.height, window.rows, strides.rows, padding).count,
+            windowing(in.width, window.cols, strides.cols, padding).count, channels};
+  }
+
+  Shape operator()(const Dense&, const Shape& in, Index channels) const { return {in.height, in.width, channels}; }
+  Shape operator()(const Attention&, const Shape& in, Index channels) const { return {in.height, in.width, channels}; }
+  Shape operator()(const Conv& conv, const Shape& in, Index channels) const {
+    return windowed(in, conv.kernel, conv.strides, conv.padding, channels);
+  }
+  Shape operator()(const Pool& pool, const Shape& in, Index) const {
+    return windowed(in, pool.window, pool.strides, pool.padding, in.channels);
+  }
+  Shape operator()(const Activation&, const Shape& in, Index) const { return in; }
+  Shape operator()(const LayerNorm&, const Shape& in, Index) const { return in; }
+  Shape operator()(const Dropout&, const Shape& in, Index) const { return in; }
+  Shape operator()(const GlobalPool&, const Shape& in, Index) const { return {1, 1, in.channels}; }
+  Shape operator()(const Flatten&, const Shape& in, Index) const { return in.flattened(); }
+  Shape operator()(const Residual& residual, const Shape& in, Index channels) const {
+    if (!chooses_width(residual.branch)) return (*this)(residual.branch, in);
+    Shape out = (*this)(shortcut_of(residual), in);
+    if (chooses_width(shortcut_of(residual))) out.channels = channels;
+    return out;
+  }
+  Shape operator()(const Layer& layer, const Shape& in, Index channels) const {
+    return std::visit([&](const auto& value) { return (*this)(value, in, channels); }, layer.value);
+  }
+  Shape operator()(const Layers& layers, Shape in) const {
+    for (const Layer& layer : layers) in = (*this)(layer, in, hidden);
+    return in;
+  }
+};
+
+/// Lays stages out in order of evaluation and numbers what they own.
 class Builder {
  public:
-  explicit Builder(Index hidden) : hidden_(hidden) {}
+  explicit Builder(Index hidden) : hidden_(hidden), shape_after_{hidden} {}
 
   /// `channels`: what the chain must end with, where something fixes it.
   std::vector<Stage> chain(const Layers& layers, Shape in, std::optional<Index> channels, const std::string& prefix) {
@@ -46,10 +85,11 @@ class Builder {
     const Index chosen = channels ? fitting_width(layers, in, *channels, prefix) : hidden_;
     std::vector<Stage> stages;
     for (std::size_t k = 0; k < layers.size(); ++k) {
-      const std::string place = fmt::format("{}{}", prefix, k + 1);
-      const std::optional<Index> width = k == chooser ? std::optional(chosen) : std::nullopt;
-      stages.push_back(stage(layers[k], in, width, place));
-      in = stages.back().out;
+      const Shape out = shape_after_(layers[k], in, k == chooser ? chosen : hidden_);
+      Stage stage{layers[k], fmt::format("{}{}", prefix, k + 1), in, out, 0, 0, nullptr, {}, {}};
+      std::visit([&](const auto& layer) { lay_out(layer, stage); }, layers[k].value);
+      stages.push_back(std::move(stage));
+      in = out;
     }
     return stages;
   }
@@ -65,20 +105,17 @@ class Builder {
     return layers.size();
   }
 
-  Shape shape_after(const Layers& layers, const Shape& in, const std::string& prefix) const {
-    if (layers.empty()) return in;
-    Builder trial(*this);
-    return trial.chain(layers, in, {}, prefix).back().out;
-  }
-
   /// What the layer that decides must have for the chain to end with `channels`: later layers multiply channels by a
   /// constant (flatten by the number of positions).
   Index fitting_width(const Layers& layers, const Shape& in, Index channels, const std::string& prefix) const {
-    const Index usual = shape_after(layers, in, prefix).channels;
+    const Index usual = shape_after_(layers, in).channels;
     const bool free = last_chooser(layers) < layers.size();
     const Index factor = free ? usual / hidden_ : 1;
     if ((free && channels % factor != 0) || (!free && usual != channels)) {
-      fail(Code::input, "layers {}…: {} channels are needed here, which these layers cannot give", prefix, channels);
+      fail(Code::input,
+           "layers {}1 …: the arms of this residual cannot be made equally wide: one has {} channels, the other a "
+           "multiple of {}; end both with a dense or conv layer",
+           prefix, channels, free ? factor : usual);
     }
     return channels / factor;
   }
@@ -92,61 +129,33 @@ class Builder {
     return static_cast<Index>(slots.size()) - 1;
   }
 
-  Stage stage(const Layer& layer, const Shape& in, std::optional<Index> width, const std::string& place) {
-    Stage result{layer, place, in, in, 0, 0, nullptr, {}, {}};
-    const Index channels = width.value_or(hidden_);
-    std::visit([&](const auto& value) { lay_out(value, result, channels, width); }, layer.value);
-    return result;
+  void lay_out(const Dense& dense, Stage& stage) {
+    stage.slot = add_slot(stage.in.channels, stage.out.channels, dense.w_std, dense.b_std);
   }
-
-  using Width = std::optional<Index>;
-
-  void lay_out(const Dense& dense, Stage& stage, Index channels, Width) {
-    stage.out.channels = channels;
-    stage.slot = add_slot(stage.in.channels, channels, dense.w_std, dense.b_std);
+  void lay_out(const Conv& conv, Stage& stage) {
+    const Index fan_in = stage.in.channels * conv.kernel.rows * conv.kernel.cols;
+    stage.slot = add_slot(fan_in, stage.out.channels, conv.w_std, conv.b_std);
   }
-  void lay_out(const Conv& conv, Stage& stage, Index channels, Width) {
-    stage.out = windowed(stage.in, conv.kernel, conv.strides, conv.padding);
-    stage.out.channels = channels;
-    stage.slot = add_slot(stage.in.channels * conv.kernel.rows * conv.kernel.cols, channels, conv.w_std, conv.b_std);
-  }
-  void lay_out(const Attention&, Stage& stage, Index channels, Width) {
-    stage.out.channels = channels;
+  void lay_out(const Attention&, Stage& stage) {
     stage.slot = add_slot(stage.in.channels, hidden_, 1.0, 0.0);  // query and key, tied
     add_slot(stage.in.channels, hidden_, 1.0, 0.0);               // value
-    add_slot(hidden_, channels, 1.0, 0.0);                        // output
+    add_slot(hidden_, stage.out.channels, 1.0, 0.0);              // output
   }
-  void lay_out(const Activation& activation, Stage& stage, Index, Width) {
+  void lay_out(const Activation& activation, Stage& stage) {
     if (activation.phi == Phi::custom) stage.custom = find_activation(activation.name);
   }
-  void lay_out(const Pool& pool, Stage& stage, Index, Width) {
-    stage.out = windowed(stage.in, pool.window, pool.strides, pool.padding);
+  void lay_out(const Dropout&, Stage& stage) { stage.dropout = dropouts++; }
+  void lay_out(const Residual& residual, Stage& stage) {
+    stage.branch = chain(residual.branch, stage.in, stage.out.channels, stage.place + ".branch.");
+    stage.shortcut = chain(shortcut_of(residual), stage.in, stage.out.channels, stage.place + ".shortcut.");
   }
-  void lay_out(const GlobalPool&, Stage& stage, Index, Width) { stage.out = {1, 1, stage.in.channels}; }
-  void lay_out(const Flatten&, Stage& stage, Index, Width) { stage.out = stage.in.flattened(); }
-  void lay_out(const LayerNorm&, Stage&, Index, Width) {}
-  void lay_out(const Dropout&, Stage& stage, Index, Width) { stage.dropout = dropouts++; }
-  void lay_out(const Residual& residual, Stage& stage, Index channels, Width width) {
-    const std::string branch_place = stage.place + ".branch.";
-    const std::string shortcut_place = stage.place + ".shortcut.";
-    const Layers shortcut = residual.shortcut.value_or(Layers{});
-    Index wanted = channels;
-    if (!width) {
-      const bool branch_free = chooses_width(residual.branch);
-      const bool shortcut_free = chooses_width(shortcut);
-      if (branch_free && !shortcut_free) wanted = shape_after(shortcut, stage.in, shortcut_place).channels;
-      if (!branch_free) wanted = shape_after(residual.branch, stage.in, branch_place).channels;
-    }
-    stage.branch = chain(residual.branch, stage.in, wanted, branch_place);
-    stage.shortcut = chain(shortcut, stage.in, wanted, shortcut_place);
-    if (!stage.branch.empty()) {
-      stage.out = stage.branch.back().out;
-    } else if (!stage.shortcut.empty()) {
-      stage.out = stage.shortcut.back().out;
-    }
-  }
+  void lay_out(const Pool&, Stage&) {}
+  void lay_out(const GlobalPool&, Stage&) {}
+  void lay_out(const Flatten&, Stage&) {}
+  void lay_out(const LayerNorm&, Stage&) {}
 
   Index hidden_;
+  ShapeAfter shape_after_;
 };
 
 }  // namespace
