@@ -34,7 +34,8 @@ void Pulse::at(std::int64_t done) {
   }
 }
 
-void parallel_for(Index count, int threads, Pulse& pulse, const std::function<void(Index task)>& body) {
+void parallel_for(Index count, int threads, const std::function<void(Index task)>& body,
+                  const std::function<void(Index done)>& after) {
   const SequentialBlas sequential;
   std::atomic<Index> next{0};
   std::atomic<Index> done{0};
@@ -47,7 +48,7 @@ void parallel_for(Index count, int threads, Pulse& pulse, const std::function<vo
       try {
         body(task);
         ++done;
-        if (calling_thread) pulse.at(done);
+        if (calling_thread && after) after(done);
       } catch (...) {
         const std::lock_guard lock(guard);
         if (task < failed_task) {
@@ -63,7 +64,7 @@ void parallel_for(Index count, int threads, Pulse& pulse, const std::function<vo
   worker(omp_get_thread_num() == 0);
 
   if (failure) std::rethrow_exception(failure);
-  if (count > 0) pulse.at(count);
+  if (count > 0 && after) after(count);
 }
 
 }  // namespace widelimit

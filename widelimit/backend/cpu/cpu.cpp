@@ -3,9 +3,9 @@
 #include "widelimit/backend/cpu/apply.hpp"
 #include "widelimit/backend/cpu/image_engine.hpp"
 #include "widelimit/backend/cpu/loaded.hpp"
-#include "widelimit/backend/cpu/parallel.hpp"
 #include "widelimit/backend/cpu/strip.hpp"
 #include "widelimit/backend/cpu/vector_engine.hpp"
+#include "widelimit/base/parallel.hpp"
 
 #include <cblas.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 class Cpu final : public Backend {
  public:
-  explicit Cpu(int threads) : threads_(threads > 0 ? threads : cpu::available_threads()) {}
+  explicit Cpu(int threads) : threads_(team_size(threads)) {}
 
   [[nodiscard]] std::string name() const override { return "cpu"; }
   [[nodiscard]] std::string description() const override {
@@ -71,8 +71,9 @@ class Cpu final : public Backend {
     return recipe.on_vectors() ? 256 : 4;
   }
 
-  void for_each(Index count, const std::function<void(Index)>& task, const std::function<void()>& poll) const override {
-    cpu::parallel_for(count, threads_, task, poll);
+  void for_each(Index count, const std::function<void(Index)>& task,
+                const std::function<void()>& after) const override {
+    parallel_for(count, threads_, task, [&](Index) { after(); });
   }
 
  private:
