@@ -1,5 +1,6 @@
 #include "widelimit/base/parallel.hpp"
 
+#include "widelimit/base/blas.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <omp.h>
@@ -21,7 +22,10 @@ int team_size(int requested) {
   return std::min(requested > 0 ? requested : omp_get_num_procs(), omp_get_thread_limit());
 }
 
-SequentialBlas::SequentialBlas() : threads_before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+SequentialBlas::SequentialBlas() : threads_before_(omp_get_max_threads()) {
+  choose_blas_kernels();
+  omp_set_num_threads(1);
+}
 SequentialBlas::~SequentialBlas() { omp_set_num_threads(threads_before_); }
 
 void Pulse::at(std::int64_t done) {

@@ -5,9 +5,9 @@
 #include "widelimit/backend/cpu/loaded.hpp"
 #include "widelimit/backend/cpu/strip.hpp"
 #include "widelimit/backend/cpu/vector_engine.hpp"
+#include "widelimit/base/blas.hpp"
 #include "widelimit/base/parallel.hpp"
 
-#include <cblas.h>
 #include <fmt/format.h>
 
 namespace widelimit {
@@ -21,7 +21,7 @@ class Cpu final : public Backend {
   [[nodiscard]] std::string name() const override { return "cpu"; }
   [[nodiscard]] std::string description() const override {
     return fmt::format("{} thread{}, {} vectors, {}", threads_, threads_ == 1 ? "" : "s", cpu::vector_target(),
-                       blas_name());
+                       blas_description());
   }
   [[nodiscard]] int threads() const override { return threads_; }
   [[nodiscard]] std::string route(const Recipe& recipe, Precision precision) const override {
@@ -79,11 +79,6 @@ class Cpu final : public Backend {
  private:
   [[nodiscard]] static bool in_float(const Recipe& recipe, Precision precision) {
     return precision == Precision::f32 && cpu::runs_in_float(recipe);
-  }
-
-  static std::string blas_name() {
-    const std::string config = openblas_get_config();
-    return config.substr(0, config.find(' ', config.find(' ') + 1)) + " " + openblas_get_corename();
   }
 
   int threads_;
