@@ -128,9 +128,8 @@ Array read_array(const OpenFile& file, const std::string& name) {
   const std::string source = file.source + "/" + name;
   const Hdf5Handle dataset(H5Dopen2(file.id, name.c_str(), H5P_DEFAULT), H5Dclose);
   if (!dataset.valid()) {
-    std::string names;
-    for (const std::string& each : dataset_names(file)) names += " " + each;
-    fail(Code::input, "{}: no dataset '{}'; the root group holds:{}", file.source, name, names);
+    fail(Code::input, "{}: dataset '{}' cannot be opened; it is absent, damaged or of a newer HDF5 than {}.{}",
+         file.source, name, H5_VERS_MAJOR, H5_VERS_MINOR);
   }
   const Hdf5Handle space(H5Dget_space(dataset), H5Sclose);
   const Hdf5Handle type(H5Dget_type(dataset), H5Tclose);
