@@ -1,6 +1,7 @@
 #include "widelimit/data/hdf5.hpp"
 
 #include "widelimit/data/hdf5_handle.hpp"
+#include "widelimit/data/hdf5_probe.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -124,7 +125,13 @@ std::vector<Index> dimensions(hid_t space, const std::string& source) {
   return dims;
 }
 
-Array read_array(const OpenFile& file, const std::string& name) {
+bool is_contiguous(hid_t dataset) {
+  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  return H5Pget_layout(creation) == H5D_CONTIGUOUS;
+}
+
+/// `plain_numbers` false leaves out numbers that lie in one piece: a try need not read what cannot go wrong.
+Array read_array(const OpenFile& file, const std::string& name, bool plain_numbers = true) {
   const std::string source = file.source + "/" + name;
   const Hdf5Handle dataset(H5Dopen2(file.id, name.c_str(), H5P_DEFAULT), H5Dclose);
   if (!dataset.valid()) {
@@ -142,6 +149,7 @@ Array read_array(const OpenFile& file, const std::string& name) {
   const std::size_t available = always_allowed + largest_expansion * file.bytes;
   const Index count = checked_count(array.dims, static_cast<Index>(size), available, source);
   const H5T_class_t kind = H5Tget_class(type);
+  if (!plain_numbers && kind != H5T_STRING && is_contiguous(dataset)) return array;
   if (kind == H5T_STRING) {
     array.texts = read_texts(dataset, type, static_cast<std::size_t>(count), source, false);
   } else if ((kind == H5T_FLOAT && size <= sizeof(float)) ||
@@ -167,34 +175,64 @@ std::string read_settings(const OpenFile& file) {
   return read_texts(attribute, type, 1, file.source, true).front();
 }
 
-Dataset read_samples(const OpenFile& file, const ReadOptions& options) {
+/// Datasets of the root group, and those in other groups that the options name. A path into a group is taken on
+/// trust here: read_array says so if it leads nowhere.
+std::vector<std::string> known_names(const OpenFile& file, const ReadOptions& options) {
   std::vector<std::string> names = dataset_names(file);
-  // A path into a group is taken on trust here: read_array says so if it leads nowhere.
   for (const auto& given : {options.features, options.label}) {
     if (given && given->find('/') != std::string::npos) names.push_back(*given);
   }
-  const ArrayChoice choice = choose_arrays(names, options);
+  return names;
+}
+
+Dataset read_samples(const OpenFile& file, const ReadOptions& options) {
+  const ArrayChoice choice = choose_arrays(known_names(file, options), options);
   Array x = read_array(file, choice.features);
   std::optional<Array> y;
   if (choice.label) y = read_array(file, *choice.label);
   return dataset_from_arrays(std::move(x), y, options.source);
 }
 
+/// Error{input} where HDF5 itself would fault on the file that `open` opens.
+template <typename Open>
+void require_readable(Open open, std::size_t bytes, const ReadOptions& options) {
+  const auto try_all = [&] {
+    const OpenFile file = open();
+    for (const std::string& name : known_names(file, options)) (void)read_array(file, name, false);
+    (void)read_settings(file);
+  };
+  if (!survives(try_all, bytes)) fail(Code::input, "{}: the HDF5 file is damaged", options.source);
+}
+
+std::size_t size_of(const fs::path& path) {
+  std::error_code missing;
+  const auto size = fs::file_size(path, missing);
+  return missing ? 0 : size;
+}
+
 }  // namespace
 
 Dataset parse_hdf5(Bytes bytes, const ReadOptions& options) {
   const Hdf5Session session;
-  return read_samples(open_image(bytes, options.source), options);
+  const auto open = [&] { return open_image(bytes, options.source); };
+  require_readable(open, bytes.size(), options);
+  return read_samples(open(), options);
 }
 
 Dataset read_hdf5(const fs::path& path, const ReadOptions& options) {
   const Hdf5Session session;
-  return read_samples(open_file(path), options);
+  const auto open = [&] { return open_file(path); };
+  require_readable(open, size_of(path), options);
+  return read_samples(open(), options);
 }
 
 ArrayFile read_hdf5_arrays(const fs::path& path) {
   const Hdf5Session session;
-  const OpenFile file = open_file(path);
+  ReadOptions options;
+  options.source = path.string();
+  const auto open = [&] { return open_file(path); };
+  require_readable(open, size_of(path), options);
+  const OpenFile file = open();
   ArrayFile all;
   for (const std::string& name : dataset_names(file)) all.arrays.emplace(name, read_array(file, name));
   all.settings = read_settings(file);
