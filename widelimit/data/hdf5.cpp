@@ -175,33 +175,33 @@ std::string read_settings(const OpenFile& file) {
   return read_texts(attribute, type, 1, file.source, true).front();
 }
 
-/// Datasets of the root group, and those in other groups that the options name. A path into a group is taken on
-/// trust here: read_array says so if it leads nowhere.
-std::vector<std::string> known_names(const OpenFile& file, const ReadOptions& options) {
+/// The samples, then the labels where there are any. A path into a group is taken on trust here: read_array says so
+/// if it leads nowhere.
+std::vector<std::string> chosen_names(const OpenFile& file, const ReadOptions& options) {
   std::vector<std::string> names = dataset_names(file);
   for (const auto& given : {options.features, options.label}) {
     if (given && given->find('/') != std::string::npos) names.push_back(*given);
   }
-  return names;
+  const ArrayChoice choice = choose_arrays(names, options);
+  std::vector<std::string> chosen{choice.features};
+  if (choice.label) chosen.push_back(*choice.label);
+  return chosen;
 }
 
-Dataset read_samples(const OpenFile& file, const ReadOptions& options) {
-  const ArrayChoice choice = choose_arrays(known_names(file, options), options);
-  Array x = read_array(file, choice.features);
-  std::optional<Array> y;
-  if (choice.label) y = read_array(file, *choice.label);
-  return dataset_from_arrays(std::move(x), y, options.source);
-}
-
-/// Error{input} where HDF5 itself would fault on the file that `open` opens.
+/// Reads in a child what the caller is about to read here.
 template <typename Open>
-void require_readable(Open open, std::size_t bytes, const ReadOptions& options) {
+Dataset read_samples(Open open, std::size_t bytes, const ReadOptions& options) {
   const auto try_all = [&] {
     const OpenFile file = open();
-    for (const std::string& name : known_names(file, options)) (void)read_array(file, name, false);
-    (void)read_settings(file);
+    for (const std::string& name : chosen_names(file, options)) (void)read_array(file, name, false);
   };
-  if (!survives(try_all, bytes)) fail(Code::input, "{}: the HDF5 file is damaged", options.source);
+  try_in_child(try_all, bytes, options.source);
+  const OpenFile file = open();
+  const std::vector<std::string> names = chosen_names(file, options);
+  Array x = read_array(file, names.front());
+  std::optional<Array> y;
+  if (names.size() > 1) y = read_array(file, names.back());
+  return dataset_from_arrays(std::move(x), y, options.source);
 }
 
 std::size_t size_of(const fs::path& path) {
@@ -214,29 +214,25 @@ std::size_t size_of(const fs::path& path) {
 
 Dataset parse_hdf5(Bytes bytes, const ReadOptions& options) {
   const Hdf5Session session;
-  const auto open = [&] { return open_image(bytes, options.source); };
-  require_readable(open, bytes.size(), options);
-  return read_samples(open(), options);
+  return read_samples([&] { return open_image(bytes, options.source); }, bytes.size(), options);
 }
 
 Dataset read_hdf5(const fs::path& path, const ReadOptions& options) {
   const Hdf5Session session;
-  const auto open = [&] { return open_file(path); };
-  require_readable(open, size_of(path), options);
-  return read_samples(open(), options);
+  return read_samples([&] { return open_file(path); }, size_of(path), options);
 }
 
 ArrayFile read_hdf5_arrays(const fs::path& path) {
   const Hdf5Session session;
-  ReadOptions options;
-  options.source = path.string();
-  const auto open = [&] { return open_file(path); };
-  require_readable(open, size_of(path), options);
-  const OpenFile file = open();
-  ArrayFile all;
-  for (const std::string& name : dataset_names(file)) all.arrays.emplace(name, read_array(file, name));
-  all.settings = read_settings(file);
-  return all;
+  const auto read_all = [&](bool plain_numbers) {
+    const OpenFile file = open_file(path);
+    ArrayFile all;
+    for (const std::string& name : dataset_names(file)) all.arrays.emplace(name, read_array(file, name, plain_numbers));
+    all.settings = read_settings(file);
+    return all;
+  };
+  try_in_child([&] { (void)read_all(false); }, size_of(path), path.string());
+  return read_all(true);
 }
 
 }  // namespace widelimit
