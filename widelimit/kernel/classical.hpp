@@ -28,9 +28,14 @@ struct ClassicalKernel {
   /// "rbf", "rbf(gamma=0.5)", "polynomial(degree=2, offset=1)", …; Error{input} says what was expected.
   [[nodiscard]] static ClassicalKernel parse(std::string_view text);
   [[nodiscard]] std::string to_text() const;
+  /// Error{input} where an argument that counts is outside its range.
+  void validate() const;
 };
 
-/// Symmetric where x2 is absent.
+/// Kernel of every sample of x1 with every sample of x2; where x2 is absent, of x1 with itself, exactly symmetric at
+/// half the work.  O(n₁·n₂·d). Rows are scaled by powers of two first, so that products of 1e±150 neither overflow
+/// nor vanish; a value too large for the precision is Error{numerical} that names the pair. A zero row stands at a
+/// right angle to every row (arccosine). The same bits for any number of threads (0: one per processor).
 [[nodiscard]] AnyMatrix classical_gram(const ClassicalKernel& kernel, const SampleView& x1,
                                        const std::optional<SampleView>& x2, Precision precision, int threads = 0,
                                        Progress* progress = nullptr);

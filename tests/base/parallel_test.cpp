@@ -1,0 +1,81 @@
+#include "widelimit/base/parallel.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+namespace widelimit {
+namespace {
+
+TEST(Parallel, EveryTaskOnce) {
+  for (const Index count : {0, 1, 2, 37, 1000}) {
+    for (const int threads : {1, 2, 7}) {
+      std::vector<std::atomic<int>> runs(static_cast<std::size_t>(count));
+      Pulse silent(nullptr, 0, "");
+      parallel_for(count, threads, silent, [&](Index task) { ++runs[static_cast<std::size_t>(task)]; });
+      for (const auto& times : runs) EXPECT_EQ(times, 1);
+    }
+  }
+}
+
+TEST(Parallel, TheLowestFailureIsTheOneThatLeaves) {
+  for (const int threads : {1, 2, 7}) {
+    Pulse silent(nullptr, 0, "");
+    try {
+      parallel_for(1000, threads, silent, [&](Index task) {
+        if (task >= 11) fail(Code::input, "task {}", task);
+      });
+      FAIL() << "nothing thrown";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "task 11");
+    }
+  }
+}
+
+struct Listener : Progress {
+  std::thread::id thread;
+  std::int64_t last = -1;
+  int calls = 0;
+  bool go_on = true;
+  bool update(std::int64_t done, std::int64_t, std::string_view) override {
+    thread = std::this_thread::get_id();
+    last = done;
+    ++calls;
+    return go_on;
+  }
+};
+
+TEST(Parallel, ProgressSpeaksOnTheCallingThreadAndSeldom) {
+  Listener listener;
+  Pulse pulse(&listener, 100000, "tasks");
+  parallel_for(100000, 2, pulse, [](Index) {});
+  EXPECT_EQ(listener.thread, std::this_thread::get_id());
+  EXPECT_EQ(listener.last, 100000);
+  EXPECT_LT(listener.calls, 1000);
+}
+
+TEST(Parallel, ProgressStopsTheWork) {
+  Listener listener;
+  listener.go_on = false;
+  Pulse pulse(&listener, 50, "tasks");
+  try {
+    parallel_for(50, 2, pulse, [](Index) {});
+    FAIL() << "not stopped";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::interrupted);
+  }
+}
+
+TEST(Parallel, TeamSize) {
+  EXPECT_GE(team_size(0), 1);
+  EXPECT_EQ(team_size(3), 3);
+  EXPECT_THROW((void)team_size(-1), Error);
+}
+
+}  // namespace
+}  // namespace widelimit

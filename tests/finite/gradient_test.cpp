@@ -1,0 +1,174 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/finite/backward.hpp"
+#include "widelimit/finite/empirical_ntk.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <ostream>
+
+namespace widelimit {
+namespace {
+
+struct Case {
+  const char* network;
+  Shape input;
+};
+void PrintTo(const Case& where, std::ostream* out) { *out << where.network; }
+
+/// Every layer and activation, each with something trained before and after it.
+const std::vector<Case>& cases() {
+  static const Shape vector{1, 1, 5};
+  static const Shape image{5, 6, 2};
+  static const std::vector<Case> list{
+      {"dense", vector},
+      {"dense(w_std=1.4, b_std=0.3) relu dense(b_std=0.2)", vector},
+      {"dense leaky_relu(slope=0.2) dense abs dense", vector},
+      {"dense erf dense gelu dense", vector},
+      {"dense sin dense cos dense", vector},
+      {"dense exp dense gaussian dense", vector},
+      {"dense rbf(gamma=0.5) dense monomial(degree=3) dense", vector},
+      {"dense rectified_monomial(degree=2) dense hermite(degree=3) dense", vector},
+      {"dense polynomial(coef=[0.1, 0.5, 0.2]) dense identity dense", vector},
+      {"dense tanh dense sigmoid dense swish dense softplus dense", vector},
+      {"dense custom(name=finite_cubic) dense", vector},
+      {"dense layer_norm erf dense", vector},
+      {"dense erf dropout(rate=0.6) dense erf dropout(rate=0.7) dense", vector},
+      {"dense residual{ erf dense } residual{ erf dense | dense } dense", vector},
+      {"dense residual{ erf | dense } residual{ erf } dense", vector},
+      {"conv(b_std=0.2) erf conv flatten dense(b_std=0.1)", image},
+      {"conv(strides=2) erf conv(strides=2, kernel=2x3) flatten dense", image},
+      {"conv(padding=VALID) erf conv(padding=VALID, strides=2) flatten dense", image},
+      {"conv(padding=CIRCULAR) erf conv(padding=CIRCULAR, strides=2) global_avg_pool dense", image},
+      {"conv erf avg_pool conv erf global_sum_pool dense", image},
+      {"conv erf sum_pool(window=3x2, strides=1, padding=SAME) flatten dense", image},
+      {"conv erf max_pool flatten dense", image},
+      {"conv erf max_pool(window=3, strides=2, padding=SAME) avg_pool(padding=CIRCULAR) flatten dense", image},
+      {"conv erf dense layer_norm erf global_avg_pool dense", image},
+      {"conv erf attention erf global_avg_pool dense", image},
+      {"conv erf residual{ erf conv(strides=2) | conv(kernel=1, strides=2) } dropout flatten dense", image},
+      {"conv residual{ erf conv flatten dense | flatten } dense", image},
+      {"conv erf global_avg_pool", image},
+  };
+  return list;
+}
+
+Tensor random_input(Index count, const Shape& shape, std::uint64_t seed) {
+  const Random random(seed, 77);
+  Tensor x(count, shape);
+  for (Index i = 0; i < x.size(); ++i) x[i] = random.normal(static_cast<std::uint64_t>(i));
+  return x;
+}
+
+class FiniteGradient : public ::testing::TestWithParam<Case> {
+ protected:
+  static void SetUpTestSuite() {
+    register_activation("finite_cubic", [](std::span<const double> x, std::span<double> y) {
+      for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] + 0.1 * x[i] * x[i] * x[i];
+    });
+  }
+
+  Case where = GetParam();
+  Architecture architecture = Architecture::make(Network::parse(where.network), where.input, {.hidden = 4});
+  Parameters parameters = draw_parameters(architecture, 11);
+  DropoutDraw dropout{5, 2};
+  Tensor x = random_input(2, architecture.input, 3);
+
+  /// Output 0 of each sample.
+  std::vector<double> outputs() const {
+    const Trace trace = forward(architecture, parameters, x, dropout);
+    return {trace.output().sample(0)[0], trace.output().sample(1)[0]};
+  }
+
+  Gradient gradient() const {
+    const Trace trace = forward(architecture, parameters, x, dropout);
+    Tensor signal(x.count(), architecture.output);
+    for (Index i = 0; i < x.count(); ++i) signal.sample(i)[0] = 1.0;
+    return backward(architecture, parameters, trace, signal, dropout);
+  }
+
+  std::vector<double> difference(double& variable) {
+    constexpr double step = 1e-5;
+    const double centre = variable;
+    variable = centre + step;
+    auto above = outputs();
+    variable = centre - step;
+    const auto below = outputs();
+    variable = centre;
+    for (std::size_t i = 0; i < above.size(); ++i) above[i] = (above[i] - below[i]) / (2 * step);
+    return above;
+  }
+};
+
+// Central differences: step² times a third derivative, plus eps/step.
+constexpr double tolerance = 2e-8;
+
+TEST_P(FiniteGradient, OfTheInput) {
+  const Gradient g = gradient();
+  for (Index i = 0; i < x.size(); ++i) {
+    const auto slope = difference(x[i]);
+    const auto owner = static_cast<std::size_t>(i / x.shape().size());
+    EXPECT_NEAR(g.input[i], slope[owner], tolerance * (1 + std::abs(slope[owner]))) << i;
+    EXPECT_EQ(slope[1 - owner], 0.0);
+  }
+}
+
+TEST_P(FiniteGradient, OfTheWeightsAndTheirKernel) {
+  const Gradient g = gradient();
+  std::array<double, 4> jacobian_products{};
+  const auto check = [&](double& variable, const std::array<double, 2>& expected, std::size_t l) {
+    const auto slope = difference(variable);
+    for (std::size_t s = 0; s < 2; ++s) {
+      ASSERT_NEAR(expected[s], slope[s], tolerance * (1 + std::abs(slope[s]))) << "slot " << l;
+      for (std::size_t t = 0; t < 2; ++t) jacobian_products[2 * s + t] += slope[s] * slope[t];
+    }
+  };
+  for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
+    const WeightSlot& slot = architecture.slots[l];
+    const Index positions = g.slots[l].d.shape().positions();
+    for (Index o = 0; o < slot.fan_out; ++o) {
+      for (Index i = 0; i < slot.fan_in; ++i) {
+        std::array<double, 2> expected{};
+        for (Index s = 0; s < 2; ++s) {
+          for (Index p = 0; p < positions; ++p) {
+            expected[static_cast<std::size_t>(s)] += slot.w_scale * g.slots[l].a.sample(s)[p * slot.fan_in + i] *
+                                                     g.slots[l].d.sample(s)[p * slot.fan_out + o];
+          }
+        }
+        check(parameters.slots[l].w[static_cast<std::size_t>(i * slot.fan_out + o)], expected, l);
+      }
+      if (slot.b_std == 0.0) continue;
+      std::array<double, 2> expected{};
+      for (Index s = 0; s < 2; ++s) {
+        for (Index p = 0; p < positions; ++p) {
+          expected[static_cast<std::size_t>(s)] += slot.b_std * g.slots[l].d.sample(s)[p * slot.fan_out + o];
+        }
+      }
+      check(parameters.slots[l].b[static_cast<std::size_t>(o)], expected, l);
+    }
+  }
+  const Matrix<double> half = empirical_ntk(architecture, g);
+  const Matrix<double> full = empirical_ntk(architecture, g, Gradient(g));
+  EXPECT_EQ(half(0, 1), half(1, 0));
+  for (Index i = 0; i < 4; ++i) {
+    const double expected = jacobian_products[static_cast<std::size_t>(i)];
+    EXPECT_NEAR(half.data()[i], expected, 1e-6 * (1 + half(0, 0) + half(1, 1)));
+    EXPECT_NEAR(half.data()[i], full.data()[i], 1e-13 * (1 + half(0, 0) + half(1, 1)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, FiniteGradient, ::testing::ValuesIn(cases()));
+
+TEST(EmpiricalNtk, OfNoSamples) {
+  const auto architecture = Architecture::make(Network::parse("dense relu dense"), {1, 1, 3}, {.hidden = 4});
+  const auto parameters = draw_parameters(architecture, 0);
+  const Tensor none(0, {1, 1, 3});
+  const Tensor two = random_input(2, {1, 1, 3}, 1);
+  EXPECT_EQ(empirical_ntk(architecture, parameters, none, none).rows(), 0);
+  EXPECT_EQ(empirical_ntk(architecture, parameters, two, none).cols(), 0);
+  EXPECT_GT(empirical_ntk(architecture, parameters, two, two)(0, 0), 0.0);
+}
+
+}  // namespace
+}  // namespace widelimit

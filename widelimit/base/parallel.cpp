@@ -1,0 +1,69 @@
+#include "widelimit/base/parallel.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <mutex>
+
+namespace widelimit {
+
+namespace {
+constexpr std::chrono::milliseconds pulse_interval{200};
+}  // namespace
+
+int team_size(int requested) {
+  if (requested < 0) fail(Code::usage, "threads = {} is negative; give 0 for one thread per processor", requested);
+  return std::min(requested > 0 ? requested : omp_get_num_procs(), omp_get_thread_limit());
+}
+
+SequentialBlas::SequentialBlas() : threads_before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+SequentialBlas::~SequentialBlas() { omp_set_num_threads(threads_before_); }
+
+void Pulse::at(std::int64_t done) {
+  if (progress_ == nullptr) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_ && done < total_) return;
+  next_ = now + pulse_interval;
+  if (!progress_->update(done, total_, unit_)) {
+    fail(Code::interrupted, "stopped after {} of {} {}", done, total_, unit_);
+  }
+}
+
+void parallel_for(Index count, int threads, Pulse& pulse, const std::function<void(Index task)>& body) {
+  const SequentialBlas sequential;
+  std::atomic<Index> next{0};
+  std::atomic<Index> done{0};
+  std::mutex guard;
+  std::exception_ptr failure;
+  Index failed_task = std::numeric_limits<Index>::max();
+
+  const auto worker = [&](bool calling_thread) {
+    for (Index task = next++; task < count; task = next++) {
+      try {
+        body(task);
+        ++done;
+        if (calling_thread) pulse.at(done);
+      } catch (...) {
+        const std::lock_guard lock(guard);
+        if (task < failed_task) {
+          failed_task = task;
+          failure = std::current_exception();
+        }
+        next = count;
+      }
+    }
+  };
+  const int team = static_cast<int>(std::clamp<Index>(count, 1, threads));
+#pragma omp parallel num_threads(team)
+  worker(omp_get_thread_num() == 0);
+
+  if (failure) std::rethrow_exception(failure);
+  if (count > 0) pulse.at(count);
+}
+
+}  // namespace widelimit

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/base/types.hpp"
+
+#include <chrono>
+#include <functional>
+#include <string_view>
+
+namespace widelimit {
+
+/// Threads for `requested`: itself, or one per processor this process may use where it is 0. Error{usage} below 0.
+[[nodiscard]] int team_size(int requested);
+
+/// While alive, BLAS calls made by this thread, and by teams it starts, run on one thread. OpenBLAS otherwise splits
+/// a product by the number of threads it finds, and the last bits of the result follow that number.
+class SequentialBlas {
+ public:
+  SequentialBlas();
+  ~SequentialBlas();
+  SequentialBlas(const SequentialBlas&) = delete;
+  SequentialBlas& operator=(const SequentialBlas&) = delete;
+
+ private:
+  int threads_before_;
+};
+
+/// Reports to a Progress a few times a second at most; does nothing where there is none.
+class Pulse {
+ public:
+  Pulse(Progress* progress, std::int64_t total, std::string_view unit)
+      : progress_(progress), total_(total), unit_(unit) {}
+  /// Throws Error{interrupted} where the progress asks to stop. The last unit is always reported.
+  void at(std::int64_t done);
+
+ private:
+  Progress* progress_;
+  std::int64_t total_;
+  std::string_view unit_;
+  std::chrono::steady_clock::time_point next_{};
+};
+
+/// body(task) for task = 0 … count−1 on `threads` threads, in any order; BLAS inside runs on one thread. The pulse
+/// beats on the calling thread. Where bodies throw, the exception of the lowest task that threw is rethrown and the
+/// tasks not yet begun are left out.
+void parallel_for(Index count, int threads, Pulse& pulse, const std::function<void(Index task)>& body);
+
+}  // namespace widelimit

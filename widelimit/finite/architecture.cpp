@@ -1,0 +1,187 @@
+#include "widelimit/finite/architecture.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/network/shape.hpp"
+
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+constexpr Index max_width = Index{1} << 24;
+constexpr Index max_weights = Index{1} << 32;
+
+/// Whether the number of channels a chain ends with can be chosen.
+bool chooses_width(const Layers& layers);
+
+bool chooses_width(const Layer& layer) {
+  if (const auto* residual = std::get_if<Residual>(&layer.value)) {
+    return chooses_width(residual->branch) && residual->shortcut && chooses_width(*residual->shortcut);
+  }
+  return std::holds_alternative<Dense>(layer.value) || std::holds_alternative<Conv>(layer.value) ||
+         std::holds_alternative<Attention>(layer.value);
+}
+
+bool chooses_width(const Layers& layers) {
+  for (const Layer& layer : layers) {
+    if (chooses_width(layer)) return true;
+  }
+  return false;
+}
+
+const Layers& shortcut_of(const Residual& residual) {
+  static const Layers identity;
+  return residual.shortcut ? *residual.shortcut : identity;
+}
+
+/// Shapes after layers whose width, where it is theirs to choose, is `channels` for the layer itself and `hidden`
+/// elsewhere. Reads one arm of a residual only (infer_shapes has seen that their positions agree), so nesting costs
+/// nothing.
+struct ShapeAfter {
+  Index hidden;
+
+  static Shape windowed(const Shape& in, const Extent& window, const Extent& strides, Padding padding, Index channels) {
+    return {windowing(in.height, window.rows, strides.rows, padding).count,
+            windowing(in.width, window.cols, strides.cols, padding).count, channels};
+  }
+
+  Shape operator()(const Dense&, const Shape& in, Index channels) const { return {in.height, in.width, channels}; }
+  Shape operator()(const Attention&, const Shape& in, Index channels) const { return {in.height, in.width, channels}; }
+  Shape operator()(const Conv& conv, const Shape& in, Index channels) const {
+    return windowed(in, conv.kernel, conv.strides, conv.padding, channels);
+  }
+  Shape operator()(const Pool& pool, const Shape& in, Index) const {
+    return windowed(in, pool.window, pool.strides, pool.padding, in.channels);
+  }
+  Shape operator()(const Activation&, const Shape& in, Index) const { return in; }
+  Shape operator()(const LayerNorm&, const Shape& in, Index) const { return in; }
+  Shape operator()(const Dropout&, const Shape& in, Index) const { return in; }
+  Shape operator()(const GlobalPool&, const Shape& in, Index) const { return {1, 1, in.channels}; }
+  Shape operator()(const Flatten&, const Shape& in, Index) const { return in.flattened(); }
+  Shape operator()(const Residual& residual, const Shape& in, Index channels) const {
+    if (!chooses_width(residual.branch)) return (*this)(residual.branch, in);
+    Shape out = (*this)(shortcut_of(residual), in);
+    if (chooses_width(shortcut_of(residual))) out.channels = channels;
+    return out;
+  }
+  Shape operator()(const Layer& layer, const Shape& in, Index channels) const {
+    return std::visit([&](const auto& value) { return (*this)(value, in, channels); }, layer.value);
+  }
+  Shape operator()(const Layers& layers, Shape in) const {
+    for (const Layer& layer : layers) in = (*this)(layer, in, hidden);
+    return in;
+  }
+};
+
+/// Lays stages out in order of evaluation and numbers what they own.
+class Builder {
+ public:
+  explicit Builder(Index hidden) : hidden_(hidden), shape_after_{hidden} {}
+
+  /// `channels`: what the chain must end with, where something fixes it.
+  std::vector<Stage> chain(const Layers& layers, Shape in, std::optional<Index> channels, const std::string& prefix) {
+    const std::size_t chooser = last_chooser(layers);
+    const Index chosen = channels ? fitting_width(layers, in, *channels, prefix) : hidden_;
+    std::vector<Stage> stages;
+    for (std::size_t k = 0; k < layers.size(); ++k) {
+      const Shape out = shape_after_(layers[k], in, k == chooser ? chosen : hidden_);
+      Stage stage{layers[k], fmt::format("{}{}", prefix, k + 1), in, out, 0, 0, nullptr, {}, {}};
+      std::visit([&](const auto& layer) { lay_out(layer, stage); }, layers[k].value);
+      stages.push_back(std::move(stage));
+      in = out;
+    }
+    return stages;
+  }
+
+  std::vector<WeightSlot> slots;
+  Index dropouts = 0;
+
+ private:
+  static std::size_t last_chooser(const Layers& layers) {
+    for (std::size_t k = layers.size(); k-- > 0;) {
+      if (chooses_width(layers[k])) return k;
+    }
+    return layers.size();
+  }
+
+  /// What the layer that decides must have for the chain to end with `channels`: later layers multiply channels by a
+  /// constant (flatten by the number of positions).
+  Index fitting_width(const Layers& layers, const Shape& in, Index channels, const std::string& prefix) const {
+    const Index usual = shape_after_(layers, in).channels;
+    const bool free = last_chooser(layers) < layers.size();
+    const Index factor = free ? usual / hidden_ : 1;
+    if ((free && channels % factor != 0) || (!free && usual != channels)) {
+      fail(Code::input,
+           "layers {}1 …: the arms of this residual cannot be made equally wide: one has {} channels, the other a "
+           "multiple of {}; end both with a dense or conv layer",
+           prefix, channels, free ? factor : usual);
+    }
+    return channels / factor;
+  }
+
+  Index add_slot(Index fan_in, Index fan_out, double w_std, double b_std) {
+    if (fan_in > max_weights / fan_out) {
+      fail(Code::resource, "a layer of {} × {} weights does not fit in memory; choose a smaller width", fan_in,
+           fan_out);
+    }
+    slots.push_back({fan_in, fan_out, w_std / std::sqrt(static_cast<double>(fan_in)), b_std});
+    return static_cast<Index>(slots.size()) - 1;
+  }
+
+  void lay_out(const Dense& dense, Stage& stage) {
+    stage.slot = add_slot(stage.in.channels, stage.out.channels, dense.w_std, dense.b_std);
+  }
+  void lay_out(const Conv& conv, Stage& stage) {
+    const Index fan_in = stage.in.channels * conv.kernel.rows * conv.kernel.cols;
+    stage.slot = add_slot(fan_in, stage.out.channels, conv.w_std, conv.b_std);
+  }
+  void lay_out(const Attention&, Stage& stage) {
+    stage.slot = add_slot(stage.in.channels, hidden_, 1.0, 0.0);  // query and key, tied
+    add_slot(stage.in.channels, hidden_, 1.0, 0.0);               // value
+    add_slot(hidden_, stage.out.channels, 1.0, 0.0);              // output
+  }
+  void lay_out(const Activation& activation, Stage& stage) {
+    if (activation.phi == Phi::custom) stage.custom = find_activation(activation.name);
+  }
+  void lay_out(const Dropout&, Stage& stage) { stage.dropout = dropouts++; }
+  void lay_out(const Residual& residual, Stage& stage) {
+    stage.branch = chain(residual.branch, stage.in, stage.out.channels, stage.place + ".branch.");
+    stage.shortcut = chain(shortcut_of(residual), stage.in, stage.out.channels, stage.place + ".shortcut.");
+  }
+  void lay_out(const Pool&, Stage&) {}
+  void lay_out(const GlobalPool&, Stage&) {}
+  void lay_out(const Flatten&, Stage&) {}
+  void lay_out(const LayerNorm&, Stage&) {}
+
+  Index hidden_;
+  ShapeAfter shape_after_;
+};
+
+}  // namespace
+
+void Widths::validate() const {
+  if (hidden < 1 || hidden > max_width || outputs < 1 || outputs > max_width) {
+    fail(Code::usage, "width {} with {} outputs: both must lie between 1 and {}", hidden, outputs, max_width);
+  }
+}
+
+Architecture Architecture::make(const Network& network, const Shape& input, const Widths& widths) {
+  widths.validate();
+  (void)infer_shapes(network, input);  // refuses what is not a network on this input
+  Architecture architecture;
+  architecture.input = effective_input(network, input);
+  const auto& last = network.layers.back().value;
+  const bool readout = std::holds_alternative<Dense>(last) || std::holds_alternative<Conv>(last);
+  Builder builder(widths.hidden);
+  architecture.stages =
+      builder.chain(network.layers, architecture.input, readout ? std::optional(widths.outputs) : std::nullopt, "");
+  architecture.slots = std::move(builder.slots);
+  architecture.dropouts = builder.dropouts;
+  architecture.output = architecture.stages.back().out;
+  return architecture;
+}
+
+bool Architecture::ends_in_dense() const { return std::holds_alternative<Dense>(stages.back().layer.value); }
+
+}  // namespace widelimit

@@ -1,0 +1,68 @@
+#include "widelimit/finite/window.hpp"
+
+#include "widelimit/network/shape.hpp"
+
+#include <algorithm>
+
+namespace widelimit {
+
+namespace {
+
+/// Input index on one axis, or −1 outside.
+Index read_at(Index output, Index place, Index n, Index stride, Index before, Padding padding) {
+  const Index at = output * stride + place - before;
+  if (padding == Padding::circular) return ((at % n) + n) % n;
+  return at >= 0 && at < n ? at : -1;
+}
+
+}  // namespace
+
+Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, Padding padding)
+    : size_(window.rows * window.cols) {
+  const Windowing rows = windowing(in.height, window.rows, strides.rows, padding);
+  const Windowing cols = windowing(in.width, window.cols, strides.cols, padding);
+  height_ = rows.count;
+  width_ = cols.count;
+  positions_.reserve(static_cast<std::size_t>(height_ * width_ * size_));
+  for (Index i = 0; i < height_; ++i) {
+    for (Index j = 0; j < width_; ++j) {
+      for (Index r = 0; r < window.rows; ++r) {
+        for (Index c = 0; c < window.cols; ++c) {
+          const Index row = read_at(i, r, in.height, strides.rows, rows.before, padding);
+          const Index col = read_at(j, c, in.width, strides.cols, cols.before, padding);
+          positions_.push_back(row < 0 || col < 0 ? -1 : row * in.width + col);
+        }
+      }
+    }
+  }
+}
+
+Tensor Windows::gather(const Tensor& input) const {
+  const Index channels = input.shape().channels;
+  Tensor patches(input.count(), {height_, width_, size_ * channels});
+  for (Index n = 0; n < input.count(); ++n) {
+    double* to = patches.sample(n);
+    for (const Index position : positions_) {
+      if (position >= 0) std::copy_n(input.sample(n) + position * channels, channels, to);
+      to += channels;
+    }
+  }
+  return patches;
+}
+
+Tensor Windows::scatter(const Tensor& patches, const Shape& in) const {
+  Tensor sum(patches.count(), in);
+  for (Index n = 0; n < patches.count(); ++n) {
+    const double* from = patches.sample(n);
+    for (const Index position : positions_) {
+      if (position >= 0) {
+        double* to = sum.sample(n) + position * in.channels;
+        for (Index c = 0; c < in.channels; ++c) to[c] += from[c];
+      }
+      from += in.channels;
+    }
+  }
+  return sum;
+}
+
+}  // namespace widelimit

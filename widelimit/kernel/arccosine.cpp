@@ -1,0 +1,114 @@
+#include "widelimit/kernel/arccosine.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace widelimit {
+
+namespace {
+
+struct Node {
+  double point;
+  double weight;
+};
+
+/// Gauss–Legendre on [0, π/2]. The integrand of J_n is analytic far around the interval for c ≤ 0 (its poles lie at
+/// cos ψ = 1/c, |Re ψ| = π), so 24 points leave less than rounding.
+constexpr int quadrature_size = 24;
+
+std::array<Node, quadrature_size> legendre_nodes() {
+  std::array<Node, quadrature_size> nodes{};
+  for (int i = 0; i < quadrature_size; ++i) {
+    double x = std::cos(std::numbers::pi * (i + 0.75) / (quadrature_size + 0.5));
+    double slope = 1.0;
+    for (int step = 0; step < 8; ++step) {  // Newton from this start has converged after four
+      double previous = 1.0;
+      double value = x;
+      for (int k = 2; k <= quadrature_size; ++k) {
+        const double following = ((2 * k - 1) * x * value - (k - 1) * previous) / k;
+        previous = value;
+        value = following;
+      }
+      slope = quadrature_size * (x * value - previous) / (x * x - 1.0);
+      x -= value / slope;
+    }
+    nodes[static_cast<std::size_t>(i)] = {std::cos((1.0 + x) * std::numbers::pi / 4.0),
+                                          std::numbers::pi / 2.0 / ((1.0 - x * x) * slope * slope)};
+  }
+  return nodes;
+}
+
+double power(double base, Index exponent) {
+  double result = 1.0;
+  for (Index i = 0; i < exponent; ++i) result *= base;
+  return result;
+}
+
+template <std::size_t N>
+double horner(const std::array<double, N>& coefficients, double x) {
+  double sum = 0.0;
+  for (std::size_t k = N; k-- > 0;) sum = sum * x + coefficients[k];
+  return sum;
+}
+
+}  // namespace
+
+Angle Angle::from_distance(double one_minus_abs_cosine, bool acute) {
+  const double t = std::fmin(std::fmax(one_minus_abs_cosine, 0.0), 1.0);
+  const double sine = std::sqrt(t * (2.0 - t));
+  const double to_axis = 2.0 * std::asin(std::sqrt(t / 2.0));  // distance of θ to 0 or to π, whichever is nearer
+  if (acute) return {1.0 - t, sine, std::numbers::pi - to_axis};
+  return {t - 1.0, sine, to_axis};
+}
+
+Arccosine::Arccosine(Index order) : order_(order) {
+  if (order < 0 || order > max_order) {
+    fail(Code::input, "arccosine: degree = {} is outside 0 … {}", order, max_order);
+  }
+  supplement_part_[0] = 1.0;
+  double double_factorial = 1.0;  // (n−1)!!
+  double double_factorial_before = 1.0;
+  for (Index n = 1; n <= order; ++n) {
+    const double square = static_cast<double>(n * n);
+    if (n > 1) {
+      const double following = static_cast<double>(n - 1) * double_factorial_before;
+      double_factorial_before = double_factorial;
+      double_factorial = following;
+    }
+    const double at_right_angle = double_factorial * double_factorial;
+
+    Polynomial b{};
+    b[0] = n % 2 == 0 ? at_right_angle : 0.0;
+    for (std::size_t k = 1; k < b.size(); ++k) b[k] = square * supplement_part_[k - 1] / static_cast<double>(k);
+
+    Polynomial a{};
+    a[0] = n % 2 == 0 ? 0.0 : at_right_angle;
+    for (std::size_t k = 0; k + 1 < a.size(); ++k) {
+      const double before = k >= 2 ? sine_part_[k - 2] : 0.0;
+      const double right = square * (sine_part_[k] - before) - b[k];
+      const double carried = k >= 1 ? static_cast<double>(k) * a[k - 1] : 0.0;
+      a[k + 1] = (right + carried) / static_cast<double>(k + 1);
+    }
+    supplement_part_ = b;
+    sine_part_ = a;
+    factorial_ *= static_cast<double>(n);
+  }
+}
+
+double Arccosine::operator()(const Angle& angle) const {
+  if (order_ == 0) return angle.supplement;
+  if (angle.cosine >= 0.0) {
+    return horner(sine_part_, angle.cosine) * angle.sine + horner(supplement_part_, angle.cosine) * angle.supplement;
+  }
+  static const auto nodes = legendre_nodes();
+  double integral = 0.0;
+  for (const Node& node : nodes) {
+    const double denominator = 1.0 - angle.cosine * node.point;
+    integral += node.weight * power(node.point / denominator, order_) / denominator;
+  }
+  return factorial_ * power(angle.sine, 2 * order_ + 1) * integral;
+}
+
+}  // namespace widelimit

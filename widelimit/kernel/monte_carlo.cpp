@@ -1,0 +1,191 @@
+#include "widelimit/kernel/monte_carlo.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/finite/affine.hpp"
+#include "widelimit/finite/empirical_ntk.hpp"
+#include "widelimit/network/shape.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <vector>
+
+namespace widelimit {
+
+namespace {
+
+// Streams of a draw's seed that belong to neither weights nor dropout masks.
+constexpr std::uint64_t probe_stream = ~std::uint64_t{0};
+constexpr std::uint64_t draw_stream = ~std::uint64_t{1};
+
+struct Problem {
+  Architecture architecture;
+  Tensor x1;
+  Tensor x2;
+  bool symmetric;  ///< x2 is x1: then samples share their dropout masks, as in a symmetric Gram matrix
+  bool ntk;
+};
+
+struct Estimate {
+  Matrix<double> nngp;
+  Matrix<double> ntk;
+};
+
+bool same_samples(const SampleView& x1, const SampleView& x2) {
+  return x1.shape == x2.shape && x1.values.index() == x2.values.index() &&
+         std::visit(
+             [&](const auto& a) {
+               const auto& b = std::get<std::decay_t<decltype(a)>>(x2.values);
+               return a.data == b.data && a.rows == b.rows && a.stride == b.stride;
+             },
+             x1.values);
+}
+
+/// E[f f'] given all but the readout: where the network ends in a dense layer, the expectation over its weights is
+/// w²⟨a,a'⟩/C + b²; elsewhere the mean of f_k f'_k over the output channels.
+Matrix<double> output_covariance(const Architecture& architecture, const Trace& t1, const Trace& t2) {
+  const bool dense = architecture.ends_in_dense();
+  const auto representation = [&](const Trace& trace) -> const Tensor& {
+    return dense ? trace.values[trace.values.size() - 2] : trace.output();
+  };
+  const Tensor& a1 = representation(t1);
+  const Tensor& a2 = representation(t2);
+  const WeightSlot mean{.fan_in = 0, .fan_out = 0, .w_scale = 1.0 / std::sqrt(static_cast<double>(a1.shape().size()))};
+  const WeightSlot& readout = dense ? architecture.slots.back() : mean;
+  Matrix<double> covariance(a1.count(), a2.count());
+  multiply({.m = a1.count(),
+            .n = a2.count(),
+            .k = a1.shape().size(),
+            .transpose_b = true,
+            .alpha = readout.w_scale * readout.w_scale},
+           a1.data(), a2.data(), covariance.data());
+  for (Index i = 0; i < covariance.rows() * covariance.cols(); ++i) {
+    covariance.data()[i] += readout.b_std * readout.b_std;
+  }
+  return covariance;
+}
+
+/// Signal of the scalar Σ_k s_k f_k/√K with random signs s: over the draws its tangent kernel averages to the mean of
+/// those of the K outputs.
+Tensor probe_signal(Index count, const Shape& output, std::uint64_t seed) {
+  const Random random(seed, probe_stream);
+  Tensor signal(count, output);
+  const double scale = 1.0 / std::sqrt(static_cast<double>(output.size()));
+  for (Index k = 0; k < output.size(); ++k) {
+    const double sign = (random.bits(static_cast<std::uint64_t>(k)) & 1U) != 0 ? scale : -scale;
+    for (Index i = 0; i < count; ++i) signal.sample(i)[k] = sign;
+  }
+  return signal;
+}
+
+Estimate estimate(const Problem& problem, std::uint64_t seed) {
+  const Architecture& architecture = problem.architecture;
+  const Parameters parameters = draw_parameters(architecture, seed);
+  const DropoutDraw masks1{seed, 0};
+  const DropoutDraw masks2{seed, problem.x1.count()};
+  const Trace t1 = forward(architecture, parameters, problem.x1, masks1);
+  const Trace t2 = problem.symmetric ? Trace{} : forward(architecture, parameters, problem.x2, masks2);
+  Estimate result;
+  result.nngp = output_covariance(architecture, t1, problem.symmetric ? t1 : t2);
+  if (!problem.ntk) return result;
+  const auto gradient = [&](const Trace& trace, const DropoutDraw& masks) {
+    Tensor signal = probe_signal(trace.output().count(), architecture.output, seed);
+    return backward(architecture, parameters, trace, std::move(signal), masks);
+  };
+  const Gradient g1 = gradient(t1, masks1);
+  result.ntk =
+      problem.symmetric ? empirical_ntk(architecture, g1) : empirical_ntk(architecture, g1, gradient(t2, masks2));
+  return result;
+}
+
+/// Running mean and root of the summed squared deviations, entry by entry: Welford's recursion, its square root taken
+/// by hypot so that kernels near the ends of the range do not overflow on the way.
+class Moments {
+ public:
+  Moments(Index rows, Index cols) : mean_(rows, cols), root_(rows, cols) {
+    std::fill_n(mean_.data(), rows * cols, 0.0);
+    std::fill_n(root_.data(), rows * cols, 0.0);
+  }
+
+  void add(const Matrix<double>& value) {
+    const auto n = static_cast<double>(++count_);
+    for (Index i = 0; i < mean_.rows() * mean_.cols(); ++i) {
+      const double difference = value.data()[i] - mean_.data()[i];
+      mean_.data()[i] += difference / n;
+      root_.data()[i] = std::hypot(root_.data()[i], difference * std::sqrt((n - 1.0) / n));
+    }
+  }
+
+  /// Hands over the mean and the standard error of the mean. Error{numerical} names the first pair without one.
+  void finish(Matrix<double>& mean, Matrix<double>& error, std::string_view kernel) {
+    const auto n = static_cast<double>(count_);
+    for (Index i = 0; i < mean_.rows() * mean_.cols(); ++i) {
+      root_.data()[i] /= std::sqrt(n * (n - 1.0));
+      if (!std::isfinite(mean_.data()[i]) || !std::isfinite(root_.data()[i])) {
+        fail(Code::numerical,
+             "{} of sample {} against sample {} overflows in random networks; scale the samples down or choose "
+             "smaller w_std",
+             kernel, i / mean_.cols(), i % mean_.cols());
+      }
+    }
+    mean = std::move(mean_);
+    error = std::move(root_);
+  }
+
+ private:
+  Index count_ = 0;
+  Matrix<double> mean_;
+  Matrix<double> root_;
+};
+
+/// Draws run in parallel by teams; their results are added in the order of the draws, so that the sum does not know
+/// how many threads there were.
+MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options) {
+  Moments nngp(problem.x1.count(), problem.x2.count());
+  Moments ntk(problem.x1.count(), problem.x2.count());
+  const Random seeds(options.seed, draw_stream);
+  const int team = team_size(options.threads);
+  Pulse pulse(options.progress, options.draws, "networks");
+  for (Index first = 0; first < options.draws; first += team) {
+    std::vector<Estimate> estimates(static_cast<std::size_t>(std::min<Index>(team, options.draws - first)));
+    Pulse silent(nullptr, 0, "");
+    parallel_for(static_cast<Index>(estimates.size()), team, silent, [&](Index k) {
+      estimates[static_cast<std::size_t>(k)] = estimate(problem, seeds.bits(static_cast<std::uint64_t>(first + k)));
+    });
+    for (const Estimate& one : estimates) {
+      nngp.add(one.nngp);
+      if (problem.ntk) ntk.add(one.ntk);
+    }
+    pulse.at(first + static_cast<Index>(estimates.size()));
+  }
+  MonteCarloGram gram;
+  nngp.finish(gram.nngp, gram.nngp_error, "nngp");
+  if (problem.ntk) ntk.finish(gram.ntk, gram.ntk_error, "ntk");
+  return gram;
+}
+
+}  // namespace
+
+MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, const SampleView& x2,
+                                const MonteCarloOptions& options) {
+  if (options.draws < 2) {
+    fail(Code::usage, "draws = {}: a standard error needs at least 2 networks", options.draws);
+  }
+  if (x1.shape != x2.shape) {
+    fail(Code::input, "samples of shape {} cannot be compared with samples of shape {}", to_string(x1.shape),
+         to_string(x2.shape));
+  }
+  try {
+    const Shape input = effective_input(network, x1.shape);
+    const Problem problem{Architecture::make(network, x1.shape, {.hidden = options.width, .outputs = 1}),
+                          read_samples(x1, input), read_samples(x2, input), same_samples(x1, x2), options.ntk};
+    return average(problem, options);
+  } catch (const std::bad_alloc&) {
+    fail(Code::resource, "random networks of width {} on {} + {} samples do not fit in memory; reduce width or threads",
+         options.width, x1.count(), x2.count());
+  }
+}
+
+}  // namespace widelimit
