@@ -8,6 +8,7 @@
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/report/kernel_figures.hpp"
 
+#include <cmath>
 #include <filesystem>
 
 namespace widelimit::app {
@@ -32,9 +33,8 @@ std::vector<Exhibit> exhibits() {
        "Two hidden layers with the error function and biases."},
       {"cntk:2", Network::parse("cntk:2(w_std=1.4142, readout=pool)"), 100,
        "Two convolutions and global average pooling: the network sees the 8×8 image, not a list of pixels."},
-      {"laplace", ClassicalKernel::parse("laplace(gamma=0.5)"), 500, "A classical kernel for comparison."},
-      {"rbf", ClassicalKernel::parse("rbf(gamma=4)"), 500,
-       "Another one: much smoother, so its spectrum falls faster."}};
+      {"laplace", ClassicalKernel::parse("laplace"), 500, "A classical kernel for comparison."},
+      {"rbf", ClassicalKernel::parse("rbf"), 500, "Another one: much smoother, so its spectrum falls faster."}};
 }
 
 std::string kind_of(const std::string& array) {
@@ -52,8 +52,8 @@ Spectrum normalised(Spectrum spectrum) {
 
 /// The page as it grows, exhibit by exhibit.
 struct Show {
-  Table table{.columns = {"kernel", "samples", "route", "seconds", "condition", "effective dimension", "alignment",
-                          "neighbours"}};
+  Table table{
+      .columns = {"kernel", "samples", "route", "ms", "condition", "effective dimension", "alignment", "neighbours"}};
   std::vector<std::pair<std::string, Spectrum>> tangent;
   std::vector<std::pair<std::string, Spectrum>> process;
   std::vector<std::pair<std::string, std::vector<Illustration>>> maps;  ///< words, figures
@@ -68,7 +68,8 @@ void hang(Show& show, const Exhibit& exhibit, const NamedMatrix& matrix, const K
   const double aligned = alignment(matrix.values, class_targets(data.labels, std::ssize(data.class_names)));
   const double neighbours = neighbour_accuracy(matrix.values, data.labels);
   const std::string condition = found.condition ? fmt::format("{:.2g}", *found.condition) : "beyond precision";
-  show.table.rows.push_back({name, static_cast<std::int64_t>(data.count()), answer.route, answer.seconds, condition,
+  show.table.rows.push_back({name, static_cast<std::int64_t>(data.count()), answer.route,
+                             static_cast<std::int64_t>(std::llround(1000 * answer.seconds)), condition,
                              found.effective_dimension, aligned, neighbours});
   show.results.push_back({{"kernel", name},
                           {"samples", data.count()},
@@ -87,7 +88,7 @@ void add(Show& show, const Exhibit& exhibit, const CommonOptions& options, const
   ProgressBar bar(options);
   DataRequest request{.train = "digits"};
   request.limit = exhibit.samples;
-  request.scale = Scaling::unit;
+  request.scale = Scaling::standard;
   const Dataset data = load_train_test(request).train;
   KernelRequest wanted{.kernel = exhibit.kernel};
   wanted.kind = Kind::both;
@@ -111,7 +112,7 @@ Page page_of(const Show& show) {
   double best = 0;
   for (const auto& row : show.table.rows) best = std::max(best, std::get<double>(row.back()));
   page.highlights({{"kernels", fmt::format("{}", show.table.rows.size())},
-                   {"pairs of images", fmt::format("{:.0f}", show.pairs)},
+                   {"pairs of images", fmt::format("{:.0f} thousand", show.pairs / 1000)},
                    {"best neighbour accuracy", fmt::format("{:.1f} %", 100 * best)}});
   page.section("In numbers").table(show.table);
   page.paragraph(

@@ -1,6 +1,7 @@
 #include "widelimit/analysis/spectrum.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/data/preprocess.hpp"
 
 #include <algorithm>
@@ -56,6 +57,7 @@ std::vector<double> symmetric_eigenvalues(Matrix<double> matrix) {
   if (matrix.rows() > 40'000) fail(Code::resource, "{} rows are too many for eigenvalues", matrix.rows());
   const int n = static_cast<int>(matrix.rows());
   if (n == 0) return {};
+  const SequentialBlas sequential;
   double* entries = matrix.data();
   const auto count = static_cast<std::size_t>(matrix.rows() * matrix.cols());
   const double scale = std::accumulate(
