@@ -21,9 +21,9 @@ build: configure       ## library, command line, tests, benchmarks, and the Pyth
 
 python: $(stamp)       ## the Python package alone
 
-# Same flags and paths as the release build, so ccache hands its objects over.
+# The same compiler name, flags and paths as in the release build, so ccache hands its objects over.
 $(stamp): $(python_sources) | setup
-	@.venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
+	@CXX=c++ .venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
 	@touch $@
 
 test: build            ## all tests; the last line counts them

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <type_traits>
 
 namespace widelimit::bench {
@@ -116,6 +117,7 @@ int main_of(int argc, char** argv) {
   app.add_flag("!--no-peer", settings.with_peer, "only the multiple of syrk");
   CLI11_PARSE(app, argc, argv);
 
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a row is there as soon as it is known, also in a file
   use_processors(settings.threads);
   const Scratch scratch;
   const Matrix<double> inputs = normal_inputs(settings.rows, settings.cols);

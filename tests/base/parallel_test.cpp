@@ -16,8 +16,7 @@ TEST(Parallel, EveryTaskOnce) {
   for (const Index count : {0, 1, 2, 37, 1000}) {
     for (const int threads : {1, 2, 7}) {
       std::vector<std::atomic<int>> runs(static_cast<std::size_t>(count));
-      Pulse silent(nullptr, 0, "");
-      parallel_for(count, threads, silent, [&](Index task) { ++runs[static_cast<std::size_t>(task)]; });
+      parallel_for(count, threads, [&](Index task) { ++runs[static_cast<std::size_t>(task)]; });
       for (const auto& times : runs) EXPECT_EQ(times, 1);
     }
   }
@@ -25,9 +24,8 @@ TEST(Parallel, EveryTaskOnce) {
 
 TEST(Parallel, TheLowestFailureIsTheOneThatLeaves) {
   for (const int threads : {1, 2, 7}) {
-    Pulse silent(nullptr, 0, "");
     try {
-      parallel_for(1000, threads, silent, [&](Index task) {
+      parallel_for(1000, threads, [&](Index task) {
         if (task >= 11) fail(Code::input, "task {}", task);
       });
       FAIL() << "nothing thrown";
@@ -53,7 +51,8 @@ struct Listener : Progress {
 TEST(Parallel, ProgressSpeaksOnTheCallingThreadAndSeldom) {
   Listener listener;
   Pulse pulse(&listener, 100000, "tasks");
-  parallel_for(100000, 2, pulse, [](Index) {});
+  parallel_for(
+      100000, 2, [](Index) {}, [&](Index done) { pulse.at(done); });
   EXPECT_EQ(listener.thread, std::this_thread::get_id());
   EXPECT_EQ(listener.last, 100000);
   EXPECT_LT(listener.calls, 1000);
@@ -64,7 +63,8 @@ TEST(Parallel, ProgressStopsTheWork) {
   listener.go_on = false;
   Pulse pulse(&listener, 50, "tasks");
   try {
-    parallel_for(50, 2, pulse, [](Index) {});
+    parallel_for(
+        50, 2, [](Index) {}, [&](Index done) { pulse.at(done); });
     FAIL() << "not stopped";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::interrupted);

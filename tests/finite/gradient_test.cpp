@@ -64,8 +64,8 @@ Tensor random_input(Index count, const Shape& shape, std::uint64_t seed) {
 class FiniteGradient : public ::testing::TestWithParam<Case> {
  protected:
   static void SetUpTestSuite() {
-    register_activation("finite_cubic", [](std::span<const double> x, std::span<double> y) {
-      for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] + 0.1 * x[i] * x[i] * x[i];
+    register_activation("finite_cubic", [](std::span<const double> from, std::span<double> to) {
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i] + 0.1 * from[i] * from[i] * from[i];
     });
   }
 

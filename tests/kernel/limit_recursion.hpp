@@ -27,10 +27,12 @@ struct LimitRecursion {
   /// Samples as rows of H·W·C values.
   LimitRecursion(const Shape& shape, const double* x0, const double* x1) : height(shape.height), width(shape.width) {
     const Index n = side();
+    const Index pos = positions();
     sigma.assign(static_cast<std::size_t>(n * n), 0.0);
     theta.assign(sigma.size(), 0.0);
     const auto value = [&](Index p, Index c) {
-      return (p < positions() ? x0 : x1)[p % positions() * shape.channels + c];
+      const double* image = p < pos ? x0 : x1;
+      return image[p % pos * shape.channels + c];
     };
     for (Index p = 0; p < n; ++p) {
       for (Index q = 0; q < n; ++q) {

@@ -58,9 +58,9 @@ class Backend {
   /// Edge length of the square tiles this back end likes for a recipe.
   [[nodiscard]] virtual Index tile_edge(const Recipe& recipe, Precision precision) const = 0;
   /// Runs task(0) … task(count−1), in any order, on all workers; the first exception stops the rest and is
-  /// rethrown. `poll` is called on the calling thread between tasks and stops the work by throwing.
+  /// rethrown. `after` is called on the calling thread between tasks and at the end, and stops the work by throwing.
   virtual void for_each(Index count, const std::function<void(Index)>& task,
-                        const std::function<void()>& poll) const = 0;
+                        const std::function<void()>& after) const = 0;
 };
 
 }  // namespace widelimit

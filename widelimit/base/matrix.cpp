@@ -19,8 +19,7 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) { return (by
 /// Mapped with one huge page to spare, then trimmed on both sides to a huge-page boundary.
 void* map_pages(std::size_t bytes) {
   const std::size_t length = round_up(bytes, huge_page);
-  void* mapped =
-      mmap(nullptr, length + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS , -1, 0);
+  void* mapped = mmap(nullptr, length + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   auto* const first = static_cast<unsigned char*>(mapped);
   const std::size_t head =

@@ -1,5 +1,6 @@
 #include "widelimit/base/parallel.hpp"
 
+#include "widelimit/base/blas.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <omp.h>
@@ -21,7 +22,10 @@ int team_size(int requested) {
   return std::min(requested > 0 ? requested : omp_get_num_procs(), omp_get_thread_limit());
 }
 
-SequentialBlas::SequentialBlas() : threads_before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+SequentialBlas::SequentialBlas() : threads_before_(omp_get_max_threads()) {
+  choose_blas_kernels();
+  omp_set_num_threads(1);
+}
 SequentialBlas::~SequentialBlas() { omp_set_num_threads(threads_before_); }
 
 void Pulse::at(std::int64_t done) {
@@ -34,7 +38,8 @@ void Pulse::at(std::int64_t done) {
   }
 }
 
-void parallel_for(Index count, int threads, Pulse& pulse, const std::function<void(Index task)>& body) {
+void parallel_for(Index count, int threads, const std::function<void(Index task)>& body,
+                  const std::function<void(Index done)>& after) {
   const SequentialBlas sequential;
   std::atomic<Index> next{0};
   std::atomic<Index> done{0};
@@ -47,7 +52,7 @@ void parallel_for(Index count, int threads, Pulse& pulse, const std::function<vo
       try {
         body(task);
         ++done;
-        if (calling_thread) pulse.at(done);
+        if (calling_thread && after) after(done);
       } catch (...) {
         const std::lock_guard lock(guard);
         if (task < failed_task) {
@@ -63,7 +68,7 @@ void parallel_for(Index count, int threads, Pulse& pulse, const std::function<vo
   worker(omp_get_thread_num() == 0);
 
   if (failure) std::rethrow_exception(failure);
-  if (count > 0) pulse.at(count);
+  if (count > 0 && after) after(count);
 }
 
 }  // namespace widelimit

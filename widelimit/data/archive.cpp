@@ -60,7 +60,7 @@ Archive::Archive(const fs::path& path) : source_(path.string()), handle_(archive
   archive_read_support_filter_gzip(handle_.get());
   archive_read_support_filter_xz(handle_.get());
   archive_read_support_format_tar(handle_.get());
-  archive_read_support_format_zip(handle_.get());
+  archive_read_support_format_zip_seekable(handle_.get());  // by its directory: a cut file is no zip
   std::error_code missing;
   const auto size = fs::file_size(path, missing);
   if (missing) fail(Code::input, "cannot open '{}': {}", source_, missing.message());
@@ -74,7 +74,7 @@ Archive::Archive(Bytes bytes, std::string source)
     : source_(std::move(source)), handle_(archive_read_new()), limit_(expansion_limit(bytes.size())) {
   archive_read_support_filter_gzip(handle_.get());
   archive_read_support_format_tar(handle_.get());
-  archive_read_support_format_zip(handle_.get());
+  archive_read_support_format_zip_seekable(handle_.get());  // by its directory: a cut file is no zip
   if (archive_read_open_memory(handle_.get(), bytes.data(), bytes.size()) != ARCHIVE_OK) {
     fail_reading(handle_.get(), source_);
   }

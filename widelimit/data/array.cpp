@@ -2,6 +2,7 @@
 
 #include "widelimit/data/labels.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -41,19 +42,19 @@ std::vector<Index> NamedArray::checked_dims() const {
 
 Index checked_count(std::span<const Index> dims, Index element_bytes, std::size_t available,
                     const std::string& source) {
-  std::size_t bytes = static_cast<std::size_t>(element_bytes);
-  bool empty = false;
+  constexpr std::size_t addressable = std::size_t{1} << 48;
+  const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  const std::size_t most = empty ? addressable : available;
+  auto bytes = static_cast<std::size_t>(element_bytes);
   for (const Index size : dims) {
     if (size < 0) fail(Code::input, "{}: a dimension is negative; the header is damaged", source);
-    if (size == 0) {
-      empty = true;
-    } else if (bytes > available / static_cast<std::size_t>(size)) {
+    if (size == 0) continue;
+    if (bytes > most / static_cast<std::size_t>(size)) {
       fail(Code::input, "{}: the header promises more data than there is; the file is damaged or cut short", source);
-    } else {
-      bytes *= static_cast<std::size_t>(size);
     }
+    bytes *= static_cast<std::size_t>(size);
   }
-  if (!empty && bytes > available) fail(Code::input, "{}: the file is cut short", source);
+  if (bytes > most) fail(Code::input, "{}: the file is cut short", source);
   return empty ? 0 : static_cast<Index>(bytes) / element_bytes;
 }
 

@@ -33,7 +33,7 @@ struct NamedArray {
 };
 
 /// Number of elements of `dims`. Error{input} unless that many elements of `element_bytes` each fit into `available`
-/// bytes, so that a damaged header costs nothing; a dimension of zero does not excuse the others.
+/// bytes, so that a damaged header costs nothing. Where a dimension is zero the others still may not overflow.
 [[nodiscard]] Index checked_count(std::span<const Index> dims, Index element_bytes, std::size_t available,
                                   const std::string& source);
 

@@ -98,7 +98,8 @@ FileSpec parse_file_spec(const std::string& text, const DataOptions& options) {
   FileSpec file{text, {}};
   std::error_code ignored;
   const auto open = text.rfind('(');
-  if (!fs::exists(file.path, ignored) && text.ends_with(')') && open != std::string::npos) {
+  const bool closed = text.ends_with(')') && open != std::string::npos;
+  if (closed && !fs::exists(file.path, ignored) && find_format(text.substr(0, open)) != nullptr) {
     file.path = text.substr(0, open);
     DataSpec arguments = parse_spec("file" + text.substr(open));
     require_known_arguments(arguments, {"x", "label"});

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -93,11 +92,20 @@ void AtomicFile::write(Bytes bytes) {
   }
 }
 
-void AtomicFile::require_space(std::size_t bytes) const {
-  struct statvfs disk {};
-  if (::fstatvfs(descriptor_, &disk) != 0) return;
-  const auto room = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
-  if (static_cast<double>(bytes) > room) fail_writing(target_, ENOSPC);
+void AtomicFile::write_at(std::size_t offset, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail_writing(target_, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::size_t>(put);
+  }
+}
+
+void AtomicFile::require_space(std::size_t bytes) {
+  const int error = ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  // A file system without reservations has to be taken at its word later.
+  if (error != 0 && error != EOPNOTSUPP && error != ENOSYS) fail_writing(target_, error);
 }
 
 void AtomicFile::commit() {

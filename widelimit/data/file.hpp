@@ -32,9 +32,12 @@ class AtomicFile {
   [[nodiscard]] const std::filesystem::path& target() const { return target_; }
   [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
+  /// Appends.
   void write(Bytes bytes);
-  /// Error{resource} unless the folder's disk has room for `bytes` more.
-  void require_space(std::size_t bytes) const;
+  /// Writes at a place of the file, which may lie past its end.
+  void write_at(std::size_t offset, Bytes bytes);
+  /// Error{resource} unless the disk takes a file of `bytes`; asked before a library that handles a full disk badly.
+  void require_space(std::size_t bytes);
   /// To disk, then renamed.
   void commit();
 

@@ -28,7 +28,9 @@ OpenFile open_file(const fs::path& path) {
   std::error_code missing;
   const auto size = fs::file_size(path, missing);
   if (missing) fail(Code::input, "cannot open '{}': {}", name, missing.message());
-  Hdf5Handle id(H5Fopen(name.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_file_locking(access, false, true);  // locks fail on read-only mounts, and we never change a file in place
+  Hdf5Handle id(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
   if (!id.valid()) fail(Code::input, "{}: not a readable HDF5 file; it may be damaged", name);
   return {std::move(id), size, name};
 }

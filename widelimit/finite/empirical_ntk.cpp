@@ -37,7 +37,7 @@ Matrix<double> contract(const Architecture& architecture, const Gradient& g1, co
   std::fill_n(kernel.data(), kernel.rows() * kernel.cols(), 0.0);
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
     for (Index i = 0; i < kernel.rows(); ++i) {
-      add_row(architecture.slots[l], g1.slots[l], g2.slots[l], i, symmetric ? i : 0, &kernel(i, 0));
+      add_row(architecture.slots[l], g1.slots[l], g2.slots[l], i, symmetric ? i : 0, kernel.data() + i * kernel.cols());
     }
   }
   for (Index i = 0; symmetric && i < kernel.rows(); ++i) {

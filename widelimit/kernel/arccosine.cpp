@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -46,13 +47,6 @@ double power(double base, Index exponent) {
   return result;
 }
 
-template <std::size_t N>
-double horner(const std::array<double, N>& coefficients, double x) {
-  double sum = 0.0;
-  for (std::size_t k = N; k-- > 0;) sum = sum * x + coefficients[k];
-  return sum;
-}
-
 }  // namespace
 
 Angle Angle::from_distance(double one_minus_abs_cosine, bool acute) {
@@ -67,40 +61,14 @@ Arccosine::Arccosine(Index order) : order_(order) {
   if (order < 0 || order > max_order) {
     fail(Code::input, "arccosine: degree = {} is outside 0 … {}", order, max_order);
   }
-  supplement_part_[0] = 1.0;
-  double double_factorial = 1.0;  // (n−1)!!
-  double double_factorial_before = 1.0;
-  for (Index n = 1; n <= order; ++n) {
-    const double square = static_cast<double>(n * n);
-    if (n > 1) {
-      const double following = static_cast<double>(n - 1) * double_factorial_before;
-      double_factorial_before = double_factorial;
-      double_factorial = following;
-    }
-    const double at_right_angle = double_factorial * double_factorial;
-
-    Polynomial b{};
-    b[0] = n % 2 == 0 ? at_right_angle : 0.0;
-    for (std::size_t k = 1; k < b.size(); ++k) b[k] = square * supplement_part_[k - 1] / static_cast<double>(k);
-
-    Polynomial a{};
-    a[0] = n % 2 == 0 ? 0.0 : at_right_angle;
-    for (std::size_t k = 0; k + 1 < a.size(); ++k) {
-      const double before = k >= 2 ? sine_part_[k - 2] : 0.0;
-      const double right = square * (sine_part_[k] - before) - b[k];
-      const double carried = k >= 1 ? static_cast<double>(k) * a[k - 1] : 0.0;
-      a[k + 1] = (right + carried) / static_cast<double>(k + 1);
-    }
-    supplement_part_ = b;
-    sine_part_ = a;
-    factorial_ *= static_cast<double>(n);
-  }
+  polynomials_ = arc_cosine(static_cast<int>(order));
+  for (Index n = 2; n <= order; ++n) factorial_ *= static_cast<double>(n);
 }
 
 double Arccosine::operator()(const Angle& angle) const {
   if (order_ == 0) return angle.supplement;
   if (angle.cosine >= 0.0) {
-    return horner(sine_part_, angle.cosine) * angle.sine + horner(supplement_part_, angle.cosine) * angle.supplement;
+    return horner(polynomials_.a, angle.cosine) * angle.sine + horner(polynomials_.b, angle.cosine) * angle.supplement;
   }
   static const auto nodes = legendre_nodes();
   double integral = 0.0;

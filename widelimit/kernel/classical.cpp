@@ -165,7 +165,7 @@ Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const ScaledRows
   Matrix<T> gram(x1.count(), x2.count());
   const auto list = tiles(x1.count(), x2.count(), symmetric);
   Pulse pulse(progress, static_cast<std::int64_t>(list.size()), "tiles");
-  parallel_for(static_cast<Index>(list.size()), threads, pulse, [&](Index task) {
+  const auto fill_tile = [&](Index task) {
     const Tile& tile = list[static_cast<std::size_t>(task)];
     std::vector<double> inner;
     if constexpr (Form::reads_inner) inner = inner_products(x1, x2, tile);
@@ -178,7 +178,8 @@ Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const ScaledRows
         if (symmetric) gram(j, i) = value;
       }
     }
-  });
+  };
+  parallel_for(static_cast<Index>(list.size()), threads, fill_tile, [&](Index done) { pulse.at(done); });
   return gram;
 }
 

@@ -150,8 +150,7 @@ MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options)
   Pulse pulse(options.progress, options.draws, "networks");
   for (Index first = 0; first < options.draws; first += team) {
     std::vector<Estimate> estimates(static_cast<std::size_t>(std::min<Index>(team, options.draws - first)));
-    Pulse silent(nullptr, 0, "");
-    parallel_for(static_cast<Index>(estimates.size()), team, silent, [&](Index k) {
+    parallel_for(static_cast<Index>(estimates.size()), team, [&](Index k) {
       estimates[static_cast<std::size_t>(k)] = estimate(problem, seeds.bits(static_cast<std::uint64_t>(first + k)));
     });
     for (const Estimate& one : estimates) {

@@ -1,47 +1,26 @@
 #include "widelimit/kernel/tiles.hpp"
 
 #include "widelimit/backend/overflow.hpp"
-#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 
 namespace widelimit {
 
 namespace {
 
-/// Counts finished pairs from any thread and tells the caller's Progress from its own, ten times a second.
+/// Counts finished pairs from any thread, tells the caller's Progress from its own.
 class PairCounter {
  public:
-  PairCounter(Progress* progress, Index total) : progress_(progress), total_(total) {}
-
+  PairCounter(Progress* progress, Index total) : pulse_(progress, total, "pairs") {}
   void add(Index pairs) { done_ += pairs; }
-
-  void poll() {
-    if (progress_ == nullptr) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    tell();
-  }
-
-  /// The last word, so that a bar ends at its end.
-  void finish() {
-    if (progress_ != nullptr) tell();
-  }
+  void tell() { pulse_.at(done_); }
 
  private:
-  void tell() {
-    if (!progress_->update(done_, total_, "pairs"))
-      fail(Code::interrupted, "interrupted after {} of {} pairs", done_.load(), total_);
-  }
-
-  Progress* progress_;
-  Index total_;
   std::atomic<Index> done_ = 0;
-  std::chrono::steady_clock::time_point last_{};
+  Pulse pulse_;
 };
 
 Range tile_range(Index tile, Index edge, Index n) { return {tile * edge, std::min(n, (tile + 1) * edge)}; }
@@ -96,8 +75,7 @@ void fill_rectangle(const Backend& backend, const Recipe& recipe, const Loaded& 
         backend.tile(recipe, x1, rows, x2, cols, blocks(outputs, rows, cols));
         counter.add(rows.size() * cols.size());
       },
-      [&] { counter.poll(); });
-  counter.finish();
+      [&] { counter.tell(); });
 }
 
 template <std::floating_point T>
@@ -140,8 +118,7 @@ void fill_symmetric(const Backend& backend, const Recipe& recipe, const Loaded& 
         const auto& tile = upper_tiles[static_cast<std::size_t>(k)];
         fill(tile.first, tile.second);
       },
-      [&] { counter.poll(); });
-  counter.finish();
+      [&] { counter.tell(); });
 }
 
 template void fill_rectangle(const Backend&, const Recipe&, const Loaded&, const Loaded&,

@@ -18,10 +18,11 @@ struct DualValue {
   T dot;
 };
 
-/// ρ = c/√(q1·q2), clamped: for equal inputs rounding leaves [−1, 1] by an ulp. 0 where a variance is 0.
+/// ρ = c/√(q1·q2), clamped: for equal inputs rounding leaves [−1, 1] by an ulp. 0 where a variance is 0. One root of
+/// the product, not two: √(q·q) is q to the last bit, so that a sample's correlation with itself is exactly 1.
 template <typename T>
 T correlation(T q1, T q2, T c) {
-  const T scale = std::sqrt(q1) * std::sqrt(q2);
+  const T scale = std::sqrt(q1 * q2);
   return scale > 0 ? std::clamp(c / scale, T(-1), T(1)) : T(0);
 }
 

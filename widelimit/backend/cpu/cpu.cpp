@@ -3,11 +3,11 @@
 #include "widelimit/backend/cpu/apply.hpp"
 #include "widelimit/backend/cpu/image_engine.hpp"
 #include "widelimit/backend/cpu/loaded.hpp"
-#include "widelimit/backend/cpu/parallel.hpp"
 #include "widelimit/backend/cpu/strip.hpp"
 #include "widelimit/backend/cpu/vector_engine.hpp"
+#include "widelimit/base/blas.hpp"
+#include "widelimit/base/parallel.hpp"
 
-#include <cblas.h>
 #include <fmt/format.h>
 
 namespace widelimit {
@@ -16,12 +16,12 @@ namespace {
 
 class Cpu final : public Backend {
  public:
-  explicit Cpu(int threads) : threads_(threads > 0 ? threads : cpu::available_threads()) {}
+  explicit Cpu(int threads) : threads_(team_size(threads)) {}
 
   [[nodiscard]] std::string name() const override { return "cpu"; }
   [[nodiscard]] std::string description() const override {
     return fmt::format("{} thread{}, {} vectors, {}", threads_, threads_ == 1 ? "" : "s", cpu::vector_target(),
-                       blas_name());
+                       blas_description());
   }
   [[nodiscard]] int threads() const override { return threads_; }
   [[nodiscard]] std::string route(const Recipe& recipe, Precision precision) const override {
@@ -71,18 +71,14 @@ class Cpu final : public Backend {
     return recipe.on_vectors() ? 256 : 4;
   }
 
-  void for_each(Index count, const std::function<void(Index)>& task, const std::function<void()>& poll) const override {
-    cpu::parallel_for(count, threads_, task, poll);
+  void for_each(Index count, const std::function<void(Index)>& task,
+                const std::function<void()>& after) const override {
+    parallel_for(count, threads_, task, [&](Index) { after(); });
   }
 
  private:
   [[nodiscard]] static bool in_float(const Recipe& recipe, Precision precision) {
     return precision == Precision::f32 && cpu::runs_in_float(recipe);
-  }
-
-  static std::string blas_name() {
-    const std::string config = openblas_get_config();
-    return config.substr(0, config.find(' ', config.find(' ') + 1)) + " " + openblas_get_corename();
   }
 
   int threads_;

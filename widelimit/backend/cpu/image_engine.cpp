@@ -3,8 +3,8 @@
 #include "widelimit/backend/cpu/image_trace.hpp"
 #include "widelimit/backend/cpu/loaded.hpp"
 #include "widelimit/backend/cpu/normalise.hpp"
-#include "widelimit/backend/cpu/parallel.hpp"
 #include "widelimit/backend/overflow.hpp"
+#include "widelimit/base/parallel.hpp"
 
 #include <cmath>
 

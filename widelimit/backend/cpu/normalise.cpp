@@ -38,7 +38,7 @@ Variances normalise_rows(const SampleView& x, Index length, MatrixView<T> unit, 
   std::visit(
       [&](const auto& samples) {
         const Index runs = samples.cols / length;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static) if (unit.rows * length > 100000)
         for (Index row = 0; row < unit.rows; ++row) {
           variances[static_cast<std::size_t>(row)] =
               normalise_run(samples.row(row / runs) + row % runs * length, length, unit.row(row));

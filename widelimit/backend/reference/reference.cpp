@@ -73,10 +73,11 @@ class Reference final : public Backend {
 
   [[nodiscard]] Index tile_edge(const Recipe&, Precision) const override { return 16; }
 
-  void for_each(Index count, const std::function<void(Index)>& task, const std::function<void()>& poll) const override {
+  void for_each(Index count, const std::function<void(Index)>& task,
+                const std::function<void()>& after) const override {
     for (Index k = 0; k < count; ++k) {
-      poll();
       task(k);
+      after();
     }
   }
 

@@ -1,0 +1,65 @@
+#include "widelimit/data/graph.hpp"
+
+#include "fixture.hpp"
+#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/describe.hpp"
+
+namespace widelimit {
+namespace {
+
+TEST(Graphs, LabelsAndTagsAreRanked) {
+  const GraphSet set = parse_graphs("2\n3 2\n9 1 1\n4 2 2 0\n9 1 1\n1 0\n-1 0\n", "test");
+  ASSERT_EQ(set.graphs.size(), 2U);
+  EXPECT_EQ(set.class_names, (std::vector<std::string>{"0", "2"}));
+  EXPECT_EQ(set.labels, (std::vector<Index>{1, 0}));
+  EXPECT_EQ(set.tag_names, (std::vector<std::string>{"-1", "4", "9"}));
+  EXPECT_EQ(set.graphs[0].tags, (std::vector<Index>{2, 1, 2}));
+  EXPECT_EQ(set.graphs[0].neighbours[1], (std::vector<Index>{0, 2}));
+  EXPECT_EQ(set.graphs[1].n, 1);
+  EXPECT_TRUE(set.graphs[1].neighbours[0].empty());
+}
+
+TEST(Graphs, DamageIsAnErrorWithItsPlace) {
+  const auto parse = [](std::string_view text) { return [text] { (void)parse_graphs(text, "test"); }; };
+  expect_error(Code::input, {"number of graphs"}, parse(""));
+  expect_error(Code::input, {"no graphs"}, parse("0\n"));
+  expect_error(Code::input, {"more than the text"}, parse("999999999999\n"));
+  expect_error(Code::input, {"number of graphs is -1"}, parse("-1\n"));
+  expect_error(Code::input, {"line 2", "label"}, parse("1\n1 x\n"));
+  expect_error(Code::input, {"line 3", "neighbour 2"}, parse("1\n2 0\n0 1 2\n0 0\n"));
+  expect_error(Code::input, {"own neighbour"}, parse("1\n2 0\n0 1 0\n0 0\n"));
+  expect_error(Code::input, {"twice"}, parse("1\n2 0\n0 2 1 1\n0 1 0\n"));
+  expect_error(Code::input, {"one of its ends", "0-1"}, parse("1\n2 0\n0 1 1\n0 0\n"));
+  expect_error(Code::input, {"after the last"}, parse("1\n1 0\n0 0\n7\n"));
+  expect_error(Code::input, {"expected"}, parse("1\n1 0\n0 0x\n"));
+}
+
+TEST(Graphs, SharedSetsMatchTheirPublishedSizes) {
+  struct Known {
+    const char* name;
+    Index graphs;
+    Index tags;
+    double nodes;
+    double edges;
+  };
+  for (const Known& known : {Known{"MUTAG", 188, 7, 17.93, 19.79}, Known{"PTC", 344, 19, 25.56, 25.96},
+                             Known{"PROTEINS", 1113, 3, 39.06, 72.82}, Known{"IMDBMULTI", 1500, 1, 13.00, 65.94}}) {
+    GraphSet set;
+    try {
+      set = load_graphs(std::string("graphs:") + known.name);
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).find("was not found") == std::string_view::npos) throw;
+      GTEST_SKIP() << error.what();
+    }
+    const GraphDescription description = describe(set);
+    EXPECT_EQ(description.count, known.graphs) << known.name;
+    EXPECT_EQ(description.tags, known.tags) << known.name;
+    EXPECT_NEAR(description.mean_nodes, known.nodes, 0.005) << known.name;
+    EXPECT_NEAR(description.mean_edges, known.edges, 0.005) << known.name;
+    ASSERT_EQ(set.folds.size(), 10U) << known.name;
+    for (const Fold& fold : set.folds) EXPECT_EQ(std::ssize(fold.train) + std::ssize(fold.test), known.graphs);
+  }
+}
+
+}  // namespace
+}  // namespace widelimit

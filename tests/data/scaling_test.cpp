@@ -1,0 +1,97 @@
+#include "widelimit/data/scaling.hpp"
+
+#include "fixture.hpp"
+
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+void scale(Scaling scaling, Dataset& data) { Scaler(scaling, data).apply(data); }
+
+TEST(ScalingTest, NamesRoundTrip) {
+  for (const char* name : {"none", "unit", "standard", "minmax", "byte"}) {
+    EXPECT_EQ(to_string(parse_scaling(name)), name);
+  }
+  expect_error(Code::usage, {"max", "minmax"}, [] { (void)parse_scaling("max"); });
+}
+
+TEST(ScalingTest, UnitRowsAtEveryMagnitude) {
+  for (const double size : {1.0, 1e150, 1e-150, 1e308, 5e-324}) {
+    Dataset data = table({{3 * size, -3 * size, 0}, {0, 0, 0}, {-size, 0, 0}});
+    if (!std::isfinite(3 * size)) data = table({{size, -size, 0}, {0, 0, 0}, {-size, 0, 0}});
+    scale(Scaling::unit, data);
+    EXPECT_NEAR(value(data, 0, 0), std::sqrt(0.5), 4e-16) << size;
+    EXPECT_NEAR(value(data, 0, 1), -std::sqrt(0.5), 4e-16) << size;
+    EXPECT_EQ(value(data, 1, 0), 0) << size;
+    EXPECT_EQ(value(data, 2, 0), -1) << size;
+  }
+}
+
+TEST(ScalingTest, StandardColumns) {
+  for (const double size : {1.0, 1e150, 1e-150, 1e300}) {
+    Dataset data = table({{1 * size, 0.1, 7}, {2 * size, 0.1, 7}, {6 * size, 0.1, 7}});
+    const Scaler scaler(Scaling::standard, data);
+    scaler.apply(data);
+    const double deviation = std::sqrt(14.0 / 3);  // of 1, 2, 6: mean 3, squares 4 + 1 + 9
+    EXPECT_NEAR(value(data, 0, 0), -2 / deviation, 1e-15) << size;
+    EXPECT_NEAR(value(data, 2, 0), 3 / deviation, 1e-15) << size;
+    for (Index i = 0; i < 3; ++i) {
+      EXPECT_EQ(value(data, i, 1), 0);
+      EXPECT_EQ(value(data, i, 2), 0);
+    }
+    Dataset test = table({{3 * size, 0.1, 9}});
+    scaler.apply(test);
+    EXPECT_NEAR(value(test, 0, 0), 0, 1e-15);
+    EXPECT_EQ(value(test, 0, 2), 2);  // a constant column is shifted only
+  }
+}
+
+TEST(ScalingTest, StandardKeepsDigitsFarFromZero) {
+  Dataset data = table({{1e9 + 1}, {1e9 + 2}, {1e9 + 3}});
+  scale(Scaling::standard, data);
+  // One rounding of the column, 1e9·2⁻⁵³ ≈ 1.1e-7, is all that may be lost.
+  EXPECT_NEAR(value(data, 0, 0), -std::sqrt(1.5), 4e-7);
+  EXPECT_NEAR(value(data, 1, 0), 0, 4e-7);
+}
+
+TEST(ScalingTest, MinmaxAndByte) {
+  Dataset data = table({{-1, 5}, {0, 5}, {3, 5}});
+  const Scaler scaler(Scaling::minmax, data);
+  scaler.apply(data);
+  EXPECT_EQ(value(data, 0, 0), 0);
+  EXPECT_EQ(value(data, 1, 0), 0.25);
+  EXPECT_EQ(value(data, 2, 0), 1);
+  EXPECT_EQ(value(data, 0, 1), 0);
+  Dataset bytes = table({{0, 255}});
+  scale(Scaling::byte, bytes);
+  EXPECT_EQ(value(bytes, 0, 1), 1);
+}
+
+TEST(ScalingTest, FloatsStayFloats) {
+  Dataset data = table({{0}});
+  Matrix<float> m(1, 1);
+  m(0, 0) = 51;
+  data.values = std::move(m);
+  scale(Scaling::byte, data);
+  EXPECT_EQ(std::get<Matrix<float>>(data.values)(0, 0), 0.2F);
+}
+
+TEST(ScalingTest, EmptyAndMismatchedSets) {
+  for (const auto scaling : {Scaling::none, Scaling::unit, Scaling::standard, Scaling::minmax, Scaling::byte}) {
+    Dataset empty = table({});
+    scale(scaling, empty);
+    EXPECT_EQ(empty.count(), 0);
+  }
+  Dataset two = table({{1, 2}});
+  expect_error(Code::input, {"2 features", "has 1"}, [&] { Scaler(Scaling::none, table({{1}})).apply(two); });
+}
+
+TEST(ScalingTest, OverflowIsAnError) {
+  Dataset train = table({{1}, {1 + 1e-15}});
+  Dataset test = table({{1e308}});
+  expect_error(Code::numerical, {"sample 0"}, [&] { Scaler(Scaling::minmax, train).apply(test); });
+}
+
+}  // namespace
+}  // namespace widelimit

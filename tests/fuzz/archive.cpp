@@ -1,0 +1,8 @@
+#include "widelimit/data/archive.hpp"
+#include "only_errors.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return widelimit::only_errors(data, size, [](widelimit::Bytes bytes) {
+    (void)widelimit::decompress(widelimit::Blob(bytes.begin(), bytes.end()), "fuzz");
+  });
+}

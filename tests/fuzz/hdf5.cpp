@@ -1,0 +1,6 @@
+#include "widelimit/data/hdf5.hpp"
+#include "only_errors.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return widelimit::only_errors(data, size, [](widelimit::Bytes bytes) { (void)widelimit::parse_hdf5(bytes); });
+}
