@@ -1,6 +1,7 @@
 #include "widelimit/data/hdf5.hpp"
 
 #include "widelimit/data/hdf5_handle.hpp"
+#include "widelimit/data/hdf5_probe.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -124,13 +125,18 @@ std::vector<Index> dimensions(hid_t space, const std::string& source) {
   return dims;
 }
 
-Array read_array(const OpenFile& file, const std::string& name) {
+bool is_contiguous(hid_t dataset) {
+  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  return H5Pget_layout(creation) == H5D_CONTIGUOUS;
+}
+
+/// `plain_numbers` false leaves out numbers that lie in one piece: a try need not read what cannot go wrong.
+Array read_array(const OpenFile& file, const std::string& name, bool plain_numbers = true) {
   const std::string source = file.source + "/" + name;
   const Hdf5Handle dataset(H5Dopen2(file.id, name.c_str(), H5P_DEFAULT), H5Dclose);
   if (!dataset.valid()) {
-    std::string names;
-    for (const std::string& each : dataset_names(file)) names += " " + each;
-    fail(Code::input, "{}: no dataset '{}'; the root group holds:{}", file.source, name, names);
+    fail(Code::input, "{}: dataset '{}' cannot be opened; it is absent, damaged or of a newer HDF5 than {}.{}",
+         file.source, name, H5_VERS_MAJOR, H5_VERS_MINOR);
   }
   const Hdf5Handle space(H5Dget_space(dataset), H5Sclose);
   const Hdf5Handle type(H5Dget_type(dataset), H5Tclose);
@@ -143,6 +149,7 @@ Array read_array(const OpenFile& file, const std::string& name) {
   const std::size_t available = always_allowed + largest_expansion * file.bytes;
   const Index count = checked_count(array.dims, static_cast<Index>(size), available, source);
   const H5T_class_t kind = H5Tget_class(type);
+  if (!plain_numbers && kind != H5T_STRING && is_contiguous(dataset)) return array;
   if (kind == H5T_STRING) {
     array.texts = read_texts(dataset, type, static_cast<std::size_t>(count), source, false);
   } else if ((kind == H5T_FLOAT && size <= sizeof(float)) ||
@@ -168,38 +175,64 @@ std::string read_settings(const OpenFile& file) {
   return read_texts(attribute, type, 1, file.source, true).front();
 }
 
-Dataset read_samples(const OpenFile& file, const ReadOptions& options) {
+/// The samples, then the labels where there are any. A path into a group is taken on trust here: read_array says so
+/// if it leads nowhere.
+std::vector<std::string> chosen_names(const OpenFile& file, const ReadOptions& options) {
   std::vector<std::string> names = dataset_names(file);
-  // A path into a group is taken on trust here: read_array says so if it leads nowhere.
   for (const auto& given : {options.features, options.label}) {
     if (given && given->find('/') != std::string::npos) names.push_back(*given);
   }
   const ArrayChoice choice = choose_arrays(names, options);
-  Array x = read_array(file, choice.features);
+  std::vector<std::string> chosen{choice.features};
+  if (choice.label) chosen.push_back(*choice.label);
+  return chosen;
+}
+
+/// Reads in a child what the caller is about to read here.
+template <typename Open>
+Dataset read_samples(Open open, std::size_t bytes, const ReadOptions& options) {
+  const auto try_all = [&] {
+    const OpenFile file = open();
+    for (const std::string& name : chosen_names(file, options)) (void)read_array(file, name, false);
+  };
+  try_in_child(try_all, bytes, options.source);
+  const OpenFile file = open();
+  const std::vector<std::string> names = chosen_names(file, options);
+  Array x = read_array(file, names.front());
   std::optional<Array> y;
-  if (choice.label) y = read_array(file, *choice.label);
+  if (names.size() > 1) y = read_array(file, names.back());
   return dataset_from_arrays(std::move(x), y, options.source);
+}
+
+std::size_t size_of(const fs::path& path) {
+  std::error_code missing;
+  const auto size = fs::file_size(path, missing);
+  return missing ? 0 : size;
 }
 
 }  // namespace
 
 Dataset parse_hdf5(Bytes bytes, const ReadOptions& options) {
   const Hdf5Session session;
-  return read_samples(open_image(bytes, options.source), options);
+  return read_samples([&] { return open_image(bytes, options.source); }, bytes.size(), options);
 }
 
 Dataset read_hdf5(const fs::path& path, const ReadOptions& options) {
   const Hdf5Session session;
-  return read_samples(open_file(path), options);
+  return read_samples([&] { return open_file(path); }, size_of(path), options);
 }
 
 ArrayFile read_hdf5_arrays(const fs::path& path) {
   const Hdf5Session session;
-  const OpenFile file = open_file(path);
-  ArrayFile all;
-  for (const std::string& name : dataset_names(file)) all.arrays.emplace(name, read_array(file, name));
-  all.settings = read_settings(file);
-  return all;
+  const auto read_all = [&](bool plain_numbers) {
+    const OpenFile file = open_file(path);
+    ArrayFile all;
+    for (const std::string& name : dataset_names(file)) all.arrays.emplace(name, read_array(file, name, plain_numbers));
+    all.settings = read_settings(file);
+    return all;
+  };
+  try_in_child([&] { (void)read_all(false); }, size_of(path), path.string());
+  return read_all(true);
 }
 
 }  // namespace widelimit
