@@ -1,0 +1,27 @@
+#pragma once
+
+#include "widelimit/data/request.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace widelimit::app {
+
+/// The data options as typed.
+struct DataChoice {
+  DataRequest request;
+  std::string scale{to_string(DataRequest{}.scale)};
+
+  /// Error{usage} where they contradict each other.
+  [[nodiscard]] DataRequest parsed() const;
+};
+
+/// --classes, --limit, --shuffle, --scale, --label, and with `test` those of a test set.
+void add_data_options(CLI::App& verb, DataChoice& choice, bool test);
+
+/// What was asked for, for records and files; what was not asked for is left out.
+[[nodiscard]] nlohmann::ordered_json data_settings(const DataRequest& request);
+
+}  // namespace widelimit::app

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace widelimit::app {
+
+/// From here on the first Ctrl-C asks the work to stop, the second ends the program at once.
+void catch_interrupts();
+
+[[nodiscard]] bool interrupted();
+
+/// Error{interrupted} between two pieces of work, once Ctrl-C was pressed.
+void stop_if_interrupted();
+
+}  // namespace widelimit::app

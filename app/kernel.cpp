@@ -1,0 +1,99 @@
+#include "app/interrupt.hpp"
+#include "app/kernel_file.hpp"
+#include "app/kernel_options.hpp"
+#include "app/kernel_report.hpp"
+#include "app/outcome.hpp"
+#include "app/progress_bar.hpp"
+
+#include "widelimit/base/version.hpp"
+
+namespace widelimit::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+TrainTest load(const KernelOptions& options, DataRequest request) {
+  ProgressBar bar(options.common);
+  request.progress = &bar;
+  TrainTest data = load_train_test(request);
+  stop_if_interrupted();
+  return data;
+}
+
+KernelAnswer compute(const KernelOptions& options, KernelRequest& request, const TrainTest& data,
+                     const Backend& backend) {
+  ProgressBar bar(options.common);
+  request.progress = &bar;
+  KernelAnswer answer = compute_kernel(request, data.train, data.test, backend);
+  stop_if_interrupted();
+  return answer;
+}
+
+/// The settings as they travel inside the file: all that is needed to compute it again.
+Json file_settings(const KernelOptions& options, const Json& settings, const KernelAnswer& answer,
+                   const Dataset& train) {
+  Json all{{"widelimit", version()}};
+  all.update(settings);
+  all["precision"] = answer.monte_carlo ? "f64" : options.common.precision;
+  all["backend"] = options.common.backend;
+  all["seed"] = options.common.seed;
+  all["route"] = answer.route;
+  all["quadrature_error"] = answer.quadrature_error;
+  if (answer.monte_carlo) all["monte_carlo"] = {{"width", options.width}, {"draws", options.draws}};
+  if (!answer.layers.empty()) all["layers"] = answer.layers;
+  if (!train.class_names.empty()) all["class_names"] = train.class_names;
+  return all;
+}
+
+std::string summary(const KernelOptions& options, const KernelAnswer& answer) {
+  std::string text = table_text(array_table(answer));
+  if (answer.quadrature_error > 0) text += fmt::format("quadrature error  {:.1e}\n", answer.quadrature_error);
+  if (answer.monte_carlo) text += fmt::format("standard error    {:.1e} of the largest entry\n", answer.standard_error);
+  text += fmt::format("{:.3g} s, {:.3g} pairs/s\n", answer.seconds, answer.pairs / std::max(answer.seconds, 1e-9));
+  text += fmt::format("written to {}\n", options.out);
+  if (options.common.report) text += fmt::format("report in {}\n", *options.common.report);
+  return text;
+}
+
+void run(const KernelOptions& options) {
+  KernelRequest request = options.request();
+  const DataRequest data_request = options.data.parsed();
+  const auto backend = options.common.make_backend();
+  options.common.check_report(true);
+  check_kernel_path(options.out, 0);
+  const TrainTest data = load(options, data_request);
+  const Index test_count = data.test ? data.test->count() : 0;
+  check_kernel_path(options.out, answer_bytes(request, data.train.count(), test_count, data.train.shape));
+
+  const KernelAnswer answer = compute(options, request, data, *backend);
+  note(options.common, "route: " + answer.route);
+  const Json settings = kernel_settings(options, request, data_request);
+  Record record("kernel");
+  record.settings = settings;
+  record.seed = options.common.seed;
+  record.ran_on(*backend, answer.monte_carlo ? Precision::f64 : request.precision);
+  record.timings.emplace_back("kernel", answer.seconds);
+  record.results = answer_json(answer);
+  record.results["file"] = options.out;
+  write_kernel(options.out, answer, data, file_settings(options, settings, answer, data.train));
+  if (options.common.report) {
+    const std::string title = options.network ? *options.network : *options.classical;
+    record.results["analysis"] =
+        write_kernel_page(*options.common.report, title, answer, data.train, settings, options.common.seed);
+    record.results["report"] = *options.common.report;
+  }
+  deliver(options.common, record, summary(options, answer));
+}
+
+}  // namespace
+
+void add_kernel(Program& program) {
+  auto* verb = program.cli.add_subcommand("kernel", "The Gram matrix of a network's limit kernels on data");
+  const auto options = std::make_shared<KernelOptions>();
+  add_kernel_options(*verb, *options);
+  set_example(*verb, "widelimit kernel --network fc:3 --train digits --limit 200 --kind nngp,ntk --out k.npz");
+  verb->callback([options, &program] { program.action = [options] { run(*options); }; });
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "app/data_options.hpp"
+#include "app/options.hpp"
+
+#include "widelimit/kernel/request.hpp"
+
+namespace widelimit::app {
+
+/// `kernel` as typed.
+struct KernelOptions {
+  CommonOptions common;
+  DataChoice data;
+  std::optional<std::string> network;
+  std::optional<std::string> classical;
+  std::string kind = "ntk";
+  std::string method = "auto";
+  Index width = MonteCarloOptions{}.width;
+  Index draws = MonteCarloOptions{}.draws;
+  bool sweep = false;
+  bool layers = false;
+  bool diagonal = false;
+  std::string out;
+
+  /// Error{usage} for contradictions, Error{input} for a network that cannot be read.
+  [[nodiscard]] KernelRequest request() const;
+};
+
+void add_kernel_options(CLI::App& verb, KernelOptions& options);
+
+/// What the kernel is of: the network or classical kernel, the data, the kind, how.
+[[nodiscard]] nlohmann::ordered_json kernel_settings(const KernelOptions& options, const KernelRequest& request,
+                                                     const DataRequest& data);
+
+}  // namespace widelimit::app

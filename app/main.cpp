@@ -1,0 +1,72 @@
+#include "app/interrupt.hpp"
+#include "app/options.hpp"
+#include "app/typo.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/version.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+
+namespace widelimit::app {
+
+namespace {
+
+int complain(Code code, const char* message) {
+  fmt::print(stderr, "widelimit: error: {}\n", message);
+  return static_cast<int>(code);
+}
+
+void describe(CLI::App& cli) {
+  cli.name("widelimit");
+  cli.description("Neural networks at the limit of infinite width: their NNGP and tangent kernels, exactly.");
+  cli.set_version_flag("--version", "widelimit " + std::string(version()));
+  cli.get_formatter()->column_width(34);
+  cli.require_subcommand(1);
+  set_example(cli, "widelimit kernel --network fc:3 --train digits --limit 200 --out k.npz");
+}
+
+/// False where help or the version was asked for, and printed.
+bool understand(Program& program, int count, char** words) {
+  try {
+    program.cli.parse(count, words);
+    return true;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) fail(Code::usage, "{}", usage_message(program.cli, error));
+    program.cli.exit(error);
+    return false;
+  }
+}
+
+void run(int count, char** words) {
+  Program program;
+  describe(program.cli);
+  add_doctor(program);
+  add_data(program);
+  add_network(program);
+  add_kernel(program);
+  add_demo(program);
+  if (understand(program, count, words)) program.action();
+}
+
+}  // namespace
+
+}  // namespace widelimit::app
+
+int main(int count, char** words) {
+  using namespace widelimit;
+  app::catch_interrupts();
+  try {
+    app::run(count, words);
+    return 0;
+  } catch (const Error& error) {
+    // A file or a figure cut short by Ctrl-C fails in its own words; the reason is still the user.
+    return app::complain(app::interrupted() ? Code::interrupted : error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return app::complain(Code::resource, "out of memory; take fewer samples (--limit) or --precision f32");
+  } catch (const std::exception& error) {
+    return app::complain(Code::resource, error.what());
+  }
+}

@@ -1,0 +1,129 @@
+#include "app/network_words.hpp"
+#include "app/options.hpp"
+#include "app/outcome.hpp"
+
+#include "widelimit/network/network.hpp"
+#include "widelimit/network/shape.hpp"
+#include "widelimit/recipe/recipe.hpp"
+
+namespace widelimit::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view exactness_text(Exactness exactness) {
+  if (exactness == Exactness::closed_form) return "exact: every layer has a closed form";
+  if (exactness == Exactness::quadrature) return "by quadrature: an activation without a closed form";
+  return "Monte Carlo only: a layer without a limit formula";
+}
+
+std::string_view exactness_word(Exactness exactness) {
+  if (exactness == Exactness::closed_form) return "exact";
+  return exactness == Exactness::quadrature ? "quadrature" : "monte-carlo";
+}
+
+Table shape_table(const std::vector<LayerShape>& shapes) {
+  Table table{.columns = {"place", "layer", "positions"}};
+  for (const LayerShape& shape : shapes) {
+    table.rows.push_back({shape.place, shape.layer, fmt::format("{}x{}", shape.height, shape.width)});
+  }
+  return table;
+}
+
+Json shapes_json(const std::vector<LayerShape>& shapes) {
+  auto list = Json::array();
+  for (const LayerShape& shape : shapes) {
+    list.push_back({{"place", shape.place}, {"layer", shape.layer}, {"height", shape.height}, {"width", shape.width}});
+  }
+  return list;
+}
+
+/// What is known of a network once its input is: results for the record, text for the reader.
+std::string describe_on(const Network& network, const Shape& input, const CommonOptions& options, Json& results,
+                        Page& page) {
+  const auto shapes = infer_shapes(network, input);
+  const Table table = shape_table(shapes);
+  page.section("Shapes").table(table);
+  results["input"] = to_string(input);
+  results["shapes"] = shapes_json(shapes);
+  std::string text =
+      fmt::format("input    {}, read as {}\n", to_string(input), to_string(effective_input(network, input)));
+  if (exactness(network) != Exactness::monte_carlo) {
+    const Recipe recipe = lower(network, input, Wanted::ntk);
+    const double operations = operations_per_pair(recipe);
+    const std::string route = options.make_backend()->route(recipe, parse_precision(options.precision));
+    results["operations_per_pair"] = operations;
+    results["route"] = route;
+    page.highlights({{"operations a pair", fmt::format("{:.3g}", operations)}, {"route", route}});
+    text +=
+        fmt::format("cost     about {:.3g} operations a pair\nroute    {}: {}\n", operations, options.backend, route);
+  }
+  return text + "\n" + table_text(table);
+}
+
+void run_show(const CommonOptions& options, const std::string& written, const std::optional<std::string>& input) {
+  options.check_report(false);
+  const Network network = Network::parse(written);
+  const Exactness exact = exactness(network);
+  Record record("network show");
+  record.seed = options.seed;
+  record.settings = {{"network", written}};
+  record.results = {{"text", network.to_text()},
+                    {"json", Json(network.to_json())},
+                    {"layers", count_layers(network.layers)},
+                    {"exactness", exactness_word(exact)}};
+  Page page(written, exactness_text(exact));
+  page.section("Network").paragraph(network.to_text()).paragraph(network.to_json().dump());
+  std::string text = fmt::format("text     {}\njson     {}\nkernel   {}\n", network.to_text(), network.to_json().dump(),
+                                 exactness_text(exact));
+  if (input) text += describe_on(network, parse_shape(*input), options, record.results, page);
+  if (options.report) page.write(*options.report);
+  deliver(options, record, text);
+}
+
+Json words_json(const Table& table) {
+  auto list = Json::array();
+  for (const auto& row : table.rows) {
+    list.push_back({{"name", std::get<std::string>(row[0])}, {table.columns[1], std::get<std::string>(row[1])}});
+  }
+  return list;
+}
+
+void run_list(const CommonOptions& options) {
+  options.check_report(false);
+  const Table presets = preset_table();
+  const Table layers = layer_table();
+  Record record("network list");
+  record.seed = options.seed;
+  record.results = {{"presets", words_json(presets)}, {"layers", words_json(layers)}};
+  if (options.report) {
+    Page("Networks", "The words that networks are written with.").table(presets).table(layers).write(*options.report);
+  }
+  deliver(options, record, table_text(presets) + "\n" + table_text(layers));
+}
+
+}  // namespace
+
+void add_network(Program& program) {
+  auto* verb = program.cli.add_subcommand("network", "How a network is read, and the words to write one with");
+  verb->require_subcommand(1);
+  set_example(*verb, "widelimit network show fc:3 --input 28x28x1");
+
+  const auto options = std::make_shared<CommonOptions>();
+  const auto written = std::make_shared<std::string>();
+  const auto input = std::make_shared<std::optional<std::string>>();
+  auto* show = verb->add_subcommand("show", "Text, JSON, shapes, cost of one pair, exact or not");
+  show->add_option("NET", *written, "A network as text, preset, JSON, or a file of one")->required();
+  show->add_option("--input", *input, "Shape of one sample, as 28x28x1 or 784")->type_name("SHAPE");
+  add_common_options(*show, *options);
+  set_example(*show, "widelimit network show \"cntk:3(readout=flatten)\" --input 28x28x1");
+  show->callback([=, &program] { program.action = [=] { run_show(*options, *written, *input); }; });
+
+  auto* list = verb->add_subcommand("list", "Presets and layers");
+  add_common_options(*list, *options);
+  set_example(*list, "widelimit network list");
+  list->callback([=, &program] { program.action = [=] { run_list(*options); }; });
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,59 @@
+#include "app/options.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/data/file.hpp"
+#include "widelimit/report/gnuplot.hpp"
+
+namespace widelimit::app {
+
+namespace {
+
+constexpr const char* group = "Common options";
+
+}  // namespace
+
+std::unique_ptr<Backend> CommonOptions::make_backend() const {
+  return widelimit::make_backend(backend, BackendOptions{threads});
+}
+
+std::optional<std::size_t> CommonOptions::memory_limit() const {
+  return memory ? std::optional(parse_bytes(*memory)) : std::nullopt;
+}
+
+void CommonOptions::check_report(bool figures) const {
+  if (!report) return;
+  if (figures && !gnuplot_is_present()) {
+    fail(Code::usage, "--report needs gnuplot for its figures; install it (Debian: apt install gnuplot-nox)");
+  }
+  const AtomicFile probe(*report);
+}
+
+void add_common_options(CLI::App& verb, CommonOptions& options) {
+  verb.add_flag("--json", options.json, "Print one JSON record on standard output, nothing else")->group(group);
+  verb.add_option("--report", options.report, "Write a self-contained page with figures")
+      ->type_name("FILE.html")
+      ->group(group);
+  verb.add_option("--backend", options.backend, "cpu, reference, cuda:N or mpi")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--precision", options.precision, "f32 or f64")->type_name("P")->capture_default_str()->group(group);
+  verb.add_option("--threads", options.threads, "Threads; 0 is one per processor")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--memory", options.memory, "Most memory the results may take, as 4GiB; else what is free")
+      ->type_name("SIZE")
+      ->group(group);
+  verb.add_option("--seed", options.seed, "Seed of everything random")
+      ->type_name("S")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_flag("--progress", options.progress, "Show progress also where standard error is no terminal")->group(group);
+  verb.add_flag("-q,--quiet", options.quiet, "No progress, no notes, no tables: only errors")->group(group);
+}
+
+void set_example(CLI::App& verb, const std::string& command) { verb.footer("Example:\n  " + command); }
+
+}  // namespace widelimit::app

@@ -1,0 +1,68 @@
+#include "app/outcome.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace widelimit::app {
+
+namespace {
+
+/// Characters, where bytes 10xxxxxx continue one.
+std::size_t width_of(std::string_view text) {
+  std::size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U;
+  return width;
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::string blanks(width - std::min(width, width_of(text)), ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+}  // namespace
+
+std::string table_text(const Table& table) {
+  const std::size_t columns = table.columns.size();
+  std::vector<std::vector<std::string>> cells;
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < columns; ++c) {
+    cells.push_back(column_text(table, c));
+    std::size_t width = width_of(table.columns[c]);
+    for (const std::string& cell : cells.back()) width = std::max(width, width_of(cell));
+    widths.push_back(width);
+  }
+  const auto line = [&](const auto& cell) {
+    std::string text;
+    for (std::size_t c = 0; c < columns; ++c) text += (c == 0 ? "" : "  ") + cell(c);
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+  };
+  std::string text = table.caption.empty() ? "" : table.caption + "\n";
+  text += line([&](std::size_t c) { return padded(table.columns[c], widths[c], is_numeric(table, c)); });
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    text += line([&](std::size_t c) { return padded(cells[c][r], widths[c], is_numeric(table, c)); });
+  }
+  return text;
+}
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written) fail(Code::resource, "cannot write to standard output: {}", std::strerror(errno));
+}
+
+void note(const CommonOptions& options, std::string_view text) {
+  if (!options.quiet) fmt::print(stderr, "widelimit: {}\n", text);
+}
+
+void deliver(const CommonOptions& options, const Record& record, std::string_view text) {
+  if (options.json) {
+    print(record.to_text());
+  } else if (!options.quiet) {
+    print(text);
+  }
+}
+
+}  // namespace widelimit::app

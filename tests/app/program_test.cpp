@@ -1,0 +1,107 @@
+#include "tests/app/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace widelimit::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+[[noreturn]] void become(const std::vector<std::string>& words, const fs::path& folder, const fs::path& out,
+                         const fs::path& err) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+  ::dup2(::open(out.c_str(), flags, 0600), STDOUT_FILENO);
+  ::dup2(::open(err.c_str(), flags, 0600), STDERR_FILENO);
+  if (::chdir(folder.c_str()) == 0) ::execvp(arguments[0], arguments.data());
+  ::_exit(127);
+}
+
+Finished run_in(const fs::path& folder, const std::vector<std::string>& words,
+                std::chrono::milliseconds interrupt_after) {
+  const fs::path out = folder.string() + ".out";
+  const fs::path err = folder.string() + ".err";
+  const pid_t child = ::fork();
+  if (child == 0) become(words, folder, out, err);
+  if (interrupt_after.count() > 0) {
+    std::this_thread::sleep_for(interrupt_after);
+    ::kill(child, SIGINT);
+  }
+  int ending = 0;
+  ::waitpid(child, &ending, 0);
+  Finished result{WIFEXITED(ending) ? WEXITSTATUS(ending) : 128 + WTERMSIG(ending), contents(out), contents(err)};
+  fs::remove(out);
+  fs::remove(err);
+  return result;
+}
+
+std::vector<std::string> with_program(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{WIDELIMIT_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+}  // namespace
+
+Folder::Folder() {
+  std::string name = (fs::temp_directory_path() / "widelimit-app-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  root_ = name;
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  fs::remove_all(root_, ignored);
+}
+
+void Folder::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path(name), std::ios::binary) << text;
+}
+
+std::vector<std::string> Folder::names() const {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(root_)) found.push_back(entry.path().filename().string());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Finished Folder::widelimit(const std::vector<std::string>& arguments) const {
+  return run_in(root_, with_program(arguments), std::chrono::milliseconds(0));
+}
+
+Finished Folder::interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const {
+  return run_in(root_, with_program(arguments), after);
+}
+
+Finished Folder::run(const std::vector<std::string>& words) const {
+  return run_in(root_, words, std::chrono::milliseconds(0));
+}
+
+TEST(Program, TellsItsVersion) {
+  const Finished run = Folder().widelimit({"--version"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_TRUE(run.out.starts_with("widelimit "));
+}
+
+}  // namespace widelimit::test

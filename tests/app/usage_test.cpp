@@ -1,0 +1,103 @@
+#include "tests/app/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace widelimit::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const std::vector<Words> all_verbs = {{},
+                                      {"doctor"},
+                                      {"data"},
+                                      {"data", "list"},
+                                      {"data", "show"},
+                                      {"network"},
+                                      {"network", "list"},
+                                      {"network", "show"},
+                                      {"kernel"},
+                                      {"demo"}};
+
+/// One message, and no more, on standard error.
+void expect_error(const Finished& run, int status, const std::vector<std::string>& said) {
+  EXPECT_EQ(run.status, status) << run.err;
+  EXPECT_TRUE(run.out.empty()) << run.out;
+  EXPECT_TRUE(run.err.starts_with("widelimit: error: ")) << run.err;
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  for (const std::string& part : said) EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+}
+
+/// The last line of the help, after "Example:".
+std::string example_of(const std::string& help) {
+  const auto at = help.rfind("Example:\n  ");
+  if (at == std::string::npos) return "";
+  const std::string rest = help.substr(at + 11);
+  return rest.substr(0, rest.find('\n'));
+}
+
+TEST(Usage, WrongWordsGetASuggestion) {
+  const Folder folder;
+  expect_error(folder.widelimit({"kernal"}), 2, {"unknown verb 'kernal'", "'kernel'", "--help"});
+  expect_error(folder.widelimit({"data", "shw", "digits"}), 2, {"'shw'", "'show'", "widelimit data --help"});
+  expect_error(folder.widelimit({"kernel", "--newtork", "fc:3", "--train", "digits", "--out", "k.npz"}), 2,
+               {"'--newtork'", "'--network'", "widelimit kernel --help"});
+  expect_error(folder.widelimit({"doctor", "--jsom"}), 2, {"'--jsom'", "'--json'"});
+  expect_error(folder.widelimit({"doctor", "now"}), 2, {"'now'"});
+}
+
+TEST(Usage, WhatIsMissingIsNamed) {
+  const Folder folder;
+  expect_error(folder.widelimit({}), 2, {"doctor, data, network, kernel"});
+  expect_error(folder.widelimit({"data"}), 2, {"list, show"});
+  expect_error(folder.widelimit({"kernel", "--network", "fc:1", "--out", "k.npz"}), 2, {"--train"});
+  expect_error(folder.widelimit({"kernel", "--network", "fc:1", "--train", "digits"}), 2, {"--out"});
+  expect_error(folder.widelimit({"kernel", "--train", "digits", "--out", "k.npz"}), 2, {"--network", "--classical"});
+}
+
+TEST(Usage, WrongValuesAreUsage) {
+  const Folder folder;
+  const auto kernel = [&](const Words& more) {
+    Words words{"kernel", "--network", "fc:1", "--train", "spirals", "--out", "k.npz"};
+    words.insert(words.end(), more.begin(), more.end());
+    return folder.widelimit(words);
+  };
+  expect_error(kernel({"--kind", "kntk"}), 2, {"kntk", "nngp"});
+  expect_error(kernel({"--method", "magic"}), 2, {"magic", "monte-carlo"});
+  expect_error(kernel({"--scale", "big"}), 2, {"big"});
+  expect_error(kernel({"--precision", "f16"}), 2, {"f16"});
+  expect_error(kernel({"--backend", "cuda:0"}), 2, {"CUDA"});
+  expect_error(kernel({"--backend", "tpu"}), 2, {"tpu"});
+  expect_error(kernel({"--threads", "many"}), 2, {"many"});
+  expect_error(kernel({"--memory", "lots"}), 2, {"lots", "4GiB"});
+  expect_error(kernel({"--sweep", "--layers"}), 2, {"--sweep"});
+  expect_error(kernel({"--sweep", "--split", "0.5"}), 2, {"test"});
+  expect_error(kernel({"--test", "spirals", "--split", "0.5"}), 2, {"split"});
+  expect_error(kernel({"--classical", "rbf"}), 2, {"--classical"});
+  expect_error(kernel({"--limit", "0"}), 2, {"limit"});
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(Usage, OutputMustHaveAKnownEnding) {
+  const Folder folder;
+  expect_error(folder.widelimit({"kernel", "--network", "fc:1", "--train", "spirals", "--out", "k.mat"}), 2,
+               {".npz", ".h5"});
+}
+
+TEST(Usage, EveryHelpEndsInAnExampleThatRuns) {
+  const Folder folder;
+  for (Words words : all_verbs) {
+    words.push_back("--help");
+    const Finished help = folder.widelimit(words);
+    EXPECT_EQ(help.status, 0) << help.err;
+    const std::string example = example_of(help.out);
+    ASSERT_TRUE(example.starts_with("widelimit ")) << help.out;
+    if (example.find(" demo") != std::string::npos) continue;  // run by a test of its own
+    const Finished run = folder.run({"bash", "-c", WIDELIMIT_PROGRAM + example.substr(9)});
+    EXPECT_EQ(run.status, 0) << example << "\n" << run.err;
+  }
+}
+
+}  // namespace
+}  // namespace widelimit::test

@@ -1,0 +1,111 @@
+#include "widelimit/analysis/spectrum.hpp"
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+double largest_entry(const AnyMatrix& matrix) {
+  return std::visit(
+      [](const auto& m) {
+        double largest = 0;
+        for (Index k = 0; k < m.rows() * m.cols(); ++k) {
+          largest = std::max(largest, std::fabs(static_cast<double>(m.data()[k])));
+        }
+        return largest;
+      },
+      matrix);
+}
+
+void check_square(const AnyMatrix& gram, Index labels) {
+  std::visit(
+      [&](const auto& m) {
+        if (m.rows() != m.cols() || m.rows() != labels) {
+          fail(Code::usage, "a matrix of {} by {} does not fit {} labels", m.rows(), m.cols(), labels);
+        }
+      },
+      gram);
+}
+
+/// ‖YᵀY‖ = ‖YYᵀ‖.
+double outer_norm(const Matrix<double>& targets) {
+  double squares = 0;
+  for (Index a = 0; a < targets.cols(); ++a) {
+    for (Index b = 0; b < targets.cols(); ++b) {
+      double product = 0;
+      for (Index i = 0; i < targets.rows(); ++i) product += targets(i, a) * targets(i, b);
+      squares += product * product;
+    }
+  }
+  return std::sqrt(squares);
+}
+
+}  // namespace
+
+Matrix<double> class_targets(std::span<const Index> labels, Index classes) {
+  const bool binary = classes == 2;
+  Matrix<double> targets(std::ssize(labels), binary ? 1 : std::max<Index>(classes, 1));
+  for (Index i = 0; i < targets.rows(); ++i) {
+    const Index label = labels[static_cast<std::size_t>(i)];
+    if (label < 0 || label >= classes)
+      fail(Code::usage, "label {} of sample {} is none of {} classes", label, i, classes);
+    if (binary) {
+      targets(i, 0) = label == 1 ? 1.0 : -1.0;
+    } else {
+      targets(i, label) = 1.0;
+    }
+  }
+  return targets;
+}
+
+double alignment(const AnyMatrix& gram, const Matrix<double>& targets) {
+  check_square(gram, targets.rows());
+  const double scale = largest_entry(gram);
+  const double target_norm = outer_norm(targets);
+  if (scale == 0.0 || target_norm == 0.0) return 0.0;
+  return std::visit(
+      [&](const auto& k) {
+        double product = 0;
+        double squares = 0;
+        for (Index i = 0; i < k.rows(); ++i) {
+          for (Index j = 0; j < k.cols(); ++j) {
+            const double entry = static_cast<double>(k(i, j)) / scale;
+            double together = 0;
+            for (Index c = 0; c < targets.cols(); ++c) together += targets(i, c) * targets(j, c);
+            product += entry * together;
+            squares += entry * entry;
+          }
+        }
+        return product / (std::sqrt(squares) * target_norm);
+      },
+      gram);
+}
+
+double neighbour_accuracy(const AnyMatrix& gram, std::span<const Index> labels) {
+  check_square(gram, std::ssize(labels));
+  if (labels.size() < 2) return 0.0;
+  return std::visit(
+      [&](const auto& k) {
+        Index right = 0;
+        for (Index i = 0; i < k.rows(); ++i) {
+          Index nearest = 0;
+          double least = std::numeric_limits<double>::infinity();
+          for (Index j = 0; j < k.cols(); ++j) {
+            // Halves, so that a sum near the largest double does not overflow.
+            const double distance = 0.5 * static_cast<double>(k(j, j)) - static_cast<double>(k(i, j));
+            if (j == i || distance >= least) continue;
+            least = distance;
+            nearest = j;
+          }
+          right += labels[static_cast<std::size_t>(i)] == labels[static_cast<std::size_t>(nearest)] ? 1 : 0;
+        }
+        return static_cast<double>(right) / static_cast<double>(k.rows());
+      },
+      gram);
+}
+
+}  // namespace widelimit

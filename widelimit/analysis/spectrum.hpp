@@ -1,0 +1,48 @@
+#pragma once
+
+#include "widelimit/base/samples.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace widelimit {
+
+/// Eigenvalues of a symmetric matrix, largest first (LAPACK dsyevd; only the upper triangle is read).
+/// Error{usage} unless square, Error{input} where an entry is not finite.  O(n³), and n² doubles.
+[[nodiscard]] std::vector<double> eigenvalues(const AnyMatrix& matrix);
+
+/// What the eigenvalues λ₁ ≥ λ₂ ≥ … of a Gram matrix say of it.
+struct Spectrum {
+  std::vector<double> eigenvalues;  ///< largest first
+  Index sampled = 0;                ///< rows used
+  Index of = 0;                     ///< rows there are
+  /// λ₁/λ_n; nothing where λ_n cannot be told from 0 in the precision of the matrix.
+  std::optional<double> condition;
+  double effective_dimension = 0;  ///< (Σλ)²/Σλ²: n for the identity, 1 for rank one, 0 for the zero matrix
+  std::string note;                ///< says so where a subset was taken
+};
+
+/// The whole matrix up to `most` rows; beyond that `subset` rows drawn by `seed`, since n³ would take minutes: a
+/// principal submatrix, whose eigenvalues are those of the kernel on fewer samples.
+struct SpectrumOptions {
+  Index most = 4000;
+  Index subset = 2000;
+  std::uint64_t seed = 0;
+};
+[[nodiscard]] Spectrum spectrum(const AnyMatrix& gram, const SpectrumOptions& options = {});
+
+/// Y for labels 0 … classes − 1: one column ±1 where there are two classes, else a column of 0 and 1 for each.
+[[nodiscard]] Matrix<double> class_targets(std::span<const Index> labels, Index classes);
+
+/// Kernel–target alignment ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖), Frobenius; yᵀKy/(‖K‖‖yyᵀ‖ ) for one column (Cristianini et al.
+/// 2001). 0 where either vanishes.  O(n²·columns).
+[[nodiscard]] double alignment(const AnyMatrix& gram, const Matrix<double>& targets);
+
+/// Share of samples whose nearest other sample in the feature space, ‖φ_i − φ_j‖² = K_ii + K_jj − 2K_ij, has the
+/// same label; 0 for fewer than two samples.  O(n²).
+[[nodiscard]] double neighbour_accuracy(const AnyMatrix& gram, std::span<const Index> labels);
+
+}  // namespace widelimit

@@ -1,0 +1,98 @@
+#include "widelimit/base/memory.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+/// The number before a unit, or nothing. strtod would also take "inf" and hexadecimal.
+std::optional<double> leading_number(std::string_view text, std::size_t& end) {
+  end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string digits(text.substr(0, end));
+  if (digits.empty() || digits == "." || std::count(digits.begin(), digits.end(), '.') > 1) return std::nullopt;
+  return std::stod(digits);
+}
+
+/// 1024^k or 1000^k for "", "B", "K", "KiB", "KB", …
+std::optional<double> unit_factor(std::string unit) {
+  std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (unit.empty() || unit == "b") return 1.0;
+  const auto power = std::string_view("kmgt").find(unit.front());
+  if (power == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = std::string_view(unit).substr(1);
+  if (rest.empty() || rest == "i" || rest == "ib") return std::pow(1024.0, static_cast<double>(power + 1));
+  if (rest == "b") return std::pow(1000.0, static_cast<double>(power + 1));
+  return std::nullopt;
+}
+
+std::optional<std::size_t> first_number(const char* path) {
+  std::ifstream file(path);
+  std::size_t number = 0;
+  return file >> number ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::size_t> system_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  std::size_t kibibytes = 0;
+  for (std::string rest; file >> key >> kibibytes; std::getline(file, rest)) {
+    if (key == "MemAvailable:") return kibibytes * 1024;
+  }
+  return std::nullopt;
+}
+
+/// What the control group leaves; "max" is no number, so no limit gives nothing.
+std::optional<std::size_t> group_memory() {
+  const auto limit = first_number("/sys/fs/cgroup/memory.max");
+  const auto used = first_number("/sys/fs/cgroup/memory.current");
+  if (!limit || !used) return std::nullopt;
+  return *limit > *used ? *limit - *used : 0;
+}
+
+}  // namespace
+
+std::size_t parse_bytes(std::string_view text) {
+  std::size_t end = 0;
+  const auto number = leading_number(text, end);
+  const std::size_t unit = std::min(text.find_first_not_of(' ', end), text.size());
+  const auto factor = unit_factor(std::string(text.substr(unit)));
+  const double bytes = number && factor ? *number * *factor : 0.0;
+  if (!(bytes >= 1.0) || bytes > 0x1p62) {
+    fail(Code::usage, "'{}' is no amount of memory; write it as 4GiB, 500MB or a number of bytes", text);
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array<const char*, 6> units{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < units.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+std::optional<std::size_t> available_memory() {
+  const auto system = system_memory();
+  const auto group = group_memory();
+  if (system && group) return std::min(*system, *group);
+  return system ? system : group;
+}
+
+void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice) {
+  const auto room = limit ? limit : available_memory();
+  if (!room || bytes <= static_cast<double>(*room)) return;
+  fail(Code::resource, "{} needs about {}, but {} {}; {}", what, bytes_text(bytes),
+       limit ? "the limit is" : "the memory left is", bytes_text(static_cast<double>(*room)), advice);
+}
+
+}  // namespace widelimit

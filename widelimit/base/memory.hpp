@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace widelimit {
+
+/// Bytes of "4GiB", "1.5G", "500MB", "65536". One letter and the forms with i count in powers of 1024, those with B
+/// alone in powers of 1000. Error{usage} says what was expected.
+[[nodiscard]] std::size_t parse_bytes(std::string_view text);
+/// "3.5 GiB".
+[[nodiscard]] std::string bytes_text(double bytes);
+
+/// Memory this process could still take without swapping, by the system's account and the limits of its control
+/// group; nothing where neither is known.
+[[nodiscard]] std::optional<std::size_t> available_memory();
+
+/// Error{resource} where `bytes` for `what` exceed `limit`, or, without one, the memory available. `advice` says how
+/// to need less.
+void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice);
+
+}  // namespace widelimit

@@ -1,0 +1,202 @@
+#include "widelimit/kernel/request.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+const Network* network_of(const KernelRequest& request) { return std::get_if<Network>(&request.kernel); }
+
+bool takes_monte_carlo(const KernelRequest& request) {
+  const Network* network = network_of(request);
+  if (network == nullptr || request.method == Method::exact) return false;
+  return request.method == Method::monte_carlo || exactness(*network) == Exactness::monte_carlo;
+}
+
+/// Matrices of one pair of sample sets.
+Index matrices_of(const KernelRequest& request) {
+  const Index kinds = network_of(request) != nullptr && request.kind == Kind::both ? 2 : 1;
+  // Monte Carlo keeps mean and standard error of both kernels, and a draw of each in every thread.
+  return takes_monte_carlo(request) ? 8 : kinds;
+}
+
+void add(KernelAnswer& answer, std::string name, AnyMatrix values, std::vector<Index> dims = {}) {
+  answer.matrices.push_back({std::move(name), std::move(values), std::move(dims)});
+}
+
+void add_gram(KernelAnswer& answer, const std::string& prefix, Gram gram, Kind kind) {
+  answer.route = gram.route;
+  answer.quadrature_error = std::max(answer.quadrature_error, gram.quadrature_error);
+  if (has(kind, Kind::nngp)) add(answer, prefix + "nngp", std::move(gram.nngp));
+  if (has(kind, Kind::ntk)) add(answer, prefix + "ntk", std::move(gram.ntk));
+}
+
+double largest(const Matrix<double>& matrix) {
+  double result = 0;
+  for (Index k = 0; k < matrix.rows() * matrix.cols(); ++k) result = std::max(result, std::fabs(matrix.data()[k]));
+  return result;
+}
+
+void add_estimate(KernelAnswer& answer, const std::string& name, Matrix<double> mean, Matrix<double> error) {
+  const double scale = largest(mean);
+  if (scale > 0) answer.standard_error = std::max(answer.standard_error, largest(error) / scale);
+  add(answer, name, std::move(mean));
+  add(answer, name + "_error", std::move(error));
+}
+
+void sample_networks(const KernelRequest& request, const std::string& prefix, const SampleView& x1,
+                     const SampleView& x2, KernelAnswer& answer) {
+  MonteCarloOptions options = request.monte_carlo;
+  options.ntk = has(request.kind, Kind::ntk);
+  options.progress = request.progress;
+  MonteCarloGram gram = monte_carlo_gram(*network_of(request), x1, x2, options);
+  answer.monte_carlo = true;
+  answer.route = fmt::format("Monte Carlo, {} random networks of width {}, double", options.draws, options.width);
+  if (has(request.kind, Kind::nngp)) {
+    add_estimate(answer, prefix + "nngp", std::move(gram.nngp), std::move(gram.nngp_error));
+  }
+  if (options.ntk) add_estimate(answer, prefix + "ntk", std::move(gram.ntk), std::move(gram.ntk_error));
+}
+
+/// x1 × x2, or x1 against itself where x2 is absent.
+void fill_gram(const KernelRequest& request, const std::string& prefix, const SampleView& x1,
+               const std::optional<SampleView>& x2, const Backend& backend, KernelAnswer& answer) {
+  const auto n1 = static_cast<double>(x1.count());
+  answer.pairs += x2 ? n1 * static_cast<double>(x2->count()) : n1 * (n1 + 1) / 2;
+  if (const auto* classical = std::get_if<ClassicalKernel>(&request.kernel)) {
+    answer.route = "classical kernel, by its formula";
+    add(answer, prefix + "kernel",
+        classical_gram(*classical, x1, x2, request.precision, backend.threads(), request.progress));
+    return;
+  }
+  if (takes_monte_carlo(request)) return sample_networks(request, prefix, x1, x2.value_or(x1), answer);
+  const GramOptions options{request.kind, request.precision, request.progress};
+  const Network& network = *network_of(request);
+  add_gram(answer, prefix, x2 ? gram(network, x1, *x2, options, backend) : gram(network, x1, options, backend),
+           request.kind);
+}
+
+void fill_diagonal(const KernelRequest& request, const Dataset& train, const Backend& backend, KernelAnswer& answer) {
+  const Matrix<double> both = diagonal(*network_of(request), train.view(), backend, request.precision);
+  const auto row = [&](Index k) {
+    Matrix<double> values(1, both.cols());
+    std::copy_n(both.view().row(k), both.cols(), values.data());
+    return values;
+  };
+  const std::vector<Index> dims{both.cols()};
+  answer.pairs = static_cast<double>(train.count());
+  if (has(request.kind, Kind::nngp)) add(answer, "diagonal_nngp", row(0), dims);
+  if (has(request.kind, Kind::ntk)) add(answer, "diagonal_ntk", row(1), dims);
+}
+
+/// The matrices of all layers as one stack, since a file holds them as one array.
+template <typename T>
+Matrix<T> stacked(const std::vector<AnyMatrix>& layers, Index n) {
+  Matrix<T> stack(std::ssize(layers) * n, n);
+  for (Index l = 0; l < std::ssize(layers); ++l) {
+    const auto& layer = std::get<Matrix<T>>(layers[static_cast<std::size_t>(l)]);
+    std::copy_n(layer.data(), n * n, stack.view().row(l * n));
+  }
+  return stack;
+}
+
+void fill_layers(const KernelRequest& request, const Dataset& train, const Backend& backend, KernelAnswer& answer) {
+  LayerContributions found = layer_contributions(*network_of(request), train.view(),
+                                                 {Kind::ntk, request.precision, request.progress}, backend);
+  const Index n = train.count();
+  const std::vector<Index> dims{std::ssize(found.layers), n, n};
+  answer.layers = std::move(found.layers);
+  AnyMatrix stack = request.precision == Precision::f32 ? AnyMatrix(stacked<float>(found.ntk, n))
+                                                        : AnyMatrix(stacked<double>(found.ntk, n));
+  add(answer, "layer_ntk", std::move(stack), dims);
+}
+
+void fill_sweep(const KernelRequest& request, const Dataset& train, const Backend& backend, KernelAnswer& answer) {
+  Sweep found = sweep(*network_of(request), train.view(), {Kind::ntk, request.precision, request.progress}, backend);
+  const Index depths = found.hidden_layers + 1;
+  add(answer, "sweep", std::move(found.values), {depths, depths, found.count, found.count});
+}
+
+Wanted wanted_of(const KernelRequest& request) {
+  if (request.shown == Shown::sweep) return Wanted::sweep;
+  return request.shown == Shown::layers ? Wanted::per_layer : Wanted::both;
+}
+
+void fill_special(const KernelRequest& request, const Dataset& train, const Backend& backend, KernelAnswer& answer) {
+  const auto n = static_cast<double>(train.count());
+  answer.pairs = n * (n + 1) / 2;
+  if (request.shown == Shown::diagonal) fill_diagonal(request, train, backend, answer);
+  if (request.shown == Shown::layers) fill_layers(request, train, backend, answer);
+  if (request.shown == Shown::sweep) fill_sweep(request, train, backend, answer);
+  answer.route = backend.route(lower(*network_of(request), train.shape, wanted_of(request)), request.precision);
+}
+
+}  // namespace
+
+Method parse_method(std::string_view text) {
+  if (text == "auto") return Method::automatic;
+  if (text == "exact") return Method::exact;
+  if (text == "monte-carlo") return Method::monte_carlo;
+  fail(Code::usage, "method '{}' is unknown; choose auto, exact or monte-carlo", text);
+}
+
+void KernelRequest::validate(bool has_test) const {
+  if (shown == Shown::gram) return;
+  if (network_of(*this) == nullptr) {
+    fail(Code::usage, "a classical kernel has no layers: sweep, layers and diagonal need a network");
+  }
+  if (has_test) fail(Code::usage, "sweep, layers and diagonal are of the training set alone; leave the test set out");
+  if (takes_monte_carlo(*this)) {
+    fail(Code::usage, "sweep, layers and diagonal come from formulas, which Monte Carlo does without");
+  }
+}
+
+const AnyMatrix* KernelAnswer::find(std::string_view name) const {
+  const auto found =
+      std::find_if(matrices.begin(), matrices.end(), [&](const NamedMatrix& matrix) { return matrix.name == name; });
+  return found == matrices.end() ? nullptr : &found->values;
+}
+
+double answer_bytes(const KernelRequest& request, Index train, Index test, const Shape& shape) {
+  const double entry = request.precision == Precision::f32 && !takes_monte_carlo(request) ? 4.0 : 8.0;
+  const auto n = static_cast<double>(train);
+  switch (request.shown) {
+    case Shown::diagonal:
+      return 4 * n * entry;
+    case Shown::layers:  // each alone, then the stack
+      return 2 * static_cast<double>(lower(*network_of(request), shape, Wanted::per_layer).outputs) * n * n * entry;
+    case Shown::sweep: {
+      const auto depths = static_cast<double>(lower(*network_of(request), shape, Wanted::sweep).channels);
+      return depths * depths * n * n * entry;
+    }
+    case Shown::gram:
+      break;
+  }
+  return static_cast<double>(matrices_of(request)) * n * static_cast<double>(train + test) * entry;
+}
+
+KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train, const std::optional<Dataset>& test,
+                            const Backend& backend) {
+  request.validate(test.has_value());
+  require_memory(answer_bytes(request, train.count(), test ? test->count() : 0, train.shape), request.memory,
+                 fmt::format("this kernel of {} samples", train.count() + (test ? test->count() : 0)),
+                 "take fewer samples (--limit), single precision (--precision f32), or allow more (--memory)");
+  const auto start = std::chrono::steady_clock::now();
+  KernelAnswer answer;
+  if (request.shown == Shown::gram) {
+    fill_gram(request, "", train.view(), std::nullopt, backend, answer);
+    if (test) fill_gram(request, "test_", test->view(), train.view(), backend, answer);
+  } else {
+    fill_special(request, train, backend, answer);
+  }
+  answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return answer;
+}
+
+}  // namespace widelimit
