@@ -31,7 +31,7 @@ Network network_from_json(const nb::object& list) {
   const auto text = nb::cast<std::string>(is_text ? list : json_module().attr("dumps")(list));
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '[') {
-    fail(Code::input, "a network in JSON is a list of layers, [[\"dense\", {{}}], …]; got {}", text.substr(0, 40));
+    fail(Code::input, "a network in JSON is a list of layers, [[\"dense\"], …]; got {}", text.substr(0, 40));
   }
   return Network::parse(text);
 }
@@ -130,7 +130,7 @@ dense(w_std=1.4142) relu dense(w_std=1.4142) relu dense(w_std=1.4142)
 >>> net == wl.Network("repeat(2){ dense(w_std=1.4142) relu } dense(w_std=1.4142)")
 True
 >>> wl.Network("dense relu dense").to_json()
-[['dense', {}], ['relu', {}], ['dense', {}]]
+[['dense'], ['relu'], ['dense']]
 
 Networks can be compared, hashed, pickled and copied. presets() lists the presets.)doc";
 
@@ -180,9 +180,8 @@ void bind_network(nb::module_& module) {
       .def("__repr__", &network_repr)
       .def("__hash__", &hash_value)
       .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__reduce__", [](const Network& self) {
-        return nb::make_tuple(nb::type<Network>().attr("from_json"), nb::make_tuple(self.to_json().dump()));
-      });
+      .def("__getstate__", [](const Network& self) { return self.to_json().dump(); })
+      .def("__setstate__", [](Network* self, std::string_view text) { new (self) Network(Network::parse(text)); });
   module.def(
       "presets",
       [] {
@@ -193,7 +192,13 @@ void bind_network(nb::module_& module) {
         return usages;
       },
       nb::sig("def presets() -> dict[str, str]"),
-      "Every preset network with its arguments and their defaults, and what it is.");
+      R"doc(Every preset network with its arguments and their defaults, and what it is.
+
+>>> import widelimit as wl
+>>> for usage, what in wl.presets().items():
+...     print(usage, "-", what)  # doctest: +ELLIPSIS
+fc:N(w_std=1, b_std=0, activation=relu) - fully connected, L hidden layers
+...)doc");
 }
 
 }  // namespace widelimit::python

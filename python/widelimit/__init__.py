@@ -3,8 +3,8 @@
 >>> import widelimit as wl
 >>> net = wl.Network("fc:3")
 >>> print(wl.kernel(net, [[1.0, 0.0], [0.0, 1.0]]).round(6))
-[[0.25     0.065113]
- [0.065113 0.25    ]]
+[[0.25     0.066274]
+ [0.066274 0.25    ]]
 """
 
 from widelimit import _core

@@ -24,8 +24,8 @@ def register_activation(name: str, function: Callable[[NDArray[np.float64]], Arr
     >>> net.exactness
     'quadrature'
     >>> wl.kernel(net, np.eye(2)).round(6)
-    array([[0.493363, 0.      ],
-           [0.      , 0.493363]])
+    array([[0.604788, 0.      ],
+           [0.      , 0.604788]])
     """
     if not callable(function):
         raise InputError(f"activation '{name}' needs a function of a vector; got {type(function).__name__}")

@@ -104,9 +104,9 @@ def kernel(net, x1, x2=None, *, kind=None, precision=None, backend="cpu", thread
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]])
     >>> wl.kernel("dense relu dense", x).round(4)
-    array([[2.5   , 0.5938, 0.7116],
-           [0.5938, 5.    , 0.5938],
-           [0.7116, 0.5938, 0.25  ]])
+    array([[2.5   , 0.8296, 0.713 ],
+           [0.8296, 5.    , 0.4829],
+           [0.713 , 0.4829, 0.25  ]])
     >>> both = wl.kernel(wl.Network("fc:3"), x[:2], x, kind=("nngp", "ntk"))
     >>> both.nngp.shape, both.ntk.shape
     ((2, 3), (2, 3))
