@@ -11,15 +11,15 @@ import pytest
 
 import widelimit as wl
 
-# Each would take minutes.
+# Shape of x and a call; each would take minutes, or tens of seconds at the least.
 LONG = {
-    "vectors": "wl.kernel('fc:60', np.random.default_rng(0).normal(size=(20000, 8)))",
-    "rectangle": "wl.kernel('fc:60', *np.random.default_rng(0).normal(size=(2, 20000, 8)), precision='f32')",
-    "one thread": "wl.kernel('fc:60', np.random.default_rng(0).normal(size=(20000, 8)), threads=1)",
-    "reference": "wl.kernel('fc:60', np.random.default_rng(0).normal(size=(3000, 8)), backend='reference')",
-    "images": "wl.kernel('cntk:3(readout=flatten)', np.random.default_rng(0).normal(size=(2000, 8, 8, 1)))",
-    "monte carlo": "wl.monte_carlo_kernel('fc:3', np.random.default_rng(0).normal(size=(50, 8)), draws=1000000)",
-    "classical": "wl.classical_kernel('laplace', np.random.default_rng(0).normal(size=(20000, 2000)))",
+    "vectors": ((20000, 8), "wl.kernel('fc:60', x)"),
+    "rectangle": ((20000, 8), "wl.kernel('fc:60', x, x[::-1], precision='f32')"),
+    "one thread": ((20000, 8), "wl.kernel('fc:60', x, threads=1)"),
+    "reference": ((3000, 8), "wl.kernel('fc:60', x, backend='reference')"),
+    "images": ((2000, 8, 8, 1), "wl.kernel('cntk:3(readout=flatten)', x)"),
+    "monte carlo": ((50, 8), "wl.monte_carlo_kernel('fc:3', x, draws=1000000)"),
+    "classical": ((20000, 400), "wl.classical_kernel('laplace', x)"),
 }
 
 INTERRUPTED = """
@@ -29,10 +29,10 @@ sent = []
 def interrupt():
     sent.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
-wl.kernel('fc:1', np.eye(2))
-threading.Timer(0.7, interrupt).start()
+x = np.random.default_rng(0).normal(size={shape})
+threading.Timer(0.6, interrupt).start()
 try:
-    {work}
+    {call}
 except KeyboardInterrupt:
     print(time.monotonic() - sent[0])
     wl.kernel('fc:1', np.eye(2))
@@ -43,14 +43,15 @@ sys.exit('not interrupted')
 
 @pytest.mark.parametrize("work", LONG)
 def test_control_c(work):
-    code = INTERRUPTED.format(work=LONG[work])
+    shape, call = LONG[work]
+    code = INTERRUPTED.format(shape=shape, call=call)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 2
 
 
 def test_control_c_without_a_handler_ends_the_process():
-    code = "import numpy as np, widelimit as wl\nprint('ready', flush=True)\n" + LONG["vectors"]
+    code = "import numpy as np, widelimit as wl\nprint('ready', flush=True)\nwl.kernel('fc:60', np.ones((20000, 8)))"
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.5)

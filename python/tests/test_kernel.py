@@ -45,7 +45,7 @@ def test_reference_values(group, case, net):
         expected = values[f"{case}/{name}"]
         found = getattr(both, name)
         assert worst(found, expected) < hard
-        assert worst(np.where(easy, found, 0), np.where(easy, expected, 0)) < 1e-10
+        assert worst(found[easy], expected[easy]) < 1e-10
         assert worst(getattr(same, name), values[f"{case}/{name}_sym"]) < hard
         single = wl.kernel(net, x1, x2, kind=name, precision="f32")
         assert single.dtype == np.float32
@@ -74,7 +74,7 @@ def test_symmetric():
     assert np.linalg.eigvalsh(k).min() > -1e-12 * np.trace(k)
 
 
-@pytest.mark.parametrize("net", ["fc:3", "dense tanh dense", "conv relu flatten dense", "conv relu global_avg_pool dense"])
+@pytest.mark.parametrize("net", ["fc:3", "dense tanh dense", "conv relu flatten dense", "conv global_avg_pool dense"])
 @pytest.mark.parametrize("precision", ["f32", "f64"])
 def test_threads_give_the_same_bits(net, precision):
     x = X if "conv" not in net else IMAGES

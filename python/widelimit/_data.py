@@ -46,7 +46,7 @@ def load_data(
     train, _ = _core.load(
         os.fspath(spec), None, _texts(classes), limit, None, shuffle, scale, None, _text(label)
     )
-    return Data(*train)
+    return _data(*train)
 
 
 def load_train_test(
@@ -81,7 +81,12 @@ def load_train_test(
         split,
         _text(label),
     )
-    return Data(*first), None if second is None else Data(*second)
+    return _data(*first), None if second is None else _data(*second)
+
+
+def _data(x: Any, y: Any, class_names: list[str]) -> Data:
+    # The buffer protocol says long long where NumPy's int64 is long: the same numbers, another name in print.
+    return Data(x, y if y is None or y.dtype.kind == "f" else y.view(np.int64), class_names)
 
 
 def _text(value: Any) -> str | None:
