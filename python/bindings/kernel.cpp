@@ -39,9 +39,9 @@ struct Asked {
   }
 };
 
-/// (nngp, ntk), None in the place of what was not asked for.
-nb::tuple kernel(const Network& network, const SampleArray& x1, const std::optional<SampleArray>& x2, const Text& kind,
-                 const Text& precision, const std::string& backend, std::optional<int> threads) {
+/// The fields of Gram in order, None in the place of a matrix that was not asked for.
+nb::tuple grams(const Network& network, const SampleArray& x1, const std::optional<SampleArray>& x2, const Text& kind,
+                const Text& precision, const std::string& backend, std::optional<int> threads) {
   const Asked asked{kind, precision, backend, threads};
   Kind kinds{};
   Gram result = unlocked([&](Progress* progress) {
@@ -52,7 +52,8 @@ nb::tuple kernel(const Network& network, const SampleArray& x1, const std::optio
     return gram(network, view_samples(x1), view_samples(*x2), options, *machine);
   });
   return nb::make_tuple(has(kinds, Kind::nngp) ? as_array(std::move(result.nngp)) : nb::none(),
-                        has(kinds, Kind::ntk) ? as_array(std::move(result.ntk)) : nb::none());
+                        has(kinds, Kind::ntk) ? as_array(std::move(result.ntk)) : nb::none(), result.symmetric,
+                        result.route, result.quadrature_error, result.seconds);
 }
 
 nb::object diagonals(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
@@ -86,8 +87,9 @@ nb::object sweeps(const Network& network, const SampleArray& x, const Text& prec
 }  // namespace
 
 void bind_kernel(nb::module_& module) {
-  module.def("kernel", &kernel, "network"_a, "x1"_a, "x2"_a.none(), "kind"_a.none(), "precision"_a.none(), "backend"_a,
-             "threads"_a.none(), "The Gram matrices (nngp, ntk), None in the place of what kind does not name.");
+  module.def("gram", &grams, "network"_a, "x1"_a, "x2"_a.none(), "kind"_a.none(), "precision"_a.none(), "backend"_a,
+             "threads"_a.none(),
+             "(nngp, ntk, symmetric, route, quadrature_error, seconds), None for a matrix that kind does not name.");
   module.def("diagonal", &diagonals, "network"_a, "x"_a, "precision"_a.none(), "backend"_a, "threads"_a.none(),
              "Diagonals of nngp and ntk, 2 × n.");
   module.def("layer_contributions", &contributions, "network"_a, "x"_a, "precision"_a.none(), "backend"_a,

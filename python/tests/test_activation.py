@@ -69,6 +69,7 @@ def test_bad_values(function, error, message):
         wl.kernel("dense custom(name=bad) dense", X)
 
 
+@pytest.mark.filterwarnings("ignore::widelimit.AccuracyWarning")
 def test_values_of_other_types():
     wl.register_activation("whole", lambda x: (x > 0).astype(np.int8))
     wl.register_activation("listed", lambda x: [float(value > 0) for value in x])
@@ -99,6 +100,15 @@ def test_replacing():
     first = wl.kernel(net, X)
     wl.register_activation("changes", np.sin)
     assert not np.allclose(first, wl.kernel(net, X))
+
+
+def test_a_kink_is_warned_of():
+    wl.register_activation("kink", lambda x: np.maximum(x, 0))
+    with pytest.warns(wl.AccuracyWarning, match="quadrature") as caught:
+        wl.kernel("dense custom(name=kink) dense", X)
+    assert caught[0].filename == __file__
+    with pytest.warns(wl.AccuracyWarning):
+        assert wl.gram("dense custom(name=kink) dense", X).quadrature_error > 1e-6
 
 
 def test_bad_registrations():

@@ -93,6 +93,29 @@ def test_a_harmless_signal_changes_nothing():
     assert np.array_equal(k, wl.kernel("fc:10", x))
 
 
+FORKED = """
+import os
+import numpy as np, widelimit as wl
+x = np.random.default_rng(0).normal(size=(600, 8))
+k = wl.kernel('fc:3', x)
+child = os.fork()
+if child == 0:
+    same = np.array_equal(k, wl.kernel('fc:3', x)) and np.array_equal(k, wl.kernel('fc:3', x, threads=1))
+    wl.classical_kernel('rbf', x)
+    wl.monte_carlo_kernel('fc:1', x[:3], draws=2)
+    try:
+        wl.kernel('fc:3', x, threads=2)
+    except wl.InputError as error:
+        os._exit(0 if same and 'spawn' in str(error) else 1)
+    os._exit(2)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_child_does_not_wait_for_lost_threads():
+    assert subprocess.run([sys.executable, "-c", FORKED], timeout=30).returncode == 0
+
+
 def test_other_threads_run_meanwhile():
     ticks = []
     stop = threading.Event()

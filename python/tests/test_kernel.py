@@ -67,6 +67,17 @@ def test_kinds_and_their_order():
     assert pickle.loads(pickle.dumps(swapped))._fields == swapped._fields
 
 
+def test_gram_tells_how():
+    found = wl.gram("fc:2", X, X[:2], kind=("nngp", "ntk"), precision="f32")
+    assert found.nngp.shape == found.ntk.shape == (37, 2)
+    assert (found.symmetric, found.quadrature_error) == (False, 0.0)
+    assert "float" in found.route
+    assert found.seconds > 0
+    alone = wl.gram("fc:2", X)
+    assert alone.symmetric
+    assert alone.nngp is None
+
+
 def test_symmetric():
     k = wl.kernel("fc:3", X)
     assert np.array_equal(k, k.T)

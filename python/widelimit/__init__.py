@@ -21,13 +21,15 @@ from widelimit._core import (
     presets,
 )
 from widelimit._data import Data, load_data, load_train_test
-from widelimit._kernels import diagonal, kernel, layer_contributions, sweep
+from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
 
 __version__ = _core.version()
 
 __all__ = [
+    "AccuracyWarning",
     "BackendPresence",
     "Data",
+    "Gram",
     "InputError",
     "LayerShape",
     "Network",
@@ -37,6 +39,7 @@ __all__ = [
     "backends",
     "classical_kernel",
     "diagonal",
+    "gram",
     "kernel",
     "layer_contributions",
     "load_data",
@@ -48,5 +51,5 @@ __all__ = [
 ]
 
 # Tracebacks, pickles and help name these as users do.
-for _type in (BackendPresence, InputError, LayerShape, Network, NumericalError, ResourceError):
+for _type in (AccuracyWarning, BackendPresence, InputError, LayerShape, Network, NumericalError, ResourceError):
     _type.__module__ = "widelimit"

@@ -11,6 +11,7 @@ from widelimit import _core
 from widelimit._core import Network
 from widelimit._kernels import Array, as_network
 from widelimit._samples import as_samples
+from widelimit._threads import usable
 
 
 class MonteCarlo(NamedTuple):
@@ -40,7 +41,7 @@ def classical_kernel(
            [0.367879, 1.      ]])
     """
     second = None if x2 is None else as_samples(x2, "x2")
-    return _core.classical_kernel(kernel, as_samples(x1, "x1"), second, precision, threads)
+    return _core.classical_kernel(kernel, as_samples(x1, "x1"), second, precision, usable(threads))
 
 
 def monte_carlo_kernel(
@@ -68,5 +69,7 @@ def monte_carlo_kernel(
     """
     second = None if x2 is None else as_samples(x2, "x2")
     return MonteCarlo(
-        *_core.monte_carlo_kernel(as_network(net), as_samples(x1, "x1"), second, width, draws, seed, ntk, threads)
+        *_core.monte_carlo_kernel(
+            as_network(net), as_samples(x1, "x1"), second, width, draws, seed, ntk, usable(threads)
+        )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError, Network
 from widelimit._samples import as_samples
+from widelimit._threads import usable
 
 Array = NDArray[np.float32] | NDArray[np.float64]
 
@@ -34,6 +36,30 @@ class Ntk(NamedTuple):
 
 
 _RESULTS = {result._fields: result for result in (NngpNtk, NtkNngp, Nngp, Ntk)}
+
+
+class AccuracyWarning(UserWarning):
+    """Quadrature leaves fewer digits than a reader of the result would expect."""
+
+
+# What a kernel by quadrature may lose before the user is told.
+_TOLERATED = 1e-6
+
+
+class Gram(NamedTuple):
+    """Kernels with what is known about how they came to be."""
+
+    nngp: Array | None
+    """None unless asked for."""
+    ntk: Array | None
+    """None unless asked for."""
+    symmetric: bool
+    """One set of samples against itself."""
+    route: str
+    """How it was computed, in words."""
+    quadrature_error: float
+    """Estimate of the largest relative error that quadrature left in nngp; 0 where all formulas are closed."""
+    seconds: float
 
 
 class LayerContributions(NamedTuple):
@@ -112,10 +138,35 @@ def kernel(net, x1, x2=None, *, kind=None, precision=None, backend="cpu", thread
     ((2, 3), (2, 3))
     """
     asked, result = _requested(kind)
+    found = _gram(net, x1, x2, asked, precision, backend, threads)
+    return _named({"nngp": found.nngp, "ntk": found.ntk}, asked, result)
+
+
+def gram(net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None) -> Gram:
+    """As kernel, with what is known of the computation: its route, its error by quadrature, its time.
+
+    >>> import numpy as np, widelimit as wl
+    >>> found = wl.gram("dense tanh dense", np.eye(2))
+    >>> found.ntk.shape, found.nngp, found.symmetric
+    ((2, 2), None, True)
+    >>> 0 < found.quadrature_error < 1e-12
+    True
+    """
+    return _gram(net, x1, x2, _requested(kind)[0], precision, backend, threads)
+
+
+def _gram(net, x1, x2, kind, precision, backend, threads) -> Gram:
     first = as_samples(x1, "x1")
     second = None if x2 is None else as_samples(x2, "x2")
-    nngp, ntk = _core.kernel(as_network(net), first, second, asked, precision, backend, threads)
-    return _named({"nngp": nngp, "ntk": ntk}, asked, result)
+    found = Gram(*_core.gram(as_network(net), first, second, kind, precision, backend, usable(threads)))
+    if found.quadrature_error > _TOLERATED:
+        warnings.warn(
+            f"quadrature leaves a relative error of about {found.quadrature_error:.0e} in the kernel: an activation "
+            "is not smooth enough at the scale of the data; scale the data, or use an activation with a closed form",
+            AccuracyWarning,
+            stacklevel=3,
+        )
+    return found
 
 
 def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None):
@@ -130,7 +181,7 @@ def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None):
     asked, result = _requested("ntk" if kind is None else kind)
     if result is None and (asked,) not in _RESULTS:
         raise InputError(f"kernel kind {kind!r} is unknown; choose 'ntk', 'nngp' or a tuple of these, each once")
-    nngp, ntk = _core.diagonal(as_network(net), as_samples(x, "x"), precision, backend, threads)
+    nngp, ntk = _core.diagonal(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
     return _named({"nngp": nngp, "ntk": ntk}, asked, result)
 
 
@@ -153,7 +204,7 @@ def layer_contributions(
     True
     """
     return LayerContributions(
-        *_core.layer_contributions(as_network(net), as_samples(x, "x"), precision, backend, threads)
+        *_core.layer_contributions(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
     )
 
 
@@ -178,4 +229,4 @@ def sweep(
     >>> np.allclose(all_depths[3, 0], wl.kernel("fc:3", x))
     True
     """
-    return _core.sweep(as_network(net), as_samples(x, "x"), precision, backend, threads)
+    return _core.sweep(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
