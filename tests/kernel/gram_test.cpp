@@ -19,6 +19,7 @@ const std::vector<std::string> vector_networks = {
     "dense abs dense(b_std=0.5) sin dense",
     "dense residual{ relu dense(b_std=0.1) | dense(w_std=0.7) } relu dense",
     "dense layer_norm relu dropout(rate=0.8) dense",
+    "dense residual{ relu dense scale(by=-0.5) } relu scale(by=2) dense",
     "dense tanh dense sigmoid dense",
     "dense cos dense rectified_monomial(degree=2) dense exp dense",
     "dense gaussian dense polynomial(coef=[0.1, 0.6, 0.3]) dense"};
@@ -197,6 +198,19 @@ TEST(Gram, TwoLayerFormula) {
         EXPECT_NEAR(f64(k.ntk)(i, j), expected, (i == j ? 1e-7 : 1e-13) * (1 + std::abs(expected)));
       }
     }
+  }
+}
+
+/// A scale is a weight that nobody trains: it multiplies both kernels of what comes before it by its square.
+TEST(Gram, ScaleMultipliesBySquare) {
+  const auto backend = make_backend("cpu");
+  const Matrix<double> x = normal(4, 5, 14);
+  const SampleView view(x.view(), {1, 1, 5});
+  const Gram plain = gram(Network::parse("dense relu dense"), view, {.kind = Kind::both}, *backend);
+  const Gram scaled = gram(Network::parse("dense relu dense scale(by=-3)"), view, {.kind = Kind::both}, *backend);
+  for (Index k = 0; k < 16; ++k) {
+    EXPECT_NEAR(f64(scaled.nngp).data()[k], 9 * f64(plain.nngp).data()[k], 1e-14);
+    EXPECT_NEAR(f64(scaled.ntk).data()[k], 9 * f64(plain.ntk).data()[k], 1e-14);
   }
 }
 

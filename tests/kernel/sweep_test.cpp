@@ -1,5 +1,7 @@
 #include "widelimit/backend/select.hpp"
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/data/catalogue.hpp"
 #include "widelimit/data/npz.hpp"
 #include "widelimit/kernel/gram.hpp"
 
@@ -38,6 +40,32 @@ TEST(Sweep, EveryEntryIsANetworkOfItsOwn) {
         }
         EXPECT_NEAR(values.data()[(i * 4 + j) * 49 + k], expected, 1e-13 * (1 + std::abs(expected)));
       }
+    }
+  }
+}
+
+/// Arora et al.'s own program, whose input covariance is ⟨x,x'⟩: d times ours.
+TEST(Sweep, AgreesWithThePublishedProgram) {
+  const auto golden = read_npz_arrays(std::string(WIDELIMIT_GOLDEN) + "/open_uci.npz").arrays;
+  const auto backend = make_backend("cpu");
+  for (const auto& [name, expected] : golden) {
+    Dataset data;
+    try {
+      data = load_data("uci:" + name);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    const Index n = expected.dims.back();
+    const auto& x = std::get<Matrix<double>>(data.values);
+    const Index depths = expected.dims.front();
+    const Network network = Network::parse("fc:" + std::to_string(depths - 1));
+    const Sweep ours = sweep(network, {x.view().block(0, 0, n, x.cols()), data.shape}, {}, *backend);
+    const auto& values = std::get<Matrix<double>>(ours.values);
+    const auto& theirs = std::get<Matrix<double>>(expected.values);
+    for (Index k = 0; k < depths * depths * n * n; ++k) {
+      // Sets with equal rows: the program takes roots of cancelled differences there, as the other references do.
+      const double d = static_cast<double>(x.cols());
+      EXPECT_NEAR(values.data()[k] * d, theirs.data()[k], 1e-8 * (1 + std::abs(theirs.data()[k])));
     }
   }
 }
