@@ -29,8 +29,8 @@ void check_kernel_path(const std::filesystem::path& path, double bytes) {
   if (path.extension() != ".npz" && !is_hdf5(path)) {
     fail(Code::usage, "--out {}: the ending must be .npz or .h5", path.string());
   }
-  const AtomicFile probe(path);
-  probe.require_space(static_cast<std::size_t>(bytes));
+  AtomicFile probe(path);
+  if (bytes >= 1) probe.require_space(static_cast<std::size_t>(bytes));
 }
 
 void write_kernel(const std::filesystem::path& path, const KernelAnswer& answer, const TrainTest& data,

@@ -78,7 +78,7 @@ TEST(Statuses, AnInterruptLeavesNothingBehind) {
                                            "reference", "--out", "k.npz", "--progress"},
                                           std::chrono::milliseconds(1500));
   EXPECT_EQ(run.status, 130) << run.err;
-  EXPECT_NE(run.err.find("widelimit: error: interrupted"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("widelimit: error: "), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("pairs/s"), std::string::npos) << run.err;
   EXPECT_TRUE(run.out.empty());
   EXPECT_TRUE(folder.names().empty());

@@ -1,6 +1,7 @@
 #include "widelimit/report/kernel_figures.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace widelimit {
@@ -21,6 +22,18 @@ Matrix<double> reordered(const AnyMatrix& gram, const std::vector<Index>& rows) 
       },
       gram);
   return result;
+}
+
+void divide_by_norms(Matrix<double>& gram) {
+  std::vector<double> inverse(static_cast<std::size_t>(gram.rows()));
+  for (Index i = 0; i < gram.rows(); ++i) {
+    inverse[static_cast<std::size_t>(i)] = gram(i, i) > 0 ? 1 / std::sqrt(gram(i, i)) : 0.0;
+  }
+  for (Index i = 0; i < gram.rows(); ++i) {
+    for (Index j = 0; j < gram.cols(); ++j) {
+      gram(i, j) *= inverse[static_cast<std::size_t>(i)] * inverse[static_cast<std::size_t>(j)];
+    }
+  }
 }
 
 std::vector<Band> bands_of(const Dataset& data, const std::vector<Index>& rows) {
@@ -51,16 +64,18 @@ ClassOrder order_by_class(const Dataset& data, Index most) {
   return order;
 }
 
-Illustration kernel_heat_map(const AnyMatrix& gram, const Dataset& data, const std::string& title) {
+Illustration kernel_heat_map(const AnyMatrix& gram, const Dataset& data, const std::string& title, Shade shade) {
   const ClassOrder order = order_by_class(data);
   const std::string axis = order.bands.empty() ? "sample" : "class";
+  Matrix<double> shown_matrix = reordered(gram, order.rows);
+  if (shade == Shade::correlation) divide_by_norms(shown_matrix);
   Illustration picture;
-  picture.figure = heat_map(reordered(gram, order.rows).view(), {.title = title,
-                                                                 .row_label = axis,
-                                                                 .column_label = axis,
-                                                                 .value_label = "",
-                                                                 .row_bands = order.bands,
-                                                                 .column_bands = order.bands});
+  picture.figure = heat_map(shown_matrix.view(), {.title = title,
+                                                  .row_label = axis,
+                                                  .column_label = axis,
+                                                  .value_label = shade == Shade::correlation ? "correlation" : "",
+                                                  .row_bands = order.bands,
+                                                  .column_bands = order.bands});
   const Index shown = std::ssize(order.rows);
   picture.caption = order.bands.empty() ? "Samples in their own order." : "Samples ordered by class.";
   if (shown < data.count()) picture.caption += fmt::format(" {} of {} samples, evenly spaced.", shown, data.count());
