@@ -98,13 +98,13 @@ TEST_F(Figures, TextIsOnlyText) {
 }
 
 TEST_F(Figures, CurvesLeaveOutWhatALogAxisCannotShow) {
-  const Figure figure = curves({{"spectrum", {1, 2, 3}, {1, 1e-3, -1e-17}}}, {.title = "s", .y_scale = Scale::log});
+  const Figure figure = curves({{"spectrum", {1, 2, 3}, {1, 1e-3, -1e-17}}}, {.title = "s", .y_scale = AxisScale::log});
   EXPECT_NE(figure.note.find("1 of 3"), std::string::npos);
   EXPECT_TRUE(holds(figure, "10⁻³"));
 }
 
 TEST_F(Figures, CurvesOfAwkwardSizesAndValues) {
-  for (const Scale scale : {Scale::linear, Scale::log}) {
+  for (const AxisScale scale : {AxisScale::linear, AxisScale::log}) {
     const CurvesOptions options{.title = "t", .x_scale = scale, .y_scale = scale};
     EXPECT_TRUE(holds(curves({{"point", {1}, {1}}}, options), "</svg>"));
     EXPECT_TRUE(holds(curves({{"flat", {1, 2}, {3, 3}}, {"empty", {}, {}}}, options), "</svg>"));
@@ -132,7 +132,7 @@ TEST_F(Figures, CurvesRefusals) {
   EXPECT_EQ(code_of([] { return curves({}, {}); }), Code::usage);
   EXPECT_EQ(code_of([] { return curves({{"a", {1, 2}, {1}}}, {}); }), Code::usage);
   EXPECT_EQ(code_of([] { return curves({{"a", {1}, {HUGE_VAL}}}, {}); }), Code::numerical);
-  EXPECT_EQ(code_of([] { return curves({{"a", {1}, {-1}}}, {.y_scale = Scale::log}); }), Code::usage);
+  EXPECT_EQ(code_of([] { return curves({{"a", {1}, {-1}}}, {.y_scale = AxisScale::log}); }), Code::usage);
 }
 
 TEST_F(Figures, BarsOfAwkwardValues) {

@@ -55,9 +55,11 @@ Illustration spectrum_figure() {
     }
   }
   spectra[2].y.back() = -1e-17;
-  Figure figure = curves(
-      spectra,
-      {.title = "Spectrum", .x_label = "index", .y_label = "eigenvalue", .x_scale = Scale::log, .y_scale = Scale::log});
+  Figure figure = curves(spectra, {.title = "Spectrum",
+                                   .x_label = "index",
+                                   .y_label = "eigenvalue",
+                                   .x_scale = AxisScale::log,
+                                   .y_scale = AxisScale::log});
   return {std::move(figure), "Eigenvalues from the largest to the smallest.", "Three falling lines"};
 }
 

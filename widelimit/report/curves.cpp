@@ -29,7 +29,7 @@ struct Extent {
   }
 };
 
-double on_scale(double value, Scale scale) { return scale == Scale::log ? std::log10(value) : value; }
+double on_scale(double value, AxisScale scale) { return scale == AxisScale::log ? std::log10(value) : value; }
 
 void require_points(const Series& series) {
   if (series.x.size() != series.y.size())
@@ -43,8 +43,8 @@ void require_points(const Series& series) {
 std::vector<Point> showable(const Series& series, const CurvesOptions& options) {
   std::vector<Point> points;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    const bool hidden =
-        (options.x_scale == Scale::log && series.x[i] <= 0) || (options.y_scale == Scale::log && series.y[i] <= 0);
+    const bool hidden = (options.x_scale == AxisScale::log && series.x[i] <= 0) ||
+                        (options.y_scale == AxisScale::log && series.y[i] <= 0);
     if (!hidden) points.push_back({series.x[i], series.y[i]});
   }
   return points;
@@ -52,7 +52,7 @@ std::vector<Point> showable(const Series& series, const CurvesOptions& options) 
 
 /// Neighbours that fall into one pixel column become its first, lowest, highest and last point: the eye sees the
 /// same line, and a spectrum of thousands costs kilobytes.  O(points).
-std::vector<Point> thinned(const std::vector<Point>& points, const Extent& x, Scale scale) {
+std::vector<Point> thinned(const std::vector<Point>& points, const Extent& x, AxisScale scale) {
   if (points.size() <= static_cast<std::size_t>(4 * pixel_columns)) return points;
   const double left = on_scale(x.low, scale);
   const double width = on_scale(x.high, scale) / pixel_columns - left / pixel_columns;
@@ -88,8 +88,8 @@ std::string tics_between(const Extent& extent) {
 }
 
 /// Explicit ranges: gnuplot widens an axis to its next tic, which overflows near the largest doubles.
-void set_axis(Drawing& drawing, char axis, const Extent& extent, Scale scale) {
-  if (scale == Scale::log) {
+void set_axis(Drawing& drawing, char axis, const Extent& extent, AxisScale scale) {
+  if (scale == AxisScale::log) {
     const double margin = extent.low == extent.high ? 2.0 : 1.0;
     drawing.line("set logscale {}", axis);
     drawing.line("set {}range [{}:{}]", axis, std::max(extent.low / margin, std::numeric_limits<double>::min()),

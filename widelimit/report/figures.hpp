@@ -36,7 +36,7 @@ struct HeatMapOptions {
 [[nodiscard]] Figure heat_map(MatrixView<const float> matrix, const HeatMapOptions& options);
 [[nodiscard]] Figure heat_map(const AnyMatrix& matrix, const HeatMapOptions& options);
 
-enum class Scale { linear, log };
+enum class AxisScale { linear, log };
 
 /// One named line, its points joined in the order given.
 struct Series {
@@ -49,8 +49,8 @@ struct CurvesOptions {
   std::string title = {};
   std::string x_label = {};
   std::string y_label = {};
-  Scale x_scale = Scale::linear;
-  Scale y_scale = Scale::linear;
+  AxisScale x_scale = AxisScale::linear;
+  AxisScale y_scale = AxisScale::linear;
 };
 
 /// Lines over common axes. Points that a logarithmic axis cannot show are left out, which Figure::note then says;

@@ -95,9 +95,11 @@ Illustration spectrum_curves(const std::vector<std::pair<std::string, Spectrum>>
     if (!entry.second.note.empty()) picture.caption = entry.second.note;
     series.push_back(std::move(line));
   }
-  picture.figure = curves(
-      series,
-      {.title = title, .x_label = "rank", .y_label = "eigenvalue", .x_scale = Scale::log, .y_scale = Scale::log});
+  picture.figure = curves(series, {.title = title,
+                                   .x_label = "rank",
+                                   .y_label = "eigenvalue",
+                                   .x_scale = AxisScale::log,
+                                   .y_scale = AxisScale::log});
   picture.alt = title + ": eigenvalues against their rank";
   return picture;
 }
