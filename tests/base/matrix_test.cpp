@@ -1,5 +1,7 @@
 #include "widelimit/base/matrix.hpp"
 
+#include "widelimit/base/transpose.hpp"
+
 #include "widelimit/base/samples.hpp"
 
 #include <gtest/gtest.h>
@@ -34,16 +36,41 @@ TEST(Matrix, IsAlignedForVectors) {
   }
 }
 
-TEST(Matrix, MovesAndHandsItsMemoryOver) {
+TEST(Matrix, MovesItsMemory) {
   Matrix<double> first(2, 2);
   first(1, 1) = 5;
   const double* memory = first.data();
   Matrix<double> second = std::move(first);
   EXPECT_EQ(second.data(), memory);
   EXPECT_EQ(second(1, 1), 5);
-  double* released = second.release();
-  EXPECT_EQ(released, memory);
-  release_pages(released);
+}
+
+TEST(Matrix, StartsAtZeroHoweverLarge) {
+  for (const Index size : {1, 37, 1500}) {
+    Matrix<double> matrix(size, size);
+    for (Index k = 0; k < size * size; ++k) ASSERT_EQ(matrix.data()[k], 0);
+  }
+}
+
+TEST(Matrix, TransposesAnySize) {
+  for (const Index rows : {0, 1, 3, 4, 16, 37}) {
+    for (const Index cols : {0, 1, 2, 5, 16, 37}) {
+      Matrix<float> single(rows, cols);
+      Matrix<double> twice(rows, cols);
+      for (Index k = 0; k < rows * cols; ++k)
+        single.data()[k] = static_cast<float>(k), twice.data()[k] = -static_cast<double>(k);
+      Matrix<float> single_transposed(cols, rows);
+      Matrix<double> twice_transposed(cols, rows);
+      transpose(std::as_const(single).view(), single_transposed.view());
+      transpose(std::as_const(twice).view(), twice_transposed.view());
+      for (Index i = 0; i < rows; ++i) {
+        for (Index j = 0; j < cols; ++j) {
+          EXPECT_EQ(single_transposed(j, i), single(i, j));
+          EXPECT_EQ(twice_transposed(j, i), twice(i, j));
+        }
+      }
+    }
+  }
 }
 
 TEST(Matrix, BlocksAreWindows) {
@@ -65,7 +92,8 @@ TEST(Matrix, BlocksAreWindows) {
 
 TEST(Matrix, TooLargeIsAnErrorOfResources) {
   try {
-    release_pages(allocate_pages(std::numeric_limits<std::size_t>::max() - 5));
+    const std::size_t bytes = std::numeric_limits<std::size_t>::max() - 5;
+    release_pages(allocate_pages(bytes), bytes);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::resource);

@@ -34,6 +34,7 @@ const std::vector<Case>& cases() {
       {"dense tanh dense sigmoid dense swish dense softplus dense", vector},
       {"dense custom(name=finite_cubic) dense", vector},
       {"dense layer_norm erf dense", vector},
+      {"dense residual{ erf dense scale(by=-0.7) } erf scale(by=2) dense", vector},
       {"dense erf dropout(rate=0.6) dense erf dropout(rate=0.7) dense", vector},
       {"dense residual{ erf dense } residual{ erf dense | dense } dense", vector},
       {"dense residual{ erf | dense } residual{ erf } dense", vector},

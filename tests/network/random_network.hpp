@@ -48,7 +48,7 @@ class RandomNetwork {
   }
 
   Layer layer(Index nesting) {
-    switch (below(nesting > 0 ? 11 : 9)) {
+    switch (below(nesting > 0 ? 12 : 10)) {
       case 0:
         return Dense{not_negative(), not_negative()};
       case 1:
@@ -68,6 +68,8 @@ class RandomNetwork {
       case 7:
         return Attention{};
       case 8:
+        return Scale{random_.normal(next_++)};
+      case 9:
         return activation();
       default:
         return coin() ? Residual{layers(nesting - 1), layers(nesting - 1)}

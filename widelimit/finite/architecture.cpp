@@ -57,6 +57,7 @@ struct ShapeAfter {
   Shape operator()(const Activation&, const Shape& in, Index) const { return in; }
   Shape operator()(const LayerNorm&, const Shape& in, Index) const { return in; }
   Shape operator()(const Dropout&, const Shape& in, Index) const { return in; }
+  Shape operator()(const Scale&, const Shape& in, Index) const { return in; }
   Shape operator()(const GlobalPool&, const Shape& in, Index) const { return {1, 1, in.channels}; }
   Shape operator()(const Flatten&, const Shape& in, Index) const { return in.flattened(); }
   Shape operator()(const Residual& residual, const Shape& in, Index channels) const {
@@ -153,6 +154,7 @@ class Builder {
   void lay_out(const GlobalPool&, Stage&) {}
   void lay_out(const Flatten&, Stage&) {}
   void lay_out(const LayerNorm&, Stage&) {}
+  void lay_out(const Scale&, Stage&) {}
 
   Index hidden_;
   ShapeAfter shape_after_;

@@ -63,6 +63,9 @@ class Backward {
   Tensor apply(const Dropout& layer, const Stage& stage, const Tensor&, const Arms&, const Tensor& signal) {
     return drop(layer, stage.dropout, dropout_, signal);
   }
+  Tensor apply(const Scale& layer, const Stage&, const Tensor&, const Arms&, const Tensor& signal) {
+    return rescale(layer, signal);
+  }
   Tensor apply(const Attention&, const Stage& stage, const Tensor& input, const Arms&, const Tensor& signal) {
     const AttentionWeights weights = attention_weights(architecture_, parameters_, stage);
     AttentionValues values = attend(weights, input);

@@ -52,6 +52,7 @@ class Forward {
   Tensor apply(const Dropout& layer, const Stage& stage, const Tensor& input, Arms&) const {
     return drop(layer, stage.dropout, dropout_, input);
   }
+  Tensor apply(const Scale& layer, const Stage&, const Tensor& input, Arms&) const { return rescale(layer, input); }
   Tensor apply(const Attention&, const Stage& stage, const Tensor& input, Arms&) const {
     const AttentionWeights weights = attention_weights(architecture_, parameters_, stage);
     return affine(weights.slots[2], weights.weights[2], attend(weights, input).u);

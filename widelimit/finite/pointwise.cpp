@@ -116,6 +116,11 @@ Tensor normalise_signal(const Tensor& input, const Tensor& signal) {
   return back;
 }
 
+Tensor rescale(const Scale& scale, Tensor values) {
+  for (Index i = 0; i < values.size(); ++i) values[i] *= scale.by;
+  return values;
+}
+
 Tensor drop(const Dropout& dropout, Index layer, const DropoutDraw& draw, Tensor values) {
   const Random random(draw.seed, dropout_streams + static_cast<std::uint64_t>(layer));
   const auto first = static_cast<std::uint64_t>(draw.first_sample * values.shape().size());

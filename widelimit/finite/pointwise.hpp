@@ -18,6 +18,9 @@ namespace widelimit {
 [[nodiscard]] Tensor normalise(const Tensor& input);
 [[nodiscard]] Tensor normalise_signal(const Tensor& input, const Tensor& signal);
 
+/// Values times `by`; linear and symmetric, so the signal passes through the same function.
+[[nodiscard]] Tensor rescale(const Scale& scale, Tensor values);
+
 /// Where dropout masks come from: the mask of a value is a pure function of (seed, dropout layer, sample number,
 /// place in the sample).
 struct DropoutDraw {

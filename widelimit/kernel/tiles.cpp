@@ -2,6 +2,7 @@
 
 #include "widelimit/backend/overflow.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/transpose.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -25,27 +26,41 @@ class PairCounter {
 
 Range tile_range(Index tile, Index edge, Index n) { return {tile * edge, std::min(n, (tile + 1) * edge)}; }
 
+struct Tile {
+  Range rows;
+  Range cols;
+};
+
+/// A square on the diagonal as rectangles above it and small squares on it: what lies below is never computed.
+void split_square(Range square, std::vector<Tile>& tiles) {
+  constexpr Index smallest = 64;
+  if (square.size() <= smallest) {
+    if (square.size() > 0) tiles.push_back({square, square});
+    return;
+  }
+  const Index middle = square.begin + (square.size() / 2 + smallest - 1) / smallest * smallest;
+  tiles.push_back({{square.begin, middle}, {middle, square.end}});
+  split_square({square.begin, middle}, tiles);
+  split_square({middle, square.end}, tiles);
+}
+
+/// Tiles that cover the upper triangle, row by row.
+std::vector<Tile> upper_tiles(Index n, Index edge) {
+  std::vector<Tile> tiles;
+  for (Index row = 0; row * edge < n; ++row) {
+    const Range rows = tile_range(row, edge, n);
+    split_square(rows, tiles);
+    for (Index col = row + 1; col * edge < n; ++col) tiles.push_back({rows, tile_range(col, edge, n)});
+  }
+  return tiles;
+}
+
 template <typename T>
 std::vector<MatrixView<T>> blocks(const std::vector<MatrixView<T>>& outputs, Range rows, Range cols) {
   std::vector<MatrixView<T>> result;
   result.reserve(outputs.size());
   for (const auto& output : outputs) result.push_back(output.block(rows.begin, cols.begin, rows.size(), cols.size()));
   return result;
-}
-
-/// to = fromᵀ, in blocks that stay in cache on both sides.
-template <typename T>
-void transpose(MatrixView<const T> from, MatrixView<T> to) {
-  constexpr Index block = 16;
-  for (Index i0 = 0; i0 < from.rows; i0 += block) {
-    for (Index j0 = 0; j0 < from.cols; j0 += block) {
-      const Index i1 = std::min(i0 + block, from.rows);
-      const Index j1 = std::min(j0 + block, from.cols);
-      for (Index j = j0; j < j1; ++j) {
-        for (Index i = i0; i < i1; ++i) to(j, i) = from(i, j);
-      }
-    }
-  }
 }
 
 /// Copies the strict upper triangle of a square tile below its diagonal.
@@ -83,19 +98,18 @@ void fill_symmetric(const Backend& backend, const Recipe& recipe, const Loaded& 
                     const std::vector<MatrixView<T>>& outputs, Progress* progress) {
   const Index n = x.count();
   const Index edge = backend.tile_edge(recipe, precision_of<T>);
-  const Index tiles = (n + edge - 1) / edge;
   Matrix<double> diagonal(recipe.outputs, n);
   backend.diagonal(recipe, x, diagonal.view());
 
+  const std::vector<Tile> tiles = upper_tiles(n, edge);
   PairCounter counter(progress, n * (n + 1) / 2);
-  const auto fill = [&](Index tile_row, Index tile_col) {
-    const Range rows = tile_range(tile_row, edge, n);
-    const Range cols = tile_range(tile_col, edge, n);
+  const auto fill = [&](const Tile& tile) {
+    const auto& [rows, cols] = tile;
     const auto upper = blocks(outputs, rows, cols);
     backend.tile(recipe, x, rows, x, cols, upper);
     for (std::size_t s = 0; s < outputs.size(); ++s) {
-      if (tile_row != tile_col) {
-        transpose<T>(upper[s], outputs[s].block(cols.begin, rows.begin, cols.size(), rows.size()));
+      if (rows.begin != cols.begin) {
+        transpose(MatrixView<const T>(upper[s]), outputs[s].block(cols.begin, rows.begin, cols.size(), rows.size()));
         continue;
       }
       mirror_within(upper[s]);
@@ -105,19 +119,10 @@ void fill_symmetric(const Backend& backend, const Recipe& recipe, const Loaded& 
         outputs[s](i, i) = value;
       }
     }
-    counter.add(tile_row == tile_col ? rows.size() * (rows.size() + 1) / 2 : rows.size() * cols.size());
+    counter.add(rows.begin == cols.begin ? rows.size() * (rows.size() + 1) / 2 : rows.size() * cols.size());
   };
-  // Task k is tile (row, col) of the upper triangle, read off row by row.
-  std::vector<std::pair<Index, Index>> upper_tiles;
-  for (Index row = 0; row < tiles; ++row) {
-    for (Index col = row; col < tiles; ++col) upper_tiles.emplace_back(row, col);
-  }
   backend.for_each(
-      static_cast<Index>(upper_tiles.size()),
-      [&](Index k) {
-        const auto& tile = upper_tiles[static_cast<std::size_t>(k)];
-        fill(tile.first, tile.second);
-      },
+      static_cast<Index>(tiles.size()), [&](Index k) { fill(tiles[static_cast<std::size_t>(k)]); },
       [&] { counter.tell(); });
 }
 

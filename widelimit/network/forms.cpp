@@ -93,6 +93,7 @@ std::vector<Form> make_forms() {
       {"flatten", Flatten{}, {}},
       {"layer_norm", LayerNorm{}, {}},
       {"dropout", Dropout{}, {argument("rate", &Dropout::rate, share)}},
+      {"scale", Scale{}, {argument("by", &Scale::by)}},
       {"attention", Attention{}, {}},
       {"residual",
        Residual{},

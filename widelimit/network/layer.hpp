@@ -77,6 +77,12 @@ struct Dropout {
   bool operator==(const Dropout&) const = default;
 };
 
+/// Values times `by`: weighs a branch, as residual networks need to stay stable when they are deep.
+struct Scale {
+  double by = 1.0;
+  bool operator==(const Scale&) const = default;
+};
+
 /// Global self-attention, 1/d scaling, tied query and key weights, softmax, no positional embedding.
 struct Attention {
   bool operator==(const Attention&) const = default;
@@ -93,7 +99,7 @@ struct Residual {
 /// alternative must teach.
 struct Layer {
   using Variant =
-      std::variant<Dense, Conv, Activation, Pool, GlobalPool, Flatten, LayerNorm, Dropout, Attention, Residual>;
+      std::variant<Dense, Conv, Activation, Pool, GlobalPool, Flatten, LayerNorm, Dropout, Scale, Attention, Residual>;
   Variant value;
 
   template <typename T>

@@ -53,6 +53,7 @@ class Walk {
   Grid after(const Activation&, Grid grid, const Text&, const Text&) { return grid; }
   Grid after(const LayerNorm&, Grid grid, const Text&, const Text&) { return grid; }
   Grid after(const Dropout&, Grid grid, const Text&, const Text&) { return grid; }
+  Grid after(const Scale&, Grid grid, const Text&, const Text&) { return grid; }
   Grid after(const Attention&, Grid grid, const Text&, const Text&) { return grid; }
   Grid after(const GlobalPool&, Grid, const Text&, const Text&) { return {}; }
   Grid after(const Flatten&, Grid, const Text&, const Text&) { return {}; }
@@ -85,6 +86,7 @@ struct ReadsPositions {
   bool operator()(const Flatten&) const { return true; }
   bool operator()(const LayerNorm&) const { return false; }
   bool operator()(const Dropout&) const { return false; }
+  bool operator()(const Scale&) const { return false; }
   bool operator()(const Attention&) const { return true; }
   bool operator()(const Residual& residual) const {
     return reads_positions(residual.branch) || (residual.shortcut && reads_positions(*residual.shortcut));

@@ -75,6 +75,9 @@ class Lowering {
   void operator()(const LayerNorm&) { push({.op = Op::layer_norm}); }
   void operator()(const Dropout& dropout) { push({.op = Op::dropout, .rate = dropout.rate}); }
 
+  /// A layer without weights of its own: no channel trains it.
+  void operator()(const Scale& scale) { push({.op = Op::affine, .w2 = scale.by * scale.by}); }
+
   /// ζΣζ'ᵀ, then the value and the output weights, each with standard deviation 1: Θ ← 2Σ_new + ζΘζ'ᵀ.
   void operator()(const Attention&) {
     push({.op = Op::attend});

@@ -65,10 +65,15 @@ class Cpu final : public Backend {
     }
   }
 
-  /// Vectors: a tile of correlations and its inputs stay in the second-level cache. Images: a pair is work enough, so
-  /// tiles are small and the threads evenly busy.
-  [[nodiscard]] Index tile_edge(const Recipe& recipe, Precision) const override {
-    return recipe.on_vectors() ? 256 : 4;
+  /// Vectors: the outputs of a tile stay in the second-level cache until they are mirrored. Images: a pair is work
+  /// enough, so tiles are small and the threads evenly busy.
+  [[nodiscard]] Index tile_edge(const Recipe& recipe, Precision precision) const override {
+    if (!recipe.on_vectors()) return 4;
+    constexpr Index cache = Index{1} << 20;
+    const Index bytes = recipe.outputs * (precision == Precision::f32 ? 4 : 8);
+    Index edge = 512;
+    while (edge > 64 && edge * edge * bytes > cache) edge /= 2;
+    return edge;
   }
 
   void for_each(Index count, const std::function<void(Index)>& task,

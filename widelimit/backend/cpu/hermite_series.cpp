@@ -30,7 +30,7 @@ HermiteSeries polynomial_series(std::span<const double> coef, long double s) {
   return series;
 }
 
-/// √weight_q·h_k(node_q) for all k < 2·series_terms, and √weight_q: rows of an orthogonal matrix.
+/// √weight_q·h_k(node_q) for all k < series_nodes, and √weight_q: rows of an orthogonal matrix.
 struct Basis {
   std::vector<long double> nodes;
   std::vector<long double> roots;

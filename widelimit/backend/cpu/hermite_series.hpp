@@ -18,8 +18,8 @@ struct HermiteSeries {
 };
 
 /// Terms kept for functions without a finite series, and nodes of the Gauss–Hermite rule that finds their a_k.
-constexpr int series_terms = 128;
-constexpr int series_nodes = 256;
+constexpr int series_terms = 192;
+constexpr int series_nodes = 384;
 
 /// True where the dual of φ is evaluated by its series.
 [[nodiscard]] bool has_series(Phi phi);

@@ -10,6 +10,7 @@ namespace {
 template <typename In, typename T>
 long double normalise_run(const In* x, Index length, T* unit) {
   double largest = 0;
+#pragma omp simd reduction(max : largest)
   for (Index k = 0; k < length; ++k) largest = std::max(largest, std::abs(static_cast<double>(x[k])));
   if (largest == 0) {
     std::fill_n(unit, length, T(0));

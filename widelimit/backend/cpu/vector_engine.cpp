@@ -42,6 +42,14 @@ T half_squared_distance(const T* x1, const T* x2, T sign, Index d) {
   return sum / 2;
 }
 
+/// Memory for one tile, kept by each thread from tile to tile; not cleared.
+template <typename T>
+MatrixView<T> scratch_matrix(Index rows, Index cols) {
+  thread_local Matrix<T> memory;
+  if (memory.rows() * memory.cols() < rows * cols) memory = Matrix<T>(rows, cols);
+  return {memory.data(), rows, cols, cols};
+}
+
 template <typename T>
 void refine(const VectorLoaded<T>& a, Index i, const VectorLoaded<T>& b, Index first, const Strip<T>& strip) {
   for (Index k = 0; k < strip.size; ++k) {
@@ -119,14 +127,15 @@ void vector_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loade
   const Index d = recipe.input.channels;
   const Index stride = padded(cols.size());
 
-  Matrix<T> rho(rows.size(), stride);
+  MatrixView<T> rho = scratch_matrix<T>(rows.size(), stride);
+  for (Index i = 0; i < rows.size(); ++i) std::fill(rho.row(i) + cols.size(), rho.row(i) + stride, T(0));
   multiply_transposed(MatrixView<const T>(a.unit.view().block(rows.begin, 0, rows.size(), d)),
                       MatrixView<const T>(b.unit.view().block(cols.begin, 0, cols.size(), d)),
-                      rho.view().block(0, 0, rows.size(), cols.size()));
+                      rho.block(0, 0, rows.size(), cols.size()));
 
   StripStack<T> stack(recipe, cols.size());
   for (Index i = rows.begin; i < rows.end; ++i) {
-    stack.restart(rho.data() + (i - rows.begin) * stride);
+    stack.restart(rho.row(i - rows.begin));
     if (begin_strip(stack.top(), near_one<T>)) refine(a, i, b, cols.begin, stack.top());
     for (std::size_t k = 0; k < recipe.steps.size(); ++k) {
       const Step& step = recipe.steps[k];

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "widelimit/base/samples.hpp"
+
+#include <nanobind/ndarray.h>
+
+#include <initializer_list>
+#include <memory>
+#include <utility>
+#include <vector>
+
+/// NumPy arrays in and out, without a copy in either direction.
+namespace widelimit::python {
+
+/// Samples from Python: float32 or float64, N×D, N×H×W or N×H×W×C, each sample contiguous, samples at any stride.
+using SampleArray = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
+
+/// Borrows the numbers of `x`, which must outlive the view. Error{input} unless `x` is as SampleArray says.
+[[nodiscard]] SampleView view_samples(const SampleArray& x);
+
+/// An array on the memory of `values`, which lives until the last array on it is gone.
+template <typename T>
+nanobind::object as_array(Matrix<T> values, std::initializer_list<Index> dims) {
+  auto owned = std::make_unique<Matrix<T>>(std::move(values));
+  T* const data = owned->data();
+  nanobind::capsule owner(owned.release(), [](void* matrix) noexcept { delete static_cast<Matrix<T>*>(matrix); });
+  const std::vector<std::size_t> shape(dims.begin(), dims.end());
+  return nanobind::cast(nanobind::ndarray<nanobind::numpy, T>(data, shape.size(), shape.data(), owner));
+}
+
+template <typename T>
+nanobind::object as_array(Matrix<T> values) {
+  const Index rows = values.rows();
+  const Index cols = values.cols();
+  return as_array(std::move(values), {rows, cols});
+}
+
+[[nodiscard]] nanobind::object as_array(AnyMatrix values, std::initializer_list<Index> dims);
+[[nodiscard]] nanobind::object as_array(AnyMatrix values);
+
+/// An array on the memory of a list of numbers.
+template <typename T>
+nanobind::object as_array(std::vector<T> values) {
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T* const data = owned->data();
+  const std::size_t count = owned->size();
+  nanobind::capsule owner(owned.release(), [](void* list) noexcept { delete static_cast<std::vector<T>*>(list); });
+  return nanobind::cast(nanobind::ndarray<nanobind::numpy, T>(data, 1, &count, owner));
+}
+
+}  // namespace widelimit::python

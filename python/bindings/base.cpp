@@ -1,0 +1,67 @@
+#include "rooms.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/version.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <string>
+
+namespace nb = nanobind;
+
+namespace widelimit::python {
+
+namespace {
+
+/// The exceptions that Error becomes. They live as long as the process: a translator cannot be taken back.
+struct Exceptions {
+  nb::object input;
+  nb::object numerical;
+  nb::object resource;
+
+  [[nodiscard]] nb::handle of(Code code) const {
+    switch (code) {
+      case Code::usage:
+      case Code::input:
+        return input;
+      case Code::numerical:
+        return numerical;
+      case Code::resource:
+        return resource;
+      case Code::interrupted:
+        return PyExc_KeyboardInterrupt;
+    }
+    return PyExc_RuntimeError;
+  }
+};
+
+nb::object make_exception(nb::module_& module, const char* name, const char* doc, PyObject* base) {
+  const std::string full = nb::cast<std::string>(module.attr("__name__")) + "." + name;
+  auto type = nb::steal(PyErr_NewExceptionWithDoc(full.c_str(), doc, base, nullptr));
+  if (!type.is_valid()) throw nb::python_error();
+  module.attr(name) = type;
+  return type;
+}
+
+void translate(const std::exception_ptr& thrown, void* payload) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    PyErr_SetString(static_cast<const Exceptions*>(payload)->of(error.code()).ptr(), error.what());
+  }
+}
+
+}  // namespace
+
+void bind_base(nb::module_& module) {
+  auto* const exceptions =
+      new Exceptions{make_exception(module, "InputError", "Bad data, file, network or argument: the call must change.",
+                                    PyExc_ValueError),
+                     make_exception(module, "NumericalError", "The result would not be a number anyone could use.",
+                                    PyExc_ArithmeticError),
+                     make_exception(module, "ResourceError", "Not enough memory or disk.", PyExc_MemoryError)};
+  nb::register_exception_translator(translate, exceptions);
+  module.def("version", &version, "Version of the library.");
+}
+
+}  // namespace widelimit::python

@@ -1,0 +1,101 @@
+#include "arrays.hpp"
+#include "rooms.hpp"
+#include "unlocked.hpp"
+#include "widelimit/backend/select.hpp"
+#include "widelimit/kernel/gram.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+using Text = std::optional<std::string>;
+
+/// Options as Python gives them; what is None keeps the library's default.
+struct Asked {
+  Text kind;
+  Text precision;
+  std::string backend;
+  std::optional<int> threads;
+
+  [[nodiscard]] GramOptions options(Progress* progress) const {
+    GramOptions result;
+    if (kind) result.kind = parse_kind(*kind);
+    if (precision) result.precision = parse_precision(*precision);
+    result.progress = progress;
+    return result;
+  }
+  [[nodiscard]] std::unique_ptr<Backend> make() const {
+    BackendOptions result;
+    if (threads) result.threads = *threads;
+    return make_backend(backend, result);
+  }
+};
+
+/// The fields of Gram in order, None in the place of a matrix that was not asked for.
+nb::tuple grams(const Network& network, const SampleArray& x1, const std::optional<SampleArray>& x2, const Text& kind,
+                const Text& precision, const std::string& backend, std::optional<int> threads) {
+  const Asked asked{kind, precision, backend, threads};
+  Kind kinds{};
+  Gram result = unlocked([&](Progress* progress) {
+    const GramOptions options = asked.options(progress);
+    kinds = options.kind;
+    const auto machine = asked.make();
+    if (!x2) return gram(network, view_samples(x1), options, *machine);
+    return gram(network, view_samples(x1), view_samples(*x2), options, *machine);
+  });
+  return nb::make_tuple(has(kinds, Kind::nngp) ? as_array(std::move(result.nngp)) : nb::none(),
+                        has(kinds, Kind::ntk) ? as_array(std::move(result.ntk)) : nb::none(), result.symmetric,
+                        result.route, result.quadrature_error, result.seconds);
+}
+
+nb::object diagonals(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
+                     std::optional<int> threads) {
+  const Asked asked{std::nullopt, precision, backend, threads};
+  return as_array(unlocked([&](Progress* progress) {
+    return diagonal(network, view_samples(x), *asked.make(), asked.options(progress).precision);
+  }));
+}
+
+nb::tuple contributions(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
+                        std::optional<int> threads) {
+  const Asked asked{std::nullopt, precision, backend, threads};
+  LayerContributions result = unlocked([&](Progress* progress) {
+    return layer_contributions(network, view_samples(x), asked.options(progress), *asked.make());
+  });
+  nb::list arrays;
+  for (AnyMatrix& matrix : result.ntk) arrays.append(as_array(std::move(matrix)));
+  return nb::make_tuple(result.layers, arrays);
+}
+
+nb::object sweeps(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
+                  std::optional<int> threads) {
+  const Asked asked{std::nullopt, precision, backend, threads};
+  Sweep result = unlocked(
+      [&](Progress* progress) { return sweep(network, view_samples(x), asked.options(progress), *asked.make()); });
+  const Index depths = result.hidden_layers + 1;
+  return as_array(std::move(result.values), {depths, depths, result.count, result.count});
+}
+
+}  // namespace
+
+void bind_kernel(nb::module_& module) {
+  module.def("gram", &grams, "network"_a, "x1"_a, "x2"_a.none(), "kind"_a.none(), "precision"_a.none(), "backend"_a,
+             "threads"_a.none(),
+             "(nngp, ntk, symmetric, route, quadrature_error, seconds), None for a matrix that kind does not name.");
+  module.def("diagonal", &diagonals, "network"_a, "x"_a, "precision"_a.none(), "backend"_a, "threads"_a.none(),
+             "Diagonals of nngp and ntk, 2 × n.");
+  module.def("layer_contributions", &contributions, "network"_a, "x"_a, "precision"_a.none(), "backend"_a,
+             "threads"_a.none(), "Texts of the weight layers, and what training each alone adds to the NTK.");
+  module.def("sweep", &sweeps, "network"_a, "x"_a, "precision"_a.none(), "backend"_a, "threads"_a.none(),
+             "NTK by depth and frozen layers, (L+1) × (L+1) × n × n.");
+}
+
+}  // namespace widelimit::python

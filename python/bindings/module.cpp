@@ -1,0 +1,13 @@
+#include "rooms.hpp"
+
+NB_MODULE(_core, module) {
+  module.doc() = "The widelimit library as Python sees it; use the package widelimit, which stands on this.";
+  // Registered activations live as long as the process, and with them whatever their code refers to.
+  nanobind::set_leak_warnings(false);
+  widelimit::python::bind_base(module);
+  widelimit::python::bind_data(module);
+  widelimit::python::bind_network(module);
+  widelimit::python::bind_backend(module);
+  widelimit::python::bind_kernel(module);
+  widelimit::python::bind_comparison(module);
+}

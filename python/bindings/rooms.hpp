@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+/// What each room puts into the module; the order in module.cpp is that of the rooms.
+namespace widelimit::python {
+
+void bind_base(nanobind::module_& module);
+void bind_data(nanobind::module_& module);
+void bind_network(nanobind::module_& module);
+void bind_backend(nanobind::module_& module);
+void bind_kernel(nanobind::module_& module);
+void bind_comparison(nanobind::module_& module);
+
+}  // namespace widelimit::python

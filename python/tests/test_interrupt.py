@@ -1,0 +1,135 @@
+"""Long work lets other threads run, and hears signals."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import widelimit as wl
+
+# Shape of x and a call; each would take minutes, or tens of seconds at the least.
+LONG = {
+    "vectors": ((20000, 8), "wl.kernel('fc:60', x)"),
+    "rectangle": ((20000, 8), "wl.kernel('fc:60', x, x[::-1], precision='f32')"),
+    "one thread": ((20000, 8), "wl.kernel('fc:60', x, threads=1)"),
+    "reference": ((3000, 8), "wl.kernel('fc:60', x, backend='reference')"),
+    "images": ((2000, 8, 8, 1), "wl.kernel('cntk:3(readout=flatten)', x)"),
+    "monte carlo": ((50, 8), "wl.monte_carlo_kernel('fc:3', x, draws=1000000)"),
+    "classical": ((20000, 400), "wl.classical_kernel('laplace', x)"),
+}
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np, widelimit as wl
+sent = []
+def interrupt():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+x = np.random.default_rng(0).normal(size={shape})
+threading.Timer(0.6, interrupt).start()
+try:
+    {call}
+except KeyboardInterrupt:
+    print(time.monotonic() - sent[0])
+    wl.kernel('fc:1', np.eye(2))
+    sys.exit(0)
+sys.exit('not interrupted')
+"""
+
+
+@pytest.mark.parametrize("work", LONG)
+def test_control_c(work):
+    shape, call = LONG[work]
+    code = INTERRUPTED.format(shape=shape, call=call)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 2
+
+
+def test_control_c_without_a_handler_ends_the_process():
+    code = "import numpy as np, widelimit as wl\nprint('ready', flush=True)\nwl.kernel('fc:60', np.ones((20000, 8)))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGINT
+    assert errors.strip().endswith("KeyboardInterrupt")
+
+
+class Alarm(Exception):
+    pass
+
+
+def test_a_handler_of_ones_own():
+    def ring(number, frame):
+        raise Alarm
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(Alarm):
+            wl.kernel("fc:60", np.random.default_rng(0).normal(size=(20000, 8)))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_harmless_signal_changes_nothing():
+    heard = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: heard.append(number))
+    x = np.random.default_rng(0).normal(size=(2500, 8))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        k = wl.kernel("fc:10", x)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert heard
+    assert np.array_equal(k, wl.kernel("fc:10", x))
+
+
+FORKED = """
+import os
+import numpy as np, widelimit as wl
+x = np.random.default_rng(0).normal(size=(600, 8))
+k = wl.kernel('fc:3', x)
+child = os.fork()
+if child == 0:
+    same = np.array_equal(k, wl.kernel('fc:3', x)) and np.array_equal(k, wl.kernel('fc:3', x, threads=1))
+    wl.classical_kernel('rbf', x)
+    wl.monte_carlo_kernel('fc:1', x[:3], draws=2)
+    try:
+        wl.kernel('fc:3', x, threads=2)
+    except wl.InputError as error:
+        os._exit(0 if same and 'spawn' in str(error) else 1)
+    os._exit(2)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_child_does_not_wait_for_lost_threads():
+    assert subprocess.run([sys.executable, "-c", FORKED], timeout=30).returncode == 0
+
+
+def test_other_threads_run_meanwhile():
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.wait(0.01):
+            ticks.append(time.monotonic())
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    start = time.monotonic()
+    wl.kernel("fc:30", np.random.default_rng(0).normal(size=(3000, 8)))
+    end = time.monotonic()
+    stop.set()
+    ticker.join()
+    during = [t for t in ticks if start < t < end]
+    assert len(during) > (end - start) / 0.01 / 20

@@ -1,0 +1,75 @@
+"""Kernels to compare the limit kernels with: classical ones, and those of random finite networks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import Network
+from widelimit._kernels import Array, as_network
+from widelimit._samples import as_samples
+from widelimit._threads import usable
+
+
+class MonteCarlo(NamedTuple):
+    """Mean over random networks and the standard error of that mean, entry by entry."""
+
+    nngp: NDArray[np.float64]
+    nngp_error: NDArray[np.float64]
+    ntk: NDArray[np.float64] | None
+    ntk_error: NDArray[np.float64] | None
+
+
+def classical_kernel(
+    kernel: str,
+    x1: ArrayLike,
+    x2: ArrayLike | None = None,
+    *,
+    precision: str | None = None,
+    threads: int | None = None,
+) -> Array:
+    """Gram matrix of a classical kernel: 'linear', 'polynomial', 'rbf', 'laplace' or 'arccosine', with arguments.
+
+    'rbf(gamma=0.5)', 'polynomial(degree=2, offset=1)', 'arccosine(degree=1)'; gamma is 1/D unless given.
+
+    >>> import numpy as np, widelimit as wl
+    >>> wl.classical_kernel("rbf(gamma=0.5)", np.eye(2)).round(6)
+    array([[1.      , 0.367879],
+           [0.367879, 1.      ]])
+    """
+    second = None if x2 is None else as_samples(x2, "x2")
+    return _core.classical_kernel(kernel, as_samples(x1, "x1"), second, precision, usable(threads))
+
+
+def monte_carlo_kernel(
+    net: Network | str | list,
+    x1: ArrayLike,
+    x2: ArrayLike | None = None,
+    *,
+    width: int | None = None,
+    draws: int | None = None,
+    seed: int | None = None,
+    ntk: bool | None = None,
+    threads: int | None = None,
+) -> MonteCarlo:
+    """Kernels of random finite networks, with their standard errors.
+
+    An independent check of the limit, and the only answer for networks whose limit has no closed form (max_pool).
+    width: hidden units or channels; draws: independent networks; ntk=False leaves out the costlier tangent kernel.
+    The finite width also biases the mean by O(1/width), which the standard error does not count.
+
+    >>> import numpy as np, widelimit as wl
+    >>> net, x = wl.Network("fc:1"), np.eye(2)
+    >>> sampled = wl.monte_carlo_kernel(net, x, width=64, draws=200, seed=1)
+    >>> bool(np.all(abs(sampled.ntk - wl.kernel(net, x)) < 5 * sampled.ntk_error + 1 / 64))
+    True
+    """
+    second = None if x2 is None else as_samples(x2, "x2")
+    return MonteCarlo(
+        *_core.monte_carlo_kernel(
+            as_network(net), as_samples(x1, "x1"), second, width, draws, seed, ntk, usable(threads)
+        )
+    )

@@ -1,0 +1,232 @@
+"""Limit kernels of networks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import InputError, Network
+from widelimit._samples import as_samples
+from widelimit._threads import usable
+
+Array = NDArray[np.float32] | NDArray[np.float64]
+
+
+class NngpNtk(NamedTuple):
+    nngp: Array
+    ntk: Array
+
+
+class NtkNngp(NamedTuple):
+    ntk: Array
+    nngp: Array
+
+
+class Nngp(NamedTuple):
+    nngp: Array
+
+
+class Ntk(NamedTuple):
+    ntk: Array
+
+
+_RESULTS = {result._fields: result for result in (NngpNtk, NtkNngp, Nngp, Ntk)}
+
+
+class AccuracyWarning(UserWarning):
+    """Quadrature leaves fewer digits than a reader of the result would expect."""
+
+
+# What a kernel by quadrature may lose before the user is told.
+_TOLERATED = 1e-6
+
+
+class Gram(NamedTuple):
+    """Kernels with what is known about how they came to be."""
+
+    nngp: Array | None
+    """None unless asked for."""
+    ntk: Array | None
+    """None unless asked for."""
+    symmetric: bool
+    """One set of samples against itself."""
+    route: str
+    """How it was computed, in words."""
+    quadrature_error: float
+    """Estimate of the largest relative error that quadrature left in nngp; 0 where all formulas are closed."""
+    seconds: float
+
+
+class LayerContributions(NamedTuple):
+    layers: list[str]
+    """Place and text of each weight layer, in order of evaluation."""
+    ntk: list[Array]
+    """What training that layer alone gives; they sum to the NTK."""
+
+
+def as_network(net: Network | str | list) -> Network:
+    if isinstance(net, Network):
+        return net
+    return Network(net) if isinstance(net, str) else Network.from_json(net)
+
+
+def _requested(kind: str | Sequence[str] | None) -> tuple[str | None, type | None]:
+    """What the library is asked for, and the named tuple that holds the answer; None for a lone array."""
+    if kind is None or (isinstance(kind, str) and "," not in kind):
+        return kind, None
+    names = tuple(part.strip() for part in kind.split(",")) if isinstance(kind, str) else tuple(kind)
+    if names not in _RESULTS:
+        raise InputError(f"kernel kind {kind!r} is unknown; choose 'ntk', 'nngp' or a tuple of these, each once")
+    return ",".join(names), _RESULTS[names]
+
+
+def _named(found: dict[str, Any], kind: str | None, result: type | None) -> Any:
+    """The arrays that were asked for: alone, or in the order of a named tuple."""
+    if result is not None:
+        return result(*(found[name] for name in result._fields))
+    return found[kind] if kind is not None else next(array for array in found.values() if array is not None)
+
+
+@overload
+def kernel(
+    net: Network | str | list,
+    x1: ArrayLike,
+    x2: ArrayLike | None = None,
+    *,
+    kind: str | None = None,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+) -> Array: ...
+@overload
+def kernel(
+    net: Network | str | list,
+    x1: ArrayLike,
+    x2: ArrayLike | None = None,
+    *,
+    kind: tuple[str, ...] | list[str],
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+) -> Any: ...
+def kernel(net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None):
+    """Kernel of the infinitely wide network: of x1 with itself, or of every sample of x1 with every sample of x2.
+
+    net: a Network, its text, or its JSON list.
+    x1, x2: N×D vectors, or images N×H×W×C (N×H×W: one channel). float32 and float64 are read where they lie as long
+        as each sample is contiguous; anything else is converted once.
+    kind: 'ntk' (the default) or 'nngp' for an array; a tuple of them for a named tuple of arrays in that order.
+    precision: 'f64' (the default) or 'f32', of the arithmetic and of the result.
+    backend: 'cpu', 'reference', …: see backends().
+    threads: None for all processors; the result does not depend on it.
+
+    With x2 absent the result is exactly symmetric and costs half. Ctrl-C stops the work.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]])
+    >>> wl.kernel("dense relu dense", x).round(4)
+    array([[2.5   , 0.8296, 0.713 ],
+           [0.8296, 5.    , 0.4829],
+           [0.713 , 0.4829, 0.25  ]])
+    >>> both = wl.kernel(wl.Network("fc:3"), x[:2], x, kind=("nngp", "ntk"))
+    >>> both.nngp.shape, both.ntk.shape
+    ((2, 3), (2, 3))
+    """
+    asked, result = _requested(kind)
+    found = _gram(net, x1, x2, asked, precision, backend, threads)
+    return _named({"nngp": found.nngp, "ntk": found.ntk}, asked, result)
+
+
+def gram(net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None) -> Gram:
+    """As kernel, with what is known of the computation: its route, its error by quadrature, its time.
+
+    >>> import numpy as np, widelimit as wl
+    >>> found = wl.gram("dense tanh dense", np.eye(2))
+    >>> found.ntk.shape, found.nngp, found.symmetric
+    ((2, 2), None, True)
+    >>> 0 < found.quadrature_error < 1e-12
+    True
+    """
+    return _gram(net, x1, x2, _requested(kind)[0], precision, backend, threads)
+
+
+def _gram(net, x1, x2, kind, precision, backend, threads) -> Gram:
+    first = as_samples(x1, "x1")
+    second = None if x2 is None else as_samples(x2, "x2")
+    found = Gram(*_core.gram(as_network(net), first, second, kind, precision, backend, usable(threads)))
+    if found.quadrature_error > _TOLERATED:
+        warnings.warn(
+            f"quadrature leaves a relative error of about {found.quadrature_error:.0e} in the kernel: an activation "
+            "is not smooth enough at the scale of the data; scale the data, or use an activation with a closed form",
+            AccuracyWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None):
+    """The kernel of every sample with itself alone: the diagonal of kernel(net, x), at a fraction of its cost.
+
+    kind: 'ntk' (the default), 'nngp', or a tuple of them for a named tuple. Always float64.
+
+    >>> import widelimit as wl
+    >>> wl.diagonal("fc:3", [[1.0, 0.0], [2.0, 0.0]])
+    array([0.25, 1.  ])
+    """
+    asked, result = _requested("ntk" if kind is None else kind)
+    if result is None and (asked,) not in _RESULTS:
+        raise InputError(f"kernel kind {kind!r} is unknown; choose 'ntk', 'nngp' or a tuple of these, each once")
+    nngp, ntk = _core.diagonal(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
+    return _named({"nngp": nngp, "ntk": ntk}, asked, result)
+
+
+def layer_contributions(
+    net: Network | str | list,
+    x: ArrayLike,
+    *,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+) -> LayerContributions:
+    """What training each weight layer alone adds to the NTK of x with itself.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.array([[1.0, 2.0], [3.0, -1.0]])
+    >>> parts = wl.layer_contributions("fc:2", x)
+    >>> parts.layers
+    ['1 dense', '3 dense', '5 dense']
+    >>> np.allclose(sum(parts.ntk), wl.kernel("fc:2", x))
+    True
+    """
+    return LayerContributions(
+        *_core.layer_contributions(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
+    )
+
+
+def sweep(
+    net: Network | str | list,
+    x: ArrayLike,
+    *,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+) -> Array:
+    """NTK of x by depth and by frozen layers, in one pass: an array [i, j, n, n].
+
+    Entry [i, j] is the NTK of the network cut after i hidden layers (0: linear) with its first j weight layers
+    frozen; zero where j > i. The network must be dense layers with activations between them.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.array([[1.0, 2.0], [3.0, -1.0]])
+    >>> all_depths = wl.sweep("fc:3", x)
+    >>> all_depths.shape
+    (4, 4, 2, 2)
+    >>> np.allclose(all_depths[3, 0], wl.kernel("fc:3", x))
+    True
+    """
+    return _core.sweep(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))

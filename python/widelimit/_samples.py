@@ -1,0 +1,43 @@
+"""Samples as the library reads them, copied only where their memory does not allow otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit._core import InputError
+
+_LAYOUTS = "a matrix of N vectors, or images N×H×W or N×H×W×C"
+
+
+def as_samples(x: ArrayLike, name: str) -> NDArray[np.floating]:
+    """x as float32 or float64, each sample contiguous. No copy unless dtype, alignment or order asks for one."""
+    try:
+        samples = np.asarray(x)
+    except ValueError as error:
+        raise InputError(f"{name} is not an array ({error}); give {_LAYOUTS}") from error
+    if samples.dtype.kind not in "fiub":
+        raise InputError(f"{name} has dtype {samples.dtype}; give real numbers, float32 or float64")
+    if samples.ndim == 1:
+        raise InputError(
+            f"{name} has one dimension, {samples.shape}; give one sample a row: "
+            f"{name}[None, :] is one sample of {samples.size} features, "
+            f"{name}[:, None] is {samples.size} samples of one feature"
+        )
+    if samples.ndim not in (2, 3, 4):
+        raise InputError(f"{name} has {samples.ndim} dimensions; give {_LAYOUTS}")
+    if samples.dtype not in (np.float32, np.float64) or not samples.dtype.isnative:
+        wanted = np.float32 if samples.dtype == np.float32 else np.float64
+        return np.ascontiguousarray(samples, dtype=wanted)
+    return samples if _readable(samples) else np.ascontiguousarray(samples)
+
+
+def _readable(samples: NDArray[np.floating]) -> bool:
+    """Whether every sample is one aligned run of numbers; the samples themselves may lie at any stride."""
+    if samples.size == 0:
+        return samples.flags.c_contiguous
+    return (
+        samples.flags.aligned
+        and samples.strides[0] % samples.itemsize == 0
+        and samples[0].flags.c_contiguous
+    )

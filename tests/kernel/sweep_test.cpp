@@ -1,0 +1,90 @@
+#include "widelimit/backend/select.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/npz.hpp"
+#include "widelimit/kernel/gram.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+Matrix<double> normal(Index n, Index d) {
+  Matrix<double> x(n, d);
+  const Random random(31);
+  for (Index k = 0; k < n * d; ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
+  return x;
+}
+
+/// The network of the first i hidden layers, its first j weight layers frozen, one at a time.
+TEST(Sweep, EveryEntryIsANetworkOfItsOwn) {
+  const auto backend = make_backend("cpu");
+  const Network network = Network::parse("dense(b_std=0.2) relu dense(w_std=1.3) erf dense(b_std=0.1) relu dense");
+  const Matrix<double> x = normal(7, 4);
+  const SampleView view(x.view(), {1, 1, 4});
+  const Sweep all = sweep(network, view, {}, *backend);
+  ASSERT_EQ(all.hidden_layers, 3);
+  const auto& values = std::get<Matrix<double>>(all.values);
+  for (Index i = 0; i <= 3; ++i) {
+    Network cut;
+    cut.layers.assign(network.layers.begin(), network.layers.begin() + 2 * i + 1);
+    const LayerContributions parts = layer_contributions(cut, view, {}, *backend);
+    for (Index j = 0; j <= 3; ++j) {
+      for (Index k = 0; k < 49; ++k) {
+        double expected = 0;
+        for (Index l = j; l <= i; ++l) {
+          expected += std::get<Matrix<double>>(parts.ntk[static_cast<std::size_t>(l)]).data()[k];
+        }
+        EXPECT_NEAR(values.data()[(i * 4 + j) * 49 + k], expected, 1e-13 * (1 + std::abs(expected)));
+      }
+    }
+  }
+}
+
+/// Arora et al.'s own program, whose input covariance is ⟨x,x'⟩: d times ours.
+TEST(Sweep, AgreesWithThePublishedProgram) {
+  const auto golden = read_npz_arrays(std::string(WIDELIMIT_GOLDEN) + "/open_uci.npz").arrays;
+  const auto backend = make_backend("cpu");
+  for (const auto& [name, expected] : golden) {
+    Dataset data;
+    try {
+      data = load_data("uci:" + name);
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    const Index n = expected.dims.back();
+    const auto& x = std::get<Matrix<double>>(data.values);
+    const Index depths = expected.dims.front();
+    const Network network = Network::parse("fc:" + std::to_string(depths - 1));
+    const Sweep ours = sweep(network, {x.view().block(0, 0, n, x.cols()), data.shape}, {}, *backend);
+    const auto& values = std::get<Matrix<double>>(ours.values);
+    const auto& theirs = std::get<Matrix<double>>(expected.values);
+    for (Index k = 0; k < depths * depths * n * n; ++k) {
+      // Sets with equal rows: the program takes roots of cancelled differences there, as the other references do.
+      const double d = static_cast<double>(x.cols());
+      EXPECT_NEAR(values.data()[k] * d, theirs.data()[k], 1e-8 * (1 + std::abs(theirs.data()[k])));
+    }
+  }
+}
+
+TEST(Sweep, SizesAndPrecisions) {
+  for (const std::string name : {"cpu", "reference"}) {
+    for (const Index n : {0, 1, 2, 37}) {
+      const Matrix<double> x = normal(n, 3);
+      const Sweep f32 =
+          sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {.precision = Precision::f32}, *make_backend(name));
+      const Sweep f64 = sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {}, *make_backend(name));
+      const auto& single = std::get<Matrix<float>>(f32.values);
+      const auto& twice = std::get<Matrix<double>>(f64.values);
+      ASSERT_EQ(single.rows(), 9 * n);
+      for (Index k = 0; k < 9 * n * n; ++k)
+        EXPECT_NEAR(single.data()[k], twice.data()[k], 1e-5 * (1 + std::abs(twice.data()[k])));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace widelimit
