@@ -103,6 +103,7 @@ void AtomicFile::write_at(std::size_t offset, Bytes bytes) {
 }
 
 void AtomicFile::require_space(std::size_t bytes) {
+  if (bytes == 0) return;
   const int error = ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   // A file system without reservations has to be taken at its word later.
   if (error != 0 && error != EOPNOTSUPP && error != ENOSYS) fail_writing(target_, error);

@@ -12,13 +12,13 @@ namespace widelimit {
 
 namespace {
 
-constexpr Range not_negative{.low = 0};
-constexpr Range positive{.low = 0, .above_low = true};
-constexpr Range share{.low = 0, .high = 1, .above_low = true};
-constexpr Range size{.low = 1, .high = 4095};
-constexpr Range degree{.low = 0, .high = 32};
-constexpr Range rectified_degree{.low = 0, .high = 8};
-constexpr Range coefficients{.low = 1, .high = 33};
+constexpr Bounds not_negative{.low = 0};
+constexpr Bounds positive{.low = 0, .above_low = true};
+constexpr Bounds share{.low = 0, .high = 1, .above_low = true};
+constexpr Bounds size{.low = 1, .high = 4095};
+constexpr Bounds degree{.low = 0, .high = 32};
+constexpr Bounds rectified_degree{.low = 0, .high = 8};
+constexpr Bounds coefficients{.low = 1, .high = 33};
 
 /// How a member is held in a Value: as it is, but what may be absent as an empty list.
 template <typename T>
@@ -33,7 +33,7 @@ struct Held<std::optional<Layers>> {
 };
 
 template <typename Struct, typename T>
-Argument argument(std::string_view name, T Struct::*member, Range range = {}, Absent absent = Absent::prototype) {
+Argument argument(std::string_view name, T Struct::*member, Bounds range = {}, Absent absent = Absent::prototype) {
   using Type = typename Held<T>::Type;
   return {.parameter = {.name = name, .type = Value(Type{}).index(), .range = range, .choices = {}},
           .absent = absent,

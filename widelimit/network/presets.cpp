@@ -84,7 +84,7 @@ Layers residual_net(const PresetOptions& options) {
 }
 
 template <typename T>
-PresetArgument argument(std::string_view name, T PresetOptions::*member, Range range,
+PresetArgument argument(std::string_view name, T PresetOptions::*member, Bounds range,
                         std::vector<std::string_view> choices = {}) {
   return {.parameter = {.name = name, .type = Value(T{}).index(), .range = range, .choices = std::move(choices)},
           .get = [member](const PresetOptions& options) { return Value(options.*member); },

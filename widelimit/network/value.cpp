@@ -14,7 +14,7 @@ namespace widelimit {
 
 namespace {
 
-bool within(const Range& range, double number) {
+bool within(const Bounds& range, double number) {
   return std::isfinite(number) && (range.above_low ? number > range.low : number >= range.low) && number <= range.high;
 }
 
@@ -36,7 +36,7 @@ struct Accepts {
   bool operator()(const Layers& layers) const { return !layers.empty(); }
 };
 
-std::string bounds(const Range& range) {
+std::string bounds(const Bounds& range) {
   const bool low = std::isfinite(range.low);
   const bool high = std::isfinite(range.high);
   if (!low && !high) return "";
@@ -75,7 +75,7 @@ bool accepts(const Parameter& parameter, const Value& value) {
 }
 
 std::string accepted(const Parameter& parameter) {
-  const Range& range = parameter.range;
+  const Bounds& range = parameter.range;
   if (parameter.is<double>()) return fmt::format("a finite number{}", bounds(range));
   if (parameter.is<Index>()) return fmt::format("a whole number{}", bounds(range));
   if (parameter.is<Extent>()) return fmt::format("whole sizes such as 3x3 or 3, each{}", bounds(range));

@@ -15,7 +15,7 @@ namespace widelimit {
 using Value = std::variant<double, Index, Extent, Padding, std::vector<double>, std::string, Layers>;
 
 /// Bounds of a number, of both sizes of an extent, or of the length of a list.
-struct Range {
+struct Bounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   bool above_low = false;  ///< `low` itself is left out
@@ -25,7 +25,7 @@ struct Range {
 struct Parameter {
   std::string_view name;
   std::size_t type = 0;  ///< the index of its alternative in Value
-  Range range;
+  Bounds range;
   std::vector<std::string_view> choices;  ///< of a word; empty: any word
 
   template <typename T>
