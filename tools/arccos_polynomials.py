@@ -9,7 +9,7 @@ Prints C++ arrays, highest power last, and the largest relative error of the exa
 
 usage: arccos_polynomials.py        (needs the Python package mpmath)
 """
-from mpmath import mp, mpf, acos, sqrt, cos, pi, matrix, lu_solve
+from mpmath import acos, cos, lu_solve, matrix, mp, mpf, pi, sqrt
 
 mp.dps = 60
 

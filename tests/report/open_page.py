@@ -84,12 +84,12 @@ def problems_of(page, text, program, folder, arguments):
     copy = folder / "page.html"
     copy.write_text(text.replace("</body>", PROBE + "</body>"), encoding="utf-8")
     command = chromium_command(program, folder / "profile", arguments.width, arguments.dark)
-    ended = run(command + ["--dump-dom", copy.as_uri()])
+    ended = run([*command, "--dump-dom", copy.as_uri()])
     problems = [f"console: {message}" for message in console_messages(ended.stderr)]
     problems += [f"fetches from outside: {address}" for address in outside_references(text)]
     seen = measured(ended.stdout)
     if seen is None:
-        return problems + [f"{page} did not load (status {ended.returncode}): {ended.stderr[-500:]}"], None
+        return [*problems, f"{page} did not load (status {ended.returncode}): {ended.stderr[-500:]}"], None
     figures = seen["figures"]
     if len(figures) < arguments.figures:
         problems.append(f"{len(figures)} figures, expected {arguments.figures}")
@@ -125,8 +125,9 @@ def main():
         problems, seen = problems_of(arguments.page, text, program, folder, arguments)
         if arguments.screenshot:
             command = chromium_command(program, folder / "profile", arguments.width, arguments.dark)
-            run(command + [f"--window-size={arguments.width},{arguments.height}",
-                           f"--screenshot={arguments.screenshot.resolve()}", arguments.page.resolve().as_uri()])
+            size = f"--window-size={arguments.width},{arguments.height}"
+            image = f"--screenshot={arguments.screenshot.resolve()}"
+            run([*command, size, image, arguments.page.resolve().as_uri()])
     for problem in problems:
         print(f"{arguments.page}: {problem}")
     if problems:

@@ -13,7 +13,7 @@ namespace {
 /// xⁱ = Σ_k c_ik h_k(x), c_ik = i!/(2^m·m!·√k!), m = (i−k)/2, for k ≤ i of the same parity.
 long double monomial_coefficient(int i, int k) {
   if (k > i || (i - k) % 2 != 0) return 0;
-  const auto m = static_cast<long double>((i - k) / 2);
+  const auto m = static_cast<long double>(i - k) / 2;
   return std::exp(std::lgamma(static_cast<long double>(i) + 1) - m * std::log(2.0L) - std::lgamma(m + 1) -
                   std::lgamma(static_cast<long double>(k) + 1) / 2);
 }
