@@ -2,12 +2,10 @@
 // on two processors, beside neural-tangents and beside the products alone (OpenBLAS syrk).
 
 #include "bench/measure.hpp"
-#include "bench/peer.hpp"
-#include "widelimit/backend/select.hpp"
+#include "bench/program.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -15,14 +13,6 @@
 
 namespace widelimit::bench {
 namespace {
-
-struct Settings {
-  Index rows = 4000;
-  Index cols = 784;
-  int repeats = 7;
-  int threads = 2;
-  bool with_peer = true;
-};
 
 struct Depth {
   int hidden;
@@ -33,7 +23,11 @@ constexpr Depth depths[] = {{1, 0, 0, 0}, {3, 6, 4, 1.4}, {10, 16, 10, 0}};
 
 /// Compares, then times; false where the answers differ.
 template <typename T>
-bool run(const Settings& settings, const Matrix<double>& inputs, const Scratch& scratch, const Backend& backend) {
+bool run(const Benchmark& benchmark) {
+  const Settings& settings = benchmark.settings;
+  const Matrix<double>& inputs = benchmark.inputs;
+  const Scratch& scratch = benchmark.scratch;
+  const Backend& backend = benchmark.backend;
   const bool single = std::is_same_v<T, float>;
   const std::string precision = single ? "f32" : "f64";
   const Matrix<T> x = converted<T>(inputs);
@@ -86,38 +80,22 @@ bool run(const Settings& settings, const Matrix<double>& inputs, const Scratch& 
   return agree;
 }
 
-int main_of(int argc, char** argv) {
-  Settings settings;
-  CLI::App app("NTK of fully-connected ReLU networks beside neural-tangents and syrk");
-  app.add_option("--rows", settings.rows, "points")->check(CLI::Range(2, 20000))->capture_default_str();
-  app.add_option("--cols", settings.cols, "features")->check(CLI::Range(1, 20000))->capture_default_str();
-  app.add_option("--repeats", settings.repeats, "rounds of timing")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_flag("!--no-peer", settings.with_peer, "only the multiple of syrk");
-  CLI11_PARSE(app, argc, argv);
-
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a row is there as soon as it is known, also in a file
-  use_processors(settings.threads);
-  const Scratch scratch;
-  const Matrix<double> inputs = normal_inputs(settings.rows, settings.cols);
-  write_raw(scratch / "x", inputs);
-  const auto backend = make_backend("cpu", {.threads = settings.threads});
-  fmt::print("FC ReLU NTK, n = {}, d = {}, symmetric; {}; medians of {} rounds, milliseconds\n", settings.rows,
-             settings.cols, backend->description(), settings.repeats);
+bool run_all(const Benchmark& benchmark) {
+  fmt::print("FC ReLU NTK, n = {}, d = {}, symmetric; {}; medians of {} rounds, milliseconds\n",
+             benchmark.settings.rows, benchmark.settings.cols, benchmark.backend.description(),
+             benchmark.settings.repeats);
   fmt::print("{:>5} {:>6} {:>10} {:>10} {:>10} {:>8} {:>16} {:>11} {:>14} {:>9} {:>9}\n", "", "depth", "widelimit",
              "syrk", "nt", "nt/ours", "target", "ours/syrk", "target", "error", "diagonal");
-  const bool single = run<float>(settings, inputs, scratch, *backend);
-  const bool twice = run<double>(settings, inputs, scratch, *backend);
-  return single && twice ? 0 : 1;
+  const bool single = run<float>(benchmark);
+  const bool twice = run<double>(benchmark);
+  return single && twice;
 }
 
 }  // namespace
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  try {
-    return widelimit::bench::main_of(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "fc_ntk: {}\n", error.what());
-    return 1;
-  }
+  return widelimit::bench::run_benchmark(argc, argv,
+                                         "NTK of fully-connected ReLU networks beside neural-tangents and syrk",
+                                         {.rows = 4000}, widelimit::bench::run_all);
 }

@@ -2,12 +2,10 @@
 // matrices of 2,000 points, on two processors, beside the recursion in NumPy.
 
 #include "bench/measure.hpp"
-#include "bench/peer.hpp"
-#include "widelimit/backend/select.hpp"
+#include "bench/program.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,14 +17,6 @@ namespace {
 
 constexpr Index hidden = 4;
 constexpr Index kernels = (hidden + 1) * (hidden + 2) / 2;
-
-struct Settings {
-  Index rows = 2000;
-  Index cols = 784;
-  int repeats = 7;
-  int threads = 2;
-  bool with_peer = true;
-};
 
 struct Errors {
   double off_diagonal = 0.0;
@@ -59,7 +49,11 @@ Errors compare(const Sweep& ours, const Matrix<T>& theirs, const Matrix<double>&
 
 /// Compares, then times; false where the answers differ.
 template <typename T>
-bool run(const Settings& settings, const Matrix<double>& inputs, const Scratch& scratch, const Backend& backend) {
+bool run(const Benchmark& benchmark) {
+  const Settings& settings = benchmark.settings;
+  const Matrix<double>& inputs = benchmark.inputs;
+  const Scratch& scratch = benchmark.scratch;
+  const Backend& backend = benchmark.backend;
   const bool single = std::is_same_v<T, float>;
   const std::string precision = single ? "f32" : "f64";
   const double target = single ? 20 : 12;
@@ -108,38 +102,22 @@ bool run(const Settings& settings, const Matrix<double>& inputs, const Scratch& 
   return true;
 }
 
-int main_of(int argc, char** argv) {
-  Settings settings;
-  CLI::App app("Depth x frozen-layers sweep of a fully-connected ReLU network beside NumPy");
-  app.add_option("--rows", settings.rows, "points")->check(CLI::Range(2, 8000))->capture_default_str();
-  app.add_option("--cols", settings.cols, "features")->check(CLI::Range(1, 20000))->capture_default_str();
-  app.add_option("--repeats", settings.repeats, "rounds of timing")->check(CLI::Range(1, 100))->capture_default_str();
-  app.add_flag("!--no-peer", settings.with_peer, "only the multiple of syrk");
-  CLI11_PARSE(app, argc, argv);
-
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a row is there as soon as it is known, also in a file
-  use_processors(settings.threads);
-  const Scratch scratch;
-  const Matrix<double> inputs = normal_inputs(settings.rows, settings.cols);
-  write_raw(scratch / "x", inputs);
-  const auto backend = make_backend("cpu", {.threads = settings.threads});
+bool run_all(const Benchmark& benchmark) {
   fmt::print("Sweep of {} Gram matrices, n = {}, d = {}; {}; medians of {} rounds, milliseconds\n", kernels,
-             settings.rows, settings.cols, backend->description(), settings.repeats);
+             benchmark.settings.rows, benchmark.settings.cols, benchmark.backend.description(),
+             benchmark.settings.repeats);
   fmt::print("{:>5} {:>10} {:>10} {:>11} {:>13} {:>9} {:>16} {:>13} {:>9} {:>9} {:>9}\n", "", "widelimit", "syrk",
              "ours/syrk", "numpy shared", "/ours", "target", "numpy prefix", "/ours", "error", "diagonal");
-  const bool single = run<float>(settings, inputs, scratch, *backend);
-  const bool twice = run<double>(settings, inputs, scratch, *backend);
-  return single && twice ? 0 : 1;
+  const bool single = run<float>(benchmark);
+  const bool twice = run<double>(benchmark);
+  return single && twice;
 }
 
 }  // namespace
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  try {
-    return widelimit::bench::main_of(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "sweep: {}\n", error.what());
-    return 1;
-  }
+  return widelimit::bench::run_benchmark(argc, argv,
+                                         "Depth x frozen-layers sweep of a fully-connected ReLU network beside NumPy",
+                                         {.rows = 2000}, widelimit::bench::run_all);
 }

@@ -25,7 +25,10 @@ class NamedBackend : public Backend {
   std::string description() const override { return "2 threads, AVX2"; }
   int threads() const override { return 2; }
   std::string route(const Recipe&, Precision) const override { return ""; }
-  std::unique_ptr<Loaded> load(const Recipe&, const SampleView&, Precision) const override { return nullptr; }
+  std::unique_ptr<Loaded> load(const Recipe&, const SampleView&, Precision,
+                               const std::function<void(Index)>&) const override {
+    return nullptr;
+  }
   void tile(const Recipe&, const Loaded&, Range, const Loaded&, Range,
             std::span<const MatrixView<float>>) const override {}
   void tile(const Recipe&, const Loaded&, Range, const Loaded&, Range,

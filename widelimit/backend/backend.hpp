@@ -43,8 +43,9 @@ class Backend {
   [[nodiscard]] virtual std::string route(const Recipe& recipe, Precision precision) const = 0;
 
   /// Per-sample part of a recipe. O(n · steps), plus the self-covariance of each image where pooling needs it.
-  [[nodiscard]] virtual std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x,
-                                                     Precision precision) const = 0;
+  /// `after` hears now and then, on the calling thread, how many samples are done, and stops the work by throwing.
+  [[nodiscard]] virtual std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
+                                                     const std::function<void(Index done)>& after) const = 0;
   /// outputs[s](i, j) = output s of the recipe on the pair (rows.begin + i, cols.begin + j), as of two different
   /// samples. Sequential: for_each is what runs tiles at once.
   virtual void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,

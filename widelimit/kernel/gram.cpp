@@ -1,6 +1,7 @@
 #include "widelimit/kernel/gram.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/kernel/tiles.hpp"
 
 #include <chrono>
@@ -77,6 +78,12 @@ Gram as_gram(std::vector<AnyMatrix> matrices, Kind kind) {
   return gram;
 }
 
+std::unique_ptr<Loaded> load(const Backend& backend, const Recipe& recipe, const SampleView& x,
+                             const GramOptions& options) {
+  Pulse pulse(options.progress, x.count(), "samples");
+  return backend.load(recipe, x, options.precision, [&](Index done) { pulse.at(done); });
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -94,7 +101,7 @@ Gram gram(const Network& network, const SampleView& x, const GramOptions& option
   const auto start = std::chrono::steady_clock::now();
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, wanted(options.kind));
-  const auto loaded = backend.load(recipe, x, options.precision);
+  const auto loaded = load(backend, recipe, x, options);
   Gram result =
       as_gram(with_type(options.precision,
                         [&](auto zero) {
@@ -118,8 +125,8 @@ Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, co
   check_samples(x2);
   check_same_shape(x1, x2);
   const Recipe recipe = lower(network, x1.shape, wanted(options.kind));
-  const auto loaded1 = backend.load(recipe, x1, options.precision);
-  const auto loaded2 = backend.load(recipe, x2, options.precision);
+  const auto loaded1 = load(backend, recipe, x1, options);
+  const auto loaded2 = load(backend, recipe, x2, options);
   Gram result =
       as_gram(with_type(options.precision,
                         [&](auto zero) {
@@ -138,7 +145,7 @@ Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, co
 Matrix<double> diagonal(const Network& network, const SampleView& x, const Backend& backend, Precision precision) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::both);
-  const auto loaded = backend.load(recipe, x, precision);
+  const auto loaded = load(backend, recipe, x, {.precision = precision});
   Matrix<double> result(recipe.outputs, x.count());
   backend.diagonal(recipe, *loaded, result.view());
   return result;
@@ -148,7 +155,7 @@ LayerContributions layer_contributions(const Network& network, const SampleView&
                                        const Backend& backend) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::per_layer);
-  const auto loaded = backend.load(recipe, x, options.precision);
+  const auto loaded = load(backend, recipe, x, options);
   return {recipe.weight_layers, with_type(options.precision, [&](auto zero) {
             using T = decltype(zero);
             return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
@@ -160,7 +167,7 @@ LayerContributions layer_contributions(const Network& network, const SampleView&
 Sweep sweep(const Network& network, const SampleView& x, const GramOptions& options, const Backend& backend) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::sweep);
-  const auto loaded = backend.load(recipe, x, options.precision);
+  const auto loaded = load(backend, recipe, x, options);
   const Index n = x.count();
   const Index depths = recipe.channels;
   Sweep result{depths - 1, n, {}};

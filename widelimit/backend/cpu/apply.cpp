@@ -93,7 +93,10 @@ void smooth_dual(const Dual& dual, const FeatureSides<double>& f, const Strip<do
 
 template <typename T>
 void apply_dual(const Dual& dual, const FeatureSides<T>& features, const Strip<T>& strip) {
-  if (dual.phi == Phi::identity) return;
+  if (dual.phi == Phi::identity) {
+    add_rho(strip.trained_begin, strip.trained_end, strip);
+    return;
+  }
   if (const auto slope = rectifier_slope(dual)) {
     const double norm = 1 + *slope * *slope;
     rectifier(static_cast<T>(2 * *slope / norm), static_cast<T>((1 - *slope) * (1 - *slope) / norm), strip);

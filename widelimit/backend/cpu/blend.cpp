@@ -22,7 +22,10 @@ bool begin_strip_of(const Strip<T>& strip, T near) {
     any |= !hn::AllFalse(d, hn::Lt(t, limit));
     hn::StoreU(rho, d, strip.rho + k);
     hn::StoreU(t, d, strip.t + k);
-    for (Index m = 0; m < strip.channels; ++m) hn::StoreU(hn::Zero(d), d, strip.theta + m * strip.theta_stride + k);
+    for (Index m = 0; m < strip.channels; ++m) {
+      const bool trained = m >= strip.trained_begin && m < strip.trained_end;
+      hn::StoreU(trained ? rho : hn::Zero(d), d, strip.theta + m * strip.theta_stride + k);
+    }
   });
   return any;
 }

@@ -32,9 +32,9 @@ class Cpu final : public Backend {
     return in_float(recipe, precision) ? "strips of pairs, float" : "strips of pairs, double";
   }
 
-  [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x,
-                                             Precision precision) const override {
-    if (!recipe.on_vectors()) return cpu::load_images(recipe, x, threads_);
+  [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
+                                             const std::function<void(Index)>& after) const override {
+    if (!recipe.on_vectors()) return cpu::load_images(recipe, x, threads_, after);
     if (in_float(recipe, precision)) return cpu::load_vectors<float>(recipe, x, threads_);
     return cpu::load_vectors<double>(recipe, x, threads_);
   }

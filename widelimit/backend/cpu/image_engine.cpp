@@ -32,7 +32,8 @@ void each_output(const Step& step, const TracePair& traces, PairState& state, co
 
 }  // namespace
 
-std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, int threads) {
+std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, int threads,
+                                    const std::function<void(Index done)>& after) {
   auto loaded = std::make_unique<ImageLoaded>();
   const Index n = x.count();
   const Index positions = recipe.input.positions();
@@ -42,7 +43,7 @@ std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, i
   const Variances variances = normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads);
   std::vector<double> truncations(static_cast<std::size_t>(n), 0.0);
 
-  parallel_for(n, threads, [&](Index i) {
+  const auto trace = [&](Index i) {
     const Variances own(variances.begin() + i * positions, variances.begin() + (i + 1) * positions);
     TracedImage traced = trace_image(recipe, loaded->image(i, positions), own,
                                      [&](const Step& step, const TracePair& traces, PairState& state) {
@@ -53,7 +54,8 @@ std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, i
                                      });
     loaded->traces[static_cast<std::size_t>(i)] = std::move(traced.trace);
     truncations[static_cast<std::size_t>(i)] = traced.truncation;
-  });
+  };
+  parallel_for(n, threads, trace, after);
   for (const double truncation : truncations) loaded->truncation = std::max(loaded->truncation, truncation);
   return loaded;
 }

@@ -7,28 +7,42 @@ namespace widelimit::cpu {
 
 namespace {
 
-template <typename In, typename T>
-long double normalise_run(const In* x, Index length, T* unit) {
-  double largest = 0;
-#pragma omp simd reduction(max : largest)
-  for (Index k = 0; k < length; ++k) largest = std::max(largest, std::abs(static_cast<double>(x[k])));
-  if (largest == 0) {
-    std::fill_n(unit, length, T(0));
-    return 0;
-  }
-  const int exponent = std::clamp(std::ilogb(largest), -1000, 1000);
-  const double scale = std::ldexp(1.0, -exponent);
+/// ‖x·scale‖².
+template <typename In>
+double squared_norm(const In* x, Index length, double scale) {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (Index k = 0; k < length; ++k) {
     const double scaled = static_cast<double>(x[k]) * scale;
     sum += scaled * scaled;
   }
-  const double norm = std::sqrt(sum);
-  const double factor = scale / norm;
+  return sum;
+}
+
+/// The power of two that brings the largest value to [1, 2).
+template <typename In>
+int exponent_of(const In* x, Index length) {
+  double largest = 0;
+  for (Index k = 0; k < length; ++k) largest = std::max(largest, std::abs(static_cast<double>(x[k])));
+  return largest > 0 ? std::clamp(std::ilogb(largest), -1000, 1000) : 0;
+}
+
+template <typename In, typename T>
+long double normalise_run(const In* x, Index length, T* unit) {
+  int exponent = 0;
+  double sum = squared_norm(x, length, 1.0);
+  const bool safe = sum > 0x1p-900 && sum < 0x1p1000;  // no square overflowed, and none that counts was lost
+  if (!safe) {
+    exponent = exponent_of(x, length);
+    sum = squared_norm(x, length, std::ldexp(1.0, -exponent));
+  }
+  if (sum == 0) {
+    std::fill_n(unit, length, T(0));
+    return 0;
+  }
+  const double factor = std::ldexp(1.0, -exponent) / std::sqrt(sum);
   for (Index k = 0; k < length; ++k) unit[k] = static_cast<T>(static_cast<double>(x[k]) * factor);
-  const long double scaled_variance = static_cast<long double>(sum) / static_cast<long double>(length);
-  return std::ldexp(scaled_variance, 2 * exponent);
+  return std::ldexp(static_cast<long double>(sum) / static_cast<long double>(length), 2 * exponent);
 }
 
 }  // namespace

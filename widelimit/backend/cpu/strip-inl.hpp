@@ -62,11 +62,14 @@ HWY_INLINE void store_correlation(D d, V rho, const Strip<T>& strip, std::size_t
   hn::StoreU(hn::IfThenZeroElse(equal, rest), d, strip.t + k);
 }
 
+/// θ_m ← θ_m·factor, plus the ρ just stored for trained channels.
 template <class D, class V, typename T>
 HWY_INLINE void scale_theta(D d, V factor, const Strip<T>& strip, std::size_t k) {
+  const auto rho = hn::LoadU(d, strip.rho + k);
   for (Index m = 0; m < strip.channels; ++m) {
     T* theta = strip.theta + m * strip.theta_stride + k;
-    hn::StoreU(hn::Mul(hn::LoadU(d, theta), factor), d, theta);
+    const bool trained = m >= strip.trained_begin && m < strip.trained_end;
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, theta), factor, trained ? rho : hn::Zero(d)), d, theta);
   }
 }
 

@@ -20,6 +20,10 @@ struct Strip {
   T* theta = nullptr;  ///< channel m at theta + m·theta_stride
   Index theta_stride = 0;
   Index channels = 0;
+  /// Channels [begin, end) to whose θ a step adds the ρ it leaves: the layer without bias that mostly follows an
+  /// activation, done while the numbers are in registers.
+  Index trained_begin = 0;
+  Index trained_end = 0;
 };
 
 /// A number that belongs to one side of the pair: the same for the whole strip on the row side (or one for each
@@ -31,7 +35,7 @@ struct Sides {
   bool row_varies = false;
 };
 
-/// Clamps ρ, sets t, and zeroes θ. True where some |ρ| is so near 1 that t must be recomputed from the inputs.
+/// Clamps ρ, sets t and θ. True where some |ρ| is so near 1 that t must be recomputed from the inputs.
 template <typename T>
 bool begin_strip(const Strip<T>& strip, T near);
 

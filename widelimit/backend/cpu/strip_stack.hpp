@@ -23,19 +23,22 @@ class StripStack {
     strips_.resize(static_cast<std::size_t>(deepest));
   }
 
-  /// Starts with the correlations at `rho` (used in place), nothing forked.
-  void restart(T* rho) {
+  /// Starts with the correlations at `rho` (used in place), nothing forked. `follower`, where given, is a layer
+  /// without bias that is done with the step before it.
+  void restart(T* rho, const Step* follower) {
     const Index stride = memory_.cols();
     for (std::size_t level = 0; level < strips_.size(); ++level) {
       T* base = memory_.data() + static_cast<Index>(level) * (2 + channels_) * stride;
       strips_[level] = {size_, level == 0 ? rho : base, base + stride, base + 2 * stride, stride, channels_};
     }
     top_ = 0;
+    train_with(follower);
   }
 
   [[nodiscard]] const Strip<T>& top() const { return strips_[top_]; }
 
-  void run(const Step& step, const FeatureSides<T>& features) {
+  void run(const Step& step, const FeatureSides<T>& features, const Step* follower) {
+    train_with(follower);
     switch (step.op) {
       case Op::fork:
         copy(strips_[top_], strips_[top_ + 1]), ++top_;
@@ -54,6 +57,11 @@ class StripStack {
   }
 
  private:
+  void train_with(const Step* follower) {
+    strips_[top_].trained_begin = follower != nullptr ? follower->channel_begin : 0;
+    strips_[top_].trained_end = follower != nullptr ? follower->channel_end : 0;
+  }
+
   static void copy(const Strip<T>& from, const Strip<T>& to) {
     std::copy_n(from.rho, from.theta_stride, to.rho);
     std::copy_n(from.t, from.theta_stride, to.t);

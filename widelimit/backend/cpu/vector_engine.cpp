@@ -58,7 +58,16 @@ void refine(const VectorLoaded<T>& a, Index i, const VectorLoaded<T>& b, Index f
     const Index d = a.unit.cols();
     strip.t[k] = half_squared_distance(a.unit.data() + i * d, b.unit.data() + (first + k) * d, sign, d);
     strip.rho[k] = sign * (1 - strip.t[k]);
+    for (Index m = strip.trained_begin; m < strip.trained_end; ++m)
+      strip.theta[m * strip.theta_stride + k] = strip.rho[k];
   }
+}
+
+/// Step k, where it is a layer without bias: it leaves ρ alone and adds it to the tangents, which the step before it
+/// does in passing.
+const Step* bias_free_at(const Recipe& recipe, std::size_t k) {
+  const bool fits = k < recipe.steps.size() && recipe.steps[k].op == Op::affine && recipe.steps[k].b2 == 0;
+  return fits ? &recipe.steps[k] : nullptr;
 }
 
 /// out = values·r·r' in double, where r does not fit a float.
@@ -135,13 +144,16 @@ void vector_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loade
 
   StripStack<T> stack(recipe, cols.size());
   for (Index i = rows.begin; i < rows.end; ++i) {
-    stack.restart(rho.row(i - rows.begin));
+    const Step* follower = bias_free_at(recipe, 0);
+    stack.restart(rho.row(i - rows.begin), follower);
     if (begin_strip(stack.top(), near_one<T>)) refine(a, i, b, cols.begin, stack.top());
-    for (std::size_t k = 0; k < recipe.steps.size(); ++k) {
+    for (std::size_t k = follower != nullptr ? 1 : 0; k < recipe.steps.size(); ++k) {
       const Step& step = recipe.steps[k];
       const FeatureSides<T> features{&a.features[k], i, false, &b.features[k], cols.begin};
       if (step.op != Op::emit) {
-        stack.run(step, features);
+        follower = step.op == Op::dual ? bias_free_at(recipe, k + 1) : nullptr;
+        stack.run(step, features, follower);
+        if (follower != nullptr) ++k;
         continue;
       }
       const Strip<T>& strip = stack.top();

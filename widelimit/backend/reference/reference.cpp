@@ -39,7 +39,8 @@ class Reference final : public Backend {
     return "pair by pair, by the formulas, long double";
   }
 
-  [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision) const override {
+  [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision,
+                                             const std::function<void(Index)>& after) const override {
     auto loaded = std::make_unique<ReferenceLoaded>();
     loaded->diagonal = Matrix<double>(recipe.outputs, x.count());
     for (Index i = 0; i < x.count(); ++i) {
@@ -51,6 +52,7 @@ class Reference final : public Backend {
               loaded->diagonal(slot, i) = checked<double>(value, slot, i, i);
             });
           }));
+      after(i + 1);
     }
     return loaded;
   }

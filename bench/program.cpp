@@ -1,0 +1,35 @@
+#include "bench/program.hpp"
+
+#include "bench/measure.hpp"
+#include "widelimit/backend/select.hpp"
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+namespace widelimit::bench {
+
+int run_benchmark(int argc, char** argv, const std::string& description, Settings settings,
+                  const std::function<bool(const Benchmark&)>& body) {
+  CLI::App app(description);
+  app.add_option("--rows", settings.rows, "points")->check(CLI::Range(2, 20000))->capture_default_str();
+  app.add_option("--cols", settings.cols, "features")->check(CLI::Range(1, 20000))->capture_default_str();
+  app.add_option("--repeats", settings.repeats, "rounds of timing")->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_flag("!--no-peer", settings.with_peer, "only the multiple of syrk");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a row is there as soon as it is known, also in a file
+    use_processors(settings.threads);
+    const Scratch scratch;
+    const Matrix<double> inputs = normal_inputs(settings.rows, settings.cols);
+    write_raw(scratch / "x", inputs);
+    const auto backend = make_backend("cpu", {.threads = settings.threads});
+    return body({settings, inputs, scratch, *backend}) ? 0 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", argv[0], error.what());
+    return 1;
+  }
+}
+
+}  // namespace widelimit::bench

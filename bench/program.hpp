@@ -1,0 +1,32 @@
+#pragma once
+
+#include "bench/peer.hpp"
+#include "widelimit/backend/backend.hpp"
+
+#include <functional>
+#include <string>
+
+namespace widelimit::bench {
+
+struct Settings {
+  Index rows = 0;
+  Index cols = 784;
+  int repeats = 7;
+  int threads = 2;
+  bool with_peer = true;
+};
+
+/// What every benchmark is given: inputs in memory and, for the peer, in a file.
+struct Benchmark {
+  const Settings& settings;
+  const Matrix<double>& inputs;
+  const Scratch& scratch;  ///< holds "x", the inputs
+  const Backend& backend;
+};
+
+/// Reads the options, makes inputs and back end, and runs `body`, which returns false where answers differ. The exit
+/// status: 0 done (a missed target is no failure), 1 answers differ or something broke.
+int run_benchmark(int argc, char** argv, const std::string& description, Settings settings,
+                  const std::function<bool(const Benchmark&)>& body);
+
+}  // namespace widelimit::bench
