@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <thread>
 #include <type_traits>
 
 namespace widelimit::bench {
@@ -24,10 +25,16 @@ void use_processors(int count) {
   if (sched_setaffinity(0, sizeof(chosen), &chosen) != 0) fmt::print("note: not bound to {} processors\n", count);
 }
 
+/// A process that has just answered still frees its memory and lets its threads spin; the next clock waits for that.
+constexpr std::chrono::milliseconds settling{300};
+
 std::vector<double> medians_in_turn(const std::vector<std::function<double()>>& clocks, int repeats) {
   std::vector<std::vector<double>> seconds(clocks.size());
   for (int round = 0; round < repeats; ++round) {
-    for (std::size_t i = 0; i < clocks.size(); ++i) seconds[i].push_back(clocks[i]());
+    for (std::size_t i = 0; i < clocks.size(); ++i) {
+      std::this_thread::sleep_for(settling);
+      seconds[i].push_back(clocks[i]());
+    }
   }
   std::vector<double> medians;
   for (auto& times : seconds) {

@@ -69,7 +69,7 @@ class Cpu final : public Backend {
   /// enough, so tiles are small and the threads evenly busy.
   [[nodiscard]] Index tile_edge(const Recipe& recipe, Precision precision) const override {
     if (!recipe.on_vectors()) return 4;
-    constexpr Index cache = Index{1} << 20;
+    constexpr Index cache = Index{2} << 20;
     const Index bytes = recipe.outputs * (precision == Precision::f32 ? 4 : 8);
     Index edge = 512;
     while (edge > 64 && edge * edge * bytes > cache) edge /= 2;
