@@ -42,6 +42,7 @@ TEST(Json, IsWrittenWithoutDefaults) {
 
 TEST(JsonError, NamesLayerPlaceAndWhatIsAccepted) {
   expect_error(R"([["dense"], ["rellu"]])", {"layer 2", "\"rellu\"", "did you mean 'relu'?"});
+  expect_error(R"([["dense"], ["rleu"]])", {"did you mean 'relu'?"});
   expect_error(R"([["dense"], ["residual", {"branch": [["relu"], ["dense", {"w_std": "x"}]]}]])",
                {"layer 2.branch.2", "w_std of 'dense'", "\"x\"", "a finite number >= 0"});
   expect_error(R"([["dense", {"wstd": 1}]])", {"layer 1", "'dense'", "\"wstd\"", "w_std, b_std", "did you mean"});

@@ -8,7 +8,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 
 namespace widelimit {
 
@@ -45,20 +44,20 @@ std::string bounds(const Bounds& range) {
   return low && high ? fmt::format("{} and{}", lower, upper) : low ? lower : upper;
 }
 
-/// Levenshtein's distance, O(|a||b|), one row at a time.
+/// Levenshtein's distance, two neighbours swapped counting as one slip. O(|a||b|).
 std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) table[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) table[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      table[i][j] = std::min({replaced, table[i - 1][j] + 1, table[i][j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
     }
   }
-  return row.back();
+  return table[a.size()][b.size()];
 }
 
 std::string lower_case(std::string_view text) {
