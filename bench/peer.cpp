@@ -13,18 +13,6 @@
 
 namespace widelimit::bench {
 
-Scratch::Scratch() {
-  std::string name = (std::filesystem::temp_directory_path() / "widelimit-bench-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    fail(Code::resource, "cannot make a folder {}; set TMPDIR to one that exists", name);
-  folder_ = name;
-}
-
-Scratch::~Scratch() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
-}
-
 Peer::Peer(const std::vector<std::string>& command, const std::filesystem::path& log) : log_(log) {
   if (command.front().empty()) {
     why_absent_ = "not asked for";

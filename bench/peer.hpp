@@ -1,5 +1,7 @@
 #pragma once
 
+#include "widelimit/report/file.hpp"
+
 #include <sys/types.h>
 
 #include <cstdio>
@@ -13,14 +15,10 @@ namespace widelimit::bench {
 /// A folder for inputs and answers on their way between us and a peer; gone with the object.
 class Scratch {
  public:
-  Scratch();
-  ~Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return folder_.path() / name; }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 /// Another program that solves the same problem. It stays alive between questions, so that its timings and ours are

@@ -201,6 +201,24 @@ TEST(Gram, TwoLayerFormula) {
   }
 }
 
+/// ReLU with w_std = √2 keeps variances, so each of the L+1 weight layers adds 2‖x‖²/d to Θ(x,x): exact where the
+/// reference values take the root of a cancelled difference.
+TEST(Gram, DiagonalOfReluHasAClosedForm) {
+  const Matrix<double> x = normal(5, 6, 15);
+  for (const std::string name : {"cpu", "reference"}) {
+    for (const int hidden : {1, 3, 20}) {
+      const Network network = Network::parse("fc:" + std::to_string(hidden) + "(w_std=1.4142135623730951)");
+      const Gram k = gram(network, {x.view(), {1, 1, 6}}, {.kind = Kind::both}, *make_backend(name));
+      for (Index i = 0; i < 5; ++i) {
+        double variance = 0;
+        for (Index j = 0; j < 6; ++j) variance += 2 * x(i, j) * x(i, j) / 6;
+        EXPECT_NEAR(f64(k.nngp)(i, i) / variance, 1, 1e-14);
+        EXPECT_NEAR(f64(k.ntk)(i, i) / variance, hidden + 1, 1e-14 * (hidden + 1));
+      }
+    }
+  }
+}
+
 /// A scale is a weight that nobody trains: it multiplies both kernels of what comes before it by its square.
 TEST(Gram, ScaleMultipliesBySquare) {
   const auto backend = make_backend("cpu");

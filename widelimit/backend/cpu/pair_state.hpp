@@ -53,7 +53,8 @@ void apply_everywhere(const Step& step, const TracePair& traces, bool self, Pair
 /// window, pool, flatten and attend work on covariances relative to the largest deviation R of each image: features 0
 /// are r/R before the step, features 1 are R/r after it.
 [[nodiscard]] PairState window_step(const Step& step, const TracePair& traces, PairState& state);
-/// Σ at equal positions is left in `variance` (relative to R²) where it is asked for, before ρ is formed from it.
+/// Covariances relative to R R', from which an image with itself reads its variances before correlate() divides by
+/// them.
 [[nodiscard]] PairState pool_covariance(const Step& step, const TracePair& traces, PairState& state);
 [[nodiscard]] PairState attend_covariance(const TracePair& traces, PairState& state);
 /// Turns covariances into correlations by features 1.
