@@ -52,6 +52,15 @@ class Backend {
                     std::span<const MatrixView<float>> outputs) const = 0;
   virtual void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
                     std::span<const MatrixView<double>> outputs) const = 0;
+  /// As tile, with x on both sides: outputs[s], and its transpose in mirrored[s]. Where rows = cols, a square on the
+  /// diagonal, these are the same memory and the result is exactly symmetric. Unless a back end knows better, what
+  /// tile wrote is copied.
+  virtual void mirrored_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
+                             std::span<const MatrixView<float>> outputs,
+                             std::span<const MatrixView<float>> mirrored) const;
+  virtual void mirrored_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
+                             std::span<const MatrixView<double>> outputs,
+                             std::span<const MatrixView<double>> mirrored) const;
   /// outputs(s, i) = output s on the pair (i, i) of one sample with itself: the diagonal of a symmetric Gram, where
   /// dropout divides by its rate.
   virtual void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const = 0;

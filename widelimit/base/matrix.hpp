@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/pages.hpp"
 #include "widelimit/base/types.hpp"
 
 #include <concepts>
@@ -26,19 +27,13 @@ struct MatrixView {
   operator MatrixView<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, stride}; }
 };
 
-/// Zeroed memory for `bytes`, aligned for vectors and, when large, for the system's huge pages: first touch of a
-/// fresh Gram matrix otherwise costs more than its arithmetic. Large memory is zero without being touched.
-/// Throws Error{resource}.
-[[nodiscard]] void* allocate_pages(std::size_t bytes);
-void release_pages(void* memory, std::size_t bytes) noexcept;
-
-/// Owning row-major matrix of plain numbers, zero at first; moves, does not copy by accident.
+/// Owning row-major matrix of plain numbers, zero at first unless said otherwise; moves, does not copy by accident.
 template <std::floating_point T>
 class Matrix {
  public:
   Matrix() = default;
-  Matrix(Index rows, Index cols)
-      : data_(static_cast<T*>(allocate_pages(sizeof(T) * static_cast<std::size_t>(rows * cols))),
+  Matrix(Index rows, Index cols, Content content = Content::zero)
+      : data_(static_cast<T*>(allocate_pages(sizeof(T) * static_cast<std::size_t>(rows * cols), content)),
               Release{sizeof(T) * static_cast<std::size_t>(rows * cols)}),
         rows_(rows),
         cols_(cols) {}

@@ -64,7 +64,7 @@ std::vector<AnyMatrix> allocate_and_fill(Index outputs, Index rows, Index cols, 
   std::vector<AnyMatrix> matrices;
   std::vector<MatrixView<T>> views;
   for (Index s = 0; s < outputs; ++s) {
-    matrices.emplace_back(Matrix<T>(rows, cols));
+    matrices.emplace_back(Matrix<T>(rows, cols, Content::unset));
     views.push_back(std::get<Matrix<T>>(matrices.back()).view());
   }
   fill(views);
@@ -173,12 +173,13 @@ Sweep sweep(const Network& network, const SampleView& x, const GramOptions& opti
   Sweep result{depths - 1, n, {}};
   with_type(options.precision, [&](auto zero) {
     using T = decltype(zero);
-    Matrix<T> stack(depths * depths * n, n);
+    Matrix<T> stack(depths * depths * n, n, Content::unset);
     std::vector<MatrixView<T>> views;
     for (Index i = 0; i < depths; ++i) {
-      for (Index j = 0; j < depths; ++j) {
-        if (j <= i) views.push_back(stack.view().block((i * depths + j) * n, 0, n, n));
-      }
+      for (Index j = 0; j <= i; ++j) views.push_back(stack.view().block((i * depths + j) * n, 0, n, n));
+      const Index frozen_beyond = depths - 1 - i;
+      T* const beyond = stack.data() + (i * depths + i + 1) * n * n;
+      clear_pages(beyond, static_cast<std::size_t>(frozen_beyond * n * n) * sizeof(T));
     }
     fill_symmetric<T>(backend, recipe, *loaded, views, options.progress);
     result.values = std::move(stack);

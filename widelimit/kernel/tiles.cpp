@@ -2,7 +2,6 @@
 
 #include "widelimit/backend/overflow.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/base/transpose.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -31,27 +30,19 @@ struct Tile {
   Range cols;
 };
 
-/// A square on the diagonal as rectangles above it and small squares on it: what lies below is never computed.
-void split_square(Range square, std::vector<Tile>& tiles) {
+/// Tiles that cover the upper triangle: first those above the diagonal, then the squares on it, which are half the work
+/// and so leave the threads to finish together. At least four of them on a side, unless they would be tiny.
+std::vector<Tile> upper_tiles(Index n, Index largest_edge) {
   constexpr Index smallest = 64;
-  if (square.size() <= smallest) {
-    if (square.size() > 0) tiles.push_back({square, square});
-    return;
-  }
-  const Index middle = square.begin + (square.size() / 2 + smallest - 1) / smallest * smallest;
-  tiles.push_back({{square.begin, middle}, {middle, square.end}});
-  split_square({square.begin, middle}, tiles);
-  split_square({middle, square.end}, tiles);
-}
-
-/// Tiles that cover the upper triangle, row by row.
-std::vector<Tile> upper_tiles(Index n, Index edge) {
+  const Index quarter = (n / 4 + smallest - 1) / smallest * smallest;
+  const Index edge = std::min(largest_edge, std::max(smallest, quarter));
   std::vector<Tile> tiles;
   for (Index row = 0; row * edge < n; ++row) {
-    const Range rows = tile_range(row, edge, n);
-    split_square(rows, tiles);
-    for (Index col = row + 1; col * edge < n; ++col) tiles.push_back({rows, tile_range(col, edge, n)});
+    for (Index col = row + 1; col * edge < n; ++col) {
+      tiles.push_back({tile_range(row, edge, n), tile_range(col, edge, n)});
+    }
   }
+  for (Index row = 0; row * edge < n; ++row) tiles.push_back({tile_range(row, edge, n), tile_range(row, edge, n)});
   return tiles;
 }
 
@@ -61,14 +52,6 @@ std::vector<MatrixView<T>> blocks(const std::vector<MatrixView<T>>& outputs, Ran
   result.reserve(outputs.size());
   for (const auto& output : outputs) result.push_back(output.block(rows.begin, cols.begin, rows.size(), cols.size()));
   return result;
-}
-
-/// Copies the strict upper triangle of a square tile below its diagonal.
-template <typename T>
-void mirror_within(MatrixView<T> tile) {
-  for (Index i = 1; i < tile.rows; ++i) {
-    for (Index j = 0; j < i; ++j) tile(i, j) = tile(j, i);
-  }
 }
 
 }  // namespace
@@ -106,20 +89,19 @@ void fill_symmetric(const Backend& backend, const Recipe& recipe, const Loaded& 
   const auto fill = [&](const Tile& tile) {
     const auto& [rows, cols] = tile;
     const auto upper = blocks(outputs, rows, cols);
-    backend.tile(recipe, x, rows, x, cols, upper);
+    backend.mirrored_tile(recipe, x, rows, cols, upper, blocks(outputs, cols, rows));
+    if (rows.begin != cols.begin) {
+      counter.add(rows.size() * cols.size());
+      return;
+    }
     for (std::size_t s = 0; s < outputs.size(); ++s) {
-      if (rows.begin != cols.begin) {
-        transpose(MatrixView<const T>(upper[s]), outputs[s].block(cols.begin, rows.begin, cols.size(), rows.size()));
-        continue;
-      }
-      mirror_within(upper[s]);
       for (Index i = rows.begin; i < rows.end; ++i) {
         const auto value = static_cast<T>(diagonal(static_cast<Index>(s), i));
         if (!std::isfinite(value)) report_overflow(static_cast<Index>(s), i, i, precision_of<T>);
         outputs[s](i, i) = value;
       }
     }
-    counter.add(rows.begin == cols.begin ? rows.size() * (rows.size() + 1) / 2 : rows.size() * cols.size());
+    counter.add(rows.size() * (rows.size() + 1) / 2);
   };
   backend.for_each(
       static_cast<Index>(tiles.size()), [&](Index k) { fill(tiles[static_cast<std::size_t>(k)]); },

@@ -58,6 +58,27 @@ class Cpu final : public Backend {
     }
   }
 
+  void mirrored_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
+                     std::span<const MatrixView<float>> outputs,
+                     std::span<const MatrixView<float>> mirrored) const override {
+    if (!recipe.on_vectors()) {
+      Backend::mirrored_tile(recipe, x, rows, cols, outputs, mirrored);
+    } else if (cpu::runs_in_float(recipe)) {
+      cpu::mirrored_vector_tile<float>(recipe, x, rows, cols, outputs, mirrored);
+    } else {
+      cpu::mirrored_vector_tile<double>(recipe, x, rows, cols, outputs, mirrored);
+    }
+  }
+  void mirrored_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
+                     std::span<const MatrixView<double>> outputs,
+                     std::span<const MatrixView<double>> mirrored) const override {
+    if (!recipe.on_vectors()) {
+      Backend::mirrored_tile(recipe, x, rows, cols, outputs, mirrored);
+    } else {
+      cpu::mirrored_vector_tile<double>(recipe, x, rows, cols, outputs, mirrored);
+    }
+  }
+
   void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const override {
     const auto& loaded = dynamic_cast<const cpu::CpuLoaded&>(x);
     for (Index slot = 0; slot < recipe.outputs; ++slot) {
@@ -65,15 +86,10 @@ class Cpu final : public Backend {
     }
   }
 
-  /// Vectors: the outputs of a tile stay in the second-level cache until they are mirrored. Images: a pair is work
-  /// enough, so tiles are small and the threads evenly busy.
-  [[nodiscard]] Index tile_edge(const Recipe& recipe, Precision precision) const override {
-    if (!recipe.on_vectors()) return 4;
-    constexpr Index cache = Index{2} << 20;
-    const Index bytes = recipe.outputs * (precision == Precision::f32 ? 4 : 8);
-    Index edge = 512;
-    while (edge > 64 && edge * edge * bytes > cache) edge /= 2;
-    return edge;
+  /// Vectors: the matrix product packs both sides of each tile anew, so tiles are large. Images: a pair is work enough,
+  /// so tiles are small and the threads evenly busy.
+  [[nodiscard]] Index tile_edge(const Recipe& recipe, Precision /*precision*/) const override {
+    return recipe.on_vectors() ? 1024 : 4;
   }
 
   void for_each(Index count, const std::function<void(Index)>& task,

@@ -31,6 +31,12 @@ void rectifier_of(T a, T b, const Strip<T>& strip) {
     const auto angle = hn::Mul(hn::Mul(root, bend_over_pi), horner(d, ArccosPolynomials<T>::p, t));  // B·arccos(a)/π
     const auto positive = hn::Ge(rho, zero);
     const auto absolute = hn::Sub(one, t);
+    if (hn::AllTrue(d, positive)) {  // all pairs after a first relu
+      hn::StoreU(hn::Add(absolute, bent), d, strip.rho + k);
+      hn::StoreU(hn::Max(zero, hn::Sub(t, bent)), d, strip.t + k);
+      scale_theta(d, hn::Sub(one, angle), strip, k);
+      return;
+    }
 
     const auto rho_if_negative = hn::NegMulAdd(linear, absolute, bent);
     const auto rho_new = hn::IfThenElse(positive, hn::Add(absolute, bent), rho_if_negative);

@@ -12,24 +12,25 @@ namespace widelimit::cpu {
 template <typename T>
 class StripStack {
  public:
-  StripStack(const Recipe& recipe, Index size) : size_(size), channels_(recipe.channels) {
+  /// For strips of at most `longest` elements.
+  StripStack(const Recipe& recipe, Index longest) : channels_(recipe.channels) {
     Index depth = 1;
     Index deepest = 1;
     for (const Step& step : recipe.steps) {
       depth += step.op == Op::fork ? 1 : (step.op == Op::join ? -1 : 0);
       deepest = std::max(deepest, depth);
     }
-    memory_ = Matrix<T>(deepest * (2 + channels_), padded(size));
+    memory_ = Matrix<T>(deepest * (2 + channels_), padded(longest));
     strips_.resize(static_cast<std::size_t>(deepest));
   }
 
-  /// Starts with the correlations at `rho` (used in place), nothing forked. `follower`, where given, is a layer
+  /// Starts with `size` correlations at `rho` (used in place), nothing forked. `follower`, where given, is a layer
   /// without bias that is done with the step before it.
-  void restart(T* rho, const Step* follower) {
+  void restart(T* rho, Index size, const Step* follower) {
     const Index stride = memory_.cols();
     for (std::size_t level = 0; level < strips_.size(); ++level) {
       T* base = memory_.data() + static_cast<Index>(level) * (2 + channels_) * stride;
-      strips_[level] = {size_, level == 0 ? rho : base, base + stride, base + 2 * stride, stride, channels_};
+      strips_[level] = {size, level == 0 ? rho : base, base + stride, base + 2 * stride, stride, channels_};
     }
     top_ = 0;
     train_with(follower);
@@ -68,7 +69,6 @@ class StripStack {
     std::copy_n(from.theta, from.theta_stride * from.channels, to.theta);
   }
 
-  Index size_;
   Index channels_;
   Matrix<T> memory_;
   std::vector<Strip<T>> strips_;

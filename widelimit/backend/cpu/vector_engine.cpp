@@ -5,9 +5,12 @@
 #include "widelimit/backend/cpu/loaded.hpp"
 #include "widelimit/backend/cpu/normalise.hpp"
 #include "widelimit/backend/cpu/self_tangent.hpp"
+#include "widelimit/backend/cpu/stream.hpp"
 #include "widelimit/backend/cpu/strip_stack.hpp"
 #include "widelimit/backend/overflow.hpp"
+#include "widelimit/base/transpose.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -42,11 +45,11 @@ T half_squared_distance(const T* x1, const T* x2, T sign, Index d) {
   return sum / 2;
 }
 
-/// Memory for one tile, kept by each thread from tile to tile; not cleared.
-template <typename T>
+/// Memory for one `Use`, kept by each thread from tile to tile; not cleared.
+template <typename T, typename Use>
 MatrixView<T> scratch_matrix(Index rows, Index cols) {
   thread_local Matrix<T> memory;
-  if (memory.rows() * memory.cols() < rows * cols) memory = Matrix<T>(rows, cols);
+  if (memory.rows() * memory.cols() < rows * cols) memory = Matrix<T>(rows, cols, Content::unset);
   return {memory.data(), rows, cols, cols};
 }
 
@@ -81,13 +84,100 @@ bool write_wide(const T* values, Index size, double r, const double* r_col, Out*
   return finite;
 }
 
+/// The pairs of one tile: their correlations by one matrix product, then the outputs row by row. Of a square on the
+/// diagonal of one set, only pairs on and above the diagonal.
+template <typename T>
+class VectorTile {
+ public:
+  VectorTile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols)
+      : recipe_(recipe),
+        a_(dynamic_cast<const VectorLoaded<T>&>(x1)),
+        b_(dynamic_cast<const VectorLoaded<T>&>(x2)),
+        wide_(sizeof(T) == sizeof(float) && (a_.wide || b_.wide)),
+        rows_(rows),
+        cols_(cols),
+        rho_(scratch_matrix<T, struct Correlations>(rows.size(), padded(cols.size()))),
+        stack_(recipe, cols.size()) {
+    for (Index i = 0; i < rho_.rows; ++i) std::fill(rho_.row(i) + cols.size(), rho_.row(i) + rho_.cols, T(0));
+    const MatrixView<T> products = rho_.block(0, 0, rows.size(), cols.size());
+    if (on_diagonal()) {
+      multiply_by_itself(unit_rows(a_, rows), products);
+    } else {
+      multiply_transposed(unit_rows(a_, rows), unit_rows(b_, cols), products);
+    }
+  }
+
+  [[nodiscard]] bool on_diagonal() const { return &a_ == &b_ && rows_.begin == cols_.begin; }
+
+  /// Rows `part` of the tile, each once: their correlations are used up. Outputs begin with row part.begin and, on the
+  /// diagonal, with column part.begin.
+  template <typename Out>
+  void write(Range part, std::span<const MatrixView<Out>> outputs) {
+    first_ = on_diagonal() ? part.begin : cols_.begin;
+    const Index column = first_ - cols_.begin;
+    if (on_diagonal()) mirror_upper(rho_.block(part.begin - rows_.begin, column, part.size(), part.size()));
+    for (Index i = part.begin; i < part.end; ++i) {
+      const Step* follower = bias_free_at(recipe_, 0);
+      stack_.restart(rho_.row(i - rows_.begin) + column, cols_.end - first_, follower);
+      if (begin_strip(stack_.top(), near_one<T>)) refine(a_, i, b_, first_, stack_.top());
+      for (std::size_t k = follower != nullptr ? 1 : 0; k < recipe_.steps.size(); ++k) {
+        const Step& step = recipe_.steps[k];
+        if (step.op == Op::emit) {
+          emit(k, i, i - part.begin, outputs);
+          continue;
+        }
+        follower = step.op == Op::dual ? bias_free_at(recipe_, k + 1) : nullptr;
+        stack_.run(step, features(k, i), follower);
+        if (follower != nullptr) ++k;
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] static MatrixView<const T> unit_rows(const VectorLoaded<T>& x, Range rows) {
+    return x.unit.view().block(rows.begin, 0, rows.size(), x.unit.cols());
+  }
+
+  [[nodiscard]] FeatureSides<T> features(std::size_t k, Index i) const {
+    return {&a_.features[k], i, false, &b_.features[k], first_};
+  }
+
+  template <typename Out>
+  void emit(std::size_t k, Index i, Index row, std::span<const MatrixView<Out>> outputs) const {
+    const Step& step = recipe_.steps[k];
+    const Strip<T>& strip = stack_.top();
+    const auto write_slot = [&](Index slot, const T* values) {
+      Out* out = outputs[static_cast<std::size_t>(slot)].row(row);
+      const bool finite =
+          wide_ ? write_wide(values, strip.size, a_.features[k].f64(0, i), b_.features[k].f64.data() + first_, out)
+                : write_out(values, strip.size, features(k, i)[0], out);
+      if (finite) return;
+      Index j = 0;
+      while (std::isfinite(out[j])) ++j;
+      report_overflow(slot, i, first_ + j, precision_of<Out>);
+    };
+    if (step.nngp_slot >= 0) write_slot(step.nngp_slot, strip.rho);
+    for (Index m = 0; m < step.ntk_count; ++m) write_slot(step.ntk_slot + m, strip.theta + m * strip.theta_stride);
+  }
+
+  const Recipe& recipe_;
+  const VectorLoaded<T>& a_;
+  const VectorLoaded<T>& b_;
+  bool wide_;
+  Range rows_;
+  Range cols_;
+  Index first_ = 0;  ///< column where the strips of the present rows begin
+  MatrixView<T> rho_;
+  StripStack<T> stack_;
+};
+
 }  // namespace
 
 template <typename T>
 std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, int threads) {
   auto loaded = std::make_unique<VectorLoaded<T>>();
   const Index n = x.count();
-  loaded->unit = Matrix<T>(n, recipe.input.channels);
+  loaded->unit = Matrix<T>(n, recipe.input.channels, Content::unset);
   loaded->diagonal = Matrix<double>(recipe.outputs, n);
 
   std::vector<Variances> stack{normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads)};
@@ -130,46 +220,34 @@ std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, 
 template <typename T, typename Out>
 void vector_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
                  std::span<const MatrixView<Out>> outputs) {
-  const auto& a = dynamic_cast<const VectorLoaded<T>&>(x1);
-  const auto& b = dynamic_cast<const VectorLoaded<T>&>(x2);
-  const bool wide = sizeof(T) == sizeof(float) && (a.wide || b.wide);
-  const Index d = recipe.input.channels;
-  const Index stride = padded(cols.size());
+  VectorTile<T> tile(recipe, x1, rows, x2, cols);
+  tile.write(rows, outputs);
+}
 
-  MatrixView<T> rho = scratch_matrix<T>(rows.size(), stride);
-  for (Index i = 0; i < rows.size(); ++i) std::fill(rho.row(i) + cols.size(), rho.row(i) + stride, T(0));
-  multiply_transposed(MatrixView<const T>(a.unit.view().block(rows.begin, 0, rows.size(), d)),
-                      MatrixView<const T>(b.unit.view().block(cols.begin, 0, cols.size(), d)),
-                      rho.block(0, 0, rows.size(), cols.size()));
+template <typename T, typename Out>
+void mirrored_vector_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
+                          std::span<const MatrixView<Out>> outputs, std::span<const MatrixView<Out>> mirrored) {
+  constexpr Index cache = Index{1} << 19;
+  constexpr Index line = 64 / sizeof(Out);
+  const Index row_size = padded(cols.size());
+  const auto count = static_cast<Index>(outputs.size());
+  const Index height = std::max(line, cache / (count * row_size * Index{sizeof(Out)}) / line * line);
+  const MatrixView<Out> memory = scratch_matrix<Out, struct Bands>(count * height, row_size);
 
-  StripStack<T> stack(recipe, cols.size());
-  for (Index i = rows.begin; i < rows.end; ++i) {
-    const Step* follower = bias_free_at(recipe, 0);
-    stack.restart(rho.row(i - rows.begin), follower);
-    if (begin_strip(stack.top(), near_one<T>)) refine(a, i, b, cols.begin, stack.top());
-    for (std::size_t k = follower != nullptr ? 1 : 0; k < recipe.steps.size(); ++k) {
-      const Step& step = recipe.steps[k];
-      const FeatureSides<T> features{&a.features[k], i, false, &b.features[k], cols.begin};
-      if (step.op != Op::emit) {
-        follower = step.op == Op::dual ? bias_free_at(recipe, k + 1) : nullptr;
-        stack.run(step, features, follower);
-        if (follower != nullptr) ++k;
-        continue;
-      }
-      const Strip<T>& strip = stack.top();
-      const auto write = [&](Index slot, const T* values) {
-        Out* out = outputs[static_cast<std::size_t>(slot)].row(i - rows.begin);
-        const bool finite =
-            wide ? write_wide(values, strip.size, a.features[k].f64(0, i), b.features[k].f64.data() + cols.begin, out)
-                 : write_out(values, strip.size, features[0], out);
-        if (!finite) {
-          Index j = 0;
-          while (std::isfinite(out[j])) ++j;
-          report_overflow(slot, i, cols.begin + j, precision_of<Out>);
-        }
-      };
-      if (step.nngp_slot >= 0) write(step.nngp_slot, strip.rho);
-      for (Index m = 0; m < step.ntk_count; ++m) write(step.ntk_slot + m, strip.theta + m * strip.theta_stride);
+  VectorTile<T> tile(recipe, x, rows, x, cols);
+  std::vector<MatrixView<Out>> band(outputs.size());
+  for (Index begin = rows.begin; begin < rows.end; begin += height) {
+    const Range part{begin, std::min(rows.end, begin + height)};
+    const Index first = tile.on_diagonal() ? begin - rows.begin : 0;
+    const Index width = cols.size() - first;
+    for (Index s = 0; s < count; ++s) {
+      band[static_cast<std::size_t>(s)] = memory.block(s * height, 0, part.size(), width);
+    }
+    tile.write(part, std::span<const MatrixView<Out>>(band));
+    for (std::size_t s = 0; s < band.size(); ++s) {
+      if (tile.on_diagonal()) mirror_upper(band[s].block(0, 0, part.size(), part.size()));
+      stream(band[s], outputs[s].block(begin - rows.begin, first, part.size(), width));
+      stream_transposed(band[s], mirrored[s].block(first, begin - rows.begin, width, part.size()));
     }
   }
 }
@@ -182,5 +260,14 @@ template void vector_tile<double, float>(const Recipe&, const Loaded&, Range, co
                                          std::span<const MatrixView<float>>);
 template void vector_tile<double, double>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
                                           std::span<const MatrixView<double>>);
+template void mirrored_vector_tile<float, float>(const Recipe&, const Loaded&, Range, Range,
+                                                 std::span<const MatrixView<float>>,
+                                                 std::span<const MatrixView<float>>);
+template void mirrored_vector_tile<double, float>(const Recipe&, const Loaded&, Range, Range,
+                                                  std::span<const MatrixView<float>>,
+                                                  std::span<const MatrixView<float>>);
+template void mirrored_vector_tile<double, double>(const Recipe&, const Loaded&, Range, Range,
+                                                   std::span<const MatrixView<double>>,
+                                                   std::span<const MatrixView<double>>);
 
 }  // namespace widelimit::cpu

@@ -13,4 +13,10 @@ template <typename T, typename Out>
 void vector_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
                  std::span<const MatrixView<Out>> outputs);
 
+/// The same, and its transpose: made in bands of rows that stay in the second-level cache, then streamed to both
+/// places.
+template <typename T, typename Out>
+void mirrored_vector_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
+                          std::span<const MatrixView<Out>> outputs, std::span<const MatrixView<Out>> mirrored);
+
 }  // namespace widelimit::cpu
