@@ -51,8 +51,8 @@ class Lowering {
   void operator()(const Pool& pool) {
     if (pool.pooling == Pooling::max) {
       fail(Code::input,
-           "layer {} (max_pool) has no closed-form kernel; use avg_pool, or sample finite networks with "
-           "--method monte-carlo",
+           "layer {} (max_pool) has no closed-form kernel; use avg_pool, or sample finite networks (the Monte-Carlo "
+           "method)",
            place_);
     }
     Step step = windowed(Op::pool, pool.window, pool.strides, pool.padding);

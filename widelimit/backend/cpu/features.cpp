@@ -181,7 +181,7 @@ void check_variances(const Variances& variance) {
   for (std::size_t i = 0; i < variance.size(); ++i) {
     if (!(std::sqrt(variance[i]) <= static_cast<Real>(std::numeric_limits<double>::max()))) {
       fail(Code::numerical,
-           "the variance of sample or position {} overflows inside the network; scale the data (--scale unit) or use "
+           "the variance of sample or position {} overflows inside the network; scale each sample to unit norm or use "
            "smaller w_std",
            i);
     }

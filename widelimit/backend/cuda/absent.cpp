@@ -6,7 +6,7 @@ namespace widelimit {
 BackendPresence cuda_presence() { return {"cuda", false, "this version has no CUDA back end yet"}; }
 
 std::unique_ptr<Backend> make_cuda_backend(int device) {
-  fail(Code::usage, "back end cuda:{} is absent: {}; use --backend cpu", device, cuda_presence().detail);
+  fail(Code::usage, "back end cuda:{} is absent: {}; use back end cpu", device, cuda_presence().detail);
 }
 
 }  // namespace widelimit
