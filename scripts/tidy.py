@@ -2,6 +2,9 @@
 
 A source is read again only when it, a header it includes (as ninja knows them from the last build), or .clang-tidy is
 newer than its last clean answer; the whole tree from nothing takes minutes, a change takes seconds.
+
+Sources are read without the precompiled headers of the build: clang cannot read those of g++, and a source that forgot
+an include is found this way.
 """
 
 import argparse
@@ -34,6 +37,17 @@ def output_of(entry):
     return words[words.index("-o") + 1]
 
 
+def without_precompiled_headers(command):
+    words, kept = shlex.split(command), []
+    while words:
+        word = words.pop(0)
+        if word == "-include" and words and words[0].endswith("cmake_pch.hxx"):
+            words.pop(0)
+        elif word != "-Winvalid-pch":
+            kept.append(word)
+    return shlex.join(kept)
+
+
 def newest(paths):
     return max((os.stat(path).st_mtime for path in paths if os.path.exists(path)), default=0.0)
 
@@ -47,8 +61,13 @@ def main():
     clean = build / "tidy"
     depends = dependencies(build)
 
+    entries = json.loads((build / "compile_commands.json").read_text())
+    clean.mkdir(parents=True, exist_ok=True)
+    plain = [entry | {"command": without_precompiled_headers(entry["command"])} for entry in entries]
+    (clean / "compile_commands.json").write_text(json.dumps(plain))
+
     work = []
-    for entry in json.loads((build / "compile_commands.json").read_text()):
+    for entry in entries:
         source = Path(entry["file"])
         if not source.is_relative_to(ROOT) or source.relative_to(ROOT).parts[0] not in FOLDERS:
             continue
@@ -61,7 +80,7 @@ def main():
 
     def tidy(item):
         source, stamp = item
-        command = ["clang-tidy", "-p", str(build), "--quiet", str(source)]
+        command = ["clang-tidy", "-p", str(clean), "--quiet", str(source)]
         result = subprocess.run(command, capture_output=True, text=True)
         if result.returncode == 0 and "warning:" not in result.stdout:
             stamp.parent.mkdir(parents=True, exist_ok=True)

@@ -66,7 +66,7 @@ TEST(Statuses, ResourcesAreCheckedBeforeTheWork) {
 }
 
 TEST(Statuses, StandardOutputThatCannotBeWritten) {
-  const Finished run = Folder().run({"bash", "-c", std::string(WIDELIMIT_PROGRAM) + " doctor > /dev/full"});
+  const Finished run = Folder().run({"bash", "-c", WIDELIMIT_PROGRAM " doctor > /dev/full"});
   EXPECT_EQ(run.status, 5);
   EXPECT_NE(run.err.find("standard output"), std::string::npos) << run.err;
 }

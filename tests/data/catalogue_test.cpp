@@ -122,8 +122,9 @@ TEST_F(Catalogue, EnvironmentComesFirst) {
 TEST_F(Catalogue, CifarBatchesAreJoined) {
   set("WIDELIMIT_DATA", path("data").string());
   for (int batch = 1; batch <= 5; ++batch) {
-    put("data/cifar10/cifar-10-batches-bin/data_batch_" + std::to_string(batch) + ".bin",
-        std::string(1, static_cast<char>(batch)) + std::string(3072, '\7'));
+    std::string record(3073, '\7');
+    record[0] = static_cast<char>(batch);
+    put("data/cifar10/cifar-10-batches-bin/data_batch_" + std::to_string(batch) + ".bin", record);
   }
   const Dataset data = load_data("cifar10:train");
   EXPECT_EQ(data.labels, (std::vector<Index>{1, 2, 3, 4, 5}));

@@ -46,7 +46,7 @@ TEST(Sweep, EveryEntryIsANetworkOfItsOwn) {
 
 /// Arora et al.'s own program, whose input covariance is ⟨x,x'⟩: d times ours.
 TEST(Sweep, AgreesWithThePublishedProgram) {
-  const auto golden = read_npz_arrays(std::string(WIDELIMIT_GOLDEN) + "/open_uci.npz").arrays;
+  const auto golden = read_npz_arrays(WIDELIMIT_GOLDEN "/open_uci.npz").arrays;
   const auto backend = make_backend("cpu");
   for (const auto& [name, expected] : golden) {
     Dataset data;
