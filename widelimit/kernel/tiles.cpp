@@ -3,8 +3,8 @@
 #include "widelimit/backend/overflow.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/transpose.hpp"
+#include "widelimit/kernel/cut.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 
@@ -23,37 +23,6 @@ class PairCounter {
   std::atomic<Index> done_ = 0;
   Pulse pulse_;
 };
-
-Range tile_range(Index tile, Index edge, Index n) { return {tile * edge, std::min(n, (tile + 1) * edge)}; }
-
-struct Tile {
-  Range rows;
-  Range cols;
-};
-
-/// A square on the diagonal as rectangles above it and small squares on it: what lies below is never computed.
-void split_square(Range square, std::vector<Tile>& tiles) {
-  constexpr Index smallest = 64;
-  if (square.size() <= smallest) {
-    if (square.size() > 0) tiles.push_back({square, square});
-    return;
-  }
-  const Index middle = square.begin + (square.size() / 2 + smallest - 1) / smallest * smallest;
-  tiles.push_back({{square.begin, middle}, {middle, square.end}});
-  split_square({square.begin, middle}, tiles);
-  split_square({middle, square.end}, tiles);
-}
-
-/// Tiles that cover the upper triangle, row by row.
-std::vector<Tile> upper_tiles(Index n, Index edge) {
-  std::vector<Tile> tiles;
-  for (Index row = 0; row * edge < n; ++row) {
-    const Range rows = tile_range(row, edge, n);
-    split_square(rows, tiles);
-    for (Index col = row + 1; col * edge < n; ++col) tiles.push_back({rows, tile_range(col, edge, n)});
-  }
-  return tiles;
-}
 
 template <typename T>
 std::vector<MatrixView<T>> blocks(const std::vector<MatrixView<T>>& outputs, Range rows, Range cols) {
@@ -79,14 +48,12 @@ void fill_rectangle(const Backend& backend, const Recipe& recipe, const Loaded& 
   const Index n1 = x1.count();
   const Index n2 = x2.count();
   const Index edge = backend.tile_edge(recipe, precision_of<T>);
-  const Index tile_rows = (n1 + edge - 1) / edge;
-  const Index tile_cols = (n2 + edge - 1) / edge;
+  const std::vector<Tile> tiles = rectangle_tiles({0, n1}, {0, n2}, edge);
   PairCounter counter(progress, n1 * n2);
   backend.for_each(
-      tile_rows * tile_cols,
+      static_cast<Index>(tiles.size()),
       [&](Index k) {
-        const Range rows = tile_range(k / tile_cols, edge, n1);
-        const Range cols = tile_range(k % tile_cols, edge, n2);
+        const auto& [rows, cols] = tiles[static_cast<std::size_t>(k)];
         backend.tile(recipe, x1, rows, x2, cols, blocks(outputs, rows, cols));
         counter.add(rows.size() * cols.size());
       },
@@ -101,7 +68,7 @@ void fill_symmetric(const Backend& backend, const Recipe& recipe, const Loaded& 
   Matrix<double> diagonal(recipe.outputs, n);
   backend.diagonal(recipe, x, diagonal.view());
 
-  const std::vector<Tile> tiles = upper_tiles(n, edge);
+  const std::vector<Tile> tiles = upper_tiles({0, n}, edge);
   PairCounter counter(progress, n * (n + 1) / 2);
   const auto fill = [&](const Tile& tile) {
     const auto& [rows, cols] = tile;
@@ -119,7 +86,7 @@ void fill_symmetric(const Backend& backend, const Recipe& recipe, const Loaded& 
         outputs[s](i, i) = value;
       }
     }
-    counter.add(rows.begin == cols.begin ? rows.size() * (rows.size() + 1) / 2 : rows.size() * cols.size());
+    counter.add(tile.upper_pairs());
   };
   backend.for_each(
       static_cast<Index>(tiles.size()), [&](Index k) { fill(tiles[static_cast<std::size_t>(k)]); },

@@ -8,6 +8,7 @@
 #include "widelimit/backend/cpu/strip_stack.hpp"
 #include "widelimit/backend/overflow.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -27,7 +28,13 @@ template <typename T>
 struct VectorLoaded final : CpuLoaded {
   Matrix<T> unit;                  ///< inputs divided by their norms, n × d
   std::vector<Features> features;  ///< one for each step; emit: the deviations
-  bool wide = false;               ///< some deviation at an emit step is outside float_safe
+  /// Samples with a deviation outside float_safe at an emit step; none where there are none.
+  std::vector<bool> wide;
+
+  [[nodiscard]] bool any_wide(Range range) const {
+    return !wide.empty() &&
+           std::find(wide.begin() + range.begin, wide.begin() + range.end, true) != wide.begin() + range.end;
+  }
 };
 
 /// 1 − |⟨x̂, x̂'⟩| = ½‖x̂ ∓ x̂'‖² for unit vectors: the digits that the product cancels.
@@ -110,7 +117,10 @@ std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, 
         for (Index i = 0; i < n; ++i) {
           const auto r = static_cast<double>(std::sqrt(stack.back()[static_cast<std::size_t>(i)]));
           advanced.features.f64(0, i) = r;
-          loaded->wide |= r > float_safe || (r > 0 && r < 1 / float_safe);
+          if (r > float_safe || (r > 0 && r < 1 / float_safe)) {
+            loaded->wide.resize(static_cast<std::size_t>(n));
+            loaded->wide[static_cast<std::size_t>(i)] = true;
+          }
         }
         break;
       default:
@@ -132,7 +142,8 @@ void vector_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loade
                  std::span<const MatrixView<Out>> outputs) {
   const auto& a = dynamic_cast<const VectorLoaded<T>&>(x1);
   const auto& b = dynamic_cast<const VectorLoaded<T>&>(x2);
-  const bool wide = sizeof(T) == sizeof(float) && (a.wide || b.wide);
+  // Of this tile alone: bits must not depend on what else was loaded.
+  const bool wide = sizeof(T) == sizeof(float) && (a.any_wide(rows) || b.any_wide(cols));
   const Index d = recipe.input.channels;
   const Index stride = padded(cols.size());
 
