@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 
 namespace widelimit {
@@ -12,9 +11,11 @@ namespace {
 /// Odd, with as many ones as zeros: products with it are invertible and reach every higher bit.
 constexpr std::uint64_t multiplier = 0x9d39247e33776d41;
 
-/// Invertible in `word` for a given `lane`, and in `lane` for a given `word`: one changed word always shows.
+/// Invertible in `word` for a given `lane`, and in `lane` for a given `word`: one changed word always shows. A product
+/// carries changes upwards only, so the high half is folded back and carried up again.
 constexpr std::uint64_t mix(std::uint64_t lane, std::uint64_t word) {
-  return std::rotl((lane ^ word) * multiplier, 31);
+  const std::uint64_t product = (lane ^ word) * multiplier;
+  return (product ^ product >> 32U) * multiplier;
 }
 
 std::uint64_t word_at(const std::byte* bytes, std::size_t size) {
@@ -39,7 +40,7 @@ std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed) {
     sum = mix(sum, word_at(bytes.data() + at, std::min(width, bytes.size() - at)));
   }
   for (const std::uint64_t lane : lanes) sum = mix(sum, lane);
-  return mix(sum, sum >> 29U);
+  return mix(sum, bytes.size());
 }
 
 }  // namespace widelimit
