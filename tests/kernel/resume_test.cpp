@@ -24,7 +24,11 @@ class Resume : public testing::Test {
   StoreSummary store(const fs::path& place, const StoreOptions& how) const {
     return store_gram(place, {&network, 1}, {&block, 1}, how, *cpu);
   }
-  /// Stops after `pairs` of what is left.
+  /// A fresh run hears of it after its first tile, and any run when all its tiles are written but not yet renamed.
+  static constexpr std::int64_t early = 1;
+  static constexpr std::int64_t late = 1100 * 1101 / 2;
+
+  /// Stops once `pairs` are computed.
   Error stop(const fs::path& place, std::int64_t pairs, Existing existing = Existing::resume) const {
     StopAfter progress(pairs);
     StoreOptions how = options(existing);
@@ -79,7 +83,7 @@ TEST_F(Resume, CompleteFileIsLeftAlone) {
 }
 
 TEST_F(Resume, OtherSettingsAreRefusedByName) {
-  (void)stop(path, 200000);
+  (void)stop(path, early);
   const auto refusal = [&](const Network& net, const GramBlock& what, StoreOptions how) {
     const Error error = error_of([&] { (void)store_gram(path, {&net, 1}, {&what, 1}, how, *cpu); });
     EXPECT_EQ(error.code(), Code::usage);
@@ -107,7 +111,7 @@ TEST_F(Resume, OtherSettingsAreRefusedByName) {
 }
 
 TEST_F(Resume, FinishedTilesAreNotThrownAwayUnasked) {
-  (void)stop(path, 200000);
+  (void)stop(path, early);
   const Error refused = error_of([&] { (void)store(path, options(Existing::refuse)); });
   EXPECT_EQ(refused.code(), Code::usage);
   EXPECT_NE(std::string(refused.what()).find("--force"), std::string::npos);
@@ -115,7 +119,7 @@ TEST_F(Resume, FinishedTilesAreNotThrownAwayUnasked) {
 }
 
 TEST_F(Resume, ReadersOfAnUnfinishedFileAreToldHowToFinishIt) {
-  (void)stop(path, 200000);
+  (void)stop(path, early);
   for (const fs::path& name : {path, part_of(path)}) {
     const Error error = error_of([&] { StoredGram{name}; });
     EXPECT_EQ(error.code(), Code::input);
@@ -125,10 +129,10 @@ TEST_F(Resume, ReadersOfAnUnfinishedFileAreToldHowToFinishIt) {
 
 TEST_F(Resume, DamagedTilesAreComputedAgain) {
   const std::string expected = uninterrupted();
-  (void)stop(path, 700000);
+  (void)stop(path, late);
   {
     std::fstream part(part_of(path), std::ios::in | std::ios::out | std::ios::binary);
-    part.seekp(static_cast<std::streamoff>(expected.size() / 3));
+    part.seekp(600000);  // within the first chunk
     part << "damage";
   }
   (void)store(path, options());
@@ -137,7 +141,7 @@ TEST_F(Resume, DamagedTilesAreComputedAgain) {
 
 TEST_F(Resume, TruncatedJournalLosesOnlyWhatItLost) {
   const std::string expected = uninterrupted();
-  (void)stop(path, 700000);
+  (void)stop(path, late);
   const auto size = fs::file_size(journal_of(path));
   for (const std::uintmax_t bytes : {size - 7, size - 24 - 1, size - 100}) {
     const std::string journal = bytes_of(journal_of(path));
@@ -151,7 +155,7 @@ TEST_F(Resume, TruncatedJournalLosesOnlyWhatItLost) {
 
 TEST_F(Resume, JournalCutAtAnyByteIsSafe) {
   const std::string expected = uninterrupted();
-  (void)stop(path, 700000);
+  (void)stop(path, late);
   const std::string journal = bytes_of(journal_of(path));
   const std::string part = bytes_of(part_of(path));
   const Random random(11);
@@ -167,7 +171,7 @@ TEST_F(Resume, JournalCutAtAnyByteIsSafe) {
 }
 
 TEST_F(Resume, DamageIsAnErrorThatSaysWhatToDo) {
-  (void)stop(path, 200000);
+  (void)stop(path, early);
   const std::string journal = bytes_of(journal_of(path));
   const auto expect_input = [&](const std::string& said) {
     const Error error = error_of([&] { (void)store(path, options()); });
@@ -221,7 +225,7 @@ TEST_F(Resume, OneProcessAtATime) {
 TEST_F(Resume, ALinkIsFollowed) {
   fs::create_directory(folder.path() / "disk");
   fs::create_symlink(folder.path() / "disk" / "real.h5", path);
-  (void)stop(path, 200000);
+  (void)stop(path, early);
   EXPECT_TRUE(fs::exists(folder.path() / "disk" / "real.h5.part"));
   (void)store(path, options());
   EXPECT_TRUE(fs::is_symlink(path));

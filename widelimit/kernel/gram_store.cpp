@@ -71,7 +71,9 @@ GramStore::GramStore(const fs::path& path, Fingerprint fingerprint, Existing exi
   const bool begun = fs::exists(part_, ignored);
   journal_.emplace(journal_path_, existing == Existing::replace);
   if (existing == Existing::refuse && begun && journal_->has_records()) {
-    fail(Code::usage, "'{}' holds an unfinished Gram; add --resume to go on with it, or --force to begin again",
+    fail(Code::usage,
+         "'{}' holds an unfinished Gram; add --resume to go on with it, or --force to begin again (Python: resume=True "
+         "or False)",
          part_.string());
   }
   if (existing != Existing::resume) return;
