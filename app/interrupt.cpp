@@ -23,6 +23,8 @@ void catch_interrupts() {
   sigaction(SIGINT, &action, nullptr);
 }
 
+void ignore_file_size_signal() { std::signal(SIGXFSZ, SIG_IGN); }
+
 bool interrupted() { return flag != 0; }
 
 void stop_if_interrupted() {

@@ -2,6 +2,7 @@
 #include "app/kernel_file.hpp"
 #include "app/kernel_options.hpp"
 #include "app/kernel_report.hpp"
+#include "app/kernel_store.hpp"
 #include "app/outcome.hpp"
 #include "app/progress_bar.hpp"
 
@@ -47,7 +48,7 @@ Json file_settings(const KernelOptions& options, const Json& settings, const Ker
 }
 
 std::string summary(const KernelOptions& options, const KernelAnswer& answer) {
-  std::string text = table_text(array_table(answer));
+  std::string text = table_text(array_table(array_facts(answer)));
   if (answer.quadrature_error > 0) text += fmt::format("quadrature error  {:.1e}\n", answer.quadrature_error);
   if (answer.monte_carlo) text += fmt::format("standard error    {:.1e} of the largest entry\n", answer.standard_error);
   text += fmt::format("{:.3g} s, {:.3g} pairs/s\n", answer.seconds, answer.pairs / std::max(answer.seconds, 1e-9));
@@ -63,6 +64,7 @@ void run(const KernelOptions& options) {
   options.common.check_report(true);
   check_kernel_path(options.out, 0);
   const TrainTest data = load(options, data_request);
+  if (options.stored(request)) return run_stored(options, request, data_request, data, *backend);
   const Index test_count = data.test ? data.test->count() : 0;
   check_kernel_path(options.out, answer_bytes(request, data.train.count(), test_count, data.train.shape));
 
@@ -78,7 +80,7 @@ void run(const KernelOptions& options) {
   record.results["file"] = options.out;
   write_kernel(options.out, answer, data, file_settings(options, settings, answer, data.train));
   if (options.common.report) {
-    const std::string title = options.network ? *options.network : *options.classical;
+    const std::string title = options.classical.value_or(options.networks.empty() ? "" : options.networks.front());
     record.results["analysis"] =
         write_kernel_page(*options.common.report, title, answer, data.train, settings, options.common.seed);
     record.results["report"] = *options.common.report;

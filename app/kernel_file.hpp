@@ -1,13 +1,33 @@
 #pragma once
 
+#include "widelimit/data/array.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/request.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
+#include <deque>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace widelimit::app {
+
+[[nodiscard]] bool is_hdf5(const std::filesystem::path& path);
+
+/// Labels y and y_test as they go into a file, where the data have them.
+class LabelArrays {
+ public:
+  explicit LabelArrays(const TrainTest& data);
+  [[nodiscard]] const std::vector<NamedArray>& arrays() const { return arrays_; }
+
+ private:
+  void add(const std::string& name, const Dataset& data);
+
+  std::deque<std::vector<std::int64_t>> classes_;  ///< what the views in arrays_ look at
+  std::vector<NamedArray> arrays_;
+};
 
 /// Error before the work rather than after it: Error{usage} for an ending that is neither .npz nor .h5, Error{resource}
 /// where `bytes` cannot be written there.

@@ -1,5 +1,7 @@
 #include "app/kernel_options.hpp"
 
+#include "app/kernel_file.hpp"
+
 #include "widelimit/base/error.hpp"
 
 namespace widelimit::app {
@@ -9,10 +11,10 @@ namespace {
 constexpr const char* group = "Kernel";
 
 std::variant<Network, ClassicalKernel> parse_either(const KernelOptions& options) {
-  if (options.network && options.classical) {
+  if (!options.networks.empty() && options.classical) {
     fail(Code::usage, "--network and --classical exclude each other; give one");
   }
-  if (options.network) return Network::parse(*options.network);
+  if (!options.networks.empty()) return Network::parse(options.networks.front());
   if (options.classical) return ClassicalKernel::parse(*options.classical);
   fail(Code::usage, "no kernel given; add --network NET (see 'widelimit network list') or --classical KERNEL");
 }
@@ -24,6 +26,19 @@ Shown shown(const KernelOptions& options) {
   if (options.sweep) return Shown::sweep;
   if (options.layers) return Shown::layers;
   return options.diagonal ? Shown::diagonal : Shown::gram;
+}
+
+/// One by text and JSON; several as lists, in the order of their groups in the file.
+void add_networks(nlohmann::ordered_json& settings, const KernelOptions& options, const Network& first) {
+  if (options.networks.size() == 1) {
+    settings["network"] = first.to_text();
+    settings["network_json"] = nlohmann::ordered_json(first.to_json());
+    return;
+  }
+  for (const Network& network : options.parsed_networks()) {
+    settings["networks"].push_back(network.to_text());
+    settings["networks_json"].push_back(nlohmann::ordered_json(network.to_json()));
+  }
 }
 
 std::string_view shown_text(Shown shown) {
@@ -46,12 +61,30 @@ KernelRequest KernelOptions::request() const {
   result.monte_carlo.threads = common.threads;
   result.memory = common.memory_limit();
   result.validate(data.request.test.has_value() || data.request.split.has_value());
+  if (resume && force) fail(Code::usage, "--resume goes on and --force begins again; give one");
+  if (!stored(result) && (resume || networks.size() > 1)) {
+    fail(Code::usage,
+         "{} only for the Gram matrix of a network, by its formulas, in an HDF5 file; give --out K.h5 and leave the "
+         "other kinds out",
+         resume ? "--resume is" : "several networks are");
+  }
   return result;
 }
 
+std::vector<Network> KernelOptions::parsed_networks() const {
+  std::vector<Network> parsed;
+  for (const std::string& text : networks) parsed.push_back(Network::parse(text));
+  return parsed;
+}
+
+bool KernelOptions::stored(const KernelRequest& asked) const {
+  return is_hdf5(out) && asked.shown == Shown::gram && by_formulas(asked);
+}
+
 void add_kernel_options(CLI::App& verb, KernelOptions& options) {
-  verb.add_option("--network", options.network, "The network: text, preset, JSON, or a file of one")
+  verb.add_option("--network", options.networks, "The network: text, preset, JSON, or a file of one; may be repeated")
       ->type_name("NET")
+      ->allow_extra_args(false)
       ->group(group);
   verb.add_option("--classical", options.classical, "Instead: linear, polynomial, rbf, laplace or arccosine")
       ->type_name("\"rbf(gamma=0.5)\"")
@@ -64,6 +97,8 @@ void add_kernel_options(CLI::App& verb, KernelOptions& options) {
       ->type_name("K.npz|K.h5")
       ->required()
       ->group(group);
+  verb.add_flag("--resume", options.resume, "K.h5: go on where a stopped or killed run ended")->group(group);
+  verb.add_flag("--force", options.force, "K.h5: begin again, whatever is there")->group(group);
   verb.add_flag("--sweep", options.sweep, "Every depth and every number of frozen layers")->group(group);
   verb.add_flag("--layers", options.layers, "What each weight layer adds to the NTK")->group(group);
   verb.add_flag("--diagonal", options.diagonal, "The diagonal alone")->group(group);
@@ -91,8 +126,7 @@ nlohmann::ordered_json kernel_settings(const KernelOptions& options, const Kerne
                                        const DataRequest& data) {
   nlohmann::ordered_json settings;
   if (const auto* network = std::get_if<Network>(&request.kernel)) {
-    settings["network"] = network->to_text();
-    settings["network_json"] = nlohmann::ordered_json(network->to_json());
+    add_networks(settings, options, *network);
     settings["kind"] = options.kind;
   } else {
     settings["classical"] = std::get<ClassicalKernel>(request.kernel).to_text();

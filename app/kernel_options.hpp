@@ -11,7 +11,7 @@ namespace widelimit::app {
 struct KernelOptions {
   CommonOptions common;
   DataChoice data;
-  std::optional<std::string> network;
+  std::vector<std::string> networks;  ///< more than one only where the Gram is stored by tiles
   std::optional<std::string> classical;
   std::string kind = "ntk";
   std::string method = "auto";
@@ -21,9 +21,14 @@ struct KernelOptions {
   bool layers = false;
   bool diagonal = false;
   std::string out;
+  bool resume = false;
+  bool force = false;
 
   /// Error{usage} for contradictions, Error{input} for a network that cannot be read.
   [[nodiscard]] KernelRequest request() const;
+  [[nodiscard]] std::vector<Network> parsed_networks() const;
+  /// Whether the Gram goes into its file tile by tile: HDF5, a network, formulas.
+  [[nodiscard]] bool stored(const KernelRequest& asked) const;
 };
 
 void add_kernel_options(CLI::App& verb, KernelOptions& options);

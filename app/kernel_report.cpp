@@ -2,7 +2,6 @@
 
 #include "app/interrupt.hpp"
 
-#include "widelimit/analysis/entries.hpp"
 #include "widelimit/report/kernel_figures.hpp"
 
 #include <fmt/ranges.h>
@@ -59,29 +58,41 @@ void analyse(const NamedMatrix& matrix, const Dataset& train, std::uint64_t seed
 
 }  // namespace
 
-Table array_table(const KernelAnswer& answer) {
-  Table table{.columns = {"array", "shape", "smallest", "largest", "mean", "trace"}};
+std::vector<ArrayFacts> array_facts(const KernelAnswer& answer) {
+  std::vector<ArrayFacts> facts;
   for (const NamedMatrix& matrix : answer.matrices) {
     const Entries entries = summarise(matrix.values);
-    const auto number = [](double value) { return fmt::format("{:.5g}", value); };
-    table.rows.push_back({matrix.name, fmt::format("{}", fmt::join(dims_of(matrix, entries), "x")),
-                          number(entries.smallest), number(entries.largest), number(entries.mean),
-                          entries.trace ? number(*entries.trace) : "–"});
+    facts.push_back({matrix.name, dims_of(matrix, entries), entries});
+  }
+  return facts;
+}
+
+Table array_table(const std::vector<ArrayFacts>& arrays) {
+  Table table{.columns = {"array", "shape", "smallest", "largest", "mean", "trace"}};
+  const auto number = [](double value) { return fmt::format("{:.5g}", value); };
+  for (const auto& [name, dims, entries] : arrays) {
+    table.rows.push_back({name, fmt::format("{}", fmt::join(dims, "x")), number(entries.smallest),
+                          number(entries.largest), number(entries.mean), entries.trace ? number(*entries.trace) : "–"});
   }
   return table;
 }
 
-Json answer_json(const KernelAnswer& answer) {
+Json arrays_json(const std::vector<ArrayFacts>& arrays) {
   Json json;
-  for (const NamedMatrix& matrix : answer.matrices) {
-    const Entries entries = summarise(matrix.values);
-    Json& array = json["arrays"][matrix.name];
-    array["shape"] = dims_of(matrix, entries);
+  for (const auto& [name, dims, entries] : arrays) {
+    Json& array = json[name];
+    array["shape"] = dims;
     array["smallest"] = entries.smallest;
     array["largest"] = entries.largest;
     array["mean"] = entries.mean;
     if (entries.trace) array["trace"] = *entries.trace;
   }
+  return json;
+}
+
+Json answer_json(const KernelAnswer& answer) {
+  Json json;
+  json["arrays"] = arrays_json(array_facts(answer));
   json["route"] = answer.route;
   json["monte_carlo"] = answer.monte_carlo;
   json["quadrature_error"] = answer.quadrature_error;
@@ -116,7 +127,7 @@ Json write_kernel_page(const std::filesystem::path& path, const std::string& tit
         "whose nearest other sample by the kernel has their class.";
     page.table(findings.table);
   }
-  page.section("Arrays").table(array_table(answer));
+  page.section("Arrays").table(array_table(array_facts(answer)));
   page.settings(settings);
   page.write(path);
   return findings.json;

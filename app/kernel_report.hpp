@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/analysis/entries.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/report/table.hpp"
@@ -9,11 +10,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace widelimit::app {
 
+/// What is told of an array in a file.
+struct ArrayFacts {
+  std::string name;
+  std::vector<Index> dims;
+  Entries entries;
+};
+[[nodiscard]] std::vector<ArrayFacts> array_facts(const KernelAnswer& answer);
+
 /// Name, shape and first statistics of every array.
-[[nodiscard]] Table array_table(const KernelAnswer& answer);
+[[nodiscard]] Table array_table(const std::vector<ArrayFacts>& arrays);
+[[nodiscard]] nlohmann::ordered_json arrays_json(const std::vector<ArrayFacts>& arrays);
 /// Shapes, statistics and how they were computed, for the record.
 [[nodiscard]] nlohmann::ordered_json answer_json(const KernelAnswer& answer);
 

@@ -58,6 +58,7 @@ void run(int count, char** words) {
 int main(int count, char** words) {
   using namespace widelimit;
   app::catch_interrupts();
+  app::ignore_file_size_signal();
   try {
     app::run(count, words);
     return 0;

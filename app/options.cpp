@@ -43,7 +43,7 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--memory", options.memory, "Most memory the results may take, as 4GiB; else what is free")
+  verb.add_option("--memory", options.memory, "Most memory to take, as 4GiB; else what is free")
       ->type_name("SIZE")
       ->group(group);
   verb.add_option("--seed", options.seed, "Seed of everything random")

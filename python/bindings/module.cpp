@@ -9,5 +9,6 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_network(module);
   widelimit::python::bind_backend(module);
   widelimit::python::bind_kernel(module);
+  widelimit::python::bind_stored(module);
   widelimit::python::bind_comparison(module);
 }

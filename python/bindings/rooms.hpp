@@ -10,6 +10,7 @@ void bind_data(nanobind::module_& module);
 void bind_network(nanobind::module_& module);
 void bind_backend(nanobind::module_& module);
 void bind_kernel(nanobind::module_& module);
+void bind_stored(nanobind::module_& module);
 void bind_comparison(nanobind::module_& module);
 
 }  // namespace widelimit::python

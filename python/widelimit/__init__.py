@@ -22,6 +22,7 @@ from widelimit._core import (
 )
 from widelimit._data import Data, load_data, load_train_test
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
+from widelimit._stored import StoredGram, open_gram
 
 __version__ = _core.version()
 
@@ -35,6 +36,7 @@ __all__ = [
     "Network",
     "NumericalError",
     "ResourceError",
+    "StoredGram",
     "__version__",
     "backends",
     "classical_kernel",
@@ -45,11 +47,13 @@ __all__ = [
     "load_data",
     "load_train_test",
     "monte_carlo_kernel",
+    "open_gram",
     "presets",
     "register_activation",
     "sweep",
 ]
 
 # Tracebacks, pickles and help name these as users do.
-for _type in (AccuracyWarning, BackendPresence, InputError, LayerShape, Network, NumericalError, ResourceError):
+_TYPES = (AccuracyWarning, BackendPresence, InputError, LayerShape, Network, NumericalError, ResourceError, StoredGram)
+for _type in _TYPES:
     _type.__module__ = "widelimit"

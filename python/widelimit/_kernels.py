@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError, Network
 from widelimit._samples import as_samples
+from widelimit._stored import StoredGram
 from widelimit._threads import usable
 
 Array = NDArray[np.float32] | NDArray[np.float64]
@@ -102,6 +104,7 @@ def kernel(
     precision: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
+    out: None = None,
 ) -> Array: ...
 @overload
 def kernel(
@@ -113,8 +116,35 @@ def kernel(
     precision: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
+    out: None = None,
 ) -> Any: ...
-def kernel(net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None):
+@overload
+def kernel(
+    net: Network | str | list | tuple,
+    x1: ArrayLike,
+    x2: ArrayLike | None = None,
+    *,
+    kind: str | tuple[str, ...] | list[str] | None = None,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+    out: str | os.PathLike[str],
+    memory: str | int | None = None,
+    resume: bool | None = None,
+) -> Any: ...
+def kernel(
+    net,
+    x1,
+    x2=None,
+    *,
+    kind=None,
+    precision=None,
+    backend="cpu",
+    threads=None,
+    out=None,
+    memory=None,
+    resume=None,
+):
     """Kernel of the infinitely wide network: of x1 with itself, or of every sample of x1 with every sample of x2.
 
     net: a Network, its text, or its JSON list.
@@ -124,6 +154,11 @@ def kernel(net, x1, x2=None, *, kind=None, precision=None, backend="cpu", thread
     precision: 'f64' (the default) or 'f32', of the arithmetic and of the result.
     backend: 'cpu', 'reference', …: see backends().
     threads: None for all processors; the result does not depend on it.
+    out: an HDF5 file to compute into, tile by tile: the matrices may be larger than memory. The result is then made
+        of StoredGram in place of arrays, and `net` may be a tuple of networks, for a tuple of results.
+    memory: with out, bytes that the work may take, as '1GiB'; None for half of what the machine has left.
+    resume: with out, what to do where an earlier run was stopped. True goes on with it, False begins again, None
+        refuses to throw finished tiles away.
 
     With x2 absent the result is exactly symmetric and costs half. Ctrl-C stops the work.
 
@@ -138,6 +173,10 @@ def kernel(net, x1, x2=None, *, kind=None, precision=None, backend="cpu", thread
     ((2, 3), (2, 3))
     """
     asked, result = _requested(kind)
+    if out is not None:
+        return _store(net, x1, x2, asked or "ntk", result, precision, backend, threads, out, memory, resume)
+    if memory is not None or resume is not None:
+        raise InputError("memory and resume go with out, the file to compute into")
     found = _gram(net, x1, x2, asked, precision, backend, threads)
     return _named({"nngp": found.nngp, "ntk": found.ntk}, asked, result)
 
@@ -159,14 +198,37 @@ def _gram(net, x1, x2, kind, precision, backend, threads) -> Gram:
     first = as_samples(x1, "x1")
     second = None if x2 is None else as_samples(x2, "x2")
     found = Gram(*_core.gram(as_network(net), first, second, kind, precision, backend, usable(threads)))
-    if found.quadrature_error > _TOLERATED:
+    _warn_of(found.quadrature_error)
+    return found
+
+
+def _store(net, x1, x2, kind, result, precision, backend, threads, out, memory, resume) -> Any:
+    """The kernels of one network, or of each of a tuple, as they lie in the file."""
+    networks = [as_network(one) for one in (net if isinstance(net, tuple) else (net,))]
+    first = as_samples(x1, "x1")
+    second = None if x2 is None else as_samples(x2, "x2")
+    path = os.fspath(out)
+    limit = None if memory is None else str(memory)
+    names, error = _core.store_gram(
+        path, networks, first, second, kind, precision, backend, usable(threads), limit, resume
+    )
+    _warn_of(error)
+    each = len(names) // len(networks)
+    results = []
+    for start in range(0, len(names), each):
+        found = {name.split("/")[-1]: StoredGram(path, name) for name in names[start : start + each]}
+        results.append(_named(found, kind, result))
+    return tuple(results) if isinstance(net, tuple) else results[0]
+
+
+def _warn_of(quadrature_error: float) -> None:
+    if quadrature_error > _TOLERATED:
         warnings.warn(
-            f"quadrature leaves a relative error of about {found.quadrature_error:.0e} in the kernel: an activation "
+            f"quadrature leaves a relative error of about {quadrature_error:.0e} in the kernel: an activation "
             "is not smooth enough at the scale of the data; scale the data, or use an activation with a closed form",
             AccuracyWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return found
 
 
 def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None):

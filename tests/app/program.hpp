@@ -14,6 +14,7 @@ struct Finished {
   int status = -1;  ///< 128 + signal where a signal ended it
   std::string out;
   std::string err;
+  std::size_t peak_memory = 0;  ///< bytes resident at most
 
   /// Standard output as the one JSON record it must be.
   [[nodiscard]] nlohmann::json record() const { return nlohmann::json::parse(out); }
@@ -36,6 +37,8 @@ class Folder {
   [[nodiscard]] Finished widelimit(const std::vector<std::string>& arguments) const;
   /// The same, with an interrupt `after` its start.
   [[nodiscard]] Finished interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const;
+  /// The same, killed.
+  [[nodiscard]] Finished killed(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const;
   /// Runs any program.
   [[nodiscard]] Finished run(const std::vector<std::string>& words) const;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,19 +39,26 @@ std::string contents(const fs::path& path) {
   ::_exit(127);
 }
 
-Finished run_in(const fs::path& folder, const std::vector<std::string>& words,
-                std::chrono::milliseconds interrupt_after) {
+/// Sends `number`, where it is not 0, some time after the start.
+struct Signal {
+  int number = 0;
+  std::chrono::milliseconds after{0};
+};
+
+Finished run_in(const fs::path& folder, const std::vector<std::string>& words, const Signal& signal) {
   const fs::path out = folder.string() + ".out";
   const fs::path err = folder.string() + ".err";
   const pid_t child = ::fork();
   if (child == 0) become(words, folder, out, err);
-  if (interrupt_after.count() > 0) {
-    std::this_thread::sleep_for(interrupt_after);
-    ::kill(child, SIGINT);
+  if (signal.number != 0) {
+    std::this_thread::sleep_for(signal.after);
+    ::kill(child, signal.number);
   }
   int ending = 0;
-  ::waitpid(child, &ending, 0);
-  Finished result{WIFEXITED(ending) ? WEXITSTATUS(ending) : 128 + WTERMSIG(ending), contents(out), contents(err)};
+  struct rusage usage {};
+  ::wait4(child, &ending, 0, &usage);
+  Finished result{WIFEXITED(ending) ? WEXITSTATUS(ending) : 128 + WTERMSIG(ending), contents(out), contents(err),
+                  static_cast<std::size_t>(usage.ru_maxrss) * 1024};
   fs::remove(out);
   fs::remove(err);
   return result;
@@ -87,16 +95,18 @@ std::vector<std::string> Folder::names() const {
 }
 
 Finished Folder::widelimit(const std::vector<std::string>& arguments) const {
-  return run_in(root_, with_program(arguments), std::chrono::milliseconds(0));
+  return run_in(root_, with_program(arguments), {});
 }
 
 Finished Folder::interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const {
-  return run_in(root_, with_program(arguments), after);
+  return run_in(root_, with_program(arguments), {SIGINT, after});
 }
 
-Finished Folder::run(const std::vector<std::string>& words) const {
-  return run_in(root_, words, std::chrono::milliseconds(0));
+Finished Folder::killed(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const {
+  return run_in(root_, with_program(arguments), {SIGKILL, after});
 }
+
+Finished Folder::run(const std::vector<std::string>& words) const { return run_in(root_, words, {}); }
 
 TEST(Program, TellsItsVersion) {
   const Finished run = Folder().widelimit({"--version"});

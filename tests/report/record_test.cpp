@@ -29,6 +29,7 @@ class NamedBackend : public Backend {
                                const std::function<void(Index)>&) const override {
     return nullptr;
   }
+  std::size_t loaded_bytes(const Recipe&, Precision) const override { return 0; }
   void tile(const Recipe&, const Loaded&, Range, const Loaded&, Range,
             std::span<const MatrixView<float>>) const override {}
   void tile(const Recipe&, const Loaded&, Range, const Loaded&, Range,

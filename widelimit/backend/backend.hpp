@@ -44,8 +44,11 @@ class Backend {
 
   /// Per-sample part of a recipe. O(n · steps), plus the self-covariance of each image where pooling needs it.
   /// `after` hears now and then, on the calling thread, how many samples are done, and stops the work by throwing.
+  /// What is made of a sample does not depend on the others, so a set may be loaded in parts.
   [[nodiscard]] virtual std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
                                                      const std::function<void(Index done)>& after) const = 0;
+  /// Memory that load takes for each sample, at its peak: a bound by which a large set is cut into parts.
+  [[nodiscard]] virtual std::size_t loaded_bytes(const Recipe& recipe, Precision precision) const = 0;
   /// outputs[s](i, j) = output s of the recipe on the pair (rows.begin + i, cols.begin + j), as of two different
   /// samples. Sequential: for_each is what runs tiles at once.
   virtual void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,

@@ -39,15 +39,18 @@ std::optional<std::size_t> first_number(const char* path) {
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-std::optional<std::size_t> system_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  std::size_t kibibytes = 0;
-  for (std::string rest; file >> key >> kibibytes; std::getline(file, rest)) {
-    if (key == "MemAvailable:") return kibibytes * 1024;
+/// The line "KEY: … kB" of a table the system keeps.
+std::optional<std::size_t> kibibytes_of(const char* path, std::string_view key) {
+  std::ifstream file(path);
+  std::string word;
+  for (std::string rest; file >> word; std::getline(file, rest)) {
+    std::size_t kibibytes = 0;
+    if (word == key && file >> kibibytes) return kibibytes * 1024;
   }
   return std::nullopt;
 }
+
+std::optional<std::size_t> system_memory() { return kibibytes_of("/proc/meminfo", "MemAvailable:"); }
 
 /// What the control group leaves; "max" is no number, so no limit gives nothing.
 std::optional<std::size_t> group_memory() {
@@ -87,6 +90,8 @@ std::optional<std::size_t> available_memory() {
   if (system && group) return std::min(*system, *group);
   return system ? system : group;
 }
+
+std::optional<std::size_t> peak_memory() { return kibibytes_of("/proc/self/status", "VmHWM:"); }
 
 void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice) {
   const auto room = limit ? limit : available_memory();

@@ -17,6 +17,9 @@ namespace widelimit {
 /// group; nothing where neither is known.
 [[nodiscard]] std::optional<std::size_t> available_memory();
 
+/// Most memory this process had in use at once so far; nothing where the system does not tell.
+[[nodiscard]] std::optional<std::size_t> peak_memory();
+
 /// Error{resource} where `bytes` for `what` exceed `limit`, or, without one, the memory available. `advice` says how
 /// to need less.
 void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice);

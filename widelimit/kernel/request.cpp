@@ -157,6 +157,8 @@ void KernelRequest::validate(bool has_test) const {
   }
 }
 
+bool by_formulas(const KernelRequest& request) { return network_of(request) != nullptr && !takes_monte_carlo(request); }
+
 const AnyMatrix* KernelAnswer::find(std::string_view name) const {
   const auto found =
       std::find_if(matrices.begin(), matrices.end(), [&](const NamedMatrix& matrix) { return matrix.name == name; });
@@ -186,7 +188,9 @@ KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train, 
   request.validate(test.has_value());
   require_memory(answer_bytes(request, train.count(), test ? test->count() : 0, train.shape), request.memory,
                  fmt::format("this kernel of {} samples", train.count() + (test ? test->count() : 0)),
-                 "take fewer samples (--limit), single precision (--precision f32), or allow more (--memory)");
+                 "store the Gram of a network as .h5, which needs no memory for it, take fewer samples (--limit) or "
+                 "single precision "
+                 "(--precision f32), or allow more (--memory)");
   const auto start = std::chrono::steady_clock::now();
   KernelAnswer answer;
   if (request.shown == Shown::gram) {

@@ -41,6 +41,9 @@ struct KernelRequest {
   void validate(bool has_test) const;
 };
 
+/// A network whose kernel comes from formulas, not from sampling.
+[[nodiscard]] bool by_formulas(const KernelRequest& request);
+
 /// One array of the answer, as it is called in a file.
 struct NamedMatrix {
   std::string name;

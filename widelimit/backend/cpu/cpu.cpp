@@ -3,6 +3,7 @@
 #include "widelimit/backend/cpu/apply.hpp"
 #include "widelimit/backend/cpu/image_engine.hpp"
 #include "widelimit/backend/cpu/loaded.hpp"
+#include "widelimit/backend/cpu/loaded_bytes.hpp"
 #include "widelimit/backend/cpu/strip.hpp"
 #include "widelimit/backend/cpu/vector_engine.hpp"
 #include "widelimit/base/blas.hpp"
@@ -37,6 +38,11 @@ class Cpu final : public Backend {
     if (!recipe.on_vectors()) return cpu::load_images(recipe, x, threads_, after);
     if (in_float(recipe, precision)) return cpu::load_vectors<float>(recipe, x, threads_);
     return cpu::load_vectors<double>(recipe, x, threads_);
+  }
+
+  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision) const override {
+    return recipe.on_vectors() ? cpu::loaded_vector_bytes(recipe, in_float(recipe, precision))
+                               : cpu::loaded_image_bytes(recipe);
   }
 
   void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,

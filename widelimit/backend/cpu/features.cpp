@@ -100,7 +100,7 @@ void dual_features(const Dual& dual, Features& features, std::size_t i, Real q, 
   }
 }
 
-Index feature_count(const Dual& dual) {
+Index dual_feature_count(const Dual& dual) {
   switch (dual.phi) {
     case Phi::erf:
     case Phi::gaussian:
@@ -121,7 +121,7 @@ Index feature_count(const Dual& dual) {
 Advance advance_dual(const Recipe& recipe, const Step& step, const Variances& variance) {
   const std::size_t places = variance.size();
   Advance result{Variances(places), Variances(places),
-                 make_features(feature_count(step.dual), static_cast<Index>(places)), 0.0};
+                 make_features(dual_feature_count(step.dual), static_cast<Index>(places)), 0.0};
   for (std::size_t i = 0; i < places; ++i) {
     const Real q = variance[i];
     if (!has_series(step.dual.phi)) {
@@ -167,6 +167,25 @@ Advance advance_affine(const Step& step, const Variances& variance) {
 }  // namespace
 
 double ratio(Real a, Real b) { return b > 0 ? static_cast<double>(a / b) : 0.0; }
+
+Index feature_count(const Step& step) {
+  switch (step.op) {
+    case Op::affine:
+      return step.b2 > 0 ? 2 : 0;
+    case Op::dual:
+      return dual_feature_count(step.dual);
+    case Op::window:
+    case Op::pool:
+    case Op::flatten:
+    case Op::attend:
+    case Op::join:
+      return 2;
+    case Op::emit:
+      return 1;
+    default:
+      return 0;
+  }
+}
 
 Features make_features(Index count, Index places) {
   return {Matrix<double>(count, padded(places) + strip_padding), {}};

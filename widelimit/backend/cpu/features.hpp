@@ -47,6 +47,8 @@ struct Advance {
 /// join: the deviations of both branches relative to that of their sum.
 [[nodiscard]] Advance advance_join(const Variances& first, const Variances& second);
 
+/// Features that strips need of a step.
+[[nodiscard]] Index feature_count(const Step& step);
 [[nodiscard]] Features make_features(Index count, Index places);
 /// a/b, and 0 where b is 0: a place without variance has no correlation with anything.
 [[nodiscard]] double ratio(long double a, long double b);

@@ -34,7 +34,7 @@ void rectifier_of(T a, T b, const Strip<T>& strip) {
     if (hn::AllTrue(d, positive)) {  // all pairs after a first relu
       hn::StoreU(hn::Add(absolute, bent), d, strip.rho + k);
       hn::StoreU(hn::Max(zero, hn::Sub(t, bent)), d, strip.t + k);
-      scale_theta(d, hn::Sub(one, angle), strip, k);
+      scale_theta(d, hn::Add(linear, hn::Sub(bend, angle)), strip, k);
       return;
     }
 

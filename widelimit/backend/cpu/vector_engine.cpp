@@ -30,7 +30,13 @@ template <typename T>
 struct VectorLoaded final : CpuLoaded {
   Matrix<T> unit;                  ///< inputs divided by their norms, n × d
   std::vector<Features> features;  ///< one for each step; emit: the deviations
-  bool wide = false;               ///< some deviation at an emit step is outside float_safe
+  /// Samples with a deviation outside float_safe at an emit step; none where there are none.
+  std::vector<bool> wide;
+
+  [[nodiscard]] bool any_wide(Range range) const {
+    return !wide.empty() &&
+           std::find(wide.begin() + range.begin, wide.begin() + range.end, true) != wide.begin() + range.end;
+  }
 };
 
 /// 1 − |⟨x̂, x̂'⟩| = ½‖x̂ ∓ x̂'‖² for unit vectors: the digits that the product cancels.
@@ -93,7 +99,7 @@ class VectorTile {
       : recipe_(recipe),
         a_(dynamic_cast<const VectorLoaded<T>&>(x1)),
         b_(dynamic_cast<const VectorLoaded<T>&>(x2)),
-        wide_(sizeof(T) == sizeof(float) && (a_.wide || b_.wide)),
+        wide_(sizeof(T) == sizeof(float) && (a_.any_wide(rows) || b_.any_wide(cols))),
         rows_(rows),
         cols_(cols),
         rho_(scratch_matrix<T, struct Correlations>(rows.size(), padded(cols.size()))),
@@ -163,7 +169,7 @@ class VectorTile {
   const Recipe& recipe_;
   const VectorLoaded<T>& a_;
   const VectorLoaded<T>& b_;
-  bool wide_;
+  bool wide_;  ///< of this tile alone: bits must not depend on what else was loaded
   Range rows_;
   Range cols_;
   Index first_ = 0;  ///< column where the strips of the present rows begin
@@ -200,7 +206,10 @@ std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, 
         for (Index i = 0; i < n; ++i) {
           const auto r = static_cast<double>(std::sqrt(stack.back()[static_cast<std::size_t>(i)]));
           advanced.features.f64(0, i) = r;
-          loaded->wide |= r > float_safe || (r > 0 && r < 1 / float_safe);
+          if (r > float_safe || (r > 0 && r < 1 / float_safe)) {
+            loaded->wide.resize(static_cast<std::size_t>(n));
+            loaded->wide[static_cast<std::size_t>(i)] = true;
+          }
         }
         break;
       default:

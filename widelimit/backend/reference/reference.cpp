@@ -12,6 +12,7 @@ namespace {
 
 using reference::Real;
 using reference::State;
+using reference::Trace;
 
 struct ReferenceLoaded final : Loaded {
   std::vector<std::vector<Real>> samples;
@@ -55,6 +56,17 @@ class Reference final : public Backend {
       after(i + 1);
     }
     return loaded;
+  }
+
+  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision) const override {
+    Index numbers = recipe.input.size() + recipe.outputs;
+    Index lists = 1;
+    for (const Step& step : recipe.steps) {
+      const Index positions = step.before.positions();
+      numbers += positions + (step.op == Op::attend ? positions * positions : 0);
+      lists += 2;
+    }
+    return static_cast<std::size_t>(numbers) * sizeof(Real) + static_cast<std::size_t>(lists) * 2 * sizeof(Trace);
   }
 
   void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "widelimit/backend/select.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/kernel/store_gram.hpp"
+#include "widelimit/kernel/stored_gram.hpp"
+#include "widelimit/report/file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace widelimit::test {
+
+inline Matrix<double> normal(Index n, Index d, std::uint64_t seed) {
+  Matrix<double> x(n, d);
+  const Random random(seed);
+  for (Index k = 0; k < n * d; ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
+  return x;
+}
+
+inline std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// The stored matrix is `expected`, bit for bit.
+inline void expect_stored(const std::filesystem::path& path, const std::string& name, const AnyMatrix& expected) {
+  SCOPED_TRACE(name);
+  const StoredGram stored(path, name);
+  const AnyMatrix found = stored.read(0, 0, stored.rows(), stored.cols());
+  ASSERT_EQ(found.index(), expected.index());
+  std::visit(
+      [&](const auto& left) {
+        const auto& right = std::get<std::decay_t<decltype(left)>>(expected);
+        ASSERT_EQ(left.rows(), right.rows());
+        ASSERT_EQ(left.cols(), right.cols());
+        EXPECT_TRUE(std::equal(left.data(), left.data() + left.rows() * left.cols(), right.data()));
+      },
+      found);
+}
+
+/// Stops the work once `after` units are done.
+class StopAfter final : public Progress {
+ public:
+  explicit StopAfter(std::int64_t after) : after_(after) {}
+  bool update(std::int64_t done, std::int64_t, std::string_view unit) override {
+    return unit != "pairs" || done < after_;
+  }
+
+ private:
+  std::int64_t after_;
+};
+
+template <typename Work>
+Error error_of(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return {Code::usage, ""};
+}
+
+}  // namespace widelimit::test
