@@ -111,6 +111,7 @@ TEST(Resume, GoesWithStoredGramsOnly) {
 
 /// 576 MB of matrix in 128 MiB of memory.
 TEST(Resume, ALargeGramStaysWithinItsMemory) {
+  if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers keep memory of their own";
   const Folder folder;
   const Finished run = folder.widelimit({"kernel", "--network", "fc:3", "--train", "spirals(n=12000)", "--precision",
                                          "f32", "--memory", "128MiB", "--out", "k.h5", "--json", "--quiet"});

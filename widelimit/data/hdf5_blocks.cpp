@@ -130,8 +130,8 @@ class Hdf5Blocks::Open {
   void read(const Extent& matrix, Index row, Index col, Index rows, Index cols, Index stride, bool single,
             void* into) const {
     if (row < 0 || col < 0 || rows < 0 || cols < 0 || row > matrix.rows - rows || col > matrix.cols - cols) {
-      fail(Code::usage, "rows {}…{} and columns {}…{} are not inside {}, which is {} × {}", row, row + rows, col,
-           col + cols, matrix.name, matrix.rows, matrix.cols);
+      fail(Code::usage, "a block of {} × {} at ({}, {}) is not inside {}, which is {} × {}", rows, cols, row, col,
+           matrix.name, matrix.rows, matrix.cols);
     }
     if (rows == 0 || cols == 0) return;
     const Hdf5Session session;
