@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace widelimit::cpu {
 
@@ -50,35 +51,36 @@ void each_output(const Step& emit, const PlaneBatch<T>& batch, const PlaneRunner
   for (Index m = 0; m < emit.ntk_count; ++m) write(emit.ntk_slot + m, runner.result(1 + m));
 }
 
+/// Images of one side that go through the planes together.
+constexpr Index together = 4;
+
+template <typename T>
+void run_all(const PlaneProgram& program, std::span<PlaneRunner<T>> runners) {
+  for (std::size_t s = 0; s < program.stages.size(); ++s) run_stage(program, s, runners);
+}
+
 /// One tile: runs batches and puts their outputs in place.
 template <typename T, typename Out>
 class TileWriter {
  public:
   TileWriter(const PlaneLoaded<T>& a, const PlaneLoaded<T>& b, Range rows, Range cols, Index input_channels,
              std::span<const MatrixView<Out>> outputs)
-      : a_(a), b_(b), rows_(rows), cols_(cols), outputs_(outputs), runner_(a.program, input_channels) {}
-
-  /// Image `i` of one set against group g of the other. `swapped`: i is of the second set.
-  void image_by_group(const GroupTrace<T>& image, Index i, Index g, bool swapped, bool mirrored) {
-    const GroupTrace<T>& lanes = (swapped ? a_ : b_).group(g);
-    const PlaneBatch<T> batch{&lanes, {&image, i % plane_lanes, false}, false};
-    runner_.run(batch);
-    each_output<T>(a_.program.stages.back().last, batch, runner_, [&](Index slot, Index lane, double value) {
-      const Index j = g * plane_lanes + lane;
-      if (j >= (swapped ? a_ : b_).images) return;
-      put(slot, swapped ? j : i, swapped ? i : j, value);
-      if (mirrored) put(slot, swapped ? i : j, swapped ? j : i, value);
-    });
+      : a_(a), b_(b), rows_(rows), cols_(cols), outputs_(outputs) {
+    for (Index k = 0; k < std::min(together, std::max(rows.size(), cols.size())); ++k) {
+      runners_.emplace_back(a.program, input_channels);
+    }
   }
 
-  /// Two groups, in the order that takes fewer batches.
-  void group_by_group(Index g, Index h, bool mirrored) {
+  /// Two groups, in the order that takes fewer batches. `images` keeps the row side between calls with the same g.
+  void group_by_group(Index g, Index h, bool mirrored, std::optional<GroupTrace<T>>& images) {
     const Range rows = overlap(rows_, g);
     const Range cols = overlap(cols_, h);
-    const bool swapped = cols.size() < rows.size();
-    const GroupTrace<T> images = image_by_image(swapped ? b_.group(h) : a_.group(g));
-    const Range single = swapped ? cols : rows;
-    for (Index i = single.begin; i < single.end; ++i) image_by_group(images, i, swapped ? g : h, swapped, mirrored);
+    if (cols.size() < rows.size()) {
+      images_by_group(image_by_image(b_.group(h)), cols, g, true, mirrored);
+      return;
+    }
+    if (!images) images = image_by_image(a_.group(g));
+    images_by_group(*images, rows, h, false, mirrored);
   }
 
   /// A group with itself: lane l holds image l and image l + shift, for all shifts up to half the group.
@@ -87,8 +89,9 @@ class TileWriter {
     for (Index shift = 0; shift <= size / 2; ++shift) {
       const GroupTrace<T> others = rotated(a_.group(g), shift, size);
       const PlaneBatch<T> batch{&a_.group(g), {&others, 0, true}, false};
-      runner_.run(batch);
-      each_output<T>(a_.program.stages.back().last, batch, runner_, [&](Index slot, Index lane, double value) {
+      runners_.front().begin(batch);
+      run_all<T>(a_.program, {runners_.data(), 1});
+      each_output<T>(a_.program.stages.back().last, batch, runners_.front(), [&](Index slot, Index lane, double value) {
         if (lane >= size) return;
         const Index i = g * plane_lanes + lane;
         const Index j = g * plane_lanes + (lane + shift) % size;
@@ -99,6 +102,29 @@ class TileWriter {
   }
 
  private:
+  /// A few images of one set against group g of the other. `swapped`: they are of the second set.
+  void images_by_group(const GroupTrace<T>& images, Range range, Index g, bool swapped, bool mirrored) {
+    const PlaneLoaded<T>& lanes = swapped ? a_ : b_;
+    const auto batch = [&](Index i) {
+      return PlaneBatch<T>{&lanes.group(g), {&images, i % plane_lanes, false}, false};
+    };
+    const auto most = static_cast<Index>(runners_.size());
+    for (Index first = range.begin; first < range.end; first += most) {
+      const Index count = std::min(most, range.end - first);
+      for (Index k = 0; k < count; ++k) runners_[static_cast<std::size_t>(k)].begin(batch(first + k));
+      run_all<T>(a_.program, {runners_.data(), static_cast<std::size_t>(count)});
+      for (Index i = first; i < first + count; ++i) {
+        each_output<T>(a_.program.stages.back().last, batch(i), runners_[static_cast<std::size_t>(i - first)],
+                       [&](Index slot, Index lane, double value) {
+                         const Index j = g * plane_lanes + lane;
+                         if (j >= lanes.images) return;
+                         put(slot, swapped ? j : i, swapped ? i : j, value);
+                         if (mirrored) put(slot, swapped ? i : j, swapped ? j : i, value);
+                       });
+      }
+    }
+  }
+
   void put(Index slot, Index i, Index j, double value) {
     if (i < rows_.begin || i >= rows_.end || j < cols_.begin || j >= cols_.end) return;
     const auto result = static_cast<Out>(value);
@@ -110,7 +136,7 @@ class TileWriter {
   const PlaneLoaded<T>& b_;
   Range rows_, cols_;
   std::span<const MatrixView<Out>> outputs_;
-  PlaneRunner<T> runner_;
+  std::vector<PlaneRunner<T>> runners_;
 };
 
 }  // namespace
@@ -161,8 +187,11 @@ void plane_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded
   const Range col_groups = groups_of(cols);
   const bool square = &a == &b && rows.begin == cols.begin && rows.end == cols.end;
   for (Index g = row_groups.begin; g < row_groups.end; ++g) {
+    std::optional<GroupTrace<T>> images;
     if (square) writer.group_by_itself(g);
-    for (Index h = square ? g + 1 : col_groups.begin; h < col_groups.end; ++h) writer.group_by_group(g, h, square);
+    for (Index h = square ? g + 1 : col_groups.begin; h < col_groups.end; ++h) {
+      writer.group_by_group(g, h, square, images);
+    }
   }
 }
 
@@ -172,7 +201,8 @@ void plane_diagonal(const Recipe& recipe, const Loaded& x, int threads, MatrixVi
   parallel_for(static_cast<Index>(loaded.groups.size()), threads, [&](Index g) {
     PlaneRunner<T> runner(loaded.program, recipe.input.channels);
     const PlaneBatch<T> batch{&loaded.group(g), {&loaded.group(g), 0, true}, true};
-    runner.run(batch);
+    runner.begin(batch);
+    run_all<T>(loaded.program, {&runner, 1});
     each_output<T>(loaded.program.stages.back().last, batch, runner, [&](Index slot, Index lane, double value) {
       const Index i = g * plane_lanes + lane;
       if (i >= loaded.images) return;

@@ -86,38 +86,28 @@ Plane PlaneRunner<T>::plane_after(const PlaneOp& op, std::size_t s, Index dy, In
 }
 
 template <typename T>
-void PlaneRunner<T>::begin(const PlaneBatch<T>& batch) {
-  batch_ = batch;
-}
-
-template <typename T>
-void PlaneRunner<T>::run(const PlaneBatch<T>& batch) {
-  begin(batch);
-  for (std::size_t s = 0; s < program_.stages.size(); ++s) stage(s);
-}
-
-template <typename T>
-void PlaneRunner<T>::stage(std::size_t s) {
+void PlaneRunner<T>::open_stage(std::size_t s) {
   const PlaneStage& stage = program_.stages[s];
   std::fill(totals_.begin(), totals_.end(), 0.0);
   lanes_.clear();
   for (std::size_t k = 0; k < stage.ops.size(); ++k) lanes_.push_back(lanes_of(s, k));
-  if (stage.ending != StageEnd::emit) {
-    const PlaneStage& after = program_.stages[s + 1];
-    const auto displacements = [&](const std::vector<Index>& list, Index stride, Index n) {
-      std::vector<Index> result;
-      for (const Index d : list) {
-        result.push_back(d * stride);
-        if (after.wraps && d > 0) result.push_back(d * stride - n);
-      }
-      return result;
-    };
-    next_.restart(after.begin, displacements(after.dy, after.stride_begin.height, after.begin.height),
-                  displacements(after.dx, after.stride_begin.width, after.begin.width), 1 + program_.channels);
-  }
-  for (const Index dy : stage.dy) {
-    for (const Index dx : stage.dx) run_plane(s, dy, dx);
-  }
+  if (stage.ending == StageEnd::emit) return;
+  const PlaneStage& after = program_.stages[s + 1];
+  const auto displacements = [&](const std::vector<Index>& list, Index stride, Index n) {
+    std::vector<Index> result;
+    for (const Index d : list) {
+      result.push_back(d * stride);
+      if (after.wraps && d > 0) result.push_back(d * stride - n);
+    }
+    return result;
+  };
+  next_.restart(after.begin, displacements(after.dy, after.stride_begin.height, after.begin.height),
+                displacements(after.dx, after.stride_begin.width, after.begin.width), 1 + program_.channels);
+}
+
+template <typename T>
+void PlaneRunner<T>::close_stage(std::size_t s) {
+  const PlaneStage& stage = program_.stages[s];
   if (stage.ending == StageEnd::total) {
     for (Index k = 0; k < 1 + program_.channels; ++k) {
       for (Index l = 0; l < plane_lanes; ++l) {
@@ -129,23 +119,19 @@ void PlaneRunner<T>::stage(std::size_t s) {
 }
 
 template <typename T>
-void PlaneRunner<T>::run_plane(std::size_t s, Index dy, Index dx) {
+void PlaneRunner<T>::open_plane(std::size_t s, Index dy, Index dx) {
   const PlaneStage& stage = program_.stages[s];
   top_ = 0;
   top().plane = make_plane(stage.begin, dy * stage.stride_begin.height, dx * stage.stride_begin.width, stage.wraps);
-  if (s == 0) {
-    const GroupTrace<T>& row = *batch_.row.trace;
-    const Index lane = batch_.row.varies ? 0 : batch_.row.lane * (row.x.cols() / plane_lanes);
-    passes_.input({row.x.data() + lane, batch_.col->x.data(), batch_.row.varies}, channels_, top().plane, top().state);
-  } else {
-    now_.copy_to(top().plane, top().state);
-  }
-  for (std::size_t k = 0; k < stage.ops.size(); ++k) run_op(s, k, dy, dx);
-  collect(stage);
+  if (s > 0) return now_.copy_to(top().plane, top().state);
+  const GroupTrace<T>& row = *batch_.row.trace;
+  const Index lane = batch_.row.varies ? 0 : batch_.row.lane * (row.x.cols() / plane_lanes);
+  passes_.input({row.x.data() + lane, batch_.col->x.data(), batch_.row.varies}, channels_, top().plane, top().state);
 }
 
 template <typename T>
-void PlaneRunner<T>::collect(const PlaneStage& stage) {
+void PlaneRunner<T>::close_plane(std::size_t s) {
+  const PlaneStage& stage = program_.stages[s];
   if (stage.ending == StageEnd::total) passes_.total(top().plane, top().state, totals_.data());
   if (stage.ending == StageEnd::pool) next_.add_pooled(stage.last, top().plane, top().state);
 }
@@ -282,6 +268,24 @@ std::vector<double> PlaneRunner<T>::variances() {
   return result;
 }
 
+template <typename T>
+void run_stage(const PlaneProgram& program, std::size_t s, std::span<PlaneRunner<T>> runners) {
+  const PlaneStage& stage = program.stages[s];
+  for (auto& runner : runners) runner.open_stage(s);
+  for (const Index dy : stage.dy) {
+    for (const Index dx : stage.dx) {
+      for (auto& runner : runners) runner.open_plane(s, dy, dx);
+      for (std::size_t k = 0; k < stage.ops.size(); ++k) {
+        for (auto& runner : runners) runner.run_op(s, k, dy, dx);
+      }
+      for (auto& runner : runners) runner.close_plane(s);
+    }
+  }
+  for (auto& runner : runners) runner.close_stage(s);
+}
+
+template void run_stage(const PlaneProgram&, std::size_t, std::span<PlaneRunner<float>>);
+template void run_stage(const PlaneProgram&, std::size_t, std::span<PlaneRunner<double>>);
 template class PlaneRunner<float>;
 template class PlaneRunner<double>;
 

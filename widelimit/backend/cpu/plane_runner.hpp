@@ -21,15 +21,19 @@ struct PlaneBatch {
   bool self = false;
 };
 
-/// Takes 16 pairs through a program, plane by plane and stage by stage.
+/// Takes 16 pairs through a program: begin, then for each stage open_stage, for each of its planes open_plane, run_op
+/// for each operation and close_plane, then close_stage.
 template <typename T>
 class PlaneRunner {
  public:
   PlaneRunner(const PlaneProgram& program, Index input_channels);
 
-  void begin(const PlaneBatch<T>& batch);
-  void stage(std::size_t s);
-  void run(const PlaneBatch<T>& batch);
+  void begin(const PlaneBatch<T>& batch) { batch_ = batch; }
+  void open_stage(std::size_t s);
+  void open_plane(std::size_t s, Index dy, Index dx);
+  void run_op(std::size_t s, std::size_t k, Index dy, Index dx);
+  void close_plane(std::size_t s);
+  void close_stage(std::size_t s);
 
   /// After the last stage: array k (Σ, then the tangents) of each lane, over R R'.
   [[nodiscard]] const T* result(Index k) const { return levels_.front().state.array(k); }
@@ -46,12 +50,9 @@ class PlaneRunner {
     alignas(64) T gain[plane_lanes], constant[plane_lanes], theta[plane_lanes];
   };
 
-  void run_plane(std::size_t s, Index dy, Index dx);
-  void run_op(std::size_t s, std::size_t k, Index dy, Index dx);
   void run_rectifier(const PlaneOp& op, const OpTrace& trace, std::size_t s, std::size_t k, Index dy, Index dx);
   void run_window(const Step& window, const Plane& before, const Plane& after);
   void run_dual(const PlaneOp& op, std::size_t s, std::size_t k);
-  void collect(const PlaneStage& stage);
   [[nodiscard]] PlaneFeature<T> feature(std::size_t s, std::size_t k, Index f) const;
   [[nodiscard]] Plane plane_after(const PlaneOp& op, std::size_t s, Index dy, Index dx);
   [[nodiscard]] Lanes lanes_of(std::size_t s, std::size_t k) const;
@@ -68,5 +69,10 @@ class PlaneRunner {
   std::vector<double> totals_;
   PlaneSpill<T> now_, next_;
 };
+
+/// One stage of several runners, operation by operation: numbers of the column side, which all of them share, are
+/// read from the cache by all but the first.
+template <typename T>
+void run_stage(const PlaneProgram& program, std::size_t s, std::span<PlaneRunner<T>> runners);
 
 }  // namespace widelimit::cpu

@@ -50,11 +50,12 @@ class Tracer {
 
   void run(const SampleView& x, Index first) {
     stack_.push_back(read(x, first));
-    PlaneRunner<double> runner(program_, recipe_.input.channels);
     bool runs = false;
     for (const PlaneStage& stage : program_.stages) {
       runs |= stage.variance_after && stage.last.op == Op::pool;
     }
+    doubles_ = runs || std::is_same_v<T, double>;
+    PlaneRunner<double> runner(program_, recipe_.input.channels);
     if (runs) runner.begin({&trace_, {&trace_, 0, true}, true});
     for (std::size_t s = 0; s < program_.stages.size(); ++s) {
       const PlaneStage& stage = program_.stages[s];
@@ -63,7 +64,7 @@ class Tracer {
       if (stage.ending == StageEnd::emit) break;
       std::vector<double>& values = stack_.back().values;
       if (runs && stage.variance_after) {
-        runner.stage(s);
+        run_stage<double>(program_, s, {&runner, 1});
         values = runner.variances();
       } else if (stage.last.op == Op::flatten) {
         values = mean(values);
@@ -221,14 +222,25 @@ class Tracer {
       trace.theta[l] = unit[l];
       top.scale[l] *= static_cast<long double>(std::sqrt(half) / unit[l]);
     }
-    trace.features = make_features(2, static_cast<Index>(top.values.size()));
-    double* v = trace.features.f64.data();
-    double* r = v + trace.features.f64.cols();
+    if (doubles_) {
+      put_deviations(trace.features.f64, unit, top);
+    } else {
+      put_deviations(trace.features.f32, unit, top);
+    }
+  }
+
+  template <typename F>
+  static void put_deviations(Matrix<F>& features, const LaneNumbers& unit, LaneVariances& top) {
+    features = Matrix<F>(2, static_cast<Index>(top.values.size()) + plane_lanes);
+    F* v = features.data();
+    F* r = v + features.cols();
     for (std::size_t k = 0; k < top.values.size(); ++k) {
       const double deviation = std::sqrt(top.values[k]);
-      v[k] = inverse(deviation);
-      r[k] = v[k] > 0 ? rounded(deviation * unit[k % lanes]) : 0.0;
-      top.values[k] = r[k] * r[k];
+      const double reciprocal = inverse(deviation);
+      const double after = reciprocal > 0 ? rounded(deviation * unit[k % lanes]) : 0.0;
+      v[k] = static_cast<F>(reciprocal);
+      r[k] = static_cast<F>(after);
+      top.values[k] = after * after;
     }
   }
 
@@ -285,7 +297,12 @@ class Tracer {
   const PlaneProgram& program_;
   GroupTrace<double>& trace_;
   std::vector<LaneVariances> stack_;
+  bool doubles_ = true;  ///< features are kept in double: for planes of double, or for each image with itself
   double truncation_ = 0.0;
+};
+
+struct Move {
+  Index to, from;
 };
 
 /// place → from(place) for every number of every array.
@@ -297,10 +314,13 @@ GroupTrace<T> rearranged(const GroupTrace<T>& group, const From& from) {
     for (Index f = 0; f < source.rows(); ++f) {
       const T* in = source.data() + f * source.cols();
       T* out = result.data() + f * source.cols();
-      for (Index p = 0; p < places; ++p) {
+      for (Index block = 0; block < places; block += plane_lanes) {  // a block stays in the first-level cache
+        const Index end = std::min(places, block + plane_lanes);
         for (Index l = 0; l < plane_lanes; ++l) {
-          const auto [to, at] = from(p, l, places);
-          out[to] = in[at];
+          for (Index p = block; p < end; ++p) {
+            const Move move = from(p, l, places);
+            out[move.to] = in[move.from];
+          }
         }
       }
     }
@@ -322,10 +342,6 @@ GroupTrace<T> rearranged(const GroupTrace<T>& group, const From& from) {
   return result;
 }
 
-struct Move {
-  Index to, from;
-};
-
 }  // namespace
 
 template <typename T>
@@ -343,7 +359,7 @@ GroupTrace<T> trace_group(const Recipe& recipe, const PlaneProgram& program, con
                    [](double value) { return static_cast<float>(value); });
     for (auto& stage : single.ops) {
       for (OpTrace& op : stage) {
-        op.features.round_to_float();
+        if (op.features.f32.rows() == 0) op.features.round_to_float();
         op.features.f64 = Matrix<double>();
       }
     }
