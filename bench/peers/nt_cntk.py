@@ -1,4 +1,4 @@
-"""neural-tangents as a peer: the NTK of convolutional ReLU networks of 3x3 windows, on the CPU, in float32.
+"""neural-tangents as a peer: the NTK of convolutional ReLU networks of 3x3 windows, on the CPU.
 
 Speaks one line at a time with the benchmark that starts it, so that its timings can be taken in turn with ours:
 
@@ -29,14 +29,17 @@ def kernel_function(readout, depth):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--precision", choices=["f32", "f64"], required=True)
     parser.add_argument("--input", required=True, help="raw little-endian float64, image by image")
     parser.add_argument("--rows", type=int, required=True)
     parser.add_argument("--side", type=int, required=True, help="height and width of the images")
     arguments = parser.parse_args()
 
     jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_enable_x64", arguments.precision == "f64")
+    dtype = np.float64 if arguments.precision == "f64" else np.float32
     shape = (arguments.rows, arguments.side, arguments.side, 3)
-    x = np.fromfile(arguments.input, dtype="<f8").reshape(shape).astype(np.float32)
+    x = np.fromfile(arguments.input, dtype="<f8").reshape(shape).astype(np.float32).astype(dtype)
     compiled = {}
     print("ready", flush=True)
 

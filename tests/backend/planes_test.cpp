@@ -1,5 +1,7 @@
 #include "widelimit/backend/select.hpp"
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/data/catalogue.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +19,7 @@ namespace {
 class RandomImageNetwork {
  public:
   explicit RandomImageNetwork(std::uint64_t seed) : random_(7, seed) {
-    shape_ = {1 + below(6), 1 + below(6), 2 + below(3)};
+    shape_ = {1 + below(5), 1 + below(5), 2 + below(3)};
     rows_ = shape_.height;
     cols_ = shape_.width;
     rectifiers_only_ = coin();
@@ -201,6 +203,172 @@ TEST(Planes, RandomNetworksEqualTheReference) {
     }
   }
   printf("240 random networks: largest relative error %.2g in float64, %.2g in float32\n", worst_f64, worst_f32);
+}
+
+const std::vector<std::string> several = {
+    "conv(w_std=1.4) relu conv(w_std=1.4, strides=2) relu conv(b_std=0.1) relu global_avg_pool dense",
+    "conv relu avg_pool conv(padding=CIRCULAR) relu avg_pool(window=2x1, strides=1x1) conv abs flatten dense",
+    "conv erf conv residual{ relu conv } flatten dense"};
+
+/// Ranges that begin and end inside a group of 16, more rows than columns and the other way round.
+TEST(Planes, TilesOfAnyRangeAreTheSameKernel) {
+  const auto backend = make_backend("cpu");
+  const Shape shape{4, 5, 2};
+  const Matrix<double> x1 = normal(37, shape.size(), 1);
+  const Matrix<double> x2 = normal(21, shape.size(), 2);
+  for (const std::string& text : several) {
+    SCOPED_TRACE(text);
+    const Network network = Network::parse(text);
+    const Recipe recipe = lower(network, shape, Wanted::ntk);
+    const auto a = backend->load(recipe, {x1.view(), shape}, Precision::f64, [](Index) {});
+    const auto b = backend->load(recipe, {x2.view(), shape}, Precision::f64, [](Index) {});
+    const Gram whole = gram(network, {x1.view(), shape}, {x2.view(), shape}, {}, *backend);
+    const Gram square = gram(network, {x1.view(), shape}, {}, *backend);
+    const std::vector<std::pair<Range, Range>> tiles{{{3, 20}, {5, 9}}, {{30, 31}, {0, 21}}, {{0, 37}, {20, 21}}};
+    for (const auto& [rows, cols] : tiles) {
+      Matrix<double> tile(rows.size(), cols.size());
+      const std::vector<MatrixView<double>> outputs{tile.view()};
+      backend->tile(recipe, *a, rows, *b, cols, outputs);
+      for (Index i = 0; i < tile.rows(); ++i) {
+        for (Index j = 0; j < tile.cols(); ++j) {
+          const double expected = at(whole.ntk, rows.begin + i, cols.begin + j);
+          EXPECT_NEAR(tile(i, j), expected, 1e-13 * std::abs(expected));
+        }
+      }
+    }
+    Matrix<double> inner(22, 22);
+    const std::vector<MatrixView<double>> outputs{inner.view()};
+    backend->tile(recipe, *a, {7, 29}, *a, {7, 29}, outputs);
+    for (Index i = 0; i < 22; ++i) {
+      for (Index j = 0; j < 22; ++j) {
+        if (i == j) continue;
+        const double expected = at(square.ntk, 7 + i, 7 + j);
+        EXPECT_NEAR(inner(i, j), expected, 1e-13 * std::abs(expected));
+      }
+    }
+  }
+}
+
+TEST(Planes, ThreadsChangeNoBit) {
+  const auto one = make_backend("cpu", {.threads = 1});
+  const auto many = make_backend("cpu", {.threads = 5});
+  const Shape shape{5, 4, 3};
+  const Matrix<double> x = normal(37, shape.size(), 3);
+  for (const std::string& text : several) {
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+      const GramOptions options{.precision = precision};
+      const Gram a = gram(Network::parse(text), {x.view(), shape}, options, *one);
+      const Gram b = gram(Network::parse(text), {x.view(), shape}, options, *many);
+      for (Index i = 0; i < 37; ++i) {
+        for (Index j = 0; j < 37; ++j) EXPECT_EQ(at(a.ntk, i, j), at(b.ntk, i, j)) << text;
+      }
+    }
+  }
+}
+
+TEST(Planes, SharesOfLayersAddUp) {
+  const auto backend = make_backend("cpu");
+  const Shape shape{5, 4, 3};
+  const Matrix<double> x = normal(18, shape.size(), 4);
+  for (const std::string& text : several) {
+    SCOPED_TRACE(text);
+    const Gram whole = gram(Network::parse(text), {x.view(), shape}, {}, *backend);
+    const LayerContributions shares = layer_contributions(Network::parse(text), {x.view(), shape}, {}, *backend);
+    for (Index i = 0; i < 18; ++i) {
+      for (Index j = 0; j < 18; ++j) {
+        double sum = 0;
+        for (const AnyMatrix& share : shares.ntk) sum += at(share, i, j);
+        EXPECT_NEAR(sum, at(whole.ntk, i, j), 1e-13 * std::abs(sum));
+      }
+    }
+  }
+}
+
+/// A network without bias is homogeneous, also where the squares of its inputs leave the range of double, let alone
+/// float; images without light give 0, equal and opposite ones what the formula says.
+TEST(Planes, ImagesOfAnyScale) {
+  const auto backend = make_backend("cpu");
+  const Shape shape{4, 4, 2};
+  const Network network = Network::parse("conv(w_std=1.4) relu conv(w_std=1.4) relu global_avg_pool dense");
+  const Matrix<double> x = normal(5, shape.size(), 5);
+  const Gram unit = gram(network, {x.view(), shape}, {}, *backend);
+  Matrix<double> scaled(5, shape.size());
+  for (Index k = 0; k < shape.size(); ++k) {
+    scaled(0, k) = 1e150 * x(0, k);
+    scaled(1, k) = 1e-150 * x(0, k);
+    scaled(2, k) = 0;
+    scaled(3, k) = -x(0, k);
+    scaled(4, k) = x(4, k);
+  }
+  const Gram k = gram(network, {scaled.view(), shape}, {x.view(), shape}, {}, *backend);
+  for (Index j = 0; j < 5; ++j) {
+    EXPECT_NEAR(at(k.ntk, 0, j) / 1e150, at(unit.ntk, 0, j), 1e-7);
+    EXPECT_NEAR(at(k.ntk, 1, j) / 1e-150, at(unit.ntk, 0, j), 1e-7);
+    EXPECT_EQ(at(k.ntk, 2, j), 0);
+    EXPECT_NEAR(at(k.ntk, 4, j), at(unit.ntk, 4, j), 1e-7);
+  }
+  const auto image = [&](Index i) {
+    return SampleView(MatrixView<const double>(scaled.view().block(i, 0, 1, shape.size())), shape);
+  };
+  const Gram single = gram(network, image(0), image(1), {.precision = Precision::f32}, *backend);
+  EXPECT_NEAR(at(single.ntk, 0, 0), at(unit.ntk, 0, 0), 1e-5 * at(unit.ntk, 0, 0));
+}
+
+/// Networks that leave the fast path say why, and are still right.
+TEST(Planes, WhatDoesNotFitTakesTheGeneralPathAndSaysSo) {
+  const auto fast = make_backend("cpu");
+  const auto oracle = make_backend("reference");
+  const Shape shape{4, 5, 2};
+  const Matrix<double> x = normal(3, shape.size(), 6);
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"conv relu attention flatten dense", "attention"},
+      {"conv residual{ avg_pool(window=1x1, strides=1x1) relu } flatten dense", "residual branch"},
+      {"conv relu conv(padding=CIRCULAR) relu flatten dense", "circular and other padding"},
+      {"conv(padding=CIRCULAR, strides=3) relu flatten dense", "do not divide"},
+      {"conv relu avg_pool(padding=CIRCULAR, window=2x2, strides=1x1) relu flatten dense", "across the edge"}};
+  for (const auto& [text, why] : cases) {
+    SCOPED_TRACE(text);
+    const Gram ours = gram(Network::parse(text), {x.view(), shape}, {}, *fast);
+    const Gram expected = gram(Network::parse(text), {x.view(), shape}, {}, *oracle);
+    EXPECT_EQ(ours.route.rfind("general image path", 0), 0U) << ours.route;
+    EXPECT_NE(ours.route.find(why), std::string::npos) << ours.route;
+    for (Index i = 0; i < 9; ++i) EXPECT_NEAR(at(ours.ntk, i / 3, i % 3), at(expected.ntk, i / 3, i % 3), 1e-9);
+  }
+}
+
+TEST(Planes, PresetsForImagesTakeThem) {
+  const auto backend = make_backend("cpu");
+  for (const std::string name : {"cntk:20(readout=pool)", "cntk:20(readout=flatten)", "myrtle5", "myrtle7", "myrtle10",
+                                 "lantk_cnn8", "resnet:2"}) {
+    const Recipe recipe = lower(Network::parse(name), {32, 32, 3}, Wanted::ntk);
+    const std::string route = backend->route(recipe, Precision::f32);
+    EXPECT_EQ(route.rfind("displacement planes", 0), 0U) << name << ": " << route;
+    EXPECT_NE(route.find("float"), std::string::npos);
+  }
+}
+
+/// 20 layers on real images: what float32 costs.                                         [docs/theory/convolution.md]
+TEST(Planes, FloatIsWithin1e5OfDoubleAtDepth20) {
+  Dataset data;
+  try {
+    data = load_data("cifar10:test");
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const auto backend = make_backend("cpu");
+  const auto view = [&](Index begin, Index count) {
+    return std::visit([&](const auto& m) { return SampleView(m.view().block(begin, 0, count, m.cols()), data.shape); },
+                      data.values);
+  };
+  for (const std::string readout : {"pool", "flatten"}) {
+    const Network network = Network::parse("cntk:20(readout=" + readout + ")");
+    const Gram single = gram(network, view(0, 1), view(1, 16), {.precision = Precision::f32}, *backend);
+    const Gram twice = gram(network, view(0, 1), view(1, 16), {}, *backend);
+    double worst = 0;
+    for (Index j = 0; j < 16; ++j) worst = std::max(worst, std::abs(at(single.ntk, 0, j) / at(twice.ntk, 0, j) - 1));
+    EXPECT_LE(worst, 1e-5) << readout;
+    printf("cntk:20, %s: float32 differs from float64 by %.2g\n", readout.c_str(), worst);
+  }
 }
 
 }  // namespace

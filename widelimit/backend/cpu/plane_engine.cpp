@@ -1,6 +1,7 @@
 #include "widelimit/backend/cpu/plane_engine.hpp"
 
 #include "widelimit/backend/cpu/loaded.hpp"
+#include "widelimit/backend/cpu/plane_layout.hpp"
 #include "widelimit/backend/cpu/plane_runner.hpp"
 #include "widelimit/backend/overflow.hpp"
 #include "widelimit/base/parallel.hpp"

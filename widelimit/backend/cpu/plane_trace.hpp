@@ -41,11 +41,4 @@ template <typename T>
 [[nodiscard]] GroupTrace<T> trace_group(const Recipe& recipe, const PlaneProgram& program, const SampleView& x,
                                         Index first, double* truncation);
 
-/// The same numbers, image by image: place p of lane l at lP + p.
-template <typename T>
-[[nodiscard]] GroupTrace<T> image_by_image(const GroupTrace<T>& group);
-/// Lane l holds image (l + shift) mod `count`.
-template <typename T>
-[[nodiscard]] GroupTrace<T> rotated(const GroupTrace<T>& group, Index shift, Index count);
-
 }  // namespace widelimit::cpu
