@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace widelimit::cpu {
 
@@ -72,24 +71,26 @@ class TileWriter {
     }
   }
 
-  /// Two groups, in the order that takes fewer batches. `images` keeps the row side between calls with the same g.
-  void group_by_group(Index g, Index h, bool mirrored, std::optional<GroupTrace<T>>& images) {
+  /// Two groups, in the order that takes fewer batches.
+  void group_by_group(Index g, Index h, bool mirrored) {
     const Range rows = overlap(rows_, g);
     const Range cols = overlap(cols_, h);
     if (cols.size() < rows.size()) {
-      images_by_group(image_by_image(b_.group(h)), cols, g, true, mirrored);
+      image_by_image(b_.group(h), turned_);
+      images_by_group(turned_, cols, g, true, mirrored);
       return;
     }
-    if (!images) images = image_by_image(a_.group(g));
-    images_by_group(*images, rows, h, false, mirrored);
+    if (held_ != g) image_by_image(a_.group(g), images_);
+    held_ = g;
+    images_by_group(images_, rows, h, false, mirrored);
   }
 
   /// A group with itself: lane l holds image l and image l + shift, for all shifts up to half the group.
   void group_by_itself(Index g) {
     const Index size = a_.size(g);
     for (Index shift = 0; shift <= size / 2; ++shift) {
-      const GroupTrace<T> others = rotated(a_.group(g), shift, size);
-      const PlaneBatch<T> batch{&a_.group(g), {&others, 0, true}, false};
+      rotated(a_.group(g), shift, size, turned_);
+      const PlaneBatch<T> batch{&a_.group(g), {&turned_, 0, true}, false};
       runners_.front().begin(batch);
       run_all<T>(a_.program, {runners_.data(), 1});
       each_output<T>(a_.program.stages.back().last, batch, runners_.front(), [&](Index slot, Index lane, double value) {
@@ -138,6 +139,8 @@ class TileWriter {
   Range rows_, cols_;
   std::span<const MatrixView<Out>> outputs_;
   std::vector<PlaneRunner<T>> runners_;
+  GroupTrace<T> images_, turned_;  ///< row sides
+  Index held_ = -1;                ///< the group in images_
 };
 
 }  // namespace
@@ -187,11 +190,14 @@ void plane_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded
   const Range row_groups = groups_of(rows);
   const Range col_groups = groups_of(cols);
   const bool square = &a == &b && rows.begin == cols.begin && rows.end == cols.end;
+  // Turning the numbers of a group costs about as much as a few planes.
+  const PlaneStage& stage = a.program.stages.front();
+  const bool pays = stage.dy.size() * stage.dx.size() > 16;
   for (Index g = row_groups.begin; g < row_groups.end; ++g) {
-    std::optional<GroupTrace<T>> images;
-    if (square) writer.group_by_itself(g);
+    if (square && pays) writer.group_by_itself(g);
+    if (square && !pays) writer.group_by_group(g, g, false);
     for (Index h = square ? g + 1 : col_groups.begin; h < col_groups.end; ++h) {
-      writer.group_by_group(g, h, square, images);
+      writer.group_by_group(g, h, square);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "widelimit/backend/cpu/plane_layout.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace widelimit::cpu {
@@ -13,9 +14,11 @@ struct Move {
 
 /// place → from(place) for every number of every array.
 template <typename T, typename From>
-GroupTrace<T> rearranged(const GroupTrace<T>& group, const From& from) {
-  const auto rearrange = [&](const Matrix<T>& source) {
-    Matrix<T> result(source.rows(), source.cols());
+void rearrange(const GroupTrace<T>& group, const From& from, GroupTrace<T>& to) {
+  const auto fill = [&](const Matrix<T>& source, Matrix<T>& result) {
+    if (result.rows() != source.rows() || result.cols() != source.cols()) {
+      result = Matrix<T>(source.rows(), source.cols());
+    }
     const Index places = source.cols() / plane_lanes;
     for (Index f = 0; f < source.rows(); ++f) {
       const T* in = source.data() + f * source.cols();
@@ -30,53 +33,60 @@ GroupTrace<T> rearranged(const GroupTrace<T>& group, const From& from) {
         }
       }
     }
-    return result;
   };
-  GroupTrace<T> result{rearrange(group.x), {}, group.scale};
-  for (const auto& stage : group.ops) {
-    result.ops.emplace_back();
-    for (const OpTrace& op : stage) {
-      OpTrace moved{{}, op.gain, op.constant, op.theta, op.plain};
+  fill(group.x, to.x);
+  to.scale = group.scale;
+  to.ops.resize(group.ops.size());
+  for (std::size_t s = 0; s < group.ops.size(); ++s) {
+    to.ops[s].resize(group.ops[s].size());
+    for (std::size_t k = 0; k < group.ops[s].size(); ++k) {
+      const OpTrace& op = group.ops[s][k];
+      OpTrace& moved = to.ops[s][k];
+      moved.gain = op.gain, moved.constant = op.constant, moved.theta = op.theta, moved.plain = op.plain;
       if constexpr (std::is_same_v<T, float>) {
-        moved.features.f32 = rearrange(op.features.f32);
+        fill(op.features.f32, moved.features.f32);
       } else {
-        moved.features.f64 = rearrange(op.features.f64);
+        fill(op.features.f64, moved.features.f64);
       }
-      result.ops.back().push_back(std::move(moved));
     }
   }
-  return result;
 }
 
 }  // namespace
 
 template <typename T>
-GroupTrace<T> image_by_image(const GroupTrace<T>& group) {
-  return rearranged(group, [](Index p, Index l, Index places) { return Move{l * places + p, p * plane_lanes + l}; });
+void image_by_image(const GroupTrace<T>& group, GroupTrace<T>& to) {
+  rearrange(
+      group,
+      [](Index p, Index l, Index places) {
+        return Move{l * places + p, p * plane_lanes + l};
+      },
+      to);
 }
 
 template <typename T>
-GroupTrace<T> rotated(const GroupTrace<T>& group, Index shift, Index count) {
-  const auto source = [&](Index l) { return (l + shift) % count; };
-  GroupTrace<T> result = rearranged(group, [&](Index p, Index l, Index) {
-    return Move{p * plane_lanes + l, p * plane_lanes + source(l)};
-  });
+void rotated(const GroupTrace<T>& group, Index shift, Index count, GroupTrace<T>& to) {
+  std::array<Index, static_cast<std::size_t>(plane_lanes)> source{};
+  for (Index l = 0; l < plane_lanes; ++l) source[static_cast<std::size_t>(l)] = (l + shift) % count;
+  rearrange(
+      group,
+      [&](Index p, Index l, Index) {
+        return Move{p * plane_lanes + l, p * plane_lanes + source[static_cast<std::size_t>(l)]};
+      },
+      to);
   const auto rotate = [&](LaneNumbers& numbers) {
     const LaneNumbers before = numbers;
-    for (Index l = 0; l < plane_lanes; ++l) {
-      numbers[static_cast<std::size_t>(l)] = before[static_cast<std::size_t>(source(l))];
-    }
+    for (std::size_t l = 0; l < source.size(); ++l) numbers[l] = before[static_cast<std::size_t>(source[l])];
   };
-  for (auto& stage : result.ops) {
+  for (auto& stage : to.ops) {
     for (OpTrace& op : stage) rotate(op.gain), rotate(op.constant), rotate(op.theta);
   }
-  rotate(result.scale);
-  return result;
+  rotate(to.scale);
 }
 
-template GroupTrace<float> image_by_image(const GroupTrace<float>&);
-template GroupTrace<double> image_by_image(const GroupTrace<double>&);
-template GroupTrace<float> rotated(const GroupTrace<float>&, Index, Index);
-template GroupTrace<double> rotated(const GroupTrace<double>&, Index, Index);
+template void image_by_image(const GroupTrace<float>&, GroupTrace<float>&);
+template void image_by_image(const GroupTrace<double>&, GroupTrace<double>&);
+template void rotated(const GroupTrace<float>&, Index, Index, GroupTrace<float>&);
+template void rotated(const GroupTrace<double>&, Index, Index, GroupTrace<double>&);
 
 }  // namespace widelimit::cpu

@@ -17,8 +17,8 @@ namespace widelimit::cpu::HWY_NAMESPACE {
 /// lanes.
 template <typename T>
 struct Bend {
-  static constexpr std::size_t p_size = std::size(ArccosPolynomials<T>::p);
-  static constexpr std::size_t q_size = std::size(ArccosPolynomials<T>::q);
+  static constexpr std::size_t p_size = std::size(PlanePolynomials<T>::p);
+  static constexpr std::size_t q_size = std::size(PlanePolynomials<T>::q);
   T p[p_size];
   T q[q_size];
   T linear;
@@ -28,8 +28,8 @@ struct Bend {
 
   Bend(const RectifierPass<T>& pass, T h) {
     const T scale = pass.bend * std::numbers::inv_pi_v<T>;
-    for (std::size_t k = 0; k < p_size; ++k) p[k] = ArccosPolynomials<T>::p[k] * scale * h;
-    for (std::size_t k = 0; k < q_size; ++k) q[k] = ArccosPolynomials<T>::q[k] * scale;
+    for (std::size_t k = 0; k < p_size; ++k) p[k] = PlanePolynomials<T>::p[k] * scale * h;
+    for (std::size_t k = 0; k < q_size; ++k) q[k] = PlanePolynomials<T>::q[k] * scale;
     linear = pass.linear;
     dot_one = h;
     dot_linear = pass.linear * h;
