@@ -51,25 +51,13 @@ void each_output(const Step& emit, const PlaneBatch<T>& batch, const PlaneRunner
   for (Index m = 0; m < emit.ntk_count; ++m) write(emit.ntk_slot + m, runner.result(1 + m));
 }
 
-/// Images of one side that go through the planes together.
-constexpr Index together = 4;
-
-template <typename T>
-void run_all(const PlaneProgram& program, std::span<PlaneRunner<T>> runners) {
-  for (std::size_t s = 0; s < program.stages.size(); ++s) run_stage(program, s, runners);
-}
-
 /// One tile: runs batches and puts their outputs in place.
 template <typename T, typename Out>
 class TileWriter {
  public:
   TileWriter(const PlaneLoaded<T>& a, const PlaneLoaded<T>& b, Range rows, Range cols, Index input_channels,
              std::span<const MatrixView<Out>> outputs)
-      : a_(a), b_(b), rows_(rows), cols_(cols), outputs_(outputs) {
-    for (Index k = 0; k < std::min(together, std::max(rows.size(), cols.size())); ++k) {
-      runners_.emplace_back(a.program, input_channels);
-    }
-  }
+      : a_(a), b_(b), rows_(rows), cols_(cols), outputs_(outputs), runner_(a.program, input_channels) {}
 
   /// Two groups, in the order that takes fewer batches.
   void group_by_group(Index g, Index h, bool mirrored) {
@@ -91,9 +79,8 @@ class TileWriter {
     for (Index shift = 0; shift <= size / 2; ++shift) {
       rotated(a_.group(g), shift, size, turned_);
       const PlaneBatch<T> batch{&a_.group(g), {&turned_, 0, true}, false};
-      runners_.front().begin(batch);
-      run_all<T>(a_.program, {runners_.data(), 1});
-      each_output<T>(a_.program.stages.back().last, batch, runners_.front(), [&](Index slot, Index lane, double value) {
+      runner_.run(batch);
+      each_output<T>(a_.program.stages.back().last, batch, runner_, [&](Index slot, Index lane, double value) {
         if (lane >= size) return;
         const Index i = g * plane_lanes + lane;
         const Index j = g * plane_lanes + (lane + shift) % size;
@@ -104,26 +91,18 @@ class TileWriter {
   }
 
  private:
-  /// A few images of one set against group g of the other. `swapped`: they are of the second set.
+  /// Images of one set against group g of the other. `swapped`: they are of the second set.
   void images_by_group(const GroupTrace<T>& images, Range range, Index g, bool swapped, bool mirrored) {
     const PlaneLoaded<T>& lanes = swapped ? a_ : b_;
-    const auto batch = [&](Index i) {
-      return PlaneBatch<T>{&lanes.group(g), {&images, i % plane_lanes, false}, false};
-    };
-    const auto most = static_cast<Index>(runners_.size());
-    for (Index first = range.begin; first < range.end; first += most) {
-      const Index count = std::min(most, range.end - first);
-      for (Index k = 0; k < count; ++k) runners_[static_cast<std::size_t>(k)].begin(batch(first + k));
-      run_all<T>(a_.program, {runners_.data(), static_cast<std::size_t>(count)});
-      for (Index i = first; i < first + count; ++i) {
-        each_output<T>(a_.program.stages.back().last, batch(i), runners_[static_cast<std::size_t>(i - first)],
-                       [&](Index slot, Index lane, double value) {
-                         const Index j = g * plane_lanes + lane;
-                         if (j >= lanes.images) return;
-                         put(slot, swapped ? j : i, swapped ? i : j, value);
-                         if (mirrored) put(slot, swapped ? i : j, swapped ? j : i, value);
-                       });
-      }
+    for (Index i = range.begin; i < range.end; ++i) {
+      const PlaneBatch<T> batch{&lanes.group(g), {&images, i % plane_lanes, false}, false};
+      runner_.run(batch);
+      each_output<T>(a_.program.stages.back().last, batch, runner_, [&](Index slot, Index lane, double value) {
+        const Index j = g * plane_lanes + lane;
+        if (j >= lanes.images) return;
+        put(slot, swapped ? j : i, swapped ? i : j, value);
+        if (mirrored) put(slot, swapped ? i : j, swapped ? j : i, value);
+      });
     }
   }
 
@@ -138,7 +117,7 @@ class TileWriter {
   const PlaneLoaded<T>& b_;
   Range rows_, cols_;
   std::span<const MatrixView<Out>> outputs_;
-  std::vector<PlaneRunner<T>> runners_;
+  PlaneRunner<T> runner_;
   GroupTrace<T> images_, turned_;  ///< row sides
   Index held_ = -1;                ///< the group in images_
 };
@@ -208,8 +187,7 @@ void plane_diagonal(const Recipe& recipe, const Loaded& x, int threads, MatrixVi
   parallel_for(static_cast<Index>(loaded.groups.size()), threads, [&](Index g) {
     PlaneRunner<T> runner(loaded.program, recipe.input.channels);
     const PlaneBatch<T> batch{&loaded.group(g), {&loaded.group(g), 0, true}, true};
-    runner.begin(batch);
-    run_all<T>(loaded.program, {&runner, 1});
+    runner.run(batch);
     each_output<T>(loaded.program.stages.back().last, batch, runner, [&](Index slot, Index lane, double value) {
       const Index i = g * plane_lanes + lane;
       if (i >= loaded.images) return;

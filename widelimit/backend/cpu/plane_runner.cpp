@@ -86,8 +86,7 @@ Plane PlaneRunner<T>::plane_after(const PlaneOp& op, std::size_t s, Index dy, In
 }
 
 template <typename T>
-void PlaneRunner<T>::open_stage(std::size_t s) {
-  const PlaneStage& stage = program_.stages[s];
+void PlaneRunner<T>::open_stage(const PlaneStage& stage, std::size_t s) {
   std::fill(totals_.begin(), totals_.end(), 0.0);
   lanes_.clear();
   for (std::size_t k = 0; k < stage.ops.size(); ++k) lanes_.push_back(lanes_of(s, k));
@@ -106,8 +105,7 @@ void PlaneRunner<T>::open_stage(std::size_t s) {
 }
 
 template <typename T>
-void PlaneRunner<T>::close_stage(std::size_t s) {
-  const PlaneStage& stage = program_.stages[s];
+void PlaneRunner<T>::close_stage(const PlaneStage& stage) {
   if (stage.ending == StageEnd::total) {
     for (Index k = 0; k < 1 + program_.channels; ++k) {
       for (Index l = 0; l < plane_lanes; ++l) {
@@ -119,8 +117,7 @@ void PlaneRunner<T>::close_stage(std::size_t s) {
 }
 
 template <typename T>
-void PlaneRunner<T>::open_plane(std::size_t s, Index dy, Index dx) {
-  const PlaneStage& stage = program_.stages[s];
+void PlaneRunner<T>::open_plane(const PlaneStage& stage, std::size_t s, Index dy, Index dx) {
   top_ = 0;
   top().plane = make_plane(stage.begin, dy * stage.stride_begin.height, dx * stage.stride_begin.width, stage.wraps);
   if (s > 0) return now_.copy_to(top().plane, top().state);
@@ -130,8 +127,7 @@ void PlaneRunner<T>::open_plane(std::size_t s, Index dy, Index dx) {
 }
 
 template <typename T>
-void PlaneRunner<T>::close_plane(std::size_t s) {
-  const PlaneStage& stage = program_.stages[s];
+void PlaneRunner<T>::close_plane(const PlaneStage& stage) {
   if (stage.ending == StageEnd::total) passes_.total(top().plane, top().state, totals_.data());
   if (stage.ending == StageEnd::pool) next_.add_pooled(stage.last, top().plane, top().state);
 }
@@ -269,23 +265,25 @@ std::vector<double> PlaneRunner<T>::variances() {
 }
 
 template <typename T>
-void run_stage(const PlaneProgram& program, std::size_t s, std::span<PlaneRunner<T>> runners) {
-  const PlaneStage& stage = program.stages[s];
-  for (auto& runner : runners) runner.open_stage(s);
+void PlaneRunner<T>::run_stage(std::size_t s) {
+  const PlaneStage& stage = program_.stages[s];
+  open_stage(stage, s);
   for (const Index dy : stage.dy) {
     for (const Index dx : stage.dx) {
-      for (auto& runner : runners) runner.open_plane(s, dy, dx);
-      for (std::size_t k = 0; k < stage.ops.size(); ++k) {
-        for (auto& runner : runners) runner.run_op(s, k, dy, dx);
-      }
-      for (auto& runner : runners) runner.close_plane(s);
+      open_plane(stage, s, dy, dx);
+      for (std::size_t k = 0; k < stage.ops.size(); ++k) run_op(s, k, dy, dx);
+      close_plane(stage);
     }
   }
-  for (auto& runner : runners) runner.close_stage(s);
+  close_stage(stage);
 }
 
-template void run_stage(const PlaneProgram&, std::size_t, std::span<PlaneRunner<float>>);
-template void run_stage(const PlaneProgram&, std::size_t, std::span<PlaneRunner<double>>);
+template <typename T>
+void PlaneRunner<T>::run(const PlaneBatch<T>& batch) {
+  begin(batch);
+  for (std::size_t s = 0; s < program_.stages.size(); ++s) run_stage(s);
+}
+
 template class PlaneRunner<float>;
 template class PlaneRunner<double>;
 

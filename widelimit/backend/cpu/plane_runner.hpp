@@ -21,19 +21,16 @@ struct PlaneBatch {
   bool self = false;
 };
 
-/// Takes 16 pairs through a program: begin, then for each stage open_stage, for each of its planes open_plane, run_op
-/// for each operation and close_plane, then close_stage.
+/// Takes 16 pairs through a program, plane by plane and stage by stage.
 template <typename T>
 class PlaneRunner {
  public:
   PlaneRunner(const PlaneProgram& program, Index input_channels);
 
   void begin(const PlaneBatch<T>& batch) { batch_ = batch; }
-  void open_stage(std::size_t s);
-  void open_plane(std::size_t s, Index dy, Index dx);
-  void run_op(std::size_t s, std::size_t k, Index dy, Index dx);
-  void close_plane(std::size_t s);
-  void close_stage(std::size_t s);
+  /// Stages are run in order.
+  void run_stage(std::size_t s);
+  void run(const PlaneBatch<T>& batch);
 
   /// After the last stage: array k (Σ, then the tangents) of each lane, over R R'.
   [[nodiscard]] const T* result(Index k) const { return levels_.front().state.array(k); }
@@ -50,6 +47,11 @@ class PlaneRunner {
     alignas(64) T gain[plane_lanes], constant[plane_lanes], theta[plane_lanes];
   };
 
+  void open_stage(const PlaneStage& stage, std::size_t s);
+  void open_plane(const PlaneStage& stage, std::size_t s, Index dy, Index dx);
+  void run_op(std::size_t s, std::size_t k, Index dy, Index dx);
+  void close_plane(const PlaneStage& stage);
+  void close_stage(const PlaneStage& stage);
   void run_rectifier(const PlaneOp& op, const OpTrace& trace, std::size_t s, std::size_t k, Index dy, Index dx);
   void run_window(const Step& window, const Plane& before, const Plane& after);
   void run_dual(const PlaneOp& op, std::size_t s, std::size_t k);
@@ -69,10 +71,5 @@ class PlaneRunner {
   std::vector<double> totals_;
   PlaneSpill<T> now_, next_;
 };
-
-/// One stage of several runners, operation by operation: numbers of the column side, which all of them share, are
-/// read from the cache by all but the first.
-template <typename T>
-void run_stage(const PlaneProgram& program, std::size_t s, std::span<PlaneRunner<T>> runners);
 
 }  // namespace widelimit::cpu

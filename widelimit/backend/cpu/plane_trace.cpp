@@ -64,7 +64,7 @@ class Tracer {
       if (stage.ending == StageEnd::emit) break;
       std::vector<double>& values = stack_.back().values;
       if (runs && stage.variance_after) {
-        run_stage<double>(program_, s, {&runner, 1});
+        runner.run_stage(s);
         values = runner.variances();
       } else if (stage.last.op == Op::flatten) {
         values = mean(values);
