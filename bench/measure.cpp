@@ -120,6 +120,24 @@ double syrk_seconds(const Matrix<T>& x, Matrix<T>& out, int threads) {
   });
 }
 
+double multiply_adds_per_second() {
+  constexpr Index size = 768;
+  const Matrix<float> a = converted<float>(normal_inputs(size, size));
+  Matrix<float> product(size, size);
+  openblas_set_num_threads(1);
+  double best = 0;
+  for (int round = 0; round < 20; ++round) {
+    const double seconds = seconds_of([&] {
+      const auto n = static_cast<blasint>(size);
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0F, a.data(), n, a.data(), n, 0.0F,
+                  product.data(), n);
+      return 0;
+    });
+    best = std::max(best, static_cast<double>(size * size * size) / 16 / seconds);
+  }
+  return best;
+}
+
 std::string verdict_at_least(double ratio, double target) {
   if (target <= 0) return "-";
   return fmt::format(">= {:g}x {}", target, ratio >= target ? "met" : "MISSED");

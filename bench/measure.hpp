@@ -50,6 +50,10 @@ template <std::floating_point T>
 template <std::floating_point T>
 [[nodiscard]] double syrk_seconds(const Matrix<T>& x, Matrix<T>& out, int threads);
 
+/// Vector multiply-adds a second, each of 16 floats, that one thread sustains in a large product: what arithmetic on
+/// registers can reach here.
+[[nodiscard]] double multiply_adds_per_second();
+
 /// Answers must agree this closely before a time is worth printing.
 template <std::floating_point T>
 constexpr double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-11;

@@ -46,11 +46,14 @@ def worst(f, coefficients, samples=2000):
 
 
 def main():
-    for name, f, degrees in (("p", p, (("float", 7), ("double", 16))), ("q", q, (("float", 6), ("double", 15)))):
+    for name, f, degrees in (
+        ("p", p, (("float", 7), ("float, planes", 6), ("double", 16))),
+        ("q", q, (("float", 6), ("float, planes", 5), ("double", 15))),
+    ):
         for kind, degree in degrees:
             coefficients = interpolate(f, degree)
-            suffix = "f" if kind == "float" else ""
-            digits = 9 if kind == "float" else 17
+            suffix = "" if kind == "double" else "f"
+            digits = 17 if kind == "double" else 9
             body = ", ".join(mp.nstr(c, digits) + suffix for c in coefficients)
             print(f"// {name}, {kind}, degree {degree}: relative error {mp.nstr(worst(f, coefficients), 3)}")
             print(f"{{{body}}};")

@@ -5,25 +5,10 @@
 
 #include <algorithm>
 #include <numbers>
-#include <optional>
 
 namespace widelimit::cpu {
 
 namespace {
-
-/// The slope of a rectifier: relu 0, abs −1; nothing for other functions.
-std::optional<double> rectifier_slope(const Dual& dual) {
-  switch (dual.phi) {
-    case Phi::relu:
-      return 0.0;
-    case Phi::abs:
-      return -1.0;
-    case Phi::leaky_relu:
-      return dual.parameter;
-    default:
-      return std::nullopt;
-  }
-}
 
 /// J_n(ρ)/(π(2n−1)!!) and n²J_{n−1}(ρ)/(π(2n−1)!!), relative to the deviations.
 void rectified_monomial(int n, const Strip<double>& strip) {
@@ -86,7 +71,9 @@ void smooth_dual(const Dual& dual, const FeatureSides<double>& f, const Strip<do
       rectified_monomial(dual.degree, strip);
       break;
     default:
-      series_strip({f[0].row, f.row->stride(), f.row_varies, f[0].col, f.col->stride(), series_length(dual)}, strip);
+      series_strip(
+          {f[0].row, f.row->stride(), f.row_varies, f[0].col, f.col->stride(), series_length(dual), f.row_in_groups},
+          strip);
       break;
   }
 }
@@ -106,6 +93,19 @@ void apply_dual(const Dual& dual, const FeatureSides<T>& features, const Strip<T
 }
 
 }  // namespace
+
+std::optional<double> rectifier_slope(const Dual& dual) {
+  switch (dual.phi) {
+    case Phi::relu:
+      return 0.0;
+    case Phi::abs:
+      return -1.0;
+    case Phi::leaky_relu:
+      return dual.parameter;
+    default:
+      return std::nullopt;
+  }
+}
 
 bool runs_in_float(const Recipe& recipe) {
   return std::all_of(recipe.steps.begin(), recipe.steps.end(), [](const Step& step) {

@@ -3,6 +3,8 @@
 #include "widelimit/backend/cpu/features.hpp"
 #include "widelimit/backend/cpu/strip.hpp"
 
+#include <optional>
+
 namespace widelimit::cpu {
 
 /// The features of one step on both sides of a strip.
@@ -13,11 +15,15 @@ struct FeatureSides {
   bool row_varies = false;
   const Features* col = nullptr;
   Index col_place = 0;
+  bool row_in_groups = false;
 
   [[nodiscard]] Sides<T> operator[](Index f) const {
-    return {row->array<T>(f) + row_place, col->array<T>(f) + col_place, row_varies};
+    return {row->array<T>(f) + row_place, col->array<T>(f) + col_place, row_varies, row_in_groups};
   }
 };
+
+/// The slope of a rectifier: relu 0, abs −1; nothing for other functions.
+[[nodiscard]] std::optional<double> rectifier_slope(const Dual& dual);
 
 /// True where every step of the recipe has a float version: affine layers and the rectifier family. Everything else is
 /// computed in double, and rounded when it is written.

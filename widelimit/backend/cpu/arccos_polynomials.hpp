@@ -30,4 +30,17 @@ struct ArccosPolynomials<double> {
       -2.3692448943431393e-5, 1.419627927635765e-5,   -5.0732811635324977e-6, 8.8394840665711491e-7};
 };
 
+/// One degree less each in float, relative error 1.5e-7: planes carry Σ, rounded anew in every layer, and no digits of
+/// t that more would keep. [docs/theory/convolution.md]
+template <typename T>
+struct PlanePolynomials : ArccosPolynomials<T> {};
+
+template <>
+struct PlanePolynomials<float> {
+  static constexpr float p[] = {1.41421368f,    0.117840037f,    0.0266900077f, 0.00689672925f,
+                                0.00531428555f, -0.00236626583f, 0.002207656f};
+  static constexpr float q[] = {0.94280895f,    0.0471470042f,   0.00750176142f,
+                                0.00205370336f, -3.17693305e-5f, 0.000520202198f};
+};
+
 }  // namespace widelimit::cpu

@@ -4,6 +4,7 @@
 #include "widelimit/backend/cpu/image_engine.hpp"
 #include "widelimit/backend/cpu/loaded.hpp"
 #include "widelimit/backend/cpu/loaded_bytes.hpp"
+#include "widelimit/backend/cpu/plane_engine.hpp"
 #include "widelimit/backend/cpu/strip.hpp"
 #include "widelimit/backend/cpu/vector_engine.hpp"
 #include "widelimit/base/blas.hpp"
@@ -27,27 +28,41 @@ class Cpu final : public Backend {
   [[nodiscard]] int threads() const override { return threads_; }
   [[nodiscard]] std::string route(const Recipe& recipe, Precision precision) const override {
     if (!recipe.on_vectors()) {
-      return recipe.all_pairs ? "general image path, all position pairs, double"
-                              : "general image path, equal positions, double";
+      const std::string obstacle = cpu::plane_obstacle(recipe);
+      if (!obstacle.empty()) {
+        return fmt::format("general image path ({}), {}, double", obstacle,
+                           recipe.all_pairs ? "all position pairs" : "equal positions");
+      }
+      return fmt::format("displacement planes ({}), 16 pairs at a time, {}", cpu::plane_count(recipe),
+                         in_float(recipe, precision) ? "float" : "double");
     }
     return in_float(recipe, precision) ? "strips of pairs, float" : "strips of pairs, double";
   }
 
   [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
                                              const std::function<void(Index)>& after) const override {
-    if (!recipe.on_vectors()) return cpu::load_images(recipe, x, threads_, after);
+    if (!recipe.on_vectors()) {
+      if (!cpu::plane_obstacle(recipe).empty()) return cpu::load_images(recipe, x, threads_, after);
+      if (in_float(recipe, precision)) return cpu::load_planes<float>(recipe, x, threads_, after);
+      return cpu::load_planes<double>(recipe, x, threads_, after);
+    }
     if (in_float(recipe, precision)) return cpu::load_vectors<float>(recipe, x, threads_);
     return cpu::load_vectors<double>(recipe, x, threads_);
   }
 
   [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision) const override {
-    return recipe.on_vectors() ? cpu::loaded_vector_bytes(recipe, in_float(recipe, precision))
-                               : cpu::loaded_image_bytes(recipe);
+    if (recipe.on_vectors()) return cpu::loaded_vector_bytes(recipe, in_float(recipe, precision));
+    if (!cpu::plane_obstacle(recipe).empty()) return cpu::loaded_image_bytes(recipe);
+    return cpu::loaded_plane_bytes(recipe, in_float(recipe, precision));
   }
 
   void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
             std::span<const MatrixView<float>> outputs) const override {
-    if (!recipe.on_vectors()) {
+    if (cpu::holds_planes<float>(x1)) {
+      cpu::plane_tile<float>(recipe, x1, rows, x2, cols, outputs);
+    } else if (cpu::holds_planes<double>(x1)) {
+      cpu::plane_tile<double>(recipe, x1, rows, x2, cols, outputs);
+    } else if (!recipe.on_vectors()) {
       cpu::image_tile(recipe, x1, rows, x2, cols, outputs);
     } else if (cpu::runs_in_float(recipe)) {
       cpu::vector_tile<float>(recipe, x1, rows, x2, cols, outputs);
@@ -57,7 +72,9 @@ class Cpu final : public Backend {
   }
   void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
             std::span<const MatrixView<double>> outputs) const override {
-    if (!recipe.on_vectors()) {
+    if (cpu::holds_planes<double>(x1)) {
+      cpu::plane_tile<double>(recipe, x1, rows, x2, cols, outputs);
+    } else if (!recipe.on_vectors()) {
       cpu::image_tile(recipe, x1, rows, x2, cols, outputs);
     } else {
       cpu::vector_tile<double>(recipe, x1, rows, x2, cols, outputs);
@@ -86,16 +103,20 @@ class Cpu final : public Backend {
   }
 
   void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const override {
+    if (cpu::holds_planes<float>(x)) return cpu::plane_diagonal<float>(recipe, x, threads_, outputs);
+    if (cpu::holds_planes<double>(x)) return cpu::plane_diagonal<double>(recipe, x, threads_, outputs);
     const auto& loaded = dynamic_cast<const cpu::CpuLoaded&>(x);
     for (Index slot = 0; slot < recipe.outputs; ++slot) {
       for (Index i = 0; i < x.count(); ++i) outputs(slot, i) = loaded.diagonal(slot, i);
     }
   }
 
-  /// Vectors: the matrix product packs both sides of each tile anew, so tiles are large. Images: a pair is work enough,
-  /// so tiles are small and the threads evenly busy.
+  /// Vectors: the matrix product packs both sides of each tile anew, so tiles are large. Planes: 16 pairs at a time;
+  /// equal positions alone are so little work that tiles are larger. General images: a pair is work enough.
   [[nodiscard]] Index tile_edge(const Recipe& recipe, Precision /*precision*/) const override {
-    return recipe.on_vectors() ? 1024 : 4;
+    if (recipe.on_vectors()) return 1024;
+    if (!cpu::plane_obstacle(recipe).empty()) return 4;
+    return recipe.all_pairs ? 16 : 64;
   }
 
   void for_each(Index count, const std::function<void(Index)>& task,

@@ -1,6 +1,7 @@
 #include "widelimit/backend/cpu/loaded_bytes.hpp"
 
 #include "widelimit/backend/cpu/pair_state.hpp"
+#include "widelimit/backend/cpu/plane_trace.hpp"
 
 #include <algorithm>
 
@@ -9,6 +10,8 @@ namespace widelimit::cpu {
 namespace {
 
 constexpr std::size_t of_double = sizeof(double);
+/// The allocator rounds, and keeps its own words beside every array.
+constexpr std::size_t allocation = 2 * 64;
 
 std::size_t size(Index count) { return static_cast<std::size_t>(count); }
 
@@ -36,12 +39,24 @@ std::size_t loaded_vector_bytes(const Recipe& recipe, bool in_float) {
   return kept + passing;
 }
 
+std::size_t loaded_plane_bytes(const Recipe& recipe, bool in_float) {
+  const std::size_t number = in_float ? sizeof(float) : of_double;
+  std::size_t group = size(recipe.input.size() * plane_lanes) * number;
+  for (const PlaneStage& stage : plane_program(recipe).stages) {
+    for (const PlaneOp& op : stage.ops) {
+      Index features = op.main.op == Op::layer_norm ? 1 : 0;
+      if (op.main.op == Op::dual) features = 2 + (op.rectifies ? 0 : feature_count(op.main));
+      const Index places = std::max(op.before.positions(), op.after.positions()) + 1;
+      group += sizeof(OpTrace) + allocation + size(features * places * plane_lanes) * number;
+    }
+  }
+  return group / size(plane_lanes) + 1;
+}
+
 std::size_t loaded_image_bytes(const Recipe& recipe) {
   std::size_t kept = size(recipe.input.size() + recipe.outputs) * of_double;
   for (const Step& step : recipe.steps) {
     const Index places = std::max(step.before.positions(), step.after.positions());
-    // The allocator rounds, and keeps its own words beside every array.
-    constexpr std::size_t allocation = 2 * 64;
     kept += sizeof(Features) + sizeof(Matrix<double>) + allocation;
     kept += size(feature_count(step) * (padded(places) + strip_padding)) * of_double;
     if (step.op == Op::attend) kept += size(step.before.positions() * step.before.positions()) * of_double;

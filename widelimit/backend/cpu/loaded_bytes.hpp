@@ -6,6 +6,7 @@
 namespace widelimit::cpu {
 
 [[nodiscard]] std::size_t loaded_vector_bytes(const Recipe& recipe, bool in_float);
+[[nodiscard]] std::size_t loaded_plane_bytes(const Recipe& recipe, bool in_float);
 [[nodiscard]] std::size_t loaded_image_bytes(const Recipe& recipe);
 
 }  // namespace widelimit::cpu

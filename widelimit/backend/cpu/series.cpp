@@ -21,7 +21,7 @@ void series_of(const Series& series, const Strip<double>& strip) {
     auto slope = hn::Zero(d);
     for (int i = series.count - 1; i >= 0; --i) {
       const double* row = series.row + i * series.row_stride;
-      const auto row_value = series.row_varies ? hn::LoadU(d, row + k) : hn::Set(d, *row);
+      const auto row_value = row_side(d, Sides<double>{row, nullptr, series.row_varies, series.row_in_groups}, k);
       const auto coefficient = hn::Mul(row_value, hn::LoadU(d, series.col + i * series.col_stride + k));
       slope = hn::MulAdd(slope, rho, value);
       value = hn::MulAdd(value, rho, coefficient);

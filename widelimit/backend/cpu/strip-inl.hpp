@@ -36,7 +36,8 @@ HWY_INLINE V arccos_of(D d, V t) {
 /// The row side of a pair at element k.
 template <class D, typename T>
 HWY_INLINE hn::Vec<D> row_side(D d, const Sides<T>& side, std::size_t k) {
-  return side.row_varies ? hn::LoadU(d, side.row + k) : hn::Set(d, *side.row);
+  if (side.row_varies) return hn::LoadU(d, side.row + k);
+  return hn::Set(d, side.row[side.row_in_groups ? k / strip_padding : 0]);
 }
 template <class D, typename T>
 HWY_INLINE hn::Vec<D> product(D d, const Sides<T>& side, std::size_t k) {

@@ -27,12 +27,13 @@ struct Strip {
 };
 
 /// A number that belongs to one side of the pair: the same for the whole strip on the row side (or one for each
-/// element, where `row_varies`), one for each element on the column side.
+/// element, where `row_varies`, or one for each 16, where `row_in_groups`), one for each element on the column side.
 template <typename T>
 struct Sides {
   const T* row = nullptr;
   const T* col = nullptr;
   bool row_varies = false;
+  bool row_in_groups = false;
 };
 
 /// Clamps ρ, sets t and θ. True where some |ρ| is so near 1 that t must be recomputed from the inputs.
@@ -95,6 +96,7 @@ struct Series {
   const double* col = nullptr;
   Index col_stride = 0;
   int count = 0;
+  bool row_in_groups = false;
 };
 void series_strip(const Series& series, const Strip<double>& strip);
 

@@ -1,0 +1,181 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "widelimit/backend/cpu/plane_rectifier.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target includes this file once for each instruction set; the -inl headers must follow it.
+#include "widelimit/backend/cpu/plane-inl.hpp"
+#include "widelimit/backend/cpu/strip-inl.hpp"
+
+#include <numbers>
+
+HWY_BEFORE_NAMESPACE();
+namespace widelimit::cpu::HWY_NAMESPACE {
+
+/// Polynomials and constants of one pass. With t = 1 − |ρ| and w = √t·t·Q(t)/π:
+///   ρ ≥ 0:  aρ + bκ₁ = 1 − t(1 − √t·Q),    a + bκ₀ = 1 − √t·P
+///   ρ < 0:  aρ + bκ₁ = −a + t(a + √t·Q),   a + bκ₀ = a + √t·P
+/// where P, Q are those of arccos_polynomials.hpp times b/π; h multiplies P, 1 and a where it is the same for all
+/// lanes.
+template <typename T>
+struct Bend {
+  static constexpr std::size_t p_size = std::size(PlanePolynomials<T>::p);
+  static constexpr std::size_t q_size = std::size(PlanePolynomials<T>::q);
+  T p[p_size];
+  T q[q_size];
+  T linear;
+  T dot_one;
+  T dot_linear;
+  T limit;  ///< |ρ| from here on is 1
+
+  Bend(const RectifierPass<T>& pass, T h) {
+    const T scale = pass.bend * std::numbers::inv_pi_v<T>;
+    for (std::size_t k = 0; k < p_size; ++k) p[k] = PlanePolynomials<T>::p[k] * scale * h;
+    for (std::size_t k = 0; k < q_size; ++k) q[k] = PlanePolynomials<T>::q[k] * scale;
+    linear = pass.linear;
+    dot_one = h;
+    dot_linear = pass.linear * h;
+    limit = 1 - pass.equal;
+  }
+};
+
+/// One seamless segment of a row.
+template <typename T>
+struct Segment {
+  RowSum<T> sum;        ///< at the first element
+  const T* inverse[2];  ///< row and column side
+  const T* deviation[2];
+  T* to;
+  Index to_stride;
+  Index size;
+  Index channels;
+};
+
+template <bool Varies, bool Signed, bool Plain, bool One, typename T>
+HWY_INLINE void bend_segment(const Bend<T>& bend, const RectifierPass<T>& pass, const Segment<T>& at) {
+  const LaneTag<T> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const auto one = hn::Set(d, T(1));
+  const T trained = pass.trained_begin < pass.trained_end ? T(1) : T(0);
+  for (Index k = 0; k < at.size; k += lanes) {
+    const auto window_sum = [&](Index m) HWY_ATTR {
+      return hn::Add(hn::Add(hn::LoadU(d, at.sum.rows[0] + m * at.sum.stride[0] + k),
+                             hn::LoadU(d, at.sum.rows[1] + m * at.sum.stride[1] + k)),
+                     hn::LoadU(d, at.sum.rows[2] + m * at.sum.stride[2] + k));
+    };
+    const Index lane = k % plane_lanes;
+    auto sigma = window_sum(0);
+    if constexpr (!Plain) {
+      sigma = hn::MulAdd(hn::LoadU(d, pass.gain + lane), sigma, hn::LoadU(d, pass.constant + lane));
+    }
+    const auto inverse = hn::Mul(row_value<Varies>(d, at.inverse[0], k), hn::LoadU(d, at.inverse[1] + k));
+    const auto rho = hn::Mul(sigma, inverse);
+    const auto magnitude = Signed ? hn::Abs(rho) : rho;
+    const auto t = hn::IfThenElseZero(hn::Lt(magnitude, hn::Set(d, bend.limit)), hn::Sub(one, magnitude));
+    const auto root = hn::Sqrt(t);
+    const auto p = horner(d, bend.p, t);
+    const auto q = horner(d, bend.q, t);
+    auto value = hn::NegMulAdd(t, hn::NegMulAdd(root, q, one), one);
+    auto dot = hn::NegMulAdd(root, p, hn::Set(d, bend.dot_one));
+    if constexpr (Signed) {
+      const auto negative = hn::Lt(rho, hn::Zero(d));
+      const auto linear = hn::Set(d, bend.linear);
+      value = hn::IfThenElse(negative, hn::MulSub(t, hn::MulAdd(root, q, linear), linear), value);
+      dot = hn::IfThenElse(negative, hn::MulAdd(root, p, hn::Set(d, bend.dot_linear)), dot);
+    }
+    if constexpr (!Plain) dot = hn::Mul(dot, hn::LoadU(d, pass.theta_gain + lane));
+    const auto bend_theta = [&](Index m, T weight) HWY_ATTR {
+      auto theta = window_sum(m);
+      if constexpr (!Plain) theta = hn::Mul(theta, hn::LoadU(d, pass.gain + lane));
+      hn::StoreU(hn::Mul(hn::MulAdd(hn::Set(d, weight), sigma, theta), dot), d, at.to + m * at.to_stride + k);
+    };
+    if constexpr (One) {
+      bend_theta(1, trained);
+    } else {
+      for (Index m = 0; m < at.channels; ++m) {
+        bend_theta(m + 1, m >= pass.trained_begin && m < pass.trained_end ? T(1) : T(0));
+      }
+    }
+    const auto deviation = hn::Mul(row_value<Varies>(d, at.deviation[0], k), hn::LoadU(d, at.deviation[1] + k));
+    hn::StoreU(hn::Mul(value, deviation), d, at.to + k);
+  }
+}
+
+template <bool Varies, bool Signed, bool Plain, bool One, typename T>
+void bend_plane(const RectifierPass<T>& pass, const Plane& plane, const PlaneState<T>& from, const PlaneState<T>& to,
+                T* scratch) {
+  const Bend<T> bend(pass, Plain ? pass.theta_scale : T(1));
+  RollingRows<T> rolling(pass.window, plane, from, scratch);
+  const Index row_step = Varies ? plane_lanes : 1;
+  std::size_t first = 0;  // parts come row by row: those that hold row y are neighbours
+  for (Index y = 0; y < plane.rows; ++y) {
+    const RowSum<T> sum = rolling.row(y);
+    while (y >= plane.parts[first].row + plane.parts[first].rows) ++first;
+    for (std::size_t i = first; i < plane.part_count && plane.parts[i].row == plane.parts[first].row; ++i) {
+      const PlaneRect& rect = plane.parts[i];
+      const Index p = first_position(plane, rect, y - rect.row) * row_step;
+      const Index q = second_position(plane, rect, y - rect.row) * plane_lanes;
+      const Index at = rect.col * plane_lanes;
+      bend_segment<Varies, Signed, Plain, One>(bend, pass,
+                                               Segment<T>{{{sum.rows[0] + at, sum.rows[1] + at, sum.rows[2] + at},
+                                                           {sum.stride[0], sum.stride[1], sum.stride[2]}},
+                                                          {pass.inverse.row + p, pass.inverse.col + q},
+                                                          {pass.deviation.row + p, pass.deviation.col + q},
+                                                          to.data + y * plane.cols * plane_lanes + at,
+                                                          to.stride,
+                                                          rect.cols * plane_lanes,
+                                                          to.channels});
+    }
+  }
+}
+
+/// The variants that matter for speed; where lanes have their own row image, which is rare, one does for all.
+template <typename T>
+void bend_of(const RectifierPass<T>& pass, const Plane& plane, const PlaneState<T>& from, const PlaneState<T>& to,
+             T* scratch) {
+  const bool one = to.channels == 1;
+  if (pass.inverse.row_varies) {
+    if (one) return bend_plane<true, true, false, true>(pass, plane, from, to, scratch);
+    return bend_plane<true, true, false, false>(pass, plane, from, to, scratch);
+  }
+  if (!one) {
+    if (pass.plain) return bend_plane<false, true, true, false>(pass, plane, from, to, scratch);
+    return bend_plane<false, true, false, false>(pass, plane, from, to, scratch);
+  }
+  if (pass.nonnegative) {
+    if (pass.plain) return bend_plane<false, false, true, true>(pass, plane, from, to, scratch);
+    return bend_plane<false, false, false, true>(pass, plane, from, to, scratch);
+  }
+  if (pass.plain) return bend_plane<false, true, true, true>(pass, plane, from, to, scratch);
+  return bend_plane<false, true, false, true>(pass, plane, from, to, scratch);
+}
+
+void bend_f32(const RectifierPass<float>& pass, const Plane& plane, const PlaneState<float>& from,
+              const PlaneState<float>& to, float* scratch) {
+  bend_of(pass, plane, from, to, scratch);
+}
+void bend_f64(const RectifierPass<double>& pass, const Plane& plane, const PlaneState<double>& from,
+              const PlaneState<double>& to, double* scratch) {
+  bend_of(pass, plane, from, to, scratch);
+}
+
+}  // namespace widelimit::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace widelimit::cpu {
+
+HWY_EXPORT(bend_f32);
+HWY_EXPORT(bend_f64);
+
+template <>
+void rectifier_pass(const RectifierPass<float>& pass, const Plane& plane, const PlaneState<float>& from,
+                    const PlaneState<float>& to, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(bend_f32)(pass, plane, from, to, scratch);
+}
+template <>
+void rectifier_pass(const RectifierPass<double>& pass, const Plane& plane, const PlaneState<double>& from,
+                    const PlaneState<double>& to, double* scratch) {
+  HWY_DYNAMIC_DISPATCH(bend_f64)(pass, plane, from, to, scratch);
+}
+
+}  // namespace widelimit::cpu
+#endif
