@@ -42,6 +42,10 @@ struct PlaneWindow {
   bool wraps = false;
   Index rows_before = 0, cols_before = 0;
   [[nodiscard]] bool moves() const { return size != Grid{} || strides != Grid{}; }
+  /// 3×3, every position, zeros around: what most layers are.
+  [[nodiscard]] bool is_square() const {
+    return size == Grid{3, 3} && strides == Grid{} && offset == Grid{1, 1} && !wraps;
+  }
 };
 
 /// Σ and the tangents of one plane: array k at data + k·stride.
@@ -81,7 +85,8 @@ struct RectifierPass {
   Index trained_begin = 0, trained_end = 0;
 };
 
-/// `scratch` holds (rows of the window + 2)·arrays rows of the plane. `to` may be `from` unless the window wraps.
+/// `scratch` holds (rows of the window + 2)·arrays rows of the plane. `to` may be `from` unless the window wraps or
+/// is square.
 template <typename T>
 void rectifier_pass(const RectifierPass<T>& pass, const Plane& plane, const PlaneState<T>& from,
                     const PlaneState<T>& to, T* scratch);

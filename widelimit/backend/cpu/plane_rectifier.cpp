@@ -49,11 +49,36 @@ struct Segment {
   Index channels;
 };
 
+/// κ₁ and h·κ₀ of one vector, by their generalisations a + bκ.
+template <class V>
+struct Bent {
+  V value;
+  V dot;
+};
+
+template <bool Signed, class D, class V, typename T>
+HWY_INLINE Bent<V> bent(D d, const Bend<T>& bend, V rho) {
+  const auto one = hn::Set(d, T(1));
+  const auto magnitude = Signed ? hn::Abs(rho) : rho;
+  const auto t = hn::IfThenElseZero(hn::Lt(magnitude, hn::Set(d, bend.limit)), hn::Sub(one, magnitude));
+  const auto root = hn::Sqrt(t);
+  const auto p = horner(d, bend.p, t);
+  const auto q = horner(d, bend.q, t);
+  auto value = hn::NegMulAdd(t, hn::NegMulAdd(root, q, one), one);
+  auto dot = hn::NegMulAdd(root, p, hn::Set(d, bend.dot_one));
+  if constexpr (Signed) {
+    const auto negative = hn::Lt(rho, hn::Zero(d));
+    const auto linear = hn::Set(d, bend.linear);
+    value = hn::IfThenElse(negative, hn::MulSub(t, hn::MulAdd(root, q, linear), linear), value);
+    dot = hn::IfThenElse(negative, hn::MulAdd(root, p, hn::Set(d, bend.dot_linear)), dot);
+  }
+  return {value, dot};
+}
+
 template <bool Varies, bool Signed, bool Plain, bool One, typename T>
 HWY_INLINE void bend_segment(const Bend<T>& bend, const RectifierPass<T>& pass, const Segment<T>& at) {
   const LaneTag<T> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const auto one = hn::Set(d, T(1));
   const T trained = pass.trained_begin < pass.trained_end ? T(1) : T(0);
   for (Index k = 0; k < at.size; k += lanes) {
     const auto window_sum = [&](Index m) HWY_ATTR {
@@ -67,22 +92,9 @@ HWY_INLINE void bend_segment(const Bend<T>& bend, const RectifierPass<T>& pass, 
       sigma = hn::MulAdd(hn::LoadU(d, pass.gain + lane), sigma, hn::LoadU(d, pass.constant + lane));
     }
     const auto inverse = hn::Mul(row_value<Varies>(d, at.inverse[0], k), hn::LoadU(d, at.inverse[1] + k));
-    const auto rho = hn::Mul(sigma, inverse);
-    const auto magnitude = Signed ? hn::Abs(rho) : rho;
-    const auto t = hn::IfThenElseZero(hn::Lt(magnitude, hn::Set(d, bend.limit)), hn::Sub(one, magnitude));
-    const auto root = hn::Sqrt(t);
-    const auto p = horner(d, bend.p, t);
-    const auto q = horner(d, bend.q, t);
-    auto value = hn::NegMulAdd(t, hn::NegMulAdd(root, q, one), one);
-    auto dot = hn::NegMulAdd(root, p, hn::Set(d, bend.dot_one));
-    if constexpr (Signed) {
-      const auto negative = hn::Lt(rho, hn::Zero(d));
-      const auto linear = hn::Set(d, bend.linear);
-      value = hn::IfThenElse(negative, hn::MulSub(t, hn::MulAdd(root, q, linear), linear), value);
-      dot = hn::IfThenElse(negative, hn::MulAdd(root, p, hn::Set(d, bend.dot_linear)), dot);
-    }
+    auto [value, dot] = bent<Signed>(d, bend, hn::Mul(sigma, inverse));
     if constexpr (!Plain) dot = hn::Mul(dot, hn::LoadU(d, pass.theta_gain + lane));
-    const auto bend_theta = [&](Index m, T weight) HWY_ATTR {
+    const auto bend_theta = [&, dot = dot](Index m, T weight) HWY_ATTR {
       auto theta = window_sum(m);
       if constexpr (!Plain) theta = hn::Mul(theta, hn::LoadU(d, pass.gain + lane));
       hn::StoreU(hn::Mul(hn::MulAdd(hn::Set(d, weight), sigma, theta), dot), d, at.to + m * at.to_stride + k);
@@ -96,6 +108,74 @@ HWY_INLINE void bend_segment(const Bend<T>& bend, const RectifierPass<T>& pass, 
     }
     const auto deviation = hn::Mul(row_value<Varies>(d, at.deviation[0], k), hn::LoadU(d, at.deviation[1] + k));
     hn::StoreU(hn::Mul(value, deviation), d, at.to + k);
+  }
+}
+
+/// The rows that a 3×3 window reads in one row of a plane; what lies outside is zero.
+template <typename T>
+struct Rows {
+  const T* above;
+  const T* here;
+  const T* below;
+
+  Rows(const Plane& plane, const T* array, Index y, const T* zero)
+      : above(y > 0 ? array + (y - 1) * plane.cols * plane_lanes : zero),
+        here(array + y * plane.cols * plane_lanes),
+        below(y + 1 < plane.rows ? array + (y + 1) * plane.cols * plane_lanes : zero) {}
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> column(D d, Index k) const {
+    return hn::Add(hn::Add(hn::LoadU(d, above + k), hn::LoadU(d, here + k)), hn::LoadU(d, below + k));
+  }
+};
+
+/// The case that most time goes to: 3×3 windows, stride 1, one tangent. Columns are summed first and slide through
+/// registers along the row, so no sums are stored; `to` must not be `from`.
+template <bool Varies, bool Signed, bool Plain, typename T>
+void bend_squares(const RectifierPass<T>& pass, const Plane& plane, const PlaneState<T>& from, const PlaneState<T>& to,
+                  T* scratch) {
+  const LaneTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const Bend<T> bend(pass, Plain ? pass.theta_scale : T(1));
+  const auto trained = hn::Set(d, pass.trained_begin < pass.trained_end ? T(1) : T(0));
+  const Index row = plane.cols * plane_lanes;
+  std::fill_n(scratch, row, T(0));
+  for (Index y = 0; y < plane.rows; ++y) {
+    const Index p = first_position(plane, plane.parts[0], y) * (Varies ? plane_lanes : 1);
+    const Index q = second_position(plane, plane.parts[0], y) * plane_lanes;
+    const Rows<T> sigmas(plane, from.data, y, scratch);
+    const Rows<T> thetas(plane, from.array(1), y, scratch);
+    for (Index v = 0; v < plane_lanes; v += lanes) {
+      const auto bend_at = [&](Index k, V sigma, V theta) HWY_ATTR {
+        if constexpr (!Plain) {
+          const auto gain = hn::LoadU(d, pass.gain + v);
+          sigma = hn::MulAdd(gain, sigma, hn::LoadU(d, pass.constant + v));
+          theta = hn::Mul(gain, theta);
+        }
+        const auto inverse =
+            hn::Mul(row_value<Varies>(d, pass.inverse.row + p, k), hn::LoadU(d, pass.inverse.col + q + k));
+        auto result = bent<Signed>(d, bend, hn::Mul(sigma, inverse));
+        if constexpr (!Plain) result.dot = hn::Mul(result.dot, hn::LoadU(d, pass.theta_gain + v));
+        hn::StoreU(hn::Mul(hn::MulAdd(trained, sigma, theta), result.dot), d, to.array(1) + y * row + k);
+        const auto deviation =
+            hn::Mul(row_value<Varies>(d, pass.deviation.row + p, k), hn::LoadU(d, pass.deviation.col + q + k));
+        hn::StoreU(hn::Mul(result.value, deviation), d, to.data + y * row + k);
+      };
+      auto left = hn::Zero(d);
+      auto left_theta = hn::Zero(d);
+      auto middle = sigmas.column(d, v);
+      auto middle_theta = thetas.column(d, v);
+      Index k = v;
+      for (; k + plane_lanes < row; k += plane_lanes) {
+        const auto right = sigmas.column(d, k + plane_lanes);
+        const auto right_theta = thetas.column(d, k + plane_lanes);
+        bend_at(k, hn::Add(hn::Add(left, middle), right), hn::Add(hn::Add(left_theta, middle_theta), right_theta));
+        left = middle, left_theta = middle_theta;
+        middle = right, middle_theta = right_theta;
+      }
+      bend_at(k, hn::Add(left, middle), hn::Add(left_theta, middle_theta));
+    }
   }
 }
 
@@ -129,23 +209,24 @@ void bend_plane(const RectifierPass<T>& pass, const Plane& plane, const PlaneSta
 
 /// The variants that matter for speed; where lanes have their own row image, which is rare, one does for all.
 template <typename T>
+void bend_squares_of(const RectifierPass<T>& pass, const Plane& plane, const PlaneState<T>& from,
+                     const PlaneState<T>& to, T* scratch) {
+  if (pass.inverse.row_varies) return bend_squares<true, true, false>(pass, plane, from, to, scratch);
+  if (!pass.plain) return bend_squares<false, true, false>(pass, plane, from, to, scratch);
+  if (pass.nonnegative) return bend_squares<false, false, true>(pass, plane, from, to, scratch);
+  return bend_squares<false, true, true>(pass, plane, from, to, scratch);
+}
+
+template <typename T>
 void bend_of(const RectifierPass<T>& pass, const Plane& plane, const PlaneState<T>& from, const PlaneState<T>& to,
              T* scratch) {
   const bool one = to.channels == 1;
-  if (pass.inverse.row_varies) {
-    if (one) return bend_plane<true, true, false, true>(pass, plane, from, to, scratch);
-    return bend_plane<true, true, false, false>(pass, plane, from, to, scratch);
-  }
-  if (!one) {
-    if (pass.plain) return bend_plane<false, true, true, false>(pass, plane, from, to, scratch);
-    return bend_plane<false, true, false, false>(pass, plane, from, to, scratch);
-  }
-  if (pass.nonnegative) {
-    if (pass.plain) return bend_plane<false, false, true, true>(pass, plane, from, to, scratch);
-    return bend_plane<false, false, false, true>(pass, plane, from, to, scratch);
-  }
-  if (pass.plain) return bend_plane<false, true, true, true>(pass, plane, from, to, scratch);
-  return bend_plane<false, true, false, true>(pass, plane, from, to, scratch);
+  if (one && pass.window.is_square()) return bend_squares_of(pass, plane, from, to, scratch);
+  if (pass.inverse.row_varies) return bend_plane<true, true, false, false>(pass, plane, from, to, scratch);
+  if (!pass.plain) return bend_plane<false, true, false, false>(pass, plane, from, to, scratch);
+  if (!one) return bend_plane<false, true, true, false>(pass, plane, from, to, scratch);
+  if (pass.nonnegative) return bend_plane<false, false, true, true>(pass, plane, from, to, scratch);
+  return bend_plane<false, true, true, true>(pass, plane, from, to, scratch);
 }
 
 void bend_f32(const RectifierPass<float>& pass, const Plane& plane, const PlaneState<float>& from,

@@ -221,8 +221,9 @@ void PlaneRunner<T>::run_rectifier(const PlaneOp& op, const OpTrace& trace, std:
   pass.equal = rounding_of<T>(op);
   if (op.affine) pass.trained_begin = op.affine->channel_begin, pass.trained_end = op.affine->channel_end;
   Level& spare = levels_.back();
-  rectifier_pass(pass, after, top().state, pass.window.wraps ? spare.state : top().state, rows_.data());
-  if (pass.window.wraps) std::swap(top().state, spare.state);
+  const bool apart = pass.window.wraps || pass.window.is_square();
+  rectifier_pass(pass, after, top().state, apart ? spare.state : top().state, rows_.data());
+  if (apart) std::swap(top().state, spare.state);
   top().plane = after;
 }
 
