@@ -1,6 +1,7 @@
 #include "app/data_options.hpp"
 #include "app/options.hpp"
 #include "app/outcome.hpp"
+#include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
 #include "widelimit/data/describe.hpp"

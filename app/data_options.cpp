@@ -1,15 +1,21 @@
 #include "app/data_options.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace widelimit::app {
 
 namespace {
 
-constexpr const char* group = "Data";
+constexpr const char* data_group = "Data";
 
 void add_test_options(CLI::App& verb, DataRequest& request) {
-  verb.add_option("--test", request.test, "Test samples")->type_name("SPEC")->group(group);
-  verb.add_option("--test-limit", request.test_limit, "Only the first N test samples")->type_name("N")->group(group);
-  verb.add_option("--split", request.split, "Train on this share, test on the rest")->type_name("0.8")->group(group);
+  verb.add_option("--test", request.test, "Test samples")->type_name("SPEC")->group(data_group);
+  verb.add_option("--test-limit", request.test_limit, "Only the first N test samples")
+      ->type_name("N")
+      ->group(data_group);
+  verb.add_option("--split", request.split, "Train on this share, test on the rest")
+      ->type_name("0.8")
+      ->group(data_group);
 }
 
 }  // namespace
@@ -27,14 +33,16 @@ void add_data_options(CLI::App& verb, DataChoice& choice, bool test) {
   verb.add_option("--classes", request.classes, "Keep only these classes")
       ->type_name("A,B,…")
       ->delimiter(',')
-      ->group(group);
-  verb.add_option("--limit", request.limit, "Only the first N samples")->type_name("N")->group(group);
-  verb.add_option("--shuffle", request.shuffle, "Shuffle first, by this seed")->type_name("SEED")->group(group);
+      ->group(data_group);
+  verb.add_option("--limit", request.limit, "Only the first N samples")->type_name("N")->group(data_group);
+  verb.add_option("--shuffle", request.shuffle, "Shuffle first, by this seed")->type_name("SEED")->group(data_group);
   verb.add_option("--scale", choice.scale, "none, unit, standard, minmax or byte; learned on the training set")
       ->type_name("HOW")
       ->capture_default_str()
-      ->group(group);
-  verb.add_option("--label", request.label, "Column or array of the labels, or none")->type_name("NAME")->group(group);
+      ->group(data_group);
+  verb.add_option("--label", request.label, "Column or array of the labels, or none")
+      ->type_name("NAME")
+      ->group(data_group);
 }
 
 nlohmann::ordered_json data_settings(const DataRequest& request) {

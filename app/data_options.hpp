@@ -2,10 +2,14 @@
 
 #include "widelimit/data/request.hpp"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <string>
+
+/// Named only: its header takes longer to compile than any file here.
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace widelimit::app {
 

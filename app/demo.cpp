@@ -1,6 +1,7 @@
 #include "app/interrupt.hpp"
 #include "app/options.hpp"
 #include "app/outcome.hpp"
+#include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"

@@ -1,5 +1,6 @@
 #include "app/options.hpp"
 #include "app/outcome.hpp"
+#include "app/program.hpp"
 
 #include "widelimit/backend/cpu/strip.hpp"
 #include "widelimit/base/memory.hpp"

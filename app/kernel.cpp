@@ -4,6 +4,7 @@
 #include "app/kernel_report.hpp"
 #include "app/kernel_store.hpp"
 #include "app/outcome.hpp"
+#include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
 #include "widelimit/base/version.hpp"

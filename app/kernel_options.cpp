@@ -4,11 +4,13 @@
 
 #include "widelimit/base/error.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace widelimit::app {
 
 namespace {
 
-constexpr const char* group = "Kernel";
+constexpr const char* kernel_group = "Kernel";
 
 std::variant<Network, ClassicalKernel> parse_either(const KernelOptions& options) {
   if (!options.networks.empty() && options.classical) {
@@ -85,35 +87,35 @@ void add_kernel_options(CLI::App& verb, KernelOptions& options) {
   verb.add_option("--network", options.networks, "The network: text, preset, JSON, or a file of one; may be repeated")
       ->type_name("NET")
       ->allow_extra_args(false)
-      ->group(group);
+      ->group(kernel_group);
   verb.add_option("--classical", options.classical, "Instead: linear, polynomial, rbf, laplace or arccosine")
       ->type_name("\"rbf(gamma=0.5)\"")
-      ->group(group);
+      ->group(kernel_group);
   verb.add_option("--kind", options.kind, "ntk, nngp or nngp,ntk")
       ->type_name("KIND")
       ->capture_default_str()
-      ->group(group);
+      ->group(kernel_group);
   verb.add_option("--out", options.out, "File of the arrays, with the settings inside")
       ->type_name("K.npz|K.h5")
       ->required()
-      ->group(group);
-  verb.add_flag("--resume", options.resume, "K.h5: go on where a stopped or killed run ended")->group(group);
-  verb.add_flag("--force", options.force, "K.h5: begin again, whatever is there")->group(group);
-  verb.add_flag("--sweep", options.sweep, "Every depth and every number of frozen layers")->group(group);
-  verb.add_flag("--layers", options.layers, "What each weight layer adds to the NTK")->group(group);
-  verb.add_flag("--diagonal", options.diagonal, "The diagonal alone")->group(group);
+      ->group(kernel_group);
+  verb.add_flag("--resume", options.resume, "K.h5: go on where a stopped or killed run ended")->group(kernel_group);
+  verb.add_flag("--force", options.force, "K.h5: begin again, whatever is there")->group(kernel_group);
+  verb.add_flag("--sweep", options.sweep, "Every depth and every number of frozen layers")->group(kernel_group);
+  verb.add_flag("--layers", options.layers, "What each weight layer adds to the NTK")->group(kernel_group);
+  verb.add_flag("--diagonal", options.diagonal, "The diagonal alone")->group(kernel_group);
   verb.add_option("--method", options.method, "auto (formulas where there are some), exact or monte-carlo")
       ->type_name("HOW")
       ->capture_default_str()
-      ->group(group);
+      ->group(kernel_group);
   verb.add_option("--width", options.width, "Monte Carlo: width of the random networks")
       ->type_name("N")
       ->capture_default_str()
-      ->group(group);
+      ->group(kernel_group);
   verb.add_option("--draws", options.draws, "Monte Carlo: how many random networks")
       ->type_name("N")
       ->capture_default_str()
-      ->group(group);
+      ->group(kernel_group);
   verb.add_option("--train", options.data.request.train, "Samples (see 'widelimit data list')")
       ->type_name("SPEC")
       ->required()

@@ -1,5 +1,6 @@
 #include "app/interrupt.hpp"
 #include "app/options.hpp"
+#include "app/program.hpp"
 #include "app/typo.hpp"
 
 #include "widelimit/base/error.hpp"

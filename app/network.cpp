@@ -1,6 +1,7 @@
 #include "app/network_words.hpp"
 #include "app/options.hpp"
 #include "app/outcome.hpp"
+#include "app/program.hpp"
 
 #include "widelimit/network/network.hpp"
 #include "widelimit/network/shape.hpp"

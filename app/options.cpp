@@ -1,4 +1,5 @@
 #include "app/options.hpp"
+#include "app/program.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
@@ -9,7 +10,7 @@ namespace widelimit::app {
 
 namespace {
 
-constexpr const char* group = "Common options";
+constexpr const char* common_group = "Common options";
 
 }  // namespace
 
@@ -30,28 +31,32 @@ void CommonOptions::check_report(bool figures) const {
 }
 
 void add_common_options(CLI::App& verb, CommonOptions& options) {
-  verb.add_flag("--json", options.json, "Print one JSON record on standard output, nothing else")->group(group);
+  verb.add_flag("--json", options.json, "Print one JSON record on standard output, nothing else")->group(common_group);
   verb.add_option("--report", options.report, "Write a self-contained page with figures")
       ->type_name("FILE.html")
-      ->group(group);
+      ->group(common_group);
   verb.add_option("--backend", options.backend, "cpu, reference, cuda:N or mpi")
       ->type_name("NAME")
       ->capture_default_str()
-      ->group(group);
-  verb.add_option("--precision", options.precision, "f32 or f64")->type_name("P")->capture_default_str()->group(group);
+      ->group(common_group);
+  verb.add_option("--precision", options.precision, "f32 or f64")
+      ->type_name("P")
+      ->capture_default_str()
+      ->group(common_group);
   verb.add_option("--threads", options.threads, "Threads; 0 is one per processor")
       ->type_name("N")
       ->capture_default_str()
-      ->group(group);
+      ->group(common_group);
   verb.add_option("--memory", options.memory, "Most memory to take, as 4GiB; else what is free")
       ->type_name("SIZE")
-      ->group(group);
+      ->group(common_group);
   verb.add_option("--seed", options.seed, "Seed of everything random")
       ->type_name("S")
       ->capture_default_str()
-      ->group(group);
-  verb.add_flag("--progress", options.progress, "Show progress also where standard error is no terminal")->group(group);
-  verb.add_flag("-q,--quiet", options.quiet, "No progress, no notes, no tables: only errors")->group(group);
+      ->group(common_group);
+  verb.add_flag("--progress", options.progress, "Show progress also where standard error is no terminal")
+      ->group(common_group);
+  verb.add_flag("-q,--quiet", options.quiet, "No progress, no notes, no tables: only errors")->group(common_group);
 }
 
 void set_example(CLI::App& verb, const std::string& command) { verb.footer("Example:\n  " + command); }

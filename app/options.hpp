@@ -3,13 +3,15 @@
 #include "widelimit/backend/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+
+/// Named only: its header takes longer to compile than any file here.
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace widelimit::app {
 
@@ -33,23 +35,5 @@ struct CommonOptions {
 };
 
 void add_common_options(CLI::App& verb, CommonOptions& options);
-
-/// What the command line asks for, run after all of it was understood.
-using Action = std::function<void()>;
-
-/// A verb puts its action here when it is the one that was typed.
-struct Program {
-  CLI::App cli;
-  Action action;
-};
-
-/// The end of a verb's help.
-void set_example(CLI::App& verb, const std::string& command);
-
-void add_doctor(Program& program);
-void add_data(Program& program);
-void add_network(Program& program);
-void add_kernel(Program& program);
-void add_demo(Program& program);
 
 }  // namespace widelimit::app

@@ -2,6 +2,8 @@
 
 #include "widelimit/network/value.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -1,8 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
+
+/// Named only: its header takes longer to compile than any file here.
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
 
 namespace widelimit::app {
 

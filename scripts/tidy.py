@@ -69,9 +69,11 @@ def main():
     work = []
     for entry in entries:
         source = Path(entry["file"])
-        if not source.is_relative_to(ROOT) or source.relative_to(ROOT).parts[0] not in FOLDERS:
+        # Sources that are compiled as one are read as one: a file that includes them, in the same place of the build.
+        place = source.relative_to(build) if source.is_relative_to(build) else Path(os.path.relpath(source, ROOT))
+        if place.parts[0] not in FOLDERS:
             continue
-        stamp = clean / source.relative_to(ROOT).with_suffix(".clean")
+        stamp = clean / place.with_suffix(".clean")
         made_from = [build / path for path in depends.get(output_of(entry), [])]
         project_files = [path for path in made_from if path.resolve().is_relative_to(ROOT)]
         last_change = newest([source, ROOT / ".clang-tidy", *project_files])

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+
+namespace widelimit::app {
+
+/// What the command line asks for, run after all of it was understood.
+using Action = std::function<void()>;
+
+/// A verb puts its action here when it is the one that was typed.
+struct Program {
+  CLI::App cli;
+  Action action;
+};
+
+/// The end of a verb's help.
+void set_example(CLI::App& verb, const std::string& command);
+
+void add_doctor(Program& program);
+void add_data(Program& program);
+void add_network(Program& program);
+void add_kernel(Program& program);
+void add_demo(Program& program);
+
+}  // namespace widelimit::app
