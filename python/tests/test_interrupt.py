@@ -47,7 +47,7 @@ def test_control_c(work):
     code = INTERRUPTED.format(shape=shape, call=call)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 2
+    assert float(done.stdout) < 10  # seconds, on a machine that does other things too
 
 
 def test_control_c_without_a_handler_ends_the_process():
