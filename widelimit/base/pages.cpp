@@ -106,6 +106,7 @@ void release_pages(void* memory, std::size_t bytes) noexcept {
 }
 
 void clear_pages(void* memory, std::size_t bytes) {
+  if (bytes == 0) return;
   auto* const first = static_cast<unsigned char*>(memory);
   const std::size_t head = up_to_huge_page(first);
   const std::size_t inside = bytes > head ? (bytes - head) / huge_page * huge_page : 0;

@@ -64,9 +64,11 @@ class StripStack {
   }
 
   static void copy(const Strip<T>& from, const Strip<T>& to) {
-    std::copy_n(from.rho, from.theta_stride, to.rho);
-    std::copy_n(from.t, from.theta_stride, to.t);
-    std::copy_n(from.theta, from.theta_stride * from.channels, to.theta);
+    std::copy_n(from.rho, from.size, to.rho);
+    std::copy_n(from.t, from.size, to.t);
+    for (Index m = 0; m < from.channels; ++m) {
+      std::copy_n(from.theta + m * from.theta_stride, from.size, to.theta + m * to.theta_stride);
+    }
   }
 
   Index channels_;

@@ -237,7 +237,7 @@ template <typename T, typename Out>
 void mirrored_vector_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
                           std::span<const MatrixView<Out>> outputs, std::span<const MatrixView<Out>> mirrored) {
   constexpr Index cache = Index{1} << 19;
-  constexpr Index line = 64 / sizeof(Out);
+  constexpr Index line = strip_padding;  // strips of a square on the diagonal begin at whole vectors
   const Index row_size = padded(cols.size());
   const auto count = static_cast<Index>(outputs.size());
   const Index height = std::max(line, cache / (count * row_size * Index{sizeof(Out)}) / line * line);
