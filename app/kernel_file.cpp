@@ -1,6 +1,7 @@
 #include "app/kernel_file.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/data/file.hpp"
 #include "widelimit/data/hdf5.hpp"
 #include "widelimit/data/npz.hpp"
 
@@ -27,8 +28,7 @@ void check_kernel_path(const std::filesystem::path& path, double bytes) {
   if (path.extension() != ".npz" && !is_hdf5(path)) {
     fail(Code::usage, "--out {}: the ending must be .npz or .h5", path.string());
   }
-  AtomicFile probe(path);
-  if (bytes >= 1) probe.require_space(static_cast<std::size_t>(bytes));
+  check_writable(path, static_cast<std::uint64_t>(bytes));
 }
 
 void write_kernel(const std::filesystem::path& path, const KernelAnswer& answer, const TrainTest& data,

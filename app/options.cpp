@@ -27,7 +27,7 @@ void CommonOptions::check_report(bool figures) const {
   if (figures && !gnuplot_is_present()) {
     fail(Code::usage, "--report needs gnuplot for its figures; install it (Debian: apt install gnuplot-nox)");
   }
-  const AtomicFile probe(*report);
+  check_writable(*report, 0);
 }
 
 void add_common_options(CLI::App& verb, CommonOptions& options) {

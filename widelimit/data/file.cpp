@@ -18,18 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void fail_writing(const fs::path& path, int error) {
-  fail(Code::resource, "cannot write '{}': {}; free some space or choose another path", path.string(),
-       std::strerror(error));
-}
-
-struct Descriptor {
-  int id;
-  ~Descriptor() {
-    if (id >= 0) ::close(id);
-  }
-};
-
 /// Reads until `blob` is full or the file ends, and returns how far it came.
 std::size_t read_into(int descriptor, Blob& blob, const fs::path& path) {
   std::size_t done = 0;
@@ -46,74 +34,66 @@ std::size_t read_into(int descriptor, Blob& blob, const fs::path& path) {
 }  // namespace
 
 Blob read_file(const fs::path& path) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.id < 0) fail(Code::input, "cannot open '{}': {}", path.string(), std::strerror(errno));
+  const Descriptor file(path, O_RDONLY);
+  if (!file.opened()) fail(Code::input, "cannot open '{}': {}", path.string(), std::strerror(file.error()));
   struct stat status {};
-  if (::fstat(file.id, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (::fstat(file.id(), &status) != 0 || !S_ISREG(status.st_mode)) {
     fail(Code::input, "'{}' is not a regular file; give the path of a data file", path.string());
   }
   try {
     Blob blob(static_cast<std::size_t>(status.st_size));
-    blob.resize(read_into(file.id, blob, path));
+    blob.resize(read_into(file.id(), blob, path));
     return blob;
   } catch (const std::bad_alloc&) {
     fail(Code::resource, "'{}' has {} bytes, more than the memory left", path.string(), status.st_size);
   }
 }
 
-AtomicFile::AtomicFile(const fs::path& target) : target_(target) {
-  static std::atomic<unsigned> counter{0};
+fs::path write_target(const fs::path& path) {
   std::error_code ignored;
-  // Renaming onto a link would replace the link, onto a device the device.
-  if (fs::is_symlink(target_, ignored)) target_ = fs::weakly_canonical(target_, ignored);
-  if (fs::exists(target_, ignored) && !fs::is_regular_file(target_, ignored)) {
-    fail(Code::resource, "cannot write '{}': it exists and is not a regular file", target.string());
+  fs::path target = path;
+  // A link to a file that is still to come cannot be resolved as a whole.
+  constexpr int most_links = 40;
+  for (int links = 0; fs::is_symlink(target, ignored) && links < most_links; ++links) {
+    target = target.parent_path() / fs::read_symlink(target, ignored);
   }
+  if (path.filename().empty() || (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))) {
+    fail(Code::resource, "cannot write '{}': it exists and is not a regular file", path.string());
+  }
+  return target;
+}
+
+void check_writable(const fs::path& path, std::uint64_t bytes) {
+  const fs::path target = write_target(path);
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const Descriptor nameless(folder, O_RDWR | O_TMPFILE, path);
+  if (nameless.opened()) {
+    nameless.reserve(bytes);
+  } else if (nameless.error() == EOPNOTSUPP || nameless.error() == EISDIR) {
+    AtomicFile(path).file().reserve(bytes);  // a file system without nameless files
+  } else {
+    fail_writing(path, nameless.error());
+  }
+}
+
+AtomicFile::AtomicFile(const fs::path& target) : target_(write_target(target)) {
+  static std::atomic<unsigned> counter{0};
   do {
     temporary_ = target_;
     temporary_ += fmt::format(".part-{}-{}", ::getpid(), counter++);
-    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) fail_writing(target, errno);
+    file_.emplace(temporary_, O_RDWR | O_CREAT | O_EXCL, target);
+  } while (!file_->opened() && file_->error() == EEXIST);
+  if (!file_->opened()) fail_writing(target, file_->error());
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
-  ::close(descriptor_);
-  ::unlink(temporary_.c_str());
-}
-
-void AtomicFile::write(Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(descriptor_, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail_writing(target_, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-  }
-}
-
-void AtomicFile::write_at(std::size_t offset, Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail_writing(target_, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-    offset += static_cast<std::size_t>(put);
-  }
-}
-
-void AtomicFile::require_space(std::size_t bytes) {
-  if (bytes == 0) return;
-  const int error = ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
-  // A file system without reservations has to be taken at its word later.
-  if (error != 0 && error != EOPNOTSUPP && error != ENOSYS) fail_writing(target_, error);
+  if (file_->opened()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::commit() {
-  if (::fsync(descriptor_) != 0 && errno != EINVAL) fail_writing(target_, errno);
+  file_->sync();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
-  ::close(descriptor_);
-  descriptor_ = -1;
+  file_->close();
 }
 
 }  // namespace widelimit

@@ -51,25 +51,14 @@ void keep_last_of_each_key(std::vector<Journal::Record>& records) {
 
 }  // namespace
 
-Journal::Journal(const fs::path& path, bool forget) : path_(path) {
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
-    fail(Code::resource, "cannot write '{}': {}; choose a folder that exists, may be written and has room",
-         path.string(), std::strerror(errno));
+Journal::Journal(const fs::path& path, bool forget) : path_(path), file_(path, O_RDWR | O_CREAT | O_APPEND) {
+  if (!file_.opened()) fail_writing(path, file_.error());
+  if (::flock(file_.id(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    fail(Code::resource, "'{}' is in use: another process computes the same file; wait for it or stop it",
+         path.string());
   }
-  try {
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      fail(Code::resource, "'{}' is in use: another process computes the same file; wait for it or stop it",
-           path.string());
-    }
-    if (!forget) read();
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
-  }
+  if (!forget) read();
 }
-
-Journal::~Journal() { ::close(descriptor_); }
 
 void Journal::read() {
   const Blob all = read_file(path_);
@@ -95,27 +84,12 @@ void Journal::read() {
     if (check_of(record, seed_) != word_at(bytes, at + 2 * word)) break;
     records_.push_back(record);
   }
-  if (::ftruncate(descriptor_, static_cast<off_t>(at)) != 0) {
-    fail(Code::resource, "cannot write '{}': {}", path_.string(), std::strerror(errno));
-  }
+  file_.truncate(at);
   keep_last_of_each_key(records_);
 }
 
-void Journal::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(descriptor_, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) {
-      fail(Code::resource, "cannot write '{}': {}; free some space", path_.string(), std::strerror(errno));
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-}
-
 void Journal::begin(std::string_view header) {
-  if (::ftruncate(descriptor_, 0) != 0) {
-    fail(Code::resource, "cannot write '{}': {}", path_.string(), std::strerror(errno));
-  }
+  file_.truncate(0);
   records_.clear();
   header_ = header;
   const std::uint64_t length = header.size();
@@ -123,13 +97,13 @@ void Journal::begin(std::string_view header) {
   bytes.append(reinterpret_cast<const char*>(&length), word).append(header);
   seed_ = checksum(as_bytes(bytes));
   bytes.append(reinterpret_cast<const char*>(&seed_), word);
-  write(bytes);
+  file_.write(as_bytes(bytes));
 }
 
 void Journal::append(Record record) {
   const StoredRecord stored{record.key, record.sum, check_of(record, seed_)};
   const std::lock_guard lock(appending_);
-  write({reinterpret_cast<const char*>(&stored), sizeof(stored)});
+  file_.write(std::as_bytes(std::span(&stored, 1)));
   appended_ = true;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "widelimit/data/descriptor.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
@@ -26,9 +28,6 @@ class Journal {
   /// Error{input} where its header is damaged. Whatever follows a damaged record is forgotten.
   /// `forget` leaves whatever it holds unread.
   explicit Journal(const std::filesystem::path& path, bool forget = false);
-  ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
 
   /// Empty where no work had begun.
   [[nodiscard]] const std::string& header() const { return header_; }
@@ -46,10 +45,9 @@ class Journal {
 
  private:
   void read();
-  void write(std::string_view bytes);
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor file_;
   std::uint64_t seed_ = 0;  ///< checksum of the header: records of another work do not fit
   std::string header_;
   std::vector<Record> records_;

@@ -52,7 +52,7 @@ void store_in_cache(const fs::path& relative, Bytes bytes) {
   if (unwritable) return;
   try {
     AtomicFile file(path);
-    file.write(bytes);
+    file.file().write(bytes);
     file.commit();
   } catch (const Error& error) {
     if (error.code() != Code::resource) throw;

@@ -44,7 +44,7 @@ class ZipWriter {
   explicit ZipWriter(AtomicFile& file) : file_(file), handle_(archive_write_new(), &archive_write_free) {
     archive_write_set_format_zip(handle_.get());
     archive_write_zip_set_compression_store(handle_.get());
-    check(archive_write_open_fd(handle_.get(), file.descriptor()));
+    check(archive_write_open_fd(handle_.get(), file.file().id()));
   }
 
   void begin(const std::string& name, std::size_t bytes) {

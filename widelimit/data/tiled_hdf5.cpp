@@ -1,14 +1,11 @@
 #include "widelimit/data/tiled_hdf5.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/data/hdf5_parts.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <bit>
-#include <cerrno>
 #include <cstring>
 
 namespace widelimit {
@@ -16,45 +13,6 @@ namespace widelimit {
 namespace fs = std::filesystem;
 
 namespace {
-
-[[noreturn]] void fail_writing(const fs::path& path, int error) {
-  fail(Code::resource, "cannot write '{}': {}; free some space or choose another path", path.string(),
-       std::strerror(error));
-}
-
-struct Descriptor {
-  int id;
-  ~Descriptor() {
-    if (id >= 0) ::close(id);
-  }
-};
-
-void write_fully(int descriptor, std::uint64_t offset, Bytes bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail_writing(path, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-    offset += static_cast<std::uint64_t>(put);
-  }
-}
-
-void read_fully(int descriptor, std::uint64_t offset, std::span<std::byte> bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t got = ::pread(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(Code::input, "cannot read '{}': {}", path.string(), std::strerror(errno));
-    if (got == 0) fail(Code::input, "'{}' ends too early; it is damaged", path.string());
-    bytes = bytes.subspan(static_cast<std::size_t>(got));
-    offset += static_cast<std::uint64_t>(got);
-  }
-}
-
-/// A file system without reservations has to be taken at its word later.
-void reserve(int descriptor, std::size_t bytes, const fs::path& path) {
-  const int error = bytes == 0 || ::fallocate(descriptor, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
-  if (error != 0 && error != EOPNOTSUPP && error != ENOSYS) fail_writing(path, error);
-}
 
 bool make_group(hid_t file, const std::string& name) {
   if (H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0) return true;
@@ -104,10 +62,7 @@ std::vector<haddr_t> lay_out_file(const fs::path& path, std::vector<TiledMatrix>
   bool good = id.valid();
   for (const auto& [name, text] : texts) good = good && write_text(id, name, text);
   std::vector<haddr_t> places;
-  for (const NamedArray& array : arrays) {
-    places.push_back(good ? lay_out(id, array) : HADDR_UNDEF);
-    good = good && (places.back() != HADDR_UNDEF || stored_bytes(array) == 0);
-  }
+  good = good && lay_out(id, arrays, places);
   for (TiledMatrix& matrix : matrices) good = good && lay_out_tiles(id, matrix);
   good = id.valid() && id.close() && good;
   if (!good) {
@@ -143,60 +98,36 @@ void each_run(const TiledMatrix& matrix, Index row, Index col, const MatrixView<
 
 void create_tiled_hdf5(const fs::path& path, std::vector<TiledMatrix>& matrices, const std::vector<NamedArray>& arrays,
                        const std::vector<NamedText>& texts) {
-  static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
   const Hdf5Session session;
-  const Descriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-  if (file.id < 0) fail_writing(path, errno);
+  const Descriptor file(path, O_RDWR | O_CREAT | O_TRUNC);
+  if (!file.opened()) fail_writing(path, file.error());
   std::size_t bytes = hdf5_description_bytes * (1 + arrays.size() + matrices.size());
   for (const NamedArray& array : arrays) bytes += stored_bytes(array);
   for (const TiledMatrix& matrix : matrices) bytes += matrix.stored_bytes();
   for (const auto& [name, text] : texts) bytes += 2 * text.size();
-  reserve(file.id, bytes, path);
+  file.reserve(bytes);
   const std::vector<haddr_t> places = lay_out_file(path, matrices, arrays, texts);
-  struct stat status {};
-  if (::fstat(file.id, &status) != 0) fail_writing(path, errno);
-  reserve(file.id, static_cast<std::size_t>(status.st_size), path);
-  for (std::size_t k = 0; k < arrays.size(); ++k) {
-    std::visit(
-        [&](const auto& view) {
-          for (Index i = 0; i < view.rows && view.cols > 0; ++i) {
-            const Bytes row = std::as_bytes(std::span(view.row(i), static_cast<std::size_t>(view.cols)));
-            write_fully(file.id, places[k] + static_cast<std::size_t>(i) * row.size(), row, path);
-          }
-        },
-        arrays[k].values);
-  }
-  if (::fsync(file.id) != 0 && errno != EINVAL) fail_writing(path, errno);
+  file.reserve(file.size());
+  write_numbers(file, arrays, places);
+  file.sync();
 }
 
-TiledFile::TiledFile(const fs::path& path) : path_(path), descriptor_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
-  if (descriptor_ < 0) fail(Code::input, "cannot open '{}': {}", path.string(), std::strerror(errno));
-}
-
-TiledFile::~TiledFile() { ::close(descriptor_); }
-
-std::size_t TiledFile::bytes() const {
-  struct stat status {};
-  return ::fstat(descriptor_, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
+TiledFile::TiledFile(const fs::path& path) : file_(path, O_RDWR) {
+  if (!file_.opened()) fail(Code::input, "cannot open '{}': {}", path.string(), std::strerror(file_.error()));
 }
 
 template <std::floating_point T>
 void TiledFile::write(const TiledMatrix& matrix, Index row, Index col, MatrixView<const T> block) const {
   each_run(matrix, row, col, block, [&](std::uint64_t offset, Index i, Index j, Index entries) {
-    write_fully(descriptor_, offset, std::as_bytes(std::span(&block(i, j), static_cast<std::size_t>(entries))), path_);
+    file_.write_at(offset, std::as_bytes(std::span(&block(i, j), static_cast<std::size_t>(entries))));
   });
 }
 
 template <std::floating_point T>
 void TiledFile::read(const TiledMatrix& matrix, Index row, Index col, MatrixView<T> block) const {
   each_run(matrix, row, col, block, [&](std::uint64_t offset, Index i, Index j, Index entries) {
-    read_fully(descriptor_, offset, std::as_writable_bytes(std::span(&block(i, j), static_cast<std::size_t>(entries))),
-               path_);
+    file_.read_at(offset, std::as_writable_bytes(std::span(&block(i, j), static_cast<std::size_t>(entries))));
   });
-}
-
-void TiledFile::sync() const {
-  if (::fdatasync(descriptor_) != 0 && errno != EINVAL) fail_writing(path_, errno);
 }
 
 template void TiledFile::write(const TiledMatrix&, Index, Index, MatrixView<const float>) const;

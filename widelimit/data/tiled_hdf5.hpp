@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/data/array.hpp"
-#include "widelimit/data/file.hpp"
+#include "widelimit/data/descriptor.hpp"
 
 #include <filesystem>
 #include <string>
@@ -46,22 +46,18 @@ class TiledFile {
  public:
   /// Error{input} where it cannot be opened.
   explicit TiledFile(const std::filesystem::path& path);
-  ~TiledFile();
-  TiledFile(const TiledFile&) = delete;
-  TiledFile& operator=(const TiledFile&) = delete;
 
-  [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] std::uint64_t bytes() const { return file_.size(); }
   /// `block` at (row, col) of a matrix of its precision. Error{resource} where the disk is full.
   template <std::floating_point T>
   void write(const TiledMatrix& matrix, Index row, Index col, MatrixView<const T> block) const;
   template <std::floating_point T>
   void read(const TiledMatrix& matrix, Index row, Index col, MatrixView<T> block) const;
   /// Waits until all is on the disk.
-  void sync() const;
+  void sync() const { file_.sync(); }
 
  private:
-  std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor file_;
 };
 
 }  // namespace widelimit

@@ -2,14 +2,14 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/array_file.hpp"
+#include "widelimit/data/file.hpp"
 #include "widelimit/data/hdf5_blocks.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <cstdio>
 
 namespace widelimit {
 
@@ -21,20 +21,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* fingerprint_name = "fingerprint";
 constexpr int format_version = 1;
-
-/// Renaming onto a link would replace the link.
-fs::path real_target(const fs::path& path) {
-  std::error_code ignored;
-  fs::path target = path;
-  // A link to a file that is still to come cannot be resolved as a whole.
-  for (int links = 0; fs::is_symlink(target, ignored) && links < 40; ++links) {
-    target = target.parent_path() / fs::read_symlink(target, ignored);
-  }
-  if (path.filename().empty() || (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))) {
-    fail(Code::resource, "cannot write '{}': it exists and is not a regular file", path.string());
-  }
-  return target;
-}
 
 Json as_json(const TiledMatrix& matrix) {
   return {{"name", matrix.name}, {"precision", to_string(matrix.precision)},        {"rows", matrix.rows},
@@ -51,10 +37,8 @@ TiledMatrix as_matrix(const Json& json) {
 /// The name of a renamed file is safe only once its folder is on the disk.
 void sync_folder(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
+  const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
+  if (descriptor.opened()) descriptor.sync();
 }
 
 }  // namespace
@@ -63,7 +47,7 @@ fs::path part_of(const fs::path& path) { return fs::path(path) += ".part"; }
 fs::path journal_of(const fs::path& path) { return fs::path(path) += ".journal"; }
 
 GramStore::GramStore(const fs::path& path, Fingerprint fingerprint, Existing existing)
-    : target_(real_target(path)),
+    : target_(write_target(path)),
       part_(part_of(target_)),
       journal_path_(journal_of(target_)),
       fingerprint_(std::move(fingerprint)) {
@@ -166,9 +150,7 @@ std::string GramStore::advice() const {
 
 void GramStore::finish() {
   file_->sync();
-  if (::rename(part_.c_str(), target_.c_str()) != 0) {
-    fail(Code::resource, "cannot write '{}': {}", target_.string(), std::strerror(errno));
-  }
+  if (::rename(part_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
   sync_folder(target_);
   settled_ = true;
   journal_->remove();

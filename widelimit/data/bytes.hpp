@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace widelimit {
+
+/// What every parser reads: bytes from anywhere, so that a fuzzer needs no file.
+using Bytes = std::span<const std::byte>;
+using Blob = std::vector<std::byte>;
+
+[[nodiscard]] inline std::string_view as_text(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+[[nodiscard]] inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+}  // namespace widelimit
