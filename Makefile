@@ -21,9 +21,11 @@ build: configure       ## library, command line, tests, benchmarks, and the Pyth
 
 python: $(stamp)       ## the Python package alone
 
-# The same compiler name, flags and paths as in the release build, so ccache hands its objects over.
-$(stamp): $(python_sources) | setup
-	@CXX=c++ .venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
+# Linked to the library of the release build; a plain `pip install .` compiles its own.
+$(stamp): $(python_sources) | configure
+	@cmake --build --preset release -j $(jobs) --target widelimit
+	@.venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
+	  -C cmake.define.WIDELIMIT_BUILT=$(CURDIR)/build/release .
 	@touch $@
 
 test: build            ## all tests; the last line counts them

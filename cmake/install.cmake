@@ -20,3 +20,7 @@ install(FILES ${PROJECT_BINARY_DIR}/widelimit-config.cmake ${PROJECT_BINARY_DIR}
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/widelimit)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake RENAME widelimit-dependencies.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/widelimit)
+
+# The build tree answers find_package as well; `make python` links what is there.
+export(EXPORT widelimit NAMESPACE widelimit:: FILE widelimit-targets.cmake)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake ${PROJECT_BINARY_DIR}/widelimit-dependencies.cmake COPYONLY)

@@ -22,7 +22,13 @@ add_library(widelimit_warnings INTERFACE)
 target_compile_options(widelimit_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                        -Wno-sign-conversion -Wno-missing-field-initializers -Werror)
 
+# The undefined-behaviour sanitizer doubles the time of compilation, so that only the library has it, and tests and
+# command line are compiled without optimisation.
+set(widelimit_door_level $<$<CONFIG:Release>:-O2>)
+set(widelimit_test_level $<$<CONFIG:Release>:-O1>)
 if(WIDELIMIT_SANITIZE)
-  add_compile_options(-fsanitize=${WIDELIMIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=${WIDELIMIT_SANITIZE})
+  add_compile_options(-fsanitize=address -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+  set(widelimit_door_level -O0)
+  set(widelimit_test_level -O0)
 endif()
