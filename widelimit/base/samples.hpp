@@ -10,10 +10,16 @@ namespace widelimit {
 /// A matrix whose precision is known at run time.
 using AnyMatrix = std::variant<Matrix<float>, Matrix<double>>;
 
+/// A window on numbers whose precision is known at run time.
+using AnyView = std::variant<MatrixView<const float>, MatrixView<const double>>;
+[[nodiscard]] inline AnyView view_of(const AnyMatrix& matrix) {
+  return std::visit([](const auto& m) { return AnyView(m.view()); }, matrix);
+}
+
 /// n samples of one shape, borrowed: row i holds sample i, positions row by row, channels last (N·H·W·C).
 /// Cheap to copy; whoever owns the numbers must outlive it.
 struct SampleView {
-  std::variant<MatrixView<const float>, MatrixView<const double>> values;
+  AnyView values;
   Shape shape;
 
   SampleView(MatrixView<const float> rows, Shape sample_shape) : values(rows), shape(sample_shape) {}

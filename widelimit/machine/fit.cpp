@@ -1,0 +1,67 @@
+#include "widelimit/machine/fit.hpp"
+
+#include "widelimit/base/blas.hpp"
+#include "widelimit/base/error.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// Rows converted to float64 at a time: enough for a product to run at speed, little beside the matrix.
+constexpr Index strip = 256;
+
+void check_row(const double* row, Index cols, Index i) {
+  const double* bad = std::find_if(row, row + cols, [](double value) { return !std::isfinite(value); });
+  if (bad != row + cols) fail(Code::input, "entry ({}, {}) of K(test, train) is {}", i, bad - row, *bad);
+}
+
+}  // namespace
+
+Matrix<double> decision(const Fit& fit, const AnyView& test_by_train) {
+  return std::visit(
+      [&](const auto& k) {
+        if (k.cols != fit.alpha.rows()) {
+          fail(Code::input, "K(test, train) has {} columns, the machine {} training samples", k.cols, fit.alpha.rows());
+        }
+        const Index outputs = fit.alpha.cols();
+        Matrix<double> g(k.rows, outputs);
+        Matrix<double> rows(std::min(strip, k.rows), k.cols, Content::unset);
+        choose_blas_kernels();
+        for (Index begin = 0; begin < k.rows; begin += strip) {
+          const Index count = std::min(strip, k.rows - begin);
+          for (Index i = 0; i < count; ++i) {
+            std::copy_n(k.row(begin + i), k.cols, rows.view().row(i));
+            check_row(rows.view().row(i), k.cols, begin + i);
+            std::copy_n(fit.bias.data(), outputs, g.view().row(begin + i));
+          }
+          if (k.cols == 0 || outputs == 0) continue;
+          cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count), static_cast<int>(outputs),
+                      static_cast<int>(k.cols), 1.0, rows.data(), static_cast<int>(k.cols), fit.alpha.data(),
+                      static_cast<int>(outputs), 1.0, g.view().row(begin), static_cast<int>(outputs));
+        }
+        return g;
+      },
+      test_by_train);
+}
+
+void check_weights(std::span<const double> weights, Index samples) {
+  if (weights.empty()) return;
+  if (static_cast<Index>(weights.size()) != samples) {
+    fail(Code::input, "there are {} weights for {} samples", weights.size(), samples);
+  }
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!std::isfinite(weights[i]) || weights[i] < 0) {
+      fail(Code::input, "weight {} is {}; weights must be finite and not negative", i, weights[i]);
+    }
+  }
+  if (std::all_of(weights.begin(), weights.end(), [](double w) { return w == 0; })) {
+    fail(Code::input, "all weights are zero; nothing is left to fit");
+  }
+}
+
+}  // namespace widelimit
