@@ -7,8 +7,6 @@
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
-#include "widelimit/base/version.hpp"
-
 namespace widelimit::app {
 
 namespace {
@@ -32,19 +30,16 @@ KernelAnswer compute(const KernelOptions& options, KernelRequest& request, const
   return answer;
 }
 
-/// The settings as they travel inside the file: all that is needed to compute it again.
-Json file_settings(const KernelOptions& options, const Json& settings, const KernelAnswer& answer,
-                   const Dataset& train) {
-  Json all{{"widelimit", version()}};
-  all.update(settings);
-  all["precision"] = answer.monte_carlo ? "f64" : options.common.precision;
-  all["backend"] = options.common.backend;
-  all["seed"] = options.common.seed;
+Json answer_settings(const KernelOptions& options, const Json& settings, const KernelAnswer& answer,
+                     const Dataset& train) {
+  Json all = file_settings(options.common, settings, train);
   all["route"] = answer.route;
   all["quadrature_error"] = answer.quadrature_error;
-  if (answer.monte_carlo) all["monte_carlo"] = {{"width", options.width}, {"draws", options.draws}};
+  if (answer.monte_carlo) {
+    all["precision"] = "f64";
+    all["monte_carlo"] = {{"width", options.width}, {"draws", options.draws}};
+  }
   if (!answer.layers.empty()) all["layers"] = answer.layers;
-  if (!train.class_names.empty()) all["class_names"] = train.class_names;
   return all;
 }
 
@@ -52,10 +47,8 @@ std::string summary(const KernelOptions& options, const KernelAnswer& answer) {
   std::string text = table_text(array_table(array_facts(answer)));
   if (answer.quadrature_error > 0) text += fmt::format("quadrature error  {:.1e}\n", answer.quadrature_error);
   if (answer.monte_carlo) text += fmt::format("standard error    {:.1e} of the largest entry\n", answer.standard_error);
-  text += fmt::format("{:.3g} s, {:.3g} pairs/s\n", answer.seconds, answer.pairs / std::max(answer.seconds, 1e-9));
-  text += fmt::format("written to {}\n", options.out);
-  if (options.common.report) text += fmt::format("report in {}\n", *options.common.report);
-  return text;
+  text += fmt::format("{:.3g} s, {:.3g} pairs/s\n", answer.seconds, pairs_per_second(answer.pairs, answer.seconds));
+  return text + files_text(options.common, options.out);
 }
 
 void run(const KernelOptions& options) {
@@ -79,7 +72,7 @@ void run(const KernelOptions& options) {
   record.timings.emplace_back("kernel", answer.seconds);
   record.results = answer_json(answer);
   record.results["file"] = options.out;
-  write_kernel(options.out, answer, data, file_settings(options, settings, answer, data.train));
+  write_kernel(options.out, answer, data, answer_settings(options, settings, answer, data.train));
   if (options.common.report) {
     const std::string title = options.classical.value_or(options.networks.empty() ? "" : options.networks.front());
     record.results["analysis"] =

@@ -1,6 +1,7 @@
 #include "app/kernel_file.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/version.hpp"
 #include "widelimit/data/file.hpp"
 #include "widelimit/data/hdf5.hpp"
 #include "widelimit/data/npz.hpp"
@@ -29,6 +30,23 @@ void check_kernel_path(const std::filesystem::path& path, double bytes) {
     fail(Code::usage, "--out {}: the ending must be .npz or .h5", path.string());
   }
   check_writable(path, static_cast<std::uint64_t>(bytes));
+}
+
+nlohmann::ordered_json file_settings(const CommonOptions& options, const nlohmann::ordered_json& settings,
+                                     const Dataset& train) {
+  nlohmann::ordered_json all{{"widelimit", version()}};
+  all.update(settings);
+  all["precision"] = options.precision;
+  all["backend"] = options.backend;
+  all["seed"] = options.seed;
+  if (!train.class_names.empty()) all["class_names"] = train.class_names;
+  return all;
+}
+
+std::string files_text(const CommonOptions& options, const std::string& out) {
+  std::string text = fmt::format("written to {}\n", out);
+  if (options.report) text += fmt::format("report in {}\n", *options.report);
+  return text;
 }
 
 void write_kernel(const std::filesystem::path& path, const KernelAnswer& answer, const TrainTest& data,

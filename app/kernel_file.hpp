@@ -1,5 +1,7 @@
 #pragma once
 
+#include "app/options.hpp"
+
 #include "widelimit/data/array.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/request.hpp"
@@ -32,6 +34,14 @@ class LabelArrays {
 /// Error before the work rather than after it: Error{usage} for an ending that is neither .npz nor .h5, Error{resource}
 /// where `bytes` cannot be written there.
 void check_kernel_path(const std::filesystem::path& path, double bytes);
+
+/// The settings as they travel inside the file: all that is needed to compute it again, and nothing that differs
+/// between two runs of one command.
+[[nodiscard]] nlohmann::ordered_json file_settings(const CommonOptions& options, const nlohmann::ordered_json& settings,
+                                                   const Dataset& train);
+
+/// Tells where the kernel and its report are.
+[[nodiscard]] std::string files_text(const CommonOptions& options, const std::string& out);
 
 /// The arrays of `answer`, labels y and y_test where the data have them, and `settings`. Complete or absent.
 void write_kernel(const std::filesystem::path& path, const KernelAnswer& answer, const TrainTest& data,

@@ -90,6 +90,8 @@ Json arrays_json(const std::vector<ArrayFacts>& arrays) {
   return json;
 }
 
+double pairs_per_second(double pairs, double seconds) { return pairs / std::max(seconds, 1e-9); }
+
 Json answer_json(const KernelAnswer& answer) {
   Json json;
   json["arrays"] = arrays_json(array_facts(answer));
@@ -100,7 +102,7 @@ Json answer_json(const KernelAnswer& answer) {
   if (!answer.layers.empty()) json["layers"] = answer.layers;
   json["seconds"] = answer.seconds;
   json["pairs"] = static_cast<std::int64_t>(answer.pairs);
-  json["pairs_per_second"] = answer.pairs / std::max(answer.seconds, 1e-9);
+  json["pairs_per_second"] = pairs_per_second(answer.pairs, answer.seconds);
   return json;
 }
 
@@ -118,7 +120,7 @@ Json write_kernel_page(const std::filesystem::path& path, const std::string& tit
   Page page(title, fmt::format("{} samples of {}, {}.", train.count(), train.name, answer.route));
   page.highlights({{"samples", fmt::format("{}", train.count())},
                    {"seconds", fmt::format("{:.3g}", answer.seconds)},
-                   {"pairs a second", fmt::format("{:.3g}", answer.pairs / std::max(answer.seconds, 1e-9))}});
+                   {"pairs a second", fmt::format("{:.3g}", pairs_per_second(answer.pairs, answer.seconds))}});
   if (!maps.empty()) {
     page.section("Kernel").figures(maps);
     page.section("Spectrum").figure(spectrum_curves(findings.spectra, "Eigenvalues"));

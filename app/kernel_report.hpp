@@ -1,7 +1,7 @@
 #pragma once
 
-#include "widelimit/analysis/entries.hpp"
 #include "widelimit/data/request.hpp"
+#include "widelimit/kernel/entries.hpp"
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/report/table.hpp"
 
@@ -25,6 +25,8 @@ struct ArrayFacts {
 /// Name, shape and first statistics of every array.
 [[nodiscard]] Table array_table(const std::vector<ArrayFacts>& arrays);
 [[nodiscard]] nlohmann::ordered_json arrays_json(const std::vector<ArrayFacts>& arrays);
+/// 0 seconds are taken for a nanosecond.
+[[nodiscard]] double pairs_per_second(double pairs, double seconds);
 /// Shapes, statistics and how they were computed, for the record.
 [[nodiscard]] nlohmann::ordered_json answer_json(const KernelAnswer& answer);
 

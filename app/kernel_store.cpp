@@ -8,7 +8,6 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/base/version.hpp"
 #include "widelimit/kernel/store_gram.hpp"
 #include "widelimit/kernel/stored_gram.hpp"
 
@@ -20,17 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// All that is needed to compute it again, and nothing that differs between two runs of one command.
-Json file_settings(const KernelOptions& options, const Json& settings, const Dataset& train) {
-  Json all{{"widelimit", version()}};
-  all.update(settings);
-  all["precision"] = options.common.precision;
-  all["backend"] = options.common.backend;
-  all["seed"] = options.common.seed;
-  if (!train.class_names.empty()) all["class_names"] = train.class_names;
-  return all;
-}
-
 Existing existing(const KernelOptions& options) {
   if (options.force) return Existing::replace;
   return options.resume ? Existing::resume : Existing::refuse;
@@ -39,9 +27,7 @@ Existing existing(const KernelOptions& options) {
 std::vector<ArrayFacts> array_facts(const StoreSummary& summary) {
   std::vector<ArrayFacts> facts;
   for (const auto& matrix : summary.matrices) {
-    facts.push_back({matrix.name,
-                     {matrix.rows, matrix.cols},
-                     {matrix.rows, matrix.cols, matrix.smallest, matrix.largest, matrix.mean, matrix.trace}});
+    facts.push_back({matrix.name, {matrix.entries.rows, matrix.entries.cols}, matrix.entries});
   }
   return facts;
 }
@@ -55,17 +41,15 @@ StoreSummary store(const KernelOptions& options, const KernelRequest& request, c
   StoreOptions how{.kind = request.kind, .precision = request.precision, .memory = request.memory};
   how.existing = existing(options);
   how.progress = &bar;
-  how.settings = file_settings(options, settings, data.train);
+  how.settings = file_settings(options.common, settings, data.train);
   how.beside = labels.arrays();
   return store_gram(options.out, options.parsed_networks(), blocks, how, backend);
 }
 
-double rate(const StoreSummary& summary) { return summary.pairs / std::max(summary.seconds, 1e-9); }
-
 Json summary_json(const StoreSummary& summary) {
   Json json;
   if (summary.complete_before) {
-    for (const auto& matrix : summary.matrices) json["arrays"][matrix.name]["shape"] = {matrix.rows, matrix.cols};
+    for (const auto& [name, entries] : summary.matrices) json["arrays"][name]["shape"] = {entries.rows, entries.cols};
   } else {
     json["arrays"] = arrays_json(array_facts(summary));
   }
@@ -74,7 +58,7 @@ Json summary_json(const StoreSummary& summary) {
   json["quadrature_error"] = summary.quadrature_error;
   json["seconds"] = summary.seconds;
   json["pairs"] = static_cast<std::int64_t>(summary.pairs);
-  json["pairs_per_second"] = rate(summary);
+  json["pairs_per_second"] = pairs_per_second(summary.pairs, summary.seconds);
   json["pairs_kept"] = static_cast<std::int64_t>(summary.pairs_kept);
   json["complete_before"] = summary.complete_before;
   json["panels"] = summary.panels;
@@ -87,7 +71,7 @@ std::string summary_text(const KernelOptions& options, const StoreSummary& summa
   if (summary.complete_before) return fmt::format("{} was complete already\n", options.out);
   std::string text = table_text(array_table(array_facts(summary)));
   if (summary.quadrature_error > 0) text += fmt::format("quadrature error  {:.1e}\n", summary.quadrature_error);
-  text += fmt::format("{:.3g} s, {:.3g} pairs/s", summary.seconds, rate(summary));
+  text += fmt::format("{:.3g} s, {:.3g} pairs/s", summary.seconds, pairs_per_second(summary.pairs, summary.seconds));
   if (summary.pairs_kept > 0) {
     text += fmt::format(", {:.3g} % kept from earlier runs",
                         100 * summary.pairs_kept / (summary.pairs + summary.pairs_kept));
@@ -95,9 +79,7 @@ std::string summary_text(const KernelOptions& options, const StoreSummary& summa
   if (const auto peak = peak_memory()) {
     text += fmt::format(", {} of memory at most", bytes_text(static_cast<double>(*peak)));
   }
-  text += fmt::format("\nwritten to {}\n", options.out);
-  if (options.common.report) text += fmt::format("report in {}\n", *options.common.report);
-  return text;
+  return text + "\n" + files_text(options.common, options.out);
 }
 
 /// A page needs whole matrices, so it is refused before the work where they do not fit.
@@ -116,7 +98,7 @@ Json write_page(const KernelOptions& options, const StoreSummary& summary, const
   answer.pairs = summary.pairs;
   for (const auto& matrix : summary.matrices) {
     const StoredGram gram(options.out, matrix.name);
-    answer.matrices.push_back({matrix.name, gram.read(0, 0, matrix.rows, matrix.cols), {}});
+    answer.matrices.push_back({matrix.name, gram.read(0, 0, matrix.entries.rows, matrix.entries.cols), {}});
     stop_if_interrupted();
   }
   return write_kernel_page(*options.common.report, options.networks.front(), answer, train, settings,

@@ -1,6 +1,5 @@
 #include "widelimit/analysis/spectrum.hpp"
 
-#include "widelimit/analysis/entries.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <gtest/gtest.h>
@@ -135,22 +134,6 @@ TEST(NeighbourAccuracy, OfPointsOnALine) {
   EXPECT_NEAR(neighbour_accuracy(gram, std::vector<Index>{0, 0, 1, 1, 0}), 1.0, 0);
   EXPECT_NEAR(neighbour_accuracy(gram, std::vector<Index>{0, 0, 1, 1, 1}), 0.8, 1e-15);
   EXPECT_EQ(neighbour_accuracy(Matrix<double>(1, 1), std::vector<Index>{0}), 0.0);
-}
-
-TEST(Entries, AreSummarised) {
-  Matrix<float> matrix(2, 2);
-  matrix(0, 0) = 1;
-  matrix(0, 1) = -2;
-  matrix(1, 1) = 5;
-  matrix(1, 0) = 0;
-  const Entries entries = summarise(AnyMatrix(std::move(matrix)));
-  EXPECT_EQ(entries.smallest, -2);
-  EXPECT_EQ(entries.largest, 5);
-  EXPECT_EQ(entries.mean, 1);
-  EXPECT_EQ(entries.trace, 6);
-  EXPECT_FALSE(summarise(Matrix<double>(2, 3)).trace);
-  EXPECT_EQ(code_of([] { (void)summarise(filled<float>(2, [](Index, Index) { return std::nanf(""); })); }),
-            Code::numerical);
 }
 
 }  // namespace

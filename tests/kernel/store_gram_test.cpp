@@ -90,11 +90,11 @@ TEST(StoreGram, SummaryIsThatOfTheEntries) {
     trace += k(i, i);
   }
   ASSERT_EQ(summary.matrices.size(), 1U);
-  EXPECT_EQ(summary.matrices[0].smallest, *std::min_element(k.data(), k.data() + 360000));
-  EXPECT_EQ(summary.matrices[0].largest, *std::max_element(k.data(), k.data() + 360000));
+  EXPECT_EQ(summary.matrices[0].entries.smallest, *std::min_element(k.data(), k.data() + 360000));
+  EXPECT_EQ(summary.matrices[0].entries.largest, *std::max_element(k.data(), k.data() + 360000));
   // 360,000 additions of one sign, each within half an ulp.
-  EXPECT_NEAR(summary.matrices[0].mean * 360000, sum, 1e-10 * sum);
-  EXPECT_NEAR(*summary.matrices[0].trace, trace, 1e-12 * trace);
+  EXPECT_NEAR(summary.matrices[0].entries.mean * 360000, sum, 1e-10 * sum);
+  EXPECT_NEAR(*summary.matrices[0].entries.trace, trace, 1e-12 * trace);
   EXPECT_EQ(summary.pairs, 600 * 601 / 2);
   EXPECT_EQ(summary.pairs_kept, 0);
 }

@@ -35,7 +35,7 @@ class NamedBackend : public Backend {
   void tile(const Recipe&, const Loaded&, Range, const Loaded&, Range,
             std::span<const MatrixView<double>>) const override {}
   void diagonal(const Recipe&, const Loaded&, MatrixView<double>) const override {}
-  Index tile_edge(const Recipe&, Precision) const override { return 1; }
+  Index tile_edge(const Recipe&) const override { return 1; }
   void for_each(Index, const std::function<void(Index)>&, const std::function<void()>&) const override {}
 };
 

@@ -69,7 +69,7 @@ class Backend {
   virtual void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const = 0;
 
   /// Edge length of the square tiles this back end likes for a recipe.
-  [[nodiscard]] virtual Index tile_edge(const Recipe& recipe, Precision precision) const = 0;
+  [[nodiscard]] virtual Index tile_edge(const Recipe& recipe) const = 0;
   /// Runs task(0) … task(count−1), in any order, on all workers; the first exception stops the rest and is
   /// rethrown. `after` is called on the calling thread between tasks and at the end, and stops the work by throwing.
   virtual void for_each(Index count, const std::function<void(Index)>& task,

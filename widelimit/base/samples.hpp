@@ -30,6 +30,11 @@ struct SampleView {
   [[nodiscard]] Index count() const {
     return std::visit([](const auto& rows) { return rows.rows; }, values);
   }
+  /// `size` samples from `begin` on.
+  [[nodiscard]] SampleView part(Index begin, Index size) const {
+    return std::visit([&](const auto& rows) { return SampleView(rows.block(begin, 0, size, rows.cols), shape); },
+                      values);
+  }
 };
 
 }  // namespace widelimit

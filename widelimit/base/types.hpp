@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,6 +13,8 @@ using Index = std::ptrdiff_t;
 
 /// The arithmetic of one call.
 enum class Precision : std::uint8_t { f32, f64 };
+template <std::floating_point T>
+constexpr Precision precision_of = sizeof(T) == sizeof(float) ? Precision::f32 : Precision::f64;
 
 [[nodiscard]] std::string_view to_string(Precision precision);
 [[nodiscard]] Precision parse_precision(std::string_view text);

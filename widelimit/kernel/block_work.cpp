@@ -1,23 +1,16 @@
 #include "widelimit/kernel/block_work.hpp"
 
-#include "widelimit/backend/overflow.hpp"
 #include "widelimit/base/checksum.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
+#include "widelimit/kernel/own_pairs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <mutex>
 
 namespace widelimit {
 
 namespace {
-
-SampleView part_of_samples(const SampleView& x, Range range) {
-  return std::visit(
-      [&](const auto& rows) { return SampleView(rows.block(range.begin, 0, range.size(), rows.cols), x.shape); },
-      x.values);
-}
 
 /// Samples of a range, loaded when they are first needed.
 struct Panel {
@@ -90,13 +83,13 @@ std::uint64_t add_to_sum(MatrixView<const T> tile, std::uint64_t sum) {
 template <typename T>
 class BlockWork {
  public:
-  BlockWork(const BlockJob& job, const Backend& backend, GramStore& store, StoreProgress& progress)
+  BlockWork(const BlockJob& job, const Backend& backend, GramStore& store, PairProgress& progress)
       : job_(job),
         recipe_(*job.recipe),
         backend_(backend),
         store_(store),
         progress_(progress),
-        edge_(job.edge(backend, precision_of<T>)),
+        edge_(job.edge(backend)),
         counts_(static_cast<std::size_t>(recipe_.outputs)) {}
 
   std::vector<EntryCount> run(const PanelPlan& plan) {
@@ -163,7 +156,7 @@ class BlockWork {
 
   void load(Panel& panel) {
     if (panel.loaded) return;
-    panel.loaded = backend_.load(recipe_, part_of_samples(*panel.samples, panel.range), precision_of<T>,
+    panel.loaded = backend_.load(recipe_, panel.samples->part(panel.range.begin, panel.range.size()), precision_of<T>,
                                  [&](Index) { progress_.tell(); });
     panel.diagonal = Matrix<double>(recipe_.outputs, panel.range.size());
     if (job_.symmetric()) backend_.diagonal(recipe_, *panel.loaded, panel.diagonal.view());
@@ -205,7 +198,7 @@ class BlockWork {
     const Range row_range = within(tile.rows, rows);
     if (job_.symmetric() && tile.on_diagonal()) {
       backend_.mirrored_tile(recipe_, *rows.loaded, row_range, row_range, outputs, outputs);
-      set_diagonal(row_range, rows.diagonal, outputs);
+      set_own_pairs<T>(rows.diagonal.view(), row_range, outputs);
     } else {
       backend_.tile(recipe_, *rows.loaded, row_range, *cols.loaded, within(tile.cols, cols), outputs);
     }
@@ -225,19 +218,6 @@ class BlockWork {
     progress_.add(job_.pairs(tile));
   }
 
-  /// Each sample with itself.
-  static void set_diagonal(Range square, const Matrix<double>& diagonal, const std::vector<MatrixView<T>>& outputs) {
-    for (std::size_t s = 0; s < outputs.size(); ++s) {
-      for (Index i = 0; i < square.size(); ++i) {
-        const auto value = static_cast<T>(diagonal(static_cast<Index>(s), square.begin + i));
-        if (!std::isfinite(value)) {
-          report_overflow(static_cast<Index>(s), square.begin + i, square.begin + i, precision_of<T>);
-        }
-        outputs[s](i, i) = value;
-      }
-    }
-  }
-
   EntryCount count(const Tile& tile, MatrixView<const T> upper) const {
     EntryCount result = count_entries(upper);
     if (mirrored(tile)) result.sum *= 2;
@@ -251,7 +231,7 @@ class BlockWork {
   const Recipe& recipe_;
   const Backend& backend_;
   GramStore& store_;
-  StoreProgress& progress_;
+  PairProgress& progress_;
   Index edge_;
   TilePool<T> pool_;
   std::vector<EntryCount> counts_;
@@ -273,7 +253,7 @@ std::uint64_t BlockJob::key(const Tile& tile) const {
 }
 
 std::size_t tile_bytes(const Backend& backend, const BlockJob& job, Precision precision) {
-  const auto edge = static_cast<std::size_t>(job.edge(backend, precision));
+  const auto edge = static_cast<std::size_t>(job.edge(backend));
   const std::size_t entry = precision == Precision::f32 ? 4 : 8;
   // The outputs, one of them mirrored, and the correlations the back end starts from.
   const std::size_t tiles = static_cast<std::size_t>(job.recipe->outputs) + 1;
@@ -295,13 +275,13 @@ void each_panel_pair(const BlockJob& job, const PanelPlan& plan, Index edge, con
 
 template <std::floating_point T>
 std::vector<EntryCount> run_block(const BlockJob& job, const PanelPlan& plan, const Backend& backend, GramStore& store,
-                                  StoreProgress& progress) {
+                                  PairProgress& progress) {
   return BlockWork<T>(job, backend, store, progress).run(plan);
 }
 
 template std::vector<EntryCount> run_block<float>(const BlockJob&, const PanelPlan&, const Backend&, GramStore&,
-                                                  StoreProgress&);
+                                                  PairProgress&);
 template std::vector<EntryCount> run_block<double>(const BlockJob&, const PanelPlan&, const Backend&, GramStore&,
-                                                   StoreProgress&);
+                                                   PairProgress&);
 
 }  // namespace widelimit

@@ -1,12 +1,11 @@
 #pragma once
 
 #include "widelimit/backend/backend.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/kernel/cut.hpp"
 #include "widelimit/kernel/gram_store.hpp"
+#include "widelimit/kernel/pair_progress.hpp"
 #include "widelimit/kernel/panels.hpp"
 
-#include <atomic>
 #include <limits>
 
 namespace widelimit {
@@ -38,25 +37,11 @@ struct BlockJob {
     return symmetric() ? tile.upper_pairs() : tile.rows.size() * tile.cols.size();
   }
   /// Edge of its tiles.
-  [[nodiscard]] Index edge(const Backend& backend, Precision precision) const {
-    return cut_edge(x1.count(), columns().count(), backend.tile_edge(*recipe, precision));
+  [[nodiscard]] Index edge(const Backend& backend) const {
+    return cut_edge(x1.count(), columns().count(), backend.tile_edge(*recipe));
   }
   /// Number of a tile, the same whatever the panels.
   [[nodiscard]] std::uint64_t key(const Tile& tile) const;
-};
-
-/// Pairs done by this run, counted from any thread, told from the calling one.
-class StoreProgress {
- public:
-  StoreProgress(Progress* progress, Index total) : pulse_(progress, total, "pairs"), total_(total) {}
-  void add(Index pairs) { done_ += pairs; }
-  void tell() { pulse_.at(std::min<Index>(done_, total_)); }
-  [[nodiscard]] Index done() const { return done_; }
-
- private:
-  Pulse pulse_;
-  Index total_;
-  std::atomic<Index> done_ = 0;
 };
 
 /// Bytes of the tiles that `backend` has under way at once.
@@ -70,6 +55,6 @@ void each_panel_pair(const BlockJob& job, const PanelPlan& plan, Index edge, con
 /// each of its matrices.
 template <std::floating_point T>
 std::vector<EntryCount> run_block(const BlockJob& job, const PanelPlan& plan, const Backend& backend, GramStore& store,
-                                  StoreProgress& progress);
+                                  PairProgress& progress);
 
 }  // namespace widelimit

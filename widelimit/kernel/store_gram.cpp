@@ -108,7 +108,7 @@ void plan(Work& work, std::size_t samples, std::size_t records, const StoreOptio
   const std::size_t budget = options.memory.value_or(samples + available_memory().value_or(2 * usual_memory) / 2);
   for (const BlockJob& job : work.jobs) {
     PanelNeeds needs{.rows = job.x1.count(), .cols = job.columns().count(), .symmetric = job.symmetric()};
-    needs.edge = job.edge(backend, options.precision);
+    needs.edge = job.edge(backend);
     needs.sample_bytes = backend.loaded_bytes(*job.recipe, options.precision);
     needs.fixed_bytes = samples + records * sizeof(Journal::Record) + tile_bytes(backend, job, options.precision);
     needs.budget = budget;
@@ -127,11 +127,9 @@ double quadrature_error(const Work& work, std::span<const Network> networks, std
       const Index step = std::max<Index>(1, work.plans[k * blocks.size()].cols);
       for (Index first = 0; first < x.count(); first += step) {
         const Index count = std::min(step, x.count() - first);
-        const SampleView part = std::visit(
-            [&](const auto& rows) { return SampleView(rows.block(first, 0, count, rows.cols), x.shape); }, x.values);
         Pulse pulse(options.progress, x.count(), "samples");
-        const auto loaded =
-            backend.load(work.recipes[k], part, options.precision, [&](Index done) { pulse.at(first + done); });
+        const auto loaded = backend.load(work.recipes[k], x.part(first, count), options.precision,
+                                         [&](Index done) { pulse.at(first + done); });
         error = std::max(error, loaded->quadrature_error());
       }
     }
@@ -152,11 +150,11 @@ double stored_quadrature_error(const GramStore& store) {
   return settings.is_object() ? settings.value("quadrature_error", 0.0) : 0.0;
 }
 
-Index finished_pairs(const Work& work, const GramStore& store, const StoreOptions& options, const Backend& backend) {
+Index finished_pairs(const Work& work, const GramStore& store, const Backend& backend) {
   Index pairs = 0;
   for (std::size_t k = 0; k < work.jobs.size() && store.resumed(); ++k) {
     const BlockJob& job = work.jobs[k];
-    const Index edge = job.edge(backend, options.precision);
+    const Index edge = job.edge(backend);
     each_panel_pair(job, work.plans[k], edge, [&](Range, Range, const std::vector<Tile>& tiles) {
       for (const Tile& tile : tiles) pairs += store.finished(job.key(tile)) ? job.pairs(tile) : 0;
     });
@@ -168,21 +166,21 @@ void compute(const Work& work, const StoreOptions& options, const Backend& backe
              StoreSummary& summary) {
   Index total = 0;
   for (const BlockJob& job : work.jobs) total += job.pairs();
-  const Index kept = finished_pairs(work, store, options, backend);
-  StoreProgress progress(options.progress, total - kept);
+  const Index kept = finished_pairs(work, store, backend);
+  PairProgress progress(options.progress, total - kept);
   for (std::size_t k = 0; k < work.jobs.size(); ++k) {
     const BlockJob& job = work.jobs[k];
     const auto counts = options.precision == Precision::f32
                             ? run_block<float>(job, work.plans[k], backend, store, progress)
                             : run_block<double>(job, work.plans[k], backend, store, progress);
     for (std::size_t s = 0; s < counts.size(); ++s) {
-      StoreSummary::Matrix& matrix = summary.matrices[job.first_matrix + s];
-      const double entries = static_cast<double>(matrix.rows) * static_cast<double>(matrix.cols);
-      if (entries == 0) continue;
-      matrix.smallest = counts[s].smallest;
-      matrix.largest = counts[s].largest;
-      matrix.mean = counts[s].sum / entries;
-      if (job.symmetric()) matrix.trace = counts[s].trace;
+      Entries& entries = summary.matrices[job.first_matrix + s].entries;
+      const double count = static_cast<double>(entries.rows) * static_cast<double>(entries.cols);
+      if (count == 0) continue;
+      entries.smallest = counts[s].smallest;
+      entries.largest = counts[s].largest;
+      entries.mean = counts[s].sum / count;
+      if (job.symmetric()) entries.trace = counts[s].trace;
     }
   }
   summary.pairs = static_cast<double>(progress.done());
@@ -198,7 +196,7 @@ StoreSummary store_gram(const std::filesystem::path& path, std::span<const Netwo
   Work work = lay_out_work(networks, blocks, options);
   StoreSummary summary;
   for (const TiledMatrix& matrix : work.matrices) {
-    summary.matrices.push_back({matrix.name, matrix.rows, matrix.cols, 0, 0, 0, std::nullopt});
+    summary.matrices.push_back({matrix.name, {.rows = matrix.rows, .cols = matrix.cols}});
   }
   for (const Recipe& recipe : work.recipes) summary.routes.push_back(backend.route(recipe, options.precision));
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/data/array.hpp"
+#include "widelimit/kernel/entries.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/gram_store.hpp"
 
@@ -36,14 +37,9 @@ struct StoreOptions {
 struct StoreSummary {
   struct Matrix {
     std::string name;
-    Index rows = 0;
-    Index cols = 0;
-    double smallest = 0;
-    double largest = 0;
-    double mean = 0;
-    std::optional<double> trace;  ///< of a symmetric one
+    Entries entries;  ///< only rows and columns where the file was complete before
   };
-  std::vector<Matrix> matrices;     ///< without numbers where the file was complete before
+  std::vector<Matrix> matrices;
   bool complete_before = false;     ///< nothing was left to do
   std::vector<std::string> routes;  ///< of each network, in words
   double quadrature_error = 0.0;

@@ -1,27 +1,12 @@
 #include "widelimit/kernel/tiles.hpp"
 
-#include "widelimit/backend/overflow.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/kernel/cut.hpp"
-
-#include <atomic>
-#include <cmath>
+#include "widelimit/kernel/own_pairs.hpp"
+#include "widelimit/kernel/pair_progress.hpp"
 
 namespace widelimit {
 
 namespace {
-
-/// Counts finished pairs from any thread, tells the caller's Progress from its own.
-class PairCounter {
- public:
-  PairCounter(Progress* progress, Index total) : pulse_(progress, total, "pairs") {}
-  void add(Index pairs) { done_ += pairs; }
-  void tell() { pulse_.at(done_); }
-
- private:
-  std::atomic<Index> done_ = 0;
-  Pulse pulse_;
-};
 
 template <typename T>
 std::vector<MatrixView<T>> blocks(const std::vector<MatrixView<T>>& outputs, Range rows, Range cols) {
@@ -38,46 +23,39 @@ void fill_rectangle(const Backend& backend, const Recipe& recipe, const Loaded& 
                     const std::vector<MatrixView<T>>& outputs, Progress* progress) {
   const Index n1 = x1.count();
   const Index n2 = x2.count();
-  const Index edge = cut_edge(n1, n2, backend.tile_edge(recipe, precision_of<T>));
+  const Index edge = cut_edge(n1, n2, backend.tile_edge(recipe));
   const std::vector<Tile> tiles = rectangle_tiles({0, n1}, {0, n2}, edge);
-  PairCounter counter(progress, n1 * n2);
+  PairProgress pairs(progress, n1 * n2);
   backend.for_each(
       static_cast<Index>(tiles.size()),
       [&](Index k) {
         const auto& [rows, cols] = tiles[static_cast<std::size_t>(k)];
         backend.tile(recipe, x1, rows, x2, cols, blocks(outputs, rows, cols));
-        counter.add(rows.size() * cols.size());
+        pairs.add(rows.size() * cols.size());
       },
-      [&] { counter.tell(); });
+      [&] { pairs.tell(); });
 }
 
 template <std::floating_point T>
 void fill_symmetric(const Backend& backend, const Recipe& recipe, const Loaded& x,
                     const std::vector<MatrixView<T>>& outputs, Progress* progress) {
   const Index n = x.count();
-  const Index edge = cut_edge(n, n, backend.tile_edge(recipe, precision_of<T>));
+  const Index edge = cut_edge(n, n, backend.tile_edge(recipe));
   Matrix<double> diagonal(recipe.outputs, n);
   backend.diagonal(recipe, x, diagonal.view());
 
   const std::vector<Tile> tiles = upper_tiles({0, n}, edge);
-  PairCounter counter(progress, n * (n + 1) / 2);
+  PairProgress pairs(progress, n * (n + 1) / 2);
   const auto fill = [&](const Tile& tile) {
     const auto& [rows, cols] = tile;
     const auto upper = blocks(outputs, rows, cols);
     backend.mirrored_tile(recipe, x, rows, cols, upper, blocks(outputs, cols, rows));
-    counter.add(tile.upper_pairs());
-    if (!tile.on_diagonal()) return;
-    for (std::size_t s = 0; s < outputs.size(); ++s) {
-      for (Index i = rows.begin; i < rows.end; ++i) {
-        const auto value = static_cast<T>(diagonal(static_cast<Index>(s), i));
-        if (!std::isfinite(value)) report_overflow(static_cast<Index>(s), i, i, precision_of<T>);
-        outputs[s](i, i) = value;
-      }
-    }
+    pairs.add(tile.upper_pairs());
+    if (tile.on_diagonal()) set_own_pairs<T>(diagonal.view(), rows, upper);
   };
   backend.for_each(
       static_cast<Index>(tiles.size()), [&](Index k) { fill(tiles[static_cast<std::size_t>(k)]); },
-      [&] { counter.tell(); });
+      [&] { pairs.tell(); });
 }
 
 template void fill_rectangle(const Backend&, const Recipe&, const Loaded&, const Loaded&,

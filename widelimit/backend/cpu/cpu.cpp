@@ -113,7 +113,7 @@ class Cpu final : public Backend {
 
   /// Vectors: the matrix product packs both sides of each tile anew, so tiles are large. Planes: 16 pairs at a time;
   /// equal positions alone are so little work that tiles are larger. General images: a pair is work enough.
-  [[nodiscard]] Index tile_edge(const Recipe& recipe, Precision /*precision*/) const override {
+  [[nodiscard]] Index tile_edge(const Recipe& recipe) const override {
     if (recipe.on_vectors()) return 1024;
     if (!cpu::plane_obstacle(recipe).empty()) return 4;
     return recipe.all_pairs ? 16 : 64;

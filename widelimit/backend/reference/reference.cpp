@@ -85,7 +85,7 @@ class Reference final : public Backend {
     }
   }
 
-  [[nodiscard]] Index tile_edge(const Recipe&, Precision) const override { return 16; }
+  [[nodiscard]] Index tile_edge(const Recipe&) const override { return 16; }
 
   void for_each(Index count, const std::function<void(Index)>& task,
                 const std::function<void()>& after) const override {

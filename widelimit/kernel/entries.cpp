@@ -1,4 +1,4 @@
-#include "widelimit/analysis/entries.hpp"
+#include "widelimit/kernel/entries.hpp"
 
 #include "widelimit/base/error.hpp"
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "widelimit/base/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace widelimit {
+
+/// Pairs of samples that are done: counted from any thread, told from the calling one.
+class PairProgress {
+ public:
+  PairProgress(Progress* progress, Index total) : pulse_(progress, total, "pairs"), total_(total) {}
+  void add(Index pairs) { done_ += pairs; }
+  void tell() { pulse_.at(std::min<Index>(done_, total_)); }
+  [[nodiscard]] Index done() const { return done_; }
+
+ private:
+  Pulse pulse_;
+  Index total_;
+  std::atomic<Index> done_ = 0;
+};
+
+}  // namespace widelimit
