@@ -7,18 +7,11 @@ With w_std = √2 and Σ⁰ = ⟨x,x'⟩/d, layer by layer                      
 where a frozen layer adds no Σ to Θ. Two orders: `prefix` repeats the recursion for each number of frozen layers, as
 the program of Arora et al. for the UCI sets does; `shared` carries one Σ for all of them, which is 3 times as fast.
 
-Speaks one line at a time with the benchmark that starts it, so that its timings can be taken in turn with ours:
-
-    compute ORDER FILE   writes the matrices [depth, frozen], frozen ≤ depth, to FILE (raw, in order); answers "ok"
-    time ORDER           answers the seconds of one evaluation
-    quit
+A question is the ORDER; the answer are the matrices [depth, frozen], frozen ≤ depth, in order.
 """
 
-import argparse
-import sys
-import time
-
 import numpy as np
+from conversation import converse, parser, read_input
 
 
 def step(sigma):
@@ -62,30 +55,13 @@ ORDERS = {"prefix": sweep_by_prefix, "shared": sweep_shared}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--precision", choices=["f32", "f64"], required=True)
-    parser.add_argument("--input", required=True, help="raw little-endian float64, row by row")
-    parser.add_argument("--rows", type=int, required=True)
-    parser.add_argument("--cols", type=int, required=True)
-    parser.add_argument("--hidden", type=int, default=4)
-    arguments = parser.parse_args()
-
-    dtype = np.float64 if arguments.precision == "f64" else np.float32
-    x = np.fromfile(arguments.input, dtype="<f8").reshape(arguments.rows, arguments.cols).astype(dtype)
-    print("ready", flush=True)
-
-    for line in sys.stdin:
-        verb, *rest = line.split()
-        if verb == "quit":
-            break
-        order = ORDERS[rest[0]]
-        if verb == "compute":
-            order(x, arguments.hidden)[np.tril_indices(arguments.hidden + 1)].tofile(rest[1])
-            print("ok", flush=True)
-        elif verb == "time":
-            start = time.perf_counter()
-            order(x, arguments.hidden)
-            print(time.perf_counter() - start, flush=True)
+    options = parser(__doc__)
+    options.add_argument("--cols", type=int, required=True)
+    options.add_argument("--hidden", type=int, default=4)
+    arguments = options.parse_args()
+    x = read_input(arguments, arguments.cols)
+    lower = np.tril_indices(arguments.hidden + 1)
+    converse(lambda order: ORDERS[order](x, arguments.hidden), lambda grams: grams[lower])
 
 
 if __name__ == "__main__":
