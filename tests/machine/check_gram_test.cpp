@@ -1,0 +1,90 @@
+#include "widelimit/machine/check_gram.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace widelimit {
+namespace {
+
+template <typename T>
+Matrix<T> smooth_gram(Index n) {
+  Matrix<T> k(n, n);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) k(i, j) = static_cast<T>(std::exp(-std::abs(static_cast<double>(i - j)) / 9));
+  }
+  return k;
+}
+
+template <typename T>
+std::string complaint(const Matrix<T>& k, int threads = 0) {
+  try {
+    check_gram(k.view(), threads);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::input);
+    return error.what();
+  }
+  return "";
+}
+
+template <typename T>
+class CheckGram : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(CheckGram, Precisions);
+
+TYPED_TEST(CheckGram, TakesSymmetricMatricesOfAnySize) {
+  for (const Index n : {1, 2, 37, 200}) EXPECT_EQ(complaint(smooth_gram<TypeParam>(n)), "") << n;
+  EXPECT_EQ(complaint(Matrix<TypeParam>(3, 3)), "");
+}
+
+TYPED_TEST(CheckGram, RefusesWhatIsNotSquareOrEmpty) {
+  EXPECT_NE(complaint(Matrix<TypeParam>(2, 3)).find("2 by 3"), std::string::npos);
+  EXPECT_NE(complaint(Matrix<TypeParam>(0, 0)).find("empty"), std::string::npos);
+}
+
+TYPED_TEST(CheckGram, NamesTheEntryThatIsNotFinite) {
+  for (const auto bad : {std::numeric_limits<TypeParam>::quiet_NaN(), std::numeric_limits<TypeParam>::infinity()}) {
+    for (const auto& [i, j] : {std::pair<Index, Index>{5, 90}, {90, 5}, {41, 41}}) {
+      auto k = smooth_gram<TypeParam>(100);
+      k(i, j) = bad;
+      EXPECT_NE(complaint(k).find("entry (" + std::to_string(i) + ", " + std::to_string(j) + ")"), std::string::npos);
+    }
+    auto k = smooth_gram<TypeParam>(100);  // infinity in both halves: their difference is no number either
+    k(3, 4) = k(4, 3) = bad;
+    EXPECT_NE(complaint(k).find("entry (3, 4)"), std::string::npos);
+  }
+}
+
+TYPED_TEST(CheckGram, ToleratesRoundingAndNamesThePairBeyondIt) {
+  auto k = smooth_gram<TypeParam>(100);
+  const TypeParam epsilon = std::numeric_limits<TypeParam>::epsilon();
+  k(70, 2) += 8 * epsilon;
+  EXPECT_EQ(complaint(k), "");
+  k(70, 2) += 1000 * epsilon;
+  k(95, 80) += TypeParam(0.5);  // a later pair, which another thread may meet first
+  for (const int threads : {1, 2, 5}) {
+    EXPECT_NE(complaint(k, threads).find("(2, 70)"), std::string::npos);
+    EXPECT_NE(complaint(k, threads).find("(70, 2)"), std::string::npos);
+  }
+}
+
+TEST(CheckGramScale, IsTakenFromTheDiagonal) {
+  Matrix<double> k(2, 2);
+  k(0, 0) = 1e200;
+  k(1, 1) = 1e200;
+  k(0, 1) = 1e180;
+  k(1, 0) = -1e180;  // rounding beside 1e200
+  EXPECT_EQ(complaint(k), "");
+  k(0, 0) = 1e-200;
+  k(1, 1) = 1e-200;
+  k(0, 1) = 1e-201;
+  k(1, 0) = 1.1e-201;
+  EXPECT_NE(complaint(k), "");
+}
+
+}  // namespace
+}  // namespace widelimit

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "widelimit/base/samples.hpp"
+
+namespace widelimit {
+
+/// Error{input} unless K can be a Gram matrix: square, at least one sample, finite, symmetric. Names an entry that is
+/// not finite, or a pair that differs with both values. Our kernels are exactly symmetric; those of others may round
+/// the two halves differently, so |K_ij − K_ji| ≤ 64 ε √|K_ii K_jj| passes, ε that of the matrix.  O(n²).
+void check_gram(const AnyView& k, int threads = 0);
+
+}  // namespace widelimit

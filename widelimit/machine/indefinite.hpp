@@ -1,0 +1,25 @@
+#pragma once
+
+#include "widelimit/base/samples.hpp"
+
+#include <string>
+
+namespace widelimit {
+
+/// Why K has no Cholesky factor, and the ridge that would give it one.
+struct Indefinite {
+  Index minor = 0;      ///< order of the first leading minor that is not positive
+  double smallest = 0;  ///< eigenvalue of K; beyond 4,000 samples an upper bound, by Lanczos' method
+  double norm = 0;      ///< largest eigenvalue in absolute value; there a lower bound
+  double lambda = 0;    ///< K + λ/2·I is positive definite by twice the rounding n ε ‖K‖ of its entries
+  std::string message;  ///< the same as a sentence
+};
+
+/// Of a K that is finite and symmetric, after its factorisation failed at `minor`.  O(n³) and n² doubles up to 4,000
+/// samples; beyond, 100 products with K.
+[[nodiscard]] Indefinite diagnose(const AnyView& k, Index minor);
+
+/// The same from eigenvalues somebody else has found; `epsilon` is that of the entries of K.
+[[nodiscard]] Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, double epsilon);
+
+}  // namespace widelimit

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "widelimit/base/types.hpp"
+
+// LAPACK inside OpenBLAS, which ships no header for it. Matrices are column-major: the upper triangle of a symmetric
+// row-major matrix is LAPACK's lower one, "L".
+extern "C" {
+void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int* info);
+void spotrf_(const char* triangle, const int* n, float* a, const int* lda, int* info);
+void dpocon_(const char* triangle, const int* n, const double* a, const int* lda, const double* norm,
+             double* reciprocal, double* work, int* integers, int* info);
+void spocon_(const char* triangle, const int* n, const float* a, const int* lda, const float* norm, float* reciprocal,
+             float* work, int* integers, int* info);
+void dsyevr_(const char* job, const char* range, const char* triangle, const int* n, double* a, const int* lda,
+             const double* low, const double* high, const int* first, const int* last, const double* tolerance,
+             int* found, double* values, double* vectors, const int* ldz, int* support, double* work,
+             const int* work_size, int* integers, const int* integers_size, int* info);
+void dsterf_(const int* n, double* diagonal, double* beside, int* info);
+void dgeqrt_(const int* m, const int* n, const int* block, double* a, const int* lda, double* t, const int* ldt,
+             double* work, int* info);
+void dpbtrf_(const char* triangle, const int* n, const int* band, double* a, const int* lda, int* info);
+void dsbevd_(const char* job, const char* triangle, const int* n, const int* band, double* a, const int* lda,
+             double* values, double* vectors, const int* ldz, double* work, const int* work_size, int* integers,
+             const int* integers_size, int* info);
+}
+
+namespace widelimit {
+
+/// A size as BLAS and LAPACK take it. Error{resource} beyond what they can count.
+[[nodiscard]] int lapack_size(Index n);
+
+/// While alive, BLAS calls of this thread run on `threads` threads, by team_size.
+class BlasTeam {
+ public:
+  explicit BlasTeam(int threads);
+  ~BlasTeam();
+  BlasTeam(const BlasTeam&) = delete;
+  BlasTeam& operator=(const BlasTeam&) = delete;
+
+ private:
+  int threads_before_;
+};
+
+}  // namespace widelimit
