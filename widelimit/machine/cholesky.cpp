@@ -1,6 +1,7 @@
 #include "widelimit/machine/cholesky.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/factor.hpp"
 #include "widelimit/machine/lapack.hpp"
@@ -64,6 +65,8 @@ Cholesky::Cholesky(const RidgeMatrix& a, Factor factor, int threads, Progress* p
 void Cholesky::factor_single() {
   const BlasTeam team(threads_);
   const Index n = samples_of(a_.k);
+  require_memory(sizeof(float) * static_cast<double>(n) * static_cast<double>(n), std::nullopt, "a Cholesky factor",
+                 "solve by conjugate gradients");
   single_ = Matrix<float>(n, n, Content::unset);
   norm_ = fill_upper(a_, single_.view(), threads_);
   if (factor_upper(single_.view(), progress_) == 0) condition_ = condition_of(single_.view(), norm_);
@@ -74,6 +77,8 @@ void Cholesky::factor_twice() {
   const BlasTeam team(threads_);
   const Index n = samples_of(a_.k);
   single_ = {};
+  require_memory(sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt, "a Cholesky factor",
+                 "ask for a float32 factor or solve by conjugate gradients");
   twice_ = Matrix<double>(n, n, Content::unset);
   norm_ = fill_upper(a_, twice_.view(), threads_);
   failed_minor_ = factor_upper(twice_.view(), progress_);

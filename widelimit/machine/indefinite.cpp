@@ -99,12 +99,11 @@ Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, d
   Indefinite result{minor, smallest, norm, 0, {}};
   const double rounding = static_cast<double>(samples) * epsilon * norm;
   result.lambda = rounded_up(2 * (std::max(-smallest, 0.0) + 2 * rounding));
-  result.message = fmt::format(
-      "the Gram matrix is not positive definite: its leading minor of order {} is not positive beyond rounding, its "
-      "smallest "
-      "eigenvalue "
-      "is {:.2g}, its largest {:.2g}; ",
-      minor, smallest, norm);
+  result.message = "the Gram matrix is not positive definite: ";
+  if (minor > 0) {
+    result.message += fmt::format("its leading minor of order {} is not positive beyond rounding, ", minor);
+  }
+  result.message += fmt::format("its smallest eigenvalue is {:.2g}, its largest {:.2g}; ", smallest, norm);
   result.message += norm > 0 ? fmt::format("a ridge of lambda = {:.2g} or more makes it so", result.lambda)
                              : std::string("any ridge lambda > 0 makes it so");
   return result;

@@ -8,7 +8,7 @@ namespace widelimit {
 
 /// Why K has no Cholesky factor, and the ridge that would give it one.
 struct Indefinite {
-  Index minor = 0;      ///< order of the first leading minor that is not positive
+  Index minor = 0;      ///< order of the first leading minor that is not positive; 0 where not known
   double smallest = 0;  ///< eigenvalue of K; beyond 4,000 samples an upper bound, by Lanczos' method
   double norm = 0;      ///< largest eigenvalue in absolute value; there a lower bound
   double lambda = 0;    ///< K + λ/2·I is positive definite by twice the rounding n ε ‖K‖ of its entries

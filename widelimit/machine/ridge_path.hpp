@@ -1,0 +1,57 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/machine/fit.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace widelimit {
+
+struct RidgePathOptions {
+  bool bias = false;
+  std::span<const double> weights = {};
+  int threads = 0;
+  Progress* progress = nullptr;
+
+  void validate() const;
+};
+
+/// One λ of a path: the machine, and what each sample would have been predicted without it.
+struct RidgePoint {
+  double lambda = 0;
+  Fit fit;
+  Matrix<double> left_out;  ///< samples × outputs: prediction for a sample by the machine of all others
+  /// Σ wᵢ ‖yᵢ − left_outᵢ‖²/Σ wᵢ; nothing where the fit did not end well.
+  std::optional<double> loo_error;
+  /// Share of weight whose class is missed; only where targets are one column of ±1, or all rows hold one high value
+  /// among low ones, the same two in all.
+  std::optional<double> loo_misclassified;
+};
+
+struct RidgePath {
+  std::vector<RidgePoint> points;  ///< in the order of the λ asked for
+
+  [[nodiscard]] const Matrix<double>& alpha(Index i) const { return points[static_cast<std::size_t>(i)].fit.alpha; }
+  [[nodiscard]] std::optional<double> loo_error(Index i) const { return points[static_cast<std::size_t>(i)].loo_error; }
+  [[nodiscard]] std::optional<double> loo_misclassified(Index i) const {
+    return points[static_cast<std::size_t>(i)].loo_misclassified;
+  }
+  /// The λ of least squared leave-one-out error, the largest among equals; nothing where no fit ended well.
+  [[nodiscard]] std::optional<Index> best() const;
+  /// The same by the share of missed classes, and among equals by the squared error.
+  [[nodiscard]] std::optional<Index> best_classifier() const;
+};
+
+/// fit_ridge for every λ, each with its exact leave-one-out predictions. With A = S K S + λ/2·I, S = √W, γ = A⁻¹S(y −
+/// b),
+///
+///     yᵢ − g₋ᵢ(xᵢ) = γᵢ/(sᵢ Mᵢᵢ),   M = A⁻¹, or A⁻¹ − vvᵀ/(sᵀv) with v = A⁻¹s where there is a bias,
+///
+/// which needs the diagonal of A⁻¹ for each λ. K is brought to the form of a band once, which a shift does not change
+/// (band_form.hpp).  O(8n³/3) for all, O(n² (200 + 2 outputs)) for each λ; 2n² doubles. [mathematics §2]
+[[nodiscard]] RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::span<const double> lambdas,
+                                   const RidgePathOptions& options = {});
+
+}  // namespace widelimit
