@@ -1,0 +1,239 @@
+#include "widelimit/machine/active_set.hpp"
+
+#include "widelimit/base/parallel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Below this a team takes longer to start than one thread to finish.
+constexpr Index worth_a_team = 32'768;
+
+std::size_t at(Index k) { return static_cast<std::size_t>(k); }
+
+std::vector<double> picked(std::span<const double> from, std::span<const Index> position) {
+  std::vector<double> result;
+  result.reserve(position.size());
+  for (const Index k : position) result.push_back(from[at(k)]);
+  return result;
+}
+
+/// pass(begin, size, result of the part) on parts of 0 … size−1; merge(result, begin) in order of the parts.
+template <typename Pass, typename Merge>
+void in_parts(Index size, int team, const Pass& pass, const Merge& merge) {
+  struct Part {
+    cpu::Best best;
+    double largest = 0;
+  };
+  if (size < worth_a_team || team == 1) {
+    Part part;
+    part.best = pass(0, size, part.largest);
+    merge(part.best, part.largest, 0);
+    return;
+  }
+  std::vector<Part> parts(at(team));
+  const Index share = (size / team + 15) / 16 * 16;
+#pragma omp parallel for num_threads(team) schedule(static)
+  for (int t = 0; t < team; ++t) {
+    const Index begin = std::min(size, t * share);
+    const Index end = t + 1 == team ? size : std::min(size, begin + share);
+    Part& part = parts[at(t)];
+    part.best = pass(begin, end - begin, part.largest);
+  }
+  for (int t = 0; t < team; ++t) merge(parts[at(t)].best, parts[at(t)].largest, std::min(size, t * share));
+}
+
+}  // namespace
+
+template <std::floating_point T>
+ActiveSet<T>::ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vector<Index> position,
+                        std::span<const double> a, std::span<const double> gradient, int team)
+    : columns_(columns),
+      position_(std::move(position)),
+      a_(picked(a, position_)),
+      gradient_(picked(gradient, position_)),
+      lower_(picked(problem.lower, position_)),
+      upper_(picked(problem.upper, position_)),
+      ridge_(problem.ridge.empty() ? std::vector<double>(a_.size()) : picked(problem.ridge, position_)),
+      diagonal_(a_.size()),
+      inverse_(a_.size()),
+      up_(a_.size()),
+      down_(a_.size()),
+      epsilon_(problem.epsilon),
+      equality_(problem.equality),
+      team_(team) {
+  double largest = 0;
+  for (Index k = 0; k < size(); ++k) {
+    diagonal_[at(k)] = columns_.diagonal(k) + ridge_[at(k)];
+    largest = std::max(largest, diagonal_[at(k)]);
+    mark(k);
+  }
+  const bool rounded = largest > 0 && problem.ridge.empty();
+  floor_ = rounded ? 1e-14 * largest : std::numeric_limits<double>::min();
+  for (Index k = 0; k < size(); ++k) inverse_[at(k)] = 1 / std::max(diagonal_[at(k)], floor_);
+  if (size() > 0) advance({columns_.column(0), 0.0, columns_.column(0), 0.0});
+}
+
+template <std::floating_point T>
+double ActiveSet<T>::room_up(Index k) const {
+  return epsilon_ > 0 && a_[at(k)] < 0 ? -a_[at(k)] : upper_[at(k)] - a_[at(k)];
+}
+
+template <std::floating_point T>
+double ActiveSet<T>::room_down(Index k) const {
+  return epsilon_ > 0 && a_[at(k)] > 0 ? a_[at(k)] : a_[at(k)] - lower_[at(k)];
+}
+
+template <std::floating_point T>
+void ActiveSet<T>::mark(Index k) {
+  const double a = a_[at(k)];
+  up_[at(k)] = a >= upper_[at(k)] ? infinity : (a >= 0 ? epsilon_ : -epsilon_);
+  down_[at(k)] = a <= lower_[at(k)] ? -infinity : (a > 0 ? epsilon_ : -epsilon_);
+}
+
+template <std::floating_point T>
+double ActiveSet<T>::shift(Index k, double d) {
+  double& a = a_[at(k)];
+  const double before = a;
+  if (d > 0 && d >= room_up(k)) {
+    a = epsilon_ > 0 && a < 0 ? 0 : upper_[at(k)];
+  } else if (d < 0 && -d >= room_down(k)) {
+    a = epsilon_ > 0 && a > 0 ? 0 : lower_[at(k)];
+  } else {
+    a += d;
+  }
+  mark(k);
+  return a - before;
+}
+
+template <std::floating_point T>
+void ActiveSet<T>::advance(const cpu::Moves<T>& moves) {
+  lead_ = {};
+  largest_ = 0;
+  const auto pass = [&](Index begin, Index count, double& largest) {
+    const cpu::Moves<T> here{moves.first + begin, moves.by_first, moves.second + begin, moves.by_second};
+    if (equality_) return cpu::advance(here, up_.data() + begin, gradient_.data() + begin, count);
+    return cpu::advance_single(here, up_.data() + begin, down_.data() + begin, inverse_.data() + begin,
+                               gradient_.data() + begin, count, largest);
+  };
+  in_parts(size(), team_, pass, [&](const cpu::Best& best, double largest, Index begin) {
+    largest_ = std::max(largest_, largest);
+    if (best.at < 0) return;
+    const bool better = equality_ ? best.value < lead_.value : best.value > lead_.value;
+    if (lead_.at < 0 || better) lead_ = {best.value, best.at + begin};
+  });
+}
+
+template <std::floating_point T>
+cpu::Best ActiveSet<T>::find_partner(const T* column) {
+  cpu::Best found;
+  largest_ = -infinity;
+  const auto pass = [&](Index begin, Index count, double& largest) {
+    return cpu::partner(cpu::Growing<T>{column + begin, lead_.value, diagonal_[at(lead_.at)]}, diagonal_.data() + begin,
+                        down_.data() + begin, gradient_.data() + begin, count, floor_, largest);
+  };
+  in_parts(size(), team_, pass, [&](const cpu::Best& best, double largest, Index begin) {
+    largest_ = std::max(largest_, largest);
+    if (best.at >= 0 && (found.at < 0 || best.value > found.value)) found = {best.value, best.at + begin};
+  });
+  return found;
+}
+
+template <std::floating_point T>
+Move ActiveSet<T>::step(double allowed) {
+  return equality_ ? pair_step(allowed) : single_step(allowed);
+}
+
+template <std::floating_point T>
+Move ActiveSet<T>::pair_step(double allowed) {
+  violation_ = 0;
+  if (lead_.at < 0 || std::isinf(lead_.value)) return Move::none;
+  const Index i = lead_.at;
+  const T* first = columns_.column(i);
+  const Index j = find_partner(first).at;
+  violation_ = std::max(0.0, largest_ - lead_.value);
+  if (j < 0 || violation_ <= allowed) return Move::none;
+  const double slope = gradient_[at(j)] + down_[at(j)] - lead_.value;
+  const double curvature =
+      std::max(diagonal_[at(i)] + diagonal_[at(j)] - 2 * static_cast<double>(first[j]), ridge_[at(i)] + ridge_[at(j)]);
+  const double room = std::min(room_up(i), room_down(j));
+  const double d = curvature > floor_ ? std::min(slope / curvature, room) : room;
+  if (std::isinf(d)) return Move::unbounded;
+  const double up = shift(i, d);
+  const double down = shift(j, -d);
+  if (up == 0 && down == 0) return Move::stalled;
+  gradient_[at(i)] += ridge_[at(i)] * up;
+  gradient_[at(j)] += ridge_[at(j)] * down;
+  advance({first, up, columns_.column(j), down});
+  return Move::made;
+}
+
+template <std::floating_point T>
+Move ActiveSet<T>::single_step(double allowed) {
+  violation_ = largest_;
+  if (lead_.at < 0 || violation_ <= allowed) return Move::none;
+  const Index i = lead_.at;
+  const double rise = gradient_[at(i)] + up_[at(i)];
+  const bool grows = rise < 0;
+  const double slope = grows ? -rise : gradient_[at(i)] + down_[at(i)];
+  const double room = grows ? room_up(i) : room_down(i);
+  const double d = diagonal_[at(i)] > floor_ ? std::min(slope / diagonal_[at(i)], room) : room;
+  if (std::isinf(d)) return Move::unbounded;
+  const double change = shift(i, grows ? d : -d);
+  if (change == 0) return Move::stalled;
+  gradient_[at(i)] += ridge_[at(i)] * change;
+  const T* column = columns_.column(i);
+  advance({column, change, column, 0.0});
+  return Move::made;
+}
+
+template <std::floating_point T>
+std::vector<Index> ActiveSet<T>::unsettled() const {
+  // With the equality a variable matters while some partner could move with it; without, while its slope could come to
+  // violate by as much as the worst does now.
+  const double rising_above = equality_ ? largest_ : violation_;
+  const double falling_below = equality_ ? lead_.value : -violation_;
+  std::vector<Index> kept;
+  for (Index k = 0; k < size(); ++k) {
+    const bool rests =
+        gradient_[at(k)] + up_[at(k)] >= rising_above && gradient_[at(k)] + down_[at(k)] <= falling_below;
+    if (!rests) kept.push_back(position_[at(k)]);
+  }
+  return kept;
+}
+
+template <std::floating_point T>
+void ActiveSet<T>::write(std::span<double> a, std::span<double> gradient) const {
+  for (Index k = 0; k < size(); ++k) {
+    a[at(position_[at(k)])] = a_[at(k)];
+    gradient[at(position_[at(k)])] = gradient_[at(k)];
+  }
+}
+
+template <std::floating_point T>
+Index ActiveSet<T>::free_count() const {
+  Index count = 0;
+  for (std::size_t k = 0; k < a_.size(); ++k) count += up_[k] == down_[k] ? 1 : 0;
+  return count;
+}
+
+template <std::floating_point T>
+void ActiveSet<T>::move_face(std::span<const Index> face, std::span<const double> by) {
+  const std::size_t at_once = equality_ ? 2 : 1;
+  for (std::size_t f = 0; f < face.size(); f += at_once) {
+    const T* first = columns_.column(face[f]);
+    const bool both = at_once == 2 && f + 1 < face.size();
+    advance({first, by[f], both ? columns_.column(face[f + 1]) : first, both ? by[f + 1] : 0.0});
+  }
+}
+
+template class ActiveSet<float>;
+template class ActiveSet<double>;
+
+}  // namespace widelimit

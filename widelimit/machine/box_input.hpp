@@ -1,0 +1,15 @@
+#pragma once
+
+#include "widelimit/base/samples.hpp"
+
+#include <span>
+
+namespace widelimit {
+
+/// Error{input} unless the Gram matrix is square with a row for each of the samples, of which there is at least one.
+void check_box_input(const AnyView& k, Index samples);
+
+/// Error{input} unless all labels are 1 or −1 and both occur.
+void check_signs(std::span<const double> labels);
+
+}  // namespace widelimit

@@ -1,0 +1,157 @@
+#include "widelimit/machine/multiclass.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/box_input.hpp"
+#include "widelimit/machine/merge.hpp"
+#include "widelimit/machine/svm_path.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace widelimit {
+
+namespace {
+
+std::size_t at(Index k) { return static_cast<std::size_t>(k); }
+
+std::vector<std::vector<Index>> members_of(std::span<const Index> labels, Index classes) {
+  if (classes < 2) fail(Code::input, "a classifier needs two classes or more, not {}", classes);
+  std::vector<std::vector<Index>> members(at(classes));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0 || labels[i] >= classes) {
+      fail(Code::input, "label {} is {}; with {} classes labels are 0 to {}", i, labels[i], classes, classes - 1);
+    }
+    members[at(labels[i])].push_back(static_cast<Index>(i));
+  }
+  for (Index c = 0; c < classes; ++c) {
+    if (members[at(c)].empty()) fail(Code::input, "class {} of {} has no samples", c, classes);
+  }
+  return members;
+}
+
+/// Samples of two classes in the order of the Gram matrix, so that their columns are read forwards.
+BinaryProblem pair_problem(const std::vector<Index>& first, const std::vector<Index>& second,
+                           std::span<const double> weights) {
+  BinaryProblem problem;
+  problem.samples.resize(first.size() + second.size());
+  std::merge(first.begin(), first.end(), second.begin(), second.end(), problem.samples.begin());
+  for (const Index i : problem.samples) {
+    problem.labels.push_back(std::binary_search(first.begin(), first.end(), i) ? 1 : -1);
+    if (!weights.empty()) problem.weights.push_back(weights[at(i)]);
+  }
+  return problem;
+}
+
+BinaryProblem rest_problem(std::span<const Index> labels, Index one, std::span<const double> weights) {
+  BinaryProblem problem;
+  problem.weights.assign(weights.begin(), weights.end());
+  for (const Index label : labels) problem.labels.push_back(label == one ? 1 : -1);
+  return problem;
+}
+
+/// One Fit for each λ, one output for each problem.
+std::vector<Fit> fit_all(const AnyView& k, Index samples, const std::vector<BinaryProblem>& problems,
+                         std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Index outputs = std::ssize(problems);
+  std::vector<Fit> fits(lambdas.size());
+  for (Fit& fit : fits) {
+    fit.alpha = Matrix<double>(samples, outputs);
+    fit.bias.resize(problems.size());
+  }
+  std::vector<std::vector<Summary>> parts(lambdas.size(), std::vector<Summary>(problems.size()));
+  const auto solve = [&](Index p) {
+    const BinaryProblem& problem = problems[at(p)];
+    const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, 1, nullptr);
+    for (std::size_t l = 0; l < lambdas.size(); ++l) {
+      for (std::size_t i = 0; i < solutions[l].a.size(); ++i) {
+        fits[l].alpha(problem.samples.empty() ? static_cast<Index>(i) : problem.samples[i], p) = solutions[l].a[i];
+      }
+      fits[l].bias[at(p)] = solutions[l].bias;
+      parts[l][at(p)] = svm_summary(solutions[l], lambdas[l], loss);
+    }
+  };
+  Pulse pulse(options.progress, outputs, "binary problems");
+  parallel_for(outputs, team_size(options.threads), solve, [&](Index done) { pulse.at(done); });
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  for (std::size_t l = 0; l < lambdas.size(); ++l) {
+    fits[l].summary = merged(parts[l]);
+    fits[l].summary.seconds = taken.count() / static_cast<double>(lambdas.size());
+  }
+  return fits;
+}
+
+void check(const AnyView& k, std::span<const Index> labels, std::span<const double> lambdas,
+           const SvmOptions& options) {
+  options.validate();
+  check_lambdas(lambdas);
+  check_box_input(k, std::ssize(labels));
+  check_weights(options.weights, std::ssize(labels));
+}
+
+}  // namespace
+
+std::vector<Fit> one_vs_one_path(const AnyView& k, std::span<const Index> labels, Index classes,
+                                 std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
+  check(k, labels, lambdas, options);
+  const auto members = members_of(labels, classes);
+  std::vector<BinaryProblem> problems;
+  for (Index c = 0; c < classes; ++c) {
+    for (Index d = c + 1; d < classes; ++d) {
+      problems.push_back(pair_problem(members[at(c)], members[at(d)], options.weights));
+    }
+  }
+  return fit_all(k, std::ssize(labels), problems, lambdas, options, loss);
+}
+
+std::vector<Fit> one_vs_rest_path(const AnyView& k, std::span<const Index> labels, Index classes,
+                                  std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
+  check(k, labels, lambdas, options);
+  (void)members_of(labels, classes);
+  std::vector<BinaryProblem> problems;
+  for (Index c = 0; c < classes; ++c) problems.push_back(rest_problem(labels, c, options.weights));
+  return fit_all(k, std::ssize(labels), problems, lambdas, options, loss);
+}
+
+Fit fit_one_vs_one(const AnyView& k, std::span<const Index> labels, Index classes, const SvmOptions& options,
+                   SvmLoss loss) {
+  return std::move(one_vs_one_path(k, labels, classes, {&options.lambda, 1}, options, loss).front());
+}
+
+Fit fit_one_vs_rest(const AnyView& k, std::span<const Index> labels, Index classes, const SvmOptions& options,
+                    SvmLoss loss) {
+  return std::move(one_vs_rest_path(k, labels, classes, {&options.lambda, 1}, options, loss).front());
+}
+
+std::vector<Index> vote(const MatrixView<const double>& decisions, Index classes) {
+  if (decisions.cols != classes * (classes - 1) / 2) {
+    fail(Code::input, "{} classes have {} pairs, not {}", classes, classes * (classes - 1) / 2, decisions.cols);
+  }
+  std::vector<Index> chosen;
+  for (Index i = 0; i < decisions.rows; ++i) {
+    std::vector<std::pair<Index, double>> merit(at(classes));  // votes, then the sum
+    const double* g = decisions.row(i);
+    for (Index c = 0; c < classes; ++c) {
+      for (Index d = c + 1; d < classes; ++d, ++g) {
+        merit[at(*g > 0 ? c : d)].first += 1;
+        merit[at(c)].second += *g;
+        merit[at(d)].second -= *g;
+      }
+    }
+    chosen.push_back(std::max_element(merit.begin(), merit.end()) - merit.begin());
+  }
+  return chosen;
+}
+
+std::vector<Index> largest_output(const MatrixView<const double>& decisions) {
+  if (decisions.cols == 0) fail(Code::input, "decisions have no columns");
+  std::vector<Index> chosen;
+  for (Index i = 0; i < decisions.rows; ++i) {
+    const double* g = decisions.row(i);
+    chosen.push_back(std::max_element(g, g + decisions.cols) - g);
+  }
+  return chosen;
+}
+
+}  // namespace widelimit

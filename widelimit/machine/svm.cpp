@@ -1,0 +1,55 @@
+#include "widelimit/machine/svm.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/box_input.hpp"
+#include "widelimit/machine/svm_path.hpp"
+
+#include <chrono>
+#include <cmath>
+
+namespace widelimit {
+
+void SvmOptions::validate() const {
+  check_lambdas({&lambda, 1});
+  if (!(tolerance > 0) || !(tolerance < 1)) fail(Code::input, "tolerance = {}; it must be between 0 and 1", tolerance);
+  if (max_iterations < 0) fail(Code::input, "max_iterations = {} is negative", max_iterations);
+}
+
+std::vector<Fit> svm_path(const AnyView& k, std::span<const double> labels, std::span<const double> lambdas,
+                          const SvmOptions& options, SvmLoss loss) {
+  options.validate();
+  check_lambdas(lambdas);
+  const Index n = std::ssize(labels);
+  check_box_input(k, n);
+  check_signs(labels);
+  check_weights(options.weights, n);
+  const auto begin = std::chrono::steady_clock::now();
+  const BinaryProblem problem{{}, {labels.begin(), labels.end()}, {options.weights.begin(), options.weights.end()}};
+  const auto solutions =
+      solve_svm_path(k, problem, lambdas, loss, options, team_size(options.threads), options.progress);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  std::vector<Fit> fits(lambdas.size());
+  for (std::size_t l = 0; l < lambdas.size(); ++l) {
+    fits[l].alpha = Matrix<double>(n, 1);
+    std::copy(solutions[l].a.begin(), solutions[l].a.end(), fits[l].alpha.data());
+    fits[l].bias = {solutions[l].bias};
+    fits[l].summary = svm_summary(solutions[l], lambdas[l], loss);
+    fits[l].summary.seconds = taken.count() / static_cast<double>(lambdas.size());
+  }
+  return fits;
+}
+
+Fit fit_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options) {
+  return std::move(svm_path(k, labels, {&options.lambda, 1}, options, SvmLoss::hinge).front());
+}
+
+Fit fit_svm2(const AnyView& k, std::span<const double> labels, const SvmOptions& options) {
+  return std::move(svm_path(k, labels, {&options.lambda, 1}, options, SvmLoss::squared_hinge).front());
+}
+
+Fit fit_hard_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options) {
+  return std::move(svm_path(k, labels, {&options.lambda, 1}, options, SvmLoss::hard).front());
+}
+
+}  // namespace widelimit

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/machine/fit.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace widelimit {
+
+/// Support vector machines: the least λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ), y = ±1, with C = 1/λ.      [mathematics §2]
+enum class SvmLoss : std::uint8_t {
+  hinge,          ///< 1-norm, max(0, 1 − yz): 0 ≤ αᵢyᵢ ≤ wᵢC
+  squared_hinge,  ///< 2-norm, max(0, 1 − yz)²: αᵢyᵢ ≥ 0 and K + diag λ/(2wᵢ). LIBLINEAR's C is this one's too
+  hard,  ///< λ → 0: ‖β‖²/2 is least where all yᵢg(xᵢ) ≥ 1; weights only say whether a sample counts
+};
+
+struct SvmOptions {
+  double lambda = 1;                ///< not used by a hard margin
+  bool bias = false;                ///< g = ⟨β,Φ⟩ + b, b not regularised; scikit-learn's SVC always has it
+  std::span<const double> weights;  ///< empty for 1
+  double tolerance = 1e-6;          ///< relative duality gap
+  Index max_iterations = 0;         ///< 0 for the larger of 10⁷ and 100 per sample
+  int threads = 0;                  ///< 0 for one per processor
+  Progress* progress = nullptr;
+
+  /// Error{input} where λ, the tolerance or the limit is out of range.
+  void validate() const;
+};
+
+/// K is symmetric, a row for each of the labels ±1, both of which occur. Primal and dual objective in the Summary are
+/// of EQ's (7), that is, λ times what a solver in terms of C reports.
+[[nodiscard]] Fit fit_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
+[[nodiscard]] Fit fit_svm2(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
+/// Data that no hyperplane separates end with Ending::not_separable and the coefficients that prove it.
+[[nodiscard]] Fit fit_hard_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
+
+/// One machine for each λ, in that order; solved from the largest λ down, each from the scaled answer of the one
+/// before. options.lambda is not used.
+[[nodiscard]] std::vector<Fit> svm_path(const AnyView& k, std::span<const double> labels,
+                                        std::span<const double> lambdas, const SvmOptions& options = {},
+                                        SvmLoss loss = SvmLoss::hinge);
+
+}  // namespace widelimit

@@ -1,0 +1,116 @@
+#include "widelimit/machine/svm_path.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace widelimit {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+BoxProblem dual_of(const BinaryProblem& binary, double lambda, SvmLoss loss, bool bias) {
+  const std::size_t n = binary.labels.size();
+  BoxProblem problem;
+  problem.equality = bias;
+  problem.linear.resize(n);
+  problem.lower.resize(n);
+  problem.upper.resize(n);
+  if (loss == SvmLoss::squared_hinge) problem.ridge.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double y = binary.labels[i];
+    const double weight = binary.weights.empty() ? 1 : binary.weights[i];
+    const double bound = loss == SvmLoss::hinge ? weight / lambda : (weight > 0 ? infinity : 0);
+    problem.linear[i] = -y;
+    problem.upper[i] = y > 0 ? bound : 0;
+    problem.lower[i] = y > 0 ? 0 : -bound;
+    if (loss == SvmLoss::squared_hinge && weight > 0) problem.ridge[i] = lambda / (2 * weight);
+  }
+  return problem;
+}
+
+/// Coefficients for the next problem: t·a, with the t that minimises its objective within the box. Where all of a was
+/// at its bounds this follows them outward, where none was it stays. Ka goes along.
+void rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<double>& product) {
+  double curvature = 0;
+  double slope = 0;
+  double room = infinity;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == 0) continue;
+    curvature += a[i] * (product[i] + problem.ridge_at(static_cast<Index>(i)) * a[i]);
+    slope += problem.linear[i] * a[i];
+    room = std::min(room, (a[i] > 0 ? problem.upper[i] : problem.lower[i]) / a[i]);
+  }
+  const double best = curvature > 0 ? -slope / curvature : room;
+  const double t = std::max(0.0, std::min(best, room));
+  if (!std::isfinite(t)) return;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] = std::clamp(t * a[i], problem.lower[i], problem.upper[i]);
+    product[i] *= t;
+  }
+}
+
+}  // namespace
+
+std::vector<BoxSolution> solve_svm_path(const AnyView& k, const BinaryProblem& problem, std::span<const double> lambdas,
+                                        SvmLoss loss, const SvmOptions& options, int threads, Progress* progress) {
+  std::vector<std::size_t> order(lambdas.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return lambdas[i] > lambdas[j]; });
+
+  BoxSolver solver(k, problem.samples);
+  const BoxOptions box{.tolerance = options.tolerance,
+                       .max_iterations = options.max_iterations,
+                       .threads = threads,
+                       .progress = progress};
+  std::vector<BoxSolution> solutions(lambdas.size());
+  std::vector<double> a;
+  std::vector<double> product;
+  for (const std::size_t index : order) {
+    const BoxProblem dual = dual_of(problem, lambdas[index], loss, options.bias);
+    if (!a.empty()) rescale(dual, a, product);
+    solutions[index] = solver.solve(dual, box, {a, product});
+    a = solutions[index].a;
+    product = solutions[index].product;
+  }
+  return solutions;
+}
+
+Summary svm_summary(const BoxSolution& solution, double lambda, SvmLoss loss) {
+  const double scale = loss == SvmLoss::hard ? 1 : lambda;
+  Summary summary;
+  summary.ending = solution.ending;
+  summary.method = "decomposition, second-order working sets";
+  summary.iterations = solution.iterations;
+  summary.memory = solution.memory;
+  summary.dual = scale * solution.objectives.dual;
+  if (std::isfinite(solution.objectives.primal)) {
+    summary.primal = scale * solution.objectives.primal;
+    summary.gap = solution.objectives.gap();
+  }
+  if (solution.ending == Ending::not_separable) {
+    summary.message =
+        "no hyperplane separates the classes, so a hard margin does not exist; use a soft margin (svm or svm2 with "
+        "lambda > 0)";
+  } else if (solution.ending == Ending::iteration_limit) {
+    summary.message = fmt::format(
+        "stopped after {} working sets with a relative duality gap of {:.1e}; the answer is the best so far. Raise "
+        "lambda, the tolerance or the limit of iterations",
+        solution.iterations, solution.objectives.gap());
+  }
+  return summary;
+}
+
+void check_lambdas(std::span<const double> lambdas) {
+  for (const double lambda : lambdas) {
+    if (!std::isfinite(lambda) || lambda <= 0) {
+      fail(Code::input, "lambda = {}; it must be finite and positive (a hard margin is its own machine)", lambda);
+    }
+  }
+}
+
+}  // namespace widelimit

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/machine/fit.hpp"
+
+#include <span>
+
+namespace widelimit {
+
+/// Support vector regression: the least λ/2‖β‖² + Σ wᵢ max(0, |yᵢ − g(xᵢ)| − ε). Its dual:
+/// ½αᵀKα − yᵀα + ε‖α‖₁ where |αᵢ| ≤ wᵢ/λ, and Σαᵢ = 0 with a bias.                            [mathematics §2]
+struct SvrOptions {
+  double lambda = 1;                ///< C = 1/λ in scikit-learn's SVR
+  double epsilon = 0.1;             ///< errors up to here cost nothing
+  bool bias = false;                ///< not regularised
+  std::span<const double> weights;  ///< empty for 1
+  double tolerance = 1e-6;          ///< relative duality gap
+  Index max_iterations = 0;         ///< 0 for the larger of 10⁷ and 100 per sample
+  int threads = 0;                  ///< 0 for one per processor
+  Progress* progress = nullptr;
+
+  /// Error{input} where λ, ε, the tolerance or the limit is out of range.
+  void validate() const;
+};
+
+/// K is symmetric with a row for each row of the targets; each column of them is a problem of its own. Objectives in
+/// the Summary are sums over the outputs, the gap is the largest.
+[[nodiscard]] Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const SvrOptions& options = {});
+
+}  // namespace widelimit
