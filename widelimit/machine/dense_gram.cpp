@@ -83,11 +83,11 @@ void DenseGram::multiply(const double* factors, double* product, Index columns) 
 
 std::size_t DenseGram::memory() const { return sizeof(double) * static_cast<std::size_t>(copy_.rows() * copy_.cols()); }
 
-BlasTeam::BlasTeam(int threads) : threads_before_(omp_get_max_threads()) {
+BlasThreads::BlasThreads(int threads) : threads_before_(omp_get_max_threads()) {
   choose_blas_kernels();
   omp_set_num_threads(team_size(threads));
 }
-BlasTeam::~BlasTeam() { omp_set_num_threads(threads_before_); }
+BlasThreads::~BlasThreads() { omp_set_num_threads(threads_before_); }
 
 bool ShiftedFactor::factorise(const DenseGram& k, const double* s, double mu) {
   const double scale = 1 / std::sqrt(mu);
@@ -99,12 +99,12 @@ bool ShiftedFactor::factorise(const DenseGram& k, const double* s, double mu) {
     to[i] += 1;
     if (!std::isfinite(to[i])) return false;
   }
-  return factorise_upper(factor_.view());
+  return factorise_symmetric(factor_.view());
 }
 
-void ShiftedFactor::solve(double* x, Index columns) const { solve_upper(factor_.view(), x, columns); }
+void ShiftedFactor::solve(double* x, Index columns) const { solve_symmetric(factor_.view(), x, columns); }
 
-bool factorise_upper(MatrixView<double> m) {
+bool factorise_symmetric(MatrixView<double> m) {
   const int n = static_cast<int>(m.rows);
   const int stride = static_cast<int>(m.stride);
   int info = 0;
@@ -112,7 +112,7 @@ bool factorise_upper(MatrixView<double> m) {
   return info == 0;
 }
 
-void solve_upper(MatrixView<const double> m, double* x, Index columns) {
+void solve_symmetric(MatrixView<const double> m, double* x, Index columns) {
   const int n = static_cast<int>(m.rows);
   const int stride = static_cast<int>(m.stride);
   const int width = static_cast<int>(columns);
@@ -135,7 +135,7 @@ double curing_ridge(const DenseGram& k) {
       std::copy(k.row(i) + i, k.row(i) + n, shifted.view().row(i) + i);
       shifted(i, i) += ridge;
     }
-    if (factorise_upper(shifted.view())) return ridge;
+    if (factorise_symmetric(shifted.view())) return ridge;
   }
   return enough;
 }

@@ -31,21 +31,21 @@ class DenseGram {
 };
 
 /// While alive, BLAS and LAPACK called from this thread use `threads` threads, as team_size counts them.
-class BlasTeam {
+class BlasThreads {
  public:
-  explicit BlasTeam(int threads);
-  ~BlasTeam();
-  BlasTeam(const BlasTeam&) = delete;
-  BlasTeam& operator=(const BlasTeam&) = delete;
+  explicit BlasThreads(int threads);
+  ~BlasThreads();
+  BlasThreads(const BlasThreads&) = delete;
+  BlasThreads& operator=(const BlasThreads&) = delete;
 
  private:
   int threads_before_;
 };
 
 /// Factors the symmetric m, of which the upper triangle is read, in place; false where it is not positive definite.
-[[nodiscard]] bool factorise_upper(MatrixView<double> m);
-/// In place m⁻¹x after factorise_upper, for `columns` columns one after the other.
-void solve_upper(MatrixView<const double> m, double* x, Index columns = 1);
+[[nodiscard]] bool factorise_symmetric(MatrixView<double> m);
+/// In place m⁻¹x after factorise_symmetric, for `columns` columns one after the other.
+void solve_symmetric(MatrixView<const double> m, double* x, Index columns = 1);
 
 /// The smallest τ, within a factor of two, for which K + τI has a Cholesky factor.  O(n³) and n² doubles.
 [[nodiscard]] double curing_ridge(const DenseGram& k);

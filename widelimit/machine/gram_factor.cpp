@@ -44,7 +44,7 @@ GramFactor::GramFactor(const DenseGram& k)
     const double allowed = remainder_allowance * std::max(least, 1e-300);
     complete_ = largest_remainder(k) <= allowed;
   }
-  for (Index i = 0; i < rank_; ++i) std::fill(&rows_(i, i) + 1, rows_.view().row(i) + k.count(), 0.0);
+  for (Index i = 0; i < rank_; ++i) std::fill(rows_.view().row(i) + i + 1, rows_.view().row(i) + k.count(), 0.0);
 }
 
 bool GramFactor::factorise_plainly(const DenseGram& k, double least) {

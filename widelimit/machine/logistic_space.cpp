@@ -135,7 +135,7 @@ bool FactorSpace::factorise(const LogisticStep& step) {
       largest = std::max(largest, hessian_(i, i));
       hessian_(i, i) += mu;
     }
-    if (factorise_upper(hessian_.view())) return true;
+    if (factorise_symmetric(hessian_.view())) return true;
   }
   return false;
 }
@@ -145,12 +145,12 @@ bool FactorSpace::newton(const LogisticStep& step, LogisticMove& move) {
   move = {step.rho, 0};
   if (dimension() > 0) {
     if (!factorise(step)) return false;
-    solve_upper(hessian_.view(), move.c.data());
+    solve_symmetric(hessian_.view(), move.c.data());
   }
   if (!step.bias) return true;
   const Vector offset = pull(step.d);
   Vector x = offset;
-  if (dimension() > 0) solve_upper(hessian_.view(), x.data());
+  if (dimension() > 0) solve_symmetric(hessian_.view(), x.data());
   const double denominator = sum(step.d) - dot(offset, x);
   if (denominator > 0) move.bias = (step.sum_r - dot(offset, move.c)) / denominator;
   for (std::size_t i = 0; i < x.size(); ++i) move.c[i] -= move.bias * x[i];
