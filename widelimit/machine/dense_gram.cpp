@@ -1,0 +1,143 @@
+#include "widelimit/machine/dense_gram.hpp"
+
+#include "widelimit/base/blas.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+
+#include <cblas.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+// LAPACK inside OpenBLAS. It is column-major, so its lower triangle is the upper one of our rows.
+extern "C" {
+void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int* info);
+void dpotrs_(const char* triangle, const int* n, const int* columns, const double* a, const int* lda, double* b,
+             const int* ldb, int* info);
+}
+
+namespace widelimit {
+
+namespace {
+
+/// LAPACK counts in int.
+constexpr Index most_rows = 46'000;
+
+void require_finite_square(const AnyView& k) {
+  std::visit(
+      [](const auto& view) {
+        if (view.rows != view.cols || view.rows == 0) {
+          fail(Code::input, "the Gram matrix is {} by {}; it must be square, with a row for each sample", view.rows,
+               view.cols);
+        }
+        if (view.rows > most_rows) {
+          fail(Code::resource, "{} samples are too many for a factorisation; at most {} are possible", view.rows,
+               most_rows);
+        }
+        for (Index i = 0; i < view.rows; ++i) {
+          const auto* row = view.row(i);
+          const auto* bad = std::find_if(row, row + view.cols, [](auto value) { return !std::isfinite(value); });
+          if (bad != row + view.cols) {
+            fail(Code::input, "entry ({}, {}) of the Gram matrix is {}; all must be finite", i, bad - row, *bad);
+          }
+        }
+      },
+      k);
+}
+
+}  // namespace
+
+DenseGram::DenseGram(const AnyView& k)
+    : epsilon_(std::holds_alternative<MatrixView<const float>>(k) ? std::numeric_limits<float>::epsilon()
+                                                                  : std::numeric_limits<double>::epsilon()) {
+  require_finite_square(k);
+  if (const auto* own = std::get_if<MatrixView<const double>>(&k)) {
+    view_ = *own;
+    return;
+  }
+  const auto& view = std::get<MatrixView<const float>>(k);
+  copy_ = Matrix<double>(view.rows, view.cols, Content::unset);
+  for (Index i = 0; i < view.rows; ++i) std::copy_n(view.row(i), view.cols, copy_.view().row(i));
+  view_ = copy_.view();
+}
+
+double DenseGram::mean_diagonal() const {
+  double sum = 0;
+  for (Index i = 0; i < count(); ++i) sum += view_(i, i) / static_cast<double>(count());
+  return sum;
+}
+
+void DenseGram::multiply(const double* factors, double* product, Index columns) const {
+  const int n = static_cast<int>(count());
+  const int stride = static_cast<int>(view_.stride);
+  if (columns == 1) {
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, n, 1.0, view_.data, stride, factors, 1, 0.0, product, 1);
+  } else {
+    const int width = static_cast<int>(columns);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, width, n, 1.0, view_.data, stride, factors, width, 0.0,
+                product, width);
+  }
+}
+
+std::size_t DenseGram::memory() const { return sizeof(double) * static_cast<std::size_t>(copy_.rows() * copy_.cols()); }
+
+BlasThreads::BlasThreads(int threads) : threads_before_(omp_get_max_threads()) {
+  choose_blas_kernels();
+  omp_set_num_threads(team_size(threads));
+}
+BlasThreads::~BlasThreads() { omp_set_num_threads(threads_before_); }
+
+bool ShiftedFactor::factorise(const DenseGram& k, const double* s, double mu) {
+  const double scale = 1 / std::sqrt(mu);
+  for (Index i = 0; i < k.count(); ++i) {
+    const double* from = k.row(i);
+    double* to = factor_.view().row(i);
+    const double left = s[i] * scale;
+    for (Index j = i; j < k.count(); ++j) to[j] = left * (s[j] * scale) * from[j];
+    to[i] += 1;
+    if (!std::isfinite(to[i])) return false;
+  }
+  return factorise_symmetric(factor_.view());
+}
+
+void ShiftedFactor::solve(double* x, Index columns) const { solve_symmetric(factor_.view(), x, columns); }
+
+bool factorise_symmetric(MatrixView<double> m) {
+  const int n = static_cast<int>(m.rows);
+  const int stride = static_cast<int>(m.stride);
+  int info = 0;
+  dpotrf_("L", &n, m.data, &stride, &info);
+  return info == 0;
+}
+
+void solve_symmetric(MatrixView<const double> m, double* x, Index columns) {
+  const int n = static_cast<int>(m.rows);
+  const int stride = static_cast<int>(m.stride);
+  const int width = static_cast<int>(columns);
+  int info = 0;
+  dpotrs_("L", &n, &width, m.data, &stride, x, &n, &info);
+}
+
+double curing_ridge(const DenseGram& k) {
+  const Index n = k.count();
+  double largest = 0;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = i; j < n; ++j) largest = std::max(largest, std::fabs(k.row(i)[j]));
+  }
+  // Above the sum of a row every symmetric matrix is positive definite.
+  Matrix<double> shifted(n, n, Content::unset);
+  const double enough = 2 * static_cast<double>(n) * largest;
+  double ridge = static_cast<double>(n) * std::numeric_limits<double>::epsilon() * largest;
+  for (; ridge < enough; ridge *= 2) {
+    for (Index i = 0; i < n; ++i) {
+      std::copy(k.row(i) + i, k.row(i) + n, shifted.view().row(i) + i);
+      shifted(i, i) += ridge;
+    }
+    if (factorise_symmetric(shifted.view())) return ridge;
+  }
+  return enough;
+}
+
+}  // namespace widelimit

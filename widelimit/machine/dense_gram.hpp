@@ -1,0 +1,68 @@
+#pragma once
+
+#include "widelimit/base/samples.hpp"
+
+#include <cstddef>
+#include <optional>
+
+namespace widelimit {
+
+/// A symmetric Gram matrix in float64: the caller's own where it is that already, else a copy.
+class DenseGram {
+ public:
+  /// Error{input} unless square, with at least one row, and finite.  O(n²).
+  explicit DenseGram(const AnyView& k);
+
+  [[nodiscard]] Index count() const { return view_.rows; }
+  [[nodiscard]] const double* row(Index i) const { return view_.row(i); }
+  /// Mean of K_ii.
+  [[nodiscard]] double mean_diagonal() const;
+  /// product = K·factors, for `columns` row-major columns.  O(n²·columns).
+  void multiply(const double* factors, double* product, Index columns = 1) const;
+  /// Relative rounding of its entries: that of the precision they came in.
+  [[nodiscard]] double epsilon() const { return epsilon_; }
+  /// Bytes of the copy.
+  [[nodiscard]] std::size_t memory() const;
+
+ private:
+  Matrix<double> copy_;
+  MatrixView<const double> view_;
+  double epsilon_;
+};
+
+/// While alive, BLAS and LAPACK called from this thread use `threads` threads, as team_size counts them.
+class BlasThreads {
+ public:
+  explicit BlasThreads(int threads);
+  ~BlasThreads();
+  BlasThreads(const BlasThreads&) = delete;
+  BlasThreads& operator=(const BlasThreads&) = delete;
+
+ private:
+  int threads_before_;
+};
+
+/// Factors the symmetric m, of which the upper triangle is read, in place; false where it is not positive definite.
+[[nodiscard]] bool factorise_symmetric(MatrixView<double> m);
+/// In place m⁻¹x after factorise_symmetric, for `columns` columns one after the other.
+void solve_symmetric(MatrixView<const double> m, double* x, Index columns = 1);
+
+/// The smallest τ, within a factor of two, for which K + τI has a Cholesky factor.  O(n³) and n² doubles.
+[[nodiscard]] double curing_ridge(const DenseGram& k);
+
+/// Cholesky factor of B = I + S·K·S/μ with S = diag(s), whose eigenvalues are at least 1 where K has none below 0: the
+/// well-conditioned form of K + μS⁻² (Rasmussen & Williams 2006, §3.4.3).
+class ShiftedFactor {
+ public:
+  explicit ShiftedFactor(Index n) : factor_(n, n, Content::unset) {}
+
+  /// False where a leading minor is not positive.  O(n³/3).
+  [[nodiscard]] bool factorise(const DenseGram& k, const double* s, double mu);
+  /// In place B⁻¹x for `columns` columns, one after the other.  O(n²·columns).
+  void solve(double* x, Index columns = 1) const;
+
+ private:
+  Matrix<double> factor_;
+};
+
+}  // namespace widelimit

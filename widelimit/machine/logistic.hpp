@@ -1,0 +1,41 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/machine/fit.hpp"
+
+#include <span>
+
+namespace widelimit {
+
+struct LogisticOptions {
+  double lambda = 1;                ///< of λ/2‖β‖²; scikit-learn's C is 1/λ
+  bool bias = false;                ///< an offset b that is not regularised
+  std::span<const double> weights;  ///< wᵢ ≥ 0; none means 1
+  double tolerance = 1e-8;          ///< on the relative duality gap
+  Index iterations = 200;
+  int threads = 0;  ///< 0: one per processor
+  Progress* progress = nullptr;
+
+  /// Error{input} for a λ that is not positive and finite, a tolerance that is not, or no iterations.
+  void validate() const;
+};
+
+/// ℓ2 logistic regression, EQ Table 1 [mathematics §2], labels ±1:
+///
+///     min over α, b of  P = λ/2 αᵀKα + Σ wᵢ log(1 + e^{−yᵢgᵢ}),  g = Kα + b.
+///
+/// With r = w·y·σ(−yg) the gradient in the feature space is that of λα − r, which Newton's method brings to 0 by
+/// (λI + DK)Δα = r − λα − DΔb, D = diag(wσ(g)σ(−g)), through the factor of I + D^½KD^½/λ; the bias keeps Σα = 0. A
+/// line search makes it converge from any start. Every a with 0 ≤ aᵢ ≤ wᵢ (and Σyᵢaᵢ = 0 with a bias) bounds P from
+/// below by
+///
+///     −1/(2λ) Σ aᵢaⱼyᵢyⱼKᵢⱼ − Σ [aᵢ log(aᵢ/wᵢ) + (wᵢ − aᵢ) log(1 − aᵢ/wᵢ)],
+///
+/// and a = yr gives the gap; with a bias the larger class is first scaled down to balance. Probabilities:
+/// probability.hpp.
+/// Error{input} for labels other than ±1, and where one of them has no weight. A Gram that is not positive
+/// semi-definite may end as not_positive_definite.  O(n³/3) for each iteration, and n² doubles (2n² for a float32
+/// Gram).
+[[nodiscard]] Fit fit_logistic(const AnyView& k, std::span<const double> labels, const LogisticOptions& options = {});
+
+}  // namespace widelimit

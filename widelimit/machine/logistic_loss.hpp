@@ -1,0 +1,36 @@
+#pragma once
+
+#include "widelimit/machine/line_search.hpp"
+
+#include <span>
+#include <vector>
+
+namespace widelimit {
+
+/// σ(−m) = 1/(1 + e^m), exact to the last digits where it is small.
+[[nodiscard]] double logistic_tail(double m);
+
+/// Σ wᵢ log(1 + e^{−yᵢ(hᵢ + b)}) of labels ±1, with its derivatives and its conjugate. All of it O(n).
+class LogisticLosses {
+ public:
+  /// No weights: all are 1.
+  LogisticLosses(std::span<const double> labels, std::span<const double> weights);
+
+  [[nodiscard]] std::size_t size() const { return y_.size(); }
+  [[nodiscard]] double value(const std::vector<double>& h, double bias) const;
+  /// r = −l' and d = l'' of each sample.
+  void derivatives(const std::vector<double>& h, double bias, std::vector<double>& r, std::vector<double>& d) const;
+  /// Along h + t·change, both with their bias.
+  [[nodiscard]] Slice slice(const std::vector<double>& h, double bias, const std::vector<double>& change,
+                            double bias_change, double t) const;
+  /// The larger class of r scaled down until Σr = 0.
+  [[nodiscard]] std::vector<double> balanced(std::vector<double> r) const;
+  /// −Σ [aᵢ log(aᵢ/wᵢ) + (wᵢ − aᵢ) log(1 − aᵢ/wᵢ)], a = |r|.
+  [[nodiscard]] double entropy(const std::vector<double>& r) const;
+
+ private:
+  std::vector<double> y_;
+  std::vector<double> w_;
+};
+
+}  // namespace widelimit

@@ -1,0 +1,189 @@
+#include "widelimit/machine/softmax_newton.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+double dot(const Matrix<double>& a, const Matrix<double>& b) {
+  return cblas_ddot(static_cast<int>(a.rows() * a.cols()), a.data(), 1, b.data(), 1);
+}
+
+/// a += t·b.
+void add(Matrix<double>& a, double t, const Matrix<double>& b) {
+  cblas_daxpy(static_cast<int>(a.rows() * a.cols()), t, b.data(), 1, a.data(), 1);
+}
+
+Matrix<double> copy(const Matrix<double>& a) {
+  Matrix<double> result(a.rows(), a.cols(), Content::unset);
+  std::copy_n(a.data(), a.rows() * a.cols(), result.data());
+  return result;
+}
+
+/// Rows of X, in the order of the pivots.
+Matrix<double> feature_rows(const SoftmaxFeatures& features) {
+  const MatrixView<const double> l = features.factor().rows();
+  Matrix<double> x(l.rows, features.count(), Content::unset);
+  for (Index i = 0; i < l.rows; ++i) {
+    std::copy_n(l.row(i), l.cols, x.view().row(i));
+    if (features.has_bias()) x(i, l.cols) = features.kappa();
+  }
+  return x;
+}
+
+/// Adds the block Xᵀdiag(v)X of the classes c ≤ d to the upper triangle, unknowns ordered by class, then feature.
+void fill_block(const SoftmaxFeatures& features, const Matrix<double>& x, const std::vector<double>& v,
+                MatrixView<double> block) {
+  Matrix<double> scaled(x.rows(), x.cols(), Content::unset);
+  for (Index i = 0; i < x.rows(); ++i) {
+    const double by = v[static_cast<std::size_t>(features.factor().order()[static_cast<std::size_t>(i)])];
+    std::transform(x.view().row(i), x.view().row(i) + x.cols(), scaled.view().row(i),
+                   [by](double entry) { return by * entry; });
+  }
+  const int m = static_cast<int>(x.cols());
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, m, static_cast<int>(x.rows()), 1.0, x.data(), m,
+              scaled.data(), m, 0.0, block.data, static_cast<int>(block.stride));
+}
+
+/// The Hessian. A bias equal for all classes changes nothing and meets no penalty; it gets one, since ρ has no such
+/// part and the answer none either.
+Matrix<double> hessian(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
+                       double lambda) {
+  const Index m = features.count();
+  const Index k = losses.classes();
+  const Matrix<double> x = feature_rows(features);
+  Matrix<double> a(m * k, m * k);
+  for (Index c = 0; c < k; ++c) {
+    for (Index d = c; d < k; ++d) {
+      fill_block(features, x, losses.curvature(pi, c, d), a.view().block(c * m, d * m, m, m));
+    }
+  }
+  for (Index c = 0; c < k; ++c) {
+    for (Index j = 0; j < m; ++j) a(c * m + j, c * m + j) += features.penalty(j, lambda);
+  }
+  if (features.has_bias()) {
+    double pinned = 0;
+    for (Index c = 0; c < k; ++c) pinned = std::max(pinned, a(c * m + m - 1, c * m + m - 1));
+    for (Index c = 0; c < k; ++c) {
+      for (Index d = c; d < k; ++d) a(c * m + m - 1, d * m + m - 1) += pinned;
+    }
+  }
+  return a;
+}
+
+/// False where rounding leaves no factor even of a damped Hessian.
+bool direct_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
+                 const Matrix<double>& rho, double lambda, Matrix<double>& move) {
+  const Index m = features.count();
+  const Index k = losses.classes();
+  for (double damped = lambda; std::isfinite(damped) && damped <= lambda * 1e20; damped *= 100) {
+    Matrix<double> a = hessian(features, losses, pi, damped);
+    if (!factorise_symmetric(a.view())) continue;
+    std::vector<double> solved(static_cast<std::size_t>(m * k));
+    for (Index j = 0; j < m; ++j) {
+      for (Index c = 0; c < k; ++c) solved[static_cast<std::size_t>(c * m + j)] = rho(j, c);
+    }
+    solve_symmetric(a.view(), solved.data());
+    for (Index j = 0; j < m; ++j) {
+      for (Index c = 0; c < k; ++c) move(j, c) = solved[static_cast<std::size_t>(c * m + j)];
+    }
+    return true;
+  }
+  return false;
+}
+
+/// Diagonal of the Hessian for each feature, averaged over classes so that vectors whose classes sum to 0 stay so.
+std::vector<double> mean_diagonal(const SoftmaxFeatures& features, const SoftmaxLosses& losses,
+                                  const Matrix<double>& pi, double lambda) {
+  std::vector<double> curvature(static_cast<std::size_t>(losses.samples()));
+  for (Index c = 0; c < losses.classes(); ++c) {
+    const std::vector<double> of_class = losses.curvature(pi, c, c);
+    for (std::size_t i = 0; i < curvature.size(); ++i) {
+      curvature[i] += of_class[i] / static_cast<double>(losses.classes());
+    }
+  }
+  const MatrixView<const double> l = features.factor().rows();
+  std::vector<double> diagonal(static_cast<std::size_t>(features.count()));
+  for (Index j = 0; j < features.count(); ++j) diagonal[static_cast<std::size_t>(j)] = features.penalty(j, lambda);
+  for (Index i = 0; i < l.rows; ++i) {
+    const double v = curvature[static_cast<std::size_t>(features.factor().order()[static_cast<std::size_t>(i)])];
+    const double* row = l.row(i);
+    for (Index j = 0; j < l.cols; ++j) diagonal[static_cast<std::size_t>(j)] += v * row[j] * row[j];
+    if (features.has_bias()) diagonal.back() += v * features.kappa() * features.kappa();
+  }
+  return diagonal;
+}
+
+Matrix<double> divided(const Matrix<double>& a, const std::vector<double>& diagonal) {
+  Matrix<double> result = copy(a);
+  for (Index j = 0; j < a.rows(); ++j) {
+    const double by = diagonal[static_cast<std::size_t>(j)];
+    for (Index c = 0; c < a.cols(); ++c) result(j, c) = by > 0 ? a(j, c) / by : a(j, c);
+  }
+  return result;
+}
+
+}  // namespace
+
+Matrix<double> SoftmaxFeatures::values(const Matrix<double>& coordinates) const {
+  Matrix<double> h(factor_.count(), coordinates.cols());
+  factor_.values(coordinates.data(), h.data(), h.cols());
+  if (!has_bias()) return h;
+  for (Index i = 0; i < h.rows(); ++i) {
+    for (Index c = 0; c < h.cols(); ++c) h(i, c) += kappa_ * coordinates(factor_.rank(), c);
+  }
+  return h;
+}
+
+Matrix<double> SoftmaxFeatures::pull(const Matrix<double>& r) const {
+  Matrix<double> result(count(), r.cols());
+  factor_.pull(r.data(), result.data(), r.cols());
+  if (!has_bias()) return result;
+  for (Index i = 0; i < r.rows(); ++i) {
+    for (Index c = 0; c < r.cols(); ++c) result(factor_.rank(), c) += kappa_ * r(i, c);
+  }
+  return result;
+}
+
+double SoftmaxFeatures::product(const Matrix<double>& a, const Matrix<double>& b) const {
+  return cblas_ddot(static_cast<int>(factor_.rank() * a.cols()), a.data(), 1, b.data(), 1);
+}
+
+SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
+                         const Matrix<double>& rho, double lambda, double accuracy, Index most_iterations) {
+  SoftmaxStep step{Matrix<double>(rho.rows(), rho.cols()), 0};
+  if (rho.rows() * rho.cols() <= direct_size && direct_step(features, losses, pi, rho, lambda, step.move)) return step;
+  const std::vector<double> diagonal = mean_diagonal(features, losses, pi, lambda);
+  Matrix<double> residual = copy(rho);
+  Matrix<double> z = divided(residual, diagonal);
+  Matrix<double> p = copy(z);
+  double rz = dot(residual, z);
+  const double enough = accuracy * accuracy * rz;
+  while (step.iterations < most_iterations && rz > enough) {
+    Matrix<double> v = features.values(p);
+    losses.curve(pi, v);
+    Matrix<double> ap = features.pull(v);
+    for (Index j = 0; j < p.rows(); ++j) {
+      for (Index c = 0; c < p.cols(); ++c) ap(j, c) += features.penalty(j, lambda) * p(j, c);
+    }
+    const double curvature = dot(p, ap);
+    if (!(curvature > 0)) break;
+    const double t = rz / curvature;
+    add(step.move, t, p);
+    add(residual, -t, ap);
+    z = divided(residual, diagonal);
+    const double before = rz;
+    rz = dot(residual, z);
+    add(z, rz / before, p);
+    std::swap(p, z);
+    ++step.iterations;
+  }
+  if (step.iterations == 0) step.move = std::move(p);
+  return step;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "widelimit/machine/gram_factor.hpp"
+#include "widelimit/machine/softmax_loss.hpp"
+
+namespace widelimit {
+
+/// The samples as vectors of features x = (row of L, κ), κ there only with a bias, and linear functions of them for
+/// each class: coordinates are features × classes. A bias is the last feature, which is not regularised; κ² = mean K_ii
+/// makes it as long as the others.
+class SoftmaxFeatures {
+ public:
+  SoftmaxFeatures(const GramFactor& factor, double bias_length) : factor_(factor), kappa_(bias_length) {}
+
+  [[nodiscard]] const GramFactor& factor() const { return factor_; }
+  [[nodiscard]] double kappa() const { return kappa_; }
+  [[nodiscard]] bool has_bias() const { return kappa_ > 0; }
+  [[nodiscard]] Index count() const { return factor_.rank() + (has_bias() ? 1 : 0); }
+  /// λ, or 0 for the feature of the bias.
+  [[nodiscard]] double penalty(Index feature, double lambda) const { return feature < factor_.rank() ? lambda : 0.0; }
+  /// samples × classes.
+  [[nodiscard]] Matrix<double> values(const Matrix<double>& coordinates) const;
+  /// Its transpose.
+  [[nodiscard]] Matrix<double> pull(const Matrix<double>& r) const;
+  /// ‖β‖² without the bias, of two sets of coordinates.
+  [[nodiscard]] double product(const Matrix<double>& a, const Matrix<double>& b) const;
+
+ private:
+  const GramFactor& factor_;
+  double kappa_;
+};
+
+/// A step Δ of (λ + XᵀWX)Δ = ρ: by Cholesky where there are at most `direct_size` unknowns, else by conjugate gradients
+/// with the diagonal, averaged over classes, as preconditioner, to a residual of `accuracy`·‖ρ‖; ended early it still
+/// descends. `iterations` counts those.
+/// Cost: O((n + unknowns)·unknowns²), or O(n·rank·classes) for each iteration.
+struct SoftmaxStep {
+  Matrix<double> move;
+  Index iterations = 0;
+};
+inline constexpr Index direct_size = 1500;
+[[nodiscard]] SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses,
+                                       const Matrix<double>& pi, const Matrix<double>& rho, double lambda,
+                                       double accuracy, Index most_iterations);
+
+}  // namespace widelimit
