@@ -7,6 +7,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/request.hpp"
+#include "widelimit/machine/machine.hpp"
 #include "widelimit/report/kernel_figures.hpp"
 
 #include <cmath>

@@ -2,6 +2,7 @@
 
 #include "app/interrupt.hpp"
 
+#include "widelimit/machine/machine.hpp"
 #include "widelimit/report/kernel_figures.hpp"
 
 #include <fmt/ranges.h>

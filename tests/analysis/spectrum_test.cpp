@@ -1,6 +1,7 @@
 #include "widelimit/analysis/spectrum.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/machine/machine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -46,22 +46,6 @@ double outer_norm(const Matrix<double>& targets) {
 
 }  // namespace
 
-Matrix<double> class_targets(std::span<const Index> labels, Index classes) {
-  const bool binary = classes == 2;
-  Matrix<double> targets(std::ssize(labels), binary ? 1 : std::max<Index>(classes, 1));
-  for (Index i = 0; i < targets.rows(); ++i) {
-    const Index label = labels[static_cast<std::size_t>(i)];
-    if (label < 0 || label >= classes)
-      fail(Code::usage, "label {} of sample {} is none of {} classes", label, i, classes);
-    if (binary) {
-      targets(i, 0) = label == 1 ? 1.0 : -1.0;
-    } else {
-      targets(i, label) = 1.0;
-    }
-  }
-  return targets;
-}
-
 double alignment(const AnyMatrix& gram, const Matrix<double>& targets) {
   check_square(gram, targets.rows());
   const double scale = largest_entry(gram);

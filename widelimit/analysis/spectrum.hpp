@@ -34,9 +34,6 @@ struct SpectrumOptions {
 };
 [[nodiscard]] Spectrum spectrum(const AnyMatrix& gram, const SpectrumOptions& options = {});
 
-/// Y for labels 0 … classes − 1: one column ±1 where there are two classes, else a column of 0 and 1 for each.
-[[nodiscard]] Matrix<double> class_targets(std::span<const Index> labels, Index classes);
-
 /// Kernel–target alignment ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖), Frobenius; yᵀKy/(‖K‖‖yyᵀ‖ ) for one column (Cristianini et al.
 /// 2001). 0 where either vanishes.  O(n²·columns).
 [[nodiscard]] double alignment(const AnyMatrix& gram, const Matrix<double>& targets);

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/machine/fit.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace widelimit {
+
+/// The machines of EQ Table 1. [mathematics §2]
+enum class Machine : std::uint8_t { regression, ridge, hard_svm, svm, svm2, svr, logistic };
+/// "regression", "ridge", "hard-svm", "svm", "svm2", "svr", "logistic".
+[[nodiscard]] std::string_view to_string(Machine machine);
+/// Error{usage} lists the choices.
+[[nodiscard]] Machine parse_machine(std::string_view text);
+
+/// How the outputs of a machine become classes, or numbers.
+enum class Scheme : std::uint8_t {
+  values,       ///< numbers, an output for each target
+  sign,         ///< two classes, one output: the second class where it is positive
+  one_hot,      ///< regression on 0 and 1, an output for each class: the largest
+  one_vs_rest,  ///< an output for each class: the largest
+  one_vs_one,   ///< an output for each pair of classes: most votes
+  softmax,      ///< an output for each class: the largest, with probabilities
+};
+/// "values", "sign", "one-hot", "one-vs-rest", "one-vs-one", "softmax".
+[[nodiscard]] std::string_view to_string(Scheme scheme);
+[[nodiscard]] Scheme parse_scheme(std::string_view text);
+
+struct MachineOptions {
+  Machine machine = Machine::svm;
+  double lambda = 1;             ///< not used by regression and hard-svm, whose λ is 0
+  double epsilon = 0.1;          ///< svr
+  bool bias = false;             ///< not regularised
+  std::optional<Scheme> scheme;  ///< of a support vector machine of three or more classes; one-vs-one unless said
+  std::span<const double> weights;
+  std::optional<double> tolerance;  ///< of the duality gap; else the solver's own
+  int threads = 0;
+  Progress* progress = nullptr;
+};
+
+/// A machine, and what its outputs mean.
+struct Trained {
+  Machine machine = Machine::svm;
+  Scheme scheme = Scheme::values;
+  Index classes = 0;  ///< 0 where outputs are numbers
+  Fit fit;
+};
+
+/// Fits labels 0 … classes − 1, each of which must occur: two classes by one output, more by the machine's scheme.
+/// Error{usage} for svr, which is for numbers, and for a scheme that the machine does not have; Error{input} for data
+/// the machine cannot take. Numerical endings are in the Summary.
+[[nodiscard]] Trained train_classes(const AnyView& k, std::span<const Index> labels, Index classes,
+                                    const MachineOptions& options);
+
+/// Fits numbers, a column for each target, by regression, ridge or svr; Error{usage} for the others.
+[[nodiscard]] Trained train_values(const AnyView& k, MatrixView<const double> targets, const MachineOptions& options);
+
+/// Outputs that a machine of `scheme` has.
+[[nodiscard]] Index output_count(Scheme scheme, Index classes);
+
+/// The class of every row of decisions. Error{usage} for Scheme::values.
+[[nodiscard]] std::vector<Index> classes_of(Scheme scheme, Index classes, MatrixView<const double> decisions);
+
+/// Y for labels 0 … classes − 1: one column ±1 where there are two classes, else a column of 0 and 1 for each.
+[[nodiscard]] Matrix<double> class_targets(std::span<const Index> labels, Index classes);
+
+}  // namespace widelimit
