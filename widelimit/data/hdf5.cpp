@@ -204,6 +204,20 @@ Dataset read_samples(Open open, std::size_t bytes, const ReadOptions& options) {
   return dataset_from_arrays(std::move(x), y, options.source);
 }
 
+/// Everything, after a child has tried it.
+template <typename Open>
+ArrayFile read_all(Open open, std::size_t bytes, const std::string& source) {
+  const auto read = [&](bool plain_numbers) {
+    const OpenFile file = open();
+    ArrayFile all;
+    for (const std::string& name : dataset_names(file)) all.arrays.emplace(name, read_array(file, name, plain_numbers));
+    all.settings = read_settings(file);
+    return all;
+  };
+  try_in_child([&] { (void)read(false); }, bytes, source);
+  return read(true);
+}
+
 std::size_t size_of(const fs::path& path) {
   std::error_code missing;
   const auto size = fs::file_size(path, missing);
@@ -224,15 +238,12 @@ Dataset read_hdf5(const fs::path& path, const ReadOptions& options) {
 
 ArrayFile read_hdf5_arrays(const fs::path& path) {
   const Hdf5Session session;
-  const auto read_all = [&](bool plain_numbers) {
-    const OpenFile file = open_file(path);
-    ArrayFile all;
-    for (const std::string& name : dataset_names(file)) all.arrays.emplace(name, read_array(file, name, plain_numbers));
-    all.settings = read_settings(file);
-    return all;
-  };
-  try_in_child([&] { (void)read_all(false); }, size_of(path), path.string());
-  return read_all(true);
+  return read_all([&] { return open_file(path); }, size_of(path), path.string());
+}
+
+ArrayFile parse_hdf5_arrays(Bytes bytes, const std::string& source) {
+  const Hdf5Session session;
+  return read_all([&] { return open_image(bytes, source); }, bytes.size(), source);
 }
 
 }  // namespace widelimit

@@ -114,6 +114,18 @@ Scaler::Scaler(Scaling scaling, const Dataset& train)
       train.values);
 }
 
+Scaler::Scaler(Scaling scaling, std::vector<double> shift, std::vector<double> scale)
+    : scaling_(scaling), features_(std::ssize(shift)), shift_(std::move(shift)), scale_(std::move(scale)) {
+  if (shift_.size() != scale_.size()) {
+    fail(Code::input, "a scaling with {} shifts and {} scales is damaged", shift_.size(), scale_.size());
+  }
+  for (std::size_t j = 0; j < shift_.size(); ++j) {
+    if (!std::isfinite(shift_[j]) || !std::isfinite(scale_[j]) || scale_[j] == 0) {
+      fail(Code::input, "the scaling of feature {} is damaged: shift {}, scale {}", j, shift_[j], scale_[j]);
+    }
+  }
+}
+
 void Scaler::apply(Dataset& data) const {
   if (data.shape.size() != features_) {
     fail(Code::input, "{}: {} features, the training set has {}", data.name, data.shape.size(), features_);

@@ -27,8 +27,16 @@ class Scaler {
  public:
   /// Cost: two passes over `train`.
   Scaler(Scaling scaling, const Dataset& train);
+  /// As it was learned before: one shift and one scale for each feature. Error{input} unless they are as many, finite,
+  /// and no scale is 0.
+  Scaler(Scaling scaling, std::vector<double> shift, std::vector<double> scale);
   /// In place. Error{input} where the number of features differs, Error{numerical} where a result would overflow.
   void apply(Dataset& data) const;
+
+  [[nodiscard]] Scaling scaling() const { return scaling_; }
+  [[nodiscard]] Index features() const { return features_; }
+  [[nodiscard]] const std::vector<double>& shift() const { return shift_; }
+  [[nodiscard]] const std::vector<double>& scale() const { return scale_; }
 
  private:
   Scaling scaling_;

@@ -30,6 +30,9 @@ class DenseGram {
   double epsilon_;
 };
 
+/// Below so many samples threads wait for each other longer than they work.
+inline constexpr Index least_shared = 300;
+
 /// While alive, BLAS and LAPACK called from this thread use `threads` threads, as team_size counts them.
 class BlasThreads {
  public:

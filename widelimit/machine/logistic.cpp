@@ -235,7 +235,7 @@ Fit fit_logistic(const AnyView& k, std::span<const double> labels, const Logisti
   options.validate();
   const DenseGram gram(k);
   check_labels(labels, options.weights, gram.count());
-  const BlasThreads team(options.threads);
+  const BlasThreads threads(gram.count() < least_shared ? 1 : options.threads);
   Fit fit = solve(gram, LogisticLosses(labels, options.weights), options);
   fit.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return fit;

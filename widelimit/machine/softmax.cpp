@@ -214,7 +214,7 @@ Fit fit_softmax(const AnyView& k, std::span<const Index> labels, Index classes, 
   options.validate();
   const DenseGram gram(k);
   check_labels(labels, classes, options.weights, gram.count());
-  const BlasThreads threads(options.threads);
+  const BlasThreads threads(gram.count() < least_shared ? 1 : options.threads);
   Fit fit = solve(gram, SoftmaxLosses(labels, classes, options.weights), options);
   fit.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return fit;

@@ -1,0 +1,118 @@
+#include "widelimit/machine/model.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/array.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+template <typename Range>
+void require_finite_numbers(const Range& numbers, std::string_view what) {
+  const auto bad = std::find_if(numbers.begin(), numbers.end(), [](double x) { return !std::isfinite(x); });
+  if (bad != numbers.end()) fail(Code::input, "{} {} of the model is {}", what, bad - numbers.begin(), *bad);
+}
+
+void check_shape(const Shape& shape) {
+  constexpr double largest = 0x1.0p40;  // in float, so that no product overflows
+  const double size =
+      static_cast<double>(shape.height) * static_cast<double>(shape.width) * static_cast<double>(shape.channels);
+  if (std::min({shape.height, shape.width, shape.channels}) < 1 || size > largest) {
+    fail(Code::input, "the model's shape {}x{}x{} is impossible", shape.height, shape.width, shape.channels);
+  }
+}
+
+void check_outputs(const Model& model) {
+  const auto classes = std::ssize(model.classes);
+  if (model.scheme.empty()) {
+    if (classes != 0 && classes != 2) {
+      fail(Code::input, "the model has {} classes and no scheme that tells its outputs", classes);
+    }
+    return;
+  }
+  Index expected = classes;
+  if (model.scheme == "one-vs-one") {
+    expected = classes * (classes - 1) / 2;
+  } else if (model.scheme != "one-vs-rest" && model.scheme != "one-hot" && model.scheme != "softmax") {
+    fail(Code::input, "the model's scheme '{}' is unknown", model.scheme);
+  }
+  if (model.outputs() != expected) {
+    fail(Code::input, "the model has {} outputs; {} of {} classes needs {}", model.outputs(), model.scheme, classes,
+         expected);
+  }
+}
+
+void check_support(const Model& model) {
+  const auto [rows, cols] = std::visit([](const auto& m) { return std::pair(m.rows(), m.cols()); }, model.support);
+  if (rows != model.supports()) {
+    fail(Code::input, "the model has {} support samples and {} rows of coefficients", rows, model.supports());
+  }
+  if (rows > 0 && cols != model.shape.size()) {
+    fail(Code::input, "a support sample of the model has {} values; its shape {} needs {}", cols,
+         to_string(model.shape), model.shape.size());
+  }
+  require_finite(model.support, "the support of the model");
+}
+
+}  // namespace
+
+void Model::validate() const {
+  check_shape(shape);
+  if (const auto* network = std::get_if<Network>(&kernel)) {
+    widelimit::validate(*network);
+    if (kind == Kind::both) fail(Code::input, "a model uses one kernel, ntk or nngp");
+  } else {
+    std::get<ClassicalKernel>(kernel).validate();
+  }
+  if (scaling && scaling->features() != shape.size()) {
+    fail(Code::input, "the model scales {} features of {}", scaling->features(), shape.size());
+  }
+  if (machine.empty()) fail(Code::input, "the model does not say which machine it is");
+  if (!std::isfinite(lambda) || lambda < 0) fail(Code::input, "the model's λ = {} is not a number ≥ 0", lambda);
+  if (!std::isfinite(epsilon) || epsilon < 0) fail(Code::input, "the model's ε = {} is not a number ≥ 0", epsilon);
+  if (outputs() < 1) fail(Code::input, "the model has no outputs");
+  check_outputs(*this);
+  if (std::ssize(bias) != outputs()) {
+    fail(Code::input, "the model has {} biases for {} outputs", bias.size(), outputs());
+  }
+  if (!calibration.empty() && std::ssize(calibration) != outputs()) {
+    fail(Code::input, "the model has {} calibrations for {} outputs", calibration.size(), outputs());
+  }
+  require_finite_numbers(bias, "bias");
+  require_finite_numbers(std::span(alpha.data(), static_cast<std::size_t>(alpha.rows() * alpha.cols())), "coefficient");
+  for (const Calibration& c : calibration) {
+    if (!std::isfinite(c.slope) || !std::isfinite(c.offset)) fail(Code::input, "a calibration of the model is damaged");
+  }
+  check_support(*this);
+}
+
+void set_support(Model& model, const Fit& fit, const SampleView& train) {
+  if (train.count() != fit.alpha.rows()) {
+    fail(Code::input, "the fit has {} samples, the training set {}", fit.alpha.rows(), train.count());
+  }
+  std::vector<Index> kept;
+  for (Index i = 0; i < fit.alpha.rows(); ++i) {
+    const double* row = fit.alpha.view().row(i);
+    if (std::any_of(row, row + fit.alpha.cols(), [](double a) { return a != 0; })) kept.push_back(i);
+  }
+  model.shape = train.shape;
+  model.bias = fit.bias;
+  model.alpha = Matrix<double>(std::ssize(kept), fit.alpha.cols());
+  for (std::size_t s = 0; s < kept.size(); ++s) {
+    std::copy_n(fit.alpha.view().row(kept[s]), fit.alpha.cols(), model.alpha.view().row(static_cast<Index>(s)));
+  }
+  std::visit(
+      [&](const auto& rows) {
+        Matrix<std::remove_const_t<std::remove_pointer_t<decltype(rows.data)>>> support(std::ssize(kept), rows.cols);
+        for (std::size_t s = 0; s < kept.size(); ++s) {
+          std::copy_n(rows.row(kept[s]), rows.cols, support.view().row(static_cast<Index>(s)));
+        }
+        model.support = std::move(support);
+      },
+      train.values);
+}
+
+}  // namespace widelimit

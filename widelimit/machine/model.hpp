@@ -1,0 +1,65 @@
+#pragma once
+
+#include "widelimit/data/scaling.hpp"
+#include "widelimit/kernel/classical.hpp"
+#include "widelimit/kernel/gram.hpp"
+#include "widelimit/machine/fit.hpp"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace widelimit {
+
+/// p = 1/(1 + e^{slope·g + offset}) of a decision g.
+struct Calibration {
+  double slope = -1;
+  double offset = 0;
+  bool operator==(const Calibration&) const = default;
+};
+
+/// A fitted machine with all that predictions on new samples need: g(x) = Σᵢ αᵢ K(x, xᵢ) + b over its support, the
+/// training samples with a coefficient other than 0.
+struct Model {
+  std::variant<Network, ClassicalKernel> kernel;
+  Kind kind = Kind::ntk;  ///< of a network: ntk or nngp
+  Precision precision = Precision::f64;
+  Shape shape;                    ///< of a sample
+  std::optional<Scaler> scaling;  ///< what new samples go through first; none: nothing
+  std::string machine;            ///< "ridge", "svm", "logistic", …
+  /// Outputs of several classes: "one-vs-rest", "one-hot" and "softmax" have one for each, "one-vs-one" one for each
+  /// pair; empty where there are two classes, or numbers to predict.
+  std::string scheme;
+  std::vector<std::string> classes;  ///< names; empty for regression
+  double lambda = 0;
+  double epsilon = 0;  ///< of support vector regression
+  bool has_bias = false;
+  AnyMatrix support;                     ///< rows as the kernel sees them: scaled
+  Matrix<double> alpha;                  ///< support × outputs
+  std::vector<double> bias;              ///< one per output
+  std::vector<Calibration> calibration;  ///< one per output, or none
+  std::string record;                    ///< settings of the fit, JSON text
+  std::string version;                   ///< of the program that made it
+
+  [[nodiscard]] Index outputs() const { return alpha.cols(); }
+  [[nodiscard]] Index supports() const { return alpha.rows(); }
+  [[nodiscard]] SampleView support_view() const { return {support, shape}; }
+  /// Error{input} names what does not agree, is not finite or not known.
+  void validate() const;
+};
+
+/// Takes bias, and support and α where a coefficient is not 0, from a fit to `train`, which is scaled already.
+void set_support(Model& model, const Fit& fit, const SampleView& train);
+
+struct PredictOptions {
+  std::size_t memory = std::size_t{256} << 20;  ///< bytes a strip of K(test, support) may take
+  Progress* progress = nullptr;
+};
+
+/// g on new samples, not scaled yet: test × outputs. Error{input} where they have another shape than the model's, or
+/// entries that are not finite.  O(test·support) kernel entries, in strips of test samples.
+[[nodiscard]] Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Backend& backend,
+                                               const PredictOptions& options = {});
+
+}  // namespace widelimit
