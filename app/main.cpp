@@ -48,6 +48,8 @@ void run(int count, char** words) {
   add_data(program);
   add_network(program);
   add_kernel(program);
+  add_fit(program);
+  add_predict(program);
   add_demo(program);
   if (understand(program, count, words)) program.action();
 }

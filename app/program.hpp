@@ -23,6 +23,8 @@ void add_doctor(Program& program);
 void add_data(Program& program);
 void add_network(Program& program);
 void add_kernel(Program& program);
+void add_fit(Program& program);
+void add_predict(Program& program);
 void add_demo(Program& program);
 
 }  // namespace widelimit::app

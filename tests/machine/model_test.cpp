@@ -41,8 +41,8 @@ Model small_model(Index n = 7, Index outputs = 3, const Shape& shape = {1, 1, 5}
   }
   for (Index c = 0; c < outputs; ++c) fit.bias.push_back(0.25 * static_cast<double>(c));
   set_support(model, fit, train.view());
-  model.machine = "svm";
-  model.scheme = "one-vs-rest";
+  model.machine = Machine::svm;
+  model.scheme = Scheme::one_vs_rest;
   for (Index c = 0; c < outputs; ++c) model.classes.push_back("class " + std::to_string(c));
   model.lambda = 0.1;
   model.has_bias = true;
@@ -109,7 +109,7 @@ TEST_F(ModelFile, ComesBackAsItWas) {
 
 TEST_F(ModelFile, ComesBackInItsOtherForms) {
   Model model = small_model(4, 1);
-  model.scheme.clear();
+  model.scheme = Scheme::sign;
   model.classes = {"no", "jå"};
   model.calibration.clear();
   model.scaling.reset();
@@ -122,8 +122,8 @@ TEST_F(ModelFile, ComesBackInItsOtherForms) {
   save_model(path("m.h5"), model);
   expect_same(load_model(path("m.h5")), model);
 
-  Model empty = small_model(3, 2);  // no support at all
-  empty.alpha = Matrix<double>(0, 2);
+  Model empty = small_model(3, 3);  // no support at all
+  empty.alpha = Matrix<double>(0, 3);
   empty.support = Matrix<double>(0, 5);
   empty.kind = Kind::nngp;
   save_model(path("e.h5"), empty);
@@ -254,9 +254,12 @@ TEST_F(ModelFile, ThatCannotBeIsNotSaved) {
   refused([](Model& m) { m.lambda = -1; });
   refused([](Model& m) { m.kind = Kind::both; });
   refused([](Model& m) { m.kernel = Network{}; });
-  refused([](Model& m) { m.machine.clear(); });
-  refused([](Model& m) { m.scheme = "guess"; });
-  refused([](Model& m) { m.scheme.clear(); });
+  refused([](Model& m) { m.scheme = Scheme::values; });
+  refused([](Model& m) { m.scheme = Scheme::sign; });
+  refused([](Model& m) {
+    m.scheme = Scheme::one_vs_one;
+    m.classes.emplace_back("another");
+  });
   refused([](Model& m) { m.classes.emplace_back("one more"); });
   refused([](Model& m) { std::get<Matrix<double>>(m.support)(0, 0) = std::numeric_limits<double>::infinity(); });
 }

@@ -69,7 +69,7 @@ TEST(File, TemporaryFolderGoesWithItsContents) {
 
 TEST(Process, ArgumentsArriveAsTheyAre) {
   const TemporaryFolder folder;
-  const Ending ending = run_program({"printf", "%s|", "a b", "$(touch x)", "`y`", ""}, folder.path());
+  const ProgramEnd ending = run_program({"printf", "%s|", "a b", "$(touch x)", "`y`", ""}, folder.path());
   EXPECT_TRUE(ending.succeeded());
   EXPECT_EQ(ending.output, "a b|$(touch x)|`y`||");
 }

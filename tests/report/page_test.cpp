@@ -112,7 +112,7 @@ TEST(Page, OpensInChromiumWithAllFigures) {
   const std::filesystem::path path = keep == nullptr ? folder.path() / "page.html" : std::filesystem::path(keep);
   sample_page().write(path);
   const auto script = std::filesystem::path(WIDELIMIT_GOLDEN).parent_path() / "report" / "open_page.py";
-  const Ending ending = run_program({"python3", script.string(), path.string(), "--figures", "5"}, folder.path());
+  const ProgramEnd ending = run_program({"python3", script.string(), path.string(), "--figures", "5"}, folder.path());
   if (!ending.found || ending.status == 77) GTEST_SKIP() << "python3 or chromium is absent: " << ending.output;
   EXPECT_TRUE(ending.succeeded()) << ending.output;
 }

@@ -69,9 +69,10 @@ TrainTest load_train_test(const DataRequest& request) {
   if (request.limit) parts.train = limit_rows(std::move(parts.train), *request.limit);
   if (request.test_limit && parts.test) parts.test = limit_rows(std::move(*parts.test), *request.test_limit);
   if (parts.train.count() == 0) fail(Code::input, "{}: no samples are left to train on", parts.train.name);
-  const Scaler scaler(request.scale, parts.train);
+  Scaler scaler(request.scale, parts.train);
   scaler.apply(parts.train);
   if (parts.test) scaler.apply(*parts.test);
+  if (request.scale != Scaling::none) parts.scaling = std::move(scaler);
   return parts;
 }
 

@@ -30,6 +30,7 @@ struct DataRequest {
 struct TrainTest {
   Dataset train;
   std::optional<Dataset> test;
+  std::optional<Scaler> scaling;  ///< what both went through; nothing where there was nothing to do
 };
 
 /// Loads, then: classes → shuffle (train and a separate test each) → split → limits → scale. The test set's labels

@@ -27,21 +27,13 @@ void check_shape(const Shape& shape) {
 
 void check_outputs(const Model& model) {
   const auto classes = std::ssize(model.classes);
-  if (model.scheme.empty()) {
-    if (classes != 0 && classes != 2) {
-      fail(Code::input, "the model has {} classes and no scheme that tells its outputs", classes);
-    }
-    return;
-  }
-  Index expected = classes;
-  if (model.scheme == "one-vs-one") {
-    expected = classes * (classes - 1) / 2;
-  } else if (model.scheme != "one-vs-rest" && model.scheme != "one-hot" && model.scheme != "softmax") {
-    fail(Code::input, "the model's scheme '{}' is unknown", model.scheme);
-  }
+  const bool values = model.scheme == Scheme::values;
+  const bool known = values ? classes == 0 : (model.scheme == Scheme::sign ? classes == 2 : classes > 2);
+  if (!known) fail(Code::input, "the model has {} classes, which '{}' cannot tell", classes, to_string(model.scheme));
+  const Index expected = values ? model.outputs() : output_count(model.scheme, classes);
   if (model.outputs() != expected) {
-    fail(Code::input, "the model has {} outputs; {} of {} classes needs {}", model.outputs(), model.scheme, classes,
-         expected);
+    fail(Code::input, "the model has {} outputs; {} of {} classes needs {}", model.outputs(), to_string(model.scheme),
+         classes, expected);
   }
 }
 
@@ -70,7 +62,6 @@ void Model::validate() const {
   if (scaling && scaling->features() != shape.size()) {
     fail(Code::input, "the model scales {} features of {}", scaling->features(), shape.size());
   }
-  if (machine.empty()) fail(Code::input, "the model does not say which machine it is");
   if (!std::isfinite(lambda) || lambda < 0) fail(Code::input, "the model's λ = {} is not a number ≥ 0", lambda);
   if (!std::isfinite(epsilon) || epsilon < 0) fail(Code::input, "the model's ε = {} is not a number ≥ 0", epsilon);
   if (outputs() < 1) fail(Code::input, "the model has no outputs");

@@ -3,7 +3,7 @@
 #include "widelimit/data/scaling.hpp"
 #include "widelimit/kernel/classical.hpp"
 #include "widelimit/kernel/gram.hpp"
-#include "widelimit/machine/fit.hpp"
+#include "widelimit/machine/machine.hpp"
 
 #include <optional>
 #include <string>
@@ -27,11 +27,9 @@ struct Model {
   Precision precision = Precision::f64;
   Shape shape;                    ///< of a sample
   std::optional<Scaler> scaling;  ///< what new samples go through first; none: nothing
-  std::string machine;            ///< "ridge", "svm", "logistic", …
-  /// Outputs of several classes: "one-vs-rest", "one-hot" and "softmax" have one for each, "one-vs-one" one for each
-  /// pair; empty where there are two classes, or numbers to predict.
-  std::string scheme;
-  std::vector<std::string> classes;  ///< names; empty for regression
+  Machine machine = Machine::svm;
+  Scheme scheme = Scheme::values;
+  std::vector<std::string> classes;  ///< names; empty where outputs are numbers
   double lambda = 0;
   double epsilon = 0;  ///< of support vector regression
   bool has_bias = false;

@@ -78,8 +78,8 @@ Json description(const Model& model) {
   json["precision"] = to_string(model.precision);
   json["shape"] = {model.shape.height, model.shape.width, model.shape.channels};
   if (model.scaling) json["scaling"] = to_string(model.scaling->scaling());
-  json["machine"] = model.machine;
-  json["scheme"] = model.scheme;
+  json["machine"] = to_string(model.machine);
+  json["scheme"] = to_string(model.scheme);
   json["classes"] = model.classes;
   json["lambda"] = model.lambda;
   json["epsilon"] = model.epsilon;
@@ -137,8 +137,8 @@ void describe(Model& model, const Json& json) {
   model.precision = parse_precision(json.at("precision").get<std::string>());
   const auto shape = json.at("shape").get<std::array<Index, 3>>();
   model.shape = {shape[0], shape[1], shape[2]};
-  model.machine = json.at("machine").get<std::string>();
-  model.scheme = json.at("scheme").get<std::string>();
+  model.machine = parse_machine(json.at("machine").get<std::string>());
+  model.scheme = parse_scheme(json.at("scheme").get<std::string>());
   model.classes = json.at("classes").get<std::vector<std::string>>();
   model.lambda = json.at("lambda").get<double>();
   model.epsilon = json.at("epsilon").get<double>();

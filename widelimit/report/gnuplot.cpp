@@ -51,7 +51,7 @@ std::vector<Entry> arrange(const std::vector<std::string>& names, int width) {
   return entries;
 }
 
-void require_success(const Ending& ending, std::string_view title) {
+void require_success(const ProgramEnd& ending, std::string_view title) {
   if (!ending.found)
     fail(Code::usage,
          "figures are drawn by gnuplot, which is not on PATH: install it (Debian: apt install gnuplot-nox), or ask "

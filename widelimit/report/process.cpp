@@ -36,12 +36,12 @@ class FileActions {
 
 }  // namespace
 
-Ending run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
 
-  Ending ending;
+  ProgramEnd ending;
   const FileActions actions(folder);
   pid_t child = 0;
   const int refused = ::posix_spawnp(&child, argv[0], actions.get(), nullptr, argv.data(), ::environ);

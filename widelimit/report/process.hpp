@@ -7,7 +7,7 @@
 namespace widelimit {
 
 /// How a program ended.
-struct Ending {
+struct ProgramEnd {
   bool found = true;   ///< false: no such program on PATH, nothing ran
   int status = 0;      ///< exit status, when it exited
   int signal = 0;      ///< what killed it, else 0
@@ -18,6 +18,6 @@ struct Ending {
 
 /// Runs arguments[0], looked up on PATH, in `folder` and waits. No shell takes part: arguments arrive as they are.
 /// Its output is collected in a file inside `folder`, so a talkative program cannot block.
-[[nodiscard]] Ending run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
+[[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
 
 }  // namespace widelimit

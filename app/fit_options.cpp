@@ -1,0 +1,110 @@
+#include "app/fit_options.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+
+namespace widelimit::app {
+
+namespace {
+
+constexpr const char* machine_group = "Machine";
+
+bool has_lambda(Machine machine) { return machine != Machine::regression && machine != Machine::hard_svm; }
+
+}  // namespace
+
+KernelRequest FitOptions::kernel_request() const {
+  if (network.has_value() == classical.has_value()) {
+    fail(Code::usage, "give one kernel: --network NET (see 'widelimit network list') or --classical KERNEL");
+  }
+  KernelRequest request{.kernel = network ? std::variant<Network, ClassicalKernel>(Network::parse(*network))
+                                          : ClassicalKernel::parse(*classical)};
+  request.kind = parse_kind(kind);
+  if (request.kind == Kind::both) fail(Code::usage, "--kind {}: a machine has one kernel, ntk or nngp", kind);
+  request.method = Method::exact;
+  request.precision = parse_precision(common.precision);
+  request.memory = common.memory_limit();
+  return request;
+}
+
+MachineOptions FitOptions::machine_options() const {
+  MachineOptions result{.machine = parse_machine(machine), .lambda = lambda, .epsilon = epsilon, .bias = bias};
+  if (!std::isfinite(lambda) || lambda < 0 ||
+      (lambda == 0 && has_lambda(result.machine) && result.machine != Machine::ridge)) {
+    fail(Code::input, "--lambda {}: it must be a positive number (regression and hard-svm are the machines of λ = 0)",
+         lambda);
+  }
+  if (scheme) result.scheme = parse_scheme(*scheme);
+  result.tolerance = tolerance;
+  result.threads = common.threads;
+  return result;
+}
+
+void add_fit_options(CLI::App& verb, FitOptions& options) {
+  verb.add_option("--network", options.network, "The network: text, preset, JSON, or a file of one")
+      ->type_name("NET")
+      ->group(machine_group);
+  verb.add_option("--classical", options.classical, "Instead: linear, polynomial, rbf, laplace or arccosine")
+      ->type_name("\"rbf(gamma=0.5)\"")
+      ->group(machine_group);
+  verb.add_option("--kind", options.kind, "ntk or nngp")
+      ->type_name("KIND")
+      ->capture_default_str()
+      ->group(machine_group);
+  verb.add_option("--gram", options.gram, "Kernel of the same network and data, computed before")
+      ->type_name("K.h5")
+      ->group(machine_group);
+  verb.add_option("--machine", options.machine, "regression, ridge, hard-svm, svm, svm2, svr or logistic")
+      ->type_name("M")
+      ->capture_default_str()
+      ->group(machine_group);
+  verb.add_option("--lambda", options.lambda, "Weight λ of ‖β‖²/2 beside the sum of losses; C is 1/λ")
+      ->type_name("L")
+      ->capture_default_str()
+      ->group(machine_group);
+  verb.add_option("--epsilon", options.epsilon, "svr: errors up to here cost nothing")
+      ->type_name("E")
+      ->capture_default_str()
+      ->group(machine_group);
+  verb.add_flag("--bias", options.bias, "Add an offset that is not regularised")->group(machine_group);
+  verb.add_option("--scheme", options.scheme, "Several classes by svm: one-vs-one (as usual) or one-vs-rest")
+      ->type_name("HOW")
+      ->group(machine_group);
+  verb.add_option("--tolerance", options.tolerance, "Relative duality gap to reach; else 1e-6, logistic 1e-8")
+      ->type_name("T")
+      ->group(machine_group);
+  verb.add_option("--out", options.out, "File of the fitted model")
+      ->type_name("MODEL.h5")
+      ->required()
+      ->group(machine_group);
+  verb.add_option("--train", options.data.request.train, "Samples (see 'widelimit data list')")
+      ->type_name("SPEC")
+      ->required()
+      ->group("Data");
+  add_data_options(verb, options.data, true);
+  add_common_options(verb, options.common);
+}
+
+nlohmann::ordered_json fit_settings(const FitOptions& options, const KernelRequest& request, const DataRequest& data) {
+  nlohmann::ordered_json settings;
+  if (const auto* network = std::get_if<Network>(&request.kernel)) {
+    settings["network"] = network->to_text();
+    settings["kind"] = options.kind;
+  } else {
+    settings["classical"] = std::get<ClassicalKernel>(request.kernel).to_text();
+  }
+  if (options.gram) settings["gram"] = *options.gram;
+  settings["machine"] = options.machine;
+  const Machine machine = parse_machine(options.machine);
+  if (has_lambda(machine)) settings["lambda"] = options.lambda;
+  if (machine == Machine::svr) settings["epsilon"] = options.epsilon;
+  settings["bias"] = options.bias;
+  if (options.scheme) settings["scheme"] = *options.scheme;
+  settings["data"] = data_settings(data);
+  return settings;
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "widelimit/data/dataset.hpp"
+#include "widelimit/machine/machine.hpp"
+#include "widelimit/report/table.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace widelimit::app {
+
+/// How well decisions tell what is known of the samples.
+struct Score {
+  Index samples = 0;
+  Index correct = 0;                          ///< classes
+  std::optional<double> squared_error;        ///< numbers: mean of (y − g)²
+  std::vector<std::vector<Index>> confusion;  ///< [true class][told class]
+
+  [[nodiscard]] double accuracy() const {
+    return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples);
+  }
+};
+
+/// Nothing where the samples have neither labels nor targets.
+[[nodiscard]] std::optional<Score> score(Scheme scheme, Index classes, const Matrix<double>& decisions,
+                                         const Dataset& data);
+
+/// "accuracy 0.9861 (1229 of 1247)" or "mean squared error 0.12".
+[[nodiscard]] std::string score_text(const Score& score);
+[[nodiscard]] nlohmann::ordered_json score_json(const Score& score);
+[[nodiscard]] nlohmann::ordered_json summary_json(const Summary& summary);
+/// The same for reading; what does not exist is left out.
+[[nodiscard]] Table summary_table(const Summary& summary);
+
+}  // namespace widelimit::app

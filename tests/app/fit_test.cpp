@@ -1,0 +1,126 @@
+#include "tests/app/program.hpp"
+
+#include <gtest/gtest.h>
+
+namespace widelimit::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words fit_words(const std::string& machine, const Words& more = {}) {
+  Words words{"fit",     "--network", "fc:2",      "--train", "digits",   "--limit", "120",   "--split", "0.7",
+              "--scale", "unit",      "--machine", machine,   "--lambda", "0.01",    "--out", "m.h5",    "--json"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+class Fits : public testing::TestWithParam<const char*> {};
+
+TEST_P(Fits, TenDigitsAndPredictsThemFromItsFile) {
+  const Folder folder;
+  const Finished fit = folder.widelimit(fit_words(GetParam()));
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  const auto record = fit.record();
+  EXPECT_EQ(record["results"]["summary"]["ending"], "converged");
+  EXPECT_GT(record["results"]["test"]["accuracy"], 0.6);
+  EXPECT_EQ(folder.names(), (Words{"m.h5"}));
+
+  // The training samples again, from their source: the model scales them itself.
+  const Finished told =
+      folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--limit", "84", "--out", "p.csv", "--json"});
+  ASSERT_EQ(told.status, 0) << told.err;
+  EXPECT_EQ(told.record()["results"]["score"]["samples"], 84);
+  EXPECT_GT(told.record()["results"]["score"]["accuracy"], 0.9);
+  EXPECT_EQ(folder.names(), (Words{"m.h5", "p.csv"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, Fits, testing::Values("regression", "ridge", "hard-svm", "svm", "svm2", "logistic"));
+
+TEST(Fit, TakesAKernelThatWasComputedBefore) {
+  const Folder folder;
+  const Words data{"--train", "digits", "--limit", "60", "--classes", "3,8"};
+  Words kernel{"kernel", "--network", "fc:2", "--out", "k.h5"};
+  kernel.insert(kernel.end(), data.begin(), data.end());
+  ASSERT_EQ(folder.widelimit(kernel).status, 0);
+  const auto fit = [&](const Words& more) {
+    Words words{"fit", "--machine", "ridge", "--out", "m.h5", "--json"};
+    words.insert(words.end(), data.begin(), data.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return folder.widelimit(words);
+  };
+  const Finished with = fit({"--network", "fc:2", "--gram", "k.h5"});
+  ASSERT_EQ(with.status, 0) << with.err;
+  const Finished without = fit({"--network", "fc:2"});
+  EXPECT_EQ(with.record()["results"]["summary"]["primal"], without.record()["results"]["summary"]["primal"]);
+
+  const Finished other = fit({"--network", "fc:3", "--gram", "k.h5"});
+  EXPECT_EQ(other.status, 3);
+  EXPECT_NE(other.err.find("not of"), std::string::npos) << other.err;
+  const Finished fewer = fit({"--network", "fc:2", "--gram", "k.h5", "--limit", "50"});
+  EXPECT_NE(fewer.status, 0);
+}
+
+TEST(Fit, NumbersByRegression) {
+  const Folder folder;
+  std::string table = "x,y\n";
+  for (int i = 0; i < 30; ++i) table += std::to_string(0.1 * i) + "," + std::to_string(0.3 * i * i + 0.25) + "\n";
+  folder.write("t.csv", table);
+  for (const char* machine : {"ridge", "svr"}) {
+    const Finished fit = folder.widelimit({"fit", "--network", "fc:2(b_std=1)", "--train", "t.csv", "--machine",
+                                           machine, "--bias", "--lambda", "1e-4", "--out", "m.h5", "--json"});
+    ASSERT_EQ(fit.status, 0) << fit.err;
+    EXPECT_LT(fit.record()["results"]["train"]["squared_error"], 1) << machine;
+    ASSERT_EQ(folder.widelimit({"predict", "--model", "m.h5", "--test", "t.csv"}).status, 0);
+  }
+  const Finished wrong =
+      folder.widelimit({"fit", "--network", "fc:2(b_std=1)", "--train", "t.csv", "--machine", "svm", "--out", "n.h5"});
+  EXPECT_EQ(wrong.status, 2) << wrong.err;
+}
+
+TEST(Fit, SaysWhatIsWrongAndLeavesNothing) {
+  const Folder folder;
+  const auto expect = [&](const Words& more, int status, const std::string& part) {
+    Words words{"fit", "--train", "digits", "--limit", "40", "--out", "m.h5"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Finished run = folder.widelimit(words);
+    EXPECT_EQ(run.status, status) << run.err;
+    EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+    EXPECT_TRUE(folder.names().empty());
+  };
+  expect({"--network", "fc:2", "--machine", "swm"}, 2, "choose one of");
+  expect({"--network", "fc:2", "--lambda", "-1"}, 3, "lambda");
+  expect({"--network", "fc:2", "--classes", "3"}, 3, "one class");
+  expect({}, 2, "--network");
+  expect({"--network", "fc:2", "--scheme", "softmax"}, 2, "one-vs-rest");
+  expect({"--network", "fc:2", "--gram", "absent.h5"}, 3, "absent.h5");
+}
+
+TEST(Fit, HardMarginOfOppositeTwinsIsANumericalEnding) {
+  const Folder folder;
+  folder.write("t.csv", "1,2,a\n1,2,b\n3,1,a\n");
+  const Finished hard =
+      folder.widelimit({"fit", "--network", "fc:1", "--train", "t.csv", "--machine", "hard-svm", "--out", "m.h5"});
+  EXPECT_EQ(hard.status, 4) << hard.err;
+  EXPECT_NE(hard.err.find("separable"), std::string::npos) << hard.err;
+  const Finished exact =
+      folder.widelimit({"fit", "--network", "fc:1", "--train", "t.csv", "--machine", "regression", "--out", "m.h5"});
+  EXPECT_EQ(exact.status, 4) << exact.err;
+  EXPECT_EQ(folder.names(), (Words{"t.csv"}));
+}
+
+TEST(Predict, RefusesOtherFeaturesAndDamagedModels) {
+  const Folder folder;
+  ASSERT_EQ(folder.widelimit(fit_words("svm")).status, 0);
+  const auto predict = [&](const Words& more) {
+    Words words{"predict", "--model", "m.h5"};
+    words.insert(words.end(), more.begin(), more.end());
+    return folder.widelimit(words);
+  };
+  EXPECT_EQ(predict({"--test", "spirals"}).status, 3);
+  EXPECT_EQ(predict({"--test", "digits", "--scale", "unit"}).status, 2);
+  folder.write("m.h5", "not a model");
+  EXPECT_EQ(predict({"--test", "digits"}).status, 3);
+}
+
+}  // namespace
+}  // namespace widelimit::test
