@@ -168,7 +168,7 @@ TEST(Ridge, GapIsThatOfThePrimalAwayFromTheSolution) {
   Fit fit = fit_ridge(k.view(), y.view(), {.lambda = 0.5});
   const double best = *fit.summary.primal;
   fit.alpha(3, 0) += 0.1;
-  judge_ridge(k.view(), y.view(), 0.5, {}, fit);
+  judge_ridge(decision(fit, k.view()).view(), y.view(), 0.5, {}, fit);
   EXPECT_NEAR(*fit.summary.primal, primal(k, y, fit.alpha, 0, 0.5), 1e-12);
   EXPECT_LT(*fit.summary.dual, best);
   double dual = 0;

@@ -1,6 +1,5 @@
 #include "widelimit/machine/cholesky.hpp"
 
-#include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/factor.hpp"
@@ -118,12 +117,6 @@ std::string Cholesky::method() const {
 std::size_t Cholesky::bytes() const {
   const auto n = static_cast<std::size_t>(samples_of(a_.k));
   return n * n * (single() ? sizeof(float) : sizeof(double));
-}
-
-void Cholesky::half_solve(MatrixView<double> b) const {
-  const BlasTeam team(threads_);
-  if (single()) fail(Code::usage, "half a solution needs a float64 factor");
-  solve_upper<double>(twice_.view(), true, b);
 }
 
 void Cholesky::back_substitute(MatrixView<double> b) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace widelimit {
 
@@ -48,8 +49,8 @@ class Cholesky {
   /// b = A⁻¹b, n × m without gaps between rows; returns the steps of refinement: one for a float64 factor, for float32
   /// as many as bring the residual down to that of float64, or, where they do not, a new factor in float64.
   Index solve(MatrixView<double> b);
-  /// b = U⁻ᵀb of a float64 factor, without refinement: ‖U⁻ᵀb‖² = bᵀA⁻¹b.
-  void half_solve(MatrixView<double> b) const;
+  /// U itself, for who keeps it; empty where the factor is float32.
+  [[nodiscard]] Matrix<double> factor() && { return std::move(twice_); }
 
  private:
   void factor_single();

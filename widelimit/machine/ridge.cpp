@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/border.hpp"
 #include "widelimit/machine/check_gram.hpp"
 #include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/lapack.hpp"
@@ -16,58 +17,6 @@
 namespace widelimit {
 
 namespace {
-
-/// √w; at λ = 0 every sample that takes part is met exactly, whatever its weight.
-std::vector<double> square_roots(std::span<const double> weights, double lambda) {
-  std::vector<double> result(weights.begin(), weights.end());
-  for (double& value : result) value = lambda == 0 && value > 0 ? 1.0 : std::sqrt(value);
-  return result;
-}
-
-/// S y, and behind it S 1 where a bias is wanted.
-Matrix<double> right_sides(MatrixView<const double> targets, const RidgeMatrix& a, bool bias) {
-  const Index outputs = targets.cols;
-  Matrix<double> b(targets.rows, outputs + (bias ? 1 : 0), Content::unset);
-  for (Index i = 0; i < targets.rows; ++i) {
-    const double s = a.scale_of(i);
-    for (Index j = 0; j < outputs; ++j) b(i, j) = s * targets(i, j);
-    if (bias) b(i, outputs) = s;
-  }
-  return b;
-}
-
-/// b = 1ᵀSγ₁/1ᵀSγ₂ with Aγ₁ = Sy, Aγ₂ = S1: eliminates the border of [A S1; 1ᵀS 0].
-double border(const Matrix<double>& solved, const RidgeMatrix& a, Index output) {
-  double above = 0;
-  double below = 0;
-  for (Index i = 0; i < solved.rows(); ++i) {
-    above += a.scale_of(i) * solved(i, output);
-    below += a.scale_of(i) * solved(i, solved.cols() - 1);
-  }
-  return below != 0 ? above / below : 0.0;
-}
-
-void set_coefficients(const Matrix<double>& solved, const RidgeMatrix& a, bool bias, Fit& fit) {
-  for (Index j = 0; j < fit.alpha.cols(); ++j) {
-    const double b = bias ? border(solved, a, j) : 0.0;
-    fit.bias[static_cast<std::size_t>(j)] = b;
-    for (Index i = 0; i < solved.rows(); ++i) {
-      fit.alpha(i, j) = a.scale_of(i) * (solved(i, j) - (bias ? b * solved(i, solved.cols() - 1) : 0.0));
-    }
-  }
-}
-
-bool all_finite(const Fit& fit) {
-  const auto finite = [](double value) { return std::isfinite(value); };
-  const double* alpha = fit.alpha.data();
-  return std::all_of(alpha, alpha + fit.alpha.rows() * fit.alpha.cols(), finite) &&
-         std::all_of(fit.bias.begin(), fit.bias.end(), finite);
-}
-
-void clear(Fit& fit) {
-  std::fill_n(fit.alpha.data(), fit.alpha.rows() * fit.alpha.cols(), 0.0);
-  std::fill(fit.bias.begin(), fit.bias.end(), 0.0);
-}
 
 /// K + λ/2·W⁻¹ needs a λ as many times larger as the largest weight.
 std::string cure(const AnyView& k, Index minor, std::span<const double> weights) {
@@ -102,14 +51,14 @@ Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOpt
   check_targets(targets, n);
   check_weights(options.weights, n);
 
-  Fit fit{Matrix<double>(n, targets.cols), std::vector<double>(static_cast<std::size_t>(targets.cols)), {}};
-  const std::vector<double> scale = square_roots(options.weights, options.lambda);
+  Fit fit = zero_fit(n, targets.cols);
+  const std::vector<double> scale = scale_of_weights(options.weights, options.lambda);
   const RidgeMatrix a{k, scale, options.lambda / 2};
   Cholesky cholesky(a, options.factor, options.threads, options.progress);
   if (cholesky.failed_minor() == 0) {
-    Matrix<double> solved = right_sides(targets, a, options.bias);
+    Matrix<double> solved = right_sides(targets, scale, options.bias);
     fit.summary.iterations = cholesky.solve(solved.view());
-    if (cholesky.failed_minor() == 0) set_coefficients(solved, a, options.bias, fit);
+    if (cholesky.failed_minor() == 0) set_coefficients(solved, scale, options.bias, fit);
   }
   fit.summary.method = cholesky.method();
   fit.summary.memory = cholesky.bytes() + 3 * sizeof(double) * static_cast<std::size_t>(n * (targets.cols + 1));
@@ -118,14 +67,17 @@ Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOpt
     fit.summary.ending = Ending::not_positive_definite;
     fit.summary.message = cure(k, cholesky.failed_minor(), options.weights);
   } else if (!all_finite(fit)) {
-    clear(fit);
+    std::fill_n(fit.alpha.data(), n * targets.cols, 0.0);
+    std::fill(fit.bias.begin(), fit.bias.end(), 0.0);
     fit.summary.ending = Ending::not_positive_definite;
     fit.summary.message = "the coefficients are beyond the range of float64; scale the kernel or give a larger lambda";
   } else {
     const BlasTeam team(options.threads);
     fit.summary.condition = cholesky.condition();
     remark_on_condition(fit.summary);
-    judge_ridge(k, targets, options.lambda, options.weights, fit);
+    Matrix<double> g(n, targets.cols, Content::unset);
+    multiply(k, fit.alpha.view(), g.view());
+    judge_ridge(g.view(), targets, options.lambda, options.weights, fit);
   }
   fit.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return fit;
@@ -136,11 +88,9 @@ Fit fit_regression(const AnyView& k, MatrixView<const double> targets, RidgeOpti
   return fit_ridge(k, targets, options);
 }
 
-void judge_ridge(const AnyView& k, MatrixView<const double> targets, double lambda, std::span<const double> weights,
-                 Fit& fit) {
+void judge_ridge(MatrixView<const double> g, MatrixView<const double> targets, double lambda,
+                 std::span<const double> weights, Fit& fit) {
   const Index outputs = targets.cols;
-  Matrix<double> g(targets.rows, outputs, Content::unset);
-  multiply(k, fit.alpha.view(), g.view());
   double norm = 0;
   double loss = 0;
   double gap = 0;

@@ -36,8 +36,8 @@ struct RidgeOptions {
 /// Kernel regression, the interpolant of least norm: ridge at λ = 0, where weights matter only as far as they are 0.
 [[nodiscard]] Fit fit_regression(const AnyView& k, MatrixView<const double> targets, RidgeOptions options = {});
 
-/// Primal, dual, gap and residual of coefficients, as fit_ridge reports them.
-void judge_ridge(const AnyView& k, MatrixView<const double> targets, double lambda, std::span<const double> weights,
-                 Fit& fit);
+/// Primal, dual, gap and residual of coefficients whose g = Kα, without the bias, is given, as fit_ridge reports them.
+void judge_ridge(MatrixView<const double> g, MatrixView<const double> targets, double lambda,
+                 std::span<const double> weights, Fit& fit);
 
 }  // namespace widelimit

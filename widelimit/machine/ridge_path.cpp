@@ -4,6 +4,7 @@
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/band_solve.hpp"
+#include "widelimit/machine/border.hpp"
 #include "widelimit/machine/check_gram.hpp"
 #include "widelimit/machine/factor.hpp"
 #include "widelimit/machine/indefinite.hpp"
@@ -34,17 +35,6 @@ struct Path {
 
   [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)]; }
 };
-
-Matrix<double> right_sides(const Path& path) {
-  const Index outputs = path.targets.cols;
-  Matrix<double> r(path.targets.rows, outputs + (path.bias ? 1 : 0));
-  for (Index i = 0; i < r.rows(); ++i) {
-    const double s = path.scale_of(i);
-    for (Index j = 0; j < outputs; ++j) r(i, j) = s * path.targets(i, j);
-    if (path.bias) r(i, outputs) = s;
-  }
-  return r;
-}
 
 /// γ and b from A⁻¹Sy and v = A⁻¹s, and M_ii from A⁻¹_ii; the last column of `inverse.solution` is v.
 void eliminate_bias(const Path& path, ShiftedInverse& inverse, std::vector<double>& bias) {
@@ -81,18 +71,12 @@ void leave_out(const Path& path, const ShiftedInverse& inverse, RidgePoint& poin
   }
 }
 
-bool all_finite(const Matrix<double>& values) {
-  return std::all_of(values.data(), values.data() + values.rows() * values.cols(),
-                     [](double value) { return std::isfinite(value); });
-}
-
 RidgePoint empty_point(const Path& path, double lambda) {
   const Index n = path.targets.rows;
   const Index outputs = path.targets.cols;
   RidgePoint point;
   point.lambda = lambda;
-  point.fit.alpha = Matrix<double>(n, outputs);
-  point.fit.bias.resize(static_cast<std::size_t>(outputs));
+  point.fit = zero_fit(n, outputs);
   point.left_out = Matrix<double>(n, outputs);
   point.fit.summary.method = "orthogonal reduction to a band, float64";
   return point;
@@ -116,13 +100,13 @@ RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
     for (Index j = 0; j < path.targets.cols; ++j) point.fit.alpha(i, j) = path.scale_of(i) * inverse.solution(i, j);
   }
   leave_out(path, inverse, point);
-  if (!all_finite(point.fit.alpha) || !all_finite(point.left_out)) {
-    point = empty_point(path, lambda);
-    inverse.positive_definite = false;
-    return point;
-  }
-  judge_ridge(path.k, path.targets, lambda, path.weights, point.fit);
-  point.loo_error = mean_squared_error(path.targets, point.left_out.view(), path.weights);
+  const double error = mean_squared_error(path.targets, point.left_out.view(), path.weights);
+  inverse.positive_definite = all_finite(point.fit) && std::isfinite(error);
+  if (!inverse.positive_definite) return empty_point(path, lambda);
+  Matrix<double> g(path.targets.rows, path.targets.cols, Content::unset);
+  multiply(path.k, point.fit.alpha.view(), g.view());
+  judge_ridge(g.view(), path.targets, lambda, path.weights, point.fit);
+  point.loo_error = error;
   point.loo_misclassified = misclassified(path.targets, point.left_out.view(), path.weights);
   return point;
 }
@@ -192,7 +176,7 @@ RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::sp
   std::vector<double> shifts;
   for (const double lambda : lambdas) shifts.push_back(lambda / 2);
   std::vector<ShiftedInverse> inverses =
-      shifted_inverses(form, right_sides(path).view(), shifts, threads, options.progress);
+      shifted_inverses(form, right_sides(targets, path.scale, options.bias).view(), shifts, threads, options.progress);
 
   RidgePath result;
   bool failed = false;

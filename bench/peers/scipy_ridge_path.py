@@ -1,0 +1,81 @@
+"""SciPy as a peer: kernel ridge regression for many λ, each with its exact leave-one-out predictions.
+
+With A = K + λ/2·I, α = A⁻¹y and residuals without the own sample αᵢ/(A⁻¹)ᵢᵢ                [mathematics §2]
+
+Two ways: `cholesky` factors and inverts A for each λ (LAPACK potrf, potri); `eigen` takes one eigendecomposition of K
+(syevd), after which a λ costs little.
+
+Speaks one line at a time with the benchmark that starts it, so that its timings can be taken in turn with ours:
+
+    compute WAY FILE   writes for each λ in turn the predictions, samples × outputs, to FILE (raw); answers "ok"
+    time WAY           answers the seconds of one path
+    quit
+"""
+
+import argparse
+import sys
+import time
+
+import numpy as np
+from scipy.linalg import cho_solve, eigh
+from scipy.linalg.lapack import dpotrf, dpotri
+
+
+def by_cholesky(k, y, lambdas):
+    path = []
+    for lam in lambdas:
+        a = k.copy(order="F")
+        a[np.diag_indices_from(a)] += lam / 2
+        factor, info = dpotrf(a, lower=1, overwrite_a=1)
+        assert info == 0, info
+        alpha = cho_solve((factor, True), y, check_finite=False)
+        inverse, info = dpotri(factor, lower=1, overwrite_c=1)
+        assert info == 0, info
+        path.append(y - alpha / np.diag(inverse)[:, None])
+    return path
+
+
+def by_eigenvectors(k, y, lambdas):
+    values, vectors = eigh(k, driver="evd", check_finite=False)
+    rotated = vectors.T @ y
+    squares = vectors**2
+    path = []
+    for lam in lambdas:
+        shrink = 1 / (values + lam / 2)
+        alpha = vectors @ (rotated * shrink[:, None])
+        path.append(y - alpha / (squares @ shrink)[:, None])
+    return path
+
+
+WAYS = {"cholesky": by_cholesky, "eigen": by_eigenvectors}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gram", required=True, help="raw little-endian float64, row by row, as the others")
+    parser.add_argument("--targets", required=True)
+    parser.add_argument("--lambdas", required=True)
+    parser.add_argument("--rows", type=int, required=True)
+    arguments = parser.parse_args()
+
+    k = np.fromfile(arguments.gram, dtype="<f8").reshape(arguments.rows, arguments.rows)
+    y = np.fromfile(arguments.targets, dtype="<f8").reshape(arguments.rows, -1)
+    lambdas = np.fromfile(arguments.lambdas, dtype="<f8")
+    print("ready", flush=True)
+
+    for line in sys.stdin:
+        verb, *rest = line.split()
+        if verb == "quit":
+            break
+        way = WAYS[rest[0]]
+        if verb == "compute":
+            np.stack(way(k, y, lambdas)).tofile(rest[1])
+            print("ok", flush=True)
+        elif verb == "time":
+            start = time.perf_counter()
+            way(k, y, lambdas)
+            print(time.perf_counter() - start, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+// Target 9: kernel ridge regression for 20 λ with exact leave-one-out predictions, 4,000 samples, 10 targets, on two
+// processors, beside SciPy: a Cholesky factor and an inverse for each λ, and one eigendecomposition for all.
+
+#include "widelimit/machine/ridge_path.hpp"
+
+#include "bench/measure.hpp"
+#include "bench/program.hpp"
+#include "widelimit/kernel/gram.hpp"
+#include "widelimit/machine/ridge.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace widelimit::bench {
+namespace {
+
+constexpr Index lambda_count = 20;
+constexpr Index outputs = 10;
+constexpr double target = 4;
+
+/// 1e-3 … 1e3, evenly by the logarithm, as one column.
+Matrix<double> lambda_column() {
+  Matrix<double> lambdas(lambda_count, 1);
+  for (Index i = 0; i < lambda_count; ++i) {
+    lambdas(i, 0) = std::pow(10.0, -3 + 6.0 * static_cast<double>(i) / static_cast<double>(lambda_count - 1));
+  }
+  return lambdas;
+}
+
+/// Smooth functions of a few features, so that samples tell of each other.
+Matrix<double> smooth_targets(const Matrix<double>& x) {
+  Matrix<double> y(x.rows(), outputs);
+  for (Index i = 0; i < x.rows(); ++i) {
+    for (Index j = 0; j < outputs; ++j) {
+      y(i, j) = std::tanh(x(i, j % x.cols()) + 0.5 * x(i, (j + 1) % x.cols()));
+    }
+  }
+  return y;
+}
+
+/// Largest difference of the predictions without the own sample; `expected` holds those of all λ, one under the other.
+double difference(const RidgePath& path, const Matrix<double>& expected) {
+  double largest = 0;
+  for (std::size_t l = 0; l < path.points.size(); ++l) {
+    const Matrix<double>& ours = path.points[l].left_out;
+    for (Index i = 0; i < ours.rows(); ++i) {
+      for (Index j = 0; j < outputs; ++j) {
+        const double theirs = expected(static_cast<Index>(l) * ours.rows() + i, j);
+        largest = std::max(largest, std::abs(ours(i, j) - theirs));
+      }
+    }
+  }
+  return largest;
+}
+
+/// Without a peer: the coefficients of one λ against a Cholesky factor of our own.
+double self_difference(const RidgePath& path, const Matrix<double>& k, const Matrix<double>& y) {
+  const RidgePoint& middle = path.points[path.points.size() / 2];
+  const Fit fit = fit_ridge(k.view(), y.view(), {.lambda = middle.lambda});
+  double largest = 0;
+  double scale = 0;
+  for (Index i = 0; i < y.rows(); ++i) {
+    for (Index j = 0; j < outputs; ++j) {
+      largest = std::max(largest, std::abs(fit.alpha(i, j) - middle.fit.alpha(i, j)));
+      scale = std::max(scale, std::abs(fit.alpha(i, j)));
+    }
+  }
+  return largest / scale;
+}
+
+bool run(const Benchmark& benchmark) {
+  const Settings& settings = benchmark.settings;
+  const Scratch& scratch = benchmark.scratch;
+  const SampleView samples(benchmark.inputs.view(), Shape{1, 1, settings.cols});
+  const Gram computed = gram(Network::parse("fc:1"), samples, {}, benchmark.backend);
+  const auto& k = std::get<Matrix<double>>(computed.ntk);
+  const Matrix<double> y = smooth_targets(benchmark.inputs);
+  const Matrix<double> lambdas = lambda_column();
+  write_raw(scratch / "gram", k);
+  write_raw(scratch / "targets", y);
+  write_raw(scratch / "lambdas", lambdas);
+  const auto ours = [&] {
+    return ridge_path(k.view(), y.view(), {lambdas.data(), static_cast<std::size_t>(lambda_count)},
+                      {.threads = settings.threads});
+  };
+
+  fmt::print("Ridge path with leave-one-out, n = {}, {} lambdas, {} targets; {}; medians of {} rounds, seconds\n",
+             settings.rows, lambda_count, outputs, benchmark.backend.description(), settings.repeats);
+  Peer peer({settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/scipy_ridge_path.py", "--gram",
+             (scratch / "gram").string(), "--targets", (scratch / "targets").string(), "--lambdas",
+             (scratch / "lambdas").string(), "--rows", std::to_string(settings.rows)},
+            scratch / "log");
+  if (!peer.present()) fmt::print("no SciPy ({})\n", peer.why_absent());
+  double error = 0;
+  {
+    const RidgePath path = ours();
+    error = self_difference(path, k, y);
+    for (const char* way : {"cholesky", "eigen"}) {
+      if (!peer.present()) continue;
+      const auto file = scratch / way;
+      peer.ask(fmt::format("compute {} {}", way, file.string()));
+      error = std::max(error, difference(path, read_raw<double>(file, lambda_count * settings.rows, outputs)));
+    }
+  }
+  if (!(error <= tolerance<double>)) {
+    fmt::print("ANSWERS DIFFER: {:.1e}; not timed\n", error);
+    return false;
+  }
+  std::vector<std::function<double()>> clocks{[&] { return seconds_of(ours); }};
+  if (peer.present()) {
+    clocks.push_back([&] { return std::stod(peer.ask("time cholesky")); });
+    clocks.push_back([&] { return std::stod(peer.ask("time eigen")); });
+  }
+  const auto seconds = medians_in_turn(clocks, settings.repeats);
+  fmt::print("{:>10} {:>15} {:>8} {:>16} {:>12} {:>8} {:>9}\n", "widelimit", "scipy cholesky", "/ours", "target",
+             "scipy eigen", "/ours", "error");
+  fmt::print("{:>10.2f}", seconds[0]);
+  if (peer.present()) {
+    fmt::print(" {:>15.2f} {:>7.1f}x {:>16} {:>12.2f} {:>7.1f}x", seconds[1], seconds[1] / seconds[0],
+               verdict_at_least(seconds[1] / seconds[0], target), seconds[2], seconds[2] / seconds[0]);
+  } else {
+    fmt::print(" {:>15} {:>8} {:>16} {:>12} {:>8}", "-", "-", "-", "-", "-");
+  }
+  fmt::print(" {:>9.1e}\n", error);
+  return true;
+}
+
+}  // namespace
+}  // namespace widelimit::bench
+
+int main(int argc, char** argv) {
+  return widelimit::bench::run_benchmark(argc, argv, "Path of kernel ridge regressions beside SciPy",
+                                         {.rows = 4000, .repeats = 3}, widelimit::bench::run);
+}
