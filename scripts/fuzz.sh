@@ -21,7 +21,7 @@ for format in "${formats[@]}"; do
   log=build/fuzz/$format.log
   mkdir -p "$corpus"
   # Leaks inside libraries that stop half-way on damaged input are not ours to mend; memory growth is still limited.
-  if ! ASAN_OPTIONS=detect_leaks=0 build/fuzz/bin/"fuzz_$format" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 \
+  if ! ASAN_OPTIONS=detect_leaks=0 build/fuzz/bin/"fuzz_$format" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
     -detect_leaks=0 -print_final_stats=1 -artifact_prefix=build/fuzz/findings/"$format"- \
     "$corpus" tests/fuzz/seeds/"$format" >"$log" 2>&1; then
     tail -40 "$log" >&2

@@ -18,8 +18,12 @@ namespace widelimit {
 
 namespace {
 
-constexpr std::size_t seconds_always = 30;
-constexpr std::size_t bytes_per_second = 10'000'000;
+/// A small file may expand a thousandfold, at 100 MB a second; a large one is mostly read as it lies. Damage makes HDF5
+/// 1.10 compute for ever, which a small file should not take long to show.
+constexpr std::size_t small_seconds = 2;
+constexpr std::size_t small_bytes_per_second = 100'000;
+constexpr std::size_t large_seconds = 30;
+constexpr std::size_t large_bytes_per_second = 10'000'000;
 constexpr std::size_t longest_message = 4000;  // below a pipe's capacity, so that the child never waits
 
 /// Quiet, bounded, and without the parent's handlers.
@@ -27,7 +31,8 @@ void restrain_child(std::size_t bytes) {
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU}) ::signal(number, SIG_DFL);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  const rlim_t seconds = seconds_always + bytes / bytes_per_second;
+  const rlim_t seconds =
+      std::min(small_seconds + bytes / small_bytes_per_second, large_seconds + bytes / large_bytes_per_second);
   const rlimit time{seconds, seconds};
   ::setrlimit(RLIMIT_CPU, &time);
   const int nowhere = ::open("/dev/null", O_WRONLY);

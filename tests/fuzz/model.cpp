@@ -1,0 +1,7 @@
+#include "only_errors.hpp"
+#include "widelimit/machine/model_file.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return widelimit::only_errors(data, size,
+                                [](widelimit::Bytes bytes) { (void)widelimit::parse_model(bytes, "data"); });
+}
