@@ -11,4 +11,6 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_kernel(module);
   widelimit::python::bind_stored(module);
   widelimit::python::bind_comparison(module);
+  widelimit::python::bind_machine(module);
+  widelimit::python::bind_paths(module);
 }

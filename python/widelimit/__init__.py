@@ -7,6 +7,11 @@
  [0.066274 0.25    ]]
 """
 
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
 from widelimit import _core
 from widelimit._activations import register_activation
 from widelimit._comparison import classical_kernel, monte_carlo_kernel
@@ -21,26 +26,52 @@ from widelimit._core import (
     presets,
 )
 from widelimit._data import Data, load_data, load_train_test
+from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
+from widelimit._machines import (
+    fit_hard_svm,
+    fit_logistic,
+    fit_regression,
+    fit_ridge,
+    fit_svm,
+    fit_svm2,
+    fit_svr,
+)
+from widelimit._paths import Path, RidgePath, ridge_path, svm_path
 from widelimit._stored import StoredGram, open_gram
+
+if TYPE_CHECKING:
+    from widelimit._estimators import NTKClassifier, NTKRegressor
 
 __version__ = _core.version()
 
 __all__ = [
     "AccuracyWarning",
     "BackendPresence",
+    "ConvergenceWarning",
     "Data",
+    "Fit",
     "Gram",
     "InputError",
     "LayerShape",
     "Network",
     "NumericalError",
+    "Path",
     "ResourceError",
+    "RidgePath",
     "StoredGram",
+    "Summary",
     "__version__",
     "backends",
     "classical_kernel",
     "diagonal",
+    "fit_hard_svm",
+    "fit_logistic",
+    "fit_regression",
+    "fit_ridge",
+    "fit_svm",
+    "fit_svm2",
+    "fit_svr",
     "gram",
     "kernel",
     "layer_contributions",
@@ -50,10 +81,44 @@ __all__ = [
     "open_gram",
     "presets",
     "register_activation",
+    "ridge_path",
+    "svm_path",
     "sweep",
 ]
 
+_ESTIMATORS = ("NTKClassifier", "NTKRegressor")
+if importlib.util.find_spec("sklearn") is not None:
+    __all__ += _ESTIMATORS
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators, on first use: the package neither needs scikit-learn nor waits for its import."""
+    if name not in _ESTIMATORS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from widelimit import _estimators
+    except ImportError as error:
+        raise ImportError(
+            f"widelimit.{name} needs scikit-learn 1.6 or later ({error}); pip install 'widelimit[sklearn]'"
+        ) from error
+    return getattr(_estimators, name)
+
+
 # Tracebacks, pickles and help name these as users do.
-_TYPES = (AccuracyWarning, BackendPresence, InputError, LayerShape, Network, NumericalError, ResourceError, StoredGram)
+_TYPES = (
+    AccuracyWarning,
+    BackendPresence,
+    ConvergenceWarning,
+    Fit,
+    InputError,
+    LayerShape,
+    Network,
+    NumericalError,
+    Path,
+    ResourceError,
+    RidgePath,
+    StoredGram,
+    Summary,
+)
 for _type in _TYPES:
     _type.__module__ = "widelimit"

@@ -26,6 +26,23 @@ def as_samples(x: ArrayLike, name: str) -> NDArray[np.floating]:
         )
     if samples.ndim not in (2, 3, 4):
         raise InputError(f"{name} has {samples.ndim} dimensions; give {_LAYOUTS}")
+    return _as_read(samples)
+
+
+def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:
+    """k as a matrix of float32 or float64 with contiguous rows; copied only as samples are."""
+    try:
+        matrix = np.asarray(k)
+    except ValueError as error:
+        raise InputError(f"{name} is not an array ({error}); give a matrix") from error
+    if matrix.dtype.kind not in "fiub":
+        raise InputError(f"{name} has dtype {matrix.dtype}; give real numbers, float32 or float64")
+    if matrix.ndim != 2:
+        raise InputError(f"{name} has {matrix.ndim} dimensions; give a matrix")
+    return _as_read(matrix)
+
+
+def _as_read(samples: NDArray) -> NDArray[np.floating]:
     if samples.dtype not in (np.float32, np.float64) or not samples.dtype.isnative:
         wanted = np.float32 if samples.dtype == np.float32 else np.float64
         return np.ascontiguousarray(samples, dtype=wanted)

@@ -1,0 +1,111 @@
+#include "widelimit/machine/machine.hpp"
+
+#include "arrays.hpp"
+#include "fits.hpp"
+#include "rooms.hpp"
+#include "unlocked.hpp"
+#include "widelimit/machine/probability.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+using Text = std::optional<std::string>;
+
+/// Options as Python gives them; what is None keeps the library's default.
+struct Asked {
+  std::string machine;
+  std::optional<double> lambda;
+  std::optional<double> epsilon;
+  std::optional<bool> bias;
+  Text scheme;
+  std::optional<Numbers> weights;
+  std::optional<double> tolerance;
+  std::optional<int> threads;
+
+  [[nodiscard]] MachineOptions options(Progress* progress) const {
+    MachineOptions result;
+    result.machine = parse_machine(machine);
+    if (lambda) result.lambda = *lambda;
+    if (epsilon) result.epsilon = *epsilon;
+    if (bias) result.bias = *bias;
+    if (scheme) result.scheme = parse_scheme(*scheme);
+    result.weights = span_of(weights);
+    result.tolerance = tolerance;
+    if (threads) result.threads = *threads;
+    result.progress = progress;
+    return result;
+  }
+};
+
+/// (scheme, (alpha, bias, summary)).
+nb::tuple named(Trained trained) {
+  return nb::make_tuple(std::string(to_string(trained.scheme)), as_tuple(std::move(trained.fit)));
+}
+
+nb::tuple classes(const SampleArray& k, const Labels& labels, Index count, const std::string& machine,
+                  std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
+                  const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads) {
+  const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, threads};
+  return named(unlocked([&](Progress* progress) {
+    return train_classes(view_samples(k).values, span_of(labels), count, asked.options(progress));
+  }));
+}
+
+nb::tuple values(const SampleArray& k, const Table& targets, const std::string& machine, std::optional<double> lambda,
+                 std::optional<double> epsilon, std::optional<bool> bias, const std::optional<Numbers>& weights,
+                 std::optional<double> tolerance, std::optional<int> threads) {
+  const Asked asked{machine, lambda, epsilon, bias, std::nullopt, weights, tolerance, threads};
+  return named(unlocked([&](Progress* progress) {
+    return train_values(view_samples(k).values, view_of(targets), asked.options(progress));
+  }));
+}
+
+Matrix<double> copied(const Table& table) {
+  const MatrixView<const double> view = view_of(table);
+  Matrix<double> result(view.rows, view.cols, Content::unset);
+  std::copy_n(view.data, table.size(), result.data());
+  return result;
+}
+
+nb::object decisions(const Table& alpha, const Numbers& bias, const SampleArray& k) {
+  if (bias.size() != alpha.shape(1)) fail(Code::input, "{} biases for {} outputs", bias.size(), alpha.shape(1));
+  return as_array(unlocked([&](Progress*) {
+    const Fit fit{.alpha = copied(alpha), .bias = {bias.data(), bias.data() + bias.size()}, .summary = {}};
+    return decision(fit, view_samples(k).values);
+  }));
+}
+
+nb::object predicted(const std::string& scheme, Index count, const Table& outputs) {
+  return as_array(classes_of(parse_scheme(scheme), count, view_of(outputs)));
+}
+
+nb::object probabilities(const std::string& scheme, const Table& outputs) {
+  const bool several = parse_scheme(scheme) == Scheme::softmax;
+  return as_array(several ? softmax_probabilities(copied(outputs)) : logistic_probabilities(copied(outputs)));
+}
+
+}  // namespace
+
+void bind_machine(nb::module_& module) {
+  module.def("train_classes", &classes, "k"_a, "labels"_a, "classes"_a, "machine"_a, "lam"_a.none(), "bias"_a.none(),
+             "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(),
+             "(scheme, (alpha, bias, summary)) of a machine for labels 0 … classes − 1.");
+  module.def("train_values", &values, "k"_a, "targets"_a, "machine"_a, "lam"_a.none(), "epsilon"_a.none(),
+             "bias"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(),
+             "(scheme, (alpha, bias, summary)) of a machine for numbers, a column for each target.");
+  module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, of K(test, train).");
+  module.def("classes_of", &predicted, "scheme"_a, "classes"_a, "outputs"_a, "Number of the class of each row.");
+  module.def("probabilities", &probabilities, "scheme"_a, "outputs"_a,
+             "Probability of each class, of the outputs of a logistic machine.");
+}
+
+}  // namespace widelimit::python

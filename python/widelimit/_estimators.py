@@ -1,0 +1,287 @@
+"""Machines on limit kernels as scikit-learn's estimators. This module needs scikit-learn; the package does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+
+from widelimit._core import InputError
+from widelimit._fit import Fit
+from widelimit._kernels import kernel as limit_kernel
+from widelimit._machines import train_classes, train_values
+
+
+class _Machine(BaseEstimator):
+    """What both estimators do with samples, kernels and coefficients."""
+
+    def _read(self, X: Any, **options: Any) -> Any:
+        """X as numbers, alone or with y; images keep their dimensions."""
+        if self.kernel not in ("network", "precomputed"):
+            raise InputError(f"kernel is {self.kernel!r}; choose 'network' or 'precomputed'")
+        return validate_data(
+            self, X, dtype=[np.float64, np.float32], allow_nd=self.kernel == "network", **options
+        )
+
+    def _shaped(self, X: Any) -> Any:
+        if self.input_shape is None:
+            return X
+        shape = tuple(self.input_shape)
+        if int(np.prod(shape)) != int(np.prod(X.shape[1:])):
+            raise InputError(f"input_shape {shape} does not have the {int(np.prod(X.shape[1:]))} features of X")
+        return X.reshape(len(X), *shape)
+
+    def _gram(self, X: Any, Z: Any = None) -> Any:
+        return limit_kernel(
+            self.network,
+            self._shaped(X),
+            None if Z is None else self._shaped(Z),
+            kind=self.kind,
+            precision=self.precision,
+            backend=self.backend,
+            threads=self.threads,
+        )
+
+    def _train_gram(self, X: Any) -> Any:
+        if self.kernel == "network":
+            return self._gram(X)
+        if X.shape[0] != X.shape[1]:
+            raise InputError(f"a precomputed kernel is a square matrix; X is {X.shape[0]} by {X.shape[1]}")
+        return X
+
+    def _keep(self, X: Any, fit: Fit) -> None:
+        """Coefficients and samples that predictions need: those that are not 0."""
+        self.support_ = fit.support
+        self.alpha_ = fit.alpha[self.support_]
+        self.bias_ = fit.bias
+        self.summary_ = fit.summary
+        self.scheme_ = fit.scheme
+        if self.kernel == "network":
+            self.support_vectors_ = X[self.support_]
+
+    def _fitted(self, X: Any) -> tuple[Fit, Any]:
+        """The machine and K(X, its samples)."""
+        check_is_fitted(self, "support_")
+        X = self._read(X, reset=False)
+        classes = getattr(self, "classes_", None)
+        alpha = self.alpha_
+        if self.kernel == "precomputed":
+            # The other columns of X stay where they are: their coefficients are 0.
+            alpha = np.zeros((self.n_features_in_, *self.alpha_.shape[1:]))
+            alpha[self.support_] = self.alpha_
+            k = X
+        elif len(self.support_):
+            k = self._gram(X, self.support_vectors_)
+        else:
+            k = np.zeros((len(X), 0))
+        return Fit(self.machine, self.scheme_, alpha, self.bias_, classes, self.summary_), k
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    if estimator.machine != "logistic":
+        raise AttributeError(f"machine {estimator.machine!r} has no probabilities; 'logistic' has")
+    return True
+
+
+class NTKClassifier(ClassifierMixin, _Machine):
+    """A kernel machine for classes on the limit kernel of a network, as scikit-learn's classifiers are.
+
+    network: a Network, its text, or its JSON list.
+    machine: 'svm', 'svm2', 'hard-svm', 'logistic', 'ridge' or 'regression'; see fit_svm and the others.
+    lam: λ of λ/2‖β‖²; C = 1/λ.
+    kind: 'ntk' or 'nngp'.
+    bias: True for an offset that is not regularised.
+    scheme: of three or more classes, for the support vector machines: 'one-vs-one' (the default), 'one-vs-rest'.
+    precision: of the kernel, 'f64' (the default) or 'f32'.
+    threads: None for all processors.
+    kernel: 'network', or 'precomputed' where X is the Gram matrix: K(train, train) in fit, K(test, train) after.
+    backend: of the kernel, as in kernel().
+    input_shape: (H, W, C) of the images that the rows of X are, in a pipeline that knows vectors only.
+    tolerance: of the relative duality gap; None for the machine's own.
+
+    Fitted: classes_, support_ (the samples with coefficients that are not 0), support_vectors_ (these samples, and
+    no others, are kept), alpha_, bias_, scheme_, summary_.
+
+    >>> import widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", limit=300, scale="unit")
+    >>> x = x.reshape(300, 64)
+    >>> model = wl.NTKClassifier("fc:2", machine="svm", lam=0.01).fit(x[:200], y[:200])
+    >>> model.score(x[200:], y[200:]) > 0.8
+    True
+    """
+
+    def __init__(
+        self,
+        network="fc:3",
+        machine="svm",
+        lam=1.0,
+        kind="ntk",
+        bias=False,
+        scheme=None,
+        precision=None,
+        threads=None,
+        kernel="network",
+        backend="cpu",
+        input_shape=None,
+        tolerance=None,
+    ):
+        self.network = network
+        self.machine = machine
+        self.lam = lam
+        self.kind = kind
+        self.bias = bias
+        self.scheme = scheme
+        self.precision = precision
+        self.threads = threads
+        self.kernel = kernel
+        self.backend = backend
+        self.input_shape = input_shape
+        self.tolerance = tolerance
+
+    def fit(self, X, y, sample_weight=None):
+        """Fits classes y of any type that can be put in order."""
+        X, y = self._read(X, y=y)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        fit = train_classes(
+            self.machine,
+            self._train_gram(X),
+            y,
+            lam=self.lam,
+            bias=self.bias,
+            sample_weight=sample_weight,
+            scheme=self.scheme,
+            tolerance=self.tolerance,
+            threads=self.threads,
+            stacklevel=3,
+        )
+        self.classes_ = fit.classes_
+        self._keep(X, fit)
+        return self
+
+    def decision_function(self, X):
+        """One column, positive for classes_[1], where there are two classes; else a column for each.
+
+        One-vs-one counts votes; within one vote the sum of the decisions of a class decides.
+        """
+        fit, k = self._fitted(X)
+        outputs = fit.decision_function(k)
+        return _votes(outputs, len(self.classes_)) if self.scheme_ == "one-vs-one" else outputs
+
+    def predict(self, X):
+        """Classes of the rows of X."""
+        fit, k = self._fitted(X)
+        return fit.predict(k)
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X):
+        """Probability of each of classes_; of the machine 'logistic' alone."""
+        fit, k = self._fitted(X)
+        return fit.predict_proba(k)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X):
+        """Logarithm of predict_proba."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+class NTKRegressor(RegressorMixin, _Machine):
+    """A kernel machine for numbers on the limit kernel of a network, as scikit-learn's regressors are.
+
+    machine: 'ridge', 'regression' or 'svr'; epsilon: ε of 'svr'. The others as those of NTKClassifier. y may have
+    several columns.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.random.default_rng(0).normal(size=(80, 3))
+    >>> y = np.abs(x[:, 0]) - x[:, 1]
+    >>> model = wl.NTKRegressor("fc:2", lam=0.01).fit(x[:60], y[:60])
+    >>> model.score(x[60:], y[60:]) > 0.8
+    True
+    """
+
+    def __init__(
+        self,
+        network="fc:3",
+        machine="ridge",
+        lam=1.0,
+        kind="ntk",
+        bias=False,
+        epsilon=0.1,
+        precision=None,
+        threads=None,
+        kernel="network",
+        backend="cpu",
+        input_shape=None,
+        tolerance=None,
+    ):
+        self.network = network
+        self.machine = machine
+        self.lam = lam
+        self.kind = kind
+        self.bias = bias
+        self.epsilon = epsilon
+        self.precision = precision
+        self.threads = threads
+        self.kernel = kernel
+        self.backend = backend
+        self.input_shape = input_shape
+        self.tolerance = tolerance
+
+    def fit(self, X, y, sample_weight=None):
+        """Fits a number for each row of X, or several."""
+        X, y = self._read(X, y=y, multi_output=True, y_numeric=True)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        fit = train_values(
+            self.machine,
+            self._train_gram(X),
+            y,
+            lam=self.lam,
+            epsilon=self.epsilon,
+            bias=self.bias,
+            sample_weight=sample_weight,
+            tolerance=self.tolerance,
+            threads=self.threads,
+            stacklevel=3,
+        )
+        self._keep(X, fit)
+        return self
+
+    def predict(self, X):
+        """Numbers for the rows of X, in the shape of the y of fit."""
+        fit, k = self._fitted(X)
+        return fit.predict(k)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _votes(outputs: np.ndarray, classes: int) -> np.ndarray:
+    """Votes of each class, plus the sum of decisions in its favour pressed into less than half a vote."""
+    votes = np.zeros((len(outputs), classes))
+    sums = np.zeros_like(votes)
+    pairs = ((c, d) for c in range(classes) for d in range(c + 1, classes))
+    for g, (c, d) in zip(outputs.T, pairs, strict=True):
+        votes[:, c] += g > 0
+        votes[:, d] += g <= 0
+        sums[:, c] += g
+        sums[:, d] -= g
+    return votes + sums / (3 * (np.abs(sums) + 1))
+
+
+for _type in (NTKClassifier, NTKRegressor):
+    _type.__module__ = "widelimit"

@@ -1,0 +1,127 @@
+"""Fitted kernel machines, and how their fit ended."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import InputError
+from widelimit._samples import as_matrix
+
+
+class ConvergenceWarning(UserWarning):
+    """A machine was not fitted as asked; its summary says why and what to do."""
+
+
+class Summary(NamedTuple):
+    """How a fit ended. None stands for numbers that a machine does not have."""
+
+    ending: str
+    """'converged', 'iteration limit', 'not positive definite' or 'not separable'."""
+    message: str
+    """What happened and what to do; empty where there is nothing to say."""
+    method: str
+    primal: float | None
+    """λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ), summed over outputs."""
+    dual: float | None
+    """A lower bound of primal."""
+    gap: float | None
+    """(primal − dual)/max(|primal|, |dual|)."""
+    gradient: float | None
+    """Norm of the gradient or residual, relative to that at 0."""
+    condition: float | None
+    """Estimate of the condition number of what was factored."""
+    iterations: int
+    seconds: float
+    memory: int
+    """Bytes the solver held at its peak, besides the Gram matrix."""
+
+    @property
+    def converged(self) -> bool:
+        return self.ending == "converged"
+
+    @property
+    def objective(self) -> float | None:
+        """The primal objective."""
+        return self.primal
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted machine: g(x) = Σᵢ αᵢ K(x, xᵢ) + b for each of its outputs.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.2]])
+    >>> fit = wl.fit_svm(wl.kernel("fc:1", x), ["east", "north", "west"])
+    >>> fit.classes_
+    array(['east', 'north', 'west'], dtype='<U5')
+    >>> fit.predict(wl.kernel("fc:1", [[2.0, 0.3]], x))
+    array(['east'], dtype='<U5')
+    """
+
+    machine: str
+    """'regression', 'ridge', 'hard-svm', 'svm', 'svm2', 'svr' or 'logistic'."""
+    scheme: str
+    """What the outputs mean: 'values', 'sign', 'one-hot', 'one-vs-rest', 'one-vs-one' or 'softmax'."""
+    alpha: NDArray[np.float64]
+    """One coefficient for each sample; a column for each output where there are several."""
+    bias: float | NDArray[np.float64]
+    """One for each output; 0 unless asked for."""
+    classes_: NDArray[Any] | None
+    """The classes in order, as y writes them; None where the outputs are numbers."""
+    summary: Summary
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """The samples whose coefficients are not 0: all that predictions need."""
+        return np.flatnonzero(self.alpha.any(axis=1) if self.alpha.ndim == 2 else self.alpha)
+
+    def decision_function(self, k: ArrayLike) -> NDArray[np.float64]:
+        """g on new points, of K(test, train); a column for each output where there are several.
+
+        Of two classes the second is where it is positive. One-vs-one has a column for each pair (0,1), (0,2), …,
+        (1,2), …, positive for the first of the two.
+        """
+        outputs = self._outputs(k)
+        return outputs[:, 0] if self.alpha.ndim == 1 else outputs
+
+    def predict(self, k: ArrayLike) -> NDArray[Any]:
+        """Classes as y writes them, or numbers, for new points, of K(test, train)."""
+        if self.classes_ is None:
+            return self.decision_function(k)
+        return self.classes_[_core.classes_of(self.scheme, len(self.classes_), self._outputs(k))]
+
+    def predict_proba(self, k: ArrayLike) -> NDArray[np.float64]:
+        """Probability of each class for new points, of K(test, train). InputError unless the machine is logistic."""
+        if self.machine != "logistic":
+            raise InputError(f"{self.machine} has no probabilities; fit_logistic has")
+        return _core.probabilities(self.scheme, self._outputs(k))
+
+    def _outputs(self, k: ArrayLike) -> NDArray[np.float64]:
+        alpha = self.alpha[:, None] if self.alpha.ndim == 1 else self.alpha
+        bias = np.atleast_1d(np.asarray(self.bias, dtype=np.float64))
+        return _core.decisions(np.ascontiguousarray(alpha), bias, as_matrix(k, "K(test, train)"))
+
+    def __repr__(self) -> str:
+        classes = "" if self.classes_ is None else f", {len(self.classes_)} classes"
+        return f"<Fit: {self.machine}, {len(self.alpha)} samples{classes}, {self.summary.ending}>"
+
+
+def make_fit(machine: str, scheme: str, parts: tuple, classes: NDArray[Any] | None, single: bool) -> Fit:
+    """A Fit of what the library gives; single: y was one column, and so are the coefficients."""
+    alpha, bias, summary = parts
+    if single and alpha.shape[1] == 1:
+        return Fit(machine, scheme, alpha[:, 0], float(bias[0]), classes, Summary(*summary))
+    return Fit(machine, scheme, alpha, bias, classes, Summary(*summary))
+
+
+def warn_of(fit: Fit, stacklevel: int, where: str = "") -> Fit:
+    if not fit.summary.converged:
+        said = fit.summary.message or fit.summary.ending
+        warnings.warn(f"{fit.machine}{where}: {said}", ConvergenceWarning, stacklevel=stacklevel + 1)
+    return fit

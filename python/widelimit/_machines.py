@@ -1,0 +1,294 @@
+"""Kernel machines: the least λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ) over g(x) = ⟨β,Φ(x)⟩ + b, of a Gram matrix."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from widelimit import _core
+from widelimit._fit import Fit, make_fit, warn_of
+from widelimit._samples import as_matrix
+from widelimit._targets import as_classes, as_numbers, as_weights, holds_numbers
+from widelimit._threads import usable
+
+
+def train_classes(
+    machine: str,
+    k: ArrayLike,
+    y: ArrayLike,
+    *,
+    lam: float | None = None,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    scheme: str | None = None,
+    tolerance: float | None = None,
+    threads: int | None = None,
+    stacklevel: int = 2,
+) -> Fit:
+    """A machine by name, for classes; its warning points `stacklevel` calls up."""
+    classes, labels = as_classes(y)
+    weights = as_weights(sample_weight)
+    scheme, parts = _core.train_classes(
+        as_matrix(k, "K"), labels, len(classes), machine, lam, bias, scheme, weights, tolerance, usable(threads)
+    )
+    return warn_of(make_fit(machine, scheme, parts, classes, single=True), stacklevel + 1)
+
+
+def train_values(
+    machine: str,
+    k: ArrayLike,
+    y: ArrayLike,
+    *,
+    lam: float | None = None,
+    epsilon: float | None = None,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    tolerance: float | None = None,
+    threads: int | None = None,
+    stacklevel: int = 2,
+) -> Fit:
+    """A machine by name, for numbers; its warning points `stacklevel` calls up."""
+    numbers = as_numbers(y)
+    single = numbers.ndim == 1
+    targets = numbers[:, None] if single else numbers
+    weights = as_weights(sample_weight)
+    scheme, parts = _core.train_values(
+        as_matrix(k, "K"), targets, machine, lam, epsilon, bias, weights, tolerance, usable(threads)
+    )
+    return warn_of(make_fit(machine, scheme, parts, None, single), stacklevel + 1)
+
+
+def _fit_linear(machine, k, y, lam, bias, sample_weight, classify, threads) -> Fit:
+    if not holds_numbers(y) if classify is None else classify:
+        return train_classes(
+            machine, k, y, lam=lam, bias=bias, sample_weight=sample_weight, threads=threads, stacklevel=4
+        )
+    return train_values(machine, k, y, lam=lam, bias=bias, sample_weight=sample_weight, threads=threads, stacklevel=4)
+
+
+def fit_regression(
+    k: ArrayLike,
+    y: ArrayLike,
+    *,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    classify: bool | None = None,
+    threads: int | None = None,
+) -> Fit:
+    """Kernel regression, ridge at λ = 0: α = K⁻¹y, the interpolant of least norm.
+
+    Arguments as those of fit_ridge. Where K is not positive definite, the summary says which λ would cure it.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, y = np.array([[1.0, 2.0], [3.0, -1.0]]), [1.0, 2.0]
+    >>> k = wl.kernel("fc:2", x)
+    >>> wl.fit_regression(k, y).predict(k).round(6)
+    array([1., 2.])
+    """
+    return _fit_linear("regression", k, y, None, bias, sample_weight, classify, threads)
+
+
+def fit_ridge(
+    k: ArrayLike,
+    y: ArrayLike,
+    lam: float | None = None,
+    *,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    classify: bool | None = None,
+    threads: int | None = None,
+) -> Fit:
+    """Kernel ridge regression, the least λ/2‖β‖² + Σ wᵢ (yᵢ − g(xᵢ))²: α = (K + λ/2·I)⁻¹ y.
+
+    k: the Gram matrix of the samples, symmetric; float32 and float64 are read where they lie.
+    y: a number for each sample, or a row of them for several targets at once; or the names of classes: two become
+        ±1, more a column of 0 and 1 each.
+    lam: λ, 1 unless said. scikit-learn's KernelRidge(alpha=λ/2) is the same machine.
+    bias: True for an offset that is not regularised; without it g is homogeneous.
+    sample_weight: wᵢ ≥ 0, 1 unless said.
+    classify: True where numbers in y name classes, which is taken for granted of text, booleans and objects.
+
+    >>> import numpy as np, widelimit as wl
+    >>> fit = wl.fit_ridge(np.diag([1.0, 3.0]), [1.0, 7.0], lam=1.0)
+    >>> fit.alpha
+    array([0.66666667, 2.        ])
+    >>> fit.predict([[0.0, 1.0]])
+    array([2.])
+    >>> fit.summary.converged
+    True
+    """
+    return _fit_linear("ridge", k, y, lam, bias, sample_weight, classify, threads)
+
+
+def fit_hard_svm(
+    k: ArrayLike,
+    y: ArrayLike,
+    *,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    scheme: str | None = None,
+    tolerance: float | None = None,
+    threads: int | None = None,
+) -> Fit:
+    """Support vector machine with a hard margin: the least ‖β‖²/2 where yᵢg(xᵢ) ≥ 1 for all samples.
+
+    Arguments as those of fit_svm. Data that cannot be separated end as 'not separable', with a ConvergenceWarning.
+
+    >>> import numpy as np, widelimit as wl
+    >>> fit = wl.fit_hard_svm(np.eye(2), [1, -1])
+    >>> fit.alpha.round(6)
+    array([ 1., -1.])
+    """
+    return train_classes(
+        "hard-svm",
+        k,
+        y,
+        bias=bias,
+        sample_weight=sample_weight,
+        scheme=scheme,
+        tolerance=tolerance,
+        threads=threads,
+        stacklevel=3,
+    )
+
+
+def fit_svm(
+    k: ArrayLike,
+    y: ArrayLike,
+    lam: float | None = None,
+    *,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    scheme: str | None = None,
+    tolerance: float | None = None,
+    threads: int | None = None,
+) -> Fit:
+    """Support vector machine, the least λ/2‖β‖² + Σ wᵢ max(0, 1 − yᵢg(xᵢ)).
+
+    k: the Gram matrix of the samples, symmetric; float32 and float64 are read where they lie.
+    y: the class of each sample: ±1, or whole numbers, text, … The second in order is the positive one.
+    lam: λ, 1 unless said; C = 1/λ in scikit-learn's SVC, which always has a bias.
+    bias: True for an offset that is not regularised; without it g is homogeneous.
+    sample_weight: wᵢ ≥ 0, 1 unless said.
+    scheme: of three or more classes, 'one-vs-one' (the default) or 'one-vs-rest'.
+    tolerance: of the relative duality gap, 1e-6 unless said.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, y = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]]), ["up", "down", "up"]
+    >>> fit = wl.fit_svm(wl.kernel("fc:2", x), y, lam=0.1)
+    >>> fit.predict(wl.kernel("fc:2", [[1.0, 3.0]], x))
+    array(['up'], dtype='<U4')
+    >>> fit.summary.gap < 1e-6
+    True
+    """
+    return train_classes(
+        "svm",
+        k,
+        y,
+        lam=lam,
+        bias=bias,
+        sample_weight=sample_weight,
+        scheme=scheme,
+        tolerance=tolerance,
+        threads=threads,
+        stacklevel=3,
+    )
+
+
+def fit_svm2(
+    k: ArrayLike,
+    y: ArrayLike,
+    lam: float | None = None,
+    *,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    scheme: str | None = None,
+    tolerance: float | None = None,
+    threads: int | None = None,
+) -> Fit:
+    """Support vector machine of the 2-norm, the least λ/2‖β‖² + Σ wᵢ max(0, 1 − yᵢg(xᵢ))².
+
+    Arguments as those of fit_svm.
+
+    >>> import numpy as np, widelimit as wl
+    >>> wl.fit_svm2(np.eye(2), [1, -1], lam=1.0).alpha.round(6)
+    array([ 0.666667, -0.666667])
+    """
+    return train_classes(
+        "svm2",
+        k,
+        y,
+        lam=lam,
+        bias=bias,
+        sample_weight=sample_weight,
+        scheme=scheme,
+        tolerance=tolerance,
+        threads=threads,
+        stacklevel=3,
+    )
+
+
+def fit_svr(
+    k: ArrayLike,
+    y: ArrayLike,
+    lam: float | None = None,
+    epsilon: float | None = None,
+    *,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    tolerance: float | None = None,
+    threads: int | None = None,
+) -> Fit:
+    """Support vector regression, the least λ/2‖β‖² + Σ wᵢ max(0, |yᵢ − g(xᵢ)| − ε).
+
+    y: a number for each sample, or a row of them, each column a machine of its own. epsilon: ε, 0.1 unless said.
+    lam: λ, 1 unless said; C = 1/λ in scikit-learn's SVR, which always has a bias. The others as those of fit_svm.
+
+    >>> import numpy as np, widelimit as wl
+    >>> wl.fit_svr(np.eye(3), [0.05, 0.5, 3.0], epsilon=0.1).alpha.round(6)
+    array([0. , 0.4, 1. ])
+    """
+    return train_values(
+        "svr",
+        k,
+        y,
+        lam=lam,
+        epsilon=epsilon,
+        bias=bias,
+        sample_weight=sample_weight,
+        tolerance=tolerance,
+        threads=threads,
+        stacklevel=3,
+    )
+
+
+def fit_logistic(
+    k: ArrayLike,
+    y: ArrayLike,
+    lam: float | None = None,
+    *,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    tolerance: float | None = None,
+    threads: int | None = None,
+) -> Fit:
+    """Logistic regression, the least λ/2‖β‖² + Σ wᵢ log(1 + exp(−yᵢg(xᵢ))); of three or more classes by softmax.
+
+    Arguments as those of fit_svm; tolerance is 1e-8 unless said. The fit has predict_proba.
+
+    >>> import numpy as np, widelimit as wl
+    >>> fit = wl.fit_logistic(np.eye(2), ["a", "b"], lam=0.1)
+    >>> fit.predict_proba(np.eye(2)).round(3)
+    array([[0.832, 0.168],
+           [0.168, 0.832]])
+    """
+    return train_classes(
+        "logistic",
+        k,
+        y,
+        lam=lam,
+        bias=bias,
+        sample_weight=sample_weight,
+        tolerance=tolerance,
+        threads=threads,
+        stacklevel=3,
+    )

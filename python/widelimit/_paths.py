@@ -1,0 +1,164 @@
+"""One machine for each of several λ, at little more than the cost of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import InputError
+from widelimit._fit import Fit, make_fit, warn_of
+from widelimit._samples import as_matrix
+from widelimit._targets import as_classes, as_lams, as_numbers, as_weights, holds_numbers
+from widelimit._threads import usable
+
+
+class Path:
+    """A fitted machine for each λ: path[i] is the Fit at path.lams[i]."""
+
+    def __init__(self, lams: NDArray[np.float64], fits: list[Fit]) -> None:
+        self.lams = lams
+        self._fits = fits
+
+    def alpha(self, i: int) -> NDArray[np.float64]:
+        """Coefficients at the i-th λ."""
+        return self._fits[i].alpha
+
+    def __len__(self) -> int:
+        return len(self._fits)
+
+    def __getitem__(self, i: int) -> Fit:
+        return self._fits[i]
+
+    def __iter__(self) -> Iterator[Fit]:
+        return iter(self._fits)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} λ from {self.lams.min():g} to {self.lams.max():g}>"
+
+
+class RidgePath(Path):
+    """Ridge machines with their exact leave-one-out errors."""
+
+    def __init__(self, lams, fits, points, best, best_classifier) -> None:
+        super().__init__(lams, fits)
+        self._left_out = [left_out for _, left_out, _, _ in points]
+        self.loo_error: NDArray[np.float64] = np.array([_or_infinite(error) for _, _, error, _ in points])
+        """For each λ the mean of ‖y − prediction without the sample‖², weighted; infinite where the fit failed."""
+        missed = [share for _, _, _, share in points]
+        self.loo_misclassified: NDArray[np.float64] | None = (
+            None if all(share is None for share in missed) else np.array([_or_infinite(share) for share in missed])
+        )
+        """For each λ the share of samples whose class is missed; None where y is no classes."""
+        self.best: int | None = best
+        """Which λ has the least loo_error; None where no fit ended well."""
+        self.best_classifier: int | None = best_classifier
+        """Which λ has the least loo_misclassified, and among equals the least loo_error."""
+
+    def left_out(self, i: int) -> NDArray[np.float64]:
+        """Output for each sample of the machine fitted to all others, at the i-th λ; in the shape of alpha(i)."""
+        return self._left_out[i][:, 0] if self.alpha(i).ndim == 1 else self._left_out[i]
+
+
+def ridge_path(
+    k: ArrayLike,
+    y: ArrayLike,
+    lams: ArrayLike,
+    *,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    classify: bool | None = None,
+    threads: int | None = None,
+) -> RidgePath:
+    """fit_ridge for every λ, each with its exact leave-one-out error, from one reduction of the Gram matrix.
+
+    Arguments as those of fit_ridge; lams in any order.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=60, scale="unit")
+    >>> path = wl.ridge_path(wl.kernel("fc:2", x), 2.0 * y - 1, np.logspace(-6, 1, 8))
+    >>> path.loo_error.shape, path.alpha(path.best).shape
+    ((8,), (60,))
+    >>> bool(path.loo_misclassified[path.best_classifier] < 0.1)
+    True
+    >>> path[path.best].predict(wl.kernel("fc:2", x[:2], x)).shape
+    (2,)
+    """
+    classes = None
+    if not holds_numbers(y) if classify is None else classify:
+        classes, labels = as_classes(y)
+        if len(classes) < 2:
+            raise InputError("all samples are of one class; a classifier needs two")
+        targets = 2.0 * labels - 1 if len(classes) == 2 else np.eye(len(classes))[labels]
+    else:
+        targets = as_numbers(y)
+    scheme = "values" if classes is None else "sign" if len(classes) == 2 else "one-hot"
+    single = targets.ndim == 1
+    lams = as_lams(lams)
+    points, best, best_classifier = _core.ridge_path(
+        as_matrix(k, "K"),
+        targets[:, None] if single else targets,
+        lams,
+        bias,
+        as_weights(sample_weight),
+        usable(threads),
+    )
+    fits = [make_fit("ridge", scheme, point[0], classes, single) for point in points]
+    _warn_of_first(fits, lams)
+    return RidgePath(lams, fits, points, best, best_classifier)
+
+
+def svm_path(
+    k: ArrayLike,
+    y: ArrayLike,
+    lams: ArrayLike,
+    *,
+    machine: str = "svm",
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    scheme: str | None = None,
+    tolerance: float | None = None,
+    threads: int | None = None,
+) -> Path:
+    """fit_svm for every λ, or fit_svm2 where machine is 'svm2', each warm-started from the larger λ before it.
+
+    Arguments as those of fit_svm; lams in any order.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=60, scale="unit")
+    >>> path = wl.svm_path(wl.kernel("fc:2", x), y, [0.01, 0.1, 1.0])
+    >>> len(path), path.alpha(0).shape, all(fit.summary.converged for fit in path)
+    (3, (60,), True)
+    """
+    classes, labels = as_classes(y)
+    lams = as_lams(lams)
+    used, found = _core.svm_path(
+        as_matrix(k, "K"),
+        labels,
+        len(classes),
+        lams,
+        machine,
+        bias,
+        scheme,
+        as_weights(sample_weight),
+        tolerance,
+        usable(threads),
+    )
+    fits = [make_fit(machine, used, parts, classes, single=True) for parts in found]
+    _warn_of_first(fits, lams)
+    return Path(lams, fits)
+
+
+def _or_infinite(value: float | None) -> float:
+    return np.inf if value is None else value
+
+
+def _warn_of_first(fits: list[Fit], lams: NDArray[np.float64]) -> None:
+    failed = [i for i, fit in enumerate(fits) if not fit.summary.converged]
+    if failed:
+        where = f" at λ = {lams[failed[0]]:g} (and at {len(failed) - 1} others)" if len(failed) > 1 else (
+            f" at λ = {lams[failed[0]]:g}"
+        )
+        warn_of(fits[failed[0]], 3, where)

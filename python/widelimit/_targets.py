@@ -1,0 +1,71 @@
+"""What a machine is to learn, as the library reads it: numbers, or classes counted from 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit._core import InputError
+
+
+def _as_array(y: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(y)
+    except ValueError as error:
+        raise InputError(f"y is not an array ({error})") from error
+
+
+def holds_numbers(y: ArrayLike) -> bool:
+    """Whether y is numbers rather than names: text, booleans and objects are names."""
+    return _as_array(y).dtype.kind in "fiu"
+
+
+def as_numbers(y: ArrayLike, name: str = "y") -> NDArray[np.float64]:
+    """y as float64: one number for each sample, or a row of them."""
+    numbers = _as_array(y)
+    if numbers.dtype.kind not in "fiub":
+        raise InputError(f"{name} has dtype {numbers.dtype}; this machine needs real numbers")
+    if numbers.ndim not in (1, 2):
+        raise InputError(f"{name} has {numbers.ndim} dimensions; give a number for each sample, or a row of them")
+    numbers = np.ascontiguousarray(numbers, dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        worst = np.argwhere(~np.isfinite(numbers))[0]
+        raise InputError(f"{name}[{', '.join(map(str, worst))}] is {numbers[tuple(worst)]}; it must be finite")
+    return numbers
+
+
+def as_classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The classes of y in order, and the number of that of each sample."""
+    labels = _as_array(y)
+    if labels.ndim != 1:
+        raise InputError(f"y has {labels.ndim} dimensions; a classifier needs one label for each sample")
+    if labels.dtype.kind == "f":
+        odd = np.flatnonzero(labels != np.rint(labels))  # what is not a number is not equal to itself
+        if odd.size:
+            raise InputError(f"y[{odd[0]}] is {labels[odd[0]]}, which is no label of a class; give whole numbers or text")
+    try:
+        classes, numbers = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise InputError(f"the labels in y cannot be put in order ({error}); give numbers or text") from error
+    return classes, numbers.astype(np.int64)
+
+
+def as_weights(weights: ArrayLike | None) -> NDArray[np.float64] | None:
+    """Weights of the samples, which the library checks."""
+    if weights is None:
+        return None
+    found = _as_array(weights)
+    if found.dtype.kind not in "fiub" or found.ndim != 1:
+        raise InputError("sample_weight must be one number for each sample")
+    if found.size == 0:
+        raise InputError("sample_weight is empty; leave it out, or give a number for each sample")
+    return np.ascontiguousarray(found, dtype=np.float64)
+
+
+def as_lams(lams: ArrayLike) -> NDArray[np.float64]:
+    found = as_numbers(lams, "lams")
+    if found.ndim != 1 or found.size == 0:
+        raise InputError("lams must be a list of numbers, one λ or more")
+    return found
