@@ -49,6 +49,7 @@ void run(int count, char** words) {
   add_network(program);
   add_kernel(program);
   add_fit(program);
+  add_tune(program);
   add_predict(program);
   add_demo(program);
   if (understand(program, count, words)) program.action();

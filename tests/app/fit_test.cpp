@@ -108,6 +108,26 @@ TEST(Fit, HardMarginOfOppositeTwinsIsANumericalEnding) {
   EXPECT_EQ(folder.names(), (Words{"t.csv"}));
 }
 
+TEST(Tune, ChoosesALambdaAndADepth) {
+  const Folder folder;
+  const Words data{"--train", "digits", "--limit", "80", "--scale", "unit", "--lambdas", "1e-4,100", "--json"};
+  const auto tune = [&](Words words) {
+    words.insert(words.begin(), "tune");
+    words.insert(words.end(), data.begin(), data.end());
+    const Finished run = folder.widelimit(words);
+    EXPECT_EQ(run.status, 0) << run.err;
+    return run.record()["results"];
+  };
+  const auto swept = tune({"--network", "fc:2", "--sweep"});
+  EXPECT_EQ(swept["candidates"].size(), 6U);
+  EXPECT_EQ(swept["method"], "leave-one-out");
+  EXPECT_EQ(swept["best"]["lambda"], 1e-4);
+  const auto folded = tune({"--network", "fc:2", "--network", "fc:1", "--machine", "svm"});
+  EXPECT_EQ(folded["candidates"].size(), 2U);
+  EXPECT_EQ(folded["best"]["lambda"], 1e-4);
+  EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--train", "digits", "--lambdas", "0"}).status, 3);
+}
+
 TEST(Predict, RefusesOtherFeaturesAndDamagedModels) {
   const Folder folder;
   ASSERT_EQ(folder.widelimit(fit_words("svm")).status, 0);

@@ -1,0 +1,113 @@
+#include "widelimit/machine/tune.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/machine/ridge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+/// exp(−|xᵢ − xⱼ|) of points on a line.
+Matrix<double> line_kernel(const std::vector<double>& x) {
+  Matrix<double> k(std::ssize(x), std::ssize(x));
+  for (Index i = 0; i < k.rows(); ++i) {
+    for (Index j = 0; j < k.cols(); ++j) {
+      k(i, j) = std::exp(-std::abs(x[static_cast<std::size_t>(i)] - x[static_cast<std::size_t>(j)]));
+    }
+  }
+  return k;
+}
+
+struct Line {
+  std::vector<double> x, y;
+  std::vector<Index> labels;
+};
+
+Line noisy_line(Index n) {
+  Line line;
+  const Random random(7);
+  for (Index i = 0; i < n; ++i) {
+    const double x = 4 * random.uniform(static_cast<std::uint64_t>(2 * i));
+    line.x.push_back(x);
+    line.y.push_back(std::sin(x) + 0.1 * random.normal(static_cast<std::uint64_t>(2 * i + 1)));
+    line.labels.push_back(line.y.back() > 0 ? 1 : 0);
+  }
+  return line;
+}
+
+TEST(Tune, RidgeIsLeftOutOneByOne) {
+  const Line line = noisy_line(23);
+  const Matrix<double> k = line_kernel(line.x);
+  TuneOptions options{.machine = {.machine = Machine::ridge}, .lambdas = {1e-3, 0.3}};
+  const auto points = tune_values(k.view(), line.y, options);
+  ASSERT_EQ(points.size(), 2U);
+  for (const TunePoint& point : points) {
+    double sum = 0;
+    for (std::size_t out = 0; out < line.x.size(); ++out) {
+      std::vector<double> x = line.x;
+      std::vector<double> y = line.y;
+      x.erase(x.begin() + static_cast<std::ptrdiff_t>(out));
+      y.erase(y.begin() + static_cast<std::ptrdiff_t>(out));
+      const Matrix<double> rest = line_kernel(x);
+      const Fit fit = fit_ridge(rest.view(), {y.data(), std::ssize(y), 1, 1}, {.lambda = point.lambda});
+      Matrix<double> row(1, std::ssize(x));
+      for (Index j = 0; j < row.cols(); ++j)
+        row(0, j) = std::exp(-std::abs(line.x[out] - x[static_cast<std::size_t>(j)]));
+      const double error = line.y[out] - decision(fit, row.view())(0, 0);
+      sum += error * error / static_cast<double>(line.x.size());
+    }
+    EXPECT_NEAR(*point.squared_error, sum, 1e-9 * sum) << point.lambda;
+  }
+}
+
+TEST(Tune, AsManyFoldsAsSamplesLeaveEachOut) {
+  const Line line = noisy_line(12);
+  const Matrix<double> k = line_kernel(line.x);
+  // ε = 0 and a λ that bounds no coefficient: the interpolant, which regression is too.
+  const auto svr = tune_values(
+      k.view(), line.y,
+      {.machine = {.machine = Machine::svr, .epsilon = 0, .tolerance = 1e-10}, .lambdas = {1e-7}, .folds = 12});
+  const auto regression =
+      tune_values(k.view(), line.y, {.machine = {.machine = Machine::regression}, .lambdas = {1}, .folds = 12});
+  EXPECT_NEAR(*svr[0].squared_error, *regression[0].squared_error, 1e-3 * *regression[0].squared_error);
+}
+
+TEST(Tune, EveryClassifierLearnsTheLine) {
+  const Line line = noisy_line(60);
+  const Matrix<double> k = line_kernel(line.x);
+  for (const Machine machine : {Machine::ridge, Machine::svm, Machine::svm2, Machine::logistic}) {
+    const auto points =
+        tune_classes(k.view(), line.labels, 2, {.machine = {.machine = machine}, .lambdas = {1e4, 0.1}});
+    EXPECT_LT(*points[1].misclassified, 0.2) << to_string(machine);
+    EXPECT_EQ(best_point(points), 1U) << to_string(machine);
+  }
+}
+
+TEST(Tune, RefusesWhatCannotBeTried) {
+  const Line line = noisy_line(6);
+  const Matrix<double> k = line_kernel(line.x);
+  const auto refused = [&](const TuneOptions& options) {
+    EXPECT_THROW((void)tune_values(k.view(), line.y, options), Error);
+  };
+  refused({.machine = {.machine = Machine::ridge}, .lambdas = {}});
+  refused({.machine = {.machine = Machine::ridge}, .lambdas = {-1}});
+  refused({.machine = {.machine = Machine::svr}, .lambdas = {1}, .folds = 1});
+  refused({.machine = {.machine = Machine::svr}, .lambdas = {1}, .folds = 7});
+  const std::vector<Index> lonely{0, 0, 0, 0, 0, 1};
+  EXPECT_THROW((void)tune_classes(k.view(), lonely, 2, {.lambdas = {1}, .folds = 2}), Error);
+}
+
+TEST(LogarithmicGrid, HasItsEnds) {
+  const auto grid = logarithmic_grid(1e-2, 1e2, 5);
+  ASSERT_EQ(grid.size(), 5U);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_NEAR(grid[static_cast<std::size_t>(i)], std::pow(10.0, i - 2), 1e-12 * std::pow(10.0, i - 2));
+  EXPECT_THROW((void)logarithmic_grid(0, 1, 3), Error);
+}
+
+}  // namespace
+}  // namespace widelimit

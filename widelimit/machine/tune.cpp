@@ -1,0 +1,194 @@
+#include "widelimit/machine/tune.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/machine/ridge_path.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+namespace widelimit {
+
+namespace {
+
+/// Rows and columns of a fold: what is fitted to, and what is told.
+struct Fold {
+  std::vector<Index> fitted;
+  std::vector<Index> told;
+};
+
+/// Samples in random order, then dealt out class by class, so that folds differ by at most one sample of a class.
+std::vector<Fold> make_folds(std::span<const Index> labels, Index folds, std::uint64_t seed) {
+  constexpr std::uint64_t fold_stream = 0x666f6c6473;
+  const Random random(seed, fold_stream);
+  std::vector<Index> order(labels.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+    const auto key = [&](Index i) {
+      return std::tuple(labels[static_cast<std::size_t>(i)], random.bits(static_cast<std::uint64_t>(i)), i);
+    };
+    return key(a) < key(b);
+  });
+  std::vector<Fold> result(static_cast<std::size_t>(folds));
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    for (std::size_t f = 0; f < result.size(); ++f) {
+      auto& part = place % result.size() == f ? result[f].told : result[f].fitted;
+      part.push_back(order[place]);
+    }
+  }
+  return result;
+}
+
+AnyMatrix submatrix(const AnyView& k, std::span<const Index> rows, std::span<const Index> cols) {
+  return std::visit(
+      [&](const auto& full) {
+        using T = std::remove_const_t<std::remove_pointer_t<decltype(full.data)>>;
+        Matrix<T> part(std::ssize(rows), std::ssize(cols), Content::unset);
+        for (Index i = 0; i < part.rows(); ++i) {
+          const auto* row = full.row(rows[static_cast<std::size_t>(i)]);
+          for (Index j = 0; j < part.cols(); ++j) part(i, j) = row[cols[static_cast<std::size_t>(j)]];
+        }
+        return AnyMatrix(std::move(part));
+      },
+      k);
+}
+
+template <typename T>
+std::vector<T> chosen(std::span<const T> all, std::span<const Index> which) {
+  std::vector<T> result;
+  result.reserve(which.size());
+  for (const Index i : which) result.push_back(all[static_cast<std::size_t>(i)]);
+  return result;
+}
+
+Index rows_of(const AnyView& k) {
+  return std::visit([](const auto& m) { return m.rows; }, k);
+}
+
+void check(const AnyView& k, Index samples, const TuneOptions& options) {
+  if (rows_of(k) != samples) fail(Code::input, "K has {} rows for {} samples", rows_of(k), samples);
+  if (options.lambdas.empty()) fail(Code::input, "there is no λ to try");
+  for (const double lambda : options.lambdas) {
+    if (!std::isfinite(lambda) || lambda <= 0) fail(Code::input, "λ = {} is not a positive number", lambda);
+  }
+  if (options.folds < 2 || options.folds > samples) {
+    fail(Code::input, "{} folds of {} samples; choose between 2 and the number of samples", options.folds, samples);
+  }
+}
+
+/// Whether λ changes nothing: these machines have none.
+bool without_lambda(Machine machine) { return machine == Machine::regression || machine == Machine::hard_svm; }
+
+std::vector<double> lambdas_of(const TuneOptions& options) {
+  return without_lambda(options.machine.machine) ? std::vector<double>{options.lambdas.front()} : options.lambdas;
+}
+
+std::vector<TunePoint> ridge_points(const AnyView& k, MatrixView<const double> targets, const TuneOptions& options) {
+  const RidgePath path = ridge_path(k, targets, options.lambdas,
+                                    {.bias = options.machine.bias,
+                                     .weights = options.machine.weights,
+                                     .threads = options.machine.threads,
+                                     .progress = options.machine.progress});
+  std::vector<TunePoint> points;
+  for (const RidgePoint& point : path.points) {
+    points.push_back({point.lambda, point.loo_misclassified, point.loo_error, point.fit.summary.converged() ? 0 : 1});
+  }
+  return points;
+}
+
+/// Adds what one fold shows to the points, each sample counted as 1/samples.
+template <typename FitAndMiss>
+std::vector<TunePoint> by_folds(const AnyView& k, std::span<const Index> strata, const TuneOptions& options,
+                                bool classes, const FitAndMiss& missed) {
+  std::vector<TunePoint> points;
+  for (const double lambda : lambdas_of(options)) points.push_back({.lambda = lambda});
+  for (const Fold& fold : make_folds(strata, options.folds, options.seed)) {
+    const AnyMatrix square = submatrix(k, fold.fitted, fold.fitted);
+    const AnyMatrix rectangle = submatrix(k, fold.told, fold.fitted);
+    for (TunePoint& point : points) {
+      MachineOptions machine = options.machine;
+      machine.lambda = point.lambda;
+      const std::vector<double> weights =
+          machine.weights.empty() ? std::vector<double>{} : chosen(machine.weights, fold.fitted);
+      machine.weights = weights;
+      const auto [sum, summary] = missed(fold, view_of(square), view_of(rectangle), machine);
+      auto& total = classes ? point.misclassified : point.squared_error;
+      total = total.value_or(0) + sum / static_cast<double>(strata.size());
+      point.unsolved += summary.converged() ? 0 : 1;
+    }
+  }
+  for (TunePoint& point : points) {
+    if (point.unsolved == options.folds) point.misclassified = point.squared_error = std::nullopt;
+  }
+  return points;
+}
+
+}  // namespace
+
+std::vector<TunePoint> tune_classes(const AnyView& k, std::span<const Index> labels, Index classes,
+                                    const TuneOptions& options) {
+  check(k, std::ssize(labels), options);
+  if (options.machine.machine == Machine::ridge) return ridge_points(k, class_targets(labels, classes).view(), options);
+  for (Index c = 0; c < classes; ++c) {
+    const auto count = std::count(labels.begin(), labels.end(), c);
+    if (count < 2) fail(Code::input, "class {} has {} samples; folds need at least two", c, count);
+  }
+  return by_folds(
+      k, labels, options, true,
+      [&](const Fold& fold, const AnyView& square, const AnyView& rectangle, const MachineOptions& machine) {
+        const Trained trained = train_classes(square, chosen(labels, fold.fitted), classes, machine);
+        const std::vector<Index> told = classes_of(trained.scheme, classes, decision(trained.fit, rectangle).view());
+        double missed = 0;
+        for (std::size_t i = 0; i < told.size(); ++i) {
+          missed += told[i] == labels[static_cast<std::size_t>(fold.told[i])] ? 0 : 1;
+        }
+        return std::pair(missed, trained.fit.summary);
+      });
+}
+
+std::vector<TunePoint> tune_values(const AnyView& k, std::span<const double> targets, const TuneOptions& options) {
+  const Index n = std::ssize(targets);
+  check(k, n, options);
+  if (options.machine.machine == Machine::ridge) return ridge_points(k, {targets.data(), n, 1, 1}, options);
+  const std::vector<Index> one_stratum(targets.size(), 0);
+  return by_folds(
+      k, one_stratum, options, false,
+      [&](const Fold& fold, const AnyView& square, const AnyView& rectangle, const MachineOptions& machine) {
+        const std::vector<double> known = chosen(targets, fold.fitted);
+        const Trained trained = train_values(square, {known.data(), std::ssize(known), 1, 1}, machine);
+        const Matrix<double> g = decision(trained.fit, rectangle);
+        double sum = 0;
+        for (Index i = 0; i < g.rows(); ++i) {
+          const double error = targets[static_cast<std::size_t>(fold.told[static_cast<std::size_t>(i)])] - g(i, 0);
+          sum += error * error;
+        }
+        return std::pair(sum, trained.fit.summary);
+      });
+}
+
+std::optional<std::size_t> best_point(std::span<const TunePoint> points) {
+  std::optional<std::size_t> best;
+  const auto key = [&](std::size_t i) {
+    return std::tuple(*points[i].error(), points[i].squared_error.value_or(0), -points[i].lambda);
+  };
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].error() && (!best || key(i) < key(*best))) best = i;
+  }
+  return best;
+}
+
+std::vector<double> logarithmic_grid(double first, double last, Index count) {
+  if (!(first > 0) || !(last > 0) || !std::isfinite(first) || !std::isfinite(last) || count < 1) {
+    fail(Code::input, "a grid of {} values from {} to {}: the ends must be positive", count, first, last);
+  }
+  std::vector<double> grid;
+  for (Index i = 0; i < count; ++i) {
+    const double share = count == 1 ? 0 : static_cast<double>(i) / static_cast<double>(count - 1);
+    grid.push_back(std::exp((1 - share) * std::log(first) + share * std::log(last)));
+  }
+  return grid;
+}
+
+}  // namespace widelimit
