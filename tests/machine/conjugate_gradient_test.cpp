@@ -1,0 +1,198 @@
+#include "widelimit/machine/conjugate_gradient.hpp"
+
+#include "tests/machine/elimination.hpp"
+#include "widelimit/backend/select.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/machine/network_product.hpp"
+#include "widelimit/machine/preconditioner.hpp"
+#include "widelimit/machine/ridge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace widelimit {
+namespace {
+
+using test::line_gram;
+using test::wavy_targets;
+
+void expect_same(const Fit& a, const Fit& b, double tolerance) {
+  double largest = 0;
+  for (Index i = 0; i < b.alpha.rows(); ++i) {
+    for (Index j = 0; j < b.alpha.cols(); ++j) largest = std::max(largest, std::abs(b.alpha(i, j)));
+  }
+  for (Index j = 0; j < b.alpha.cols(); ++j) {
+    for (Index i = 0; i < b.alpha.rows(); ++i) {
+      EXPECT_NEAR(a.alpha(i, j), b.alpha(i, j), tolerance * largest + 1e-15);
+    }
+    EXPECT_NEAR(a.bias[static_cast<std::size_t>(j)], b.bias[static_cast<std::size_t>(j)], tolerance);
+  }
+}
+
+TEST(ConjugateGradient, IsCholesky) {
+  for (const Index n : {1, 2, 37, 150}) {
+    const Matrix<double> k = line_gram<double>(n);
+    const Matrix<float> single = line_gram<float>(n);
+    const Matrix<double> y = wavy_targets(n, 3);
+    const auto product = memory_product(k.view());
+    for (const double lambda : {0.0, 1e-3, 1.0, 1e12}) {
+      for (const bool bias : {false, true}) {
+        for (const Index rank : {0, 20, 500}) {
+          SCOPED_TRACE(testing::Message() << n << ' ' << lambda << ' ' << bias << ' ' << rank);
+          const auto found =
+              fit_ridge(*product, y.view(), {.lambda = lambda, .bias = bias, .tolerance = 1e-13, .rank = rank});
+          EXPECT_TRUE(found.fit.summary.converged()) << found.fit.summary.message;
+          EXPECT_EQ(std::ssize(found.residuals), found.fit.summary.iterations);
+          expect_same(found.fit, fit_ridge(k.view(), y.view(), {.lambda = lambda, .bias = bias}), 1e-8);
+        }
+      }
+    }
+    const auto found = fit_ridge(*memory_product(single.view()), y.view(), {.tolerance = 1e-13});
+    expect_same(found.fit, fit_ridge(single.view(), y.view()), 1e-8);
+  }
+}
+
+TEST(ConjugateGradient, TakesWeightsAlsoOfZero) {
+  const Matrix<double> k = line_gram<double>(60);
+  const Matrix<double> y = wavy_targets(60, 2);
+  std::vector<double> weights;
+  for (Index i = 0; i < 60; ++i) weights.push_back(static_cast<double>(i % 4));
+  for (const bool bias : {false, true}) {
+    for (const double lambda : {0.0, 0.1}) {
+      const auto found =
+          fit_ridge(*memory_product(k.view()), y.view(),
+                    {.lambda = lambda, .bias = bias, .weights = weights, .tolerance = 1e-13, .rank = 10});
+      const Fit expected = fit_ridge(k.view(), y.view(), {.lambda = lambda, .bias = bias, .weights = weights});
+      expect_same(found.fit, expected, 1e-8);
+      EXPECT_NEAR(*found.fit.summary.primal, *expected.summary.primal, 1e-9);
+      EXPECT_EQ(found.fit.alpha(0, 0), 0.0);
+    }
+  }
+}
+
+TEST(ConjugateGradient, APreconditionerOfRankSavesSteps) {
+  const Matrix<double> k = line_gram<double>(300);
+  const Matrix<double> y = wavy_targets(300, 1);
+  const auto product = memory_product(k.view());
+  const Index plain = std::ssize(fit_ridge(*product, y.view(), {.lambda = 1e-3, .rank = 0}).residuals);
+  const Index helped = std::ssize(fit_ridge(*product, y.view(), {.lambda = 1e-3, .rank = 100}).residuals);
+  EXPECT_LT(helped, plain / 2) << plain;
+}
+
+TEST(Preconditioner, OfFullRankIsTheInverse) {
+  const Index n = 90;
+  const Matrix<double> k = line_gram<double>(n);
+  const Preconditioner inverse(*memory_product(k.view()), {}, 0.5, {.rank = n});
+  EXPECT_GT(inverse.rank(), 80);
+  const Matrix<double> y = wavy_targets(n, 1);
+  Matrix<double> z(n, 1);
+  inverse.apply(y.view(), z.view());
+  const Fit exact = fit_ridge(k.view(), y.view(), {.lambda = 1});
+  for (Index i = 0; i < n; ++i) EXPECT_NEAR(z(i, 0), exact.alpha(i, 0), 1e-2);
+}
+
+TEST(Preconditioner, EndsWhereSamplesRepeat) {
+  const Matrix<double> few = line_gram<double>(3);
+  Matrix<double> k(100, 100);
+  for (Index i = 0; i < 100; ++i) {
+    for (Index j = 0; j < 100; ++j) k(i, j) = few(i % 3, j % 3);
+  }
+  const Matrix<double> y = wavy_targets(100, 1);
+  const auto found = fit_ridge(*memory_product(k.view()), y.view(), {.lambda = 0.1, .rank = 90});
+  EXPECT_TRUE(found.fit.summary.converged());
+  EXPECT_LT(found.fit.summary.iterations, 10);
+}
+
+TEST(ConjugateGradient, EndsInASummary) {
+  const Matrix<double> k = line_gram<double>(100);
+  const Matrix<double> y = wavy_targets(100, 1);
+  const auto cut = fit_ridge(*memory_product(k.view()), y.view(), {.lambda = 1e-6, .most_iterations = 3, .rank = 0});
+  EXPECT_EQ(cut.fit.summary.ending, Ending::iteration_limit);
+  EXPECT_EQ(cut.residuals.size(), 3U);
+  EXPECT_FALSE(cut.fit.summary.message.empty());
+  Matrix<double> negative = line_gram<double>(100);
+  for (Index i = 0; i < 100; ++i) negative(i, i) -= 3;
+  const auto broken = fit_ridge(*memory_product(negative.view()), y.view(), {.lambda = 1e-6});
+  EXPECT_EQ(broken.fit.summary.ending, Ending::not_positive_definite);
+  EXPECT_EQ(broken.fit.alpha(0, 0), 0.0);
+  const auto zero = fit_ridge(*memory_product(Matrix<double>(4, 4).view()), wavy_targets(4, 1).view(), {.lambda = 2});
+  EXPECT_TRUE(zero.fit.summary.converged());
+  EXPECT_THROW((void)fit_ridge(*memory_product(k.view()), y.view(), {.tolerance = 0}), Error);
+  EXPECT_THROW((void)fit_ridge(*memory_product(k.view()), y.view(), {.rank = -1}), Error);
+}
+
+TEST(ConjugateGradient, TargetsOfZeroNeedNoStep) {
+  const Matrix<double> k = line_gram<double>(5);
+  const auto found = fit_ridge(*memory_product(k.view()), Matrix<double>(5, 2).view());
+  EXPECT_TRUE(found.fit.summary.converged());
+  EXPECT_EQ(found.fit.summary.iterations, 0);
+}
+
+Matrix<double> points(Index n, Index features) {
+  Matrix<double> x(n, features);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < features; ++j)
+      x(i, j) = std::sin(1.0 + 2.3 * static_cast<double>(i) + 5.1 * static_cast<double>(j * i % 17));
+  }
+  return x;
+}
+
+TEST(NetworkProduct, IsTheGramMatrixOfTheNetwork) {
+  const auto backend = make_backend("cpu", {.threads = 2});
+  const Network network = Network::parse("fc:2");
+  for (const Index n : {1, 2, 37, 400}) {
+    const Matrix<double> x = points(n, 7);
+    const SampleView samples(x.view(), Shape{1, 1, 7});
+    const Gram whole = gram(network, samples, {}, *backend);
+    const auto& k = std::get<Matrix<double>>(whole.ntk);
+    const Matrix<double> v = wavy_targets(n, 3);
+    const auto expected = memory_product(k.view());
+    Matrix<double> right(n, 3);
+    expected->apply(v.view(), right.view(), nullptr);
+    // The smaller budget cuts 400 samples into panels.
+    for (const std::size_t memory : {std::size_t{1} << 30, std::size_t{3} << 20}) {
+      const auto product = network_product(network, samples, {.precision = Precision::f64, .memory = memory}, *backend);
+      ASSERT_EQ(product->samples(), n);
+      Matrix<double> out(n, 3);
+      product->apply(v.view(), out.view(), nullptr);
+      std::vector<Index> chosen{0, n - 1, n / 2};
+      const Matrix<double> columns = product->columns(chosen);
+      for (Index i = 0; i < n; ++i) {
+        for (Index j = 0; j < 3; ++j) {
+          EXPECT_NEAR(out(i, j), right(i, j), 1e-12 * static_cast<double>(n));
+          EXPECT_NEAR(columns(i, j), k(i, chosen[static_cast<std::size_t>(j)]), 1e-14);
+        }
+        EXPECT_EQ(product->diagonal()[static_cast<std::size_t>(i)], k(i, i));
+      }
+    }
+  }
+}
+
+TEST(NetworkProduct, FitsWithoutTheGramMatrix) {
+  const auto backend = make_backend("cpu", {.threads = 2});
+  const Network network = Network::parse("fc:1");
+  const Matrix<double> x = points(200, 5);
+  const SampleView samples(x.view(), Shape{1, 1, 5});
+  const Matrix<double> y = wavy_targets(200, 2);
+  const Gram whole = gram(network, samples, {.precision = Precision::f32}, *backend);
+  const auto product = network_product(network, samples, {}, *backend);
+  const auto found = fit_ridge(*product, y.view(), {.lambda = 0.1, .tolerance = 1e-12, .rank = 50});
+  ASSERT_TRUE(found.fit.summary.converged());
+  expect_same(found.fit, fit_ridge(view_of(whole.ntk), y.view(), {.lambda = 0.1}), 1e-5);
+}
+
+TEST(NetworkProduct, RefusesBadInput) {
+  const auto backend = make_backend("cpu");
+  const Matrix<double> none(0, 3);
+  const Network network = Network::parse("fc:1");
+  EXPECT_THROW((void)network_product(network, SampleView(none.view(), Shape{1, 1, 3}), {}, *backend), Error);
+  const Matrix<double> x = points(4, 3);
+  EXPECT_THROW((void)network_product(network, SampleView(x.view(), Shape{1, 1, 3}), {.kind = Kind::both}, *backend),
+               Error);
+  EXPECT_THROW((void)network_product(network, SampleView(x.view(), Shape{1, 1, 3}), {.memory = 10}, *backend), Error);
+}
+
+}  // namespace
+}  // namespace widelimit

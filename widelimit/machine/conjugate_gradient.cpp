@@ -1,0 +1,217 @@
+#include "widelimit/machine/conjugate_gradient.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/border.hpp"
+#include "widelimit/machine/preconditioner.hpp"
+#include "widelimit/machine/product.hpp"
+#include "widelimit/machine/ridge.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+namespace widelimit {
+
+namespace {
+
+constexpr Index iteration_bound = 100'000;
+
+using Columns = std::vector<double>;
+
+double& at(Columns& values, Index j) { return values[static_cast<std::size_t>(j)]; }
+
+/// aⱼᵀbⱼ for each column.
+Columns dots(const Matrix<double>& a, const Matrix<double>& b) {
+  Columns sums(static_cast<std::size_t>(a.cols()));
+  for (Index i = 0; i < a.rows(); ++i) {
+    for (Index j = 0; j < a.cols(); ++j) at(sums, j) += a(i, j) * b(i, j);
+  }
+  return sums;
+}
+
+Matrix<double> chosen_columns(const Matrix<double>& m, const std::vector<Index>& chosen) {
+  Matrix<double> result(m.rows(), std::ssize(chosen), Content::unset);
+  for (Index i = 0; i < m.rows(); ++i) {
+    for (std::size_t j = 0; j < chosen.size(); ++j) result(i, static_cast<Index>(j)) = m(i, chosen[j]);
+  }
+  return result;
+}
+
+Columns chosen_of(const Columns& values, const std::vector<Index>& chosen) {
+  Columns result;
+  for (const Index j : chosen) result.push_back(values[static_cast<std::size_t>(j)]);
+  return result;
+}
+
+/// S K S + c I.
+struct RidgeProduct {
+  const GramProduct& k;
+  std::span<const double> scale;
+  double shift;
+  Progress* progress;
+
+  [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] Matrix<double> operator()(const Matrix<double>& v) const {
+    Matrix<double> scaled(v.rows(), v.cols(), Content::unset);
+    for (Index i = 0; i < v.rows(); ++i) {
+      for (Index j = 0; j < v.cols(); ++j) scaled(i, j) = scale_of(i) * v(i, j);
+    }
+    Matrix<double> out(v.rows(), v.cols(), Content::unset);
+    k.apply(scaled.view(), out.view(), progress);
+    for (Index i = 0; i < v.rows(); ++i) {
+      for (Index j = 0; j < v.cols(); ++j) out(i, j) = scale_of(i) * out(i, j) + shift * v(i, j);
+    }
+    return out;
+  }
+};
+
+/// The recursion, on those columns of X that are not done: `places` says which.
+struct Recursion {
+  Matrix<double> x;
+  std::vector<Index> places;
+  Columns sizes;       ///< ‖bⱼ‖²
+  Matrix<double> r;    ///< b − A x
+  Matrix<double> p;    ///< directions, empty before the first
+  Columns rz;          ///< rᵀz of the directions
+  double largest = 0;  ///< ‖rⱼ‖/‖bⱼ‖ of the worst
+};
+
+/// Lets those go whose residual is small.
+void drop_finished(Recursion& s, double tolerance) {
+  const Columns squares = dots(s.r, s.r);
+  std::vector<Index> open;
+  s.largest = 0;
+  for (std::size_t j = 0; j < squares.size(); ++j) {
+    const double relative = s.sizes[j] > 0 ? std::sqrt(squares[j] / s.sizes[j]) : 0.0;
+    s.largest = std::max(s.largest, relative);
+    if (!(relative <= tolerance)) open.push_back(static_cast<Index>(j));
+  }
+  if (open.size() == squares.size()) return;
+  s.r = chosen_columns(s.r, open);
+  s.sizes = chosen_of(s.sizes, open);
+  if (s.p.rows() > 0) {
+    s.p = chosen_columns(s.p, open);
+    s.rz = chosen_of(s.rz, open);
+  }
+  std::vector<Index> places;
+  for (const Index j : open) places.push_back(s.places[static_cast<std::size_t>(j)]);
+  s.places = std::move(places);
+}
+
+/// p ← z + (rᵀz/previous rᵀz) p,  z = M r.
+void turn(Recursion& s, const Preconditioner& preconditioner) {
+  Matrix<double> z(s.r.rows(), s.r.cols(), Content::unset);
+  preconditioner.apply(s.r.view(), z.view());
+  Columns rz = dots(s.r, z);
+  if (s.p.rows() > 0) {
+    for (Index i = 0; i < z.rows(); ++i) {
+      for (Index j = 0; j < z.cols(); ++j) z(i, j) += at(rz, j) / at(s.rz, j) * s.p(i, j);
+    }
+  }
+  s.p = std::move(z);
+  s.rz = std::move(rz);
+}
+
+/// x ← x + a p, r ← r − a A p; false where A is not positive along some p.
+bool advance(Recursion& s, const RidgeProduct& a) {
+  const Matrix<double> ap = a(s.p);
+  const Columns curvature = dots(s.p, ap);
+  Columns steps;
+  for (std::size_t j = 0; j < curvature.size(); ++j) {
+    if (!(curvature[j] > 0) || !(s.rz[j] > 0)) return false;
+    steps.push_back(s.rz[j] / curvature[j]);
+  }
+  for (Index i = 0; i < ap.rows(); ++i) {
+    for (Index j = 0; j < ap.cols(); ++j) {
+      s.x(i, s.places[static_cast<std::size_t>(j)]) += at(steps, j) * s.p(i, j);
+      s.r(i, j) -= at(steps, j) * ap(i, j);
+    }
+  }
+  return true;
+}
+
+/// Iterates; tells how it ended.
+Ending iterate(Recursion& s, const RidgeProduct& a, const Preconditioner& preconditioner,
+               const ConjugateGradientOptions& options, std::vector<double>& residuals) {
+  drop_finished(s, options.tolerance);
+  while (!s.places.empty()) {
+    if (std::ssize(residuals) == options.most_iterations) return Ending::iteration_limit;
+    turn(s, preconditioner);
+    if (!advance(s, a)) return Ending::not_positive_definite;
+    drop_finished(s, options.tolerance);
+    residuals.push_back(s.largest);
+  }
+  return Ending::converged;
+}
+
+std::string message_of(Ending ending, const ConjugateGradientOptions& options, double residual) {
+  switch (ending) {
+    case Ending::iteration_limit:
+      return fmt::format(
+          "the residual is {:.1e} after {} iterations, {:.1e} was asked for; a preconditioner of higher rank or a "
+          "larger "
+          "lambda converges faster",
+          residual, options.most_iterations, options.tolerance);
+    case Ending::not_positive_definite:
+      return fmt::format("the Gram matrix with the ridge lambda = {} is not positive definite; give a larger lambda",
+                         options.lambda);
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void ConjugateGradientOptions::validate() const {
+  RidgeOptions{.lambda = lambda, .threads = threads}.validate();
+  if (!(tolerance > 0) || tolerance >= 1) fail(Code::usage, "tolerance {} must lie between 0 and 1", tolerance);
+  if (most_iterations < 1 || most_iterations > iteration_bound) {
+    fail(Code::usage, "{} iterations; choose 1 to {}", most_iterations, iteration_bound);
+  }
+  if (rank < 0) fail(Code::usage, "the rank of the preconditioner is {}; it must not be negative", rank);
+}
+
+ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> targets,
+                               const ConjugateGradientOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  options.validate();
+  const Index n = k.samples();
+  check_targets(targets, n);
+  check_weights(options.weights, n);
+  const std::vector<double> scale = scale_of_weights(options.weights, options.lambda);
+  const RidgeProduct a{k, scale, options.lambda / 2, options.progress};
+  const Preconditioner preconditioner(k, scale, a.shift, {options.rank, options.threads, options.progress});
+
+  Recursion s;
+  s.r = right_sides(targets, scale, options.bias);
+  s.x = Matrix<double>(n, s.r.cols());
+  s.sizes = dots(s.r, s.r);
+  s.places.resize(s.sizes.size());
+  std::iota(s.places.begin(), s.places.end(), Index{0});
+  const Index columns = s.r.cols();
+
+  ConjugateGradientFit result{zero_fit(n, targets.cols), {}};
+  Summary& summary = result.fit.summary;
+  summary.ending = iterate(s, a, preconditioner, options, result.residuals);
+  summary.message = message_of(summary.ending, options, s.largest);
+  if (summary.ending != Ending::not_positive_definite) set_coefficients(s.x, scale, options.bias, result.fit);
+  if (!all_finite(result.fit)) {
+    Summary kept = summary;
+    result.fit = zero_fit(n, targets.cols);
+    summary = std::move(kept);
+    summary.ending = Ending::not_positive_definite;
+    summary.message = "the coefficients are beyond the range of float64; scale the kernel or give a larger lambda";
+  }
+  Matrix<double> g(n, targets.cols, Content::unset);
+  k.apply(result.fit.alpha.view(), g.view(), options.progress);
+  judge_ridge(g.view(), targets, options.lambda, options.weights, result.fit);
+  summary.method = fmt::format("conjugate gradients, preconditioner of rank {}", preconditioner.rank());
+  summary.iterations = std::ssize(result.residuals);
+  summary.memory = k.bytes() + preconditioner.bytes() + 6 * sizeof(double) * static_cast<std::size_t>(n * columns);
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "widelimit/machine/fit.hpp"
+#include "widelimit/machine/gram_product.hpp"
+
+#include <vector>
+
+namespace widelimit {
+
+struct ConjugateGradientOptions {
+  double lambda = 1;
+  bool bias = false;
+  std::span<const double> weights = {};
+  double tolerance = 1e-8;      ///< residual of the linear system, relative to the right side, of every output
+  Index most_iterations = 500;  ///< at most 100,000
+  Index rank = 500;             ///< of the preconditioner; 0 for none
+  int threads = 0;
+  Progress* progress = nullptr;
+
+  void validate() const;
+};
+
+struct ConjugateGradientFit {
+  Fit fit;
+  std::vector<double> residuals;  ///< after each iteration, the largest of all outputs
+};
+
+/// fit_ridge without the Gram matrix: conjugate gradients on S K S + λ/2·I, all outputs in one product a step, with a
+/// preconditioner of low rank. Outputs that are done leave the product. The summary's numbers are those of fit_ridge,
+/// from one more product, not from the recursion. Ends by the iteration limit with the best so far, or where a
+/// direction p with pᵀAp ≤ 0 shows that the matrix is not positive definite.
+/// [mathematics §2]  A product and O(n rank outputs) a step; n·(rank + 6 outputs) doubles besides the product's.
+[[nodiscard]] ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> targets,
+                                             const ConjugateGradientOptions& options = {});
+
+}  // namespace widelimit

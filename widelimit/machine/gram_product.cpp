@@ -1,0 +1,59 @@
+#include "widelimit/machine/gram_product.hpp"
+
+#include "widelimit/machine/check_gram.hpp"
+#include "widelimit/machine/lapack.hpp"
+#include "widelimit/machine/product.hpp"
+
+namespace widelimit {
+
+namespace {
+
+class MemoryProduct final : public GramProduct {
+ public:
+  MemoryProduct(const AnyView& k, int threads) : k_(k), threads_(threads) { check_gram(k, threads); }
+
+  Index samples() const override { return samples_of(k_); }
+
+  std::vector<double> diagonal() const override {
+    std::vector<double> result;
+    std::visit(
+        [&](const auto& k) {
+          for (Index i = 0; i < k.rows; ++i) result.push_back(static_cast<double>(k(i, i)));
+        },
+        k_);
+    return result;
+  }
+
+  Matrix<double> columns(std::span<const Index> chosen) const override {
+    Matrix<double> result(samples(), std::ssize(chosen), Content::unset);
+    std::visit(
+        [&](const auto& k) {
+          for (Index i = 0; i < k.rows; ++i) {
+            for (std::size_t j = 0; j < chosen.size(); ++j) {
+              result(i, static_cast<Index>(j)) = static_cast<double>(k(i, chosen[j]));
+            }
+          }
+        },
+        k_);
+    return result;
+  }
+
+  void apply(MatrixView<const double> v, MatrixView<double> out, Progress* /*progress*/) const override {
+    const BlasTeam team(threads_);
+    multiply(k_, v, out);
+  }
+
+  std::size_t bytes() const override { return 0; }
+
+ private:
+  AnyView k_;
+  int threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<GramProduct> memory_product(const AnyView& k, int threads) {
+  return std::make_unique<MemoryProduct>(k, threads);
+}
+
+}  // namespace widelimit
