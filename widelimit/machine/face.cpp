@@ -110,6 +110,8 @@ Move ActiveSet<T>::face_step() {
     if (d != 0) length = std::min(length, room / std::abs(d));
   }
   if (std::isinf(length)) return Move::unbounded;
+  const double along = std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0);
+  descent_ -= along * length * (direction.flat ? 1 : 1 - length / 2);
   for (Index i = 0; i < f; ++i) {
     const Index k = face[at(i)];
     double& d = direction.by[at(i)];
