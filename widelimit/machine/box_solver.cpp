@@ -33,9 +33,13 @@ double cost_of_face(Index active, Index face) {
 constexpr Index largest_face = 3000;
 /// Working sets between two looks whether an exact step is due.
 constexpr Index between_faces = 32;
-/// While most variables still find their side, exact steps are rarely worth what they cost: this share of the time.
-constexpr double early_share_of_faces = 1.0 / 16;
-constexpr int faces_at_once = 8;
+/// While most variables still look for their side, exact steps are rarely worth what they cost; where working sets have
+/// not got there after several times as many as there are variables, they are the better way.
+double time_for_faces(Index iterations, Index variables) {
+  const double rounds = static_cast<double>(iterations) / static_cast<double>(4 * variables);
+  return std::max(1.0, rounds * rounds) / 16;
+}
+constexpr int faces_at_once = 50;
 /// Largest violation, relative to p, after which the gap is computed for the first time.
 constexpr double first_violation = 3e-3;
 /// Rounds in which rounding ended the descent before optimality did.
@@ -248,7 +252,6 @@ class Decomposition final : public BoxSolver::Worker {
   /// Move::made where enough variables have settled to leave them out.
   Move run_active(ActiveSet<T>& active, double allowed, bool may_shrink) {
     Pulse pulse(options_->progress, limit_, "working sets");
-    const Index early = 4 * problem_->size();
     const Index between_looks = std::clamp<Index>(active.size(), 1000, 4000);
     double spent = 0;
     double descent = 0;
@@ -260,10 +263,11 @@ class Decomposition final : public BoxSolver::Worker {
       if (count % between_faces == 0) {
         pulse.at(found_.iterations);
         const Index face = active.free_count();
-        const double share = found_.iterations < early ? early_share_of_faces : 1;
+        const double share = time_for_faces(found_.iterations, problem_->size());
         if (face <= largest_face && cost_of_face(active.size(), face) <= share * spent) {
+          const Index before = found_.iterations;
           if (exact_steps(active) == Move::unbounded) return Move::unbounded;
-          spent = 0;
+          spent -= cost_of_face(active.size(), face) / share * static_cast<double>(found_.iterations - before);
         }
       }
       if (count % between_looks != 0) continue;

@@ -43,6 +43,11 @@ int solve(const Matrix<double>& q, Index size, std::vector<double>& b) {
   int info = 0;
   dpotrf_("L", &n, factor.data(), &n, &info);
   if (info != 0) return info;
+  // A pivot that is nothing but rounding would send the step anywhere.
+  for (Index i = 0; i < size; ++i) {
+    const double pivot = factor(i, i) * factor(i, i);
+    if (pivot <= 1e-13 * q(i, i)) return static_cast<int>(i + 1);
+  }
   dpotrs_("L", &n, &one, factor.data(), &n, b.data(), &n, &info);
   return 0;
 }
