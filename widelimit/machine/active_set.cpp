@@ -165,6 +165,7 @@ Move ActiveSet<T>::pair_step(double allowed) {
   const double room = std::min(room_up(i), room_down(j));
   const double d = curvature > floor_ ? std::min(slope / curvature, room) : room;
   if (std::isinf(d)) return Move::unbounded;
+  descent_ += d * (slope - std::max(curvature, 0.0) * d / 2);
   const double up = shift(i, d);
   const double down = shift(j, -d);
   if (up == 0 && down == 0) return Move::stalled;
@@ -185,6 +186,7 @@ Move ActiveSet<T>::single_step(double allowed) {
   const double room = grows ? room_up(i) : room_down(i);
   const double d = diagonal_[at(i)] > floor_ ? std::min(slope / diagonal_[at(i)], room) : room;
   if (std::isinf(d)) return Move::unbounded;
+  descent_ += d * (slope - std::max(diagonal_[at(i)], 0.0) * d / 2);
   const double change = shift(i, grows ? d : -d);
   if (change == 0) return Move::stalled;
   gradient_[at(i)] += ridge_[at(i)] * change;

@@ -36,6 +36,8 @@ class ActiveSet {
 
   /// Largest violation of optimality, as of the last step.
   [[nodiscard]] double violation() const { return violation_; }
+  /// By how much all steps so far have lowered the objective.
+  [[nodiscard]] double descent() const { return descent_; }
   /// Variables that a working set could still contain; the others sit at a bound and want to stay.
   [[nodiscard]] std::vector<Index> unsettled() const;
   [[nodiscard]] Index size() const { return static_cast<Index>(a_.size()); }
@@ -65,6 +67,7 @@ class ActiveSet {
   cpu::Best lead_;      ///< who moves next
   double largest_ = 0;  ///< largest gradient + down, or largest slope without the equality
   double violation_ = 0;
+  double descent_ = 0;
   std::size_t face_bytes_ = 0;
 };
 

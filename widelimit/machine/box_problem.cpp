@@ -13,15 +13,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Largest of a·t − ½ridge·a² for 0 ≤ a ≤ bound.
 double one_sided_loss(double t, double bound, double ridge) {
   if (t <= 0 || bound == 0) return 0;
-  if (ridge > 0 && t <= ridge * bound) return t * t / (2 * ridge);
+  if (ridge == 0) return bound * t;
+  if (t <= ridge * bound) return t * t / (2 * ridge);
   return bound * t - ridge * bound * bound / 2;
-}
-
-bool is_hard(const BoxProblem& problem) {
-  if (!problem.ridge.empty()) return false;
-  const auto infinite = [](double bound) { return std::isinf(bound); };
-  return std::any_of(problem.upper.begin(), problem.upper.end(), infinite) ||
-         std::any_of(problem.lower.begin(), problem.lower.end(), infinite);
 }
 
 /// The least yᵢ((Ka)ᵢ + b), with y = −p.
@@ -37,9 +31,9 @@ double least_margin(const BoxProblem& problem, std::span<const double> product, 
 }  // namespace
 
 double Objectives::gap() const {
-  const double scale = std::max(std::abs(primal), std::abs(dual));
+  const double size = std::max(std::abs(primal), std::abs(dual));
   if (std::isinf(primal)) return infinity;
-  return scale == 0 ? 0 : std::max(0.0, primal - dual) / scale;
+  return size == 0 ? 0 : std::max(0.0, primal - dual) / size;
 }
 
 Objectives objectives(const BoxProblem& problem, std::span<const double> a, std::span<const double> product,
@@ -58,9 +52,11 @@ Objectives objectives(const BoxProblem& problem, std::span<const double> a, std:
     loss += one_sided_loss(r - problem.epsilon, -problem.lower[i], ridge);
   }
   const double dual = -(norm + ridge_part) / 2 - linear;
-  if (!is_hard(problem)) return {norm / 2 + loss, dual};
-  const double margin = least_margin(problem, product, bias);
-  return {margin > 0 ? norm / 2 / (margin * margin) : infinity, dual};
+  const double primal = norm / 2 + loss;
+  const double margin = problem.classifies ? least_margin(problem, product, bias) : 0;
+  const double separating = norm / 2 / (margin * margin);
+  if (margin > 0 && separating < primal) return {separating, dual, 1 / margin};
+  return {primal, dual};
 }
 
 }  // namespace widelimit

@@ -21,6 +21,7 @@ struct BoxProblem {
   std::vector<double> ridge;  ///< empty for none
   double epsilon = 0;
   bool equality = false;
+  bool classifies = false;  ///< p = −y with y = ±1: no sample with y·g ≥ 1 costs anything
 
   [[nodiscard]] Index size() const { return std::ssize(linear); }
   [[nodiscard]] double ridge_at(Index i) const { return ridge.empty() ? 0 : ridge[static_cast<std::size_t>(i)]; }
@@ -30,6 +31,7 @@ struct BoxProblem {
 struct Objectives {
   double primal = 0;
   double dual = 0;
+  double scale = 1;  ///< the primal is that of scale·(β, b)
   /// (primal − dual)/max(|primal|, |dual|), or 0 where both are.
   [[nodiscard]] double gap() const;
 };

@@ -31,8 +31,19 @@ double cost_of_face(Index active, Index face) {
 
 /// Exact steps on larger faces take longer than a user waits for Ctrl-C.
 constexpr Index largest_face = 3000;
+/// Working sets between two looks whether an exact step is due.
 constexpr Index between_faces = 32;
-constexpr int faces_at_once = 8;
+/// While most variables still look for their side, exact steps are rarely worth what they cost; where working sets have
+/// not got there after several times as many as there are variables, they are the better way.
+double time_for_faces(Index iterations, Index variables) {
+  const double rounds = static_cast<double>(iterations) / static_cast<double>(4 * variables);
+  return std::max(1.0, rounds * rounds) / 16;
+}
+constexpr int faces_at_once = 50;
+/// Largest violation, relative to p, after which the gap is computed for the first time.
+constexpr double first_violation = 3e-3;
+/// Rounds in which rounding ended the descent before optimality did.
+constexpr int most_stalls = 3;
 
 template <std::floating_point T>
 class Decomposition final : public BoxSolver::Worker {
@@ -48,6 +59,7 @@ class Decomposition final : public BoxSolver::Worker {
     team_ = team_size(options.threads);
     limit_ = options.max_iterations > 0 ? options.max_iterations : std::max<Index>(10'000'000, 100 * problem.size());
     found_ = {};
+    shrunk_ = false;
     begin(start);
     descend();
     found_.memory += (part_ ? part_->bytes() : 0) + 4 * found_.a.size() * sizeof(double);
@@ -140,46 +152,84 @@ class Decomposition final : public BoxSolver::Worker {
     return infinite && size > 0 && norm <= rounding * diagonal * size * size;
   }
 
+  /// What rounding alone does to an entry of the gradient: a few ε‖a‖ max K_ii. Fewer digits than this are no
+  /// violation.
+  [[nodiscard]] double gradient_noise() {
+    double squares = 0;
+    double diagonal = 0;
+    for (std::size_t i = 0; i < found_.a.size(); ++i) {
+      squares += found_.a[i] * found_.a[i];
+      diagonal = std::max(diagonal, columns().diagonal(static_cast<Index>(i)));
+    }
+    return 4 * std::numeric_limits<double>::epsilon() * std::sqrt(squares) * diagonal;
+  }
+
   void descend() {
     const double scale = std::transform_reduce(
         problem_->linear.begin(), problem_->linear.end(), 0.0, [](double x, double y) { return std::max(x, y); },
         [](double p) { return std::abs(p); });
-    double allowed = 0.03 * scale;
+    double allowed = first_violation * scale;
+    bool near = false;
     judge();
     if (found_.objectives.gap() <= options_->tolerance) return;
-    while (true) {
-      const Move ended = run(allowed);
+    for (int stalls = 0;;) {
+      const Move ended = run(allowed, near);
       judge();
-      double gap = found_.objectives.gap();
-      if (gap <= options_->tolerance) {
-        compute_product();
-        gradient_from_product();
-        judge();
-        gap = found_.objectives.gap();
-        if (gap <= options_->tolerance) return;
-      }
+      if (found_.objectives.gap() <= options_->tolerance && confirmed()) return;
       if (ended == Move::unbounded || proves_inseparable()) {
         found_.ending = Ending::not_separable;
         return;
       }
-      if (found_.iterations >= limit_ || allowed <= 1e-15 * scale) {
+      const double noise = std::max(1e-15 * scale, gradient_noise());
+      stalls += ended == Move::stalled ? 1 : 0;
+      if (found_.iterations >= limit_ || stalls == most_stalls || !(allowed > noise)) {
         found_.ending = Ending::iteration_limit;
         return;
       }
       // Variables left out too early are worth another round before more digits are.
-      if (!shrunk_) allowed *= ended == Move::stalled ? 0.01 : std::clamp(options_->tolerance / gap, 0.03, 0.3);
+      near = !shrunk_;
+      if (near) {
+        allowed = std::max(noise, allowed * std::clamp(options_->tolerance / found_.objectives.gap(), 0.03, 0.3));
+      }
     }
   }
 
+  /// Whether the gap holds for a product computed afresh, and for the coefficients it was computed for: those of a
+  /// separating classifier are scaled to margins of 1.
+  [[nodiscard]] bool confirmed() {
+    compute_product();
+    judge();
+    const double t = found_.objectives.scale;
+    bool fits = true;
+    for (std::size_t i = 0; i < found_.a.size(); ++i) {
+      fits = fits && t * found_.a[i] <= problem_->upper[i] && t * found_.a[i] >= problem_->lower[i];
+    }
+    if (t != 1 && fits) {
+      for (std::size_t i = 0; i < found_.a.size(); ++i) {
+        found_.a[i] *= t;
+        found_.product[i] *= t;
+      }
+      found_.bias *= t;
+      found_.objectives = objectives(*problem_, found_.a, found_.product, found_.bias);
+    }
+    gradient_from_product();
+    return found_.objectives.gap() <= options_->tolerance;
+  }
+
   /// Until no violation exceeds `allowed`, over all variables at first and fewer and fewer later.
-  Move run(double allowed) {
+  /// `near` the optimum the face hardly changes any more, and exact steps come first.
+  Move run(double allowed, bool near) {
     std::vector<Index> everyone(at(problem_->size()));
     std::iota(everyone.begin(), everyone.end(), Index{0});
     std::unique_ptr<Columns<T>> packed;
     auto active = std::make_unique<ActiveSet<T>>(*problem_, columns(), std::move(everyone), found_.a, gradient_, team_);
+    const bool may_shrink = !shrunk_;  // what was left out too early once is not left out twice
     Move ended = Move::made;
+    if (near && active->free_count() <= largest_face && exact_steps(*active) == Move::unbounded) {
+      ended = Move::unbounded;
+    }
     while (ended == Move::made) {
-      ended = run_active(*active, allowed);
+      ended = run_active(*active, allowed, may_shrink);
       active->write(found_.a, gradient_);
       found_.memory = std::max(found_.memory, active->bytes() + (packed ? packed->bytes() : 0));
       if (ended != Move::made) break;
@@ -200,10 +250,11 @@ class Decomposition final : public BoxSolver::Worker {
   }
 
   /// Move::made where enough variables have settled to leave them out.
-  Move run_active(ActiveSet<T>& active, double allowed) {
+  Move run_active(ActiveSet<T>& active, double allowed, bool may_shrink) {
     Pulse pulse(options_->progress, limit_, "working sets");
-    const Index between_looks = std::clamp<Index>(active.size(), 64, 1000);
+    const Index between_looks = std::clamp<Index>(active.size(), 1000, 4000);
     double spent = 0;
+    double descent = 0;
     for (Index count = 1; found_.iterations < limit_; ++count) {
       const Move move = active.step(allowed);
       if (move != Move::made) return move;
@@ -212,12 +263,18 @@ class Decomposition final : public BoxSolver::Worker {
       if (count % between_faces == 0) {
         pulse.at(found_.iterations);
         const Index face = active.free_count();
-        if (face <= largest_face && cost_of_face(active.size(), face) <= spent) {
+        const double share = time_for_faces(found_.iterations, problem_->size());
+        if (face <= largest_face && cost_of_face(active.size(), face) <= share * spent) {
+          const Index before = found_.iterations;
           if (exact_steps(active) == Move::unbounded) return Move::unbounded;
-          spent = 0;
+          spent -= cost_of_face(active.size(), face) / share * static_cast<double>(found_.iterations - before);
         }
       }
-      if (count % between_looks == 0 && 10 * std::ssize(active.unsettled()) <= 7 * active.size()) return Move::made;
+      if (count % between_looks != 0) continue;
+      if (may_shrink && 10 * std::ssize(active.unsettled()) <= 7 * active.size()) return Move::made;
+      const double worth = 1e-5 * options_->tolerance * (std::abs(found_.objectives.dual) + active.descent());
+      if (active.descent() - descent <= worth) return Move::stalled;
+      descent = active.descent();
     }
     return Move::stalled;
   }

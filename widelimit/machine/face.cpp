@@ -43,6 +43,11 @@ int solve(const Matrix<double>& q, Index size, std::vector<double>& b) {
   int info = 0;
   dpotrf_("L", &n, factor.data(), &n, &info);
   if (info != 0) return info;
+  // A pivot that is nothing but rounding would send the step anywhere.
+  for (Index i = 0; i < size; ++i) {
+    const double pivot = factor(i, i) * factor(i, i);
+    if (pivot <= 1e-13 * q(i, i)) return static_cast<int>(i + 1);
+  }
   dpotrs_("L", &n, &one, factor.data(), &n, b.data(), &n, &info);
   return 0;
 }
@@ -110,6 +115,8 @@ Move ActiveSet<T>::face_step() {
     if (d != 0) length = std::min(length, room / std::abs(d));
   }
   if (std::isinf(length)) return Move::unbounded;
+  const double along = std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0);
+  descent_ -= along * length * (direction.flat ? 1 : 1 - length / 2);
   for (Index i = 0; i < f; ++i) {
     const Index k = face[at(i)];
     double& d = direction.by[at(i)];

@@ -17,6 +17,7 @@ BoxProblem dual_of(const BinaryProblem& binary, double lambda, SvmLoss loss, boo
   const std::size_t n = binary.labels.size();
   BoxProblem problem;
   problem.equality = bias;
+  problem.classifies = true;
   problem.linear.resize(n);
   problem.lower.resize(n);
   problem.upper.resize(n);
@@ -54,6 +55,18 @@ void rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<doub
   }
 }
 
+/// Whether a solution is worth starting from at a smaller λ. Variables at their bounds mostly leave them, one step
+/// each, which takes longer than to start from 0.
+bool mostly_free(const BoxProblem& problem, std::span<const double> a) {
+  Index support = 0;
+  Index bounded = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    support += a[i] != 0 ? 1 : 0;
+    bounded += a[i] != 0 && (a[i] == problem.upper[i] || a[i] == problem.lower[i]) ? 1 : 0;
+  }
+  return 10 * bounded <= support;
+}
+
 }  // namespace
 
 std::vector<BoxSolution> solve_svm_path(const AnyView& k, const BinaryProblem& problem, std::span<const double> lambdas,
@@ -72,10 +85,12 @@ std::vector<BoxSolution> solve_svm_path(const AnyView& k, const BinaryProblem& p
   std::vector<double> product;
   for (const std::size_t index : order) {
     const BoxProblem dual = dual_of(problem, lambdas[index], loss, options.bias);
-    if (!a.empty()) rescale(dual, a, product);
+    rescale(dual, a, product);
     solutions[index] = solver.solve(dual, box, {a, product});
-    a = solutions[index].a;
-    product = solutions[index].product;
+    if (mostly_free(dual, solutions[index].a)) {
+      a = solutions[index].a;
+      product = solutions[index].product;
+    }
   }
   return solutions;
 }

@@ -1,0 +1,155 @@
+#include "widelimit/machine/box_solver.hpp"
+
+#include "tests/machine/box_fixture.hpp"
+#include "widelimit/machine/box_columns.hpp"
+#include "widelimit/machine/face.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace widelimit {
+namespace {
+
+BoxProblem svm_dual(std::span<const double> labels, double bound, bool equality) {
+  BoxProblem problem;
+  problem.equality = equality;
+  problem.classifies = true;
+  for (const double y : labels) {
+    problem.linear.push_back(-y);
+    problem.lower.push_back(y > 0 ? 0 : -bound);
+    problem.upper.push_back(y > 0 ? bound : 0);
+  }
+  return problem;
+}
+
+TEST(Columns, OfAPartAreTheSameHoweverFewAreKept) {
+  const Clouds data = clouds(37, 1.0, 1);
+  Columns<double> root(data.gram.view());
+  std::vector<Index> chosen;
+  for (Index i = 0; i < 37; i += (i % 4 == 0 ? 3 : 1)) chosen.push_back(i);
+  for (const std::size_t room : {std::size_t{0}, std::size_t{800}, std::size_t{1} << 20}) {
+    Columns<double> part(root, chosen, room);
+    const Index n = part.size();
+    for (Index step = 0; step < 300; ++step) {
+      const Index k = step * 7 % n;
+      const Index l = step * 5 % n;
+      const double* first = part.column(k);
+      const double* second = part.column(l);  // the first must survive it
+      for (Index i = 0; i < n; ++i) {
+        ASSERT_EQ(first[i], data.gram(chosen[static_cast<std::size_t>(i)], chosen[static_cast<std::size_t>(k)]));
+        ASSERT_EQ(second[i], data.gram(chosen[static_cast<std::size_t>(i)], chosen[static_cast<std::size_t>(l)]));
+      }
+    }
+  }
+}
+
+TEST(BoxSolver, PartOfAMatrixAndShrinkingChangeNothing) {
+  const Index n = 700;
+  const Clouds data = clouds(n, 0.7, 21);
+  std::vector<Index> chosen;
+  std::vector<double> labels;
+  for (Index i = 0; i < n; ++i) {
+    if (i % 5 == 4) continue;
+    chosen.push_back(i);
+    labels.push_back(data.labels[static_cast<std::size_t>(i)]);
+  }
+  Matrix<double> gram(std::ssize(chosen), std::ssize(chosen));
+  for (Index i = 0; i < gram.rows(); ++i) {
+    for (Index j = 0; j < gram.rows(); ++j) {
+      gram(i, j) = data.gram(chosen[static_cast<std::size_t>(i)], chosen[static_cast<std::size_t>(j)]);
+    }
+  }
+  for (const bool equality : {false, true}) {
+    const BoxProblem problem = svm_dual(labels, 20, equality);
+    const BoxSolution part = BoxSolver(data.gram.view(), chosen).solve(problem, {.tolerance = 1e-9});
+    const BoxSolution tight =
+        BoxSolver(data.gram.view(), chosen, 50'000).solve(problem, {.tolerance = 1e-9, .room = 0});
+    const BoxSolution whole = BoxSolver(gram.view()).solve(problem, {.tolerance = 1e-9});
+    EXPECT_EQ(part.ending, Ending::converged);
+    EXPECT_NEAR(part.objectives.dual, whole.objectives.dual, 2e-9 * whole.objectives.dual);
+    EXPECT_NEAR(part.objectives.dual, tight.objectives.dual, 2e-9 * whole.objectives.dual);
+  }
+}
+
+TEST(BoxSolver, StartsFromWhatItIsGiven) {
+  const Clouds data = clouds(100, 1.0, 22);
+  for (const bool equality : {false, true}) {
+    const BoxProblem problem = svm_dual(data.labels, 3, equality);
+    BoxSolver solver(data.gram.view());
+    const BoxSolution cold = solver.solve(problem);
+    const BoxSolution again = solver.solve(problem, {}, {cold.a, {}});
+    EXPECT_EQ(again.iterations, 0);
+    EXPECT_NEAR(again.objectives.dual, cold.objectives.dual, 1e-12 * cold.objectives.dual);
+    // Another feasible start: all of it half way.
+    std::vector<double> half(cold.a);
+    for (double& a : half) a /= 2;
+    const BoxSolution warm = solver.solve(problem, {}, {half, {}});
+    EXPECT_NEAR(warm.objectives.dual, cold.objectives.dual, 2e-6 * cold.objectives.dual);
+  }
+}
+
+TEST(BoxSolver, TeamsGiveTheAnswerOfOneThread) {
+  // Enough variables for a team to be worth it. A view with stride 0 shows the same row n times: a Gram matrix of
+  // 40,000 samples without its memory.
+  const Index n = 40'000;
+  const Matrix<float> row(1, n);
+  const MatrixView<const float> zero{row.data(), n, n, 0};
+  std::vector<double> labels;
+  for (Index i = 0; i < n; ++i) labels.push_back(i % 2 == 0 ? 1 : -1);
+  const BoxProblem problem = svm_dual(labels, 1e-3, true);
+  const BoxSolution one = BoxSolver(zero).solve(problem, {.max_iterations = 20, .threads = 1});
+  const BoxSolution two = BoxSolver(zero).solve(problem, {.max_iterations = 20, .threads = 2});
+  EXPECT_EQ(one.a, two.a);
+  EXPECT_GT(one.objectives.dual, 0);
+}
+
+TEST(Face, StepIsNewtonsOnTheSubspace) {
+  const Clouds data = clouds(12, 1.0, 24);
+  std::vector<double> slope;
+  for (Index i = 0; i < 12; ++i) slope.push_back(std::sin(static_cast<double>(i)));
+  const FaceDirection plain = face_direction(data.gram, slope, false);
+  const FaceDirection level = face_direction(data.gram, slope, true);
+  EXPECT_FALSE(plain.flat);
+  EXPECT_FALSE(level.flat);
+  std::vector<double> rest;
+  for (Index i = 0; i < 12; ++i) {
+    double by_plain = slope[static_cast<std::size_t>(i)];
+    double by_level = slope[static_cast<std::size_t>(i)];
+    for (Index j = 0; j < 12; ++j) {
+      by_plain += data.gram(i, j) * plain.by[static_cast<std::size_t>(j)];
+      by_level += data.gram(i, j) * level.by[static_cast<std::size_t>(j)];
+    }
+    EXPECT_NEAR(by_plain, 0, 1e-9);
+    rest.push_back(by_level);
+  }
+  EXPECT_NEAR(std::accumulate(level.by.begin(), level.by.end(), 0.0), 0, 1e-9);
+  for (const double r : rest) EXPECT_NEAR(r, rest[0], 1e-9);
+}
+
+TEST(Face, FindsADirectionWithoutCurvature) {
+  Matrix<double> twins(3, 3);
+  const double entries[]{2, 1, 2, 1, 2, 1, 2, 1, 2};
+  std::copy_n(entries, 9, twins.data());
+  const double slope[]{-1, 0.5, 1};
+  for (const bool equality : {false, true}) {
+    const FaceDirection direction = face_direction(twins, slope, equality);
+    ASSERT_TRUE(direction.flat);
+    double curvature = 0;
+    double along = 0;
+    for (Index i = 0; i < 3; ++i) {
+      along += slope[i] * direction.by[static_cast<std::size_t>(i)];
+      for (Index j = 0; j < 3; ++j) {
+        curvature +=
+            direction.by[static_cast<std::size_t>(i)] * twins(i, j) * direction.by[static_cast<std::size_t>(j)];
+      }
+    }
+    EXPECT_NEAR(curvature, 0, 1e-12);
+    EXPECT_LT(along, 0);
+  }
+}
+
+}  // namespace
+}  // namespace widelimit

@@ -1,0 +1,136 @@
+#include "widelimit/machine/platt.hpp"
+
+#include "tests/machine/box_fixture.hpp"
+#include "widelimit/base/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace widelimit {
+namespace {
+
+/// Gradient of the likelihood with Platt's targets, by the definition.
+std::pair<double, double> slope_of(const Sigmoid& s, std::span<const double> g, std::span<const double> labels) {
+  const auto positive = static_cast<double>(std::count(labels.begin(), labels.end(), 1.0));
+  const double negative = static_cast<double>(labels.size()) - positive;
+  double by_slope = 0;
+  double by_offset = 0;
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const double t = labels[i] > 0 ? (positive + 1) / (positive + 2) : 1 / (negative + 2);
+    const double p = 1 / (1 + std::exp(s.slope * g[i] + s.offset));
+    by_slope += (t - p) * g[i];
+    by_offset += t - p;
+  }
+  return {by_slope, by_offset};
+}
+
+TEST(Platt, IsStationary) {
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  for (const double apart : {0.0, 1.0, 20.0}) {
+    for (const int n : {2, 3, 37, 400}) {
+      std::vector<double> g;
+      std::vector<double> labels;
+      for (int i = 0; i < n; ++i) {
+        labels.push_back(i % 3 == 0 ? 1 : -1);
+        g.push_back(normal(random) + apart * labels.back());
+      }
+      const Sigmoid s = fit_sigmoid(g, labels);
+      const auto [by_slope, by_offset] = slope_of(s, g, labels);
+      EXPECT_NEAR(by_slope, 0, 1e-7 * n * (1 + apart)) << apart << ' ' << n;
+      EXPECT_NEAR(by_offset, 0, 1e-7 * n) << apart << ' ' << n;
+    }
+  }
+}
+
+TEST(Platt, KnowsTheSigmoidThatMadeTheLabels) {
+  std::mt19937 random(4);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  const Sigmoid truth{-2, 0.5};
+  std::vector<double> g;
+  std::vector<double> labels;
+  for (int i = 0; i < 20'000; ++i) {
+    g.push_back(normal(random));
+    labels.push_back(uniform(random) < truth.probability(g.back()) ? 1 : -1);
+  }
+  const Sigmoid s = fit_sigmoid(g, labels);
+  // Standard errors are about 0.03 and 0.02.
+  EXPECT_NEAR(s.slope, truth.slope, 0.12);
+  EXPECT_NEAR(s.offset, truth.offset, 0.08);
+}
+
+TEST(Platt, StaysFiniteWhereDecisionsAreLargeOrAllTheSame) {
+  const double labels[]{1, -1, 1, -1};
+  const double separated[]{1e150, -1e150, 2e150, -3e150};
+  const Sigmoid wide = fit_sigmoid(separated, labels);
+  EXPECT_TRUE(std::isfinite(wide.slope));
+  EXPECT_LT(wide.slope, 0);
+  EXPECT_GT(wide.probability(1e150), 0.5);
+  const double same[]{2, 2, 2, 2};
+  EXPECT_NEAR(fit_sigmoid(same, labels).probability(2), 0.5, 1e-9);
+  const double zero[]{0, 0, 0, 0};
+  EXPECT_NEAR(fit_sigmoid(zero, labels).probability(0), 0.5, 1e-9);
+  EXPECT_EQ((Sigmoid{-1, 0}).probability(1e4), 1);
+  EXPECT_EQ((Sigmoid{-1, 0}).probability(-1e4), 0);
+}
+
+TEST(Platt, RefusesWhatHasNoAnswer) {
+  const double labels[]{1, -1};
+  const double one[]{1};
+  EXPECT_THROW((void)fit_sigmoid(one, labels), Error);
+  EXPECT_THROW((void)fit_sigmoid({}, {}), Error);
+  const double broken[]{1, std::numeric_limits<double>::infinity()};
+  EXPECT_THROW((void)fit_sigmoid(broken, labels), Error);
+  const Clouds data = clouds(6, 1.0, 1);
+  EXPECT_THROW((void)held_out_decisions(data.gram.view(), data.labels, 1), Error);
+  const double lonely[]{1, -1, -1, -1, -1, -1};
+  EXPECT_THROW((void)held_out_decisions(data.gram.view(), lonely, 3), Error);
+}
+
+TEST(HeldOut, DecisionsAreThoseOfAMachineThatNeverSawTheSample) {
+  const Index n = 31;
+  const Clouds data = clouds(n, 1.5, 2);
+  const SvmOptions options{.lambda = 0.3, .bias = true, .tolerance = 1e-10};
+  const auto held_out = held_out_decisions(data.gram.view(), data.labels, 4, options);
+  // Samples alternate between the classes, so that fold f holds 2f, 2f + 1, 2f + 8, 2f + 9, …
+  for (Index f = 0; f < 4; ++f) {
+    std::vector<double> weights;
+    for (Index i = 0; i < n; ++i) weights.push_back((i / 2) % 4 == f ? 0 : 1);
+    SvmOptions without = options;
+    without.weights = weights;
+    const Fit fit = fit_svm(data.gram.view(), data.labels, without);
+    const auto g = values(data.gram, fit);
+    for (Index i = 0; i < n; ++i) {
+      if ((i / 2) % 4 != f) continue;
+      EXPECT_NEAR(held_out[static_cast<std::size_t>(i)], g[static_cast<std::size_t>(i)], 1e-4) << i;
+    }
+  }
+}
+
+TEST(Couple, ReturnsProbabilitiesThatMadeThePairs) {
+  const double p[]{0.5, 0.3, 0.15, 0.05};
+  Matrix<double> pairwise(2, 6);
+  Index column = 0;
+  for (Index c = 0; c < 4; ++c) {
+    for (Index d = c + 1; d < 4; ++d, ++column) {
+      pairwise(0, column) = p[c] / (p[c] + p[d]);
+      pairwise(1, column) = c == 0 ? 1 : 0.5;
+    }
+  }
+  const Matrix<double> coupled = couple(pairwise.view(), 4);
+  for (Index c = 0; c < 4; ++c) EXPECT_NEAR(coupled(0, c), p[c], 1e-9);
+  EXPECT_GT(coupled(1, 0), 0.99);
+  double sum = 0;
+  for (Index c = 0; c < 4; ++c) sum += coupled(1, c);
+  EXPECT_NEAR(sum, 1, 1e-12);
+  EXPECT_THROW((void)couple(pairwise.view(), 3), Error);
+  pairwise(0, 0) = 1.5;
+  EXPECT_THROW((void)couple(pairwise.view(), 4), Error);
+}
+
+}  // namespace
+}  // namespace widelimit
