@@ -87,6 +87,21 @@ TEST(ScalingTest, EmptyAndMismatchedSets) {
   expect_error(Code::input, {"2 features", "has 1"}, [&] { Scaler(Scaling::none, table({{1}})).apply(two); });
 }
 
+TEST(ScalingTest, ComesBackFromItsNumbers) {
+  Dataset train = table({{1, -2}, {3, 5}});
+  const Scaler learned(Scaling::standard, train);
+  const Scaler restored(learned.scaling(), learned.shift(), learned.scale());
+  Dataset again = table({{1, -2}, {3, 5}});
+  learned.apply(train);
+  restored.apply(again);
+  for (Index i = 0; i < 2; ++i) {
+    for (Index j = 0; j < 2; ++j) EXPECT_EQ(value(train, i, j), value(again, i, j));
+  }
+  expect_error(Code::input, {"1 shifts", "2 scales"}, [] { (void)Scaler(Scaling::standard, {0}, {1, 1}); });
+  expect_error(Code::input, {"feature 1"}, [] { (void)Scaler(Scaling::minmax, {0, 0}, {1, 0}); });
+  expect_error(Code::input, {"feature 0"}, [] { (void)Scaler(Scaling::minmax, {std::nan("")}, {1}); });
+}
+
 TEST(ScalingTest, OverflowIsAnError) {
   Dataset train = table({{1}, {1 + 1e-15}});
   Dataset test = table({{1e308}});

@@ -93,12 +93,21 @@ double GramFactor::largest_remainder(const DenseGram& k) const {
   return largest;
 }
 
+/// The first rows of L are a triangle, half of which need not be read; where K has full rank they are all of L.
 void GramFactor::values(const double* beta, double* h, Index columns) const {
+  const int width = static_cast<int>(columns);
+  const int rank = static_cast<int>(rank_);
+  const int stride = static_cast<int>(rows_.cols());
+  const Index left = count() - rank_;
   std::vector<double> product(order_.size() * static_cast<std::size_t>(columns));
+  std::copy_n(beta, rank_ * columns, product.begin());
   if (rank_ > 0) {
-    const int width = static_cast<int>(columns);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count()), width, static_cast<int>(rank_),
-                1.0, rows_.data(), static_cast<int>(rows_.cols()), beta, width, 0.0, product.data(), width);
+    cblas_dtrmm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, rank, width, 1.0, rows_.data(),
+                stride, product.data(), width);
+  }
+  if (rank_ > 0 && left > 0) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(left), width, rank, 1.0,
+                rows_.view().row(rank_), stride, beta, width, 0.0, product.data() + rank_ * columns, width);
   }
   const double* from = product.data();
   for (const Index i : order_) {
@@ -110,9 +119,17 @@ void GramFactor::values(const double* beta, double* h, Index columns) const {
 void GramFactor::pull(const double* r, double* c, Index columns) const {
   if (rank_ == 0) return;
   const int width = static_cast<int>(columns);
+  const int rank = static_cast<int>(rank_);
+  const int stride = static_cast<int>(rows_.cols());
+  const Index left = count() - rank_;
   const std::vector<double> sorted = permuted(r, order_, columns);
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<int>(rank_), width, static_cast<int>(count()), 1.0,
-              rows_.data(), static_cast<int>(rows_.cols()), sorted.data(), width, 0.0, c, width);
+  std::copy_n(sorted.begin(), rank_ * columns, c);
+  cblas_dtrmm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, rank, width, 1.0, rows_.data(), stride, c,
+              width);
+  if (left > 0) {
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rank, width, static_cast<int>(left), 1.0,
+                rows_.view().row(rank_), stride, sorted.data() + rank_ * columns, width, 1.0, c, width);
+  }
 }
 
 void GramFactor::coefficients(const double* beta, double* alpha, Index columns) const {
