@@ -1,21 +1,16 @@
 #include "widelimit/machine/box_input.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/machine/check_gram.hpp"
 
 #include <algorithm>
 
 namespace widelimit {
 
 void check_box_input(const AnyView& k, Index samples) {
-  std::visit(
-      [&](const auto& gram) {
-        if (gram.rows != gram.cols) {
-          fail(Code::input, "a Gram matrix is square; this one is {} by {}", gram.rows, gram.cols);
-        }
-        if (gram.rows != samples) fail(Code::input, "the Gram matrix has {} rows for {} labels", gram.rows, samples);
-        if (samples == 0) fail(Code::input, "there are no samples to fit");
-      },
-      k);
+  const Index rows = std::visit([](const auto& gram) { return gram.rows; }, k);
+  if (rows != samples) fail(Code::input, "the Gram matrix has {} rows for {} samples", rows, samples);
+  check_gram(k);
 }
 
 void check_signs(std::span<const double> labels) {

@@ -6,7 +6,7 @@
 
 namespace widelimit {
 
-/// Error{input} unless the Gram matrix is square with a row for each of the samples, of which there is at least one.
+/// Error{input} unless the Gram matrix has a row for each of the samples and passes check_gram.
 void check_box_input(const AnyView& k, Index samples);
 
 /// Error{input} unless all labels are 1 or −1 and both occur.

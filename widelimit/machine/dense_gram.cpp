@@ -1,58 +1,20 @@
 #include "widelimit/machine/dense_gram.hpp"
 
-#include "widelimit/base/blas.hpp"
-#include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/check_gram.hpp"
+#include "widelimit/machine/lapack.hpp"
 
 #include <cblas.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-// LAPACK inside OpenBLAS. It is column-major, so its lower triangle is the upper one of our rows.
-extern "C" {
-void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int* info);
-void dpotrs_(const char* triangle, const int* n, const int* columns, const double* a, const int* lda, double* b,
-             const int* ldb, int* info);
-}
-
 namespace widelimit {
-
-namespace {
-
-/// LAPACK counts in int.
-constexpr Index most_rows = 46'000;
-
-void require_finite_square(const AnyView& k) {
-  std::visit(
-      [](const auto& view) {
-        if (view.rows != view.cols || view.rows == 0) {
-          fail(Code::input, "the Gram matrix is {} by {}; it must be square, with a row for each sample", view.rows,
-               view.cols);
-        }
-        if (view.rows > most_rows) {
-          fail(Code::resource, "{} samples are too many for a factorisation; at most {} are possible", view.rows,
-               most_rows);
-        }
-        for (Index i = 0; i < view.rows; ++i) {
-          const auto* row = view.row(i);
-          const auto* bad = std::find_if(row, row + view.cols, [](auto value) { return !std::isfinite(value); });
-          if (bad != row + view.cols) {
-            fail(Code::input, "entry ({}, {}) of the Gram matrix is {}; all must be finite", i, bad - row, *bad);
-          }
-        }
-      },
-      k);
-}
-
-}  // namespace
 
 DenseGram::DenseGram(const AnyView& k)
     : epsilon_(std::holds_alternative<MatrixView<const float>>(k) ? std::numeric_limits<float>::epsilon()
                                                                   : std::numeric_limits<double>::epsilon()) {
-  require_finite_square(k);
+  check_gram(k);
   if (const auto* own = std::get_if<MatrixView<const double>>(&k)) {
     view_ = *own;
     return;
@@ -82,12 +44,6 @@ void DenseGram::multiply(const double* factors, double* product, Index columns) 
 }
 
 std::size_t DenseGram::memory() const { return sizeof(double) * static_cast<std::size_t>(copy_.rows() * copy_.cols()); }
-
-BlasThreads::BlasThreads(int threads) : threads_before_(omp_get_max_threads()) {
-  choose_blas_kernels();
-  omp_set_num_threads(team_size(threads));
-}
-BlasThreads::~BlasThreads() { omp_set_num_threads(threads_before_); }
 
 bool ShiftedFactor::factorise(const DenseGram& k, const double* s, double mu) {
   const double scale = 1 / std::sqrt(mu);

@@ -10,7 +10,7 @@ namespace widelimit {
 /// A symmetric Gram matrix in float64: the caller's own where it is that already, else a copy.
 class DenseGram {
  public:
-  /// Error{input} unless square, with at least one row, and finite.  O(n²).
+  /// Error{input} as check_gram says.  O(n²).
   explicit DenseGram(const AnyView& k);
 
   [[nodiscard]] Index count() const { return view_.rows; }
@@ -32,18 +32,6 @@ class DenseGram {
 
 /// Below so many samples threads wait for each other longer than they work.
 inline constexpr Index least_shared = 300;
-
-/// While alive, BLAS and LAPACK called from this thread use `threads` threads, as team_size counts them.
-class BlasThreads {
- public:
-  explicit BlasThreads(int threads);
-  ~BlasThreads();
-  BlasThreads(const BlasThreads&) = delete;
-  BlasThreads& operator=(const BlasThreads&) = delete;
-
- private:
-  int threads_before_;
-};
 
 /// Factors the symmetric m, of which the upper triangle is read, in place; false where it is not positive definite.
 [[nodiscard]] bool factorise_symmetric(MatrixView<double> m);

@@ -7,6 +7,8 @@
 extern "C" {
 void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int* info);
 void spotrf_(const char* triangle, const int* n, float* a, const int* lda, int* info);
+void dpotrs_(const char* triangle, const int* n, const int* columns, const double* a, const int* lda, double* b,
+             const int* ldb, int* info);
 void dpocon_(const char* triangle, const int* n, const double* a, const int* lda, const double* norm,
              double* reciprocal, double* work, int* integers, int* info);
 void spocon_(const char* triangle, const int* n, const float* a, const int* lda, const float* norm, float* reciprocal,

@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/dense_gram.hpp"
+#include "widelimit/machine/lapack.hpp"
 #include "widelimit/machine/line_search.hpp"
 #include "widelimit/machine/logistic_loss.hpp"
 #include "widelimit/machine/logistic_space.hpp"
@@ -235,7 +236,7 @@ Fit fit_logistic(const AnyView& k, std::span<const double> labels, const Logisti
   options.validate();
   const DenseGram gram(k);
   check_labels(labels, options.weights, gram.count());
-  const BlasThreads threads(gram.count() < least_shared ? 1 : options.threads);
+  const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);
   Fit fit = solve(gram, LogisticLosses(labels, options.weights), options);
   fit.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return fit;

@@ -70,7 +70,7 @@ class NetworkProduct final : public GramProduct {
   NetworkProduct(const Network& network, const SampleView& x, const NetworkProductOptions& options,
                  const Backend& backend)
       : x_(x), recipe_(lower(network, x.shape, wanted(options.kind))), backend_(backend), job_{&recipe_, x_, {}} {
-    edge_ = job_.edge(backend_, precision_of<T>);
+    edge_ = job_.edge(backend_);
     PanelNeeds needs{.rows = x.count(), .cols = x.count(), .symmetric = true, .edge = edge_};
     needs.sample_bytes = backend_.loaded_bytes(recipe_, precision_of<T>);
     needs.fixed_bytes = tile_bytes(backend_, job_, precision_of<T>);
@@ -123,7 +123,7 @@ class NetworkProduct final : public GramProduct {
 
   void apply(MatrixView<const double> v, MatrixView<double> out, Progress* progress) const override {
     for (Index i = 0; i < out.rows; ++i) std::fill_n(out.row(i), out.cols, 0.0);
-    StoreProgress pairs(progress, job_.pairs());
+    PairProgress pairs(progress, job_.pairs());
     MemoryPool<TileMemory<T>> pool;
     std::vector<std::mutex> guards(static_cast<std::size_t>(samples() / edge_ + 1));
     Range held;
@@ -149,7 +149,7 @@ class NetworkProduct final : public GramProduct {
   }
 
  private:
-  std::shared_ptr<const Loaded> load(Range range, StoreProgress* pairs) const {
+  std::shared_ptr<const Loaded> load(Range range, PairProgress* pairs) const {
     if (whole_) return whole_;
     return backend_.load(recipe_, part_of(x_, range), precision_of<T>, [pairs](Index) {
       if (pairs != nullptr) pairs->tell();

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/lapack.hpp"
 #include "widelimit/machine/softmax_newton.hpp"
 
 #include <algorithm>
@@ -214,7 +215,7 @@ Fit fit_softmax(const AnyView& k, std::span<const Index> labels, Index classes, 
   options.validate();
   const DenseGram gram(k);
   check_labels(labels, classes, options.weights, gram.count());
-  const BlasThreads threads(gram.count() < least_shared ? 1 : options.threads);
+  const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);
   Fit fit = solve(gram, SoftmaxLosses(labels, classes, options.weights), options);
   fit.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return fit;
