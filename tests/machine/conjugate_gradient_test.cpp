@@ -151,9 +151,13 @@ TEST(NetworkProduct, IsTheGramMatrixOfTheNetwork) {
     const auto expected = memory_product(k.view());
     Matrix<double> right(n, 3);
     expected->apply(v.view(), right.view(), nullptr);
-    // The smaller budget cuts 400 samples into panels.
-    for (const std::size_t memory : {std::size_t{1} << 30, std::size_t{3} << 20}) {
-      const auto product = network_product(network, samples, {.precision = Precision::f64, .memory = memory}, *backend);
+    NetworkProductOptions options{.precision = Precision::f64};
+    const auto whole_product = network_product(network, samples, options, *backend);
+    for (const bool panels : {false, true}) {
+      if (panels && n < 400) continue;
+      if (panels) options.memory = whole_product->bytes() - 1;
+      const auto product = network_product(network, samples, options, *backend);
+      EXPECT_EQ(product->bytes() < whole_product->bytes(), panels);
       ASSERT_EQ(product->samples(), n);
       Matrix<double> out(n, 3);
       product->apply(v.view(), out.view(), nullptr);
@@ -192,6 +196,19 @@ TEST(NetworkProduct, RefusesBadInput) {
   EXPECT_THROW((void)network_product(network, SampleView(x.view(), Shape{1, 1, 3}), {.kind = Kind::both}, *backend),
                Error);
   EXPECT_THROW((void)network_product(network, SampleView(x.view(), Shape{1, 1, 3}), {.memory = 10}, *backend), Error);
+}
+
+TEST(ConjugateGradient, StopsWhenAsked) {
+  const Matrix<double> k = line_gram<double>(60);
+  const Matrix<double> y = wavy_targets(60, 1);
+  const auto product = memory_product(k.view());
+  test::Stop stop;
+  try {
+    (void)fit_ridge(*product, y.view(), {.rank = 0, .progress = &stop});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::interrupted);
+  }
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
+#include "widelimit/base/progress.hpp"
 
 #include <cmath>
+#include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,5 +61,11 @@ inline Matrix<double> wavy_targets(Index n, Index outputs) {
   }
   return y;
 }
+
+/// Somebody who has had enough.
+class Stop final : public Progress {
+ public:
+  bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }
+};
 
 }  // namespace widelimit::test

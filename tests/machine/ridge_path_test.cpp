@@ -179,5 +179,18 @@ TEST(RidgePath, RefusesBadLambdas) {
   }
 }
 
+TEST(RidgePath, StopsWhenAsked) {
+  const Matrix<double> k = line_gram<double>(60);
+  const Matrix<double> y = wavy_targets(60, 1);
+  const std::vector<double> lambdas{1.0};
+  test::Stop stop;
+  try {
+    (void)ridge_path(k.view(), y.view(), lambdas, {.progress = &stop});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::interrupted);
+  }
+}
+
 }  // namespace
 }  // namespace widelimit

@@ -286,5 +286,17 @@ TEST(Ridge, RefusesBadInput) {
   EXPECT_TRUE(refused([&] { (void)fit_ridge(k.view(), infinite.view()); }));
 }
 
+TEST(Ridge, StopsWhenAsked) {
+  const Matrix<double> k = line_gram<double>(60);
+  const Matrix<double> y = wavy_targets(60, 1);
+  test::Stop stop;
+  try {
+    (void)fit_ridge(k.view(), y.view(), {.progress = &stop});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::interrupted);
+  }
+}
+
 }  // namespace
 }  // namespace widelimit

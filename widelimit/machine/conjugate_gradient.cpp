@@ -135,6 +135,7 @@ bool advance(Recursion& s, const RidgeProduct& a) {
 /// Iterates; tells how it ended.
 Ending iterate(Recursion& s, const RidgeProduct& a, const Preconditioner& preconditioner,
                const ConjugateGradientOptions& options, std::vector<double>& residuals) {
+  Pulse pulse(options.progress, options.most_iterations, "iterations");
   drop_finished(s, options.tolerance);
   while (!s.places.empty()) {
     if (std::ssize(residuals) == options.most_iterations) return Ending::iteration_limit;
@@ -142,6 +143,7 @@ Ending iterate(Recursion& s, const RidgeProduct& a, const Preconditioner& precon
     if (!advance(s, a)) return Ending::not_positive_definite;
     drop_finished(s, options.tolerance);
     residuals.push_back(s.largest);
+    pulse.at(std::ssize(residuals));
   }
   return Ending::converged;
 }
