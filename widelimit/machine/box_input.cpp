@@ -1,12 +1,13 @@
 #include "widelimit/machine/box_input.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/machine/check_gram.hpp"
 
 #include <algorithm>
 
 namespace widelimit {
 
-void check_box_input(const AnyView& k, Index samples) {
+void check_box_input(const AnyView& k, Index samples, int threads) {
   std::visit(
       [&](const auto& gram) {
         if (gram.rows != gram.cols) {
@@ -16,6 +17,7 @@ void check_box_input(const AnyView& k, Index samples) {
         if (samples == 0) fail(Code::input, "there are no samples to fit");
       },
       k);
+  check_gram(k, threads);
 }
 
 void check_signs(std::span<const double> labels) {

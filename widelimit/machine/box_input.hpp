@@ -6,8 +6,9 @@
 
 namespace widelimit {
 
-/// Error{input} unless the Gram matrix is square with a row for each of the samples, of which there is at least one.
-void check_box_input(const AnyView& k, Index samples);
+/// Error{input} unless the Gram matrix has a row for each of the samples, of which there is at least one, and is finite
+/// and symmetric: a decomposition on numbers that are none would go round to its limit.  O(n²).
+void check_box_input(const AnyView& k, Index samples, int threads);
 
 /// Error{input} unless all labels are 1 or −1 and both occur.
 void check_signs(std::span<const double> labels);

@@ -3,6 +3,7 @@
 #include "widelimit/base/blas.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/check_gram.hpp"
 
 #include <cblas.h>
 #include <omp.h>
@@ -25,7 +26,7 @@ namespace {
 /// LAPACK counts in int.
 constexpr Index most_rows = 46'000;
 
-void require_finite_square(const AnyView& k) {
+void require_symmetric(const AnyView& k) {
   std::visit(
       [](const auto& view) {
         if (view.rows != view.cols || view.rows == 0) {
@@ -36,15 +37,9 @@ void require_finite_square(const AnyView& k) {
           fail(Code::resource, "{} samples are too many for a factorisation; at most {} are possible", view.rows,
                most_rows);
         }
-        for (Index i = 0; i < view.rows; ++i) {
-          const auto* row = view.row(i);
-          const auto* bad = std::find_if(row, row + view.cols, [](auto value) { return !std::isfinite(value); });
-          if (bad != row + view.cols) {
-            fail(Code::input, "entry ({}, {}) of the Gram matrix is {}; all must be finite", i, bad - row, *bad);
-          }
-        }
       },
       k);
+  check_gram(k, 1);
 }
 
 }  // namespace
@@ -52,7 +47,7 @@ void require_finite_square(const AnyView& k) {
 DenseGram::DenseGram(const AnyView& k)
     : epsilon_(std::holds_alternative<MatrixView<const float>>(k) ? std::numeric_limits<float>::epsilon()
                                                                   : std::numeric_limits<double>::epsilon()) {
-  require_finite_square(k);
+  require_symmetric(k);
   if (const auto* own = std::get_if<MatrixView<const double>>(&k)) {
     view_ = *own;
     return;

@@ -10,7 +10,7 @@ namespace widelimit {
 /// A symmetric Gram matrix in float64: the caller's own where it is that already, else a copy.
 class DenseGram {
  public:
-  /// Error{input} unless square, with at least one row, and finite.  O(n²).
+  /// Error{input} unless square, with at least one row, finite and symmetric.  O(n²).
   explicit DenseGram(const AnyView& k);
 
   [[nodiscard]] Index count() const { return view_.rows; }
