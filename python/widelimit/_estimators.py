@@ -106,7 +106,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
     kernel: 'network', or 'precomputed' where X is the Gram matrix: K(train, train) in fit, K(test, train) after.
     backend: of the kernel, as in kernel().
     input_shape: (H, W, C) of the images that the rows of X are, in a pipeline that knows vectors only.
-    tolerance: of the relative duality gap; None for the machine's own.
+    tolerance: of the relative duality gap; so small that samples weighted and samples repeated give the same digits.
 
     Fitted: classes_, support_ (the samples with coefficients that are not 0), support_vectors_ (these samples, and
     no others, are kept), alpha_, bias_, scheme_, summary_.
@@ -132,7 +132,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         kernel="network",
         backend="cpu",
         input_shape=None,
-        tolerance=None,
+        tolerance=1e-8,
     ):
         self.network = network
         self.machine = machine
@@ -154,6 +154,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         check_classification_targets(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        _require_two_classes(y, sample_weight)
         fit = train_classes(
             self.machine,
             self._train_gram(X),
@@ -224,7 +225,7 @@ class NTKRegressor(RegressorMixin, _Machine):
         kernel="network",
         backend="cpu",
         input_shape=None,
-        tolerance=None,
+        tolerance=1e-8,
     ):
         self.network = network
         self.machine = machine
@@ -268,6 +269,13 @@ class NTKRegressor(RegressorMixin, _Machine):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _require_two_classes(y: np.ndarray, weights: np.ndarray | None) -> None:
+    """Samples without weight do not count."""
+    counted = y if weights is None else y[weights != 0]
+    if len(counted) and np.all(counted == counted[0]):
+        raise InputError(f"all samples are of one class, {counted[0]!r}; a classifier needs two")
 
 
 def _votes(outputs: np.ndarray, classes: int) -> np.ndarray:

@@ -24,13 +24,13 @@ def train_classes(
     threads: int | None = None,
     stacklevel: int = 2,
 ) -> Fit:
-    """A machine by name, for classes; its warning points `stacklevel` calls up."""
+    """A machine by name, for classes; `stacklevel` is that of its warning, 2 for the caller."""
     classes, labels = as_classes(y)
     weights = as_weights(sample_weight)
     scheme, parts = _core.train_classes(
         as_matrix(k, "K"), labels, len(classes), machine, lam, bias, scheme, weights, tolerance, usable(threads)
     )
-    return warn_of(make_fit(machine, scheme, parts, classes, single=True), stacklevel + 1)
+    return warn_of(make_fit(machine, scheme, parts, classes, single=True), stacklevel)
 
 
 def train_values(
@@ -46,7 +46,7 @@ def train_values(
     threads: int | None = None,
     stacklevel: int = 2,
 ) -> Fit:
-    """A machine by name, for numbers; its warning points `stacklevel` calls up."""
+    """A machine by name, for numbers; `stacklevel` is that of its warning, 2 for the caller."""
     numbers = as_numbers(y)
     single = numbers.ndim == 1
     targets = numbers[:, None] if single else numbers
@@ -54,7 +54,7 @@ def train_values(
     scheme, parts = _core.train_values(
         as_matrix(k, "K"), targets, machine, lam, epsilon, bias, weights, tolerance, usable(threads)
     )
-    return warn_of(make_fit(machine, scheme, parts, None, single), stacklevel + 1)
+    return warn_of(make_fit(machine, scheme, parts, None, single), stacklevel)
 
 
 def _fit_linear(machine, k, y, lam, bias, sample_weight, classify, threads) -> Fit:

@@ -130,7 +130,7 @@ void check(const AnyView& k, std::span<const Index> labels, std::span<const doub
            const SvmOptions& options) {
   options.validate();
   check_lambdas(lambdas);
-  check_box_input(k, std::ssize(labels));
+  check_box_input(k, std::ssize(labels), options.threads);
   check_weights(options.weights, std::ssize(labels));
 }
 

@@ -21,7 +21,7 @@ std::vector<Fit> svm_path(const AnyView& k, std::span<const double> labels, std:
   options.validate();
   check_lambdas(lambdas);
   const Index n = std::ssize(labels);
-  check_box_input(k, n);
+  check_box_input(k, n, options.threads);
   check_signs(labels);
   check_weights(options.weights, n);
   const auto begin = std::chrono::steady_clock::now();

@@ -49,7 +49,7 @@ void SvrOptions::validate() const {
 
 Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const SvrOptions& options) {
   options.validate();
-  check_box_input(k, targets.rows);
+  check_box_input(k, targets.rows, options.threads);
   check_targets(targets);
   check_weights(options.weights, targets.rows);
   const auto begin = std::chrono::steady_clock::now();

@@ -1,0 +1,216 @@
+"""scikit-learn's contract, and that nothing else needs scikit-learn."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import widelimit as wl
+
+WITHOUT = """
+import sys
+sys.modules["sklearn"] = None
+import widelimit as wl
+from widelimit import *
+assert "NTKClassifier" not in wl.__all__
+wl.fit_ridge([[1.0]], [1.0])
+try:
+    wl.NTKClassifier
+except ImportError as error:
+    assert "widelimit[sklearn]" in str(error), error
+else:
+    raise SystemExit("no ImportError")
+"""
+
+
+def test_the_package_does_not_need_sklearn():
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_package_does_not_wait_for_sklearn():
+    code = "import sys, widelimit as wl; assert 'sklearn' not in sys.modules; wl.NTKRegressor; sys.modules['sklearn']"
+    pytest.importorskip("sklearn")
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="nosuch"):
+        wl.nosuch  # noqa: B018
+
+
+sklearn = pytest.importorskip("sklearn")
+from sklearn.base import clone  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+X, Y, _ = wl.load_data("digits", limit=300, shuffle=1, scale="unit")
+FLAT = X.reshape(300, 64).astype(np.float64)
+TRAIN, TEST = slice(0, 220), slice(220, 300)
+NAMES = np.array([f"digit {c}" for c in range(10)])[Y]
+
+# Samples weighted and samples repeated agree only as far as the squared loss of a gap lets them; and what is repeated
+# cannot be interpolated.
+SQUARED = {"check_sample_weight_equivalence_on_dense_data": "the gap leaves its square root in the decisions"}
+SINGULAR = {"check_sample_weight_equivalence_on_dense_data": "repeated samples make K singular"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("estimator", "expected"),
+    [
+        (wl.NTKClassifier(), {}),
+        (wl.NTKClassifier(bias=True, scheme="one-vs-rest"), {}),
+        (wl.NTKClassifier(machine="svm2"), SQUARED),
+        (wl.NTKClassifier(machine="hard-svm"), {}),
+        (wl.NTKClassifier(machine="logistic", threads=1), {}),
+        (wl.NTKClassifier(machine="ridge"), {}),
+        (wl.NTKClassifier(machine="regression"), SINGULAR),
+        (wl.NTKClassifier(kernel="precomputed"), {}),
+        (wl.NTKRegressor(), {}),
+        (wl.NTKRegressor(bias=True), {}),
+        (wl.NTKRegressor(machine="svr"), {}),
+        (wl.NTKRegressor(machine="regression"), SINGULAR),
+        (wl.NTKRegressor(kernel="precomputed"), {}),
+    ],
+    ids=repr,
+)
+def test_check_estimator(estimator, expected):
+    check_estimator(estimator, expected_failed_checks=expected, on_skip=None)
+
+
+@pytest.mark.parametrize("machine", ["svm", "svm2", "hard-svm", "logistic", "ridge", "regression"])
+def test_digits(machine):
+    model = wl.NTKClassifier("fc:2", machine=machine, lam=1e-3).fit(FLAT[TRAIN], NAMES[TRAIN])
+    assert model.score(FLAT[TEST], NAMES[TEST]) > 0.85
+    assert set(model.classes_) == set(NAMES)
+    decisions = model.decision_function(FLAT[TEST])
+    assert decisions.shape == (80, 10)
+    assert np.array_equal(model.classes_[decisions.argmax(axis=1)], model.predict(FLAT[TEST]))
+    assert hasattr(model, "predict_proba") == (machine == "logistic")
+
+
+def test_probabilities():
+    model = wl.NTKClassifier("fc:2", machine="logistic", lam=1e-3).fit(FLAT[TRAIN], NAMES[TRAIN])
+    p = model.predict_proba(FLAT[TEST])
+    assert np.allclose(p.sum(axis=1), 1)
+    assert np.allclose(np.exp(model.predict_log_proba(FLAT[TEST])), p)
+    with pytest.raises(AttributeError):
+        wl.NTKClassifier().predict_proba  # noqa: B018
+
+
+def test_only_support_is_kept():
+    two = Y < 2
+    model = wl.NTKClassifier("fc:1", lam=1e-3).fit(FLAT[two], Y[two])
+    assert len(model.support_) < two.sum()
+    assert np.array_equal(model.support_vectors_, FLAT[two][model.support_])
+    fit = wl.fit_svm(wl.kernel("fc:1", FLAT[two]), Y[two], 1e-3, tolerance=1e-8)
+    assert np.allclose(model.decision_function(FLAT), fit.decision_function(wl.kernel("fc:1", FLAT, FLAT[two])))
+
+
+@pytest.mark.parametrize("machine", ["svm", "ridge"])
+def test_precomputed_is_the_same(machine):
+    k = wl.kernel("fc:2", FLAT)
+    ours = wl.NTKClassifier("fc:2", machine=machine, lam=0.01).fit(FLAT[TRAIN], Y[TRAIN])
+    given = wl.NTKClassifier(machine=machine, lam=0.01, kernel="precomputed").fit(k[TRAIN, TRAIN], Y[TRAIN])
+    assert not hasattr(given, "support_vectors_")
+    assert np.allclose(given.decision_function(k[TEST, TRAIN]), ours.decision_function(FLAT[TEST]), atol=1e-6)
+    search = GridSearchCV(wl.NTKClassifier(kernel="precomputed"), {"lam": [0.01, 1.0]}, cv=3).fit(k, Y)
+    assert search.best_score_ > 0.8
+
+
+def test_pipeline_and_search():
+    pipeline = make_pipeline(StandardScaler(), wl.NTKClassifier("fc:1"))
+    search = GridSearchCV(
+        pipeline,
+        {"ntkclassifier__network": ["fc:1", wl.Network("fc:2")], "ntkclassifier__lam": [0.01, 1.0]},
+        cv=3,
+    ).fit(FLAT, NAMES)
+    assert search.best_score_ > 0.8
+    assert search.predict(FLAT).dtype == NAMES.dtype
+
+
+def test_search_in_other_processes():
+    scores = cross_val_score(wl.NTKRegressor("fc:1", lam=1e-4), FLAT, FLAT[:, 20], cv=3, n_jobs=2)
+    assert scores.min() > 0.6
+
+
+@pytest.mark.parametrize("model", [wl.NTKClassifier("fc:2", lam=0.1), wl.NTKRegressor(wl.Network("fc:2"), lam=0.1)])
+def test_clone_copy_and_pickle(model):
+    model = clone(model).fit(FLAT[TRAIN], Y[TRAIN])
+    for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(again.predict(FLAT[TEST]), model.predict(FLAT[TEST]))
+        assert again.summary_ == model.summary_
+    with pytest.raises(NotFittedError):
+        clone(model).predict(FLAT)
+
+
+def test_images():
+    network = "conv relu avg_pool flatten dense"
+    model = wl.NTKClassifier(network, lam=0.01).fit(X[:60], Y[:60])
+    rows = wl.NTKClassifier(network, lam=0.01, input_shape=(8, 8, 1)).fit(FLAT[:60], Y[:60])
+    assert np.allclose(model.decision_function(X[60:80]), rows.decision_function(FLAT[60:80]), atol=1e-5)
+    with pytest.raises(wl.InputError, match="64 features"):
+        wl.NTKClassifier(network, input_shape=(7, 7, 1)).fit(FLAT, Y)
+
+
+def test_regressor():
+    y = np.stack([FLAT[:, 20] - FLAT[:, 30], np.abs(FLAT[:, 40])], axis=1)
+    model = wl.NTKRegressor("fc:2", lam=1e-3).fit(FLAT[TRAIN], y[TRAIN])
+    assert model.predict(FLAT[TEST]).shape == (80, 2)
+    assert model.score(FLAT[TEST], y[TEST]) > 0.6
+    one = wl.NTKRegressor("fc:2", lam=1e-3).fit(FLAT[TRAIN], y[TRAIN, 0])
+    assert np.allclose(one.predict(FLAT[TEST]), model.predict(FLAT[TEST])[:, 0])
+    narrow = wl.NTKRegressor("fc:2", machine="svr", lam=1e-3, epsilon=0.01).fit(FLAT[TRAIN], y[TRAIN, 0])
+    assert narrow.score(FLAT[TEST], y[TEST, 0]) > 0.6
+
+
+def test_nothing_to_support():
+    model = wl.NTKRegressor("fc:1", machine="svr").fit(FLAT, np.zeros(300))
+    assert len(model.support_) == 0
+    assert np.array_equal(model.predict(FLAT[:3]), np.zeros(3))
+
+
+def test_kinds_and_precision():
+    both = {
+        kind: wl.NTKRegressor("fc:2", kind=kind, precision="f32").fit(FLAT[TRAIN], Y[TRAIN]).predict(FLAT[TEST])
+        for kind in ("ntk", "nngp")
+    }
+    assert not np.allclose(both["ntk"], both["nngp"])
+
+
+def test_endings():
+    with pytest.warns(wl.ConvergenceWarning, match="not separable|separate") as caught:
+        model = wl.NTKClassifier("fc:1", machine="hard-svm").fit(np.ones((4, 2)), [0, 1, 0, 1])
+    assert caught[0].filename == __file__
+    assert model.summary_.ending == "not separable"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"machine": "nosuch"}, "nosuch"),
+        ({"machine": "svr"}, "svr"),
+        ({"lam": -1.0}, "-1"),
+        ({"kernel": "rbf"}, "precomputed"),
+        ({"network": "dense rely"}, "rely"),
+        ({"kind": "tnk"}, "tnk"),
+        ({"scheme": "softmax"}, "scheme"),
+        ({"kernel": "precomputed"}, "square"),
+    ],
+)
+def test_bad_parameters(options, message):
+    with pytest.raises(wl.InputError, match=message):
+        wl.NTKClassifier(**options).fit(FLAT, Y)
+
+
+def test_other_features():
+    model = wl.NTKClassifier("fc:1").fit(FLAT, Y)
+    with pytest.raises(ValueError, match="64 features"):
+        model.predict(FLAT[:, :10])
