@@ -56,15 +56,18 @@ FaceDirection descent(const Matrix<double>& q, std::span<const double> slope) {
   FaceDirection direction;
   direction.by.resize(slope.size());
   std::transform(slope.begin(), slope.end(), direction.by.begin(), [](double s) { return -s; });
-  const int minor = solve(q, q.rows(), direction.by);
+  int minor = solve(q, q.rows(), direction.by);
   if (minor > 0) {
-    // The last row of the failing minor minus what the rows before it make of it.
-    const Index last = minor - 1;
-    std::vector<double> combination(q.view().row(last), q.view().row(last) + last);
-    if (solve(q, last, combination) != 0) return {};
+    // The last row of the smallest failing minor minus what the rows before it make of it.
+    std::vector<double> combination;
+    for (int smaller = minor; smaller > 0;) {
+      minor = smaller;
+      combination.assign(q.view().row(minor - 1), q.view().row(minor - 1) + minor - 1);
+      smaller = solve(q, minor - 1, combination);
+    }
     std::fill(direction.by.begin(), direction.by.end(), 0.0);
     std::transform(combination.begin(), combination.end(), direction.by.begin(), [](double c) { return -c; });
-    direction.by[at(last)] = 1;
+    direction.by[at(minor - 1)] = 1;
     direction.flat = true;
     if (std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0) > 0) {
       for (double& d : direction.by) d = -d;

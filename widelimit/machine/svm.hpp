@@ -33,7 +33,7 @@ struct SvmOptions {
 /// of EQ's (7), that is, λ times what a solver in terms of C reports.
 [[nodiscard]] Fit fit_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
 [[nodiscard]] Fit fit_svm2(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
-/// Data that no hyperplane separates end with Ending::not_separable and the coefficients that prove it.
+/// Data that no hyperplane separates end with Ending::not_separable; the coefficients are then those of the last step.
 [[nodiscard]] Fit fit_hard_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
 
 /// One machine for each λ, in that order; solved from the largest λ down, each from the scaled answer of the one
