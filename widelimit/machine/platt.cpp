@@ -120,7 +120,7 @@ std::vector<double> held_out_decisions(const AnyView& k, std::span<const double>
                                        const SvmOptions& options, SvmLoss loss) {
   options.validate();
   const Index n = std::ssize(labels);
-  check_box_input(k, n);
+  check_box_input(k, n, options.threads);
   check_signs(labels);
   check_weights(options.weights, n);
   if (folds < 2) fail(Code::input, "decisions on held-out samples need 2 folds or more, not {}", folds);
