@@ -12,8 +12,8 @@ LONG = {
     "svm": (3000, "wl.fit_svm(k, noise, 1e-9, tolerance=1e-14)"),
     "svm of many classes": (3000, "wl.svm_path(k, many, [10.0**-i for i in range(12)], tolerance=1e-13)"),
     "svr": (3000, "wl.fit_svr(k, x[:, 0] * noise, 1e-9, 1e-9, tolerance=1e-14)"),
-    "logistic": (4000, "wl.fit_logistic(k, noise, 1e-9)"),
-    "softmax": (3000, "wl.fit_logistic(k, many, 1e-9)"),
+    "logistic": (2000, "wl.fit_logistic(k, noise, 1e-9)"),
+    "softmax": (1500, "wl.fit_logistic(k, many, 1e-9)"),
 }
 
 INTERRUPTED = """
