@@ -25,7 +25,13 @@ CLASSIFIERS = {
     "hard-svm": wl.fit_hard_svm,
     "logistic": wl.fit_logistic,
 }
-WITH_LAM = {"ridge": wl.fit_ridge, "svm": wl.fit_svm, "svm2": wl.fit_svm2, "svr": wl.fit_svr, "logistic": wl.fit_logistic}
+WITH_LAM = {
+    "ridge": wl.fit_ridge,
+    "svm": wl.fit_svm,
+    "svm2": wl.fit_svm2,
+    "svr": wl.fit_svr,
+    "logistic": wl.fit_logistic,
+}
 ALL = {**CLASSIFIERS, **WITH_LAM, "regression": wl.fit_regression}
 
 

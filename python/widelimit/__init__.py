@@ -41,7 +41,8 @@ from widelimit._paths import Path, RidgePath, ridge_path, svm_path
 from widelimit._stored import StoredGram, open_gram
 
 if TYPE_CHECKING:
-    from widelimit._estimators import NTKClassifier, NTKRegressor
+    from widelimit._estimators import NTKClassifier as NTKClassifier
+    from widelimit._estimators import NTKRegressor as NTKRegressor
 
 __version__ = _core.version()
 

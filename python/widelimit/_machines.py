@@ -278,8 +278,8 @@ def fit_logistic(
     >>> import numpy as np, widelimit as wl
     >>> fit = wl.fit_logistic(np.eye(2), ["a", "b"], lam=0.1)
     >>> fit.predict_proba(np.eye(2)).round(3)
-    array([[0.832, 0.168],
-           [0.168, 0.832]])
+    array([[0.837, 0.163],
+           [0.163, 0.837]])
     """
     return train_classes(
         "logistic",

@@ -44,7 +44,8 @@ def as_classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if labels.dtype.kind == "f":
         odd = np.flatnonzero(labels != np.rint(labels))  # what is not a number is not equal to itself
         if odd.size:
-            raise InputError(f"y[{odd[0]}] is {labels[odd[0]]}, which is no label of a class; give whole numbers or text")
+            at = odd[0]
+            raise InputError(f"y[{at}] is {labels[at]}, which is no label of a class; give whole numbers or text")
     try:
         classes, numbers = np.unique(labels, return_inverse=True)
     except TypeError as error:
