@@ -11,10 +11,10 @@
 
 namespace widelimit {
 
-DenseGram::DenseGram(const AnyView& k)
+DenseGram::DenseGram(const AnyView& k, int threads)
     : epsilon_(std::holds_alternative<MatrixView<const float>>(k) ? std::numeric_limits<float>::epsilon()
                                                                   : std::numeric_limits<double>::epsilon()) {
-  check_gram(k);
+  check_gram(k, threads);
   if (const auto* own = std::get_if<MatrixView<const double>>(&k)) {
     view_ = *own;
     return;

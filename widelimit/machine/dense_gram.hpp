@@ -11,7 +11,7 @@ namespace widelimit {
 class DenseGram {
  public:
   /// Error{input} as check_gram says.  O(n²).
-  explicit DenseGram(const AnyView& k);
+  explicit DenseGram(const AnyView& k, int threads = 0);
 
   [[nodiscard]] Index count() const { return view_.rows; }
   [[nodiscard]] const double* row(Index i) const { return view_.row(i); }

@@ -234,7 +234,7 @@ void LogisticOptions::validate() const {
 Fit fit_logistic(const AnyView& k, std::span<const double> labels, const LogisticOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   options.validate();
-  const DenseGram gram(k);
+  const DenseGram gram(k, options.threads);
   check_labels(labels, options.weights, gram.count());
   const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);
   Fit fit = solve(gram, LogisticLosses(labels, options.weights), options);

@@ -213,7 +213,7 @@ Fit solve(const DenseGram& k, const SoftmaxLosses& losses, const LogisticOptions
 Fit fit_softmax(const AnyView& k, std::span<const Index> labels, Index classes, const LogisticOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   options.validate();
-  const DenseGram gram(k);
+  const DenseGram gram(k, options.threads);
   check_labels(labels, classes, options.weights, gram.count());
   const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);
   Fit fit = solve(gram, SoftmaxLosses(labels, classes, options.weights), options);
