@@ -11,6 +11,7 @@ K = wl.kernel("fc:2", X)
 NEW = wl.kernel("fc:2", RNG.normal(size=(25, 4)), X)
 SIGNS = np.where(X[:, 0] + 0.5 * RNG.normal(size=60) > 0, 1, -1)
 NUMBERS = np.sin(2 * X[:, 0]) + X[:, 1]
+THREE = np.argmax(X[:, :3], axis=1)
 
 CLASSIFIERS = {
     "svm": wl.fit_svm,
