@@ -160,11 +160,6 @@ Trained train_values(const AnyView& k, MatrixView<const double> targets, const M
   return trained;
 }
 
-Index output_count(Scheme scheme, Index classes) {
-  if (scheme == Scheme::sign) return 1;
-  return scheme == Scheme::one_vs_one ? classes * (classes - 1) / 2 : classes;
-}
-
 std::vector<Index> classes_of(Scheme scheme, Index classes, MatrixView<const double> decisions) {
   if (scheme == Scheme::values) fail(Code::usage, "this machine predicts numbers; they have no classes");
   if (decisions.cols != output_count(scheme, classes)) {

@@ -27,4 +27,9 @@ Machine parse_machine(std::string_view text) { return parse<Machine>("machine", 
 std::string_view to_string(Scheme scheme) { return schemes[static_cast<std::size_t>(scheme)]; }
 Scheme parse_scheme(std::string_view text) { return parse<Scheme>("scheme", schemes, text); }
 
+Index output_count(Scheme scheme, Index classes) {
+  if (scheme == Scheme::sign) return 1;
+  return scheme == Scheme::one_vs_one ? classes * (classes - 1) / 2 : classes;
+}
+
 }  // namespace widelimit
