@@ -57,13 +57,5 @@ TEST(GramFactor, ForgivesTheRoundingOfItsPrecision) {
   EXPECT_EQ(factor.rank(), 4);
 }
 
-TEST(DenseGram, FindsTheRidgeThatCures) {
-  Matrix<double> k(2, 2);
-  k(0, 1) = k(1, 0) = 3;  // eigenvalues ±3
-  const double ridge = curing_ridge(DenseGram(k.view()));
-  EXPECT_GE(ridge, 3);
-  EXPECT_LE(ridge, 6);
-}
-
 }  // namespace
 }  // namespace widelimit

@@ -12,7 +12,8 @@
 namespace widelimit {
 
 DenseGram::DenseGram(const AnyView& k, int threads)
-    : epsilon_(std::holds_alternative<MatrixView<const float>>(k) ? std::numeric_limits<float>::epsilon()
+    : source_(k),
+      epsilon_(std::holds_alternative<MatrixView<const float>>(k) ? std::numeric_limits<float>::epsilon()
                                                                   : std::numeric_limits<double>::epsilon()) {
   check_gram(k, threads);
   if (const auto* own = std::get_if<MatrixView<const double>>(&k)) {
@@ -74,26 +75,6 @@ void solve_symmetric(MatrixView<const double> m, double* x, Index columns) {
   const int width = static_cast<int>(columns);
   int info = 0;
   dpotrs_("L", &n, &width, m.data, &stride, x, &n, &info);
-}
-
-double curing_ridge(const DenseGram& k) {
-  const Index n = k.count();
-  double largest = 0;
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = i; j < n; ++j) largest = std::max(largest, std::fabs(k.row(i)[j]));
-  }
-  // Above the sum of a row every symmetric matrix is positive definite.
-  Matrix<double> shifted(n, n, Content::unset);
-  const double enough = 2 * static_cast<double>(n) * largest;
-  double ridge = static_cast<double>(n) * std::numeric_limits<double>::epsilon() * largest;
-  for (; ridge < enough; ridge *= 2) {
-    for (Index i = 0; i < n; ++i) {
-      std::copy(k.row(i) + i, k.row(i) + n, shifted.view().row(i) + i);
-      shifted(i, i) += ridge;
-    }
-    if (factorise_symmetric(shifted.view())) return ridge;
-  }
-  return enough;
 }
 
 }  // namespace widelimit

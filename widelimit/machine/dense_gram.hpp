@@ -14,6 +14,8 @@ class DenseGram {
   explicit DenseGram(const AnyView& k, int threads = 0);
 
   [[nodiscard]] Index count() const { return view_.rows; }
+  /// As it was given.
+  [[nodiscard]] const AnyView& source() const { return source_; }
   [[nodiscard]] const double* row(Index i) const { return view_.row(i); }
   /// Mean of K_ii.
   [[nodiscard]] double mean_diagonal() const;
@@ -25,6 +27,7 @@ class DenseGram {
   [[nodiscard]] std::size_t memory() const;
 
  private:
+  AnyView source_;
   Matrix<double> copy_;
   MatrixView<const double> view_;
   double epsilon_;
@@ -37,9 +40,6 @@ inline constexpr Index least_shared = 300;
 [[nodiscard]] bool factorise_symmetric(MatrixView<double> m);
 /// In place m⁻¹x after factorise_symmetric, for `columns` columns one after the other.
 void solve_symmetric(MatrixView<const double> m, double* x, Index columns = 1);
-
-/// The smallest τ, within a factor of two, for which K + τI has a Cholesky factor.  O(n³) and n² doubles.
-[[nodiscard]] double curing_ridge(const DenseGram& k);
 
 /// Cholesky factor of B = I + S·K·S/μ with S = diag(s), whose eigenvalues are at least 1 where K has none below 0: the
 /// well-conditioned form of K + μS⁻² (Rasmussen & Williams 2006, §3.4.3).

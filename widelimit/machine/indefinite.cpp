@@ -118,4 +118,10 @@ Indefinite diagnose(const AnyView& k, Index minor) {
   return diagnosis(minor, extremes.first, std::max(std::abs(extremes.first), std::abs(extremes.second)), n, epsilon);
 }
 
+std::string diagonal_cure(const AnyView& k) {
+  const Indefinite found = diagnose(k, 0);
+  return fmt::format("the Gram matrix has the negative eigenvalue {:.2g}; add {:.2g} or more to its diagonal",
+                     found.smallest, found.lambda / 2);
+}
+
 }  // namespace widelimit

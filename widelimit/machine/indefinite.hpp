@@ -19,6 +19,9 @@ struct Indefinite {
 /// samples; beyond, 100 products with K.
 [[nodiscard]] Indefinite diagnose(const AnyView& k, Index minor);
 
+/// The message for machines whose λ leaves K as it is: what to add to its diagonal. Cost as diagnose.
+[[nodiscard]] std::string diagonal_cure(const AnyView& k);
+
 /// The same from eigenvalues somebody else has found; `epsilon` is that of the entries of K.
 [[nodiscard]] Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, double epsilon);
 

@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/dense_gram.hpp"
+#include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/lapack.hpp"
 #include "widelimit/machine/line_search.hpp"
 #include "widelimit/machine/logistic_loss.hpp"
@@ -184,8 +185,7 @@ Fit solve_in_features(const DenseGram& k, const LogisticLosses& losses, const Lo
   summary.memory = k.memory() + space->memory();
   if (!factor.complete()) {
     summary.ending = Ending::not_positive_definite;
-    summary.message = fmt::format(
-        "the Gram matrix has a negative eigenvalue; add at least {:.2g} to its diagonal, or raise λ", curing_ridge(k));
+    summary.message = diagonal_cure(k.source()) + ", or raise λ";
   }
   return from_features(k, factor, losses, options, newton, std::move(summary));
 }

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/lapack.hpp"
 #include "widelimit/machine/softmax_newton.hpp"
 
@@ -202,8 +203,7 @@ Fit solve(const DenseGram& k, const SoftmaxLosses& losses, const LogisticOptions
   summary.memory = k.memory() + sizeof(double) * static_cast<std::size_t>(k.count() * k.count() + direct);
   if (!factor.complete()) {
     summary.ending = Ending::not_positive_definite;
-    summary.message =
-        fmt::format("the Gram matrix has a negative eigenvalue; add at least {:.2g} to its diagonal", curing_ridge(k));
+    summary.message = diagonal_cure(k.source());
   }
   return as_fit(k, features, losses, options, newton, std::move(summary));
 }

@@ -5,6 +5,7 @@
 #include "widelimit/machine/box_input.hpp"
 #include "widelimit/machine/box_solver.hpp"
 #include "widelimit/machine/merge.hpp"
+#include "widelimit/machine/product.hpp"
 #include "widelimit/machine/svm_path.hpp"
 
 #include <chrono>
@@ -27,15 +28,6 @@ BoxProblem dual_of(const MatrixView<const double>& targets, Index output, const 
   return problem;
 }
 
-void check_targets(const MatrixView<const double>& targets) {
-  if (targets.cols == 0) fail(Code::input, "there are no targets to fit");
-  for (Index i = 0; i < targets.rows; ++i) {
-    for (Index j = 0; j < targets.cols; ++j) {
-      if (!std::isfinite(targets(i, j))) fail(Code::input, "target ({}, {}) is {}", i, j, targets(i, j));
-    }
-  }
-}
-
 }  // namespace
 
 void SvrOptions::validate() const {
@@ -50,7 +42,7 @@ void SvrOptions::validate() const {
 Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const SvrOptions& options) {
   options.validate();
   check_box_input(k, targets.rows, options.threads);
-  check_targets(targets);
+  check_targets(targets, targets.rows);
   check_weights(options.weights, targets.rows);
   const auto begin = std::chrono::steady_clock::now();
   const int team = team_size(options.threads);
