@@ -27,6 +27,13 @@ DataRequest DataChoice::parsed() const {
   return result;
 }
 
+void add_train_option(CLI::App& verb, DataChoice& choice) {
+  verb.add_option("--train", choice.request.train, "Samples (see 'widelimit data list')")
+      ->type_name("SPEC")
+      ->required()
+      ->group(data_group);
+}
+
 void add_data_options(CLI::App& verb, DataChoice& choice, bool test) {
   DataRequest& request = choice.request;
   if (test) add_test_options(verb, request);

@@ -22,6 +22,9 @@ struct DataChoice {
   [[nodiscard]] DataRequest parsed() const;
 };
 
+/// --train SPEC, which must be given.
+void add_train_option(CLI::App& verb, DataChoice& choice);
+
 /// --classes, --limit, --shuffle, --scale, --label, and with `test` those of a test set.
 void add_data_options(CLI::App& verb, DataChoice& choice, bool test);
 

@@ -80,10 +80,7 @@ void add_fit_options(CLI::App& verb, FitOptions& options) {
       ->type_name("MODEL.h5")
       ->required()
       ->group(machine_group);
-  verb.add_option("--train", options.data.request.train, "Samples (see 'widelimit data list')")
-      ->type_name("SPEC")
-      ->required()
-      ->group("Data");
+  add_train_option(verb, options.data);
   add_data_options(verb, options.data, true);
   add_common_options(verb, options.common);
 }

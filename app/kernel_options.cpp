@@ -116,10 +116,7 @@ void add_kernel_options(CLI::App& verb, KernelOptions& options) {
       ->type_name("N")
       ->capture_default_str()
       ->group(kernel_group);
-  verb.add_option("--train", options.data.request.train, "Samples (see 'widelimit data list')")
-      ->type_name("SPEC")
-      ->required()
-      ->group("Data");
+  add_train_option(verb, options.data);
   add_data_options(verb, options.data, true);
   add_common_options(verb, options.common);
 }
