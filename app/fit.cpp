@@ -1,9 +1,10 @@
 #include "app/fit_options.hpp"
 #include "app/interrupt.hpp"
+#include "app/kernel_file.hpp"
+#include "app/machine_pages.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
-#include "app/scores.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/version.hpp"
@@ -124,7 +125,7 @@ void run(const FitOptions& options) {
   (void)options.machine_options();
   const DataRequest data_request = options.data.parsed();
   const auto backend = options.common.make_backend();
-  if (options.common.report) fail(Code::usage, "fit has no page yet; leave --report out");
+  options.common.check_report(true);
   check_writable(options.out, 0);
 
   ProgressBar bar(options.common);
@@ -153,16 +154,23 @@ void run(const FitOptions& options) {
   record.results["summary"] = summary_json(summary);
   std::string words = table_text(summary_table(summary));
   words += fmt::format("{} of {} samples support it\n", model.supports(), data.train.count());
+  std::vector<NamedScore> scores;
   const auto add_score = [&](const char* name, const AnyMatrix& k, const Dataset& part) {
     if (const auto found = score(trained.scheme, trained.classes, decision(trained.fit, view_of(k)), part)) {
       record.results[name] = score_json(*found);
       words += fmt::format("{:<5} {}\n", name, score_text(*found));
+      scores.emplace_back(name, *found);
     }
   };
   add_score("train", kernels.train, data.train);
   if (kernels.test) add_score("test", *kernels.test, *data.test);
   record.results["file"] = options.out;
-  deliver(options.common, record, words + fmt::format("written to {}\n", options.out));
+  if (options.common.report) {
+    write_fit_page(*options.common.report, fmt::format("{} on {}", to_string(trained.machine), data.train.name),
+                   summary, scores, model.classes, settings);
+    record.results["report"] = *options.common.report;
+  }
+  deliver(options.common, record, words + files_text(options.common, options.out));
   check_ending(summary);
 }
 

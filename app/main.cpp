@@ -22,7 +22,8 @@ int complain(Code code, const char* message) {
 
 void describe(CLI::App& cli) {
   cli.name("widelimit");
-  cli.description("Neural networks at the limit of infinite width: their NNGP and tangent kernels, exactly.");
+  cli.description(
+      "Neural networks at the limit of infinite width: their NNGP and tangent kernels, exactly, and kernel machines.");
   cli.set_version_flag("--version", "widelimit " + std::string(version()));
   cli.get_formatter()->column_width(34);
   cli.require_subcommand(1);

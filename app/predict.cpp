@@ -1,9 +1,9 @@
 #include "app/data_options.hpp"
 #include "app/interrupt.hpp"
+#include "app/machine_pages.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
-#include "app/scores.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file.hpp"
@@ -57,7 +57,7 @@ Dataset load_samples(const PredictChoice& options, const Model& model) {
 }
 
 void run_predict(const PredictChoice& options) {
-  if (options.common.report) fail(Code::usage, "predict has no page; leave --report out");
+  options.common.check_report(true);
   if (options.data.parsed().scale != Scaling::none) {
     fail(Code::usage, "--scale: the model scales samples as it was taught; leave it out");
   }
@@ -96,11 +96,19 @@ void run_predict(const PredictChoice& options) {
           std::vector<double>(decisions.view().row(i), decisions.view().row(i) + decisions.cols()));
     }
   }
+  std::vector<NamedScore> scores;
   if (const auto found = score(model.scheme, std::ssize(model.classes), decisions, data)) {
     record.results["score"] = score_json(*found);
     words += score_text(*found) + "\n";
+    scores.emplace_back("test", *found);
   }
   if (options.out) words += fmt::format("written to {}\n", *options.out);
+  if (options.common.report) {
+    write_prediction_page(*options.common.report, fmt::format("{} on {}", to_string(model.machine), data.name), scores,
+                          model.classes, record.settings);
+    record.results["report"] = *options.common.report;
+    words += fmt::format("report in {}\n", *options.common.report);
+  }
   deliver(options.common, record, words);
 }
 

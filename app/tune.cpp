@@ -1,5 +1,6 @@
 #include "app/data_options.hpp"
 #include "app/interrupt.hpp"
+#include "app/machine_pages.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
@@ -29,12 +30,6 @@ struct TuneChoice {
 constexpr double smallest_lambda = 1e-4;
 constexpr double largest_lambda = 1e2;
 constexpr Index usual_lambdas = 13;
-
-/// One kernel to try, and what came of it.
-struct Candidate {
-  std::string name;
-  std::vector<TunePoint> points;
-};
 
 TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   TuneOptions options;
@@ -134,7 +129,7 @@ nlohmann::ordered_json candidates_json(const std::vector<Candidate>& candidates)
 }
 
 void run_tune(const TuneChoice& choice) {
-  if (choice.common.report) fail(Code::usage, "tune has no page yet; leave --report out");
+  choice.common.check_report(true);
   if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
   const auto backend = choice.common.make_backend();
   const DataRequest request = choice.data.parsed();
@@ -158,10 +153,17 @@ void run_tune(const TuneChoice& choice) {
   record.results["method"] = leave_one_out ? "leave-one-out" : fmt::format("{} folds", choice.folds);
   record.results["candidates"] = candidates_json(candidates);
   record.results["best"] = {{"kernel", candidates[chosen].name}, {"lambda", best.lambda}, {"error", *best.error()}};
-  deliver(choice.common, record,
-          table_text(candidates_table(candidates)) + fmt::format("best by {}: {}, --lambda {:.6g}, error {:.4g}\n",
-                                                                 record.results["method"].get<std::string>(),
-                                                                 candidates[chosen].name, best.lambda, *best.error()));
+  const Table table = candidates_table(candidates);
+  const std::string sentence =
+      fmt::format("best by {}: {}, --lambda {:.6g}, error {:.4g}", record.results["method"].get<std::string>(),
+                  candidates[chosen].name, best.lambda, *best.error());
+  std::string words = table_text(table) + sentence + "\n";
+  if (choice.common.report) {
+    write_tune_page(*choice.common.report, sentence, candidates, table, record.settings);
+    record.results["report"] = *choice.common.report;
+    words += fmt::format("report in {}\n", *choice.common.report);
+  }
+  deliver(choice.common, record, words);
 }
 
 }  // namespace
@@ -198,10 +200,7 @@ void add_tune(Program& program) {
   verb->add_option("--scheme", choice->scheme, "Several classes by svm: one-vs-one (as usual) or one-vs-rest")
       ->type_name("HOW")
       ->group(group);
-  verb->add_option("--train", choice->data.request.train, "Samples (see 'widelimit data list')")
-      ->type_name("SPEC")
-      ->required()
-      ->group("Data");
+  add_train_option(*verb, choice->data);
   add_data_options(*verb, choice->data, false);
   add_common_options(*verb, choice->common);
   set_example(*verb, "widelimit tune --network fc:4 --sweep --train digits --limit 500 --scale unit --machine ridge");
