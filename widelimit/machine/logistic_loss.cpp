@@ -5,18 +5,6 @@
 
 namespace widelimit {
 
-namespace {
-
-/// log(1 + e^{−m}) without overflow, and exact to the last digits where it is small.
-double loss(double m) { return m > 0 ? std::log1p(std::exp(-m)) : std::log1p(std::exp(m)) - m; }
-
-}  // namespace
-
-double logistic_tail(double m) {
-  const double e = std::exp(-std::fabs(m));
-  return m > 0 ? e / (1 + e) : 1 / (1 + e);
-}
-
 LogisticLosses::LogisticLosses(std::span<const double> labels, std::span<const double> weights)
     : y_(labels.begin(), labels.end()), w_(weights.begin(), weights.end()) {
   if (w_.empty()) w_.assign(y_.size(), 1.0);
@@ -24,7 +12,7 @@ LogisticLosses::LogisticLosses(std::span<const double> labels, std::span<const d
 
 double LogisticLosses::value(const std::vector<double>& h, double bias) const {
   double sum = 0;
-  for (std::size_t i = 0; i < size(); ++i) sum += w_[i] * loss(y_[i] * (h[i] + bias));
+  for (std::size_t i = 0; i < size(); ++i) sum += w_[i] * logistic_loss(y_[i] * (h[i] + bias));
   return sum;
 }
 
@@ -45,7 +33,7 @@ Slice LogisticLosses::slice(const std::vector<double>& h, double bias, const std
     const double by = change[i] + bias_change;
     const double m = y_[i] * (h[i] + bias + t * by);
     const double p = logistic_tail(m);
-    at.value += w_[i] * loss(m);
+    at.value += w_[i] * logistic_loss(m);
     at.slope -= w_[i] * y_[i] * p * by;
     at.curvature += w_[i] * p * logistic_tail(-m) * by * by;
   }

@@ -1,14 +1,12 @@
 #pragma once
 
+#include "widelimit/finite/loss.hpp"
 #include "widelimit/machine/line_search.hpp"
 
 #include <span>
 #include <vector>
 
 namespace widelimit {
-
-/// σ(−m) = 1/(1 + e^m), exact to the last digits where it is small.
-[[nodiscard]] double logistic_tail(double m);
 
 /// Σ wᵢ log(1 + e^{−yᵢ(hᵢ + b)}) of labels ±1, with its derivatives and its conjugate. All of it O(n).
 class LogisticLosses {
