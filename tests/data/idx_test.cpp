@@ -7,18 +7,18 @@ namespace {
 
 using std::string_literals::operator""s;
 
-Array parse(const std::string& text) { return parse_idx(as_bytes(text), "test"); }
+Array idx_of(const std::string& text) { return parse_idx(as_bytes(text), "test"); }
 
 TEST(Idx, BytesAndOtherTypes) {
-  const Array images = parse("\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02\x01\x02\xFE\xFF"s);
+  const Array images = idx_of("\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02\x01\x02\xFE\xFF"s);
   EXPECT_EQ(images.dims, (std::vector<Index>{2, 1, 2}));
   const auto& m = std::get<Matrix<float>>(images.values);
   EXPECT_EQ(m(1, 0), 254);
   EXPECT_EQ(m(1, 1), 255);
-  EXPECT_EQ(std::get<Matrix<double>>(parse("\0\0\x0B\x01\0\0\0\x01\xFF\xFE"s).values)(0, 0), -2);
-  EXPECT_EQ(std::get<Matrix<double>>(parse("\0\0\x0C\x01\0\0\0\x01\0\0\x01\0"s).values)(0, 0), 256);
-  EXPECT_EQ(std::get<Matrix<float>>(parse("\0\0\x0D\x01\0\0\0\x01\x3F\x80\0\0"s).values)(0, 0), 1);
-  EXPECT_EQ(std::get<Matrix<double>>(parse("\0\0\x0E\x01\0\0\0\x01\x3F\xF0\0\0\0\0\0\0"s).values)(0, 0), 1);
+  EXPECT_EQ(std::get<Matrix<double>>(idx_of("\0\0\x0B\x01\0\0\0\x01\xFF\xFE"s).values)(0, 0), -2);
+  EXPECT_EQ(std::get<Matrix<double>>(idx_of("\0\0\x0C\x01\0\0\0\x01\0\0\x01\0"s).values)(0, 0), 256);
+  EXPECT_EQ(std::get<Matrix<float>>(idx_of("\0\0\x0D\x01\0\0\0\x01\x3F\x80\0\0"s).values)(0, 0), 1);
+  EXPECT_EQ(std::get<Matrix<double>>(idx_of("\0\0\x0E\x01\0\0\0\x01\x3F\xF0\0\0\0\0\0\0"s).values)(0, 0), 1);
 }
 
 TEST(Idx, DamageIsAnError) {
@@ -27,7 +27,7 @@ TEST(Idx, DamageIsAnError) {
         "\0\0\x08\x01\0\0\0\x03\x01\x02"s, "\0\0\x08\x01\0\0\0\x01\x01\x02"s,
         "\0\0\x0E\x03\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"s,
         "\0\0\x08\x03\0\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"s}) {
-    expect_error(Code::input, {"test"}, [&] { (void)parse(text); });
+    expect_error(Code::input, {"test"}, [&] { (void)idx_of(text); });
   }
 }
 

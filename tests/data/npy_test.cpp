@@ -18,10 +18,10 @@ std::string header(const std::string& descr, const std::string& shape, bool fort
          "), }";
 }
 
-Array parse(const std::string& text) { return parse_npy(as_bytes(text), "test"); }
+Array npy_of(const std::string& text) { return parse_npy(as_bytes(text), "test"); }
 
 double only(const std::string& descr, const std::string& body) {
-  const Array array = parse(npy(header(descr, "1,"), body));
+  const Array array = npy_of(npy(header(descr, "1,"), body));
   return std::visit([](const auto& m) { return static_cast<double>(m(0, 0)); }, array.values);
 }
 
@@ -42,9 +42,9 @@ TEST(Npy, EveryTypeInBothByteOrders) {
 }
 
 TEST(Npy, PrecisionFollowsTheFile) {
-  EXPECT_TRUE(std::holds_alternative<Matrix<float>>(parse(npy(header("<f4", "0,"), "")).values));
-  EXPECT_TRUE(std::holds_alternative<Matrix<float>>(parse(npy(header("|u1", "0,"), "")).values));
-  EXPECT_TRUE(std::holds_alternative<Matrix<double>>(parse(npy(header("<i4", "0,"), "")).values));
+  EXPECT_TRUE(std::holds_alternative<Matrix<float>>(npy_of(npy(header("<f4", "0,"), "")).values));
+  EXPECT_TRUE(std::holds_alternative<Matrix<float>>(npy_of(npy(header("|u1", "0,"), "")).values));
+  EXPECT_TRUE(std::holds_alternative<Matrix<double>>(npy_of(npy(header("<i4", "0,"), "")).values));
 }
 
 TEST(Npy, FortranOrderIsTurnedRound) {
@@ -55,7 +55,7 @@ TEST(Npy, FortranOrderIsTurnedRound) {
       for (char i = 0; i < 2; ++i) body.push_back(static_cast<char>(6 * i + 2 * j + k));
     }
   }
-  const Array array = parse(npy(header("|u1", "2, 3, 2", true), body));
+  const Array array = npy_of(npy(header("|u1", "2, 3, 2", true), body));
   const auto& m = std::get<Matrix<float>>(array.values);
   ASSERT_EQ(m.rows(), 2);
   ASSERT_EQ(m.cols(), 6);
@@ -64,21 +64,21 @@ TEST(Npy, FortranOrderIsTurnedRound) {
 
 TEST(Npy, VersionsAndKeyOrders) {
   const std::string literal = "{\"shape\": (2L,), 'fortran_order':False,'descr':'|u1'}  \n";
-  for (const char version : {'\1', '\2', '\3'}) EXPECT_EQ(parse(npy(literal, "ab", version)).rows(), 2);
-  expect_error(Code::input, {"version 4"}, [&] { (void)parse(npy(literal, "ab", 4)); });
-  expect_error(Code::input, {"version 0"}, [&] { (void)parse(npy(literal, "ab", 0)); });
+  for (const char version : {'\1', '\2', '\3'}) EXPECT_EQ(npy_of(npy(literal, "ab", version)).rows(), 2);
+  expect_error(Code::input, {"version 4"}, [&] { (void)npy_of(npy(literal, "ab", 4)); });
+  expect_error(Code::input, {"version 0"}, [&] { (void)npy_of(npy(literal, "ab", 0)); });
 }
 
 TEST(Npy, TextArrays) {
-  EXPECT_EQ(parse(npy(header("|S3", "2,"), "ab\0xyz"s)).texts, (std::vector<std::string>{"ab", "xyz"}));
-  EXPECT_EQ(parse(npy(header("<U2", "1,"), "\xE9\0\0\0\x9E\xF4\x01\0"s)).texts,
+  EXPECT_EQ(npy_of(npy(header("|S3", "2,"), "ab\0xyz"s)).texts, (std::vector<std::string>{"ab", "xyz"}));
+  EXPECT_EQ(npy_of(npy(header("<U2", "1,"), "\xE9\0\0\0\x9E\xF4\x01\0"s)).texts,
             (std::vector<std::string>{"\xC3\xA9\xF0\x9F\x92\x9E"}))
       << "UTF-8 of U+00E9 and U+1F49E";
-  EXPECT_EQ(parse(npy(header(">U1", ""), "\0\0\0x"s)).texts, std::vector<std::string>{"x"});
+  EXPECT_EQ(npy_of(npy(header(">U1", ""), "\0\0\0x"s)).texts, std::vector<std::string>{"x"});
 }
 
 TEST(Npy, DamageIsAnError) {
-  const auto fails = [](const std::string& text) { expect_error(Code::input, {"test"}, [&] { (void)parse(text); }); };
+  const auto fails = [](const std::string& text) { expect_error(Code::input, {"test"}, [&] { (void)npy_of(text); }); };
   const std::string good = npy(header("<f8", "2,"), std::string(16, '\0'));
   for (std::size_t length = 0; length < good.size(); ++length) fails(good.substr(0, length));
   fails(good + "x");
@@ -102,7 +102,7 @@ TEST(Npy, HeaderIsReadBack) {
     EXPECT_EQ(text.size() % 64, 0U);
     Index count = 1;
     for (const Index size : dims) count *= size;
-    EXPECT_EQ(parse(text + std::string(static_cast<std::size_t>(count), 'a')).dims, dims);
+    EXPECT_EQ(npy_of(text + std::string(static_cast<std::size_t>(count), 'a')).dims, dims);
   }
 }
 

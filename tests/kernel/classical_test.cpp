@@ -1,8 +1,9 @@
 #include "widelimit/kernel/classical.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/kernel/arccosine.hpp"
+
+#include "normal_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,13 +17,6 @@ namespace {
 using Name = ClassicalKernel::Name;
 using Real = long double;
 constexpr double eps = std::numeric_limits<double>::epsilon();
-
-Matrix<double> normal_rows(Index n, Index d, std::uint64_t seed, double scale = 1.0) {
-  const Random random(seed);
-  Matrix<double> x(n, d);
-  for (Index i = 0; i < n * d; ++i) x.data()[i] = scale * random.normal(static_cast<std::uint64_t>(i));
-  return x;
-}
 
 SampleView view(const Matrix<double>& x) { return {x.view(), Shape{1, 1, x.cols()}}; }
 

@@ -43,12 +43,12 @@ Matrix<double> rows_of(const Matrix<double>& x, const std::vector<Index>& order)
   return result;
 }
 
-const Matrix<double>& f64(const AnyMatrix& matrix) { return std::get<Matrix<double>>(matrix); }
+const Matrix<double>& in_double(const AnyMatrix& matrix) { return std::get<Matrix<double>>(matrix); }
 
 double largest_difference(const AnyMatrix& a, const AnyMatrix& b) {
   double largest = 0;
-  const auto& left = f64(a);
-  const auto& right = f64(b);
+  const auto& left = in_double(a);
+  const auto& right = in_double(b);
   EXPECT_EQ(left.rows(), right.rows());
   EXPECT_EQ(left.cols(), right.cols());
   for (Index k = 0; k < left.rows() * left.cols(); ++k) {
@@ -99,8 +99,8 @@ TEST(Gram, SymmetricIsTheRectangleAndExactlySymmetric) {
     const Gram symmetric = gram(c.network, view, {.kind = Kind::both}, *backend);
     const Gram rectangle = gram(c.network, view, view, {.kind = Kind::both}, *backend);
     for (const auto kind : {&Gram::nngp, &Gram::ntk}) {
-      const auto& s = f64(symmetric.*kind);
-      const auto& r = f64(rectangle.*kind);
+      const auto& s = in_double(symmetric.*kind);
+      const auto& r = in_double(rectangle.*kind);
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j < n; ++j) {
           EXPECT_EQ(s(i, j), s(j, i));
@@ -126,8 +126,9 @@ TEST(Gram, PermutedInputsPermuteTheKernel) {
     const Gram moved = gram(c.network, {permuted.view(), c.shape}, {}, *backend);
     for (Index i = 0; i < 6; ++i) {
       for (Index j = 0; j < 6; ++j) {
-        const double expected = f64(plain.ntk)(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]);
-        EXPECT_NEAR(f64(moved.ntk)(i, j), expected, 1e-13 * (1 + std::abs(expected)));
+        const double expected =
+            in_double(plain.ntk)(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]);
+        EXPECT_NEAR(in_double(moved.ntk)(i, j), expected, 1e-13 * (1 + std::abs(expected)));
       }
     }
   }
@@ -160,8 +161,8 @@ TEST(Gram, IsPositiveSemidefinite) {
     SCOPED_TRACE(c.network.to_text());
     const Matrix<double> x = normal(12, c.shape.size(), 5);
     const Gram k = gram(c.network, {x.view(), c.shape}, {.kind = Kind::both}, *backend);
-    expect_positive_semidefinite(f64(k.nngp));
-    expect_positive_semidefinite(f64(k.ntk));
+    expect_positive_semidefinite(in_double(k.nngp));
+    expect_positive_semidefinite(in_double(k.ntk));
   }
 }
 
@@ -173,8 +174,8 @@ TEST(Gram, AnySize) {
         const Matrix<double> x1 = normal(n, 3, 6);
         const Matrix<double> x2 = normal(m, 3, 7);
         const Gram k = gram(Network::parse("fc:2"), {x1.view(), {1, 1, 3}}, {x2.view(), {1, 1, 3}}, {}, *backend);
-        EXPECT_EQ(f64(k.ntk).rows(), n);
-        EXPECT_EQ(f64(k.ntk).cols(), m);
+        EXPECT_EQ(in_double(k.ntk).rows(), n);
+        EXPECT_EQ(in_double(k.ntk).cols(), m);
       }
     }
   }
@@ -195,7 +196,7 @@ TEST(Gram, TwoLayerFormula) {
         const double pi = std::numbers::pi;
         const double expected =
             dot / 5 * (pi - std::acos(u)) / pi + std::sqrt(a * b) * std::sqrt(1 - u * u) / (2 * pi * 5);
-        EXPECT_NEAR(f64(k.ntk)(i, j), expected, (i == j ? 1e-7 : 1e-13) * (1 + std::abs(expected)));
+        EXPECT_NEAR(in_double(k.ntk)(i, j), expected, (i == j ? 1e-7 : 1e-13) * (1 + std::abs(expected)));
       }
     }
   }
@@ -212,8 +213,8 @@ TEST(Gram, DiagonalOfReluHasAClosedForm) {
       for (Index i = 0; i < 5; ++i) {
         double variance = 0;
         for (Index j = 0; j < 6; ++j) variance += 2 * x(i, j) * x(i, j) / 6;
-        EXPECT_NEAR(f64(k.nngp)(i, i) / variance, 1, 1e-14);
-        EXPECT_NEAR(f64(k.ntk)(i, i) / variance, hidden + 1, 1e-14 * (hidden + 1));
+        EXPECT_NEAR(in_double(k.nngp)(i, i) / variance, 1, 1e-14);
+        EXPECT_NEAR(in_double(k.ntk)(i, i) / variance, hidden + 1, 1e-14 * (hidden + 1));
       }
     }
   }
@@ -227,8 +228,8 @@ TEST(Gram, ScaleMultipliesBySquare) {
   const Gram plain = gram(Network::parse("dense relu dense"), view, {.kind = Kind::both}, *backend);
   const Gram scaled = gram(Network::parse("dense relu dense scale(by=-3)"), view, {.kind = Kind::both}, *backend);
   for (Index k = 0; k < 16; ++k) {
-    EXPECT_NEAR(f64(scaled.nngp).data()[k], 9 * f64(plain.nngp).data()[k], 1e-14);
-    EXPECT_NEAR(f64(scaled.ntk).data()[k], 9 * f64(plain.ntk).data()[k], 1e-14);
+    EXPECT_NEAR(in_double(scaled.nngp).data()[k], 9 * in_double(plain.nngp).data()[k], 1e-14);
+    EXPECT_NEAR(in_double(scaled.ntk).data()[k], 9 * in_double(plain.ntk).data()[k], 1e-14);
   }
 }
 
@@ -264,8 +265,8 @@ TEST(Gram, LayersSumToTheWhole) {
     ASSERT_EQ(parts.layers.size(), parts.ntk.size());
     for (Index k = 0; k < 25; ++k) {
       double sum = 0;
-      for (const AnyMatrix& part : parts.ntk) sum += f64(part).data()[k];
-      EXPECT_NEAR(sum, f64(whole.ntk).data()[k], 1e-12 * (1 + std::abs(sum)));
+      for (const AnyMatrix& part : parts.ntk) sum += in_double(part).data()[k];
+      EXPECT_NEAR(sum, in_double(whole.ntk).data()[k], 1e-12 * (1 + std::abs(sum)));
     }
   }
 }
@@ -280,8 +281,8 @@ TEST(Gram, DiagonalAloneIsTheDiagonal) {
       const Gram k = gram(c.network, view, {.kind = Kind::both}, *backend);
       const Matrix<double> d = diagonal(c.network, view, *backend);
       for (Index i = 0; i < 4; ++i) {
-        EXPECT_EQ(d(0, i), f64(k.nngp)(i, i));
-        EXPECT_EQ(d(1, i), f64(k.ntk)(i, i));
+        EXPECT_EQ(d(0, i), in_double(k.nngp)(i, i));
+        EXPECT_EQ(d(1, i), in_double(k.ntk)(i, i));
       }
     }
   }

@@ -1,9 +1,9 @@
 #include "widelimit/kernel/monte_carlo.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/random.hpp"
 
 #include "limit_recursion.hpp"
+#include "normal_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,32 +14,25 @@
 namespace widelimit {
 namespace {
 
-Matrix<double> normal_rows(Index n, Index d, std::uint64_t seed, double scale = 1.0) {
-  const Random random(seed);
-  Matrix<double> x(n, d);
-  for (Index i = 0; i < n * d; ++i) x.data()[i] = scale * random.normal(static_cast<std::uint64_t>(i));
-  return x;
-}
-
 SampleView view(const Matrix<double>& x, const Shape& shape) { return {x.view(), shape}; }
 
 MonteCarloGram run(const char* network, const Matrix<double>& x, const Shape& shape, const MonteCarloOptions& options) {
   return monte_carlo_gram(Network::parse(network), view(x, shape), view(x, shape), options);
 }
 
-struct Case {
+struct LimitCase {
   const char* network;
   Shape input;
   int depth;  ///< of random layers: what the finite-width bias is proportional to
   std::function<void(LimitRecursion&)> limit;
 };
-void PrintTo(const Case& where, std::ostream* out) { *out << where.network; }
+void PrintTo(const LimitCase& where, std::ostream* out) { *out << where.network; }
 
-const std::vector<Case>& cases() {
+const std::vector<LimitCase>& limit_cases() {
   static const Shape vector{1, 1, 5};
   static const Shape image{4, 3, 2};
   using R = LimitRecursion;
-  static const std::vector<Case> list{
+  static const std::vector<LimitCase> list{
       {"dense relu dense", vector, 1, [](R& r) { r.weigh(1, 0), r.relu(), r.weigh(1, 0); }},
       {"dense(w_std=1.4, b_std=0.3) relu dense(w_std=1.4, b_std=0.2) relu dense(w_std=1.4, b_std=0.1)", vector, 2,
        [](R& r) { r.weigh(1.4, 0.3), r.relu(), r.weigh(1.4, 0.2), r.relu(), r.weigh(1.4, 0.1); }},
@@ -86,10 +79,10 @@ const std::vector<Case>& cases() {
   return list;
 }
 
-class MonteCarloLimit : public ::testing::TestWithParam<Case> {};
+class MonteCarloLimit : public ::testing::TestWithParam<LimitCase> {};
 
 TEST_P(MonteCarloLimit, IsApproached) {
-  const Case& where = GetParam();
+  const LimitCase& where = GetParam();
   const auto x = normal_rows(2, where.input.size(), 21);
   LimitRecursion limit(where.input, x.data(), x.data() + where.input.size());
   where.limit(limit);
@@ -107,7 +100,7 @@ TEST_P(MonteCarloLimit, IsApproached) {
   compare(estimate.ntk, estimate.ntk_error, limit.theta);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, MonteCarloLimit, ::testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(Networks, MonteCarloLimit, ::testing::ValuesIn(limit_cases()));
 
 TEST(MonteCarlo, TwoLayerFormula) {
   // Θ = ⟨x,x'⟩/d·(π − arccos u)/π + ‖x‖‖x'‖√(1−u²)/(2πd); one hidden layer has no finite-width bias.
@@ -206,7 +199,7 @@ TEST(MonteCarlo, RealOverflowIsAnError) {
   }
 }
 
-struct Stop : Progress {
+struct StopAtOnce : Progress {
   std::int64_t last = 0;
   bool update(std::int64_t done, std::int64_t, std::string_view) override {
     last = done;
@@ -222,7 +215,7 @@ TEST(MonteCarlo, BadCalls) {
   EXPECT_THROW((void)run("dense", x, shape, {.threads = -1}), Error);
   EXPECT_THROW((void)run("conv flatten dense", x, {1, 1, 5}, {}), Error);
   EXPECT_THROW((void)monte_carlo_gram(Network::parse("dense"), view(x, shape), view(x, {2, 2, 1}), {}), Error);
-  Stop stop;
+  StopAtOnce stop;
   try {
     (void)run("dense", x, shape, {.draws = 50, .threads = 1, .progress = &stop});
     FAIL() << "not stopped";

@@ -10,8 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const auto cpu = make_backend("cpu");
-
 /// A Gram of 1,100 vectors in a folder of its own, computed with or without interruptions.
 class Resume : public testing::Test {
  protected:
@@ -43,7 +41,7 @@ class Resume : public testing::Test {
   TemporaryFolder folder;
   fs::path path = folder.path() / "k.h5";
   Network network = Network::parse("fc:2(b_std=0.1)");
-  Matrix<double> x = normal(1100, 6, 3);
+  Matrix<double> x = normal_rows(1100, 6, 3);
   GramBlock block{"", SampleView(x.view(), {1, 1, 6}), std::nullopt};
 };
 
@@ -96,7 +94,7 @@ TEST_F(Resume, OtherSettingsAreRefusedByName) {
   other = options();
   other.kind = Kind::ntk;
   EXPECT_NE(refusal(network, block, other).find("kind: nngp,ntk there, ntk here"), std::string::npos);
-  Matrix<double> y = normal(1100, 6, 3);
+  Matrix<double> y = normal_rows(1100, 6, 3);
   y(1099, 5) = std::nextafter(y(1099, 5), 10.0);
   const GramBlock moved{"", SampleView(y.view(), {1, 1, 6}), std::nullopt};
   EXPECT_NE(refusal(network, moved, options()).find("samples: "), std::string::npos);
@@ -206,7 +204,7 @@ TEST_F(Resume, StopBeforeTheFirstTileLeavesNothing) {
   Never progress;
   StoreOptions how = options();
   how.progress = &progress;
-  const Matrix<double> images = normal(40, 6, 3);
+  const Matrix<double> images = normal_rows(40, 6, 3);
   const GramBlock few{"", SampleView(images.view(), {3, 2, 1}), std::nullopt};
   const Error error = error_of([&] {
     (void)store_gram(path, {&smooth, 1}, {&few, 1}, how, *make_backend("reference"));

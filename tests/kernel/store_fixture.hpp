@@ -1,10 +1,11 @@
 #pragma once
 
 #include "widelimit/backend/select.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/kernel/store_gram.hpp"
 #include "widelimit/kernel/stored_gram.hpp"
 #include "widelimit/report/file.hpp"
+
+#include "tests/kernel/normal_rows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,12 +15,7 @@
 
 namespace widelimit::test {
 
-inline Matrix<double> normal(Index n, Index d, std::uint64_t seed) {
-  Matrix<double> x(n, d);
-  const Random random(seed);
-  for (Index k = 0; k < n * d; ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
-  return x;
-}
+inline const auto cpu = make_backend("cpu");
 
 inline std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -5,9 +5,7 @@
 namespace widelimit::test {
 namespace {
 
-const auto cpu = make_backend("cpu");
-
-struct Case {
+struct StoreCase {
   std::string network;
   Shape shape;
   Index n1;
@@ -16,11 +14,11 @@ struct Case {
 };
 
 /// Both blocks of both kernels, in both precisions, against gram().
-void expect_same_as_in_memory(const Case& c) {
+void expect_same_as_in_memory(const StoreCase& c) {
   SCOPED_TRACE(c.network);
   const Network network = Network::parse(c.network);
-  const Matrix<double> train = normal(c.n1, c.shape.size(), 1);
-  const Matrix<double> test = normal(c.n2, c.shape.size(), 2);
+  const Matrix<double> train = normal_rows(c.n1, c.shape.size(), 1);
+  const Matrix<double> test = normal_rows(c.n2, c.shape.size(), 2);
   const SampleView x(train.view(), c.shape);
   const SampleView z(test.view(), c.shape);
   const std::vector<GramBlock> blocks{{"", x, std::nullopt}, {"test_", z, x}};
@@ -75,7 +73,7 @@ TEST(StoreGram, ExtremeSamplesDoNotChangeOtherPanels) {
 }
 
 TEST(StoreGram, SummaryIsThatOfTheEntries) {
-  const Matrix<double> x = normal(600, 3, 4);
+  const Matrix<double> x = normal_rows(600, 3, 4);
   const Network network = Network::parse("fc:2");
   const SampleView view(x.view(), {1, 1, 3});
   const GramBlock block{"", view, std::nullopt};
@@ -100,7 +98,7 @@ TEST(StoreGram, SummaryIsThatOfTheEntries) {
 }
 
 TEST(StoreGram, SeveralNetworksEachInItsGroup) {
-  const Matrix<double> x = normal(70, 3, 4);
+  const Matrix<double> x = normal_rows(70, 3, 4);
   const SampleView view(x.view(), {1, 1, 3});
   const GramBlock block{"", view, std::nullopt};
   const std::vector<Network> networks{Network::parse("fc:1"), Network::parse("fc:2(b_std=0.3)")};
@@ -116,7 +114,7 @@ TEST(StoreGram, SeveralNetworksEachInItsGroup) {
 }
 
 TEST(StoreGram, EmptySetsGiveEmptyMatrices) {
-  const Matrix<double> x = normal(5, 3, 4);
+  const Matrix<double> x = normal_rows(5, 3, 4);
   const Network network = Network::parse("fc:1");
   const SampleView none(MatrixView<const double>{x.data(), 0, 3, 3}, {1, 1, 3});
   const std::vector<GramBlock> blocks{{"", none, std::nullopt}, {"test_", SampleView(x.view(), {1, 1, 3}), none}};
@@ -128,7 +126,7 @@ TEST(StoreGram, EmptySetsGiveEmptyMatrices) {
 }
 
 TEST(StoreGram, RefusesWhatGramRefuses) {
-  Matrix<double> x = normal(5, 3, 4);
+  Matrix<double> x = normal_rows(5, 3, 4);
   const Network network = Network::parse("fc:1");
   const TemporaryFolder folder;
   const auto store = [&](const GramBlock& block) {

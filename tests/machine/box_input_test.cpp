@@ -16,7 +16,7 @@ namespace widelimit {
 namespace {
 
 const std::vector<double> signs{1, -1, 1, -1, 1, -1};
-const std::vector<Index> labels{0, 1, 2, 0, 1, 2};
+const std::vector<Index> three_classes{0, 1, 2, 0, 1, 2};
 
 /// The identity, but for entry (2, 4).
 Matrix<double> spoilt(double value) {
@@ -31,11 +31,11 @@ std::vector<std::function<Fit(const AnyView&)>> machines() {
   return {[](const AnyView& k) { return fit_svm(k, signs); },
           [](const AnyView& k) { return fit_svm2(k, signs); },
           [](const AnyView& k) { return fit_hard_svm(k, signs); },
-          [](const AnyView& k) { return fit_one_vs_one(k, labels, 3); },
-          [](const AnyView& k) { return fit_one_vs_rest(k, labels, 3); },
+          [](const AnyView& k) { return fit_one_vs_one(k, three_classes, 3); },
+          [](const AnyView& k) { return fit_one_vs_rest(k, three_classes, 3); },
           [](const AnyView& k) { return fit_svr(k, targets); },
           [](const AnyView& k) { return fit_logistic(k, signs); },
-          [](const AnyView& k) { return fit_softmax(k, labels, 3); }};
+          [](const AnyView& k) { return fit_softmax(k, three_classes, 3); }};
 }
 
 void expect_refused(double value, const std::string& said) {

@@ -1,6 +1,8 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/network/network.hpp"
 
+#include "refusal.hpp"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -8,19 +10,6 @@
 
 namespace widelimit {
 namespace {
-
-void expect_error(std::string_view text, const std::vector<std::string>& parts) {
-  try {
-    const Network network = Network::parse(text);
-    FAIL() << "no error in: " << text.substr(0, 200);
-  } catch (const Error& problem) {
-    EXPECT_EQ(problem.code(), Code::input);
-    const std::string message = problem.what();
-    EXPECT_LT(message.size(), 1000U);
-    for (const std::string& part : parts)
-      EXPECT_NE(message.find(part), std::string::npos) << message << "\n no " << part;
-  }
-}
 
 TEST(Json, ListFormIsRead) {
   EXPECT_EQ(Network::parse(R"([["dense", {"w_std": 2, "b_std": 0}], ["relu"], ["relu", {}], ["dense"]])"),

@@ -4,6 +4,8 @@
 #include "widelimit/network/network.hpp"
 #include "widelimit/network/shape.hpp"
 
+#include "refusal.hpp"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -13,18 +15,7 @@
 namespace widelimit {
 namespace {
 
-Network net(std::string_view text) { return Network::parse(text); }
-
-void expect_error(std::string_view text, const std::vector<std::string>& parts) {
-  try {
-    const Network network = net(text);
-    FAIL() << "no error in: " << text;
-  } catch (const Error& problem) {
-    const std::string message = problem.what();
-    for (const std::string& part : parts)
-      EXPECT_NE(message.find(part), std::string::npos) << message << "\n no " << part;
-  }
-}
+Network network_of(std::string_view text) { return Network::parse(text); }
 
 Index convolutions(const Network& network) {
   return std::count_if(network.layers.begin(), network.layers.end(),
@@ -32,51 +23,52 @@ Index convolutions(const Network& network) {
 }
 
 TEST(Presets, FullyConnected) {
-  EXPECT_EQ(net("fc:3"), net("repeat(3){ dense relu } dense"));
-  EXPECT_EQ(net("fc:0"), net("dense"));
-  EXPECT_EQ(net("fc:2(w_std=1.4142, b_std=0.1, activation=erf)"),
-            net("repeat(2){ dense(w_std=1.4142, b_std=0.1) erf } dense(w_std=1.4142, b_std=0.1)"));
-  EXPECT_EQ(net("eq2"), net("dense relu dense"));
+  EXPECT_EQ(network_of("fc:3"), network_of("repeat(3){ dense relu } dense"));
+  EXPECT_EQ(network_of("fc:0"), network_of("dense"));
+  EXPECT_EQ(network_of("fc:2(w_std=1.4142, b_std=0.1, activation=erf)"),
+            network_of("repeat(2){ dense(w_std=1.4142, b_std=0.1) erf } dense(w_std=1.4142, b_std=0.1)"));
+  EXPECT_EQ(network_of("eq2"), network_of("dense relu dense"));
 }
 
 TEST(Presets, Convolutional) {
-  EXPECT_EQ(net("cntk:2"), net("repeat(2){ conv(w_std=1.4142135623730951) relu } global_avg_pool "
-                               "dense(w_std=1.4142135623730951)"));
-  EXPECT_EQ(net("cntk:1(readout=flatten, w_std=1, kernel=5x3, activation=gelu)"),
-            net("conv(kernel=5x3) gelu flatten dense"));
+  EXPECT_EQ(network_of("cntk:2"), network_of("repeat(2){ conv(w_std=1.4142135623730951) relu } global_avg_pool "
+                                             "dense(w_std=1.4142135623730951)"));
+  EXPECT_EQ(network_of("cntk:1(readout=flatten, w_std=1, kernel=5x3, activation=gelu)"),
+            network_of("conv(kernel=5x3) gelu flatten dense"));
 }
 
 TEST(Presets, MyrtleBringsAnImageToOnePosition) {
   for (const auto& [name, count] : {std::pair<std::string, Index>{"myrtle5", 4}, {"myrtle7", 6}, {"myrtle10", 9}}) {
-    EXPECT_EQ(convolutions(net(name)), count);  // and the dense layer makes the number in the name
-    const auto shapes = infer_shapes(net(name), {32, 32, 3});
+    EXPECT_EQ(convolutions(network_of(name)), count);  // and the dense layer makes the number in the name
+    const auto shapes = infer_shapes(network_of(name), {32, 32, 3});
     EXPECT_EQ(shapes[shapes.size() - 3].height, 1);
-    EXPECT_THROW((void)infer_shapes(net(name), {16, 16, 3}), Error);
+    EXPECT_THROW((void)infer_shapes(network_of(name), {16, 16, 3}), Error);
   }
-  EXPECT_EQ(net("myrtle5(w_std=1)"),
-            net("conv relu conv relu avg_pool conv relu avg_pool conv relu repeat(3){ avg_pool } flatten dense"));
+  EXPECT_EQ(
+      network_of("myrtle5(w_std=1)"),
+      network_of("conv relu conv relu avg_pool conv relu avg_pool conv relu repeat(3){ avg_pool } flatten dense"));
 }
 
 TEST(Presets, LabelAwareEqualsTheReference) {
   std::ifstream stream(std::string(WIDELIMIT_GOLDEN) + "/open_image.json");
   const auto cases = nlohmann::json::parse(stream);
-  EXPECT_EQ(net("lantk_cnn8"), Network::from_json(cases.at("lantk_cnn8")));
+  EXPECT_EQ(network_of("lantk_cnn8"), Network::from_json(cases.at("lantk_cnn8")));
 }
 
 TEST(Presets, Residual) {
-  EXPECT_EQ(net("resnet:2(w_std=1)"),
-            net("conv "
-                "residual{ relu conv relu conv | conv } residual{ relu conv relu conv } "
-                "residual{ relu conv(strides=2) relu conv | conv(strides=2) } residual{ relu conv relu conv } "
-                "residual{ relu conv(strides=2) relu conv | conv(strides=2) } residual{ relu conv relu conv } "
-                "global_avg_pool dense"));
-  EXPECT_NO_THROW((void)infer_shapes(net("resnet:1"), {32, 32, 3}));
+  EXPECT_EQ(network_of("resnet:2(w_std=1)"),
+            network_of("conv "
+                       "residual{ relu conv relu conv | conv } residual{ relu conv relu conv } "
+                       "residual{ relu conv(strides=2) relu conv | conv(strides=2) } residual{ relu conv relu conv } "
+                       "residual{ relu conv(strides=2) relu conv | conv(strides=2) } residual{ relu conv relu conv } "
+                       "global_avg_pool dense"));
+  EXPECT_NO_THROW((void)infer_shapes(network_of("resnet:1"), {32, 32, 3}));
 }
 
 TEST(Presets, AreElementsOfText) {
-  EXPECT_EQ(net("repeat(2){ fc:1 } residual{ fc:1(w_std=2) | eq2 }relu"),
-            net("dense relu dense dense relu dense "
-                "residual{ dense(w_std=2) relu dense(w_std=2) | dense relu dense } relu"));
+  EXPECT_EQ(network_of("repeat(2){ fc:1 } residual{ fc:1(w_std=2) | eq2 }relu"),
+            network_of("dense relu dense dense relu dense "
+                       "residual{ dense(w_std=2) relu dense(w_std=2) | dense relu dense } relu"));
 }
 
 TEST(Presets, AllAreListedAndValidAtTheirDefaults) {
@@ -87,10 +79,10 @@ TEST(Presets, AllAreListedAndValidAtTheirDefaults) {
     std::string text = preset.usage();
     if (const auto depth = text.find(":N"); depth != std::string::npos) text.replace(depth, 2, ":3");
     EXPECT_EQ(preset.depth.has_value(), text.find(":3") != std::string::npos);
-    const Network network = net(text);
+    const Network network = network_of(text);
     EXPECT_NO_THROW(validate(network));
     EXPECT_NO_THROW((void)infer_shapes(network, {32, 32, 3}));
-    EXPECT_EQ(network, net(std::string(preset.name) + (preset.depth ? ":3" : "")));
+    EXPECT_EQ(network, network_of(std::string(preset.name) + (preset.depth ? ":3" : "")));
   }
   EXPECT_EQ(find_preset("fc")->usage(), "fc:N(w_std=1, b_std=0, activation=relu)");
 }

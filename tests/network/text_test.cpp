@@ -1,6 +1,8 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/network/network.hpp"
 
+#include "refusal.hpp"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,12 +23,6 @@ std::string error(std::string_view text) {
     return problem.what();
   }
   return {};
-}
-
-/// The message holds all the parts.
-void expect_error(std::string_view text, const std::vector<std::string>& parts) {
-  const std::string message = error(text);
-  for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << message << "\n no " << part;
 }
 
 TEST(Text, LayersInOrder) {

@@ -29,7 +29,7 @@ struct NamedSet {
   std::vector<std::string> (*members)();
 };
 
-constexpr std::array<NamedSet, 4> table{{
+constexpr std::array<NamedSet, 4> named_sets{{
     {"digits", "digits", "handwritten digits, 8x8x1, 10 classes", "1797", load_digits, embedded_place, no_members},
     {"mnist", "mnist:train|test", "MNIST handwritten digits, 28x28x1, 10 classes", "60000 + 10000", load_mnist,
      find_mnist, no_members},
@@ -81,7 +81,7 @@ Dataset load_synthetic(const Synthetic& kind, const DataSpec& spec) {
 
 std::string known_names() {
   std::string names;
-  for (const NamedSet& set : table) names += fmt::format("{}, ", set.form);
+  for (const NamedSet& set : named_sets) names += fmt::format("{}, ", set.form);
   for (const Synthetic& kind : synthetics()) names += fmt::format("{}, ", kind.name);
   names += "graphs:NAME, or a file ending in";
   for (const Format& format : formats()) names += fmt::format(" {}", format.ending);
@@ -124,7 +124,7 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
     data.name = text;
     return data;
   }
-  for (const NamedSet& set : table) {
+  for (const NamedSet& set : named_sets) {
     if (set.name != spec.name) continue;
     require_known_arguments(spec, {});
     return set.load(spec, options);
@@ -147,7 +147,7 @@ GraphSet load_graphs(const std::string& spec) {
 
 std::vector<CatalogueEntry> list_data() {
   std::vector<CatalogueEntry> entries;
-  for (const NamedSet& set : table) {
+  for (const NamedSet& set : named_sets) {
     entries.push_back(
         {std::string(set.form), std::string(set.what), std::string(set.samples), set.where(), set.members()});
   }

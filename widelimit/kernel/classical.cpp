@@ -126,14 +126,14 @@ struct ArccosineForm {
   }
 };
 
-struct Tile {
+struct ClassicalTile {
   Index row, col, rows, cols;
 };
 
 constexpr Index tile_size = 128;
 
-std::vector<Tile> tiles(Index rows, Index cols, bool upper_half) {
-  std::vector<Tile> list;
+std::vector<ClassicalTile> tiles(Index rows, Index cols, bool upper_half) {
+  std::vector<ClassicalTile> list;
   for (Index i = 0; i < rows; i += tile_size) {
     for (Index j = upper_half ? i : 0; j < cols; j += tile_size) {
       list.push_back({i, j, std::min(tile_size, rows - i), std::min(tile_size, cols - j)});
@@ -142,7 +142,7 @@ std::vector<Tile> tiles(Index rows, Index cols, bool upper_half) {
   return list;
 }
 
-std::vector<double> inner_products(const ScaledRows& x1, const ScaledRows& x2, const Tile& tile) {
+std::vector<double> inner_products(const ScaledRows& x1, const ScaledRows& x2, const ClassicalTile& tile) {
   std::vector<double> inner(static_cast<std::size_t>(tile.rows * tile.cols));
   const auto blas = [](Index n) { return static_cast<blasint>(n); };
   const blasint size = blas(x1.size());
@@ -166,7 +166,7 @@ Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const ScaledRows
   const auto list = tiles(x1.count(), x2.count(), symmetric);
   Pulse pulse(progress, static_cast<std::int64_t>(list.size()), "tiles");
   const auto fill_tile = [&](Index task) {
-    const Tile& tile = list[static_cast<std::size_t>(task)];
+    const ClassicalTile& tile = list[static_cast<std::size_t>(task)];
     std::vector<double> inner;
     if constexpr (Form::reads_inner) inner = inner_products(x1, x2, tile);
     for (Index i = tile.row; i < tile.row + tile.rows; ++i) {

@@ -22,11 +22,11 @@ struct Entry {
   bool degree;
 };
 
-constexpr std::array<Entry, 5> entries{{{Name::linear, "linear", false, false, false},
-                                        {Name::polynomial, "polynomial", true, true, true},
-                                        {Name::rbf, "rbf", true, false, false},
-                                        {Name::laplace, "laplace", true, false, false},
-                                        {Name::arccosine, "arccosine", false, false, true}}};
+constexpr std::array<Entry, 5> classical_entries{{{Name::linear, "linear", false, false, false},
+                                                  {Name::polynomial, "polynomial", true, true, true},
+                                                  {Name::rbf, "rbf", true, false, false},
+                                                  {Name::laplace, "laplace", true, false, false},
+                                                  {Name::arccosine, "arccosine", false, false, true}}};
 
 constexpr Index max_polynomial_degree = 1000;
 
@@ -37,13 +37,13 @@ std::string_view trim(std::string_view text) {
 }
 
 const Entry& find_entry(std::string_view name) {
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : classical_entries) {
     if (entry.text == name) return entry;
   }
   fail(Code::input, "classical kernel '{}' is unknown; expected linear, polynomial, rbf, laplace or arccosine", name);
 }
 
-const Entry& entry_of(Name name) { return entries[static_cast<std::size_t>(name)]; }
+const Entry& entry_of(Name name) { return classical_entries[static_cast<std::size_t>(name)]; }
 
 std::string arguments_of(const Entry& entry) {
   std::vector<std::string_view> names;

@@ -10,12 +10,8 @@ namespace widelimit {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Below this a team takes longer to start than one thread to finish.
 constexpr Index worth_a_team = 32'768;
-
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
 
 std::vector<double> picked(std::span<const double> from, std::span<const Index> position) {
   std::vector<double> result;
@@ -93,8 +89,8 @@ double ActiveSet<T>::room_down(Index k) const {
 template <std::floating_point T>
 void ActiveSet<T>::mark(Index k) {
   const double a = a_[at(k)];
-  up_[at(k)] = a >= upper_[at(k)] ? infinity : (a >= 0 ? epsilon_ : -epsilon_);
-  down_[at(k)] = a <= lower_[at(k)] ? -infinity : (a > 0 ? epsilon_ : -epsilon_);
+  up_[at(k)] = a >= upper_[at(k)] ? no_bound : (a >= 0 ? epsilon_ : -epsilon_);
+  down_[at(k)] = a <= lower_[at(k)] ? -no_bound : (a > 0 ? epsilon_ : -epsilon_);
 }
 
 template <std::floating_point T>
@@ -133,7 +129,7 @@ void ActiveSet<T>::advance(const cpu::Moves<T>& moves) {
 template <std::floating_point T>
 cpu::Best ActiveSet<T>::find_partner(const T* column) {
   cpu::Best found;
-  largest_ = -infinity;
+  largest_ = -no_bound;
   const auto pass = [&](Index begin, Index count, double& largest) {
     return cpu::partner(cpu::Growing<T>{column + begin, lead_.value, diagonal_[at(lead_.at)]}, diagonal_.data() + begin,
                         down_.data() + begin, gradient_.data() + begin, count, floor_, largest);

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace widelimit {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Largest of a·t − ½ridge·a² for 0 ≤ a ≤ bound.
 double one_sided_loss(double t, double bound, double ridge) {
@@ -20,7 +17,7 @@ double one_sided_loss(double t, double bound, double ridge) {
 
 /// The least yᵢ((Ka)ᵢ + b), with y = −p.
 double least_margin(const BoxProblem& problem, std::span<const double> product, double bias) {
-  double margin = infinity;
+  double margin = no_bound;
   for (std::size_t i = 0; i < product.size(); ++i) {
     if (problem.lower[i] == problem.upper[i]) continue;
     margin = std::min(margin, -problem.linear[i] * (product[i] + bias));
@@ -32,7 +29,7 @@ double least_margin(const BoxProblem& problem, std::span<const double> product, 
 
 double Objectives::gap() const {
   const double size = std::max(std::abs(primal), std::abs(dual));
-  if (std::isinf(primal)) return infinity;
+  if (std::isinf(primal)) return no_bound;
   return size == 0 ? 0 : std::max(0.0, primal - dual) / size;
 }
 

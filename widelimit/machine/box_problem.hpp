@@ -2,10 +2,14 @@
 
 #include "widelimit/base/types.hpp"
 
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace widelimit {
+
+/// The bound of a coefficient that has none.
+inline constexpr double no_bound = std::numeric_limits<double>::infinity();
 
 /// The dual of a kernel machine in the coefficients a of its decision function g = Ka + b:
 ///

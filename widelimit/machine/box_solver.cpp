@@ -18,10 +18,6 @@ struct BoxSolver::Worker {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
-
 /// Cycles, roughly, of a working set and of an exact step; only their ratio matters.
 double cost_of_step(Index active) { return 60 + 2.5 * static_cast<double>(active); }
 double cost_of_face(Index active, Index face) {
@@ -114,8 +110,8 @@ class Decomposition final : public BoxSolver::Worker {
   /// Half way between the slopes that still want to rise and those that want to fall; where one side is empty, the
   /// other.
   [[nodiscard]] double best_bias() const {
-    double least = infinity;
-    double largest = -infinity;
+    double least = no_bound;
+    double largest = -no_bound;
     for (std::size_t i = 0; i < gradient_.size(); ++i) {
       const double a = found_.a[i];
       if (a < problem_->upper[i]) least = std::min(least, gradient_[i] + (a >= 0 ? 1 : -1) * problem_->epsilon);

@@ -18,15 +18,15 @@ namespace {
 
 constexpr Index iteration_bound = 100'000;
 
-using Columns = std::vector<double>;
+using Sums = std::vector<double>;
 
-double& at(Columns& values, Index j) { return values[static_cast<std::size_t>(j)]; }
+double& entry(Sums& values, Index j) { return values[static_cast<std::size_t>(j)]; }
 
 /// aⱼᵀbⱼ for each column.
-Columns dots(const Matrix<double>& a, const Matrix<double>& b) {
-  Columns sums(static_cast<std::size_t>(a.cols()));
+Sums dots(const Matrix<double>& a, const Matrix<double>& b) {
+  Sums sums(static_cast<std::size_t>(a.cols()));
   for (Index i = 0; i < a.rows(); ++i) {
-    for (Index j = 0; j < a.cols(); ++j) at(sums, j) += a(i, j) * b(i, j);
+    for (Index j = 0; j < a.cols(); ++j) entry(sums, j) += a(i, j) * b(i, j);
   }
   return sums;
 }
@@ -39,8 +39,8 @@ Matrix<double> chosen_columns(const Matrix<double>& m, const std::vector<Index>&
   return result;
 }
 
-Columns chosen_of(const Columns& values, const std::vector<Index>& chosen) {
-  Columns result;
+Sums chosen_of(const Sums& values, const std::vector<Index>& chosen) {
+  Sums result;
   for (const Index j : chosen) result.push_back(values[static_cast<std::size_t>(j)]);
   return result;
 }
@@ -71,16 +71,16 @@ struct RidgeProduct {
 struct Recursion {
   Matrix<double> x;
   std::vector<Index> places;
-  Columns sizes;       ///< ‖bⱼ‖²
+  Sums sizes;          ///< ‖bⱼ‖²
   Matrix<double> r;    ///< b − A x
   Matrix<double> p;    ///< directions, empty before the first
-  Columns rz;          ///< rᵀz of the directions
+  Sums rz;             ///< rᵀz of the directions
   double largest = 0;  ///< ‖rⱼ‖/‖bⱼ‖ of the worst
 };
 
 /// Lets those go whose residual is small.
 void drop_finished(Recursion& s, double tolerance) {
-  const Columns squares = dots(s.r, s.r);
+  const Sums squares = dots(s.r, s.r);
   std::vector<Index> open;
   s.largest = 0;
   for (std::size_t j = 0; j < squares.size(); ++j) {
@@ -104,10 +104,10 @@ void drop_finished(Recursion& s, double tolerance) {
 void turn(Recursion& s, const Preconditioner& preconditioner) {
   Matrix<double> z(s.r.rows(), s.r.cols(), Content::unset);
   preconditioner.apply(s.r.view(), z.view());
-  Columns rz = dots(s.r, z);
+  Sums rz = dots(s.r, z);
   if (s.p.rows() > 0) {
     for (Index i = 0; i < z.rows(); ++i) {
-      for (Index j = 0; j < z.cols(); ++j) z(i, j) += at(rz, j) / at(s.rz, j) * s.p(i, j);
+      for (Index j = 0; j < z.cols(); ++j) z(i, j) += entry(rz, j) / entry(s.rz, j) * s.p(i, j);
     }
   }
   s.p = std::move(z);
@@ -117,16 +117,16 @@ void turn(Recursion& s, const Preconditioner& preconditioner) {
 /// x ← x + a p, r ← r − a A p; false where A is not positive along some p.
 bool advance(Recursion& s, const RidgeProduct& a) {
   const Matrix<double> ap = a(s.p);
-  const Columns curvature = dots(s.p, ap);
-  Columns steps;
+  const Sums curvature = dots(s.p, ap);
+  Sums steps;
   for (std::size_t j = 0; j < curvature.size(); ++j) {
     if (!(curvature[j] > 0) || !(s.rz[j] > 0)) return false;
     steps.push_back(s.rz[j] / curvature[j]);
   }
   for (Index i = 0; i < ap.rows(); ++i) {
     for (Index j = 0; j < ap.cols(); ++j) {
-      s.x(i, s.places[static_cast<std::size_t>(j)]) += at(steps, j) * s.p(i, j);
-      s.r(i, j) -= at(steps, j) * ap(i, j);
+      s.x(i, s.places[static_cast<std::size_t>(j)]) += entry(steps, j) * s.p(i, j);
+      s.r(i, j) -= entry(steps, j) * ap(i, j);
     }
   }
   return true;

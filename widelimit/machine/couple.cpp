@@ -9,8 +9,6 @@ namespace widelimit {
 
 namespace {
 
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
-
 /// Q_cc = Σ_{d≠c} r_dc², Q_cd = −r_dc r_cd.
 Matrix<double> coupling_matrix(const double* pairwise, Index classes) {
   Matrix<double> q(classes, classes);

@@ -16,8 +16,6 @@ namespace widelimit {
 
 namespace {
 
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
-
 /// With d_last = −Σ of the others: the quadratic form of the others alone.
 Matrix<double> reduced(const Matrix<double>& q) {
   const Index last = q.rows() - 1;

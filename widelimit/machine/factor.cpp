@@ -17,7 +17,7 @@ namespace {
 
 constexpr Index fill_rows = 64;
 /// Rows factored between two looks at the progress; large enough that products dominate.
-constexpr Index block = 1024;
+constexpr Index factor_block = 1024;
 
 int potrf(MatrixView<double> a) {
   const int n = lapack_size(a.rows);
@@ -113,8 +113,8 @@ template <std::floating_point T>
 Index factor_upper(MatrixView<T> a, Progress* progress) {
   Pulse pulse(progress, a.rows, "rows");
   const int stride = lapack_size(a.stride);
-  for (Index begin = 0; begin < a.rows; begin += block) {
-    const Index size = std::min(block, a.rows - begin);
+  for (Index begin = 0; begin < a.rows; begin += factor_block) {
+    const Index size = std::min(factor_block, a.rows - begin);
     const Index rest = a.rows - begin - size;
     const int info = potrf(a.block(begin, begin, size, size));
     if (info != 0) return begin + std::max(info, 1);

@@ -20,7 +20,7 @@ namespace widelimit {
 namespace {
 
 /// Test points solved for at a time.
-constexpr Index strip = 256;
+constexpr Index variance_strip = 256;
 
 double log_likelihood(MatrixView<const double> targets, const Matrix<double>& alpha, Index output,
                       double log_determinant) {
@@ -99,8 +99,8 @@ Posterior GaussianProcess::posterior(const AnyView& test_by_train, std::span<con
   Posterior result{decision(fit_, test_by_train), std::vector<double>(test_diagonal.begin(), test_diagonal.end())};
   const BlasTeam team(threads_);
   const Index n = factor_.rows();
-  for (Index begin = 0; begin < tests; begin += strip) {
-    Matrix<double> columns(n, std::min(strip, tests - begin), Content::unset);
+  for (Index begin = 0; begin < tests; begin += variance_strip) {
+    Matrix<double> columns(n, std::min(variance_strip, tests - begin), Content::unset);
     transpose_strip(test_by_train, begin, columns.view());
     solve_upper<double>(factor_.view(), true, columns.view());
     for (Index i = 0; i < n; ++i) {

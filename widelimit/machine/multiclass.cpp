@@ -17,8 +17,6 @@ namespace {
 /// Samples up to which a second Gram matrix, sorted by class, is worth its memory.
 constexpr Index most_sorted = 16'384;
 
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
-
 std::vector<std::vector<Index>> members_of(std::span<const Index> labels, Index classes) {
   if (classes < 2) fail(Code::input, "a classifier needs two classes or more, not {}", classes);
   std::vector<std::vector<Index>> members(at(classes));

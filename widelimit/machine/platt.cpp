@@ -12,8 +12,6 @@ namespace widelimit {
 
 namespace {
 
-std::size_t at(Index k) { return static_cast<std::size_t>(k); }
-
 /// Negative log-likelihood Σ log(1 + e^z) − (1 − t)z with z = slope·g + offset.
 double loss_at(const Sigmoid& s, std::span<const double> g, std::span<const double> targets) {
   double sum = 0;

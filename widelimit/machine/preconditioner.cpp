@@ -15,8 +15,8 @@ namespace widelimit {
 
 namespace {
 
-constexpr Index block = 64;
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr Index pivot_block = 64;
+constexpr double pivot_rounding = std::numeric_limits<double>::epsilon();
 /// Least c′ beside the trace: L (c′I + LᵀL)⁻¹ Lᵀ v comes within c′/‖L‖² of v, and the difference must have digits.
 constexpr double least_share = 1e-10;
 
@@ -66,8 +66,8 @@ Preconditioner::Preconditioner(const GramProduct& k, std::span<const double> sca
   const Index wanted = std::min(options.rank, k.samples());
   l_ = Matrix<double>(k.samples(), std::max<Index>(wanted, 1));
   Pulse pulse(options.progress, wanted, "columns of the preconditioner");
-  while (rank_ < wanted && sum_of(left) > static_cast<double>(k.samples()) * epsilon * trace) {
-    if (!grow(k, left, std::min(block, wanted - rank_))) break;
+  while (rank_ < wanted && sum_of(left) > static_cast<double>(k.samples()) * pivot_rounding * trace) {
+    if (!grow(k, left, std::min(pivot_block, wanted - rank_))) break;
     pulse.at(rank_);
   }
   shift_ = shift + sum_of(left) / static_cast<double>(k.samples());

@@ -12,7 +12,7 @@ namespace widelimit {
 
 namespace {
 
-constexpr Index strip = 256;
+constexpr Index product_strip = 256;
 
 void multiply_rows(MatrixView<const double> k, MatrixView<const double> v, MatrixView<double> out) {
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, lapack_size(k.rows), lapack_size(v.cols), lapack_size(k.cols),
@@ -21,9 +21,9 @@ void multiply_rows(MatrixView<const double> k, MatrixView<const double> v, Matri
 }
 
 void multiply_in_strips(MatrixView<const float> k, MatrixView<const double> v, MatrixView<double> out) {
-  Matrix<double> rows(std::min(strip, k.rows), k.cols, Content::unset);
-  for (Index begin = 0; begin < k.rows; begin += strip) {
-    const Index count = std::min(strip, k.rows - begin);
+  Matrix<double> rows(std::min(product_strip, k.rows), k.cols, Content::unset);
+  for (Index begin = 0; begin < k.rows; begin += product_strip) {
+    const Index count = std::min(product_strip, k.rows - begin);
     for (Index i = 0; i < count; ++i) std::copy_n(k.row(begin + i), k.cols, rows.view().row(i));
     multiply_rows(rows.view().block(0, 0, count, k.cols), v, out.block(begin, 0, count, out.cols));
   }

@@ -22,7 +22,7 @@ namespace widelimit {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double path_rounding = std::numeric_limits<double>::epsilon();
 
 /// What is common to all λ.
 struct Path {
@@ -51,7 +51,8 @@ void eliminate_bias(const Path& path, ShiftedInverse& inverse, std::vector<doubl
   for (Index i = 0; i < x.rows(); ++i) {
     double& own = inverse.diagonal[static_cast<std::size_t>(i)];
     const double rest = own - x(i, outputs) * x(i, outputs) / below;
-    own = rest > static_cast<double>(x.rows()) * epsilon * own ? rest : 0.0;  // 0: nobody is left to fit a bias to
+    own =
+        rest > static_cast<double>(x.rows()) * path_rounding * own ? rest : 0.0;  // 0: nobody is left to fit a bias to
   }
 }
 
@@ -93,7 +94,7 @@ RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
   if (!inverse.positive_definite) return point;
   Summary& summary = point.fit.summary;
   summary.condition = condition(path, lambda, inverse);
-  inverse.positive_definite = *summary.condition * epsilon < 1;
+  inverse.positive_definite = *summary.condition * path_rounding < 1;
   if (!inverse.positive_definite) return point;
   if (path.bias) eliminate_bias(path, inverse, point.fit.bias);
   for (Index i = 0; i < path.targets.rows; ++i) {
@@ -119,7 +120,7 @@ void check_lambdas(std::span<const double> lambdas) {
 void tell_cure(const Path& path, const BandForm& form, RidgePath& result) {
   const double ulp = std::holds_alternative<MatrixView<const float>>(path.k)
                          ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                         : epsilon;
+                         : path_rounding;
   const Indefinite found = diagnosis(0, smallest_eigenvalue(form), path.norm, form.samples(), ulp);
   for (RidgePoint& point : result.points) {
     if (point.loo_error) continue;

@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace widelimit {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 BoxProblem dual_of(const BinaryProblem& binary, double lambda, SvmLoss loss, bool bias) {
   const std::size_t n = binary.labels.size();
@@ -25,7 +22,7 @@ BoxProblem dual_of(const BinaryProblem& binary, double lambda, SvmLoss loss, boo
   for (std::size_t i = 0; i < n; ++i) {
     const double y = binary.labels[i];
     const double weight = binary.weights.empty() ? 1 : binary.weights[i];
-    const double bound = loss == SvmLoss::hinge ? weight / lambda : (weight > 0 ? infinity : 0);
+    const double bound = loss == SvmLoss::hinge ? weight / lambda : (weight > 0 ? no_bound : 0);
     problem.linear[i] = -y;
     problem.upper[i] = y > 0 ? bound : 0;
     problem.lower[i] = y > 0 ? 0 : -bound;
@@ -39,7 +36,7 @@ BoxProblem dual_of(const BinaryProblem& binary, double lambda, SvmLoss loss, boo
 void rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<double>& product) {
   double curvature = 0;
   double slope = 0;
-  double room = infinity;
+  double room = no_bound;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i] == 0) continue;
     curvature += a[i] * (product[i] + problem.ridge_at(static_cast<Index>(i)) * a[i]);

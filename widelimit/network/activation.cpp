@@ -17,28 +17,28 @@ namespace widelimit {
 
 namespace {
 
-constexpr std::array<std::string_view, 21> names{"relu",
-                                                 "leaky_relu",
-                                                 "abs",
-                                                 "erf",
-                                                 "gelu",
-                                                 "sin",
-                                                 "cos",
-                                                 "sign",
-                                                 "exp",
-                                                 "gaussian",
-                                                 "rbf",
-                                                 "monomial",
-                                                 "rectified_monomial",
-                                                 "hermite",
-                                                 "polynomial",
-                                                 "identity",
-                                                 "tanh",
-                                                 "sigmoid",
-                                                 "swish",
-                                                 "softplus",
-                                                 "custom"};
-static_assert(names.size() == static_cast<std::size_t>(Phi::custom) + 1);
+constexpr std::array<std::string_view, 21> phi_names{"relu",
+                                                     "leaky_relu",
+                                                     "abs",
+                                                     "erf",
+                                                     "gelu",
+                                                     "sin",
+                                                     "cos",
+                                                     "sign",
+                                                     "exp",
+                                                     "gaussian",
+                                                     "rbf",
+                                                     "monomial",
+                                                     "rectified_monomial",
+                                                     "hermite",
+                                                     "polynomial",
+                                                     "identity",
+                                                     "tanh",
+                                                     "sigmoid",
+                                                     "swish",
+                                                     "softplus",
+                                                     "custom"};
+static_assert(phi_names.size() == static_cast<std::size_t>(Phi::custom) + 1);
 
 struct Registry {
   std::shared_mutex mutex;
@@ -107,7 +107,7 @@ double evaluate_custom(const std::string& name, double x) {
 
 }  // namespace
 
-std::string_view to_string(Phi phi) { return names[static_cast<std::size_t>(phi)]; }
+std::string_view to_string(Phi phi) { return phi_names[static_cast<std::size_t>(phi)]; }
 
 void register_activation(const std::string& name, Function function) {
   if (!is_word(name)) {

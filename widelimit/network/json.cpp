@@ -58,7 +58,7 @@ std::optional<Value> read_value(const Parameter& parameter, const Json& json) {
   return std::nullopt;
 }
 
-class Reader {
+class JsonReader {
  public:
   Layers series(const Json& list, const std::string& prefix, Index nesting) {
     if (!list.is_array()) {
@@ -160,7 +160,7 @@ Json write_layers(const Layers& layers) {
 }  // namespace
 
 Network Network::from_json(const nlohmann::json& list) {
-  Network network{Reader().series(list, "", 0)};
+  Network network{JsonReader().series(list, "", 0)};
   if (network.layers.empty()) fail(Code::input, "network JSON: the network is empty; expected at least one layer");
   return network;
 }

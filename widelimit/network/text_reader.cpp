@@ -38,9 +38,9 @@ std::string names_of(const std::vector<const Parameter*>& parameters) {
   return names.empty() ? "no arguments" : names;
 }
 
-class Reader {
+class TextReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit TextReader(std::string_view text) : text_(text) {}
 
   Layers whole() {
     Layers layers = series(0);
@@ -120,7 +120,7 @@ class Reader {
     for (const Preset& candidate : list_presets()) known.push_back(candidate.name);
     known.push_back("repeat");
     const std::string nearest = suggestion(name, known);
-    error(start, "unknown layer '{}'{}", name,
+    error(start, "unknown layer '{}'{}", name.substr(0, 40),
           nearest.empty() ? fmt::format("; layers and presets are {}", fmt::join(known, ", ")) : nearest);
   }
 
@@ -217,7 +217,7 @@ class Reader {
     if (known == call.parameters.end()) {
       std::vector<std::string_view> names;
       for (const Parameter* parameter : call.parameters) names.push_back(parameter->name);
-      error(start, "'{}' has no argument '{}'; it takes {}{}", call.name, name, names_of(call.parameters),
+      error(start, "'{}' has no argument '{}'; it takes {}{}", call.name, name.substr(0, 40), names_of(call.parameters),
             suggestion(name, names));
     }
     const Parameter& parameter = **known;
@@ -249,6 +249,6 @@ class Reader {
 
 }  // namespace
 
-Layers read_text(std::string_view text) { return Reader(text).whole(); }
+Layers read_text(std::string_view text) { return TextReader(text).whole(); }
 
 }  // namespace widelimit
