@@ -1,4 +1,4 @@
-#include "tests/app/program.hpp"
+#include "tests/app/pages.hpp"
 
 #include "widelimit/network/network.hpp"
 #include "widelimit/report/gnuplot.hpp"
@@ -15,13 +15,6 @@ nlohmann::json results(const Folder& folder, Words words) {
   const Finished run = folder.widelimit(words);
   EXPECT_EQ(run.status, 0) << run.err;
   return run.record()["results"];
-}
-
-/// Status 77 of the opener: no Chromium on this machine.
-void expect_page_opens(const Folder& folder, const std::string& page, int figures) {
-  const Finished opened = folder.run({"python3", WIDELIMIT_OPEN_PAGE, page, "--figures", std::to_string(figures)});
-  if (opened.status == 77) GTEST_SKIP() << opened.out;
-  EXPECT_EQ(opened.status, 0) << opened.out << opened.err;
 }
 
 TEST(Doctor, NamesBackEndsAndData) {
