@@ -134,13 +134,13 @@ Illustration error_by_lambda(const std::vector<LambdaPath>& paths, const std::st
     const TunePoint& point = path.points.at(chosen->second);
     if (const auto error = point.error()) {
       lines.push_back({.name = "chosen", .x = {point.lambda}, .y = {*error}, .stroke = Stroke::rings});
-      picture.caption =
-          fmt::format("Chosen: λ = {:.4g}, {} error {:.4g} ({}).", point.lambda, method, *error, path.name);
+      const std::string kernel = paths.size() == 1 ? "" : fmt::format(" ({})", path.name);
+      picture.caption = fmt::format("Chosen: λ = {:.4g}, {} error {:.4g}{}.", point.lambda, method, *error, kernel);
     }
   }
-  picture.figure =
-      curves(lines, {.title = "Error by λ", .x_label = "λ", .y_label = "error", .x_scale = AxisScale::log});
-  picture.alt = "Error by λ on a logarithmic axis. " + picture.caption;
+  const std::string title = paths.size() == 1 ? "Error by λ, " + paths.front().name : "Error by λ";
+  picture.figure = curves(lines, {.title = title, .x_label = "λ", .y_label = "error", .x_scale = AxisScale::log});
+  picture.alt = title + " on a logarithmic axis. " + picture.caption;
   return picture;
 }
 
