@@ -9,7 +9,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 Words small_machines(const Words& more) {
-  Words words{"experiment", "mnist-machines", "--samples", "150", "--ten-samples", "200"};
+  Words words{"experiment", "mnist-machines", "--samples", "150", "--ten-samples", "200", "--threads", "1"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
