@@ -31,7 +31,7 @@ $(stamp): $(python_sources) | configure
 test: build            ## all tests; the last line counts them
 	@scripts/test.sh release
 
-demo: build            ## kernels of a few networks on the embedded digits, and a report page
+demo: build            ## kernels and machines on the embedded digits, and a report page
 	@scripts/demo.sh
 
 lint: configure        ## format, clang-tidy, tree rules, Python

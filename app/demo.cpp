@@ -1,3 +1,4 @@
+#include "app/demo_machines.hpp"
 #include "app/interrupt.hpp"
 #include "app/options.hpp"
 #include "app/outcome.hpp"
@@ -105,20 +106,34 @@ void add(Show& show, const Exhibit& exhibit, const CommonOptions& options, const
   }
 }
 
-Page page_of(const Show& show) {
+void add_machines(Page& page, const MachineShow& show) {
+  page.section("Machines on the tangent kernel of three hidden layers").table(show.table);
+  page.paragraph(fmt::format(
+      "A support vector machine by pairs of digits and ridge regression on ten targets learn from {} images, which "
+      "also "
+      "choose λ: ridge by its exact leave-one-out error, from one factorisation for all λ. The accuracy is that on {} "
+      "other images.",
+      show.train, show.test));
+  page.figures(show.paths).figures(show.confusion);
+}
+
+Page page_of(const Show& show, const MachineShow& machines) {
   Page page(
       "Infinitely wide networks on handwritten digits",
       "Kernels of networks with infinitely many hidden units, computed exactly on 8×8 images of digits: NNGP (the "
-      "network at birth) and NTK (the network in training), beside two classical kernels.");
+      "network at birth) and NTK (the network in training), beside two classical kernels; and what kernel machines "
+      "learn on them.");
   double best = 0;
   for (const auto& row : show.table.rows) best = std::max(best, std::get<double>(row.back()));
   page.highlights({{"kernels", fmt::format("{}", show.table.rows.size())},
                    {"pairs of images", fmt::format("{:.0f} thousand", show.pairs / 1000)},
-                   {"best neighbour accuracy", fmt::format("{:.1f} %", 100 * best)}});
+                   {"best neighbour accuracy", fmt::format("{:.1f} %", 100 * best)},
+                   {"best machine accuracy", fmt::format("{:.1f} %", 100 * machines.best_accuracy)}});
   page.section("In numbers").table(show.table);
   page.paragraph(
       "Effective dimension is (Σλ)²/Σλ². Alignment with the classes is ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖). Neighbours is the share of "
       "images whose nearest other image, as the kernel measures distance, shows the same digit.");
+  add_machines(page, machines);
   page.section("Spectra").figures(
       {spectrum_curves(show.tangent, "NTK and classical kernels, λ/Σλ"), spectrum_curves(show.process, "NNGP, λ/Σλ")});
   page.paragraph(
@@ -149,21 +164,26 @@ void run(const CommonOptions& options, const std::filesystem::path& folder) {
   const auto start = std::chrono::steady_clock::now();
   Show show;
   for (const Exhibit& exhibit : exhibits()) add(show, exhibit, options, *backend);
+  const MachineShow machines = show_machines(options, *backend);
   stop_if_interrupted();
-  page_of(show).write(path);
+  page_of(show, machines).write(path);
   Record record("demo");
   record.seed = options.seed;
   record.settings = {{"data", "digits"}, {"out", folder.string()}};
   record.ran_on(*backend, parse_precision(options.precision));
   record.timings.emplace_back("all", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  record.results = {{"kernels", show.results}, {"report", path.string()}};
-  deliver(options, record, table_text(show.table) + "\n" + path.string() + "\n");
+  record.results = {{"kernels", show.results},
+                    {"network", machines.network},
+                    {"machines", machines.results},
+                    {"report", path.string()}};
+  deliver(options, record, table_text(show.table) + "\n" + table_text(machines.table) + "\n" + path.string() + "\n");
 }
 
 }  // namespace
 
 void add_demo(Program& program) {
-  auto* verb = program.cli.add_subcommand("demo", "Kernels of a few networks on digits, as a page of figures");
+  auto* verb = program.cli.add_subcommand(
+      "demo", "Kernels of a few networks on digits and machines on them, as a page of figures");
   const auto options = std::make_shared<CommonOptions>();
   const auto folder = std::make_shared<std::string>("widelimit-demo");
   verb->add_option("--out", *folder, "Folder of the page")->type_name("DIR")->capture_default_str();

@@ -1,8 +1,21 @@
 #include "app/scores.hpp"
 
+#include "widelimit/analysis/margins.hpp"
+
 #include <fmt/format.h>
 
 namespace widelimit::app {
+
+namespace {
+
+/// How well the one output of a machine of two classes orders samples.
+std::optional<Roc> roc_of(const Matrix<double>& decisions, const std::vector<Index>& labels) {
+  std::vector<bool> second;
+  for (const Index label : labels) second.push_back(label == 1);
+  return roc({decisions.data(), labels.size()}, second);
+}
+
+}  // namespace
 
 std::optional<Score> score(Scheme scheme, Index classes, const Matrix<double>& decisions, const Dataset& data) {
   Score result;
@@ -25,12 +38,15 @@ std::optional<Score> score(Scheme scheme, Index classes, const Matrix<double>& d
     result.correct += told[i] == data.labels[i] ? 1 : 0;
     ++result.confusion[static_cast<std::size_t>(data.labels[i])][static_cast<std::size_t>(told[i])];
   }
+  result.margins = margins(scheme, classes, decisions.view(), data.labels);
+  if (scheme == Scheme::sign) result.roc = roc_of(decisions, data.labels);
   return result;
 }
 
 std::string score_text(const Score& score) {
   if (score.squared_error) return fmt::format("mean squared error {:.4g}", *score.squared_error);
-  return fmt::format("accuracy {:.4f} ({} of {})", score.accuracy(), score.correct, score.samples);
+  const std::string area = score.roc ? fmt::format(", AUC {:.6g}", score.roc->area) : "";
+  return fmt::format("accuracy {:.4f} ({} of {})", score.accuracy(), score.correct, score.samples) + area;
 }
 
 nlohmann::ordered_json score_json(const Score& score) {
@@ -40,6 +56,7 @@ nlohmann::ordered_json score_json(const Score& score) {
   } else {
     json["accuracy"] = score.accuracy();
     json["correct"] = score.correct;
+    if (score.roc) json["auc"] = score.roc->area;
     json["confusion"] = score.confusion;
   }
   return json;

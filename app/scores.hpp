@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/analysis/roc.hpp"
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/report/table.hpp"
@@ -18,6 +19,8 @@ struct Score {
   Index correct = 0;                          ///< classes
   std::optional<double> squared_error;        ///< numbers: mean of (y − g)²
   std::vector<std::vector<Index>> confusion;  ///< [true class][told class]
+  std::optional<Roc> roc;                     ///< two classes, both of which occur
+  std::vector<double> margins;                ///< of each sample; classes
 
   [[nodiscard]] double accuracy() const {
     return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples);
@@ -28,7 +31,7 @@ struct Score {
 [[nodiscard]] std::optional<Score> score(Scheme scheme, Index classes, const Matrix<double>& decisions,
                                          const Dataset& data);
 
-/// "accuracy 0.9861 (1229 of 1247)" or "mean squared error 0.12".
+/// "accuracy 0.9861 (1229 of 1247)", of two classes with ", AUC 0.9987", or "mean squared error 0.12".
 [[nodiscard]] std::string score_text(const Score& score);
 [[nodiscard]] nlohmann::ordered_json score_json(const Score& score);
 [[nodiscard]] nlohmann::ordered_json summary_json(const Summary& summary);

@@ -54,12 +54,12 @@ std::vector<TunePoint> tune_on(const AnyView& k, const Dataset& data, const Tune
 }
 
 /// Every depth and every number of frozen layers of one network, its kernels from one pass.
-std::vector<Candidate> tune_sweep(const TuneChoice& choice, const Dataset& data, const Backend& backend) {
+std::vector<LambdaPath> tune_sweep(const TuneChoice& choice, const Dataset& data, const Backend& backend) {
   ProgressBar bar(choice.common);
   const Network network = Network::parse(choice.networks.front());
   const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, backend);
   const TuneOptions options = tune_options(choice, &bar);
-  std::vector<Candidate> candidates;
+  std::vector<LambdaPath> candidates;
   for (Index depth = 0; depth <= all.hidden_layers; ++depth) {
     for (Index frozen = 0; frozen <= depth; ++frozen) {
       const Index place = (depth * (all.hidden_layers + 1) + frozen) * all.count;
@@ -71,12 +71,12 @@ std::vector<Candidate> tune_sweep(const TuneChoice& choice, const Dataset& data,
   return candidates;
 }
 
-std::vector<Candidate> tune_networks(const TuneChoice& choice, const Dataset& data, const Backend& backend) {
+std::vector<LambdaPath> tune_networks(const TuneChoice& choice, const Dataset& data, const Backend& backend) {
   ProgressBar bar(choice.common);
   const TuneOptions options = tune_options(choice, &bar);
   const Kind kind = parse_kind(choice.kind);
   if (kind == Kind::both) fail(Code::usage, "--kind {}: a machine has one kernel, ntk or nngp", choice.kind);
-  std::vector<Candidate> candidates;
+  std::vector<LambdaPath> candidates;
   for (const std::string& text : choice.networks) {
     const Gram found =
         gram(Network::parse(text), data.view(), {kind, parse_precision(choice.common.precision), &bar}, backend);
@@ -86,7 +86,7 @@ std::vector<Candidate> tune_networks(const TuneChoice& choice, const Dataset& da
 }
 
 /// The candidate and its point with the least error.
-std::pair<std::size_t, std::size_t> best_of(const std::vector<Candidate>& candidates) {
+std::pair<std::size_t, std::size_t> best_of(const std::vector<LambdaPath>& candidates) {
   std::vector<TunePoint> bests;
   std::vector<std::pair<std::size_t, std::size_t>> places;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
@@ -100,26 +100,28 @@ std::pair<std::size_t, std::size_t> best_of(const std::vector<Candidate>& candid
   return places[*best];
 }
 
-Table candidates_table(const std::vector<Candidate>& candidates) {
+Table candidates_table(const std::vector<LambdaPath>& candidates) {
   const bool classes = candidates.front().points.front().misclassified.has_value();
-  Table table{.columns = {"kernel", "lambda", classes ? "error rate" : "squared error"}};
-  for (const Candidate& candidate : candidates) {
+  Table table{.columns = {"kernel", "lambda", classes ? "error rate" : "squared error", "in training"}};
+  for (const LambdaPath& candidate : candidates) {
     for (const TunePoint& point : candidate.points) {
-      const auto error = point.error();
-      table.rows.push_back({candidate.name, fmt::format("{:.3g}", point.lambda), error ? Cell(*error) : Cell()});
+      const auto cell = [](std::optional<double> error) { return error ? Cell(*error) : Cell(); };
+      table.rows.push_back(
+          {candidate.name, fmt::format("{:.3g}", point.lambda), cell(point.error()), cell(point.training_error())});
     }
   }
   return table;
 }
 
-nlohmann::ordered_json candidates_json(const std::vector<Candidate>& candidates) {
+nlohmann::ordered_json candidates_json(const std::vector<LambdaPath>& candidates) {
   auto json = nlohmann::ordered_json::array();
-  for (const Candidate& candidate : candidates) {
+  for (const LambdaPath& candidate : candidates) {
     nlohmann::ordered_json points = nlohmann::ordered_json::array();
     for (const TunePoint& point : candidate.points) {
       nlohmann::ordered_json entry{{"lambda", point.lambda}};
       if (point.misclassified) entry["misclassified"] = *point.misclassified;
       if (point.squared_error) entry["squared_error"] = *point.squared_error;
+      if (const auto training = point.training_error()) entry["training_error"] = *training;
       if (point.unsolved > 0) entry["unsolved"] = point.unsolved;
       points.push_back(std::move(entry));
     }
@@ -134,7 +136,7 @@ void run_tune(const TuneChoice& choice) {
   const auto backend = choice.common.make_backend();
   const DataRequest request = choice.data.parsed();
   const Dataset data = load_train_test(request).train;
-  const std::vector<Candidate> candidates =
+  const std::vector<LambdaPath> candidates =
       choice.sweep ? tune_sweep(choice, data, *backend) : tune_networks(choice, data, *backend);
   const auto [chosen, place] = best_of(candidates);
   const TunePoint& best = candidates[chosen].points[place];
@@ -150,16 +152,16 @@ void run_tune(const TuneChoice& choice) {
   record.seed = choice.common.seed;
   record.ran_on(*backend, parse_precision(choice.common.precision));
   const bool leave_one_out = parse_machine(choice.machine) == Machine::ridge;
-  record.results["method"] = leave_one_out ? "leave-one-out" : fmt::format("{} folds", choice.folds);
+  const std::string method = leave_one_out ? "leave-one-out" : fmt::format("{} folds", choice.folds);
+  record.results["method"] = method;
   record.results["candidates"] = candidates_json(candidates);
   record.results["best"] = {{"kernel", candidates[chosen].name}, {"lambda", best.lambda}, {"error", *best.error()}};
   const Table table = candidates_table(candidates);
-  const std::string sentence =
-      fmt::format("best by {}: {}, --lambda {:.6g}, error {:.4g}", record.results["method"].get<std::string>(),
-                  candidates[chosen].name, best.lambda, *best.error());
+  const std::string sentence = fmt::format("best by {}: {}, --lambda {:.6g}, error {:.4g}", method,
+                                           candidates[chosen].name, best.lambda, *best.error());
   std::string words = table_text(table) + sentence + "\n";
   if (choice.common.report) {
-    write_tune_page(*choice.common.report, sentence, candidates, table, record.settings);
+    write_tune_page(*choice.common.report, sentence, candidates, method, {chosen, place}, table, record.settings);
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

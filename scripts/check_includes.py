@@ -1,7 +1,7 @@
 """Rules of the tree that a compiler does not know. Prints each breach as file:line: what; exits 1 where there is one.
 
 - Includes go one way between the rooms: a room may include itself and what stands to its left in ROOMS.
-- The library includes nothing of app/, bench/, tests/ or python/.
+- The library includes nothing of app/, experiments/, bench/, tests/ or python/.
 - Conditional compilation only under widelimit/backend/.
 - Nothing longer than MAX_LINES, no notes of unfinished work, no paths of one machine.
 """
@@ -39,7 +39,7 @@ def check_include(path, header):
         return None
     if here not in ROOMS:
         return f"room '{here}' is not in the list of rooms"
-    if header.split("/")[0] in {"app", "bench", "tests", "python"}:
+    if header.split("/")[0] in {"app", "experiments", "bench", "tests", "python"}:
         return f"the library includes {header}, which stands outside it"
     if there is None:
         return None

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("widelimit", "app", "bench")
+FOLDERS = ("widelimit", "app", "experiments", "bench")
 
 
 def dependencies(build):

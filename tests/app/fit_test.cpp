@@ -128,20 +128,6 @@ TEST(Tune, ChoosesALambdaAndADepth) {
   EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--train", "digits", "--lambdas", "0"}).status, 3);
 }
 
-TEST(Fit, EveryVerbOfMachinesHasItsPage) {
-  const Folder folder;
-  ASSERT_EQ(folder.widelimit(fit_words("svm", {"--report", "fit.html"})).status, 0);
-  ASSERT_EQ(folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--limit", "30", "--report", "p.html"})
-                .status,
-            0);
-  ASSERT_EQ(folder
-                .widelimit({"tune", "--network", "fc:1", "--train", "digits", "--limit", "60", "--lambdas", "0.01,1",
-                            "--report", "tune.html"})
-                .status,
-            0);
-  EXPECT_EQ(folder.names(), (Words{"fit.html", "m.h5", "p.html", "tune.html"}));
-}
-
 TEST(Predict, RefusesOtherFeaturesAndDamagedModels) {
   const Folder folder;
   ASSERT_EQ(folder.widelimit(fit_words("svm")).status, 0);

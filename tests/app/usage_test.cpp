@@ -18,6 +18,8 @@ const std::vector<Words> all_verbs = {{},
                                       {"network", "list"},
                                       {"network", "show"},
                                       {"kernel"},
+                                      {"experiment"},
+                                      {"experiment", "list"},
                                       {"demo"}};
 
 /// One message, and no more, on standard error.

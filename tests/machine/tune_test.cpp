@@ -70,10 +70,44 @@ TEST(Tune, AsManyFoldsAsSamplesLeaveEachOut) {
   // ε = 0 and a λ that bounds no coefficient: the interpolant, which regression is too.
   const auto svr = tune_values(
       k.view(), line.y,
-      {.machine = {.machine = Machine::svr, .epsilon = 0, .tolerance = 1e-10}, .lambdas = {1e-7}, .folds = 12});
+      {.machine = {.machine = Machine::svr, .epsilon = 0, .tolerance = 1e-8}, .lambdas = {1e-4}, .folds = 12});
   const auto regression =
       tune_values(k.view(), line.y, {.machine = {.machine = Machine::regression}, .lambdas = {1}, .folds = 12});
+  ASSERT_TRUE(svr[0].squared_error);
   EXPECT_NEAR(*svr[0].squared_error, *regression[0].squared_error, 1e-3 * *regression[0].squared_error);
+}
+
+TEST(Tune, TellsTheErrorInTraining) {
+  const Line line = noisy_line(23);
+  const Matrix<double> k = line_kernel(line.x);
+  const TuneOptions ridge{.machine = {.machine = Machine::ridge, .bias = true}, .lambdas = {1e-3, 30}};
+  const auto squared_error = [&](const Fit& fit, const Matrix<double>& gram, const std::vector<double>& y) {
+    const Matrix<double> g = decision(fit, gram.view());
+    double sum = 0;
+    for (Index i = 0; i < g.rows(); ++i) sum += std::pow(y[static_cast<std::size_t>(i)] - g(i, 0), 2);
+    return sum / static_cast<double>(y.size());
+  };
+  for (const TunePoint& point : tune_values(k.view(), line.y, ridge)) {
+    const Fit fit = fit_ridge(k.view(), {line.y.data(), 23, 1, 1}, {.lambda = point.lambda, .bias = true});
+    ASSERT_TRUE(point.training_squared_error);
+    EXPECT_NEAR(*point.training_squared_error, squared_error(fit, k, line.y), 1e-12);
+  }
+  // As many folds as samples: the mean over the machines that each leave one out.
+  const TuneOptions svr{.machine = {.machine = Machine::svr, .tolerance = 1e-12}, .lambdas = {0.5}, .folds = 23};
+  const TunePoint point = tune_values(k.view(), line.y, svr)[0];
+  double mean = 0;
+  for (std::size_t out = 0; out < line.x.size(); ++out) {
+    std::vector<double> x = line.x;
+    std::vector<double> y = line.y;
+    x.erase(x.begin() + static_cast<std::ptrdiff_t>(out));
+    y.erase(y.begin() + static_cast<std::ptrdiff_t>(out));
+    const Matrix<double> rest = line_kernel(x);
+    const Trained trained =
+        train_values(rest.view(), {y.data(), 22, 1, 1}, {.machine = Machine::svr, .lambda = 0.5, .tolerance = 1e-12});
+    mean += squared_error(trained.fit, rest, y) / 23;
+  }
+  ASSERT_TRUE(point.training_error());
+  EXPECT_NEAR(*point.training_error(), mean, 1e-6);
 }
 
 TEST(Tune, EveryClassifierLearnsTheLine) {
@@ -99,6 +133,21 @@ TEST(Tune, RefusesWhatCannotBeTried) {
   refused({.machine = {.machine = Machine::svr}, .lambdas = {1}, .folds = 7});
   const std::vector<Index> lonely{0, 0, 0, 0, 0, 1};
   EXPECT_THROW((void)tune_classes(k.view(), lonely, 2, {.lambdas = {1}, .folds = 2}), Error);
+}
+
+TEST(Tune, MisclassifiesInTrainingWhatTheMachineDoes) {
+  const Line line = noisy_line(37);
+  const Matrix<double> k = line_kernel(line.x);
+  const TuneOptions options{.machine = {.machine = Machine::ridge}, .lambdas = {1e-6, 20}};
+  for (const TunePoint& point : tune_classes(k.view(), line.labels, 2, options)) {
+    const Trained trained =
+        train_classes(k.view(), line.labels, 2, {.machine = Machine::ridge, .lambda = point.lambda});
+    const auto told = classes_of(trained.scheme, 2, decision(trained.fit, k.view()).view());
+    double missed = 0;
+    for (std::size_t i = 0; i < told.size(); ++i) missed += told[i] == line.labels[i] ? 0 : 1.0 / 37;
+    ASSERT_TRUE(point.training_misclassified);
+    EXPECT_NEAR(*point.training_misclassified, missed, 1e-12);
+  }
 }
 
 TEST(LogarithmicGrid, HasItsEnds) {

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/machine/leave_one_out.hpp"
 #include "widelimit/machine/ridge_path.hpp"
 
 #include <algorithm>
@@ -85,6 +86,15 @@ std::vector<double> lambdas_of(const TuneOptions& options) {
   return without_lambda(options.machine.machine) ? std::vector<double>{options.lambdas.front()} : options.lambdas;
 }
 
+/// Kα + b on the samples fitted to is y − λα/2, since (K + λ/2·I)α = y − b: no product with K.  [mathematics §2]
+Matrix<double> fitted_by_ridge(MatrixView<const double> targets, const RidgePoint& point) {
+  Matrix<double> g(targets.rows, targets.cols, Content::unset);
+  for (Index i = 0; i < g.rows(); ++i) {
+    for (Index j = 0; j < g.cols(); ++j) g(i, j) = targets(i, j) - point.lambda / 2 * point.fit.alpha(i, j);
+  }
+  return g;
+}
+
 std::vector<TunePoint> ridge_points(const AnyView& k, MatrixView<const double> targets, const TuneOptions& options) {
   const RidgePath path = ridge_path(k, targets, options.lambdas,
                                     {.bias = options.machine.bias,
@@ -94,9 +104,20 @@ std::vector<TunePoint> ridge_points(const AnyView& k, MatrixView<const double> t
   std::vector<TunePoint> points;
   for (const RidgePoint& point : path.points) {
     points.push_back({point.lambda, point.loo_misclassified, point.loo_error, point.fit.summary.converged() ? 0 : 1});
+    if (!point.loo_error || !options.machine.weights.empty()) continue;
+    const Matrix<double> g = fitted_by_ridge(targets, point);
+    points.back().training_misclassified = misclassified(targets, g.view(), {});
+    points.back().training_squared_error = mean_squared_error(targets, g.view(), {});
   }
   return points;
 }
+
+/// Sums over samples of what a fold's machine gets wrong.
+struct FoldErrors {
+  double told = 0;
+  double fitted = 0;
+  bool converged = false;
+};
 
 /// Adds what one fold shows to the points, each sample counted as 1/samples.
 template <typename FitAndMiss>
@@ -113,14 +134,16 @@ std::vector<TunePoint> by_folds(const AnyView& k, std::span<const Index> strata,
       const std::vector<double> weights =
           machine.weights.empty() ? std::vector<double>{} : chosen(machine.weights, fold.fitted);
       machine.weights = weights;
-      const auto [sum, summary] = missed(fold, view_of(square), view_of(rectangle), machine);
+      const FoldErrors sums = missed(fold, view_of(square), view_of(rectangle), machine);
       auto& total = classes ? point.misclassified : point.squared_error;
-      total = total.value_or(0) + sum / static_cast<double>(strata.size());
-      point.unsolved += summary.converged() ? 0 : 1;
+      total = total.value_or(0) + sums.told / static_cast<double>(strata.size());
+      auto& training = classes ? point.training_misclassified : point.training_squared_error;
+      training = training.value_or(0) + sums.fitted / static_cast<double>(std::ssize(fold.fitted) * options.folds);
+      point.unsolved += sums.converged ? 0 : 1;
     }
   }
   for (TunePoint& point : points) {
-    if (point.unsolved == options.folds) point.misclassified = point.squared_error = std::nullopt;
+    if (point.unsolved == options.folds) point = {.lambda = point.lambda, .unsolved = point.unsolved};
   }
   return points;
 }
@@ -139,12 +162,15 @@ std::vector<TunePoint> tune_classes(const AnyView& k, std::span<const Index> lab
       k, labels, options, true,
       [&](const Fold& fold, const AnyView& square, const AnyView& rectangle, const MachineOptions& machine) {
         const Trained trained = train_classes(square, chosen(labels, fold.fitted), classes, machine);
-        const std::vector<Index> told = classes_of(trained.scheme, classes, decision(trained.fit, rectangle).view());
-        double missed = 0;
-        for (std::size_t i = 0; i < told.size(); ++i) {
-          missed += told[i] == labels[static_cast<std::size_t>(fold.told[i])] ? 0 : 1;
-        }
-        return std::pair(missed, trained.fit.summary);
+        const auto missed = [&](const AnyView& rows, std::span<const Index> which) {
+          const std::vector<Index> told = classes_of(trained.scheme, classes, decision(trained.fit, rows).view());
+          double sum = 0;
+          for (std::size_t i = 0; i < told.size(); ++i) {
+            sum += told[i] == labels[static_cast<std::size_t>(which[i])] ? 0 : 1;
+          }
+          return sum;
+        };
+        return FoldErrors{missed(rectangle, fold.told), missed(square, fold.fitted), trained.fit.summary.converged()};
       });
 }
 
@@ -158,13 +184,16 @@ std::vector<TunePoint> tune_values(const AnyView& k, std::span<const double> tar
       [&](const Fold& fold, const AnyView& square, const AnyView& rectangle, const MachineOptions& machine) {
         const std::vector<double> known = chosen(targets, fold.fitted);
         const Trained trained = train_values(square, {known.data(), std::ssize(known), 1, 1}, machine);
-        const Matrix<double> g = decision(trained.fit, rectangle);
-        double sum = 0;
-        for (Index i = 0; i < g.rows(); ++i) {
-          const double error = targets[static_cast<std::size_t>(fold.told[static_cast<std::size_t>(i)])] - g(i, 0);
-          sum += error * error;
-        }
-        return std::pair(sum, trained.fit.summary);
+        const auto missing = [&](const AnyView& rows, std::span<const Index> which) {
+          const Matrix<double> g = decision(trained.fit, rows);
+          double sum = 0;
+          for (Index i = 0; i < g.rows(); ++i) {
+            const double error = targets[static_cast<std::size_t>(which[static_cast<std::size_t>(i)])] - g(i, 0);
+            sum += error * error;
+          }
+          return sum;
+        };
+        return FoldErrors{missing(rectangle, fold.told), missing(square, fold.fitted), trained.fit.summary.converged()};
       });
 }
 

@@ -15,8 +15,14 @@ struct TunePoint {
   std::optional<double> misclassified;  ///< share of samples; of classes
   std::optional<double> squared_error;  ///< mean of (y − g)²; of numbers, and of the targets of a ridge classifier
   Index unsolved = 0;                   ///< fits that did not converge
+  /// The same on the samples fitted to, the mean over the folds; nothing for a ridge with weights.
+  std::optional<double> training_misclassified = {};
+  std::optional<double> training_squared_error = {};
   /// What the choice goes by; nothing where a fit has no answer.
   [[nodiscard]] std::optional<double> error() const { return misclassified ? misclassified : squared_error; }
+  [[nodiscard]] std::optional<double> training_error() const {
+    return training_misclassified ? training_misclassified : training_squared_error;
+  }
 };
 
 struct TuneOptions {

@@ -107,6 +107,12 @@ void set_axis(Drawing& drawing, char axis, const Extent& extent, AxisScale scale
                std::min(extent.high + outer, std::numeric_limits<double>::max()));
 }
 
+std::string_view style_of(const Series& series, std::size_t points) {
+  if (series.stroke == Stroke::rings) return "points pointtype 6 pointsize 1.4";
+  const bool dotted = series.stroke == Stroke::dotted_line && points <= most_marked_points;
+  return dotted ? "linespoints pointtype 7 pointsize 0.5" : "lines";
+}
+
 std::string rows_of(const std::vector<Point>& points) {
   std::string rows;
   for (const Point& point : points) rows += fmt::format("{} {}\n", point.x, point.y);
@@ -163,10 +169,9 @@ Figure curves(const std::vector<Series>& series, const CurvesOptions& options) {
     if (points.empty()) continue;
     const std::string file = fmt::format("curve{}", k);
     drawing.data(file, rows_of(thinned(points, shown.x, options.x_scale)));
-    const bool marked = points.size() <= most_marked_points;
     plots +=
         fmt::format("{}'{}' with {} linecolor rgb '{}' linewidth 2 dashtype {} notitle", plots.empty() ? "plot " : ", ",
-                    file, marked ? "linespoints pointtype 7 pointsize 0.5" : "lines", series_colour(k), series_dash(k));
+                    file, style_of(series[k], points.size()), series_colour(k), series_dash(k));
   }
   drawing.line("{}", plots);
   Figure figure = drawing.render();

@@ -38,11 +38,16 @@ struct HeatMapOptions {
 
 enum class AxisScale { linear, log };
 
+/// How the points of a series are shown: joined, with dots where they are few; joined only; or as rings that mark
+/// places on other lines.
+enum class Stroke { dotted_line, line, rings };
+
 /// One named line, its points joined in the order given.
 struct Series {
   std::string name = {};
   std::vector<double> x = {};
   std::vector<double> y = {};
+  Stroke stroke = Stroke::dotted_line;
 };
 
 struct CurvesOptions {

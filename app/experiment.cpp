@@ -1,0 +1,129 @@
+#include "app/interrupt.hpp"
+#include "app/options.hpp"
+#include "app/outcome.hpp"
+#include "app/program.hpp"
+#include "app/progress_bar.hpp"
+
+#include "experiments/experiment.hpp"
+#include "widelimit/base/error.hpp"
+
+#include <chrono>
+
+namespace widelimit::app {
+
+namespace {
+
+using experiment::Experiment;
+
+void list_experiments(const CommonOptions& options) {
+  options.check_report(false);
+  Table table{.columns = {"experiment", "does", "reproduces"}};
+  Record record("experiment list");
+  record.seed = options.seed;
+  for (const Experiment& one : experiment::all_experiments()) {
+    table.rows.push_back({one.name, one.summary, one.work});
+    record.results["experiments"].push_back({{"name", one.name}, {"does", one.summary}, {"reproduces", one.work}});
+  }
+  if (options.report)
+    Page("Experiments", "Published results that can be computed again.").table(table).write(*options.report);
+  deliver(options, record, table_text(table));
+}
+
+/// One experiment as typed: its own options as text, in the order of Experiment::options.
+struct ExperimentChoice {
+  CommonOptions common;
+  bool full = false;
+  std::vector<std::optional<std::string>> given;
+};
+
+std::map<std::string, std::string> values_of(const Experiment& chosen, const ExperimentChoice& choice) {
+  std::map<std::string, std::string> values;
+  for (std::size_t i = 0; i < chosen.options.size(); ++i) {
+    const experiment::Option& option = chosen.options[i];
+    values[option.name] = choice.given[i].value_or(choice.full && !option.full.empty() ? option.full : option.value);
+  }
+  return values;
+}
+
+void write_experiment_page(const Experiment& chosen, const experiment::Outcome& outcome, const Record& record,
+                           const std::string& path) {
+  Page page(chosen.summary, outcome.sentence);
+  page.paragraph("Reproduces " + chosen.work + ".");
+  for (const experiment::Part& part : outcome.parts) {
+    page.section(part.heading).table(part.table).paragraph(part.words);
+    if (!part.pictures.empty()) page.figures(part.pictures);
+  }
+  page.settings(record.settings).write(path);
+}
+
+void run_experiment(const Experiment& chosen, const ExperimentChoice& choice) {
+  choice.common.check_report(true);
+  const auto backend = choice.common.make_backend();
+  ProgressBar bar(choice.common);
+  const experiment::Setting setting{.backend = *backend,
+                                    .precision = parse_precision(choice.common.precision),
+                                    .threads = choice.common.threads,
+                                    .memory = choice.common.memory_limit(),
+                                    .seed = choice.common.seed,
+                                    .figures = choice.common.report.has_value(),
+                                    .progress = &bar,
+                                    .values = values_of(chosen, choice)};
+  const auto start = std::chrono::steady_clock::now();
+  const experiment::Outcome outcome = chosen.run(setting);
+  stop_if_interrupted();
+
+  Record record("experiment " + chosen.name);
+  record.seed = setting.seed;
+  record.settings["full"] = choice.full;
+  for (const experiment::Option& option : chosen.options) record.settings[option.name] = setting.text(option.name);
+  record.ran_on(*backend, setting.precision);
+  record.timings = outcome.timings;
+  record.timings.emplace_back("all", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  record.results = outcome.results;
+  record.results["reproduces"] = chosen.work;
+  record.results["sentence"] = outcome.sentence;
+  std::string words;
+  for (const experiment::Part& part : outcome.parts) {
+    words += fmt::format("{}\n{}{}\n\n", part.heading, table_text(part.table), part.words);
+  }
+  words += outcome.sentence + "\n";
+  if (choice.common.report) {
+    write_experiment_page(chosen, outcome, record, *choice.common.report);
+    record.results["report"] = *choice.common.report;
+    words += fmt::format("report in {}\n", *choice.common.report);
+  }
+  deliver(choice.common, record, words);
+  if (!outcome.trouble.empty()) fail(Code::numerical, "{}", outcome.trouble);
+}
+
+void add_one(Program& program, CLI::App& verb, const Experiment& one) {
+  auto* inner = verb.add_subcommand(one.name, one.summary + " [" + one.work + "]");
+  const auto choice = std::make_shared<ExperimentChoice>();
+  choice->given.resize(one.options.size());
+  for (std::size_t i = 0; i < one.options.size(); ++i) {
+    const experiment::Option& option = one.options[i];
+    const std::string full = option.full.empty() ? "" : ", with --full " + option.full;
+    inner->add_option("--" + option.name, choice->given[i], fmt::format("{} [{}{}]", option.help, option.value, full))
+        ->type_name(option.type);
+  }
+  inner->add_flag("--full", choice->full, "The size of the published work; else smaller, a minute or two");
+  add_common_options(*inner, choice->common);
+  set_example(*inner, "widelimit experiment " + one.name);
+  inner->callback([one, choice, &program] { program.action = [one, choice] { run_experiment(one, *choice); }; });
+}
+
+}  // namespace
+
+void add_experiment(Program& program) {
+  auto* verb = program.cli.add_subcommand("experiment", "Published results computed again, ours beside theirs");
+  verb->require_subcommand(1);
+  set_example(*verb, "widelimit experiment list");
+  const auto options = std::make_shared<CommonOptions>();
+  auto* list = verb->add_subcommand("list", "Every experiment, and what it reproduces");
+  add_common_options(*list, *options);
+  set_example(*list, "widelimit experiment list");
+  list->callback([options, &program] { program.action = [options] { list_experiments(*options); }; });
+  for (const Experiment& one : experiment::all_experiments()) add_one(program, *verb, one);
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,49 @@
+"""scikit-learn's SVC (LIBSVM) and KernelRidge as peers: classifiers on a precomputed Gram matrix.
+
+A QUESTION is "svm LAMBDA" or "ridge LAMBDA", λ as widelimit has it: C = 1/λ, and alpha = λ/2. The answer is the class
+of every test sample, as float64; what is timed is the fit. Of classes with equal votes SVC is told to take the one with
+the larger sum of decisions, as we do. Ridge learns ±1 of two classes, else one column a class.
+"""
+
+import argparse
+
+import numpy as np
+from conversation import converse
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC
+
+
+def targets_of(labels):
+    classes = int(labels.max()) + 1
+    return 2.0 * labels - 1 if classes == 2 else np.eye(classes)[labels]
+
+
+def told(machine, test):
+    answer = machine.predict(test)
+    if isinstance(machine, KernelRidge):
+        answer = answer > 0 if answer.ndim == 1 else answer.argmax(axis=1)
+    return answer.astype("<f8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gram", required=True, help="raw little-endian float64, row by row")
+    parser.add_argument("--test", required=True, help="the same of test × training samples")
+    parser.add_argument("--labels", required=True, help="raw little-endian float64")
+    arguments = parser.parse_args()
+    labels = np.fromfile(arguments.labels, dtype="<f8").astype(np.int64)
+    gram = np.fromfile(arguments.gram, dtype="<f8").reshape(len(labels), len(labels))
+    test = np.fromfile(arguments.test, dtype="<f8").reshape(-1, len(labels))
+    targets = targets_of(labels)
+    many = targets.ndim > 1
+
+    def evaluate(name, lam):
+        if name == "svm":
+            return SVC(kernel="precomputed", C=1 / float(lam), cache_size=1000, break_ties=many).fit(gram, labels)
+        return KernelRidge(kernel="precomputed", alpha=float(lam) / 2).fit(gram, targets)
+
+    converse(evaluate, lambda machine: told(machine, test))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+#include "experiments/experiment.hpp"
+
+#include "experiments/mnist_machines.hpp"
+#include "widelimit/base/error.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace widelimit::experiment {
+
+namespace {
+
+template <typename Number>
+std::optional<Number> parsed(const std::string& text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+const std::string& Setting::text(const std::string& option) const { return values.at(option); }
+
+Index Setting::count(const std::string& option, Index least) const {
+  const auto value = parsed<Index>(text(option));
+  if (!value || *value < least) {
+    fail(Code::usage, "--{} {}: a whole number of at least {} is wanted", option, text(option), least);
+  }
+  return *value;
+}
+
+double Setting::positive(const std::string& option) const {
+  const auto value = parsed<double>(text(option));
+  if (!value || !std::isfinite(*value) || *value <= 0) {
+    fail(Code::usage, "--{} {}: a positive number is wanted", option, text(option));
+  }
+  return *value;
+}
+
+std::vector<Experiment> all_experiments() { return {mnist_machines()}; }
+
+}  // namespace widelimit::experiment

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "experiments/experiment.hpp"
+#include "widelimit/data/dataset.hpp"
+
+#include <string>
+#include <vector>
+
+namespace widelimit::experiment {
+
+/// MNIST, values in [0, 1], in the order of the source, with the kernel of one network.
+struct MnistTask {
+  Dataset train;
+  Dataset test;
+  AnyMatrix k;         ///< train × train
+  AnyMatrix k_test;    ///< test × train
+  double seconds = 0;  ///< of the kernels
+  std::string route;
+
+  [[nodiscard]] Index classes() const { return std::ssize(train.class_names); }
+};
+
+/// The first `samples` training digits of these classes (all ten where none are named) and all their test digits.
+/// Error{input} says where MNIST is looked for.
+[[nodiscard]] MnistTask mnist_task(const Setting& setting, const std::string& network,
+                                   const std::vector<std::string>& classes, Index samples);
+
+}  // namespace widelimit::experiment

@@ -1,0 +1,100 @@
+#include "tests/app/pages.hpp"
+
+#include "widelimit/data/location.hpp"
+#include "widelimit/report/gnuplot.hpp"
+
+namespace widelimit::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words small_machines(const Words& more) {
+  Words words{"experiment", "mnist-machines", "--samples", "150", "--ten-samples", "200", "--threads", "1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+class MnistExperiment : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto images = find_data_file({"mnist/train-images-idx3-ubyte.gz", "mnist/train-images-idx3-ubyte"});
+    if (!images) GTEST_SKIP() << "no MNIST in $WIDELIMIT_DATA or ../shared/data";
+    data_ = std::filesystem::absolute(images->parent_path().parent_path());
+  }
+
+  /// Runs start in a folder of their own, so they are told where the data are.
+  [[nodiscard]] Finished run(const Words& words) const {
+    Words all{"env", "WIDELIMIT_DATA=" + data_.string(), WIDELIMIT_PROGRAM};
+    all.insert(all.end(), words.begin(), words.end());
+    return folder.run(all);
+  }
+
+  Folder folder;
+
+ private:
+  std::filesystem::path data_;
+};
+
+TEST(Experiment, ListNamesWhatIsReproduced) {
+  const Folder folder;
+  const Finished run = folder.widelimit({"experiment", "list", "--json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto experiments = run.record()["results"]["experiments"];
+  ASSERT_GE(experiments.size(), 1U);
+  for (const auto& one : experiments) {
+    EXPECT_FALSE(one["does"].get<std::string>().empty());
+    EXPECT_FALSE(one["reproduces"].get<std::string>().empty());
+    const Finished help = folder.widelimit({"experiment", one["name"].get<std::string>(), "--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_NE(help.out.find("--full"), std::string::npos);
+  }
+}
+
+TEST(Experiment, WrongWordsAndValuesAreUsage) {
+  const Folder folder;
+  const Finished unknown = folder.widelimit({"experiment", "mnist-machine"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.err.find("'mnist-machines'"), std::string::npos) << unknown.err;
+  for (const Words& words : {Words{"--samples", "many"}, Words{"--samples", "1"}, Words{"--lambda", "-1"},
+                             Words{"--lambda", "nan"}, Words{"--ten-samples", "5"}, Words{"--network", "nonet"}}) {
+    const Finished run = folder.widelimit(small_machines(words));
+    EXPECT_EQ(run.status, words[0] == "--network" ? 3 : 2) << words[1] << ": " << run.err;
+  }
+}
+
+TEST(Experiment, MissingDataSayWhereTheyAreLookedFor) {
+  const Folder folder;
+  const Finished run = folder.run(
+      {"env", "WIDELIMIT_DATA=nowhere", "XDG_CACHE_HOME=none", WIDELIMIT_PROGRAM, "experiment", "mnist-machines"});
+  EXPECT_EQ(run.status, 3) << run.err;
+  EXPECT_NE(run.err.find("nowhere"), std::string::npos) << run.err;
+  EXPECT_TRUE(run.out.empty());
+}
+
+TEST_F(MnistExperiment, EveryMachineHasItsLine) {
+  const Finished small = run(small_machines({"--json"}));
+  ASSERT_EQ(small.status, 0) << small.err;
+  const auto results = small.record()["results"];
+  Words names;
+  for (const auto& fit : results["two_digits"]["fits"]) {
+    EXPECT_EQ(fit["summary"]["ending"], "converged") << fit;
+    EXPECT_GT(fit["test"]["accuracy"], 0.9) << fit;
+    EXPECT_EQ(fit["test"]["samples"], 2115);
+    if (names.empty() || names.back() != fit["machine"]) names.push_back(fit["machine"]);
+  }
+  EXPECT_EQ(names, (Words{"regression", "ridge", "svm", "hard-svm", "svm2", "svr", "logistic"}));
+  EXPECT_EQ(results["two_digits"]["fits"][0]["published"], 0.9995);
+  ASSERT_EQ(results["ten_digits"]["fits"].size(), 2U);
+  for (const auto& fit : results["ten_digits"]["fits"]) EXPECT_GT(fit["test"]["accuracy"], 0.6) << fit;
+}
+
+TEST_F(MnistExperiment, HasAPage) {
+  if (!gnuplot_is_present()) GTEST_SKIP() << "no gnuplot on PATH";
+  const Finished paged = run(small_machines({"--report", "e.html"}));
+  ASSERT_EQ(paged.status, 0) << paged.err;
+  EXPECT_NE(paged.out.find("99.95 %"), std::string::npos) << paged.out;
+  expect_page_opens(folder, "e.html", 3);
+}
+
+}  // namespace
+}  // namespace widelimit::test

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "tests/app/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace widelimit::test {
+
+/// Status 77 of the opener: no Chromium on this machine.
+inline void expect_page_opens(const Folder& folder, const std::string& page, int figures) {
+  const Finished opened = folder.run({"python3", WIDELIMIT_OPEN_PAGE, page, "--figures", std::to_string(figures)});
+  if (opened.status == 77) GTEST_SKIP() << opened.out;
+  EXPECT_EQ(opened.status, 0) << opened.out << opened.err;
+}
+
+}  // namespace widelimit::test
