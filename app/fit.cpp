@@ -108,6 +108,7 @@ Model model_of(const FitOptions& options, const KernelRequest& request, const Tr
   model.lambda = options.lambda;
   model.epsilon = options.epsilon;
   model.has_bias = options.bias;
+  model.calibration = trained.calibration;
   set_support(model, trained.fit, data.train.view());
   model.record = settings.dump(-1, ' ', false, Json::error_handler_t::replace);
   model.version = version();

@@ -39,6 +39,7 @@ MachineOptions FitOptions::machine_options() const {
   }
   if (scheme) result.scheme = parse_scheme(*scheme);
   result.tolerance = tolerance;
+  result.probability = probability;
   result.threads = common.threads;
   return result;
 }
@@ -76,6 +77,9 @@ void add_fit_options(CLI::App& verb, FitOptions& options) {
   verb.add_option("--tolerance", options.tolerance, "Relative duality gap to reach; else 1e-6, logistic 1e-8")
       ->type_name("T")
       ->group(machine_group);
+  verb.add_flag("--probability", options.probability,
+                "svm, svm2, hard-svm: probabilities by Platt, from 5 more fits to parts of the data")
+      ->group(machine_group);
   verb.add_option("--out", options.out, "File of the fitted model")
       ->type_name("MODEL.h5")
       ->required()
@@ -100,6 +104,7 @@ nlohmann::ordered_json fit_settings(const FitOptions& options, const KernelReque
   if (machine == Machine::svr) settings["epsilon"] = options.epsilon;
   settings["bias"] = options.bias;
   if (options.scheme) settings["scheme"] = *options.scheme;
+  if (options.probability) settings["probability"] = true;
   settings["data"] = data_settings(data);
   return settings;
 }

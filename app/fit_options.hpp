@@ -25,6 +25,7 @@ struct FitOptions {
   bool bias = MachineOptions{}.bias;
   std::optional<std::string> scheme;
   std::optional<double> tolerance;
+  bool probability = MachineOptions{}.probability;
   std::string out;
 
   /// Error{usage} for contradictions, Error{input} for a network that cannot be read.

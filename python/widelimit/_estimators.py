@@ -60,6 +60,7 @@ class _Machine(BaseEstimator):
         self.bias_ = fit.bias
         self.summary_ = fit.summary
         self.scheme_ = fit.scheme
+        self.calibration_ = fit.calibration
         if self.kernel == "network":
             self.support_vectors_ = X[self.support_]
 
@@ -78,7 +79,8 @@ class _Machine(BaseEstimator):
             k = self._gram(X, self.support_vectors_)
         else:
             k = np.zeros((len(X), 0))
-        return Fit(self.machine, self.scheme_, alpha, self.bias_, classes, self.summary_), k
+        parts = (alpha, self.bias_, classes, self.summary_, self.calibration_)
+        return Fit(self.machine, self.scheme_, *parts), k
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -87,9 +89,12 @@ class _Machine(BaseEstimator):
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    if estimator.machine != "logistic":
-        raise AttributeError(f"machine {estimator.machine!r} has no probabilities; 'logistic' has")
-    return True
+    if estimator.machine == "logistic" or (estimator.probability and estimator.machine.endswith(("svm", "svm2"))):
+        return True
+    raise AttributeError(
+        f"machine {estimator.machine!r} with probability={estimator.probability!r} has no probabilities; "
+        "'logistic' has, and a support vector machine with probability=True"
+    )
 
 
 class NTKClassifier(ClassifierMixin, _Machine):
@@ -107,6 +112,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
     backend: of the kernel, as in kernel().
     input_shape: (H, W, C) of the images that the rows of X are, in a pipeline that knows vectors only.
     tolerance: of the relative duality gap; so small that samples weighted and samples repeated give the same digits.
+    probability: True for the predict_proba of a support vector machine, by Platt, at the price of five more fits.
 
     Fitted: classes_, support_ (the samples with coefficients that are not 0), support_vectors_ (these samples, and
     no others, are kept), alpha_, bias_, scheme_, summary_.
@@ -133,6 +139,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         backend="cpu",
         input_shape=None,
         tolerance=1e-8,
+        probability=False,
     ):
         self.network = network
         self.machine = machine
@@ -146,6 +153,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         self.backend = backend
         self.input_shape = input_shape
         self.tolerance = tolerance
+        self.probability = probability
 
     def fit(self, X, y, sample_weight=None):
         """Fits classes y of any type that can be put in order."""
@@ -165,6 +173,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
             scheme=self.scheme,
             tolerance=self.tolerance,
             threads=self.threads,
+            probability=self.probability,
             stacklevel=3,
         )
         self.classes_ = fit.classes_
@@ -187,7 +196,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Probability of each of classes_; of the machine 'logistic' alone."""
+        """Probability of each of classes_, of 'logistic' and of support vector machines with probability=True."""
         fit, k = self._fitted(X)
         return fit.predict_proba(k)
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace widelimit::test {
 namespace {
 
@@ -35,6 +37,35 @@ TEST_P(Fits, TenDigitsAndPredictsThemFromItsFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, Fits, testing::Values("regression", "ridge", "hard-svm", "svm", "svm2", "logistic"));
+
+TEST(Fit, ProbabilitiesTravelInTheModel) {
+  const Folder folder;
+  for (const char* scheme : {"one-vs-one", "one-vs-rest"}) {
+    const Finished fit =
+        folder.widelimit(fit_words("svm", {"--probability", "--classes", "1,3,8", "--scheme", scheme}));
+    ASSERT_EQ(fit.status, 0) << fit.err;
+    EXPECT_EQ(fit.record()["settings"]["probability"], true);
+    const Words predict{"predict", "--model", "m.h5", "--test", "digits", "--classes", "1,3,8", "--limit", "60"};
+    Words json = predict;
+    json.emplace_back("--json");
+    const Finished told = folder.widelimit(json);
+    ASSERT_EQ(told.status, 0) << told.err;
+    const auto results = told.record()["results"];
+    int agree = 0;
+    for (std::size_t i = 0; i < 60; ++i) {
+      const auto row = results["probabilities"][i].get<std::vector<double>>();
+      ASSERT_EQ(row.size(), 3U);
+      EXPECT_NEAR(row[0] + row[1] + row[2], 1, 1e-12);
+      const char* names[]{"1", "3", "8"};
+      agree += results["classes"][i] == names[std::max_element(row.begin(), row.end()) - row.begin()] ? 1 : 0;
+    }
+    EXPECT_GE(agree, 57) << scheme;
+    EXPECT_NE(folder.widelimit(predict).out.find("p(8)"), std::string::npos);
+  }
+  const Finished none = folder.widelimit(fit_words("ridge", {"--probability"}));
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(none.err.find("logistic has"), std::string::npos) << none.err;
+}
 
 TEST(Fit, TakesAKernelThatWasComputedBefore) {
   const Folder folder;

@@ -74,7 +74,7 @@ void Model::validate() const {
   }
   require_finite_numbers(bias, "bias");
   require_finite_numbers(std::span(alpha.data(), static_cast<std::size_t>(alpha.rows() * alpha.cols())), "coefficient");
-  for (const Calibration& c : calibration) {
+  for (const Sigmoid& c : calibration) {
     if (!std::isfinite(c.slope) || !std::isfinite(c.offset)) fail(Code::input, "a calibration of the model is damaged");
   }
   check_support(*this);

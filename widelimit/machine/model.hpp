@@ -12,13 +12,6 @@
 
 namespace widelimit {
 
-/// p = 1/(1 + e^{slope·g + offset}) of a decision g.
-struct Calibration {
-  double slope = -1;
-  double offset = 0;
-  bool operator==(const Calibration&) const = default;
-};
-
 /// A fitted machine with all that predictions on new samples need: g(x) = Σᵢ αᵢ K(x, xᵢ) + b over its support, the
 /// training samples with a coefficient other than 0.
 struct Model {
@@ -33,12 +26,12 @@ struct Model {
   double lambda = 0;
   double epsilon = 0;  ///< of support vector regression
   bool has_bias = false;
-  AnyMatrix support;                     ///< rows as the kernel sees them: scaled
-  Matrix<double> alpha;                  ///< support × outputs
-  std::vector<double> bias;              ///< one per output
-  std::vector<Calibration> calibration;  ///< one per output, or none
-  std::string record;                    ///< settings of the fit, JSON text
-  std::string version;                   ///< of the program that made it
+  AnyMatrix support;                 ///< rows as the kernel sees them: scaled
+  Matrix<double> alpha;              ///< support × outputs
+  std::vector<double> bias;          ///< one per output
+  std::vector<Sigmoid> calibration;  ///< of a support vector machine's outputs, one each, or none
+  std::string record;                ///< settings of the fit, JSON text
+  std::string version;               ///< of the program that made it
 
   [[nodiscard]] Index outputs() const { return alpha.cols(); }
   [[nodiscard]] Index supports() const { return alpha.rows(); }

@@ -43,7 +43,7 @@ class ModelArrays {
         1);
     add("scale", (model.scaling ? model.scaling->scale() : none).data(), model.scaling ? model.scaling->features() : 0,
         1);
-    for (const Calibration& c : model.calibration) calibration_.insert(calibration_.end(), {c.slope, c.offset});
+    for (const Sigmoid& c : model.calibration) calibration_.insert(calibration_.end(), {c.slope, c.offset});
     add("calibration", calibration_.data(), std::ssize(model.calibration), 2);
   }
 
