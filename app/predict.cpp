@@ -13,6 +13,7 @@
 #include "widelimit/report/csv.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 namespace widelimit::app {
@@ -29,11 +30,19 @@ struct PredictChoice {
 /// What a model says of samples.
 struct Said {
   Matrix<double> decisions;
-  Matrix<double> probabilities;  ///< samples × classes; none where the model has none
+  Matrix<double> probabilities;   ///< samples × classes; none where the model has none
+  std::vector<double> deviation;  ///< standard deviation of each sample, where the model has a posterior
 };
 
-Said said_of(const Model& model, Matrix<double> decisions) {
-  Said said{std::move(decisions), {}};
+Said said_of(const Model& model, const Dataset& data, const Backend& backend, const PredictOptions& how) {
+  Said said;
+  if (model.posterior) {
+    Posterior posterior = predict_posterior(model, data.view(), backend, how);
+    said.decisions = std::move(posterior.mean);
+    for (const double variance : posterior.variance) said.deviation.push_back(std::sqrt(variance));
+  } else {
+    said.decisions = predict_decisions(model, data.view(), backend, how);
+  }
   if (has_probabilities(model.machine, model.calibration)) {
     said.probabilities =
         class_probabilities(model.machine, model.scheme, std::ssize(model.classes), model.calibration, said.decisions);
@@ -64,6 +73,7 @@ Table prediction_table(const Model& model, const Said& said, Index most) {
   for (Index c = 0; c < likely; ++c) {
     table.columns.push_back(fmt::format("p({})", model.classes[static_cast<std::size_t>(c)]));
   }
+  if (!said.deviation.empty()) table.columns.emplace_back("std");
   const auto told =
       values ? std::vector<Index>{} : classes_of(model.scheme, std::ssize(model.classes), decisions.view());
   for (Index i = 0; i < decisions.rows(); ++i) {
@@ -71,6 +81,7 @@ Table prediction_table(const Model& model, const Said& said, Index most) {
     if (!values) row.emplace_back(model.classes[static_cast<std::size_t>(told[static_cast<std::size_t>(i)])]);
     for (Index c = 0; c < outputs; ++c) row.emplace_back(decisions(i, c));
     for (Index c = 0; c < likely; ++c) row.emplace_back(said.probabilities(i, c));
+    if (!said.deviation.empty()) row.emplace_back(said.deviation[static_cast<std::size_t>(i)]);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -101,9 +112,11 @@ void run_predict(const PredictChoice& options) {
   ProgressBar bar(options.common);
   PredictOptions how;
   if (const auto memory = options.common.memory_limit()) how.memory = *memory;
+  how.factor_memory = options.common.memory_limit();
+  how.threads = options.common.threads;
   how.progress = &bar;
   const auto start = std::chrono::steady_clock::now();
-  const Said said = said_of(model, predict_decisions(model, data.view(), *backend, how));
+  const Said said = said_of(model, data, *backend, how);
   Record record("predict");
   record.settings["model"] = options.model;
   record.settings["data"] = data_settings(options.data.parsed());
@@ -124,6 +137,7 @@ void run_predict(const PredictChoice& options) {
       for (const auto& row : table.rows) record.results["classes"].push_back(std::get<std::string>(row[1]));
     }
     record.results["scores"] = rows_json(said.decisions);
+    if (!said.deviation.empty()) record.results["std"] = said.deviation;
     if (said.probabilities.rows() > 0) record.results["probabilities"] = rows_json(said.probabilities);
   }
   std::vector<NamedScore> scores;

@@ -48,21 +48,10 @@ struct Asked {
   }
 };
 
-/// Sigmoids as rows (slope, offset); None where there are none.
-nb::object sigmoid_rows(const std::vector<Sigmoid>& sigmoids) {
-  if (sigmoids.empty()) return nb::none();
-  Matrix<double> rows(std::ssize(sigmoids), 2);
-  for (Index i = 0; i < rows.rows(); ++i) {
-    rows(i, 0) = sigmoids[static_cast<std::size_t>(i)].slope;
-    rows(i, 1) = sigmoids[static_cast<std::size_t>(i)].offset;
-  }
-  return as_array(std::move(rows));
-}
-
 /// (scheme, (alpha, bias, summary), sigmoids).
 nb::tuple named(Trained trained) {
   return nb::make_tuple(std::string(to_string(trained.scheme)), as_tuple(std::move(trained.fit)),
-                        sigmoid_rows(trained.calibration));
+                        as_rows(trained.calibration));
 }
 
 nb::tuple classes(const SampleArray& k, const Labels& labels, Index count, const std::string& machine,
@@ -105,14 +94,8 @@ nb::object predicted(const std::string& scheme, Index count, const Table& output
 
 nb::object probabilities(const std::string& machine, const std::string& scheme, Index count,
                          const std::optional<Table>& sigmoids, const Table& outputs) {
-  std::vector<Sigmoid> calibration;
-  if (sigmoids) {
-    const MatrixView<const double> rows = view_of(*sigmoids);
-    if (rows.cols != 2) fail(Code::input, "a sigmoid is a slope and an offset, not {} numbers", rows.cols);
-    for (Index i = 0; i < rows.rows; ++i) calibration.push_back({rows(i, 0), rows(i, 1)});
-  }
   return as_array(
-      class_probabilities(parse_machine(machine), parse_scheme(scheme), count, calibration, copied(outputs)));
+      class_probabilities(parse_machine(machine), parse_scheme(scheme), count, sigmoids_of(sigmoids), copied(outputs)));
 }
 
 }  // namespace
@@ -126,8 +109,8 @@ void bind_machine(nb::module_& module) {
              "(scheme, (alpha, bias, summary), None) of a machine for numbers, a column for each target.");
   module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, of K(test, train).");
   module.def("classes_of", &predicted, "scheme"_a, "classes"_a, "outputs"_a, "Number of the class of each row.");
-  module.def("probabilities", &probabilities, "machine"_a, "scheme"_a, "classes"_a, "sigmoids"_a.none(),
-             "outputs"_a, "Probability of each class, of the outputs of a logistic or calibrated machine.");
+  module.def("probabilities", &probabilities, "machine"_a, "scheme"_a, "classes"_a, "sigmoids"_a.none(), "outputs"_a,
+             "Probability of each class, of the outputs of a logistic or calibrated machine.");
 }
 
 }  // namespace widelimit::python

@@ -1,9 +1,14 @@
 #include "widelimit/machine/softmax_newton.hpp"
 
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/factor.hpp"
+#include "widelimit/machine/lapack.hpp"
+
 #include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 
@@ -77,19 +82,21 @@ Matrix<double> hessian(const SoftmaxFeatures& features, const SoftmaxLosses& los
 
 /// False where rounding leaves no factor even of a damped Hessian.
 bool direct_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
-                 const Matrix<double>& rho, double lambda, Matrix<double>& move) {
+                 const Matrix<double>& rho, double lambda, Progress* progress, SoftmaxStep& step) {
   const Index m = features.count();
   const Index k = losses.classes();
   for (double damped = lambda; std::isfinite(damped) && damped <= lambda * 1e20; damped *= 100) {
     Matrix<double> a = hessian(features, losses, pi, damped);
-    if (!factorise_symmetric(a.view())) continue;
+    const double norm = symmetric_norm(a.view());
+    if (!factorise_symmetric(a.view(), progress)) continue;
+    step.condition = condition_of(a.view(), norm);
     std::vector<double> solved(static_cast<std::size_t>(m * k));
     for (Index j = 0; j < m; ++j) {
       for (Index c = 0; c < k; ++c) solved[static_cast<std::size_t>(c * m + j)] = rho(j, c);
     }
     solve_symmetric(a.view(), solved.data());
     for (Index j = 0; j < m; ++j) {
-      for (Index c = 0; c < k; ++c) move(j, c) = solved[static_cast<std::size_t>(c * m + j)];
+      for (Index c = 0; c < k; ++c) step.move(j, c) = solved[static_cast<std::size_t>(c * m + j)];
     }
     return true;
   }
@@ -127,6 +134,31 @@ Matrix<double> divided(const Matrix<double>& a, const std::vector<double>& diago
   return result;
 }
 
+/// Eigenvalues of the tridiagonal matrix that conjugate gradients make on their way: 1/tₖ + βₖ₋₁/tₖ₋₁ on the diagonal,
+/// √βₖ/tₖ beside it (Saad 2003, §6.7.3).
+class RitzValues {
+ public:
+  void add(double t, double beta) {
+    diagonal_.push_back(1 / t + carried_);
+    beside_.push_back(std::sqrt(beta) / t);
+    carried_ = beta / t;
+  }
+  [[nodiscard]] double condition() const {
+    if (diagonal_.empty()) return 1;
+    std::vector<double> values = diagonal_;
+    std::vector<double> next = beside_;
+    const int size = static_cast<int>(values.size());
+    int info = 0;
+    dsterf_(&size, values.data(), next.data(), &info);
+    return info == 0 && values.front() > 0 ? values.back() / values.front() : std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  std::vector<double> diagonal_;
+  std::vector<double> beside_;
+  double carried_ = 0;
+};
+
 }  // namespace
 
 Matrix<double> SoftmaxFeatures::values(const Matrix<double>& coordinates) const {
@@ -154,9 +186,14 @@ double SoftmaxFeatures::product(const Matrix<double>& a, const Matrix<double>& b
 }
 
 SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
-                         const Matrix<double>& rho, double lambda, double accuracy, Index most_iterations) {
+                         const Matrix<double>& rho, double lambda, double accuracy, Index most_iterations,
+                         Progress* progress) {
   SoftmaxStep step{Matrix<double>(rho.rows(), rho.cols()), 0};
-  if (rho.rows() * rho.cols() <= direct_size && direct_step(features, losses, pi, rho, lambda, step.move)) return step;
+  if (rho.rows() * rho.cols() <= direct_size && direct_step(features, losses, pi, rho, lambda, progress, step)) {
+    return step;
+  }
+  Pulse pulse(progress, most_iterations, "steps");
+  RitzValues ritz;
   const std::vector<double> diagonal = mean_diagonal(features, losses, pi, lambda);
   Matrix<double> residual = copy(rho);
   Matrix<double> z = divided(residual, diagonal);
@@ -173,16 +210,19 @@ SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& l
     const double curvature = dot(p, ap);
     if (!(curvature > 0)) break;
     const double t = rz / curvature;
+    pulse.at(step.iterations);
     add(step.move, t, p);
     add(residual, -t, ap);
     z = divided(residual, diagonal);
     const double before = rz;
     rz = dot(residual, z);
+    ritz.add(t, rz / before);
     add(z, rz / before, p);
     std::swap(p, z);
     ++step.iterations;
   }
   if (step.iterations == 0) step.move = std::move(p);
+  step.condition = ritz.condition();
   return step;
 }
 

@@ -32,15 +32,18 @@ class SoftmaxFeatures {
 
 /// A step Δ of (λ + XᵀWX)Δ = ρ: by Cholesky where there are at most `direct_size` unknowns, else by conjugate gradients
 /// with the diagonal, averaged over classes, as preconditioner, to a residual of `accuracy`·‖ρ‖; ended early it still
-/// descends. `iterations` counts those.
+/// descends. `iterations` counts those. `progress` may stop it.
 /// Cost: O((n + unknowns)·unknowns²), or O(n·rank·classes) for each iteration.
 struct SoftmaxStep {
   Matrix<double> move;
   Index iterations = 0;
+  /// Estimate of the condition number of what was factored, or, by the Ritz values of the iterations, a lower bound of
+  /// that of the Hessian with its preconditioner.
+  double condition = 1;
 };
 inline constexpr Index direct_size = 1500;
 [[nodiscard]] SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses,
                                        const Matrix<double>& pi, const Matrix<double>& rho, double lambda,
-                                       double accuracy, Index most_iterations);
+                                       double accuracy, Index most_iterations, Progress* progress = nullptr);
 
 }  // namespace widelimit
