@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+
 import widelimit as wl
 
 X, Y, _ = wl.load_data("digits", limit=200)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 import widelimit as wl
 
 X, Y, _ = wl.load_data("digits", limit=260, scale="unit")

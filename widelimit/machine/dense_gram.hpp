@@ -35,7 +35,7 @@ class DenseGram {
 };
 
 /// Below so many samples threads wait for each other longer than they work.
-inline constexpr Index least_shared = 300;
+inline constexpr Index least_shared = 1000;
 
 /// Factors the symmetric m, of which the upper triangle is read, in place; false where it is not positive definite. In
 /// blocks of rows, after each of which `progress` may stop it.

@@ -4,7 +4,7 @@
 #include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
 #include "widelimit/machine/lapack.hpp"
-#include "widelimit/machine/softmax_newton.hpp"
+#include "widelimit/machine/softmax_preconditioner.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -57,6 +57,7 @@ class Newton {
   Matrix<double> rho_;  ///< minus the gradient
   double gradient_at_zero_ = 0;
   Index inner_ = 0;
+  bool factored_ = false;  ///< the diagonal was not enough before
   IterationProgress progress_{options_.progress, options_.iterations};
   Summary summary_;
 };
@@ -92,6 +93,7 @@ bool Newton::advance() {
   const SoftmaxStep step =
       softmax_step(features_, losses_, pi_, rho_, options_.lambda, accuracy, most_inner_iterations, progress_.get());
   inner_ += step.iterations;
+  factored_ = factored_ || step.iterations > SoftmaxPreconditioner::iterations_worth(features_, losses_.classes());
   if (std::isfinite(step.condition)) summary_.condition = step.condition;
   const Matrix<double> change = features_.values(step.move);
   const double lambda = options_.lambda;
