@@ -5,6 +5,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace widelimit {
 
@@ -73,6 +74,14 @@ void LowRank<T>::append(Matrix<double>& c) {
     }
   }
   rank_ += c.cols();
+}
+
+template <std::floating_point T>
+void LowRank<T>::give_back_unused() {
+  if (2 * rank_ > l_.cols()) return;
+  Matrix<T> kept(samples(), std::max<Index>(rank_, 1), Content::unset);
+  for (Index i = 0; i < samples(); ++i) std::copy_n(l_.view().row(i), rank_, kept.view().row(i));
+  l_ = std::move(kept);
 }
 
 template <std::floating_point T>

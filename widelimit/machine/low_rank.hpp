@@ -13,7 +13,7 @@ namespace widelimit {
 template <std::floating_point T>
 class LowRank {
  public:
-  LowRank(Index samples, Index columns) : l_(samples, columns), rank_(0) {}
+  LowRank(Index samples, Index columns) : l_(samples, columns, Content::unset), rank_(0) {}
 
   [[nodiscard]] Index rank() const { return rank_; }
   [[nodiscard]] Index samples() const { return l_.rows(); }
@@ -21,6 +21,8 @@ class LowRank {
   void take_from(Matrix<double>& c, std::span<const Index> chosen) const;
   /// Columns more; what was rounded off is not part of them.
   void append(Matrix<double>& c);
+  /// Gives back the memory of columns that did not come, where they are half or more.
+  void give_back_unused();
   /// Row i times scale[i].
   void scale_rows(std::span<const double> scale);
   /// The upper triangle of LᵀL, added to `inner`.  O(n·rank²).

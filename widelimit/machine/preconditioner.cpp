@@ -136,6 +136,7 @@ Preconditioner::Preconditioner(const GramProduct& k, std::span<const double> sca
   }
   shift_ = shift + sum_of(left) / static_cast<double>(k.samples());
   if (!(shift_ > least_share * trace)) shift_ = trace > 0 ? least_share * trace : 1.0;
+  std::visit([](auto& l) { l.give_back_unused(); }, l_);
   factor(scale, options.progress);
 }
 
