@@ -14,6 +14,22 @@ constexpr const char* machine_group = "Machine";
 
 bool has_lambda(Machine machine) { return machine != Machine::regression && machine != Machine::hard_svm; }
 
+/// What only ridge has.
+void check_ridge_options(const FitOptions& options, Machine machine) {
+  if (options.solver != "auto" && options.solver != "dense" && options.solver != "cg") {
+    fail(Code::usage, "--solver {}: choose auto, dense or cg", options.solver);
+  }
+  if (options.posterior) {
+    if (machine != Machine::ridge) fail(Code::usage, "--posterior is of ridge, not of {}", options.machine);
+    if (options.bias) fail(Code::usage, "--posterior: a Gaussian process has no bias; leave --bias out");
+    if (options.solver == "cg") fail(Code::usage, "--posterior needs the factor of the Gram; leave --solver cg out");
+  }
+  if (options.solver != "cg") return;
+  if (machine != Machine::ridge) fail(Code::usage, "--solver cg is of ridge, not of {}", options.machine);
+  if (options.gram) fail(Code::usage, "--solver cg computes the Gram tile by tile; leave --gram out");
+  if (!options.network) fail(Code::usage, "--solver cg needs a --network");
+}
+
 }  // namespace
 
 KernelRequest FitOptions::kernel_request() const {
@@ -37,8 +53,10 @@ MachineOptions FitOptions::machine_options() const {
     fail(Code::input, "--lambda {}: it must be a positive number (regression and hard-svm are the machines of λ = 0)",
          lambda);
   }
+  check_ridge_options(*this, result.machine);
   if (scheme) result.scheme = parse_scheme(*scheme);
   result.tolerance = tolerance;
+  result.probability = probability;
   result.threads = common.threads;
   return result;
 }
@@ -73,8 +91,20 @@ void add_fit_options(CLI::App& verb, FitOptions& options) {
   verb.add_option("--scheme", options.scheme, "Several classes by svm: one-vs-one (as usual) or one-vs-rest")
       ->type_name("HOW")
       ->group(machine_group);
-  verb.add_option("--tolerance", options.tolerance, "Relative duality gap to reach; else 1e-6, logistic 1e-8")
+  verb.add_option("--tolerance", options.tolerance,
+                  "Relative duality gap to reach; else 1e-6, logistic 1e-8; cg: residual")
       ->type_name("T")
+      ->group(machine_group);
+  verb.add_flag("--probability", options.probability,
+                "svm, svm2, hard-svm: probabilities by Platt, from 5 more fits to parts of the data")
+      ->group(machine_group);
+  verb.add_flag("--posterior", options.posterior,
+                "ridge: a Gaussian process of noise variance λ/2; predict then tells standard deviations")
+      ->group(machine_group);
+  verb.add_option("--solver", options.solver,
+                  "ridge: dense (a factor of the Gram), cg (without the Gram), auto (cg where it exceeds --memory)")
+      ->type_name("HOW")
+      ->capture_default_str()
       ->group(machine_group);
   verb.add_option("--out", options.out, "File of the fitted model")
       ->type_name("MODEL.h5")
@@ -100,6 +130,9 @@ nlohmann::ordered_json fit_settings(const FitOptions& options, const KernelReque
   if (machine == Machine::svr) settings["epsilon"] = options.epsilon;
   settings["bias"] = options.bias;
   if (options.scheme) settings["scheme"] = *options.scheme;
+  if (options.probability) settings["probability"] = true;
+  if (options.posterior) settings["posterior"] = true;
+  if (options.solver != "auto") settings["solver"] = options.solver;
   settings["data"] = data_settings(data);
   return settings;
 }

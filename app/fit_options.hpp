@@ -25,6 +25,9 @@ struct FitOptions {
   bool bias = MachineOptions{}.bias;
   std::optional<std::string> scheme;
   std::optional<double> tolerance;
+  bool probability = MachineOptions{}.probability;
+  bool posterior = false;       ///< ridge as the mean of a Gaussian process, whose variance the model knows
+  std::string solver = "auto";  ///< of ridge: dense, cg, or by memory
   std::string out;
 
   /// Error{usage} for contradictions, Error{input} for a network that cannot be read.

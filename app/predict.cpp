@@ -9,9 +9,12 @@
 #include "widelimit/data/file.hpp"
 #include "widelimit/data/labels.hpp"
 #include "widelimit/machine/model_file.hpp"
+#include "widelimit/machine/probability.hpp"
 #include "widelimit/report/csv.hpp"
 
 #include <chrono>
+#include <cmath>
+#include <limits>
 
 namespace widelimit::app {
 
@@ -24,21 +27,61 @@ struct PredictChoice {
   std::optional<std::string> out;
 };
 
-/// A row for each sample: its number, what the model says, and the scores behind it where `scores`.
-Table prediction_table(const Model& model, const Matrix<double>& decisions, bool scores) {
+/// What a model says of samples.
+struct Said {
+  Matrix<double> decisions;
+  Matrix<double> probabilities;   ///< samples × classes; none where the model has none
+  std::vector<double> deviation;  ///< standard deviation of each sample, where the model has a posterior
+};
+
+Said said_of(const Model& model, const Dataset& data, const Backend& backend, const PredictOptions& how) {
+  Said said;
+  if (model.posterior) {
+    Posterior posterior = predict_posterior(model, data.view(), backend, how);
+    said.decisions = std::move(posterior.mean);
+    for (const double variance : posterior.variance) said.deviation.push_back(std::sqrt(variance));
+  } else {
+    said.decisions = predict_decisions(model, data.view(), backend, how);
+  }
+  if (has_probabilities(model.machine, model.calibration)) {
+    said.probabilities =
+        class_probabilities(model.machine, model.scheme, std::ssize(model.classes), model.calibration, said.decisions);
+  }
+  return said;
+}
+
+nlohmann::ordered_json rows_json(const Matrix<double>& m) {
+  auto rows = nlohmann::ordered_json::array();
+  for (Index i = 0; i < m.rows(); ++i) {
+    rows.push_back(std::vector<double>(m.view().row(i), m.view().row(i) + m.cols()));
+  }
+  return rows;
+}
+
+/// A row for each sample: its number, what the model says, the scores behind it and the probabilities, each where no
+/// more than `most` columns are theirs.
+Table prediction_table(const Model& model, const Said& said, Index most) {
   Table table{.columns = {"sample"}};
+  const Matrix<double>& decisions = said.decisions;
   const bool values = model.scheme == Scheme::values;
-  const Index outputs = scores ? decisions.cols() : 0;
+  const Index outputs = decisions.cols() <= most ? decisions.cols() : 0;
+  const Index likely = said.probabilities.cols() <= most ? said.probabilities.cols() : 0;
   if (!values) table.columns.emplace_back("class");
   for (Index c = 0; c < outputs; ++c) {
     table.columns.push_back(decisions.cols() == 1 ? (values ? "value" : "score") : fmt::format("score_{}", c));
   }
+  for (Index c = 0; c < likely; ++c) {
+    table.columns.push_back(fmt::format("p({})", model.classes[static_cast<std::size_t>(c)]));
+  }
+  if (!said.deviation.empty()) table.columns.emplace_back("std");
   const auto told =
       values ? std::vector<Index>{} : classes_of(model.scheme, std::ssize(model.classes), decisions.view());
   for (Index i = 0; i < decisions.rows(); ++i) {
     std::vector<Cell> row{static_cast<std::int64_t>(i)};
     if (!values) row.emplace_back(model.classes[static_cast<std::size_t>(told[static_cast<std::size_t>(i)])]);
     for (Index c = 0; c < outputs; ++c) row.emplace_back(decisions(i, c));
+    for (Index c = 0; c < likely; ++c) row.emplace_back(said.probabilities(i, c));
+    if (!said.deviation.empty()) row.emplace_back(said.deviation[static_cast<std::size_t>(i)]);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -69,9 +112,11 @@ void run_predict(const PredictChoice& options) {
   ProgressBar bar(options.common);
   PredictOptions how;
   if (const auto memory = options.common.memory_limit()) how.memory = *memory;
+  how.factor_memory = options.common.memory_limit();
+  how.threads = options.common.threads;
   how.progress = &bar;
   const auto start = std::chrono::steady_clock::now();
-  const Matrix<double> decisions = predict_decisions(model, data.view(), *backend, how);
+  const Said said = said_of(model, data, *backend, how);
   Record record("predict");
   record.settings["model"] = options.model;
   record.settings["data"] = data_settings(options.data.parsed());
@@ -82,22 +127,21 @@ void run_predict(const PredictChoice& options) {
   record.results["samples"] = data.count();
   std::string words;
   if (options.out) {
-    write_csv(prediction_table(model, decisions, true), *options.out);
+    write_csv(prediction_table(model, said, std::numeric_limits<Index>::max()), *options.out);
     record.results["file"] = *options.out;
   } else {
-    constexpr Index most_columns = 4;  // more scores than a terminal is wide
-    const Table table = prediction_table(model, decisions, decisions.cols() <= most_columns);
+    constexpr Index most_columns = 4;  // more is wider than a terminal
+    const Table table = prediction_table(model, said, most_columns);
     words += table_text(table);
     if (model.scheme != Scheme::values) {
       for (const auto& row : table.rows) record.results["classes"].push_back(std::get<std::string>(row[1]));
     }
-    for (Index i = 0; i < decisions.rows(); ++i) {
-      record.results["scores"].push_back(
-          std::vector<double>(decisions.view().row(i), decisions.view().row(i) + decisions.cols()));
-    }
+    record.results["scores"] = rows_json(said.decisions);
+    if (!said.deviation.empty()) record.results["std"] = said.deviation;
+    if (said.probabilities.rows() > 0) record.results["probabilities"] = rows_json(said.probabilities);
   }
   std::vector<NamedScore> scores;
-  if (const auto found = score(model.scheme, std::ssize(model.classes), decisions, data)) {
+  if (const auto found = score(model.scheme, std::ssize(model.classes), said.decisions, data)) {
     record.results["score"] = score_json(*found);
     words += score_text(*found) + "\n";
     scores.emplace_back("test", *found);
@@ -122,7 +166,7 @@ void add_predict(Program& program) {
       ->type_name("SPEC")
       ->required()
       ->group("Data");
-  verb->add_option("--out", options->out, "Table of classes and scores")->type_name("P.csv");
+  verb->add_option("--out", options->out, "Table of classes, scores and probabilities")->type_name("P.csv");
   add_data_options(*verb, options->data, false);
   add_common_options(*verb, options->common);
   set_example(*verb, "widelimit predict --model model.h5 --test digits --limit 20");

@@ -1,6 +1,7 @@
 #include "fits.hpp"
 
 #include "arrays.hpp"
+#include "widelimit/base/error.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -29,6 +30,25 @@ nb::tuple as_tuple(const Summary& summary) {
 
 nb::tuple as_tuple(Fit fit) {
   return nb::make_tuple(as_array(std::move(fit.alpha)), as_array(std::move(fit.bias)), as_tuple(fit.summary));
+}
+
+nb::object as_rows(const std::vector<Sigmoid>& sigmoids) {
+  if (sigmoids.empty()) return nb::none();
+  Matrix<double> rows(std::ssize(sigmoids), 2);
+  for (Index i = 0; i < rows.rows(); ++i) {
+    rows(i, 0) = sigmoids[static_cast<std::size_t>(i)].slope;
+    rows(i, 1) = sigmoids[static_cast<std::size_t>(i)].offset;
+  }
+  return as_array(std::move(rows));
+}
+
+std::vector<Sigmoid> sigmoids_of(const std::optional<Table>& rows) {
+  std::vector<Sigmoid> sigmoids;
+  if (!rows) return sigmoids;
+  const MatrixView<const double> view = view_of(*rows);
+  if (view.cols != 2) fail(Code::input, "a sigmoid is a slope and an offset, not {} numbers", view.cols);
+  for (Index i = 0; i < view.rows; ++i) sigmoids.push_back({view(i, 0), view(i, 1)});
+  return sigmoids;
 }
 
 }  // namespace widelimit::python

@@ -25,4 +25,8 @@ using Labels = nanobind::ndarray<const Index, nanobind::ndim<1>, nanobind::c_con
 /// (alpha, bias, summary), on the memory of the fit.
 [[nodiscard]] nanobind::tuple as_tuple(Fit fit);
 
+/// Sigmoids as rows (slope, offset), None where there are none; and back.
+[[nodiscard]] nanobind::object as_rows(const std::vector<Sigmoid>& sigmoids);
+[[nodiscard]] std::vector<Sigmoid> sigmoids_of(const std::optional<Table>& rows);
+
 }  // namespace widelimit::python

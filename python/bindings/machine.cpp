@@ -30,6 +30,7 @@ struct Asked {
   std::optional<Numbers> weights;
   std::optional<double> tolerance;
   std::optional<int> threads;
+  std::optional<bool> probability;
 
   [[nodiscard]] MachineOptions options(Progress* progress) const {
     MachineOptions result;
@@ -41,20 +42,23 @@ struct Asked {
     result.weights = span_of(weights);
     result.tolerance = tolerance;
     if (threads) result.threads = *threads;
+    if (probability) result.probability = *probability;
     result.progress = progress;
     return result;
   }
 };
 
-/// (scheme, (alpha, bias, summary)).
+/// (scheme, (alpha, bias, summary), sigmoids).
 nb::tuple named(Trained trained) {
-  return nb::make_tuple(std::string(to_string(trained.scheme)), as_tuple(std::move(trained.fit)));
+  return nb::make_tuple(std::string(to_string(trained.scheme)), as_tuple(std::move(trained.fit)),
+                        as_rows(trained.calibration));
 }
 
 nb::tuple classes(const SampleArray& k, const Labels& labels, Index count, const std::string& machine,
                   std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
-                  const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads) {
-  const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, threads};
+                  const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
+                  std::optional<bool> probability) {
+  const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, threads, probability};
   return named(unlocked([&](Progress* progress) {
     return train_classes(view_samples(k).values, span_of(labels), count, asked.options(progress));
   }));
@@ -63,7 +67,7 @@ nb::tuple classes(const SampleArray& k, const Labels& labels, Index count, const
 nb::tuple values(const SampleArray& k, const Table& targets, const std::string& machine, std::optional<double> lambda,
                  std::optional<double> epsilon, std::optional<bool> bias, const std::optional<Numbers>& weights,
                  std::optional<double> tolerance, std::optional<int> threads) {
-  const Asked asked{machine, lambda, epsilon, bias, std::nullopt, weights, tolerance, threads};
+  const Asked asked{machine, lambda, epsilon, bias, std::nullopt, weights, tolerance, threads, std::nullopt};
   return named(unlocked([&](Progress* progress) {
     return train_values(view_samples(k).values, view_of(targets), asked.options(progress));
   }));
@@ -88,24 +92,25 @@ nb::object predicted(const std::string& scheme, Index count, const Table& output
   return as_array(classes_of(parse_scheme(scheme), count, view_of(outputs)));
 }
 
-nb::object probabilities(const std::string& scheme, const Table& outputs) {
-  const bool several = parse_scheme(scheme) == Scheme::softmax;
-  return as_array(several ? softmax_probabilities(copied(outputs)) : logistic_probabilities(copied(outputs)));
+nb::object probabilities(const std::string& machine, const std::string& scheme, Index count,
+                         const std::optional<Table>& sigmoids, const Table& outputs) {
+  return as_array(
+      class_probabilities(parse_machine(machine), parse_scheme(scheme), count, sigmoids_of(sigmoids), copied(outputs)));
 }
 
 }  // namespace
 
 void bind_machine(nb::module_& module) {
   module.def("train_classes", &classes, "k"_a, "labels"_a, "classes"_a, "machine"_a, "lam"_a.none(), "bias"_a.none(),
-             "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(),
-             "(scheme, (alpha, bias, summary)) of a machine for labels 0 … classes − 1.");
+             "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "probability"_a.none(),
+             "(scheme, (alpha, bias, summary), sigmoids) of a machine for labels 0 … classes − 1.");
   module.def("train_values", &values, "k"_a, "targets"_a, "machine"_a, "lam"_a.none(), "epsilon"_a.none(),
              "bias"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(),
-             "(scheme, (alpha, bias, summary)) of a machine for numbers, a column for each target.");
+             "(scheme, (alpha, bias, summary), None) of a machine for numbers, a column for each target.");
   module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, of K(test, train).");
   module.def("classes_of", &predicted, "scheme"_a, "classes"_a, "outputs"_a, "Number of the class of each row.");
-  module.def("probabilities", &probabilities, "scheme"_a, "outputs"_a,
-             "Probability of each class, of the outputs of a logistic machine.");
+  module.def("probabilities", &probabilities, "machine"_a, "scheme"_a, "classes"_a, "sigmoids"_a.none(), "outputs"_a,
+             "Probability of each class, of the outputs of a logistic or calibrated machine.");
 }
 
 }  // namespace widelimit::python

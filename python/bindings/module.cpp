@@ -13,4 +13,7 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_comparison(module);
   widelimit::python::bind_machine(module);
   widelimit::python::bind_paths(module);
+  widelimit::python::bind_gaussian_process(module);
+  widelimit::python::bind_ridge_network(module);
+  widelimit::python::bind_model(module);
 }

@@ -14,5 +14,8 @@ void bind_stored(nanobind::module_& module);
 void bind_comparison(nanobind::module_& module);
 void bind_machine(nanobind::module_& module);
 void bind_paths(nanobind::module_& module);
+void bind_gaussian_process(nanobind::module_& module);
+void bind_ridge_network(nanobind::module_& module);
+void bind_model(nanobind::module_& module);
 
 }  // namespace widelimit::python

@@ -27,6 +27,7 @@ from widelimit._core import (
 )
 from widelimit._data import Data, load_data, load_train_test
 from widelimit._fit import ConvergenceWarning, Fit, Summary
+from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
 from widelimit._machines import (
     fit_hard_svm,
@@ -38,6 +39,7 @@ from widelimit._machines import (
     fit_svr,
 )
 from widelimit._paths import Path, RidgePath, ridge_path, svm_path
+from widelimit._ridge_network import fit_ridge_network
 from widelimit._stored import StoredGram, open_gram
 
 if TYPE_CHECKING:
@@ -52,12 +54,14 @@ __all__ = [
     "ConvergenceWarning",
     "Data",
     "Fit",
+    "GaussianProcess",
     "Gram",
     "InputError",
     "LayerShape",
     "Network",
     "NumericalError",
     "Path",
+    "Posterior",
     "ResourceError",
     "RidgePath",
     "StoredGram",
@@ -70,9 +74,11 @@ __all__ = [
     "fit_logistic",
     "fit_regression",
     "fit_ridge",
+    "fit_ridge_network",
     "fit_svm",
     "fit_svm2",
     "fit_svr",
+    "gaussian_process",
     "gram",
     "kernel",
     "layer_contributions",
@@ -111,11 +117,13 @@ _TYPES = (
     BackendPresence,
     ConvergenceWarning,
     Fit,
+    GaussianProcess,
     InputError,
     LayerShape,
     Network,
     NumericalError,
     Path,
+    Posterior,
     ResourceError,
     RidgePath,
     StoredGram,

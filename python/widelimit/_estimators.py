@@ -14,6 +14,9 @@ from widelimit._core import InputError
 from widelimit._fit import Fit
 from widelimit._kernels import kernel as limit_kernel
 from widelimit._machines import train_classes, train_values
+from widelimit._models import load as load_estimator
+from widelimit._models import save as save_estimator
+from widelimit._ridge_network import fit_ridge_network
 
 
 class _Machine(BaseEstimator):
@@ -60,6 +63,7 @@ class _Machine(BaseEstimator):
         self.bias_ = fit.bias
         self.summary_ = fit.summary
         self.scheme_ = fit.scheme
+        self.calibration_ = fit.calibration
         if self.kernel == "network":
             self.support_vectors_ = X[self.support_]
 
@@ -78,7 +82,45 @@ class _Machine(BaseEstimator):
             k = self._gram(X, self.support_vectors_)
         else:
             k = np.zeros((len(X), 0))
-        return Fit(self.machine, self.scheme_, alpha, self.bias_, classes, self.summary_), k
+        parts = (alpha, self.bias_, classes, self.summary_, self.calibration_)
+        return Fit(self.machine, self.scheme_, *parts), k
+
+    def _by_products(self, X: Any, y: Any, sample_weight: Any, classify: bool) -> Fit | None:
+        """The machine without its Gram matrix, where solver='cg' asks for that."""
+        if self.solver not in ("dense", "cg"):
+            raise InputError(f"solver is {self.solver!r}; choose 'dense' or 'cg'")
+        if self.solver == "dense":
+            return None
+        if self.machine != "ridge" or self.kernel != "network":
+            raise InputError("solver='cg' is for machine='ridge' and kernel='network'")
+        return fit_ridge_network(
+            self.network,
+            self._shaped(X),
+            y,
+            self.lam,
+            bias=self.bias,
+            sample_weight=sample_weight,
+            classify=classify,
+            kind=self.kind,
+            precision=self.precision,
+            tolerance=self.tolerance,
+            backend=self.backend,
+            threads=self.threads,
+            stacklevel=4,
+        )
+
+    def save(self, path: Any) -> None:
+        """Writes the fitted machine as a model file, which `widelimit predict` reads as well as load.
+
+        InputError where kernel='precomputed', or where classes are neither numbers nor text.
+        """
+        check_is_fitted(self, "support_")
+        save_estimator(self, path)
+
+    @classmethod
+    def load(cls, path: Any, **options: Any) -> Any:
+        """The estimator that save, or `widelimit fit` without scaling, wrote; options: threads, backend, …"""
+        return load_estimator(cls, path, **options)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -87,9 +129,12 @@ class _Machine(BaseEstimator):
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    if estimator.machine != "logistic":
-        raise AttributeError(f"machine {estimator.machine!r} has no probabilities; 'logistic' has")
-    return True
+    if estimator.machine == "logistic" or (estimator.probability and estimator.machine.endswith(("svm", "svm2"))):
+        return True
+    raise AttributeError(
+        f"machine {estimator.machine!r} with probability={estimator.probability!r} has no probabilities; "
+        "'logistic' has, and a support vector machine with probability=True"
+    )
 
 
 class NTKClassifier(ClassifierMixin, _Machine):
@@ -107,6 +152,8 @@ class NTKClassifier(ClassifierMixin, _Machine):
     backend: of the kernel, as in kernel().
     input_shape: (H, W, C) of the images that the rows of X are, in a pipeline that knows vectors only.
     tolerance: of the relative duality gap; so small that samples weighted and samples repeated give the same digits.
+    probability: True for the predict_proba of a support vector machine, by Platt, at the price of five more fits.
+    solver: 'dense', or 'cg' for ridge without the Gram matrix, as fit_ridge_network.
 
     Fitted: classes_, support_ (the samples with coefficients that are not 0), support_vectors_ (these samples, and
     no others, are kept), alpha_, bias_, scheme_, summary_.
@@ -133,6 +180,8 @@ class NTKClassifier(ClassifierMixin, _Machine):
         backend="cpu",
         input_shape=None,
         tolerance=1e-8,
+        probability=False,
+        solver="dense",
     ):
         self.network = network
         self.machine = machine
@@ -146,6 +195,8 @@ class NTKClassifier(ClassifierMixin, _Machine):
         self.backend = backend
         self.input_shape = input_shape
         self.tolerance = tolerance
+        self.probability = probability
+        self.solver = solver
 
     def fit(self, X, y, sample_weight=None):
         """Fits classes y of any type that can be put in order."""
@@ -155,7 +206,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         _require_two_classes(y, sample_weight)
-        fit = train_classes(
+        fit = self._by_products(X, y, sample_weight, classify=True) or train_classes(
             self.machine,
             self._train_gram(X),
             y,
@@ -165,6 +216,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
             scheme=self.scheme,
             tolerance=self.tolerance,
             threads=self.threads,
+            probability=self.probability,
             stacklevel=3,
         )
         self.classes_ = fit.classes_
@@ -187,7 +239,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Probability of each of classes_; of the machine 'logistic' alone."""
+        """Probability of each of classes_, of 'logistic' and of support vector machines with probability=True."""
         fit, k = self._fitted(X)
         return fit.predict_proba(k)
 
@@ -226,6 +278,7 @@ class NTKRegressor(RegressorMixin, _Machine):
         backend="cpu",
         input_shape=None,
         tolerance=1e-8,
+        solver="dense",
     ):
         self.network = network
         self.machine = machine
@@ -239,13 +292,14 @@ class NTKRegressor(RegressorMixin, _Machine):
         self.backend = backend
         self.input_shape = input_shape
         self.tolerance = tolerance
+        self.solver = solver
 
     def fit(self, X, y, sample_weight=None):
         """Fits a number for each row of X, or several."""
         X, y = self._read(X, y=y, multi_output=True, y_numeric=True)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        fit = train_values(
+        fit = self._by_products(X, y, sample_weight, classify=False) or train_values(
             self.machine,
             self._train_gram(X),
             y,

@@ -75,6 +75,8 @@ class Fit:
     classes_: NDArray[Any] | None
     """The classes in order, as y writes them; None where the outputs are numbers."""
     summary: Summary
+    calibration: NDArray[np.float64] | None = None
+    """Slope and offset of Platt's sigmoid for each output; None unless probabilities were asked for."""
 
     @property
     def support(self) -> NDArray[np.intp]:
@@ -97,10 +99,18 @@ class Fit:
         return self.classes_[_core.classes_of(self.scheme, len(self.classes_), self._outputs(k))]
 
     def predict_proba(self, k: ArrayLike) -> NDArray[np.float64]:
-        """Probability of each class for new points, of K(test, train). InputError unless the machine is logistic."""
-        if self.machine != "logistic":
-            raise InputError(f"{self.machine} has no probabilities; fit_logistic has")
-        return _core.probabilities(self.scheme, self._outputs(k))
+        """Probability of each class for new points, of K(test, train).
+
+        InputError unless the machine is logistic, or a support vector machine fitted with probability=True, whose
+        likeliest class need not be the one that predict tells.
+        """
+        if self.machine != "logistic" and self.calibration is None:
+            raise InputError(
+                f"this {self.machine} has no probabilities; fit_logistic has, and fit_svm(…, probability=True)"
+            )
+        return _core.probabilities(
+            self.machine, self.scheme, len(self.classes_), self.calibration, self._outputs(k)
+        )
 
     def _outputs(self, k: ArrayLike) -> NDArray[np.float64]:
         alpha = self.alpha[:, None] if self.alpha.ndim == 1 else self.alpha
@@ -112,12 +122,19 @@ class Fit:
         return f"<Fit: {self.machine}, {len(self.alpha)} samples{classes}, {self.summary.ending}>"
 
 
-def make_fit(machine: str, scheme: str, parts: tuple, classes: NDArray[Any] | None, single: bool) -> Fit:
+def make_fit(
+    machine: str,
+    scheme: str,
+    parts: tuple,
+    classes: NDArray[Any] | None,
+    single: bool,
+    calibration: NDArray[np.float64] | None = None,
+) -> Fit:
     """A Fit of what the library gives; single: y was one column, and so are the coefficients."""
     alpha, bias, summary = parts
     if single and alpha.shape[1] == 1:
-        return Fit(machine, scheme, alpha[:, 0], float(bias[0]), classes, Summary(*summary))
-    return Fit(machine, scheme, alpha, bias, classes, Summary(*summary))
+        return Fit(machine, scheme, alpha[:, 0], float(bias[0]), classes, Summary(*summary), calibration)
+    return Fit(machine, scheme, alpha, bias, classes, Summary(*summary), calibration)
 
 
 def warn_of(fit: Fit, stacklevel: int, where: str = "") -> Fit:

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace widelimit::test {
 namespace {
 
@@ -35,6 +38,88 @@ TEST_P(Fits, TenDigitsAndPredictsThemFromItsFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, Fits, testing::Values("regression", "ridge", "hard-svm", "svm", "svm2", "logistic"));
+
+TEST(Fit, ProbabilitiesTravelInTheModel) {
+  const Folder folder;
+  for (const char* scheme : {"one-vs-one", "one-vs-rest"}) {
+    const Finished fit =
+        folder.widelimit(fit_words("svm", {"--probability", "--classes", "1,3,8", "--scheme", scheme}));
+    ASSERT_EQ(fit.status, 0) << fit.err;
+    EXPECT_EQ(fit.record()["settings"]["probability"], true);
+    const Words predict{"predict", "--model", "m.h5", "--test", "digits", "--classes", "1,3,8", "--limit", "60"};
+    Words json = predict;
+    json.emplace_back("--json");
+    const Finished told = folder.widelimit(json);
+    ASSERT_EQ(told.status, 0) << told.err;
+    const auto results = told.record()["results"];
+    int agree = 0;
+    for (std::size_t i = 0; i < 60; ++i) {
+      const auto row = results["probabilities"][i].get<std::vector<double>>();
+      ASSERT_EQ(row.size(), 3U);
+      EXPECT_NEAR(row[0] + row[1] + row[2], 1, 1e-12);
+      const char* names[]{"1", "3", "8"};
+      agree += results["classes"][i] == names[std::max_element(row.begin(), row.end()) - row.begin()] ? 1 : 0;
+    }
+    EXPECT_GE(agree, 57) << scheme;
+    EXPECT_NE(folder.widelimit(predict).out.find("p(8)"), std::string::npos);
+  }
+  const Finished none = folder.widelimit(fit_words("ridge", {"--probability"}));
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(none.err.find("logistic has"), std::string::npos) << none.err;
+}
+
+TEST(Fit, AGaussianProcessKnowsHowSureItIs) {
+  const Folder folder;
+  std::string near = "x,y\n";
+  for (int i = 0; i < 20; ++i) near += std::to_string(0.1 * i) + "," + std::to_string(std::sin(0.3 * i)) + "\n";
+  folder.write("near.csv", near);
+  folder.write("far.csv", "x,y\n0.95,0.1\n40,0.2\n");
+  const Words words{"fit",   "--network", "fc:2(b_std=1)", "--kind",      "nngp",  "--train", "near.csv", "--machine",
+                    "ridge", "--lambda",  "0.02",          "--posterior", "--out", "m.h5",    "--json"};
+  const Finished fit = folder.widelimit(words);
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  EXPECT_TRUE(fit.record()["results"]["log_marginal_likelihood"].is_number());
+  EXPECT_EQ(fit.record()["results"]["support"], 20);
+  const Finished told = folder.widelimit({"predict", "--model", "m.h5", "--test", "far.csv", "--json"});
+  ASSERT_EQ(told.status, 0) << told.err;
+  const auto deviation = told.record()["results"]["std"].get<std::vector<double>>();
+  ASSERT_EQ(deviation.size(), 2U);
+  EXPECT_LT(deviation[0], 0.1);  // among samples, of noise 0.1
+  EXPECT_GT(deviation[1], 0.3);
+  for (const Words& wrong : {Words{"--bias"}, Words{"--solver", "cg"}}) {
+    Words more = words;
+    more.insert(more.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(folder.widelimit(more).status, 2);
+  }
+  EXPECT_EQ(folder.widelimit(fit_words("svm", {"--posterior"})).status, 2);
+}
+
+TEST(Fit, RidgeWithoutTheGramIsRidge) {
+  const Folder folder;
+  const Finished dense = folder.widelimit(fit_words("ridge"));
+  const Finished cg = folder.widelimit(fit_words("ridge", {"--solver", "cg"}));
+  ASSERT_EQ(cg.status, 0) << cg.err;
+  const auto a = dense.record()["results"];
+  const auto b = cg.record()["results"];
+  EXPECT_NEAR(a["summary"]["primal"].get<double>(), b["summary"]["primal"].get<double>(), 1e-6);
+  EXPECT_EQ(a["test"]["confusion"], b["test"]["confusion"]);
+  EXPECT_EQ(a["train"]["confusion"], b["train"]["confusion"]);
+  EXPECT_FALSE(b["residuals"].empty());
+  EXPECT_EQ(folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--limit", "9"}).status, 0);
+  EXPECT_EQ(folder.widelimit(fit_words("svm", {"--solver", "cg"})).status, 2);
+  EXPECT_EQ(folder.widelimit(fit_words("ridge", {"--solver", "qr"})).status, 2);
+}
+
+TEST(Fit, RidgeGoesWithoutTheGramWhereItDoesNotFit) {
+  const Folder folder;
+  const Words words{"fit",      "--network", "fc:1",  "--train", "digits", "--scale",  "unit", "--machine",   "ridge",
+                    "--memory", "20MiB",     "--out", "m.h5",    "--json", "--lambda", "0.1",  "--precision", "f32"};
+  const Finished fit = folder.widelimit(words);
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  EXPECT_NE(fit.err.find("--solver cg"), std::string::npos) << fit.err;
+  EXPECT_NE(fit.record()["results"]["summary"]["method"].get<std::string>().find("conjugate"), std::string::npos);
+  EXPECT_GT(fit.record()["results"]["train"]["accuracy"], 0.95);
+}
 
 TEST(Fit, TakesAKernelThatWasComputedBefore) {
   const Folder folder;

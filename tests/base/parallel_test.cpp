@@ -1,10 +1,12 @@
 #include "widelimit/base/parallel.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/shared_progress.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -69,6 +71,30 @@ TEST(Parallel, ProgressStopsTheWork) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::interrupted);
   }
+}
+
+/// The calling thread takes a short task and waits; a long one elsewhere still hears that it is to stop.
+TEST(Parallel, StopsATaskOfAnotherThreadFromWithin) {
+  struct Later : Progress {
+    int calls = 0;
+    bool update(std::int64_t, std::int64_t, std::string_view) override { return ++calls < 3; }
+  } listener;
+  SharedProgress shared(&listener, 2, "tasks");
+  const auto owner = std::this_thread::get_id();
+  std::atomic<int> began{0};
+  const auto start = std::chrono::steady_clock::now();
+  const auto body = [&](Index) {
+    ++began;
+    while (began < 2) std::this_thread::yield();  // one task each
+    if (std::this_thread::get_id() == owner) return;
+    while (std::chrono::steady_clock::now() - start < std::chrono::seconds(30)) {
+      if (!shared.get()->update(0, 1, "steps")) fail(Code::interrupted, "stopped within");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  EXPECT_THROW(parallel_for(2, 2, body, [&](Index done) { shared.at(done); }), Error);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_EQ(SharedProgress(nullptr, 1, "tasks").get(), nullptr);
 }
 
 TEST(Parallel, TeamSize) {

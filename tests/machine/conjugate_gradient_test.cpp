@@ -6,6 +6,7 @@
 #include "widelimit/machine/network_product.hpp"
 #include "widelimit/machine/preconditioner.hpp"
 #include "widelimit/machine/ridge.hpp"
+#include "widelimit/machine/ridge_network.hpp"
 
 #include <gtest/gtest.h>
 
@@ -185,6 +186,59 @@ TEST(NetworkProduct, FitsWithoutTheGramMatrix) {
   const auto found = fit_ridge(*product, y.view(), {.lambda = 0.1, .tolerance = 1e-12, .rank = 50});
   ASSERT_TRUE(found.fit.summary.converged());
   expect_same(found.fit, fit_ridge(view_of(whole.ntk), y.view(), {.lambda = 0.1}), 1e-5);
+}
+
+TEST(RidgeNetwork, IsRidgeWithinItsMemory) {
+  const auto backend = make_backend("cpu", {.threads = 2});
+  const Network network = Network::parse("fc:1");
+  const Matrix<double> x = points(600, 5);
+  const SampleView samples(x.view(), Shape{1, 1, 5});
+  const Matrix<double> y = wavy_targets(600, 2);
+  const Gram whole = gram(network, samples, {.precision = Precision::f32}, *backend);
+  const Fit exact = fit_ridge(view_of(whole.ntk), y.view(), {.lambda = 1, .bias = true});
+  Index smaller = 0;
+  for (const std::size_t memory : {std::size_t{3} << 20, std::size_t{64} << 20}) {
+    RidgeNetworkOptions options;
+    options.memory = memory;
+    options.solver = {.lambda = 1, .bias = true, .tolerance = 1e-9};
+    const auto found = fit_ridge(network, samples, y.view(), options, *backend);
+    ASSERT_TRUE(found.fit.summary.converged()) << found.fit.summary.message;
+    EXPECT_LE(found.fit.summary.memory, memory);
+    EXPECT_GE(found.rank, smaller);
+    smaller = found.rank;
+    expect_same(found.fit, exact, 1e-5);
+    const Matrix<double> g = decision(exact, view_of(whole.ntk));
+    for (Index i = 0; i < 600; ++i) EXPECT_NEAR(found.decisions(i, 1), g(i, 1), 1e-5);
+  }
+  RidgeNetworkOptions none;
+  none.memory = 1000;
+  EXPECT_THROW((void)fit_ridge(network, samples, y.view(), none, *backend), Error);
+  EXPECT_NEAR(dense_ridge_bytes(1000, 9, Precision::f64), 16e6, 1e6);
+}
+
+TEST(Preconditioner, OfFloat32IsAsGoodWhereTheRidgeIsLarge) {
+  const Matrix<float> single = line_gram<float>(400);
+  const Matrix<double> twice = line_gram<double>(400);
+  const Preconditioner a(*memory_product(single.view()), {}, 0.5, {.rank = 60});
+  const Preconditioner b(*memory_product(twice.view()), {}, 0.5, {.rank = 60});
+  EXPECT_TRUE(a.single());
+  EXPECT_FALSE(b.single());
+  EXPECT_FALSE(Preconditioner(*memory_product(single.view()), {}, 1e-6, {.rank = 60}).single());
+  const Matrix<double> y = wavy_targets(400, 2);
+  for (const double lambda : {1.0, 1e-3}) {
+    const auto fast = fit_ridge(*memory_product(single.view()), y.view(), {.lambda = lambda, .rank = 60});
+    const auto sure = fit_ridge(*memory_product(twice.view()), y.view(), {.lambda = lambda, .rank = 60});
+    EXPECT_TRUE(fast.fit.summary.converged());
+    EXPECT_LE(fast.fit.summary.iterations, sure.fit.summary.iterations + 2) << lambda;
+  }
+}
+
+TEST(Preconditioner, KeepsToItsMemory) {
+  const Matrix<double> k = line_gram<double>(500);
+  const std::size_t memory = std::size_t{1} << 19;
+  const Preconditioner small(*memory_product(k.view()), {}, 1e-4, {.rank = 400, .memory = memory});
+  EXPECT_GT(small.rank(), 10);
+  EXPECT_LE(small.bytes(), memory);
 }
 
 TEST(NetworkProduct, RefusesBadInput) {

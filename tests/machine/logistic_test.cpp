@@ -240,5 +240,32 @@ TEST(Logistic, RefusesBadInput) {
   EXPECT_TRUE(refused(broken.view(), {1, -1}, {}));
 }
 
+TEST(Logistic, TellsTheConditionOfItsFactor) {
+  // B = I + K/(4λ) at α = 0; on K = diag(1, 9) the first step factors diag(1 + 1/4λ, 1 + 9/4λ).
+  Matrix<double> k(2, 2);
+  k(0, 0) = 1;
+  k(1, 1) = 9;
+  const double y[]{1, -1};
+  const Fit fit = fit_logistic(k.view(), y, {.lambda = 0.25, .tolerance = 0.5, .iterations = 1});
+  ASSERT_TRUE(fit.summary.condition);
+  EXPECT_GE(*fit.summary.condition, 1);
+  EXPECT_LE(*fit.summary.condition, 5 + 1e-12);
+}
+
+TEST(Logistic, StopsInsideAFactorisation) {
+  struct Later : Progress {
+    int calls = 0;
+    bool update(std::int64_t, std::int64_t, std::string_view unit) override {
+      EXPECT_EQ(unit, "iterations");
+      return ++calls < 2;
+    }
+  } later;
+  const Matrix<double> k = random_gram(40, 40);
+  std::vector<double> y;
+  for (Index i = 0; i < 40; ++i) y.push_back(i % 2 == 0 ? 1 : -1);
+  EXPECT_THROW((void)fit_logistic(k.view(), y, {.progress = &later}), Error);
+  EXPECT_EQ(later.calls, 2);
+}
+
 }  // namespace
 }  // namespace widelimit

@@ -2,6 +2,7 @@
 
 #include "tests/machine/box_fixture.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/machine/platt.hpp"
 
 #include <gtest/gtest.h>
 
@@ -139,6 +140,20 @@ TEST(OneVsOne, RefusesLabelsItCannotUse) {
   EXPECT_THROW((void)fit_one_vs_one(data.gram.view(), single, 1), Error);
   const std::vector<Index> few{0, 1};
   EXPECT_THROW((void)fit_one_vs_one(data.gram.view(), few, 2), Error);
+}
+
+TEST(OneVsOne, StopsInsideAProblem) {
+  struct Never : Progress {
+    bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }
+  } never;
+  const Clouds data = clouds(60, 0.5, 1);
+  std::vector<Index> labels;
+  for (Index i = 0; i < 60; ++i) labels.push_back(i % 3);
+  for (const int threads : {1, 2}) {
+    const SvmOptions options{.lambda = 1e-6, .threads = threads, .progress = &never};
+    EXPECT_THROW((void)fit_one_vs_one(data.gram.view(), labels, 3, options), Error);
+    EXPECT_THROW((void)calibrate(data.gram.view(), labels, 3, Scheme::one_vs_one, options), Error);
+  }
 }
 
 }  // namespace

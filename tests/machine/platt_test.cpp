@@ -111,6 +111,59 @@ TEST(HeldOut, DecisionsAreThoseOfAMachineThatNeverSawTheSample) {
   }
 }
 
+TEST(Calibrate, EachOutputHasTheSigmoidOfItsOwnProblem) {
+  const Index n = 45;
+  const Clouds data = clouds(n, 1.0, 5);
+  std::vector<Index> labels;
+  for (Index i = 0; i < n; ++i) labels.push_back(i % 3);
+  const SvmOptions options{.lambda = 0.5, .tolerance = 1e-9};
+  const auto rest = calibrate(data.gram.view(), labels, 3, Scheme::one_vs_rest, options);
+  const auto pairs = calibrate(data.gram.view(), labels, 3, Scheme::one_vs_one, options);
+  ASSERT_EQ(rest.size(), 3U);
+  ASSERT_EQ(pairs.size(), 3U);
+  for (Index c = 0; c < 3; ++c) {
+    std::vector<double> signs;
+    for (const Index label : labels) signs.push_back(label == c ? 1 : -1);
+    const Sigmoid own = fit_sigmoid(held_out_decisions(data.gram.view(), signs, platt_folds, options), signs);
+    EXPECT_EQ(rest[static_cast<std::size_t>(c)], own) << c;
+  }
+  // The pair (0, 2) on a Gram matrix of its own samples, those of class 0 positive.
+  std::vector<Index> kept;
+  std::vector<double> signs;
+  for (Index i = 0; i < n; ++i) {
+    if (labels[static_cast<std::size_t>(i)] == 1) continue;
+    kept.push_back(i);
+    signs.push_back(labels[static_cast<std::size_t>(i)] == 0 ? 1 : -1);
+  }
+  Matrix<double> part(std::ssize(kept), std::ssize(kept));
+  for (Index i = 0; i < part.rows(); ++i) {
+    for (Index j = 0; j < part.cols(); ++j) {
+      part(i, j) = data.gram(kept[static_cast<std::size_t>(i)], kept[static_cast<std::size_t>(j)]);
+    }
+  }
+  const Sigmoid own = fit_sigmoid(held_out_decisions(part.view(), signs, platt_folds, options), signs);
+  EXPECT_NEAR(pairs[1].slope, own.slope, 1e-6 * std::abs(own.slope));
+  EXPECT_NEAR(pairs[1].offset, own.offset, 1e-6);
+}
+
+TEST(Calibrate, SamplesWithoutWeightDoNotCount) {
+  const Clouds data = clouds(24, 1.0, 6);
+  std::vector<Index> labels;
+  for (const double y : data.labels) labels.push_back(y > 0 ? 1 : 0);
+  std::vector<double> weights(24, 1.0);
+  for (std::size_t i = 20; i < 24; ++i) weights[i] = 0;
+  Matrix<double> part(20, 20);
+  for (Index i = 0; i < 20; ++i) {
+    for (Index j = 0; j < 20; ++j) part(i, j) = data.gram(i, j);
+  }
+  const auto weighed = calibrate(data.gram.view(), labels, 2, Scheme::sign, {.weights = weights, .tolerance = 1e-12});
+  labels.resize(20);
+  const auto fewer = calibrate(part.view(), labels, 2, Scheme::sign, {.tolerance = 1e-12});
+  ASSERT_EQ(weighed.size(), 1U);
+  EXPECT_NEAR(weighed[0].slope, fewer[0].slope, 1e-6 * std::abs(fewer[0].slope));
+  EXPECT_NEAR(weighed[0].offset, fewer[0].offset, 1e-6);
+}
+
 TEST(Couple, ReturnsProbabilitiesThatMadeThePairs) {
   const double p[]{0.5, 0.3, 0.15, 0.05};
   Matrix<double> pairwise(2, 6);

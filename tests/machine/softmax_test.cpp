@@ -277,5 +277,18 @@ TEST(Probability, StaysBetweenZeroAndOneFarOut) {
   EXPECT_THROW((void)logistic_probabilities(wide), Error);
 }
 
+/// More unknowns than a direct step takes, and λ so small that the diagonal alone does not do.
+TEST(Softmax, ByConjugateGradientsWithAFactorTellsItsCondition) {
+  const Index n = 320;
+  const Matrix<double> k = random_gram(n, n);
+  const std::vector<Index> y = noisy_classes(k, 5);
+  const Fit fit = fit_softmax(k.view(), y, 5, {.lambda = 1e-7});
+  EXPECT_TRUE(fit.summary.converged()) << fit.summary.message;
+  EXPECT_LE(*fit.summary.gap, 1e-8);
+  EXPECT_NE(fit.summary.method.find("conjugate"), std::string::npos);
+  ASSERT_TRUE(fit.summary.condition);
+  EXPECT_GE(*fit.summary.condition, 1);
+}
+
 }  // namespace
 }  // namespace widelimit

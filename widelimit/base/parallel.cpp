@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -44,28 +45,59 @@ void parallel_for(Index count, int threads, const std::function<void(Index task)
   std::atomic<Index> next{0};
   std::atomic<Index> done{0};
   std::mutex guard;
+  std::condition_variable ended;
+  int working = 0;
   std::exception_ptr failure;
   Index failed_task = std::numeric_limits<Index>::max();
 
-  const auto worker = [&](bool calling_thread) {
+  const auto keep_failure = [&](Index task) {
+    const std::lock_guard lock(guard);
+    if (!failure || task < failed_task) {
+      failed_task = task;
+      failure = std::current_exception();
+    }
+    next = count;
+  };
+  const auto work = [&](bool calling_thread) {
     for (Index task = next++; task < count; task = next++) {
       try {
         body(task);
         ++done;
         if (calling_thread && after) after(done);
       } catch (...) {
-        const std::lock_guard lock(guard);
-        if (task < failed_task) {
-          failed_task = task;
-          failure = std::current_exception();
-        }
-        next = count;
+        keep_failure(task);
       }
+    }
+  };
+  // The calling thread, done before the others, still hears whether to stop.
+  const auto wait_for_others = [&] {
+    std::unique_lock lock(guard);
+    while (working > 0 && !failure) {
+      if (ended.wait_for(lock, pulse_interval, [&] { return working == 0; })) return;
+      lock.unlock();
+      try {
+        after(done);
+      } catch (...) {
+        keep_failure(count);
+      }
+      lock.lock();
     }
   };
   const int team = static_cast<int>(std::clamp<Index>(count, 1, threads));
 #pragma omp parallel num_threads(team)
-  worker(omp_get_thread_num() == 0);
+  if (omp_get_thread_num() == 0) {
+    work(true);
+    if (after) wait_for_others();
+  } else {
+    {
+      const std::lock_guard lock(guard);
+      ++working;
+    }
+    work(false);
+    const std::lock_guard lock(guard);
+    --working;
+    ended.notify_one();
+  }
 
   if (failure) std::rethrow_exception(failure);
   if (count > 0 && after) after(count);

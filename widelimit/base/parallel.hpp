@@ -41,9 +41,9 @@ class Pulse {
 };
 
 /// body(task) for task = 0 … count−1 on `threads` threads, in any order; BLAS inside runs on one thread. `after`, where
-/// given, hears on the calling thread how many tasks are done, after each task of that thread and at the end; it
-/// stops the work by throwing. Where bodies throw, the exception of the lowest task that threw is rethrown and the
-/// tasks not yet begun are left out.
+/// given, hears on the calling thread how many tasks are done, after each task of that thread, now and then while it
+/// waits for the others, and at the end; it stops the work by throwing. Where bodies throw, the exception of the lowest
+/// task that threw is rethrown and the tasks not yet begun are left out.
 void parallel_for(Index count, int threads, const std::function<void(Index task)>& body,
                   const std::function<void(Index done)>& after = {});
 

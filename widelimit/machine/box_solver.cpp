@@ -180,6 +180,7 @@ class Decomposition final : public BoxSolver::Worker {
       stalls += ended == Move::stalled ? 1 : 0;
       if (found_.iterations >= limit_ || stalls == most_stalls || !(allowed > noise)) {
         found_.ending = Ending::iteration_limit;
+        found_.rounded = found_.iterations < limit_ && gradient_noise() >= options_->tolerance * scale;
         return;
       }
       // Variables left out too early are worth another round before more digits are.

@@ -31,6 +31,7 @@ struct BoxSolution {
   double bias = 0;
   Objectives objectives;
   Ending ending = Ending::converged;
+  bool rounded = false;  ///< ended without converging since float64 holds no better coefficients
   Index iterations = 0;
   std::size_t memory = 0;
 };

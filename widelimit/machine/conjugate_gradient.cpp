@@ -45,6 +45,38 @@ Sums chosen_of(const Sums& values, const std::vector<Index>& chosen) {
   return result;
 }
 
+/// Pairs of all products that the residuals so far let expect: they fall by about the same factor each time.
+class ExpectedProducts final : public Progress {
+ public:
+  ExpectedProducts(Progress* whole, Index samples, double tolerance)
+      : whole_(whole), pairs_(samples * (samples + 1) / 2), tolerance_(tolerance) {}
+
+  [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
+  bool update(std::int64_t done, std::int64_t total, std::string_view unit) override {
+    const bool known = unit == "pairs" && total == pairs_;
+    return whole_->update(products_ * pairs_ + (known ? done : 0), std::max(expected_, products_ + 1) * pairs_,
+                          "pairs");
+  }
+  /// A product is done, and left this residual.
+  void next(double residual) {
+    ++products_;
+    if (residual > 0 && residual < 1) {
+      const double more = std::log(tolerance_) / std::log(residual) * static_cast<double>(products_);
+      expected_ = static_cast<Index>(std::ceil(std::min(more, 1e6))) + 1;  // one to judge by
+    }
+    if (whole_ != nullptr && !update(0, 0, "")) {
+      fail(Code::interrupted, "stopped after {} iterations at a residual of {:.1e}", products_, residual);
+    }
+  }
+
+ private:
+  Progress* whole_;
+  Index pairs_;
+  double tolerance_;
+  Index products_ = 0;
+  Index expected_ = 20;
+};
+
 /// S K S + c I.
 struct RidgeProduct {
   const GramProduct& k;
@@ -134,8 +166,7 @@ bool advance(Recursion& s, const RidgeProduct& a) {
 
 /// Iterates; tells how it ended.
 Ending iterate(Recursion& s, const RidgeProduct& a, const Preconditioner& preconditioner,
-               const ConjugateGradientOptions& options, std::vector<double>& residuals) {
-  Pulse pulse(options.progress, options.most_iterations, "iterations");
+               const ConjugateGradientOptions& options, ExpectedProducts& expected, std::vector<double>& residuals) {
   drop_finished(s, options.tolerance);
   while (!s.places.empty()) {
     if (std::ssize(residuals) == options.most_iterations) return Ending::iteration_limit;
@@ -143,7 +174,7 @@ Ending iterate(Recursion& s, const RidgeProduct& a, const Preconditioner& precon
     if (!advance(s, a)) return Ending::not_positive_definite;
     drop_finished(s, options.tolerance);
     residuals.push_back(s.largest);
-    pulse.at(std::ssize(residuals));
+    expected.next(s.largest);
   }
   return Ending::converged;
 }
@@ -172,7 +203,7 @@ void ConjugateGradientOptions::validate() const {
   if (most_iterations < 1 || most_iterations > iteration_bound) {
     fail(Code::usage, "{} iterations; choose 1 to {}", most_iterations, iteration_bound);
   }
-  if (rank < 0) fail(Code::usage, "the rank of the preconditioner is {}; it must not be negative", rank);
+  if (rank.value_or(0) < 0) fail(Code::usage, "the rank of the preconditioner is {}; it must not be negative", *rank);
 }
 
 ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> targets,
@@ -183,8 +214,10 @@ ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> ta
   check_targets(targets, n);
   check_weights(options.weights, n);
   const std::vector<double> scale = scale_of_weights(options.weights, options.lambda);
-  const RidgeProduct a{k, scale, options.lambda / 2, options.progress};
-  const Preconditioner preconditioner(k, scale, a.shift, {options.rank, options.threads, options.progress});
+  ExpectedProducts expected(options.progress, n, options.tolerance);
+  const RidgeProduct a{k, scale, options.lambda / 2, expected.get()};
+  const Preconditioner preconditioner(k, scale, a.shift,
+                                      {options.rank, options.memory, options.threads, options.progress});
 
   Recursion s;
   s.r = right_sides(targets, scale, options.bias);
@@ -194,9 +227,9 @@ ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> ta
   std::iota(s.places.begin(), s.places.end(), Index{0});
   const Index columns = s.r.cols();
 
-  ConjugateGradientFit result{zero_fit(n, targets.cols), {}};
+  ConjugateGradientFit result{zero_fit(n, targets.cols), {}, {}, preconditioner.rank()};
   Summary& summary = result.fit.summary;
-  summary.ending = iterate(s, a, preconditioner, options, result.residuals);
+  summary.ending = iterate(s, a, preconditioner, options, expected, result.residuals);
   summary.message = message_of(summary.ending, options, s.largest);
   if (summary.ending != Ending::not_positive_definite) set_coefficients(s.x, scale, options.bias, result.fit);
   if (!all_finite(result.fit)) {
@@ -207,9 +240,14 @@ ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> ta
     summary.message = "the coefficients are beyond the range of float64; scale the kernel or give a larger lambda";
   }
   Matrix<double> g(n, targets.cols, Content::unset);
-  k.apply(result.fit.alpha.view(), g.view(), options.progress);
+  k.apply(result.fit.alpha.view(), g.view(), expected.get());
   judge_ridge(g.view(), targets, options.lambda, options.weights, result.fit);
-  summary.method = fmt::format("conjugate gradients, preconditioner of rank {}", preconditioner.rank());
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < g.cols(); ++j) g(i, j) += result.fit.bias[static_cast<std::size_t>(j)];
+  }
+  result.decisions = std::move(g);
+  summary.method = fmt::format("conjugate gradients, preconditioner of rank {}, {}", preconditioner.rank(),
+                               preconditioner.single() ? "float32" : "float64");
   summary.iterations = std::ssize(result.residuals);
   summary.memory = k.bytes() + preconditioner.bytes() + 6 * sizeof(double) * static_cast<std::size_t>(n * columns);
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

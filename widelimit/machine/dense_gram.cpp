@@ -1,6 +1,7 @@
 #include "widelimit/machine/dense_gram.hpp"
 
 #include "widelimit/machine/check_gram.hpp"
+#include "widelimit/machine/factor.hpp"
 #include "widelimit/machine/lapack.hpp"
 
 #include <cblas.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace widelimit {
 
@@ -46,7 +48,7 @@ void DenseGram::multiply(const double* factors, double* product, Index columns) 
 
 std::size_t DenseGram::memory() const { return sizeof(double) * static_cast<std::size_t>(copy_.rows() * copy_.cols()); }
 
-bool ShiftedFactor::factorise(const DenseGram& k, const double* s, double mu) {
+bool ShiftedFactor::factorise(const DenseGram& k, const double* s, double mu, Progress* progress) {
   const double scale = 1 / std::sqrt(mu);
   for (Index i = 0; i < k.count(); ++i) {
     const double* from = k.row(i);
@@ -56,17 +58,28 @@ bool ShiftedFactor::factorise(const DenseGram& k, const double* s, double mu) {
     to[i] += 1;
     if (!std::isfinite(to[i])) return false;
   }
-  return factorise_symmetric(factor_.view());
+  norm_ = symmetric_norm(factor_.view());
+  return factorise_symmetric(factor_.view(), progress);
 }
+
+double ShiftedFactor::condition() { return condition_of(factor_.view(), norm_); }
 
 void ShiftedFactor::solve(double* x, Index columns) const { solve_symmetric(factor_.view(), x, columns); }
 
-bool factorise_symmetric(MatrixView<double> m) {
-  const int n = static_cast<int>(m.rows);
-  const int stride = static_cast<int>(m.stride);
-  int info = 0;
-  dpotrf_("L", &n, m.data, &stride, &info);
-  return info == 0;
+bool factorise_symmetric(MatrixView<double> m, Progress* progress) { return factor_upper(m, progress) == 0; }
+
+double symmetric_norm(MatrixView<const double> m) {
+  std::vector<double> sums(static_cast<std::size_t>(m.rows));
+  for (Index i = 0; i < m.rows; ++i) {
+    double own = 0;
+    for (Index j = i; j < m.cols; ++j) {
+      const double size = std::abs(m(i, j));
+      own += size;
+      if (j > i) sums[static_cast<std::size_t>(j)] += size;
+    }
+    sums[static_cast<std::size_t>(i)] += own;
+  }
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
 void solve_symmetric(MatrixView<const double> m, double* x, Index columns) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
 
 #include <cstddef>
@@ -34,10 +35,13 @@ class DenseGram {
 };
 
 /// Below so many samples threads wait for each other longer than they work.
-inline constexpr Index least_shared = 300;
+inline constexpr Index least_shared = 1000;
 
-/// Factors the symmetric m, of which the upper triangle is read, in place; false where it is not positive definite.
-[[nodiscard]] bool factorise_symmetric(MatrixView<double> m);
+/// Factors the symmetric m, of which the upper triangle is read, in place; false where it is not positive definite. In
+/// blocks of rows, after each of which `progress` may stop it.
+[[nodiscard]] bool factorise_symmetric(MatrixView<double> m, Progress* progress = nullptr);
+/// ‖m‖₁ of the symmetric m by its upper triangle.  O(n²).
+[[nodiscard]] double symmetric_norm(MatrixView<const double> m);
 /// In place m⁻¹x after factorise_symmetric, for `columns` columns one after the other.
 void solve_symmetric(MatrixView<const double> m, double* x, Index columns = 1);
 
@@ -48,12 +52,15 @@ class ShiftedFactor {
   explicit ShiftedFactor(Index n) : factor_(n, n, Content::unset) {}
 
   /// False where a leading minor is not positive.  O(n³/3).
-  [[nodiscard]] bool factorise(const DenseGram& k, const double* s, double mu);
+  [[nodiscard]] bool factorise(const DenseGram& k, const double* s, double mu, Progress* progress = nullptr);
   /// In place B⁻¹x for `columns` columns, one after the other.  O(n²·columns).
   void solve(double* x, Index columns = 1) const;
+  /// Estimate of the condition number of B.
+  [[nodiscard]] double condition();
 
  private:
   Matrix<double> factor_;
+  double norm_ = 0;  ///< ‖B‖₁
 };
 
 }  // namespace widelimit

@@ -85,9 +85,12 @@ GaussianProcess::GaussianProcess(const AnyView& k, MatrixView<const double> targ
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-Posterior GaussianProcess::posterior(const AnyView& test_by_train, std::span<const double> test_diagonal) const {
-  if (!fit_.summary.converged()) fail(Code::numerical, "{}", fit_.summary.message);
+std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyView& test_by_train,
+                                       std::span<const double> test_diagonal, int threads) {
   const Index tests = samples_of(test_by_train);
+  const Index n = factor.rows();
+  const Index columns_given = std::visit([](const auto& k) { return k.cols; }, test_by_train);
+  if (columns_given != n) fail(Code::input, "K(test, train) has {} columns for {} samples", columns_given, n);
   if (static_cast<Index>(test_diagonal.size()) != tests) {
     fail(Code::input, "K(test, train) has {} rows, but there are {} values K(x, x)", tests, test_diagonal.size());
   }
@@ -96,21 +99,25 @@ Posterior GaussianProcess::posterior(const AnyView& test_by_train, std::span<con
       fail(Code::input, "K(x, x) of test point {} is {}; a variance is finite and not negative", t, test_diagonal[t]);
     }
   }
-  Posterior result{decision(fit_, test_by_train), std::vector<double>(test_diagonal.begin(), test_diagonal.end())};
-  const BlasTeam team(threads_);
-  const Index n = factor_.rows();
+  std::vector<double> variance(test_diagonal.begin(), test_diagonal.end());
+  const BlasTeam team(threads);
   for (Index begin = 0; begin < tests; begin += variance_strip) {
     Matrix<double> columns(n, std::min(variance_strip, tests - begin), Content::unset);
     transpose_strip(test_by_train, begin, columns.view());
-    solve_upper<double>(factor_.view(), true, columns.view());
+    solve_upper<double>(factor.view(), true, columns.view());
     for (Index i = 0; i < n; ++i) {
       for (Index t = 0; t < columns.cols(); ++t) {
-        result.variance[static_cast<std::size_t>(begin + t)] -= columns(i, t) * columns(i, t);
+        variance[static_cast<std::size_t>(begin + t)] -= columns(i, t) * columns(i, t);
       }
     }
   }
-  for (double& variance : result.variance) variance = std::max(variance, 0.0);  // rounding at a training sample
-  return result;
+  for (double& value : variance) value = std::max(value, 0.0);
+  return variance;
+}
+
+Posterior GaussianProcess::posterior(const AnyView& test_by_train, std::span<const double> test_diagonal) const {
+  if (!fit_.summary.converged()) fail(Code::numerical, "{}", fit_.summary.message);
+  return {decision(fit_, test_by_train), posterior_variance(factor_, test_by_train, test_diagonal, threads_)};
 }
 
 }  // namespace widelimit

@@ -5,6 +5,7 @@
 #include "widelimit/machine/fit.hpp"
 
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace widelimit {
@@ -23,6 +24,12 @@ struct Posterior {
   std::vector<double> variance;  ///< one per test point, the same for all outputs, ≥ 0
 };
 
+/// K** − K*ᵀ(K + σ²I)⁻¹K* at test points, of U with K + σ²I = UᵀU, K(test, train) and K(x, x) of the test points; where
+/// rounding would leave it below 0, it is 0. Error{input} where they do not fit each other or are not finite.
+/// O(n²) for each test point.
+[[nodiscard]] std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyView& test_by_train,
+                                                     std::span<const double> test_diagonal, int threads = 0);
+
 /// A network of infinite width before training is a Gaussian process f of covariance K, its NNGP kernel; this is f
 /// given y = f(x) + σ·noise on the training samples, all outputs independent with the same K:
 ///
@@ -35,7 +42,8 @@ class GaussianProcess {
   GaussianProcess(const AnyView& k, MatrixView<const double> targets, const GaussianProcessOptions& options = {});
 
   /// As a machine: α = (K + σ²I)⁻¹y. Where its summary has not converged, neither likelihood nor posterior exist.
-  [[nodiscard]] const Fit& fit() const { return fit_; }
+  [[nodiscard]] const Fit& fit() const& { return fit_; }
+  [[nodiscard]] Fit fit() && { return std::move(fit_); }
   /// log p(y) of each output; their sum is that of all. Empty where the fit did not end well.
   [[nodiscard]] const std::vector<double>& log_marginal_likelihood() const { return likelihood_; }
   /// From K(test, train) and K(x, x) of the test points. Error{input} where they do not fit each other or are not

@@ -43,6 +43,10 @@ class MemoryProduct final : public GramProduct {
     multiply(k_, v, out);
   }
 
+  Precision precision() const override {
+    return std::holds_alternative<MatrixView<const float>>(k_) ? Precision::f32 : Precision::f64;
+  }
+  double entry_cost() const override { return 10; }
   std::size_t bytes() const override { return 0; }
 
  private:

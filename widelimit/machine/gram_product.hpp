@@ -19,6 +19,10 @@ class GramProduct {
   [[nodiscard]] virtual Matrix<double> columns(std::span<const Index> chosen) const = 0;
   /// out = K·v; neither has gaps between rows. `progress` may stop it.
   virtual void apply(MatrixView<const double> v, MatrixView<double> out, Progress* progress) const = 0;
+  /// Of its entries.
+  [[nodiscard]] virtual Precision precision() const = 0;
+  /// About how many multiply-adds an entry costs in a product with ten columns.
+  [[nodiscard]] virtual double entry_cost() const = 0;
   /// Bytes held, besides what was handed over.
   [[nodiscard]] virtual std::size_t bytes() const = 0;
 };

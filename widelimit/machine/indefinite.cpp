@@ -16,7 +16,6 @@ namespace widelimit {
 
 namespace {
 
-constexpr Index exact_up_to = 4000;
 constexpr Index lanczos_steps = 100;
 
 using Extremes = std::pair<double, double>;
@@ -109,9 +108,9 @@ Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, d
   return result;
 }
 
-Indefinite diagnose(const AnyView& k, Index minor) {
+Indefinite diagnose(const AnyView& k, Index minor, Index most_exact) {
   const Index n = samples_of(k);
-  const Extremes extremes = n <= exact_up_to ? exact_extremes(k) : lanczos_extremes(k);
+  const Extremes extremes = n <= most_exact ? exact_extremes(k) : lanczos_extremes(k);
   const double epsilon = std::holds_alternative<MatrixView<const float>>(k)
                              ? static_cast<double>(std::numeric_limits<float>::epsilon())
                              : std::numeric_limits<double>::epsilon();

@@ -15,9 +15,12 @@ struct Indefinite {
   std::string message;  ///< the same as a sentence
 };
 
-/// Of a K that is finite and symmetric, after its factorisation failed at `minor`.  O(n³) and n² doubles up to 4,000
-/// samples; beyond, 100 products with K.
-[[nodiscard]] Indefinite diagnose(const AnyView& k, Index minor);
+/// Samples up to which eigenvalues are computed rather than estimated.
+inline constexpr Index most_exact_samples = 4000;
+
+/// Of a K that is finite and symmetric, after its factorisation failed at `minor`.  O(n³) and n² doubles up to
+/// `most_exact` samples; beyond, 100 products with K.
+[[nodiscard]] Indefinite diagnose(const AnyView& k, Index minor, Index most_exact = most_exact_samples);
 
 /// The message for machines whose λ leaves K as it is: what to add to its diagonal. Cost as diagnose.
 [[nodiscard]] std::string diagonal_cure(const AnyView& k);

@@ -1,9 +1,9 @@
 #include "widelimit/machine/logistic.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/dense_gram.hpp"
 #include "widelimit/machine/indefinite.hpp"
+#include "widelimit/machine/iteration_progress.hpp"
 #include "widelimit/machine/lapack.hpp"
 #include "widelimit/machine/line_search.hpp"
 #include "widelimit/machine/logistic_loss.hpp"
@@ -65,6 +65,7 @@ class Newton {
   Vector rho_;       ///< pull(r) − λc
   Vector rho_star_;  ///< star(ρ)
   double gradient_at_zero_ = 0;
+  IterationProgress progress_{options_.progress, options_.iterations};
   Summary summary_;
 };
 
@@ -83,7 +84,7 @@ void Newton::end(Ending ending, std::string message) {
 bool Newton::advance() {
   const double lambda = options_.lambda;
   LogisticMove move;
-  const bool found = space_.newton({d_, rho_, rho_star_, sum(r_), lambda, options_.bias}, move);
+  const bool found = space_.newton({d_, rho_, rho_star_, sum(r_), lambda, options_.bias, progress_.get()}, move);
   const Vector move_star = found ? space_.star(move.c) : Vector();
   const double square = found ? dot(move.c, move_star) : 0;
   if (!found || square < 0) {
@@ -127,9 +128,8 @@ void Newton::evaluate() {
 }
 
 Summary Newton::run() {
-  Pulse pulse(options_.progress, options_.iterations, "iterations");
   for (Index& iteration = summary_.iterations;; ++iteration) {
-    pulse.at(iteration);
+    progress_.at(iteration);
     evaluate();
     if (std::fabs(*summary_.gap) <= options_.tolerance) break;
     if (iteration == options_.iterations) {
@@ -140,6 +140,7 @@ Summary Newton::run() {
     }
     if (!advance()) break;
   }
+  if (const auto found = space_.condition(); found && std::isfinite(*found)) summary_.condition = *found;
   return std::move(summary_);
 }
 

@@ -1,5 +1,7 @@
 #include "widelimit/machine/logistic_space.hpp"
 
+#include "widelimit/machine/factor.hpp"
+
 #include <cblas.h>
 
 #include <algorithm>
@@ -37,6 +39,9 @@ class GramSpace : public LogisticSpace {
   }
   [[nodiscard]] Vector values(const Vector&, const Vector& star_c) const override { return star_c; }
   [[nodiscard]] bool newton(const LogisticStep& step, LogisticMove& move) override;
+  [[nodiscard]] std::optional<double> condition() override {
+    return factored_ ? std::optional(factor_.condition()) : std::nullopt;
+  }
   [[nodiscard]] std::size_t memory() const override {
     return sizeof(double) * static_cast<std::size_t>(k_.count() * k_.count());
   }
@@ -47,6 +52,7 @@ class GramSpace : public LogisticSpace {
 
   const DenseGram& k_;
   ShiftedFactor factor_;
+  bool factored_ = false;
 };
 
 double GramSpace::factorise(const LogisticStep& step, const Vector& root) {
@@ -56,7 +62,10 @@ double GramSpace::factorise(const LogisticStep& step, const Vector& root) {
   double mu = std::max(step.lambda, largest / largest_ratio);
   const double most = std::max(mu, largest) * static_cast<double>(k_.count()) * 10;
   for (; mu <= most; mu *= 10) {
-    if (factor_.factorise(k_, root.data(), mu)) return mu;
+    if (factor_.factorise(k_, root.data(), mu, step.progress)) {
+      factored_ = true;
+      return mu;
+    }
   }
   return 0;
 }
@@ -106,6 +115,9 @@ class FactorSpace : public LogisticSpace {
     return h;
   }
   [[nodiscard]] bool newton(const LogisticStep& step, LogisticMove& move) override;
+  [[nodiscard]] std::optional<double> condition() override {
+    return norm_ > 0 ? std::optional(condition_of(hessian_.view(), norm_)) : std::nullopt;
+  }
   [[nodiscard]] std::size_t memory() const override {
     return sizeof(double) *
            static_cast<std::size_t>(factor_.count() * (factor_.count() + dimension()) + dimension() * dimension());
@@ -117,6 +129,7 @@ class FactorSpace : public LogisticSpace {
   const GramFactor& factor_;
   Matrix<double> scaled_;   ///< D^½L
   Matrix<double> hessian_;  ///< λI + LᵀDL, then its factor
+  double norm_ = 0;         ///< ‖λI + LᵀDL‖₁; 0 before the first
 };
 
 bool FactorSpace::factorise(const LogisticStep& step) {
@@ -135,7 +148,8 @@ bool FactorSpace::factorise(const LogisticStep& step) {
       largest = std::max(largest, hessian_(i, i));
       hessian_(i, i) += mu;
     }
-    if (factorise_symmetric(hessian_.view())) return true;
+    norm_ = symmetric_norm(hessian_.view());
+    if (factorise_symmetric(hessian_.view(), step.progress)) return true;
   }
   return false;
 }

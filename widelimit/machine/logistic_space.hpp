@@ -3,6 +3,7 @@
 #include "widelimit/machine/gram_factor.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace widelimit {
@@ -16,6 +17,7 @@ struct LogisticStep {
   double sum_r;                         ///< Σ of minus the first derivatives
   double lambda;
   bool bias;
+  Progress* progress = nullptr;  ///< may stop it
 };
 struct LogisticMove {
   std::vector<double> c;
@@ -35,6 +37,8 @@ class LogisticSpace {
                                                    const std::vector<double>& star_c) const = 0;
   /// False where nothing can be factored. A damping above λ is taken where rounding needs it.
   [[nodiscard]] virtual bool newton(const LogisticStep& step, LogisticMove& move) = 0;
+  /// Estimate of the condition number of what the last step factored; nothing where there was none.
+  [[nodiscard]] virtual std::optional<double> condition() = 0;
   [[nodiscard]] virtual std::size_t memory() const = 0;
 };
 

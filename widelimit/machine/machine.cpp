@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/logistic.hpp"
 #include "widelimit/machine/multiclass.hpp"
+#include "widelimit/machine/platt.hpp"
 #include "widelimit/machine/ridge.hpp"
 #include "widelimit/machine/softmax.hpp"
 #include "widelimit/machine/svr.hpp"
@@ -113,7 +114,9 @@ Matrix<double> class_targets(std::span<const Index> labels, Index classes) {
   return targets;
 }
 
-Trained train_classes(const AnyView& k, std::span<const Index> labels, Index classes, const MachineOptions& options) {
+namespace {
+
+Trained train_outputs(const AnyView& k, std::span<const Index> labels, Index classes, const MachineOptions& options) {
   if (options.machine == Machine::svr) {
     fail(Code::usage, "svr fits numbers, not classes; choose svm, svm2, hard-svm, logistic, ridge or regression");
   }
@@ -137,6 +140,21 @@ Trained train_classes(const AnyView& k, std::span<const Index> labels, Index cla
       break;
     default:
       trained.fit = fit_linear(k, class_targets(labels, classes).view(), options);
+  }
+  return trained;
+}
+
+}  // namespace
+
+Trained train_classes(const AnyView& k, std::span<const Index> labels, Index classes, const MachineOptions& options) {
+  const bool own = options.machine == Machine::logistic;
+  if (options.probability && !own && !is_svm(options.machine) && options.machine != Machine::svr) {
+    fail(Code::usage, "{} has no probabilities; logistic has, and svm, svm2 and hard-svm may be calibrated",
+         to_string(options.machine));
+  }
+  Trained trained = train_outputs(k, labels, classes, options);
+  if (options.probability && !own) {
+    trained.calibration = calibrate(k, labels, classes, trained.scheme, svm_options(options), loss_of(options.machine));
   }
   return trained;
 }

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/machine/fit.hpp"
+#include "widelimit/machine/sigmoid.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -39,6 +40,7 @@ struct MachineOptions {
   std::optional<Scheme> scheme;  ///< of a support vector machine of three or more classes; one-vs-one unless said
   std::span<const double> weights;
   std::optional<double> tolerance;  ///< of the duality gap; else the solver's own
+  bool probability = false;         ///< of a support vector machine for classes: calibrate it too, by Platt
   int threads = 0;
   Progress* progress = nullptr;
 };
@@ -49,11 +51,13 @@ struct Trained {
   Scheme scheme = Scheme::values;
   Index classes = 0;  ///< 0 where outputs are numbers
   Fit fit;
+  std::vector<Sigmoid> calibration = {};  ///< of each output, where probabilities were asked for
 };
 
 /// Fits labels 0 … classes − 1, each of which must occur: two classes by one output, more by the machine's scheme.
-/// Error{usage} for svr, which is for numbers, and for a scheme that the machine does not have; Error{input} for data
-/// the machine cannot take. Numerical endings are in the Summary.
+/// Error{usage} for svr, which is for numbers, for a scheme that the machine does not have, and for probabilities of
+/// ridge and regression, which have none; Error{input} for data the machine cannot take. Numerical endings are in the
+/// Summary.
 [[nodiscard]] Trained train_classes(const AnyView& k, std::span<const Index> labels, Index classes,
                                     const MachineOptions& options);
 

@@ -72,9 +72,12 @@ void Model::validate() const {
   if (!calibration.empty() && std::ssize(calibration) != outputs()) {
     fail(Code::input, "the model has {} calibrations for {} outputs", calibration.size(), outputs());
   }
+  if (posterior && (machine != Machine::ridge || has_bias)) {
+    fail(Code::input, "the model has a posterior, which only ridge without a bias has");
+  }
   require_finite_numbers(bias, "bias");
   require_finite_numbers(std::span(alpha.data(), static_cast<std::size_t>(alpha.rows() * alpha.cols())), "coefficient");
-  for (const Calibration& c : calibration) {
+  for (const Sigmoid& c : calibration) {
     if (!std::isfinite(c.slope) || !std::isfinite(c.offset)) fail(Code::input, "a calibration of the model is damaged");
   }
   check_support(*this);
@@ -87,7 +90,7 @@ void set_support(Model& model, const Fit& fit, const SampleView& train) {
   std::vector<Index> kept;
   for (Index i = 0; i < fit.alpha.rows(); ++i) {
     const double* row = fit.alpha.view().row(i);
-    if (std::any_of(row, row + fit.alpha.cols(), [](double a) { return a != 0; })) kept.push_back(i);
+    if (model.posterior || std::any_of(row, row + fit.alpha.cols(), [](double a) { return a != 0; })) kept.push_back(i);
   }
   model.shape = train.shape;
   model.bias = fit.bias;

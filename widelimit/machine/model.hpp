@@ -3,6 +3,7 @@
 #include "widelimit/data/scaling.hpp"
 #include "widelimit/kernel/classical.hpp"
 #include "widelimit/kernel/gram.hpp"
+#include "widelimit/machine/gaussian_process.hpp"
 #include "widelimit/machine/machine.hpp"
 
 #include <optional>
@@ -11,13 +12,6 @@
 #include <vector>
 
 namespace widelimit {
-
-/// p = 1/(1 + e^{slope·g + offset}) of a decision g.
-struct Calibration {
-  double slope = -1;
-  double offset = 0;
-  bool operator==(const Calibration&) const = default;
-};
 
 /// A fitted machine with all that predictions on new samples need: g(x) = Σᵢ αᵢ K(x, xᵢ) + b over its support, the
 /// training samples with a coefficient other than 0.
@@ -33,12 +27,15 @@ struct Model {
   double lambda = 0;
   double epsilon = 0;  ///< of support vector regression
   bool has_bias = false;
-  AnyMatrix support;                     ///< rows as the kernel sees them: scaled
-  Matrix<double> alpha;                  ///< support × outputs
-  std::vector<double> bias;              ///< one per output
-  std::vector<Calibration> calibration;  ///< one per output, or none
-  std::string record;                    ///< settings of the fit, JSON text
-  std::string version;                   ///< of the program that made it
+  /// Of ridge without a bias: the support is all training samples, so that K + λ/2·I gives the variance of the Gaussian
+  /// process whose mean the machine is.
+  bool posterior = false;
+  AnyMatrix support;                 ///< rows as the kernel sees them: scaled
+  Matrix<double> alpha;              ///< support × outputs
+  std::vector<double> bias;          ///< one per output
+  std::vector<Sigmoid> calibration;  ///< of a support vector machine's outputs, one each, or none
+  std::string record;                ///< settings of the fit, JSON text
+  std::string version;               ///< of the program that made it
 
   [[nodiscard]] Index outputs() const { return alpha.cols(); }
   [[nodiscard]] Index supports() const { return alpha.rows(); }
@@ -47,11 +44,14 @@ struct Model {
   void validate() const;
 };
 
-/// Takes bias, and support and α where a coefficient is not 0, from a fit to `train`, which is scaled already.
+/// Takes bias, and support and α where a coefficient is not 0, from a fit to `train`, which is scaled already; all
+/// samples where the model has a posterior.
 void set_support(Model& model, const Fit& fit, const SampleView& train);
 
 struct PredictOptions {
   std::size_t memory = std::size_t{256} << 20;  ///< bytes a strip of K(test, support) may take
+  std::optional<std::size_t> factor_memory;     ///< bytes that K + λ/2·I may take; none: what is available
+  int threads = 0;                              ///< of its factorisation
   Progress* progress = nullptr;
 };
 
@@ -59,5 +59,10 @@ struct PredictOptions {
 /// entries that are not finite.  O(test·support) kernel entries, in strips of test samples.
 [[nodiscard]] Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Backend& backend,
                                                const PredictOptions& options = {});
+
+/// Mean and variance of the Gaussian process that a model with a posterior is, noise not added. The factor is made anew
+/// from the support. Error{usage} where the model has none.  O(support³/3 + test·support²), support² doubles.
+[[nodiscard]] Posterior predict_posterior(const Model& model, const SampleView& samples, const Backend& backend,
+                                          const PredictOptions& options = {});
 
 }  // namespace widelimit

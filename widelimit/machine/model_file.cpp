@@ -43,7 +43,7 @@ class ModelArrays {
         1);
     add("scale", (model.scaling ? model.scaling->scale() : none).data(), model.scaling ? model.scaling->features() : 0,
         1);
-    for (const Calibration& c : model.calibration) calibration_.insert(calibration_.end(), {c.slope, c.offset});
+    for (const Sigmoid& c : model.calibration) calibration_.insert(calibration_.end(), {c.slope, c.offset});
     add("calibration", calibration_.data(), std::ssize(model.calibration), 2);
   }
 
@@ -84,6 +84,7 @@ Json description(const Model& model) {
   json["lambda"] = model.lambda;
   json["epsilon"] = model.epsilon;
   json["has_bias"] = model.has_bias;
+  if (model.posterior) json["posterior"] = true;
   json["record"] = model.record;
   return json;
 }
@@ -143,6 +144,7 @@ void describe(Model& model, const Json& json) {
   model.lambda = json.at("lambda").get<double>();
   model.epsilon = json.at("epsilon").get<double>();
   model.has_bias = json.at("has_bias").get<bool>();
+  model.posterior = json.contains("posterior") && json.at("posterior").get<bool>();
   model.record = json.at("record").get<std::string>();
 }
 

@@ -2,6 +2,8 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/machine/binary_problems.hpp"
 #include "widelimit/machine/box_input.hpp"
 #include "widelimit/machine/merge.hpp"
 #include "widelimit/machine/svm_path.hpp"
@@ -16,21 +18,6 @@ namespace {
 
 /// Samples up to which a second Gram matrix, sorted by class, is worth its memory.
 constexpr Index most_sorted = 16'384;
-
-std::vector<std::vector<Index>> members_of(std::span<const Index> labels, Index classes) {
-  if (classes < 2) fail(Code::input, "a classifier needs two classes or more, not {}", classes);
-  std::vector<std::vector<Index>> members(at(classes));
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] < 0 || labels[i] >= classes) {
-      fail(Code::input, "label {} is {}; with {} classes labels are 0 to {}", i, labels[i], classes, classes - 1);
-    }
-    members[at(labels[i])].push_back(static_cast<Index>(i));
-  }
-  for (Index c = 0; c < classes; ++c) {
-    if (members[at(c)].empty()) fail(Code::input, "class {} of {} has no samples", c, classes);
-  }
-  return members;
-}
 
 /// A Gram matrix whose samples stand class by class, so that the columns of a pair are two pieces of a row; a pair of
 /// ten classes otherwise reads five times what it needs.
@@ -49,20 +36,6 @@ AnyMatrix by_class(const AnyView& k, std::span<const Index> order, int team) {
         return sorted;
       },
       k);
-}
-
-/// Samples of two classes, those of the first labelled 1, in the order of the Gram matrix, so that its columns are read
-/// forwards.
-BinaryProblem pair_problem(const std::vector<Index>& first, const std::vector<Index>& second,
-                           std::span<const double> weights) {
-  BinaryProblem problem;
-  problem.samples.resize(first.size() + second.size());
-  std::merge(first.begin(), first.end(), second.begin(), second.end(), problem.samples.begin());
-  for (const Index i : problem.samples) {
-    problem.labels.push_back(std::binary_search(first.begin(), first.end(), i) ? 1 : -1);
-    if (!weights.empty()) problem.weights.push_back(weights[at(i)]);
-  }
-  return problem;
 }
 
 /// Replaces the samples of each class by their places when the classes stand one after the other, and returns which
@@ -84,13 +57,6 @@ std::vector<double> reordered(std::span<const double> weights, std::span<const I
   return result;
 }
 
-BinaryProblem rest_problem(std::span<const Index> labels, Index one, std::span<const double> weights) {
-  BinaryProblem problem;
-  problem.weights.assign(weights.begin(), weights.end());
-  for (const Index label : labels) problem.labels.push_back(label == one ? 1 : -1);
-  return problem;
-}
-
 /// One Fit for each λ, one output for each problem; order[i] is the sample that row i of the Gram matrix belongs to.
 std::vector<Fit> fit_all(const AnyView& k, std::span<const Index> order, const std::vector<BinaryProblem>& problems,
                          std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
@@ -102,9 +68,10 @@ std::vector<Fit> fit_all(const AnyView& k, std::span<const Index> order, const s
     fit.bias.resize(problems.size());
   }
   std::vector<std::vector<Summary>> parts(lambdas.size(), std::vector<Summary>(problems.size()));
+  SharedProgress shared(options.progress, outputs, "binary problems");
   const auto solve = [&](Index p) {
     const BinaryProblem& problem = problems[at(p)];
-    const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, 1, nullptr);
+    const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, 1, shared.get());
     for (std::size_t l = 0; l < lambdas.size(); ++l) {
       for (std::size_t i = 0; i < solutions[l].a.size(); ++i) {
         const Index row = problem.samples.empty() ? static_cast<Index>(i) : problem.samples[i];
@@ -114,8 +81,7 @@ std::vector<Fit> fit_all(const AnyView& k, std::span<const Index> order, const s
       parts[l][at(p)] = svm_summary(solutions[l], lambdas[l], loss);
     }
   };
-  Pulse pulse(options.progress, outputs, "binary problems");
-  parallel_for(outputs, team_size(options.threads), solve, [&](Index done) { pulse.at(done); });
+  parallel_for(outputs, team_size(options.threads), solve, [&](Index done) { shared.at(done); });
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
     fits[l].summary = merged(parts[l]);
@@ -148,23 +114,16 @@ std::vector<Fit> one_vs_one_path(const AnyView& k, std::span<const Index> labels
     weights = reordered(options.weights, order);
     sorted = by_class(k, order, team_size(options.threads));
   }
-  std::vector<BinaryProblem> problems;
-  for (Index c = 0; c < classes; ++c) {
-    for (Index d = c + 1; d < classes; ++d) problems.push_back(pair_problem(members[at(c)], members[at(d)], weights));
-  }
-  if (classes == 2) problems[0].samples.clear();
-  return fit_all(sorts ? view_of(sorted) : k, order, problems, lambdas, options, loss);
+  return fit_all(sorts ? view_of(sorted) : k, order, pair_problems(members, weights), lambdas, options, loss);
 }
 
 std::vector<Fit> one_vs_rest_path(const AnyView& k, std::span<const Index> labels, Index classes,
                                   std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
   check(k, labels, lambdas, options);
   (void)members_of(labels, classes);
-  std::vector<BinaryProblem> problems;
-  for (Index c = 0; c < classes; ++c) problems.push_back(rest_problem(labels, c, options.weights));
   std::vector<Index> order(labels.size());
   std::iota(order.begin(), order.end(), Index{0});
-  return fit_all(k, order, problems, lambdas, options, loss);
+  return fit_all(k, order, rest_problems(labels, classes, options.weights), lambdas, options, loss);
 }
 
 Fit fit_one_vs_one(const AnyView& k, std::span<const Index> labels, Index classes, const SvmOptions& options,

@@ -5,6 +5,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/kernel/block_work.hpp"
 #include "widelimit/kernel/inputs.hpp"
+#include "widelimit/network/shape.hpp"
 
 #include <cblas.h>
 
@@ -69,7 +70,11 @@ class NetworkProduct final : public GramProduct {
  public:
   NetworkProduct(const Network& network, const SampleView& x, const NetworkProductOptions& options,
                  const Backend& backend)
-      : x_(x), recipe_(lower(network, x.shape, wanted(options.kind))), backend_(backend), job_{&recipe_, x_, {}} {
+      : x_(x),
+        spatial_(is_spatial(network)),
+        recipe_(lower(network, x.shape, wanted(options.kind))),
+        backend_(backend),
+        job_{&recipe_, x_, {}} {
     edge_ = job_.edge(backend_);
     PanelNeeds needs{.rows = x.count(), .cols = x.count(), .symmetric = true, .edge = edge_};
     needs.sample_bytes = backend_.loaded_bytes(recipe_, precision_of<T>);
@@ -91,6 +96,14 @@ class NetworkProduct final : public GramProduct {
   Index samples() const override { return x_.count(); }
   std::vector<double> diagonal() const override { return diagonal_; }
   std::size_t bytes() const override { return plan_.bytes; }
+  Precision precision() const override { return precision_of<T>; }
+  /// A correlation of two samples and some thirty for each step, twice with its transpose; of images each pair of
+  /// positions.
+  double entry_cost() const override {
+    const auto positions = static_cast<double>(spatial_ ? x_.shape.height * x_.shape.width : 1);
+    const auto steps = static_cast<double>(recipe_.steps.size());
+    return static_cast<double>(x_.shape.size()) + 30 * steps * positions * positions;
+  }
 
   Matrix<double> columns(std::span<const Index> chosen) const override {
     const AnyMatrix picked = gathered(x_, chosen);
@@ -190,6 +203,7 @@ class NetworkProduct final : public GramProduct {
   }
 
   SampleView x_;
+  bool spatial_;
   Recipe recipe_;
   const Backend& backend_;
   BlockJob job_;

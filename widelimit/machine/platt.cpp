@@ -1,9 +1,7 @@
 #include "widelimit/machine/platt.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/box_input.hpp"
-#include "widelimit/machine/svm_path.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -51,14 +49,6 @@ std::vector<double> smoothed_targets(std::span<const double> labels) {
   std::vector<double> targets;
   for (const double y : labels) targets.push_back(y > 0 ? (positive + 1) / (positive + 2) : 1 / (negative + 2));
   return targets;
-}
-
-/// Which fold each sample is in: in turn within its class.
-std::vector<Index> folds_of(std::span<const double> labels, Index folds) {
-  std::vector<Index> fold;
-  Index next[2]{0, 0};
-  for (const double y : labels) fold.push_back(next[y > 0 ? 1 : 0]++ % folds);
-  return fold;
 }
 
 }  // namespace
@@ -112,45 +102,6 @@ Sigmoid fit_sigmoid(std::span<const double> decisions, std::span<const double> l
     loss = lower;
   }
   return {s.slope / unit, s.offset};
-}
-
-std::vector<double> held_out_decisions(const AnyView& k, std::span<const double> labels, Index folds,
-                                       const SvmOptions& options, SvmLoss loss) {
-  options.validate();
-  const Index n = std::ssize(labels);
-  check_box_input(k, n, options.threads);
-  check_signs(labels);
-  check_weights(options.weights, n);
-  if (folds < 2) fail(Code::input, "decisions on held-out samples need 2 folds or more, not {}", folds);
-  const Index positive = std::count(labels.begin(), labels.end(), 1.0);
-  const Index rarer = std::min(positive, n - positive);
-  if (rarer < 2) fail(Code::input, "probabilities need two samples of each class; one class has {}", rarer);
-  const Index count = std::min(folds, rarer);
-  const std::vector<Index> fold = folds_of(labels, count);
-  std::vector<double> decisions(labels.size());
-  parallel_for(count, team_size(options.threads), [&](Index f) {
-    BinaryProblem problem;
-    for (Index i = 0; i < n; ++i) {
-      if (fold[at(i)] == f) continue;
-      problem.samples.push_back(i);
-      problem.labels.push_back(labels[at(i)]);
-      if (!options.weights.empty()) problem.weights.push_back(options.weights[at(i)]);
-    }
-    const auto solutions = solve_svm_path(k, problem, {&options.lambda, 1}, loss, options, 1, nullptr);
-    std::visit(
-        [&](const auto& gram) {
-          for (Index i = 0; i < n; ++i) {
-            if (fold[at(i)] != f) continue;
-            double sum = solutions[0].bias;
-            for (std::size_t j = 0; j < problem.samples.size(); ++j) {
-              sum += solutions[0].a[j] * static_cast<double>(gram(i, problem.samples[j]));
-            }
-            decisions[at(i)] = sum;
-          }
-        },
-        k);
-  });
-  return decisions;
 }
 
 }  // namespace widelimit

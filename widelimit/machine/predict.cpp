@@ -1,7 +1,9 @@
 #include "widelimit/machine/model.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
 #include "widelimit/data/array.hpp"
+#include "widelimit/machine/cholesky.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
@@ -69,19 +71,12 @@ AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Backend
   return model.kind == Kind::ntk ? std::move(block.ntk) : std::move(block.nngp);
 }
 
-}  // namespace
-
-Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Backend& backend,
-                                 const PredictOptions& options) {
-  model.validate();
-  check_shape(model, samples);
-  Fit fit;
-  fit.alpha = Matrix<double>(model.supports(), model.outputs(), Content::unset);
-  std::copy_n(model.alpha.data(), model.supports() * model.outputs(), fit.alpha.data());
-  fit.bias = model.bias;
+/// visit(first sample, K(strip, support), strip) for strips of samples that fit into the memory allowed.
+template <typename Visit>
+void each_strip(const Model& model, const SampleView& samples, const Backend& backend, const PredictOptions& options,
+                const Visit& visit) {
   const Index row_bytes = static_cast<Index>(sizeof(double)) * (model.supports() + model.shape.size());
   const Index longest = std::max<Index>(1, static_cast<Index>(options.memory) / row_bytes);
-  Matrix<double> g(samples.count(), model.outputs());
   StripProgress progress(options.progress, samples.count());
   for (Index begin = 0; begin < samples.count(); begin += longest) {
     const Index count = std::min(longest, samples.count() - begin);
@@ -89,10 +84,88 @@ Matrix<double> predict_decisions(const Model& model, const SampleView& samples, 
     const Dataset strip = strip_of(model, samples, begin, count);
     const AnyMatrix k = model.supports() > 0 ? kernel_rows(model, strip.view(), backend, progress.get())
                                              : AnyMatrix(Matrix<double>(count, 0));
-    const Matrix<double> part = decision(fit, view_of(k));
-    std::copy_n(part.data(), part.rows() * part.cols(), g.view().row(begin));
+    visit(begin, view_of(k), strip.view());
   }
+}
+
+Fit fit_of(const Model& model) {
+  Fit fit;
+  fit.alpha = Matrix<double>(model.supports(), model.outputs(), Content::unset);
+  std::copy_n(model.alpha.data(), model.supports() * model.outputs(), fit.alpha.data());
+  fit.bias = model.bias;
+  return fit;
+}
+
+void write_decisions(const Fit& fit, const AnyView& k, Index begin, Matrix<double>& g) {
+  const Matrix<double> part = decision(fit, k);
+  std::copy_n(part.data(), part.rows() * part.cols(), g.view().row(begin));
+}
+
+/// K(x, x) of each sample of a strip.
+std::vector<double> own_kernels(const Model& model, const SampleView& strip, const Backend& backend) {
+  if (const auto* network = std::get_if<Network>(&model.kernel)) {
+    const Matrix<double> both = diagonal(*network, strip, backend, model.precision);
+    const double* row = both.view().row(model.kind == Kind::nngp ? 0 : 1);
+    return {row, row + both.cols()};
+  }
+  std::vector<double> values;
+  for (Index i = 0; i < strip.count(); ++i) {
+    const SampleView one = std::visit(
+        [&](const auto& rows) { return SampleView(rows.block(i, 0, 1, rows.cols), strip.shape); }, strip.values);
+    const AnyMatrix k = classical_gram(std::get<ClassicalKernel>(model.kernel), one, std::nullopt, model.precision, 1);
+    values.push_back(std::visit([](const auto& m) { return static_cast<double>(m(0, 0)); }, k));
+  }
+  return values;
+}
+
+/// U of K + λ/2·I = UᵀU over the support.
+Matrix<double> posterior_factor(const Model& model, const Backend& backend, const PredictOptions& options) {
+  const auto n = static_cast<double>(model.supports());
+  require_memory(2 * sizeof(double) * n * n, options.factor_memory, "the variance of this model",
+                 "predict without it by a model fitted without --posterior, or allow more");
+  const SampleView support = model.support_view();
+  const AnyMatrix k = [&]() -> AnyMatrix {
+    if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
+      return classical_gram(*classical, support, std::nullopt, model.precision, backend.threads(), options.progress);
+    }
+    const GramOptions how{.kind = model.kind, .precision = model.precision, .progress = options.progress};
+    Gram whole = gram(std::get<Network>(model.kernel), support, how, backend);
+    return model.kind == Kind::ntk ? std::move(whole.ntk) : std::move(whole.nngp);
+  }();
+  Cholesky cholesky({view_of(k), {}, model.lambda / 2}, Factor::f64, options.threads, options.progress);
+  if (cholesky.failed_minor() != 0) {
+    fail(Code::numerical, "K + λ/2·I of the model is not positive definite here; fit it again with a larger λ");
+  }
+  return std::move(cholesky).factor();
+}
+
+}  // namespace
+
+Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Backend& backend,
+                                 const PredictOptions& options) {
+  model.validate();
+  check_shape(model, samples);
+  const Fit fit = fit_of(model);
+  Matrix<double> g(samples.count(), model.outputs());
+  each_strip(model, samples, backend, options,
+             [&](Index begin, const AnyView& k, const SampleView&) { write_decisions(fit, k, begin, g); });
   return g;
+}
+
+Posterior predict_posterior(const Model& model, const SampleView& samples, const Backend& backend,
+                            const PredictOptions& options) {
+  model.validate();
+  if (!model.posterior) fail(Code::usage, "the model has no posterior; fit ridge with one");
+  check_shape(model, samples);
+  const Fit fit = fit_of(model);
+  const Matrix<double> factor = posterior_factor(model, backend, options);
+  Posterior result{Matrix<double>(samples.count(), model.outputs()), {}};
+  each_strip(model, samples, backend, options, [&](Index begin, const AnyView& k, const SampleView& strip) {
+    write_decisions(fit, k, begin, result.mean);
+    const auto variance = posterior_variance(factor, k, own_kernels(model, strip, backend), options.threads);
+    result.variance.insert(result.variance.end(), variance.begin(), variance.end());
+  });
+  return result;
 }
 
 }  // namespace widelimit

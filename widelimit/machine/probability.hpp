@@ -1,6 +1,8 @@
 #pragma once
 
-#include "widelimit/base/matrix.hpp"
+#include "widelimit/machine/machine.hpp"
+
+#include <span>
 
 namespace widelimit {
 
@@ -9,5 +11,16 @@ namespace widelimit {
 
 /// e^{g_c}/Σ e^{g_d} for each row of the decisions of a softmax machine.
 [[nodiscard]] Matrix<double> softmax_probabilities(const Matrix<double>& decisions);
+
+/// Probability of each class, rows × classes: of a logistic machine by the two above; of a support vector machine by
+/// the sigmoid of each output, pairs coupled, classes against the rest divided by their sum (Zadrozny and Elkan 2002).
+/// Their largest need not be the class that classes_of tells. Error{usage} where a machine has none.
+[[nodiscard]] Matrix<double> class_probabilities(Machine machine, Scheme scheme, Index classes,
+                                                 std::span<const Sigmoid> calibration, const Matrix<double>& decisions);
+
+/// Whether class_probabilities has an answer.
+[[nodiscard]] inline bool has_probabilities(Machine machine, std::span<const Sigmoid> calibration) {
+  return machine == Machine::logistic || !calibration.empty();
+}
 
 }  // namespace widelimit

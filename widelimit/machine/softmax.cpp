@@ -1,10 +1,10 @@
 #include "widelimit/machine/softmax.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/indefinite.hpp"
+#include "widelimit/machine/iteration_progress.hpp"
 #include "widelimit/machine/lapack.hpp"
-#include "widelimit/machine/softmax_newton.hpp"
+#include "widelimit/machine/softmax_preconditioner.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -57,6 +57,8 @@ class Newton {
   Matrix<double> rho_;  ///< minus the gradient
   double gradient_at_zero_ = 0;
   Index inner_ = 0;
+  bool factored_ = false;  ///< the diagonal was not enough before
+  IterationProgress progress_{options_.progress, options_.iterations};
   Summary summary_;
 };
 
@@ -89,8 +91,10 @@ bool Newton::advance() {
   // Accuracy that grows as the gradient falls keeps convergence superlinear (Nocedal & Wright 2006, Thm 7.2).
   const double accuracy = std::min(0.1, std::sqrt(*summary_.gradient) / 10);
   const SoftmaxStep step =
-      softmax_step(features_, losses_, pi_, rho_, options_.lambda, accuracy, most_inner_iterations);
+      softmax_step(features_, losses_, pi_, rho_, options_.lambda, accuracy, most_inner_iterations, progress_.get());
   inner_ += step.iterations;
+  factored_ = factored_ || step.iterations > SoftmaxPreconditioner::iterations_worth(features_, losses_.classes());
+  if (std::isfinite(step.condition)) summary_.condition = step.condition;
   const Matrix<double> change = features_.values(step.move);
   const double lambda = options_.lambda;
   const double whole = features_.product(c_, c_);
@@ -115,9 +119,8 @@ bool Newton::advance() {
 }
 
 Summary Newton::run() {
-  Pulse pulse(options_.progress, options_.iterations, "iterations");
   for (Index& iteration = summary_.iterations;; ++iteration) {
-    pulse.at(iteration);
+    progress_.at(iteration);
     evaluate();
     if (std::fabs(*summary_.gap) <= options_.tolerance) break;
     if (iteration == options_.iterations) {

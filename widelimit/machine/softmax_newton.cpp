@@ -1,9 +1,15 @@
 #include "widelimit/machine/softmax_newton.hpp"
 
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/factor.hpp"
+#include "widelimit/machine/lapack.hpp"
+#include "widelimit/machine/softmax_preconditioner.hpp"
+
 #include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 
@@ -22,17 +28,6 @@ Matrix<double> copy(const Matrix<double>& a) {
   Matrix<double> result(a.rows(), a.cols(), Content::unset);
   std::copy_n(a.data(), a.rows() * a.cols(), result.data());
   return result;
-}
-
-/// Rows of X, in the order of the pivots.
-Matrix<double> feature_rows(const SoftmaxFeatures& features) {
-  const MatrixView<const double> l = features.factor().rows();
-  Matrix<double> x(l.rows, features.count(), Content::unset);
-  for (Index i = 0; i < l.rows; ++i) {
-    std::copy_n(l.row(i), l.cols, x.view().row(i));
-    if (features.has_bias()) x(i, l.cols) = features.kappa();
-  }
-  return x;
 }
 
 /// Adds the block Xᵀdiag(v)X of the classes c ≤ d to the upper triangle, unknowns ordered by class, then feature.
@@ -55,7 +50,7 @@ Matrix<double> hessian(const SoftmaxFeatures& features, const SoftmaxLosses& los
                        double lambda) {
   const Index m = features.count();
   const Index k = losses.classes();
-  const Matrix<double> x = feature_rows(features);
+  const Matrix<double> x = features.rows();
   Matrix<double> a(m * k, m * k);
   for (Index c = 0; c < k; ++c) {
     for (Index d = c; d < k; ++d) {
@@ -77,57 +72,63 @@ Matrix<double> hessian(const SoftmaxFeatures& features, const SoftmaxLosses& los
 
 /// False where rounding leaves no factor even of a damped Hessian.
 bool direct_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
-                 const Matrix<double>& rho, double lambda, Matrix<double>& move) {
+                 const Matrix<double>& rho, double lambda, Progress* progress, SoftmaxStep& step) {
   const Index m = features.count();
   const Index k = losses.classes();
   for (double damped = lambda; std::isfinite(damped) && damped <= lambda * 1e20; damped *= 100) {
     Matrix<double> a = hessian(features, losses, pi, damped);
-    if (!factorise_symmetric(a.view())) continue;
+    const double norm = symmetric_norm(a.view());
+    if (!factorise_symmetric(a.view(), progress)) continue;
+    step.condition = condition_of(a.view(), norm);
     std::vector<double> solved(static_cast<std::size_t>(m * k));
     for (Index j = 0; j < m; ++j) {
       for (Index c = 0; c < k; ++c) solved[static_cast<std::size_t>(c * m + j)] = rho(j, c);
     }
     solve_symmetric(a.view(), solved.data());
     for (Index j = 0; j < m; ++j) {
-      for (Index c = 0; c < k; ++c) move(j, c) = solved[static_cast<std::size_t>(c * m + j)];
+      for (Index c = 0; c < k; ++c) step.move(j, c) = solved[static_cast<std::size_t>(c * m + j)];
     }
     return true;
   }
   return false;
 }
 
-/// Diagonal of the Hessian for each feature, averaged over classes so that vectors whose classes sum to 0 stay so.
-std::vector<double> mean_diagonal(const SoftmaxFeatures& features, const SoftmaxLosses& losses,
-                                  const Matrix<double>& pi, double lambda) {
-  std::vector<double> curvature(static_cast<std::size_t>(losses.samples()));
-  for (Index c = 0; c < losses.classes(); ++c) {
-    const std::vector<double> of_class = losses.curvature(pi, c, c);
-    for (std::size_t i = 0; i < curvature.size(); ++i) {
-      curvature[i] += of_class[i] / static_cast<double>(losses.classes());
-    }
+/// Eigenvalues of the tridiagonal matrix that conjugate gradients make on their way: 1/tₖ + βₖ₋₁/tₖ₋₁ on the diagonal,
+/// √βₖ/tₖ beside it (Saad 2003, §6.7.3).
+class RitzValues {
+ public:
+  void add(double t, double beta) {
+    diagonal_.push_back(1 / t + carried_);
+    beside_.push_back(std::sqrt(beta) / t);
+    carried_ = beta / t;
   }
-  const MatrixView<const double> l = features.factor().rows();
-  std::vector<double> diagonal(static_cast<std::size_t>(features.count()));
-  for (Index j = 0; j < features.count(); ++j) diagonal[static_cast<std::size_t>(j)] = features.penalty(j, lambda);
-  for (Index i = 0; i < l.rows; ++i) {
-    const double v = curvature[static_cast<std::size_t>(features.factor().order()[static_cast<std::size_t>(i)])];
-    const double* row = l.row(i);
-    for (Index j = 0; j < l.cols; ++j) diagonal[static_cast<std::size_t>(j)] += v * row[j] * row[j];
-    if (features.has_bias()) diagonal.back() += v * features.kappa() * features.kappa();
+  [[nodiscard]] double condition() const {
+    if (diagonal_.empty()) return 1;
+    std::vector<double> values = diagonal_;
+    std::vector<double> next = beside_;
+    const int size = static_cast<int>(values.size());
+    int info = 0;
+    dsterf_(&size, values.data(), next.data(), &info);
+    return info == 0 && values.front() > 0 ? values.back() / values.front() : std::numeric_limits<double>::infinity();
   }
-  return diagonal;
-}
 
-Matrix<double> divided(const Matrix<double>& a, const std::vector<double>& diagonal) {
-  Matrix<double> result = copy(a);
-  for (Index j = 0; j < a.rows(); ++j) {
-    const double by = diagonal[static_cast<std::size_t>(j)];
-    for (Index c = 0; c < a.cols(); ++c) result(j, c) = by > 0 ? a(j, c) / by : a(j, c);
-  }
-  return result;
-}
+ private:
+  std::vector<double> diagonal_;
+  std::vector<double> beside_;
+  double carried_ = 0;
+};
 
 }  // namespace
+
+Matrix<double> SoftmaxFeatures::rows() const {
+  const MatrixView<const double> l = factor_.rows();
+  Matrix<double> x(l.rows, count(), Content::unset);
+  for (Index i = 0; i < l.rows; ++i) {
+    std::copy_n(l.row(i), l.cols, x.view().row(i));
+    if (has_bias()) x(i, l.cols) = kappa_;
+  }
+  return x;
+}
 
 Matrix<double> SoftmaxFeatures::values(const Matrix<double>& coordinates) const {
   Matrix<double> h(factor_.count(), coordinates.cols());
@@ -154,12 +155,17 @@ double SoftmaxFeatures::product(const Matrix<double>& a, const Matrix<double>& b
 }
 
 SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
-                         const Matrix<double>& rho, double lambda, double accuracy, Index most_iterations) {
+                         const Matrix<double>& rho, double lambda, double accuracy, Index most_iterations,
+                         bool factored, Progress* progress) {
   SoftmaxStep step{Matrix<double>(rho.rows(), rho.cols()), 0};
-  if (rho.rows() * rho.cols() <= direct_size && direct_step(features, losses, pi, rho, lambda, step.move)) return step;
-  const std::vector<double> diagonal = mean_diagonal(features, losses, pi, lambda);
+  if (rho.rows() * rho.cols() <= direct_size && direct_step(features, losses, pi, rho, lambda, progress, step)) {
+    return step;
+  }
+  Pulse pulse(progress, most_iterations, "steps");
+  RitzValues ritz;
+  const SoftmaxPreconditioner preconditioner(features, losses, pi, lambda, factored, progress);
   Matrix<double> residual = copy(rho);
-  Matrix<double> z = divided(residual, diagonal);
+  Matrix<double> z = preconditioner.apply(residual);
   Matrix<double> p = copy(z);
   double rz = dot(residual, z);
   const double enough = accuracy * accuracy * rz;
@@ -173,16 +179,19 @@ SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& l
     const double curvature = dot(p, ap);
     if (!(curvature > 0)) break;
     const double t = rz / curvature;
+    pulse.at(step.iterations);
     add(step.move, t, p);
     add(residual, -t, ap);
-    z = divided(residual, diagonal);
+    z = preconditioner.apply(residual);
     const double before = rz;
     rz = dot(residual, z);
+    ritz.add(t, rz / before);
     add(z, rz / before, p);
     std::swap(p, z);
     ++step.iterations;
   }
   if (step.iterations == 0) step.move = std::move(p);
+  step.condition = ritz.condition();
   return step;
 }
 

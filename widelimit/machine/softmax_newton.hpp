@@ -18,6 +18,8 @@ class SoftmaxFeatures {
   [[nodiscard]] Index count() const { return factor_.rank() + (has_bias() ? 1 : 0); }
   /// λ, or 0 for the feature of the bias.
   [[nodiscard]] double penalty(Index feature, double lambda) const { return feature < factor_.rank() ? lambda : 0.0; }
+  /// X, samples in the order of the pivots.
+  [[nodiscard]] Matrix<double> rows() const;
   /// samples × classes.
   [[nodiscard]] Matrix<double> values(const Matrix<double>& coordinates) const;
   /// Its transpose.
@@ -31,16 +33,20 @@ class SoftmaxFeatures {
 };
 
 /// A step Δ of (λ + XᵀWX)Δ = ρ: by Cholesky where there are at most `direct_size` unknowns, else by conjugate gradients
-/// with the diagonal, averaged over classes, as preconditioner, to a residual of `accuracy`·‖ρ‖; ended early it still
-/// descends. `iterations` counts those.
+/// with a SoftmaxPreconditioner, `factored` or not, to a residual of `accuracy`·‖ρ‖; ended early it still
+/// descends. `iterations` counts those. `progress` may stop it.
 /// Cost: O((n + unknowns)·unknowns²), or O(n·rank·classes) for each iteration.
 struct SoftmaxStep {
   Matrix<double> move;
   Index iterations = 0;
+  /// Estimate of the condition number of what was factored, or, by the Ritz values of the iterations, a lower bound of
+  /// that of the Hessian with its preconditioner.
+  double condition = 1;
 };
 inline constexpr Index direct_size = 1500;
 [[nodiscard]] SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses,
                                        const Matrix<double>& pi, const Matrix<double>& rho, double lambda,
-                                       double accuracy, Index most_iterations);
+                                       double accuracy, Index most_iterations, bool factored = false,
+                                       Progress* progress = nullptr);
 
 }  // namespace widelimit

@@ -108,6 +108,13 @@ Summary svm_summary(const BoxSolution& solution, double lambda, SvmLoss loss) {
     summary.message =
         "no hyperplane separates the classes, so a hard margin does not exist; use a soft margin (svm or svm2 with "
         "lambda > 0)";
+  } else if (solution.rounded) {
+    const auto size = [](double a, double b) { return std::abs(a) < std::abs(b); };
+    summary.message = fmt::format(
+        "coefficients are as large as {:.1e}, and their rounding leaves a relative duality gap of {:.1e}; the answer "
+        "is "
+        "the best that float64 holds. Raise lambda or the tolerance",
+        std::abs(*std::max_element(solution.a.begin(), solution.a.end(), size)), solution.objectives.gap());
   } else if (solution.ending == Ending::iteration_limit) {
     summary.message = fmt::format(
         "stopped after {} working sets with a relative duality gap of {:.1e}; the answer is the best so far. Raise "

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/machine/box_input.hpp"
 #include "widelimit/machine/box_solver.hpp"
 #include "widelimit/machine/merge.hpp"
@@ -51,14 +52,14 @@ Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const Svr
   fit.alpha = Matrix<double>(targets.rows, targets.cols);
   fit.bias.resize(static_cast<std::size_t>(targets.cols));
   std::vector<Summary> parts(static_cast<std::size_t>(targets.cols));
-  Pulse pulse(options.progress, targets.cols, "outputs");
+  SharedProgress shared(options.progress, targets.cols, "outputs");
   const auto solve = [&](Index output) {
     BoxSolver solver(k);
     const BoxSolution solution =
         solver.solve(dual_of(targets, output, options), {.tolerance = options.tolerance,
                                                          .max_iterations = options.max_iterations,
                                                          .threads = alone ? team : 1,
-                                                         .progress = alone ? options.progress : nullptr});
+                                                         .progress = alone ? options.progress : shared.get()});
     for (Index i = 0; i < targets.rows; ++i) fit.alpha(i, output) = solution.a[static_cast<std::size_t>(i)];
     fit.bias[static_cast<std::size_t>(output)] = solution.bias;
     parts[static_cast<std::size_t>(output)] = svm_summary(solution, options.lambda, SvmLoss::hinge);
@@ -66,7 +67,7 @@ Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const Svr
   if (alone) {
     solve(0);
   } else {
-    parallel_for(targets.cols, team, solve, [&](Index done) { pulse.at(done); });
+    parallel_for(targets.cols, team, solve, [&](Index done) { shared.at(done); });
   }
   fit.summary = merged(parts);
   fit.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

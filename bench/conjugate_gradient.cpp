@@ -1,0 +1,159 @@
+// Ridge on MNIST by conjugate gradients, the Gram matrix computed tile by tile for each product and never held: ten
+// classes one-hot, fc:1, on two processors. Iterations, seconds, residual, accuracy, memory; a product beside sgemm.
+
+#include "bench/measure.hpp"
+#include "widelimit/backend/select.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/data/catalogue.hpp"
+#include "widelimit/machine/machine.hpp"
+#include "widelimit/machine/model.hpp"
+#include "widelimit/machine/network_product.hpp"
+#include "widelimit/machine/ridge_network.hpp"
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+namespace widelimit::bench {
+namespace {
+
+constexpr int threads = 2;
+constexpr Index classes = 10;
+constexpr Index most_beside_sgemm = 6000;  ///< its matrix is held
+
+struct Asked {
+  Index samples = 10'000;
+  std::string memory = "2GiB";
+  double lambda = 1;
+  double tolerance = 1e-5;
+  std::optional<Index> rank;
+};
+
+/// Values in [0, 1], the first `limit` in their order.
+Dataset digits(const char* spec, Index limit) {
+  Dataset data = load_data(spec);
+  const Index count = std::min(limit, data.count());
+  const auto& images = std::get<Matrix<float>>(data.values);
+  Matrix<float> x(count, images.cols());
+  std::transform(images.data(), images.data() + count * images.cols(), x.data(), [](float v) { return v / 255; });
+  data.values = std::move(x);
+  data.labels.resize(static_cast<std::size_t>(count));
+  return data;
+}
+
+Index correct(const Matrix<double>& decisions, const Dataset& data) {
+  const auto told = classes_of(Scheme::one_hot, classes, decisions.view());
+  Index right = 0;
+  for (std::size_t i = 0; i < told.size(); ++i) right += told[i] == data.labels[i] ? 1 : 0;
+  return right;
+}
+
+/// Samples whose two largest outputs are nearer to each other than twice `error`: those whose class an error so large
+/// could change.
+Index undecided(const Matrix<double>& decisions, double error) {
+  Index count = 0;
+  for (Index i = 0; i < decisions.rows(); ++i) {
+    std::vector<double> row(decisions.view().row(i), decisions.view().row(i) + decisions.cols());
+    std::partial_sort(row.begin(), row.begin() + 2, row.end(), std::greater<>());
+    count += row[0] - row[1] < 2 * error ? 1 : 0;
+  }
+  return count;
+}
+
+/// Seconds a pair of one product with ten columns, and of ssyrk on the same samples.
+void print_product(const Network& network, const Dataset& train, const Backend& backend) {
+  const auto& all = std::get<Matrix<float>>(train.values);
+  const Index n = std::min(train.count(), most_beside_sgemm);
+  Matrix<float> x(n, all.cols());
+  std::copy_n(all.data(), n * all.cols(), x.data());
+  const SampleView samples(x.view(), train.shape);
+  const auto product = network_product(network, samples, {}, backend);
+  Matrix<double> v(n, classes);
+  std::fill_n(v.data(), n * classes, 1.0);
+  Matrix<double> out(n, classes);
+  Matrix<float> square(n, n);
+  const auto seconds = medians_in_turn({[&] {
+                                          return seconds_of([&] {
+                                            product->apply(v.view(), out.view(), nullptr);
+                                            return 0;
+                                          });
+                                        },
+                                        [&] { return syrk_seconds(x, square, threads); }},
+                                       5);
+  const double pairs = static_cast<double>(n) * static_cast<double>(n + 1) / 2;
+  fmt::print("a product of {} samples: {:.3f} s, {:.2f} ns a pair; ssyrk {:.3f} s, ratio {:.2f}\n", n, seconds[0],
+             1e9 * seconds[0] / pairs, seconds[1], seconds[0] / seconds[1]);
+}
+
+Matrix<double> test_decisions(const Network& network, const Fit& fit, const Dataset& train, const Dataset& test,
+                              const Backend& backend) {
+  Model model;
+  model.kernel = network;
+  model.precision = Precision::f32;
+  model.machine = Machine::ridge;
+  model.scheme = Scheme::one_hot;
+  for (Index c = 0; c < classes; ++c) model.classes.push_back(std::to_string(c));
+  set_support(model, fit, train.view());
+  return predict_decisions(model, test.view(), backend);
+}
+
+void run(const Asked& asked) {
+  use_processors(threads);
+  const auto backend = make_backend("cpu", {.threads = threads});
+  const Dataset train = digits("mnist:train", asked.samples);
+  const Dataset test = digits("mnist:test", 10'000);
+  const Network network = Network::parse(fmt::format("fc:1(w_std={})", std::sqrt(2.0)));
+  print_product(network, train, *backend);
+
+  const Matrix<double> y = class_targets(train.labels, classes);
+  RidgeNetworkOptions options;
+  options.memory = parse_bytes(asked.memory);
+  options.solver = {.lambda = asked.lambda, .tolerance = asked.tolerance, .rank = asked.rank, .threads = threads};
+  const ConjugateGradientFit found = fit_ridge(network, train.view(), y.view(), options, *backend);
+  const Summary& summary = found.fit.summary;
+  fmt::print("{} samples, λ = {}: {}, {}\n", train.count(), asked.lambda, text(summary.ending), summary.method);
+  fmt::print("  {} iterations, {:.1f} s, residual {:.1e}, duality gap {:.1e}, {} held\n", summary.iterations,
+             summary.seconds, *summary.gradient, summary.gap.value_or(0),
+             bytes_text(static_cast<double>(summary.memory)));
+  const Matrix<double> g = test_decisions(network, found.fit, train, test, *backend);
+  const double rms = asked.tolerance / std::sqrt(static_cast<double>(classes));
+  fmt::print("  accuracy: train {:.4f}, test {:.4f}\n",
+             static_cast<double>(correct(found.decisions, train)) / static_cast<double>(train.count()),
+             static_cast<double>(correct(g, test)) / static_cast<double>(test.count()));
+  fmt::print(
+      "  outputs on the training samples are within {:.1e} (root mean square) of the exact ones; {} of {} test "
+      "samples are nearer than twice that to another class\n",
+      rms, undecided(g, rms), test.count());
+  if (const auto peak = peak_memory()) fmt::print("  peak memory {}\n", bytes_text(static_cast<double>(*peak)));
+}
+
+int start(int argc, char** argv) {
+  Asked asked;
+  CLI::App app("ridge on MNIST by conjugate gradients, without the Gram matrix");
+  app.add_option("n", asked.samples, "training samples")->check(CLI::Range(20, 60'000))->capture_default_str();
+  app.add_option("--memory", asked.memory, "besides the samples")->capture_default_str();
+  app.add_option("--lambda", asked.lambda)->capture_default_str();
+  app.add_option("--tolerance", asked.tolerance, "relative residual")->capture_default_str();
+  app.add_option("--rank", asked.rank, "of the preconditioner; else by cost and memory");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    run(asked);
+    return 0;
+  } catch (const Error& error) {
+    // Without the data there is nothing to measure, and nothing wrong.
+    const bool absent = error.code() == Code::input;
+    fmt::print(absent ? stdout : stderr, "{}{}\n", absent ? "skipped: " : "", error.what());
+    return absent ? 0 : 1;
+  }
+}
+
+}  // namespace
+}  // namespace widelimit::bench
+
+int main(int argc, char** argv) { return widelimit::bench::start(argc, argv); }

@@ -1,0 +1,56 @@
+#include "widelimit/machine/gaussian_process.hpp"
+
+#include "arrays.hpp"
+#include "fits.hpp"
+#include "rooms.hpp"
+#include "unlocked.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <algorithm>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+std::unique_ptr<GaussianProcess> make_process(const SampleArray& k, const Table& targets, std::optional<double> noise,
+                                              std::optional<int> threads) {
+  return unlocked([&](Progress* progress) {
+    GaussianProcessOptions options;
+    if (noise) options.noise = *noise;
+    if (threads) options.threads = *threads;
+    options.progress = progress;
+    return std::make_unique<GaussianProcess>(view_samples(k).values, view_of(targets), options);
+  });
+}
+
+nb::tuple fitted(const GaussianProcess& process) {
+  const Fit& fit = process.fit();
+  Matrix<double> alpha(fit.alpha.rows(), fit.alpha.cols(), Content::unset);
+  std::copy_n(fit.alpha.data(), alpha.rows() * alpha.cols(), alpha.data());
+  return nb::make_tuple(as_array(std::move(alpha)), as_tuple(fit.summary),
+                        as_array(std::vector<double>(process.log_marginal_likelihood())));
+}
+
+nb::tuple posterior(const GaussianProcess& process, const SampleArray& k, const Numbers& diagonal) {
+  Posterior found = unlocked([&](Progress*) {
+    return process.posterior(view_samples(k).values, {diagonal.data(), diagonal.size()});
+  });
+  return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)));
+}
+
+}  // namespace
+
+void bind_gaussian_process(nb::module_& module) {
+  nb::class_<GaussianProcess>(module, "GaussianProcess", "A factor of K + σ²I and what follows from it.")
+      .def("fitted", &fitted, "(alpha, summary, log marginal likelihood of each output).")
+      .def("posterior", &posterior, "k"_a, "diagonal"_a, "(mean, variance) of K(test, train) and K(x, x).");
+  module.def("gaussian_process", &make_process, "k"_a, "targets"_a, "noise"_a.none(), "threads"_a.none(),
+             "The Gaussian process of covariance K given targets, a column for each output.");
+}
+
+}  // namespace widelimit::python

@@ -1,0 +1,98 @@
+#include "arrays.hpp"
+#include "fits.hpp"
+#include "rooms.hpp"
+#include "unlocked.hpp"
+#include "widelimit/machine/model_file.hpp"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+Matrix<double> copy_of(const Table& table) {
+  Matrix<double> result(static_cast<Index>(table.shape(0)), static_cast<Index>(table.shape(1)), Content::unset);
+  std::copy_n(table.data(), table.size(), result.data());
+  return result;
+}
+
+AnyMatrix copy_of(const SampleView& samples) {
+  return std::visit(
+      []<typename T>(const MatrixView<const T>& rows) -> AnyMatrix {
+        Matrix<T> copy(rows.rows, rows.cols, Content::unset);
+        for (Index i = 0; i < rows.rows; ++i) std::copy_n(rows.row(i), rows.cols, copy.view().row(i));
+        return copy;
+      },
+      samples.values);
+}
+
+void save(const std::string& path, const Network& network, const std::string& kind,
+          const std::optional<std::string>& precision, const SampleArray& support, const std::string& machine,
+          const std::string& scheme, const std::vector<std::string>& classes, double lambda, double epsilon,
+          bool has_bias, const Table& alpha, const Numbers& bias, const std::optional<Table>& sigmoids,
+          const std::string& record) {
+  Model model;
+  model.kernel = network;
+  model.kind = parse_kind(kind);
+  if (precision) model.precision = parse_precision(*precision);
+  const SampleView samples = view_samples(support);
+  model.shape = samples.shape;
+  model.support = copy_of(samples);
+  model.machine = parse_machine(machine);
+  model.scheme = parse_scheme(scheme);
+  model.classes = classes;
+  model.lambda = lambda;
+  model.epsilon = epsilon;
+  model.has_bias = has_bias;
+  model.alpha = copy_of(alpha);
+  model.bias.assign(bias.data(), bias.data() + bias.size());
+  model.calibration = sigmoids_of(sigmoids);
+  model.record = record;
+  const nb::gil_scoped_release unlock;
+  save_model(path, model);
+}
+
+nb::dict load(const std::string& path) {
+  Model model = unlocked([&](Progress*) { return load_model(path); });
+  nb::dict found;
+  if (const auto* network = std::get_if<Network>(&model.kernel)) {
+    found["network"] = network->to_text();
+    found["kind"] = model.kind == Kind::ntk ? "ntk" : "nngp";
+  } else {
+    found["classical"] = std::get<ClassicalKernel>(model.kernel).to_text();
+  }
+  found["precision"] = std::string(to_string(model.precision));
+  found["shape"] = std::array<Index, 3>{model.shape.height, model.shape.width, model.shape.channels};
+  if (model.scaling) found["scaling"] = std::string(to_string(model.scaling->scaling()));
+  found["machine"] = std::string(to_string(model.machine));
+  found["scheme"] = std::string(to_string(model.scheme));
+  found["classes"] = model.classes;
+  found["lam"] = model.lambda;
+  found["epsilon"] = model.epsilon;
+  found["bias"] = model.has_bias;
+  found["support"] = as_array(std::move(model.support));
+  found["alpha"] = as_array(std::move(model.alpha));
+  found["offsets"] = as_array(std::move(model.bias));
+  found["sigmoids"] = as_rows(model.calibration);
+  found["record"] = model.record;
+  return found;
+}
+
+}  // namespace
+
+void bind_model(nb::module_& module) {
+  module.def("save_model", &save, "path"_a, "network"_a, "kind"_a, "precision"_a.none(), "support"_a, "machine"_a,
+             "scheme"_a, "classes"_a, "lam"_a, "epsilon"_a, "bias"_a, "alpha"_a, "offsets"_a, "sigmoids"_a.none(),
+             "record"_a, "Writes a model file, complete or not at all.");
+  module.def("load_model", &load, "path"_a, "What a model file holds, checked.");
+}
+
+}  // namespace widelimit::python

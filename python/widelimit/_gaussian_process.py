@@ -1,0 +1,81 @@
+"""Gaussian processes: what a network of infinite width believes before and after it sees data."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import InputError
+from widelimit._fit import Summary
+from widelimit._samples import as_matrix
+from widelimit._targets import as_numbers
+from widelimit._threads import usable
+
+
+class Posterior(NamedTuple):
+    """f at new points, given the data."""
+
+    mean: NDArray[np.float64]
+    """In the shape of y."""
+    variance: NDArray[np.float64]
+    """One for each point; add the noise for that of an observation there."""
+
+
+class GaussianProcess:
+    """f of covariance K given y = f(x) + noise; made by gaussian_process."""
+
+    def __init__(self, core: _core.GaussianProcess, noise: float, single: bool) -> None:
+        alpha, summary, likelihood = core.fitted()
+        self._core = core
+        self._single = single
+        self.noise = noise
+        """Variance σ² of y about f."""
+        self.alpha: NDArray[np.float64] = alpha[:, 0] if single else alpha
+        """(K + σ²I)⁻¹y."""
+        self.summary = Summary(*summary)
+        self.log_marginal_likelihood: float | NDArray[np.float64] = float(likelihood[0]) if single else likelihood
+        """log p(y) = −½yᵀ(K + σ²I)⁻¹y − ½ log det(K + σ²I) − n/2·log 2π; one for each column of y."""
+
+    def predict(self, k: ArrayLike, diagonal: ArrayLike) -> Posterior:
+        """Mean and variance of f, of K(test, train) and of K(x, x) for each test point, as diagonal() has it."""
+        own = as_numbers(diagonal, "diagonal")
+        if own.ndim != 1:
+            raise InputError("diagonal must be one number K(x, x) for each test point")
+        mean, variance = self._core.posterior(as_matrix(k, "K(test, train)"), own)
+        return Posterior(mean[:, 0] if self._single else mean, variance)
+
+    def __repr__(self) -> str:
+        return f"<GaussianProcess: {len(self.alpha)} samples, noise {self.noise:g}>"
+
+
+def gaussian_process(
+    k: ArrayLike, y: ArrayLike, noise: float = 0.0, *, threads: int | None = None
+) -> GaussianProcess:
+    """The Gaussian process of covariance K, given y = f(x) + noise of variance `noise`.
+
+    k: the Gram matrix of the samples; with the NNGP kernel f is the network before training, and the posterior that of
+        Bayesian inference over all its weights. y: a number for each sample, or a row of them, all columns alike.
+    The mean is that of fit_ridge at lam = 2·noise. NumericalError where K + noise·I is not positive definite.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, new = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.1], [-1.0, 1.0]])
+    >>> process = wl.gaussian_process(wl.kernel("fc:2", x, kind="nngp"), [1.0, -1.0], noise=0.01)
+    >>> own = wl.diagonal("fc:2", new, kind="nngp")
+    >>> mean, variance = process.predict(wl.kernel("fc:2", new, x, kind="nngp"), own)
+    >>> bool(variance[0] < variance[1])
+    True
+    >>> round(process.log_marginal_likelihood, 3)
+    -13.364
+    """
+    targets = as_numbers(y)
+    single = targets.ndim == 1
+    core = _core.gaussian_process(
+        as_matrix(k, "K"), targets[:, None] if single else targets, noise, usable(threads)
+    )
+    summary = Summary(*core.fitted()[1])
+    if not summary.converged:
+        raise _core.NumericalError(summary.message)
+    return GaussianProcess(core, noise, single)

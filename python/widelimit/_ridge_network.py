@@ -1,0 +1,77 @@
+"""Ridge on the kernel of a network, for so many samples that their Gram matrix does not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from widelimit import _core
+from widelimit._fit import Fit, make_fit, warn_of
+from widelimit._kernels import as_network
+from widelimit._samples import as_samples
+from widelimit._targets import as_classes, as_numbers, as_weights, holds_numbers
+from widelimit._threads import usable
+
+
+def fit_ridge_network(
+    network: Any,
+    x: ArrayLike,
+    y: ArrayLike,
+    lam: float | None = None,
+    *,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    classify: bool | None = None,
+    kind: str | None = None,
+    precision: str | None = None,
+    tolerance: float | None = None,
+    rank: int | None = None,
+    memory: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+    stacklevel: int = 2,
+) -> Fit:
+    """fit_ridge on kernel(network, x) without holding that matrix: conjugate gradients, its tiles computed as needed.
+
+    y, lam, bias, sample_weight, classify: as in fit_ridge.
+    precision: of the kernel, 'f32' unless said. tolerance: of the residual relative to y, 1e-6 unless said.
+    rank: of the preconditioner; as much as pays unless said, within `memory`, '2GiB' unless said.
+    What the fit predicts, it predicts of kernel(network, x_test, x).
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.random.default_rng(0).normal(size=(300, 5))
+    >>> y = np.sin(x[:, 0])
+    >>> fit = wl.fit_ridge_network("fc:1", x, y, lam=0.1, precision="f64")
+    >>> np.allclose(fit.alpha, wl.fit_ridge(wl.kernel("fc:1", x), y, lam=0.1).alpha, atol=1e-4)
+    True
+    """
+    classes = None
+    if not holds_numbers(y) if classify is None else classify:
+        classes, labels = as_classes(y)
+        if len(classes) < 2:
+            raise _core.InputError("all samples are of one class; a classifier needs two")
+        two = len(classes) == 2
+        targets = np.where(labels == 1, 1.0, -1.0) if two else np.eye(len(classes))[labels]
+        scheme = "sign" if two else "one-hot"
+    else:
+        targets = as_numbers(y)
+        scheme = "values"
+    single = targets.ndim == 1
+    parts, _, _ = _core.ridge_network(
+        as_network(network),
+        as_samples(x, "x"),
+        np.ascontiguousarray(targets[:, None] if single else targets),
+        lam,
+        bias,
+        as_weights(sample_weight),
+        tolerance,
+        rank,
+        memory,
+        kind,
+        precision,
+        backend,
+        usable(threads),
+    )
+    return warn_of(make_fit("ridge", scheme, parts, classes, single), stacklevel)

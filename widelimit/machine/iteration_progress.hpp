@@ -1,0 +1,29 @@
+#pragma once
+
+#include "widelimit/base/parallel.hpp"
+
+namespace widelimit {
+
+/// Iterations done, told also from within a long one: what it reports of its own work only serves to hear whether to
+/// stop.
+class IterationProgress final : public Progress {
+ public:
+  IterationProgress(Progress* whole, Index total) : whole_(whole), total_(total), pulse_(whole, total, unit) {}
+
+  [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
+  bool update(std::int64_t, std::int64_t, std::string_view) override { return whole_->update(done_, total_, unit); }
+  /// Throws Error{interrupted} where it is to stop.
+  void at(Index iteration) {
+    done_ = iteration;
+    pulse_.at(iteration);
+  }
+
+ private:
+  static constexpr std::string_view unit = "iterations";
+  Progress* whole_;
+  Index total_;
+  Index done_ = 0;
+  Pulse pulse_;
+};
+
+}  // namespace widelimit
