@@ -18,13 +18,14 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Deflate expands at most 1032-fold and xz, on real data, far less than 10000-fold.
-constexpr std::size_t largest_expansion = 10000;
-constexpr std::size_t always_allowed = std::size_t{1} << 16;
+constexpr std::size_t archive_expansion = 10000;
+constexpr std::size_t archive_allowance = std::size_t{1} << 16;
 constexpr std::size_t block = std::size_t{1} << 16;
 
 std::size_t expansion_limit(std::size_t compressed) {
-  return compressed > SIZE_MAX / largest_expansion - always_allowed ? SIZE_MAX
-                                                                    : always_allowed + largest_expansion * compressed;
+  return compressed > SIZE_MAX / archive_expansion - archive_allowance
+             ? SIZE_MAX
+             : archive_allowance + archive_expansion * compressed;
 }
 
 [[noreturn]] void fail_reading(archive* handle, const std::string& source) {

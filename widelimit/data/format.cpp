@@ -13,7 +13,7 @@ namespace widelimit {
 
 namespace {
 
-constexpr std::array<Format, 13> table{{
+constexpr std::array<Format, 13> format_table{{
     {".csv", read_csv},
     {".csv.gz", read_csv},
     {".tsv", read_csv},
@@ -31,13 +31,13 @@ constexpr std::array<Format, 13> table{{
 
 }  // namespace
 
-std::span<const Format> formats() { return table; }
+std::span<const Format> formats() { return format_table; }
 
 const Format* find_format(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   const auto found =
-      std::find_if(table.begin(), table.end(), [&](const Format& f) { return name.ends_with(f.ending); });
-  return found == table.end() ? nullptr : &*found;
+      std::find_if(format_table.begin(), format_table.end(), [&](const Format& f) { return name.ends_with(f.ending); });
+  return found == format_table.end() ? nullptr : &*found;
 }
 
 }  // namespace widelimit

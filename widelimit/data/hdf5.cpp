@@ -2,6 +2,7 @@
 
 #include "widelimit/data/hdf5_handle.hpp"
 #include "widelimit/data/hdf5_probe.hpp"
+#include "widelimit/data/number.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -13,9 +14,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// HDF5 may compress, but no honest file expands further than this.
-constexpr std::size_t largest_expansion = 1100;
-constexpr std::size_t always_allowed = std::size_t{1} << 16;
-constexpr double exact_integers = 0x1.0p53;
+constexpr std::size_t hdf5_expansion = 1100;
+constexpr std::size_t hdf5_allowance = std::size_t{1} << 16;
 
 /// A file opened for reading; `bytes` bounds what its datasets may claim.
 struct OpenFile {
@@ -146,7 +146,7 @@ Array read_array(const OpenFile& file, const std::string& name, bool plain_numbe
   }
   Array array;
   array.dims = dimensions(space, source);
-  const std::size_t available = always_allowed + largest_expansion * file.bytes;
+  const std::size_t available = hdf5_allowance + hdf5_expansion * file.bytes;
   const Index count = checked_count(array.dims, static_cast<Index>(size), available, source);
   const H5T_class_t kind = H5Tget_class(type);
   if (!plain_numbers && kind != H5T_STRING && is_contiguous(dataset)) return array;

@@ -12,8 +12,6 @@ namespace widelimit {
 
 namespace {
 
-constexpr double exact_integers = 0x1.0p53;
-
 void require_count(const Dataset& data, std::size_t labels, const std::string& source) {
   if (labels != static_cast<std::size_t>(data.count())) {
     fail(Code::input, "{}: {} labels for {} samples; there must be one for each", source, labels, data.count());

@@ -15,7 +15,7 @@ namespace {
 /// A dense matrix may have this many cells for each byte of the file; sparser sets (text corpora) do not fit this
 /// program, and a damaged index must not allocate the machine.
 constexpr double cells_per_byte = 1000;
-constexpr double always_allowed = 1 << 20;
+constexpr double libsvm_allowance = 1 << 20;
 
 struct Entry {
   Index row;
@@ -94,7 +94,7 @@ Dataset parse_libsvm(std::string_view text, const ReadOptions& options) {
   if (rows == 0) fail(Code::input, "{}: no samples", options.source);
   if (columns == 0) fail(Code::input, "{}: no sample has a feature", options.source);
   if (static_cast<double>(rows) * static_cast<double>(columns) >
-      always_allowed + cells_per_byte * static_cast<double>(text.size())) {
+      libsvm_allowance + cells_per_byte * static_cast<double>(text.size())) {
     fail(Code::resource, "{}: {} samples of {} features are too sparse to hold dense; choose fewer features",
          options.source, rows, columns);
   }

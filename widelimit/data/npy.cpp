@@ -3,6 +3,7 @@
 #include "widelimit/data/archive.hpp"
 #include "widelimit/data/labels.hpp"
 #include "widelimit/data/npy_header.hpp"
+#include "widelimit/data/number.hpp"
 #include "widelimit/data/scalar.hpp"
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 namespace widelimit {
 
 namespace {
-
-constexpr double exact_integers = 0x1.0p53;
 
 /// Calls visit(place in the file) for every element in C order.
 template <typename Visit>

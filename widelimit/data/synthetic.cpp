@@ -43,7 +43,7 @@ void gaussian(double, int side, const SyntheticOptions& options, std::uint64_t i
   xy[1] = centre + random.normal(2 * index + 1);
 }
 
-constexpr std::array<Synthetic, 4> table{{
+constexpr std::array<Synthetic, 4> synthetic_table{{
     {"spirals", "two interleaved spirals in the plane", 0.02, spiral},
     {"circles", "a circle inside another", 0.05, circle},
     {"moons", "two interleaved half circles", 0.1, moon},
@@ -52,7 +52,7 @@ constexpr std::array<Synthetic, 4> table{{
 
 }  // namespace
 
-std::span<const Synthetic> synthetics() { return table; }
+std::span<const Synthetic> synthetics() { return synthetic_table; }
 
 Dataset make_synthetic(const Synthetic& kind, const SyntheticOptions& options) {
   constexpr Index most = Index{1} << 24;

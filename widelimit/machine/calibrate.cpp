@@ -12,8 +12,6 @@ namespace widelimit {
 
 namespace {
 
-std::size_t slot(Index k) { return static_cast<std::size_t>(k); }
-
 /// A binary problem whose samples are named one by one, cut into folds.
 struct FoldedProblem {
   BinaryProblem problem;
@@ -88,7 +86,7 @@ void decide(const AnyView& k, std::vector<FoldedProblem>& problems, const SvmOpt
   parallel_for(
       std::ssize(tasks), team_size(options.threads),
       [&](Index t) {
-        const auto& task = tasks[slot(t)];
+        const auto& task = tasks[at(t)];
         decide_fold(k, problems[task.first], task.second, options, loss, shared.get());
       },
       [&](Index done) { shared.at(done); });

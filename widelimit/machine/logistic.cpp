@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 namespace widelimit {
 
@@ -20,18 +19,10 @@ namespace {
 
 using Vector = std::vector<double>;
 
-double dot(const Vector& a, const Vector& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
-double sum(const Vector& a) { return std::accumulate(a.begin(), a.end(), 0.0); }
-
-double relative_gap(double primal, double dual) {
-  const double size = std::max(std::fabs(primal), std::fabs(dual));
-  return size > 0 ? (primal - dual) / size : 0;
-}
-
 /// Newton's method in one space.
-class Newton {
+class LogisticNewton {
  public:
-  Newton(const LogisticLosses& losses, const LogisticOptions& options, LogisticSpace& space)
+  LogisticNewton(const LogisticLosses& losses, const LogisticOptions& options, LogisticSpace& space)
       : losses_(losses),
         options_(options),
         space_(space),
@@ -69,31 +60,31 @@ class Newton {
   Summary summary_;
 };
 
-double Newton::dual() const {
+double LogisticNewton::dual() const {
   const Vector a = options_.bias ? losses_.balanced(r_) : r_;
   const Vector pulled = space_.pull(a);
-  return losses_.entropy(a) - dot(pulled, space_.star(pulled)) / (2 * options_.lambda);
+  return losses_.entropy(a) - inner(pulled, space_.star(pulled)) / (2 * options_.lambda);
 }
 
-void Newton::end(Ending ending, std::string message) {
+void LogisticNewton::end(Ending ending, std::string message) {
   summary_.ending = ending;
   summary_.message = std::move(message);
 }
 
 /// One step; false, with an ending, where there is none.
-bool Newton::advance() {
+bool LogisticNewton::advance() {
   const double lambda = options_.lambda;
   LogisticMove move;
-  const bool found = space_.newton({d_, rho_, rho_star_, sum(r_), lambda, options_.bias, progress_.get()}, move);
+  const bool found = space_.newton({d_, rho_, rho_star_, total(r_), lambda, options_.bias, progress_.get()}, move);
   const Vector move_star = found ? space_.star(move.c) : Vector();
-  const double square = found ? dot(move.c, move_star) : 0;
+  const double square = found ? inner(move.c, move_star) : 0;
   if (!found || square < 0) {
     end(Ending::not_positive_definite, "the Gram matrix has a negative eigenvalue");
     return false;
   }
   const Vector change = space_.values(move.c, move_star);
-  const double mixed = dot(c_, move_star);
-  const double whole = dot(c_, star_);
+  const double mixed = inner(c_, move_star);
+  const double whole = inner(c_, star_);
   const double t = step_length([&](double trial) {
     Slice at = losses_.slice(h_, bias_, change, move.bias, trial);
     at.value += lambda / 2 * (whole + trial * (2 * mixed + trial * square));
@@ -113,21 +104,21 @@ bool Newton::advance() {
   return true;
 }
 
-void Newton::evaluate() {
+void LogisticNewton::evaluate() {
   losses_.derivatives(h_, bias_, r_, d_);
   rho_ = space_.pull(r_);
   for (std::size_t i = 0; i < c_.size(); ++i) rho_[i] -= options_.lambda * c_[i];
   rho_star_ = space_.star(rho_);
-  const double offset = options_.bias ? sum(r_) : 0.0;
-  const double gradient = std::sqrt(std::max(0.0, dot(rho_, rho_star_)) + offset * offset);
+  const double offset = options_.bias ? total(r_) : 0.0;
+  const double gradient = std::sqrt(std::max(0.0, inner(rho_, rho_star_)) + offset * offset);
   if (summary_.iterations == 0) gradient_at_zero_ = gradient;
   summary_.gradient = gradient_at_zero_ > 0 ? gradient / gradient_at_zero_ : 0;
-  summary_.primal = options_.lambda / 2 * dot(c_, star_) + losses_.value(h_, bias_);
+  summary_.primal = options_.lambda / 2 * inner(c_, star_) + losses_.value(h_, bias_);
   summary_.dual = dual();
   summary_.gap = relative_gap(*summary_.primal, *summary_.dual);
 }
 
-Summary Newton::run() {
+Summary LogisticNewton::run() {
   for (Index& iteration = summary_.iterations;; ++iteration) {
     progress_.at(iteration);
     evaluate();
@@ -156,12 +147,12 @@ Fit as_fit(const Vector& alpha, double bias, Summary summary) {
 /// α of a machine found as β: r/λ, as the minimum has it, where that is as good, else by the factor. What is reported
 /// is what α gives with K itself.
 Fit from_features(const DenseGram& k, const GramFactor& factor, const LogisticLosses& losses,
-                  const LogisticOptions& options, const Newton& newton, Summary summary) {
+                  const LogisticOptions& options, const LogisticNewton& newton, Summary summary) {
   Vector alpha(losses.size());
   Vector h(losses.size());
   const auto good = [&] {
     k.multiply(alpha.data(), h.data());
-    summary.primal = options.lambda / 2 * dot(alpha, h) + losses.value(h, newton.bias());
+    summary.primal = options.lambda / 2 * inner(alpha, h) + losses.value(h, newton.bias());
     summary.gap = relative_gap(*summary.primal, *summary.dual);
     return std::fabs(*summary.gap) <= options.tolerance;
   };
@@ -180,9 +171,9 @@ Fit from_features(const DenseGram& k, const GramFactor& factor, const LogisticLo
 Fit solve_in_features(const DenseGram& k, const LogisticLosses& losses, const LogisticOptions& options) {
   const GramFactor factor(k);
   const auto space = factor_space(factor);
-  Newton newton(losses, options, *space);
+  LogisticNewton newton(losses, options, *space);
   Summary summary = newton.run();
-  summary.method = "Newton in features, Cholesky, float64";
+  summary.method = "LogisticNewton in features, Cholesky, float64";
   summary.memory = k.memory() + space->memory();
   if (!factor.complete()) {
     summary.ending = Ending::not_positive_definite;
@@ -195,9 +186,9 @@ Fit solve_in_features(const DenseGram& k, const LogisticLosses& losses, const Lo
 Fit solve(const DenseGram& k, const LogisticLosses& losses, const LogisticOptions& options) {
   {
     const auto space = gram_space(k);
-    Newton newton(losses, options, *space);
+    LogisticNewton newton(losses, options, *space);
     Summary summary = newton.run();
-    summary.method = "Newton, Cholesky, float64";
+    summary.method = "LogisticNewton, Cholesky, float64";
     summary.memory = k.memory() + space->memory();
     if (summary.converged() || summary.iterations == options.iterations) {
       return as_fit(newton.coordinates(), newton.bias(), std::move(summary));

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace widelimit {
 
@@ -16,9 +15,6 @@ using Vector = std::vector<double>;
 
 /// I is lost beside anything larger in B = I + …; a larger μ keeps it.
 constexpr double largest_ratio = 1e15;
-
-double sum(const Vector& a) { return std::accumulate(a.begin(), a.end(), 0.0); }
-double dot(const Vector& a, const Vector& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
 Vector roots(const Vector& d) {
   Vector root(d.size());
@@ -90,7 +86,7 @@ bool GramSpace::newton(const LogisticStep& step, LogisticMove& move) {
     z[n + i] *= root[i] / mu;
     denominator += mu * z[n + i];
   }
-  if (denominator > 0) move.bias = (step.sum_r - sum(step.rho) + mu * sum(move.c)) / denominator;
+  if (denominator > 0) move.bias = (step.sum_r - total(step.rho) + mu * total(move.c)) / denominator;
   for (std::size_t i = 0; i < n; ++i) move.c[i] -= move.bias * z[n + i];
   return true;
 }
@@ -165,8 +161,8 @@ bool FactorSpace::newton(const LogisticStep& step, LogisticMove& move) {
   const Vector offset = pull(step.d);
   Vector x = offset;
   if (dimension() > 0) solve_symmetric(hessian_.view(), x.data());
-  const double denominator = sum(step.d) - dot(offset, x);
-  if (denominator > 0) move.bias = (step.sum_r - dot(offset, move.c)) / denominator;
+  const double denominator = total(step.d) - inner(offset, x);
+  if (denominator > 0) move.bias = (step.sum_r - inner(offset, move.c)) / denominator;
   for (std::size_t i = 0; i < x.size(); ++i) move.c[i] -= move.bias * x[i];
   return true;
 }

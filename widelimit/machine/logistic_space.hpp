@@ -3,10 +3,16 @@
 #include "widelimit/machine/gram_factor.hpp"
 
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 namespace widelimit {
+
+[[nodiscard]] inline double inner(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+[[nodiscard]] inline double total(const std::vector<double>& a) { return std::accumulate(a.begin(), a.end(), 0.0); }
 
 /// One Newton step of logistic regression: (λI + pull·D·values)Δc = ρ − pull(d)Δb, and with a bias
 /// Σ[r − D(values(Δc) + Δb)] = 0.

@@ -16,20 +16,15 @@ namespace {
 
 constexpr Index most_inner_iterations = 1000;
 
-double relative_gap(double primal, double dual) {
-  const double size = std::max(std::fabs(primal), std::fabs(dual));
-  return size > 0 ? (primal - dual) / size : 0;
-}
-
 double norm(const Matrix<double>& a) {
   double sum = 0;
   for (Index i = 0; i < a.rows() * a.cols(); ++i) sum += a.data()[i] * a.data()[i];
   return std::sqrt(sum);
 }
 
-class Newton {
+class SoftmaxNewton {
  public:
-  Newton(const SoftmaxLosses& losses, const SoftmaxFeatures& features, const LogisticOptions& options)
+  SoftmaxNewton(const SoftmaxLosses& losses, const SoftmaxFeatures& features, const LogisticOptions& options)
       : losses_(losses),
         features_(features),
         options_(options),
@@ -62,7 +57,7 @@ class Newton {
   Summary summary_;
 };
 
-double Newton::dual() const {
+double SoftmaxNewton::dual() const {
   Matrix<double> pi(pi_.rows(), pi_.cols(), Content::unset);
   Matrix<double> r(r_.rows(), r_.cols(), Content::unset);
   std::copy_n(pi_.data(), pi.rows() * pi.cols(), pi.data());
@@ -72,7 +67,7 @@ double Newton::dual() const {
   return losses_.entropy(pi) - features_.product(pulled, pulled) / (2 * options_.lambda);
 }
 
-void Newton::evaluate() {
+void SoftmaxNewton::evaluate() {
   losses_.derivatives(h_, pi_, r_);
   rho_ = features_.pull(r_);
   for (Index j = 0; j < rho_.rows(); ++j) {
@@ -87,7 +82,7 @@ void Newton::evaluate() {
 }
 
 /// One step; false, with an ending, where there is none.
-bool Newton::advance() {
+bool SoftmaxNewton::advance() {
   // Accuracy that grows as the gradient falls keeps convergence superlinear (Nocedal & Wright 2006, Thm 7.2).
   const double accuracy = std::min(0.1, std::sqrt(*summary_.gradient) / 10);
   const SoftmaxStep step =
@@ -118,7 +113,7 @@ bool Newton::advance() {
   return true;
 }
 
-Summary Newton::run() {
+Summary SoftmaxNewton::run() {
   for (Index& iteration = summary_.iterations;; ++iteration) {
     progress_.at(iteration);
     evaluate();
@@ -132,15 +127,15 @@ Summary Newton::run() {
     }
     if (!advance()) break;
   }
-  summary_.method = inner_ > 0 ? fmt::format("Newton, {} steps of conjugate gradients, float64", inner_)
-                               : std::string("Newton, Cholesky, float64");
+  summary_.method = inner_ > 0 ? fmt::format("SoftmaxNewton, {} steps of conjugate gradients, float64", inner_)
+                               : std::string("SoftmaxNewton, Cholesky, float64");
   return std::move(summary_);
 }
 
 /// α: r/λ, as the minimum has it, where that is as good as what Newton's method found, else by the factor. What is
 /// reported is what α gives with K itself.
 Fit as_fit(const DenseGram& k, const SoftmaxFeatures& features, const SoftmaxLosses& losses,
-           const LogisticOptions& options, const Newton& newton, Summary summary) {
+           const LogisticOptions& options, const SoftmaxNewton& newton, Summary summary) {
   Fit fit;
   const Index classes = losses.classes();
   fit.alpha = Matrix<double>(k.count(), classes, Content::unset);
@@ -199,7 +194,7 @@ Fit solve(const DenseGram& k, const SoftmaxLosses& losses, const LogisticOptions
   const GramFactor factor(k);
   const double length = std::sqrt(std::max(0.0, k.mean_diagonal()));
   const SoftmaxFeatures features(factor, !options.bias ? 0.0 : length > 0 ? length : 1.0);
-  Newton newton(losses, features, options);
+  SoftmaxNewton newton(losses, features, options);
   Summary summary = newton.run();
   const Index unknowns = features.count() * losses.classes();
   const Index direct = unknowns <= direct_size ? unknowns * unknowns : 0;

@@ -1,5 +1,8 @@
 #include "widelimit/machine/summary.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace widelimit {
 
 const char* text(Ending ending) {
@@ -14,6 +17,11 @@ const char* text(Ending ending) {
       return "not separable";
   }
   return "";
+}
+
+double relative_gap(double primal, double dual) {
+  const double size = std::max(std::fabs(primal), std::fabs(dual));
+  return size > 0 ? (primal - dual) / size : 0;
 }
 
 }  // namespace widelimit

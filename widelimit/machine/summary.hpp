@@ -18,6 +18,9 @@ enum class Ending {
 };
 [[nodiscard]] const char* text(Ending ending);
 
+/// (primal − dual)/max(|primal|, |dual|), or 0 where both are.
+[[nodiscard]] double relative_gap(double primal, double dual);
+
 /// What a solver tells of its work. Absent numbers do not exist for that machine.
 struct Summary {
   Ending ending = Ending::converged;

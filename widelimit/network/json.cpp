@@ -131,7 +131,7 @@ class JsonReader {
 
 Json write_layers(const Layers& layers);
 
-struct WriteValue {
+struct JsonValue {
   Json operator()(double number) const { return number == 0 ? 0.0 : number; }
   Json operator()(Index count) const { return count; }
   Json operator()(const Extent& extent) const { return Json::array({extent.rows, extent.cols}); }
@@ -148,7 +148,7 @@ Json write_layers(const Layers& layers) {
     Json arguments = Json::object();
     for (const Argument& argument : form.arguments) {
       if (!form.must_write(argument, layer)) continue;
-      arguments[std::string(argument.parameter.name)] = std::visit(WriteValue{}, argument.get(layer));
+      arguments[std::string(argument.parameter.name)] = std::visit(JsonValue{}, argument.get(layer));
     }
     Json written = Json::array({form.name});
     if (!arguments.empty()) written.push_back(std::move(arguments));

@@ -18,12 +18,6 @@ namespace {
 
 constexpr std::size_t max_text = std::size_t{16} << 20;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto first = text.find_first_not_of(blanks);
-  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 /// A residual adds three JSON levels (list, layer, arguments); what is deeper cannot be a network, and is refused
 /// before it costs memory.
 nlohmann::json parse_json(std::string_view text) {
@@ -44,7 +38,7 @@ nlohmann::json parse_json(std::string_view text) {
 
 Network read(std::string_view text) {
   if (text.size() > max_text) fail(Code::input, "the network's text is longer than {} MiB", max_text >> 20);
-  const std::string_view body = trimmed(text);
+  const std::string_view body = without_blanks(text);
   if (body.substr(0, 1) == "[") return Network::from_json(parse_json(body));
   return {read_text(text)};
 }
@@ -95,7 +89,7 @@ void validate_layers(const Layers& layers, const std::string& prefix, Index nest
 }  // namespace
 
 Network Network::parse(std::string_view text) {
-  const std::string_view body = trimmed(text);
+  const std::string_view body = without_blanks(text);
   for (const std::string_view extension : {".json", ".txt"}) {
     if (body.size() > extension.size() && body.substr(body.size() - extension.size()) == extension) {
       return read_file(std::string(body));

@@ -28,4 +28,7 @@ namespace widelimit {
 [[nodiscard]] std::optional<Value> read_value(const Parameter& parameter, std::string_view text);
 [[nodiscard]] std::string write_value(const Value& value);
 
+/// Without blanks, tabs and ends of lines on both sides.
+[[nodiscard]] std::string_view without_blanks(std::string_view text);
+
 }  // namespace widelimit

@@ -18,13 +18,6 @@ std::optional<T> whole_text(std::string_view text) {
   return number;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 std::optional<Extent> read_extent(std::string_view text) {
   const auto cross = text.find_first_of("xX");
   const auto rows = whole_text<Index>(text.substr(0, cross));
@@ -35,11 +28,11 @@ std::optional<Extent> read_extent(std::string_view text) {
 
 std::optional<std::vector<double>> read_list(std::string_view text) {
   if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
-  std::string_view rest = trimmed(text.substr(1, text.size() - 2));
+  std::string_view rest = without_blanks(text.substr(1, text.size() - 2));
   std::vector<double> list;
   while (!rest.empty()) {
     const auto comma = rest.find(',');
-    const auto number = whole_text<double>(trimmed(rest.substr(0, comma)));
+    const auto number = whole_text<double>(without_blanks(rest.substr(0, comma)));
     if (!number) return std::nullopt;
     list.push_back(*number);
     if (comma == std::string_view::npos) return list;
@@ -55,7 +48,7 @@ std::optional<Value> as_value(std::optional<T> read) {
   return Value(*std::move(read));
 }
 
-struct WriteValue {
+struct TextValue {
   std::string operator()(double number) const { return shortest(number); }
   std::string operator()(Index count) const { return fmt::format("{}", count); }
   std::string operator()(const Extent& extent) const { return fmt::format("{}x{}", extent.rows, extent.cols); }
@@ -82,6 +75,13 @@ std::optional<Value> read_value(const Parameter& parameter, std::string_view tex
   return std::nullopt;
 }
 
-std::string write_value(const Value& value) { return std::visit(WriteValue{}, value); }
+std::string write_value(const Value& value) { return std::visit(TextValue{}, value); }
+
+std::string_view without_blanks(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
 
 }  // namespace widelimit
