@@ -1,5 +1,4 @@
 #include "app/fit_options.hpp"
-#include "app/interrupt.hpp"
 #include "app/kernel_file.hpp"
 #include "app/machine_pages.hpp"
 #include "app/outcome.hpp"
@@ -9,7 +8,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file.hpp"
-#include "widelimit/kernel/stored_gram.hpp"
 #include "widelimit/machine/model_file.hpp"
 
 namespace widelimit::app {
@@ -17,67 +15,6 @@ namespace widelimit::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Kernels of the training samples, and of the test samples with them.
-struct Kernels {
-  AnyMatrix train;
-  std::optional<AnyMatrix> test;
-  double seconds = 0;
-};
-
-/// The name of the one matrix that a request computes.
-std::string matrix_name(const KernelRequest& request) {
-  if (std::holds_alternative<ClassicalKernel>(request.kernel)) return "kernel";
-  return request.kind == Kind::nngp ? "nngp" : "ntk";
-}
-
-/// A kernel file says what it is of: another network would give a model that predicts nonsense.
-void check_origin(const StoredGram& gram, const std::string& path, const KernelRequest& request) {
-  const Json settings = Json::parse(gram.settings(), nullptr, false);
-  const auto* network = std::get_if<Network>(&request.kernel);
-  if (!settings.is_object() || network == nullptr || !settings.contains("network")) return;
-  const auto stored = settings["network"].get<std::string>();
-  if (stored != network->to_text()) {
-    fail(Code::input, "{} is the kernel of '{}', not of '{}'; compute it for this network", path, stored,
-         network->to_text());
-  }
-}
-
-AnyMatrix read_gram(const std::string& path, const std::string& name, Index rows, Index cols,
-                    const KernelRequest& request) {
-  const StoredGram gram(path, name);
-  check_origin(gram, path, request);
-  if (gram.rows() != rows || gram.cols() != cols) {
-    fail(Code::input, "'{}' of {} is {} by {}; the data need {} by {}: give the options it was computed with", name,
-         path, gram.rows(), gram.cols(), rows, cols);
-  }
-  return gram.read(0, 0, rows, cols);
-}
-
-Kernels read_kernels(const FitOptions& options, const KernelRequest& request, const TrainTest& data) {
-  const std::string name = matrix_name(request);
-  const Index n = data.train.count();
-  Kernels kernels{.train = read_gram(*options.gram, name, n, n, request), .test = std::nullopt};
-  if (data.test) kernels.test = read_gram(*options.gram, "test_" + name, data.test->count(), n, request);
-  return kernels;
-}
-
-Kernels compute_kernels(const FitOptions& options, KernelRequest request, const TrainTest& data,
-                        const Backend& backend) {
-  ProgressBar bar(options.common);
-  request.progress = &bar;
-  KernelAnswer answer = compute_kernel(request, data.train, data.test, backend);
-  stop_if_interrupted();
-  Kernels kernels{.seconds = answer.seconds};
-  for (NamedMatrix& matrix : answer.matrices) {
-    if (matrix.name.starts_with("test_")) {
-      kernels.test = std::move(matrix.values);
-    } else {
-      kernels.train = std::move(matrix.values);
-    }
-  }
-  return kernels;
-}
 
 Trained train(const FitOptions& options, const AnyMatrix& kernel, const Dataset& data) {
   MachineOptions how = options.machine_options();
@@ -121,7 +58,7 @@ void check_ending(const Summary& summary) {
 }
 
 void run(const FitOptions& options) {
-  const KernelRequest request = options.kernel_request();
+  const KernelRequest request = options.kernel.request(options.common);
   (void)options.machine_options();
   const DataRequest data_request = options.data.parsed();
   const auto backend = options.common.make_backend();
@@ -132,8 +69,7 @@ void run(const FitOptions& options) {
   DataRequest loading = data_request;
   loading.progress = &bar;
   const TrainTest data = load_train_test(loading);
-  const Kernels kernels =
-      options.gram ? read_kernels(options, request, data) : compute_kernels(options, request, data, *backend);
+  const MachineKernels kernels = machine_kernels(options.kernel, options.common, request, data, *backend);
   const Trained trained = train(options, kernels.train, data.train);
   const Summary& summary = trained.fit.summary;
   if (summary.ending == Ending::not_positive_definite || summary.ending == Ending::not_separable) check_ending(summary);
@@ -145,7 +81,7 @@ void run(const FitOptions& options) {
   record.settings = settings;
   record.seed = options.common.seed;
   record.ran_on(*backend, request.precision);
-  if (!options.gram) record.timings.emplace_back("kernel", kernels.seconds);
+  if (kernels.seconds) record.timings.emplace_back("kernel", *kernels.seconds);
   record.timings.emplace_back("fit", summary.seconds);
   record.results["machine"] = to_string(trained.machine);
   record.results["scheme"] = to_string(trained.scheme);

@@ -13,4 +13,5 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_comparison(module);
   widelimit::python::bind_machine(module);
   widelimit::python::bind_paths(module);
+  widelimit::python::bind_dynamics(module);
 }

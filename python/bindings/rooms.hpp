@@ -14,5 +14,6 @@ void bind_stored(nanobind::module_& module);
 void bind_comparison(nanobind::module_& module);
 void bind_machine(nanobind::module_& module);
 void bind_paths(nanobind::module_& module);
+void bind_dynamics(nanobind::module_& module);
 
 }  // namespace widelimit::python

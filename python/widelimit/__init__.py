@@ -26,6 +26,7 @@ from widelimit._core import (
     presets,
 )
 from widelimit._data import Data, load_data, load_train_test
+from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
 from widelimit._machines import (
@@ -52,19 +53,23 @@ __all__ = [
     "ConvergenceWarning",
     "Data",
     "Fit",
+    "FlowEvent",
     "Gram",
     "InputError",
     "LayerShape",
     "Network",
     "NumericalError",
     "Path",
+    "RateCheck",
     "ResourceError",
     "RidgePath",
     "StoredGram",
     "Summary",
+    "Trajectory",
     "__version__",
     "backends",
     "classical_kernel",
+    "descend",
     "diagonal",
     "fit_hard_svm",
     "fit_logistic",
@@ -73,6 +78,7 @@ __all__ = [
     "fit_svm",
     "fit_svm2",
     "fit_svr",
+    "flow",
     "gram",
     "kernel",
     "layer_contributions",
@@ -111,15 +117,18 @@ _TYPES = (
     BackendPresence,
     ConvergenceWarning,
     Fit,
+    FlowEvent,
     InputError,
     LayerShape,
     Network,
     NumericalError,
     Path,
+    RateCheck,
     ResourceError,
     RidgePath,
     StoredGram,
     Summary,
+    Trajectory,
 )
 for _type in _TYPES:
     _type.__module__ = "widelimit"

@@ -13,7 +13,7 @@ namespace widelimit {
 
 namespace {
 
-constexpr double beyond_doubt = 1e100;
+constexpr double beyond_doubt = 1e30;
 /// Rank-one updates of K l' between two products afresh.
 constexpr Index updates_between_products = 256;
 

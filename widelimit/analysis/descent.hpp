@@ -12,7 +12,7 @@ class Descent {
  public:
   Descent(const DenseGram& k, const DynamicsInput& input, const Start& start, Batches batches);
 
-  /// False where an output is beyond 1e100: the machine has diverged.
+  /// False where an output is beyond 1e30: the machine has diverged.
   bool step(double eta);
   [[nodiscard]] Index steps() const { return steps_; }
   [[nodiscard]] const Matrix<double>& alpha() const { return alpha_; }

@@ -33,7 +33,8 @@ RateCheck check_rate(const Trajectory& trajectory, const RateEnds& ends,
     const double left = trajectory.objective[k] - optimum;
     const double right = bound(trajectory.times[k]) * (ends.first - optimum);
     if (left > right + uncertainty) check.holds = false;
-    if (ends.outside || right <= telling * uncertainty) continue;
+    // At the start both sides are one.
+    if (trajectory.times[k] == 0 || ends.outside || right <= telling * uncertainty) continue;
     if (!check.largest_ratio || left / right > *check.largest_ratio) {
       check.largest_ratio = left / right;
       check.at = trajectory.times[k];
