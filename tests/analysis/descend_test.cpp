@@ -163,6 +163,29 @@ TEST(Descend, RefusesWhatItCannotTake) {
   EXPECT_THROW((void)parse_schedule("often"), Error);
 }
 
+/// Beyond the size from which threads take part, in steps and in time.
+TEST(Descend, HasTheSameBitsOnAnyNumberOfThreads) {
+  const Index n = 2100;
+  const Matrix<double> k = random_gram(n, 2);
+  const Matrix<double> y = random_signs(n, 1);
+  std::vector<Trajectory> paths;
+  for (const int threads : {1, 3}) {
+    DescendOptions steps{.loss = {.kind = LossKind::hinge}, .rate = 1e-4, .steps = 6};
+    steps.threads = threads;
+    paths.push_back(descend(k.view(), y.view(), steps));
+    FlowOptions times;
+    times.loss.kind = LossKind::hinge;
+    times.times = {1e-4};
+    times.threads = threads;
+    times.check_rate = false;
+    paths.push_back(flow(k.view(), y.view(), times));
+  }
+  for (std::size_t p = 0; p < 2; ++p) {
+    EXPECT_EQ(largest_difference(paths[p].train, paths[p + 2].train), 0);
+    EXPECT_EQ(largest_difference(paths[p].alpha, paths[p + 2].alpha), 0);
+  }
+}
+
 TEST(Descend, StopsWhenAsked) {
   const Matrix<double> k = random_gram(37, 50);
   const Matrix<double> y = random_signs(37, 1);

@@ -7,7 +7,6 @@
 #include "widelimit/analysis/stable_step.hpp"
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/lapack.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -85,11 +84,11 @@ Trajectory descend(const AnyView& k, MatrixView<const double> targets, const Des
   const DynamicsInput input{n, targets, options.loss, options.lambda};
   check_dynamics(input, options.start, options.record);
   Batches batches(n, options.batch, options.seed);
-  const BlasTeam team(n < least_shared ? 1 : options.threads);
+  const SequentialBlas sequential;
 
   const double curvature = objective_curvature(k, options.loss.kind, options.lambda);
   Recorder recorder(input, options.start, options.record, recorded_moments(options));
-  Descent descent(gram, input, options.start, std::move(batches));
+  Descent descent(gram, input, options.start, std::move(batches), options.threads);
   Pulse pulse(options.progress, options.steps, "steps");
   const Index between_checks = std::max<Index>(options.steps / recursion_checks, 1);
   double recursion = 0;

@@ -1,6 +1,6 @@
 #include "widelimit/analysis/descent.hpp"
 
-#include "widelimit/machine/lapack.hpp"
+#include "widelimit/analysis/steady_product.hpp"
 
 #include <cblas.h>
 
@@ -24,10 +24,11 @@ void scale_and_subtract(Matrix<double>& m, double a, double b, const Matrix<doub
 
 }  // namespace
 
-Descent::Descent(const DenseGram& k, const DynamicsInput& input, const Start& start, Batches batches)
+Descent::Descent(const DenseGram& k, const DynamicsInput& input, const Start& start, Batches batches, int threads)
     : k_(k),
       input_(input),
       batches_(std::move(batches)),
+      threads_(threads),
       offset_(dense_or_zero(start.offset, input.samples, input.targets.cols)),
       alpha_(dense_or_zero(start.alpha, input.samples, input.targets.cols)),
       g_(input.samples, input.targets.cols),
@@ -65,7 +66,7 @@ void Descent::full_step(double eta) {
     }
     updates_ += std::ssize(changed);
   } else {
-    k_.multiply(now.data(), product_.data(), width);
+    steady_multiply(k_, now.data(), product_.data(), width, threads_);
     updates_ = 0;
   }
   slopes_ = std::move(now);
@@ -107,7 +108,7 @@ bool Descent::step(double eta) {
 double Descent::recursion_error() {
   const Index entries = input_.samples * input_.targets.cols;
   Matrix<double> solution(input_.samples, input_.targets.cols, Content::unset);
-  k_.multiply(alpha_.data(), solution.data(), input_.targets.cols);
+  steady_multiply(k_, alpha_.data(), solution.data(), input_.targets.cols, threads_);
   double error = 0;
   double largest = 0;
   for (Index i = 0; i < entries; ++i) {

@@ -6,7 +6,6 @@
 #include "widelimit/analysis/recorder.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/lapack.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -66,7 +65,7 @@ Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOp
   const Index n = gram.count();
   const DynamicsInput input{n, targets, options.loss, options.lambda};
   check_dynamics(input, options.start, options.record);
-  const BlasTeam team(n < least_shared ? 1 : options.threads);
+  const SequentialBlas sequential;
 
   const auto moments = std::ssize(options.times);
   Pulse pulse(options.progress, moments, "times");

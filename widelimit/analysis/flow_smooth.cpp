@@ -2,6 +2,7 @@
 #include "widelimit/analysis/machine_limit.hpp"
 #include "widelimit/analysis/recorder.hpp"
 #include "widelimit/analysis/stable_step.hpp"
+#include "widelimit/analysis/steady_product.hpp"
 
 #include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
 #include <boost/numeric/odeint/stepper/dense_output_runge_kutta.hpp>
@@ -25,8 +26,9 @@ constexpr double limit_tolerance = 1e-10;
 constexpr double stable_product = 3.3;
 
 /// The coefficients α by the method of Dormand and Prince, order 5(4), with dense output, so that the times asked for
-/// do not shorten its steps. Errors of α are held below tolerance·(1 + |α|) a step; steps stay below 3.3/M, M the
-/// curvature of the objective, where the method is stable: about M·t/3 of them.  O(n²·outputs) for each of 6 stages.
+/// do not shorten its steps. Errors of α are held below tolerance·(1 + |α|) a step, which also keeps steps from growing
+/// unstable, beyond 3.3/M with M the curvature of the objective where the machine is: M·t/3 of them at most.
+/// O(n²·outputs) for each of their 6 stages.
 class SmoothFlow final : public FlowEngine {
  public:
   explicit SmoothFlow(const FlowProblem& problem)
@@ -88,7 +90,7 @@ class SmoothFlow final : public FlowEngine {
 
  private:
   void outputs_of(const double* alpha, double time, double* g) const {
-    problem_.k.multiply(alpha, g, outputs_);
+    steady_multiply(problem_.k, alpha, g, outputs_, problem_.threads);
     const double left = decay(problem_.input.lambda, time);
     for (Index i = 0; i < n_ * outputs_; ++i) g[i] += left * offset_.data()[i];
   }
@@ -117,7 +119,7 @@ class SmoothFlow final : public FlowEngine {
     without_limit_ = !find_limit();
     if (without_limit_) return false;
     std::copy_n(limit_->alpha.data(), n_ * outputs_, alpha_.data());
-    problem_.k.multiply(alpha_.data(), g_.data(), outputs_);
+    steady_multiply(problem_.k, alpha_.data(), g_.data(), outputs_, problem_.threads);
     return true;
   }
 
