@@ -87,6 +87,14 @@ TEST(Flow, TakesAKernelThatWasComputedBefore) {
   EXPECT_EQ(folder.widelimit(flow).record()["results"]["objective"], computed);
 }
 
+TEST(Flow, HearsCtrlC) {
+  const Folder folder;
+  const Words words = flow_words({"--rate", "1e-9", "--steps", "1000000000", "--out", "t.csv"});
+  const Finished done = folder.interrupted(words, std::chrono::milliseconds(700));
+  EXPECT_EQ(done.status, 130) << done.err;
+  EXPECT_TRUE(folder.names().empty());
+}
+
 TEST(Flow, RefusesWhatContradictsItself) {
   const Folder folder;
   const auto status = [&](const Words& more) { return folder.widelimit(flow_words(more)).status; };
