@@ -83,6 +83,14 @@ TEST(SquaredFlow, InterpolatesAtTheEndWithoutRidgeAndIgnoresTheNullSpace) {
   FlowOptions options = options_of(LossKind::squared, 0, {forever});
   const Trajectory path = flow(k.view(), y.view(), options);
   EXPECT_LT(largest_difference(path.train.data(), y.data(), 12), 1e-10);
+  // Of rank one: an eigenvalue that is rounding alone must not be learnt by.
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Index n = 2 + static_cast<Index>(seed % 5);
+    const Matrix<double> thin = random_gram(n, 1, seed);
+    const Matrix<double> targets = random_signs(n, 1, seed);
+    const Trajectory end = flow(thin.view(), targets.view(), options);
+    EXPECT_LT(largest_difference(end.train.data(), product_of(thin, end.alpha).data(), n), 1e-12) << seed;
+  }
   const Matrix<double> nothing(3, 3);
   const Matrix<double> ones = random_signs(3, 1);
   const Trajectory still = flow(nothing.view(), ones.view(), options);

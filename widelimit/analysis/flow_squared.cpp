@@ -32,7 +32,8 @@ class SquaredFlow final : public FlowEngine {
         offset_(turned(dense_or_zero(problem.start.offset, n_, outputs_))),
         first_(turned(alpha_)),
         coordinates_(n_, outputs_) {
-    noise_ = static_cast<double>(n_) * problem.k.epsilon() *
+    // The rounding of entries and of LAPACK, with room: a null vector must not pass for one that is learnt.
+    noise_ = 8 * static_cast<double>(n_) * problem.k.epsilon() *
              std::max(std::abs(pairs_.values.front()), std::abs(pairs_.values.back()));
     indefinite_ = pairs_.values.front() < -noise_;
     // What rounding leaves below 0 would grow as e^{2|d|t}.
