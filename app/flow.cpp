@@ -8,6 +8,9 @@
 #include "widelimit/analysis/loss_targets.hpp"
 #include "widelimit/base/error.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace widelimit::app {
 
 namespace {
@@ -45,7 +48,9 @@ void run_flow(const FlowChoice& choice) {
   const KernelRequest request = choice.kernel.request(choice.common);
   const DataRequest data_request = choice.data.parsed();
   const nlohmann::ordered_json settings = choice.settings(request, data_request);
-  if (!choice.discrete()) (void)choice.flow_options();
+  if (!choice.discrete() && std::isinf(choice.flow_options().times.front()) && choice.common.report) {
+    fail(Code::usage, "--report draws outputs by time; give --times with a finite one");
+  }
   const auto backend = choice.common.make_backend();
   choice.common.check_report(true);
   if (choice.out) check_trajectory_path(*choice.out);

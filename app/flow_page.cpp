@@ -63,6 +63,13 @@ Illustration score_lines(const FlowOutcome& outcome) {
                                    .y_label = outcome.score_name()})};
 }
 
+/// Whether the objective was ever above its least value, which a logarithmic axis needs.
+bool has_rate_lines(const FlowOutcome& outcome) {
+  const Trajectory& path = outcome.trajectory;
+  return !outcome.discrete && path.rate.optimum && !std::isinf(path.times.front()) &&
+         path.objective.front() > *path.rate.optimum;
+}
+
 /// L(β_t) − L(β*) under e^{−2λt} times its first value, on a logarithmic axis.
 Illustration rate_lines(const FlowOutcome& outcome) {
   const Trajectory& path = outcome.trajectory;
@@ -99,7 +106,7 @@ void write_flow_page(const std::filesystem::path& path, const std::string& title
   if (!outcome.train_score.empty() || !outcome.test_score.empty()) progress.push_back(score_lines(outcome));
   page.section("Objective").figures(progress);
   page.section("Theory");
-  if (!outcome.discrete && found.rate.optimum && !found.objective.empty()) page.figure(rate_lines(outcome));
+  if (has_rate_lines(outcome)) page.figure(rate_lines(outcome));
   for (const std::string& line : checks_of(outcome)) page.paragraph(line);
   page.section("Moments").table(moments_table(outcome, 21)).settings(settings).write(path);
 }

@@ -103,6 +103,7 @@ TEST(Flow, RefusesWhatContradictsItself) {
   EXPECT_EQ(status({"--loss", "absolute"}), 2);
   EXPECT_EQ(status({"--schedule", "pegasos", "--rate", "0.1"}), 2);
   EXPECT_EQ(status({"--out", "t.txt"}), 2);
+  EXPECT_EQ(status({"--times", "inf", "--report", "page.html"}), 2);
   EXPECT_EQ(status({"--times", "2,1"}), 3);
   EXPECT_EQ(status({"--until", "-1"}), 3);
   EXPECT_EQ(status({"--record", "999"}), 3);
