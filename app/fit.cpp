@@ -60,7 +60,7 @@ std::vector<NamedScore> scores_of(const Fitted& fitted, const TrainTest& data, R
 }
 
 void run(const FitOptions& options) {
-  const KernelRequest request = options.kernel_request();
+  const KernelRequest request = options.kernel.request(options.common);
   (void)options.machine_options();
   const DataRequest data_request = options.data.parsed();
   const auto backend = options.common.make_backend();

@@ -1,6 +1,5 @@
 #include "app/fit_machine.hpp"
 
-#include "app/fit_kernels.hpp"
 #include "app/outcome.hpp"
 #include "app/progress_bar.hpp"
 
@@ -48,11 +47,11 @@ Trained train(const FitOptions& options, const AnyView& k, const Dataset& data, 
 
 Fitted fit_on_gram(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
                    const Backend& backend) {
-  const Kernels kernels = fit_kernels(options, request, data, backend);
+  const MachineKernels kernels = machine_kernels(options.kernel, options.common, request, data, backend);
   const AnyView k = view_of(kernels.train);
   ProgressBar bar(options.common);
   Fitted fitted;
-  if (!options.gram) fitted.kernel_seconds = kernels.seconds;
+  fitted.kernel_seconds = kernels.seconds;
   if (options.posterior) {
     auto [targets, trained] = ridge_targets(options, data.train);
     GaussianProcess process(k, targets.view(),
@@ -87,7 +86,7 @@ std::size_t memory_left(const FitOptions& options, const TrainTest& data) {
 
 bool goes_by_products(const FitOptions& options, const KernelRequest& request, const TrainTest& data) {
   if (options.solver != "auto") return options.solver == "cg";
-  if (parse_machine(options.machine) != Machine::ridge || options.posterior || options.gram ||
+  if (parse_machine(options.machine) != Machine::ridge || options.posterior || options.kernel.gram ||
       !std::holds_alternative<Network>(request.kernel) || options.lambda == 0) {
     return false;
   }

@@ -26,25 +26,11 @@ void check_ridge_options(const FitOptions& options, Machine machine) {
   }
   if (options.solver != "cg") return;
   if (machine != Machine::ridge) fail(Code::usage, "--solver cg is of ridge, not of {}", options.machine);
-  if (options.gram) fail(Code::usage, "--solver cg computes the Gram tile by tile; leave --gram out");
-  if (!options.network) fail(Code::usage, "--solver cg needs a --network");
+  if (options.kernel.gram) fail(Code::usage, "--solver cg computes the Gram tile by tile; leave --gram out");
+  if (!options.kernel.network) fail(Code::usage, "--solver cg needs a --network");
 }
 
 }  // namespace
-
-KernelRequest FitOptions::kernel_request() const {
-  if (network.has_value() == classical.has_value()) {
-    fail(Code::usage, "give one kernel: --network NET (see 'widelimit network list') or --classical KERNEL");
-  }
-  KernelRequest request{.kernel = network ? std::variant<Network, ClassicalKernel>(Network::parse(*network))
-                                          : ClassicalKernel::parse(*classical)};
-  request.kind = parse_kind(kind);
-  if (request.kind == Kind::both) fail(Code::usage, "--kind {}: a machine has one kernel, ntk or nngp", kind);
-  request.method = Method::exact;
-  request.precision = parse_precision(common.precision);
-  request.memory = common.memory_limit();
-  return request;
-}
 
 MachineOptions FitOptions::machine_options() const {
   MachineOptions result{.machine = parse_machine(machine), .lambda = lambda, .epsilon = epsilon, .bias = bias};
@@ -62,19 +48,7 @@ MachineOptions FitOptions::machine_options() const {
 }
 
 void add_fit_options(CLI::App& verb, FitOptions& options) {
-  verb.add_option("--network", options.network, "The network: text, preset, JSON, or a file of one")
-      ->type_name("NET")
-      ->group(machine_group);
-  verb.add_option("--classical", options.classical, "Instead: linear, polynomial, rbf, laplace or arccosine")
-      ->type_name("\"rbf(gamma=0.5)\"")
-      ->group(machine_group);
-  verb.add_option("--kind", options.kind, "ntk or nngp")
-      ->type_name("KIND")
-      ->capture_default_str()
-      ->group(machine_group);
-  verb.add_option("--gram", options.gram, "Kernel of the same network and data, computed before")
-      ->type_name("K.h5")
-      ->group(machine_group);
+  add_kernel_choice(verb, options.kernel, machine_group);
   verb.add_option("--machine", options.machine, "regression, ridge, hard-svm, svm, svm2, svr or logistic")
       ->type_name("M")
       ->capture_default_str()
@@ -117,13 +91,7 @@ void add_fit_options(CLI::App& verb, FitOptions& options) {
 
 nlohmann::ordered_json fit_settings(const FitOptions& options, const KernelRequest& request, const DataRequest& data) {
   nlohmann::ordered_json settings;
-  if (const auto* network = std::get_if<Network>(&request.kernel)) {
-    settings["network"] = network->to_text();
-    settings["kind"] = options.kind;
-  } else {
-    settings["classical"] = std::get<ClassicalKernel>(request.kernel).to_text();
-  }
-  if (options.gram) settings["gram"] = *options.gram;
+  options.kernel.tell(request, settings);
   settings["machine"] = options.machine;
   const Machine machine = parse_machine(options.machine);
   if (has_lambda(machine)) settings["lambda"] = options.lambda;

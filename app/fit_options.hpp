@@ -1,9 +1,9 @@
 #pragma once
 
 #include "app/data_options.hpp"
+#include "app/machine_kernels.hpp"
 #include "app/options.hpp"
 
-#include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/machine.hpp"
 
 #include <optional>
@@ -15,10 +15,7 @@ namespace widelimit::app {
 struct FitOptions {
   CommonOptions common;
   DataChoice data;
-  std::optional<std::string> network;
-  std::optional<std::string> classical;
-  std::string kind = "ntk";
-  std::optional<std::string> gram;  ///< file of a kernel computed before
+  KernelChoice kernel;
   std::string machine = "svm";
   double lambda = MachineOptions{}.lambda;
   double epsilon = MachineOptions{}.epsilon;
@@ -30,8 +27,7 @@ struct FitOptions {
   std::string solver = "auto";  ///< of ridge: dense, cg, or by memory
   std::string out;
 
-  /// Error{usage} for contradictions, Error{input} for a network that cannot be read.
-  [[nodiscard]] KernelRequest kernel_request() const;
+  /// Error{usage} for contradictions, Error{input} for numbers out of range.
   [[nodiscard]] MachineOptions machine_options() const;
 };
 

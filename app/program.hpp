@@ -27,6 +27,7 @@ void add_fit(Program& program);
 void add_predict(Program& program);
 void add_tune(Program& program);
 void add_experiment(Program& program);
+void add_flow(Program& program);
 void add_demo(Program& program);
 
 }  // namespace widelimit::app

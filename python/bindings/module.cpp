@@ -16,4 +16,5 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_gaussian_process(module);
   widelimit::python::bind_ridge_network(module);
   widelimit::python::bind_model(module);
+  widelimit::python::bind_dynamics(module);
 }

@@ -17,5 +17,6 @@ void bind_paths(nanobind::module_& module);
 void bind_gaussian_process(nanobind::module_& module);
 void bind_ridge_network(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
+void bind_dynamics(nanobind::module_& module);
 
 }  // namespace widelimit::python

@@ -26,6 +26,7 @@ from widelimit._core import (
     presets,
 )
 from widelimit._data import Data, load_data, load_train_test
+from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
@@ -54,6 +55,7 @@ __all__ = [
     "ConvergenceWarning",
     "Data",
     "Fit",
+    "FlowEvent",
     "GaussianProcess",
     "Gram",
     "InputError",
@@ -62,13 +64,16 @@ __all__ = [
     "NumericalError",
     "Path",
     "Posterior",
+    "RateCheck",
     "ResourceError",
     "RidgePath",
     "StoredGram",
     "Summary",
+    "Trajectory",
     "__version__",
     "backends",
     "classical_kernel",
+    "descend",
     "diagonal",
     "fit_hard_svm",
     "fit_logistic",
@@ -78,6 +83,7 @@ __all__ = [
     "fit_svm",
     "fit_svm2",
     "fit_svr",
+    "flow",
     "gaussian_process",
     "gram",
     "kernel",
@@ -117,6 +123,7 @@ _TYPES = (
     BackendPresence,
     ConvergenceWarning,
     Fit,
+    FlowEvent,
     GaussianProcess,
     InputError,
     LayerShape,
@@ -124,10 +131,12 @@ _TYPES = (
     NumericalError,
     Path,
     Posterior,
+    RateCheck,
     ResourceError,
     RidgePath,
     StoredGram,
     Summary,
+    Trajectory,
 )
 for _type in _TYPES:
     _type.__module__ = "widelimit"

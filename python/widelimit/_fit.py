@@ -22,7 +22,7 @@ class Summary(NamedTuple):
     """How a fit ended. None stands for numbers that a machine does not have."""
 
     ending: str
-    """'converged', 'iteration limit', 'not positive definite' or 'not separable'."""
+    """'converged', 'iteration limit', 'not positive definite', 'not separable' or 'diverged'."""
     message: str
     """What happened and what to do; empty where there is nothing to say."""
     method: str

@@ -15,6 +15,8 @@ const char* text(Ending ending) {
       return "not positive definite";
     case Ending::not_separable:
       return "not separable";
+    case Ending::diverged:
+      return "diverged";
   }
   return "";
 }

@@ -15,6 +15,7 @@ enum class Ending {
   iteration_limit,        ///< the answer is the best so far
   not_positive_definite,  ///< the Gram matrix does not allow this machine; the message names the ridge that would
   not_separable,          ///< no hyperplane separates the classes: a hard margin does not exist
+  diverged,               ///< training grew without bound; what came before is told
 };
 [[nodiscard]] const char* text(Ending ending);
 

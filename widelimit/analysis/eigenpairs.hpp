@@ -1,0 +1,19 @@
+#pragma once
+
+#include "widelimit/machine/dense_gram.hpp"
+
+#include <vector>
+
+namespace widelimit {
+
+/// K = VᵀDV with orthonormal rows of V.
+struct Eigenpairs {
+  std::vector<double> values;  ///< smallest first
+  Matrix<double> vectors;      ///< row i belongs to values[i]
+};
+
+/// LAPACK dsyevr; entries are scaled by the largest, so that very large and very small kernels stay clear of overflow.
+/// Error{numerical} where it does not converge.  O(n³), and 2n² doubles.
+[[nodiscard]] Eigenpairs eigenpairs(const DenseGram& k);
+
+}  // namespace widelimit

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "widelimit/base/samples.hpp"
+
+namespace widelimit {
+
+/// Ends of the spectrum of a symmetric matrix.
+struct Extremes {
+  double smallest = 0;
+  double largest = 0;
+};
+
+/// By tridiagonal reduction.  O(n³), and n² doubles.
+[[nodiscard]] Extremes exact_extremes(const AnyView& k);
+
+/// Extreme Ritz values of a Krylov space of 100 products, kept orthogonal by two passes of Gram–Schmidt: inside the
+/// true ends, and close to them where the spectrum is spread out there.
+[[nodiscard]] Extremes lanczos_extremes(const AnyView& k);
+
+}  // namespace widelimit
