@@ -37,32 +37,42 @@ Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, P
   }
 }
 
-Tensor Windows::gather(const Tensor& input) const {
+template <std::floating_point T>
+void Windows::gather(const Tensor<T>& input, Tensor<T>& patches) const {
   const Index channels = input.shape().channels;
-  Tensor patches(input.count(), {height_, width_, size_ * channels});
+  patches.resize(input.count(), {height_, width_, size_ * channels});
   for (Index n = 0; n < input.count(); ++n) {
-    double* to = patches.sample(n);
+    T* to = patches.sample(n);
     for (const Index position : positions_) {
-      if (position >= 0) std::copy_n(input.sample(n) + position * channels, channels, to);
+      if (position >= 0) {
+        std::copy_n(input.sample(n) + position * channels, channels, to);
+      } else {
+        std::fill_n(to, channels, T{0});
+      }
       to += channels;
     }
   }
-  return patches;
 }
 
-Tensor Windows::scatter(const Tensor& patches, const Shape& in) const {
-  Tensor sum(patches.count(), in);
+template <std::floating_point T>
+void Windows::scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum) const {
+  sum.resize(patches.count(), in);
+  sum.clear();
   for (Index n = 0; n < patches.count(); ++n) {
-    const double* from = patches.sample(n);
+    const T* from = patches.sample(n);
     for (const Index position : positions_) {
       if (position >= 0) {
-        double* to = sum.sample(n) + position * in.channels;
+        T* to = sum.sample(n) + position * in.channels;
         for (Index c = 0; c < in.channels; ++c) to[c] += from[c];
       }
       from += in.channels;
     }
   }
-  return sum;
 }
+
+template void Windows::gather(const Tensor<float>&, Tensor<float>&) const;
+template void Windows::gather(const Tensor<double>&, Tensor<double>&) const;
+template void Windows::scatter(const Tensor<float>&, const Shape&, Tensor<float>&) const;
+template void Windows::scatter(const Tensor<double>&, const Shape&, Tensor<double>&) const;
 
 }  // namespace widelimit
