@@ -10,8 +10,9 @@ namespace widelimit {
 
 namespace {
 
-/// Values of one piece of work, by size alone.
+/// Values of one piece of work, and the fewest pieces that are worth a team.
 constexpr std::size_t piece = std::size_t{1} << 14;
+constexpr Index team_pieces = 16;
 
 std::vector<double> call(const Function& function, const std::vector<double>& x) {
   std::vector<double> y(x.size());
@@ -72,7 +73,7 @@ void for_pieces(std::size_t size, int threads, const Part& part) {
     part(first, std::min(piece, size - first));
   };
   const auto pieces = static_cast<Index>((size + piece - 1) / piece);
-  if (threads > 1 && pieces > 1) {
+  if (threads > 1 && pieces >= team_pieces) {
     parallel_for(pieces, threads, one);
   } else {
     for (Index k = 0; k < pieces; ++k) one(k);

@@ -31,7 +31,7 @@ void gemm(const Product& p, const double* a, blasint lda, const double* b, blasi
 }
 
 /// Below this many multiply-adds a team costs more than it saves.
-constexpr double worth_a_team = 1 << 21;
+constexpr double worth_a_team = 1 << 24;
 /// Parts of a product: enough for teams of different speed, few enough that packing the smaller factor again for each
 /// stays below a tenth of the work.
 constexpr Index most_parts = 16;

@@ -11,14 +11,16 @@ namespace widelimit {
 
 namespace {
 
-constexpr Index block = Index{1} << 16;
+/// Numbers of one piece of work, and the fewest pieces that are worth a team.
+constexpr Index parameter_block = Index{1} << 16;
+constexpr Index team_blocks = 16;
 
 /// part(begin, end) for consecutive blocks of [0, count).
 template <typename Part>
 void for_blocks(Index count, int threads, const Part& part) {
-  const auto one = [&](Index k) { part(k * block, std::min(count, (k + 1) * block)); };
-  const Index blocks = (count + block - 1) / block;
-  if (threads > 1 && blocks > 1) {
+  const auto one = [&](Index k) { part(k * parameter_block, std::min(count, (k + 1) * parameter_block)); };
+  const Index blocks = (count + parameter_block - 1) / parameter_block;
+  if (threads > 1 && blocks >= team_blocks) {
     parallel_for(blocks, threads, one);
   } else {
     for (Index k = 0; k < blocks; ++k) one(k);
@@ -38,14 +40,14 @@ std::vector<T> normals(std::uint64_t seed, std::uint64_t stream, Index count, do
 template <std::floating_point T>
 double squared_distance(const std::vector<T>& w, const std::vector<T>& v, int threads) {
   const Index count = std::ssize(w);
-  std::vector<double> sums(static_cast<std::size_t>((count + block - 1) / block));
+  std::vector<double> sums(static_cast<std::size_t>((count + parameter_block - 1) / parameter_block));
   for_blocks(count, threads, [&](Index begin, Index end) {
     double sum = 0;
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       const double d = static_cast<double>(w[i]) - static_cast<double>(v[i]);
       sum += d * d;
     }
-    sums[static_cast<std::size_t>(begin / block)] = sum;
+    sums[static_cast<std::size_t>(begin / parameter_block)] = sum;
   });
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }

@@ -12,6 +12,8 @@ namespace {
 /// A tile of W with its anchor stays in the second-level cache between the passes over it.
 constexpr Index tile_rows = 256;
 constexpr Index tile_cols = 1024;
+/// Fewer multiply-adds cost less than the start of a team.
+constexpr double team_work = 1 << 24;
 
 /// to ← (what is stepped before the gradient is added): the velocity, or the weights themselves.
 template <std::floating_point T>
@@ -81,7 +83,8 @@ void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const
   const auto one = [&](Index k) {
     step_tile(slot, gradient, step, k / across * tile_rows, k % across * tile_cols, weights);
   };
-  if (step.threads > 1 && tiles > 1) {
+  const double work = static_cast<double>(slot.fan_in * slot.fan_out) * static_cast<double>(gradient.a->rows());
+  if (step.threads > 1 && tiles > 1 && work > team_work) {
     parallel_for(tiles, step.threads, one);
   } else {
     for (Index k = 0; k < tiles; ++k) one(k);

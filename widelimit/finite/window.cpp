@@ -1,5 +1,6 @@
 #include "widelimit/finite/window.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
@@ -23,6 +24,11 @@ Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, P
   const Windowing cols = windowing(in.width, window.cols, strides.cols, padding);
   height_ = rows.count;
   width_ = cols.count;
+  constexpr Index most_places = Index{1} << 30;
+  if (height_ * width_ > most_places / size_) {
+    fail(Code::resource, "{} windows of {} places do not fit in memory; choose a smaller window", height_ * width_,
+         size_);
+  }
   positions_.reserve(static_cast<std::size_t>(height_ * width_ * size_));
   for (Index i = 0; i < height_; ++i) {
     for (Index j = 0; j < width_; ++j) {
