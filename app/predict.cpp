@@ -8,6 +8,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file.hpp"
 #include "widelimit/data/labels.hpp"
+#include "widelimit/finite/network_file.hpp"
 #include "widelimit/machine/model_file.hpp"
 #include "widelimit/report/csv.hpp"
 
@@ -24,8 +25,49 @@ struct PredictChoice {
   std::optional<std::string> out;
 };
 
+/// A fitted machine or a trained network, whichever the file holds.
+struct Predictor {
+  std::optional<Model> model;
+  std::optional<SavedNetwork> network;
+  std::vector<std::string> classes;
+  Scheme scheme = Scheme::values;
+
+  [[nodiscard]] std::string name() const {
+    return model ? std::string(to_string(model->machine)) : fmt::format("network of width {}", width());
+  }
+  [[nodiscard]] Index width() const { return network->trained.widths.hidden; }
+  [[nodiscard]] Precision precision() const { return model ? model->precision : network->trained.precision(); }
+};
+
+Predictor load_predictor(const PredictChoice& options) {
+  Predictor predictor;
+  if (holds_network(options.model)) {
+    predictor.network = load_network(options.model, options.common.threads);
+    predictor.classes = predictor.network->classes;
+    const bool single = predictor.network->trained.architecture.output.size() == 1;
+    if (!predictor.classes.empty()) predictor.scheme = single ? Scheme::sign : Scheme::one_hot;
+  } else {
+    predictor.model = load_model(options.model);
+    predictor.classes = predictor.model->classes;
+    predictor.scheme = predictor.model->scheme;
+  }
+  return predictor;
+}
+
+Matrix<double> decisions_of(const Predictor& predictor, Dataset& data, const PredictChoice& options) {
+  ProgressBar bar(options.common);
+  if (predictor.network) {
+    if (predictor.network->scaling) predictor.network->scaling->apply(data);
+    return predict_outputs(predictor.network->trained, data.view(), options.common.threads, &bar);
+  }
+  PredictOptions how;
+  if (const auto memory = options.common.memory_limit()) how.memory = *memory;
+  how.progress = &bar;
+  return predict_decisions(*predictor.model, data.view(), *options.common.make_backend(), how);
+}
+
 /// A row for each sample: its number, what the model says, and the scores behind it where `scores`.
-Table prediction_table(const Model& model, const Matrix<double>& decisions, bool scores) {
+Table prediction_table(const Predictor& model, const Matrix<double>& decisions, bool scores) {
   Table table{.columns = {"sample"}};
   const bool values = model.scheme == Scheme::values;
   const Index outputs = scores ? decisions.cols() : 0;
@@ -45,7 +87,7 @@ Table prediction_table(const Model& model, const Matrix<double>& decisions, bool
 }
 
 /// The samples as they are in their source; labels by the names of the model's classes, where they have them.
-Dataset load_samples(const PredictChoice& options, const Model& model) {
+Dataset load_samples(const PredictChoice& options, const Predictor& model) {
   ProgressBar bar(options.common);
   DataRequest request = options.data.parsed();
   request.progress = &bar;
@@ -61,22 +103,18 @@ void run_predict(const PredictChoice& options) {
   if (options.data.parsed().scale != Scaling::none) {
     fail(Code::usage, "--scale: the model scales samples as it was taught; leave it out");
   }
-  const Model model = load_model(options.model);
+  const Predictor model = load_predictor(options);
   if (options.out) check_writable(*options.out, 0);
   const auto backend = options.common.make_backend();
-  const Dataset data = load_samples(options, model);
+  Dataset data = load_samples(options, model);
 
-  ProgressBar bar(options.common);
-  PredictOptions how;
-  if (const auto memory = options.common.memory_limit()) how.memory = *memory;
-  how.progress = &bar;
   const auto start = std::chrono::steady_clock::now();
-  const Matrix<double> decisions = predict_decisions(model, data.view(), *backend, how);
+  const Matrix<double> decisions = decisions_of(model, data, options);
   Record record("predict");
   record.settings["model"] = options.model;
   record.settings["data"] = data_settings(options.data.parsed());
   record.seed = options.common.seed;
-  record.ran_on(*backend, model.precision);
+  record.ran_on(*backend, model.precision());
   record.timings.emplace_back("predict",
                               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   record.results["samples"] = data.count();
@@ -104,7 +142,7 @@ void run_predict(const PredictChoice& options) {
   }
   if (options.out) words += fmt::format("written to {}\n", *options.out);
   if (options.common.report) {
-    write_prediction_page(*options.common.report, fmt::format("{} on {}", to_string(model.machine), data.name), scores,
+    write_prediction_page(*options.common.report, fmt::format("{} on {}", model.name(), data.name), scores,
                           model.classes, record.settings);
     record.results["report"] = *options.common.report;
     words += fmt::format("report in {}\n", *options.common.report);
@@ -115,9 +153,11 @@ void run_predict(const PredictChoice& options) {
 }  // namespace
 
 void add_predict(Program& program) {
-  auto* verb = program.cli.add_subcommand("predict", "What a fitted model says of samples");
+  auto* verb = program.cli.add_subcommand("predict", "What a fitted model or a trained network says of samples");
   const auto options = std::make_shared<PredictChoice>();
-  verb->add_option("--model", options->model, "File of a fitted model")->type_name("MODEL.h5")->required();
+  verb->add_option("--model", options->model, "File of a fitted model or of a trained network")
+      ->type_name("MODEL.h5")
+      ->required();
   verb->add_option("--test", options->data.request.train, "Samples (see 'widelimit data list')")
       ->type_name("SPEC")
       ->required()

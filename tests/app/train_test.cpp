@@ -29,6 +29,11 @@ TEST(TrainVerb, TrainsAndTellsHowItWent) {
   EXPECT_GT(results["accuracy"], 0.8);
   EXPECT_GT(results["test_accuracy"], 0.6);
   EXPECT_EQ(folder.names(), (Words{"n.h5"}));
+  // The training samples again, from their source: the network scales them itself.
+  const Finished told = folder.widelimit(
+      {"predict", "--model", "n.h5", "--test", "digits", "--classes", "3,8", "--limit", "60", "--json"});
+  ASSERT_EQ(told.status, 0) << told.err;
+  EXPECT_EQ(told.record()["results"]["score"]["accuracy"], results["accuracy"]);
 }
 
 TEST(TrainVerb, WritesAPage) {

@@ -4,6 +4,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/hdf5.hpp"
+#include "widelimit/data/hdf5_blocks.hpp"
 #include "widelimit/data/sealed_file.hpp"
 #include "widelimit/network/text.hpp"
 
@@ -174,6 +175,11 @@ void save_network(const std::filesystem::path& path, const SavedNetwork& network
   arrays.push_back(named("shift", network.scaling ? network.scaling->shift() : none, features, 1));
   arrays.push_back(named("scale", network.scaling ? network.scaling->scale() : none, features, 1));
   write_sealed(path, network_form, describe_network(network), arrays);
+}
+
+bool holds_network(const std::filesystem::path& path) {
+  const Description settings = Description::parse(Hdf5Blocks(path).text("settings"), nullptr, false);
+  return settings.is_object() && settings.contains("format") && settings["format"] == network_form.name;
 }
 
 SavedNetwork load_network(const std::filesystem::path& path, int threads) {

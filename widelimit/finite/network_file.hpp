@@ -34,4 +34,7 @@ void save_network(const std::filesystem::path& path, const SavedNetwork& network
 /// The same of the bytes of a whole file; `source` is for messages.
 [[nodiscard]] SavedNetwork parse_network_file(Bytes bytes, const std::string& source, int threads = 1);
 
+/// Whether the file says that it is a trained network, whole or damaged. Error{input} where it cannot be read.
+[[nodiscard]] bool holds_network(const std::filesystem::path& path);
+
 }  // namespace widelimit
