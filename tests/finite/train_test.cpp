@@ -4,6 +4,7 @@
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/batches.hpp"
 #include "widelimit/finite/empirical_ntk.hpp"
+#include "widelimit/finite/stable_rate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -222,6 +223,53 @@ TEST(Train, TellsWhereItDivergesAndStaysFinite) {
       for (const double w : slot.w) ASSERT_TRUE(std::isfinite(w));
     }
     for (const double value : trained.record.loss) EXPECT_TRUE(std::isfinite(value));
+  }
+}
+
+// One layer is a quadratic: below the rate it converges, above it does not.
+TEST(Train, StableRateIsWhereDescentTurns) {
+  const Points points(20, 6, 15);
+  const Network network = Network::parse("dense");
+  const auto architecture = Architecture::make(network, {1, 1, 6}, {});
+  const auto x = read_samples<double>(points.view(), architecture.input);
+  const auto rate = stable_rate(architecture, draw_parameters<double>(architecture, 0), x, {LossKind::squared}, 0.5, 1);
+  ASSERT_TRUE(rate);
+  const auto ending = [&](double factor) {
+    return train(network, points.data(), {.loss = {LossKind::squared}, .lambda = 0.5, .rate = factor * *rate})
+        .summary.ending;
+  };
+  EXPECT_EQ(ending(0.9), TrainEnding::finished);
+  EXPECT_EQ(ending(1.2), TrainEnding::diverged);
+  EXPECT_FALSE(stable_rate(architecture, draw_parameters<double>(architecture, 0), x, {LossKind::hinge}, 0.5, 1));
+}
+
+// Many positions and a small matrix: sums in pieces of rows, against the gradient of the objective by differences.
+TEST(Train, StepOfAConvolutionOverManyPositions) {
+  const Points images(40, 16 * 16, 16);
+  const TrainData data{SampleView(images.x.view(), {16, 16, 1}), images.y.view()};
+  TrainOptions options{
+      .width = 3, .loss = {LossKind::squared}, .lambda = 0.1, .rate = 1e-3, .steps = 1, .momentum = 0.5, .threads = 1};
+  const Network network = Network::parse("conv(b_std=0.1) erf conv erf global_avg_pool dense");
+  const TrainedNetwork one = train(network, data, options);
+  options.threads = 3;
+  const TrainedNetwork three = train(network, data, options);
+  const auto& start = std::get<Parameters<double>>(one.start);
+  const auto& end = std::get<Parameters<double>>(one.parameters);
+  const auto x = read_samples<double>(data.x, {16, 16, 1});
+  for (std::size_t l = 0; l < 2; ++l) {
+    EXPECT_EQ(end.slots[l].w, std::get<Parameters<double>>(three.parameters).slots[l].w);
+    for (const std::size_t at : {0U, 5U, 8U}) {
+      const auto objective = [&](double change) {
+        Parameters<double> moved = start;
+        moved.slots[l].w[at] += change;
+        const auto trace = forward(one.architecture, moved, x);
+        double sum = 0;
+        for (Index i = 0; i < 40; ++i) sum += loss_value(options.loss, trace.output()[i], images.y(i, 0));
+        return sum;
+      };
+      const double slope = (objective(1e-5) - objective(-1e-5)) / 2e-5;
+      EXPECT_NEAR(end.slots[l].w[at] - start.slots[l].w[at], -1e-3 * slope, 1e-10 * (1 + std::abs(slope)));
+    }
   }
 }
 

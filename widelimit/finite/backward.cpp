@@ -48,15 +48,16 @@ class Backward {
   void apply(const Dense&, const Step& step) { weigh(step, step.input(), step.back()); }
   void apply(const Conv&, const Step& step) {
     Tensor<T>& windows = gradient_.windows[step.slot()];
-    step.stage.windows->gather(step.input(), windows);
+    step.stage.windows->gather(step.input(), windows, options_.threads);
     weigh(step, windows, step.signals.windows);
-    if (step.onwards) step.stage.windows->scatter(step.signals.windows, step.stage.in, step.back());
+    if (!step.onwards) return;
+    step.stage.windows->scatter(step.signals.windows, step.stage.in, step.back(), options_.threads);
   }
   void apply(const Activation& activation, const Step& step) {
     activate_signal(step.stage, activation, step.input(), step.signal(), step.back(), options_.threads);
   }
   void apply(const Pool& layer, const Step& step) {
-    pool_signal(layer.pooling, *step.stage.windows, step.input(), step.signal(), step.back());
+    pool_signal(layer.pooling, *step.stage.windows, step.input(), step.signal(), step.back(), options_.threads);
   }
   void apply(const GlobalPool& layer, const Step& step) {
     global_pool_signal(layer, step.stage.in, step.signal(), step.back());

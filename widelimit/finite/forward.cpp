@@ -32,14 +32,14 @@ class Forward {
     affine(slot(stage), weights(stage), trace.values[k], trace.values[k + 1], options_.threads);
   }
   void apply(const Conv&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
-    stage.windows->gather(trace.values[k], trace.windows);
+    stage.windows->gather(trace.values[k], trace.windows, options_.threads);
     affine(slot(stage), weights(stage), trace.windows, trace.values[k + 1], options_.threads);
   }
   void apply(const Activation& activation, const Stage& stage, std::size_t k, Trace<T>& trace) const {
     activate(stage, activation, trace.values[k], trace.values[k + 1], options_.threads);
   }
   void apply(const Pool& layer, const Stage& stage, std::size_t k, Trace<T>& trace) const {
-    pool(layer.pooling, *stage.windows, trace.values[k], trace.values[k + 1]);
+    pool(layer.pooling, *stage.windows, trace.values[k], trace.values[k + 1], options_.threads);
   }
   void apply(const GlobalPool& layer, const Stage&, std::size_t k, Trace<T>& trace) const {
     global_pool(layer, trace.values[k], trace.values[k + 1]);

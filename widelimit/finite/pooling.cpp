@@ -1,5 +1,7 @@
 #include "widelimit/finite/pooling.hpp"
 
+#include "widelimit/finite/sample_team.hpp"
+
 namespace widelimit {
 
 namespace {
@@ -47,18 +49,18 @@ void for_each_maximum(const Windows& windows, const T* sample, Index channels, c
 }  // namespace
 
 template <std::floating_point T>
-void pool(Pooling pooling, const Windows& windows, const Tensor<T>& input, Tensor<T>& output) {
-  pool_tangent(pooling, windows, input, input, output);
+void pool(Pooling pooling, const Windows& windows, const Tensor<T>& input, Tensor<T>& output, int threads) {
+  pool_tangent(pooling, windows, input, input, output, threads);
 }
 
 template <std::floating_point T>
 void pool_tangent(Pooling pooling, const Windows& windows, const Tensor<T>& input, const Tensor<T>& change,
-                  Tensor<T>& output) {
+                  Tensor<T>& output, int threads) {
   const Index channels = input.shape().channels;
   const auto factor = static_cast<T>(pool_factor(pooling, windows.size()));
   output.resize(input.count(), {windows.height(), windows.width(), channels});
   output.clear();
-  for (Index n = 0; n < input.count(); ++n) {
+  for_each_sample(input.count(), input.size(), threads, [&](Index n) {
     const T* from = change.sample(n);
     T* to = output.sample(n);
     if (pooling == Pooling::max) {
@@ -66,17 +68,17 @@ void pool_tangent(Pooling pooling, const Windows& windows, const Tensor<T>& inpu
     } else {
       for_each_connection(windows, channels, [&](Index i, Index o) { to[o] += factor * from[i]; });
     }
-  }
+  });
 }
 
 template <std::floating_point T>
 void pool_signal(Pooling pooling, const Windows& windows, const Tensor<T>& input, const Tensor<T>& signal,
-                 Tensor<T>& back) {
+                 Tensor<T>& back, int threads) {
   const Index channels = input.shape().channels;
   const auto factor = static_cast<T>(pool_factor(pooling, windows.size()));
   back.resize(input.count(), input.shape());
   back.clear();
-  for (Index n = 0; n < input.count(); ++n) {
+  for_each_sample(input.count(), input.size(), threads, [&](Index n) {
     const T* from = signal.sample(n);
     T* to = back.sample(n);
     if (pooling == Pooling::max) {
@@ -84,7 +86,7 @@ void pool_signal(Pooling pooling, const Windows& windows, const Tensor<T>& input
     } else {
       for_each_connection(windows, channels, [&](Index i, Index o) { to[i] += factor * from[o]; });
     }
-  }
+  });
 }
 
 template <std::floating_point T>
@@ -111,12 +113,12 @@ void global_pool_signal(const GlobalPool& layer, const Shape& in, const Tensor<T
   }
 }
 
-template void pool(Pooling, const Windows&, const Tensor<float>&, Tensor<float>&);
-template void pool(Pooling, const Windows&, const Tensor<double>&, Tensor<double>&);
-template void pool_signal(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&);
-template void pool_signal(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&);
-template void pool_tangent(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&);
-template void pool_tangent(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&);
+template void pool(Pooling, const Windows&, const Tensor<float>&, Tensor<float>&, int);
+template void pool(Pooling, const Windows&, const Tensor<double>&, Tensor<double>&, int);
+template void pool_signal(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&, int);
+template void pool_signal(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&, int);
+template void pool_tangent(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&, int);
+template void pool_tangent(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&, int);
 template void global_pool(const GlobalPool&, const Tensor<float>&, Tensor<float>&);
 template void global_pool(const GlobalPool&, const Tensor<double>&, Tensor<double>&);
 template void global_pool_signal(const GlobalPool&, const Shape&, const Tensor<float>&, Tensor<float>&);

@@ -46,9 +46,9 @@ class TangentPass {
   void apply(const Conv&, const Step& step) const {
     const WeightSlot& slot = architecture_.slots[step.slot()];
     Tensor<T>& windows = step.changes.windows;
-    step.stage.windows->gather(step.input(), windows);
+    step.stage.windows->gather(step.input(), windows, options_.threads);
     affine(slot, change_.slots[step.slot()], windows, step.output(), options_.threads);
-    step.stage.windows->gather(step.change(), windows);
+    step.stage.windows->gather(step.change(), windows, options_.threads);
     add_linear(slot, step.slot(), windows, step.output());
   }
   /// Without the bias, which does not multiply what changes.
@@ -59,7 +59,7 @@ class TangentPass {
     activate_signal(step.stage, activation, step.input(), step.change(), step.output(), options_.threads);
   }
   void apply(const Pool& layer, const Step& step) const {
-    pool_tangent(layer.pooling, *step.stage.windows, step.input(), step.change(), step.output());
+    pool_tangent(layer.pooling, *step.stage.windows, step.input(), step.change(), step.output(), options_.threads);
   }
   void apply(const GlobalPool& layer, const Step& step) const { global_pool(layer, step.change(), step.output()); }
   void apply(const Flatten&, const Step& step) const { step.output().assign(step.change(), step.stage.out); }

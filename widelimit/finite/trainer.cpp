@@ -1,6 +1,7 @@
 #include "widelimit/finite/trainer.hpp"
 
 #include "widelimit/base/random.hpp"
+#include "widelimit/finite/stable_rate.hpp"
 #include "widelimit/finite/targets.hpp"
 #include "widelimit/finite/weight_step.hpp"
 
@@ -152,7 +153,8 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
                           .anchor = options_.regulariser == Regulariser::init && pull != 0 ? &start_.slots[l] : nullptr,
                           .momentum = options_.momentum,
                           .velocity = moving ? &velocity_.slots[l] : nullptr,
-                          .threads = threads_};
+                          .threads = threads_,
+                          .scratch = &scratch_};
     step_slot(slot, gradient.slots[l], how, w_.slots[l]);
   }
   const double auxiliary = std::sqrt(options_.lambda) * weight * rate;
@@ -221,12 +223,15 @@ bool Trainer<T>::diverged() {
   }
   if (look_.loss <= hopeless * (first_loss_ + static_cast<double>(samples_))) return false;
   summary_.ending = TrainEnding::diverged;
+  if (summary_.steps == 0) {
+    summary_.message = "the loss of the untrained network is no number; scale the samples down";
+    return true;
+  }
   const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "beyond all numbers";
-  summary_.message =
-      summary_.steps == 0
-          ? std::string("the loss of the untrained network is no number; scale the samples down")
-          : fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:g}; choose a smaller rate", first_loss_,
-                        now, summary_.steps, options_.rate);
+  const auto stable = stable_rate(architecture_, start_, x_, options_.loss, options_.lambda, threads_);
+  const std::string advice = stable && *stable < options_.rate ? fmt::format(", about {:.2g} at most", *stable) : "";
+  summary_.message = fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:g}; choose a smaller rate{}",
+                                 first_loss_, now, summary_.steps, options_.rate, advice);
   return true;
 }
 

@@ -71,6 +71,7 @@ class Trainer {
   std::vector<double> aux_velocity_;
   std::vector<Index> all_;
   std::vector<double> shifted_;  ///< outputs of one sample with their auxiliary terms
+  std::vector<T> scratch_;
   Look look_;
   double first_loss_ = 0;
   TrainingRecord record_;

@@ -14,6 +14,10 @@ constexpr Index tile_rows = 256;
 constexpr Index tile_cols = 1024;
 /// Fewer multiply-adds cost less than the start of a team.
 constexpr double team_work = 1 << 24;
+/// A matrix of few tiles and a product of many rows is cut along the rows instead.
+constexpr Index few_tiles = 8;
+constexpr Index many_rows = 8192;
+constexpr Index row_pieces = 16;
 
 /// to ← (what is stepped before the gradient is added): the velocity, or the weights themselves.
 template <std::floating_point T>
@@ -57,6 +61,34 @@ void step_tile(const WeightSlot& slot, const GradientFactors<T>& g, const SlotSt
   }
 }
 
+/// The sum over rows as a fixed number of sums, so that a team can make them.
+template <std::floating_point T>
+void step_in_pieces(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, Weights<T>& weights) {
+  const Index size = slot.fan_in * slot.fan_out;
+  const Index length = (g.a->rows() + row_pieces - 1) / row_pieces;
+  std::vector<T> own;
+  std::vector<T>& sums = step.scratch == nullptr ? own : *step.scratch;
+  sums.resize(static_cast<std::size_t>(row_pieces * size));
+  parallel_for(row_pieces, step.threads, [&](Index k) {
+    const Index rows = std::clamp<Index>(g.a->rows() - k * length, 0, length);
+    multiply({.m = slot.fan_in, .n = slot.fan_out, .k = rows, .transpose_a = true},
+             g.a->data() + k * length * slot.fan_in, g.d->data() + k * length * slot.fan_out, sums.data() + k * size);
+  });
+  T* velocity = step.velocity == nullptr ? nullptr : step.velocity->w.data();
+  T* to = velocity == nullptr ? weights.w.data() : velocity;
+  if (step.pull != 0 || velocity != nullptr) {
+    pull_row<T>(step, weights.w.data(), step.anchor == nullptr ? nullptr : step.anchor->w.data(), velocity,
+                weights.w.data(), size);
+  }
+  const auto factor = static_cast<T>(-step.rate * slot.w_scale);
+  for (Index i = 0; i < size; ++i) {
+    T sum = 0;
+    for (Index k = 0; k < row_pieces; ++k) sum += sums[static_cast<std::size_t>(k * size + i)];
+    to[i] += factor * sum;
+    if (velocity != nullptr) weights.w[static_cast<std::size_t>(i)] += velocity[i];
+  }
+}
+
 template <std::floating_point T>
 void step_bias(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, Weights<T>& weights) {
   T* b = weights.b.data();
@@ -83,6 +115,11 @@ void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const
   const auto one = [&](Index k) {
     step_tile(slot, gradient, step, k / across * tile_rows, k % across * tile_cols, weights);
   };
+  if (tiles < few_tiles && gradient.a->rows() >= many_rows) {
+    step_in_pieces(slot, gradient, step, weights);
+    if (slot.biased()) step_bias(slot, gradient, step, weights);
+    return;
+  }
   const double work = static_cast<double>(slot.fan_in * slot.fan_out) * static_cast<double>(gradient.a->rows());
   if (step.threads > 1 && tiles > 1 && work > team_work) {
     parallel_for(tiles, step.threads, one);

@@ -7,7 +7,8 @@ namespace widelimit {
 /// One step of one slot: with G = w_scale·Σ a dᵀ the gradient of the losses,
 ///   v ← momentum·v − rate·(pull·(W − anchor) + G),   W ← W + v,
 /// and the same for the bias. Without velocity momentum is 0 and v is never stored. W is read and written once, tile by
-/// tile: a product of 128 samples into it is bound by memory otherwise.
+/// tile: a product of 128 samples into it is bound by memory otherwise. A small W with many rows to sum, as
+/// convolutions have, is a product in pieces of rows, added in their order.
 template <std::floating_point T>
 struct SlotStep {
   double rate = 0;
@@ -16,6 +17,7 @@ struct SlotStep {
   double momentum = 0;
   Weights<T>* velocity = nullptr;
   int threads = 1;
+  std::vector<T>* scratch = nullptr;  ///< memory to use again, where the product is made in pieces
 };
 
 /// O(samples · positions · weights). Numbers do not depend on the threads. BLAS must be sequential around this.

@@ -1,6 +1,7 @@
 #include "widelimit/finite/window.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/finite/sample_team.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
@@ -44,10 +45,10 @@ Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, P
 }
 
 template <std::floating_point T>
-void Windows::gather(const Tensor<T>& input, Tensor<T>& patches) const {
+void Windows::gather(const Tensor<T>& input, Tensor<T>& patches, int threads) const {
   const Index channels = input.shape().channels;
   patches.resize(input.count(), {height_, width_, size_ * channels});
-  for (Index n = 0; n < input.count(); ++n) {
+  for_each_sample(input.count(), patches.size(), threads, [&](Index n) {
     T* to = patches.sample(n);
     for (const Index position : positions_) {
       if (position >= 0) {
@@ -57,14 +58,14 @@ void Windows::gather(const Tensor<T>& input, Tensor<T>& patches) const {
       }
       to += channels;
     }
-  }
+  });
 }
 
 template <std::floating_point T>
-void Windows::scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum) const {
+void Windows::scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum, int threads) const {
   sum.resize(patches.count(), in);
   sum.clear();
-  for (Index n = 0; n < patches.count(); ++n) {
+  for_each_sample(patches.count(), patches.size(), threads, [&](Index n) {
     const T* from = patches.sample(n);
     for (const Index position : positions_) {
       if (position >= 0) {
@@ -73,12 +74,12 @@ void Windows::scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum)
       }
       from += in.channels;
     }
-  }
+  });
 }
 
-template void Windows::gather(const Tensor<float>&, Tensor<float>&) const;
-template void Windows::gather(const Tensor<double>&, Tensor<double>&) const;
-template void Windows::scatter(const Tensor<float>&, const Shape&, Tensor<float>&) const;
-template void Windows::scatter(const Tensor<double>&, const Shape&, Tensor<double>&) const;
+template void Windows::gather(const Tensor<float>&, Tensor<float>&, int) const;
+template void Windows::gather(const Tensor<double>&, Tensor<double>&, int) const;
+template void Windows::scatter(const Tensor<float>&, const Shape&, Tensor<float>&, int) const;
+template void Windows::scatter(const Tensor<double>&, const Shape&, Tensor<double>&, int) const;
 
 }  // namespace widelimit
