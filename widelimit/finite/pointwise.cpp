@@ -59,7 +59,9 @@ void normalise_signal(const Tensor<T>& input, const Tensor<T>& signal, Tensor<T>
     const T* x = input.data() + row * channels;
     const T* g = signal.data() + row * channels;
     const ChannelMoments m = channel_moments(x, channels);
-    const auto y = [&](Index c) { return (static_cast<double>(x[c]) - m.mean) * m.inverse; };
+    const double mean = m.mean;
+    const double inverse = m.inverse;
+    const auto y = [&](Index c) { return (static_cast<double>(x[c]) - mean) * inverse; };
     double mean_g = 0.0;
     double mean_gy = 0.0;
     for (Index c = 0; c < channels; ++c) {
@@ -67,7 +69,7 @@ void normalise_signal(const Tensor<T>& input, const Tensor<T>& signal, Tensor<T>
       mean_gy += static_cast<double>(g[c]) * y(c) / count;
     }
     for (Index c = 0; c < channels; ++c) {
-      back[row * channels + c] = static_cast<T>((static_cast<double>(g[c]) - mean_g - y(c) * mean_gy) * m.inverse);
+      back[row * channels + c] = static_cast<T>((static_cast<double>(g[c]) - mean_g - y(c) * mean_gy) * inverse);
     }
   }
 }
