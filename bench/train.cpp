@@ -1,10 +1,10 @@
-// One step of full-batch training of a wide ReLU network on few samples, in float32, beside the matrix product of the same
-// machine: 2·n·m² multiply-adds forward, as many back, as many into the weights.
+// One step of full-batch training of a wide ReLU network on few samples, in float32, beside the matrix product of the
+// same machine: 2·n·m² multiply-adds forward, as many back, as many into the weights.
 
+#include "widelimit/finite/train.hpp"
 #include "bench/program.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/gemm.hpp"
-#include "widelimit/finite/train.hpp"
 
 #include <fmt/core.h>
 
@@ -17,9 +17,7 @@ namespace {
 
 constexpr Index hidden_layers = 2;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Operations of one step: forward and into the weights for every layer, back for all but the first.
 double step_operations(Index samples, Index features, Index width) {
