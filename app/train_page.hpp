@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/finite/train.hpp"
+#include "widelimit/finite/trained_network.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -7,6 +7,7 @@
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/finite/ntk_product.hpp"
 #include "widelimit/finite/targets.hpp"
+#include "widelimit/finite/train.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -4,6 +4,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/data/file.hpp"
+#include "widelimit/finite/train.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include "widelimit/data/bytes.hpp"
 #include "widelimit/data/scaling.hpp"
-#include "widelimit/finite/train.hpp"
+#include "widelimit/finite/trained_network.hpp"
 
 #include <filesystem>
 #include <optional>

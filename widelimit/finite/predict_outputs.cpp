@@ -1,7 +1,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/evaluator.hpp"
-#include "widelimit/finite/train.hpp"
+#include "widelimit/finite/trained_network.hpp"
 
 #include <cmath>
 

@@ -82,18 +82,6 @@ void run_training(const TrainData& data, const TrainOptions& options, TrainedNet
 
 }  // namespace
 
-const char* text(TrainEnding ending) {
-  switch (ending) {
-    case TrainEnding::finished:
-      return "finished";
-    case TrainEnding::diverged:
-      return "diverged";
-    case TrainEnding::step_limit:
-      return "step limit";
-  }
-  return "";
-}
-
 void TrainOptions::validate() const {
   loss.validate();
   require(std::isfinite(lambda) && lambda >= 0, "lambda", lambda, "0 or a positive number");
@@ -106,20 +94,6 @@ void TrainOptions::validate() const {
   if (flow_time > 0 && (momentum > 0 || batch > 0)) {
     fail(Code::usage, "a gradient flow has neither momentum nor batches; leave them out");
   }
-}
-
-Architecture trained_architecture(const Network& network, const Shape& input, const Widths& widths,
-                                  Regulariser regulariser) {
-  Architecture architecture = Architecture::make(network, input, widths);
-  if (regulariser == Regulariser::output || regulariser == Regulariser::weights) {
-    const auto& last = architecture.stages.back().layer.value;
-    if (!std::holds_alternative<Dense>(last) && !std::holds_alternative<Conv>(last)) {
-      fail(Code::input, "the regulariser '{}' is of the output layer, and the network does not end with a dense layer",
-           to_string(regulariser));
-    }
-    if (regulariser == Regulariser::output) architecture.slots.back().absorb_scales();
-  }
-  return architecture;
 }
 
 TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options) {
