@@ -2,18 +2,16 @@
 #include "app/interrupt.hpp"
 #include "app/machine_pages.hpp"
 #include "app/outcome.hpp"
+#include "app/predictor.hpp"
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file.hpp"
 #include "widelimit/data/labels.hpp"
-#include "widelimit/machine/model_file.hpp"
-#include "widelimit/machine/probability.hpp"
 #include "widelimit/report/csv.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <limits>
 
 namespace widelimit::app {
@@ -27,29 +25,6 @@ struct PredictChoice {
   std::optional<std::string> out;
 };
 
-/// What a model says of samples.
-struct Said {
-  Matrix<double> decisions;
-  Matrix<double> probabilities;   ///< samples × classes; none where the model has none
-  std::vector<double> deviation;  ///< standard deviation of each sample, where the model has a posterior
-};
-
-Said said_of(const Model& model, const Dataset& data, const Backend& backend, const PredictOptions& how) {
-  Said said;
-  if (model.posterior) {
-    Posterior posterior = predict_posterior(model, data.view(), backend, how);
-    said.decisions = std::move(posterior.mean);
-    for (const double variance : posterior.variance) said.deviation.push_back(std::sqrt(variance));
-  } else {
-    said.decisions = predict_decisions(model, data.view(), backend, how);
-  }
-  if (has_probabilities(model.machine, model.calibration)) {
-    said.probabilities =
-        class_probabilities(model.machine, model.scheme, std::ssize(model.classes), model.calibration, said.decisions);
-  }
-  return said;
-}
-
 nlohmann::ordered_json rows_json(const Matrix<double>& m) {
   auto rows = nlohmann::ordered_json::array();
   for (Index i = 0; i < m.rows(); ++i) {
@@ -60,7 +35,7 @@ nlohmann::ordered_json rows_json(const Matrix<double>& m) {
 
 /// A row for each sample: its number, what the model says, the scores behind it and the probabilities, each where no
 /// more than `most` columns are theirs.
-Table prediction_table(const Model& model, const Said& said, Index most) {
+Table prediction_table(const Predictor& model, const Said& said, Index most) {
   Table table{.columns = {"sample"}};
   const Matrix<double>& decisions = said.decisions;
   const bool values = model.scheme == Scheme::values;
@@ -88,7 +63,7 @@ Table prediction_table(const Model& model, const Said& said, Index most) {
 }
 
 /// The samples as they are in their source; labels by the names of the model's classes, where they have them.
-Dataset load_samples(const PredictChoice& options, const Model& model) {
+Dataset load_samples(const PredictChoice& options, const Predictor& model) {
   ProgressBar bar(options.common);
   DataRequest request = options.data.parsed();
   request.progress = &bar;
@@ -104,10 +79,10 @@ void run_predict(const PredictChoice& options) {
   if (options.data.parsed().scale != Scaling::none) {
     fail(Code::usage, "--scale: the model scales samples as it was taught; leave it out");
   }
-  const Model model = load_model(options.model);
+  const Predictor model = load_predictor(options.model, options.common.threads);
   if (options.out) check_writable(*options.out, 0);
   const auto backend = options.common.make_backend();
-  const Dataset data = load_samples(options, model);
+  Dataset data = load_samples(options, model);
 
   ProgressBar bar(options.common);
   PredictOptions how;
@@ -116,12 +91,12 @@ void run_predict(const PredictChoice& options) {
   how.threads = options.common.threads;
   how.progress = &bar;
   const auto start = std::chrono::steady_clock::now();
-  const Said said = said_of(model, data, *backend, how);
+  const Said said = say(model, data, *backend, how);
   Record record("predict");
   record.settings["model"] = options.model;
   record.settings["data"] = data_settings(options.data.parsed());
   record.seed = options.common.seed;
-  record.ran_on(*backend, model.precision);
+  record.ran_on(*backend, model.precision());
   record.timings.emplace_back("predict",
                               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   record.results["samples"] = data.count();
@@ -148,7 +123,7 @@ void run_predict(const PredictChoice& options) {
   }
   if (options.out) words += fmt::format("written to {}\n", *options.out);
   if (options.common.report) {
-    write_prediction_page(*options.common.report, fmt::format("{} on {}", to_string(model.machine), data.name), scores,
+    write_prediction_page(*options.common.report, fmt::format("{} on {}", model.name(), data.name), scores,
                           model.classes, record.settings);
     record.results["report"] = *options.common.report;
     words += fmt::format("report in {}\n", *options.common.report);
@@ -159,9 +134,11 @@ void run_predict(const PredictChoice& options) {
 }  // namespace
 
 void add_predict(Program& program) {
-  auto* verb = program.cli.add_subcommand("predict", "What a fitted model says of samples");
+  auto* verb = program.cli.add_subcommand("predict", "What a fitted model or a trained network says of samples");
   const auto options = std::make_shared<PredictChoice>();
-  verb->add_option("--model", options->model, "File of a fitted model")->type_name("MODEL.h5")->required();
+  verb->add_option("--model", options->model, "File of a fitted model or of a trained network")
+      ->type_name("MODEL.h5")
+      ->required();
   verb->add_option("--test", options->data.request.train, "Samples (see 'widelimit data list')")
       ->type_name("SPEC")
       ->required()

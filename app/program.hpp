@@ -25,6 +25,7 @@ void add_network(Program& program);
 void add_kernel(Program& program);
 void add_fit(Program& program);
 void add_predict(Program& program);
+void add_train(Program& program);
 void add_tune(Program& program);
 void add_experiment(Program& program);
 void add_flow(Program& program);

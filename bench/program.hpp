@@ -11,6 +11,7 @@ namespace widelimit::bench {
 struct Settings {
   Index rows = 0;
   Index cols = 784;
+  Index width = 0;  ///< of hidden layers, where the benchmark has some
   int repeats = 7;
   int threads = 2;
   bool with_peer = true;

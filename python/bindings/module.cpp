@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_kernel(module);
   widelimit::python::bind_stored(module);
   widelimit::python::bind_comparison(module);
+  widelimit::python::bind_finite(module);
   widelimit::python::bind_machine(module);
   widelimit::python::bind_paths(module);
   widelimit::python::bind_gaussian_process(module);

@@ -12,6 +12,7 @@ void bind_backend(nanobind::module_& module);
 void bind_kernel(nanobind::module_& module);
 void bind_stored(nanobind::module_& module);
 void bind_comparison(nanobind::module_& module);
+void bind_finite(nanobind::module_& module);
 void bind_machine(nanobind::module_& module);
 void bind_paths(nanobind::module_& module);
 void bind_gaussian_process(nanobind::module_& module);

@@ -42,6 +42,15 @@ from widelimit._machines import (
 from widelimit._paths import Path, RidgePath, ridge_path, svm_path
 from widelimit._ridge_network import fit_ridge_network
 from widelimit._stored import StoredGram, open_gram
+from widelimit._train import (
+    TrainedNetwork,
+    TrainSummary,
+    Weights,
+    empirical_ntk,
+    empirical_ntk_product,
+    load_network,
+    train,
+)
 
 if TYPE_CHECKING:
     from widelimit._estimators import NTKClassifier as NTKClassifier
@@ -69,12 +78,17 @@ __all__ = [
     "RidgePath",
     "StoredGram",
     "Summary",
+    "TrainSummary",
+    "TrainedNetwork",
     "Trajectory",
+    "Weights",
     "__version__",
     "backends",
     "classical_kernel",
     "descend",
     "diagonal",
+    "empirical_ntk",
+    "empirical_ntk_product",
     "fit_hard_svm",
     "fit_logistic",
     "fit_regression",
@@ -89,6 +103,7 @@ __all__ = [
     "kernel",
     "layer_contributions",
     "load_data",
+    "load_network",
     "load_train_test",
     "monte_carlo_kernel",
     "open_gram",
@@ -97,6 +112,7 @@ __all__ = [
     "ridge_path",
     "svm_path",
     "sweep",
+    "train",
 ]
 
 _ESTIMATORS = ("NTKClassifier", "NTKRegressor")
@@ -136,7 +152,10 @@ _TYPES = (
     RidgePath,
     StoredGram,
     Summary,
+    TrainSummary,
+    TrainedNetwork,
     Trajectory,
+    Weights,
 )
 for _type in _TYPES:
     _type.__module__ = "widelimit"

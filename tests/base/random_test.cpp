@@ -71,5 +71,21 @@ TEST(Random, BelowReachesEveryValueEquallyOften) {
   }
 }
 
+TEST(Random, ManyNormalsAreThoseOneByOne) {
+  const Random random(4, 9);
+  for (const std::uint64_t first : {0U, 1U, 6U}) {
+    for (const std::ptrdiff_t count : {0, 1, 2, 37}) {
+      std::vector<double> many(static_cast<std::size_t>(count));
+      std::vector<float> single(many.size());
+      random.normals(first, count, 0.5, many.data());
+      random.normals(first, count, 0.5, single.data());
+      for (std::size_t i = 0; i < many.size(); ++i) {
+        EXPECT_EQ(many[i], 0.5 * random.normal(first + i));
+        EXPECT_EQ(single[i], static_cast<float>(many[i]));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace widelimit

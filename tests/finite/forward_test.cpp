@@ -18,10 +18,31 @@ Architecture make(const char* text, const Shape& input, const Widths& widths = {
   return Architecture::make(Network::parse(text), input, widths);
 }
 
-Tensor counting(Index count, const Shape& shape) {
-  Tensor x(count, shape);
+Tensor<double> counting(Index count, const Shape& shape) {
+  Tensor<double> x(count, shape);
   for (Index i = 0; i < x.size(); ++i) x[i] = std::sin(1.0 + static_cast<double>(i));
   return x;
+}
+
+Tensor<double> pooled(const Pool& layer, const Tensor<double>& x) {
+  Tensor<double> y;
+  pool(layer.pooling, Windows(x.shape(), layer.window, layer.strides, layer.padding), x, y);
+  return y;
+}
+double everywhere(const GlobalPool& layer, const Tensor<double>& x) {
+  Tensor<double> y;
+  global_pool(layer, x, y);
+  return y[0];
+}
+Tensor<double> normalised(const Tensor<double>& x) {
+  Tensor<double> y;
+  normalise(x, y);
+  return y;
+}
+Tensor<double> dropped(const Dropout& layer, Index number, const DropoutDraw& draw, const Tensor<double>& x) {
+  Tensor<double> y;
+  drop(layer, number, draw, x, y);
+  return y;
 }
 
 TEST(Architecture, WidthsFollowFromTheNetwork) {
@@ -65,9 +86,9 @@ TEST(Architecture, RefusesWidthsThatCannotBe) {
 
 TEST(Parameters, ArePureFunctionsOfSeedAndPlace) {
   const auto architecture = make("dense(b_std=1) relu dense", {1, 1, 30}, {.hidden = 400});
-  const auto a = draw_parameters(architecture, 9);
-  const auto b = draw_parameters(architecture, 9);
-  const auto other = draw_parameters(architecture, 10);
+  const auto a = draw_parameters<double>(architecture, 9);
+  const auto b = draw_parameters<double>(architecture, 9);
+  const auto other = draw_parameters<double>(architecture, 10);
   EXPECT_EQ(a.slots[0].w, b.slots[0].w);
   EXPECT_NE(a.slots[0].w, other.slots[0].w);
   EXPECT_EQ(a.slots[0].b.size(), 400u);
@@ -83,10 +104,10 @@ TEST(Parameters, ArePureFunctionsOfSeedAndPlace) {
 TEST(Forward, ConvolutionByItsDefinition) {
   // 3×2 window, stride 2 by 1, SAME: rows pad 1 in all (0 before, 1 after), columns pad 1 (0 before, 1 after).
   const auto architecture = make("conv(kernel=3x2, strides=2x1, b_std=0.5) relu flatten dense", {4, 3, 2});
-  const auto parameters = draw_parameters(architecture, 4);
-  const Tensor x = counting(3, {4, 3, 2});
-  const Trace trace = forward(architecture, parameters, x);
-  const Tensor& z = trace.values[1];
+  const auto parameters = draw_parameters<double>(architecture, 4);
+  const Tensor<double> x = counting(3, {4, 3, 2});
+  const Trace<double> trace = forward(architecture, parameters, x);
+  const Tensor<double>& z = trace.values[1];
   ASSERT_EQ(z.shape(), (Shape{2, 3, 4}));
   for (Index n = 0; n < 3; ++n) {
     for (Index i = 0; i < 2; ++i) {
@@ -119,25 +140,25 @@ TEST(Forward, WindowsWrapWhenCircular) {
 }
 
 TEST(Forward, PoolsByHand) {
-  Tensor x(1, {2, 4, 1});
+  Tensor<double> x(1, {2, 4, 1});
   for (Index i = 0; i < 8; ++i) x[i] = static_cast<double>(i * i) - 10.0;  // -10 -9 -6 -1 / 6 15 26 39
-  const auto average = pool({.pooling = Pooling::average}, x);
+  const auto average = pooled({.pooling = Pooling::average}, x);
   EXPECT_DOUBLE_EQ(average[0], 0.5);
   EXPECT_DOUBLE_EQ(average[1], 14.5);
-  EXPECT_DOUBLE_EQ(pool({.pooling = Pooling::sum}, x)[1], 58.0);
-  EXPECT_DOUBLE_EQ(pool({.pooling = Pooling::max}, x)[0], 15.0);
+  EXPECT_DOUBLE_EQ(pooled({.pooling = Pooling::sum}, x)[1], 58.0);
+  EXPECT_DOUBLE_EQ(pooled({.pooling = Pooling::max}, x)[0], 15.0);
   // A maximum over the edge ignores the padding, negative or not; an average counts it as zeros.
   const Pool edge{.pooling = Pooling::max, .window = {1, 3}, .strides = {1, 1}, .padding = Padding::same};
-  EXPECT_DOUBLE_EQ(pool(edge, x)[0], -9.0);
+  EXPECT_DOUBLE_EQ(pooled(edge, x)[0], -9.0);
   Pool mean_edge = edge;
   mean_edge.pooling = Pooling::average;
-  EXPECT_DOUBLE_EQ(pool(mean_edge, x)[0], -19.0 / 3.0);
-  EXPECT_DOUBLE_EQ(global_pool({Pooling::average}, x)[0], 60.0 / 8.0);
-  EXPECT_DOUBLE_EQ(global_pool({Pooling::sum}, x)[0], 60.0);
+  EXPECT_DOUBLE_EQ(pooled(mean_edge, x)[0], -19.0 / 3.0);
+  EXPECT_DOUBLE_EQ(everywhere({Pooling::average}, x), 60.0 / 8.0);
+  EXPECT_DOUBLE_EQ(everywhere({Pooling::sum}, x), 60.0);
 }
 
 TEST(Forward, LayerNormHasMeanZeroAndVarianceOne) {
-  const Tensor y = normalise(counting(2, {2, 2, 9}));
+  const Tensor<double> y = normalised(counting(2, {2, 2, 9}));
   for (Index row = 0; row < y.rows(); ++row) {
     double mean = 0;
     double square = 0;
@@ -148,16 +169,16 @@ TEST(Forward, LayerNormHasMeanZeroAndVarianceOne) {
     EXPECT_NEAR(mean, 0, 1e-15);
     EXPECT_NEAR(square, 1, 1e-14);
   }
-  const Tensor zero = normalise(Tensor(1, {1, 1, 3}));
+  const Tensor<double> zero = normalised(Tensor<double>(1, {1, 1, 3}));
   EXPECT_EQ(zero[0], 0.0);
 }
 
 TEST(Forward, DropoutMaskBelongsToTheSample) {
-  Tensor ones(40, {1, 1, 50});
+  Tensor<double> ones(40, {1, 1, 50});
   for (Index i = 0; i < ones.size(); ++i) ones[i] = 1.0;
   const Dropout layer{.rate = 0.7};
-  const Tensor whole = drop(layer, 1, {3, 0}, ones);
-  const Tensor tail = drop(layer, 1, {3, 1}, ones);
+  const Tensor<double> whole = dropped(layer, 1, {3, 0}, ones);
+  const Tensor<double> tail = dropped(layer, 1, {3, 1}, ones);
   double kept = 0;
   for (Index i = 0; i < 39 * 50; ++i) {
     EXPECT_EQ(whole[50 + i], tail[i]);
@@ -165,21 +186,47 @@ TEST(Forward, DropoutMaskBelongsToTheSample) {
     kept += tail[i] > 0 ? 1 : 0;
   }
   EXPECT_NEAR(kept / 1950, 0.7, 5 * std::sqrt(0.21 / 1950));
-  EXPECT_NE(drop(layer, 2, {3, 0}, ones)[0] + drop(layer, 2, {3, 0}, ones)[1] * 2 +
-                drop(layer, 2, {3, 0}, ones)[3] * 4 + drop(layer, 2, {3, 0}, ones)[4] * 8,
+  EXPECT_NE(dropped(layer, 2, {3, 0}, ones)[0] + dropped(layer, 2, {3, 0}, ones)[1] * 2 +
+                dropped(layer, 2, {3, 0}, ones)[3] * 4 + dropped(layer, 2, {3, 0}, ones)[4] * 8,
             whole[0] + whole[1] * 2 + whole[3] * 4 + whole[4] * 8);
 }
 
 TEST(Forward, SamplesDoNotMeet) {
   const char* text = "conv relu residual{ conv | conv(kernel=1) } attention layer_norm relu flatten dense";
   const auto architecture = make(text, {3, 3, 2});
-  const auto parameters = draw_parameters(architecture, 1);
-  const Tensor both = counting(2, {3, 3, 2});
-  Tensor second(1, {3, 3, 2});
+  const auto parameters = draw_parameters<double>(architecture, 1);
+  const Tensor<double> both = counting(2, {3, 3, 2});
+  Tensor<double> second(1, {3, 3, 2});
   std::copy_n(both.sample(1), 18, second.data());
   const double together = forward(architecture, parameters, both).output()[1];
   EXPECT_NEAR(together, forward(architecture, parameters, second).output()[0], 1e-13);
-  EXPECT_EQ(forward(architecture, parameters, Tensor(0, {3, 3, 2})).output().size(), 0);
+  EXPECT_EQ(forward(architecture, parameters, Tensor<double>(0, {3, 3, 2})).output().size(), 0);
+}
+
+TEST(Architecture, StandardFormIsTheSameFunction) {
+  const char* text = "conv(w_std=1.3, b_std=0.4) relu attention flatten dense(b_std=0.2)";
+  const Shape image{3, 3, 2};
+  const auto scaled = make(text, image);
+  const auto standard = make(text, image, {.hidden = 4, .parameterisation = Parameterisation::standard});
+  EXPECT_EQ(standard.slots[0].w_scale, 1.0);
+  EXPECT_DOUBLE_EQ(standard.slots[0].w_start, 1.3 / std::sqrt(18.0));
+  const Tensor<double> x = counting(3, image);
+  const auto a = forward(scaled, draw_parameters<double>(scaled, 6), x);
+  const auto b = forward(standard, draw_parameters<double>(standard, 6), x);
+  for (Index i = 0; i < 3; ++i) EXPECT_NEAR(a.output()[i], b.output()[i], 1e-13);
+  EXPECT_EQ(parse_parameterisation(to_string(Parameterisation::standard)), Parameterisation::standard);
+  EXPECT_THROW((void)parse_parameterisation("mup"), Error);
+}
+
+TEST(Forward, DoesNotKnowHowManyThreadsThereAre) {
+  const auto architecture = make("dense erf dense relu dense", {1, 1, 90}, {.hidden = 700});
+  const auto parameters = draw_parameters<float>(architecture, 5, 3);
+  EXPECT_EQ(parameters.slots[1].w, draw_parameters<float>(architecture, 5).slots[1].w);
+  Tensor<float> x(40, {1, 1, 90});
+  for (Index i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
+  const auto one = forward(architecture, parameters, x, {.threads = 1});
+  const auto four = forward(architecture, parameters, x, {.threads = 4});
+  for (Index i = 0; i < 40; ++i) EXPECT_EQ(one.output()[i], four.output()[i]);
 }
 
 TEST(Tensor, RefusesWhatDoesNotFit) {
@@ -187,14 +234,14 @@ TEST(Tensor, RefusesWhatDoesNotFit) {
   std::fill_n(x.data(), 3, 1.0);
   x(0, 2) = std::numeric_limits<double>::infinity();
   const SampleView view(std::as_const(x).view(), {1, 1, 3});
-  EXPECT_THROW((void)read_samples(view, {1, 1, 3}), Error);
+  EXPECT_THROW((void)read_samples<double>(view, {1, 1, 3}), Error);
   x(0, 2) = 0.0;
-  EXPECT_THROW((void)read_samples(view, {1, 1, 4}), Error);
-  EXPECT_EQ(read_samples(view, {1, 1, 3})[1], 1.0);
-  EXPECT_THROW(Tensor(Index{1} << 30, {1, 1, 1 << 20}), Error);
-  Tensor a(1, {1, 1, 2});
-  EXPECT_THROW(a += Tensor(1, {1, 1, 3}), Error);
-  EXPECT_THROW(a.reshape({1, 1, 3}), Error);
+  EXPECT_THROW((void)read_samples<double>(view, {1, 1, 4}), Error);
+  EXPECT_EQ(read_samples<double>(view, {1, 1, 3})[1], 1.0);
+  EXPECT_THROW(Tensor<double>(Index{1} << 30, {1, 1, 1 << 20}), Error);
+  Tensor<double> a(1, {1, 1, 2});
+  EXPECT_THROW(a += Tensor<double>(1, {1, 1, 3}), Error);
+  EXPECT_THROW(a.assign(a, {1, 1, 3}), Error);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/backward.hpp"
 #include "widelimit/finite/empirical_ntk.hpp"
+#include "widelimit/finite/tangent.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,9 +56,9 @@ const std::vector<Case>& cases() {
   return list;
 }
 
-Tensor random_input(Index count, const Shape& shape, std::uint64_t seed) {
+Tensor<double> random_input(Index count, const Shape& shape, std::uint64_t seed) {
   const Random random(seed, 77);
-  Tensor x(count, shape);
+  Tensor<double> x(count, shape);
   for (Index i = 0; i < x.size(); ++i) x[i] = random.normal(static_cast<std::uint64_t>(i));
   return x;
 }
@@ -72,21 +73,21 @@ class FiniteGradient : public ::testing::TestWithParam<Case> {
 
   Case where = GetParam();
   Architecture architecture = Architecture::make(Network::parse(where.network), where.input, {.hidden = 4});
-  Parameters parameters = draw_parameters(architecture, 11);
-  DropoutDraw dropout{5, 2};
-  Tensor x = random_input(2, architecture.input, 3);
+  Parameters<double> parameters = draw_parameters<double>(architecture, 11);
+  PassOptions masks{.dropout = DropoutDraw{5, 2}};
+  Tensor<double> x = random_input(2, architecture.input, 3);
 
   /// Output 0 of each sample.
   std::vector<double> outputs() const {
-    const Trace trace = forward(architecture, parameters, x, dropout);
+    const Trace<double> trace = forward(architecture, parameters, x, masks);
     return {trace.output().sample(0)[0], trace.output().sample(1)[0]};
   }
 
-  Gradient gradient() const {
-    const Trace trace = forward(architecture, parameters, x, dropout);
-    Tensor signal(x.count(), architecture.output);
+  Gradient<double> gradient(Trace<double>& trace) const {
+    trace = forward(architecture, parameters, x, masks);
+    Tensor<double> signal(x.count(), architecture.output);
     for (Index i = 0; i < x.count(); ++i) signal.sample(i)[0] = 1.0;
-    return backward(architecture, parameters, trace, signal, dropout);
+    return backward(architecture, parameters, trace, signal, masks);
   }
 
   std::vector<double> difference(double& variable) {
@@ -106,17 +107,19 @@ class FiniteGradient : public ::testing::TestWithParam<Case> {
 constexpr double tolerance = 2e-8;
 
 TEST_P(FiniteGradient, OfTheInput) {
-  const Gradient g = gradient();
+  Trace<double> trace;
+  const Gradient<double> g = gradient(trace);
   for (Index i = 0; i < x.size(); ++i) {
     const auto slope = difference(x[i]);
     const auto owner = static_cast<std::size_t>(i / x.shape().size());
-    EXPECT_NEAR(g.input[i], slope[owner], tolerance * (1 + std::abs(slope[owner]))) << i;
+    EXPECT_NEAR(g.input()[i], slope[owner], tolerance * (1 + std::abs(slope[owner]))) << i;
     EXPECT_EQ(slope[1 - owner], 0.0);
   }
 }
 
 TEST_P(FiniteGradient, OfTheWeightsAndTheirKernel) {
-  const Gradient g = gradient();
+  Trace<double> trace;
+  const Gradient<double> g = gradient(trace);
   std::array<double, 4> jacobian_products{};
   const auto check = [&](double& variable, const std::array<double, 2>& expected, std::size_t l) {
     const auto slope = difference(variable);
@@ -127,30 +130,32 @@ TEST_P(FiniteGradient, OfTheWeightsAndTheirKernel) {
   };
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
     const WeightSlot& slot = architecture.slots[l];
-    const Index positions = g.slots[l].d.shape().positions();
+    const Index positions = g.slots[l].d->shape().positions();
     for (Index o = 0; o < slot.fan_out; ++o) {
       for (Index i = 0; i < slot.fan_in; ++i) {
         std::array<double, 2> expected{};
         for (Index s = 0; s < 2; ++s) {
           for (Index p = 0; p < positions; ++p) {
-            expected[static_cast<std::size_t>(s)] += slot.w_scale * g.slots[l].a.sample(s)[p * slot.fan_in + i] *
-                                                     g.slots[l].d.sample(s)[p * slot.fan_out + o];
+            expected[static_cast<std::size_t>(s)] += slot.w_scale * g.slots[l].a->sample(s)[p * slot.fan_in + i] *
+                                                     g.slots[l].d->sample(s)[p * slot.fan_out + o];
           }
         }
         check(parameters.slots[l].w[static_cast<std::size_t>(i * slot.fan_out + o)], expected, l);
       }
-      if (slot.b_std == 0.0) continue;
+      if (slot.b_scale == 0.0) continue;
       std::array<double, 2> expected{};
       for (Index s = 0; s < 2; ++s) {
         for (Index p = 0; p < positions; ++p) {
-          expected[static_cast<std::size_t>(s)] += slot.b_std * g.slots[l].d.sample(s)[p * slot.fan_out + o];
+          expected[static_cast<std::size_t>(s)] += slot.b_scale * g.slots[l].d->sample(s)[p * slot.fan_out + o];
         }
       }
       check(parameters.slots[l].b[static_cast<std::size_t>(o)], expected, l);
     }
   }
   const Matrix<double> half = empirical_ntk(architecture, g);
-  const Matrix<double> full = empirical_ntk(architecture, g, Gradient(g));
+  Trace<double> second;
+  const Gradient<double> again = gradient(second);
+  const Matrix<double> full = empirical_ntk(architecture, g, again);
   EXPECT_EQ(half(0, 1), half(1, 0));
   for (Index i = 0; i < 4; ++i) {
     const double expected = jacobian_products[static_cast<std::size_t>(i)];
@@ -159,13 +164,77 @@ TEST_P(FiniteGradient, OfTheWeightsAndTheirKernel) {
   }
 }
 
+// The change of the output along a direction of the weights: the way forward against the way back.
+TEST_P(FiniteGradient, IsTheTransposeOfTheTangent) {
+  Trace<double> trace;
+  const Gradient<double> g = gradient(trace);
+  const Parameters<double> direction = draw_parameters<double>(architecture, 12);
+  Trace<double> changes;
+  tangent(architecture, parameters, direction, trace, masks, changes);
+  for (Index s = 0; s < x.count(); ++s) {
+    double expected = 0;
+    double size = 1;
+    for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
+      const WeightSlot& slot = architecture.slots[l];
+      const auto add = [&](double term) {
+        expected += term;
+        size += std::abs(term);
+      };
+      for (Index p = 0; p < g.slots[l].d->shape().positions(); ++p) {
+        const double* a = g.slots[l].a->sample(s) + p * slot.fan_in;
+        const double* d = g.slots[l].d->sample(s) + p * slot.fan_out;
+        for (Index o = 0; o < slot.fan_out; ++o) {
+          for (Index i = 0; i < slot.fan_in; ++i) {
+            add(slot.w_scale * a[i] * d[o] * direction.slots[l].w[static_cast<std::size_t>(i * slot.fan_out + o)]);
+          }
+          if (slot.biased()) add(slot.b_scale * d[o] * direction.slots[l].b[static_cast<std::size_t>(o)]);
+        }
+      }
+    }
+    EXPECT_NEAR(changes.output().sample(s)[0], expected, tolerance * size);
+  }
+}
+
+// A pass in the memory of one with more samples, in single precision.
+TEST_P(FiniteGradient, InSinglePrecisionAndUsedMemory) {
+  const Parameters<float> single = draw_parameters<float>(architecture, 11);
+  const auto narrow = [&](const Tensor<double>& wide) {
+    Tensor<float> result(wide.count(), wide.shape());
+    for (Index i = 0; i < wide.size(); ++i) result[i] = static_cast<float>(wide[i]);
+    return result;
+  };
+  Trace<float> trace;
+  Gradient<float> g;
+  for (const Index count : {3, 2}) {
+    trace.input() = narrow(random_input(count, architecture.input, 3));
+    forward(architecture, single, masks, trace);
+    Tensor<float>& signal = g.output_signal(architecture);
+    signal.resize(count, architecture.output);
+    signal.clear();
+    for (Index i = 0; i < count; ++i) signal.sample(i)[0] = 1.0F;
+    backward(architecture, single, trace, masks, g);
+  }
+  Trace<double> wide_trace;
+  const Gradient<double> wide = gradient(wide_trace);
+  const double kinks = 2e-4;  // a few hundred roundings of 6e-8, through cubes and exponentials
+  for (Index i = 0; i < x.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(g.input()[i]), wide.input()[i], kinks * (1 + std::abs(wide.input()[i]))) << i;
+  }
+  const Matrix<float> kernel = empirical_ntk(architecture, g);
+  const Matrix<double> expected = empirical_ntk(architecture, wide);
+  for (Index i = 0; i < 4; ++i) {
+    EXPECT_NEAR(static_cast<double>(kernel.data()[i]), expected.data()[i],
+                kinks * (1 + expected(0, 0) + expected(1, 1)));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layers, FiniteGradient, ::testing::ValuesIn(cases()));
 
 TEST(EmpiricalNtk, OfNoSamples) {
   const auto architecture = Architecture::make(Network::parse("dense relu dense"), {1, 1, 3}, {.hidden = 4});
-  const auto parameters = draw_parameters(architecture, 0);
-  const Tensor none(0, {1, 1, 3});
-  const Tensor two = random_input(2, {1, 1, 3}, 1);
+  const auto parameters = draw_parameters<double>(architecture, 0);
+  const Tensor<double> none(0, {1, 1, 3});
+  const Tensor<double> two = random_input(2, {1, 1, 3}, 1);
   EXPECT_EQ(empirical_ntk(architecture, parameters, none, none).rows(), 0);
   EXPECT_EQ(empirical_ntk(architecture, parameters, two, none).cols(), 0);
   EXPECT_GT(empirical_ntk(architecture, parameters, two, two)(0, 0), 0.0);

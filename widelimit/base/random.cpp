@@ -12,6 +12,32 @@ double open_unit(std::uint32_t high, std::uint32_t low) {
   return (static_cast<double>(bits >> 11) + 0.5) * 0x1.0p-53;
 }
 
+/// Radius and angle of one draw of Box–Muller.
+struct Polar {
+  double radius;
+  double angle;
+};
+Polar polar(const std::array<std::uint32_t, 4>& word) {
+  return {std::sqrt(-2.0 * std::log(open_unit(word[0], word[1]))),
+          2.0 * std::numbers::pi * open_unit(word[2], word[3])};
+}
+
+template <typename T>
+void fill_normals(const Random& random, std::uint64_t first, std::ptrdiff_t count, double scale, T* to) {
+  std::ptrdiff_t i = 0;
+  const auto single = [&] {
+    to[i] = static_cast<T>(scale * random.normal(first + static_cast<std::uint64_t>(i)));
+    ++i;
+  };
+  if (first % 2 == 1 && count > 0) single();
+  for (; i + 1 < count; i += 2) {
+    const Polar draw = polar(random.words((first + static_cast<std::uint64_t>(i)) / 2));
+    to[i] = static_cast<T>(scale * (draw.radius * std::cos(draw.angle)));
+    to[i + 1] = static_cast<T>(scale * (draw.radius * std::sin(draw.angle)));
+  }
+  if (i < count) single();
+}
+
 }  // namespace
 
 std::array<std::uint32_t, 4> Random::words(std::uint64_t index) const {
@@ -45,10 +71,15 @@ double Random::uniform(std::uint64_t index) const {
 }
 
 double Random::normal(std::uint64_t index) const {
-  const auto word = words(index / 2);
-  const double radius = std::sqrt(-2.0 * std::log(open_unit(word[0], word[1])));
-  const double angle = 2.0 * std::numbers::pi * open_unit(word[2], word[3]);
-  return radius * (index % 2 == 0 ? std::cos(angle) : std::sin(angle));
+  const Polar draw = polar(words(index / 2));
+  return draw.radius * (index % 2 == 0 ? std::cos(draw.angle) : std::sin(draw.angle));
+}
+
+void Random::normals(std::uint64_t first, std::ptrdiff_t count, double scale, float* to) const {
+  fill_normals(*this, first, count, scale, to);
+}
+void Random::normals(std::uint64_t first, std::ptrdiff_t count, double scale, double* to) const {
+  fill_normals(*this, first, count, scale, to);
 }
 
 std::uint64_t Random::below(std::uint64_t bound, std::uint64_t index) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace widelimit {
@@ -18,6 +19,9 @@ class Random {
   [[nodiscard]] double uniform(std::uint64_t index) const;
   /// Standard normal by Box–Muller; indices 2k and 2k+1 are the two halves of one draw.
   [[nodiscard]] double normal(std::uint64_t index) const;
+  /// to[i] = scale·normal(first + i) for i < count, each draw used for both of its halves.
+  void normals(std::uint64_t first, std::ptrdiff_t count, double scale, float* to) const;
+  void normals(std::uint64_t first, std::ptrdiff_t count, double scale, double* to) const;
   /// Uniform on {0, …, bound − 1}; bound > 0.
   [[nodiscard]] std::uint64_t below(std::uint64_t bound, std::uint64_t index) const;
 

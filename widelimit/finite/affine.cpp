@@ -1,51 +1,69 @@
 #include "widelimit/finite/affine.hpp"
 
-#include "widelimit/base/error.hpp"
-
-#include <cblas.h>
-
-#include <algorithm>
-#include <limits>
+#include "widelimit/finite/gemm.hpp"
 
 namespace widelimit {
 
 namespace {
 
-blasint blas_size(Index n) {
-  if (n > std::numeric_limits<blasint>::max()) {
-    fail(Code::resource, "a product of size {} is beyond what BLAS can index; use fewer samples at a time", n);
-  }
-  return static_cast<blasint>(n);
+template <std::floating_point T>
+void weigh(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, double beta,
+           int threads) {
+  multiply({.m = a.rows(), .n = slot.fan_out, .k = slot.fan_in, .alpha = slot.w_scale, .beta = beta}, a.data(),
+           weights.w.data(), z.data(), threads);
+}
+
+template <std::floating_point T>
+void weigh_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal, Tensor<T>& a_signal,
+                  double beta, int threads) {
+  multiply({.m = z_signal.rows(),
+            .n = slot.fan_in,
+            .k = slot.fan_out,
+            .transpose_b = true,
+            .alpha = slot.w_scale,
+            .beta = beta},
+           z_signal.data(), weights.w.data(), a_signal.data(), threads);
 }
 
 }  // namespace
 
-void multiply(const Product& product, const double* a, const double* b, double* c) {
-  if (product.m == 0 || product.n == 0) return;
-  const auto lead_a = blas_size(std::max<Index>(product.transpose_a ? product.m : product.k, 1));
-  const auto lead_b = blas_size(std::max<Index>(product.transpose_b ? product.k : product.n, 1));
-  cblas_dgemm(CblasRowMajor, product.transpose_a ? CblasTrans : CblasNoTrans,
-              product.transpose_b ? CblasTrans : CblasNoTrans, blas_size(product.m), blas_size(product.n),
-              blas_size(product.k), product.alpha, a, lead_a, b, lead_b, product.beta, c, blas_size(product.n));
-}
-
-Tensor affine(const WeightSlot& slot, const Weights& weights, const Tensor& a) {
-  Tensor z(a.count(), {a.shape().height, a.shape().width, slot.fan_out});
-  multiply({.m = a.rows(), .n = slot.fan_out, .k = slot.fan_in, .alpha = slot.w_scale}, a.data(), weights.w.data(),
-           z.data());
-  if (!weights.b.empty()) {
-    for (Index i = 0; i < z.size(); ++i) {
-      z[i] += slot.b_std * weights.b[static_cast<std::size_t>(i % slot.fan_out)];
-    }
+template <std::floating_point T>
+void affine(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, int threads) {
+  z.resize(a.count(), {a.shape().height, a.shape().width, slot.fan_out});
+  weigh(slot, weights, a, z, 0.0, threads);
+  if (weights.b.empty()) return;
+  const T scale = static_cast<T>(slot.b_scale);
+  T* row = z.data();
+  for (Index i = 0; i < z.rows(); ++i, row += slot.fan_out) {
+    for (Index o = 0; o < slot.fan_out; ++o) row[o] += scale * weights.b[static_cast<std::size_t>(o)];
   }
-  return z;
 }
 
-Tensor affine_signal(const WeightSlot& slot, const Weights& weights, const Tensor& z_signal) {
-  Tensor a_signal(z_signal.count(), {z_signal.shape().height, z_signal.shape().width, slot.fan_in});
-  multiply({.m = z_signal.rows(), .n = slot.fan_in, .k = slot.fan_out, .transpose_b = true, .alpha = slot.w_scale},
-           z_signal.data(), weights.w.data(), a_signal.data());
-  return a_signal;
+template <std::floating_point T>
+void add_product(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, int threads) {
+  weigh(slot, weights, a, z, 1.0, threads);
 }
+
+template <std::floating_point T>
+void affine_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal, Tensor<T>& a_signal,
+                   int threads) {
+  a_signal.resize(z_signal.count(), {z_signal.shape().height, z_signal.shape().width, slot.fan_in});
+  weigh_signal(slot, weights, z_signal, a_signal, 0.0, threads);
+}
+
+template <std::floating_point T>
+void add_affine_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal,
+                       Tensor<T>& a_signal, int threads) {
+  weigh_signal(slot, weights, z_signal, a_signal, 1.0, threads);
+}
+
+template void affine(const WeightSlot&, const Weights<float>&, const Tensor<float>&, Tensor<float>&, int);
+template void affine(const WeightSlot&, const Weights<double>&, const Tensor<double>&, Tensor<double>&, int);
+template void add_product(const WeightSlot&, const Weights<float>&, const Tensor<float>&, Tensor<float>&, int);
+template void add_product(const WeightSlot&, const Weights<double>&, const Tensor<double>&, Tensor<double>&, int);
+template void affine_signal(const WeightSlot&, const Weights<float>&, const Tensor<float>&, Tensor<float>&, int);
+template void affine_signal(const WeightSlot&, const Weights<double>&, const Tensor<double>&, Tensor<double>&, int);
+template void add_affine_signal(const WeightSlot&, const Weights<float>&, const Tensor<float>&, Tensor<float>&, int);
+template void add_affine_signal(const WeightSlot&, const Weights<double>&, const Tensor<double>&, Tensor<double>&, int);
 
 }  // namespace widelimit

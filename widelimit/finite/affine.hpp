@@ -6,19 +6,20 @@
 
 namespace widelimit {
 
-/// C = alpha·op(A)·op(B) + beta·C on row-major blocks without gaps; C is m×n, the inner size k.
-struct Product {
-  Index m, n, k;
-  bool transpose_a = false;
-  bool transpose_b = false;
-  double alpha = 1.0;
-  double beta = 0.0;
-};
-void multiply(const Product& product, const double* a, const double* b, double* c);
+/// z = w_scale·aW + b_scale·b at every position.
+template <std::floating_point T>
+void affine(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, int threads = 1);
+/// z += w_scale·aW.
+template <std::floating_point T>
+void add_product(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, int threads = 1);
 
-/// z = w_scale·aW + b_std·b at every position.
-[[nodiscard]] Tensor affine(const WeightSlot& slot, const Weights& weights, const Tensor& a);
 /// Signal at a from the signal at z: w_scale·(∂f/∂z)Wᵀ.
-[[nodiscard]] Tensor affine_signal(const WeightSlot& slot, const Weights& weights, const Tensor& z_signal);
+template <std::floating_point T>
+void affine_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal, Tensor<T>& a_signal,
+                   int threads = 1);
+/// The same added to what is there.
+template <std::floating_point T>
+void add_affine_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal,
+                       Tensor<T>& a_signal, int threads = 1);
 
 }  // namespace widelimit

@@ -1,5 +1,6 @@
 #include "widelimit/finite/architecture.hpp"
 
+#include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/network/shape.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr Index max_width = Index{1} << 24;
 constexpr Index max_weights = Index{1} << 32;
+constexpr std::array<std::string_view, 2> parameterisation_names{"ntk", "standard"};
 
 /// Whether the number of channels a chain ends with can be chosen.
 bool chooses_width(const Layers& layers);
@@ -78,7 +80,8 @@ struct ShapeAfter {
 /// Lays stages out in order of evaluation and numbers what they own.
 class Builder {
  public:
-  explicit Builder(Index hidden) : hidden_(hidden), shape_after_{hidden} {}
+  explicit Builder(const Widths& widths)
+      : hidden_(widths.hidden), parameterisation_(widths.parameterisation), shape_after_{widths.hidden} {}
 
   /// `channels`: what the chain must end with, where something fixes it.
   std::vector<Stage> chain(const Layers& layers, Shape in, std::optional<Index> channels, const std::string& prefix) {
@@ -87,7 +90,7 @@ class Builder {
     std::vector<Stage> stages;
     for (std::size_t k = 0; k < layers.size(); ++k) {
       const Shape out = shape_after_(layers[k], in, k == chooser ? chosen : hidden_);
-      Stage stage{layers[k], fmt::format("{}{}", prefix, k + 1), in, out, 0, 0, nullptr, {}, {}};
+      Stage stage{layers[k], fmt::format("{}{}", prefix, k + 1), in, out, 0, 0, nullptr, nullptr, {}, {}};
       std::visit([&](const auto& layer) { lay_out(layer, stage); }, layers[k].value);
       stages.push_back(std::move(stage));
       in = out;
@@ -127,6 +130,7 @@ class Builder {
            fan_out);
     }
     slots.push_back({fan_in, fan_out, w_std / std::sqrt(static_cast<double>(fan_in)), b_std});
+    if (parameterisation_ == Parameterisation::standard) slots.back().absorb_scales();
     return static_cast<Index>(slots.size()) - 1;
   }
 
@@ -136,6 +140,7 @@ class Builder {
   void lay_out(const Conv& conv, Stage& stage) {
     const Index fan_in = stage.in.channels * conv.kernel.rows * conv.kernel.cols;
     stage.slot = add_slot(fan_in, stage.out.channels, conv.w_std, conv.b_std);
+    stage.windows = std::make_shared<const Windows>(stage.in, conv.kernel, conv.strides, conv.padding);
   }
   void lay_out(const Attention&, Stage& stage) {
     stage.slot = add_slot(stage.in.channels, hidden_, 1.0, 0.0);  // query and key, tied
@@ -150,17 +155,35 @@ class Builder {
     stage.branch = chain(residual.branch, stage.in, stage.out.channels, stage.place + ".branch.");
     stage.shortcut = chain(shortcut_of(residual), stage.in, stage.out.channels, stage.place + ".shortcut.");
   }
-  void lay_out(const Pool&, Stage&) {}
+  void lay_out(const Pool& pool, Stage& stage) {
+    stage.windows = std::make_shared<const Windows>(stage.in, pool.window, pool.strides, pool.padding);
+  }
   void lay_out(const GlobalPool&, Stage&) {}
   void lay_out(const Flatten&, Stage&) {}
   void lay_out(const LayerNorm&, Stage&) {}
   void lay_out(const Scale&, Stage&) {}
 
   Index hidden_;
+  Parameterisation parameterisation_;
   ShapeAfter shape_after_;
 };
 
 }  // namespace
+
+std::string_view to_string(Parameterisation parameterisation) {
+  return parameterisation_names[static_cast<std::size_t>(parameterisation)];
+}
+Parameterisation parse_parameterisation(std::string_view text) {
+  return parse_choice<Parameterisation>("parameterisation", parameterisation_names, text);
+}
+
+void WeightSlot::absorb_scales() {
+  w_start *= w_scale;
+  w_scale = 1.0;
+  if (!biased()) return;
+  b_start *= b_scale;
+  b_scale = 1.0;
+}
 
 void Widths::validate() const {
   if (hidden < 1 || hidden > max_width || outputs < 1 || outputs > max_width) {
@@ -175,7 +198,7 @@ Architecture Architecture::make(const Network& network, const Shape& input, cons
   architecture.input = effective_input(network, input);
   const auto& last = network.layers.back().value;
   const bool readout = std::holds_alternative<Dense>(last) || std::holds_alternative<Conv>(last);
-  Builder builder(widths.hidden);
+  Builder builder(widths);
   architecture.stages =
       builder.chain(network.layers, architecture.input, readout ? std::optional(widths.outputs) : std::nullopt, "");
   architecture.slots = std::move(builder.slots);

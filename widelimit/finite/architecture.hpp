@@ -1,27 +1,48 @@
 #pragma once
 
+#include "widelimit/finite/window.hpp"
 #include "widelimit/network/network.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace widelimit {
+
+/// Where the scale of a layer stands. The function at the start is the same; training is not: the gradient of a weight,
+/// and with it its step, is w_std/√fan_in times that of the standard form, so that the tangent kernel has a limit.
+enum class Parameterisation : std::uint8_t {
+  ntk,       ///< z = (w_std/√fan_in)·W a + b_std·b with W, b ~ N(0, 1)                 [mathematics §1]
+  standard,  ///< z = W a + b with W ~ N(0, w_std²/fan_in), b ~ N(0, b_std²)
+};
+[[nodiscard]] std::string_view to_string(Parameterisation parameterisation);  ///< "ntk", "standard"
+/// Error{usage} lists the choices.
+[[nodiscard]] Parameterisation parse_parameterisation(std::string_view text);
 
 /// How wide a network is made.
 struct Widths {
   Index hidden = 256;  ///< channels of every dense, conv and attention layer, and attention's query dimension
   Index outputs = 1;   ///< channels of the last layer, where that is dense or conv
+  Parameterisation parameterisation = Parameterisation::ntk;
   void validate() const;
 };
 
-/// One trained matrix W (fan_in × fan_out) with its bias: z = w_scale·aW + b_std·b.       [mathematics §1]
+/// One trained matrix W (fan_in × fan_out) with its bias: z = w_scale·aW + b_scale·b; at the start W ~ N(0, w_start²)
+/// and b ~ N(0, b_start²).                                                                [mathematics §1]
 struct WeightSlot {
   Index fan_in = 0;  ///< conv: window positions × channels
   Index fan_out = 0;
-  double w_scale = 1.0;  ///< w_std/√fan_in
-  double b_std = 0.0;
+  double w_scale = 1.0;  ///< NTK parameterisation: w_std/√fan_in
+  double b_scale = 0.0;  ///< NTK parameterisation: b_std; 0 without bias
+  double w_start = 1.0;
+  double b_start = 1.0;
+
+  [[nodiscard]] bool biased() const { return b_scale != 0.0; }
+  /// Makes w_scale·W and b_scale·b the trained variables: the standard form of this one layer.
+  void absorb_scales();
 };
 
 /// A layer of a network that has widths.
@@ -33,6 +54,7 @@ struct Stage {
   Index slot = 0;                          ///< first weight slot: dense and conv have one, attention three
   Index dropout = 0;                       ///< which dropout layer this is, in order of evaluation
   std::shared_ptr<const Function> custom;  ///< a user's activation
+  std::shared_ptr<const Windows> windows;  ///< conv, pool: what they look through
   std::vector<Stage> branch;               ///< residual
   std::vector<Stage> shortcut;             ///< residual; empty is the identity
 };

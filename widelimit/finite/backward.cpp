@@ -1,100 +1,159 @@
 #include "widelimit/finite/backward.hpp"
 
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/affine.hpp"
 #include "widelimit/finite/pooling.hpp"
-#include "widelimit/finite/window.hpp"
 
 namespace widelimit {
 
 namespace {
 
+/// Takes signals.values[k + 1] to signals.values[k], stage by stage from the last, and keeps the factors.
+template <std::floating_point T>
 class Backward {
  public:
-  Backward(const Architecture& architecture, const Parameters& parameters, const DropoutDraw& dropout)
-      : architecture_(architecture), parameters_(parameters), dropout_(dropout) {
-    factors_.resize(architecture.slots.size());
-  }
+  Backward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options,
+           Gradient<T>& gradient)
+      : architecture_(architecture), parameters_(parameters), options_(options), gradient_(gradient) {}
 
-  Tensor chain(const std::vector<Stage>& stages, const Trace& trace, Tensor signal) {
+  /// `to_input`: whether the signal at what enters the chain is wanted where that costs a product.
+  void chain(const std::vector<Stage>& stages, const Trace<T>& trace, Trace<T>& signals, bool to_input) {
     for (std::size_t k = stages.size(); k-- > 0;) {
-      signal =
-          std::visit([&](const auto& layer) { return apply(layer, stages[k], trace.values[k], trace.arms[k], signal); },
-                     stages[k].layer.value);
+      const Step step{stages[k], trace, signals, k, to_input || k > 0};
+      std::visit([&](const auto& layer) { apply(layer, step); }, stages[k].layer.value);
     }
-    return signal;
   }
-
-  std::vector<GradientFactors> take_factors() { return std::move(factors_); }
 
  private:
-  using Arms = std::vector<Trace>;
+  struct Step {
+    const Stage& stage;
+    const Trace<T>& trace;
+    Trace<T>& signals;
+    std::size_t k;
+    bool onwards;
 
-  /// Keeps the factors of a dense or conv stage and returns the signal at what its matrix multiplied.
-  Tensor weigh(const Stage& stage, const Tensor& input, const Tensor& signal) {
-    const auto slot = static_cast<std::size_t>(stage.slot);
-    factors_[slot] = {weight_input(stage, input), signal};
-    return affine_signal(architecture_.slots[slot], parameters_.slots[slot], signal);
+    [[nodiscard]] const Tensor<T>& input() const { return trace.values[k]; }
+    [[nodiscard]] const Tensor<T>& signal() const { return signals.values[k + 1]; }
+    [[nodiscard]] Tensor<T>& back() const { return signals.values[k]; }
+    [[nodiscard]] std::size_t slot() const { return static_cast<std::size_t>(stage.slot); }
+  };
+
+  void weigh(const Step& step, const Tensor<T>& multiplied, Tensor<T>& back) {
+    gradient_.slots[step.slot()] = {&multiplied, &step.signal()};
+    if (!step.onwards) return;
+    affine_signal(architecture_.slots[step.slot()], parameters_.slots[step.slot()], step.signal(), back,
+                  options_.threads);
   }
 
-  Tensor apply(const Dense&, const Stage& stage, const Tensor& input, const Arms&, const Tensor& signal) {
-    return weigh(stage, input, signal);
+  void apply(const Dense&, const Step& step) { weigh(step, step.input(), step.back()); }
+  void apply(const Conv&, const Step& step) {
+    Tensor<T>& windows = gradient_.windows[step.slot()];
+    step.stage.windows->gather(step.input(), windows, options_.threads);
+    weigh(step, windows, step.signals.windows);
+    if (!step.onwards) return;
+    step.stage.windows->scatter(step.signals.windows, step.stage.in, step.back(), options_.threads);
   }
-  Tensor apply(const Conv& conv, const Stage& stage, const Tensor& input, const Arms&, const Tensor& signal) {
-    return Windows(stage.in, conv.kernel, conv.strides, conv.padding).scatter(weigh(stage, input, signal), stage.in);
+  void apply(const Activation& activation, const Step& step) {
+    activate_signal(step.stage, activation, step.input(), step.signal(), step.back(), options_.threads);
   }
-  Tensor apply(const Activation& activation, const Stage& stage, const Tensor& input, const Arms&,
-               const Tensor& signal) {
-    return activate_signal(stage, activation, input, signal);
+  void apply(const Pool& layer, const Step& step) {
+    pool_signal(layer.pooling, *step.stage.windows, step.input(), step.signal(), step.back(), options_.threads);
   }
-  Tensor apply(const Pool& layer, const Stage&, const Tensor& input, const Arms&, const Tensor& signal) {
-    return pool_signal(layer, input, signal);
+  void apply(const GlobalPool& layer, const Step& step) {
+    global_pool_signal(layer, step.stage.in, step.signal(), step.back());
   }
-  Tensor apply(const GlobalPool& layer, const Stage& stage, const Tensor&, const Arms&, const Tensor& signal) {
-    return global_pool_signal(layer, stage.in, signal);
+  void apply(const Flatten&, const Step& step) { step.back().assign(step.signal(), step.stage.in); }
+  void apply(const LayerNorm&, const Step& step) { normalise_signal(step.input(), step.signal(), step.back()); }
+  void apply(const Dropout& layer, const Step& step) {
+    if (options_.dropout) {
+      drop(layer, step.stage.dropout, *options_.dropout, step.signal(), step.back());
+    } else {
+      step.back().assign(step.signal());
+    }
   }
-  Tensor apply(const Flatten&, const Stage& stage, const Tensor&, const Arms&, const Tensor& signal) {
-    Tensor back(signal);
-    back.reshape(stage.in);
-    return back;
+  void apply(const Scale& layer, const Step& step) { rescale(layer, step.signal(), step.back()); }
+  void apply(const Attention&, const Step& step) {
+    const AttentionWeights<T> weights = attention_weights(architecture_, parameters_, step.stage);
+    AttentionValues<T>& values = gradient_.attention[step.slot()];
+    AttentionSignals<T>& signals = gradient_.attention_signals[step.slot()];
+    attend(weights, step.input(), values, options_.threads);
+    attend_signal(weights, values, step.signal(), signals, step.back(), options_.threads);
+    gradient_.slots[step.slot()] = {&step.input(), &signals.y};
+    gradient_.slots[step.slot() + 1] = {&step.input(), &signals.v};
+    gradient_.slots[step.slot() + 2] = {&values.u, &step.signal()};
   }
-  Tensor apply(const LayerNorm&, const Stage&, const Tensor& input, const Arms&, const Tensor& signal) {
-    return normalise_signal(input, signal);
-  }
-  Tensor apply(const Dropout& layer, const Stage& stage, const Tensor&, const Arms&, const Tensor& signal) {
-    return drop(layer, stage.dropout, dropout_, signal);
-  }
-  Tensor apply(const Scale& layer, const Stage&, const Tensor&, const Arms&, const Tensor& signal) {
-    return rescale(layer, signal);
-  }
-  Tensor apply(const Attention&, const Stage& stage, const Tensor& input, const Arms&, const Tensor& signal) {
-    const AttentionWeights weights = attention_weights(architecture_, parameters_, stage);
-    AttentionValues values = attend(weights, input);
-    AttentionSignals signals = attend_signal(weights, values, signal);
-    const auto slot = static_cast<std::size_t>(stage.slot);
-    factors_[slot] = {input, std::move(signals.y)};
-    factors_[slot + 1] = {input, std::move(signals.v)};
-    factors_[slot + 2] = {std::move(values.u), signal};
-    return std::move(signals.x);
-  }
-  Tensor apply(const Residual&, const Stage& stage, const Tensor&, const Arms& arms, const Tensor& signal) {
-    Tensor sum = chain(stage.branch, arms[0], signal);
-    sum += chain(stage.shortcut, arms[1], signal);
-    return sum;
+  void apply(const Residual&, const Step& step) {
+    const std::vector<Trace<T>>& arms = step.trace.arms[step.k];
+    std::vector<Trace<T>>& signals = step.signals.arms[step.k];
+    const auto arm = [&](const std::vector<Stage>& stages, std::size_t which) {
+      signals[which].values.back().assign(step.signal());
+      chain(stages, arms[which], signals[which], true);
+    };
+    arm(step.stage.branch, 0);
+    arm(step.stage.shortcut, 1);
+    step.back().assign(signals[0].values.front());
+    step.back() += signals[1].values.front();
   }
 
   const Architecture& architecture_;
-  const Parameters& parameters_;
-  DropoutDraw dropout_;
-  std::vector<GradientFactors> factors_;
+  const Parameters<T>& parameters_;
+  const PassOptions& options_;
+  Gradient<T>& gradient_;
 };
+
+/// Room for the signals of a chain; nothing happens where it is there. Factors point into it, so it must not grow
+/// during a pass.
+template <std::floating_point T>
+void make_room(const std::vector<Stage>& stages, Trace<T>& signals) {
+  signals.values.resize(stages.size() + 1);
+  signals.arms.resize(stages.size());
+  for (std::size_t k = 0; k < stages.size(); ++k) {
+    if (!std::holds_alternative<Residual>(stages[k].layer.value)) continue;
+    signals.arms[k].resize(2);
+    make_room(stages[k].branch, signals.arms[k][0]);
+    make_room(stages[k].shortcut, signals.arms[k][1]);
+  }
+}
 
 }  // namespace
 
-Gradient backward(const Architecture& architecture, const Parameters& parameters, const Trace& trace,
-                  Tensor output_signal, const DropoutDraw& dropout) {
-  Backward pass(architecture, parameters, dropout);
-  Tensor input = pass.chain(architecture.stages, trace, std::move(output_signal));
-  return {pass.take_factors(), std::move(input)};
+template <std::floating_point T>
+Tensor<T>& Gradient<T>::output_signal(const Architecture& architecture) {
+  make_room(architecture.stages, signals);
+  return signals.values.back();
 }
+
+template <std::floating_point T>
+void backward(const Architecture& architecture, const Parameters<T>& parameters, const Trace<T>& trace,
+              const PassOptions& options, Gradient<T>& gradient) {
+  const SequentialBlas sequential;
+  const std::size_t count = architecture.slots.size();
+  gradient.slots.resize(count);
+  gradient.windows.resize(count);
+  gradient.attention.resize(count);
+  gradient.attention_signals.resize(count);
+  Backward<T>(architecture, parameters, options, gradient)
+      .chain(architecture.stages, trace, gradient.signals, options.input_signal);
+}
+
+template <std::floating_point T>
+Gradient<T> backward(const Architecture& architecture, const Parameters<T>& parameters, const Trace<T>& trace,
+                     Tensor<T> output_signal, const PassOptions& options) {
+  Gradient<T> gradient;
+  gradient.output_signal(architecture) = std::move(output_signal);
+  backward(architecture, parameters, trace, options, gradient);
+  return gradient;
+}
+
+template struct Gradient<float>;
+template struct Gradient<double>;
+template void backward(const Architecture&, const Parameters<float>&, const Trace<float>&, const PassOptions&,
+                       Gradient<float>&);
+template void backward(const Architecture&, const Parameters<double>&, const Trace<double>&, const PassOptions&,
+                       Gradient<double>&);
+template Gradient<float> backward(const Architecture&, const Parameters<float>&, const Trace<float>&, Tensor<float>,
+                                  const PassOptions&);
+template Gradient<double> backward(const Architecture&, const Parameters<double>&, const Trace<double>&, Tensor<double>,
+                                   const PassOptions&);
 
 }  // namespace widelimit

@@ -7,21 +7,46 @@
 namespace widelimit {
 
 /// The gradient of one weight slot, as the two factors it is made of. Per sample, with positions p:
-///   ∂f/∂W = w_scale·Σ_p a_p d_pᵀ,   ∂f/∂b = b_std·Σ_p d_p.
+///   ∂f/∂W = w_scale·Σ_p a_p d_pᵀ,   ∂f/∂b = b_scale·Σ_p d_p.
+/// Borrowed: `a` from the trace or the Gradient, `d` from the Gradient.
+template <std::floating_point T>
 struct GradientFactors {
-  Tensor a;  ///< N × P × fan_in: what the matrix multiplies
-  Tensor d;  ///< N × P × fan_out: signal at what it yields
+  const Tensor<T>* a = nullptr;  ///< N × P × fan_in: what the matrix multiplies
+  const Tensor<T>* d = nullptr;  ///< N × P × fan_out: signal at what it yields
 };
 
-/// Everything one pass back gives: a trainer sums the factors over samples, the empirical NTK contracts them.
+/// Everything one pass back gives: a trainer sums the factors over samples, the empirical NTK contracts them. Valid
+/// while the trace is that of the pass. Moves, since its factors point into it.
+template <std::floating_point T>
 struct Gradient {
-  std::vector<GradientFactors> slots;
-  Tensor input;  ///< ∂f/∂x
+  std::vector<GradientFactors<T>> slots;
+  Trace<T> signals;                           ///< values[k]: signal at what enters stage k
+  std::vector<Tensor<T>> windows;             ///< per slot: what a convolution's windows see
+  std::vector<AttentionValues<T>> attention;  ///< per slot
+  std::vector<AttentionSignals<T>> attention_signals;
+
+  Gradient() = default;
+  Gradient(Gradient&&) noexcept = default;
+  Gradient& operator=(Gradient&&) noexcept = default;
+  Gradient(const Gradient&) = delete;
+  Gradient& operator=(const Gradient&) = delete;
+  ~Gradient() = default;
+
+  [[nodiscard]] Index count() const { return signals.values.back().count(); }
+  /// ∂f/∂x.
+  [[nodiscard]] const Tensor<T>& input() const { return signals.values.front(); }
+  /// ∂f/∂output, to be filled before the pass.
+  [[nodiscard]] Tensor<T>& output_signal(const Architecture& architecture);
 };
 
-/// Gradient of a scalar f of the output per sample; `output_signal` is ∂f/∂output (for one scalar output: ones).
-/// `dropout` must be that of the forward pass.  As costly as two forward passes.
-[[nodiscard]] Gradient backward(const Architecture& architecture, const Parameters& parameters, const Trace& trace,
-                                Tensor output_signal, const DropoutDraw& dropout = {});
+/// Gradient of a scalar f of the output per sample; gradient.output_signal() is ∂f/∂output (for one scalar output:
+/// ones). `options.dropout` must be that of the forward pass. In the memory of the pass before.  As costly as two
+/// forward passes.
+template <std::floating_point T>
+void backward(const Architecture& architecture, const Parameters<T>& parameters, const Trace<T>& trace,
+              const PassOptions& options, Gradient<T>& gradient);
+template <std::floating_point T>
+[[nodiscard]] Gradient<T> backward(const Architecture& architecture, const Parameters<T>& parameters,
+                                   const Trace<T>& trace, Tensor<T> output_signal, const PassOptions& options = {});
 
 }  // namespace widelimit

@@ -3,18 +3,39 @@
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/finite/backward.hpp"
 
+#include <cstdint>
+#include <string_view>
+
 namespace widelimit {
 
 /// Empirical tangent kernel Θ̂(x,x') = ⟨∇f(x), ∇f(x')⟩ of a scalar output, slot by slot from the factors of the
 /// gradients and never from a Jacobian:                                                  [mathematics §3]
-///   Θ̂ = Σ_l [ w_scale²·Σ_{p,q} ⟨a_p, a'_q⟩⟨d_p, d'_q⟩ + b_std²·⟨Σ_p d_p, Σ_q d'_q⟩ ].
-/// O(n₁·n₂·P²·(fan_in + fan_out)) per slot, memory O(P·n₂·P).
-[[nodiscard]] Matrix<double> empirical_ntk(const Architecture& architecture, const Gradient& g1, const Gradient& g2);
+///   Θ̂ = Σ_l [ w_scale²·Σ_{p,q} ⟨a_p, a'_q⟩⟨d_p, d'_q⟩ + b_scale²·⟨Σ_p d_p, Σ_q d'_q⟩ ].
+/// A slot costs O(n₁·n₂·P²·(fan_in + fan_out)), or, where a convolution's matrix is smaller than that, its positions
+/// are contracted first, Σ_p a_p d_pᵀ, and it costs O((n₁ + n₂)·P·fan_in·fan_out + n₁·n₂·fan_in·fan_out).
+template <std::floating_point T>
+[[nodiscard]] Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2,
+                                      int threads = 1);
 /// One set of samples against itself: half the work, exactly symmetric.
-[[nodiscard]] Matrix<double> empirical_ntk(const Architecture& architecture, const Gradient& g);
+template <std::floating_point T>
+[[nodiscard]] Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g, int threads = 1);
 
-/// The same of a network on samples, end to end; f is output 0.
-[[nodiscard]] Matrix<double> empirical_ntk(const Architecture& architecture, const Parameters& parameters,
-                                           const Tensor& x1, const Tensor& x2);
+/// What is made of a network's K outputs.
+enum class NtkOutputs : std::uint8_t {
+  trace,  ///< mean over the outputs of Θ̂_kk, n₁ × n₂: what the infinite kernel is the limit of
+  full,   ///< all pairs: entry (i·K + k, j·K + l) is ⟨∇f_k(x_i), ∇f_l(x_j)⟩
+};
+/// "trace", "full". Error{usage} lists the choices.
+[[nodiscard]] NtkOutputs parse_ntk_outputs(std::string_view text);
+
+struct NtkOptions {
+  NtkOutputs outputs = NtkOutputs::trace;
+  int threads = 1;
+};
+
+/// The same of a network on samples, end to end, dropout off. `x2` may be `x1` itself: then half the work.
+template <std::floating_point T>
+[[nodiscard]] Matrix<T> empirical_ntk(const Architecture& architecture, const Parameters<T>& parameters,
+                                      const Tensor<T>& x1, const Tensor<T>& x2, const NtkOptions& options = {});
 
 }  // namespace widelimit

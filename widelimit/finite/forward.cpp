@@ -1,90 +1,114 @@
 #include "widelimit/finite/forward.hpp"
 
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/affine.hpp"
 #include "widelimit/finite/pooling.hpp"
-#include "widelimit/finite/window.hpp"
 
 namespace widelimit {
 
 namespace {
 
+template <std::floating_point T>
 class Forward {
  public:
-  Forward(const Architecture& architecture, const Parameters& parameters, const DropoutDraw& dropout)
-      : architecture_(architecture), parameters_(parameters), dropout_(dropout) {}
+  Forward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options)
+      : architecture_(architecture), parameters_(parameters), options_(options) {}
 
-  Trace chain(const std::vector<Stage>& stages, Tensor input) const {
-    Trace trace;
-    trace.values.push_back(std::move(input));
-    for (const Stage& stage : stages) {
-      std::vector<Trace> arms;
-      Tensor output =
-          std::visit([&](const auto& layer) { return apply(layer, stage, trace.output(), arms); }, stage.layer.value);
-      trace.values.push_back(std::move(output));
-      trace.arms.push_back(std::move(arms));
+  void chain(const std::vector<Stage>& stages, Trace<T>& trace) const {
+    trace.values.resize(stages.size() + 1);
+    trace.arms.resize(stages.size());
+    for (std::size_t k = 0; k < stages.size(); ++k) {
+      std::visit([&](const auto& layer) { apply(layer, stages[k], k, trace); }, stages[k].layer.value);
     }
-    return trace;
   }
 
  private:
-  using Arms = std::vector<Trace>;
-
-  Tensor weigh(const Stage& stage, const Tensor& input) const {
-    const auto slot = static_cast<std::size_t>(stage.slot);
-    return affine(architecture_.slots[slot], parameters_.slots[slot], weight_input(stage, input));
+  const WeightSlot& slot(const Stage& stage) const { return architecture_.slots[static_cast<std::size_t>(stage.slot)]; }
+  const Weights<T>& weights(const Stage& stage) const {
+    return parameters_.slots[static_cast<std::size_t>(stage.slot)];
   }
 
-  Tensor apply(const Dense&, const Stage& stage, const Tensor& input, Arms&) const { return weigh(stage, input); }
-  Tensor apply(const Conv&, const Stage& stage, const Tensor& input, Arms&) const { return weigh(stage, input); }
-  Tensor apply(const Activation& activation, const Stage& stage, const Tensor& input, Arms&) const {
-    return activate(stage, activation, input);
+  void apply(const Dense&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
+    affine(slot(stage), weights(stage), trace.values[k], trace.values[k + 1], options_.threads);
   }
-  Tensor apply(const Pool& layer, const Stage&, const Tensor& input, Arms&) const { return pool(layer, input); }
-  Tensor apply(const GlobalPool& layer, const Stage&, const Tensor& input, Arms&) const {
-    return global_pool(layer, input);
+  void apply(const Conv&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
+    stage.windows->gather(trace.values[k], trace.windows, options_.threads);
+    affine(slot(stage), weights(stage), trace.windows, trace.values[k + 1], options_.threads);
   }
-  Tensor apply(const Flatten&, const Stage& stage, const Tensor& input, Arms&) const {
-    Tensor output(input);
-    output.reshape(stage.out);
-    return output;
+  void apply(const Activation& activation, const Stage& stage, std::size_t k, Trace<T>& trace) const {
+    activate(stage, activation, trace.values[k], trace.values[k + 1], options_.threads);
   }
-  Tensor apply(const LayerNorm&, const Stage&, const Tensor& input, Arms&) const { return normalise(input); }
-  Tensor apply(const Dropout& layer, const Stage& stage, const Tensor& input, Arms&) const {
-    return drop(layer, stage.dropout, dropout_, input);
+  void apply(const Pool& layer, const Stage& stage, std::size_t k, Trace<T>& trace) const {
+    pool(layer.pooling, *stage.windows, trace.values[k], trace.values[k + 1], options_.threads);
   }
-  Tensor apply(const Scale& layer, const Stage&, const Tensor& input, Arms&) const { return rescale(layer, input); }
-  Tensor apply(const Attention&, const Stage& stage, const Tensor& input, Arms&) const {
-    const AttentionWeights weights = attention_weights(architecture_, parameters_, stage);
-    return affine(weights.slots[2], weights.weights[2], attend(weights, input).u);
+  void apply(const GlobalPool& layer, const Stage&, std::size_t k, Trace<T>& trace) const {
+    global_pool(layer, trace.values[k], trace.values[k + 1]);
   }
-  Tensor apply(const Residual&, const Stage& stage, const Tensor& input, Arms& arms) const {
-    arms.push_back(chain(stage.branch, input));
-    arms.push_back(chain(stage.shortcut, input));
-    Tensor sum(arms[0].output());
-    return sum += arms[1].output();
+  void apply(const Flatten&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
+    trace.values[k + 1].assign(trace.values[k], stage.out);
+  }
+  void apply(const LayerNorm&, const Stage&, std::size_t k, Trace<T>& trace) const {
+    normalise(trace.values[k], trace.values[k + 1]);
+  }
+  void apply(const Dropout& layer, const Stage& stage, std::size_t k, Trace<T>& trace) const {
+    if (options_.dropout) {
+      drop(layer, stage.dropout, *options_.dropout, trace.values[k], trace.values[k + 1]);
+    } else {
+      trace.values[k + 1].assign(trace.values[k]);
+    }
+  }
+  void apply(const Scale& layer, const Stage&, std::size_t k, Trace<T>& trace) const {
+    rescale(layer, trace.values[k], trace.values[k + 1]);
+  }
+  void apply(const Attention&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
+    const AttentionWeights<T> three = attention_weights(architecture_, parameters_, stage);
+    attend(three, trace.values[k], trace.attention, options_.threads);
+    affine(three.slots[2], three.weights[2], trace.attention.u, trace.values[k + 1], options_.threads);
+  }
+  void apply(const Residual&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
+    std::vector<Trace<T>>& arms = trace.arms[k];
+    arms.resize(2);
+    for (Trace<T>& arm : arms) arm.input().assign(trace.values[k]);
+    chain(stage.branch, arms[0]);
+    chain(stage.shortcut, arms[1]);
+    trace.values[k + 1].assign(arms[0].output());
+    trace.values[k + 1] += arms[1].output();
   }
 
   const Architecture& architecture_;
-  const Parameters& parameters_;
-  DropoutDraw dropout_;
+  const Parameters<T>& parameters_;
+  const PassOptions& options_;
 };
 
 }  // namespace
 
-Trace forward(const Architecture& architecture, const Parameters& parameters, Tensor input,
-              const DropoutDraw& dropout) {
-  return Forward(architecture, parameters, dropout).chain(architecture.stages, std::move(input));
+template <std::floating_point T>
+Tensor<T>& Trace<T>::input() {
+  if (values.empty()) values.resize(1);
+  return values.front();
 }
 
-Tensor weight_input(const Stage& stage, const Tensor& input) {
-  const auto* conv = std::get_if<Conv>(&stage.layer.value);
-  if (conv == nullptr) return input;
-  return Windows(stage.in, conv->kernel, conv->strides, conv->padding).gather(input);
+template <std::floating_point T>
+void forward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options,
+             Trace<T>& trace) {
+  const SequentialBlas sequential;
+  Forward<T>(architecture, parameters, options).chain(architecture.stages, trace);
 }
 
-AttentionWeights attention_weights(const Architecture& architecture, const Parameters& parameters, const Stage& stage) {
-  const auto first = static_cast<std::size_t>(stage.slot);
-  return {std::span(architecture.slots).subspan(first, 3), std::span(parameters.slots).subspan(first, 3)};
+template <std::floating_point T>
+Trace<T> forward(const Architecture& architecture, const Parameters<T>& parameters, Tensor<T> input,
+                 const PassOptions& options) {
+  Trace<T> trace;
+  trace.input() = std::move(input);
+  forward(architecture, parameters, options, trace);
+  return trace;
 }
+
+template struct Trace<float>;
+template struct Trace<double>;
+template void forward(const Architecture&, const Parameters<float>&, const PassOptions&, Trace<float>&);
+template void forward(const Architecture&, const Parameters<double>&, const PassOptions&, Trace<double>&);
+template Trace<float> forward(const Architecture&, const Parameters<float>&, Tensor<float>, const PassOptions&);
+template Trace<double> forward(const Architecture&, const Parameters<double>&, Tensor<double>, const PassOptions&);
 
 }  // namespace widelimit

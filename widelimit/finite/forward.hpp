@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/finite/parameters.hpp"
-#include "widelimit/finite/pointwise.hpp"
+#include "widelimit/finite/pass.hpp"
 #include "widelimit/finite/self_attention.hpp"
 #include "widelimit/finite/tensor.hpp"
 
@@ -11,22 +11,24 @@ namespace widelimit {
 
 /// The activations of one chain of stages: values[k] enters stage k, values.back() leaves the chain. Whatever else the
 /// way back needs (masks, attention weights, maxima) is a function of these and is computed again there.
+template <std::floating_point T>
 struct Trace {
-  std::vector<Tensor> values;
+  std::vector<Tensor<T>> values;
   std::vector<std::vector<Trace>> arms;  ///< per stage: branch and shortcut of a residual, else nothing
+  Tensor<T> windows;                     ///< scratch of convolutions
+  AttentionValues<T> attention;          ///< scratch of attention
 
-  [[nodiscard]] const Tensor& output() const { return values.back(); }
+  [[nodiscard]] const Tensor<T>& output() const { return values.back(); }
+  /// The input of the network, to be filled before the pass.
+  [[nodiscard]] Tensor<T>& input();
 };
 
-/// The network's activations on `input`.  O(samples · weights · positions).
-[[nodiscard]] Trace forward(const Architecture& architecture, const Parameters& parameters, Tensor input,
-                            const DropoutDraw& dropout = {});
-
-/// What the matrix of a dense or conv stage multiplies: its input, or the windows of it side by side.
-[[nodiscard]] Tensor weight_input(const Stage& stage, const Tensor& input);
-
-/// The three matrices of an attention stage.
-[[nodiscard]] AttentionWeights attention_weights(const Architecture& architecture, const Parameters& parameters,
-                                                 const Stage& stage);
+/// The network's activations on trace.input(), in the memory of the pass before.  O(samples · weights · positions).
+template <std::floating_point T>
+void forward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options,
+             Trace<T>& trace);
+template <std::floating_point T>
+[[nodiscard]] Trace<T> forward(const Architecture& architecture, const Parameters<T>& parameters, Tensor<T> input,
+                               const PassOptions& options = {});
 
 }  // namespace widelimit

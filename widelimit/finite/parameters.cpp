@@ -1,29 +1,117 @@
 #include "widelimit/finite/parameters.hpp"
 
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
+
+#include <algorithm>
+#include <numeric>
 
 namespace widelimit {
 
 namespace {
 
-std::vector<double> normals(std::uint64_t seed, std::uint64_t stream, Index count) {
+/// Numbers of one piece of work, and the fewest pieces that are worth a team.
+constexpr Index parameter_block = Index{1} << 16;
+constexpr Index team_blocks = 16;
+
+/// part(begin, end) for consecutive blocks of [0, count).
+template <typename Part>
+void for_blocks(Index count, int threads, const Part& part) {
+  const auto one = [&](Index k) { part(k * parameter_block, std::min(count, (k + 1) * parameter_block)); };
+  const Index blocks = (count + parameter_block - 1) / parameter_block;
+  if (threads > 1 && blocks >= team_blocks) {
+    parallel_for(blocks, threads, one);
+  } else {
+    for (Index k = 0; k < blocks; ++k) one(k);
+  }
+}
+
+template <std::floating_point T>
+std::vector<T> normals(std::uint64_t seed, std::uint64_t stream, Index count, double scale, int threads) {
   const Random random(seed, stream);
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = random.normal(i);
+  std::vector<T> values(static_cast<std::size_t>(count));
+  for_blocks(count, threads, [&](Index begin, Index end) {
+    random.normals(static_cast<std::uint64_t>(begin), end - begin, scale, values.data() + begin);
+  });
   return values;
+}
+
+template <std::floating_point T>
+double squared_distance(const std::vector<T>& w, const std::vector<T>& v, int threads) {
+  const Index count = std::ssize(w);
+  std::vector<double> sums(static_cast<std::size_t>((count + parameter_block - 1) / parameter_block));
+  for_blocks(count, threads, [&](Index begin, Index end) {
+    double sum = 0;
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      const double d = static_cast<double>(w[i]) - static_cast<double>(v[i]);
+      sum += d * d;
+    }
+    sums[static_cast<std::size_t>(begin / parameter_block)] = sum;
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 }  // namespace
 
-Parameters draw_parameters(const Architecture& architecture, std::uint64_t seed) {
-  Parameters parameters;
+template <std::floating_point T>
+Parameters<T> draw_parameters(const Architecture& architecture, std::uint64_t seed, int threads) {
+  Parameters<T> parameters;
   std::uint64_t stream = 0;
   for (const WeightSlot& slot : architecture.slots) {
-    parameters.slots.push_back({normals(seed, stream, slot.fan_in * slot.fan_out),
-                                slot.b_std == 0.0 ? std::vector<double>{} : normals(seed, stream + 1, slot.fan_out)});
+    parameters.slots.push_back(
+        {normals<T>(seed, stream, slot.fan_in * slot.fan_out, slot.w_start, threads),
+         slot.biased() ? normals<T>(seed, stream + 1, slot.fan_out, slot.b_start, threads) : std::vector<T>{}});
     stream += 2;
   }
   return parameters;
 }
+
+template <std::floating_point T>
+Parameters<T> zero_parameters(const Architecture& architecture) {
+  Parameters<T> parameters;
+  for (const WeightSlot& slot : architecture.slots) {
+    parameters.slots.push_back({std::vector<T>(static_cast<std::size_t>(slot.fan_in * slot.fan_out)),
+                                std::vector<T>(static_cast<std::size_t>(slot.biased() ? slot.fan_out : 0))});
+  }
+  return parameters;
+}
+
+template <std::floating_point T>
+double squared_distance(const Parameters<T>& w, const Parameters<T>& v, int threads) {
+  double sum = 0;
+  for (std::size_t l = 0; l < w.slots.size(); ++l) {
+    sum += squared_distance(w.slots[l].w, v.slots[l].w, threads) + squared_distance(w.slots[l].b, v.slots[l].b, 1);
+  }
+  return sum;
+}
+
+Index parameter_count(const Architecture& architecture) {
+  Index count = 0;
+  for (const WeightSlot& slot : architecture.slots) {
+    count += slot.fan_in * slot.fan_out + (slot.biased() ? slot.fan_out : 0);
+  }
+  return count;
+}
+
+template <std::floating_point T>
+void require_match(const Architecture& architecture, const Parameters<T>& parameters) {
+  bool matches = parameters.slots.size() == architecture.slots.size();
+  for (std::size_t l = 0; matches && l < architecture.slots.size(); ++l) {
+    const WeightSlot& slot = architecture.slots[l];
+    matches = std::ssize(parameters.slots[l].w) == slot.fan_in * slot.fan_out &&
+              std::ssize(parameters.slots[l].b) == (slot.biased() ? slot.fan_out : 0);
+  }
+  if (!matches) fail(Code::usage, "these parameters are not those of this network; give it those it was trained with");
+}
+
+template Parameters<float> draw_parameters(const Architecture&, std::uint64_t, int);
+template Parameters<double> draw_parameters(const Architecture&, std::uint64_t, int);
+template Parameters<float> zero_parameters(const Architecture&);
+template Parameters<double> zero_parameters(const Architecture&);
+template double squared_distance(const Parameters<float>&, const Parameters<float>&, int);
+template double squared_distance(const Parameters<double>&, const Parameters<double>&, int);
+template void require_match(const Architecture&, const Parameters<float>&);
+template void require_match(const Architecture&, const Parameters<double>&);
 
 }  // namespace widelimit

@@ -1,25 +1,48 @@
 #pragma once
 
+#include "widelimit/base/matrix.hpp"
 #include "widelimit/finite/architecture.hpp"
 
+#include <concepts>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 namespace widelimit {
 
-/// One trained matrix and its bias, standard normal at the start; the scales stay outside (NTK parameterisation).
+/// One trained matrix and its bias. In the NTK parameterisation standard normal at the start; the scales stay outside.
+template <std::floating_point T>
 struct Weights {
-  std::vector<double> w;  ///< fan_in × fan_out, row-major
-  std::vector<double> b;  ///< fan_out values, empty without bias
+  std::vector<T> w;  ///< fan_in × fan_out, row-major
+  std::vector<T> b;  ///< fan_out values, empty without bias
 };
 
 /// All trained numbers of a network, slot by slot.
+template <std::floating_point T>
 struct Parameters {
-  std::vector<Weights> slots;
+  std::vector<Weights<T>> slots;
 };
+/// Trained numbers whose precision is known at run time.
+using AnyParameters = std::variant<Parameters<float>, Parameters<double>>;
 
 /// Weights at initialisation: entry `index` of slot l is a pure function of (seed, l, index), so the same on any
 /// number of threads and in any order.
-[[nodiscard]] Parameters draw_parameters(const Architecture& architecture, std::uint64_t seed);
+template <std::floating_point T>
+[[nodiscard]] Parameters<T> draw_parameters(const Architecture& architecture, std::uint64_t seed, int threads = 1);
+
+/// As many zeros: a direction to move in, or the velocity of one that rests.
+template <std::floating_point T>
+[[nodiscard]] Parameters<T> zero_parameters(const Architecture& architecture);
+
+/// ‖w − v‖² over all slots, summed in double.
+template <std::floating_point T>
+[[nodiscard]] double squared_distance(const Parameters<T>& w, const Parameters<T>& v, int threads = 1);
+
+/// Number of trained numbers.
+[[nodiscard]] Index parameter_count(const Architecture& architecture);
+
+/// Error{usage} unless these are the parameters of this architecture.
+template <std::floating_point T>
+void require_match(const Architecture& architecture, const Parameters<T>& parameters);
 
 }  // namespace widelimit

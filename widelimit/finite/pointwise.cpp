@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <span>
 
 namespace widelimit {
 
@@ -14,47 +12,23 @@ namespace {
 /// Streams below this one belong to the weights.
 constexpr std::uint64_t dropout_streams = std::uint64_t{1} << 32;
 
-std::vector<double> call(const Function& function, const std::vector<double>& x) {
-  std::vector<double> y(x.size());
-  function(x, y);
-  return y;
-}
-
-std::vector<double> central_difference(const Function& function, std::span<const double> x) {
-  const double relative_step = std::cbrt(std::numeric_limits<double>::epsilon());
-  std::vector<double> above(x.begin(), x.end());
-  std::vector<double> below(x.begin(), x.end());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double step = relative_step * std::max(1.0, std::abs(x[i]));
-    above[i] += step;
-    below[i] -= step;
-  }
-  std::vector<double> slope = call(function, above);
-  const std::vector<double> lower = call(function, below);
-  for (std::size_t i = 0; i < x.size(); ++i) slope[i] = (slope[i] - lower[i]) / (above[i] - below[i]);
-  return slope;
-}
-
-std::span<const double> values_of(const Tensor& tensor) {
-  return {tensor.data(), static_cast<std::size_t>(tensor.size())};
-}
-
 /// Mean and 1/σ over the channels of one position; 1/σ is 0 where σ is.
-struct Moments {
+struct ChannelMoments {
   double mean;
   double inverse;
 };
 
-Moments moments(const double* x, Index channels) {
+template <std::floating_point T>
+ChannelMoments channel_moments(const T* x, Index channels) {
   const auto count = static_cast<double>(channels);
   double mean = 0.0;
-  for (Index c = 0; c < channels; ++c) mean += x[c] / count;
+  for (Index c = 0; c < channels; ++c) mean += static_cast<double>(x[c]) / count;
   double largest = 0.0;  // taken out before squaring, so that no scale of x overflows or vanishes
-  for (Index c = 0; c < channels; ++c) largest = std::max(largest, std::abs(x[c] - mean));
+  for (Index c = 0; c < channels; ++c) largest = std::max(largest, std::abs(static_cast<double>(x[c]) - mean));
   if (largest == 0.0) return {mean, 0.0};
   double variance = 0.0;
   for (Index c = 0; c < channels; ++c) {
-    const double part = (x[c] - mean) / largest;
+    const double part = (static_cast<double>(x[c]) - mean) / largest;
     variance += part * part / count;
   }
   return {mean, 1.0 / (largest * std::sqrt(variance))};
@@ -62,73 +36,70 @@ Moments moments(const double* x, Index channels) {
 
 }  // namespace
 
-Tensor activate(const Stage& stage, const Activation& activation, const Tensor& input) {
-  Tensor output(input.count(), input.shape());
-  if (stage.custom) {
-    (*stage.custom)(values_of(input), {output.data(), static_cast<std::size_t>(output.size())});
-  } else {
-    for (Index i = 0; i < input.size(); ++i) output[i] = evaluate(activation, input[i]);
-  }
-  return output;
-}
-
-Tensor activate_signal(const Stage& stage, const Activation& activation, const Tensor& input, const Tensor& signal) {
-  Tensor back(signal);
-  if (stage.custom) {
-    const auto slope = central_difference(*stage.custom, values_of(input));
-    for (Index i = 0; i < back.size(); ++i) back[i] *= slope[static_cast<std::size_t>(i)];
-  } else {
-    for (Index i = 0; i < back.size(); ++i) back[i] *= derivative(activation, input[i]);
-  }
-  return back;
-}
-
-Tensor normalise(const Tensor& input) {
+template <std::floating_point T>
+void normalise(const Tensor<T>& input, Tensor<T>& output) {
   const Index channels = input.shape().channels;
-  Tensor output(input.count(), input.shape());
+  output.resize(input.count(), input.shape());
   for (Index row = 0; row < input.rows(); ++row) {
-    const double* x = input.data() + row * channels;
-    const Moments m = moments(x, channels);
-    for (Index c = 0; c < channels; ++c) output[row * channels + c] = (x[c] - m.mean) * m.inverse;
+    const T* x = input.data() + row * channels;
+    const ChannelMoments m = channel_moments(x, channels);
+    for (Index c = 0; c < channels; ++c) {
+      output[row * channels + c] = static_cast<T>((static_cast<double>(x[c]) - m.mean) * m.inverse);
+    }
   }
-  return output;
 }
 
 /// With y = (x−μ)/σ: ∂f/∂x = (g − mean g − y·mean(g∘y))/σ.
-Tensor normalise_signal(const Tensor& input, const Tensor& signal) {
+template <std::floating_point T>
+void normalise_signal(const Tensor<T>& input, const Tensor<T>& signal, Tensor<T>& back) {
   const Index channels = input.shape().channels;
   const auto count = static_cast<double>(channels);
-  Tensor back(input.count(), input.shape());
+  back.resize(input.count(), input.shape());
   for (Index row = 0; row < input.rows(); ++row) {
-    const double* x = input.data() + row * channels;
-    const double* g = signal.data() + row * channels;
-    const Moments m = moments(x, channels);
+    const T* x = input.data() + row * channels;
+    const T* g = signal.data() + row * channels;
+    const ChannelMoments m = channel_moments(x, channels);
+    const double mean = m.mean;
+    const double inverse = m.inverse;
+    const auto y = [&](Index c) { return (static_cast<double>(x[c]) - mean) * inverse; };
     double mean_g = 0.0;
     double mean_gy = 0.0;
     for (Index c = 0; c < channels; ++c) {
-      mean_g += g[c] / count;
-      mean_gy += g[c] * (x[c] - m.mean) * m.inverse / count;
+      mean_g += static_cast<double>(g[c]) / count;
+      mean_gy += static_cast<double>(g[c]) * y(c) / count;
     }
     for (Index c = 0; c < channels; ++c) {
-      back[row * channels + c] = (g[c] - mean_g - (x[c] - m.mean) * m.inverse * mean_gy) * m.inverse;
+      back[row * channels + c] = static_cast<T>((static_cast<double>(g[c]) - mean_g - y(c) * mean_gy) * inverse);
     }
   }
-  return back;
 }
 
-Tensor rescale(const Scale& scale, Tensor values) {
-  for (Index i = 0; i < values.size(); ++i) values[i] *= scale.by;
-  return values;
+template <std::floating_point T>
+void rescale(const Scale& scale, const Tensor<T>& input, Tensor<T>& output) {
+  output.resize(input.count(), input.shape());
+  const auto by = static_cast<T>(scale.by);
+  for (Index i = 0; i < input.size(); ++i) output[i] = by * input[i];
 }
 
-Tensor drop(const Dropout& dropout, Index layer, const DropoutDraw& draw, Tensor values) {
+template <std::floating_point T>
+void drop(const Dropout& dropout, Index layer, const DropoutDraw& draw, const Tensor<T>& input, Tensor<T>& output) {
+  output.resize(input.count(), input.shape());
   const Random random(draw.seed, dropout_streams + static_cast<std::uint64_t>(layer));
-  const auto first = static_cast<std::uint64_t>(draw.first_sample * values.shape().size());
-  for (Index i = 0; i < values.size(); ++i) {
+  const auto first = static_cast<std::uint64_t>(draw.first_sample * input.shape().size());
+  const auto factor = static_cast<T>(1.0 / dropout.rate);
+  for (Index i = 0; i < input.size(); ++i) {
     const bool kept = random.uniform(first + static_cast<std::uint64_t>(i)) < dropout.rate;
-    values[i] = kept ? values[i] / dropout.rate : 0.0;
+    output[i] = kept ? input[i] * factor : T{0};
   }
-  return values;
 }
+
+template void normalise(const Tensor<float>&, Tensor<float>&);
+template void normalise(const Tensor<double>&, Tensor<double>&);
+template void normalise_signal(const Tensor<float>&, const Tensor<float>&, Tensor<float>&);
+template void normalise_signal(const Tensor<double>&, const Tensor<double>&, Tensor<double>&);
+template void rescale(const Scale&, const Tensor<float>&, Tensor<float>&);
+template void rescale(const Scale&, const Tensor<double>&, Tensor<double>&);
+template void drop(const Dropout&, Index, const DropoutDraw&, const Tensor<float>&, Tensor<float>&);
+template void drop(const Dropout&, Index, const DropoutDraw&, const Tensor<double>&, Tensor<double>&);
 
 }  // namespace widelimit

@@ -1,12 +1,10 @@
 #include "widelimit/finite/pooling.hpp"
 
-#include "widelimit/finite/window.hpp"
+#include "widelimit/finite/sample_team.hpp"
 
 namespace widelimit {
 
 namespace {
-
-Windows windows_of(const Pool& layer, const Shape& in) { return {in, layer.window, layer.strides, layer.padding}; }
 
 /// Visits every (input index, output index) pair of one sample that a sum over windows connects.
 template <typename Visit>
@@ -21,7 +19,8 @@ void for_each_connection(const Windows& windows, Index channels, const Visit& vi
 }
 
 /// Input index of the maximum that output (o, c) takes; a window always has a place inside.
-Index maximum(const Windows& windows, const double* sample, Index channels, Index o, Index c) {
+template <std::floating_point T>
+Index maximum(const Windows& windows, const T* sample, Index channels, Index o, Index c) {
   Index best = -1;
   for (Index k = 0; k < windows.size(); ++k) {
     const Index position = windows.input(o, k);
@@ -37,8 +36,8 @@ double pool_factor(Pooling pooling, Index size) {
 }
 
 /// visit(input index, output index) for the one place each output of a maximum comes from.
-template <typename Visit>
-void for_each_maximum(const Windows& windows, const double* sample, Index channels, const Visit& visit) {
+template <std::floating_point T, typename Visit>
+void for_each_maximum(const Windows& windows, const T* sample, Index channels, const Visit& visit) {
   for (Index o = 0; o < windows.height() * windows.width(); ++o) {
     for (Index c = 0; c < channels; ++c) {
       const Index from = maximum(windows, sample, channels, o, c);
@@ -49,55 +48,80 @@ void for_each_maximum(const Windows& windows, const double* sample, Index channe
 
 }  // namespace
 
-Tensor pool(const Pool& layer, const Tensor& input) {
-  const Windows windows = windows_of(layer, input.shape());
+template <std::floating_point T>
+void pool(Pooling pooling, const Windows& windows, const Tensor<T>& input, Tensor<T>& output, int threads) {
+  pool_tangent(pooling, windows, input, input, output, threads);
+}
+
+template <std::floating_point T>
+void pool_tangent(Pooling pooling, const Windows& windows, const Tensor<T>& input, const Tensor<T>& change,
+                  Tensor<T>& output, int threads) {
   const Index channels = input.shape().channels;
-  const double factor = pool_factor(layer.pooling, windows.size());
-  Tensor output(input.count(), {windows.height(), windows.width(), channels});
-  for (Index n = 0; n < input.count(); ++n) {
-    const double* from = input.sample(n);
-    double* to = output.sample(n);
-    if (layer.pooling == Pooling::max) {
-      for_each_maximum(windows, from, channels, [&](Index i, Index o) { to[o] = from[i]; });
+  const auto factor = static_cast<T>(pool_factor(pooling, windows.size()));
+  output.resize(input.count(), {windows.height(), windows.width(), channels});
+  output.clear();
+  for_each_sample(input.count(), input.size(), threads, [&](Index n) {
+    const T* from = change.sample(n);
+    T* to = output.sample(n);
+    if (pooling == Pooling::max) {
+      for_each_maximum(windows, input.sample(n), channels, [&](Index i, Index o) { to[o] = from[i]; });
     } else {
       for_each_connection(windows, channels, [&](Index i, Index o) { to[o] += factor * from[i]; });
     }
-  }
-  return output;
+  });
 }
 
-Tensor pool_signal(const Pool& layer, const Tensor& input, const Tensor& signal) {
-  const Windows windows = windows_of(layer, input.shape());
+template <std::floating_point T>
+void pool_signal(Pooling pooling, const Windows& windows, const Tensor<T>& input, const Tensor<T>& signal,
+                 Tensor<T>& back, int threads) {
   const Index channels = input.shape().channels;
-  const double factor = pool_factor(layer.pooling, windows.size());
-  Tensor back(input.count(), input.shape());
-  for (Index n = 0; n < input.count(); ++n) {
-    const double* from = signal.sample(n);
-    double* to = back.sample(n);
-    if (layer.pooling == Pooling::max) {
+  const auto factor = static_cast<T>(pool_factor(pooling, windows.size()));
+  back.resize(input.count(), input.shape());
+  back.clear();
+  for_each_sample(input.count(), input.size(), threads, [&](Index n) {
+    const T* from = signal.sample(n);
+    T* to = back.sample(n);
+    if (pooling == Pooling::max) {
       for_each_maximum(windows, input.sample(n), channels, [&](Index i, Index o) { to[i] += from[o]; });
     } else {
       for_each_connection(windows, channels, [&](Index i, Index o) { to[i] += factor * from[o]; });
     }
-  }
-  return back;
+  });
 }
 
-Tensor global_pool(const GlobalPool& layer, const Tensor& input) {
+template <std::floating_point T>
+void global_pool(const GlobalPool& layer, const Tensor<T>& input, Tensor<T>& output) {
   const Index channels = input.shape().channels;
-  const double factor = pool_factor(layer.pooling, input.shape().positions());
-  Tensor output(input.count(), {1, 1, channels});
-  for (Index i = 0; i < input.size(); ++i) {
-    output[i / input.shape().size() * channels + i % channels] += factor * input[i];
+  const auto factor = static_cast<T>(pool_factor(layer.pooling, input.shape().positions()));
+  output.resize(input.count(), {1, 1, channels});
+  output.clear();
+  for (Index row = 0; row < input.rows(); ++row) {
+    const T* from = input.data() + row * channels;
+    T* to = output.sample(row / input.shape().positions());
+    for (Index c = 0; c < channels; ++c) to[c] += factor * from[c];
   }
-  return output;
 }
 
-Tensor global_pool_signal(const GlobalPool& layer, const Shape& in, const Tensor& signal) {
-  const double factor = pool_factor(layer.pooling, in.positions());
-  Tensor back(signal.count(), in);
-  for (Index i = 0; i < back.size(); ++i) back[i] = factor * signal[i / in.size() * in.channels + i % in.channels];
-  return back;
+template <std::floating_point T>
+void global_pool_signal(const GlobalPool& layer, const Shape& in, const Tensor<T>& signal, Tensor<T>& back) {
+  const auto factor = static_cast<T>(pool_factor(layer.pooling, in.positions()));
+  back.resize(signal.count(), in);
+  for (Index row = 0; row < back.rows(); ++row) {
+    const T* from = signal.sample(row / in.positions());
+    T* to = back.data() + row * in.channels;
+    for (Index c = 0; c < in.channels; ++c) to[c] = factor * from[c];
+  }
 }
+
+template void pool(Pooling, const Windows&, const Tensor<float>&, Tensor<float>&, int);
+template void pool(Pooling, const Windows&, const Tensor<double>&, Tensor<double>&, int);
+template void pool_signal(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&, int);
+template void pool_signal(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&, int);
+template void pool_tangent(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&, int);
+template void pool_tangent(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&, int);
+template void global_pool(const GlobalPool&, const Tensor<float>&, Tensor<float>&);
+template void global_pool(const GlobalPool&, const Tensor<double>&, Tensor<double>&);
+template void global_pool_signal(const GlobalPool&, const Shape&, const Tensor<float>&, Tensor<float>&);
+template void global_pool_signal(const GlobalPool&, const Shape&, const Tensor<double>&, Tensor<double>&);
 
 }  // namespace widelimit

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace widelimit {
@@ -21,16 +22,30 @@ std::size_t checked_size(Index count, const Shape& shape) {
 
 }  // namespace
 
-Tensor::Tensor(Index count, const Shape& shape) : count_(count), shape_(shape), values_(checked_size(count, shape)) {}
-
-void Tensor::reshape(const Shape& shape) {
-  if (shape.size() != shape_.size()) {
-    fail(Code::input, "values of shape {} cannot be read with shape {}", to_string(shape_), to_string(shape));
-  }
+template <std::floating_point T>
+void Tensor<T>::resize(Index count, const Shape& shape) {
+  values_.resize(checked_size(count, shape));
+  count_ = count;
   shape_ = shape;
 }
 
-Tensor& Tensor::operator+=(const Tensor& other) {
+template <std::floating_point T>
+void Tensor<T>::clear() {
+  std::fill(values_.begin(), values_.end(), T{0});
+}
+
+template <std::floating_point T>
+void Tensor<T>::assign(const Tensor& other, const Shape& shape) {
+  if (shape.size() != other.shape_.size()) {
+    fail(Code::input, "values of shape {} cannot be read with shape {}", to_string(other.shape_), to_string(shape));
+  }
+  values_.assign(other.values_.begin(), other.values_.end());
+  count_ = other.count_;
+  shape_ = shape;
+}
+
+template <std::floating_point T>
+Tensor<T>& Tensor<T>::operator+=(const Tensor& other) {
   if (count_ != other.count_ || shape_ != other.shape_) {
     fail(Code::input, "activations of shape {} and {} cannot be added", to_string(shape_), to_string(other.shape_));
   }
@@ -38,16 +53,17 @@ Tensor& Tensor::operator+=(const Tensor& other) {
   return *this;
 }
 
-Tensor read_samples(const SampleView& samples, const Shape& shape) {
+template <std::floating_point T>
+Tensor<T> read_samples(const SampleView& samples, const Shape& shape) {
   return std::visit(
       [&](const auto& view) {
         if (view.cols != shape.size()) {
           fail(Code::input, "samples of {} values cannot be read with shape {}", view.cols, to_string(shape));
         }
-        Tensor tensor(view.rows, shape);
+        Tensor<T> tensor(view.rows, shape);
         for (Index i = 0; i < view.rows; ++i) {
           for (Index k = 0; k < view.cols; ++k) {
-            const auto value = static_cast<double>(view(i, k));
+            const auto value = static_cast<T>(view(i, k));
             if (!std::isfinite(value)) fail(Code::input, "value {} of sample {} is not finite", k, i);
             tensor.sample(i)[k] = value;
           }
@@ -56,5 +72,10 @@ Tensor read_samples(const SampleView& samples, const Shape& shape) {
       },
       samples.values);
 }
+
+template class Tensor<float>;
+template class Tensor<double>;
+template Tensor<float> read_samples(const SampleView& samples, const Shape& shape);
+template Tensor<double> read_samples(const SampleView& samples, const Shape& shape);
 
 }  // namespace widelimit

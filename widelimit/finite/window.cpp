@@ -1,5 +1,7 @@
 #include "widelimit/finite/window.hpp"
 
+#include "widelimit/base/error.hpp"
+#include "widelimit/finite/sample_team.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
@@ -23,6 +25,11 @@ Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, P
   const Windowing cols = windowing(in.width, window.cols, strides.cols, padding);
   height_ = rows.count;
   width_ = cols.count;
+  constexpr Index most_places = Index{1} << 30;
+  if (height_ * width_ > most_places / size_) {
+    fail(Code::resource, "{} windows of {} places do not fit in memory; choose a smaller window", height_ * width_,
+         size_);
+  }
   positions_.reserve(static_cast<std::size_t>(height_ * width_ * size_));
   for (Index i = 0; i < height_; ++i) {
     for (Index j = 0; j < width_; ++j) {
@@ -37,32 +44,42 @@ Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, P
   }
 }
 
-Tensor Windows::gather(const Tensor& input) const {
+template <std::floating_point T>
+void Windows::gather(const Tensor<T>& input, Tensor<T>& patches, int threads) const {
   const Index channels = input.shape().channels;
-  Tensor patches(input.count(), {height_, width_, size_ * channels});
-  for (Index n = 0; n < input.count(); ++n) {
-    double* to = patches.sample(n);
-    for (const Index position : positions_) {
-      if (position >= 0) std::copy_n(input.sample(n) + position * channels, channels, to);
-      to += channels;
-    }
-  }
-  return patches;
-}
-
-Tensor Windows::scatter(const Tensor& patches, const Shape& in) const {
-  Tensor sum(patches.count(), in);
-  for (Index n = 0; n < patches.count(); ++n) {
-    const double* from = patches.sample(n);
+  patches.resize(input.count(), {height_, width_, size_ * channels});
+  for_each_sample(input.count(), patches.size(), threads, [&](Index n) {
+    T* to = patches.sample(n);
     for (const Index position : positions_) {
       if (position >= 0) {
-        double* to = sum.sample(n) + position * in.channels;
+        std::copy_n(input.sample(n) + position * channels, channels, to);
+      } else {
+        std::fill_n(to, channels, T{0});
+      }
+      to += channels;
+    }
+  });
+}
+
+template <std::floating_point T>
+void Windows::scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum, int threads) const {
+  sum.resize(patches.count(), in);
+  sum.clear();
+  for_each_sample(patches.count(), patches.size(), threads, [&](Index n) {
+    const T* from = patches.sample(n);
+    for (const Index position : positions_) {
+      if (position >= 0) {
+        T* to = sum.sample(n) + position * in.channels;
         for (Index c = 0; c < in.channels; ++c) to[c] += from[c];
       }
       from += in.channels;
     }
-  }
-  return sum;
+  });
 }
+
+template void Windows::gather(const Tensor<float>&, Tensor<float>&, int) const;
+template void Windows::gather(const Tensor<double>&, Tensor<double>&, int) const;
+template void Windows::scatter(const Tensor<float>&, const Shape&, Tensor<float>&, int) const;
+template void Windows::scatter(const Tensor<double>&, const Shape&, Tensor<double>&, int) const;
 
 }  // namespace widelimit

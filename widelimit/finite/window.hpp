@@ -21,9 +21,11 @@ class Windows {
   }
 
   /// What every window sees, side by side, zeros over the edge (im2col): N × outputs × (window size · channels).
-  [[nodiscard]] Tensor gather(const Tensor& input) const;
-  /// The transpose of gather: adds every place of every window onto the position it was read from.
-  [[nodiscard]] Tensor scatter(const Tensor& patches, const Shape& in) const;
+  template <std::floating_point T>
+  void gather(const Tensor<T>& input, Tensor<T>& patches, int threads = 1) const;
+  /// The transpose of gather: adds every place of every window onto the position of `in` it was read from.
+  template <std::floating_point T>
+  void scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum, int threads = 1) const;
 
  private:
   Index height_;

@@ -3,8 +3,8 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/affine.hpp"
 #include "widelimit/finite/empirical_ntk.hpp"
+#include "widelimit/finite/gemm.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ constexpr std::uint64_t draw_stream = ~std::uint64_t{1};
 
 struct Problem {
   Architecture architecture;
-  Tensor x1;
-  Tensor x2;
+  Tensor<double> x1;
+  Tensor<double> x2;
   bool symmetric;  ///< x2 is x1: then samples share their dropout masks, as in a symmetric Gram matrix
   bool ntk;
 };
@@ -45,13 +45,13 @@ bool same_samples(const SampleView& x1, const SampleView& x2) {
 
 /// E[f f'] given all but the readout: where the network ends in a dense layer, the expectation over its weights is
 /// w²⟨a,a'⟩/C + b²; elsewhere the mean of f_k f'_k over the output channels.
-Matrix<double> output_covariance(const Architecture& architecture, const Trace& t1, const Trace& t2) {
+Matrix<double> output_covariance(const Architecture& architecture, const Trace<double>& t1, const Trace<double>& t2) {
   const bool dense = architecture.ends_in_dense();
-  const auto representation = [&](const Trace& trace) -> const Tensor& {
+  const auto representation = [&](const Trace<double>& trace) -> const Tensor<double>& {
     return dense ? trace.values[trace.values.size() - 2] : trace.output();
   };
-  const Tensor& a1 = representation(t1);
-  const Tensor& a2 = representation(t2);
+  const Tensor<double>& a1 = representation(t1);
+  const Tensor<double>& a2 = representation(t2);
   const WeightSlot mean{.fan_in = 0, .fan_out = 0, .w_scale = 1.0 / std::sqrt(static_cast<double>(a1.shape().size()))};
   const WeightSlot& readout = dense ? architecture.slots.back() : mean;
   Matrix<double> covariance(a1.count(), a2.count());
@@ -62,16 +62,16 @@ Matrix<double> output_covariance(const Architecture& architecture, const Trace& 
             .alpha = readout.w_scale * readout.w_scale},
            a1.data(), a2.data(), covariance.data());
   for (Index i = 0; i < covariance.rows() * covariance.cols(); ++i) {
-    covariance.data()[i] += readout.b_std * readout.b_std;
+    covariance.data()[i] += readout.b_scale * readout.b_scale;
   }
   return covariance;
 }
 
 /// Signal of the scalar Σ_k s_k f_k/√K with random signs s: over the draws its tangent kernel averages to the mean of
 /// those of the K outputs.
-Tensor probe_signal(Index count, const Shape& output, std::uint64_t seed) {
+Tensor<double> probe_signal(Index count, const Shape& output, std::uint64_t seed) {
   const Random random(seed, probe_stream);
-  Tensor signal(count, output);
+  Tensor<double> signal(count, output);
   const double scale = 1.0 / std::sqrt(static_cast<double>(output.size()));
   for (Index k = 0; k < output.size(); ++k) {
     const double sign = (random.bits(static_cast<std::uint64_t>(k)) & 1U) != 0 ? scale : -scale;
@@ -82,19 +82,19 @@ Tensor probe_signal(Index count, const Shape& output, std::uint64_t seed) {
 
 Estimate estimate(const Problem& problem, std::uint64_t seed) {
   const Architecture& architecture = problem.architecture;
-  const Parameters parameters = draw_parameters(architecture, seed);
-  const DropoutDraw masks1{seed, 0};
-  const DropoutDraw masks2{seed, problem.x1.count()};
-  const Trace t1 = forward(architecture, parameters, problem.x1, masks1);
-  const Trace t2 = problem.symmetric ? Trace{} : forward(architecture, parameters, problem.x2, masks2);
+  const Parameters<double> parameters = draw_parameters<double>(architecture, seed);
+  const PassOptions masks1{.dropout = DropoutDraw{seed, 0}};
+  const PassOptions masks2{.dropout = DropoutDraw{seed, problem.x1.count()}};
+  const Trace<double> t1 = forward(architecture, parameters, problem.x1, masks1);
+  const Trace<double> t2 = problem.symmetric ? Trace<double>{} : forward(architecture, parameters, problem.x2, masks2);
   Estimate result;
   result.nngp = output_covariance(architecture, t1, problem.symmetric ? t1 : t2);
   if (!problem.ntk) return result;
-  const auto gradient = [&](const Trace& trace, const DropoutDraw& masks) {
-    Tensor signal = probe_signal(trace.output().count(), architecture.output, seed);
+  const auto gradient = [&](const Trace<double>& trace, const PassOptions& masks) {
+    Tensor<double> signal = probe_signal(trace.output().count(), architecture.output, seed);
     return backward(architecture, parameters, trace, std::move(signal), masks);
   };
-  const Gradient g1 = gradient(t1, masks1);
+  const Gradient<double> g1 = gradient(t1, masks1);
   result.ntk =
       problem.symmetric ? empirical_ntk(architecture, g1) : empirical_ntk(architecture, g1, gradient(t2, masks2));
   return result;
@@ -179,7 +179,8 @@ MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, co
   try {
     const Shape input = effective_input(network, x1.shape);
     const Problem problem{Architecture::make(network, x1.shape, {.hidden = options.width, .outputs = 1}),
-                          read_samples(x1, input), read_samples(x2, input), same_samples(x1, x2), options.ntk};
+                          read_samples<double>(x1, input), read_samples<double>(x2, input), same_samples(x1, x2),
+                          options.ntk};
     return average(problem, options);
   } catch (const std::bad_alloc&) {
     fail(Code::resource, "random networks of width {} on {} + {} samples do not fit in memory; reduce width or threads",

@@ -1,12 +1,10 @@
 #include "widelimit/machine/model_file.hpp"
 
-#include "widelimit/base/checksum.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/hdf5.hpp"
+#include "widelimit/data/sealed_file.hpp"
 #include "widelimit/network/text.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <array>
 
@@ -14,22 +12,16 @@ namespace widelimit {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr std::string_view format_name = "widelimit model";
+constexpr SealedFormat model_form{.name = "widelimit model",
+                                  .number = model_format,
+                                  .key = "model",
+                                  .article = "a model",
+                                  .writer = "`widelimit fit --out` writes one"};
 /// In the order in which the checksum takes them.
-constexpr std::array<const char*, 6> array_names{"support", "alpha", "bias", "shift", "scale", "calibration"};
-
-std::string printed(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-template <typename T>
-std::uint64_t add_checksum(const T* numbers, Index rows, Index cols, std::uint64_t seed) {
-  const std::array<std::int64_t, 3> description{sizeof(T), rows, cols};
-  seed = checksum(std::as_bytes(std::span(description)), seed);
-  return checksum(std::as_bytes(std::span(numbers, static_cast<std::size_t>(rows * cols))), seed);
+const std::array<std::string, 6>& array_names() {
+  static const std::array<std::string, 6> names{"support", "alpha", "bias", "shift", "scale", "calibration"};
+  return names;
 }
-
-std::string checksum_text(std::uint64_t sum) { return fmt::format("{:016x}", sum); }
 
 /// The numbers of a model as arrays of a file; borrows them.
 class ModelArrays {
@@ -48,13 +40,6 @@ class ModelArrays {
   }
 
   [[nodiscard]] const std::vector<NamedArray>& arrays() const { return arrays_; }
-  [[nodiscard]] std::uint64_t checksum_after(std::uint64_t seed) const {
-    for (const NamedArray& array : arrays_) {
-      seed = std::visit([&](const auto& view) { return add_checksum(view.data, view.rows, view.cols, seed); },
-                        array.values);
-    }
-    return seed;
-  }
 
  private:
   template <typename T>
@@ -66,8 +51,8 @@ class ModelArrays {
   std::vector<double> calibration_;
 };
 
-Json description(const Model& model) {
-  Json json;
+Description description(const Model& model) {
+  Description json;
   json["version"] = model.version.empty() ? std::string(version()) : model.version;
   if (const auto* network = std::get_if<Network>(&model.kernel)) {
     json["network"] = network->to_text();
@@ -89,43 +74,7 @@ Json description(const Model& model) {
   return json;
 }
 
-/// The arrays of a file, each once, of the form a model has.
-class FileArrays {
- public:
-  explicit FileArrays(ArrayFile& file) : file_(file) {
-    for (const char* name : array_names) {
-      const auto found = file.arrays.find(name);
-      if (found == file.arrays.end()) fail(Code::input, "array '{}' is missing", name);
-      if (!found->second.texts.empty() || found->second.dims.size() != 2) {
-        fail(Code::input, "array '{}' is not a matrix of numbers", name);
-      }
-    }
-  }
-
-  [[nodiscard]] std::uint64_t checksum_after(std::uint64_t seed) const {
-    for (const char* name : array_names) {
-      seed = std::visit([&](const auto& m) { return add_checksum(m.data(), m.rows(), m.cols(), seed); },
-                        file_.arrays.at(name).values);
-    }
-    return seed;
-  }
-  [[nodiscard]] AnyMatrix take(const char* name) { return std::move(file_.arrays.at(name).values); }
-  [[nodiscard]] Matrix<double> take_doubles(const char* name) {
-    auto* matrix = std::get_if<Matrix<double>>(&file_.arrays.at(name).values);
-    if (matrix == nullptr) fail(Code::input, "array '{}' is not of float64", name);
-    return std::move(*matrix);
-  }
-  [[nodiscard]] std::vector<double> take_column(const char* name) {
-    const Matrix<double> matrix = take_doubles(name);
-    if (matrix.cols() != 1) fail(Code::input, "array '{}' has {} columns instead of one", name, matrix.cols());
-    return {matrix.data(), matrix.data() + matrix.rows()};
-  }
-
- private:
-  ArrayFile& file_;
-};
-
-void describe(Model& model, const Json& json) {
+void describe(Model& model, const Description& json) {
   if (json.contains("network")) {
     model.kernel = Network{read_text(json.at("network").get<std::string>())};
     const auto kind = json.at("kind").get<std::string>();
@@ -148,7 +97,7 @@ void describe(Model& model, const Json& json) {
   model.record = json.at("record").get<std::string>();
 }
 
-void fill(Model& model, const Json& json, FileArrays& arrays) {
+void fill(Model& model, const Description& json, SealedFile& arrays) {
   model.support = arrays.take("support");
   model.alpha = arrays.take_doubles("alpha");
   model.bias = arrays.take_column("bias");
@@ -165,48 +114,15 @@ void fill(Model& model, const Json& json, FileArrays& arrays) {
   }
 }
 
-Json parsed_settings(const std::string& settings) {
-  // Deeper levels, which no model has, are left out before anything recurses into them.
-  constexpr int deepest = 4;
-  const auto shallow = [](int depth, Json::parse_event_t, const Json&) { return depth <= deepest; };
-  const Json json = Json::parse(settings, shallow, false);
-  if (!json.is_object() || !json.contains("format") || json["format"] != format_name) {
-    fail(Code::input, "it is not a model of widelimit; `widelimit fit --out` writes one");
-  }
-  const Json& number = json.at("format_number");
-  if (!number.is_number_integer() || number.get<std::int64_t>() < 1) fail(Code::input, "its format number is damaged");
-  if (number.get<std::int64_t>() > model_format) {
-    fail(Code::input, "it has format {}, made by a later widelimit; this one reads up to format {}: upgrade",
-         number.get<std::int64_t>(), model_format);
-  }
-  return json;
-}
-
-Model model_from(ArrayFile& file) {
-  const Json settings = parsed_settings(file.settings);
-  const Json& json = settings.at("model");
-  FileArrays arrays(file);
-  const std::uint64_t sum = arrays.checksum_after(checksum(as_bytes(printed(json))));
-  if (settings.at("checksum").get<std::string>() != checksum_text(sum)) {
-    fail(Code::input,
-         "its checksum does not fit: it was damaged or changed; fit the model again or fetch another copy");
-  }
-  Model model;
-  describe(model, json);
-  fill(model, json, arrays);
-  model.validate();
-  return model;
-}
-
-/// Every Error of reading as one of the file; JSON without a field it needs is damaged.
 Model checked_model(ArrayFile file, const std::string& source) {
-  try {
-    return model_from(file);
-  } catch (const Error& error) {
-    fail(Code::input, "{}: {}", source, error.what());
-  } catch (const Json::exception& error) {
-    fail(Code::input, "{}: the description of the model is damaged ({})", source, error.what());
-  }
+  Model model;
+  reading_sealed(source, model_form, [&] {
+    SealedFile sealed(std::move(file), model_form, array_names());
+    describe(model, sealed.description());
+    fill(model, sealed.description(), sealed);
+    model.validate();
+  });
+  return model;
 }
 
 }  // namespace
@@ -214,14 +130,7 @@ Model checked_model(ArrayFile file, const std::string& source) {
 void save_model(const std::filesystem::path& path, const Model& model) {
   model.validate();
   const ModelArrays arrays(model);
-  Json settings;
-  settings["format"] = format_name;
-  settings["format_number"] = model_format;
-  // As a reader will see it: what is not UTF-8 has been replaced.
-  const Json json = Json::parse(printed(description(model)));
-  settings["checksum"] = checksum_text(arrays.checksum_after(checksum(as_bytes(printed(json)))));
-  settings["model"] = json;
-  write_hdf5(path, arrays.arrays(), printed(settings));
+  write_sealed(path, model_form, description(model), arrays.arrays());
 }
 
 Model load_model(const std::filesystem::path& path) { return checked_model(read_hdf5_arrays(path), path.string()); }

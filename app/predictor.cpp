@@ -1,0 +1,59 @@
+#include "app/predictor.hpp"
+
+#include "widelimit/machine/probability.hpp"
+
+#include <cmath>
+
+namespace widelimit::app {
+
+std::string Predictor::name() const {
+  return model ? std::string(to_string(model->machine))
+               : fmt::format("network of width {}", network->trained.widths.hidden);
+}
+
+Precision Predictor::precision() const { return model ? model->precision : network->trained.precision(); }
+
+Predictor load_predictor(const std::string& path, int threads) {
+  Predictor predictor;
+  if (holds_network(path)) {
+    predictor.network = load_network(path, threads);
+    predictor.classes = predictor.network->classes;
+    const bool single = predictor.network->trained.architecture.output.size() == 1;
+    if (!predictor.classes.empty()) predictor.scheme = single ? Scheme::sign : Scheme::one_hot;
+  } else {
+    predictor.model = load_model(path);
+    predictor.classes = predictor.model->classes;
+    predictor.scheme = predictor.model->scheme;
+  }
+  return predictor;
+}
+
+namespace {
+
+Said say_as_machine(const Model& model, const Dataset& data, const Backend& backend, const PredictOptions& how) {
+  Said said;
+  if (model.posterior) {
+    Posterior posterior = predict_posterior(model, data.view(), backend, how);
+    said.decisions = std::move(posterior.mean);
+    for (const double variance : posterior.variance) said.deviation.push_back(std::sqrt(variance));
+  } else {
+    said.decisions = predict_decisions(model, data.view(), backend, how);
+  }
+  if (has_probabilities(model.machine, model.calibration)) {
+    said.probabilities =
+        class_probabilities(model.machine, model.scheme, std::ssize(model.classes), model.calibration, said.decisions);
+  }
+  return said;
+}
+
+}  // namespace
+
+Said say(const Predictor& predictor, Dataset& data, const Backend& backend, const PredictOptions& how) {
+  if (predictor.model) return say_as_machine(*predictor.model, data, backend, how);
+  if (predictor.network->scaling) predictor.network->scaling->apply(data);
+  Said said;
+  said.decisions = predict_outputs(predictor.network->trained, data.view(), how.threads, how.progress);
+  return said;
+}
+
+}  // namespace widelimit::app

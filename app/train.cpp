@@ -1,0 +1,152 @@
+#include "app/interrupt.hpp"
+#include "app/outcome.hpp"
+#include "app/program.hpp"
+#include "app/progress_bar.hpp"
+#include "app/train_options.hpp"
+#include "app/train_page.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/version.hpp"
+#include "widelimit/data/file.hpp"
+#include "widelimit/finite/network_file.hpp"
+#include "widelimit/finite/targets.hpp"
+
+namespace widelimit::app {
+
+namespace {
+
+/// What the network is to give for these samples: ±1 or one output a class, or the numbers themselves.
+Matrix<double> network_targets(const Dataset& data, const std::vector<std::string>& classes, const Loss& loss) {
+  if (!data.labels.empty()) return class_targets(data.labels, std::ssize(classes), loss);
+  if (data.targets.empty()) {
+    fail(Code::input, "{} has no labels; training needs them (--label names their column)", data.name);
+  }
+  Matrix<double> targets(data.count(), 1);
+  std::copy(data.targets.begin(), data.targets.end(), targets.data());
+  return targets;
+}
+
+TrainedNetwork train_on(const TrainTest& data, const Network& network, const TrainOptions& options) {
+  const Matrix<double> y = network_targets(data.train, data.train.class_names, options.loss);
+  TrainData given{data.train.view(), y.view()};
+  Matrix<double> test_y;
+  if (data.test) {
+    given.test = data.test->view();
+    if (!data.test->labels.empty() || !data.test->targets.empty()) {
+      test_y = network_targets(*data.test, data.train.class_names, options.loss);
+      given.test_y = test_y.view();
+    }
+  }
+  return widelimit::train(network, given, options);
+}
+
+nlohmann::ordered_json training_json(const TrainedNetwork& trained) {
+  const TrainSummary& summary = trained.summary;
+  const TrainingRecord& record = trained.record;
+  nlohmann::ordered_json json{{"ending", text(summary.ending)}};
+  if (!summary.message.empty()) json["message"] = summary.message;
+  json["weights"] = summary.weights;
+  json["steps"] = summary.steps;
+  json["time"] = summary.time;
+  json["loss"] = record.loss.back();
+  json["objective"] = record.objective.back();
+  json["distance"] = record.distance.back();
+  if (!record.accuracy.empty()) json["accuracy"] = record.accuracy.back();
+  if (!record.test_loss.empty()) json["test_loss"] = record.test_loss.back();
+  if (!record.test_accuracy.empty()) json["test_accuracy"] = record.test_accuracy.back();
+  nlohmann::ordered_json curve{{"steps", record.steps},
+                               {"times", record.times},
+                               {"loss", record.loss},
+                               {"objective", record.objective},
+                               {"distance", record.distance}};
+  if (!record.accuracy.empty()) curve["accuracy"] = record.accuracy;
+  if (!record.test_loss.empty()) curve["test_loss"] = record.test_loss;
+  if (!record.test_accuracy.empty()) curve["test_accuracy"] = record.test_accuracy;
+  json["record"] = std::move(curve);
+  return json;
+}
+
+/// Some ten rows of the record.
+Table training_table(const TrainingRecord& record) {
+  constexpr Index most_rows = 11;
+  Table table{.columns = {"step", "loss", "distance"}};
+  const bool told = !record.accuracy.empty();
+  const bool tested = !record.test_accuracy.empty();
+  if (told) table.columns.emplace_back("accuracy");
+  if (tested) table.columns.emplace_back("test accuracy");
+  const Index rows = std::min(most_rows, record.count());
+  for (Index r = 0; r < rows; ++r) {
+    const auto at = static_cast<std::size_t>(rows == 1 ? 0 : r * (record.count() - 1) / (rows - 1));
+    std::vector<Cell> row{static_cast<std::int64_t>(record.steps[at]), record.loss[at], record.distance[at]};
+    if (told) row.emplace_back(record.accuracy[at]);
+    if (tested) row.emplace_back(record.test_accuracy[at]);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void check_training(const TrainSummary& summary) {
+  if (!summary.finished()) fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
+}
+
+void run_training(const TrainChoice& choice) {
+  TrainOptions options = choice.options();
+  options.record_outputs = false;
+  const Network network = Network::parse(choice.network);
+  DataRequest loading = choice.data.parsed();
+  const auto backend = choice.common.make_backend();
+  choice.common.check_report(true);
+  if (choice.out) check_writable(*choice.out, 0);
+  ProgressBar loading_bar(choice.common);
+  loading.progress = &loading_bar;
+  const TrainTest data = load_train_test(loading);
+  stop_if_interrupted();
+  ProgressBar bar(choice.common);
+  options.progress = &bar;
+  TrainedNetwork trained = train_on(data, network, options);
+  if (trained.summary.ending == TrainEnding::diverged) check_training(trained.summary);
+
+  Record record("train");
+  record.settings = train_settings(choice, network, choice.data.parsed());
+  record.seed = choice.common.seed;
+  record.ran_on(*backend, options.precision);
+  record.timings.emplace_back("train", trained.summary.seconds);
+  record.results = training_json(trained);
+  std::string words = table_text(training_table(trained.record));
+  words += fmt::format("{} weights, {} steps in {}\n", trained.summary.weights, trained.summary.steps,
+                       duration_text(trained.summary.seconds));
+  if (choice.common.report) {
+    write_train_page(*choice.common.report, fmt::format("A network of width {} on {}", options.width, data.train.name),
+                     trained, record.settings);
+    record.results["report"] = *choice.common.report;
+    words += fmt::format("report in {}\n", *choice.common.report);
+  }
+  const TrainSummary summary = trained.summary;
+  if (choice.out) {
+    SavedNetwork saved;
+    saved.trained = std::move(trained);
+    saved.scaling = data.scaling;
+    if (!data.train.labels.empty()) saved.classes = data.train.class_names;
+    saved.record = record.settings.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    saved.version = version();
+    save_network(*choice.out, saved);
+    record.results["file"] = *choice.out;
+    words += fmt::format("written to {}\n", *choice.out);
+  }
+  deliver(choice.common, record, words);
+  check_training(summary);
+}
+
+}  // namespace
+
+void add_train(Program& program) {
+  auto* verb = program.cli.add_subcommand("train", "A network of finite width, trained by gradient descent");
+  const auto choice = std::make_shared<TrainChoice>();
+  add_train_options(*verb, *choice);
+  set_example(*verb,
+              "widelimit train --network fc:2 --train digits --classes 3,8 --scale unit --split 0.8 --width 512 "
+              "--loss hinge --regulariser init --lambda 0.01 --rate 0.05 --steps 200");
+  verb->callback([choice, &program] { program.action = [choice] { run_training(*choice); }; });
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,263 @@
+#include "arrays.hpp"
+#include "fits.hpp"
+#include "rooms.hpp"
+#include "unlocked.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/finite/empirical_ntk.hpp"
+#include "widelimit/finite/network_file.hpp"
+#include "widelimit/finite/ntk_product.hpp"
+#include "widelimit/finite/targets.hpp"
+#include "widelimit/finite/train.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+/// Options as Python gives them, by name; what is not there, or None, keeps the library's default.
+class AskedOptions {
+ public:
+  explicit AskedOptions(const nb::dict& options) : options_(options) {}
+
+  template <typename T>
+  void take(const char* name, T& value) const {
+    if (const auto found = get(name)) value = nb::cast<T>(*found);
+  }
+  template <typename Value, typename Parse>
+  void parse(const char* name, Value& value, const Parse& how) const {
+    if (const auto found = get(name)) value = how(nb::cast<std::string>(*found));
+  }
+
+ private:
+  [[nodiscard]] std::optional<nb::object> get(const char* name) const {
+    if (!options_.contains(name)) return std::nullopt;
+    nb::object value = options_[name];
+    if (value.is_none()) return std::nullopt;
+    return value;
+  }
+
+  const nb::dict& options_;
+};
+
+TrainOptions train_options(const nb::dict& given) {
+  const AskedOptions asked(given);
+  TrainOptions options;
+  asked.take("width", options.width);
+  asked.parse("parameterisation", options.parameterisation, parse_parameterisation);
+  asked.parse("loss", options.loss.kind, parse_loss);
+  asked.take("epsilon", options.loss.epsilon);
+  asked.parse("regulariser", options.regulariser, parse_regulariser);
+  asked.take("lam", options.lambda);
+  asked.take("rate", options.rate);
+  asked.take("steps", options.steps);
+  asked.take("batch", options.batch);
+  asked.take("momentum", options.momentum);
+  asked.take("centred", options.centred);
+  asked.take("linearised", options.linearised);
+  asked.take("flow", options.flow_time);
+  asked.take("tolerance", options.tolerance);
+  asked.take("seed", options.seed);
+  asked.parse("precision", options.precision, parse_precision);
+  asked.take("records", options.records);
+  asked.take("threads", options.threads);
+  return options;
+}
+
+TrainedNetwork trained_on(const Network& network, const SampleArray& x, const Table& y,
+                          const std::optional<SampleArray>& test, const std::optional<Table>& test_y,
+                          const nb::dict& given) {
+  TrainOptions options = train_options(given);
+  TrainData data{view_samples(x), view_of(y)};
+  if (test) data.test = view_samples(*test);
+  if (test_y) data.test_y = view_of(*test_y);
+  return unlocked([&](Progress* progress) {
+    options.progress = progress;
+    return train(network, data, options);
+  });
+}
+
+/// Lists of the record by name; outputs as records × samples × outputs.
+nb::dict record_of(const TrainedNetwork& trained) {
+  const TrainingRecord& record = trained.record;
+  const Index outputs = trained.architecture.output.size();
+  nb::dict result;
+  result["steps"] = as_array(std::vector<std::int64_t>(record.steps.begin(), record.steps.end()));
+  const auto add = [&](const char* name, const std::vector<double>& values) {
+    result[name] = values.empty() ? nb::object(nb::none()) : as_array(std::vector<double>(values));
+  };
+  add("times", record.times);
+  add("loss", record.loss);
+  add("objective", record.objective);
+  add("distance", record.distance);
+  add("accuracy", record.accuracy);
+  add("test_loss", record.test_loss);
+  add("test_accuracy", record.test_accuracy);
+  const auto add_outputs = [&](const char* name, const std::vector<double>& values) {
+    if (values.empty()) {
+      result[name] = nb::none();
+      return;
+    }
+    const Index samples = static_cast<Index>(values.size()) / (record.count() * outputs);
+    Matrix<double> copy(record.count(), samples * outputs, Content::unset);
+    std::copy(values.begin(), values.end(), copy.data());
+    result[name] = as_array(std::move(copy), {record.count(), samples, outputs});
+  };
+  add_outputs("outputs", record.outputs);
+  add_outputs("test_outputs", record.test_outputs);
+  return result;
+}
+
+nb::tuple summary_of(const TrainedNetwork& trained) {
+  const TrainSummary& summary = trained.summary;
+  return nb::make_tuple(text(summary.ending), summary.message, summary.steps, summary.time, summary.weights,
+                        summary.seconds);
+}
+
+/// Weights on the memory of the trained network, which they keep alive; nobody may write to them.
+template <std::floating_point T>
+nb::object borrowed(const std::vector<T>& values, std::initializer_list<std::size_t> dims, const nb::object& owner) {
+  const std::vector<std::size_t> shape(dims);
+  return nb::cast(nb::ndarray<nb::numpy, const T>(values.data(), shape.size(), shape.data(), owner));
+}
+
+nb::list weights_of(const nb::object& self, bool start) {
+  const auto& trained = nb::cast<const TrainedNetwork&>(self);
+  nb::list list;
+  std::visit(
+      [&](const auto& parameters) {
+        for (std::size_t l = 0; l < parameters.slots.size(); ++l) {
+          const WeightSlot& slot = trained.architecture.slots[l];
+          const auto rows = static_cast<std::size_t>(slot.fan_in);
+          const auto cols = static_cast<std::size_t>(slot.fan_out);
+          const auto& weights = parameters.slots[l];
+          list.append(nb::make_tuple(borrowed(weights.w, {rows, cols}, self),
+                                     slot.biased() ? borrowed(weights.b, {cols}, self) : nb::object(nb::none())));
+        }
+      },
+      start ? trained.start : trained.parameters);
+  return list;
+}
+
+nb::object predicted_outputs(const TrainedNetwork& trained, const SampleArray& x, std::optional<int> threads) {
+  return as_array(unlocked(
+      [&](Progress* progress) { return predict_outputs(trained, view_samples(x), threads.value_or(0), progress); }));
+}
+
+/// Samples of the shape that was trained on, in the network's precision.
+template <std::floating_point T>
+Tensor<T> read_for(const TrainedNetwork& trained, const SampleArray& x) {
+  const SampleView view = view_samples(x);
+  if (view.shape.size() != trained.shape.size()) {
+    fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(view.shape),
+         to_string(trained.shape));
+  }
+  return read_samples<T>(view, trained.architecture.input);
+}
+
+template <std::floating_point T>
+AnyMatrix ntk_of(const TrainedNetwork& trained, const Parameters<T>& parameters, const SampleArray& x1,
+                 const std::optional<SampleArray>& x2, const NtkOptions& options) {
+  const Tensor<T> left = read_for<T>(trained, x1);
+  if (!x2) return empirical_ntk(trained.architecture, parameters, left, left, options);
+  return empirical_ntk(trained.architecture, parameters, left, read_for<T>(trained, *x2), options);
+}
+
+/// A linearised network has the gradient of its start everywhere.
+const AnyParameters& tangent_point(const TrainedNetwork& trained, bool start) {
+  return start || trained.linearised ? trained.start : trained.parameters;
+}
+
+nb::object ntk_matrix(const TrainedNetwork& trained, const SampleArray& x1, const std::optional<SampleArray>& x2,
+                      const std::string& outputs, bool start, std::optional<int> threads) {
+  const NtkOptions options{.outputs = parse_ntk_outputs(outputs), .threads = team_size(threads.value_or(0))};
+  return as_array(unlocked([&](Progress*) {
+    return std::visit([&](const auto& parameters) { return ntk_of(trained, parameters, x1, x2, options); },
+                      tangent_point(trained, start));
+  }));
+}
+
+template <std::floating_point T>
+Matrix<double> product_of(const TrainedNetwork& trained, const Parameters<T>& parameters, const SampleArray& x1,
+                          const SampleArray& x2, const Table& v, int threads) {
+  const MatrixView<const double> given = view_of(v);
+  if (given.cols != trained.architecture.output.size()) {
+    fail(Code::input, "v has {} columns for {} outputs", given.cols, trained.architecture.output.size());
+  }
+  Tensor<T> vector(given.rows, trained.architecture.output);
+  std::transform(given.data, given.data + vector.size(), vector.data(), [](double x) { return static_cast<T>(x); });
+  const Tensor<T> product = ntk_product(trained.architecture, parameters, read_for<T>(trained, x1),
+                                        read_for<T>(trained, x2), vector, threads);
+  Matrix<double> result(product.count(), given.cols, Content::unset);
+  std::copy(product.values().begin(), product.values().end(), result.data());
+  return result;
+}
+
+nb::object ntk_vector(const TrainedNetwork& trained, const SampleArray& x1, const SampleArray& x2, const Table& v,
+                      bool start, std::optional<int> threads) {
+  return as_array(unlocked([&](Progress*) {
+    const int team = team_size(threads.value_or(0));
+    return std::visit([&](const auto& parameters) { return product_of(trained, parameters, x1, x2, v, team); },
+                      tangent_point(trained, start));
+  }));
+}
+
+void save_trained(const TrainedNetwork& trained, const std::string& path, const std::vector<std::string>& classes) {
+  SavedNetwork saved;
+  saved.trained = trained;
+  saved.classes = classes;
+  unlocked([&](Progress*) {
+    save_network(path, saved);
+    return 0;
+  });
+}
+
+nb::tuple load_trained(const std::string& path) {
+  SavedNetwork saved = unlocked([&](Progress*) { return load_network(path); });
+  if (saved.scaling && saved.scaling->scaling() != Scaling::none) {
+    const std::string scaling(to_string(saved.scaling->scaling()));
+    return nb::make_tuple(std::move(saved.trained), saved.classes, scaling);
+  }
+  return nb::make_tuple(std::move(saved.trained), saved.classes, nb::none());
+}
+
+nb::object targets_of(const Labels& labels, Index classes, const std::string& loss) {
+  return as_array(class_targets(span_of(labels), classes, {parse_loss(loss)}));
+}
+
+}  // namespace
+
+void bind_finite(nb::module_& module) {
+  nb::class_<TrainedNetwork>(module, "TrainedNetwork", "A network of finite width, trained.")
+      .def_ro("network", &TrainedNetwork::network)
+      .def_prop_ro("width", [](const TrainedNetwork& t) { return t.widths.hidden; })
+      .def_prop_ro("outputs", [](const TrainedNetwork& t) { return t.architecture.output.size(); })
+      .def_ro("seed", &TrainedNetwork::seed)
+      .def_ro("centred", &TrainedNetwork::centred)
+      .def_ro("linearised", &TrainedNetwork::linearised)
+      .def_prop_ro("regulariser", [](const TrainedNetwork& t) { return std::string(to_string(t.regulariser)); })
+      .def_prop_ro("precision", [](const TrainedNetwork& t) { return std::string(to_string(t.precision())); });
+  module.def("train", &trained_on, "network"_a, "x"_a, "y"_a, "test"_a.none(), "test_y"_a.none(), "options"_a,
+             "A TrainedNetwork; options by name, None for a default.");
+  module.def("trained_record", &record_of, "trained"_a,
+             "What a training showed, by name; None for what does not exist.");
+  module.def("trained_summary", &summary_of, "trained"_a, "(ending, message, steps, time, weights, seconds).");
+  module.def("trained_weights", &weights_of, "trained"_a, "start"_a, "(w, b) of each layer, b None without bias.");
+  module.def("predict_outputs", &predicted_outputs, "trained"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
+  module.def("empirical_ntk", &ntk_matrix, "trained"_a, "x1"_a, "x2"_a.none(), "outputs"_a, "start"_a,
+             "threads"_a.none(), "Empirical tangent kernel.");
+  module.def("ntk_product", &ntk_vector, "trained"_a, "x1"_a, "x2"_a, "v"_a, "start"_a, "threads"_a.none(),
+             "Empirical tangent kernel times a vector, without the matrix.");
+  module.def("save_network", &save_trained, "trained"_a, "path"_a, "classes"_a, "Writes a file of the network.");
+  module.def("load_network", &load_trained, "path"_a, "(trained, classes, name of its scaling or None).");
+  module.def("class_targets", &targets_of, "labels"_a, "classes"_a, "loss"_a, "What a network is to give for classes.");
+}
+
+}  // namespace widelimit::python

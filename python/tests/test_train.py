@@ -1,0 +1,111 @@
+"""Networks of finite width: training against the recursion it must follow, and the empirical kernel."""
+
+import numpy as np
+import pytest
+
+import widelimit as wl
+
+
+def points(n=12, d=5, seed=0):
+    random = np.random.default_rng(seed)
+    return random.normal(size=(n, d)), np.where(random.random(n) < 0.5, -1.0, 1.0)
+
+
+def test_one_layer_is_the_machine_of_its_kernel():
+    x, y = points()
+    k = x @ x.T / x.shape[1]
+    t = wl.train("dense", x, y, loss="hinge", lam=0.2, rate=0.05, steps=40, centred=True, records=41)
+    g = np.zeros(len(y))
+    for step in range(41):
+        np.testing.assert_allclose(t.outputs[step], g, atol=1e-12)
+        g = g - 0.05 * (0.2 * g + k @ np.where(y * g < 1, -y, 0.0))
+    assert t.steps.tolist() == list(range(41))
+    np.testing.assert_allclose(t.predict(x), t.outputs[-1], atol=1e-12)
+    np.testing.assert_allclose(t.loss[-1], np.maximum(0, 1 - y * t.outputs[-1]).sum())
+
+
+def test_wide_network_is_near_the_machine():
+    x, y = points(8, 6, 3)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    k = wl.kernel("fc:1", x)
+    t = wl.train("fc:1", x, y, width=8192, lam=0.1, rate=0.5, steps=60, centred=True, seed=1)
+    g = np.zeros(len(y))
+    for _ in range(60):
+        g = g - 0.5 * (0.1 * g + k @ (2 * (g - y)))
+    assert abs(t.predict(x) - g).max() < 10 / np.sqrt(8192)
+
+
+def test_classes_become_outputs():
+    x, y, _ = wl.load_data("digits", limit=80, scale="unit")
+    t = wl.train("fc:1", x, y, width=128, loss="softmax", rate=1.0, steps=60, test=(x[:10], y[:10]), precision="f32")
+    assert t.outputs.shape == (61, 80, 10)
+    assert t.test_outputs.shape == (61, 10, 10)
+    assert t.predict(x).shape == (80, 10)
+    assert (t.predict_classes(x) == y).mean() == t.accuracy[-1] > 0.8
+    assert t.parameters[0].w.dtype == np.float32
+    names = np.array(["three", "eight"])[(y % 2 == 0).astype(int)]
+    two = wl.train("fc:1", x, names, width=64, loss="hinge", rate=0.02, steps=40, test=(x[:3], names[:3]))
+    assert two.outputs.ndim == 2
+    assert set(two.predict_classes(x)) <= {"eight", "three"}
+    with pytest.raises(wl.InputError, match="never seen"):
+        wl.train("fc:1", x, names, width=64, loss="hinge", steps=1, test=(x[:1], ["nine"]))
+
+
+def test_parameters_are_those_of_the_network():
+    x, y = points()
+    t = wl.train("dense(b_std=0.5) relu dense", x, y, width=32, rate=0.05, steps=20, momentum=0.5, batch=4)
+    (w0, b0), (w1, none) = t.parameters
+    assert none is None
+    hidden = np.maximum(x @ w0 / np.sqrt(5) + 0.5 * b0, 0)
+    np.testing.assert_allclose(t.predict(x), (hidden @ w1 / np.sqrt(32))[:, 0], atol=1e-12)
+    moved = sum(((a.w - b.w) ** 2).sum() for a, b in zip(t.parameters, t.start, strict=True))
+    moved += ((b0 - t.start[0].b) ** 2).sum()
+    np.testing.assert_allclose(t.distance[-1], np.sqrt(moved))
+    with pytest.raises(ValueError):
+        w0[0, 0] = 1.0
+
+
+def test_empirical_kernel_of_the_trained_network():
+    x, y = points(6, 4)
+    t = wl.train("fc:1", x, y, width=24, rate=0.1, steps=30)
+    (w0, _), (w1, _) = t.parameters
+    z = x @ w0 / 2
+    signal = (z >= 0) * w1[:, 0] / np.sqrt(24)
+    expected = (x @ x.T / 4) * (signal @ signal.T) + np.maximum(z, 0) @ np.maximum(z, 0).T / 24
+    kernel = wl.empirical_ntk(t, x)
+    np.testing.assert_allclose(kernel, expected, atol=1e-12)
+    np.testing.assert_allclose(wl.empirical_ntk(t, x[:2], x), expected[:2], atol=1e-12)
+    assert abs(wl.empirical_ntk(t, x, start=True) - expected).max() > 1e-6
+    v = np.arange(6.0)
+    np.testing.assert_allclose(wl.empirical_ntk_product(t, x, x, v), expected @ v, atol=1e-12)
+    both = wl.train("fc:1", x, np.stack([y, -y], axis=1), width=24, steps=0)
+    assert wl.empirical_ntk(both, x, outputs="full").shape == (12, 12)
+    assert wl.empirical_ntk(both, x).shape == (6, 6)
+    with pytest.raises(wl.InputError):
+        wl.empirical_ntk(t, x[:, :3])
+
+
+def test_saved_network_comes_back(tmp_path):
+    x, y = points()
+    t = wl.train("fc:1", x, y, width=16, steps=5, centred=True, seed=4)
+    t.save(tmp_path / "n.h5")
+    again = wl.load_network(tmp_path / "n.h5")
+    np.testing.assert_array_equal(again.predict(x), t.predict(x))
+    assert again.network == t.network and again.seed == 4
+    (tmp_path / "bad.h5").write_bytes(b"not a network")
+    with pytest.raises(wl.InputError):
+        wl.load_network(tmp_path / "bad.h5")
+
+
+def test_endings_and_refusals():
+    x, y = points()
+    with pytest.warns(wl.ConvergenceWarning, match="smaller rate"):
+        t = wl.train("fc:1", x, y, width=16, rate=1e4, steps=100)
+    assert t.summary.ending == "diverged" and np.isfinite(t.loss).all()
+    for wrong in [{"rate": -1.0}, {"steps": -1}, {"batch": 100}, {"loss": "hing"}, {"regulariser": "l2"}]:
+        with pytest.raises(wl.InputError):
+            wl.train("fc:1", x, y, width=4, **wrong)
+    with pytest.raises(wl.InputError):
+        wl.train("fc:1", x, y[:-1], width=4)
+    with pytest.raises(wl.ResourceError):
+        wl.train("fc:3", x, y, width=1 << 20)

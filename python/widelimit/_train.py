@@ -1,0 +1,303 @@
+"""Networks of finite width: trained by gradient descent, and their empirical tangent kernel."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import InputError, Network
+from widelimit._fit import ConvergenceWarning
+from widelimit._samples import as_samples
+from widelimit._targets import as_classes, as_numbers, holds_numbers
+from widelimit._threads import usable
+
+_MARGINS = ("hinge", "squared-hinge", "logistic")
+
+
+class TrainSummary(NamedTuple):
+    """How a training ended."""
+
+    ending: str
+    """'finished', 'diverged' or 'step limit'."""
+    message: str
+    """What happened and what to do; empty where there is nothing to say."""
+    steps: int
+    time: float
+    """The sum of the step sizes."""
+    weights: int
+    """Trained numbers."""
+    seconds: float
+
+    @property
+    def finished(self) -> bool:
+        return self.ending == "finished"
+
+
+class Weights(NamedTuple):
+    """The trained matrix of one layer, fan_in × fan_out, and its bias, None where there is none."""
+
+    w: NDArray[np.floating]
+    b: NDArray[np.floating] | None
+
+
+class TrainedNetwork:
+    """A network of finite width after training, with what was seen on the way.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=40, scale="unit")
+    >>> t = wl.train("fc:1", x, y, width=64, loss="hinge", lam=0.01, rate=0.05, steps=50)
+    >>> t.outputs.shape, t.loss.shape, [layer.w.shape for layer in t.parameters]
+    ((51, 40), (51,), [(64, 64), (64, 1)])
+    >>> bool(t.loss[-1] < t.loss[0]), t.predict(x[:2]).shape
+    (True, (2,))
+    """
+
+    def __init__(self, core: _core.TrainedNetwork, classes: NDArray[Any] | None, single: bool) -> None:
+        self._core = core
+        self._single = single
+        record = _core.trained_record(core)
+        self.classes_: NDArray[Any] | None = classes
+        """The classes in order, as y writes them; None where y was numbers."""
+        self.summary = TrainSummary(*_core.trained_summary(core))
+        self.steps: NDArray[np.int64] = record["steps"]
+        """The steps at which the network was looked at; what follows has an entry for each."""
+        self.times: NDArray[np.float64] = record["times"]
+        """Sum of the step sizes so far."""
+        self.loss: NDArray[np.float64] = record["loss"]
+        """Sum of the losses over all training samples."""
+        self.objective: NDArray[np.float64] = record["objective"]
+        """What training lowers: losses and regulariser."""
+        self.distance: NDArray[np.float64] = record["distance"]
+        """‖w − w₀‖."""
+        self.accuracy: NDArray[np.float64] | None = record["accuracy"]
+        """Share of training samples whose class is told right; None where targets are numbers."""
+        self.test_loss: NDArray[np.float64] | None = record["test_loss"]
+        self.test_accuracy: NDArray[np.float64] | None = record["test_accuracy"]
+        self.outputs: NDArray[np.float64] = self._shaped(record["outputs"])
+        """f on the training samples (f − f₀ where centred): looks × samples, × outputs where there are several."""
+        self.test_outputs: NDArray[np.float64] | None = self._shaped(record["test_outputs"])
+
+    network = property(lambda self: self._core.network, doc="The network as a value.")
+    width = property(lambda self: self._core.width)
+    seed = property(lambda self: self._core.seed)
+    centred = property(lambda self: self._core.centred)
+    linearised = property(lambda self: self._core.linearised)
+    regulariser = property(lambda self: self._core.regulariser)
+    precision = property(lambda self: self._core.precision)
+
+    @property
+    def parameters(self) -> list[Weights]:
+        """The trained weights, layer by layer in the order of evaluation; read-only, not copied."""
+        return [Weights(*pair) for pair in _core.trained_weights(self._core, False)]
+
+    @property
+    def start(self) -> list[Weights]:
+        """The weights before training."""
+        return [Weights(*pair) for pair in _core.trained_weights(self._core, True)]
+
+    def predict(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
+        """f on samples (f − f₀ where centred): a number for each, or a row where there are several outputs."""
+        outputs = _core.predict_outputs(self._core, as_samples(x, "x"), usable(threads))
+        return outputs[:, 0] if self._single else outputs
+
+    def predict_classes(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[Any]:
+        """Classes as y writes them. InputError where y was numbers other than −1 and 1."""
+        if self.classes_ is None:
+            raise InputError("this network was trained on numbers; predict gives its outputs")
+        outputs = self.predict(x, threads=threads)
+        told = np.argmax(outputs, axis=1) if outputs.ndim == 2 else (outputs > 0).astype(np.intp)
+        return self.classes_[told]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes an HDF5 file that load_network and `widelimit predict` read; classes are kept as text."""
+        names = [] if self.classes_ is None else [str(name) for name in self.classes_]
+        _core.save_network(self._core, os.fspath(path), names)
+
+    def _shaped(self, outputs: NDArray[np.float64] | None) -> Any:
+        return outputs[:, :, 0] if outputs is not None and self._single else outputs
+
+    def __repr__(self) -> str:
+        return f"<TrainedNetwork: {self.network}, width {self.width}, {self.summary.ending}>"
+
+
+def train(
+    network: Network | str,
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    width: int | None = None,
+    loss: str = "squared",
+    lam: float | None = None,
+    regulariser: str | None = None,
+    rate: float | None = None,
+    steps: int | None = None,
+    batch: int | None = None,
+    momentum: float | None = None,
+    seed: int | None = None,
+    test: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    epsilon: float | None = None,
+    centred: bool | None = None,
+    linearised: bool | None = None,
+    flow: float | None = None,
+    tolerance: float | None = None,
+    parameterisation: str | None = None,
+    precision: str | None = None,
+    records: int | None = None,
+    threads: int | None = None,
+) -> TrainedNetwork:
+    """Trains a network of finite width by gradient descent on λ·penalty + Σ l(f(xᵢ), yᵢ).
+
+    Each step is w ← w − rate·(λ·∇penalty + (n/|B|)·Σ_B l'(fᵢ)·∇fᵢ), over all samples unless `batch` says how many.
+
+    y: numbers; −1 and 1 for the losses of margins; or classes, two of which become −1 and 1 of one output, more an
+        output each.
+    loss: 'squared', 'hinge', 'squared-hinge', 'insensitive' (with `epsilon`), 'logistic' or 'softmax'.
+    regulariser: 'init', the distance of all weights to initialisation, whose limit of infinite width is the kernel
+        machine; 'output', the size of the output layer with its scaled weights trained; 'weights', the same with the
+        unscaled weights trained; 'aux', an auxiliary output √λ·b at each sample; 'none'.
+    centred: train f − f₀. linearised: train f₀ + J(w − w₀). flow: follow the gradient flow to this time by steps of
+        their own size, whose error in an output is `tolerance`.
+    test: samples, or samples and their y, to look at as well. records: how often to look.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.2]])
+    >>> t = wl.train("fc:1", x, [1, -1, 1], width=256, loss="hinge", lam=0.01, regulariser="init", steps=200, rate=0.1)
+    >>> np.sign(t.predict(x))
+    array([ 1., -1.,  1.])
+    """
+    net = network if isinstance(network, Network) else Network(network)
+    targets, classes = _as_targets(y, loss)
+    samples, test_targets = None, None
+    if test is not None:
+        if isinstance(test, tuple):
+            samples = as_samples(test[0], "test samples")
+            test_targets = _as_test_targets(test[1], loss, classes, targets)
+        else:
+            samples = as_samples(test, "test samples")
+    options = {
+        "width": width,
+        "loss": loss,
+        "lam": lam,
+        "regulariser": regulariser,
+        "rate": rate,
+        "steps": steps,
+        "batch": batch,
+        "momentum": momentum,
+        "seed": seed,
+        "epsilon": epsilon,
+        "centred": centred,
+        "linearised": linearised,
+        "flow": flow,
+        "tolerance": tolerance,
+        "parameterisation": parameterisation,
+        "precision": precision,
+        "records": records,
+        "threads": usable(threads),
+    }
+    core = _core.train(net, as_samples(x, "x"), _table(targets), samples, test_targets, options)
+    trained = TrainedNetwork(core, classes, single=targets.ndim == 1 or targets.shape[1] == 1)
+    if not trained.summary.finished:
+        warnings.warn(f"train: {trained.summary.message}", ConvergenceWarning, stacklevel=2)
+    return trained
+
+
+def load_network(path: str | os.PathLike[str]) -> TrainedNetwork:
+    """A network that save or `widelimit train --out` wrote, without what was seen in training.
+
+    >>> import os, tempfile, widelimit as wl
+    >>> x = [[1.0, 0.0], [0.0, 1.0]]
+    >>> t = wl.train("fc:1", x, [1.0, -1.0], width=16, steps=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     t.save(os.path.join(folder, "net.h5"))
+    ...     again = wl.load_network(os.path.join(folder, "net.h5"))
+    >>> bool((again.predict(x) == t.predict(x)).all())
+    True
+    """
+    core, classes, scaling = _core.load_network(os.fspath(path))
+    if scaling is not None:
+        warnings.warn(f"the network saw samples scaled by {scaling!r} in training; scale new ones too", stacklevel=2)
+    return TrainedNetwork(core, np.array(classes) if classes else None, single=core.outputs == 1)
+
+
+def empirical_ntk(
+    trained: TrainedNetwork,
+    x1: ArrayLike,
+    x2: ArrayLike | None = None,
+    *,
+    outputs: str = "trace",
+    start: bool = False,
+    threads: int | None = None,
+) -> NDArray[np.floating]:
+    """Θ̂(x, x') = ⟨∇f(x), ∇f(x')⟩ of a network at its trained weights, or at those of the start.
+
+    outputs: 'trace', the mean over the outputs of ⟨∇f_k, ∇f_k⟩, or 'full', where row i·K + k belongs to output k of
+    sample i. x2 left out is x1, at half the work.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.array([[1.0, 0.0], [0.6, 0.8]])
+    >>> t = wl.train("fc:1", x, [1.0, -1.0], width=4096, steps=0)
+    >>> bool(abs(wl.empirical_ntk(t, x) - wl.kernel("fc:1", x)).max() < 0.05)
+    True
+    """
+    second = None if x2 is None else as_samples(x2, "x2")
+    return _core.empirical_ntk(trained._core, as_samples(x1, "x1"), second, outputs, start, usable(threads))
+
+
+def empirical_ntk_product(
+    trained: TrainedNetwork,
+    x1: ArrayLike,
+    x2: ArrayLike,
+    v: ArrayLike,
+    *,
+    start: bool = False,
+    threads: int | None = None,
+) -> NDArray[np.float64]:
+    """Θ̂(x1, x2)·v without the matrix: v has a number, or a row of one for each output, for every sample of x2.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.array([[1.0, 0.0], [0.6, 0.8]])
+    >>> t = wl.train("fc:1", x, [1.0, -1.0], width=64, steps=0)
+    >>> bool(np.allclose(wl.empirical_ntk_product(t, x, x, [1.0, 2.0]), wl.empirical_ntk(t, x) @ [1.0, 2.0]))
+    True
+    """
+    vector = as_numbers(v, "v")
+    product = _core.ntk_product(
+        trained._core, as_samples(x1, "x1"), as_samples(x2, "x2"), _table(vector), start, usable(threads)
+    )
+    return product[:, 0] if vector.ndim == 1 else product
+
+
+def _table(targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    return targets[:, None] if targets.ndim == 1 else targets
+
+
+def _as_targets(y: ArrayLike, loss: str) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
+    """What the network is to give, and the classes where y names some."""
+    if np.ndim(y) == 2:
+        return as_numbers(y), None
+    if holds_numbers(y) and loss != "softmax":
+        numbers = as_numbers(y)
+        if loss not in _MARGINS:
+            return numbers, None
+        if np.isin(numbers, (-1.0, 1.0)).all():
+            return numbers, np.array([-1, 1], dtype=np.asarray(y).dtype)
+    classes, labels = as_classes(y)
+    return _core.class_targets(labels, len(classes), loss), classes
+
+
+def _as_test_targets(
+    y: ArrayLike, loss: str, classes: NDArray[Any] | None, targets: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The same for test samples, in the language of the training samples."""
+    if classes is None or targets.ndim == 1:
+        return _table(as_numbers(y))
+    labels = np.asarray(y)
+    known = np.isin(labels, classes)
+    if not known.all():
+        raise InputError(f"class {labels[~known][0]!r} of the test samples was never seen in training")
+    return _core.class_targets(np.searchsorted(classes, labels).astype(np.int64), len(classes), loss)

@@ -1,0 +1,65 @@
+#include "tests/app/program.hpp"
+
+#include "widelimit/report/gnuplot.hpp"
+
+#include <gtest/gtest.h>
+
+namespace widelimit::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words train_words(const Words& more) {
+  Words words{"train", "--network", "fc:1", "--train", "digits", "--classes", "3,8",  "--limit", "60", "--split",
+              "0.7",   "--scale",   "unit", "--width", "64",     "--rate",    "0.05", "--steps", "60", "--json"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(TrainVerb, TrainsAndTellsHowItWent) {
+  const Folder folder;
+  const Finished run =
+      folder.widelimit(train_words({"--loss", "hinge", "--regulariser", "init", "--lambda", "0.01", "--out", "n.h5"}));
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto results = run.record()["results"];
+  EXPECT_EQ(results["ending"], "finished");
+  EXPECT_EQ(results["steps"], 60);
+  EXPECT_EQ(results["record"]["steps"].size(), results["record"]["loss"].size());
+  EXPECT_LT(results["loss"], results["record"]["loss"][0]);
+  EXPECT_GT(results["accuracy"], 0.8);
+  EXPECT_GT(results["test_accuracy"], 0.6);
+  EXPECT_EQ(folder.names(), (Words{"n.h5"}));
+  // The training samples again, from their source: the network scales them itself.
+  const Finished told = folder.widelimit(
+      {"predict", "--model", "n.h5", "--test", "digits", "--classes", "3,8", "--limit", "60", "--json"});
+  ASSERT_EQ(told.status, 0) << told.err;
+  EXPECT_EQ(told.record()["results"]["score"]["accuracy"], results["accuracy"]);
+}
+
+TEST(TrainVerb, WritesAPage) {
+  if (!gnuplot_is_present()) GTEST_SKIP() << "gnuplot is not here";
+  const Folder folder;
+  const Finished run = folder.widelimit(train_words({"--flow", "0.5", "--records", "11", "--report", "n.html"}));
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(folder.names(), (Words{"n.html"}));
+}
+
+TEST(TrainVerb, EndsWithTheStatusOfWhatWentWrong) {
+  const Folder folder;
+  const Finished diverged = folder.widelimit(train_words({"--rate", "1000", "--out", "n.h5"}));
+  EXPECT_EQ(diverged.status, 2);  // --rate twice
+  Words words = train_words({"--out", "n.h5"});
+  words[16] = "1000";
+  const Finished far = folder.widelimit(words);
+  EXPECT_EQ(far.status, 4) << far.err;
+  EXPECT_NE(far.err.find("smaller rate"), std::string::npos) << far.err;
+  EXPECT_EQ(folder.names(), Words{});
+  EXPECT_EQ(folder.widelimit(train_words({"--loss", "hing"})).status, 2);
+  EXPECT_EQ(folder.widelimit(train_words({"--regulariser", "both"})).status, 2);
+  EXPECT_EQ(folder.widelimit(train_words({"--batch", "1000"})).status, 2);
+  EXPECT_EQ(folder.widelimit(train_words({"--backend", "reference"})).status, 2);
+  EXPECT_EQ(folder.widelimit(train_words({"--memory", "1KiB"})).status, 5);
+}
+
+}  // namespace
+}  // namespace widelimit::test

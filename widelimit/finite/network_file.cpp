@@ -1,0 +1,193 @@
+#include "widelimit/finite/network_file.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/version.hpp"
+#include "widelimit/data/hdf5.hpp"
+#include "widelimit/data/hdf5_blocks.hpp"
+#include "widelimit/data/sealed_file.hpp"
+#include "widelimit/network/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+constexpr SealedFormat network_form{.name = "widelimit network",
+                                    .number = network_format,
+                                    .key = "network",
+                                    .article = "a trained network",
+                                    .writer = "`widelimit train --out` writes one"};
+
+/// Names in the order of a file: w0, b0, w1, b1, …, shift, scale.
+std::vector<std::string> file_arrays(std::size_t slots) {
+  std::vector<std::string> names;
+  for (std::size_t l = 0; l < slots; ++l) {
+    names.push_back(fmt::format("w{}", l));
+    names.push_back(fmt::format("b{}", l));
+  }
+  names.insert(names.end(), {"shift", "scale"});
+  return names;
+}
+
+template <std::floating_point T>
+NamedArray named(std::string name, const std::vector<T>& values, Index rows, Index cols) {
+  return {std::move(name), MatrixView<const T>{values.data(), rows, cols, cols}, {}};
+}
+
+template <std::floating_point T>
+std::vector<NamedArray> weight_arrays(const Architecture& architecture, const Parameters<T>& parameters) {
+  require_match(architecture, parameters);
+  std::vector<NamedArray> arrays;
+  for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
+    const Weights<T>& weights = parameters.slots[l];
+    const auto finite = [](T value) { return std::isfinite(value); };
+    if (!std::all_of(weights.w.begin(), weights.w.end(), finite) ||
+        !std::all_of(weights.b.begin(), weights.b.end(), finite)) {
+      fail(Code::input, "weights of layer {} are not finite", l + 1);
+    }
+    const WeightSlot& slot = architecture.slots[l];
+    arrays.push_back(named(fmt::format("w{}", l), weights.w, slot.fan_in, slot.fan_out));
+    arrays.push_back(named(fmt::format("b{}", l), weights.b, std::ssize(weights.b), 1));
+  }
+  return arrays;
+}
+
+Description describe_network(const SavedNetwork& saved) {
+  const TrainedNetwork& trained = saved.trained;
+  Description json;
+  json["version"] = saved.version.empty() ? std::string(version()) : saved.version;
+  json["network"] = trained.network.to_text();
+  json["shape"] = {trained.shape.height, trained.shape.width, trained.shape.channels};
+  json["width"] = trained.widths.hidden;
+  json["outputs"] = trained.widths.outputs;
+  json["parameterisation"] = to_string(trained.widths.parameterisation);
+  json["regulariser"] = to_string(trained.regulariser);
+  json["seed"] = trained.seed;
+  json["precision"] = to_string(trained.precision());
+  json["centred"] = trained.centred;
+  json["linearised"] = trained.linearised;
+  json["ending"] = text(trained.summary.ending);
+  json["message"] = trained.summary.message;
+  json["steps"] = trained.summary.steps;
+  if (saved.scaling) json["scaling"] = to_string(saved.scaling->scaling());
+  json["classes"] = saved.classes;
+  json["record"] = saved.record;
+  return json;
+}
+
+TrainEnding ending_of(const std::string& word) {
+  for (const TrainEnding ending : {TrainEnding::finished, TrainEnding::diverged, TrainEnding::step_limit}) {
+    if (word == text(ending)) return ending;
+  }
+  fail(Code::input, "its ending '{}' is unknown", word);
+}
+
+/// Only the forms of text that name no file.
+void read_description(const Description& json, SavedNetwork& saved) {
+  TrainedNetwork& trained = saved.trained;
+  saved.version = json.at("version").get<std::string>();
+  trained.network = Network{read_text(json.at("network").get<std::string>())};
+  validate(trained.network);
+  const auto shape = json.at("shape").get<std::array<Index, 3>>();
+  constexpr Index largest = Index{1} << 24;
+  if (std::any_of(shape.begin(), shape.end(), [](Index side) { return side < 1 || side > largest; }) ||
+      shape[0] * shape[1] > largest || shape[0] * shape[1] * shape[2] > largest) {
+    fail(Code::input, "its samples have the impossible shape {} x {} x {}", shape[0], shape[1], shape[2]);
+  }
+  trained.shape = {shape[0], shape[1], shape[2]};
+  trained.widths = {.hidden = json.at("width").get<Index>(),
+                    .outputs = json.at("outputs").get<Index>(),
+                    .parameterisation = parse_parameterisation(json.at("parameterisation").get<std::string>())};
+  trained.regulariser = parse_regulariser(json.at("regulariser").get<std::string>());
+  trained.seed = json.at("seed").get<std::uint64_t>();
+  trained.centred = json.at("centred").get<bool>();
+  trained.linearised = json.at("linearised").get<bool>();
+  trained.summary.ending = ending_of(json.at("ending").get<std::string>());
+  trained.summary.message = json.at("message").get<std::string>();
+  trained.summary.steps = json.at("steps").get<Index>();
+  saved.classes = json.at("classes").get<std::vector<std::string>>();
+  saved.record = json.at("record").get<std::string>();
+  trained.architecture = trained_architecture(trained.network, trained.shape, trained.widths, trained.regulariser);
+  trained.summary.weights = parameter_count(trained.architecture);
+}
+
+template <std::floating_point T>
+std::vector<T> taken(SealedFile& file, const std::string& name, Index rows, Index cols) {
+  const AnyMatrix values = file.take(name);
+  const auto* matrix = std::get_if<Matrix<T>>(&values);
+  if (matrix == nullptr || matrix->rows() != rows || matrix->cols() != cols) {
+    fail(Code::input, "array '{}' is not {} by {} numbers of its precision", name, rows, cols);
+  }
+  const auto finite = [](T value) { return std::isfinite(value); };
+  if (!std::all_of(matrix->data(), matrix->data() + rows * cols, finite)) {
+    fail(Code::input, "array '{}' has entries that are not finite", name);
+  }
+  return {matrix->data(), matrix->data() + rows * cols};
+}
+
+/// Weights as the file has them; sizes are checked against what is there before w₀ is drawn.
+template <std::floating_point T>
+void read_weights(SealedFile& file, TrainedNetwork& trained, int threads) {
+  Parameters<T> parameters;
+  for (std::size_t l = 0; l < trained.architecture.slots.size(); ++l) {
+    const WeightSlot& slot = trained.architecture.slots[l];
+    parameters.slots.push_back({taken<T>(file, fmt::format("w{}", l), slot.fan_in, slot.fan_out),
+                                taken<T>(file, fmt::format("b{}", l), slot.biased() ? slot.fan_out : 0, 1)});
+  }
+  trained.parameters = std::move(parameters);
+  trained.start = draw_parameters<T>(trained.architecture, trained.seed, threads);
+}
+
+SavedNetwork read_saved(ArrayFile file, const std::string& source, int threads) {
+  SavedNetwork saved;
+  reading_sealed(source, network_form, [&] {
+    const auto slots = static_cast<std::size_t>(std::count_if(
+        file.arrays.begin(), file.arrays.end(), [](const auto& entry) { return entry.first.starts_with('w'); }));
+    SealedFile sealed(std::move(file), network_form, file_arrays(slots));
+    const Description& json = sealed.description();
+    read_description(json, saved);
+    if (slots != saved.trained.architecture.slots.size()) fail(Code::input, "it has {} matrices of weights", slots);
+    if (parse_precision(json.at("precision").get<std::string>()) == Precision::f32) {
+      read_weights<float>(sealed, saved.trained, threads);
+    } else {
+      read_weights<double>(sealed, saved.trained, threads);
+    }
+    if (json.contains("scaling")) {
+      saved.scaling.emplace(parse_scaling(json.at("scaling").get<std::string>()), sealed.take_column("shift"),
+                            sealed.take_column("scale"));
+    }
+  });
+  return saved;
+}
+
+}  // namespace
+
+void save_network(const std::filesystem::path& path, const SavedNetwork& network) {
+  std::vector<NamedArray> arrays =
+      std::visit([&](const auto& parameters) { return weight_arrays(network.trained.architecture, parameters); },
+                 network.trained.parameters);
+  static const std::vector<double> none;
+  const Index features = network.scaling ? network.scaling->features() : 0;
+  arrays.push_back(named("shift", network.scaling ? network.scaling->shift() : none, features, 1));
+  arrays.push_back(named("scale", network.scaling ? network.scaling->scale() : none, features, 1));
+  write_sealed(path, network_form, describe_network(network), arrays);
+}
+
+bool holds_network(const std::filesystem::path& path) {
+  const Description settings = Description::parse(Hdf5Blocks(path).text("settings"), nullptr, false);
+  return settings.is_object() && settings.contains("format") && settings["format"] == network_form.name;
+}
+
+SavedNetwork load_network(const std::filesystem::path& path, int threads) {
+  return read_saved(read_hdf5_arrays(path), path.string(), team_size(threads));
+}
+
+SavedNetwork parse_network_file(Bytes bytes, const std::string& source, int threads) {
+  return read_saved(parse_hdf5_arrays(bytes, source), source, threads);
+}
+
+}  // namespace widelimit

@@ -1,0 +1,55 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/finite/evaluator.hpp"
+#include "widelimit/finite/trained_network.hpp"
+
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// Samples evaluated at a time: memory does not grow with their number.
+constexpr Index predicted_samples = 512;
+
+template <std::floating_point T>
+Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w, const SampleView& x, int threads,
+                          Progress* progress) {
+  const auto& start = std::get<Parameters<T>>(trained.start);
+  require_match(trained.architecture, w);
+  Evaluator<T> evaluator(trained.architecture, trained.linearised ? &start : nullptr, threads);
+  const Index outputs = trained.architecture.output.size();
+  Matrix<double> result(x.count(), outputs);
+  Pulse pulse(progress, x.count(), "samples");
+  for (Index first = 0; first < x.count(); first += predicted_samples) {
+    const Index count = std::min(predicted_samples, x.count() - first);
+    const Tensor<T> part = read_samples<T>(x.part(first, count), trained.architecture.input);
+    const auto add = [&](const Parameters<T>& weights, double sign) {
+      evaluator.look_at(part, 0, count);
+      const Tensor<T>& f = evaluator.outputs(weights);
+      for (Index i = 0; i < f.size(); ++i) result.data()[first * outputs + i] += sign * static_cast<double>(f[i]);
+    };
+    add(w, 1.0);
+    if (trained.centred) add(start, -1.0);
+    pulse.at(first + count);
+  }
+  for (Index i = 0; i < result.rows() * outputs; ++i) {
+    if (!std::isfinite(result.data()[i])) {
+      fail(Code::numerical, "the output at sample {} overflows; scale the samples down", i / outputs);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& x, int threads, Progress* progress) {
+  if (x.shape != trained.shape && x.shape.size() != trained.shape.size()) {
+    fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(x.shape),
+         to_string(trained.shape));
+  }
+  return std::visit([&](const auto& w) { return outputs_of(trained, w, x, team_size(threads), progress); },
+                    trained.parameters);
+}
+
+}  // namespace widelimit

@@ -1,0 +1,69 @@
+#include "widelimit/finite/stable_rate.hpp"
+
+#include "widelimit/base/random.hpp"
+#include "widelimit/finite/ntk_product.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+constexpr Index most_samples = 256;
+constexpr int power_steps = 8;
+
+/// Largest l'' in z; 0 where the loss is made of straight pieces.
+double largest_curvature(LossKind kind) {
+  switch (kind) {
+    case LossKind::squared:
+    case LossKind::squared_hinge:
+      return 2;
+    case LossKind::logistic:
+      return 0.25;
+    case LossKind::softmax:
+      return 0.5;
+    case LossKind::hinge:
+    case LossKind::insensitive:
+      break;
+  }
+  return 0;
+}
+
+template <std::floating_point T>
+double norm(const Tensor<T>& v) {
+  double sum = 0;
+  for (const T value : v.values()) sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+template <std::floating_point T>
+std::optional<double> stable_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
+                                  const Loss& loss, double lambda, int threads) {
+  const double curvature = largest_curvature(loss.kind);
+  if (curvature == 0 || x.count() == 0) return std::nullopt;
+  Tensor<T> some(std::min(most_samples, x.count()), x.shape());
+  std::copy_n(x.data(), some.size(), some.data());
+  Tensor<T> v(some.count(), architecture.output);
+  Random(0).normals(0, v.size(), 1.0, v.data());
+  double largest = 0;
+  for (int step = 0; step < power_steps; ++step) {
+    const double size = norm(v);
+    if (!(size > 0) || !std::isfinite(size)) return std::nullopt;
+    for (Index i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<double>(v[i]) / size);
+    v = ntk_product(architecture, parameters, some, some, v, threads);
+    largest = norm(v);
+  }
+  if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
+  const double all = largest * static_cast<double>(x.count()) / static_cast<double>(some.count());
+  return 2 / (lambda + curvature * all);
+}
+
+template std::optional<double> stable_rate(const Architecture&, const Parameters<float>&, const Tensor<float>&,
+                                           const Loss&, double, int);
+template std::optional<double> stable_rate(const Architecture&, const Parameters<double>&, const Tensor<double>&,
+                                           const Loss&, double, int);
+
+}  // namespace widelimit

@@ -1,0 +1,28 @@
+#include "widelimit/finite/train_record.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+constexpr Index most_numbers = (Index{256} << 20) / static_cast<Index>(sizeof(double));
+}  // namespace
+
+RecordSchedule::RecordSchedule(double total, Index records) : total_(total), records_(std::max<Index>(records, 2)) {}
+
+double RecordSchedule::next() const {
+  return total_ * static_cast<double>(std::min(taken_, records_ - 1)) / static_cast<double>(records_ - 1);
+}
+
+bool RecordSchedule::due(double at) {
+  if (done() || at < next()) return false;
+  while (!done() && next() <= at) ++taken_;
+  return true;
+}
+
+Index bounded_records(Index records, Index numbers) {
+  return std::max<Index>(2, std::min(records, most_numbers / std::max<Index>(numbers, 1)));
+}
+
+}  // namespace widelimit
