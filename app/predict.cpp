@@ -43,7 +43,7 @@ Predictor load_predictor(const PredictChoice& options) {
   Predictor predictor;
   if (holds_network(options.model)) {
     predictor.network = load_network(options.model, options.common.threads);
-    predictor.classes = predictor.network->classes;
+    predictor.classes = predictor.network->notes.classes;
     const bool single = predictor.network->trained.architecture.output.size() == 1;
     if (!predictor.classes.empty()) predictor.scheme = single ? Scheme::sign : Scheme::one_hot;
   } else {
@@ -57,7 +57,7 @@ Predictor load_predictor(const PredictChoice& options) {
 Matrix<double> decisions_of(const Predictor& predictor, Dataset& data, const PredictChoice& options) {
   ProgressBar bar(options.common);
   if (predictor.network) {
-    if (predictor.network->scaling) predictor.network->scaling->apply(data);
+    if (predictor.network->notes.scaling) predictor.network->notes.scaling->apply(data);
     return predict_outputs(predictor.network->trained, data.view(), options.common.threads, &bar);
   }
   PredictOptions how;
