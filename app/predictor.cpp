@@ -17,7 +17,7 @@ Predictor load_predictor(const std::string& path, int threads) {
   Predictor predictor;
   if (holds_network(path)) {
     predictor.network = load_network(path, threads);
-    predictor.classes = predictor.network->classes;
+    predictor.classes = predictor.network->notes.classes;
     const bool single = predictor.network->trained.architecture.output.size() == 1;
     if (!predictor.classes.empty()) predictor.scheme = single ? Scheme::sign : Scheme::one_hot;
   } else {
@@ -50,7 +50,7 @@ Said say_as_machine(const Model& model, const Dataset& data, const Backend& back
 
 Said say(const Predictor& predictor, Dataset& data, const Backend& backend, const PredictOptions& how) {
   if (predictor.model) return say_as_machine(*predictor.model, data, backend, how);
-  if (predictor.network->scaling) predictor.network->scaling->apply(data);
+  if (predictor.network->notes.scaling) predictor.network->notes.scaling->apply(data);
   Said said;
   said.decisions = predict_outputs(predictor.network->trained, data.view(), how.threads, how.progress);
   return said;

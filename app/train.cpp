@@ -6,7 +6,6 @@
 #include "app/train_page.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/version.hpp"
 #include "widelimit/data/file.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/finite/targets.hpp"
@@ -103,7 +102,7 @@ void run_training(const TrainChoice& choice) {
   stop_if_interrupted();
   ProgressBar bar(choice.common);
   options.progress = &bar;
-  TrainedNetwork trained = train_on(data, network, options);
+  const TrainedNetwork trained = train_on(data, network, options);
   if (trained.summary.ending == TrainEnding::diverged) check_training(trained.summary);
 
   Record record("train");
@@ -121,20 +120,17 @@ void run_training(const TrainChoice& choice) {
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }
-  const TrainSummary summary = trained.summary;
   if (choice.out) {
-    SavedNetwork saved;
-    saved.trained = std::move(trained);
-    saved.scaling = data.scaling;
-    if (!data.train.labels.empty()) saved.classes = data.train.class_names;
-    saved.record = record.settings.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    saved.version = version();
-    save_network(*choice.out, saved);
+    NetworkNotes notes;
+    notes.scaling = data.scaling;
+    if (!data.train.labels.empty()) notes.classes = data.train.class_names;
+    notes.record = record.settings.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    save_network(*choice.out, trained, notes);
     record.results["file"] = *choice.out;
     words += fmt::format("written to {}\n", *choice.out);
   }
   deliver(choice.common, record, words);
-  check_training(summary);
+  check_training(trained.summary);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 """JAX as a peer: the empirical NTK of a fully-connected ReLU network as the product of Jacobians, on the CPU.
 
-The weights are those of the benchmark, one raw file a layer. Jacobians are those of BLOCK samples at a time, since all of
-them together do not fit into memory. The question is the word "kernel".
+The weights are those of the benchmark, one raw file a layer. Jacobians are those of BLOCK samples at a time, since all
+of them together do not fit into memory. The question is the word "kernel".
 """
 
 import jax

@@ -210,22 +210,20 @@ nb::object ntk_vector(const TrainedNetwork& trained, const SampleArray& x1, cons
 }
 
 void save_trained(const TrainedNetwork& trained, const std::string& path, const std::vector<std::string>& classes) {
-  SavedNetwork saved;
-  saved.trained = trained;
-  saved.classes = classes;
+  NetworkNotes notes;
+  notes.classes = classes;
   unlocked([&](Progress*) {
-    save_network(path, saved);
+    save_network(path, trained, notes);
     return 0;
   });
 }
 
 nb::tuple load_trained(const std::string& path) {
   SavedNetwork saved = unlocked([&](Progress*) { return load_network(path); });
-  if (saved.scaling && saved.scaling->scaling() != Scaling::none) {
-    const std::string scaling(to_string(saved.scaling->scaling()));
-    return nb::make_tuple(std::move(saved.trained), saved.classes, scaling);
-  }
-  return nb::make_tuple(std::move(saved.trained), saved.classes, nb::none());
+  const std::optional<Scaler>& scaling = saved.notes.scaling;
+  const bool scaled = scaling && scaling->scaling() != Scaling::none;
+  const nb::object name = scaled ? nb::object(nb::str(std::string(to_string(scaling->scaling())).c_str())) : nb::none();
+  return nb::make_tuple(std::move(saved.trained), saved.notes.classes, name);
 }
 
 nb::object targets_of(const Labels& labels, Index classes, const std::string& loss) {

@@ -33,9 +33,9 @@ SavedNetwork small_network(Precision precision, bool centred) {
                          .centred = centred,
                          .seed = 99,
                          .precision = precision});
-  saved.scaling.emplace(Scaling::standard, std::vector<double>(12, 0.5), std::vector<double>(12, 2.0));
-  saved.classes = {"jå", "no"};
-  saved.record = "{}";
+  saved.notes.scaling.emplace(Scaling::standard, std::vector<double>(12, 0.5), std::vector<double>(12, 2.0));
+  saved.notes.classes = {"jå", "no"};
+  saved.notes.record = "{}";
   return saved;
 }
 
@@ -44,8 +44,8 @@ void expect_equal(const SavedNetwork& a, const SavedNetwork& b) {
   EXPECT_EQ(a.trained.seed, b.trained.seed);
   EXPECT_EQ(a.trained.centred, b.trained.centred);
   EXPECT_EQ(a.trained.precision(), b.trained.precision());
-  EXPECT_EQ(a.classes, b.classes);
-  EXPECT_EQ(a.scaling.has_value(), b.scaling.has_value());
+  EXPECT_EQ(a.notes.classes, b.notes.classes);
+  EXPECT_EQ(a.notes.scaling.has_value(), b.notes.scaling.has_value());
   const Matrix<double> x = inputs();
   const SampleView samples(x.view(), {2, 3, 2});
   const Matrix<double> outputs = predict_outputs(a.trained, samples);
@@ -59,12 +59,12 @@ TEST_F(NetworkFile, ComesBackAsItWas) {
   for (const Precision precision : {Precision::f32, Precision::f64}) {
     for (const bool centred : {false, true}) {
       const SavedNetwork saved = small_network(precision, centred);
-      save_network(path("n.h5"), saved);
+      save_network(path("n.h5"), saved.trained, saved.notes);
       expect_equal(load_network(path("n.h5")), saved);
       SavedNetwork plain = small_network(precision, centred);
-      plain.scaling.reset();
-      plain.classes.clear();
-      save_network(path("n.h5"), plain);
+      plain.notes.scaling.reset();
+      plain.notes.classes.clear();
+      save_network(path("n.h5"), plain.trained, plain.notes);
       expect_equal(load_network(path("n.h5")), plain);
     }
   }
@@ -72,7 +72,7 @@ TEST_F(NetworkFile, ComesBackAsItWas) {
 
 TEST_F(NetworkFile, DamageIsRefused) {
   const SavedNetwork saved = small_network(Precision::f64, false);
-  save_network(path("n.h5"), saved);
+  save_network(path("n.h5"), saved.trained, saved.notes);
   const Blob whole = read_file(path("n.h5"));
   const std::string bytes(as_text(whole));
   const std::size_t step = std::max<std::size_t>(1, bytes.size() / 150);
@@ -94,7 +94,7 @@ TEST_F(NetworkFile, DamageIsRefused) {
 TEST_F(NetworkFile, RefusesWeightsThatAreNoNumbers) {
   SavedNetwork saved = small_network(Precision::f32, false);
   std::get<Parameters<float>>(saved.trained.parameters).slots[1].w[3] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THROW(save_network(path("n.h5"), saved), Error);
+  EXPECT_THROW(save_network(path("n.h5"), saved.trained, saved.notes), Error);
   EXPECT_THROW((void)load_network(path("absent.h5")), Error);
 }
 

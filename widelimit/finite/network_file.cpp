@@ -56,10 +56,9 @@ std::vector<NamedArray> weight_arrays(const Architecture& architecture, const Pa
   return arrays;
 }
 
-Description describe_network(const SavedNetwork& saved) {
-  const TrainedNetwork& trained = saved.trained;
+Description describe_network(const TrainedNetwork& trained, const NetworkNotes& notes) {
   Description json;
-  json["version"] = saved.version.empty() ? std::string(version()) : saved.version;
+  json["version"] = notes.version.empty() ? std::string(version()) : notes.version;
   json["network"] = trained.network.to_text();
   json["shape"] = {trained.shape.height, trained.shape.width, trained.shape.channels};
   json["width"] = trained.widths.hidden;
@@ -73,9 +72,9 @@ Description describe_network(const SavedNetwork& saved) {
   json["ending"] = text(trained.summary.ending);
   json["message"] = trained.summary.message;
   json["steps"] = trained.summary.steps;
-  if (saved.scaling) json["scaling"] = to_string(saved.scaling->scaling());
-  json["classes"] = saved.classes;
-  json["record"] = saved.record;
+  if (notes.scaling) json["scaling"] = to_string(notes.scaling->scaling());
+  json["classes"] = notes.classes;
+  json["record"] = notes.record;
   return json;
 }
 
@@ -89,7 +88,7 @@ TrainEnding ending_of(const std::string& word) {
 /// Only the forms of text that name no file.
 void read_description(const Description& json, SavedNetwork& saved) {
   TrainedNetwork& trained = saved.trained;
-  saved.version = json.at("version").get<std::string>();
+  saved.notes.version = json.at("version").get<std::string>();
   trained.network = Network{read_text(json.at("network").get<std::string>())};
   validate(trained.network);
   const auto shape = json.at("shape").get<std::array<Index, 3>>();
@@ -109,8 +108,8 @@ void read_description(const Description& json, SavedNetwork& saved) {
   trained.summary.ending = ending_of(json.at("ending").get<std::string>());
   trained.summary.message = json.at("message").get<std::string>();
   trained.summary.steps = json.at("steps").get<Index>();
-  saved.classes = json.at("classes").get<std::vector<std::string>>();
-  saved.record = json.at("record").get<std::string>();
+  saved.notes.classes = json.at("classes").get<std::vector<std::string>>();
+  saved.notes.record = json.at("record").get<std::string>();
   trained.architecture = trained_architecture(trained.network, trained.shape, trained.widths, trained.regulariser);
   trained.summary.weights = parameter_count(trained.architecture);
 }
@@ -157,8 +156,8 @@ SavedNetwork read_saved(ArrayFile file, const std::string& source, int threads) 
       read_weights<double>(sealed, saved.trained, threads);
     }
     if (json.contains("scaling")) {
-      saved.scaling.emplace(parse_scaling(json.at("scaling").get<std::string>()), sealed.take_column("shift"),
-                            sealed.take_column("scale"));
+      saved.notes.scaling.emplace(parse_scaling(json.at("scaling").get<std::string>()), sealed.take_column("shift"),
+                                  sealed.take_column("scale"));
     }
   });
   return saved;
@@ -166,15 +165,14 @@ SavedNetwork read_saved(ArrayFile file, const std::string& source, int threads) 
 
 }  // namespace
 
-void save_network(const std::filesystem::path& path, const SavedNetwork& network) {
-  std::vector<NamedArray> arrays =
-      std::visit([&](const auto& parameters) { return weight_arrays(network.trained.architecture, parameters); },
-                 network.trained.parameters);
+void save_network(const std::filesystem::path& path, const TrainedNetwork& trained, const NetworkNotes& notes) {
+  std::vector<NamedArray> arrays = std::visit(
+      [&](const auto& parameters) { return weight_arrays(trained.architecture, parameters); }, trained.parameters);
   static const std::vector<double> none;
-  const Index features = network.scaling ? network.scaling->features() : 0;
-  arrays.push_back(named("shift", network.scaling ? network.scaling->shift() : none, features, 1));
-  arrays.push_back(named("scale", network.scaling ? network.scaling->scale() : none, features, 1));
-  write_sealed(path, network_form, describe_network(network), arrays);
+  const Index features = notes.scaling ? notes.scaling->features() : 0;
+  arrays.push_back(named("shift", notes.scaling ? notes.scaling->shift() : none, features, 1));
+  arrays.push_back(named("scale", notes.scaling ? notes.scaling->scale() : none, features, 1));
+  write_sealed(path, network_form, describe_network(trained, notes), arrays);
 }
 
 bool holds_network(const std::filesystem::path& path) {

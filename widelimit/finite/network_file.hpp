@@ -14,20 +14,24 @@ namespace widelimit {
 /// Number of the format, raised when an older program could no longer read what a newer one writes.
 inline constexpr int network_format = 1;
 
-/// A trained network with what new samples go through before it sees them.
-struct SavedNetwork {
-  TrainedNetwork trained;  ///< without its record
-  std::optional<Scaler> scaling;
+/// What a file says of a network besides.
+struct NetworkNotes {
+  std::optional<Scaler> scaling;     ///< what new samples go through before the network sees them
   std::vector<std::string> classes;  ///< names; empty where outputs are numbers
   std::string record;                ///< settings of the training, JSON text
-  std::string version;               ///< of the program that made it
+  std::string version;               ///< of the program that made it; empty: this one
+};
+
+struct SavedNetwork {
+  TrainedNetwork trained;  ///< without its record
+  NetworkNotes notes;
 };
 
 /// HDF5: datasets w0, b0, w1, … (float32 or float64, fan_in × fan_out and fan_out × 1), shift, scale, and the attribute
 /// "settings" with network, widths, seed, version and a checksum. w₀ is not stored: it follows from the seed. The file
 /// appears complete or not at all. Error{input} for weights that are not finite, Error{resource} where it cannot be
 /// written.
-void save_network(const std::filesystem::path& path, const SavedNetwork& network);
+void save_network(const std::filesystem::path& path, const TrainedNetwork& trained, const NetworkNotes& notes = {});
 
 /// Error{input} where the file is not a trained network, damaged, or of a later format; never half a network.
 [[nodiscard]] SavedNetwork load_network(const std::filesystem::path& path, int threads = 0);
