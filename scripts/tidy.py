@@ -37,13 +37,14 @@ def output_of(entry):
     return words[words.index("-o") + 1]
 
 
-def without_precompiled_headers(command):
+def as_clang_reads(command):
+    """The command without precompiled headers and without what only g++ knows."""
     words, kept = shlex.split(command), []
     while words:
         word = words.pop(0)
         if word == "-include" and words and words[0].endswith("cmake_pch.hxx"):
             words.pop(0)
-        elif word != "-Winvalid-pch":
+        elif word not in ("-Winvalid-pch", "-Wshadow=local"):
             kept.append(word)
     return shlex.join(kept)
 
@@ -63,7 +64,7 @@ def main():
 
     entries = json.loads((build / "compile_commands.json").read_text())
     clean.mkdir(parents=True, exist_ok=True)
-    plain = [entry | {"command": without_precompiled_headers(entry["command"])} for entry in entries]
+    plain = [entry | {"command": as_clang_reads(entry["command"])} for entry in entries]
     (clean / "compile_commands.json").write_text(json.dumps(plain))
 
     work = []
