@@ -12,22 +12,6 @@ namespace widelimit {
 
 namespace {
 
-void require_decay(const TrainOptions& options) {
-  const auto refuse = [](bool wrong, std::string_view what) {
-    if (wrong) fail(Code::usage, "a network as a kernel machine is not defined {}", what);
-  };
-  const Regulariser r = options.regulariser;
-  if (r == Regulariser::aux || (options.lambda > 0 && (r == Regulariser::init || r == Regulariser::weights))) {
-    fail(Code::usage,
-         "regulariser {} does not decay f by λ, which a network as a kernel machine needs; choose output, or none",
-         to_string(r));
-  }
-  refuse(options.momentum > 0, "with momentum; leave it out");
-  refuse(options.flow_time > 0, "along the steps of an adaptive flow; take small steps instead");
-  refuse(options.centred, "for f − f₀; train f itself");
-  refuse(options.linearised, "for a linearised network; train the network itself");
-}
-
 /// Watches the steps of one training.
 template <std::floating_point T>
 class PathWatcher {
@@ -194,10 +178,26 @@ NetAsMachine watched_training(const Network& network, const TrainData& data, Tra
 
 }  // namespace
 
+void require_path_machine(const TrainOptions& options) {
+  const auto refuse = [](bool wrong, std::string_view what) {
+    if (wrong) fail(Code::usage, "a network as a kernel machine is not defined {}", what);
+  };
+  const Regulariser r = options.regulariser;
+  if (r == Regulariser::aux || (options.lambda > 0 && (r == Regulariser::init || r == Regulariser::weights))) {
+    fail(Code::usage,
+         "regulariser {} does not decay f by λ, which a network as a kernel machine needs; choose output, or none",
+         to_string(r));
+  }
+  refuse(options.momentum > 0, "with momentum; leave it out");
+  refuse(options.flow_time > 0, "along the steps of an adaptive flow; take small steps instead");
+  refuse(options.centred, "for f − f₀; train f itself");
+  refuse(options.linearised, "for a linearised network; train the network itself");
+  refuse(options.steps == 0, "without a step of training; take one");
+}
+
 NetAsMachine train_as_kernel_machine(const Network& network, const TrainData& data, const TrainOptions& options) {
   options.validate();
-  require_decay(options);
-  if (options.steps == 0) fail(Code::usage, "a network as a kernel machine needs a step of training at least");
+  require_path_machine(options);
   check_path_memory(data, options);
   NetAsMachine result = options.precision == Precision::f32 ? watched_training<float>(network, data, options)
                                                             : watched_training<double>(network, data, options);
@@ -206,12 +206,12 @@ NetAsMachine train_as_kernel_machine(const Network& network, const TrainData& da
     return result;
   }
   sum_up(result.machine);
-  const std::vector<double> f = outputs_on(result.trained, data, options.threads);
+  result.outputs = outputs_on(result.trained, data, options.threads);
   std::swap(result.trained.parameters, result.trained.start);
   const std::vector<double> f0 = outputs_on(result.trained, data, options.threads);
   std::swap(result.trained.parameters, result.trained.start);
   const auto train_rows = static_cast<std::size_t>(data.x.count() * data.y.cols);
-  result.difference = difference_of(f, f0, result.machine, train_rows);
+  result.difference = difference_of(result.outputs, f0, result.machine, train_rows);
   return result;
 }
 

@@ -41,13 +41,17 @@ struct PathDifference {
 struct NetAsMachine {
   TrainedNetwork trained;
   PathMachine machine;                       ///< on training samples, then test samples
+  std::vector<double> outputs;               ///< f_T on the same rows
   std::optional<PathDifference> difference;  ///< unless the training diverged
 };
 
-/// Trains and accumulates the machine, one empirical kernel of all points against the batch a step:
-/// O((n + n_test)·|B|·(layers' widths)) beside the passes.
 /// Error{usage} where the equation above does not hold: a regulariser other than `output` (or `none`, or any with
-/// λ = 0; `aux` never), momentum, a gradient flow, centring, a linearised network, dropout. Error{resource} for memory.
+/// λ = 0; `aux` never), momentum, a gradient flow, centring, a linearised network, no step at all.
+void require_path_machine(const TrainOptions& options);
+
+/// Trains and accumulates the machine, one empirical kernel of all points against the batch a step:
+/// O((n + n_test)·|B|·(layers' widths)) beside the passes. Error{usage} as above and for dropout, Error{resource} for
+/// memory.
 [[nodiscard]] NetAsMachine train_as_kernel_machine(const Network& network, const TrainData& data,
                                                    const TrainOptions& options);
 
