@@ -8,6 +8,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file.hpp"
 #include "widelimit/finite/network_file.hpp"
+#include "widelimit/finite/path_kernel.hpp"
 #include "widelimit/finite/targets.hpp"
 
 namespace widelimit::app {
@@ -25,7 +26,8 @@ Matrix<double> network_targets(const Dataset& data, const std::vector<std::strin
   return targets;
 }
 
-TrainedNetwork train_on(const TrainTest& data, const Network& network, const TrainOptions& options) {
+/// The machine is left out unless asked for.
+NetAsMachine train_on(const TrainTest& data, const Network& network, const TrainOptions& options, bool as_machine) {
   const Matrix<double> y = network_targets(data.train, data.train.class_names, options.loss);
   TrainData given{data.train.view(), y.view()};
   Matrix<double> test_y;
@@ -36,7 +38,10 @@ TrainedNetwork train_on(const TrainTest& data, const Network& network, const Tra
       given.test_y = test_y.view();
     }
   }
-  return widelimit::train(network, given, options);
+  if (as_machine) return train_as_kernel_machine(network, given, options);
+  NetAsMachine net;
+  net.trained = widelimit::train(network, given, options);
+  return net;
 }
 
 nlohmann::ordered_json training_json(const TrainedNetwork& trained) {
@@ -63,6 +68,26 @@ nlohmann::ordered_json training_json(const TrainedNetwork& trained) {
   if (!record.test_accuracy.empty()) curve["test_accuracy"] = record.test_accuracy;
   json["record"] = std::move(curve);
   return json;
+}
+
+nlohmann::ordered_json machine_json(const NetAsMachine& net) {
+  const PathDifference& difference = *net.difference;
+  nlohmann::ordered_json json{{"difference", difference.largest()}, {"train", difference.train}};
+  if (difference.test) json["test"] = *difference.test;
+  json["absolute"] = difference.absolute;
+  json["moved"] = difference.moved;
+  json["sign_changes"] = net.machine.sign_changes;
+  return json;
+}
+
+std::string machine_words(const NetAsMachine& net) {
+  std::string words = fmt::format("as a kernel machine: max |f - (sum a K + b)| = {:.3g}, where f moved by {:.3g}\n",
+                                  net.difference->largest(), net.difference->moved);
+  if (net.machine.sign_changes > 0) {
+    words += fmt::format("{} of {} slopes of the loss changed their sign; with |l'| to the letter {:.3g}\n",
+                         net.machine.sign_changes, net.machine.a.size(), net.difference->absolute);
+  }
+  return words;
 }
 
 /// Some ten rows of the record.
@@ -102,7 +127,8 @@ void run_training(const TrainChoice& choice) {
   stop_if_interrupted();
   ProgressBar bar(choice.common);
   options.progress = &bar;
-  const TrainedNetwork trained = train_on(data, network, options);
+  const NetAsMachine net = train_on(data, network, options, choice.as_kernel_machine);
+  const TrainedNetwork& trained = net.trained;
   if (trained.summary.ending == TrainEnding::diverged) check_training(trained.summary);
 
   Record record("train");
@@ -114,9 +140,13 @@ void run_training(const TrainChoice& choice) {
   std::string words = table_text(training_table(trained.record));
   words += fmt::format("{} weights, {} steps in {}\n", trained.summary.weights, trained.summary.steps,
                        duration_text(trained.summary.seconds));
+  if (net.difference) {
+    record.results["kernel_machine"] = machine_json(net);
+    words += machine_words(net);
+  }
   if (choice.common.report) {
     write_train_page(*choice.common.report, fmt::format("A network of width {} on {}", options.width, data.train.name),
-                     trained, record.settings);
+                     net, record.settings);
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

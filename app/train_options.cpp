@@ -1,6 +1,7 @@
 #include "app/train_options.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/finite/path_kernel.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -35,6 +36,7 @@ TrainOptions TrainChoice::options() const {
     fail(Code::usage, "--backend {}: finite networks are trained on the processor; leave it out", common.backend);
   }
   result.validate();
+  if (as_kernel_machine) require_path_machine(result);
   return result;
 }
 
@@ -76,6 +78,9 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
   verb.add_flag("--centred", numbers.centred, "Train f - f0, the network minus what it was at the start")
       ->group(training_group);
   verb.add_flag("--linearised", numbers.linearised, "Train the network linearised at its start")->group(training_group);
+  verb.add_flag("--as-kernel-machine", choice.as_kernel_machine,
+                "Write the trained network as a kernel machine and tell how far the two are apart (regulariser output)")
+      ->group(training_group);
   verb.add_option("--parameterisation", choice.parameterisation,
                   "ntk (scales stand outside the weights) or standard (inside)")
       ->type_name("HOW")
@@ -108,6 +113,7 @@ nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& 
   }
   settings["centred"] = options.centred;
   settings["linearised"] = options.linearised;
+  if (choice.as_kernel_machine) settings["as_kernel_machine"] = true;
   settings["data"] = data_settings(data);
   return settings;
 }

@@ -19,6 +19,7 @@ struct TrainChoice {
   std::string loss{to_string(TrainOptions{}.loss.kind)};
   std::string regulariser{to_string(TrainOptions{}.regulariser)};
   TrainOptions numbers;  ///< what is typed as a number or a flag
+  bool as_kernel_machine = false;
   std::optional<std::string> out;
 
   /// Error{usage} where a word is unknown or a number out of range.

@@ -16,10 +16,30 @@ void add_curve(std::vector<Series>& curves, const char* name, const std::vector<
   if (!y.empty()) curves.push_back({.name = name, .x = x, .y = y});
 }
 
+/// Theorem 4.1 as pictures: both sides point by point, and the kernel that the path left.
+void add_machine(Page& page, const NetAsMachine& net) {
+  const PathMachine& machine = net.machine;
+  const auto least_most = std::minmax_element(net.outputs.begin(), net.outputs.end());
+  const std::vector<double> ends{*least_most.first, *least_most.second};
+  page.section("As a kernel machine")
+      .paragraph(fmt::format("f(x) = Σ aᵢK(x,xᵢ) + b(x) up to {:.3g}, where training moved f by {:.3g}; the difference "
+                             "falls in proportion to the rate. {} of {} slopes of the loss changed their sign.",
+                             net.difference->largest(), net.difference->moved, machine.sign_changes, machine.a.size()))
+      .figures({{.figure = curves({{.name = "equal", .x = ends, .y = ends, .stroke = Stroke::line},
+                                   {.name = "points", .x = net.outputs, .y = machine.values, .stroke = Stroke::rings}},
+                                  {.title = "Network and machine", .x_label = "f(x)", .y_label = "Σ aᵢK(x,xᵢ) + b(x)"}),
+                 .caption = "Every output on training and test samples."},
+                {.figure = heat_map(machine.k.view(), {.title = "Kernel of the path",
+                                                       .row_label = "training, then test samples",
+                                                       .column_label = "training samples"}),
+                 .caption = "Empirical kernels along the training, weighted by the slopes of the loss."}});
+}
+
 }  // namespace
 
-void write_train_page(const std::filesystem::path& path, const std::string& title, const TrainedNetwork& trained,
+void write_train_page(const std::filesystem::path& path, const std::string& title, const NetAsMachine& net,
                       const nlohmann::ordered_json& settings) {
+  const TrainedNetwork& trained = net.trained;
   const TrainingRecord& record = trained.record;
   const TrainSummary& summary = trained.summary;
   const bool flow = settings.contains("flow");
@@ -60,6 +80,7 @@ void write_train_page(const std::filesystem::path& path, const std::string& titl
   page.section("Along the training").figures(figures);
   page.figure({.figure = curves({{.name = "all weights", .x = x, .y = record.distance}},
                                 {.title = "Distance to initialisation", .x_label = x_label, .y_label = "‖w − w₀‖"})});
+  if (net.difference) add_machine(page, net);
   page.settings(settings).write(path);
 }
 

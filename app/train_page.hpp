@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/finite/trained_network.hpp"
+#include "widelimit/finite/path_kernel.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -9,8 +9,8 @@
 
 namespace widelimit::app {
 
-/// Curves of loss, accuracy and distance, and how the training ended.
-void write_train_page(const std::filesystem::path& path, const std::string& title, const TrainedNetwork& trained,
+/// Curves of loss, accuracy and distance, how the training ended, and the kernel machine where there is one.
+void write_train_page(const std::filesystem::path& path, const std::string& title, const NetAsMachine& net,
                       const nlohmann::ordered_json& settings);
 
 }  // namespace widelimit::app

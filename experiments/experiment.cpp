@@ -1,6 +1,8 @@
 #include "experiments/experiment.hpp"
 
+#include "experiments/every_net.hpp"
 #include "experiments/mnist_machines.hpp"
+#include "experiments/noisy_labels.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <charconv>
@@ -39,6 +41,23 @@ double Setting::positive(const std::string& option) const {
   return *value;
 }
 
-std::vector<Experiment> all_experiments() { return {mnist_machines()}; }
+std::vector<double> Setting::numbers(const std::string& option, double least, double most) const {
+  std::vector<double> given;
+  std::string rest = text(option) + ",";
+  for (std::size_t comma = rest.find(','); comma != std::string::npos; comma = rest.find(',')) {
+    const auto value = parsed<double>(rest.substr(0, comma));
+    if (!value || !(*value >= least && *value <= most)) {
+      fail(Code::usage, "--{} {}: numbers from {:g} to {:g} with commas between them are wanted", option, text(option),
+           least, most);
+    }
+    given.push_back(*value);
+    rest.erase(0, comma + 1);
+  }
+  return given;
+}
+
+std::vector<Experiment> all_experiments() {
+  return {mnist_machines(), every_net_is_a_kernel_machine(), noisy_labels_rdi_aux()};
+}
 
 }  // namespace widelimit::experiment

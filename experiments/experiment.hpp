@@ -39,6 +39,8 @@ struct Setting {
   /// Error{usage} names the option where it is not a whole number of at least `least`, or not a positive number.
   [[nodiscard]] Index count(const std::string& option, Index least) const;
   [[nodiscard]] double positive(const std::string& option) const;
+  /// Numbers between commas, all from `least` to `most`, at least one.
+  [[nodiscard]] std::vector<double> numbers(const std::string& option, double least, double most) const;
 };
 
 /// A part of what came out: a table of ours beside the published, words below it, pictures.

@@ -88,6 +88,50 @@ TEST_F(MnistExperiment, EveryMachineHasItsLine) {
   for (const auto& fit : results["ten_digits"]["fits"]) EXPECT_GT(fit["test"]["accuracy"], 0.6) << fit;
 }
 
+TEST(Experiment, NewWordsAreCheckedBeforeTheWork) {
+  const Folder folder;
+  for (const Words& words :
+       {Words{"every-net-is-a-kernel-machine", "--halvings", "13"},
+        Words{"every-net-is-a-kernel-machine", "--rate", "0"}, Words{"noisy-labels-rdi-aux", "--flips", "0,0.6"},
+        Words{"noisy-labels-rdi-aux", "--flips", "0,,0.1"}, Words{"noisy-labels-rdi-aux", "--widths", "8.5"},
+        Words{"noisy-labels-rdi-aux", "--digits", "5"}}) {
+    Words all{"experiment"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Finished run = folder.widelimit(all);
+    EXPECT_EQ(run.status, 2) << words[1] << ' ' << words[2] << ": " << run.err;
+    EXPECT_NE(run.err.find(words[1]), std::string::npos) << run.err;
+  }
+}
+
+// Smooth: of so few steps one that crosses the kink of a relu is a share of the difference that jumps with the rate.
+TEST_F(MnistExperiment, EveryNetIsAKernelMachineToFirstOrder) {
+  const Finished small =
+      run({"experiment", "every-net-is-a-kernel-machine", "--network", "dense erf dense", "--samples", "8", "--width",
+           "16", "--steps", "10", "--halvings", "2", "--threads", "1", "--json"});
+  ASSERT_EQ(small.status, 0) << small.err;
+  const auto results = small.record()["results"];
+  EXPECT_EQ(results["paths"].size(), 9U);
+  for (const auto& slope : results["slopes"]) EXPECT_NEAR(slope.get<double>(), 1.0, 0.15);
+  for (const auto& path : results["paths"]) EXPECT_LT(path["difference"], 0.1 * path["moved"].get<double>()) << path;
+}
+
+// RDI at 2λ and AUX at λ are the same ridge: each is nearer to the other's limit than to 0, and the wider the nearer.
+TEST_F(MnistExperiment, NoisyLabelsLeadToRidgeRegression) {
+  const Finished small = run({"experiment", "noisy-labels-rdi-aux", "--samples", "40", "--flips", "0,0.25", "--widths",
+                              "32,512", "--lambda", "0.5", "--threads", "1", "--json"});
+  ASSERT_EQ(small.status, 0) << small.err;
+  const auto results = small.record()["results"];
+  ASSERT_EQ(results["flips"].size(), 2U);
+  EXPECT_EQ(results["flips"][0]["flipped"], 0);
+  EXPECT_GT(results["flips"][1]["flipped"], 0);
+  const auto distances = results["widths"]["distances"];
+  for (const char* name : {"rdi", "aux"}) {
+    EXPECT_LT(distances[1][name], 0.6 * distances[0][name].get<double>()) << distances;
+    EXPECT_NEAR(results["flips"][0]["error"][name].get<double>(), results["flips"][0]["error"]["limit"].get<double>(),
+                0.1);
+  }
+}
+
 TEST_F(MnistExperiment, HasAPage) {
   if (!gnuplot_is_present()) GTEST_SKIP() << "no gnuplot on PATH";
   const Finished paged = run(small_machines({"--report", "e.html"}));

@@ -44,6 +44,30 @@ TEST(TrainVerb, WritesAPage) {
   EXPECT_EQ(folder.names(), (Words{"n.html"}));
 }
 
+TEST(TrainVerb, IsAKernelMachine) {
+  const Folder folder;
+  Words words =
+      train_words({"--loss", "logistic", "--regulariser", "output", "--lambda", "0.1", "--as-kernel-machine"});
+  words[16] = "0.02";
+  const Finished run = folder.widelimit(words);
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto machine = run.record()["results"]["kernel_machine"];
+  EXPECT_EQ(machine["sign_changes"], 0);
+  EXPECT_GT(machine["moved"], 0.1);
+  EXPECT_LT(machine["difference"], 0.2 * machine["moved"].get<double>());
+  EXPECT_EQ(machine["difference"], std::max(machine["train"].get<double>(), machine["test"].get<double>()));
+  for (const Words& wrong :
+       {Words{"--lambda", "1"}, Words{"--momentum", "0.5"}, Words{"--flow", "1"}, Words{"--centred"}}) {
+    Words all = train_words({"--as-kernel-machine"});
+    all.insert(all.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(folder.widelimit(all).status, 2) << wrong[0];
+  }
+  if (!gnuplot_is_present()) GTEST_SKIP() << "gnuplot is not here";
+  words.insert(words.end(), {"--report", "n.html"});
+  EXPECT_EQ(folder.widelimit(words).status, 0);
+  EXPECT_EQ(folder.names(), (Words{"n.html"}));
+}
+
 TEST(TrainVerb, EndsWithTheStatusOfWhatWentWrong) {
   const Folder folder;
   const Finished diverged = folder.widelimit(train_words({"--rate", "1000", "--out", "n.h5"}));

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Hdf5Handle open_file(const fs::path& path) {
+Hdf5Handle open_blocks_file(const fs::path& path) {
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_file_locking(access, false, true);  // locks fail on read-only mounts
   return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose};
@@ -111,7 +111,7 @@ class Hdf5Blocks::Open {
     const auto bytes = fs::file_size(path, missing);
     if (missing) fail(Code::input, "cannot open '{}': {}", path.string(), missing.message());
     try_in_child([&] { (void)try_all(path); }, bytes, path.string());
-    file_.emplace(open_file(path));
+    file_.emplace(open_blocks_file(path));
     if (!file_->valid()) fail(Code::input, "{}: not a readable HDF5 file; it may be damaged", path.string());
     matrices_ = find_matrices(*file_);
   }
@@ -145,7 +145,7 @@ class Hdf5Blocks::Open {
  private:
   /// All that a reader will do, once, where a crash harms nobody.
   static bool try_all(const fs::path& path) {
-    const Hdf5Handle file = open_file(path);
+    const Hdf5Handle file = open_blocks_file(path);
     if (!file.valid()) fail(Code::input, "{}: not a readable HDF5 file; it may be damaged", path.string());
     for (const Extent& matrix : find_matrices(file)) {
       const Hdf5Handle dataset(H5Dopen2(file, matrix.name.c_str(), H5P_DEFAULT), H5Dclose);

@@ -1,0 +1,173 @@
+#include "experiments/every_net.hpp"
+
+#include "app/interrupt.hpp"
+#include "experiments/log_slope.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/request.hpp"
+#include "widelimit/finite/path_kernel.hpp"
+#include "widelimit/finite/targets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit::experiment {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The options, all understood before any work.
+struct PathChoice {
+  Network network;
+  Index samples = 0;
+  Index width = 0;
+  double lambda = 0;
+  double rate = 0;
+  Index steps = 0;
+  Index halvings = 0;
+};
+
+/// Beyond this the finest steps would take longer than anybody waits.
+constexpr Index most_halvings = 12;
+
+PathChoice path_choice(const Setting& setting) {
+  PathChoice choice{.network = Network::parse(setting.text("network")),
+                    .samples = setting.count("samples", 2),
+                    .width = setting.count("width", 1),
+                    .lambda = setting.positive("lambda"),
+                    .rate = setting.positive("rate"),
+                    .steps = setting.count("steps", 1),
+                    .halvings = setting.count("halvings", 1)};
+  if (choice.halvings > most_halvings) {
+    fail(Code::usage, "--halvings {}: at most {} are wanted", choice.halvings, most_halvings);
+  }
+  return choice;
+}
+
+TrainOptions path_training(const Setting& setting, const PathChoice& choice, LossKind loss, Index finer) {
+  TrainOptions options;
+  options.width = choice.width;
+  options.loss.kind = loss;
+  options.regulariser = Regulariser::output;
+  options.lambda = choice.lambda;
+  options.rate = choice.rate / static_cast<double>(finer);
+  options.steps = choice.steps * finer;
+  options.seed = setting.seed;
+  options.precision = setting.precision;
+  options.records = 2;
+  options.record_outputs = false;
+  options.threads = setting.threads;
+  options.memory = setting.memory;
+  options.progress = setting.progress;
+  return options;
+}
+
+/// One loss at every rate.
+struct PathOrder {
+  LossKind loss;
+  std::vector<double> rates;
+  std::vector<double> differences;
+
+  [[nodiscard]] double slope() const { return log_slope(rates, differences); }
+};
+
+void add_path(Part& part, Json& json, const TrainOptions& options, const NetAsMachine& net) {
+  const PathDifference& d = *net.difference;
+  part.table.rows.push_back({std::string(to_string(options.loss.kind)), fmt::format("{:.3g}", options.rate),
+                             static_cast<std::int64_t>(options.steps), fmt::format("{:.3g}", d.train),
+                             fmt::format("{:.3g}", d.test.value_or(0.0)), fmt::format("{:.3g}", d.absolute),
+                             fmt::format("{:.3g}", d.moved), static_cast<std::int64_t>(net.machine.sign_changes)});
+  json.push_back({{"loss", to_string(options.loss.kind)},
+                  {"rate", options.rate},
+                  {"steps", options.steps},
+                  {"train", d.train},
+                  {"test", d.test.value_or(0.0)},
+                  {"difference", d.largest()},
+                  {"absolute", d.absolute},
+                  {"moved", d.moved},
+                  {"sign_changes", net.machine.sign_changes}});
+}
+
+PathOrder follow(const Setting& setting, const PathChoice& choice, const TrainTest& data, LossKind loss, Part& part,
+                 Json& json) {
+  PathOrder order{loss, {}, {}};
+  const Matrix<double> y = class_targets(data.train.labels, std::ssize(data.train.class_names), Loss{loss});
+  const TrainData given{.x = data.train.view(), .y = y.view(), .test = data.test->view()};
+  for (Index halving = 0; halving <= choice.halvings; ++halving) {
+    app::stop_if_interrupted();
+    const TrainOptions options = path_training(setting, choice, loss, Index{1} << halving);
+    const NetAsMachine net = train_as_kernel_machine(choice.network, given, options);
+    if (!net.difference) fail(Code::numerical, "{}: {}", to_string(loss), net.trained.summary.message);
+    add_path(part, json, options, net);
+    order.rates.push_back(options.rate);
+    order.differences.push_back(std::max(net.difference->largest(), 1e-300));
+  }
+  return order;
+}
+
+Outcome run_every_net(const Setting& setting) {
+  const PathChoice choice = path_choice(setting);
+  DataRequest request{.train = "mnist:train", .test = "mnist:test"};
+  request.classes = {"0", "1"};
+  request.limit = choice.samples;
+  request.test_limit = choice.samples;
+  request.scale = Scaling::byte;
+  request.progress = setting.progress;
+  const TrainTest data = load_train_test(request);
+
+  Outcome outcome;
+  Part part{
+      .heading = "Difference between network and kernel machine by the size of a step",
+      .table = {.columns = {"loss", "rate", "steps", "train", "test", "with |l'|", "f moved by", "sign changes"}}};
+  Json json = Json::array();
+  Json slopes = Json::object();
+  std::vector<Series> lines;
+  std::string found;
+  for (const LossKind loss : {LossKind::logistic, LossKind::hinge, LossKind::squared}) {
+    const PathOrder order = follow(setting, choice, data, loss, part, json);
+    slopes[std::string(to_string(loss))] = order.slope();
+    found += fmt::format("{}{} {:.3f}", found.empty() ? "" : ", ", to_string(loss), order.slope());
+    lines.push_back({.name = std::string(to_string(loss)), .x = order.rates, .y = order.differences});
+  }
+  part.words = fmt::format(
+      "max |f_T − (Σ aᵢK + b)| on {} training and {} test images of MNIST 0 and 1, values in [0, 1]; {} of width {}, "
+      "regulariser output, λ = {:g}, time {:g}. Theorem 4.1 states equality for the flow, steps of size 0, where no "
+      "slope l' of the loss changes its sign: the difference must fall in proportion to the step. Where signs change, "
+      "−aᵢl' stands for |l'|; the theorem to the letter is under \"with |l'|\".",
+      data.train.count(), data.test->count(), choice.network.to_text(), choice.width, choice.lambda,
+      choice.rate * static_cast<double>(choice.steps));
+  if (setting.figures) {
+    part.pictures.push_back({.figure = curves(lines, {.title = "Network and kernel machine",
+                                                      .x_label = "size of a step",
+                                                      .y_label = "largest difference",
+                                                      .x_scale = AxisScale::log,
+                                                      .y_scale = AxisScale::log}),
+                             .caption = "A line of slope 1 is a difference of first order in the step."});
+  }
+  outcome.results["paths"] = json;
+  outcome.results["slopes"] = slopes;
+  outcome.sentence = fmt::format(
+      "The difference falls as a power of the step: {} (first order, 1, for a theorem of the flow).", found);
+  outcome.parts.push_back(std::move(part));
+  return outcome;
+}
+
+}  // namespace
+
+Experiment every_net_is_a_kernel_machine() {
+  return {.name = "every-net-is-a-kernel-machine",
+          .summary = "A trained network written as a kernel machine, and their difference by the size of a step",
+          .work = "Chen et al. 2021, On the Equivalence between Neural Network and Support Vector Machine, Theorem 4.1",
+          .options = {{"network", "NET", "Network that is trained", "fc:2", ""},
+                      {"samples", "N", "Training images, and test images, of 0 and 1", "32", "128"},
+                      {"width", "M", "Channels of every hidden layer", "64", "256"},
+                      {"lambda", "L", "Weight of the regulariser", "1", ""},
+                      {"rate", "ETA", "Largest size of a step", "0.01", "0.0005"},
+                      {"steps", "N", "Steps of that size", "40", "100"},
+                      {"halvings", "N", "How often the step is halved", "3", "4"}},
+          .run = run_every_net};
+}
+
+}  // namespace widelimit::experiment
