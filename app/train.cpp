@@ -1,4 +1,5 @@
 #include "app/interrupt.hpp"
+#include "app/network_targets.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
@@ -9,36 +10,10 @@
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file.hpp"
 #include "widelimit/finite/network_file.hpp"
-#include "widelimit/finite/targets.hpp"
 
 namespace widelimit::app {
 
 namespace {
-
-/// What the network is to give for these samples: ±1 or one output a class, or the numbers themselves.
-Matrix<double> network_targets(const Dataset& data, const std::vector<std::string>& classes, const Loss& loss) {
-  if (!data.labels.empty()) return class_targets(data.labels, std::ssize(classes), loss);
-  if (data.targets.empty()) {
-    fail(Code::input, "{} has no labels; training needs them (--label names their column)", data.name);
-  }
-  Matrix<double> targets(data.count(), 1);
-  std::copy(data.targets.begin(), data.targets.end(), targets.data());
-  return targets;
-}
-
-TrainedNetwork train_on(const TrainTest& data, const Network& network, const TrainOptions& options) {
-  const Matrix<double> y = network_targets(data.train, data.train.class_names, options.loss);
-  TrainData given{data.train.view(), y.view()};
-  Matrix<double> test_y;
-  if (data.test) {
-    given.test = data.test->view();
-    if (!data.test->labels.empty() || !data.test->targets.empty()) {
-      test_y = network_targets(*data.test, data.train.class_names, options.loss);
-      given.test_y = test_y.view();
-    }
-  }
-  return widelimit::train(network, given, options);
-}
 
 nlohmann::ordered_json training_json(const TrainedNetwork& trained) {
   const TrainSummary& summary = trained.summary;
@@ -103,7 +78,8 @@ void run_training(const TrainChoice& choice) {
   stop_if_interrupted();
   ProgressBar bar(choice.common);
   options.progress = &bar;
-  TrainedNetwork trained = train_on(data, network, options);
+  const NetworkTargets targets = network_targets(data, options.loss);
+  TrainedNetwork trained = widelimit::train(network, targets.with(data), options);
   if (trained.summary.ending == TrainEnding::diverged) check_training(trained.summary);
 
   Record record("train");
