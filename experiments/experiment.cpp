@@ -1,8 +1,11 @@
 #include "experiments/experiment.hpp"
 
+#include "experiments/equivalence_figure.hpp"
 #include "experiments/mnist_machines.hpp"
+#include "experiments/width_scaling.hpp"
 #include "widelimit/base/error.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -39,6 +42,21 @@ double Setting::positive(const std::string& option) const {
   return *value;
 }
 
-std::vector<Experiment> all_experiments() { return {mnist_machines()}; }
+std::vector<Index> Setting::counts(const std::string& option, Index least) const {
+  std::vector<Index> values;
+  const std::string& all = text(option);
+  for (std::size_t begin = 0; begin <= all.size();) {
+    const std::size_t end = std::min(all.find(',', begin), all.size());
+    const auto value = parsed<Index>(all.substr(begin, end - begin));
+    if (!value || *value < least) {
+      fail(Code::usage, "--{} {}: whole numbers of at least {}, separated by commas, are wanted", option, all, least);
+    }
+    values.push_back(*value);
+    begin = end + 1;
+  }
+  return values;
+}
+
+std::vector<Experiment> all_experiments() { return {mnist_machines(), equivalence_figure(), width_scaling()}; }
 
 }  // namespace widelimit::experiment

@@ -39,6 +39,8 @@ struct Setting {
   /// Error{usage} names the option where it is not a whole number of at least `least`, or not a positive number.
   [[nodiscard]] Index count(const std::string& option, Index least) const;
   [[nodiscard]] double positive(const std::string& option) const;
+  /// Numbers as `count`, separated by commas.
+  [[nodiscard]] std::vector<Index> counts(const std::string& option, Index least) const;
 };
 
 /// A part of what came out: a table of ours beside the published, words below it, pictures.
