@@ -53,6 +53,7 @@ void run(int count, char** words) {
   add_tune(program);
   add_predict(program);
   add_train(program);
+  add_equivalence(program);
   add_experiment(program);
   add_flow(program);
   add_demo(program);

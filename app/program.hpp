@@ -26,6 +26,7 @@ void add_kernel(Program& program);
 void add_fit(Program& program);
 void add_predict(Program& program);
 void add_train(Program& program);
+void add_equivalence(Program& program);
 void add_tune(Program& program);
 void add_experiment(Program& program);
 void add_flow(Program& program);

@@ -1,4 +1,5 @@
 #include "app/interrupt.hpp"
+#include "app/network_targets.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
@@ -9,38 +10,17 @@
 #include "widelimit/data/file.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/finite/path_kernel.hpp"
-#include "widelimit/finite/targets.hpp"
 
 namespace widelimit::app {
 
 namespace {
 
-/// What the network is to give for these samples: ±1 or one output a class, or the numbers themselves.
-Matrix<double> network_targets(const Dataset& data, const std::vector<std::string>& classes, const Loss& loss) {
-  if (!data.labels.empty()) return class_targets(data.labels, std::ssize(classes), loss);
-  if (data.targets.empty()) {
-    fail(Code::input, "{} has no labels; training needs them (--label names their column)", data.name);
-  }
-  Matrix<double> targets(data.count(), 1);
-  std::copy(data.targets.begin(), data.targets.end(), targets.data());
-  return targets;
-}
-
 /// The machine is left out unless asked for.
 NetAsMachine train_on(const TrainTest& data, const Network& network, const TrainOptions& options, bool as_machine) {
-  const Matrix<double> y = network_targets(data.train, data.train.class_names, options.loss);
-  TrainData given{data.train.view(), y.view()};
-  Matrix<double> test_y;
-  if (data.test) {
-    given.test = data.test->view();
-    if (!data.test->labels.empty() || !data.test->targets.empty()) {
-      test_y = network_targets(*data.test, data.train.class_names, options.loss);
-      given.test_y = test_y.view();
-    }
-  }
-  if (as_machine) return train_as_kernel_machine(network, given, options);
+  const NetworkTargets targets = network_targets(data, options.loss);
+  if (as_machine) return train_as_kernel_machine(network, targets.with(data), options);
   NetAsMachine net;
-  net.trained = widelimit::train(network, given, options);
+  net.trained = widelimit::train(network, targets.with(data), options);
   return net;
 }
 

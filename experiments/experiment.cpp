@@ -1,10 +1,13 @@
 #include "experiments/experiment.hpp"
 
+#include "experiments/equivalence_figure.hpp"
 #include "experiments/every_net.hpp"
 #include "experiments/mnist_machines.hpp"
 #include "experiments/noisy_labels.hpp"
+#include "experiments/width_scaling.hpp"
 #include "widelimit/base/error.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -19,6 +22,20 @@ std::optional<Number> parsed(const std::string& text) {
   const auto [stop, failure] = std::from_chars(text.data(), end, value);
   if (failure != std::errc{} || stop != end) return std::nullopt;
   return value;
+}
+
+/// Numbers between commas, at least one; nothing where one of them is none.
+template <typename Number>
+std::optional<std::vector<Number>> parsed_list(const std::string& text) {
+  std::vector<Number> values;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto value = parsed<Number>(text.substr(begin, end - begin));
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+    begin = end + 1;
+  }
+  return values;
 }
 
 }  // namespace
@@ -42,22 +59,26 @@ double Setting::positive(const std::string& option) const {
 }
 
 std::vector<double> Setting::numbers(const std::string& option, double least, double most) const {
-  std::vector<double> given;
-  std::string rest = text(option) + ",";
-  for (std::size_t comma = rest.find(','); comma != std::string::npos; comma = rest.find(',')) {
-    const auto value = parsed<double>(rest.substr(0, comma));
-    if (!value || !(*value >= least && *value <= most)) {
-      fail(Code::usage, "--{} {}: numbers from {:g} to {:g} with commas between them are wanted", option, text(option),
-           least, most);
-    }
-    given.push_back(*value);
-    rest.erase(0, comma + 1);
+  const auto given = parsed_list<double>(text(option));
+  if (!given || std::any_of(given->begin(), given->end(), [&](double v) { return !(v >= least && v <= most); })) {
+    fail(Code::usage, "--{} {}: numbers from {:g} to {:g} with commas between them are wanted", option, text(option),
+         least, most);
   }
-  return given;
+  return *given;
+}
+
+std::vector<Index> Setting::counts(const std::string& option, Index least) const {
+  const auto given = parsed_list<Index>(text(option));
+  if (!given || std::any_of(given->begin(), given->end(), [&](Index v) { return v < least; })) {
+    fail(Code::usage, "--{} {}: whole numbers of at least {} with commas between them are wanted", option, text(option),
+         least);
+  }
+  return *given;
 }
 
 std::vector<Experiment> all_experiments() {
-  return {mnist_machines(), every_net_is_a_kernel_machine(), noisy_labels_rdi_aux()};
+  return {mnist_machines(), equivalence_figure(), width_scaling(), every_net_is_a_kernel_machine(),
+          noisy_labels_rdi_aux()};
 }
 
 }  // namespace widelimit::experiment

@@ -41,6 +41,8 @@ struct Setting {
   [[nodiscard]] double positive(const std::string& option) const;
   /// Numbers between commas, all from `least` to `most`, at least one.
   [[nodiscard]] std::vector<double> numbers(const std::string& option, double least, double most) const;
+  /// Whole numbers between commas, all at least `least`, at least one.
+  [[nodiscard]] std::vector<Index> counts(const std::string& option, Index least) const;
 };
 
 /// A part of what came out: a table of ours beside the published, words below it, pictures.

@@ -132,6 +132,26 @@ TEST_F(MnistExperiment, NoisyLabelsLeadToRidgeRegression) {
   }
 }
 
+TEST_F(MnistExperiment, NetworksApproachTheirMachine) {
+  const Finished both = run({"experiment", "equivalence", "--samples", "16", "--sgd-samples", "80", "--sgd-tests", "10",
+                             "--widths", "16,128", "--steps", "20", "--seeds", "2", "--threads", "1", "--json"});
+  ASSERT_EQ(both.status, 0) << both.err;
+  for (const char* part : {"rate_0.1", "rate_0.01", "stochastic"}) {
+    EXPECT_LT(both.record()["results"][part]["slope"], 0) << part;
+  }
+  const Finished scaling = run({"experiment", "width-scaling", "--samples", "8", "--tests", "4", "--widths", "16,128",
+                                "--steps", "20", "--seeds", "2", "--threads", "1", "--json"});
+  ASSERT_EQ(scaling.status, 0) << scaling.err;
+  const auto results = scaling.record()["results"];
+  EXPECT_EQ(results["regularisers"].size(), 3U);
+  EXPECT_EQ(results["losses"].size(), 5U);
+  EXPECT_EQ(results["lambdas"].size(), 3U);
+  for (const auto& one : results["losses"]) EXPECT_LT(one["slope"], 0) << one;
+  for (const char* wrong : {"", "8,", "8,x", "0"}) {
+    EXPECT_EQ(run({"experiment", "width-scaling", "--widths", wrong}).status, 2) << wrong;
+  }
+}
+
 TEST_F(MnistExperiment, HasAPage) {
   if (!gnuplot_is_present()) GTEST_SKIP() << "no gnuplot on PATH";
   const Finished paged = run(small_machines({"--report", "e.html"}));

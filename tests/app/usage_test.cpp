@@ -18,6 +18,7 @@ const std::vector<Words> all_verbs = {{},
                                       {"network", "list"},
                                       {"network", "show"},
                                       {"kernel"},
+                                      {"equivalence"},
                                       {"experiment"},
                                       {"experiment", "list"},
                                       {"demo"}};

@@ -27,7 +27,13 @@ double step_size(const DescendOptions& options, Index step) {
 }
 
 Index recorded_moments(const DescendOptions& options) {
+  if (!options.record_at.empty()) return std::ssize(options.record_at);
   return 1 + options.steps / options.record_every + (options.steps % options.record_every == 0 ? 0 : 1);
+}
+
+bool recorded(const DescendOptions& options, Index step) {
+  if (options.record_at.empty()) return step % options.record_every == 0 || step == options.steps;
+  return std::binary_search(options.record_at.begin(), options.record_at.end(), step);
 }
 
 std::string step_warning(const DescendOptions& options, double curvature) {
@@ -73,6 +79,11 @@ void DescendOptions::validate() const {
   if (!(rate > 0) || !std::isfinite(rate)) fail(Code::input, "the step size is {}; it must be above 0", rate);
   if (steps < 0) fail(Code::input, "{} steps; the number of steps is not negative", steps);
   if (record_every < 1) fail(Code::input, "record every {} steps; choose 1 or more", record_every);
+  for (std::size_t k = 0; k < record_at.size(); ++k) {
+    if (record_at[k] > steps || (k == 0 ? record_at[k] != 0 : record_at[k] <= record_at[k - 1])) {
+      fail(Code::input, "step {} cannot be recorded here; begin with 0 and go up to {} at most", record_at[k], steps);
+    }
+  }
   (void)team_size(threads);
 }
 
@@ -92,12 +103,12 @@ Trajectory descend(const AnyView& k, MatrixView<const double> targets, const Des
   Pulse pulse(options.progress, options.steps, "steps");
   const Index between_checks = std::max<Index>(options.steps / recursion_checks, 1);
   double recursion = 0;
-  bool diverged = !recorder.add({0, 1, descent.alpha(), descent.g()});
+  bool diverged = recorded(options, 0) && !recorder.add({0, 1, descent.alpha(), descent.g()});
   while (!diverged && descent.steps() < options.steps) {
     diverged = !descent.step(step_size(options, descent.steps()));
     const Index step = descent.steps();
     if (step % between_checks == 0 && !diverged) recursion = std::max(recursion, descent.recursion_error());
-    if ((step % options.record_every == 0 || step == options.steps) && !diverged) {
+    if (recorded(options, step) && !diverged) {
       diverged = !recorder.add({static_cast<double>(step), descent.offset_left(), descent.alpha(), descent.g()});
     }
     pulse.at(step);

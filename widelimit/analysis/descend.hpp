@@ -28,6 +28,8 @@ struct DescendOptions {
   Index batch = 0;         ///< samples of a step, 0 for all
   std::uint64_t seed = 0;  ///< of the batches
   Index record_every = 1;  ///< steps; the first moment, step 0, and the last are recorded too
+  /// Instead: these steps and no others, from 0 up. Empty: by `record_every`.
+  std::vector<Index> record_at = {};
   Start start;
   Recording record;
   bool check_rate = true;  ///< the rate of descent on smooth losses, which needs the optimum

@@ -20,7 +20,7 @@ struct Point {
   double y = 0;
 };
 
-struct Extent {
+struct AxisExtent {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   void include(double value) {
@@ -52,7 +52,7 @@ std::vector<Point> showable(const Series& series, const CurvesOptions& options) 
 
 /// Neighbours that fall into one pixel column become its first, lowest, highest and last point: the eye sees the
 /// same line, and a spectrum of thousands costs kilobytes.  O(points).
-std::vector<Point> thinned(const std::vector<Point>& points, const Extent& x, AxisScale scale) {
+std::vector<Point> thinned(const std::vector<Point>& points, const AxisExtent& x, AxisScale scale) {
   if (points.size() <= static_cast<std::size_t>(4 * pixel_columns)) return points;
   const double left = on_scale(x.low, scale);
   const double width = on_scale(x.high, scale) / pixel_columns - left / pixel_columns;
@@ -75,7 +75,7 @@ std::vector<Point> thinned(const std::vector<Point>& points, const Extent& x, Ax
 }
 
 /// Tics of a logarithmic axis too short for powers of ten: 1, 2 and 5 times them, or its ends where even these miss.
-std::string tics_between(const Extent& extent) {
+std::string tics_between(const AxisExtent& extent) {
   std::vector<double> tics;
   const double decade = std::pow(10.0, std::floor(std::log10(extent.low)));
   for (const double factor : {1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0})
@@ -88,7 +88,7 @@ std::string tics_between(const Extent& extent) {
 }
 
 /// Explicit ranges: gnuplot widens an axis to its next tic, which overflows near the largest doubles.
-void set_axis(Drawing& drawing, char axis, const Extent& extent, AxisScale scale) {
+void set_axis(Drawing& drawing, char axis, const AxisExtent& extent, AxisScale scale) {
   if (scale == AxisScale::log) {
     const double margin = extent.low == extent.high ? 2.0 : 1.0;
     drawing.line("set logscale {}", axis);
@@ -122,8 +122,8 @@ std::string rows_of(const std::vector<Point>& points) {
 /// What of the series the axes can show.
 struct Shown {
   std::vector<std::vector<Point>> points;
-  Extent x;
-  Extent y;
+  AxisExtent x;
+  AxisExtent y;
   std::size_t given = 0;
   std::size_t kept = 0;
 };

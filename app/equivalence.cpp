@@ -1,0 +1,175 @@
+#include "app/interrupt.hpp"
+#include "app/network_targets.hpp"
+#include "app/outcome.hpp"
+#include "app/program.hpp"
+#include "app/progress_bar.hpp"
+#include "app/train_options.hpp"
+
+#include "widelimit/analysis/equivalence.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/report/equivalence_figures.hpp"
+
+namespace widelimit::app {
+
+namespace {
+
+/// `equivalence` as typed.
+struct EquivalenceChoice {
+  TrainChoice train;
+  std::vector<Index> widths;
+  Index seeds = EquivalenceOptions{}.seeds;
+  std::string kernel{to_string(EquivalenceOptions{}.kernel)};
+
+  [[nodiscard]] EquivalenceOptions options() const {
+    EquivalenceOptions result;
+    result.train = train.options();
+    result.widths = widths;
+    result.seeds = seeds;
+    result.kernel = parse_machine_kernel(kernel);
+    result.validate();
+    return result;
+  }
+};
+
+void add_equivalence_options(CLI::App& verb, EquivalenceChoice& choice) {
+  constexpr const char* group = "Networks and machine";
+  TrainChoice& train = choice.train;
+  verb.add_option("--network", train.network, "The network: text, preset, JSON, or a file of one")
+      ->type_name("NET")
+      ->required()
+      ->group(group);
+  verb.add_option("--widths", choice.widths, "Channels of every hidden layer, one network after the other")
+      ->type_name("M1,M2,…")
+      ->delimiter(',')
+      ->required()
+      ->group(group);
+  verb.add_option("--seeds", choice.seeds, "Networks of each width: seeds --seed, --seed + 1, …")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--machine-kernel", choice.kernel,
+                  "limit (of infinite width) or start (the network's own before training)")
+      ->type_name("K")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_flag("--linearised", train.numbers.linearised, "Train networks linearised at their start")->group(group);
+  verb.add_option("--records", train.numbers.records, "At how many steps to compare, first and last included")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  add_training_options(verb, train);
+  add_train_option(verb, train.data);
+  add_data_options(verb, train.data, true);
+  add_common_options(verb, train.common);
+}
+
+nlohmann::ordered_json equivalence_settings(const EquivalenceChoice& choice, const Network& network) {
+  nlohmann::ordered_json settings = train_settings(choice.train, network, choice.train.data.parsed());
+  for (const char* other : {"width", "momentum", "centred", "parameterisation"}) settings.erase(other);
+  settings["widths"] = choice.widths;
+  settings["seeds"] = choice.seeds;
+  settings["machine_kernel"] = choice.kernel;
+  return settings;
+}
+
+void tell_slope(nlohmann::ordered_json& json, const std::string& key, const std::optional<LineFit>& slope) {
+  json[key] = nullptr;
+  json[key + "_interval"] = nullptr;
+  if (!slope) return;
+  json[key] = slope->slope;
+  if (slope->interval) json[key + "_interval"] = {slope->interval->first, slope->interval->second};
+}
+
+nlohmann::ordered_json equivalence_json(const Equivalence& result, const std::vector<Index>& widths) {
+  nlohmann::ordered_json json{{"widths", widths}, {"difference", result.difference}};
+  tell_slope(json, "slope", result.slope);
+  tell_slope(json, "final_slope", result.final_slope);
+  if (!result.slope) json["note"] = "slope: " + slope_text(result.slope);
+  for (const EquivalenceRun& run : result.runs) {
+    json["runs"].push_back({{"width", run.width},
+                            {"seed", run.seed},
+                            {"difference", run.difference},
+                            {"train_difference", run.train_difference},
+                            {"test_difference", run.test_difference},
+                            {"final_difference", run.final_difference},
+                            {"loss", run.loss},
+                            {"machine_loss", run.machine_loss},
+                            {"distance", run.weight_distance},
+                            {"seconds", run.seconds}});
+  }
+  nlohmann::ordered_json paths = nlohmann::ordered_json::array();
+  for (const EquivalencePath& path : result.paths) {
+    paths.push_back({{"width", path.width},
+                     {"difference", path.difference},
+                     {"loss", path.loss},
+                     {"machine_loss", path.machine_loss}});
+  }
+  json["record"] = {{"steps", result.steps}, {"paths", std::move(paths)}};
+  return json;
+}
+
+void write_equivalence_page(const std::string& file, const std::string& title, const Equivalence& result,
+                            const nlohmann::ordered_json& settings) {
+  Page page(title,
+            fmt::format("Networks of finite width and the kernel machine that their training has for a limit, by the "
+                        "same steps and batches. Slope of log difference against log width: {}.",
+                        slope_text(result.slope)));
+  page.section("By width").table(equivalence_table(result));
+  page.paragraph(
+      "Difference is the largest |f − g| over all recorded steps, training and test points; numbers are means over the "
+      "seeds.");
+  page.section("Side by side").figures(equivalence_figures(result));
+  page.settings(settings).write(file);
+}
+
+void run_equivalence(const EquivalenceChoice& choice) {
+  EquivalenceOptions options = choice.options();
+  const CommonOptions& common = choice.train.common;
+  const Network network = Network::parse(choice.train.network);
+  DataRequest loading = choice.train.data.parsed();
+  const auto backend = common.make_backend();
+  common.check_report(true);
+  ProgressBar loading_bar(common);
+  loading.progress = &loading_bar;
+  const TrainTest data = load_train_test(loading);
+  stop_if_interrupted();
+  ProgressBar bar(common);
+  options.train.progress = &bar;
+  const NetworkTargets targets = network_targets(data, options.train.loss);
+  const Equivalence result = equivalence(network, targets.with(data), options, *backend);
+  if (const std::string trouble = result.trouble(); !trouble.empty()) fail(Code::numerical, "{}", trouble);
+
+  Record record("equivalence");
+  record.settings = equivalence_settings(choice, network);
+  record.seed = common.seed;
+  record.ran_on(*backend, options.train.precision);
+  record.timings.emplace_back("kernel", result.kernel_seconds);
+  double seconds = 0;
+  for (const EquivalenceRun& run : result.runs) seconds += run.seconds;
+  record.timings.emplace_back("train", seconds);
+  record.results = equivalence_json(result, options.widths);
+  std::string words = table_text(equivalence_table(result));
+  words += fmt::format("slope of log difference against log width: {}\n", slope_text(result.slope));
+  if (common.report) {
+    write_equivalence_page(*common.report, fmt::format("Networks and their machine on {}", data.train.name), result,
+                           record.settings);
+    record.results["report"] = *common.report;
+    words += fmt::format("report in {}\n", *common.report);
+  }
+  deliver(common, record, words);
+}
+
+}  // namespace
+
+void add_equivalence(Program& program) {
+  auto* verb = program.cli.add_subcommand(
+      "equivalence", "Networks by width beside the kernel machine that their training has for a limit");
+  const auto choice = std::make_shared<EquivalenceChoice>();
+  add_equivalence_options(*verb, *choice);
+  set_example(*verb,
+              "widelimit equivalence --network fc:2 --train digits --classes 0,1 --scale unit --limit 64 "
+              "--widths 128,512 --seeds 2 --loss hinge --lambda 0.1 --steps 200 --report equivalence.html");
+  verb->callback([choice, &program] { program.action = [choice] { run_equivalence(*choice); }; });
+}
+
+}  // namespace widelimit::app

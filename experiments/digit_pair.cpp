@@ -1,0 +1,52 @@
+#include "experiments/digit_pair.hpp"
+
+#include "app/interrupt.hpp"
+
+namespace widelimit::experiment {
+
+DigitPair digit_pair(const Setting& setting, Index samples, Index tests) {
+  DataRequest request{.train = "mnist:train"};
+  if (tests > 0) {
+    request.test = "mnist:test";
+    request.test_limit = tests;
+  }
+  request.classes = {"0", "1"};
+  request.limit = samples;
+  request.scale = Scaling::byte;
+  request.progress = setting.progress;
+  DigitPair pair{.data = load_train_test(request), .targets = {}};
+  pair.targets = app::network_targets(pair.data, Loss{.kind = LossKind::hinge});
+  return pair;
+}
+
+EquivalenceOptions digit_options(const Setting& setting, const DigitPair& pair, double mean_rate) {
+  EquivalenceOptions options;
+  TrainOptions& train = options.train;
+  train.loss.kind = LossKind::hinge;
+  train.regulariser = Regulariser::init;
+  train.lambda = setting.positive("lambda");
+  train.rate = mean_rate / static_cast<double>(pair.data.train.count());
+  train.steps = setting.count("steps", 1);
+  train.seed = setting.seed;
+  train.precision = setting.precision;
+  train.threads = setting.threads;
+  train.memory = setting.memory;
+  train.progress = setting.progress;
+  options.widths = setting.counts("widths", 1);
+  options.seeds = setting.count("seeds", 1);
+  return options;
+}
+
+Equivalence compare_digits(const Setting& setting, const DigitPair& pair, const std::string& network,
+                           const EquivalenceOptions& options) {
+  app::stop_if_interrupted();
+  return equivalence(Network::parse(network), pair.targets.with(pair.data), options, setting.backend);
+}
+
+void tell_fit(nlohmann::ordered_json& json, const std::optional<LineFit>& fit) {
+  if (!fit) return;
+  json["slope"] = fit->slope;
+  if (fit->interval) json["interval"] = {fit->interval->first, fit->interval->second};
+}
+
+}  // namespace widelimit::experiment
