@@ -13,7 +13,8 @@ namespace widelimit {
 ///   K(x,xᵢ) = e^{−λT} ∫₀ᵀ |l'(f_t(xᵢ),yᵢ)|·Θ̂(w_t;x,xᵢ)·e^{λt} dt.
 /// Steps of size η have (1 − ηλ) a step for the exponential and a sum for the integral:
 ///   K ← (1 − ηλ)·K + η·(n/|B|)·|l'|·Θ̂,   b ← (1 − ηλ)·b,
-/// which leaves a difference of first order in η, the curvature of f in w along the path.
+/// which leaves a difference of first order in η, the curvature of f in w along the path; more where training holds a
+/// relu at its kink, since f has no derivative along such a path.
 ///
 /// EQ assumes that no l' changes its sign in [0, T]. Here −aᵢl' stands for |l'|: the same where EQ's assumption holds,
 /// and true without it; K may then lose its sign too. aᵢ is taken from the first l' of sample i that is not 0, since
