@@ -1,3 +1,4 @@
+#include "app/demo_equivalence.hpp"
 #include "app/demo_machines.hpp"
 #include "app/interrupt.hpp"
 #include "app/options.hpp"
@@ -9,6 +10,7 @@
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/machine.hpp"
+#include "widelimit/report/equivalence_figures.hpp"
 #include "widelimit/report/kernel_figures.hpp"
 
 #include <cmath>
@@ -165,8 +167,11 @@ void run(const CommonOptions& options, const std::filesystem::path& folder) {
   Show show;
   for (const Exhibit& exhibit : exhibits()) add(show, exhibit, options, *backend);
   const MachineShow machines = show_machines(options, *backend);
+  const Equivalence beside = show_equivalence(options, *backend);
   stop_if_interrupted();
-  page_of(show, machines).write(path);
+  Page page = page_of(show, machines);
+  add_equivalence_section(page, beside);
+  page.write(path);
   Record record("demo");
   record.seed = options.seed;
   record.settings = {{"data", "digits"}, {"out", folder.string()}};
@@ -175,15 +180,18 @@ void run(const CommonOptions& options, const std::filesystem::path& folder) {
   record.results = {{"kernels", show.results},
                     {"network", machines.network},
                     {"machines", machines.results},
+                    {"equivalence", {{"difference", beside.difference}}},
                     {"report", path.string()}};
-  deliver(options, record, table_text(show.table) + "\n" + table_text(machines.table) + "\n" + path.string() + "\n");
+  deliver(options, record,
+          table_text(show.table) + "\n" + table_text(machines.table) + "\n" + table_text(equivalence_table(beside)) +
+              "\n" + path.string() + "\n");
 }
 
 }  // namespace
 
 void add_demo(Program& program) {
   auto* verb = program.cli.add_subcommand(
-      "demo", "Kernels of a few networks on digits and machines on them, as a page of figures");
+      "demo", "Kernels of a few networks on digits, machines and networks in training, as a page of figures");
   const auto options = std::make_shared<CommonOptions>();
   const auto folder = std::make_shared<std::string>("widelimit-demo");
   verb->add_option("--out", *folder, "Folder of the page")->type_name("DIR")->capture_default_str();

@@ -167,8 +167,8 @@ void add_equivalence(Program& program) {
   const auto choice = std::make_shared<EquivalenceChoice>();
   add_equivalence_options(*verb, *choice);
   set_example(*verb,
-              "widelimit equivalence --network fc:2 --train digits --classes 0,1 --scale unit --limit 64 "
-              "--widths 128,512 --seeds 2 --loss hinge --lambda 0.1 --steps 200 --report equivalence.html");
+              "widelimit equivalence --network fc:2 --train digits --classes 0,1 --scale unit --limit 32 "
+              "--widths 64,256 --seeds 2 --loss hinge --lambda 1 --steps 50 --report equivalence.html");
   verb->callback([choice, &program] { program.action = [choice] { run_equivalence(*choice); }; });
 }
 

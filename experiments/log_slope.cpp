@@ -1,25 +1,19 @@
 #include "experiments/log_slope.hpp"
 
+#include "widelimit/analysis/line_fit.hpp"
+
 #include <cmath>
+#include <vector>
 
 namespace widelimit::experiment {
 
 double log_slope(std::span<const double> x, std::span<const double> y) {
-  double mean_x = 0;
-  double mean_y = 0;
-  const auto count = static_cast<double>(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    mean_x += std::log(x[i]) / count;
-    mean_y += std::log(y[i]) / count;
-  }
-  double across = 0;
-  double up = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double dx = std::log(x[i]) - mean_x;
-    across += dx * dx;
-    up += dx * (std::log(y[i]) - mean_y);
-  }
-  return across > 0 ? up / across : 0.0;
+  std::vector<double> log_x;
+  std::vector<double> log_y;
+  for (const double value : x) log_x.push_back(std::log(value));
+  for (const double value : y) log_y.push_back(std::log(value));
+  const auto line = fit_line(log_x, log_y);
+  return line ? line->slope : 0.0;
 }
 
 }  // namespace widelimit::experiment

@@ -89,7 +89,7 @@ TEST(Demo, LastLineIsThePage) {
   EXPECT_TRUE(std::regex_search(run.out, std::regex("\nsvm .* folds .* 0\\.9[789]\\d* +converged\n"))) << run.out;
   EXPECT_TRUE(std::regex_search(run.out, std::regex("\nridge .* leave-one-out .* 0\\.9[789]\\d* +converged\n")))
       << run.out;
-  expect_page_opens(folder, "show/index.html", 14);
+  expect_page_opens(folder, "show/index.html", 16);
 }
 
 }  // namespace
