@@ -25,7 +25,7 @@ python: $(stamp)       ## the Python package alone
 $(stamp): $(python_sources) | configure
 	@cmake --build --preset release -j $(jobs) --target widelimit
 	@.venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
-	  -C cmake.define.WIDELIMIT_BUILT=$(CURDIR)/build/release .
+	  --config-settings=cmake.define.WIDELIMIT_BUILT=$(CURDIR)/build/release .
 	@touch $@
 
 test: build            ## all tests; the last line counts them
