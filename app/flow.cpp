@@ -1,32 +1,18 @@
 #include "app/flow_options.hpp"
 #include "app/flow_outcome.hpp"
 #include "app/kernel_file.hpp"
+#include "app/network_targets.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
-#include "widelimit/analysis/loss_targets.hpp"
 #include "widelimit/base/error.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace widelimit::app {
 
 namespace {
-
-/// What the loss is to learn of the data: classes where there are any, else numbers.
-Matrix<double> flow_targets(const Dataset& data, LossKind loss) {
-  if (!data.labels.empty()) {
-    const Index classes = std::ssize(data.class_names);
-    if (classes < 2) fail(Code::input, "{} is of one class; --classes keeps two or more", data.name);
-    return loss_targets(loss, data.labels, classes);
-  }
-  if (data.targets.empty()) fail(Code::input, "{} has no labels; --label names their column", data.name);
-  Matrix<double> targets(data.count(), 1);
-  std::copy(data.targets.begin(), data.targets.end(), targets.data());
-  return targets;
-}
 
 Trajectory follow(const FlowChoice& choice, const MachineKernels& kernels, const Matrix<double>& targets) {
   ProgressBar bar(choice.common);
@@ -60,7 +46,7 @@ void run_flow(const FlowChoice& choice) {
   loading.progress = &bar;
   const TrainTest data = load_train_test(loading);
   const Loss loss = choice.parsed_loss();
-  const Matrix<double> targets = flow_targets(data.train, loss.kind);
+  const Matrix<double> targets = training_targets(data.train, data.train.class_names, loss);
   const MachineKernels kernels = machine_kernels(choice.kernel, choice.common, request, data, *backend);
 
   FlowOutcome outcome{.trajectory = follow(choice, kernels, targets),

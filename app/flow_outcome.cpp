@@ -2,7 +2,7 @@
 
 #include "app/scores.hpp"
 
-#include "widelimit/analysis/loss_targets.hpp"
+#include "widelimit/analysis/loss_scheme.hpp"
 
 #include <fmt/format.h>
 

@@ -7,9 +7,7 @@
 
 namespace widelimit::app {
 
-namespace {
-
-Matrix<double> targets_of(const Dataset& data, const std::vector<std::string>& classes, const Loss& loss) {
+Matrix<double> training_targets(const Dataset& data, const std::vector<std::string>& classes, const Loss& loss) {
   if (!data.labels.empty()) return widelimit::class_targets(data.labels, std::ssize(classes), loss);
   if (data.targets.empty()) {
     fail(Code::input, "{} has no labels; training needs them (--label names their column)", data.name);
@@ -19,8 +17,6 @@ Matrix<double> targets_of(const Dataset& data, const std::vector<std::string>& c
   return targets;
 }
 
-}  // namespace
-
 TrainData NetworkTargets::with(const TrainTest& data) const {
   TrainData given{data.train.view(), train.view()};
   if (data.test) given.test = data.test->view();
@@ -29,9 +25,9 @@ TrainData NetworkTargets::with(const TrainTest& data) const {
 }
 
 NetworkTargets network_targets(const TrainTest& data, const Loss& loss) {
-  NetworkTargets targets{.train = targets_of(data.train, data.train.class_names, loss), .test = {}};
+  NetworkTargets targets{.train = training_targets(data.train, data.train.class_names, loss), .test = {}};
   if (data.test && (!data.test->labels.empty() || !data.test->targets.empty())) {
-    targets.test = targets_of(*data.test, data.train.class_names, loss);
+    targets.test = training_targets(*data.test, data.train.class_names, loss);
   }
   return targets;
 }

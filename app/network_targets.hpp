@@ -5,7 +5,12 @@
 
 namespace widelimit::app {
 
-/// What a network is to learn of loaded data: ±1 or one output a class, or the numbers themselves.
+/// What a loss is to learn of samples: ±1 or one output a class, or the numbers themselves. Error{input} where they
+/// have neither.
+[[nodiscard]] Matrix<double> training_targets(const Dataset& data, const std::vector<std::string>& classes,
+                                              const Loss& loss);
+
+/// The same of both parts of loaded data.
 struct NetworkTargets {
   Matrix<double> train;
   Matrix<double> test;  ///< no rows where test samples are unlabelled or absent

@@ -4,7 +4,7 @@
 #include "unlocked.hpp"
 #include "widelimit/analysis/descend.hpp"
 #include "widelimit/analysis/flow.hpp"
-#include "widelimit/analysis/loss_targets.hpp"
+#include "widelimit/finite/targets.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -111,7 +111,7 @@ nb::tuple descend_of(const SampleArray& k, const Table& targets, const std::stri
 }
 
 nb::object targets_of(const std::string& loss, const Labels& labels, Index classes) {
-  return as_array(loss_targets(parse_loss(loss), span_of(labels), classes));
+  return as_array(class_targets(span_of(labels), classes, {parse_loss(loss)}));
 }
 
 }  // namespace

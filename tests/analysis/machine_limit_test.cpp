@@ -2,8 +2,9 @@
 
 #include "dynamics_fixture.hpp"
 
-#include "widelimit/analysis/loss_targets.hpp"
+#include "widelimit/analysis/loss_scheme.hpp"
 #include "widelimit/analysis/stable_step.hpp"
+#include "widelimit/finite/targets.hpp"
 
 namespace widelimit {
 namespace {
@@ -12,7 +13,7 @@ Matrix<double> targets_for(LossKind kind, Index n) {
   if (kind == LossKind::squared || kind == LossKind::insensitive) return random_numbers(n, 2);
   std::vector<Index> labels;
   for (Index i = 0; i < n; ++i) labels.push_back((i * i + i / 3) % 3);
-  return loss_targets(kind, labels, 3);
+  return class_targets(labels, 3, {kind});
 }
 
 class MachineLimit : public testing::TestWithParam<LossKind> {};
@@ -65,19 +66,19 @@ TEST(MachineLimits, DoNotExistWithoutLambdaOrWithOneClass) {
 
 TEST(LossTargets, AreWhatEachLossLearnsClassesBy) {
   const std::vector<Index> two{0, 1, 1};
-  const Matrix<double> sign = loss_targets(LossKind::squared, two, 2);
+  const Matrix<double> sign = class_targets(two, 2, {LossKind::squared});
   ASSERT_EQ(sign.cols(), 1);
   EXPECT_EQ(sign(0, 0), -1);
   EXPECT_EQ(sign(2, 0), 1);
-  const Matrix<double> shares = loss_targets(LossKind::softmax, two, 2);
+  const Matrix<double> shares = class_targets(two, 2, {LossKind::softmax});
   ASSERT_EQ(shares.cols(), 2);
   EXPECT_EQ(shares(0, 0), 1);
   EXPECT_EQ(shares(0, 1), 0);
-  const Matrix<double> rest = loss_targets(LossKind::hinge, two, 3);
+  const Matrix<double> rest = class_targets(two, 3, {LossKind::hinge});
   EXPECT_EQ(rest(0, 0), 1);
   EXPECT_EQ(rest(0, 2), -1);
-  EXPECT_EQ(loss_targets(LossKind::insensitive, two, 3)(0, 2), 0);
-  EXPECT_THROW((void)loss_targets(LossKind::hinge, two, 1), Error);
+  EXPECT_EQ(class_targets(two, 3, {LossKind::insensitive})(0, 2), 0);
+  EXPECT_THROW((void)class_targets(two, 1, {LossKind::hinge}), Error);
   EXPECT_EQ(loss_scheme(LossKind::hinge, 2), Scheme::sign);
   EXPECT_EQ(loss_scheme(LossKind::softmax, 2), Scheme::softmax);
   EXPECT_EQ(loss_scheme(LossKind::hinge, 3), Scheme::one_vs_rest);

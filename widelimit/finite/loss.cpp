@@ -38,6 +38,10 @@ double logistic_tail(double m) {
 std::string_view to_string(LossKind kind) { return loss_names[static_cast<std::size_t>(kind)]; }
 LossKind parse_loss(std::string_view text) { return parse_choice<LossKind>("loss", loss_names, text); }
 
+bool has_margin(LossKind kind) {
+  return kind == LossKind::hinge || kind == LossKind::squared_hinge || kind == LossKind::logistic;
+}
+
 void Loss::validate() const {
   if (!(epsilon >= 0) || !std::isfinite(epsilon)) fail(Code::usage, "epsilon must be 0 or more, not {}", epsilon);
 }

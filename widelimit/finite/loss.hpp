@@ -25,6 +25,9 @@ enum class LossKind : std::uint8_t {
 /// Error{usage} lists the choices.
 [[nodiscard]] LossKind parse_loss(std::string_view text);
 
+/// Whether it asks for yz large, y = ±1: hinge, squared hinge, logistic.
+[[nodiscard]] bool has_margin(LossKind kind);
+
 struct Loss {
   LossKind kind = LossKind::squared;
   double epsilon = 0.1;  ///< insensitive

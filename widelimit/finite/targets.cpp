@@ -9,10 +9,6 @@ namespace widelimit {
 
 namespace {
 
-bool has_margin(LossKind kind) {
-  return kind == LossKind::hinge || kind == LossKind::squared_hinge || kind == LossKind::logistic;
-}
-
 Index place_of_largest(const double* row, Index count) { return std::max_element(row, row + count) - row; }
 
 /// Whether targets name classes: ±1 of one output, or one 1 in a row of equal smaller numbers.
@@ -37,7 +33,7 @@ bool name_classes(MatrixView<const double> targets) {
 Matrix<double> class_targets(std::span<const Index> labels, Index classes, const Loss& loss) {
   if (classes < 2) fail(Code::input, "all samples are of one class; a classifier needs two");
   const bool single = classes == 2 && loss.kind != LossKind::softmax;
-  const double other = loss.kind == LossKind::softmax || loss.kind == LossKind::squared ? 0.0 : -1.0;
+  const double other = has_margin(loss.kind) ? -1.0 : 0.0;
   Matrix<double> targets(std::ssize(labels), single ? 1 : classes);
   for (Index i = 0; i < targets.rows(); ++i) {
     const Index label = labels[static_cast<std::size_t>(i)];

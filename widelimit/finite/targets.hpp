@@ -8,9 +8,9 @@
 
 namespace widelimit {
 
-/// What a network is to give for classes 0 … classes − 1, one row a sample. Two classes: one output, −1 for the first
-/// and 1 for the second. More: an output for each class, 1 where it is the sample's own, elsewhere 0 for the squared
-/// loss and −1 for the losses of margins. Softmax: an output for each class, 0 and 1.
+/// What a network or machine is to give for classes 0 … classes − 1, one row a sample. Two classes: one output, −1 for
+/// the first and 1 for the second. More: an output for each class, 1 where it is the sample's own, elsewhere −1 for the
+/// losses of margins and 0 for the others. Softmax: an output for each class, 0 and 1.
 /// Error{input} for a label that is no class, or fewer than two classes.
 [[nodiscard]] Matrix<double> class_targets(std::span<const Index> labels, Index classes, const Loss& loss);
 

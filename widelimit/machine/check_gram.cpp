@@ -2,8 +2,10 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/transpose.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -35,18 +37,26 @@ template <typename T>
        k(j, i));
 }
 
-/// Rows begin … begin + edge of the upper triangle against the columns of the lower one.
+/// A square of the upper triangle beside the transpose of its mirror image, row by row without a branch, so that the
+/// time goes to memory.
 template <typename T>
-void check_band(const MatrixView<const T>& k, const std::vector<T>& scale, Index begin) {
-  const Index end = std::min(begin + edge, k.rows);
-  for (Index left = begin; left < k.cols; left += edge) {
-    const Index right = std::min(left + edge, k.cols);
-    for (Index i = begin; i < end; ++i) {
-      const T unit = ulps * std::numeric_limits<T>::epsilon() * scale[static_cast<std::size_t>(i)];
-      for (Index j = std::max(left, i + 1); j < right; ++j) {
-        // Negated, so that what is not a number does not pass.
-        if (!(std::abs(k(i, j) - k(j, i)) <= unit * scale[static_cast<std::size_t>(j)])) refuse(k, i, j);
-      }
+void check_square(const MatrixView<const T>& k, const std::vector<T>& scale, Index top, Index left) {
+  const Index height = std::min(edge, k.rows - top);
+  const Index width = std::min(edge, k.cols - left);
+  std::array<T, edge * edge> memory;
+  const MatrixView<T> mirror{memory.data(), height, width, width};
+  transpose(k.block(left, top, width, height), mirror);
+  for (Index i = 0; i < height; ++i) {
+    const T unit = ulps * std::numeric_limits<T>::epsilon() * scale[at(top + i)];
+    const T* upper = k.row(top + i) + left;
+    const T* lower = mirror.row(i);
+    const auto agree = [&](Index j) { return std::abs(upper[j] - lower[j]) <= unit * scale[at(left + j)]; };
+    bool all = true;
+    for (Index j = 0; j < width; ++j) all &= agree(j);
+    if (all) continue;
+    // What is not a number does not agree either.
+    for (Index j = 0; j < width; ++j) {
+      if (!agree(j)) refuse(k, top + i, left + j);
     }
   }
 }
@@ -61,8 +71,10 @@ void check_gram(const AnyView& k, int threads) {
         }
         if (view.rows == 0) fail(Code::input, "the Gram matrix is empty; there are no samples to fit");
         const auto scale = scales(view);
-        parallel_for((view.rows + edge - 1) / edge, team_size(threads),
-                     [&](Index band) { check_band(view, scale, band * edge); });
+        parallel_for((view.rows + edge - 1) / edge, team_size(threads), [&](Index band) {
+          const Index top = band * edge;
+          for (Index left = top; left < view.cols; left += edge) check_square(view, scale, top, left);
+        });
       },
       k);
 }
