@@ -157,7 +157,7 @@ TEST_F(Resume, JournalCutAtAnyByteIsSafe) {
   const std::string journal = bytes_of(journal_of(path));
   const std::string part = bytes_of(part_of(path));
   const Random random(11);
-  for (std::uint64_t k = 0; k < 6; ++k) {
+  for (std::uint64_t k = 0; k < (WIDELIMIT_SANITIZED != 0 ? 2 : 6); ++k) {
     const auto length = static_cast<std::size_t>(random.uniform(k) * static_cast<double>(journal.size()));
     SCOPED_TRACE(length);
     std::ofstream(journal_of(path), std::ios::binary) << journal.substr(0, length);
