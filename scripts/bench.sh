@@ -6,8 +6,9 @@ cd "$(dirname "$0")/.."
 
 scripts/setup_peers.sh || echo "bench: the peers could not be installed; only multiples of syrk follow"
 status=0
-for name in fc_ntk sweep cntk ridge_path svm machines; do
+for name in fc_ntk sweep cntk ridge_path svm machines train empirical_ntk; do
   "build/release/bin/bench_$name" "$@" || status=1
   echo
 done
+build/release/bin/bench_conjugate_gradient || status=1  # 10,000 samples; 60,000 as its argument
 exit $status
