@@ -3,8 +3,6 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file.hpp"
-#include "widelimit/data/hdf5.hpp"
-#include "widelimit/data/npz.hpp"
 #include "widelimit/report/csv.hpp"
 
 #include <cmath>
@@ -91,12 +89,7 @@ void write_trajectory(const std::filesystem::path& path, const FlowOutcome& outc
     arrays.push_back(count_array("event_sample", event_sample));
     arrays.push_back(count_array("event_output", event_output));
   }
-  const std::string text = settings.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  if (is_hdf5(path)) {
-    write_hdf5(path, arrays, text);
-  } else {
-    write_npz(path, arrays, text);
-  }
+  write_arrays(path, arrays, settings);
 }
 
 }  // namespace widelimit::app

@@ -49,6 +49,16 @@ std::string files_text(const CommonOptions& options, const std::string& out) {
   return text;
 }
 
+void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays,
+                  const nlohmann::ordered_json& settings) {
+  const std::string text = settings.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  if (is_hdf5(path)) {
+    write_hdf5(path, arrays, text);
+  } else {
+    write_npz(path, arrays, text);
+  }
+}
+
 void write_kernel(const std::filesystem::path& path, const KernelAnswer& answer, const TrainTest& data,
                   const nlohmann::ordered_json& settings) {
   std::vector<NamedArray> arrays;
@@ -57,12 +67,7 @@ void write_kernel(const std::filesystem::path& path, const KernelAnswer& answer,
   }
   const LabelArrays labels(data);
   arrays.insert(arrays.end(), labels.arrays().begin(), labels.arrays().end());
-  const std::string text = settings.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  if (is_hdf5(path)) {
-    write_hdf5(path, arrays, text);
-  } else {
-    write_npz(path, arrays, text);
-  }
+  write_arrays(path, arrays, settings);
 }
 
 }  // namespace widelimit::app

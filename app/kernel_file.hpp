@@ -43,6 +43,10 @@ void check_kernel_path(const std::filesystem::path& path, double bytes);
 /// Tells where the kernel and its report are.
 [[nodiscard]] std::string files_text(const CommonOptions& options, const std::string& out);
 
+/// Arrays and their settings as .h5 or .npz, by the ending of the path. Complete or absent.
+void write_arrays(const std::filesystem::path& path, const std::vector<NamedArray>& arrays,
+                  const nlohmann::ordered_json& settings);
+
 /// The arrays of `answer`, labels y and y_test where the data have them, and `settings`. Complete or absent.
 void write_kernel(const std::filesystem::path& path, const KernelAnswer& answer, const TrainTest& data,
                   const nlohmann::ordered_json& settings);

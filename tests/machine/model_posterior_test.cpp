@@ -1,5 +1,5 @@
 #include "../data/fixture.hpp"
-#include "random_gram.hpp"
+#include "noisy_samples.hpp"
 #include "widelimit/backend/select.hpp"
 #include "widelimit/machine/model_file.hpp"
 
@@ -9,17 +9,6 @@ namespace widelimit {
 namespace {
 
 class ModelPosterior : public Folder {};
-
-Dataset noisy_samples(Index n, const Shape& shape, std::uint64_t seed) {
-  Noise noise(seed);
-  Matrix<double> x(n, shape.size());
-  for (Index i = 0; i < n * shape.size(); ++i) x.data()[i] = noise();
-  Dataset data;
-  data.name = "noise";
-  data.values = std::move(x);
-  data.shape = shape;
-  return data;
-}
 
 /// Ridge with a posterior on `train`, which it scales itself.
 Model posterior_model(const Dataset& raw, const std::variant<Network, ClassicalKernel>& kernel, const Backend& backend,

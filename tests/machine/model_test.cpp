@@ -1,7 +1,7 @@
 #include "widelimit/machine/model.hpp"
 
 #include "../data/fixture.hpp"
-#include "random_gram.hpp"
+#include "noisy_samples.hpp"
 #include "widelimit/backend/select.hpp"
 #include "widelimit/data/file.hpp"
 #include "widelimit/data/hdf5.hpp"
@@ -14,20 +14,9 @@
 namespace widelimit {
 namespace {
 
-Dataset samples(Index n, const Shape& shape, std::uint64_t seed) {
-  Noise noise(seed);
-  Matrix<double> x(n, shape.size());
-  for (Index i = 0; i < n * shape.size(); ++i) x.data()[i] = noise();
-  Dataset data;
-  data.name = "noise";
-  data.values = std::move(x);
-  data.shape = shape;
-  return data;
-}
-
 /// A model of `n` samples with `outputs` outputs whose every third coefficient is 0.
 Model small_model(Index n = 7, Index outputs = 3, const Shape& shape = {1, 1, 5}) {
-  Dataset train = samples(n, shape, 1);
+  Dataset train = noisy_samples(n, shape, 1);
   Model model;
   model.kernel = Network::parse("dense relu dense");
   model.scaling.emplace(Scaling::standard, train);
@@ -270,8 +259,8 @@ TEST(Predict, IsTheKernelTimesTheCoefficients) {
     Model model = small_model();
     model.precision = precision;
     for (const Index tests : {0, 1, 37}) {
-      const Dataset test = samples(tests, model.shape, 9);
-      Dataset scaled = samples(tests, model.shape, 9);
+      const Dataset test = noisy_samples(tests, model.shape, 9);
+      Dataset scaled = noisy_samples(tests, model.shape, 9);
       model.scaling->apply(scaled);
       // One strip, and strips of one sample.
       const Matrix<double> g = predict_decisions(model, test.view(), *backend);
@@ -299,7 +288,7 @@ TEST(Predict, IsTheKernelTimesTheCoefficients) {
 TEST(Predict, TakesOtherKernelsAndNoSupport) {
   const auto backend = make_backend("cpu");
   Model model = small_model();
-  const Dataset test = samples(3, model.shape, 4);
+  const Dataset test = noisy_samples(3, model.shape, 4);
   model.kernel = ClassicalKernel::parse("linear");
   model.scaling.reset();
   const Matrix<double> g = predict_decisions(model, test.view(), *backend);
@@ -320,16 +309,16 @@ TEST(Predict, RefusesOtherFeatures) {
   const auto backend = make_backend("cpu");
   const Model model = small_model();
   expect_error(Code::input, {"shape 5", "shape 6"}, [&] {
-    (void)predict_decisions(model, samples(2, {1, 1, 6}, 1).view(), *backend);
+    (void)predict_decisions(model, noisy_samples(2, {1, 1, 6}, 1).view(), *backend);
   });
   // A network without positions reads an image as a vector; one with them does not.
   Model spatial = small_model(4, 3, {2, 3, 1});
-  EXPECT_EQ(predict_decisions(spatial, samples(2, {1, 1, 6}, 1).view(), *backend).rows(), 2);
+  EXPECT_EQ(predict_decisions(spatial, noisy_samples(2, {1, 1, 6}, 1).view(), *backend).rows(), 2);
   spatial.kernel = Network::parse("conv relu flatten dense");
   expect_error(Code::input, {"2x3x1"}, [&] {
-    (void)predict_decisions(spatial, samples(2, {3, 2, 1}, 1).view(), *backend);
+    (void)predict_decisions(spatial, noisy_samples(2, {3, 2, 1}, 1).view(), *backend);
   });
-  Dataset broken = samples(2, model.shape, 1);
+  Dataset broken = noisy_samples(2, model.shape, 1);
   std::get<Matrix<double>>(broken.values)(1, 1) = std::numeric_limits<double>::quiet_NaN();
   expect_error(Code::input, {}, [&] { (void)predict_decisions(model, broken.view(), *backend); });
 }
@@ -345,7 +334,8 @@ TEST(Predict, CanBeStopped) {
   const Model model = small_model();
   Stopping stop;
   expect_error(Code::interrupted, {}, [&] {
-    (void)predict_decisions(model, samples(20, model.shape, 1).view(), *backend, {.memory = 1, .progress = &stop});
+    (void)predict_decisions(model, noisy_samples(20, model.shape, 1).view(), *backend,
+                            {.memory = 1, .progress = &stop});
   });
 }
 

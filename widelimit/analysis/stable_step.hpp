@@ -3,13 +3,7 @@
 #include "widelimit/base/samples.hpp"
 #include "widelimit/finite/loss.hpp"
 
-#include <optional>
-
 namespace widelimit {
-
-/// Largest second derivative of a loss in one output (for softmax the largest eigenvalue): 2 for squared and squared
-/// hinge, ¼ for logistic, ½ for softmax; nothing for a loss with kinks, whose slope jumps.
-[[nodiscard]] std::optional<double> largest_curvature(LossKind kind);
 
 /// M = λ + l''·λ_max(K), the largest curvature of the objective in β; λ alone for a loss with kinks, which descent with
 /// any fixed step then only approaches up to that step. Descent diverges beyond the step 2/M, and falls by each step

@@ -42,6 +42,22 @@ bool has_margin(LossKind kind) {
   return kind == LossKind::hinge || kind == LossKind::squared_hinge || kind == LossKind::logistic;
 }
 
+std::optional<double> largest_curvature(LossKind kind) {
+  switch (kind) {
+    case LossKind::squared:
+    case LossKind::squared_hinge:
+      return 2.0;
+    case LossKind::logistic:
+      return 0.25;
+    case LossKind::softmax:
+      return 0.5;
+    case LossKind::hinge:
+    case LossKind::insensitive:
+      break;
+  }
+  return std::nullopt;
+}
+
 void Loss::validate() const {
   if (!(epsilon >= 0) || !std::isfinite(epsilon)) fail(Code::usage, "epsilon must be 0 or more, not {}", epsilon);
 }

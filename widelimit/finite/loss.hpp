@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -27,6 +28,10 @@ enum class LossKind : std::uint8_t {
 
 /// Whether it asks for yz large, y = ±1: hinge, squared hinge, logistic.
 [[nodiscard]] bool has_margin(LossKind kind);
+
+/// Largest second derivative of a loss in one output (for softmax the largest eigenvalue): 2 for squared and squared
+/// hinge, ¼ for logistic, ½ for softmax; nothing for a loss with kinks, whose slope jumps.
+[[nodiscard]] std::optional<double> largest_curvature(LossKind kind);
 
 struct Loss {
   LossKind kind = LossKind::squared;

@@ -13,23 +13,6 @@ namespace {
 constexpr Index most_samples = 256;
 constexpr int power_steps = 8;
 
-/// Largest l'' in z; 0 where the loss is made of straight pieces.
-double largest_curvature(LossKind kind) {
-  switch (kind) {
-    case LossKind::squared:
-    case LossKind::squared_hinge:
-      return 2;
-    case LossKind::logistic:
-      return 0.25;
-    case LossKind::softmax:
-      return 0.5;
-    case LossKind::hinge:
-    case LossKind::insensitive:
-      break;
-  }
-  return 0;
-}
-
 template <std::floating_point T>
 double norm(const Tensor<T>& v) {
   double sum = 0;
@@ -42,8 +25,8 @@ double norm(const Tensor<T>& v) {
 template <std::floating_point T>
 std::optional<double> stable_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
                                   const Loss& loss, double lambda, int threads) {
-  const double curvature = largest_curvature(loss.kind);
-  if (curvature == 0 || x.count() == 0) return std::nullopt;
+  const std::optional<double> curvature = largest_curvature(loss.kind);
+  if (!curvature || x.count() == 0) return std::nullopt;
   Tensor<T> some(std::min(most_samples, x.count()), x.shape());
   std::copy_n(x.data(), some.size(), some.data());
   Tensor<T> v(some.count(), architecture.output);
@@ -58,7 +41,7 @@ std::optional<double> stable_rate(const Architecture& architecture, const Parame
   }
   if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
   const double all = largest * static_cast<double>(x.count()) / static_cast<double>(some.count());
-  return 2 / (lambda + curvature * all);
+  return 2 / (lambda + *curvature * all);
 }
 
 template std::optional<double> stable_rate(const Architecture&, const Parameters<float>&, const Tensor<float>&,
