@@ -1,5 +1,9 @@
 #pragma once
 
+#include "app/data_options.hpp"
+#include "app/options.hpp"
+
+#include "widelimit/certificate/certify.hpp"
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/machine/model_file.hpp"
@@ -23,6 +27,12 @@ struct Predictor {
 
 [[nodiscard]] Predictor load_predictor(const std::string& path, int threads);
 
+/// Error{usage} for --scale: a predictor scales samples as it was taught.
+void require_no_scale(const DataChoice& data);
+
+/// The samples as they are in their source; labels by the names of the predictor's classes, where they have them.
+[[nodiscard]] Dataset load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor);
+
 /// What a predictor says of samples.
 struct Said {
   Matrix<double> decisions;
@@ -32,5 +42,12 @@ struct Said {
 
 /// Scales the samples as the predictor was taught, and asks it.
 [[nodiscard]] Said say(const Predictor& predictor, Dataset& data, const Backend& backend, const PredictOptions& how);
+
+/// In place, as the predictor was taught.
+void scale_as_taught(const Predictor& predictor, Dataset& data);
+
+/// Certified radii of samples that are not scaled yet.
+[[nodiscard]] Certificates certify_predictor(const Predictor& predictor, const SampleView& samples,
+                                             std::span<const Index> labels, const CertifyOptions& options);
 
 }  // namespace widelimit::app
