@@ -21,14 +21,14 @@ using Json = nlohmann::ordered_json;
 constexpr const char* certified_network = "eq2";
 
 /// One line of EQ Table 3.
-struct PublishedRadius {
+struct Table3Line {
   Machine machine;
   double lambda;
   double accuracy;
   double radius;
 };
 
-std::vector<PublishedRadius> eq_table_3_radii() {
+std::vector<Table3Line> eq_table_3_radii() {
   return {{Machine::regression, 0, 0.9995, 3.30202e-5}, {Machine::ridge, 0.001, 0.9995, 3.756122e-5},
           {Machine::ridge, 0.01, 0.9995, 6.505500e-5},  {Machine::ridge, 0.1, 0.9995, 2.229960e-4},
           {Machine::ridge, 1, 0.9995, 0.001005},        {Machine::ridge, 10, 0.9991, 0.005181},
@@ -37,18 +37,18 @@ std::vector<PublishedRadius> eq_table_3_radii() {
 }
 
 /// A method in all of space, or in the box of pixel values; the published theorem knows no box.
-struct Column {
+struct MethodColumn {
   const char* name;
   CertificateMethod method;
   bool box;
 };
-constexpr std::array<Column, 5> method_columns{{{"paper", CertificateMethod::paper, false},
-                                                {"interval", CertificateMethod::interval, false},
-                                                {"interval, box", CertificateMethod::interval, true},
-                                                {"convex", CertificateMethod::convex, false},
-                                                {"convex, box", CertificateMethod::convex, true}}};
+constexpr std::array<MethodColumn, 5> method_columns{{{"paper", CertificateMethod::paper, false},
+                                                      {"interval", CertificateMethod::interval, false},
+                                                      {"interval, box", CertificateMethod::interval, true},
+                                                      {"convex", CertificateMethod::convex, false},
+                                                      {"convex, box", CertificateMethod::convex, true}}};
 
-struct Sizes {
+struct Table3Sizes {
   Index samples = 0;
   Index tests = 0;
   Index attacks = 0;
@@ -56,9 +56,9 @@ struct Sizes {
 
 /// All machines of the table: the ridges by one path, the others each alone.
 std::vector<Fit> table_fits(const Setting& setting, const MnistTask& task) {
-  const std::vector<PublishedRadius> lines = eq_table_3_radii();
+  const std::vector<Table3Line> lines = eq_table_3_radii();
   std::vector<double> lambdas;
-  for (const PublishedRadius& line : lines) {
+  for (const Table3Line& line : lines) {
     if (line.machine == Machine::ridge) lambdas.push_back(line.lambda);
   }
   const Matrix<double> y = class_targets(task.train.labels, task.classes());
@@ -68,7 +68,7 @@ std::vector<Fit> table_fits(const Setting& setting, const MnistTask& task) {
   RidgePath path = ridge_path(view_of(task.k), y.view(), lambdas, along);
   std::vector<Fit> fits;
   std::size_t ridge = 0;
-  for (const PublishedRadius& line : lines) {
+  for (const Table3Line& line : lines) {
     app::stop_if_interrupted();
     if (line.machine == Machine::ridge) {
       fits.push_back(std::move(path.points[ridge++].fit));
@@ -85,18 +85,18 @@ std::vector<Fit> table_fits(const Setting& setting, const MnistTask& task) {
 
 /// One line of the table: certificates by column, the last of which is attacked.
 struct MachineRow {
-  PublishedRadius published;
+  Table3Line published;
   double accuracy = 0;
   std::vector<Certificates> columns;
 };
 
-MachineRow certified_row(const Setting& setting, const Sizes& sizes, const MnistTask& task,
-                         const PublishedRadius& published, const Fit& fit) {
+MachineRow certified_row(const Setting& setting, const Table3Sizes& sizes, const MnistTask& task,
+                         const Table3Line& published, const Fit& fit) {
   MachineRow row{.published = published};
   const Matrix<double> g = decision(fit, view_of(task.k_test));
   row.accuracy = app::score(Scheme::sign, task.classes(), g, task.test)->accuracy();
   const Model model = digit_model(task, certified_network, published.machine, published.lambda, fit);
-  for (const Column& column : method_columns) {
+  for (const MethodColumn& column : method_columns) {
     CertifyOptions options;
     options.method = column.method;
     if (column.box) options.box = Box{};
@@ -110,8 +110,8 @@ MachineRow certified_row(const Setting& setting, const Sizes& sizes, const Mnist
 
 std::string radius_text(double radius) { return fmt::format("{:.4g}", radius); }
 
-void add_row(Part& part, Json& json, const MachineRow& row) {
-  const PublishedRadius& published = row.published;
+void add_table3_row(Part& part, Json& json, const MachineRow& row) {
+  const Table3Line& published = row.published;
   std::vector<Cell> cells{std::string(to_string(published.machine)), fmt::format("{:g}", published.lambda),
                           fmt::format("{:.2f} %", 100 * row.accuracy), radius_text(published.radius)};
   Json entry{{"machine", to_string(published.machine)},
@@ -143,7 +143,7 @@ void add_row(Part& part, Json& json, const MachineRow& row) {
 /// Radii of the ridges by λ, the published ones among them.
 Illustration radii_by_lambda(const std::vector<MachineRow>& rows) {
   std::vector<Series> lines{{.name = "published"}};
-  for (const Column& column : method_columns) lines.push_back({.name = column.name});
+  for (const MethodColumn& column : method_columns) lines.push_back({.name = column.name});
   lines.push_back({.name = "attack, box"});
   for (const MachineRow& row : rows) {
     if (row.published.machine != Machine::ridge) continue;
@@ -186,7 +186,7 @@ void tell_fits(const std::vector<Fit>& fits, Outcome& outcome) {
   }
 }
 
-std::string sentence_of(const MachineRow& row, const Sizes& sizes) {
+std::string sentence_of(const MachineRow& row, const Table3Sizes& sizes) {
   const CertificateStatistics best = statistics(row.columns.back());
   std::string text = fmt::format(
       "MNIST 0 and 1, {} training and {} test images, ridge with λ = {:g}: published {:.3g}, paper {:.3g}, interval "
@@ -198,9 +198,9 @@ std::string sentence_of(const MachineRow& row, const Sizes& sizes) {
 }
 
 Outcome run_table3(const Setting& setting) {
-  Sizes sizes{.samples = setting.count("samples", 2),
-              .tests = setting.count("tests", 1),
-              .attacks = setting.count("attacks", 1)};
+  Table3Sizes sizes{.samples = setting.count("samples", 2),
+                    .tests = setting.count("tests", 1),
+                    .attacks = setting.count("attacks", 1)};
   const MnistTask task = mnist_task(setting, certified_network, {"0", "1"}, sizes.samples);
   sizes.samples = task.train.count();
   sizes.tests = std::min(sizes.tests, task.test.count());
@@ -210,14 +210,14 @@ Outcome run_table3(const Setting& setting) {
   tell_fits(fits, outcome);
   Part part{.heading = "Certified radii on MNIST 0 and 1"};
   part.table.columns = {"machine", "lambda", "accuracy", "published"};
-  for (const Column& column : method_columns) part.table.columns.emplace_back(column.name);
+  for (const MethodColumn& column : method_columns) part.table.columns.emplace_back(column.name);
   part.table.columns.insert(part.table.columns.end(), {"attack, box", "convex/attack, box"});
   Json json = Json::array();
   std::vector<MachineRow> rows;
-  const std::vector<PublishedRadius> lines = eq_table_3_radii();
+  const std::vector<Table3Line> lines = eq_table_3_radii();
   for (std::size_t i = 0; i < lines.size(); ++i) {
     rows.push_back(certified_row(setting, sizes, task, lines[i], fits[i]));
-    add_row(part, json, rows.back());
+    add_table3_row(part, json, rows.back());
     if (lines[i].lambda == 1) outcome.sentence = sentence_of(rows.back(), sizes);
     if (setting.figures && lines[i].lambda == 1) part.pictures.push_back(digits_by_radius(rows.back(), sizes.attacks));
   }
