@@ -7,6 +7,7 @@
 #include "app/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/certificate/network_certificate.hpp"
 #include "widelimit/data/file.hpp"
 #include "widelimit/report/csv.hpp"
 
@@ -108,18 +109,19 @@ Table sample_table(const Certified& certified, const std::vector<std::string>& n
   return table;
 }
 
-/// What the predictor takes the attacked samples for, which are scaled already; nothing where none are kept.
-std::vector<Index> attacked_classes(Predictor& predictor, const Certificates& best, const Shape& shape,
+/// Trained networks have intervals, whatever the method is called.
+std::vector<CertificateMethod> methods_of(const Predictor& predictor, const std::string& asked) {
+  if (predictor.network) return {CertificateMethod::interval};
+  return parse_methods(asked);
+}
+
+/// What the predictor takes the attacked samples for; nothing where none are kept.
+std::vector<Index> attacked_classes(const Predictor& predictor, const Certificates& best, const Shape& shape,
                                     const Backend& backend, int threads) {
   if (best.attacked.rows() == 0) return {};
   const SampleView samples(best.attacked.view(), shape);
-  Matrix<double> said;
-  if (predictor.model) {
-    predictor.model->scaling.reset();
-    said = predict_decisions(*predictor.model, samples, backend);
-  } else {
-    said = predict_outputs(predictor.network->trained, samples, threads);
-  }
+  const Matrix<double> said = predictor.model ? predict_decisions(*predictor.model, samples, backend)
+                                              : predict_outputs(predictor.network->trained, samples, threads);
   if (predictor.scheme != Scheme::values) {
     return classes_of(predictor.scheme, std::ssize(predictor.classes), said.view());
   }
@@ -128,7 +130,7 @@ std::vector<Index> attacked_classes(Predictor& predictor, const Certificates& be
   return signs;
 }
 
-void tell_page(const CertifyChoice& choice, Predictor& predictor, const Certified& certified, const Table& table,
+void tell_page(const CertifyChoice& choice, const Predictor& predictor, const Certified& certified, const Table& table,
                const Dataset& data, const std::vector<Index>& labels, const Backend& backend, const Json& settings) {
   const std::vector<Index> attacked_as =
       attacked_classes(predictor, certified.best(), data.shape, backend, choice.common.threads);
@@ -153,12 +155,14 @@ void run_certify(const CertifyChoice& choice) {
   if (choice.out) check_writable(*choice.out, 0);
   Dataset data = load_samples(choice.common, choice.data, predictor);
   const std::vector<Index> labels = certified_labels(predictor, data);
+  scale_for_good(predictor, data);
 
   ProgressBar bar(choice.common);
   how.progress = &bar;
   const auto start = std::chrono::steady_clock::now();
-  const Certified certified = certify_by(parse_methods(choice.method), how, [&](const CertifyOptions& own) {
-    return certify_predictor(predictor, data.view(), labels, own);
+  const Certified certified = certify_by(methods_of(predictor, choice.method), how, [&](const CertifyOptions& own) {
+    return predictor.model ? certify(*predictor.model, data.view(), labels, own)
+                           : certify_network(predictor.network->trained, data.view(), labels, own);
   });
   const std::vector<double> at = choice.at.empty() ? round_radii(certified.best(), 3) : choice.at;
   const Table table = how.radius ? verdict_table(certified, *how.radius) : certified_table(certified, at);
@@ -177,7 +181,6 @@ void run_certify(const CertifyChoice& choice) {
     words += fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report) {
-    scale_as_taught(predictor, data);
     tell_page(choice, predictor, certified, table, data, labels, *backend, settings);
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);

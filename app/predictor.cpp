@@ -70,23 +70,18 @@ Said say_as_machine(const Model& model, const Dataset& data, const Backend& back
 
 }  // namespace
 
-void scale_as_taught(const Predictor& predictor, Dataset& data) {
-  const std::optional<Scaler>& scaling = predictor.model ? predictor.model->scaling : predictor.network->notes.scaling;
+void scale_for_good(Predictor& predictor, Dataset& data) {
+  std::optional<Scaler>& scaling = predictor.model ? predictor.model->scaling : predictor.network->notes.scaling;
   if (scaling) scaling->apply(data);
+  scaling.reset();
 }
 
 Said say(const Predictor& predictor, Dataset& data, const Backend& backend, const PredictOptions& how) {
   if (predictor.model) return say_as_machine(*predictor.model, data, backend, how);
-  scale_as_taught(predictor, data);
+  if (predictor.network->notes.scaling) predictor.network->notes.scaling->apply(data);
   Said said;
   said.decisions = predict_outputs(predictor.network->trained, data.view(), how.threads, how.progress);
   return said;
-}
-
-Certificates certify_predictor(const Predictor& predictor, const SampleView& samples, std::span<const Index> labels,
-                               const CertifyOptions& options) {
-  if (predictor.model) return certify(*predictor.model, samples, labels, options);
-  fail(Code::usage, "certificates are those of fitted machines (widelimit fit); this file holds a trained network");
 }
 
 }  // namespace widelimit::app

@@ -3,7 +3,6 @@
 #include "app/data_options.hpp"
 #include "app/options.hpp"
 
-#include "widelimit/certificate/certify.hpp"
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/machine/model_file.hpp"
@@ -43,11 +42,7 @@ struct Said {
 /// Scales the samples as the predictor was taught, and asks it.
 [[nodiscard]] Said say(const Predictor& predictor, Dataset& data, const Backend& backend, const PredictOptions& how);
 
-/// In place, as the predictor was taught.
-void scale_as_taught(const Predictor& predictor, Dataset& data);
-
-/// Certified radii of samples that are not scaled yet.
-[[nodiscard]] Certificates certify_predictor(const Predictor& predictor, const SampleView& samples,
-                                             std::span<const Index> labels, const CertifyOptions& options);
+/// In place, as the predictor was taught, who then takes all samples for scaled ones.
+void scale_for_good(Predictor& predictor, Dataset& data);
 
 }  // namespace widelimit::app

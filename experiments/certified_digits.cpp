@@ -1,7 +1,5 @@
 #include "experiments/certified_digits.hpp"
 
-#include "app/interrupt.hpp"
-
 #include <algorithm>
 #include <limits>
 
@@ -40,7 +38,6 @@ Model digit_model(const MnistTask& task, const std::string& network, Machine mac
 
 Certificates certify_digits(const Model& model, const MnistTask& task, Index tests, Index attacks,
                             const CertifyOptions& options) {
-  app::stop_if_interrupted();
   const SampleView samples = task.test.view();
   const std::span<const Index> labels(task.test.labels);
   const Index first = options.attack ? std::min(attacks, tests) : tests;

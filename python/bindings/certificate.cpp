@@ -5,6 +5,7 @@
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
+#include "widelimit/certificate/network_certificate.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -70,11 +71,23 @@ nb::dict certify_machine(const Model& model, const SampleArray& x, const Labels&
               options.attack.has_value());
 }
 
+nb::dict certify_trained(const TrainedNetwork& trained, const SampleArray& x, const Labels& labels,
+                         const nb::dict& given) {
+  CertifyOptions options = certify_options(given);
+  return told(unlocked([&](Progress* progress) {
+                options.progress = progress;
+                return certify_network(trained, view_samples(x), span_of(labels), options);
+              }),
+              options.attack.has_value());
+}
+
 }  // namespace
 
 void bind_certificate(nb::module_& module) {
   module.def("certify", &certify_machine, "model"_a, "x"_a, "labels"_a, "options"_a,
              "Certified radii of a fitted machine, by name; options by name, None for a default.");
+  module.def("certify_network", &certify_trained, "trained"_a, "x"_a, "labels"_a, "options"_a,
+             "The same of a trained network, by intervals.");
 }
 
 }  // namespace widelimit::python
