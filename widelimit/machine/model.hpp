@@ -48,6 +48,10 @@ struct Model {
 /// samples where the model has a posterior.
 void set_support(Model& model, const Fit& fit, const SampleView& train);
 
+/// New samples as the kernel sees them: a copy, scaled. Error{input} where they have another shape than the model's, or
+/// entries that are not finite.
+[[nodiscard]] Dataset scaled_samples(const Model& model, const SampleView& samples);
+
 struct PredictOptions {
   std::size_t memory = std::size_t{256} << 20;  ///< bytes a strip of K(test, support) may take
   std::optional<std::size_t> factor_memory;     ///< bytes that K + λ/2·I may take; none: what is available

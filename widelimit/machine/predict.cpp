@@ -141,6 +141,11 @@ Matrix<double> posterior_factor(const Model& model, const Backend& backend, cons
 
 }  // namespace
 
+Dataset scaled_samples(const Model& model, const SampleView& samples) {
+  check_shape(model, samples);
+  return strip_of(model, samples, 0, samples.count());
+}
+
 Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Backend& backend,
                                  const PredictOptions& options) {
   model.validate();

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "widelimit/backend/backend.hpp"
+#include "widelimit/certificate/attack.hpp"
+#include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/cone_kernel.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace widelimit {
+
+/// Which of all points are at work.
+struct PointBlock {
+  Index first = 0;
+  Index total = 0;
+};
+
+/// A machine with all that does not depend on points.
+class CertifiedMachine {
+ public:
+  /// Error{usage} where its network has no certificate by the method asked for.
+  CertifiedMachine(const Model& model, MatrixView<const double> support, const CertifyOptions& options);
+
+  /// Appends to every list of `result`. `points` are scaled.
+  void certify_block(MatrixView<const double> points, std::span<const Index> labels, const PointBlock& block,
+                     Certificates& result) const;
+  [[nodiscard]] const std::string& remark() const { return remark_; }
+
+ private:
+  [[nodiscard]] Matrix<double> decisions(MatrixView<const double> points) const;
+  [[nodiscard]] std::unique_ptr<LowerBound> make_bound(CertificateMethod method,
+                                                       const CertificateProblem& problem) const;
+  void find_radii(const CertificateProblem& problem, Progress* progress, double* radii,
+                  CertificateMethod* methods) const;
+  void answer_one_radius(const CertificateProblem& problem, double* radii, CertificateMethod* methods) const;
+  void find_attacks(const CertificateProblem& problem, std::span<const Index> labels, const PointBlock& block,
+                    Certificates& result) const;
+
+  const Model& model_;
+  MatrixView<const double> support_;
+  const CertifyOptions& options_;
+  std::unique_ptr<Backend> backend_;
+  std::optional<ConeKernel> kernel_;
+  std::string remark_;
+};
+
+}  // namespace widelimit

@@ -1,0 +1,154 @@
+#include "widelimit/certificate/descent.hpp"
+
+#include "widelimit/base/random.hpp"
+#include "widelimit/certificate/interval.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+double norm_of(Norm norm, const double* a, Index size) {
+  if (norm == Norm::l2) return euclidean_norm(a, size);
+  double largest = 0;
+  for (Index j = 0; j < size; ++j) largest = std::max(largest, std::abs(a[j]));
+  return largest;
+}
+
+double dual_norm(Norm norm, const double* a, Index size) {
+  return norm == Norm::l2 ? euclidean_norm(a, size) : sum_norm(a, size);
+}
+
+}  // namespace
+
+double distance_between(Norm norm, const double* a, const double* b, Index size) {
+  std::vector<double> difference(at(size));
+  for (Index j = 0; j < size; ++j) difference[at(j)] = above(std::abs(a[j] - b[j]));
+  return norm_of(norm, difference.data(), size) * (norm == Norm::l2 ? 1 + 0x1p-50 : 1);
+}
+
+Descent::Descent(const CertificateProblem& problem, const FunctionalGradient& gradient, std::vector<Index> rows,
+                 const AttackOptions& options, Descended& found)
+    : problem_(problem),
+      gradient_(gradient),
+      rows_(std::move(rows)),
+      options_(options),
+      found_(found),
+      x_(std::ssize(rows_), problem.points.cols, Content::unset),
+      slopes_(std::ssize(rows_), problem.points.cols, Content::unset),
+      values_(rows_.size()),
+      reach_(rows_.size(), 0) {}
+
+/// x ← point + shift, the shift shortened to `reach`, inside the box.
+void Descent::put(Index k, const std::vector<double>& shift, double reach) {
+  const CertifyOptions& how = problem_.options;
+  const double* point = problem_.points.row(problem_.functionals[at(rows_[at(k)])].point);
+  const double length = how.norm == Norm::l2 ? norm_of(Norm::l2, shift.data(), x_.cols()) : 0;
+  const double factor = length > reach ? reach / length : 1;
+  for (Index j = 0; j < x_.cols(); ++j) {
+    const double moved = how.norm == Norm::l2 ? factor * shift[at(j)] : std::clamp(shift[at(j)], -reach, reach);
+    double to = point[j] + moved;
+    if (how.box) to = std::clamp(to, how.box->low, how.box->high);
+    x_(k, j) = to;
+  }
+}
+
+/// Random places within nine tenths of what is known, so that they are worth their while.
+void Descent::place(Index start) {
+  std::vector<double> shift(at(x_.cols()), 0);
+  for (Index k = 0; k < x_.rows(); ++k) {
+    const double best = found_.distance[at(rows_[at(k)])];
+    if (start > 0) {
+      if (std::isfinite(best)) reach_[at(k)] = 0.9 * best;
+      const auto stream = static_cast<std::uint64_t>(rows_[at(k)] * 1024 + start);
+      const Random random(options_.seed, stream);
+      const double length = reach_[at(k)] / (problem_.options.norm == Norm::l2 ? std::sqrt(static_cast<double>(x_.cols()) / 3) : 1);
+      for (Index j = 0; j < x_.cols(); ++j) {
+        shift[at(j)] = length * (2 * random.uniform(static_cast<std::uint64_t>(j)) - 1);
+      }
+    }
+    put(k, shift, reach_[at(k)]);
+  }
+}
+
+void Descent::evaluate() { gradient_.evaluate(x_.view(), rows_, values_.data(), slopes_.view()); }
+
+void Descent::keep(Index k) {
+  const Index row = rows_[at(k)];
+  const double* point = problem_.points.row(problem_.functionals[at(row)].point);
+  const double distance = distance_between(problem_.options.norm, point, x_.view().row(k), x_.cols());
+  if (!(distance < found_.distance[at(row)])) return;
+  found_.distance[at(row)] = distance;
+  std::copy_n(x_.view().row(k), x_.cols(), found_.samples.view().row(row));
+}
+
+/// The sphere shrinks below what was found, and grows, faster at first, where nothing was.
+void Descent::step(Index k, double progress) {
+  const Index row = rows_[at(k)], size = x_.cols();
+  const double best = found_.distance[at(row)];
+  const double change = 0.002 + 0.1 * (1 - progress);
+  const double* slope = slopes_.view().row(k);
+  const double steepness = dual_norm(problem_.options.norm, slope, size);
+  double& reach = reach_[at(k)];
+  if (reach == 0) {
+    reach = steepness > 0 ? std::abs(values_[at(k)]) / steepness : 1;
+  } else if (values_[at(k)] < 0) {
+    reach = best * (1 - change);
+  } else {
+    reach = std::isfinite(best) ? std::min(reach * (1 + change), best * (1 - change / 8)) : reach * 1.25;
+  }
+  const double pace = reach * (1 - 0.9 * progress);
+  const double* point = problem_.points.row(problem_.functionals[at(row)].point);
+  const double length = problem_.options.norm == Norm::l2 && steepness > 0 ? pace / steepness : 0;
+  std::vector<double> shift(at(size));
+  for (Index j = 0; j < size; ++j) {
+    const double descent = problem_.options.norm == Norm::l2
+                               ? length * slope[j]
+                               : pace * static_cast<double>((slope[j] > 0) - (slope[j] < 0));
+    shift[at(j)] = x_(k, j) - point[j] - descent;
+  }
+  put(k, shift, reach);
+}
+
+/// Halves the last fifth of the line from the point to what was found.
+void Descent::retreat() {
+  std::vector<double> low(rows_.size(), 0.8), high(rows_.size(), 1);
+  Matrix<double> ends(x_.rows(), x_.cols(), Content::unset);
+  for (Index k = 0; k < x_.rows(); ++k)
+    std::copy_n(found_.samples.view().row(rows_[at(k)]), x_.cols(), ends.view().row(k));
+  for (int halving = 0; halving < 8; ++halving) {
+    for (Index k = 0; k < x_.rows(); ++k) {
+      const double* point = problem_.points.row(problem_.functionals[at(rows_[at(k)])].point);
+      const double part = (low[at(k)] + high[at(k)]) / 2;
+      for (Index j = 0; j < x_.cols(); ++j) x_(k, j) = point[j] + part * (ends(k, j) - point[j]);
+    }
+    evaluate();
+    for (Index k = 0; k < x_.rows(); ++k) {
+      if (!std::isfinite(found_.distance[at(rows_[at(k)])])) continue;
+      const bool across = values_[at(k)] < 0;
+      if (across) keep(k);
+      (across ? high : low)[at(k)] = (low[at(k)] + high[at(k)]) / 2;
+    }
+  }
+}
+
+void Descent::run(Index start) {
+  place(start);
+  for (Index t = 0; t < options_.steps; ++t) {
+    evaluate();
+    for (Index k = 0; k < x_.rows(); ++k) {
+      if (values_[at(k)] < 0) keep(k);
+      step(k, static_cast<double>(t) / static_cast<double>(options_.steps));
+    }
+  }
+  evaluate();
+  for (Index k = 0; k < x_.rows(); ++k) {
+    if (values_[at(k)] < 0) keep(k);
+  }
+  if (start == options_.restarts) retreat();
+}
+
+}  // namespace widelimit

@@ -1,0 +1,57 @@
+#include "widelimit/certificate/gradient.hpp"
+
+#include "widelimit/backend/cpu/gemm.hpp"
+#include "widelimit/certificate/cone_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+FunctionalGradient::FunctionalGradient(const CertificateProblem& problem, MatrixView<const double> directions,
+                                       std::span<const double> norms)
+    : problem_(problem), directions_(directions) {
+  for (const Functional& f : problem.functionals) {
+    Weights& weights = weights_[{f.plus, f.minus}];
+    if (!weights.weight.empty()) continue;
+    for (Index i = 0; i < problem.alpha.rows; ++i) {
+      const double beta = (f.plus >= 0 ? problem.alpha(i, f.plus) : 0) - (f.minus >= 0 ? problem.alpha(i, f.minus) : 0);
+      weights.weight.push_back(beta * norms[at(i)]);
+    }
+    weights.bias = (f.plus >= 0 ? problem.bias[at(f.plus)] : 0) - (f.minus >= 0 ? problem.bias[at(f.minus)] : 0);
+  }
+}
+
+void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const Index> which, double* values,
+                                  MatrixView<double> gradients) const {
+  constexpr double farthest = 1 - 1e-9;  // from where κ' is cut off
+  const Index supports = directions_.rows;
+  const ConeKernel& kernel = problem_.kernel;
+  Matrix<double> u(x.rows, supports, Content::unset);
+  cpu::multiply_transposed(x, directions_, u.view());
+  std::vector<double> kappa(at(supports)), slope(at(supports)), along(at(x.rows));
+  for (Index k = 0; k < x.rows; ++k) {
+    const double norm = euclidean_norm(x.row(k), x.cols);
+    const double inverse = norm > 0 ? 1 / norm : 0;
+    double* row = u.view().row(k);
+    for (Index i = 0; i < supports; ++i) row[i] = std::clamp(row[i] * inverse, -farthest, farthest);
+    kernel.evaluate(supports, {.u = row, .value = kappa.data(), .slope = slope.data()});
+    const Functional& f = problem_.functionals[at(which[at(k)])];
+    const Weights& weights = weights_.at({f.plus, f.minus});
+    double sum = 0, radial = 0;
+    for (Index i = 0; i < supports; ++i) {
+      const double w = weights.weight[at(i)];
+      sum += w * kappa[at(i)];
+      radial += w * (kappa[at(i)] - row[i] * slope[at(i)]);
+      row[i] = kernel.scale() * w * slope[at(i)];
+    }
+    values[k] = kernel.scale() * norm * sum + weights.bias;
+    along[at(k)] = kernel.scale() * radial * inverse;
+  }
+  cpu::multiply(u.view(), directions_, gradients);
+  for (Index k = 0; k < x.rows; ++k) {
+    for (Index j = 0; j < x.cols; ++j) gradients(k, j) += along[at(k)] * x(k, j);
+  }
+}
+
+}  // namespace widelimit

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "widelimit/certificate/cone_kernel.hpp"
+#include "widelimit/certificate/kernel_sides.hpp"
+
+namespace widelimit {
+
+/// Exact ranges of H over [a]×[N] ∩ {|a| ≤ N}, which convexity of κ gives: H is its perspective, hence convex.
+class IntervalSides final : public KernelSides {
+ public:
+  /// The kernel must be convex().
+  explicit IntervalSides(const ConeKernel& kernel) : kernel_(kernel) {}
+  void low(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch, double* to) const override;
+  void high(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch, double* to) const override;
+
+ private:
+  void high_on_the_left(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch, Index turned,
+                        double* to) const;
+  const ConeKernel& kernel_;
+};
+
+}  // namespace widelimit

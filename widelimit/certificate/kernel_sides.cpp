@@ -1,0 +1,10 @@
+#include "widelimit/certificate/kernel_sides.hpp"
+
+namespace widelimit {
+
+void SideScratch::resize(std::size_t size) {
+  for (std::vector<double>* array : {&u, &factor, &value, &other, &side}) array->resize(size);
+  turned.resize(size);
+}
+
+}  // namespace widelimit

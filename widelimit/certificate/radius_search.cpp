@@ -1,0 +1,207 @@
+#include "widelimit/certificate/radius_search.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace widelimit {
+
+namespace {
+
+/// Radii (1 + tolerance)^k.
+struct RadiusGrid {
+  double step;  // ln(1 + tolerance)
+  [[nodiscard]] double radius(Index k) const { return std::exp(static_cast<double>(k) * step); }
+  [[nodiscard]] Index floor(double r) const {
+    auto k = static_cast<Index>(std::floor(std::log(r) / step));
+    if (radius(k + 1) <= r) ++k;
+    return radius(k) <= r ? k : k - 1;
+  }
+  /// Places that a factor spans, at least one.
+  [[nodiscard]] Index span(double factor) const {
+    return std::max<Index>(1, static_cast<Index>(std::log(factor) / step));
+  }
+};
+
+/// What is known of one functional: its bound at the point itself, where it holds, and where it does not.
+struct FunctionalState {
+  double start_bound = 0;
+  double low = 0, low_bound = 0;
+  double high = std::numeric_limits<double>::infinity(), high_bound = 0;
+
+  /// Where a straight line vanishes: through a radius that holds and one that does not, or before there is one through
+  /// the point itself. ∞ where that tells nothing.
+  [[nodiscard]] double secant() const {
+    constexpr double nowhere = std::numeric_limits<double>::infinity();
+    if (std::isfinite(high)) {
+      return std::isfinite(high_bound) ? low + (high - low) * low_bound / (low_bound - high_bound) : nowhere;
+    }
+    return low > 0 && low_bound < start_bound ? low * start_bound / (start_bound - low_bound) : nowhere;
+  }
+};
+
+/// The search of one point.
+class PointSearch {
+ public:
+  PointSearch(RadiusGrid grid, const SearchRange& range, Index begin, Index end)
+      : grid_(grid), range_(range), begin_(begin), states_(at(end - begin)) {
+    most_ = range.largest > 0 ? grid.floor(range.largest) : none;
+    least_ = grid.floor(range.first) - grid.span(1e12);
+    if (range.certified > 0) {
+      low_ = grid.floor(range.certified * (1 + 1e-9));
+      started_ = true;
+    }
+    finish();
+  }
+
+  [[nodiscard]] bool done() const { return done_; }
+  [[nodiscard]] double radius() const { return low_ == none ? 0 : grid_.radius(low_); }
+
+  /// First the point itself.
+  void ask(std::vector<BallQuery>& queries) {
+    candidate_ = started_ ? next() : none;
+    const double r = started_ ? grid_.radius(candidate_) : 0;
+    asked_.clear();
+    for (std::size_t f = 0; f < states_.size(); ++f) {
+      if (started_ && states_[f].low >= r) continue;
+      asked_.push_back(f);
+      queries.push_back({.functional = begin_ + static_cast<Index>(f), .radius = r});
+    }
+  }
+
+  /// The answers to what was asked, in order.
+  void hear(const double* bounds) {
+    if (!started_) {
+      begin(bounds);
+      return;
+    }
+    const double r = grid_.radius(candidate_);
+    bool holds = true;
+    for (std::size_t k = 0; k < asked_.size(); ++k) {
+      FunctionalState& state = states_[asked_[k]];
+      if (bounds[k] > 0) {
+        state.low = r, state.low_bound = bounds[k];
+      } else {
+        state.high = r, state.high_bound = bounds[k];
+        holds = false;
+      }
+    }
+    (holds ? low_ : high_) = candidate_;
+    ++rounds_;
+    finish();
+  }
+
+ private:
+  static constexpr Index none = std::numeric_limits<Index>::min();
+  static constexpr Index unbounded = std::numeric_limits<Index>::max();
+
+  void begin(const double* bounds) {
+    started_ = true;
+    for (std::size_t k = 0; k < states_.size(); ++k) {
+      states_[k].start_bound = states_[k].low_bound = bounds[k];
+      if (!(bounds[k] > 0)) done_ = true;  // not even the point itself, with all rounding
+    }
+  }
+
+  void finish() {
+    if (low_ != none && low_ >= most_) done_ = true;
+    if (most_ == none) done_ = true;
+    if (high_ != unbounded && low_ != none && high_ - low_ <= 1) done_ = true;
+    if (high_ != unbounded && low_ == none && high_ <= least_) done_ = true;
+  }
+
+  [[nodiscard]] Index next() {
+    const double line = expected();
+    const Index k = line > 0 && std::isfinite(line) ? grid_.floor(line) : unbounded;
+    if (rounds_ == 0) return std::clamp(grid_.floor(range_.first), low_ == none ? none : low_ + 1, most_);
+    if (high_ == unbounded) {
+      const Index farthest = low_ + grid_.span(32);
+      return std::min(most_, std::clamp(k, low_ + 1, farthest));
+    }
+    if (low_ == none) {
+      return k < high_ ? std::max(k, high_ - grid_.span(1e4)) : high_ - grid_.span(8);
+    }
+    // Secants that keep to one side leave the other end of the bracket where it is.
+    const Index width = high_ - low_;
+    const bool slow = k >= high_ || (rounds_ % 3 == 0 && 2 * width > width_);
+    if (rounds_ % 3 == 0) width_ = width;
+    return slow ? low_ + width / 2 : std::clamp(k, low_ + 1, high_ - 1);
+  }
+
+  /// The least radius at which the line of a functional vanishes, of those that have failed if any has.
+  [[nodiscard]] double expected() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const FunctionalState& state : states_) {
+      if (high_ == unbounded || std::isfinite(state.high)) least = std::min(least, state.secant());
+    }
+    return least;
+  }
+
+  RadiusGrid grid_;
+  SearchRange range_;
+  Index begin_;
+  std::vector<FunctionalState> states_;
+  std::vector<std::size_t> asked_;
+  Index most_ = none, least_ = none, low_ = none, high_ = unbounded, candidate_ = none;
+  Index width_ = unbounded;
+  int rounds_ = 0;
+  bool started_ = false, done_ = false;
+};
+
+}  // namespace
+
+double grid_radius(double x, double tolerance) {
+  const RadiusGrid grid{std::log1p(tolerance)};
+  return grid.radius(grid.floor(x));
+}
+
+std::vector<double> search_radii(const LowerBound& bound, std::span<const Functional> functionals,
+                                 std::span<const SearchRange> ranges, double tolerance, Progress* progress) {
+  const RadiusGrid grid{std::log1p(tolerance)};
+  std::vector<std::optional<PointSearch>> searches(ranges.size());
+  for (Index begin = 0; begin < std::ssize(functionals);) {
+    const Index point = functionals[at(begin)].point;
+    Index end = begin;
+    while (end < std::ssize(functionals) && functionals[at(end)].point == point) ++end;
+    searches[at(point)].emplace(grid, ranges[at(point)], begin, end);
+    begin = end;
+  }
+  const auto active = [](const std::optional<PointSearch>& search) { return search && !search->done(); };
+  while (std::any_of(searches.begin(), searches.end(), active)) {
+    std::vector<BallQuery> queries;
+    std::vector<std::size_t> first;
+    for (auto& search : searches) {
+      first.push_back(queries.size());
+      if (active(search)) search->ask(queries);
+    }
+    const std::vector<double> bounds = bound.evaluate(queries);
+    for (std::size_t p = 0; p < searches.size(); ++p) {
+      if (active(searches[p])) searches[p]->hear(bounds.data() + first[p]);
+    }
+    if (progress != nullptr && !progress->update(0, std::ssize(ranges), "points")) {
+      fail(Code::interrupted, "stopped while searching radii");
+    }
+  }
+  std::vector<double> radii;
+  for (const auto& search : searches) radii.push_back(search ? search->radius() : 0);
+  return radii;
+}
+
+std::vector<bool> holds_at(const LowerBound& bound, std::span<const Functional> functionals,
+                           std::span<const double> radii) {
+  std::vector<BallQuery> queries;
+  for (std::size_t f = 0; f < functionals.size(); ++f) {
+    queries.push_back({.functional = static_cast<Index>(f), .radius = radii[at(functionals[f].point)]});
+  }
+  const std::vector<double> bounds = bound.evaluate(queries);
+  std::vector<bool> holds(radii.size(), true);
+  for (std::size_t f = 0; f < functionals.size(); ++f) {
+    if (!(bounds[f] > 0)) holds[at(functionals[f].point)] = false;
+  }
+  return holds;
+}
+
+}  // namespace widelimit

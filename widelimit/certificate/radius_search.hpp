@@ -1,0 +1,35 @@
+#pragma once
+
+#include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/lower_bound.hpp"
+
+#include <span>
+#include <vector>
+
+namespace widelimit {
+
+/// Where the search of one point begins and ends.
+struct SearchRange {
+  double certified = 0;  ///< known already, by whatever means
+  double first = 0;      ///< radius tried first, > 0
+  double largest = 0;    ///< none beyond is tried
+};
+
+/// The largest radius of each point at which the bounds of all its functionals are positive, among the powers of
+/// 1 + tolerance: methods that are better at every radius then give radii no smaller. 0 where none is.
+///
+/// All points go in step, so that a bound sees many balls at once: secants on the bounds, kept within brackets of one
+/// radius that holds and one that does not, which are halved in the logarithm where secants are slow. A functional that
+/// holds at a radius is not asked again below it. Functionals of a point stand together. About eight evaluations.
+[[nodiscard]] std::vector<double> search_radii(const LowerBound& bound, std::span<const Functional> functionals,
+                                               std::span<const SearchRange> ranges, double tolerance,
+                                               Progress* progress);
+
+/// Whether the bounds of all functionals of each point are positive at its radius: one evaluation.
+[[nodiscard]] std::vector<bool> holds_at(const LowerBound& bound, std::span<const Functional> functionals,
+                                         std::span<const double> radii);
+
+/// The largest power of 1 + tolerance that is not above x > 0.
+[[nodiscard]] double grid_radius(double x, double tolerance);
+
+}  // namespace widelimit

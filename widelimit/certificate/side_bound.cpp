@@ -1,0 +1,124 @@
+#include "widelimit/certificate/side_bound.hpp"
+
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/interval.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+constexpr double side_unit = 0x1p-53;
+
+/// Σ a·b of one strip, in eight sums.
+double strip_product(const double* a, const double* b, Index count) {
+  constexpr Index sums = 8;
+  std::array<double, sums> sum{};
+  Index k = 0;
+  for (; k + sums <= count; k += sums) {
+    for (Index s = 0; s < sums; ++s) sum[at(s)] += a[k + s] * b[k + s];
+  }
+  for (; k < count; ++k) sum[0] += a[k] * b[k];
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+}  // namespace
+
+SignedWeights signed_weights(const CertificateProblem& problem, std::span<const double> norms, Index plus,
+                             Index minus) {
+  SignedWeights result;
+  const auto add = [&](bool positive) {
+    for (Index i = 0; i < problem.alpha.rows; ++i) {
+      const double beta = (plus >= 0 ? problem.alpha(i, plus) : 0.0) - (minus >= 0 ? problem.alpha(i, minus) : 0.0);
+      if (positive ? !(beta > 0) : !(beta < 0)) continue;
+      result.which.push_back(static_cast<std::int32_t>(i));
+      result.weight.push_back(beta * norms[at(i)]);
+      result.total = above(result.total + std::abs(result.weight.back()));
+    }
+  };
+  add(true);
+  result.positive = std::ssize(result.which);
+  add(false);
+  result.bias = (plus >= 0 ? problem.bias[at(plus)] : 0.0) - (minus >= 0 ? problem.bias[at(minus)] : 0.0);
+  return result;
+}
+
+BallGroups group_balls(const CertificateProblem& problem, std::span<const BallQuery> queries) {
+  BallGroups groups;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    const Ball ball{.point = problem.functionals[at(queries[q].functional)].point, .radius = queries[q].radius};
+    if (groups.balls.empty() || !(groups.balls.back() == ball)) {
+      groups.balls.push_back(ball);
+      groups.first.push_back(static_cast<Index>(q));
+    }
+  }
+  groups.first.push_back(std::ssize(queries));
+  return groups;
+}
+
+SideBound::SideBound(const CertificateProblem& problem, Ranges::Of of, std::unique_ptr<KernelSides> sides)
+    : problem_(problem), ranges_(problem, of), sides_(std::move(sides)) {
+  for (const Functional& functional : problem.functionals) {
+    const std::pair outputs(functional.plus, functional.minus);
+    if (weights_.count(outputs) != 0) continue;
+    weights_.emplace(outputs, signed_weights(problem, ranges_.norms(), functional.plus, functional.minus));
+  }
+}
+
+/// Rounding [docs/theory/certificates.md]: entries are off by norm·(κ's error + 16 units of κ(1)), weights by the error
+/// of a norm and three units, sums in strips by a unit for each addition that a term goes through.
+double SideBound::bound(const RangeRow& row, const SignedWeights& weights, SideScratch& scratch) const {
+  const auto count = std::ssize(weights.which);
+  double sum = 0;
+  Index strips = 0;
+  for (Index begin = 0; begin < count; ++strips) {
+    const bool positive = begin < weights.positive;
+    const Index size = std::min(KernelSides::strip, (positive ? weights.positive : count) - begin);
+    const auto which = std::span(weights.which).subspan(at(begin), at(size));
+    if (positive) {
+      sides_->low(row, which, scratch, scratch.side.data());
+    } else {
+      sides_->high(row, which, scratch, scratch.side.data());
+    }
+    sum += strip_product(weights.weight.data() + begin, scratch.side.data(), size);
+    begin += size;
+  }
+  const ConeKernel& kernel = problem_.kernel;
+  const double additions = static_cast<double>(KernelSides::strip) / 8 + 4 + static_cast<double>(strips);
+  const double relative = (additions + 32) * side_unit + ranges_.norm_error() + kernel.scale_error();
+  const double error = weights.total * row.norm.high * (kernel.value_error() + relative * kernel.largest());
+  const double value = kernel.scale() * (sum - 1.001 * error);
+  const double result = value + weights.bias - 4 * side_unit * (std::abs(value) + std::abs(weights.bias));
+  return std::isfinite(result) ? result : -std::numeric_limits<double>::infinity();
+}
+
+std::vector<double> SideBound::evaluate(std::span<const BallQuery> queries) const {
+  const BallGroups groups = group_balls(problem_, queries);
+  std::vector<double> bounds(queries.size());
+  constexpr Index balls_at_once = 16;
+  const Index count = std::ssize(groups.balls);
+  const Index supports = problem_.support.rows;
+  parallel_for((count + balls_at_once - 1) / balls_at_once, team_size(problem_.options.threads), [&](Index task) {
+    const Index begin = task * balls_at_once, size = std::min(balls_at_once, count - begin);
+    Matrix<double> low(size, supports, Content::unset), high(size, supports, Content::unset);
+    std::vector<NormRange> norms(at(size));
+    ranges_.evaluate(std::span(groups.balls).subspan(at(begin), at(size)), low.view(), high.view(), norms);
+    SideScratch scratch;
+    scratch.resize(at(KernelSides::strip));
+    for (Index k = 0; k < size; ++k) {
+      const RangeRow row{norms[at(k)], low.view().row(k), high.view().row(k)};
+      for (Index q = groups.first[at(begin + k)]; q < groups.first[at(begin + k + 1)]; ++q) {
+        const Functional& f = problem_.functionals[at(queries[at(q)].functional)];
+        bounds[at(q)] = bound(row, weights_.at({f.plus, f.minus}), scratch);
+      }
+    }
+  });
+  return bounds;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "widelimit/certificate/cone_kernel.hpp"
+#include "widelimit/certificate/kernel_sides.hpp"
+#include "widelimit/certificate/lower_bound.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace widelimit {
+
+/// β = α₊ − α₋ of a functional, sorted by sign, zeros left out.
+struct SignedWeights {
+  std::vector<std::int32_t> which;  ///< samples: those with β > 0 first
+  std::vector<double> weight;       ///< β·‖xᵢ‖
+  Index positive = 0;
+  double total = 0;  ///< Σ|weight|, rounded up
+  double bias = 0;   ///< b₊ − b₋
+};
+
+/// f ≥ Σ_{β>0} β·(lower bound of the entry) + Σ_{β<0} β·(upper bound) + b: a bound of each kernel entry by itself.
+class SideBound final : public LowerBound {
+ public:
+  SideBound(const CertificateProblem& problem, Ranges::Of of, std::unique_ptr<KernelSides> sides);
+  [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override;
+
+ private:
+  [[nodiscard]] double bound(const RangeRow& row, const SignedWeights& weights, SideScratch& scratch) const;
+
+  const CertificateProblem& problem_;
+  Ranges ranges_;
+  std::unique_ptr<KernelSides> sides_;
+  std::map<std::pair<Index, Index>, SignedWeights> weights_;  ///< by outputs
+};
+
+/// Runs of queries that ask for the same ball, and the balls.
+struct BallGroups {
+  std::vector<Ball> balls;
+  std::vector<Index> first;  ///< query where each begins, and the number of queries
+};
+[[nodiscard]] BallGroups group_balls(const CertificateProblem& problem, std::span<const BallQuery> queries);
+
+/// Of the two outputs of a functional.
+[[nodiscard]] SignedWeights signed_weights(const CertificateProblem& problem, std::span<const double> norms, Index plus,
+                                           Index minus);
+
+}  // namespace widelimit
