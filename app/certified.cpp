@@ -92,7 +92,10 @@ Certified certify_by(const std::vector<CertificateMethod>& methods, const Certif
     stop_if_interrupted();
     CertifyOptions own = options;
     own.method = method;
-    if (method != methods.back()) own.attack.reset();
+    if (method != methods.back()) {
+      own.attack.reset();
+      own.keep_attacked = false;
+    }
     certified.runs.push_back(call(own));
   }
   return certified;

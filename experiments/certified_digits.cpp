@@ -45,6 +45,7 @@ Certificates certify_digits(const Model& model, const MnistTask& task, Index tes
   if (first == tests) return all;
   CertifyOptions rest = options;
   rest.attack.reset();
+  rest.keep_attacked = false;
   append_unattacked(
       all, certify(model, samples.part(first, tests - first), labels.subspan(at(first), at(tests - first)), rest));
   return all;
