@@ -37,61 +37,61 @@ double sum_norm(const double* row, Index size) {
   return static_cast<double>(sum);
 }
 
-Ranges::Ranges(const CertificateProblem& problem, Of of)
-    : problem_(problem),
+Ranges::Ranges(MatrixView<const double> support, MatrixView<const double> points, const CertifyOptions& options, Of of)
+    : support_(support),
+      points_(points),
+      options_(options),
       of_(of),
-      directions_(problem.support.rows, problem.support.cols, Content::unset),
-      norms_(at(problem.support.rows)),
-      spread_(at(problem.support.rows)),
-      inner_(problem.points.rows, problem.support.rows, Content::unset),
-      point_norms_(at(problem.points.rows)) {
+      directions_(support.rows, support.cols, Content::unset),
+      norms_(at(support.rows)),
+      spread_(at(support.rows)),
+      inner_(points.rows, support.rows, Content::unset),
+      point_norms_(at(points.rows)) {
   choose_blas_kernels();
-  const auto features = static_cast<double>(problem.support.cols);
-  const auto supports = problem.support.rows;
+  const auto features = static_cast<double>(support.cols);
+  const auto supports = support.rows;
   // A sum of d squares in long double, then a root and a rounding to double.
   norm_error_ = (2 + features * 0x1p-11) * range_unit;
   // A product of d terms in any order, of directions that are off by two roundings and the norm's error.
   inner_error_ = 1.01 * (features + 4) * range_unit + norm_error_;
-  const bool flat = of == Of::published || problem.options.norm == Norm::l2;
-  const double published = problem.options.norm == Norm::linf ? above(std::sqrt(features)) : 1;
+  const bool flat = of == Of::published || options.norm == Norm::l2;
+  const double published = options.norm == Norm::linf ? above(std::sqrt(features)) : 1;
   constexpr Index rows_at_once = 256;
-  parallel_for((supports + rows_at_once - 1) / rows_at_once, team_size(problem.options.threads), [&](Index task) {
+  parallel_for((supports + rows_at_once - 1) / rows_at_once, team_size(options.threads), [&](Index task) {
     const Index begin = task * rows_at_once, end = std::min(supports, begin + rows_at_once);
-    normalise_rows(problem.support, begin, end, directions_.view(), norms_.data());
+    normalise_rows(support, begin, end, directions_.view(), norms_.data());
     for (Index i = begin; i < end; ++i) {
-      spread_[at(i)] =
-          flat ? published : sum_norm(directions_.view().row(i), problem.support.cols) * (1 + 2 * norm_error_);
+      spread_[at(i)] = flat ? published : sum_norm(directions_.view().row(i), support.cols) * (1 + 2 * norm_error_);
     }
   });
-  const bool signs = std::any_of(directions_.data(), directions_.data() + supports * problem.support.cols,
-                                 [](double x) { return x < 0; });
-  if (signs && of == Of::ball && problem.options.box) {
-    absolute_ = Matrix<double>(supports, problem.support.cols, Content::unset);
-    std::transform(directions_.data(), directions_.data() + supports * problem.support.cols, absolute_.data(),
+  const bool signs =
+      std::any_of(directions_.data(), directions_.data() + supports * support.cols, [](double x) { return x < 0; });
+  if (signs && of == Of::ball && options.box) {
+    absolute_ = Matrix<double>(supports, support.cols, Content::unset);
+    std::transform(directions_.data(), directions_.data() + supports * support.cols, absolute_.data(),
                    [](double x) { return std::abs(x); });
   }
   constexpr Index points_at_once = 32;
-  parallel_for((problem.points.rows + points_at_once - 1) / points_at_once, team_size(problem.options.threads),
-               [&](Index task) {
-                 const Index begin = task * points_at_once;
-                 const Index count = std::min(points_at_once, problem.points.rows - begin);
-                 cpu::multiply_transposed(problem.points.block(begin, 0, count, problem.points.cols), directions(),
-                                          inner_.view().block(begin, 0, count, supports));
-                 for (Index k = begin; k < begin + count; ++k) {
-                   point_norms_[at(k)] = euclidean_norm(problem.points.row(k), problem.points.cols);
-                 }
-               });
+  parallel_for((points.rows + points_at_once - 1) / points_at_once, team_size(options.threads), [&](Index task) {
+    const Index begin = task * points_at_once;
+    const Index count = std::min(points_at_once, points.rows - begin);
+    cpu::multiply_transposed(points.block(begin, 0, count, points.cols), directions(),
+                             inner_.view().block(begin, 0, count, supports));
+    for (Index k = begin; k < begin + count; ++k) {
+      point_norms_[at(k)] = euclidean_norm(points.row(k), points.cols);
+    }
+  });
 }
 
 Surrounding Ranges::surrounding(const Ball& ball) const {
-  const Index size = problem_.points.cols;
+  const Index size = points_.cols;
   Surrounding result{std::vector<double>(at(size)), std::vector<double>(at(size))};
-  const double* x = problem_.points.row(ball.point);
+  const double* x = points_.row(ball.point);
   for (Index j = 0; j < size; ++j) {
     double low = below(x[j] - ball.radius), high = above(x[j] + ball.radius);
-    if (problem_.options.box) {
-      low = std::clamp(low, problem_.options.box->low, problem_.options.box->high);
-      high = std::clamp(high, problem_.options.box->low, problem_.options.box->high);
+    if (options_.box) {
+      low = std::clamp(low, options_.box->low, options_.box->high);
+      high = std::clamp(high, options_.box->low, options_.box->high);
     }
     const double centre = result.centre[at(j)] = low + (high - low) / 2;
     result.half[at(j)] = above(std::max(high - centre, centre - low));
@@ -103,17 +103,16 @@ NormRange Ranges::norm_range(const Ball& ball) const {
   const double norm = point_norms_[at(ball.point)];
   const double slack = 4 * norm_error_;
   if (of_ == Of::published) {
-    const double reach =
-        ball.radius * (problem_.options.norm == Norm::linf ? std::sqrt(static_cast<double>(problem_.points.cols)) : 1);
+    const double reach = ball.radius * (options_.norm == Norm::linf ? std::sqrt(static_cast<double>(points_.cols)) : 1);
     return {std::max(0.0, norm - reach - slack * (norm + reach)), (norm + reach) * (1 + slack)};
   }
   long double least = 0, most = 0;
-  const double* x = problem_.points.row(ball.point);
-  for (Index j = 0; j < problem_.points.cols; ++j) {
+  const double* x = points_.row(ball.point);
+  for (Index j = 0; j < points_.cols; ++j) {
     double low = below(x[j] - ball.radius), high = above(x[j] + ball.radius);
-    if (problem_.options.box) {
-      low = std::clamp(low, problem_.options.box->low, problem_.options.box->high);
-      high = std::clamp(high, problem_.options.box->low, problem_.options.box->high);
+    if (options_.box) {
+      low = std::clamp(low, options_.box->low, options_.box->high);
+      high = std::clamp(high, options_.box->low, options_.box->high);
     }
     const long double near = std::max({low, -high, 0.0}), far = std::max(high, -low);
     least += near * near;
@@ -121,7 +120,7 @@ NormRange Ranges::norm_range(const Ball& ball) const {
   }
   NormRange range{static_cast<double>(std::sqrt(least)) * (1 - slack),
                   static_cast<double>(std::sqrt(most)) * (1 + slack)};
-  if (problem_.options.norm == Norm::l2) {
+  if (options_.norm == Norm::l2) {
     range.low = std::max(range.low, norm - ball.radius - slack * (norm + ball.radius));
     range.high = std::min(range.high, (norm + ball.radius) * (1 + slack));
   }
@@ -133,7 +132,7 @@ void Ranges::widen(const Ball& ball, const NormRange& norm, double* low, double*
   const double error = (inner_error_ + 8 * range_unit) * point_norms_[at(ball.point)];
   const double radius = ball.radius * (1 + 8 * range_unit);
   const double* a = inner_.view().row(ball.point);
-  const Index count = problem_.support.rows;
+  const Index count = support_.rows;
   for (Index i = 0; i < count; ++i) {
     const double reach = radius * spread_[at(i)] + error;
     low[i] = std::max(a[i] - reach, -norm.high);
@@ -143,7 +142,7 @@ void Ranges::widen(const Ball& ball, const NormRange& norm, double* low, double*
 
 /// ⟨xᵢ, centre⟩ ± ⟨|xᵢ|, half⟩ over the box that surrounds ball ∩ box.
 void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high) const {
-  const Index count = std::ssize(balls), size = problem_.points.cols;
+  const Index count = std::ssize(balls), size = points_.cols;
   Matrix<double> centres(count, size, Content::unset), halves(count, size, Content::unset);
   std::vector<double> errors;
   for (Index k = 0; k < count; ++k) {
@@ -153,7 +152,7 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
     const double lengths = euclidean_norm(box.centre.data(), size) + euclidean_norm(box.half.data(), size);
     errors.push_back((inner_error_ + 8 * range_unit) * lengths);
   }
-  const Index supports = problem_.support.rows;
+  const Index supports = support_.rows;
   Matrix<double> middle(count, supports, Content::unset), reach(count, supports, Content::unset);
   cpu::multiply_transposed(centres.view(), directions(), middle.view());
   cpu::multiply_transposed(halves.view(), absolute_.rows() > 0 ? absolute_.view() : directions_.view(), reach.view());
@@ -176,7 +175,7 @@ void Ranges::evaluate(std::span<const Ball> balls, MatrixView<double> low, Matri
     norms[k] = norm_range(balls[k]);
     widen(balls[k], norms[k], low.row(static_cast<Index>(k)), high.row(static_cast<Index>(k)));
   }
-  if (of_ == Of::ball && problem_.options.box) cut_by_box(balls, low, high);
+  if (of_ == Of::ball && options_.box) cut_by_box(balls, low, high);
 }
 
 }  // namespace widelimit

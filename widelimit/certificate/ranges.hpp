@@ -37,7 +37,10 @@ class Ranges {
   };
 
   /// Cost: a matrix product of points and support.
-  explicit Ranges(const CertificateProblem& problem, Of of = Of::ball);
+  Ranges(MatrixView<const double> support, MatrixView<const double> points, const CertifyOptions& options,
+         Of of = Of::ball);
+  explicit Ranges(const CertificateProblem& problem, Of of = Of::ball)
+      : Ranges(problem.support, problem.points, problem.options, of) {}
 
   /// Fills a row of `low` and `high` and a norm for each ball: balls × support.  Without a box O(balls·support), with a
   /// box two matrix products.
@@ -63,7 +66,8 @@ class Ranges {
   void widen(const Ball& ball, const NormRange& norm, double* low, double* high) const;
   void cut_by_box(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high) const;
 
-  const CertificateProblem& problem_;
+  MatrixView<const double> support_, points_;
+  const CertifyOptions& options_;
   Of of_;
   Matrix<double> directions_;
   Matrix<double> absolute_;  ///< |directions|, where a box is given and some entry is negative
