@@ -68,6 +68,7 @@ CertifiedMachine::CertifiedMachine(const Model& model, MatrixView<const double> 
     : model_(model),
       support_(support),
       options_(options),
+      geometry_(support, options),
       backend_(make_backend("cpu", {.threads = options.threads})),
       chain_(read_chain(std::get<Network>(model.kernel), model.shape)) {
   const auto biased = std::find_if(chain_.layers.begin(), chain_.layers.end(),
@@ -189,13 +190,14 @@ void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<
     if (!point.correct || !point.decided) continue;
     functionals.insert(functionals.end(), point.functionals.begin(), point.functionals.end());
   }
+  const PointGeometry geometry(geometry_, points, options_);
   Parts parts{points, functionals, {}, {}};
   if (kernel_) {
-    parts.cone.emplace(
-        CertificateProblem{*kernel_, support_, model_.alpha.view(), model_.bias, points, functionals, options_});
+    parts.cone.emplace(CertificateProblem{*kernel_, support_, model_.alpha.view(), model_.bias, points, functionals,
+                                          options_, &geometry});
   } else {
-    parts.chain.emplace(
-        ChainProblem{chain_, model_.kind, support_, model_.alpha.view(), model_.bias, points, functionals, options_});
+    parts.chain.emplace(ChainProblem{chain_, model_.kind, support_, model_.alpha.view(), model_.bias, points,
+                                     functionals, options_, geometry});
   }
   result.radius.resize(result.correct.size(), 0);
   result.method.resize(result.correct.size(), methods().front());

@@ -4,6 +4,7 @@
 #include "widelimit/certificate/attack.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/cone_kernel.hpp"
+#include "widelimit/certificate/geometry.hpp"
 
 #include <memory>
 #include <optional>
@@ -43,6 +44,7 @@ class CertifiedMachine {
   const Model& model_;
   MatrixView<const double> support_;
   const CertifyOptions& options_;
+  SupportGeometry geometry_;
   std::unique_ptr<Backend> backend_;
   Chain chain_;
   std::optional<ConeKernel> kernel_;  ///< none where there are biases

@@ -61,7 +61,7 @@ void rectify(const ChainLayer& layer, EnclosedPair& pair) {
 class ChainBound final : public LowerBound {
  public:
   explicit ChainBound(const ChainProblem& problem)
-      : problem_(problem), ranges_(problem.support, problem.points, problem.options) {}
+      : problem_(problem), ranges_(problem.geometry, problem.points, problem.options) {}
 
   [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override {
     const BallGroups groups = group_balls(problem_.functionals, queries);

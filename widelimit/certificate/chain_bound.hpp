@@ -2,6 +2,7 @@
 
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/chain.hpp"
+#include "widelimit/certificate/geometry.hpp"
 #include "widelimit/certificate/interval.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 
@@ -20,6 +21,7 @@ struct ChainProblem {
   MatrixView<const double> points;
   std::span<const Functional> functionals;
   const CertifyOptions& options;
+  const PointGeometry& geometry;
 };
 
 /// Kernel entries enclosed layer by layer: Σ grows with both variances and with the covariance, κ₀ with the

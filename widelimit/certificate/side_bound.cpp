@@ -101,7 +101,8 @@ double SideBound::bound(const RangeRow& row, const SignedWeights& weights, SideS
 std::vector<double> SideBound::evaluate(std::span<const BallQuery> queries) const {
   const BallGroups groups = group_balls(problem_.functionals, queries);
   std::vector<double> bounds(queries.size());
-  constexpr Index balls_at_once = 16;
+  // With a box there are matrix products, which like to be large.
+  const Index balls_at_once = problem_.options.box ? 64 : 16;
   const Index count = std::ssize(groups.balls);
   const Index supports = problem_.support.rows;
   parallel_for((count + balls_at_once - 1) / balls_at_once, team_size(problem_.options.threads), [&](Index task) {
