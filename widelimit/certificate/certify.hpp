@@ -55,6 +55,7 @@ struct Certificates {
   std::vector<CertificateMethod> method;  ///< which gave the radius: convex and interval take the best of those below
   std::vector<double> attack;             ///< smallest distance at which another class was found; ∞: none found
   Matrix<double> attacked;                ///< those samples, as the kernel sees them; without rows unless asked for
+  Index undecided = 0;                    ///< one against one: samples whose votes are level, which have no radius
   std::string remark;                     ///< why convex was not used for this model, and the like; or empty
   double seconds = 0, attack_seconds = 0;
 };

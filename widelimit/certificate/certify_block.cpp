@@ -1,9 +1,9 @@
 #include "widelimit/certificate/certify_block.hpp"
 
 #include "widelimit/backend/select.hpp"
+#include "widelimit/certificate/chain_bound.hpp"
 #include "widelimit/certificate/functionals.hpp"
 #include "widelimit/certificate/radius_search.hpp"
-#include "widelimit/certificate/ranges.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -40,14 +40,13 @@ double largest_entry(const double* row, Index size) {
 }
 
 /// Where the search of each point begins and ends: beyond the extent of the box a ball holds nothing new.
-std::vector<SearchRange> search_ranges(const CertificateProblem& problem, double first) {
-  const CertifyOptions& options = problem.options;
+std::vector<SearchRange> search_ranges(MatrixView<const double> points, const CertifyOptions& options, double first) {
   std::vector<SearchRange> ranges;
-  for (Index k = 0; k < problem.points.rows; ++k) {
-    const double entry = largest_entry(problem.points.row(k), problem.points.cols);
+  for (Index k = 0; k < points.rows; ++k) {
+    const double entry = largest_entry(points.row(k), points.cols);
     double largest = options.largest * entry;
     if (options.box) {
-      const double across = options.norm == Norm::l2 ? std::sqrt(static_cast<double>(problem.points.cols)) : 1;
+      const double across = options.norm == Norm::l2 ? std::sqrt(static_cast<double>(points.cols)) : 1;
       largest = std::min(largest, (options.box->high - options.box->low) * across * (1 + options.tolerance));
     }
     ranges.push_back({.first = std::min(first * entry, largest), .largest = largest});
@@ -55,21 +54,48 @@ std::vector<SearchRange> search_ranges(const CertificateProblem& problem, double
   return ranges;
 }
 
-/// The method asked for and those below it, best first.
-std::vector<CertificateMethod> methods_down_from(CertificateMethod method) {
-  std::vector<CertificateMethod> methods;
-  for (int m = static_cast<int>(method); m >= 0; --m) methods.push_back(static_cast<CertificateMethod>(m));
-  return methods;
-}
-
 }  // namespace
+
+/// What bounds of a block of points refer to.
+struct CertifiedMachine::Parts {
+  MatrixView<const double> points;
+  std::span<const Functional> functionals;
+  std::optional<CertificateProblem> cone;
+  std::optional<ChainProblem> chain;
+};
 
 CertifiedMachine::CertifiedMachine(const Model& model, MatrixView<const double> support, const CertifyOptions& options)
     : model_(model),
       support_(support),
       options_(options),
+      geometry_(support, options),
       backend_(make_backend("cpu", {.threads = options.threads})),
-      kernel_(std::in_place, std::get<Network>(model.kernel), model.kind, model.shape) {}
+      chain_(read_chain(std::get<Network>(model.kernel), model.shape)) {
+  const auto biased = std::find_if(chain_.layers.begin(), chain_.layers.end(),
+                                   [](const ChainLayer& layer) { return layer.b_std != 0; });
+  std::string why = "rounding hides where the kernel of this network is convex";
+  if (biased == chain_.layers.end()) {
+    kernel_.emplace(chain_, model.kind);
+    if (kernel_->convex()) return;
+    kernel_.reset();
+  } else {
+    why = biased->place + " has a bias";
+  }
+  if (options.method == CertificateMethod::paper) {
+    fail(Code::usage, "{}, and Theorem 4.2 is for networks without; use method interval", why);
+  }
+  if (options.attack) {
+    fail(Code::usage, "{}, and the attack needs a network without; certify without an attack", why);
+  }
+  remark_ = fmt::format("{}: every kernel entry is bounded by itself, layer by layer", why);
+}
+
+std::vector<CertificateMethod> CertifiedMachine::methods() const {
+  if (!kernel_) return {CertificateMethod::interval};
+  std::vector<CertificateMethod> methods;
+  for (int m = static_cast<int>(options_.method); m >= 0; --m) methods.push_back(static_cast<CertificateMethod>(m));
+  return methods;
+}
 
 /// In float64 whatever the model's precision: what is certified is the machine with the α, b and support it stores.
 Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) const {
@@ -84,64 +110,51 @@ Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) cons
   return decision(fit, view_of(model_.kind == Kind::ntk ? k.ntk : k.nngp));
 }
 
-std::unique_ptr<LowerBound> CertifiedMachine::make_bound(CertificateMethod method,
-                                                         const CertificateProblem& problem) const {
-  switch (method) {
-    case CertificateMethod::paper:
-      return make_paper_bound(problem);
-    case CertificateMethod::interval:
-      return make_interval_bound(problem);
-    case CertificateMethod::convex:
-      return make_convex_bound(problem);
-  }
-  return make_interval_bound(problem);
+std::unique_ptr<LowerBound> CertifiedMachine::make_bound(CertificateMethod method, const Parts& parts) const {
+  if (parts.chain) return make_chain_bound(*parts.chain);
+  if (method == CertificateMethod::paper) return make_paper_bound(*parts.cone);
+  return method == CertificateMethod::interval ? make_interval_bound(*parts.cone) : make_convex_bound(*parts.cone);
 }
 
-/// The cheapest that says yes.
-void CertifiedMachine::answer_one_radius(const CertificateProblem& problem, double* radii,
-                                         CertificateMethod* methods) const {
-  std::vector<CertificateMethod> order = methods_down_from(options_.method);
+/// The cheapest method that says yes.
+void CertifiedMachine::answer_one_radius(const Parts& parts, Certificates& result) const {
+  std::vector<CertificateMethod> order = methods();
   std::reverse(order.begin(), order.end());
-  std::vector<Functional> left(problem.functionals.begin(), problem.functionals.end());
+  const Index first = std::ssize(result.radius) - parts.points.rows;
+  std::vector<char> asked(at(parts.points.rows), 1);
   for (const CertificateMethod method : order) {
-    if (left.empty()) return;
-    const CertificateProblem part{problem.kernel, problem.support, problem.alpha, problem.bias, problem.points,
-                                  left,           problem.options};
-    const std::vector<double> asked(at(problem.points.rows), *options_.radius);
-    const std::vector<bool> holds = holds_at(*make_bound(method, part), left, asked);
-    for (const Functional& f : left) {
-      methods[f.point] = method;
-      if (holds[at(f.point)]) radii[f.point] = *options_.radius;
+    const std::vector<bool> holds = holds_at(*make_bound(method, parts), parts.functionals, asked, *options_.radius);
+    for (Index k = 0; k < parts.points.rows; ++k) {
+      if (asked[at(k)] == 0) continue;
+      result.method[at(first + k)] = method;
+      if (!holds[at(k)]) continue;
+      result.radius[at(first + k)] = *options_.radius;
+      asked[at(k)] = 0;
     }
-    left.erase(std::remove_if(left.begin(), left.end(), [&](const Functional& f) { return holds[at(f.point)]; }),
-               left.end());
   }
 }
 
 /// The best method first; then those below it where they hold at the next radius.
-void CertifiedMachine::find_radii(const CertificateProblem& problem, Progress* progress, double* radii,
-                                  CertificateMethod* methods) const {
-  const std::vector<CertificateMethod> order = methods_down_from(options_.method);
-  std::vector<SearchRange> ranges = search_ranges(problem, order.front() == CertificateMethod::convex ? 0.05 : 1e-3);
-  std::vector<double> found =
-      search_radii(*make_bound(order.front(), problem), problem.functionals, ranges, options_.tolerance, progress);
-  std::fill_n(methods, problem.points.rows, order.front());
-  for (std::size_t m = 1; m < order.size(); ++m) {
-    const auto bound = make_bound(order[m], problem);
-    for (std::size_t k = 0; k < ranges.size(); ++k) {
-      if (found[k] > 0) ranges[k].first = found[k] * (1 + options_.tolerance) * (1 + 1e-9);
-      ranges[k].certified = found[k];
-    }
-    std::vector<double> better = search_radii(*bound, problem.functionals, ranges, options_.tolerance, progress);
-    for (std::size_t k = 0; k < better.size(); ++k) {
-      if (better[k] > found[k]) found[k] = better[k], methods[k] = order[m];
+void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certificates& result) const {
+  const std::vector<CertificateMethod> order = methods();
+  const Index begin = std::ssize(result.radius) - parts.points.rows;
+  std::vector<SearchRange> ranges =
+      search_ranges(parts.points, options_, order.front() == CertificateMethod::convex ? 0.05 : 1e-3);
+  for (const CertificateMethod method : order) {
+    const std::vector<double> found =
+        search_radii(*make_bound(method, parts), parts.functionals, ranges, options_.tolerance, progress);
+    for (Index k = 0; k < parts.points.rows; ++k) {
+      SearchRange& range = ranges[at(k)];
+      if (method == order.front() || found[at(k)] > range.certified) result.method[at(begin + k)] = method;
+      range.certified = found[at(k)];
+      if (range.certified > 0) range.first = range.certified * (1 + options_.tolerance) * (1 + 1e-9);
     }
   }
-  std::copy(found.begin(), found.end(), radii);
+  for (Index k = 0; k < parts.points.rows; ++k) result.radius[at(begin + k)] = ranges[at(k)].certified;
 }
 
-void CertifiedMachine::find_attacks(const CertificateProblem& problem, std::span<const Index> labels,
-                                    const PointBlock& block, Certificates& result) const {
+void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> labels, const PointBlock& block,
+                                    Certificates& result) const {
   const auto begin = std::chrono::steady_clock::now();
   const auto classes = std::ssize(model_.classes);
   const ClassChange changed = [&](MatrixView<const double> samples, std::span<const Index> points) {
@@ -152,14 +165,12 @@ void CertifiedMachine::find_attacks(const CertificateProblem& problem, std::span
     }
     return answers;
   };
-  Attacked found = attack(problem, *options_.attack, changed);
-  for (Index k = 0; k < problem.points.rows; ++k) {
-    if (!result.correct[at(block.first + k)]) found.distance[at(k)] = 0;
+  const Attacked found = attack(*parts.cone, *options_.attack, changed);
+  for (Index k = 0; k < parts.points.rows; ++k) {
+    result.attack.push_back(result.correct[at(block.first + k)] ? found.distance[at(k)] : 0);
   }
-  std::copy(found.distance.begin(), found.distance.end(), result.attack.end() - problem.points.rows);
   if (options_.keep_attacked) {
-    std::copy_n(found.samples.data(), problem.points.rows * problem.points.cols,
-                result.attacked.view().row(block.first));
+    std::copy_n(found.samples.data(), parts.points.rows * parts.points.cols, result.attacked.view().row(block.first));
   }
   result.attack_seconds += seconds_since(begin);
 }
@@ -175,25 +186,28 @@ void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<
         functionals_of(model_.scheme, std::ssize(model_.classes), g.view(), k, labels[at(k)]);
     result.correct.push_back(point.correct);
     result.margin.push_back(point.margin);
+    if (point.correct && !point.decided) ++result.undecided;
     if (!point.correct || !point.decided) continue;
     functionals.insert(functionals.end(), point.functionals.begin(), point.functionals.end());
   }
-  std::vector<double> radii(at(points.rows), 0);
-  std::vector<CertificateMethod> methods(at(points.rows), options_.method);
-  const CertificateProblem problem{*kernel_, support_, model_.alpha.view(), model_.bias, points, functionals, options_};
-  if (!functionals.empty()) {
-    if (options_.radius) {
-      answer_one_radius(problem, radii.data(), methods.data());
-    } else {
-      find_radii(problem, progress.get(), radii.data(), methods.data());
-    }
+  const PointGeometry geometry(geometry_, points, options_);
+  Parts parts{points, functionals, {}, {}};
+  if (kernel_) {
+    parts.cone.emplace(CertificateProblem{*kernel_, support_, model_.alpha.view(), model_.bias, points, functionals,
+                                          options_, &geometry});
+  } else {
+    parts.chain.emplace(ChainProblem{chain_, model_.kind, support_, model_.alpha.view(), model_.bias, points,
+                                     functionals, options_, geometry});
   }
-  result.radius.insert(result.radius.end(), radii.begin(), radii.end());
-  result.method.insert(result.method.end(), methods.begin(), methods.end());
+  result.radius.resize(result.correct.size(), 0);
+  result.method.resize(result.correct.size(), methods().front());
+  if (options_.radius) {
+    answer_one_radius(parts, result);
+  } else {
+    find_radii(parts, progress.get(), result);
+  }
   result.seconds += seconds_since(begin);
-  if (!options_.attack) return;
-  result.attack.resize(result.radius.size(), 0);
-  find_attacks(problem, labels, block, result);
+  if (options_.attack) find_attacks(parts, labels, block, result);
 }
 
 }  // namespace widelimit

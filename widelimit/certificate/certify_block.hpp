@@ -4,6 +4,7 @@
 #include "widelimit/certificate/attack.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/cone_kernel.hpp"
+#include "widelimit/certificate/geometry.hpp"
 
 #include <memory>
 #include <optional>
@@ -31,19 +32,22 @@ class CertifiedMachine {
 
  private:
   [[nodiscard]] Matrix<double> decisions(MatrixView<const double> points) const;
-  [[nodiscard]] std::unique_ptr<LowerBound> make_bound(CertificateMethod method,
-                                                       const CertificateProblem& problem) const;
-  void find_radii(const CertificateProblem& problem, Progress* progress, double* radii,
-                  CertificateMethod* methods) const;
-  void answer_one_radius(const CertificateProblem& problem, double* radii, CertificateMethod* methods) const;
-  void find_attacks(const CertificateProblem& problem, std::span<const Index> labels, const PointBlock& block,
+  struct Parts;
+  /// Best first.
+  [[nodiscard]] std::vector<CertificateMethod> methods() const;
+  [[nodiscard]] std::unique_ptr<LowerBound> make_bound(CertificateMethod method, const Parts& parts) const;
+  void find_radii(const Parts& parts, Progress* progress, Certificates& result) const;
+  void answer_one_radius(const Parts& parts, Certificates& result) const;
+  void find_attacks(const Parts& parts, std::span<const Index> labels, const PointBlock& block,
                     Certificates& result) const;
 
   const Model& model_;
   MatrixView<const double> support_;
   const CertifyOptions& options_;
+  SupportGeometry geometry_;
   std::unique_ptr<Backend> backend_;
-  std::optional<ConeKernel> kernel_;
+  Chain chain_;
+  std::optional<ConeKernel> kernel_;  ///< none where there are biases
   std::string remark_;
 };
 

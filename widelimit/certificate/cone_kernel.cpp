@@ -1,11 +1,8 @@
 #include "widelimit/certificate/cone_kernel.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/network/shape.hpp"
 
 #include <cmath>
-#include <limits>
-#include <string>
 
 namespace widelimit {
 
@@ -13,90 +10,43 @@ namespace {
 
 constexpr double unit = 0x1p-53;  // of rounding
 
-/// Reads a chain layer by layer; the first that does not belong ends it with a message.
-class ConeReader {
- public:
-  ConeReader(bool positions, Index features) : positions_(positions), scale_(1.0L / features) {}
-
-  void read(const Layers& list) {
-    for (std::size_t k = 0; k < list.size(); ++k) {
-      place_ = fmt::format("layer {} ({})", k + 1, to_text(list[k]));
-      std::visit([this](const auto& layer) { (*this)(layer); }, list[k].value);
-    }
-    if (!(scale_ > 0) || !std::isfinite(static_cast<double>(scale_))) {
-      fail(Code::usage, "the kernel of this network is 0 or overflows at every pair; there is nothing to certify");
-    }
-  }
-
-  void operator()(const Dense& dense) {
-    if (dense.b_std != 0) {
-      fail(Code::usage,
-           "{} has a bias, so that the kernel depends on more than norms and an angle; use method interval, or a "
-           "network "
-           "without b_std",
-           place_);
-    }
-    scale_ *= static_cast<long double>(dense.w_std) * dense.w_std;
-    (layers.empty() ? trained : layers.back().trained) += 1;
-  }
-  void operator()(const Scale& scale) { scale_ *= static_cast<long double>(scale.by) * scale.by; }
-  void operator()(const Flatten&) { positions_ = false; }
-
-  /// φ(x) = s·x + (1−s)·relu(x): E[φφ] = (1+s²)/2·rr'(aρ + bκ₁), a = 2s/(1+s²), b = (1−s)²/(1+s²).
-  void operator()(const Activation& activation) {
-    if (positions_) refuse("acts on positions of an image; flatten first");
-    double slope = 0;
-    if (activation.phi == Phi::leaky_relu) {
-      slope = activation.slope;
-      if (slope < 0) refuse("falls for negative values, and its kernel is no growing function of the angle");
-    } else if (activation.phi == Phi::identity) {
-      slope = 1;
-    } else if (activation.phi != Phi::relu) {
-      refuse("is no rectifier; certificates know relu, leaky_relu with a slope ≥ 0 and identity");
-    }
-    const long double s = slope;
-    const long double power = 1 + s * s;
-    scale_ *= power / 2;
-    layers.push_back({.linear = static_cast<double>(2 * s / power),
-                      .bend = static_cast<double>((1 - s) * (1 - s) / power),
-                      .trained = 0});
-  }
-
-  template <typename Other>
-  void operator()(const Other&) {
-    refuse("has no certificate; fully connected networks do: dense layers with relu between them, such as fc:2 or eq2");
-  }
-
-  [[nodiscard]] double scale() const { return static_cast<double>(scale_); }
-
-  std::vector<cpu::ConeLayer> layers;
-  double trained = 0;
-
- private:
-  [[noreturn]] void refuse(std::string_view why) const { fail(Code::usage, "{} {}", place_, why); }
-
-  bool positions_;
-  long double scale_;
-  std::string place_;
-};
-
 }  // namespace
 
-ConeKernel::ConeKernel(const Network& network, Kind kind, const Shape& shape) {
-  read(network, kind, shape);
+ConeKernel::ConeKernel(const Network& network, Kind kind, const Shape& shape)
+    : ConeKernel(read_chain(network, shape), kind) {}
+
+ConeKernel::ConeKernel(const Chain& chain, Kind kind) : tangent_(kind == Kind::ntk) {
+  read(chain);
   bound_errors();
   convex_ = convex_on(-1, 1) && find_extremes();
 }
 
-void ConeKernel::read(const Network& network, Kind kind, const Shape& shape) {
-  static_cast<void>(infer_shapes(network, shape));
-  const Shape input = effective_input(network, shape);
-  ConeReader reader(!input.is_vector(), input.size());
-  reader.read(network.layers);
-  layers_ = std::move(reader.layers);
-  trained_ = reader.trained;
-  tangent_ = kind == Kind::ntk;
-  scale_ = reader.scale();
+/// φ(x) = s·x + (1−s)·relu(x) has E[φφ] = (1+s²)/2·rr'(aρ + bκ₁), a = 2s/(1+s²), b = (1−s)²/(1+s²).
+void ConeKernel::read(const Chain& chain) {
+  long double scale = 1.0L / static_cast<long double>(chain.features);
+  for (const ChainLayer& layer : chain.layers) {
+    if (layer.rectifier) {
+      const long double s = layer.slope;
+      const long double power = 1 + s * s;
+      scale *= power / 2;
+      layers_.push_back({.linear = static_cast<double>(2 * s / power),
+                         .bend = static_cast<double>((1 - s) * (1 - s) / power),
+                         .trained = 0});
+      continue;
+    }
+    if (layer.b_std != 0) {
+      fail(Code::usage,
+           "{} has a bias, so that the kernel depends on more than norms and an angle; use method interval, or a "
+           "network without b_std",
+           layer.place);
+    }
+    scale *= static_cast<long double>(layer.w_std) * layer.w_std;
+    if (layer.trained) (layers_.empty() ? trained_ : layers_.back().trained) += 1;
+  }
+  scale_ = static_cast<double>(scale);
+  if (!(scale_ > 0) || !std::isfinite(scale_)) {
+    fail(Code::usage, "the kernel of this network is {} at every pair; there is nothing to certify", scale_);
+  }
   scale_error_ = 8 * unit;
   largest_ = trained_;
   for (const cpu::ConeLayer& layer : layers_) largest_ += layer.trained;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/backend/cpu/cone.hpp"
+#include "widelimit/certificate/chain.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/network.hpp"
 
@@ -28,6 +29,7 @@ class ConeKernel {
  public:
   /// Error{usage} names the layer that makes the kernel another one, and what can be done.
   ConeKernel(const Network& network, Kind kind, const Shape& shape);
+  ConeKernel(const Chain& chain, Kind kind);
 
   [[nodiscard]] double scale() const { return scale_; }
   /// Of the scale, relative.
@@ -61,7 +63,7 @@ class ConeKernel {
 
  private:
   [[nodiscard]] cpu::ConeChain chain() const { return {layers_, trained_, tangent_}; }
-  void read(const Network& network, Kind kind, const Shape& shape);
+  void read(const Chain& chain);
   void bound_errors();
   [[nodiscard]] bool bends() const;
   /// False where rounding hides them.

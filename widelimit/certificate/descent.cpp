@@ -65,7 +65,8 @@ void Descent::place(Index start) {
       if (std::isfinite(best)) reach_[at(k)] = 0.9 * best;
       const auto stream = static_cast<std::uint64_t>(rows_[at(k)] * 1024 + start);
       const Random random(options_.seed, stream);
-      const double length = reach_[at(k)] / (problem_.options.norm == Norm::l2 ? std::sqrt(static_cast<double>(x_.cols()) / 3) : 1);
+      const double length =
+          reach_[at(k)] / (problem_.options.norm == Norm::l2 ? std::sqrt(static_cast<double>(x_.cols()) / 3) : 1);
       for (Index j = 0; j < x_.cols(); ++j) {
         shift[at(j)] = length * (2 * random.uniform(static_cast<std::uint64_t>(j)) - 1);
       }

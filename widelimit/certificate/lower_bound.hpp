@@ -10,6 +10,7 @@
 namespace widelimit {
 
 class ConeKernel;
+struct PointGeometry;
 struct CertifyOptions;
 
 /// f(x) = Σᵢ βᵢ Θ(x, xᵢ) + b around one of the points, with β = α₊ − α₋ and b = b₊ − b₋ of two outputs, either of
@@ -28,7 +29,8 @@ struct CertificateProblem {
   std::span<const double> bias;      ///< one per output
   MatrixView<const double> points;   ///< rows, scaled
   std::span<const Functional> functionals;
-  const CertifyOptions& options;  ///< norm, box, threads
+  const CertifyOptions& options;            ///< norm, box, threads
+  const PointGeometry* geometry = nullptr;  ///< of support and points, where somebody has it
 };
 
 struct BallQuery {

@@ -153,11 +153,6 @@ class PointSearch {
 
 }  // namespace
 
-double grid_radius(double x, double tolerance) {
-  const RadiusGrid grid{std::log1p(tolerance)};
-  return grid.radius(grid.floor(x));
-}
-
 std::vector<double> search_radii(const LowerBound& bound, std::span<const Functional> functionals,
                                  std::span<const SearchRange> ranges, double tolerance, Progress* progress) {
   const RadiusGrid grid{std::log1p(tolerance)};
@@ -181,8 +176,10 @@ std::vector<double> search_radii(const LowerBound& bound, std::span<const Functi
     for (std::size_t p = 0; p < searches.size(); ++p) {
       if (active(searches[p])) searches[p]->hear(bounds.data() + first[p]);
     }
-    if (progress != nullptr && !progress->update(0, std::ssize(ranges), "points")) {
-      fail(Code::interrupted, "stopped while searching radii");
+    const auto left = std::count_if(searches.begin(), searches.end(), active);
+    const Index done = std::ssize(searches) - left;
+    if (progress != nullptr && !progress->update(done, std::ssize(searches), "points")) {
+      fail(Code::interrupted, "stopped while radii of {} points were searched", left);
     }
   }
   std::vector<double> radii;
@@ -191,15 +188,18 @@ std::vector<double> search_radii(const LowerBound& bound, std::span<const Functi
 }
 
 std::vector<bool> holds_at(const LowerBound& bound, std::span<const Functional> functionals,
-                           std::span<const double> radii) {
+                           std::span<const char> asked, double radius) {
   std::vector<BallQuery> queries;
+  std::vector<bool> holds(asked.size(), false);
   for (std::size_t f = 0; f < functionals.size(); ++f) {
-    queries.push_back({.functional = static_cast<Index>(f), .radius = radii[at(functionals[f].point)]});
+    const std::size_t point = at(functionals[f].point);
+    if (asked[point] == 0) continue;
+    queries.push_back({.functional = static_cast<Index>(f), .radius = radius});
+    holds[point] = true;
   }
   const std::vector<double> bounds = bound.evaluate(queries);
-  std::vector<bool> holds(radii.size(), true);
-  for (std::size_t f = 0; f < functionals.size(); ++f) {
-    if (!(bounds[f] > 0)) holds[at(functionals[f].point)] = false;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    if (!(bounds[q] > 0)) holds[at(functionals[at(queries[q].functional)].point)] = false;
   }
   return holds;
 }

@@ -25,11 +25,9 @@ struct SearchRange {
                                                std::span<const SearchRange> ranges, double tolerance,
                                                Progress* progress);
 
-/// Whether the bounds of all functionals of each point are positive at its radius: one evaluation.
+/// Whether the bounds of all functionals of a point are positive at this radius, for the points asked: one evaluation.
+/// False for points without functionals.
 [[nodiscard]] std::vector<bool> holds_at(const LowerBound& bound, std::span<const Functional> functionals,
-                                         std::span<const double> radii);
-
-/// The largest power of 1 + tolerance that is not above x > 0.
-[[nodiscard]] double grid_radius(double x, double tolerance);
+                                         std::span<const char> asked, double radius);
 
 }  // namespace widelimit

@@ -15,83 +15,36 @@ namespace {
 
 constexpr double range_unit = 0x1p-53;
 
-/// Directions of the rows from `begin` on, and their norms.
-void normalise_rows(MatrixView<const double> rows, Index begin, Index end, MatrixView<double> to, double* norms) {
-  for (Index i = begin; i < end; ++i) {
-    const double norm = norms[i] = euclidean_norm(rows.row(i), rows.cols);
-    for (Index j = 0; j < rows.cols; ++j) to(i, j) = norm > 0 ? rows(i, j) / norm : 0;
-  }
+/// How far a moves for a unit of radius where that is the same for all samples.
+double common_spread(Norm norm, Index features) {
+  return norm == Norm::linf ? above(std::sqrt(static_cast<double>(features))) : 1;
 }
 
 }  // namespace
 
-double euclidean_norm(const double* row, Index size) {
-  long double sum = 0;
-  for (Index j = 0; j < size; ++j) sum += static_cast<long double>(row[j]) * row[j];
-  return static_cast<double>(std::sqrt(sum));
-}
-
-double sum_norm(const double* row, Index size) {
-  long double sum = 0;
-  for (Index j = 0; j < size; ++j) sum += std::abs(static_cast<long double>(row[j]));
-  return static_cast<double>(sum);
-}
-
 Ranges::Ranges(const CertificateProblem& problem, Of of)
-    : problem_(problem),
-      of_(of),
-      directions_(problem.support.rows, problem.support.cols, Content::unset),
-      norms_(at(problem.support.rows)),
-      spread_(at(problem.support.rows)),
-      inner_(problem.points.rows, problem.support.rows, Content::unset),
-      point_norms_(at(problem.points.rows)) {
-  choose_blas_kernels();
-  const auto features = static_cast<double>(problem.support.cols);
-  const auto supports = problem.support.rows;
-  // A sum of d squares in long double, then a root and a rounding to double.
-  norm_error_ = (2 + features * 0x1p-11) * range_unit;
-  // A product of d terms in any order, of directions that are off by two roundings and the norm's error.
-  inner_error_ = 1.01 * (features + 4) * range_unit + norm_error_;
-  const bool flat = of == Of::published || problem.options.norm == Norm::l2;
-  const double published = problem.options.norm == Norm::linf ? above(std::sqrt(features)) : 1;
-  constexpr Index rows_at_once = 256;
-  parallel_for((supports + rows_at_once - 1) / rows_at_once, team_size(problem.options.threads), [&](Index task) {
-    const Index begin = task * rows_at_once, end = std::min(supports, begin + rows_at_once);
-    normalise_rows(problem.support, begin, end, directions_.view(), norms_.data());
-    for (Index i = begin; i < end; ++i) {
-      spread_[at(i)] =
-          flat ? published : sum_norm(directions_.view().row(i), problem.support.cols) * (1 + 2 * norm_error_);
-    }
-  });
-  const bool signs = std::any_of(directions_.data(), directions_.data() + supports * problem.support.cols,
-                                 [](double x) { return x < 0; });
-  if (signs && of == Of::ball && problem.options.box) {
-    absolute_ = Matrix<double>(supports, problem.support.cols, Content::unset);
-    std::transform(directions_.data(), directions_.data() + supports * problem.support.cols, absolute_.data(),
-                   [](double x) { return std::abs(x); });
-  }
-  constexpr Index points_at_once = 32;
-  parallel_for((problem.points.rows + points_at_once - 1) / points_at_once, team_size(problem.options.threads),
-               [&](Index task) {
-                 const Index begin = task * points_at_once;
-                 const Index count = std::min(points_at_once, problem.points.rows - begin);
-                 cpu::multiply_transposed(problem.points.block(begin, 0, count, problem.points.cols), directions(),
-                                          inner_.view().block(begin, 0, count, supports));
-                 for (Index k = begin; k < begin + count; ++k) {
-                   point_norms_[at(k)] = euclidean_norm(problem.points.row(k), problem.points.cols);
-                 }
-               });
-}
+    : own_support_(problem.geometry != nullptr ? nullptr
+                                               : std::make_shared<SupportGeometry>(problem.support, problem.options)),
+      own_points_(problem.geometry != nullptr
+                      ? nullptr
+                      : std::make_shared<PointGeometry>(*own_support_, problem.points, problem.options)),
+      geometry_(problem.geometry != nullptr ? *problem.geometry : *own_points_),
+      points_(problem.points),
+      options_(problem.options),
+      of_(of) {}
+
+Ranges::Ranges(const PointGeometry& geometry, MatrixView<const double> points, const CertifyOptions& options, Of of)
+    : geometry_(geometry), points_(points), options_(options), of_(of) {}
 
 Surrounding Ranges::surrounding(const Ball& ball) const {
-  const Index size = problem_.points.cols;
+  const Index size = points_.cols;
   Surrounding result{std::vector<double>(at(size)), std::vector<double>(at(size))};
-  const double* x = problem_.points.row(ball.point);
+  const double* x = points_.row(ball.point);
   for (Index j = 0; j < size; ++j) {
     double low = below(x[j] - ball.radius), high = above(x[j] + ball.radius);
-    if (problem_.options.box) {
-      low = std::clamp(low, problem_.options.box->low, problem_.options.box->high);
-      high = std::clamp(high, problem_.options.box->low, problem_.options.box->high);
+    if (options_.box) {
+      low = std::clamp(low, options_.box->low, options_.box->high);
+      high = std::clamp(high, options_.box->low, options_.box->high);
     }
     const double centre = result.centre[at(j)] = low + (high - low) / 2;
     result.half[at(j)] = above(std::max(high - centre, centre - low));
@@ -100,20 +53,19 @@ Surrounding Ranges::surrounding(const Ball& ball) const {
 }
 
 NormRange Ranges::norm_range(const Ball& ball) const {
-  const double norm = point_norms_[at(ball.point)];
-  const double slack = 4 * norm_error_;
+  const double norm = geometry_.norms[at(ball.point)];
+  const double slack = 4 * norm_error();
   if (of_ == Of::published) {
-    const double reach =
-        ball.radius * (problem_.options.norm == Norm::linf ? std::sqrt(static_cast<double>(problem_.points.cols)) : 1);
+    const double reach = ball.radius * common_spread(options_.norm, points_.cols);
     return {std::max(0.0, norm - reach - slack * (norm + reach)), (norm + reach) * (1 + slack)};
   }
   long double least = 0, most = 0;
-  const double* x = problem_.points.row(ball.point);
-  for (Index j = 0; j < problem_.points.cols; ++j) {
+  const double* x = points_.row(ball.point);
+  for (Index j = 0; j < points_.cols; ++j) {
     double low = below(x[j] - ball.radius), high = above(x[j] + ball.radius);
-    if (problem_.options.box) {
-      low = std::clamp(low, problem_.options.box->low, problem_.options.box->high);
-      high = std::clamp(high, problem_.options.box->low, problem_.options.box->high);
+    if (options_.box) {
+      low = std::clamp(low, options_.box->low, options_.box->high);
+      high = std::clamp(high, options_.box->low, options_.box->high);
     }
     const long double near = std::max({low, -high, 0.0}), far = std::max(high, -low);
     least += near * near;
@@ -121,7 +73,7 @@ NormRange Ranges::norm_range(const Ball& ball) const {
   }
   NormRange range{static_cast<double>(std::sqrt(least)) * (1 - slack),
                   static_cast<double>(std::sqrt(most)) * (1 + slack)};
-  if (problem_.options.norm == Norm::l2) {
+  if (options_.norm == Norm::l2) {
     range.low = std::max(range.low, norm - ball.radius - slack * (norm + ball.radius));
     range.high = std::min(range.high, (norm + ball.radius) * (1 + slack));
   }
@@ -130,12 +82,15 @@ NormRange Ranges::norm_range(const Ball& ball) const {
 
 /// From the point itself by what the radius allows.
 void Ranges::widen(const Ball& ball, const NormRange& norm, double* low, double* high) const {
-  const double error = (inner_error_ + 8 * range_unit) * point_norms_[at(ball.point)];
+  const double error = (geometry_.inner_error + 8 * range_unit) * geometry_.norms[at(ball.point)];
   const double radius = ball.radius * (1 + 8 * range_unit);
-  const double* a = inner_.view().row(ball.point);
-  const Index count = problem_.support.rows;
+  const double* a = geometry_.inner.view().row(ball.point);
+  const Index count = geometry_.inner.cols();
+  const bool common = of_ == Of::published || options_.norm == Norm::l2;
+  const double spread = common_spread(options_.norm, points_.cols);
+  const double* spreads = geometry_.support.sum_norms.data();
   for (Index i = 0; i < count; ++i) {
-    const double reach = radius * spread_[at(i)] + error;
+    const double reach = radius * (common ? spread : spreads[i]) + error;
     low[i] = std::max(a[i] - reach, -norm.high);
     high[i] = std::min(a[i] + reach, norm.high);
   }
@@ -143,7 +98,7 @@ void Ranges::widen(const Ball& ball, const NormRange& norm, double* low, double*
 
 /// ⟨xᵢ, centre⟩ ± ⟨|xᵢ|, half⟩ over the box that surrounds ball ∩ box.
 void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high) const {
-  const Index count = std::ssize(balls), size = problem_.points.cols;
+  const Index count = std::ssize(balls), size = points_.cols;
   Matrix<double> centres(count, size, Content::unset), halves(count, size, Content::unset);
   std::vector<double> errors;
   for (Index k = 0; k < count; ++k) {
@@ -151,12 +106,13 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
     std::copy(box.centre.begin(), box.centre.end(), centres.view().row(k));
     std::copy(box.half.begin(), box.half.end(), halves.view().row(k));
     const double lengths = euclidean_norm(box.centre.data(), size) + euclidean_norm(box.half.data(), size);
-    errors.push_back((inner_error_ + 8 * range_unit) * lengths);
+    errors.push_back((geometry_.inner_error + 8 * range_unit) * lengths);
   }
-  const Index supports = problem_.support.rows;
+  const Index supports = geometry_.inner.cols();
+  const Matrix<double>& absolute = geometry_.support.absolute;
   Matrix<double> middle(count, supports, Content::unset), reach(count, supports, Content::unset);
   cpu::multiply_transposed(centres.view(), directions(), middle.view());
-  cpu::multiply_transposed(halves.view(), absolute_.rows() > 0 ? absolute_.view() : directions_.view(), reach.view());
+  cpu::multiply_transposed(halves.view(), absolute.rows() > 0 ? absolute.view() : directions(), reach.view());
   for (Index k = 0; k < count; ++k) {
     const double error = errors[at(k)];
     double* lows = low.row(k);
@@ -176,7 +132,7 @@ void Ranges::evaluate(std::span<const Ball> balls, MatrixView<double> low, Matri
     norms[k] = norm_range(balls[k]);
     widen(balls[k], norms[k], low.row(static_cast<Index>(k)), high.row(static_cast<Index>(k)));
   }
-  if (of_ == Of::ball && problem_.options.box) cut_by_box(balls, low, high);
+  if (of_ == Of::ball && options_.box) cut_by_box(balls, low, high);
 }
 
 }  // namespace widelimit

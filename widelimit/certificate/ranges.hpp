@@ -1,8 +1,11 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
+#include "widelimit/certificate/geometry.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -36,24 +39,22 @@ class Ranges {
     published,  ///< EQ Theorem 4.2: a ± √d·δ, N ± √d·δ in ℓ∞; a ± δ, N ± δ in ℓ2; no box
   };
 
-  /// Cost: a matrix product of points and support.
   explicit Ranges(const CertificateProblem& problem, Of of = Of::ball);
+  Ranges(const PointGeometry& geometry, MatrixView<const double> points, const CertifyOptions& options,
+         Of of = Of::ball);
 
   /// Fills a row of `low` and `high` and a norm for each ball: balls × support.  Without a box O(balls·support), with a
   /// box two matrix products.
   void evaluate(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high,
                 std::span<NormRange> norms) const;
 
-  /// Rows xᵢ/‖xᵢ‖, 0 for xᵢ = 0; each entry is right to two units of rounding.
-  [[nodiscard]] MatrixView<const double> directions() const { return directions_.view(); }
-  /// ‖xᵢ‖, right to norm_error() of itself.
-  [[nodiscard]] std::span<const double> norms() const { return norms_; }
-  [[nodiscard]] double norm_error() const { return norm_error_; }
-  /// ⟨x, xᵢ⟩/‖xᵢ‖ at the points themselves: points × support; off by inner_error()·‖x‖ at most.
-  [[nodiscard]] MatrixView<const double> inner() const { return inner_.view(); }
-  [[nodiscard]] double inner_error() const { return inner_error_; }
-  /// ‖x‖ of the points.
-  [[nodiscard]] std::span<const double> point_norms() const { return point_norms_; }
+  [[nodiscard]] const PointGeometry& geometry() const { return geometry_; }
+  [[nodiscard]] MatrixView<const double> directions() const { return geometry_.support.directions.view(); }
+  [[nodiscard]] std::span<const double> norms() const { return geometry_.support.norms; }
+  [[nodiscard]] MatrixView<const double> inner() const { return geometry_.inner.view(); }
+  [[nodiscard]] double inner_error() const { return geometry_.inner_error; }
+  [[nodiscard]] std::span<const double> point_norms() const { return geometry_.norms; }
+  [[nodiscard]] double norm_error() const { return geometry_.support.norm_error; }
 
   /// Of ℓ2 balls too; holds every x of ball and box in spite of rounding.
   [[nodiscard]] Surrounding surrounding(const Ball& ball) const;
@@ -63,20 +64,12 @@ class Ranges {
   void widen(const Ball& ball, const NormRange& norm, double* low, double* high) const;
   void cut_by_box(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high) const;
 
-  const CertificateProblem& problem_;
+  std::shared_ptr<const SupportGeometry> own_support_;
+  std::shared_ptr<const PointGeometry> own_points_;
+  const PointGeometry& geometry_;
+  MatrixView<const double> points_;
+  const CertifyOptions& options_;
   Of of_;
-  Matrix<double> directions_;
-  Matrix<double> absolute_;  ///< |directions|, where a box is given and some entry is negative
-  std::vector<double> norms_;
-  std::vector<double> spread_;  ///< by how much a moves for a unit of radius
-  Matrix<double> inner_;
-  std::vector<double> point_norms_;
-  double norm_error_ = 0;
-  double inner_error_ = 0;
 };
-
-/// ‖row‖₂ and ‖row‖₁ in long double, so that squares of large and small numbers are numbers.
-[[nodiscard]] double euclidean_norm(const double* row, Index size);
-[[nodiscard]] double sum_norm(const double* row, Index size);
 
 }  // namespace widelimit

@@ -29,12 +29,13 @@ double strip_product(const double* a, const double* b, Index count) {
 
 }  // namespace
 
-SignedWeights signed_weights(const CertificateProblem& problem, std::span<const double> norms, Index plus,
-                             Index minus) {
+SignedWeights signed_weights(MatrixView<const double> alpha, std::span<const double> bias,
+                             std::span<const double> norms, const Functional& functional) {
   SignedWeights result;
+  const Index plus = functional.plus, minus = functional.minus;
   const auto add = [&](bool positive) {
-    for (Index i = 0; i < problem.alpha.rows; ++i) {
-      const double beta = (plus >= 0 ? problem.alpha(i, plus) : 0.0) - (minus >= 0 ? problem.alpha(i, minus) : 0.0);
+    for (Index i = 0; i < alpha.rows; ++i) {
+      const double beta = (plus >= 0 ? alpha(i, plus) : 0.0) - (minus >= 0 ? alpha(i, minus) : 0.0);
       if (positive ? !(beta > 0) : !(beta < 0)) continue;
       result.which.push_back(static_cast<std::int32_t>(i));
       result.weight.push_back(beta * norms[at(i)]);
@@ -44,14 +45,14 @@ SignedWeights signed_weights(const CertificateProblem& problem, std::span<const 
   add(true);
   result.positive = std::ssize(result.which);
   add(false);
-  result.bias = (plus >= 0 ? problem.bias[at(plus)] : 0.0) - (minus >= 0 ? problem.bias[at(minus)] : 0.0);
+  result.bias = (plus >= 0 ? bias[at(plus)] : 0.0) - (minus >= 0 ? bias[at(minus)] : 0.0);
   return result;
 }
 
-BallGroups group_balls(const CertificateProblem& problem, std::span<const BallQuery> queries) {
+BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries) {
   BallGroups groups;
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    const Ball ball{.point = problem.functionals[at(queries[q].functional)].point, .radius = queries[q].radius};
+    const Ball ball{.point = functionals[at(queries[q].functional)].point, .radius = queries[q].radius};
     if (groups.balls.empty() || !(groups.balls.back() == ball)) {
       groups.balls.push_back(ball);
       groups.first.push_back(static_cast<Index>(q));
@@ -66,7 +67,7 @@ SideBound::SideBound(const CertificateProblem& problem, Ranges::Of of, std::uniq
   for (const Functional& functional : problem.functionals) {
     const std::pair outputs(functional.plus, functional.minus);
     if (weights_.count(outputs) != 0) continue;
-    weights_.emplace(outputs, signed_weights(problem, ranges_.norms(), functional.plus, functional.minus));
+    weights_.emplace(outputs, signed_weights(problem.alpha, problem.bias, ranges_.norms(), functional));
   }
 }
 
@@ -98,9 +99,10 @@ double SideBound::bound(const RangeRow& row, const SignedWeights& weights, SideS
 }
 
 std::vector<double> SideBound::evaluate(std::span<const BallQuery> queries) const {
-  const BallGroups groups = group_balls(problem_, queries);
+  const BallGroups groups = group_balls(problem_.functionals, queries);
   std::vector<double> bounds(queries.size());
-  constexpr Index balls_at_once = 16;
+  // With a box there are matrix products, which like to be large.
+  const Index balls_at_once = problem_.options.box ? 64 : 16;
   const Index count = std::ssize(groups.balls);
   const Index supports = problem_.support.rows;
   parallel_for((count + balls_at_once - 1) / balls_at_once, team_size(problem_.options.threads), [&](Index task) {

@@ -41,10 +41,10 @@ struct BallGroups {
   std::vector<Ball> balls;
   std::vector<Index> first;  ///< query where each begins, and the number of queries
 };
-[[nodiscard]] BallGroups group_balls(const CertificateProblem& problem, std::span<const BallQuery> queries);
+[[nodiscard]] BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries);
 
 /// Of the two outputs of a functional.
-[[nodiscard]] SignedWeights signed_weights(const CertificateProblem& problem, std::span<const double> norms, Index plus,
-                                           Index minus);
+[[nodiscard]] SignedWeights signed_weights(MatrixView<const double> alpha, std::span<const double> bias,
+                                           std::span<const double> norms, const Functional& functional);
 
 }  // namespace widelimit

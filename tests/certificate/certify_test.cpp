@@ -1,0 +1,247 @@
+#include "widelimit/certificate/certify.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include "cone_machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace widelimit {
+namespace {
+
+using test::machine_of;
+using test::normal_rows;
+using test::rows_of;
+
+/// Labels that the machine itself gives.
+std::vector<Index> own_labels(const Model& model, int depth, const Matrix<double>& x) {
+  std::vector<Index> labels;
+  for (Index k = 0; k < x.rows(); ++k) {
+    Matrix<double> g(1, model.outputs());
+    for (Index o = 0; o < model.outputs(); ++o) {
+      g(0, o) = static_cast<double>(test::exact_output(model, depth, x.view().row(k), o));
+    }
+    const bool one = model.scheme == Scheme::values;
+    labels.push_back(one ? Index{g(0, 0) > 0} : classes_of(model.scheme, std::ssize(model.classes), g.view()).front());
+  }
+  return labels;
+}
+
+TEST(Certify, KnowsTheRadiusOfALinearMachine) {
+  Matrix<double> support(1, 3), alpha(1, 1), x(1, 3);
+  support(0, 0) = 1, support(0, 1) = -2, support(0, 2) = 0.5;
+  x(0, 0) = 2, x(0, 1) = -1, x(0, 2) = 1;
+  alpha(0, 0) = 3;
+  const Model model = machine_of("dense", support, alpha, Scheme::sign, 2, {-1.5});
+  const double f = 3 * 4.5 / 3 - 1.5;  // f = α⟨x,x₁⟩/d + b
+  const std::vector<Index> labels{1};
+  for (const CertificateMethod method : {CertificateMethod::interval, CertificateMethod::convex}) {
+    const Certificates linf = certify(model, rows_of(x), labels, {.method = method, .tolerance = 1e-6});
+    EXPECT_NEAR(linf.radius[0], f / (3 * 3.5 / 3), 1e-5);
+    const Certificates l2 = certify(model, rows_of(x), labels, {.norm = Norm::l2, .method = method, .tolerance = 1e-6});
+    EXPECT_NEAR(l2.radius[0], f / (3 * std::sqrt(5.25) / 3), 1e-5);
+    EXPECT_NEAR(l2.margin[0], f, 1e-14);
+    EXPECT_TRUE(l2.correct[0]);
+  }
+  // With a box, the coordinates that meet its walls stop: x = (2, −1, 1) may only go to (1, −0.5, 0.5) at radius 1.
+  const Certificates boxed =
+      certify(model, rows_of(x), labels, {.method = CertificateMethod::interval, .box = Box{-1, 2}, .tolerance = 1e-6});
+  // f(x − r·sign) = α(⟨x,x₁⟩ − r(1 + 2 + ½))/3 − 1.5 while all coordinates are free, which they are up to r = 2.
+  EXPECT_NEAR(boxed.radius[0], f / 3.5, 1e-5);
+}
+
+TEST(Certify, IsExactForOneTrainingSampleInsideItsRay) {
+  // x = 2x₁, f = Θ(x,x₁) − ½Θ(x₁,x₁)·2: in ℓ2 the worst x lies on the ray, where Θ = s·N·M·κ(1) is linear.
+  Matrix<double> support(1, 2), alpha(1, 1), x(1, 2);
+  support(0, 0) = 0.6, support(0, 1) = 0.8;
+  x(0, 0) = 1.2, x(0, 1) = 1.6;
+  alpha(0, 0) = 1;
+  const double kernel = 2.0 / (2 * 2);  // s·κ(1) of eq2: 1/(2d)·2
+  const Model model = machine_of("eq2", support, alpha, Scheme::values, 0, {-kernel});
+  const std::vector<Index> labels{1};
+  const Certificates found =
+      certify(model, rows_of(x), labels,
+              {.norm = Norm::l2, .method = CertificateMethod::interval, .tolerance = 1e-5, .attack = AttackOptions{}});
+  EXPECT_LE(found.radius[0], found.attack[0]);
+  EXPECT_LE(found.attack[0], 1.001);  // straight to x₁ costs 1
+  EXPECT_GT(found.radius[0], 0.3);
+}
+
+/// Smallest distance on a fine grid at which a two-dimensional machine changes its class.
+double brute_radius(const Model& model, int depth, const double* x, Norm norm, const std::optional<Box>& box,
+                    double within) {
+  const bool positive = test::exact_output(model, depth, x, 0) > 0;
+  constexpr int steps = 160;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = -steps; i <= steps; ++i) {
+    for (int j = -steps; j <= steps; ++j) {
+      const double dx = within * i / steps, dy = within * j / steps;
+      const double distance = norm == Norm::l2 ? std::hypot(dx, dy) : std::max(std::abs(dx), std::abs(dy));
+      const double moved[2] = {x[0] + dx, x[1] + dy};
+      if (distance >= least || distance > within) continue;
+      if (box && (std::min(moved[0], moved[1]) < box->low || std::max(moved[0], moved[1]) > box->high)) continue;
+      if ((test::exact_output(model, depth, moved, 0) > 0) != positive) least = distance;
+    }
+  }
+  return least;
+}
+
+TEST(Certify, LiesBetweenNothingAndBruteForceInThePlane) {
+  const Matrix<double> support = normal_rows(5, 2, 11), alpha = normal_rows(5, 1, 12);
+  const Model model = machine_of("fc:2", support, alpha, Scheme::sign, 2);
+  const Matrix<double> x = normal_rows(6, 2, 13, 0.8);
+  const std::vector<Index> labels = own_labels(model, 2, x);
+  for (const Norm norm : {Norm::linf, Norm::l2}) {
+    for (const bool boxed : {false, true}) {
+      std::optional<Box> box;
+      if (boxed) box = Box{-3, 3};
+      std::vector<std::vector<double>> radii;
+      for (const CertificateMethod method :
+           {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex}) {
+        const Certificates found =
+            certify(model, rows_of(x), labels, {.norm = norm, .method = method, .box = box, .attack = AttackOptions{}});
+        for (Index k = 0; k < x.rows(); ++k) {
+          const double attack = found.attack[at(k)];
+          EXPECT_LE(found.radius[at(k)], attack);
+          if (!std::isfinite(attack) || method != CertificateMethod::paper) continue;
+          const double brute = brute_radius(model, 2, x.view().row(k), norm, box, 1.5 * attack);
+          EXPECT_LE(found.radius[at(k)], brute);
+          EXPECT_LT(attack, 1.1 * brute) << k;
+        }
+        radii.push_back(found.radius);
+      }
+      for (std::size_t k = 0; k < radii[0].size(); ++k) {
+        EXPECT_LE(radii[0][k], radii[1][k]);
+        EXPECT_LE(radii[1][k], radii[2][k]);
+        EXPECT_GT(radii[0][k], 0);
+      }
+    }
+  }
+}
+
+TEST(Certify, AnswersForOneRadiusAsTheSearchDoes) {
+  const Matrix<double> support = normal_rows(9, 3, 21), alpha = normal_rows(9, 1, 22);
+  const Model model = machine_of("eq2", support, alpha, Scheme::sign, 2);
+  const Matrix<double> x = normal_rows(17, 3, 23);
+  const std::vector<Index> labels = own_labels(model, 1, x);
+  const Certificates searched = certify(model, rows_of(x), labels, {.method = CertificateMethod::interval});
+  std::vector<double> sorted = searched.radius;
+  std::sort(sorted.begin(), sorted.end());
+  const double radius = sorted[8];
+  const Certificates asked =
+      certify(model, rows_of(x), labels, {.method = CertificateMethod::interval, .radius = radius});
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    EXPECT_EQ(asked.radius[k], searched.radius[k] >= radius ? radius : 0);
+  }
+}
+
+TEST(Certify, DoesNotDependOnThreads) {
+  const Matrix<double> support = normal_rows(37, 5, 31), alpha = normal_rows(37, 3, 32);
+  const Model model = machine_of("fc:3", support, alpha, Scheme::one_vs_rest, 3);
+  const Matrix<double> x = normal_rows(40, 5, 33);
+  const std::vector<Index> labels = own_labels(model, 3, x);
+  const CertifyOptions one{.box = Box{-5, 5}, .attack = AttackOptions{}, .threads = 1};
+  CertifyOptions two = one;
+  two.threads = 2;
+  const Certificates a = certify(model, rows_of(x), labels, one), b = certify(model, rows_of(x), labels, two);
+  EXPECT_EQ(a.radius, b.radius);
+  EXPECT_EQ(a.attack, b.attack);
+}
+
+TEST(Certify, CountsWhatIsWronglyClassifiedApart) {
+  const Matrix<double> support = normal_rows(4, 2, 41), alpha = normal_rows(4, 1, 42);
+  const Model model = machine_of("eq2", support, alpha, Scheme::sign, 2);
+  const Matrix<double> x = normal_rows(3, 2, 43);
+  std::vector<Index> labels = own_labels(model, 1, x);
+  labels[1] = 1 - labels[1];
+  const Certificates found =
+      certify(model, rows_of(x), labels,
+              {.method = CertificateMethod::interval, .attack = AttackOptions{}, .keep_attacked = true});
+  EXPECT_FALSE(found.correct[1]);
+  EXPECT_EQ(found.radius[1], 0);
+  EXPECT_EQ(found.attack[1], 0);
+  EXPECT_LT(found.margin[1], 0);
+  EXPECT_TRUE(found.correct[0] && found.correct[2]);
+  EXPECT_GT(found.radius[0], 0);
+  EXPECT_EQ(found.attacked.rows(), 3);
+  EXPECT_EQ(found.attacked(1, 0), x(1, 0));
+}
+
+TEST(Certify, HandlesBiasesLayerByLayer) {
+  const Matrix<double> support = normal_rows(6, 2, 51), alpha = normal_rows(6, 1, 52);
+  const Model model = machine_of("dense relu dense(b_std=0.5)", support, alpha, Scheme::sign, 2);
+  const Model without = machine_of("dense relu dense", support, alpha, Scheme::sign, 2);
+  const Matrix<double> x = normal_rows(5, 2, 53);
+  std::vector<Index> labels;
+  const std::vector<Index> zeros(5, 0);
+  const Certificates first = certify(model, rows_of(x), zeros, {.method = CertificateMethod::interval});
+  for (const bool correct : first.correct) labels.push_back(correct ? 0 : 1);
+  const Certificates found = certify(model, rows_of(x), labels, {});
+  EXPECT_NE(found.remark.find("layer 3 (dense(b_std=0.5)) has a bias"), std::string::npos);
+  for (const double radius : found.radius) EXPECT_GT(radius, 0);
+  for (const CertificateMethod method : found.method) EXPECT_EQ(method, CertificateMethod::interval);
+  EXPECT_THROW(static_cast<void>(certify(model, rows_of(x), labels, {.method = CertificateMethod::paper})), Error);
+  EXPECT_THROW(static_cast<void>(certify(model, rows_of(x), labels, {.attack = AttackOptions{}})), Error);
+}
+
+std::string refusal(const Model& model, const Matrix<double>& x, const std::vector<Index>& labels,
+                    const CertifyOptions& options, Code code) {
+  try {
+    static_cast<void>(certify(model, rows_of(x), labels, options));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(Certify, RefusesBadInput) {
+  const Matrix<double> support = normal_rows(4, 2, 61), alpha = normal_rows(4, 1, 62);
+  const Model model = machine_of("eq2", support, alpha, Scheme::sign, 2);
+  const Matrix<double> x = normal_rows(2, 2, 63);
+  const std::vector<Index> labels{0, 1};
+  const auto contains = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  EXPECT_TRUE(contains(refusal(model, x, labels, {.box = Box{0, 1e-9}}, Code::input), "outside the box"));
+  EXPECT_TRUE(contains(refusal(model, x, {0, 2}, {}, Code::input), "label 2 of sample 1"));
+  EXPECT_TRUE(contains(refusal(model, x, {0}, {}, Code::input), "1 labels for 2 samples"));
+  EXPECT_TRUE(contains(refusal(model, x, labels, {.radius = 0.0}, Code::usage), "radius 0"));
+  EXPECT_TRUE(contains(refusal(model, x, labels, {.radius = -1.0}, Code::usage), "radius -1"));
+  EXPECT_TRUE(contains(refusal(model, x, labels, {.box = Box{1, 0}}, Code::usage), "box [1, 0]"));
+  EXPECT_TRUE(contains(refusal(model, x, labels, {.tolerance = 0}, Code::usage), "tolerance"));
+  EXPECT_TRUE(contains(refusal(model, x, labels, {.keep_attacked = true}, Code::usage), "without an attack"));
+  EXPECT_TRUE(contains(refusal(model, normal_rows(2, 3, 64), labels, {}, Code::input), "shape"));
+  Matrix<double> holes = normal_rows(2, 2, 65);
+  holes(1, 1) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(contains(refusal(model, holes, labels, {}, Code::input), "finite"));
+  const Model smooth = machine_of("dense erf dense", support, alpha, Scheme::sign, 2);
+  EXPECT_TRUE(contains(refusal(smooth, x, labels, {}, Code::usage), "layer 2 (erf)"));
+  Model classical = machine_of("eq2", support, alpha, Scheme::sign, 2);
+  classical.kernel = ClassicalKernel{};
+  EXPECT_TRUE(contains(refusal(classical, x, labels, {}, Code::usage), "classical"));
+  const Model numbers = machine_of("eq2", support, normal_rows(4, 2, 66), Scheme::values, 0);
+  EXPECT_TRUE(contains(refusal(numbers, x, labels, {}, Code::usage), "2 numbers"));
+}
+
+TEST(Certify, TakesNothingAndZero) {
+  const Matrix<double> support = normal_rows(4, 2, 71), alpha = normal_rows(4, 1, 72);
+  const Model model = machine_of("eq2", support, alpha, Scheme::sign, 2, {0.5});
+  const Certificates none = certify(model, rows_of(Matrix<double>(0, 2)), {}, {});
+  EXPECT_TRUE(none.radius.empty());
+  // At x = 0 all kernels vanish and the bias decides.
+  const std::vector<Index> labels{1};
+  const Certificates zero =
+      certify(model, rows_of(Matrix<double>(1, 2)), labels, {.method = CertificateMethod::interval});
+  EXPECT_TRUE(zero.correct[0]);
+  EXPECT_GT(zero.radius[0], 0);
+  // Without support the bias is all there is: certified as far as the search goes.
+  const Model constant = machine_of("eq2", Matrix<double>(0, 2), Matrix<double>(0, 1), Scheme::sign, 2, {0.5});
+  const Certificates all = certify(constant, rows_of(normal_rows(1, 2, 73)), labels, {.attack = AttackOptions{}});
+  EXPECT_GT(all.radius[0], 1e4);
+  EXPECT_TRUE(std::isinf(all.attack[0]));
+}
+
+}  // namespace
+}  // namespace widelimit

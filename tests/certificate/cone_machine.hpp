@@ -1,0 +1,72 @@
+#pragma once
+
+#include "widelimit/base/random.hpp"
+#include "widelimit/certificate/certify.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace widelimit::test {
+
+/// A machine over given rows, of a network on vectors.
+inline Model machine_of(const std::string& network, const Matrix<double>& support, const Matrix<double>& alpha,
+                        Scheme scheme, Index classes, std::vector<double> bias = {}) {
+  Model model;
+  model.kernel = Network::parse(network);
+  model.shape = {1, 1, support.cols()};
+  model.machine = scheme == Scheme::values ? Machine::ridge : Machine::svm;
+  model.scheme = scheme;
+  for (Index c = 0; c < classes; ++c) model.classes.push_back(std::to_string(c));
+  Matrix<double> rows(support.rows(), support.cols());
+  std::copy_n(support.data(), support.rows() * support.cols(), rows.data());
+  model.support = std::move(rows);
+  model.alpha = Matrix<double>(alpha.rows(), alpha.cols());
+  std::copy_n(alpha.data(), alpha.rows() * alpha.cols(), model.alpha.data());
+  model.bias = bias.empty() ? std::vector<double>(static_cast<std::size_t>(alpha.cols()), 0.0) : std::move(bias);
+  return model;
+}
+
+inline Matrix<double> normal_rows(Index rows, Index cols, std::uint64_t seed, double scale = 1) {
+  Matrix<double> x(rows, cols);
+  Random(seed).normals(0, rows * cols, scale, x.data());
+  return x;
+}
+
+/// The NTK of fc:depth with weights of standard deviation 1, in long double and from the formulas.
+inline long double exact_ntk(int depth, const double* x, const double* y, Index size) {
+  const long double pi = std::numbers::pi_v<long double>;
+  long double n = 0, m = 0, p = 0;
+  for (Index j = 0; j < size; ++j) {
+    n += static_cast<long double>(x[j]) * x[j];
+    m += static_cast<long double>(y[j]) * y[j];
+    p += static_cast<long double>(x[j]) * y[j];
+  }
+  const long double length = std::sqrt(n) * std::sqrt(m);
+  if (length == 0) return 0;
+  long double rho = std::fmin(1.0L, std::fmax(-1.0L, p / length)), theta = rho, scale = length / size;
+  for (int layer = 0; layer < depth; ++layer) {
+    const long double angle = pi - std::acos(rho);
+    const long double next = std::fmin(1.0L, (std::sqrt((1 - rho) * (1 + rho)) + angle * rho) / pi);
+    theta = theta * angle / pi + next;
+    rho = next;
+    scale /= 2;
+  }
+  return scale * theta;
+}
+
+/// g_output(x) of a machine on fc:depth.
+inline long double exact_output(const Model& model, int depth, const double* x, Index output) {
+  const auto& support = std::get<Matrix<double>>(model.support);
+  long double sum = model.bias[static_cast<std::size_t>(output)];
+  for (Index i = 0; i < support.rows(); ++i) {
+    sum += model.alpha(i, output) * exact_ntk(depth, x, support.view().row(i), support.cols());
+  }
+  return sum;
+}
+
+inline SampleView rows_of(const Matrix<double>& x) { return {x.view(), {1, 1, x.cols()}}; }
+
+}  // namespace widelimit::test

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "widelimit/base/matrix.hpp"
+
+#include <span>
+#include <vector>
+
+namespace widelimit {
+
+struct CertifyOptions;
+
+/// Training samples as directions and lengths.
+struct SupportGeometry {
+  Matrix<double> directions;      ///< rows xᵢ/‖xᵢ‖, 0 for xᵢ = 0; entries are right to two units of rounding
+  Matrix<double> absolute;        ///< |directions|; without rows where no entry is negative or no box is given
+  std::vector<double> norms;      ///< ‖xᵢ‖, right to norm_error of itself
+  std::vector<double> sum_norms;  ///< ‖xᵢ‖₁/‖xᵢ‖, rounded up
+  double norm_error = 0;
+
+  /// Cost: a few passes over the samples, in long double so that squares of large and small numbers are numbers.
+  SupportGeometry(MatrixView<const double> support, const CertifyOptions& options);
+};
+
+/// Points against the directions.
+struct PointGeometry {
+  const SupportGeometry& support;
+  Matrix<double> inner;       ///< ⟨x, xᵢ⟩/‖xᵢ‖, points × support, off by inner_error·‖x‖ at most
+  std::vector<double> norms;  ///< ‖x‖, right to support.norm_error of itself
+  double inner_error = 0;
+
+  /// Cost: a matrix product.
+  PointGeometry(const SupportGeometry& directions, MatrixView<const double> points, const CertifyOptions& options);
+};
+
+[[nodiscard]] double euclidean_norm(const double* row, Index size);
+[[nodiscard]] double sum_norm(const double* row, Index size);
+
+}  // namespace widelimit
