@@ -1,0 +1,134 @@
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/certificate/ball_minimum.hpp"
+#include "widelimit/certificate/box_minimum.hpp"
+
+#include "cone_machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace widelimit {
+namespace {
+
+/// ⟨g, v⟩ + vᵀBv of a symmetric B with entries of both signs, and a weight for its slope.
+struct Quadratic {
+  Matrix<double> b;
+  std::vector<double> g;
+
+  Quadratic(Index size, std::uint64_t seed, double slope) : b(size, size), g(at(size)) {
+    const Random random(seed);
+    for (Index j = 0; j < size; ++j) {
+      for (Index k = 0; k <= j; ++k) b(j, k) = b(k, j) = random.normal(static_cast<std::uint64_t>(j * size + k));
+      g[at(j)] = slope * random.normal(static_cast<std::uint64_t>(size * size + j));
+    }
+  }
+  [[nodiscard]] double operator()(const std::vector<double>& v) const {
+    double sum = 0;
+    for (Index j = 0; j < b.rows(); ++j) {
+      double row = g[at(j)];
+      for (Index k = 0; k < b.cols(); ++k) row += b(j, k) * v[at(k)];
+      sum += row * v[at(j)];
+    }
+    return sum;
+  }
+};
+
+/// Coordinate descent from many starts: the minimum over the box, or a little above.
+double least_in_box(const Quadratic& q, std::uint64_t seed) {
+  const auto size = q.g.size();
+  const Random random(seed);
+  double least = 0;
+  for (std::uint64_t start = 0; start < 16; ++start) {
+    std::vector<double> v(size);
+    for (std::size_t j = 0; j < size; ++j) v[j] = random.uniform(start * size + j) > 0.5 ? 1 : (j + 1 == size ? 0 : -1);
+    for (int sweep = 0; sweep < 20; ++sweep) {
+      for (std::size_t j = 0; j < size; ++j) {
+        const double low = j + 1 == size ? 0 : -1;
+        double slope = q.g[j];
+        for (std::size_t k = 0; k < size; ++k) {
+          if (k != j) slope += 2 * q.b(static_cast<Index>(j), static_cast<Index>(k)) * v[k];
+        }
+        const double bend = q.b(static_cast<Index>(j), static_cast<Index>(j));
+        const auto value = [&](double x) { return (slope + bend * x) * x; };
+        v[j] = value(low) < value(1) ? low : 1;
+        if (bend > 0) v[j] = std::clamp(-slope / (2 * bend), low, 1.0);
+      }
+    }
+    least = std::min(least, q(v));
+  }
+  return least;
+}
+
+TEST(BoxMinimum, IsBelowEveryPlaceOfTheBox) {
+  const SequentialBlas sequential;
+  for (const Index size : {1, 2, 7, 37}) {
+    for (const double slope : {0.0, 1.0, 30.0}) {
+      for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        const Quadratic q(size, seed * 100 + static_cast<std::uint64_t>(size), slope);
+        EXPECT_LE(box_minimum(q.g, q.b.view()), least_in_box(q, seed));
+      }
+    }
+  }
+}
+
+TEST(BoxMinimum, LosesNothingWhereSlopesAreStrongerThanWhatCouples) {
+  const SequentialBlas sequential;
+  for (const Index size : {2, 7, 20}) {
+    Quadratic q(size, 5, 1);
+    for (double& slope : q.g) slope = slope > 0 ? 200 : -200;
+    q.g.back() = 200;
+    const double least = least_in_box(q, 3);
+    EXPECT_NEAR(box_minimum(q.g, q.b.view()), least, 1e-10 * std::abs(least));
+  }
+}
+
+TEST(BallMinimum, IsTheMinimumOverTheBall) {
+  const SequentialBlas sequential;
+  // Diagonal B: the minimum over the sphere by its secular equation, to four digits or from below.
+  for (const double slope : {0.1, 1.0, 10.0}) {
+    Quadratic q(5, 9, slope);
+    for (Index j = 0; j < 5; ++j) {
+      for (Index k = 0; k < 5; ++k) q.b(j, k) = j == k ? static_cast<double>(j) - 3 : 0;
+    }
+    double low = 3 + 1e-12, high = 1e3;
+    const auto length = [&](double mu) {
+      double sum = 0;
+      for (Index j = 0; j < 5; ++j) sum += std::pow(q.g[at(j)] / (2 * (q.b(j, j) + mu)), 2);
+      return sum;
+    };
+    for (int step = 0; step < 200; ++step) (length((low + high) / 2) > 1 ? low : high) = (low + high) / 2;
+    std::vector<double> v(5);
+    for (Index j = 0; j < 5; ++j) v[at(j)] = -q.g[at(j)] / (2 * (q.b(j, j) + high));
+    const double found = ball_minimum(q.g, q.b.view()), least = q(v);
+    EXPECT_LE(found, least + 1e-9);
+    EXPECT_GT(found, least - 0.02 * std::abs(least));
+  }
+}
+
+TEST(BallMinimum, IsBelowEveryPlaceOfTheBall) {
+  const SequentialBlas sequential;
+  for (const Index size : {1, 2, 7, 37}) {
+    for (const double slope : {0.0, 1.0, 30.0}) {
+      const Quadratic q(size, static_cast<std::uint64_t>(size), slope);
+      const double bound = ball_minimum(q.g, q.b.view());
+      // Steepest descent, projected.
+      std::vector<double> v(at(size), 0.01);
+      double least = 0;
+      for (int step = 0; step < 300; ++step) {
+        std::vector<double> down(q.g.begin(), q.g.end());
+        for (Index j = 0; j < size; ++j) {
+          for (Index k = 0; k < size; ++k) down[at(j)] += 2 * q.b(j, k) * v[at(k)];
+        }
+        double norm = 0;
+        for (Index j = 0; j < size; ++j) norm += std::pow(v[at(j)] -= 0.02 * down[at(j)], 2);
+        for (double& x : v) x /= std::max(1.0, std::sqrt(norm));
+        least = std::min(least, q(v));
+      }
+      EXPECT_LE(bound, least);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace widelimit
