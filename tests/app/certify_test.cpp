@@ -112,6 +112,9 @@ TEST_F(Certify, NumbersByTheirSign) {
   const Finished run = folder.widelimit({"certify", "--model", "m.h5", "--test", "t.csv", "--json"});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_GT(run.record()["results"]["methods"][0]["mean"], 0);
+  const Finished unlabelled = folder.widelimit({"certify", "--model", "m.h5", "--test", "t.csv", "--label", "none"});
+  EXPECT_EQ(unlabelled.status, 3) << unlabelled.err;
+  EXPECT_NE(unlabelled.err.find("no targets"), std::string::npos) << unlabelled.err;
 }
 
 TEST_F(Certify, ATrainedNetworkByIntervals) {
@@ -144,7 +147,6 @@ TEST_F(Certify, SaysWhatIsWrong) {
   refused({"--classes", "3,8", "--scale", "unit"}, 2, "--scale");
   refused({"--classes", "3,8", "--box", "0,1"}, 3, "box");
   refused({"--classes", "3,5"}, 3, "5");
-  refused({"--label", "none"}, 3, "label");
   refused({"--classes", "3,8", "--report", "none/r.html"}, 5, "none/r.html");
   EXPECT_EQ(folder.names(), (Words{"m.h5"}));
 }
@@ -169,9 +171,9 @@ TEST_F(Certify, PageShowsTheWeakestSamples) {
 
 TEST_F(Certify, HearsAnInterrupt) {
   fit({"--machine", "ridge", "--classes", "3,8"}, "fc:1", "300");
-  const Finished run = folder.interrupted({"certify", "--model", "m.h5", "--test", "digits", "--classes", "3,8",
-                                           "--attack", "--attack-steps", "100000", "--attack-restarts", "100"},
-                                          std::chrono::milliseconds(1500));
+  const Finished run = folder.interrupted(
+      {"certify", "--model", "m.h5", "--test", "digits", "--classes", "3,8", "--tolerance", "1e-9", "--norm", "l2"},
+      std::chrono::milliseconds(1500));
   EXPECT_EQ(run.status, 130) << run.err;
   EXPECT_TRUE(run.out.empty());
 }
