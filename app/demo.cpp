@@ -1,3 +1,4 @@
+#include "app/demo_certificates.hpp"
 #include "app/demo_equivalence.hpp"
 #include "app/demo_machines.hpp"
 #include "app/interrupt.hpp"
@@ -168,9 +169,11 @@ void run(const CommonOptions& options, const std::filesystem::path& folder) {
   for (const Exhibit& exhibit : exhibits()) add(show, exhibit, options, *backend);
   const MachineShow machines = show_machines(options, *backend);
   const Equivalence beside = show_equivalence(options, *backend);
+  const CertificateShow certificates = show_certificates(options, *backend);
   stop_if_interrupted();
   Page page = page_of(show, machines);
   add_equivalence_section(page, beside);
+  add_certificate_section(page, certificates);
   page.write(path);
   Record record("demo");
   record.seed = options.seed;
@@ -181,17 +184,19 @@ void run(const CommonOptions& options, const std::filesystem::path& folder) {
                     {"network", machines.network},
                     {"machines", machines.results},
                     {"equivalence", {{"difference", beside.difference}}},
+                    {"certificates", certified_json(certificates.certified, {})},
                     {"report", path.string()}};
   deliver(options, record,
           table_text(show.table) + "\n" + table_text(machines.table) + "\n" + table_text(equivalence_table(beside)) +
-              "\n" + path.string() + "\n");
+              "\n" + table_text(certificates.table) + "\n" + path.string() + "\n");
 }
 
 }  // namespace
 
 void add_demo(Program& program) {
   auto* verb = program.cli.add_subcommand(
-      "demo", "Kernels of a few networks on digits, machines and networks in training, as a page of figures");
+      "demo",
+      "Kernels of a few networks on digits, machines, networks in training and certificates, as a page of figures");
   const auto options = std::make_shared<CommonOptions>();
   const auto folder = std::make_shared<std::string>("widelimit-demo");
   verb->add_option("--out", *folder, "Folder of the page")->type_name("DIR")->capture_default_str();

@@ -52,6 +52,7 @@ void run(int count, char** words) {
   add_fit(program);
   add_tune(program);
   add_predict(program);
+  add_certify(program);
   add_train(program);
   add_equivalence(program);
   add_experiment(program);

@@ -1,14 +1,11 @@
 #include "app/data_options.hpp"
-#include "app/interrupt.hpp"
 #include "app/machine_pages.hpp"
 #include "app/outcome.hpp"
 #include "app/predictor.hpp"
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
-#include "widelimit/base/error.hpp"
 #include "widelimit/data/file.hpp"
-#include "widelimit/data/labels.hpp"
 #include "widelimit/report/csv.hpp"
 
 #include <chrono>
@@ -62,27 +59,13 @@ Table prediction_table(const Predictor& model, const Said& said, Index most) {
   return table;
 }
 
-/// The samples as they are in their source; labels by the names of the model's classes, where they have them.
-Dataset load_samples(const PredictChoice& options, const Predictor& model) {
-  ProgressBar bar(options.common);
-  DataRequest request = options.data.parsed();
-  request.progress = &bar;
-  Dataset data = load_train_test(request).train;
-  stop_if_interrupted();
-  const bool labelled = !data.class_names.empty() || !data.targets.empty();
-  if (labelled) relabel(data, model.classes, model.classes.empty());
-  return data;
-}
-
 void run_predict(const PredictChoice& options) {
   options.common.check_report(true);
-  if (options.data.parsed().scale != Scaling::none) {
-    fail(Code::usage, "--scale: the model scales samples as it was taught; leave it out");
-  }
+  require_no_scale(options.data);
   const Predictor model = load_predictor(options.model, options.common.threads);
   if (options.out) check_writable(*options.out, 0);
   const auto backend = options.common.make_backend();
-  Dataset data = load_samples(options, model);
+  Dataset data = load_samples(options.common, options.data, model);
 
   ProgressBar bar(options.common);
   PredictOptions how;

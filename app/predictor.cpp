@@ -1,5 +1,10 @@
 #include "app/predictor.hpp"
 
+#include "app/interrupt.hpp"
+#include "app/progress_bar.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/labels.hpp"
 #include "widelimit/machine/probability.hpp"
 
 #include <cmath>
@@ -28,6 +33,23 @@ Predictor load_predictor(const std::string& path, int threads) {
   return predictor;
 }
 
+void require_no_scale(const DataChoice& data) {
+  if (data.parsed().scale != Scaling::none) {
+    fail(Code::usage, "--scale: the model scales samples as it was taught; leave it out");
+  }
+}
+
+Dataset load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor) {
+  ProgressBar bar(common);
+  DataRequest request = data.parsed();
+  request.progress = &bar;
+  Dataset samples = load_train_test(request).train;
+  stop_if_interrupted();
+  const bool labelled = !samples.class_names.empty() || !samples.targets.empty();
+  if (labelled) relabel(samples, predictor.classes, predictor.classes.empty());
+  return samples;
+}
+
 namespace {
 
 Said say_as_machine(const Model& model, const Dataset& data, const Backend& backend, const PredictOptions& how) {
@@ -47,6 +69,12 @@ Said say_as_machine(const Model& model, const Dataset& data, const Backend& back
 }
 
 }  // namespace
+
+void scale_for_good(Predictor& predictor, Dataset& data) {
+  std::optional<Scaler>& scaling = predictor.model ? predictor.model->scaling : predictor.network->notes.scaling;
+  if (scaling) scaling->apply(data);
+  scaling.reset();
+}
 
 Said say(const Predictor& predictor, Dataset& data, const Backend& backend, const PredictOptions& how) {
   if (predictor.model) return say_as_machine(*predictor.model, data, backend, how);

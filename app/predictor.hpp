@@ -1,5 +1,8 @@
 #pragma once
 
+#include "app/data_options.hpp"
+#include "app/options.hpp"
+
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/machine/model_file.hpp"
@@ -23,6 +26,12 @@ struct Predictor {
 
 [[nodiscard]] Predictor load_predictor(const std::string& path, int threads);
 
+/// Error{usage} for --scale: a predictor scales samples as it was taught.
+void require_no_scale(const DataChoice& data);
+
+/// The samples as they are in their source; labels by the names of the predictor's classes, where they have them.
+[[nodiscard]] Dataset load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor);
+
 /// What a predictor says of samples.
 struct Said {
   Matrix<double> decisions;
@@ -32,5 +41,8 @@ struct Said {
 
 /// Scales the samples as the predictor was taught, and asks it.
 [[nodiscard]] Said say(const Predictor& predictor, Dataset& data, const Backend& backend, const PredictOptions& how);
+
+/// In place, as the predictor was taught, who then takes all samples for scaled ones.
+void scale_for_good(Predictor& predictor, Dataset& data);
 
 }  // namespace widelimit::app

@@ -25,6 +25,7 @@ void add_network(Program& program);
 void add_kernel(Program& program);
 void add_fit(Program& program);
 void add_predict(Program& program);
+void add_certify(Program& program);
 void add_train(Program& program);
 void add_equivalence(Program& program);
 void add_tune(Program& program);

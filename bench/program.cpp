@@ -18,6 +18,9 @@ int run_benchmark(int argc, char** argv, const std::string& description, Setting
   if (settings.width > 0) {
     app.add_option("--width", settings.width, "of hidden layers")->check(CLI::Range(1, 100000))->capture_default_str();
   }
+  if (settings.tests > 0) {
+    app.add_option("--tests", settings.tests, "test points")->check(CLI::Range(1, 20000))->capture_default_str();
+  }
   app.add_option("--repeats", settings.repeats, "rounds of timing")->check(CLI::Range(1, 100))->capture_default_str();
   app.add_flag("!--no-peer", settings.with_peer, "only the multiple of syrk");
   CLI11_PARSE(app, argc, argv);

@@ -12,6 +12,7 @@ struct Settings {
   Index rows = 0;
   Index cols = 784;
   Index width = 0;  ///< of hidden layers, where the benchmark has some
+  Index tests = 0;  ///< test points, where the benchmark has some
   int repeats = 7;
   int threads = 2;
   bool with_peer = true;

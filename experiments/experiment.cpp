@@ -1,5 +1,7 @@
 #include "experiments/experiment.hpp"
 
+#include "experiments/certificates_table2.hpp"
+#include "experiments/certificates_table3.hpp"
 #include "experiments/equivalence_figure.hpp"
 #include "experiments/every_net.hpp"
 #include "experiments/mnist_machines.hpp"
@@ -77,8 +79,8 @@ std::vector<Index> Setting::counts(const std::string& option, Index least) const
 }
 
 std::vector<Experiment> all_experiments() {
-  return {mnist_machines(), equivalence_figure(), width_scaling(), every_net_is_a_kernel_machine(),
-          noisy_labels_rdi_aux()};
+  return {mnist_machines(),       equivalence_figure(),  width_scaling(),      every_net_is_a_kernel_machine(),
+          noisy_labels_rdi_aux(), certificates_table2(), certificates_table3()};
 }
 
 }  // namespace widelimit::experiment

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 scripts/setup_peers.sh || echo "bench: the peers could not be installed; only multiples of syrk follow"
 status=0
-for name in fc_ntk sweep cntk ridge_path svm machines train empirical_ntk; do
+for name in fc_ntk sweep cntk ridge_path svm machines train empirical_ntk certificates; do
   "build/release/bin/bench_$name" "$@" || status=1
   echo
 done

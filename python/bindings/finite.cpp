@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "asked_options.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
@@ -21,31 +22,6 @@ using namespace nb::literals;
 namespace widelimit::python {
 
 namespace {
-
-/// Options as Python gives them, by name; what is not there, or None, keeps the library's default.
-class AskedOptions {
- public:
-  explicit AskedOptions(const nb::dict& options) : options_(options) {}
-
-  template <typename T>
-  void take(const char* name, T& value) const {
-    if (const auto found = get(name)) value = nb::cast<T>(*found);
-  }
-  template <typename Value, typename Parse>
-  void parse(const char* name, Value& value, const Parse& how) const {
-    if (const auto found = get(name)) value = how(nb::cast<std::string>(*found));
-  }
-
- private:
-  [[nodiscard]] std::optional<nb::object> get(const char* name) const {
-    if (!options_.contains(name)) return std::nullopt;
-    nb::object value = options_[name];
-    if (value.is_none()) return std::nullopt;
-    return value;
-  }
-
-  const nb::dict& options_;
-};
 
 TrainOptions train_options(const nb::dict& given) {
   const AskedOptions asked(given);

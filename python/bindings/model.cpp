@@ -2,6 +2,7 @@
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
+#include "widelimit/backend/select.hpp"
 #include "widelimit/machine/model_file.hpp"
 
 #include <nanobind/stl/array.h>
@@ -34,11 +35,10 @@ AnyMatrix copy_of(const SampleView& samples) {
       samples.values);
 }
 
-void save(const std::string& path, const Network& network, const std::string& kind,
-          const std::optional<std::string>& precision, const SampleArray& support, const std::string& machine,
-          const std::string& scheme, const std::vector<std::string>& classes, double lambda, double epsilon,
-          bool has_bias, const Table& alpha, const Numbers& bias, const std::optional<Table>& sigmoids,
-          const std::string& record) {
+Model make(const Network& network, const std::string& kind, const std::optional<std::string>& precision,
+           const SampleArray& support, const std::string& machine, const std::string& scheme,
+           const std::vector<std::string>& classes, double lambda, double epsilon, bool has_bias, const Table& alpha,
+           const Numbers& bias, const std::optional<Table>& sigmoids, const std::string& record) {
   Model model;
   model.kernel = network;
   model.kind = parse_kind(kind);
@@ -56,8 +56,26 @@ void save(const std::string& path, const Network& network, const std::string& ki
   model.bias.assign(bias.data(), bias.data() + bias.size());
   model.calibration = sigmoids_of(sigmoids);
   model.record = record;
+  model.validate();
+  return model;
+}
+
+void save(const std::string& path, const Model& model) {
   const nb::gil_scoped_release unlock;
   save_model(path, model);
+}
+
+nb::object decisions_of(const Model& model, const SampleArray& x, std::optional<int> threads) {
+  return as_array(unlocked([&](Progress* progress) {
+    PredictOptions options;
+    options.progress = progress;
+    return predict_decisions(model, view_samples(x), *make_backend("cpu", {threads.value_or(0)}), options);
+  }));
+}
+
+nb::object told_classes(const Model& model, const Table& decisions) {
+  const std::vector<Index> told = classes_of(model.scheme, std::ssize(model.classes), view_of(decisions));
+  return as_array(std::vector<std::int64_t>(told.begin(), told.end()));
 }
 
 nb::dict load(const std::string& path) {
@@ -89,9 +107,30 @@ nb::dict load(const std::string& path) {
 }  // namespace
 
 void bind_model(nb::module_& module) {
-  module.def("save_model", &save, "path"_a, "network"_a, "kind"_a, "precision"_a.none(), "support"_a, "machine"_a,
-             "scheme"_a, "classes"_a, "lam"_a, "epsilon"_a, "bias"_a, "alpha"_a, "offsets"_a, "sigmoids"_a.none(),
-             "record"_a, "Writes a model file, complete or not at all.");
+  nb::class_<Model>(module, "Model", "A fitted machine with the samples that support it.")
+      .def_prop_ro("machine", [](const Model& m) { return std::string(to_string(m.machine)); })
+      .def_prop_ro("scheme", [](const Model& m) { return std::string(to_string(m.scheme)); })
+      .def_ro("classes", &Model::classes)
+      .def_ro("lam", &Model::lambda)
+      .def_prop_ro("supports", &Model::supports)
+      .def_prop_ro("kernel",
+                   [](const Model& m) { return std::visit([](const auto& k) { return k.to_text(); }, m.kernel); })
+      .def_prop_ro("shape",
+                   [](const Model& m) {
+                     return std::array<Index, 3>{m.shape.height, m.shape.width, m.shape.channels};
+                   })
+      .def_prop_ro("scaling", [](const Model& m) {
+        return m.scaling ? std::optional(std::string(to_string(m.scaling->scaling()))) : std::nullopt;
+      });
+  module.def("make_model", &make, "network"_a, "kind"_a, "precision"_a.none(), "support"_a, "machine"_a, "scheme"_a,
+             "classes"_a, "lam"_a, "epsilon"_a, "bias"_a, "alpha"_a, "offsets"_a, "sigmoids"_a.none(), "record"_a,
+             "A model of its parts, checked.");
+  module.def("save_model", &save, "path"_a, "model"_a, "Writes a model file, complete or not at all.");
+  module.def(
+      "read_model", [](const std::string& path) { return unlocked([&](Progress*) { return load_model(path); }); },
+      "path"_a, "The model of a file.");
+  module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
+  module.def("model_classes", &told_classes, "model"_a, "decisions"_a, "Number of the class of each row.");
   module.def("load_model", &load, "path"_a, "What a model file holds, checked.");
 }
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from widelimit import _core
 from widelimit._activations import register_activation
+from widelimit._certify import Certificates, certify
 from widelimit._comparison import classical_kernel, monte_carlo_kernel
 from widelimit._core import (
     BackendPresence,
@@ -39,6 +40,7 @@ from widelimit._machines import (
     fit_svm2,
     fit_svr,
 )
+from widelimit._models import Model, load_model
 from widelimit._paths import Path, RidgePath, ridge_path, svm_path
 from widelimit._ridge_network import fit_ridge_network
 from widelimit._stored import StoredGram, open_gram
@@ -61,6 +63,7 @@ __version__ = _core.version()
 __all__ = [
     "AccuracyWarning",
     "BackendPresence",
+    "Certificates",
     "ConvergenceWarning",
     "Data",
     "Fit",
@@ -69,6 +72,7 @@ __all__ = [
     "Gram",
     "InputError",
     "LayerShape",
+    "Model",
     "Network",
     "NumericalError",
     "Path",
@@ -84,6 +88,7 @@ __all__ = [
     "Weights",
     "__version__",
     "backends",
+    "certify",
     "classical_kernel",
     "descend",
     "diagonal",
@@ -103,6 +108,7 @@ __all__ = [
     "kernel",
     "layer_contributions",
     "load_data",
+    "load_model",
     "load_network",
     "load_train_test",
     "monte_carlo_kernel",
@@ -137,12 +143,14 @@ def __getattr__(name: str) -> Any:
 _TYPES = (
     AccuracyWarning,
     BackendPresence,
+    Certificates,
     ConvergenceWarning,
     Fit,
     FlowEvent,
     GaussianProcess,
     InputError,
     LayerShape,
+    Model,
     Network,
     NumericalError,
     Path,

@@ -1,4 +1,4 @@
-"""Estimators as model files, which `widelimit predict` reads too."""
+"""Fitted machines as model files, which `widelimit predict` reads too."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import InputError
 from widelimit._fit import Summary
 from widelimit._kernels import as_network
+from widelimit._samples import as_samples
+from widelimit._threads import usable
 
 _UNKNOWN = Summary("converged", "", "loaded from a file", *[None] * 5, 0, 0.0, 0)
 
@@ -45,6 +47,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             "kernel='precomputed': a model file holds the network and the samples, which a Gram matrix does not tell; "
             "pickle it instead"
         )
+    _core.save_model(os.fspath(path), core_of(model))
+
+
+def core_of(model: Any) -> _core.Model:
+    """A fitted estimator as the library's own model; copies its samples."""
     classes = getattr(model, "classes_", None)
     flat = model.alpha_.ndim == 1
     support = np.ascontiguousarray(model.support_vectors_)
@@ -56,8 +63,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "input_shape": None if model.input_shape is None else list(model.input_shape),
         "scheme": getattr(model, "scheme", None),
     }
-    _core.save_model(
-        os.fspath(path),
+    return _core.make_model(
         as_network(model.network),
         model.kind,
         model.precision,
@@ -131,3 +137,67 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
     if not numbers:
         model.classes_ = _classes(found["classes"], record.get("dtype"))
     return model
+
+
+class Model:
+    """A fitted machine of a model file, which scales samples as it was taught.
+
+    >>> import os, tempfile, widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=60)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.h5")
+    ...     wl.NTKClassifier("fc:1", lam=0.01).fit(x.reshape(60, 64), y).save(path)
+    ...     model = wl.load_model(path)
+    >>> model, model.predict(x[:3]), model.decision_function(x).shape
+    (<Model: svm, 2 classes, dense relu dense>, array([0, 1, 0]), (60,))
+    """
+
+    def __init__(self, core: _core.Model, classes: NDArray[Any] | None) -> None:
+        self._core = core
+        self.classes_: NDArray[Any] | None = classes
+        """The classes in order; None where outputs are numbers."""
+
+    machine = property(lambda self: self._core.machine)
+    scheme = property(lambda self: self._core.scheme)
+    lam = property(lambda self: self._core.lam)
+    kernel = property(lambda self: self._core.kernel, doc="Text of the network, or of the classical kernel.")
+    shape = property(lambda self: self._core.shape, doc="Height, width and channels of a sample.")
+    scaling = property(lambda self: self._core.scaling, doc="What samples go through first, or None.")
+
+    def decision_function(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
+        """Outputs on samples: a number for each, or a row where there are several."""
+        outputs = _core.model_decisions(self._core, self._shaped(x), usable(threads))
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def predict(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[Any]:
+        """Classes, or numbers where the machine is one for numbers."""
+        outputs = self.decision_function(x, threads=threads)
+        if self.classes_ is None:
+            return outputs
+        return self.classes_[_core.model_classes(self._core, outputs[:, None] if outputs.ndim == 1 else outputs)]
+
+    def _shaped(self, x: ArrayLike) -> NDArray[np.floating]:
+        """Samples in the shape that the machine was fitted to, however they were flattened."""
+        samples = as_samples(x, "x")
+        if int(np.prod(samples.shape[1:])) == int(np.prod(self.shape)):
+            samples = samples.reshape(len(samples), *self.shape)
+        return samples
+
+    def __repr__(self) -> str:
+        of = "numbers" if self.classes_ is None else f"{len(self.classes_)} classes"
+        return f"<Model: {self.machine}, {of}, {self.kernel}>"
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
+    """The machine that `widelimit fit` or an estimator's save wrote, with its scaling.
+
+    >>> import os, tempfile, widelimit as wl
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.h5")
+    ...     wl.NTKRegressor("fc:1", lam=0.01).fit([[1.0, 0.0], [0.0, 1.0]], [1.0, -1.0]).save(path)
+    ...     wl.load_model(path).predict([[1.0, 0.0]]).round(1)
+    array([1.])
+    """
+    core = _core.read_model(os.fspath(path))
+    dtype = _record_of(_core.load_model(os.fspath(path))).get("dtype")
+    return Model(core, _classes(core.classes, dtype) if core.classes else None)

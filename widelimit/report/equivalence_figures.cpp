@@ -147,8 +147,11 @@ Table equivalence_table(const Equivalence& result) {
   Table table{.columns = {"width", "networks", "difference", "train", "test", "last step", "loss", "machine's loss",
                           "seconds"}};
   for (const WidthMeans& one : means_by_width(result)) {
-    table.rows.push_back({std::int64_t{one.width}, std::int64_t{one.count}, one.difference, one.train,
-                          one.test > 0 ? Cell(one.test) : Cell(), one.last, one.loss, one.machine_loss, one.seconds});
+    std::vector<Cell> row{std::int64_t{one.width}, std::int64_t{one.count}, one.difference, one.train};
+    row.emplace_back();
+    if (one.test > 0) row.back() = one.test;
+    for (const double value : {one.last, one.loss, one.machine_loss, one.seconds}) row.emplace_back(value);
+    table.rows.push_back(std::move(row));
   }
   return table;
 }

@@ -2,6 +2,7 @@
 
 #include "widelimit/analysis/margins.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/report/histogram_outline.hpp"
 
 #include <fmt/format.h>
 
@@ -10,25 +11,6 @@
 namespace widelimit {
 
 namespace {
-
-/// The outline of the bars, as shares of all that was counted.
-Series outline(const std::string& name, const Histogram& histogram, std::size_t samples) {
-  Series line{.name = name, .stroke = Stroke::line};
-  const auto add = [&](double x, double y) {
-    line.x.push_back(x);
-    line.y.push_back(y);
-  };
-  const Index bins = std::ssize(histogram.counts);
-  add(histogram.edge(0), 0);
-  for (Index b = 0; b < bins; ++b) {
-    const double share = static_cast<double>(histogram.counts[static_cast<std::size_t>(b)]) /
-                         static_cast<double>(std::max<std::size_t>(samples, 1));
-    add(histogram.edge(b), share);
-    add(histogram.edge(b + 1), share);
-  }
-  add(histogram.edge(bins), 0);
-  return line;
-}
 
 template <typename Error>
 Series lambda_line(std::string name, const LambdaPath& path, const Error& error) {
@@ -107,7 +89,7 @@ Illustration margin_histogram(const std::vector<std::pair<std::string, std::vect
   std::vector<Series> lines;
   std::string wrong;
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    lines.push_back(outline(parts[p].first, counted[p], values[p].size()));
+    lines.push_back(histogram_outline(parts[p].first, counted[p], values[p].size()));
     const auto below = std::count_if(values[p].begin(), values[p].end(), [](double margin) { return margin <= 0; });
     wrong += fmt::format("{}{} {} of {}", wrong.empty() ? "" : ", ", parts[p].first, below, values[p].size());
   }

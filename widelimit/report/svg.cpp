@@ -68,7 +68,8 @@ std::string tidy_words(std::string_view words) {
 
 /// Removes the elements <title>…</title> whose text begins with `start`: browsers show them as tooltips.
 void drop_titles(std::string& svg, std::string_view start) {
-  const std::string opening = "<title>" + std::string(start);
+  std::string opening("<title>");
+  opening += start;
   constexpr std::string_view closing = "</title>";
   for (std::size_t at = svg.find(opening); at != std::string::npos; at = svg.find(opening, at)) {
     const std::size_t end = svg.find(closing, at);

@@ -1,0 +1,158 @@
+// Target 11: certified radii of ridge on MNIST 0 and 1 with the tangent kernel of EQ's network, all test points against
+// all training points (--rows 12665 --tests 2115), beside the published algorithm in NumPy, on two processors; and how
+// much larger the radii of the convex relaxation are.
+
+#include "bench/measure.hpp"
+#include "bench/program.hpp"
+#include "experiments/certified_digits.hpp"
+#include "widelimit/base/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace widelimit::bench {
+namespace {
+
+using experiment::MnistTask;
+
+constexpr const char* network = "eq2";
+constexpr double target = 20;
+constexpr double convex_target = 10;
+/// Test points whose convex radii are compared: enough for a mean.
+constexpr Index convex_tests = 20;
+
+CertifyOptions options_of(const Settings& settings, CertificateMethod method) {
+  CertifyOptions options;
+  options.method = method;
+  options.threads = settings.threads;
+  return options;
+}
+
+Model fitted(const MnistTask& task, const Settings& settings, double lambda) {
+  const MachineOptions options{.machine = Machine::ridge, .lambda = lambda, .threads = settings.threads};
+  const Trained trained = train_classes(view_of(task.k), task.train.labels, task.classes(), options);
+  if (!trained.fit.summary.converged()) fail(Code::numerical, "{}", trained.fit.summary.message);
+  return experiment::digit_model(task, network, Machine::ridge, lambda, trained.fit);
+}
+
+Matrix<double> as_doubles(const AnyMatrix& values) {
+  return std::visit(
+      [](const auto& m) {
+        Matrix<double> copy(m.rows(), m.cols());
+        std::copy_n(m.data(), m.rows() * m.cols(), copy.data());
+        return copy;
+      },
+      values);
+}
+
+void write_problem(const Scratch& scratch, const Model& model, const MnistTask& task) {
+  write_raw(scratch / "train", as_doubles(model.support));
+  write_raw(scratch / "test", as_doubles(task.test.values));
+  write_raw(scratch / "alpha", model.alpha);
+  Matrix<double> signs(task.test.count(), 1);
+  for (Index i = 0; i < signs.rows(); ++i) signs(i, 0) = task.test.labels[at(i)] == 1 ? 1 : -1;
+  write_raw(scratch / "signs", signs);
+}
+
+/// Largest relative difference of radii that both searched to their tolerance.
+double radius_difference(const std::vector<double>& ours, const Matrix<double>& theirs) {
+  double largest = 0;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const double other = theirs(static_cast<Index>(i), 0);
+    const double scale = std::max(std::abs(ours[i]), std::abs(other));
+    if (scale > 0) largest = std::max(largest, std::abs(ours[i] - other) / scale);
+  }
+  return largest;
+}
+
+/// Radii of EQ's theorem by both, then the time of each; false where they differ.
+bool beside_the_peer(const Benchmark& benchmark, const MnistTask& task, const Model& model, Index tests) {
+  const Settings& settings = benchmark.settings;
+  const Scratch& scratch = benchmark.scratch;
+  const auto certified = [&](CertificateMethod method) {
+    return experiment::certify_digits(model, task, tests, 0, options_of(settings, method));
+  };
+  const Certificates paper = certified(CertificateMethod::paper);
+  if (settings.with_peer) write_problem(scratch, model, task);
+  Peer peer({settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/np_certificates.py", "--train",
+             (scratch / "train").string(), "--test", (scratch / "test").string(), "--alpha",
+             (scratch / "alpha").string(), "--signs", (scratch / "signs").string(), "--cols",
+             std::to_string(task.train.shape.size()), "--tolerance", fmt::format("{}", CertifyOptions{}.tolerance)},
+            scratch / "log");
+  if (!peer.present()) fmt::print("no NumPy ({})\n", peer.why_absent());
+  double difference = 0;
+  std::vector<std::function<double()>> clocks;
+  for (const auto method : {CertificateMethod::interval, CertificateMethod::paper}) {
+    clocks.emplace_back([&certified, method] { return seconds_of([&] { return certified(method); }); });
+  }
+  if (peer.present()) {
+    peer.ask(fmt::format("compute {} {}", tests, (scratch / "radii").string()));
+    difference = radius_difference(paper.radius, read_raw<double>(scratch / "radii", tests, 1));
+    // Each is within its tolerance below the radius that the theorem proves.
+    if (!(difference <= 2 * CertifyOptions{}.tolerance)) {
+      fmt::print("ANSWERS DIFFER: radii of the theorem by {:.1e} of themselves; not timed\n", difference);
+      return false;
+    }
+    clocks.emplace_back([&] { return std::stod(peer.ask(fmt::format("time {}", tests))); });
+  }
+  const auto seconds = medians_in_turn(clocks, settings.repeats);
+  fmt::print("mean radius of the theorem {:.4g}\n", statistics(paper).mean);
+  fmt::print("interval {:.3f} s, paper {:.3f} s", seconds[0], seconds[1]);
+  if (peer.present()) {
+    fmt::print(", NumPy {:.3f} s: {:.1f}x interval, {}, {:.1f}x paper; radii of the theorem differ by {:.1e}",
+               seconds[2], seconds[2] / seconds[0], verdict_at_least(seconds[2] / seconds[0], target),
+               seconds[2] / seconds[1], difference);
+  }
+  fmt::print("\n");
+  return true;
+}
+
+/// Means of the radii in the box of pixel values, and what a point costs.
+void beside_the_interval(const Settings& settings, const MnistTask& task, const Model& model, Index tests) {
+  std::vector<CertificateStatistics> told;
+  double seconds = 0;
+  for (const auto method : {CertificateMethod::interval, CertificateMethod::convex}) {
+    CertifyOptions options = options_of(settings, method);
+    options.box = Box{};
+    const Certificates found = experiment::certify_digits(model, task, tests, 0, options);
+    told.push_back(statistics(found));
+    seconds = found.seconds / static_cast<double>(tests);
+  }
+  const double ratio = told[1].mean / told[0].mean;
+  fmt::print("{:>8g} {:>12.5g} {:>12.5g} {:>8.1f}x {:>14} {:>16.3f}\n", model.lambda, told[0].mean, told[1].mean, ratio,
+             verdict_at_least(ratio, convex_target), seconds);
+}
+
+bool run(const Benchmark& benchmark) {
+  const Settings& settings = benchmark.settings;
+  const experiment::Setting setting{.backend = benchmark.backend, .threads = settings.threads};
+  std::optional<MnistTask> task;
+  try {
+    task = experiment::mnist_task(setting, network, {"0", "1"}, settings.rows);
+  } catch (const Error& error) {
+    if (error.code() != Code::input) throw;
+    fmt::print("skipped: {}\n", error.what());
+    return true;
+  }
+  const Index tests = std::min(settings.tests, task->test.count());
+  fmt::print("Certificates, MNIST 0 and 1, {} training and {} test points, ridge; medians of {} rounds\n",
+             task->train.count(), tests, settings.repeats);
+  if (!beside_the_peer(benchmark, *task, fitted(*task, settings, 1), tests)) return false;
+  fmt::print("{:>8} {:>12} {:>12} {:>9} {:>14} {:>16}\n", "lambda", "interval", "convex", "ratio", "target",
+             "seconds a point");
+  for (const double lambda : {0.01, 1.0, 10.0}) {
+    beside_the_interval(settings, *task, fitted(*task, settings, lambda), std::min(tests, convex_tests));
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace widelimit::bench
+
+int main(int argc, char** argv) {
+  return widelimit::bench::run_benchmark(argc, argv, "Certified radii beside the published algorithm in NumPy",
+                                         {.rows = 6000, .cols = 2, .tests = 200, .repeats = 3}, widelimit::bench::run);
+}

@@ -1,0 +1,253 @@
+#include "experiments/certificates_table2.hpp"
+
+#include "app/interrupt.hpp"
+#include "experiments/digit_pair.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/certificate/network_certificate.hpp"
+#include "widelimit/report/equivalence_figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace widelimit::experiment {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A line of EQ Table 2, mean and standard deviation over samples, in thousandths.
+struct PublishedRadius {
+  Index width;
+  double mean, deviation;          ///< of 100 random test samples
+  double all_mean, all_deviation;  ///< of all
+};
+constexpr PublishedRadius eq_table_2[] = {{1000, 7.4485, 2.5667, 7.2708, 2.1427},
+                                          {10000, 2.9861, 1.0730, 2.9367, 0.89807},
+                                          {100000, 0.99098, 0.35775, 0.97410, 0.29997},
+                                          {1000000, 0.31539, 0.11380, 0.30997, 0.095467}};
+constexpr PublishedRadius eq_table_2_svm{0, 8.0541, 2.5827, 7.9733, 2.1396};
+
+/// The options, all understood before any work.
+struct Table2Choice {
+  Network network;
+  std::vector<Index> widths;
+  std::vector<Index> seeds;  ///< networks of each width; the last counts for all that follow
+  Index samples = 0, tests = 0, points = 0;
+  double epochs = 0, rate = 0, lambda = 0;
+  Index batch = 0;
+  Regulariser regulariser = Regulariser::weights;
+
+  [[nodiscard]] Index seeds_of(std::size_t width) const { return seeds[std::min(width, seeds.size() - 1)]; }
+};
+
+Table2Choice table2_choice(const Setting& setting) {
+  Table2Choice choice{.network = Network::parse(setting.text("network")),
+                      .widths = setting.counts("widths", 1),
+                      .seeds = setting.counts("seeds", 1),
+                      .samples = setting.count("samples", 2),
+                      .tests = setting.count("tests", 1),
+                      .points = setting.count("points", 1),
+                      .epochs = setting.positive("epochs"),
+                      .rate = setting.positive("rate"),
+                      .lambda = setting.numbers("lambda", 0, 1e9).front(),
+                      .batch = setting.count("batch", 1),
+                      .regulariser = parse_regulariser(setting.text("regulariser"))};
+  return choice;
+}
+
+/// Mean and deviation in thousandths, and how many there are.
+struct RadiusMoments {
+  double mean = 0, deviation = 0;
+  Index count = 0;
+};
+
+/// Of those points that are told right, as EQ has it.
+RadiusMoments moments_of(const Certificates& c, std::span<const Index> points) {
+  std::vector<double> radii;
+  for (const Index i : points) {
+    if (c.correct[at(i)]) radii.push_back(1000 * c.radius[at(i)]);
+  }
+  RadiusMoments m{.count = std::ssize(radii)};
+  if (radii.empty()) return m;
+  const auto count = static_cast<double>(m.count);
+  m.mean = std::accumulate(radii.begin(), radii.end(), 0.0) / count;
+  for (const double r : radii) m.deviation += (r - m.mean) * (r - m.mean) / count;
+  m.deviation = std::sqrt(m.deviation);
+  return m;
+}
+
+/// What one model gave, summed over its seeds.
+struct RadiusRow {
+  RadiusMoments few, all;
+  double accuracy = 0, margin = 0, train_seconds = 0, seconds = 0;
+
+  void add(const RadiusRow& other, double share) {
+    for (const auto moments : {&RadiusRow::few, &RadiusRow::all}) {
+      (this->*moments).mean += share * (other.*moments).mean;
+      (this->*moments).deviation += share * (other.*moments).deviation;
+      (this->*moments).count = (other.*moments).count;
+    }
+    accuracy += share * other.accuracy;
+    margin += share * other.margin;
+    train_seconds += other.train_seconds;
+    seconds += other.seconds;
+  }
+};
+
+RadiusRow row_of(const Certificates& c, const std::vector<Index>& few) {
+  std::vector<Index> all(c.radius.size());
+  std::iota(all.begin(), all.end(), Index{0});
+  RadiusRow row{.few = moments_of(c, few), .all = moments_of(c, all), .seconds = c.seconds};
+  const auto count = static_cast<double>(all.size());
+  row.accuracy = static_cast<double>(std::count(c.correct.begin(), c.correct.end(), true)) / count;
+  row.margin = std::accumulate(c.margin.begin(), c.margin.end(), 0.0) / count;
+  return row;
+}
+
+/// `count` of the first `of` numbers at random, without repetition.
+std::vector<Index> some_points(Index count, Index of, std::uint64_t seed) {
+  std::vector<Index> order(at(of));
+  std::iota(order.begin(), order.end(), Index{0});
+  const Random random(seed, 2);
+  for (Index i = 0; i < std::min(count, of); ++i) {
+    const auto other =
+        i + static_cast<Index>(random.below(static_cast<std::uint64_t>(of - i), static_cast<std::uint64_t>(i)));
+    std::swap(order[at(i)], order[at(other)]);
+  }
+  order.resize(at(std::min(count, of)));
+  return order;
+}
+
+CertifyOptions table2_certificate(const Setting& setting, CertificateMethod method) {
+  CertifyOptions options;
+  options.method = method;
+  options.tolerance = 1e-4;
+  options.threads = setting.threads;
+  options.progress = setting.progress;
+  return options;
+}
+
+/// A network as EQ may have trained it: f itself, from its start, by small batches; η̂ on the mean of the losses.
+RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const DigitPair& pair, Index width,
+                      std::uint64_t seed, const std::vector<Index>& few) {
+  app::stop_if_interrupted();
+  const auto samples = static_cast<double>(pair.data.train.count());
+  TrainOptions options;
+  options.width = width;
+  options.loss.kind = LossKind::hinge;
+  options.regulariser = choice.regulariser;
+  options.lambda = choice.lambda;
+  options.rate = choice.rate / samples;
+  options.batch = std::min(choice.batch, pair.data.train.count());
+  options.steps =
+      static_cast<Index>(std::ceil(choice.epochs * std::floor(samples / static_cast<double>(options.batch))));
+  options.seed = seed;
+  options.precision = Precision::f32;  // a million channels in float64 would be 12 GB
+  options.records = 2;
+  options.record_outputs = false;
+  options.threads = setting.threads;
+  options.memory = setting.memory;
+  options.progress = setting.progress;
+  TrainedNetwork trained =
+      train(choice.network, {.x = pair.data.train.view(), .y = pair.targets.train.view()}, options);
+  if (!trained.summary.finished()) fail(Code::numerical, "width {}: {}", width, trained.summary.message);
+  trained.start = Parameters<float>{};  // f is certified; without its start a wide network takes half the memory
+  const Dataset& test = *pair.data.test;
+  RadiusRow row = row_of(
+      certify_network(trained, test.view(), test.labels, table2_certificate(setting, CertificateMethod::interval)),
+      few);
+  row.train_seconds = trained.summary.seconds;
+  return row;
+}
+
+std::string moments_text(const RadiusMoments& m) { return fmt::format("{:.5g} ± {:.4g}", m.mean, m.deviation); }
+std::string published_text(double mean, double deviation) { return fmt::format("{:g} ± {:g}", mean, deviation); }
+
+void add_row(Part& part, Json& json, const std::string& model, const std::string& width, const RadiusRow& row,
+             const PublishedRadius* published, Index seeds) {
+  part.table.rows.push_back(
+      {model, width, moments_text(row.few),
+       published != nullptr ? published_text(published->mean, published->deviation) : "–", moments_text(row.all),
+       published != nullptr ? published_text(published->all_mean, published->all_deviation) : "–",
+       fmt::format("{:.2f} %", 100 * row.accuracy), fmt::format("{:.3g}", row.margin), static_cast<std::int64_t>(seeds),
+       fmt::format("{:.3g}", row.train_seconds), fmt::format("{:.3g}", row.seconds)});
+  Json entry{{"model", model},
+             {"width", width},
+             {"mean", row.few.mean},
+             {"deviation", row.few.deviation},
+             {"all_mean", row.all.mean},
+             {"all_deviation", row.all.deviation},
+             {"accuracy", row.accuracy},
+             {"mean_margin", row.margin},
+             {"seeds", seeds},
+             {"train_seconds", row.train_seconds},
+             {"certify_seconds", row.seconds}};
+  if (published != nullptr) {
+    entry["published"] = {{"mean", published->mean}, {"all_mean", published->all_mean}};
+  }
+  json.push_back(std::move(entry));
+}
+
+const PublishedRadius* published_of(Index width) {
+  const auto* found = std::find_if(std::begin(eq_table_2), std::end(eq_table_2),
+                                   [&](const PublishedRadius& line) { return line.width == width; });
+  return found == std::end(eq_table_2) ? nullptr : found;
+}
+
+Outcome run_table2(const Setting& setting) {
+  const Table2Choice choice = table2_choice(setting);
+  const DigitPair pair = digit_pair(setting, choice.samples, choice.tests);
+  const std::vector<Index> few = some_points(choice.points, pair.data.test->count(), setting.seed);
+  Outcome outcome;
+  Part part{.heading = "Certified radii × 10³, mean ± deviation over test images",
+            .table = {.columns = {"model", "width", "some images", "published (100)", "all images", "published (all)",
+                                  "accuracy", "mean margin", "networks", "training s", "certifying s"}}};
+  Json json = Json::array();
+  std::vector<double> log_width;
+  std::vector<double> log_radius;
+  for (std::size_t w = 0; w < choice.widths.size(); ++w) {
+    const Index width = choice.widths[w];
+    const Index seeds = choice.seeds_of(w);
+    RadiusRow mean;
+    for (Index k = 0; k < seeds; ++k) {
+      const RadiusRow row =
+          network_row(setting, choice, pair, width, setting.seed + static_cast<std::uint64_t>(k), few);
+      mean.add(row, 1.0 / static_cast<double>(seeds));
+      log_width.push_back(std::log(static_cast<double>(width)));
+      log_radius.push_back(std::log(row.all.mean));
+    }
+    add_row(part, json, "network", std::to_string(width), mean, published_of(width), seeds);
+  }
+  outcome.results["rows"] = std::move(json);
+  const auto slope = fit_line(log_width, log_radius);
+  tell_fit(outcome.results, slope);
+  outcome.sentence = fmt::format("Certificates fall as this power of the width: {} (1/√m is -0.5).", slope_text(slope));
+  outcome.parts.push_back(std::move(part));
+  return outcome;
+}
+
+}  // namespace
+
+Experiment certificates_table2() {
+  return {.name = "certificates-table2",
+          .summary = "Certified radii of networks by interval bound propagation, by width, beside the limit's",
+          .work = "Chen et al. 2021, On the Equivalence between Neural Network and Support Vector Machine, Table 2",
+          .options = {{"network", "NET", "Network that is trained", "eq2", ""},
+                      {"widths", "M,…", "Channels of the hidden layer", "1000,10000", "1000,10000,100000,1000000"},
+                      {"seeds", "N,…", "Networks of each width; the last for all that follow", "1", "5,5,2,1"},
+                      {"samples", "N", "Training images of 0 and 1", "12665", ""},
+                      {"tests", "N", "Test images", "500", "2115"},
+                      {"points", "N", "Test images chosen at random among them", "100", ""},
+                      {"epochs", "E", "Passes through the training images", "2", ""},
+                      {"rate", "ETA", "Size of a step on the mean of the losses", "1", ""},
+                      {"batch", "N", "Images of a step", "64", ""},
+                      {"lambda", "L", "Weight of the regulariser beside the sum of losses", "0", ""},
+                      {"regulariser", "R", "none, output, weights, init or aux", "weights", ""}},
+          .run = run_table2};
+}
+
+}  // namespace widelimit::experiment

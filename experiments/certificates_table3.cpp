@@ -1,0 +1,250 @@
+#include "experiments/certificates_table3.hpp"
+
+#include "app/interrupt.hpp"
+#include "app/scores.hpp"
+#include "experiments/certified_digits.hpp"
+#include "widelimit/machine/ridge_path.hpp"
+#include "widelimit/report/certificate_figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace widelimit::experiment {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The network of EQ §4.2.
+constexpr const char* certified_network = "eq2";
+
+/// One line of EQ Table 3.
+struct Table3Line {
+  Machine machine;
+  double lambda;
+  double accuracy;
+  double radius;
+};
+
+std::vector<Table3Line> eq_table_3_radii() {
+  return {{Machine::regression, 0, 0.9995, 3.30202e-5}, {Machine::ridge, 0.001, 0.9995, 3.756122e-5},
+          {Machine::ridge, 0.01, 0.9995, 6.505500e-5},  {Machine::ridge, 0.1, 0.9995, 2.229960e-4},
+          {Machine::ridge, 1, 0.9995, 0.001005},        {Machine::ridge, 10, 0.9991, 0.005181},
+          {Machine::ridge, 100, 0.9986, 0.020456},      {Machine::ridge, 1000, 0.9976, 0.026088},
+          {Machine::svm, 0.064, 0.9995, 0.008054}};
+}
+
+/// A method in all of space, or in the box of pixel values; the published theorem knows no box.
+struct MethodColumn {
+  const char* name;
+  CertificateMethod method;
+  bool box;
+};
+constexpr std::array<MethodColumn, 5> method_columns{{{"paper", CertificateMethod::paper, false},
+                                                      {"interval", CertificateMethod::interval, false},
+                                                      {"interval, box", CertificateMethod::interval, true},
+                                                      {"convex", CertificateMethod::convex, false},
+                                                      {"convex, box", CertificateMethod::convex, true}}};
+
+struct Table3Sizes {
+  Index samples = 0;
+  Index tests = 0;
+  Index attacks = 0;
+};
+
+/// All machines of the table: the ridges by one path, the others each alone.
+std::vector<Fit> table_fits(const Setting& setting, const MnistTask& task) {
+  const std::vector<Table3Line> lines = eq_table_3_radii();
+  std::vector<double> lambdas;
+  for (const Table3Line& line : lines) {
+    if (line.machine == Machine::ridge) lambdas.push_back(line.lambda);
+  }
+  const Matrix<double> y = class_targets(task.train.labels, task.classes());
+  RidgePathOptions along;
+  along.threads = setting.threads;
+  along.progress = setting.progress;
+  RidgePath path = ridge_path(view_of(task.k), y.view(), lambdas, along);
+  std::vector<Fit> fits;
+  std::size_t ridge = 0;
+  for (const Table3Line& line : lines) {
+    app::stop_if_interrupted();
+    if (line.machine == Machine::ridge) {
+      fits.push_back(std::move(path.points[ridge++].fit));
+      continue;
+    }
+    MachineOptions options{.machine = line.machine};
+    if (line.lambda > 0) options.lambda = line.lambda;
+    options.threads = setting.threads;
+    options.progress = setting.progress;
+    fits.push_back(train_classes(view_of(task.k), task.train.labels, task.classes(), options).fit);
+  }
+  return fits;
+}
+
+/// One line of the table: certificates by column, the last of which is attacked.
+struct MachineRow {
+  Table3Line published;
+  double accuracy = 0;
+  std::vector<Certificates> columns;
+};
+
+MachineRow certified_row(const Setting& setting, const Table3Sizes& sizes, const MnistTask& task,
+                         const Table3Line& published, const Fit& fit) {
+  MachineRow row{.published = published};
+  const Matrix<double> g = decision(fit, view_of(task.k_test));
+  row.accuracy = app::score(Scheme::sign, task.classes(), g, task.test)->accuracy();
+  const Model model = digit_model(task, certified_network, published.machine, published.lambda, fit);
+  for (const MethodColumn& column : method_columns) {
+    CertifyOptions options;
+    options.method = column.method;
+    if (column.box) options.box = Box{};
+    if (&column == &method_columns.back()) options.attack = AttackOptions{.seed = setting.seed};
+    options.threads = setting.threads;
+    options.progress = setting.progress;
+    row.columns.push_back(certify_digits(model, task, sizes.tests, sizes.attacks, options));
+  }
+  return row;
+}
+
+std::string radius_text(double radius) { return fmt::format("{:.4g}", radius); }
+
+void add_table3_row(Part& part, Json& json, const MachineRow& row) {
+  const Table3Line& published = row.published;
+  std::vector<Cell> cells{std::string(to_string(published.machine)), fmt::format("{:g}", published.lambda),
+                          fmt::format("{:.2f} %", 100 * row.accuracy), radius_text(published.radius)};
+  Json entry{{"machine", to_string(published.machine)},
+             {"lambda", published.lambda},
+             {"accuracy", row.accuracy},
+             {"published_accuracy", published.accuracy},
+             {"published_radius", published.radius}};
+  for (std::size_t c = 0; c < row.columns.size(); ++c) {
+    const CertificateStatistics told = statistics(row.columns[c]);
+    cells.emplace_back(radius_text(told.mean));
+    entry["methods"].push_back({{"method", to_string(method_columns[c].method)},
+                                {"box", method_columns[c].box},
+                                {"mean", told.mean},
+                                {"deviation", told.deviation},
+                                {"certified", told.correct},
+                                {"seconds", row.columns[c].seconds}});
+  }
+  const CertificateStatistics last = statistics(row.columns.back());
+  cells.emplace_back(last.attack_mean ? radius_text(*last.attack_mean) : "–");
+  cells.emplace_back(last.ratio ? fmt::format("{:.2f}", *last.ratio) : "–");
+  if (last.attack_mean) entry["attack"] = *last.attack_mean;
+  if (last.ratio) entry["ratio"] = *last.ratio;
+  entry["broken"] = last.broken;
+  entry["attack_seconds"] = row.columns.back().attack_seconds;
+  part.table.rows.push_back(std::move(cells));
+  json.push_back(std::move(entry));
+}
+
+/// Radii of the ridges by λ, the published ones among them.
+Illustration radii_by_lambda(const std::vector<MachineRow>& rows) {
+  std::vector<Series> lines{{.name = "published"}};
+  for (const MethodColumn& column : method_columns) lines.push_back({.name = column.name});
+  lines.push_back({.name = "attack, box"});
+  for (const MachineRow& row : rows) {
+    if (row.published.machine != Machine::ridge) continue;
+    std::vector<double> radii{row.published.radius};
+    for (const Certificates& column : row.columns) radii.push_back(statistics(column).mean);
+    radii.push_back(statistics(row.columns.back()).attack_mean.value_or(0));
+    for (std::size_t s = 0; s < lines.size(); ++s) {
+      if (!(radii[s] > 0)) continue;
+      lines[s].x.push_back(row.published.lambda);
+      lines[s].y.push_back(radii[s]);
+    }
+  }
+  std::erase_if(lines, [](const Series& line) { return line.x.empty(); });
+  return {.figure = curves(lines, {.title = "Mean radius by λ, ridge",
+                                   .x_label = "λ",
+                                   .y_label = "radius",
+                                   .x_scale = AxisScale::log,
+                                   .y_scale = AxisScale::log}),
+          .caption = "Certificates from below, the attack from above."};
+}
+
+/// Shares of the digits of one ridge by radius.
+Illustration digits_by_radius(const MachineRow& row, Index attacks) {
+  std::vector<RadiusSeries> series;
+  for (std::size_t c = 0; c < row.columns.size(); ++c) {
+    series.push_back(certified_radii(method_columns[c].name, row.columns[c]));
+  }
+  RadiusSeries attacked = attacked_radii(row.columns.back());
+  attacked.name = "attack, box";
+  attacked.radii.resize(std::min(attacked.radii.size(), at(attacks)));
+  series.push_back(std::move(attacked));
+  Illustration picture = certified_accuracy(series);
+  picture.caption += fmt::format(" Ridge, λ = {:g}.", row.published.lambda);
+  return picture;
+}
+
+void tell_fits(const std::vector<Fit>& fits, Outcome& outcome) {
+  for (const Fit& fit : fits) {
+    if (!fit.summary.converged() && outcome.trouble.empty()) outcome.trouble = fit.summary.message;
+  }
+}
+
+std::string sentence_of(const MachineRow& row, const Table3Sizes& sizes) {
+  const CertificateStatistics best = statistics(row.columns.back());
+  std::string text = fmt::format(
+      "MNIST 0 and 1, {} training and {} test images, ridge with λ = {:g}: published {:.3g}, paper {:.3g}, interval "
+      "{:.3g}, convex {:.3g} with the box",
+      sizes.samples, sizes.tests, row.published.lambda, row.published.radius, statistics(row.columns[0]).mean,
+      statistics(row.columns[2]).mean, best.mean);
+  if (best.ratio) text += fmt::format(", {:.2f} of what the attack needs", *best.ratio);
+  return text + ".";
+}
+
+Outcome run_table3(const Setting& setting) {
+  Table3Sizes sizes{.samples = setting.count("samples", 2),
+                    .tests = setting.count("tests", 1),
+                    .attacks = setting.count("attacks", 1)};
+  const MnistTask task = mnist_task(setting, certified_network, {"0", "1"}, sizes.samples);
+  sizes.samples = task.train.count();
+  sizes.tests = std::min(sizes.tests, task.test.count());
+  sizes.attacks = std::min(sizes.attacks, sizes.tests);
+  Outcome outcome;
+  const std::vector<Fit> fits = table_fits(setting, task);
+  tell_fits(fits, outcome);
+  Part part{.heading = "Certified radii on MNIST 0 and 1"};
+  part.table.columns = {"machine", "lambda", "accuracy", "published"};
+  for (const MethodColumn& column : method_columns) part.table.columns.emplace_back(column.name);
+  part.table.columns.insert(part.table.columns.end(), {"attack, box", "convex/attack, box"});
+  Json json = Json::array();
+  std::vector<MachineRow> rows;
+  const std::vector<Table3Line> lines = eq_table_3_radii();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    rows.push_back(certified_row(setting, sizes, task, lines[i], fits[i]));
+    add_table3_row(part, json, rows.back());
+    if (lines[i].lambda == 1) outcome.sentence = sentence_of(rows.back(), sizes);
+    if (setting.figures && lines[i].lambda == 1) part.pictures.push_back(digits_by_radius(rows.back(), sizes.attacks));
+  }
+  if (setting.figures) part.pictures.push_back(radii_by_lambda(rows));
+  part.words = fmt::format(
+      "Mean ℓ∞ radii over those of the first {} test images that are told right; accuracy over all {}. {} training "
+      "images, values in [0, 1], tangent kernel of {}, no offset. Published: Table 3 of \"On the Equivalence between "
+      "Neural Network and Support Vector Machine\", all 12,665 training images; paper is its theorem, without a box. "
+      "Box: perturbed pixels stay in [0, 1]. The attack is that on the first {} images, and the last column the mean "
+      "over these of radius/attack.",
+      sizes.tests, task.test.count(), sizes.samples, certified_network, sizes.attacks);
+  outcome.results = {{"train", sizes.samples}, {"tests", sizes.tests}, {"attacks", sizes.attacks}, {"machines", json}};
+  outcome.timings.emplace_back("kernel", task.seconds);
+  outcome.parts.push_back(std::move(part));
+  return outcome;
+}
+
+}  // namespace
+
+Experiment certificates_table3() {
+  return {.name = "certificates-table3",
+          .summary = "Certified radii of kernel machines on MNIST 0 and 1, by λ and method, beside an attack",
+          .work = "Chen et al. 2021, On the Equivalence between Neural Network and Support Vector Machine, Table 3",
+          .options = {{"samples", "N", "Training images of 0 and 1", "2000", "12665"},
+                      {"tests", "N", "Test images that are certified", "30", "2115"},
+                      {"attacks", "N", "Test images that are attacked", "20", "200"}},
+          .run = run_table3};
+}
+
+}  // namespace widelimit::experiment

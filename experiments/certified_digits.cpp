@@ -1,0 +1,54 @@
+#include "experiments/certified_digits.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace widelimit::experiment {
+
+namespace {
+
+template <typename T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+/// Samples that were not attacked count as not broken.
+void append_unattacked(Certificates& all, const Certificates& more) {
+  append(all.correct, more.correct);
+  append(all.margin, more.margin);
+  append(all.radius, more.radius);
+  append(all.method, more.method);
+  if (!all.attack.empty()) all.attack.resize(all.radius.size(), std::numeric_limits<double>::infinity());
+  all.seconds += more.seconds;
+}
+
+}  // namespace
+
+Model digit_model(const MnistTask& task, const std::string& network, Machine machine, double lambda, const Fit& fit) {
+  Model model;
+  model.kernel = Network::parse(network);
+  model.shape = task.train.shape;
+  model.machine = machine;
+  model.scheme = Scheme::sign;
+  model.classes = task.train.class_names;
+  model.lambda = lambda;
+  set_support(model, fit, task.train.view());
+  return model;
+}
+
+Certificates certify_digits(const Model& model, const MnistTask& task, Index tests, Index attacks,
+                            const CertifyOptions& options) {
+  const SampleView samples = task.test.view();
+  const std::span<const Index> labels(task.test.labels);
+  const Index first = options.attack ? std::min(attacks, tests) : tests;
+  Certificates all = certify(model, samples.part(0, first), labels.first(at(first)), options);
+  if (first == tests) return all;
+  CertifyOptions rest = options;
+  rest.attack.reset();
+  rest.keep_attacked = false;
+  append_unattacked(
+      all, certify(model, samples.part(first, tests - first), labels.subspan(at(first), at(tests - first)), rest));
+  return all;
+}
+
+}  // namespace widelimit::experiment

@@ -1,0 +1,93 @@
+#include "widelimit/certificate/certify.hpp"
+
+#include "arrays.hpp"
+#include "asked_options.hpp"
+#include "fits.hpp"
+#include "rooms.hpp"
+#include "unlocked.hpp"
+#include "widelimit/certificate/network_certificate.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+CertifyOptions certify_options(const nb::dict& given) {
+  const AskedOptions asked(given);
+  CertifyOptions options;
+  asked.parse("norm", options.norm, parse_norm);
+  asked.parse("method", options.method, parse_certificate_method);
+  std::optional<std::pair<double, double>> box;
+  asked.take("box", box);
+  if (box) options.box = Box{box->first, box->second};
+  asked.take("radius", options.radius);
+  asked.take("tolerance", options.tolerance);
+  asked.take("threads", options.threads);
+  bool attack = false;
+  asked.take("attack", attack);
+  if (attack) {
+    options.attack.emplace();
+    asked.take("steps", options.attack->steps);
+    asked.take("restarts", options.attack->restarts);
+    asked.take("seed", options.attack->seed);
+    options.keep_attacked = true;
+  }
+  return options;
+}
+
+/// Everything by name; what was not asked for is None.
+nb::dict told(Certificates certificates, bool attacked) {
+  nb::dict result;
+  const std::size_t count = certificates.radius.size();
+  nb::list methods;
+  for (const CertificateMethod method : certificates.method) methods.append(std::string(to_string(method)));
+  nb::list correct;
+  for (std::size_t i = 0; i < count; ++i) correct.append(nb::bool_(certificates.correct[i]));
+  result["radius"] = as_array(std::move(certificates.radius));
+  result["correct"] = correct;
+  result["margin"] = as_array(std::move(certificates.margin));
+  result["method"] = methods;
+  result["attack"] = attacked ? as_array(std::move(certificates.attack)) : nb::none();
+  result["attacked"] = attacked ? as_array(std::move(certificates.attacked)) : nb::none();
+  result["remark"] = certificates.remark;
+  result["seconds"] = certificates.seconds;
+  result["attack_seconds"] = certificates.attack_seconds;
+  return result;
+}
+
+nb::dict certify_machine(const Model& model, const SampleArray& x, const Labels& labels, const nb::dict& given) {
+  CertifyOptions options = certify_options(given);
+  return told(unlocked([&](Progress* progress) {
+                options.progress = progress;
+                return certify(model, view_samples(x), span_of(labels), options);
+              }),
+              options.attack.has_value());
+}
+
+nb::dict certify_trained(const TrainedNetwork& trained, const SampleArray& x, const Labels& labels,
+                         const nb::dict& given) {
+  CertifyOptions options = certify_options(given);
+  return told(unlocked([&](Progress* progress) {
+                options.progress = progress;
+                return certify_network(trained, view_samples(x), span_of(labels), options);
+              }),
+              options.attack.has_value());
+}
+
+}  // namespace
+
+void bind_certificate(nb::module_& module) {
+  module.def("certify", &certify_machine, "model"_a, "x"_a, "labels"_a, "options"_a,
+             "Certified radii of a fitted machine, by name; options by name, None for a default.");
+  module.def("certify_network", &certify_trained, "trained"_a, "x"_a, "labels"_a, "options"_a,
+             "The same of a trained network, by intervals.");
+}
+
+}  // namespace widelimit::python

@@ -1,0 +1,148 @@
+"""Certified radii from Python: every kind of model, every way to ask, and what is refused."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import widelimit as wl
+
+X, Y, _ = wl.load_data("digits", classes=[3, 8], limit=140)
+X = X.reshape(len(X), 64) / 16
+NAMES = np.array(["three", "eight"])[Y]
+NEW, NEW_Y = X[120:], Y[120:]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return wl.NTKClassifier("fc:1", machine="ridge", lam=1.0).fit(X[:120], Y[:120])
+
+
+@pytest.mark.parametrize("norm", ["linf", "l2"])
+def test_methods_grow_and_stay_below_the_attack(model, norm):
+    before = np.zeros(len(NEW))
+    for method in ("paper", "interval", "convex"):
+        r = wl.certify(model, NEW, NEW_Y, norm=norm, method=method, box=(0, 1), attack=method == "convex")
+        assert (r.radius >= before * (1 - 2e-3)).all()
+        before = r.radius
+    assert (r.correct == (model.predict(NEW) == NEW_Y)).all()
+    assert ((r.radius > 0) == r.correct).all()
+    assert (r.radius <= r.attack)[r.correct].all()
+    assert r.attacked.shape == NEW.shape
+    assert set(r.method) <= {"paper", "interval", "convex"}
+    found = r.correct & np.isfinite(r.attack)
+    moved = r.attacked[found] - NEW[found]
+    size = np.abs(moved).max(axis=1) if norm == "linf" else np.linalg.norm(moved, axis=1)
+    assert np.allclose(size, r.attack[found], rtol=1e-6)
+    assert (model.predict(r.attacked[found]) != NEW_Y[found]).all()
+    assert r.attacked[found].min() >= 0
+    assert r.attacked[found].max() <= 1
+
+
+def test_random_moves_inside_the_radius_change_nothing(model):
+    r = wl.certify(model, NEW, NEW_Y)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        signs = rng.choice([-1.0, 1.0], size=NEW.shape)
+        told = model.predict(NEW + 0.999 * r.radius[:, None] * signs)
+        assert (told == NEW_Y)[r.correct].all()
+
+
+def test_a_given_radius(model):
+    r = wl.certify(model, NEW, NEW_Y, method="interval")
+    middle = float(np.median(r.radius))
+    yes = wl.certify(model, NEW, NEW_Y, method="interval", radius=middle).radius > 0
+    sure = np.abs(r.radius / middle - 1) > 0.01
+    assert (yes == (r.radius > middle))[sure].all()
+    assert wl.certify(model, NEW, NEW_Y).attack is None
+
+
+def test_estimators_files_and_names_agree(tmp_path, model):
+    expected = wl.certify(model, NEW, NEW_Y).radius
+    model.save(tmp_path / "m.h5")
+    loaded = wl.load_model(tmp_path / "m.h5")
+    assert np.array_equal(wl.certify(loaded, NEW, NEW_Y).radius, expected)
+    assert np.array_equal(wl.certify(loaded, NEW.reshape(-1, 8, 8), NEW_Y.astype(str)).radius, expected)
+    single = NEW.astype(np.float32)  # multiples of 1/16: the same numbers
+    assert np.array_equal(wl.certify(loaded, single, NEW_Y, threads=1).radius, expected)
+    named = wl.NTKClassifier("fc:1", machine="ridge", lam=1.0).fit(X[:120], NAMES[:120])
+    assert np.allclose(wl.certify(named, NEW, NAMES[120:]).radius, expected, rtol=2e-3)
+    assert loaded.predict(NEW).tolist() == model.predict(NEW).tolist()
+
+
+def test_ten_classes_and_numbers():
+    x, y, _ = wl.load_data("digits", limit=200)
+    x = x.reshape(200, 64) / 16
+    for machine in ("svm", "logistic", "ridge"):
+        many = wl.NTKClassifier("fc:2", machine=machine, lam=0.1).fit(x[:180], y[:180])
+        r = wl.certify(many, x[180:], y[180:], method="interval")
+        assert (r.radius[r.correct] > 0).all()
+        assert (r.radius[~r.correct] == 0).all()
+    numbers = wl.NTKRegressor("fc:1", lam=0.1).fit(X[:120], 2.0 * Y[:120] - 1)
+    assert (wl.certify(numbers, NEW, 2.0 * NEW_Y - 1).radius > 0).any()
+
+
+def test_trained_networks():
+    t = wl.train("fc:1", X[:60], Y[:60], width=64, loss="hinge", lam=0.01, rate=0.02, steps=100)
+    r = wl.certify(t, NEW, NEW_Y, box=(0, 1), attack={"steps": 10, "restarts": 1})
+    assert (r.correct == (t.predict_classes(NEW) == NEW_Y)).all()
+    assert (r.radius[r.correct] > 0).all()
+    assert set(r.method) == {"interval"}
+    assert (r.radius <= r.attack)[r.correct].all()
+
+
+def test_what_is_refused(model):
+    def refused(part, *arguments, **options):
+        with pytest.raises(wl.InputError, match=part):
+            wl.certify(*(arguments or (model, NEW, NEW_Y)), **options)
+
+    refused("norm", norm="l3")
+    refused("method", method="best")
+    refused("radius", radius=0.0)
+    refused("radius", radius=-1.0)
+    refused("tolerance", tolerance=0.0)
+    refused("box", box=(1, 0))
+    refused("box", box=3)
+    refused("box", box=(0.4, 0.6))
+    refused("option 'step'", attack={"step": 3})
+    refused("steps", attack={"steps": 0})
+    refused("class", model, NEW, NEW_Y + 7)
+    refused("dimensions", model, NEW, NEW_Y[:, None])
+    refused("shape|features", model, NEW[:, :10], NEW_Y)
+    refused("finite", model, np.full_like(NEW, np.nan), NEW_Y)
+    refused("not fitted", wl.NTKClassifier("fc:1"), NEW, NEW_Y)
+    refused("no certificate", "model.h5", NEW, NEW_Y)
+    k = wl.kernel("fc:1", X[:40])
+    refused("precomputed", wl.NTKClassifier(kernel="precomputed").fit(k, Y[:40]), NEW, NEW_Y)
+    erf = wl.NTKClassifier("dense erf dense", machine="ridge").fit(X[:40], Y[:40])
+    refused("erf", erf, NEW, NEW_Y)
+    with pytest.raises(wl.InputError):
+        wl.certify(model, NEW, NEW_Y[:3])
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np, widelimit as wl
+rng = np.random.default_rng(0)
+x = rng.normal(size=(3000, 30))
+model = wl.NTKClassifier("fc:1", machine="ridge").fit(x, x[:, 0] > 0)
+sent = []
+def interrupt():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.5, interrupt).start()
+try:
+    for _ in range(100):
+        wl.certify(model, x, x[:, 0] > 0, attack=True)
+except KeyboardInterrupt:
+    print(time.monotonic() - sent[0])
+    sys.exit(0)
+sys.exit('not interrupted')
+"""
+
+
+def test_control_c():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 10  # seconds, on a machine that does other things too

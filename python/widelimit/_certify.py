@@ -1,0 +1,148 @@
+"""Certified radii: how far an input may be moved before a machine can take it for another class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import InputError
+from widelimit._models import Model, core_of
+from widelimit._samples import as_samples
+from widelimit._targets import as_numbers
+from widelimit._threads import usable
+from widelimit._train import TrainedNetwork
+
+_ATTACK = ("steps", "restarts", "seed")
+
+
+class Certificates(NamedTuple):
+    """What certify found, an entry for each sample."""
+
+    radius: NDArray[np.float64]
+    """No input in the ball of this radius (and in the box) has another class; 0 where the class is not told right."""
+    correct: NDArray[np.bool_]
+    """Whether the machine tells the class given."""
+    margin: NDArray[np.float64]
+    """The smallest output, or difference of outputs, that must stay positive."""
+    method: list[str]
+    """Which method gave the radius: 'convex' and 'interval' take the best of those below them."""
+    attack: NDArray[np.float64] | None
+    """Distance of the nearest input found that has another class, inf where none was found; None without an attack."""
+    attacked: NDArray[np.float64] | None
+    """Those inputs, in the shape of X, as the kernel sees them."""
+    remark: str
+    """Why another method was used than the one asked for; empty where there is nothing to say."""
+    seconds: float
+    attack_seconds: float
+
+
+def certify(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    norm: str | None = None,
+    method: str | None = None,
+    box: tuple[float, float] | None = None,
+    radius: float | None = None,
+    attack: bool | Mapping[str, int] = False,
+    tolerance: float | None = None,
+    threads: int | None = None,
+) -> Certificates:
+    """The largest radius, for each sample, within which its class is proved not to change.
+
+    model: a fitted NTKClassifier or NTKRegressor, a Model of load_model, or a TrainedNetwork.
+    y: the class of each sample; of a machine for numbers, numbers whose sign is certified.
+    norm: 'linf' (the default) or 'l2'.
+    method: 'convex' (the default), 'interval', or 'paper', the published one; trained networks have intervals only.
+    box: least and largest value of every feature, as (0, 1): the ball is cut by it. X must lie inside.
+    radius: only tell whether this radius is certified, which is cheaper: the result is it, or 0.
+    attack: True to look for inputs nearby that have another class, or {'steps': …, 'restarts': …, 'seed': …}.
+    tolerance: of the search, 1e-3 unless said: a radius may be less by this part than what the method can prove.
+
+    Radii are in the units of the samples as the kernel sees them: after the scaling of a Model that has one.
+
+    >>> import widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=120)
+    >>> x = x.reshape(120, 64) / 16
+    >>> model = wl.NTKClassifier("fc:1", machine="ridge", lam=1.0).fit(x[:100], y[:100])
+    >>> r = wl.certify(model, x[100:], y[100:], norm="linf", method="convex", box=(0, 1), attack=True)
+    >>> r.radius.shape, bool((r.radius[r.correct] > 0).all()), bool((r.radius[r.correct] <= r.attack[r.correct]).all())
+    ((20,), True, True)
+    """
+    options = {
+        "norm": norm,
+        "method": method,
+        "box": None if box is None else _as_box(box),
+        "radius": radius,
+        "tolerance": tolerance,
+        "threads": usable(threads),
+        **_as_attack(attack),
+    }
+    samples = as_samples(X, "X")
+    if isinstance(model, TrainedNetwork):
+        labels = _as_labels(y, model.classes_)
+        found = _core.certify_network(model._core, samples, labels, options)
+    elif isinstance(model, Model):
+        found = _core.certify(model._core, model._shaped(samples), _as_labels(y, model.classes_), options)
+    else:
+        core = _as_core(model)
+        found = _core.certify(core, model._shaped(samples), _as_labels(y, getattr(model, "classes_", None)), options)
+    found["correct"] = np.array(found["correct"], dtype=bool)
+    if found["attacked"] is not None:
+        found["attacked"] = found["attacked"].reshape(samples.shape)
+    return Certificates(**found)
+
+
+def _as_core(model: Any) -> _core.Model:
+    """The library's model of a fitted estimator."""
+    if not (hasattr(model, "machine") and hasattr(model, "network") and hasattr(model, "kernel")):
+        raise InputError(
+            f"certify has no certificate for {type(model).__name__}; give a fitted NTKClassifier or NTKRegressor, "
+            "a Model of load_model, or a TrainedNetwork"
+        )
+    if not hasattr(model, "support_"):
+        raise InputError(f"this {type(model).__name__} is not fitted yet; call fit first")
+    if model.kernel != "network":
+        raise InputError("kernel='precomputed': a certificate needs the network and the samples, not a Gram matrix")
+    return core_of(model)
+
+
+def _as_box(box: Any) -> tuple[float, float]:
+    try:
+        low, high = box
+        return float(low), float(high)
+    except (TypeError, ValueError):
+        raise InputError(f"box is {box!r}; give the least and the largest value of a feature, as (0, 1)") from None
+
+
+def _as_attack(attack: bool | Mapping[str, int]) -> dict[str, Any]:
+    if isinstance(attack, Mapping):
+        unknown = [name for name in attack if name not in _ATTACK]
+        if unknown:
+            raise InputError(f"attack has no option {unknown[0]!r}; its options are {', '.join(_ATTACK)}")
+        return {"attack": True, **attack}
+    return {"attack": bool(attack)}
+
+
+def _as_labels(y: ArrayLike, classes: NDArray[Any] | None) -> NDArray[np.int64]:
+    """Numbers of the classes, which files may name by text; 0 and 1 for the signs of numbers."""
+    if classes is None:
+        numbers = as_numbers(y)
+        if numbers.ndim != 1 or (numbers == 0).any():
+            raise InputError("a machine for numbers has a certificate of their sign; give one number other than 0 each")
+        return (numbers > 0).astype(np.int64)
+    given = np.asarray(y)
+    if given.ndim != 1:
+        raise InputError(f"y has {given.ndim} dimensions; give one class for each sample")
+    place = {value: k for k, value in enumerate(classes.tolist())}
+    text = {str(value): k for value, k in place.items()}
+    labels = [place.get(value, text.get(str(value), -1)) for value in given.tolist()]
+    if -1 in labels:
+        at = labels.index(-1)
+        raise InputError(f"y[{at}] is {given[at]!r}, a class that the machine does not know: {', '.join(text)}")
+    return np.array(labels, dtype=np.int64)

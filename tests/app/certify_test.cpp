@@ -1,0 +1,178 @@
+#include "tests/app/pages.hpp"
+
+#include "widelimit/report/gnuplot.hpp"
+
+#include <cmath>
+
+namespace widelimit::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+void extend(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+class Certify : public testing::Test {
+ protected:
+  void fit(const Words& more, const std::string& network = "fc:1(w_std=1.4142)",
+           const std::string& limit = "160") const {
+    Words words{"fit", "--network", network, "--train", "digits", "--limit", limit, "--out", "m.h5", "--lambda", "1"};
+    extend(words, more);
+    const Finished run = folder.widelimit(words);
+    ASSERT_EQ(run.status, 0) << run.err;
+  }
+  /// On digits that the machine has not seen, unless `more` says otherwise.
+  [[nodiscard]] Finished certify(const Words& more) const {
+    Words words{"certify", "--model", "m.h5", "--test", "digits", "--shuffle", "5", "--limit", "12"};
+    extend(words, more);
+    return folder.widelimit(words);
+  }
+  [[nodiscard]] nlohmann::json results(Words more) const {
+    more.emplace_back("--json");
+    const Finished run = certify(more);
+    EXPECT_EQ(run.status, 0) << run.err;
+    return run.record()["results"];
+  }
+  void refused(const Words& more, int status, const std::string& part) const {
+    const Finished run = certify(more);
+    EXPECT_EQ(run.status, status) << run.err;
+    EXPECT_TRUE(run.out.empty()) << run.out;
+    EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+  }
+
+  Folder folder;
+};
+
+TEST_F(Certify, MethodsGrowAndStayBelowTheAttack) {
+  fit({"--machine", "ridge", "--classes", "3,8"});
+  const auto found = results({"--classes", "3,8", "--method", "all", "--box", "0,16", "--attack"});
+  EXPECT_EQ(found["samples"], 12);
+  EXPECT_EQ(found["correct"].get<int>() + found["misclassified"].get<int>(), 12);
+  ASSERT_EQ(found["methods"].size(), 3U);
+  const auto distances = found["attack"]["distance"];
+  for (std::size_t i = 0; i < 12; ++i) {
+    double before = 0;
+    for (const auto& method : found["methods"]) {
+      const double radius = method["radius"][i];
+      EXPECT_GE(radius, before * (1 - 2e-3)) << method["method"];
+      before = radius;
+    }
+    EXPECT_EQ(before > 0, found["is_correct"][i].get<bool>());
+    if (!distances[i].is_null()) EXPECT_LE(before, distances[i].get<double>());
+  }
+  EXPECT_GT(found["methods"][2]["ratio"], 0.1);
+  EXPECT_LE(found["methods"][2]["ratio"], 1.0);
+  EXPECT_GT(found["methods"][2]["mean"], found["methods"][0]["mean"]);
+}
+
+TEST_F(Certify, OneRadiusIsAYesOrANo) {
+  fit({"--machine", "svm", "--classes", "3,8"});
+  const auto all = results({"--classes", "3,8", "--method", "interval"});
+  const double median = all["methods"][0]["median"];
+  const auto one = results({"--classes", "3,8", "--method", "interval", "--radius", std::to_string(median)});
+  for (std::size_t i = 0; i < 12; ++i) {
+    const double radius = all["methods"][0]["radius"][i];
+    if (std::abs(radius / median - 1) < 0.01) continue;  // within the tolerance of the search
+    EXPECT_EQ(one["methods"][0]["radius"][i].get<double>() > 0, radius > median) << i;
+  }
+  const Finished told = certify({"--classes", "3,8", "--radius", "1e-9"});
+  EXPECT_NE(told.out.find("certified at 1e-09"), std::string::npos) << told.out;
+}
+
+TEST_F(Certify, TenClassesByPairsAndByOutputs) {
+  for (const char* machine : {"ridge", "svm", "logistic"}) {
+    fit({"--machine", machine});
+    const auto found = results({"--norm", "l2", "--method", "interval", "--at", "0.001,0.01"});
+    EXPECT_EQ(found["methods"][0]["certified"].size(), 2U) << machine;
+    EXPECT_GT(found["methods"][0]["mean"], 0) << machine;
+  }
+}
+
+TEST_F(Certify, TheTableHasARowForEachSample) {
+  fit({"--machine", "ridge", "--classes", "3,8", "--scale", "unit"});
+  const Finished run = certify({"--classes", "3,8", "--out", "r.csv"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("mean radius"), std::string::npos) << run.out;
+  const Finished lines = folder.run({"wc", "-l", "r.csv"});
+  EXPECT_EQ(lines.out, "13 r.csv\n");
+}
+
+TEST_F(Certify, NumbersByTheirSign) {
+  std::string table = "x,z,y\n";
+  for (int i = -10; i < 10; ++i) {
+    table += std::to_string(0.1 * i + 0.05) + "," + std::to_string(0.02 * i * i) + "," + std::to_string(i + 0.5) + "\n";
+  }
+  folder.write("t.csv", table);
+  ASSERT_EQ(folder
+                .widelimit({"fit", "--network", "fc:1", "--train", "t.csv", "--machine", "ridge", "--lambda", "0.01",
+                            "--out", "m.h5"})
+                .status,
+            0);
+  const Finished run = folder.widelimit({"certify", "--model", "m.h5", "--test", "t.csv", "--json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_GT(run.record()["results"]["methods"][0]["mean"], 0);
+}
+
+TEST_F(Certify, ATrainedNetworkByIntervals) {
+  const Words train{"train",   "--network", "fc:1",    "--train", "digits", "--classes", "3,8",
+                    "--limit", "60",        "--scale", "unit",    "--loss", "hinge",     "--rate",
+                    "0.02",    "--out",     "m.h5",    "--width", "64",     "--steps",   "60"};
+  ASSERT_EQ(folder.widelimit(train).status, 0);
+  const auto found = results({"--classes", "3,8", "--attack"});
+  ASSERT_EQ(found["methods"].size(), 1U);
+  EXPECT_EQ(found["methods"][0]["method"], "interval");
+  EXPECT_GT(found["methods"][0]["mean"], 0);
+  EXPECT_EQ(
+      folder.widelimit({"certify", "--network-file", "m.h5", "--test", "digits", "--classes", "3,8", "--limit", "3"})
+          .status,
+      0);
+}
+
+TEST_F(Certify, SaysWhatIsWrong) {
+  fit({"--machine", "ridge", "--classes", "3,8"});
+  refused({"--classes", "3,8", "--radius", "0"}, 2, "radius");
+  refused({"--classes", "3,8", "--radius", "-1"}, 2, "radius");
+  refused({"--classes", "3,8", "--norm", "l3"}, 2, "linf");
+  refused({"--classes", "3,8", "--method", "best"}, 2, "convex");
+  refused({"--classes", "3,8", "--box", "1,0"}, 2, "box");
+  refused({"--classes", "3,8", "--box", "1"}, 2, "--box");
+  refused({"--classes", "3,8", "--at", "0"}, 2, "--at");
+  refused({"--classes", "3,8", "--tolerance", "0"}, 2, "tolerance");
+  refused({"--classes", "3,8", "--attack-steps", "5"}, 2, "--attack");
+  refused({"--classes", "3,8", "--attack", "--attack-steps", "0"}, 2, "steps");
+  refused({"--classes", "3,8", "--scale", "unit"}, 2, "--scale");
+  refused({"--classes", "3,8", "--box", "0,1"}, 3, "box");
+  refused({"--classes", "3,5"}, 3, "5");
+  refused({"--label", "none"}, 3, "label");
+  refused({"--classes", "3,8", "--report", "none/r.html"}, 5, "none/r.html");
+  EXPECT_EQ(folder.names(), (Words{"m.h5"}));
+}
+
+TEST_F(Certify, RefusesMachinesWithoutCertificates) {
+  for (const char* network : {"dense erf dense", "conv relu flatten dense"}) {
+    fit({"--machine", "ridge", "--classes", "3,8"}, network, "30");
+    refused({"--classes", "3,8"}, 2, network[0] == 'd' ? "erf" : "conv");
+  }
+}
+
+TEST_F(Certify, PageShowsTheWeakestSamples) {
+  if (!gnuplot_is_present()) GTEST_SKIP() << "no gnuplot on PATH";
+  fit({"--machine", "ridge", "--classes", "3,8"});
+  const Finished run =
+      certify({"--classes", "3,8", "--method", "all", "--box", "0,16", "--attack", "--report", "r.html"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  expect_page_opens(folder, "r.html", 3);
+  const Finished page = folder.run({"cat", "r.html"});
+  EXPECT_NE(page.out.find("data:image/png;base64,"), std::string::npos);
+}
+
+TEST_F(Certify, HearsAnInterrupt) {
+  fit({"--machine", "ridge", "--classes", "3,8"}, "fc:1", "300");
+  const Finished run = folder.interrupted({"certify", "--model", "m.h5", "--test", "digits", "--classes", "3,8",
+                                           "--attack", "--attack-steps", "100000", "--attack-restarts", "100"},
+                                          std::chrono::milliseconds(1500));
+  EXPECT_EQ(run.status, 130) << run.err;
+  EXPECT_TRUE(run.out.empty());
+}
+
+}  // namespace
+}  // namespace widelimit::test

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "widelimit/base/random.hpp"
+#include "widelimit/finite/forward.hpp"
+#include "widelimit/finite/trained_network.hpp"
+
+#include <string>
+#include <utility>
+
+namespace widelimit::testing {
+
+struct DrawnOptions {
+  Index width = 16;
+  Index outputs = 1;
+  std::uint64_t seed = 1;
+  Precision precision = Precision::f64;
+  Parameterisation parameterisation = Parameterisation::ntk;
+  bool centred = false;
+};
+
+/// A network with random weights, as if it had been trained; its start is another draw.
+inline TrainedNetwork drawn_network(const std::string& text, const Shape& shape, const DrawnOptions& options = {}) {
+  TrainedNetwork drawn;
+  drawn.network = Network::parse(text);
+  drawn.shape = shape;
+  drawn.widths = {.hidden = options.width, .outputs = options.outputs, .parameterisation = options.parameterisation};
+  drawn.seed = options.seed;
+  drawn.centred = options.centred;
+  drawn.architecture = Architecture::make(drawn.network, shape, drawn.widths);
+  if (options.precision == Precision::f32) {
+    drawn.parameters = draw_parameters<float>(drawn.architecture, options.seed);
+    drawn.start = draw_parameters<float>(drawn.architecture, options.seed + 1000);
+  } else {
+    drawn.parameters = draw_parameters<double>(drawn.architecture, options.seed);
+    drawn.start = draw_parameters<double>(drawn.architecture, options.seed + 1000);
+  }
+  return drawn;
+}
+
+/// Samples of normal values, a row each.
+inline Matrix<double> normal_rows(Index count, Index size, std::uint64_t seed) {
+  Matrix<double> rows(count, size);
+  const Random random(seed);
+  for (Index i = 0; i < count * size; ++i) rows.data()[i] = random.normal(static_cast<std::uint64_t>(i));
+  return rows;
+}
+
+/// The class that outputs tell: the sign of one, the largest of several.
+inline Index told_class(const double* f, Index outputs) {
+  if (outputs == 1) return f[0] > 0 ? 1 : 0;
+  return std::max_element(f, f + outputs) - f;
+}
+
+/// What the network tells of its own samples.
+inline std::vector<Index> told_classes(const TrainedNetwork& network, const SampleView& x) {
+  const Matrix<double> f = predict_outputs(network, x, 1);
+  std::vector<Index> labels;
+  for (Index i = 0; i < f.rows(); ++i) labels.push_back(told_class(f.view().row(i), f.cols()));
+  return labels;
+}
+
+}  // namespace widelimit::testing

@@ -1,0 +1,309 @@
+#include "widelimit/certificate/network_certificate.hpp"
+
+#include "drawn_network.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/finite/targets.hpp"
+#include "widelimit/finite/train.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+namespace {
+
+using testing::drawn_network;
+using testing::DrawnOptions;
+using testing::normal_rows;
+using testing::told_classes;
+
+constexpr Index certificate_trials = WIDELIMIT_SANITIZED != 0 ? 40 : 1000;
+
+CertifyOptions interval_options(Norm norm = Norm::linf) {
+  CertifyOptions options;
+  options.norm = norm;
+  options.method = CertificateMethod::interval;
+  options.tolerance = 1e-6;
+  options.threads = 1;
+  return options;
+}
+
+/// A point in the ball of radius 0.999 r around row i; every second one at its edge.
+void move_inside(MatrixView<double> x, const Certificates& c, const CertifyOptions& options, std::uint64_t seed) {
+  const Random random(seed, 9);
+  for (Index i = 0; i < x.rows; ++i) {
+    std::vector<double> move(at(x.cols));
+    double size = 0;
+    for (Index k = 0; k < x.cols; ++k) {
+      const auto draw = static_cast<std::uint64_t>(2 * (i * x.cols + k));
+      const double u = 2 * random.uniform(draw) - 1;
+      move[at(k)] = options.norm == Norm::l2 ? random.normal(draw) : seed % 2 == 0 ? u : std::copysign(1.0, u);
+      size += move[at(k)] * move[at(k)];
+    }
+    const double scale = 0.999 * c.radius[at(i)] / (options.norm == Norm::l2 ? std::sqrt(size) : 1.0);
+    for (Index k = 0; k < x.cols; ++k) {
+      x(i, k) += scale * move[at(k)];
+      if (options.box) x(i, k) = std::clamp(x(i, k), options.box->low, options.box->high);
+    }
+  }
+}
+
+struct SoundCase {
+  const char* text;
+  Shape shape;
+  Index outputs;
+  bool centred;
+  Precision precision;
+};
+
+class Sound : public ::testing::TestWithParam<std::tuple<SoundCase, Norm, bool>> {};
+
+/// No point inside the radius has another class, neither drawn at random nor found by descent, and the attack finds
+/// none closer than the certificate.
+TEST_P(Sound, NoPointInsideChangesItsClass) {
+  const auto& [which, norm, boxed] = GetParam();
+  const TrainedNetwork net =
+      drawn_network(which.text, which.shape,
+                    {.width = 12, .outputs = which.outputs, .precision = which.precision, .centred = which.centred});
+  constexpr Index count = 6;
+  Matrix<double> rows = normal_rows(count, which.shape.size(), 4);
+  for (Index i = 0; i < count * rows.cols(); ++i) rows.data()[i] = std::clamp(0.5 + 0.3 * rows.data()[i], 0.0, 1.0);
+  const SampleView x(rows.view(), which.shape);
+  const std::vector<Index> labels = told_classes(net, x);
+  CertifyOptions options = interval_options(norm);
+  if (boxed) options.box = Box{0, 1};
+  options.attack = AttackOptions{.steps = 10, .restarts = 1};
+  options.keep_attacked = true;
+  const Certificates c = certify_network(net, x, labels, options);
+  for (Index i = 0; i < count; ++i) {
+    EXPECT_TRUE(c.correct[at(i)]);
+    EXPECT_GT(c.margin[at(i)], 0);
+    EXPECT_GT(c.radius[at(i)], 0);
+    EXPECT_GE(c.attack[at(i)], c.radius[at(i)]);
+  }
+  for (Index trial = 0; trial < certificate_trials / 20; ++trial) {
+    Matrix<double> moved(count, rows.cols());
+    std::copy_n(rows.data(), count * rows.cols(), moved.data());
+    move_inside(moved.view(), c, options, static_cast<std::uint64_t>(trial));
+    ASSERT_EQ(told_classes(net, SampleView(moved.view(), which.shape)), labels) << which.text;
+  }
+  // What the attack found has another class, as far as it says.
+  const std::vector<Index> attacked = told_classes(net, SampleView(c.attacked.view(), which.shape));
+  for (Index i = 0; i < count; ++i) {
+    if (std::isinf(c.attack[at(i)])) continue;
+    EXPECT_NE(attacked[at(i)], labels[at(i)]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    NetworkCertificate, Sound,
+    ::testing::Combine(
+        ::testing::Values(
+            SoundCase{"eq2", {1, 1, 7}, 1, false, Precision::f32},
+            SoundCase{"fc:3(w_std=1.4)", {1, 1, 7}, 4, false, Precision::f64},
+            SoundCase{"dense(b_std=0.3) erf dense(b_std=0.2)", {1, 1, 7}, 3, true, Precision::f32},
+            SoundCase{"eq2", {1, 1, 7}, 1, true, Precision::f64},
+            SoundCase{"conv relu max_pool flatten dense", {4, 4, 2}, 3, false, Precision::f64},
+            SoundCase{
+                "conv(padding=CIRCULAR, kernel=5) relu global_avg_pool dense", {3, 3, 1}, 2, false, Precision::f64},
+            SoundCase{"dense residual{ relu dense } layer_norm dense", {1, 1, 7}, 2, false, Precision::f64},
+            SoundCase{"relu dense", {1, 1, 7}, 2, false, Precision::f64}),
+        ::testing::Values(Norm::linf, Norm::l2), ::testing::Bool()));
+
+/// One layer: the certificate is the distance to the nearest hyperplane in the dual norm.
+TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
+  const Shape shape{1, 1, 37};
+  const Matrix<double> rows = normal_rows(5, 37, 8);
+  for (const Index outputs : {1, 4}) {
+    const TrainedNetwork net = drawn_network("dense(b_std=0.5)", shape, {.outputs = outputs});
+    const auto& w = std::get<Parameters<double>>(net.parameters).slots[0].w;
+    const double scale = net.architecture.slots[0].w_scale;
+    const SampleView x(rows.view(), shape);
+    const Matrix<double> f = predict_outputs(net, x, 1);
+    const std::vector<Index> labels = told_classes(net, x);
+    const Certificates linf = certify_network(net, x, labels, interval_options());
+    const Certificates l2 = certify_network(net, x, labels, interval_options(Norm::l2));
+    for (Index i = 0; i < 5; ++i) {
+      double nearest = std::numeric_limits<double>::infinity();
+      double nearest2 = nearest;
+      const Index c = outputs == 1 ? 0 : labels[at(i)];
+      for (Index k = 0; k < outputs; ++k) {
+        if (outputs > 1 && k == c) continue;
+        double one = 0;
+        double two = 0;
+        for (Index d = 0; d < 37; ++d) {
+          const double v = w[at(d * outputs + c)] - (outputs == 1 ? 0.0 : w[at(d * outputs + k)]);
+          one += std::abs(v);
+          two += v * v;
+        }
+        const double margin = outputs == 1 ? std::abs(f(i, 0)) : f(i, c) - f(i, k);
+        nearest = std::min(nearest, margin / (scale * one));
+        nearest2 = std::min(nearest2, margin / (scale * std::sqrt(two)));
+      }
+      EXPECT_NEAR(linf.radius[at(i)], nearest, 3e-6 * nearest);
+      EXPECT_LE(l2.radius[at(i)], nearest2);
+      if (outputs > 1) continue;
+      EXPECT_NEAR(l2.radius[at(i)], nearest2, 3e-6 * nearest2);
+    }
+  }
+}
+
+/// In two dimensions a fine grid of the ball finds another class only beyond the radius, and the whole ball of the
+/// radius keeps the sign.
+TEST(NetworkCertificate, StandsBruteForceInTwoDimensions) {
+  const Shape shape{1, 1, 2};
+  const TrainedNetwork net = drawn_network("fc:2(w_std=1.5, b_std=0.4)", shape, {.width = 8, .seed = 3});
+  const Matrix<double> rows = normal_rows(12, 2, 5);
+  const SampleView x(rows.view(), shape);
+  const std::vector<Index> labels = told_classes(net, x);
+  for (const Norm norm : {Norm::linf, Norm::l2}) {
+    const Certificates c = certify_network(net, x, labels, interval_options(norm));
+    constexpr Index grid = 41;
+    for (Index i = 0; i < 12; ++i) {
+      Matrix<double> ball(grid * grid, 2);
+      for (Index a = 0; a < grid; ++a) {
+        for (Index b = 0; b < grid; ++b) {
+          double u = 2.0 * static_cast<double>(a) / (grid - 1) - 1;
+          double v = 2.0 * static_cast<double>(b) / (grid - 1) - 1;
+          const double length = norm == Norm::l2 ? std::max(1.0, std::hypot(u, v)) : 1.0;
+          ball(a * grid + b, 0) = rows(i, 0) + c.radius[at(i)] * u / length;
+          ball(a * grid + b, 1) = rows(i, 1) + c.radius[at(i)] * v / length;
+        }
+      }
+      const std::vector<Index> told = told_classes(net, SampleView(ball.view(), shape));
+      EXPECT_TRUE(std::all_of(told.begin(), told.end(), [&](Index t) { return t == labels[at(i)]; })) << i;
+    }
+  }
+}
+
+/// A yes or no at a radius agrees with the largest one; ℓ2 balls are smaller than ℓ∞ balls of one radius; a box only
+/// helps.
+TEST(NetworkCertificate, IsMonotoneInRadiusNormAndBox) {
+  const Shape shape{1, 1, 10};
+  const TrainedNetwork net = drawn_network("fc:2", shape, {.width = 30});
+  Matrix<double> rows(8, 10);
+  const Random random(3);
+  for (Index i = 0; i < 80; ++i) rows.data()[i] = random.uniform(static_cast<std::uint64_t>(i)) < 0.5 ? 0.0 : 1.0;
+  const SampleView x(rows.view(), shape);
+  const std::vector<Index> labels = told_classes(net, x);
+  const Certificates largest = certify_network(net, x, labels, interval_options());
+  const Certificates l2 = certify_network(net, x, labels, interval_options(Norm::l2));
+  CertifyOptions boxed = interval_options();
+  boxed.box = Box{0, 1};
+  const Certificates inside = certify_network(net, x, labels, boxed);
+  for (Index i = 0; i < 8; ++i) {
+    const double radius = largest.radius[at(i)];
+    for (const double factor : {0.2, 0.9, 1.01, 3.0}) {
+      CertifyOptions one = interval_options();
+      one.radius = factor * radius;
+      const Certificates test = certify_network(net, x, labels, one);
+      EXPECT_EQ(test.radius[at(i)], factor < 1 ? factor * radius : 0.0);
+    }
+    EXPECT_GE(l2.radius[at(i)], radius);
+    EXPECT_GT(inside.radius[at(i)], radius);
+  }
+}
+
+/// A class that is told wrong has radius 0 and is counted apart.
+TEST(NetworkCertificate, LeavesWrongPointsAtZero) {
+  const Shape shape{1, 1, 5};
+  for (const Index outputs : {1, 3}) {
+    const TrainedNetwork net = drawn_network("eq2", shape, {.outputs = outputs});
+    const Matrix<double> rows = normal_rows(4, 5, 2);
+    const SampleView x(rows.view(), shape);
+    std::vector<Index> labels = told_classes(net, x);
+    labels[1] = (labels[1] + 1) % std::max<Index>(outputs, 2);
+    CertifyOptions options = interval_options();
+    options.attack = AttackOptions{.steps = 3, .restarts = 0};
+    const Certificates c = certify_network(net, x, labels, options);
+    EXPECT_FALSE(c.correct[1]);
+    EXPECT_LE(c.margin[1], 0);
+    EXPECT_EQ(c.radius[1], 0);
+    EXPECT_EQ(c.attack[1], 0);
+    EXPECT_TRUE(c.correct[0]);
+    EXPECT_GT(c.radius[0], 0);
+  }
+}
+
+/// EQ Table 2: the radius of the last layer's interval sums m terms of size 1/√m where the margin stays, so
+/// certificates fall as 1/√m. Sixteen times the width is a quarter of the radius, up to the scatter of random networks.
+TEST(NetworkCertificate, FallsAsTheRootOfTheWidth) {
+  const Shape shape{1, 1, 20};
+  const Matrix<double> rows = normal_rows(16, 20, 6);
+  const SampleView x(rows.view(), shape);
+  Matrix<double> y(16, 1);
+  std::vector<Index> labels(16);
+  for (Index i = 0; i < 16; ++i) {
+    labels[at(i)] = rows(i, 0) > 0 ? 1 : 0;
+    y(i, 0) = rows(i, 0) > 0 ? 1 : -1;
+  }
+  std::vector<double> means;
+  for (const Index width : {256, 4096}) {
+    TrainOptions train_options;
+    train_options.width = width;
+    train_options.loss.kind = LossKind::hinge;
+    train_options.steps = 100;
+    train_options.rate = 0.1;
+    train_options.records = 2;
+    train_options.threads = 1;
+    const TrainedNetwork net = train(Network::parse("eq2"), {.x = x, .y = y.view()}, train_options);
+    const Certificates c = certify_network(net, x, labels, interval_options());
+    double mean = 0;
+    for (Index i = 0; i < 16; ++i) {
+      EXPECT_TRUE(c.correct[at(i)]);
+      mean += c.radius[at(i)] / 16;
+    }
+    means.push_back(mean);
+  }
+  EXPECT_NEAR(std::log(means[1] / means[0]) / std::log(16.0), -0.5, 0.1);
+}
+
+TEST(NetworkCertificate, RefusesWhatItCannotAnswer) {
+  const Shape shape{1, 1, 5};
+  const Matrix<double> rows = normal_rows(3, 5, 2);
+  const SampleView x(rows.view(), shape);
+  const std::vector<Index> labels{0, 1, 0};
+  const auto code_of = [&](const TrainedNetwork& net, const SampleView& samples, std::span<const Index> told,
+                           const CertifyOptions& options) {
+    try {
+      (void)certify_network(net, samples, told, options);
+    } catch (const Error& error) {
+      return static_cast<int>(error.code());
+    }
+    return 0;
+  };
+  const TrainedNetwork net = drawn_network("eq2", shape);
+  EXPECT_EQ(code_of(net, x, labels, interval_options()), 0);
+  const std::vector<Index> unknown{0, 2, 0};
+  const std::vector<Index> few{0, 1};
+  EXPECT_EQ(code_of(net, x, unknown, interval_options()), 3);
+  EXPECT_EQ(code_of(net, x, few, interval_options()), 3);
+  EXPECT_EQ(code_of(net, SampleView(rows.view().block(0, 0, 3, 4), {1, 1, 4}), labels, interval_options()), 3);
+  CertifyOptions boxed = interval_options();
+  boxed.box = Box{0, 0.01};
+  EXPECT_EQ(code_of(net, x, labels, boxed), 3);
+  TrainedNetwork linearised = drawn_network("eq2", shape);
+  linearised.linearised = true;
+  EXPECT_EQ(code_of(linearised, x, labels, interval_options()), 2);
+  EXPECT_EQ(code_of(drawn_network("dense polynomial(coef=[0,1]) dense", shape), x, labels, interval_options()), 2);
+  Matrix<double> broken = normal_rows(3, 5, 2);
+  broken(1, 1) = std::nan("");
+  EXPECT_EQ(code_of(net, SampleView(broken.view(), shape), labels, interval_options()), 3);
+}
+
+TEST(NetworkCertificate, TakesNoPointsAndConstantNetworks) {
+  const Shape shape{1, 1, 5};
+  const Matrix<double> none(0, 5);
+  EXPECT_TRUE(certify_network(drawn_network("eq2", shape), SampleView(none.view(), shape), {}, interval_options())
+                  .radius.empty());
+  // A network that does not see its input keeps its class everywhere: the search ends at its largest radius.
+  const TrainedNetwork constant = drawn_network("dense(w_std=0, b_std=1)", shape);
+  const Matrix<double> rows = normal_rows(1, 5, 2);
+  const SampleView x(rows.view(), shape);
+  const Certificates c = certify_network(constant, x, told_classes(constant, x), interval_options());
+  EXPECT_GT(c.radius[0], 1e5);
+}
+
+}  // namespace
+}  // namespace widelimit

@@ -1,0 +1,132 @@
+#include "widelimit/certificate/enclose_affine.hpp"
+
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/finite/gemm.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace widelimit {
+
+namespace {
+
+/// Weights of a tile, as many columns as make this many numbers, and rows of samples taken at a time: both factors of
+/// a product stay in the caches.
+constexpr Index tile_weights = Index{1} << 18;
+constexpr Index widest_tile = 256;
+constexpr Index sample_rows = 1024;
+
+/// Columns [first, first + width) of the weights in float64, each through `map`.
+template <std::floating_point T, typename Map>
+void take_columns(const WeightSlot& slot, const Weights<T>& weights, Index first, Index width, const Map& map,
+                  std::vector<double>& tile) {
+  tile.resize(static_cast<std::size_t>(slot.fan_in * width));
+  double* to = tile.data();
+  for (Index i = 0; i < slot.fan_in; ++i) {
+    const T* from = weights.w.data() + i * slot.fan_out + first;
+    for (Index j = 0; j < width; ++j) *to++ = map(static_cast<double>(from[j]));
+  }
+}
+
+/// z = w_scale·a·map(W), tile by tile; finish(j) is added to every value of column j, or whatever else it makes of it.
+template <std::floating_point T, typename Map, typename Finish>
+void product_by_tiles(const WeightSlot& slot, const Weights<T>& weights, const Tensor<double>& a, Tensor<double>& z,
+                      int threads, const Map& map, const Finish& finish) {
+  z.resize(a.count(), {a.shape().height, a.shape().width, slot.fan_out});
+  if (a.rows() == 0) return;
+  const SequentialBlas sequential;
+  const Index width = std::clamp<Index>(tile_weights / slot.fan_in, 1, std::min(widest_tile, slot.fan_out));
+  const Index tiles = (slot.fan_out + width - 1) / width;
+  const auto one = [&](Index tile) {
+    const Index first = tile * width;
+    const Index columns = std::min(width, slot.fan_out - first);
+    std::vector<double> w;
+    take_columns(slot, weights, first, columns, map, w);
+    std::vector<double> part(static_cast<std::size_t>(std::min(sample_rows, a.rows()) * columns));
+    for (Index row = 0; row < a.rows(); row += sample_rows) {
+      const Index rows = std::min(sample_rows, a.rows() - row);
+      multiply({.m = rows, .n = columns, .k = slot.fan_in, .alpha = slot.w_scale}, a.data() + row * slot.fan_in,
+               w.data(), part.data());
+      for (Index i = 0; i < rows; ++i) {
+        const double* from = part.data() + i * columns;
+        double* to = z.data() + (row + i) * slot.fan_out + first;
+        for (Index j = 0; j < columns; ++j) to[j] = finish(from[j], first + j);
+      }
+    }
+  };
+  parallel_for(tiles, tiles > 1 ? threads : 1, one);
+}
+
+/// b_scale·b.
+template <std::floating_point T>
+std::vector<double> scaled_bias(const WeightSlot& slot, const Weights<T>& weights) {
+  std::vector<double> bias(static_cast<std::size_t>(slot.fan_out));
+  std::transform(weights.b.begin(), weights.b.end(), bias.begin(),
+                 [&](T b) { return slot.b_scale * static_cast<double>(b); });
+  return bias;
+}
+
+double product_underflow(const WeightSlot& slot) {
+  return static_cast<double>(slot.fan_in + 16) * underflow * std::max(1.0, slot.w_scale);
+}
+
+}  // namespace
+
+template <std::floating_point T>
+void affine_centre(const WeightSlot& slot, const Weights<T>& weights, const Tensor<double>& a, Tensor<double>& z,
+                   int threads) {
+  const std::vector<double> bias = scaled_bias(slot, weights);
+  product_by_tiles(
+      slot, weights, a, z, threads, [](double w) { return w; },
+      [&](double value, Index j) { return value + bias[at(j)]; });
+}
+
+template <std::floating_point T>
+void enclose_affine(const WeightSlot& slot, const Weights<T>& weights, const Enclosure& a, Enclosure& z, int threads) {
+  const double g = summation_error(slot.fan_in);
+  Tensor<double> reach;
+  reach.resize(a.count(), a.centre.shape());
+  for (Index i = 0; i < reach.size(); ++i) reach[i] = a.radius[i] + (g * std::abs(a.centre[i]) + underflow);
+  const std::vector<double> bias = scaled_bias(slot, weights);
+  const double least = product_underflow(slot);
+  product_by_tiles(
+      slot, weights, reach, z.radius, threads, [](double w) { return std::abs(w); },
+      [&](double value, Index j) { return (value + g * std::abs(bias[at(j)])) * (1 + 2 * g) + least; });
+  affine_centre(slot, weights, a.centre, z.centre, threads);
+}
+
+template <std::floating_point T>
+Tensor<double> unit_radius_linf(const WeightSlot& slot, const Weights<T>& weights, const Tensor<double>& reach,
+                                int threads) {
+  const double g = summation_error(slot.fan_in);
+  const double least = product_underflow(slot);
+  Tensor<double> unit;
+  product_by_tiles(
+      slot, weights, reach, unit, threads, [](double w) { return std::abs(w); },
+      [&](double value, Index) { return value * (1 + 2 * g) + least; });
+  return unit;
+}
+
+/// √(w_scale·(w_scale·Σw²)). The root halves what underflow may take.
+template <std::floating_point T>
+Tensor<double> unit_radius_l2(const WeightSlot& slot, const Weights<T>& weights, const Tensor<double>& reach,
+                              int threads) {
+  const double g = summation_error(slot.fan_in);
+  const double least = std::sqrt(product_underflow(slot));
+  Tensor<double> unit;
+  product_by_tiles(
+      slot, weights, reach, unit, threads, [](double w) { return w * w; },
+      [&](double value, Index) { return std::sqrt(slot.w_scale * value) * (1 + 2 * g) + least; });
+  return unit;
+}
+
+template void enclose_affine(const WeightSlot&, const Weights<float>&, const Enclosure&, Enclosure&, int);
+template void enclose_affine(const WeightSlot&, const Weights<double>&, const Enclosure&, Enclosure&, int);
+template void affine_centre(const WeightSlot&, const Weights<float>&, const Tensor<double>&, Tensor<double>&, int);
+template void affine_centre(const WeightSlot&, const Weights<double>&, const Tensor<double>&, Tensor<double>&, int);
+template Tensor<double> unit_radius_linf(const WeightSlot&, const Weights<float>&, const Tensor<double>&, int);
+template Tensor<double> unit_radius_linf(const WeightSlot&, const Weights<double>&, const Tensor<double>&, int);
+template Tensor<double> unit_radius_l2(const WeightSlot&, const Weights<float>&, const Tensor<double>&, int);
+template Tensor<double> unit_radius_l2(const WeightSlot&, const Weights<double>&, const Tensor<double>&, int);
+
+}  // namespace widelimit
