@@ -147,8 +147,7 @@ RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const 
       static_cast<Index>(std::ceil(choice.epochs * std::floor(samples / static_cast<double>(options.batch))));
   options.seed = seed;
   options.precision = Precision::f32;  // a million channels in float64 would be 12 GB
-  options.records = 2;
-  options.record_outputs = false;
+  options.look = false;
   options.threads = setting.threads;
   options.memory = setting.memory;
   options.progress = setting.progress;

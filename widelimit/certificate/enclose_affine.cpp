@@ -3,6 +3,8 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/gemm.hpp"
 
+#include <cblas.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -28,6 +30,17 @@ void take_columns(const WeightSlot& slot, const Weights<T>& weights, Index first
   }
 }
 
+/// part = w_scale·a·w. A single column needs no packing of a, which would cost as much as the product.
+void weigh_rows(const WeightSlot& slot, const double* a, Index rows, const double* w, Index columns, double* part) {
+  if (columns > 1) {
+    multiply({.m = rows, .n = columns, .k = slot.fan_in, .alpha = slot.w_scale}, a, w, part);
+    return;
+  }
+  for (Index i = 0; i < rows; ++i) {
+    part[i] = slot.w_scale * cblas_ddot(static_cast<blasint>(slot.fan_in), a + i * slot.fan_in, 1, w, 1);
+  }
+}
+
 /// z = w_scale·a·map(W), tile by tile; finish(j) is added to every value of column j, or whatever else it makes of it.
 template <std::floating_point T, typename Map, typename Finish>
 void product_by_tiles(const WeightSlot& slot, const Weights<T>& weights, const Tensor<double>& a, Tensor<double>& z,
@@ -45,8 +58,7 @@ void product_by_tiles(const WeightSlot& slot, const Weights<T>& weights, const T
     std::vector<double> part(static_cast<std::size_t>(std::min(sample_rows, a.rows()) * columns));
     for (Index row = 0; row < a.rows(); row += sample_rows) {
       const Index rows = std::min(sample_rows, a.rows() - row);
-      multiply({.m = rows, .n = columns, .k = slot.fan_in, .alpha = slot.w_scale}, a.data() + row * slot.fan_in,
-               w.data(), part.data());
+      weigh_rows(slot, a.data() + row * slot.fan_in, rows, w.data(), columns, part.data());
       for (Index i = 0; i < rows; ++i) {
         const double* from = part.data() + i * columns;
         double* to = z.data() + (row + i) * slot.fan_out + first;

@@ -11,9 +11,12 @@ namespace widelimit {
 
 namespace {
 
-/// Numbers of the first layers that are kept, and of the activations of the balls bounded at once.
+/// Numbers of the first layers that are kept, and of the activations of the balls that pass the rest together: few
+/// where only vectors follow, so that a ball stays in the caches from layer to layer, many where matrices follow, which
+/// are taken to float64 again for each part.
 constexpr Index kept_numbers = Index{1} << 26;
-constexpr Index working_numbers = Index{1} << 25;
+constexpr Index cached_numbers = Index{1} << 16;
+constexpr Index working_numbers = Index{1} << 23;
 
 /// The first layer that weighs, where only a change of shape stands before it. A circular window may see a pixel twice,
 /// and then its column's ℓ2 norm does not bound the sum.
@@ -38,6 +41,17 @@ Index widest(const std::vector<Stage>& stages) {
       seen += stage.out.positions() * stage.windows->size() * stage.in.channels;
     }
     most = std::max({most, seen, widest(stage.branch) + stage.in.size(), widest(stage.shortcut) + stage.in.size()});
+  }
+  return most;
+}
+
+/// Columns of the widest matrix from stage `first` on.
+Index most_columns(const Architecture& architecture, std::size_t first) {
+  Index most = 0;
+  for (std::size_t k = first; k < architecture.stages.size(); ++k) {
+    const Stage& stage = architecture.stages[k];
+    const bool weighs = !std::holds_alternative<Activation>(stage.layer.value);
+    if (weighs) most = std::max(most, stage.out.size());
   }
   return most;
 }
@@ -171,7 +185,7 @@ void NetworkMargins::bound_class_differences(const Enclosure& a, std::span<const
   std::vector<double> moved(at(outputs_));
   const SequentialBlas sequential;
   const auto bound = [&](const auto& weights) {
-    enclose_affine(slot, weights, rest, z, threads_);
+    enclose_affine(slot, weights, rest, z, 1);
     for (Index c = 0; c < outputs_; ++c) {
       bool differenced = false;
       for (Index n = 0; n < a.count(); ++n) {
@@ -205,11 +219,11 @@ void NetworkMargins::bound_part(std::span<const PointBall> balls, MarginBounds& 
   const std::span<const Stage> stages(architecture_.stages);
   const std::size_t done = first_ ? *first_ + 1 : 0;
   if (differs_columns()) {
-    enclose_stages(architecture_, parameters_, stages.subspan(done, stages.size() - 1 - done), values, threads_);
+    enclose_stages(architecture_, parameters_, stages.subspan(done, stages.size() - 1 - done), values, 1);
     bound_class_differences(values, balls, margins, first);
     return;
   }
-  enclose_stages(architecture_, parameters_, stages.subspan(done), values, threads_);
+  enclose_stages(architecture_, parameters_, stages.subspan(done), values, 1);
   for (Index n = 0; n < values.count(); ++n) {
     const Index label = labels_[at(balls[at(n)].point)];
     const double* centre = values.centre.sample(n);
@@ -233,10 +247,13 @@ MarginBounds NetworkMargins::evaluate(std::span<const PointBall> balls) const {
   margins.each = std::max<Index>(1, outputs_ - 1);
   margins.centre.resize(balls.size() * at(margins.each));
   margins.radius.resize(margins.centre.size());
-  const std::size_t part = at(std::max<Index>(1, working_numbers / (6 * widest(architecture_.stages))));
-  for (std::size_t first = 0; first < balls.size(); first += part) {
-    bound_part(balls.subspan(first, std::min(part, balls.size() - first)), margins, first * at(margins.each));
-  }
+  const Index numbers = first_ && most_columns(architecture_, *first_ + 1) <= 16 ? cached_numbers : working_numbers;
+  const Index size = std::max<Index>(1, numbers / widest(architecture_.stages));
+  const Index parts = (std::ssize(balls) + size - 1) / size;
+  parallel_for(parts, std::min<int>(threads_, static_cast<int>(std::max<Index>(parts, 1))), [&](Index part) {
+    const auto first = at(part * size);
+    bound_part(balls.subspan(first, std::min(at(size), balls.size() - first)), margins, first * at(margins.each));
+  });
   return margins;
 }
 

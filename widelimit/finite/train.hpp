@@ -51,6 +51,9 @@ struct TrainOptions {
   Precision precision = Precision::f64;
   Index records = 101;  ///< how often to look, bounded by memory as bounded_records says
   bool record_outputs = true;
+  /// Without it descent never looks at all samples, and the record stays empty: for networks so wide that a look costs
+  /// as much as the steps. A flow always looks.
+  bool look = true;
   int threads = 0;
   std::optional<std::size_t> memory = {};  ///< most bytes to take; else what is free
   Progress* progress = nullptr;

@@ -251,7 +251,7 @@ void Trainer<T>::descend() {
     }
     look(batch, dropout);
     if (diverged()) return;
-    if (schedule.due(static_cast<double>(summary_.steps))) record();
+    if (options_.look && schedule.due(static_cast<double>(summary_.steps))) record();
     if (summary_.steps == options_.steps) return;
     observe(batch, options_.rate);
     step(batch, options_.rate);
