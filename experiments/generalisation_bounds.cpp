@@ -238,8 +238,8 @@ Experiment generalisation_bounds() {
                   {"delta", "D", "Share of samples on which a bound may fail", "0.05", ""},
                   {"flips", "P,...", "Shares of labels to flip", "0.1,0.2", "0.1,0.2,0.3"},
                   {"noisy-lambda", "L", "λ of ridge on flipped labels", "30", "100"},
-                  {"net-sizes", "N1,N2,…", "Training images of the networks", "100,300", "100,300,1000,2000"},
-                  {"width", "M", "Channels of their hidden layer", "128", "512"},
+                  {"net-sizes", "N1,N2,…", "Training images of the networks", "100,300", "100,300,1000"},
+                  {"width", "M", "Channels of their hidden layer", "128", "256"},
                   {"rate", "ETA", "Step on the mean of the losses", "1", ""},
                   {"steps", "N", "Steps of training", "100", "200"}},
       .run = [](const Setting& setting) {
