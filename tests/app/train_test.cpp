@@ -53,6 +53,7 @@ TEST(TrainVerb, IsAKernelMachine) {
   ASSERT_EQ(run.status, 0) << run.err;
   const auto machine = run.record()["results"]["kernel_machine"];
   EXPECT_EQ(machine["sign_changes"], 0);
+  EXPECT_GT(machine["bound"]["value"], machine["bound"]["confidence"]);
   EXPECT_GT(machine["moved"], 0.1);
   EXPECT_LT(machine["difference"], 0.2 * machine["moved"].get<double>());
   EXPECT_EQ(machine["difference"], std::max(machine["train"].get<double>(), machine["test"].get<double>()));
