@@ -2,6 +2,7 @@
 
 #include "widelimit/backend/select.hpp"
 #include "widelimit/certificate/chain_bound.hpp"
+#include "widelimit/certificate/cone_decisions.hpp"
 #include "widelimit/certificate/functionals.hpp"
 #include "widelimit/certificate/radius_search.hpp"
 
@@ -60,6 +61,7 @@ std::vector<SearchRange> search_ranges(MatrixView<const double> points, const Ce
 struct CertifiedMachine::Parts {
   MatrixView<const double> points;
   std::span<const Functional> functionals;
+  std::span<const double> values;  ///< of the functionals at their points
   std::optional<CertificateProblem> cone;
   std::optional<ChainProblem> chain;
 };
@@ -141,8 +143,8 @@ void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certif
   std::vector<SearchRange> ranges =
       search_ranges(parts.points, options_, order.front() == CertificateMethod::convex ? 0.05 : 1e-3);
   for (const CertificateMethod method : order) {
-    const std::vector<double> found =
-        search_radii(*make_bound(method, parts), parts.functionals, ranges, options_.tolerance, progress);
+    const std::vector<double> found = search_radii(*make_bound(method, parts), {parts.functionals, parts.values},
+                                                   ranges, options_.tolerance, progress);
     for (Index k = 0; k < parts.points.rows; ++k) {
       SearchRange& range = ranges[at(k)];
       if (method == order.front() || found[at(k)] > range.certified) result.method[at(begin + k)] = method;
@@ -179,8 +181,11 @@ void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<
                                      const PointBlock& block, Certificates& result) const {
   const auto begin = std::chrono::steady_clock::now();
   BlockProgress progress(options_.progress, block);
-  const Matrix<double> g = decisions(points);
+  const PointGeometry geometry(geometry_, points, options_);
+  const Matrix<double> g =
+      kernel_ ? cone_decisions(*kernel_, model_, geometry, points, options_.threads) : decisions(points);
   std::vector<Functional> functionals;
+  std::vector<double> values;
   for (Index k = 0; k < points.rows; ++k) {
     const PointFunctionals point =
         functionals_of(model_.scheme, std::ssize(model_.classes), g.view(), k, labels[at(k)]);
@@ -189,9 +194,9 @@ void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<
     if (point.correct && !point.decided) ++result.undecided;
     if (!point.correct || !point.decided) continue;
     functionals.insert(functionals.end(), point.functionals.begin(), point.functionals.end());
+    values.insert(values.end(), point.values.begin(), point.values.end());
   }
-  const PointGeometry geometry(geometry_, points, options_);
-  Parts parts{points, functionals, {}, {}};
+  Parts parts{points, functionals, values, {}, {}};
   if (kernel_) {
     parts.cone.emplace(CertificateProblem{*kernel_, support_, model_.alpha.view(), model_.bias, points, functionals,
                                           options_, &geometry});

@@ -3,7 +3,6 @@
 #include "widelimit/base/error.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace widelimit {
 
@@ -57,10 +56,10 @@ PointFunctionals functionals_of(Scheme scheme, Index classes, MatrixView<const d
       }
     }
   }
-  result.margin = std::numeric_limits<double>::infinity();
   for (const Functional& f : result.functionals) {
-    result.margin = std::min(result.margin, (f.plus >= 0 ? g[f.plus] : 0) - (f.minus >= 0 ? g[f.minus] : 0));
+    result.values.push_back((f.plus >= 0 ? g[f.plus] : 0) - (f.minus >= 0 ? g[f.minus] : 0));
   }
+  result.margin = *std::min_element(result.values.begin(), result.values.end());
   return result;
 }
 

@@ -12,6 +12,7 @@ namespace widelimit {
 /// What must stay positive so that a point keeps its class.
 struct PointFunctionals {
   std::vector<Functional> functionals;
+  std::vector<double> values;  ///< of each at the point
   bool correct = false;
   double margin = 0;    ///< the smallest of them at the point
   bool decided = true;  ///< false: one against one, and votes alone do not decide

@@ -19,23 +19,17 @@ constexpr double turn = 0x1p-26;        // κ's lowest place is known to so much
 
 /// κ is least in [a_low, a_high]/N at the end nearest to its lowest place, or there.
 LowPlace on_row(const ConeKernel& kernel, double low, double high, double norm) {
-  const double left = ratio_below(low, norm);
+  const double inverse = inverse_of(norm);
+  const double left = ratio_below(low, inverse);
   if (left > kernel.lowest() + turn) return {.u = left, .factor = norm};
-  const double right = ratio_above(high, norm);
+  const double right = ratio_above(high, inverse);
   if (right < kernel.lowest() - turn) return {.u = right, .factor = norm};
   return {.constant = norm * kernel.lowest_value()};
 }
 
 /// For fixed N the least κ is taken; what is left is convex in N, falls up to the place where a ray touches and grows
-/// from there. Of a ≥ 0 that is the ray above through a_low; below 0 the ray through a_low where κ takes negative
-/// values, else through a_high.
-LowPlace lowest_on(const ConeKernel& kernel, double low, double high, const NormRange& norm) {
-  if (low >= 0) {
-    const TouchingRay& ray = kernel.ray_above();
-    if (low * surely <= ray.low * norm.low) return {.u = ratio_below(low, norm.low), .factor = norm.low};
-    if (low >= ray.high * norm.high * surely) return {.u = ratio_below(low, norm.high), .factor = norm.high};
-    return {.constant = ray.slope * low};
-  }
+/// from there. Below 0 that is the ray through a_low where κ takes negative values, else through a_high.
+LowPlace lowest_below(const ConeKernel& kernel, double low, double high, const NormRange& norm) {
   const bool deep = kernel.lowest_value() < 0;
   if (!deep && high >= 0) return on_row(kernel, low, high, norm.low);
   const TouchingRay& ray = kernel.ray_below();
@@ -47,55 +41,75 @@ LowPlace lowest_on(const ConeKernel& kernel, double low, double high, const Norm
 
 }  // namespace
 
-void IntervalSides::low(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch,
-                        double* to) const {
-  const auto count = std::ssize(which);
-  for (Index k = 0; k < count; ++k) {
-    const std::int32_t i = which[at(k)];
-    const LowPlace place = lowest_on(kernel_, row.low[i], row.high[i], row.norm);
-    scratch.u[at(k)] = place.u;
-    scratch.factor[at(k)] = place.factor;
-    to[k] = place.constant;
+/// The same of a ≥ 0, where it is the ray above through a_low, without branches; samples below 0 are placed again.
+void IntervalSides::place_low(const RangeStrip& strip, SideScratch& scratch, double* to) const {
+  const TouchingRay& ray = kernel_.ray_above();
+  const double inner = strip.norm.low, outer = strip.norm.high;
+  const double inner_inverse = inverse_of(inner), outer_inverse = inverse_of(outer);
+  const double grows = ray.low * inner / surely, falls = ray.high * outer * surely;
+  double* u = scratch.u.data();
+  double* factor = scratch.factor.data();
+  for (Index k = 0; k < strip.count; ++k) {
+    const double a = strip.low[k];
+    const bool at_inner = a <= grows, at_outer = a >= falls;
+    u[k] = ratio_below(a, at_inner ? inner_inverse : outer_inverse);
+    factor[k] = at_inner ? inner : (at_outer ? outer : 0);
+    to[k] = at_inner || at_outer ? 0 : ray.slope * a;
   }
-  kernel_.evaluate(count, {.u = scratch.u.data(), .value = scratch.value.data()});
-  for (Index k = 0; k < count; ++k) to[k] += scratch.factor[at(k)] * scratch.value[at(k)];
+  if (!any_negative(strip.low, strip.count)) return;
+  for (Index k = 0; k < strip.count; ++k) {
+    if (!(strip.low[k] < 0)) continue;
+    const LowPlace place = lowest_below(kernel_, strip.low[k], strip.high[k], strip.norm);
+    u[k] = place.u, factor[k] = place.factor, to[k] = place.constant;
+  }
+}
+
+void IntervalSides::low(const RangeStrip& strip, SideScratch& scratch, double* to) const {
+  place_low(strip, scratch, to);
+  kernel_.evaluate(strip.count, {.u = scratch.u.data(), .value = scratch.value.data()});
+  const double* factor = scratch.factor.data();
+  const double* value = scratch.value.data();
+  for (Index k = 0; k < strip.count; ++k) to[k] += factor[k] * value[k];
 }
 
 /// A convex function is largest at corners: those of the two edges of constant N, and where the edges of constant a
 /// meet the cone |a| = N. The one on the right is the largest of its edge where it is the farther from 0, since κ(u) ≥
 /// κ(−u) for u ≥ 0 (no odd power is negative) and κ grows there.
-void IntervalSides::high(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch,
-                         double* to) const {
-  const auto count = std::ssize(which);
-  const double inner = row.norm.low, outer = row.norm.high;
+void IntervalSides::high(const RangeStrip& strip, SideScratch& scratch, double* to) const {
+  const Index count = strip.count;
+  const double inner = strip.norm.low, outer = strip.norm.high, largest = kernel_.largest();
+  const double inner_inverse = inverse_of(inner), outer_inverse = inverse_of(outer);
   double* u = scratch.u.data();
   double* value = scratch.value.data();
-  for (Index k = 0; k < count; ++k) u[k] = ratio_above(row.high[which[at(k)]], outer);
-  kernel_.evaluate(count, {.u = u, .value = to});
-  for (Index k = 0; k < count; ++k) u[k] = ratio_above(row.high[which[at(k)]], inner);
+  double* other = scratch.other.data();
+  for (Index k = 0; k < count; ++k) u[k] = ratio_above(strip.high[k], outer_inverse);
   kernel_.evaluate(count, {.u = u, .value = value});
+  for (Index k = 0; k < count; ++k) u[k] = ratio_above(strip.high[k], inner_inverse);
+  kernel_.evaluate(count, {.u = u, .value = other});
+  for (Index k = 0; k < count; ++k) {
+    const double ends = std::max(outer * value[k], inner * other[k]);
+    const double meeting = std::min(strip.high[k], outer) * surely;
+    to[k] = meeting >= inner ? std::max(ends, meeting * largest) : ends;
+  }
   Index turned = 0;
   for (Index k = 0; k < count; ++k) {
-    const std::int32_t i = which[at(k)];
-    const double meeting = std::min(row.high[i], outer) * surely;
-    const double at_cone = meeting >= inner ? meeting * kernel_.largest() : inner * value[k];
-    to[k] = std::max({outer * to[k], inner * value[k], at_cone});
-    if (-row.low[i] > row.high[i]) scratch.turned[at(turned++)] = static_cast<std::int32_t>(k);
+    scratch.turned[at(turned)] = static_cast<std::int32_t>(k);
+    turned += -strip.low[k] > strip.high[k] ? 1 : 0;
   }
-  if (turned > 0) high_on_the_left(row, which, scratch, turned, to);
+  if (turned > 0) high_on_the_left(strip, scratch, turned, to);
 }
 
 /// The same for ends on the left, of the samples that `scratch.turned` names; where a is negative throughout, also the
 /// right end with the rounding that κ's falling part needs.
-void IntervalSides::high_on_the_left(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch,
-                                     Index turned, double* to) const {
+void IntervalSides::high_on_the_left(const RangeStrip& strip, SideScratch& scratch, Index turned, double* to) const {
   const double opposite = kernel_.value(-1);
-  for (const double norm : {row.norm.low, row.norm.high}) {
-    for (const double* side : {row.low, row.high}) {
+  for (const double norm : {strip.norm.low, strip.norm.high}) {
+    const double inverse = inverse_of(norm);
+    for (const double* side : {strip.low, strip.high}) {
       for (Index k = 0; k < turned; ++k) {
-        const double a = side[which[at(scratch.turned[at(k)])]];
-        const double u = ratio_above(a, norm);
-        scratch.u[at(k)] = u < kernel_.lowest() ? ratio_below(a, norm) : u;
+        const double a = side[scratch.turned[at(k)]];
+        const double u = ratio_above(a, inverse);
+        scratch.u[at(k)] = u < kernel_.lowest() ? ratio_below(a, inverse) : u;
       }
       kernel_.evaluate(turned, {.u = scratch.u.data(), .value = scratch.value.data()});
       for (Index k = 0; k < turned; ++k) {
@@ -105,9 +119,9 @@ void IntervalSides::high_on_the_left(const RangeRow& row, std::span<const std::i
     }
   }
   for (Index k = 0; k < turned; ++k) {
-    const double meeting = std::min(-row.low[which[at(scratch.turned[at(k)])]], row.norm.high) * surely;
-    double& bound = to[scratch.turned[at(k)]];
-    if (meeting >= row.norm.low) bound = std::max(bound, meeting * opposite);
+    const std::int32_t i = scratch.turned[at(k)];
+    const double meeting = std::min(-strip.low[i], strip.norm.high) * surely;
+    if (meeting >= strip.norm.low) to[i] = std::max(to[i], meeting * opposite);
   }
 }
 

@@ -10,12 +10,13 @@ class IntervalSides final : public KernelSides {
  public:
   /// The kernel must be convex().
   explicit IntervalSides(const ConeKernel& kernel) : kernel_(kernel) {}
-  void low(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch, double* to) const override;
-  void high(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch, double* to) const override;
+  void low(const RangeStrip& strip, SideScratch& scratch, double* to) const override;
+  void high(const RangeStrip& strip, SideScratch& scratch, double* to) const override;
 
  private:
-  void high_on_the_left(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch, Index turned,
-                        double* to) const;
+  void place_low(const RangeStrip& strip, SideScratch& scratch, double* to) const;
+  void high_on_the_left(const RangeStrip& strip, SideScratch& scratch, Index turned, double* to) const;
+
   const ConeKernel& kernel_;
 };
 

@@ -3,7 +3,7 @@
 namespace widelimit {
 
 void SideScratch::resize(std::size_t size) {
-  for (std::vector<double>* array : {&u, &factor, &value, &other, &side}) array->resize(size);
+  for (std::vector<double>* array : {&low, &high, &u, &factor, &value, &other, &side}) array->resize(size);
   turned.resize(size);
 }
 

@@ -8,16 +8,17 @@
 
 namespace widelimit {
 
-/// What is known of one ball: N, and a = ⟨x, xᵢ⟩/‖xᵢ‖ for each training sample.
-struct RangeRow {
+/// What is known of one ball: N, and a = ⟨x, xᵢ⟩/‖xᵢ‖ for some training samples.
+struct RangeStrip {
   NormRange norm;
+  Index count = 0;
   const double* low = nullptr;
   const double* high = nullptr;
 };
 
 /// Arrays of one thread, kept between calls.
 struct SideScratch {
-  std::vector<double> u, factor, value, other, side;
+  std::vector<double> low, high, u, factor, value, other, side;
   std::vector<std::int32_t> turned;
   void resize(std::size_t size);
 };
@@ -27,23 +28,31 @@ struct SideScratch {
 class KernelSides {
  public:
   virtual ~KernelSides() = default;
-  /// to[k] ≤ H for the samples which[k]; at most `strip` of them.
-  virtual void low(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch,
-                   double* to) const = 0;
+  /// to[k] ≤ H, for at most `longest` samples.
+  virtual void low(const RangeStrip& strip, SideScratch& scratch, double* to) const = 0;
   /// to[k] ≥ H.
-  virtual void high(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch,
-                    double* to) const = 0;
+  virtual void high(const RangeStrip& strip, SideScratch& scratch, double* to) const = 0;
 
   /// Samples at a time: arrays of this length stay in the first-level cache.
-  static constexpr Index strip = 512;
+  static constexpr Index longest = 512;
 };
 
-/// a/N moved down or up by more than rounding, and into [−1, 1]; 0 where N is 0, and a with it.
-[[nodiscard]] inline double ratio_below(double a, double norm) {
-  const double u = norm > 0 ? a / norm : 0;
-  const double moved = u > 0 ? u * (1 - 0x1p-51) : u * (1 + 0x1p-51);
-  return moved < -1 ? -1 : (moved > 1 ? 1 : moved);
+/// a/N moved down or up by more than rounding, also that of 1/N, and into [−1, 1].
+[[nodiscard]] inline double ratio_below(double a, double inverse) {
+  const double u = a * inverse;
+  const double moved = u > 0 ? u * (1 - 0x1p-50) : u * (1 + 0x1p-50);
+  const double capped = moved < 1 ? moved : 1;
+  return capped > -1 ? capped : -1;
 }
-[[nodiscard]] inline double ratio_above(double a, double norm) { return -ratio_below(-a, norm); }
+[[nodiscard]] inline double ratio_above(double a, double inverse) { return -ratio_below(-a, inverse); }
+/// 1/N, and a number of which a multiple is 0 or far beyond 1 where N is 0.
+[[nodiscard]] inline double inverse_of(double norm) { return 1 / (norm > 1e-300 ? norm : 1e-300); }
+
+/// Whether a < 0 anywhere.
+[[nodiscard]] inline bool any_negative(const double* a, Index count) {
+  int negative = 0;
+  for (Index k = 0; k < count; ++k) negative |= static_cast<int>(a[k] < 0);
+  return negative != 0;
+}
 
 }  // namespace widelimit

@@ -11,8 +11,8 @@ class PaperSides final : public KernelSides {
  public:
   /// The kernel must be convex().
   explicit PaperSides(const ConeKernel& kernel) : kernel_(kernel) {}
-  void low(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch, double* to) const override;
-  void high(const RangeRow& row, std::span<const std::int32_t> which, SideScratch& scratch, double* to) const override;
+  void low(const RangeStrip& strip, SideScratch& scratch, double* to) const override;
+  void high(const RangeStrip& strip, SideScratch& scratch, double* to) const override;
 
  private:
   const ConeKernel& kernel_;

@@ -46,13 +46,14 @@ struct FunctionalState {
 /// The search of one point.
 class PointSearch {
  public:
-  PointSearch(RadiusGrid grid, const SearchRange& range, Index begin, Index end)
-      : grid_(grid), range_(range), begin_(begin), states_(at(end - begin)) {
+  PointSearch(RadiusGrid grid, const SearchRange& range, Index begin, std::span<const double> values)
+      : grid_(grid), range_(range), begin_(begin), states_(values.size()) {
     most_ = range.largest > 0 ? grid.floor(range.largest) : none;
     least_ = grid.floor(range.first) - grid.span(1e12);
-    if (range.certified > 0) {
-      low_ = grid.floor(range.certified * (1 + 1e-9));
-      started_ = true;
+    if (range.certified > 0) low_ = grid.floor(range.certified * (1 + 1e-9));
+    for (std::size_t f = 0; f < values.size(); ++f) {
+      states_[f].start_bound = states_[f].low_bound = values[f];
+      if (!(values[f] > 0)) done_ = true;
     }
     finish();
   }
@@ -60,13 +61,12 @@ class PointSearch {
   [[nodiscard]] bool done() const { return done_; }
   [[nodiscard]] double radius() const { return low_ == none ? 0 : grid_.radius(low_); }
 
-  /// First the point itself.
   void ask(std::vector<BallQuery>& queries) {
-    candidate_ = started_ ? next() : none;
-    const double r = started_ ? grid_.radius(candidate_) : 0;
+    candidate_ = next();
+    const double r = grid_.radius(candidate_);
     asked_.clear();
     for (std::size_t f = 0; f < states_.size(); ++f) {
-      if (started_ && states_[f].low >= r) continue;
+      if (states_[f].low >= r) continue;
       asked_.push_back(f);
       queries.push_back({.functional = begin_ + static_cast<Index>(f), .radius = r});
     }
@@ -74,10 +74,6 @@ class PointSearch {
 
   /// The answers to what was asked, in order.
   void hear(const double* bounds) {
-    if (!started_) {
-      begin(bounds);
-      return;
-    }
     const double r = grid_.radius(candidate_);
     bool holds = true;
     for (std::size_t k = 0; k < asked_.size(); ++k) {
@@ -97,14 +93,6 @@ class PointSearch {
  private:
   static constexpr Index none = std::numeric_limits<Index>::min();
   static constexpr Index unbounded = std::numeric_limits<Index>::max();
-
-  void begin(const double* bounds) {
-    started_ = true;
-    for (std::size_t k = 0; k < states_.size(); ++k) {
-      states_[k].start_bound = states_[k].low_bound = bounds[k];
-      if (!(bounds[k] > 0)) done_ = true;  // not even the point itself, with all rounding
-    }
-  }
 
   void finish() {
     if (low_ != none && low_ >= most_) done_ = true;
@@ -148,20 +136,21 @@ class PointSearch {
   Index most_ = none, least_ = none, low_ = none, high_ = unbounded, candidate_ = none;
   Index width_ = unbounded;
   int rounds_ = 0;
-  bool started_ = false, done_ = false;
+  bool done_ = false;
 };
 
 }  // namespace
 
-std::vector<double> search_radii(const LowerBound& bound, std::span<const Functional> functionals,
+std::vector<double> search_radii(const LowerBound& bound, const SearchedFunctionals& searched,
                                  std::span<const SearchRange> ranges, double tolerance, Progress* progress) {
   const RadiusGrid grid{std::log1p(tolerance)};
+  const auto functionals = searched.functionals;
   std::vector<std::optional<PointSearch>> searches(ranges.size());
   for (Index begin = 0; begin < std::ssize(functionals);) {
     const Index point = functionals[at(begin)].point;
     Index end = begin;
     while (end < std::ssize(functionals) && functionals[at(end)].point == point) ++end;
-    searches[at(point)].emplace(grid, ranges[at(point)], begin, end);
+    searches[at(point)].emplace(grid, ranges[at(point)], begin, searched.values.subspan(at(begin), at(end - begin)));
     begin = end;
   }
   const auto active = [](const std::optional<PointSearch>& search) { return search && !search->done(); };

@@ -8,6 +8,12 @@
 
 namespace widelimit {
 
+/// What must stay positive, and its value at the point itself, from which secants begin.
+struct SearchedFunctionals {
+  std::span<const Functional> functionals;  ///< those of a point stand together
+  std::span<const double> values;
+};
+
 /// Where the search of one point begins and ends.
 struct SearchRange {
   double certified = 0;  ///< known already, by whatever means
@@ -20,8 +26,8 @@ struct SearchRange {
 ///
 /// All points go in step, so that a bound sees many balls at once: secants on the bounds, kept within brackets of one
 /// radius that holds and one that does not, which are halved in the logarithm where secants are slow. A functional that
-/// holds at a radius is not asked again below it. Functionals of a point stand together. About eight evaluations.
-[[nodiscard]] std::vector<double> search_radii(const LowerBound& bound, std::span<const Functional> functionals,
+/// holds at a radius is not asked again below it. Four to eight evaluations.
+[[nodiscard]] std::vector<double> search_radii(const LowerBound& bound, const SearchedFunctionals& searched,
                                                std::span<const SearchRange> ranges, double tolerance,
                                                Progress* progress);
 

@@ -62,7 +62,7 @@ NormRange Ranges::norm_range(const Ball& ball) const {
   long double least = 0, most = 0;
   const double* x = points_.row(ball.point);
   for (Index j = 0; j < points_.cols; ++j) {
-    double low = below(x[j] - ball.radius), high = above(x[j] + ball.radius);
+    double low = x[j] - ball.radius, high = x[j] + ball.radius;
     if (options_.box) {
       low = std::clamp(low, options_.box->low, options_.box->high);
       high = std::clamp(high, options_.box->low, options_.box->high);

@@ -73,52 +73,66 @@ SideBound::SideBound(const CertificateProblem& problem, Ranges::Of of, std::uniq
 
 /// Rounding [docs/theory/certificates.md]: entries are off by norm·(κ's error + 16 units of κ(1)), weights by the error
 /// of a norm and three units, sums in strips by a unit for each addition that a term goes through.
-double SideBound::bound(const RangeRow& row, const SignedWeights& weights, SideScratch& scratch) const {
+double SideBound::bound(const NormRange& norm, const double* low, const double* high, const SignedWeights& weights,
+                        SideScratch& scratch) const {
   const auto count = std::ssize(weights.which);
   double sum = 0;
   Index strips = 0;
   for (Index begin = 0; begin < count; ++strips) {
     const bool positive = begin < weights.positive;
-    const Index size = std::min(KernelSides::strip, (positive ? weights.positive : count) - begin);
-    const auto which = std::span(weights.which).subspan(at(begin), at(size));
+    const Index size = std::min(KernelSides::longest, (positive ? weights.positive : count) - begin);
+    for (Index k = 0; k < size; ++k) {
+      const std::int32_t i = weights.which[at(begin + k)];
+      scratch.low[at(k)] = low[i];
+      scratch.high[at(k)] = high[i];
+    }
+    const RangeStrip strip{norm, size, scratch.low.data(), scratch.high.data()};
     if (positive) {
-      sides_->low(row, which, scratch, scratch.side.data());
+      sides_->low(strip, scratch, scratch.side.data());
     } else {
-      sides_->high(row, which, scratch, scratch.side.data());
+      sides_->high(strip, scratch, scratch.side.data());
     }
     sum += strip_product(weights.weight.data() + begin, scratch.side.data(), size);
     begin += size;
   }
   const ConeKernel& kernel = problem_.kernel;
-  const double additions = static_cast<double>(KernelSides::strip) / 8 + 4 + static_cast<double>(strips);
+  const double additions = static_cast<double>(KernelSides::longest) / 8 + 4 + static_cast<double>(strips);
   const double relative = (additions + 32) * side_unit + ranges_.norm_error() + kernel.scale_error();
-  const double error = weights.total * row.norm.high * (kernel.value_error() + relative * kernel.largest());
+  const double error = weights.total * norm.high * (kernel.value_error() + relative * kernel.largest());
   const double value = kernel.scale() * (sum - 1.001 * error);
   const double result = value + weights.bias - 4 * side_unit * (std::abs(value) + std::abs(weights.bias));
   return std::isfinite(result) ? result : -std::numeric_limits<double>::infinity();
 }
 
+/// Balls [begin, end), a few at a time so that their ranges stay in the second-level cache; with a box they come from
+/// matrix products, which like to be large.
+void SideBound::evaluate_balls(const BallGroups& groups, std::span<const BallQuery> queries, Index begin, Index end,
+                               double* bounds) const {
+  const Index at_once = problem_.options.box ? 64 : 4;
+  const Index supports = problem_.support.rows;
+  Matrix<double> low(at_once, supports, Content::unset), high(at_once, supports, Content::unset);
+  std::vector<NormRange> norms(at(at_once));
+  SideScratch scratch;
+  scratch.resize(at(KernelSides::longest));
+  for (Index first = begin; first < end; first += at_once) {
+    const Index size = std::min(at_once, end - first);
+    ranges_.evaluate(std::span(groups.balls).subspan(at(first), at(size)), low.view(), high.view(), norms);
+    for (Index k = 0; k < size; ++k) {
+      for (Index q = groups.first[at(first + k)]; q < groups.first[at(first + k + 1)]; ++q) {
+        const Functional& f = problem_.functionals[at(queries[at(q)].functional)];
+        bounds[q] = bound(norms[at(k)], low.view().row(k), high.view().row(k), weights_.at({f.plus, f.minus}), scratch);
+      }
+    }
+  }
+}
+
 std::vector<double> SideBound::evaluate(std::span<const BallQuery> queries) const {
   const BallGroups groups = group_balls(problem_.functionals, queries);
   std::vector<double> bounds(queries.size());
-  // With a box there are matrix products, which like to be large.
-  const Index balls_at_once = problem_.options.box ? 64 : 16;
+  constexpr Index balls_at_once = 64;
   const Index count = std::ssize(groups.balls);
-  const Index supports = problem_.support.rows;
   parallel_for((count + balls_at_once - 1) / balls_at_once, team_size(problem_.options.threads), [&](Index task) {
-    const Index begin = task * balls_at_once, size = std::min(balls_at_once, count - begin);
-    Matrix<double> low(size, supports, Content::unset), high(size, supports, Content::unset);
-    std::vector<NormRange> norms(at(size));
-    ranges_.evaluate(std::span(groups.balls).subspan(at(begin), at(size)), low.view(), high.view(), norms);
-    SideScratch scratch;
-    scratch.resize(at(KernelSides::strip));
-    for (Index k = 0; k < size; ++k) {
-      const RangeRow row{norms[at(k)], low.view().row(k), high.view().row(k)};
-      for (Index q = groups.first[at(begin + k)]; q < groups.first[at(begin + k + 1)]; ++q) {
-        const Functional& f = problem_.functionals[at(queries[at(q)].functional)];
-        bounds[at(q)] = bound(row, weights_.at({f.plus, f.minus}), scratch);
-      }
-    }
+    evaluate_balls(groups, queries, task * balls_at_once, std::min(count, (task + 1) * balls_at_once), bounds.data());
   });
   return bounds;
 }

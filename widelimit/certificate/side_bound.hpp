@@ -21,6 +21,13 @@ struct SignedWeights {
   double bias = 0;   ///< b₊ − b₋
 };
 
+/// Runs of queries that ask for the same ball, and the balls.
+struct BallGroups {
+  std::vector<Ball> balls;
+  std::vector<Index> first;  ///< query where each begins, and the number of queries
+};
+[[nodiscard]] BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries);
+
 /// f ≥ Σ_{β>0} β·(lower bound of the entry) + Σ_{β<0} β·(upper bound) + b: a bound of each kernel entry by itself.
 class SideBound final : public LowerBound {
  public:
@@ -28,20 +35,16 @@ class SideBound final : public LowerBound {
   [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override;
 
  private:
-  [[nodiscard]] double bound(const RangeRow& row, const SignedWeights& weights, SideScratch& scratch) const;
+  void evaluate_balls(const BallGroups& groups, std::span<const BallQuery> queries, Index begin, Index end,
+                      double* bounds) const;
+  [[nodiscard]] double bound(const NormRange& norm, const double* low, const double* high, const SignedWeights& weights,
+                             SideScratch& scratch) const;
 
   const CertificateProblem& problem_;
   Ranges ranges_;
   std::unique_ptr<KernelSides> sides_;
   std::map<std::pair<Index, Index>, SignedWeights> weights_;  ///< by outputs
 };
-
-/// Runs of queries that ask for the same ball, and the balls.
-struct BallGroups {
-  std::vector<Ball> balls;
-  std::vector<Index> first;  ///< query where each begins, and the number of queries
-};
-[[nodiscard]] BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries);
 
 /// Of the two outputs of a functional.
 [[nodiscard]] SignedWeights signed_weights(MatrixView<const double> alpha, std::span<const double> bias,

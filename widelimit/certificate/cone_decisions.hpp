@@ -1,0 +1,14 @@
+#pragma once
+
+#include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/cone_kernel.hpp"
+#include "widelimit/certificate/geometry.hpp"
+
+namespace widelimit {
+
+/// Outputs of a machine at the points of `geometry`, from inner products that are there already: points × outputs.
+/// Where a point is nearly parallel to a training sample, 1 − |u| is taken from their difference, as back ends do.
+[[nodiscard]] Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, const PointGeometry& geometry,
+                                            MatrixView<const double> points, int threads);
+
+}  // namespace widelimit
