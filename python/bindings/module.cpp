@@ -18,4 +18,5 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_ridge_network(module);
   widelimit::python::bind_model(module);
   widelimit::python::bind_dynamics(module);
+  widelimit::python::bind_equivalence(module);
 }

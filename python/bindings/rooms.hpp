@@ -19,5 +19,6 @@ void bind_gaussian_process(nanobind::module_& module);
 void bind_ridge_network(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_dynamics(nanobind::module_& module);
+void bind_equivalence(nanobind::module_& module);
 
 }  // namespace widelimit::python

@@ -27,6 +27,7 @@ from widelimit._core import (
 )
 from widelimit._data import Data, load_data, load_train_test
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
+from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
@@ -63,6 +64,9 @@ __all__ = [
     "BackendPresence",
     "ConvergenceWarning",
     "Data",
+    "Equivalence",
+    "EquivalencePath",
+    "EquivalenceRun",
     "Fit",
     "FlowEvent",
     "GaussianProcess",
@@ -82,6 +86,7 @@ __all__ = [
     "TrainedNetwork",
     "Trajectory",
     "Weights",
+    "WidthSlope",
     "__version__",
     "backends",
     "classical_kernel",
@@ -89,6 +94,7 @@ __all__ = [
     "diagonal",
     "empirical_ntk",
     "empirical_ntk_product",
+    "equivalence",
     "fit_hard_svm",
     "fit_logistic",
     "fit_regression",
@@ -138,6 +144,9 @@ _TYPES = (
     AccuracyWarning,
     BackendPresence,
     ConvergenceWarning,
+    Equivalence,
+    EquivalencePath,
+    EquivalenceRun,
     Fit,
     FlowEvent,
     GaussianProcess,
@@ -156,6 +165,7 @@ _TYPES = (
     TrainedNetwork,
     Trajectory,
     Weights,
+    WidthSlope,
 )
 for _type in _TYPES:
     _type.__module__ = "widelimit"
