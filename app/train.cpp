@@ -16,13 +16,20 @@ namespace widelimit::app {
 
 namespace {
 
-/// The machine is left out unless asked for.
-NetAsMachine train_on(const TrainTest& data, const Network& network, const TrainOptions& options, bool as_machine) {
+/// The machine is left out unless asked for. Weights half-way are kept nowhere, which an interrupt is told.
+NetAsMachine train_on(const TrainTest& data, const Network& network, const TrainOptions& options,
+                      const TrainChoice& choice) {
   const NetworkTargets targets = network_targets(data, options.loss);
-  if (as_machine) return train_as_kernel_machine(network, targets.with(data), options);
-  NetAsMachine net;
-  net.trained = widelimit::train(network, targets.with(data), options);
-  return net;
+  try {
+    if (choice.as_kernel_machine) return train_as_kernel_machine(network, targets.with(data), options);
+    NetAsMachine net;
+    net.trained = widelimit::train(network, targets.with(data), options);
+    return net;
+  } catch (const Error& error) {
+    if (error.code() != Code::interrupted) throw;
+    fail(Code::interrupted, "{}; the weights are not kept{}", error.what(),
+         choice.out ? fmt::format(", and {} is not written", *choice.out) : "");
+  }
 }
 
 nlohmann::ordered_json training_json(const TrainedNetwork& trained) {
@@ -143,7 +150,7 @@ void run_training(const TrainChoice& choice) {
   stop_if_interrupted();
   ProgressBar bar(choice.common);
   options.progress = &bar;
-  const NetAsMachine net = train_on(data, network, options, choice.as_kernel_machine);
+  const NetAsMachine net = train_on(data, network, options, choice);
   const TrainedNetwork& trained = net.trained;
   if (trained.summary.ending == TrainEnding::diverged) check_training(trained.summary);
 

@@ -20,4 +20,5 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_dynamics(module);
   widelimit::python::bind_certificate(module);
   widelimit::python::bind_bounds(module);
+  widelimit::python::bind_equivalence(module);
 }

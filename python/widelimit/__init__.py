@@ -37,6 +37,7 @@ from widelimit._core import (
 )
 from widelimit._data import Data, load_data, load_train_test
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
+from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
@@ -76,6 +77,9 @@ __all__ = [
     "Certificates",
     "ConvergenceWarning",
     "Data",
+    "Equivalence",
+    "EquivalencePath",
+    "EquivalenceRun",
     "Fit",
     "FlowEvent",
     "GaussianProcess",
@@ -98,6 +102,7 @@ __all__ = [
     "TrainedNetwork",
     "Trajectory",
     "Weights",
+    "WidthSlope",
     "__version__",
     "backends",
     "certify",
@@ -107,6 +112,7 @@ __all__ = [
     "diagonal",
     "empirical_ntk",
     "empirical_ntk_product",
+    "equivalence",
     "fit_hard_svm",
     "fit_logistic",
     "fit_regression",
@@ -162,6 +168,9 @@ _TYPES = (
     BoundTerms,
     Certificates,
     ConvergenceWarning,
+    Equivalence,
+    EquivalencePath,
+    EquivalenceRun,
     Fit,
     FlowEvent,
     GaussianProcess,
@@ -183,6 +192,7 @@ _TYPES = (
     TrainedNetwork,
     Trajectory,
     Weights,
+    WidthSlope,
 )
 for _type in _TYPES:
     _type.__module__ = "widelimit"

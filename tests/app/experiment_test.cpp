@@ -149,7 +149,9 @@ TEST_F(MnistExperiment, NetworksApproachTheirMachine) {
   const auto results = scaling.record()["results"];
   EXPECT_EQ(results["regularisers"].size(), 3U);
   EXPECT_EQ(results["losses"].size(), 5U);
-  EXPECT_EQ(results["lambdas"].size(), 3U);
+  ASSERT_EQ(results["lambdas"].size(), 6U);
+  EXPECT_LT(results["lambdas"][5]["final_difference"], results["lambdas"][0]["final_difference"]);
+  EXPECT_LT(results["lambda_slope"]["slope"], 0);
   for (const auto& one : results["losses"]) EXPECT_LT(one["slope"], 0) << one;
   for (const char* wrong : {"", "8,", "8,x", "0"}) {
     EXPECT_EQ(run({"experiment", "width-scaling", "--widths", wrong}).status, 2) << wrong;

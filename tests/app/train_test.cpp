@@ -69,6 +69,28 @@ TEST(TrainVerb, IsAKernelMachine) {
   EXPECT_EQ(folder.names(), (Words{"n.html"}));
 }
 
+TEST(TrainVerb, LooksAtTheStepsAskedFor) {
+  const Folder folder;
+  const Finished run = folder.widelimit(train_words({"--record-steps", "1,10,37"}));
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.record()["results"]["record"]["steps"], (std::vector<int>{0, 1, 10, 37, 60}));
+  EXPECT_EQ(folder.widelimit(train_words({"--record-steps", "10,1"})).status, 2);
+  EXPECT_EQ(folder.widelimit(train_words({"--record-steps", "61"})).status, 2);
+  EXPECT_EQ(folder.widelimit(train_words({"--record-steps", "1", "--flow", "1"})).status, 2);
+}
+
+TEST(TrainVerb, HearsCtrlCAndSaysWhatIsKept) {
+  const Folder folder;
+  Words words = train_words({"--out", "n.h5"});
+  words[18] = "1000000000";
+  const Finished run = folder.interrupted(words, std::chrono::milliseconds(700));
+  EXPECT_EQ(run.status, 130) << run.err;
+  EXPECT_NE(run.err.find("of 1000000000 steps; the weights are not kept, and n.h5 is not written"), std::string::npos)
+      << run.err;
+  EXPECT_TRUE(run.out.empty());
+  EXPECT_TRUE(folder.names().empty());
+}
+
 TEST(TrainVerb, EndsWithTheStatusOfWhatWentWrong) {
   const Folder folder;
   const Finished diverged = folder.widelimit(train_words({"--rate", "1000", "--out", "n.h5"}));
