@@ -8,9 +8,11 @@
 namespace widelimit {
 namespace {
 
+using Steps = std::vector<Index>;
+
 /// The steps from 0 to `steps` at which a schedule is due.
-std::vector<Index> due_steps(RecordSchedule schedule, Index steps) {
-  std::vector<Index> due;
+Steps due_steps(RecordSchedule schedule, Index steps) {
+  Steps due;
   for (Index step = 0; step <= steps; ++step) {
     if (schedule.due(static_cast<double>(step))) due.push_back(step);
   }
@@ -19,11 +21,11 @@ std::vector<Index> due_steps(RecordSchedule schedule, Index steps) {
 }
 
 TEST(RecordSchedule, TakesChosenStepsAndBothEnds) {
-  EXPECT_EQ(due_steps({20, {1, 10}}, 20), (std::vector<Index>{0, 1, 10, 20}));
-  EXPECT_EQ(due_steps({20, {0, 7, 20}}, 20), (std::vector<Index>{0, 7, 20}));
-  EXPECT_EQ(due_steps({1, {1}}, 1), (std::vector<Index>{0, 1}));
-  EXPECT_EQ(due_steps({0, {0}}, 0), (std::vector<Index>{0}));
-  EXPECT_EQ(due_steps(RecordSchedule(20.0, 3), 20), (std::vector<Index>{0, 10, 20}));
+  EXPECT_EQ(due_steps(RecordSchedule(20, Steps{1, 10}), 20), (Steps{0, 1, 10, 20}));
+  EXPECT_EQ(due_steps(RecordSchedule(20, Steps{0, 7, 20}), 20), (Steps{0, 7, 20}));
+  EXPECT_EQ(due_steps(RecordSchedule(1, Steps{1}), 1), (Steps{0, 1}));
+  EXPECT_EQ(due_steps(RecordSchedule(0, Steps{0}), 0), (Steps{0}));
+  EXPECT_EQ(due_steps(RecordSchedule(20.0, 3), 20), (Steps{0, 10, 20}));
 }
 
 TEST(RecordSchedule, StaysWithinMemory) {
@@ -34,7 +36,7 @@ TEST(RecordSchedule, StaysWithinMemory) {
 }
 
 TEST(RecordSchedule, RefusesStepsThatDoNotRise) {
-  for (const std::vector<Index>& wrong : {std::vector<Index>{6}, {2, 2}, {3, 1}, {-1}}) {
+  for (const Steps& wrong : {Steps{6}, Steps{2, 2}, Steps{3, 1}, Steps{-1}}) {
     EXPECT_THROW(TrainOptions({.steps = 5, .record_at = wrong}).validate(), Error);
   }
   EXPECT_THROW(TrainOptions({.flow_time = 1, .record_at = {1}}).validate(), Error);
@@ -47,7 +49,7 @@ TEST(RecordSchedule, DecidesWhatATrainingShows) {
   const TrainData data{SampleView(x.view(), Shape{.channels = 3}), y.view()};
   const TrainOptions options{.width = 4, .steps = 30, .batch = 1, .record_at = {1, 10}};
   const TrainingRecord record = train(Network::parse("dense relu dense"), data, options).record;
-  EXPECT_EQ(record.steps, (std::vector<Index>{0, 1, 10, 30}));
+  EXPECT_EQ(record.steps, (Steps{0, 1, 10, 30}));
   EXPECT_EQ(record.outputs.size(), 8U);
 }
 
