@@ -108,7 +108,7 @@ TEST(EncloseAffine, HoldsRoundingOfSumsThatCancel) {
     }
   }
   Enclosure z;
-  enclose_affine(slot, weights, a, z, 1);
+  enclose_affine<double>(slot, weights, nullptr, a, z, 1);
   for (Index j = 0; j < 3; ++j) {
     long double sum = 0;
     for (Index i = 0; i < terms; ++i) {

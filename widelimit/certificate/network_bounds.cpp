@@ -41,8 +41,9 @@ class Bounding {
   void weigh(const Stage& stage, Enclosure& values) const {
     Enclosure out;
     std::visit(
-        [&](const auto& parameters) {
-          enclose_affine(architecture_.slots[at(stage.slot)], parameters.slots[at(stage.slot)], values, out, threads_);
+        [&]<std::floating_point T>(const Parameters<T>& parameters) {
+          const auto slot = at(stage.slot);
+          enclose_affine<T>(architecture_.slots[slot], parameters.slots[slot], nullptr, values, out, threads_);
         },
         parameters_);
     values = std::move(out);

@@ -2,13 +2,17 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/bracket.hpp"
+#include "widelimit/certificate/difference_margins.hpp"
 #include "widelimit/certificate/network_attack.hpp"
 #include "widelimit/certificate/network_margins.hpp"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 namespace widelimit {
 
@@ -51,28 +55,29 @@ void check_box(const Tensor<double>& points, Index first, const std::optional<Bo
   }
 }
 
-/// The function that predicts, as what it adds and what it subtracts.
+/// The function that predicts: f, or f − f₀.
 class PredictedMargins {
  public:
-  PredictedMargins(const TrainedNetwork& trained, const CertifyOptions& options, int threads)
-      : trained_(trained.architecture, trained.parameters, options.norm, options.box, threads) {
-    if (trained.centred) start_.emplace(trained.architecture, trained.start, options.norm, options.box, threads);
+  PredictedMargins(const TrainedNetwork& trained, const CertifyOptions& options, int threads) {
+    if (trained.centred) {
+      difference_.emplace(trained.architecture, trained.parameters, trained.start, options.norm, options.box, threads);
+    } else {
+      network_.emplace(trained.architecture, trained.parameters, options.norm, options.box, threads);
+    }
   }
 
-  [[nodiscard]] Index points_at_once() const { return trained_.points_at_once() / (start_ ? 2 : 1) + 1; }
+  [[nodiscard]] Index points_at_once() const {
+    return network_ ? network_->points_at_once() : difference_->points_at_once();
+  }
   void look_at(const Tensor<double>& points, std::span<const Index> labels) {
-    trained_.look_at(points, labels);
-    if (start_) start_->look_at(points, labels);
+    if (network_) {
+      network_->look_at(points, labels);
+    } else {
+      difference_->look_at(points, labels);
+    }
   }
   [[nodiscard]] MarginBounds evaluate(std::span<const PointBall> balls) const {
-    MarginBounds margins = trained_.evaluate(balls);
-    if (!start_) return margins;
-    const MarginBounds start = start_->evaluate(balls);
-    for (std::size_t i = 0; i < margins.centre.size(); ++i) {
-      margins.centre[i] -= start.centre[i];
-      margins.radius[i] = rounded_up(margins.radius[i] + start.radius[i] + std::abs(margins.centre[i]) * 0x1p-51);
-    }
-    return margins;
+    return network_ ? network_->evaluate(balls) : difference_->evaluate(balls);
   }
   /// Least lower bound of the margins of each ball.
   [[nodiscard]] std::vector<double> lower(std::span<const PointBall> balls) const {
@@ -87,8 +92,8 @@ class PredictedMargins {
   }
 
  private:
-  NetworkMargins trained_;
-  std::optional<NetworkMargins> start_;
+  std::optional<NetworkMargins> network_;
+  std::optional<DifferenceMargins> difference_;
 };
 
 double largest_entry(const Tensor<double>& points, Index i) {
@@ -173,17 +178,15 @@ class SetOfPoints {
 };
 
 std::string remark_on(const TrainedNetwork& trained, const CertifyOptions& options) {
-  std::string remark;
-  if (options.method != CertificateMethod::interval) remark = "networks are certified by interval bound propagation";
-  if (trained.centred) {
-    remark += remark.empty() ? "" : "; ";
-    remark += "f − f₀ is certified";
+  std::vector<std::string_view> remarks;
+  if (options.method != CertificateMethod::interval) {
+    remarks.emplace_back("networks are certified by interval bound propagation");
   }
+  if (trained.centred) remarks.emplace_back("f − f₀ is certified");
   if (options.box && options.norm == Norm::l2) {
-    remark += remark.empty() ? "" : "; ";
-    remark += "the whole ball is bounded, not only its part in the box";
+    remarks.emplace_back("the whole ball is bounded, not only its part in the box");
   }
-  return remark;
+  return fmt::format("{}", fmt::join(remarks, "; "));
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {

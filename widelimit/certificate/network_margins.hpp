@@ -1,7 +1,7 @@
 #pragma once
 
-#include "widelimit/certificate/ball.hpp"
-#include "widelimit/certificate/enclosure.hpp"
+#include "widelimit/certificate/class_differences.hpp"
+#include "widelimit/certificate/first_layer.hpp"
 #include "widelimit/finite/parameters.hpp"
 
 #include <optional>
@@ -9,20 +9,6 @@
 #include <vector>
 
 namespace widelimit {
-
-/// A ball around one of the points that are looked at.
-struct PointBall {
-  Index point = 0;
-  double radius = 0;
-};
-
-/// Enclosures of the margins of some balls, `each` of them to a ball: f_c − f_k for every class k but the point's own
-/// c, in order of k, or ±f for one output (+ for label 1). The point keeps its class where all are positive.
-struct MarginBounds {
-  Index each = 1;
-  std::vector<double> centre;
-  std::vector<double> radius;
-};
 
 /// Margins of one network on balls around points, by interval bound propagation. Where the network begins with a dense
 /// or conv layer and no box cuts the ball, the first layer is exact: its centres do not depend on the radius and are
@@ -42,25 +28,18 @@ class NetworkMargins {
   [[nodiscard]] MarginBounds evaluate(std::span<const PointBall> balls) const;
 
  private:
-  [[nodiscard]] Enclosure begin(std::span<const PointBall> balls) const;
-  [[nodiscard]] Enclosure begin_by_columns(std::span<const PointBall> balls) const;
-  [[nodiscard]] Enclosure begin_by_coordinates(std::span<const PointBall> balls) const;
-  void bound_class_differences(const Enclosure& a, std::span<const PointBall> balls, MarginBounds& margins,
-                               std::size_t first) const;
-  void bound_part(std::span<const PointBall> balls, MarginBounds& margins, std::size_t first) const;
-  [[nodiscard]] bool differs_columns() const;  ///< whether the last layer's columns are subtracted
+  [[nodiscard]] MarginBounds bound_part(std::span<const PointBall> balls, std::span<const Index> labels) const;
+  [[nodiscard]] bool differs_columns() const;
 
   const Architecture& architecture_;
   const AnyParameters& parameters_;
-  Norm norm_;
   std::optional<Box> box_;
   int threads_;
   Index outputs_;
   std::optional<std::size_t> first_;  ///< the stage whose columns bound the ball, where there is one
+  std::optional<FirstLayer> columns_;
   Tensor<double> points_;
   std::span<const Index> labels_;
-  Tensor<double> centres_;  ///< after first_
-  Tensor<double> unit_;     ///< after first_: radii of the unit ball
 };
 
 }  // namespace widelimit
