@@ -14,16 +14,15 @@ struct LowPlace {
   double constant = 0;
 };
 
-constexpr double surely = 1 + 0x1p-50;  // more than what products and quotients lose
-constexpr double turn = 0x1p-26;        // κ's lowest place is known to so much
+constexpr double surely_beyond = 1 + 0x1p-50;  // more than what products and quotients lose
 
 /// κ is least in [a_low, a_high]/N at the end nearest to its lowest place, or there.
 LowPlace on_row(const ConeKernel& kernel, double low, double high, double norm) {
   const double inverse = inverse_of(norm);
   const double left = ratio_below(low, inverse);
-  if (left > kernel.lowest() + turn) return {.u = left, .factor = norm};
+  if (left > kernel.growth_begin()) return {.u = left, .factor = norm};
   const double right = ratio_above(high, inverse);
-  if (right < kernel.lowest() - turn) return {.u = right, .factor = norm};
+  if (right < kernel.fall_end()) return {.u = right, .factor = norm};
   return {.constant = norm * kernel.lowest_value()};
 }
 
@@ -34,8 +33,8 @@ LowPlace lowest_below(const ConeKernel& kernel, double low, double high, const N
   if (!deep && high >= 0) return on_row(kernel, low, high, norm.low);
   const TouchingRay& ray = kernel.ray_below();
   const double end = deep ? low : high;
-  if (-end * surely <= -ray.high * norm.low) return on_row(kernel, low, high, norm.low);
-  if (-end >= -ray.low * norm.high * surely) return on_row(kernel, low, high, norm.high);
+  if (-end * surely_beyond <= -ray.high * norm.low) return on_row(kernel, low, high, norm.low);
+  if (-end >= -ray.low * norm.high * surely_beyond) return on_row(kernel, low, high, norm.high);
   return {.constant = std::min(ray.slope * low, ray.slope * high)};
 }
 
@@ -46,7 +45,7 @@ void IntervalSides::place_low(const RangeStrip& strip, SideScratch& scratch, dou
   const TouchingRay& ray = kernel_.ray_above();
   const double inner = strip.norm.low, outer = strip.norm.high;
   const double inner_inverse = inverse_of(inner), outer_inverse = inverse_of(outer);
-  const double grows = ray.low * inner / surely, falls = ray.high * outer * surely;
+  const double grows = ray.low * inner / surely_beyond, falls = ray.high * outer * surely_beyond;
   double* u = scratch.u.data();
   double* factor = scratch.factor.data();
   for (Index k = 0; k < strip.count; ++k) {
@@ -88,7 +87,7 @@ void IntervalSides::high(const RangeStrip& strip, SideScratch& scratch, double* 
   kernel_.evaluate(count, {.u = u, .value = other});
   for (Index k = 0; k < count; ++k) {
     const double ends = std::max(outer * value[k], inner * other[k]);
-    const double meeting = std::min(strip.high[k], outer) * surely;
+    const double meeting = std::min(strip.high[k], outer) * surely_beyond;
     to[k] = meeting >= inner ? std::max(ends, meeting * largest) : ends;
   }
   Index turned = 0;
@@ -120,7 +119,7 @@ void IntervalSides::high_on_the_left(const RangeStrip& strip, SideScratch& scrat
   }
   for (Index k = 0; k < turned; ++k) {
     const std::int32_t i = scratch.turned[at(k)];
-    const double meeting = std::min(-strip.low[i], strip.norm.high) * surely;
+    const double meeting = std::min(-strip.low[i], strip.norm.high) * surely_beyond;
     if (meeting >= strip.norm.low) to[i] = std::max(to[i], meeting * opposite);
   }
 }
