@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 
@@ -98,22 +99,30 @@ void IntervalSides::high(const RangeStrip& strip, SideScratch& scratch, double* 
   if (turned > 0) high_on_the_left(strip, scratch, turned, to);
 }
 
-/// The same for ends on the left, of the samples that `scratch.turned` names; where a is negative throughout, also the
-/// right end with the rounding that κ's falling part needs.
+/// The same for ends on the left, of the samples that `scratch.turned` names. Where a is negative throughout, all
+/// begins anew: the right end needs the rounding of κ's falling part, and the edge of least N may lie outside the cone,
+/// where the corner is that of a_high with the cone.
 void IntervalSides::high_on_the_left(const RangeStrip& strip, SideScratch& scratch, Index turned, double* to) const {
   const double opposite = kernel_.value(-1);
-  for (const double norm : {strip.norm.low, strip.norm.high}) {
-    const double inverse = inverse_of(norm);
+  double* norms = scratch.factor.data();
+  for (Index k = 0; k < turned; ++k) {
+    const std::int32_t i = scratch.turned[at(k)];
+    if (strip.high[i] < 0) to[i] = -std::numeric_limits<double>::infinity();
+  }
+  for (const bool inner : {true, false}) {
+    for (Index k = 0; k < turned; ++k) {
+      norms[k] = inner ? std::max(strip.norm.low, -strip.high[scratch.turned[at(k)]]) : strip.norm.high;
+    }
     for (const double* side : {strip.low, strip.high}) {
       for (Index k = 0; k < turned; ++k) {
-        const double a = side[scratch.turned[at(k)]];
+        const double a = side[scratch.turned[at(k)]], inverse = inverse_of(norms[k]);
         const double u = ratio_above(a, inverse);
         scratch.u[at(k)] = u < kernel_.lowest() ? ratio_below(a, inverse) : u;
       }
       kernel_.evaluate(turned, {.u = scratch.u.data(), .value = scratch.value.data()});
       for (Index k = 0; k < turned; ++k) {
         double& bound = to[scratch.turned[at(k)]];
-        bound = std::max(bound, norm * scratch.value[at(k)]);
+        bound = std::max(bound, norms[k] * scratch.value[at(k)]);
       }
     }
   }
