@@ -106,7 +106,7 @@ def test_what_is_refused(model):
     refused("box", box=3)
     refused("box", box=(0.4, 0.6))
     refused("option 'step'", attack={"step": 3})
-    refused("steps", attack={"steps": 0})
+    refused("step", attack={"steps": 0})
     refused("class", model, NEW, NEW_Y + 7)
     refused("dimensions", model, NEW, NEW_Y[:, None])
     refused("shape|features", model, NEW[:, :10], NEW_Y)

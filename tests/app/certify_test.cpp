@@ -57,7 +57,9 @@ TEST_F(Certify, MethodsGrowAndStayBelowTheAttack) {
       before = radius;
     }
     EXPECT_EQ(before > 0, found["is_correct"][i].get<bool>());
-    if (!distances[i].is_null()) EXPECT_LE(before, distances[i].get<double>());
+    if (!distances[i].is_null()) {
+      EXPECT_LE(before, distances[i].get<double>());
+    }
   }
   EXPECT_GT(found["methods"][2]["ratio"], 0.1);
   EXPECT_LE(found["methods"][2]["ratio"], 1.0);
@@ -138,7 +140,7 @@ TEST_F(Certify, SaysWhatIsWrong) {
   refused({"--classes", "3,8", "--at", "0"}, 2, "--at");
   refused({"--classes", "3,8", "--tolerance", "0"}, 2, "tolerance");
   refused({"--classes", "3,8", "--attack-steps", "5"}, 2, "--attack");
-  refused({"--classes", "3,8", "--attack", "--attack-steps", "0"}, 2, "steps");
+  refused({"--classes", "3,8", "--attack", "--attack-steps", "0"}, 2, "step");
   refused({"--classes", "3,8", "--scale", "unit"}, 2, "--scale");
   refused({"--classes", "3,8", "--box", "0,1"}, 3, "box");
   refused({"--classes", "3,5"}, 3, "5");
