@@ -38,7 +38,7 @@ inline TrainedNetwork drawn_network(const std::string& text, const Shape& shape,
 }
 
 /// Samples of normal values, a row each.
-inline Matrix<double> normal_rows(Index count, Index size, std::uint64_t seed) {
+inline Matrix<double> drawn_rows(Index count, Index size, std::uint64_t seed) {
   Matrix<double> rows(count, size);
   const Random random(seed);
   for (Index i = 0; i < count * size; ++i) rows.data()[i] = random.normal(static_cast<std::uint64_t>(i));
