@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace widelimit::testing {
+namespace widelimit::test {
 
 struct DrawnOptions {
   Index width = 16;
@@ -59,4 +59,4 @@ inline std::vector<Index> told_classes(const TrainedNetwork& network, const Samp
   return labels;
 }
 
-}  // namespace widelimit::testing
+}  // namespace widelimit::test

@@ -13,10 +13,10 @@
 namespace widelimit {
 namespace {
 
-using testing::drawn_network;
-using testing::drawn_rows;
-using testing::DrawnOptions;
-using testing::told_classes;
+using test::drawn_network;
+using test::drawn_rows;
+using test::DrawnOptions;
+using test::told_classes;
 
 constexpr Index certificate_trials = WIDELIMIT_SANITIZED != 0 ? 40 : 1000;
 
