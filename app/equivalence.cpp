@@ -19,6 +19,7 @@ struct EquivalenceChoice {
   std::vector<Index> widths;
   Index seeds = EquivalenceOptions{}.seeds;
   std::string kernel{to_string(EquivalenceOptions{}.kernel)};
+  bool parts = EquivalenceOptions{}.parts;
 
   [[nodiscard]] EquivalenceOptions options() const {
     EquivalenceOptions result;
@@ -26,6 +27,7 @@ struct EquivalenceChoice {
     result.widths = widths;
     result.seeds = seeds;
     result.kernel = parse_machine_kernel(kernel);
+    result.parts = parts;
     result.validate();
     return result;
   }
@@ -52,6 +54,9 @@ void add_equivalence_options(CLI::App& verb, EquivalenceChoice& choice) {
       ->type_name("K")
       ->capture_default_str()
       ->group(group);
+  verb.add_flag("--parts", choice.parts,
+                "Split the difference into chance in the kernel before training and its movement in training")
+      ->group(group);
   verb.add_flag("--linearised", train.numbers.linearised, "Train networks linearised at their start")->group(group);
   verb.add_option("--records", train.numbers.records, "At how many steps to compare, first and last included")
       ->type_name("N")
@@ -69,6 +74,7 @@ nlohmann::ordered_json equivalence_settings(const EquivalenceChoice& choice, con
   settings["widths"] = choice.widths;
   settings["seeds"] = choice.seeds;
   settings["machine_kernel"] = choice.kernel;
+  settings["parts"] = choice.parts;
   return settings;
 }
 
@@ -80,23 +86,50 @@ void tell_slope(nlohmann::ordered_json& json, const std::string& key, const std:
   if (slope->interval) json[key + "_interval"] = {slope->interval->first, slope->interval->second};
 }
 
+void tell_local_slopes(nlohmann::ordered_json& json, const Equivalence& result) {
+  json["local_slopes"] = nlohmann::ordered_json::array();
+  for (const WidthSlope& local : result.local_slopes) {
+    nlohmann::ordered_json entry{{"from", local.from}, {"to", local.to}, {"slope", local.slope}, {"error", nullptr}};
+    if (local.error) entry["error"] = *local.error;
+    json["local_slopes"].push_back(std::move(entry));
+  }
+  json["settled"] = nullptr;
+  if (result.straightness) json["settled"] = result.settled();
+}
+
+nlohmann::ordered_json run_json(const EquivalenceRun& run, bool parts) {
+  nlohmann::ordered_json json{{"width", run.width},
+                              {"seed", run.seed},
+                              {"difference", run.difference},
+                              {"train_difference", run.train_difference},
+                              {"test_difference", run.test_difference},
+                              {"final_difference", run.final_difference},
+                              {"loss", run.loss},
+                              {"machine_loss", run.machine_loss},
+                              {"distance", run.weight_distance},
+                              {"seconds", run.seconds}};
+  if (parts) {
+    json["kernel_part"] = run.kernel_part;
+    json["movement_part"] = run.movement_part;
+  }
+  return json;
+}
+
 nlohmann::ordered_json equivalence_json(const Equivalence& result, const std::vector<Index>& widths) {
   nlohmann::ordered_json json{{"widths", widths}, {"difference", result.difference}};
   tell_slope(json, "slope", result.slope);
   tell_slope(json, "final_slope", result.final_slope);
-  if (!result.slope) json["note"] = "slope: " + slope_text(result.slope);
-  for (const EquivalenceRun& run : result.runs) {
-    json["runs"].push_back({{"width", run.width},
-                            {"seed", run.seed},
-                            {"difference", run.difference},
-                            {"train_difference", run.train_difference},
-                            {"test_difference", run.test_difference},
-                            {"final_difference", run.final_difference},
-                            {"loss", run.loss},
-                            {"machine_loss", run.machine_loss},
-                            {"distance", run.weight_distance},
-                            {"seconds", run.seconds}});
+  tell_local_slopes(json, result);
+  const bool parts = !result.kernel_part.empty();
+  if (parts) {
+    json["kernel_part"] = result.kernel_part;
+    json["movement_part"] = result.movement_part;
+    tell_slope(json, "kernel_slope", result.kernel_slope);
+    tell_slope(json, "movement_slope", result.movement_slope);
   }
+  if (!result.slope) json["note"] = "slope: " + slope_text(result.slope);
+  if (!result.settled()) json["note"] = slope_sentences(result)[1];
+  for (const EquivalenceRun& run : result.runs) json["runs"].push_back(run_json(run, parts));
   nlohmann::ordered_json paths = nlohmann::ordered_json::array();
   for (const EquivalencePath& path : result.paths) {
     paths.push_back({{"width", path.width},
@@ -110,10 +143,11 @@ nlohmann::ordered_json equivalence_json(const Equivalence& result, const std::ve
 
 void write_equivalence_page(const std::string& file, const std::string& title, const Equivalence& result,
                             const nlohmann::ordered_json& settings) {
-  Page page(title,
-            fmt::format("Networks of finite width and the kernel machine that their training has for a limit, by the "
-                        "same steps and batches. Slope of log difference against log width: {}.",
-                        slope_text(result.slope)));
+  std::string words =
+      "Networks of finite width and the kernel machine that their training has for a limit, by the same steps and "
+      "batches.";
+  for (const std::string& sentence : slope_sentences(result)) words += " " + sentence;
+  Page page(title, words);
   page.section("By width").table(equivalence_table(result));
   page.paragraph(
       "Difference is the largest |f − g| over all recorded steps, training and test points; numbers are means over the "
@@ -149,7 +183,7 @@ void run_equivalence(const EquivalenceChoice& choice) {
   record.timings.emplace_back("train", seconds);
   record.results = equivalence_json(result, options.widths);
   std::string words = table_text(equivalence_table(result));
-  words += fmt::format("slope of log difference against log width: {}\n", slope_text(result.slope));
+  for (const std::string& sentence : slope_sentences(result)) words += sentence + "\n";
   if (common.report) {
     write_equivalence_page(*common.report, fmt::format("Networks and their machine on {}", data.train.name), result,
                            record.settings);

@@ -47,7 +47,7 @@ MachineOptions FitOptions::machine_options() const {
   return result;
 }
 
-void add_fit_options(CLI::App& verb, FitOptions& options) {
+void add_machine_options(CLI::App& verb, FitOptions& options) {
   add_kernel_choice(verb, options.kernel, machine_group);
   verb.add_option("--machine", options.machine, "regression, ridge, hard-svm, svm, svm2, svr or logistic")
       ->type_name("M")
@@ -69,6 +69,10 @@ void add_fit_options(CLI::App& verb, FitOptions& options) {
                   "Relative duality gap to reach; else 1e-6, logistic 1e-8; cg: residual")
       ->type_name("T")
       ->group(machine_group);
+}
+
+void add_fit_options(CLI::App& verb, FitOptions& options) {
+  add_machine_options(verb, options);
   verb.add_flag("--probability", options.probability,
                 "svm, svm2, hard-svm: probabilities by Platt, from 5 more fits to parts of the data")
       ->group(machine_group);

@@ -32,6 +32,9 @@ struct FitOptions {
 };
 
 void add_fit_options(CLI::App& verb, FitOptions& options);
+/// Of these the kernel and the machine: --network … --gram, --machine, --lambda, --epsilon, --bias, --scheme,
+/// --tolerance.
+void add_machine_options(CLI::App& verb, FitOptions& options);
 
 /// What was fitted to what, for records and model files.
 [[nodiscard]] nlohmann::ordered_json fit_settings(const FitOptions& options, const KernelRequest& request,

@@ -64,7 +64,7 @@ void run_flow(const FlowChoice& choice) {
   record.results = outcome_json(outcome);
   std::string words = table_text(moments_table(outcome, 12));
   for (const std::string& line : checks_of(outcome)) words += line + "\n";
-  if (choice.out) {
+  if (choice.out && !outcome.trajectory.times.empty()) {
     write_trajectory(*choice.out, outcome, file_settings(choice.common, settings, data.train));
     record.results["file"] = *choice.out;
     words += fmt::format("written to {}\n", *choice.out);

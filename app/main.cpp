@@ -57,6 +57,7 @@ void run(int count, char** words) {
   add_equivalence(program);
   add_experiment(program);
   add_flow(program);
+  add_bound(program);
   add_demo(program);
   if (understand(program, count, words)) program.action();
 }

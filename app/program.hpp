@@ -31,6 +31,7 @@ void add_equivalence(Program& program);
 void add_tune(Program& program);
 void add_experiment(Program& program);
 void add_flow(Program& program);
+void add_bound(Program& program);
 void add_demo(Program& program);
 
 }  // namespace widelimit::app

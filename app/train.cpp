@@ -6,6 +6,7 @@
 #include "app/train_options.hpp"
 #include "app/train_page.hpp"
 
+#include "widelimit/analysis/rademacher_bound.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file.hpp"
 #include "widelimit/finite/network_file.hpp"
@@ -15,13 +16,20 @@ namespace widelimit::app {
 
 namespace {
 
-/// The machine is left out unless asked for.
-NetAsMachine train_on(const TrainTest& data, const Network& network, const TrainOptions& options, bool as_machine) {
+/// The machine is left out unless asked for. Weights half-way are kept nowhere, which an interrupt is told.
+NetAsMachine train_on(const TrainTest& data, const Network& network, const TrainOptions& options,
+                      const TrainChoice& choice) {
   const NetworkTargets targets = network_targets(data, options.loss);
-  if (as_machine) return train_as_kernel_machine(network, targets.with(data), options);
-  NetAsMachine net;
-  net.trained = widelimit::train(network, targets.with(data), options);
-  return net;
+  try {
+    if (choice.as_kernel_machine) return train_as_kernel_machine(network, targets.with(data), options);
+    NetAsMachine net;
+    net.trained = widelimit::train(network, targets.with(data), options);
+    return net;
+  } catch (const Error& error) {
+    if (error.code() != Code::interrupted) throw;
+    fail(Code::interrupted, "{}; the weights are not kept{}", error.what(),
+         choice.out ? fmt::format(", and {} is not written", *choice.out) : "");
+  }
 }
 
 nlohmann::ordered_json training_json(const TrainedNetwork& trained) {
@@ -48,6 +56,41 @@ nlohmann::ordered_json training_json(const TrainedNetwork& trained) {
   if (!record.test_accuracy.empty()) curve["test_accuracy"] = record.test_accuracy;
   json["record"] = std::move(curve);
   return json;
+}
+
+/// EQ's bound of the network, or why there is none.
+struct NetBound {
+  std::optional<RademacherBound> bound;
+  std::string reason;
+};
+
+NetBound bound_of(const NetAsMachine& net, const Dataset& data) {
+  if (data.labels.empty()) return {.bound = {}, .reason = "it is of classes"};
+  try {
+    return {.bound = path_bound(net, data.labels, std::ssize(data.class_names)), .reason = {}};
+  } catch (const Error& error) {
+    return {.bound = {}, .reason = error.what()};
+  }
+}
+
+void tell_bound(const NetBound& found, nlohmann::ordered_json& json, std::string& words) {
+  if (!found.bound) {
+    json["bound"] = {{"reason", found.reason}};
+    words += fmt::format("no bound: {}\n", found.reason);
+    return;
+  }
+  const BoundTerms& terms = found.bound->textbook;
+  json["bound"] = {{"value", terms.value()},
+                   {"empirical", terms.empirical},
+                   {"complexity", terms.complexity},
+                   {"confidence", terms.confidence},
+                   {"norm", found.bound->size.norm},
+                   {"trace", found.bound->size.trace},
+                   {"delta", found.bound->setting.delta},
+                   {"vacuous", found.bound->vacuous(terms)},
+                   {"note", found.bound->note}};
+  words += fmt::format("EQ's bound on its share of errors, no guarantee: {:.4f}{}\n", terms.value(),
+                       found.bound->vacuous(terms) ? " (vacuous)" : "");
 }
 
 nlohmann::ordered_json machine_json(const NetAsMachine& net) {
@@ -107,7 +150,7 @@ void run_training(const TrainChoice& choice) {
   stop_if_interrupted();
   ProgressBar bar(choice.common);
   options.progress = &bar;
-  const NetAsMachine net = train_on(data, network, options, choice.as_kernel_machine);
+  const NetAsMachine net = train_on(data, network, options, choice);
   const TrainedNetwork& trained = net.trained;
   if (trained.summary.ending == TrainEnding::diverged) check_training(trained.summary);
 
@@ -123,6 +166,7 @@ void run_training(const TrainChoice& choice) {
   if (net.difference) {
     record.results["kernel_machine"] = machine_json(net);
     words += machine_words(net);
+    tell_bound(bound_of(net, data.train), record.results["kernel_machine"], words);
   }
   if (choice.common.report) {
     write_train_page(*choice.common.report, fmt::format("A network of width {} on {}", options.width, data.train.name),

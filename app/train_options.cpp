@@ -58,6 +58,11 @@ void add_training_options(CLI::App& verb, TrainChoice& choice) {
   number("--rate", numbers.rate, "Size of a step; of a flow, of the first", "ETA");
   number("--steps", numbers.steps, "Number of steps; of a flow, the most", "N");
   number("--batch", numbers.batch, "Samples of a step, each counted n/batch times; 0 is all", "N");
+  verb.add_option("--record-steps", numbers.record_at,
+                  "Look at these steps, and at the first and the last, in place of --records")
+      ->type_name("T1,T2,…")
+      ->delimiter(',')
+      ->group(training_group);
 }
 
 void add_train_options(CLI::App& verb, TrainChoice& choice) {
@@ -111,6 +116,7 @@ nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& 
     settings["flow"] = options.flow_time;
     settings["tolerance"] = options.tolerance;
   }
+  if (!options.record_at.empty()) settings["record_steps"] = options.record_at;
   settings["centred"] = options.centred;
   settings["linearised"] = options.linearised;
   if (choice.as_kernel_machine) settings["as_kernel_machine"] = true;

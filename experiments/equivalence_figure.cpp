@@ -11,12 +11,15 @@ namespace widelimit::experiment {
 
 namespace {
 
+/// A look at all images costs a wide network as much as hundreds of its steps of 64.
+constexpr Index stochastic_records = 11;
+
 /// One call of `equivalence` as a part of the outcome.
 void add_comparison(const Setting& setting, Outcome& outcome, const std::string& key, const std::string& heading,
                     const Equivalence& result, const std::string& published) {
   Part part{.heading = heading, .table = equivalence_table(result), .words = {}, .pictures = {}};
-  part.words =
-      fmt::format("Slope of log difference against log width: {}. Published: {}", slope_text(result.slope), published);
+  for (const std::string& sentence : slope_sentences(result)) part.words += sentence + " ";
+  part.words += "Published: " + published;
   if (setting.figures && !result.paths.empty()) part.pictures = equivalence_figures(result);
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   tell_fit(json, result.slope);
@@ -53,6 +56,7 @@ void stochastic(const Setting& setting, Outcome& outcome) {
   const DigitPair pair = digit_pair(setting, setting.count("sgd-samples", 2), setting.count("sgd-tests", 1));
   EquivalenceOptions options = digit_options(setting, pair, 1);
   options.train.batch = std::min<Index>(64, pair.data.train.count());
+  options.train.records = stochastic_records;
   add_comparison(
       setting, outcome, "stochastic",
       fmt::format("Figure A.1, batches of {} of {} images, rate 1", options.train.batch, pair.data.train.count()),
@@ -72,8 +76,8 @@ Experiment equivalence_figure() {
                       {"samples", "N", "Training images of the full batch", "128", ""},
                       {"sgd-samples", "N", "Training images of batches", "1000", "12665"},
                       {"sgd-tests", "N", "Test images beside them", "200", "2115"},
-                      {"widths", "M1,M2,…", "Widths of the networks", "64,256,512", "100,1000,10000"},
-                      {"seeds", "N", "Networks of each width", "2", "3"},
+                      {"widths", "M1,M2,…", "Widths of the networks", "64,256,512", "100,300,1000,3000,10000"},
+                      {"seeds", "N", "Networks of each width", "2", "1"},
                       {"steps", "N", "Steps of training", "150", "1000"},
                       {"lambda", "L", "λ beside the sum of losses", "1", ""}},
           .run = [](const Setting& setting) {

@@ -4,6 +4,7 @@
 #include "experiments/certificates_table3.hpp"
 #include "experiments/equivalence_figure.hpp"
 #include "experiments/every_net.hpp"
+#include "experiments/generalisation_bounds.hpp"
 #include "experiments/mnist_machines.hpp"
 #include "experiments/noisy_labels.hpp"
 #include "experiments/width_scaling.hpp"
@@ -79,8 +80,8 @@ std::vector<Index> Setting::counts(const std::string& option, Index least) const
 }
 
 std::vector<Experiment> all_experiments() {
-  return {mnist_machines(),       equivalence_figure(),  width_scaling(),      every_net_is_a_kernel_machine(),
-          noisy_labels_rdi_aux(), certificates_table2(), certificates_table3()};
+  return {mnist_machines(),       equivalence_figure(),  width_scaling(),       every_net_is_a_kernel_machine(),
+          noisy_labels_rdi_aux(), certificates_table2(), certificates_table3(), generalisation_bounds()};
 }
 
 }  // namespace widelimit::experiment

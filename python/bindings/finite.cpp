@@ -1,7 +1,7 @@
 #include "arrays.hpp"
-#include "asked_options.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
+#include "train_options.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/empirical_ntk.hpp"
@@ -22,30 +22,6 @@ using namespace nb::literals;
 namespace widelimit::python {
 
 namespace {
-
-TrainOptions train_options(const nb::dict& given) {
-  const AskedOptions asked(given);
-  TrainOptions options;
-  asked.take("width", options.width);
-  asked.parse("parameterisation", options.parameterisation, parse_parameterisation);
-  asked.parse("loss", options.loss.kind, parse_loss);
-  asked.take("epsilon", options.loss.epsilon);
-  asked.parse("regulariser", options.regulariser, parse_regulariser);
-  asked.take("lam", options.lambda);
-  asked.take("rate", options.rate);
-  asked.take("steps", options.steps);
-  asked.take("batch", options.batch);
-  asked.take("momentum", options.momentum);
-  asked.take("centred", options.centred);
-  asked.take("linearised", options.linearised);
-  asked.take("flow", options.flow_time);
-  asked.take("tolerance", options.tolerance);
-  asked.take("seed", options.seed);
-  asked.parse("precision", options.precision, parse_precision);
-  asked.take("records", options.records);
-  asked.take("threads", options.threads);
-  return options;
-}
 
 TrainedNetwork trained_on(const Network& network, const SampleArray& x, const Table& y,
                           const std::optional<SampleArray>& test, const std::optional<Table>& test_y,

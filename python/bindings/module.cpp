@@ -19,4 +19,6 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_model(module);
   widelimit::python::bind_dynamics(module);
   widelimit::python::bind_certificate(module);
+  widelimit::python::bind_bounds(module);
+  widelimit::python::bind_equivalence(module);
 }

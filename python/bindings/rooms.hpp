@@ -20,5 +20,7 @@ void bind_ridge_network(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_dynamics(nanobind::module_& module);
 void bind_certificate(nanobind::module_& module);
+void bind_bounds(nanobind::module_& module);
+void bind_equivalence(nanobind::module_& module);
 
 }  // namespace widelimit::python

@@ -100,6 +100,18 @@ def test_start():
     np.testing.assert_allclose(outside.test_outputs, outside.outputs[:, :4], atol=1e-12)
 
 
+def test_an_indefinite_matrix_is_no_machine():
+    k, y = gram(10, features=2) - 0.3 * np.eye(10), signs(10)
+    for run in (
+        lambda: wl.flow(k, y, loss="hinge", lam=0.1, times=[1.0, np.inf]),
+        lambda: wl.flow(k, y, loss="logistic", lam=0.1, times=[1.0]),
+        lambda: wl.descend(k, y, loss="hinge", lam=0.1, steps=20),
+    ):
+        with pytest.warns(wl.ConvergenceWarning, match="not positive definite.*diagonal"):
+            t = run()
+        assert t.summary.ending == "not positive definite" and len(t.times) == 0 and t.outputs.shape == (0, 10)
+
+
 def test_a_step_too_large_is_told():
     k, y = gram(10), signs(10)
     with pytest.warns(wl.ConvergenceWarning, match="stable"):

@@ -14,6 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from widelimit import _core
 from widelimit._activations import register_activation
+from widelimit._bounds import (
+    BoundTerms,
+    LabelBound,
+    RademacherBound,
+    clean_error_bound,
+    label_bound,
+    noisy_label_shape,
+    rademacher_bound,
+)
 from widelimit._certify import Certificates, certify
 from widelimit._comparison import classical_kernel, monte_carlo_kernel
 from widelimit._core import (
@@ -28,6 +37,7 @@ from widelimit._core import (
 )
 from widelimit._data import Data, load_data, load_train_test
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
+from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
@@ -63,20 +73,26 @@ __version__ = _core.version()
 __all__ = [
     "AccuracyWarning",
     "BackendPresence",
+    "BoundTerms",
     "Certificates",
     "ConvergenceWarning",
     "Data",
+    "Equivalence",
+    "EquivalencePath",
+    "EquivalenceRun",
     "Fit",
     "FlowEvent",
     "GaussianProcess",
     "Gram",
     "InputError",
+    "LabelBound",
     "LayerShape",
     "Model",
     "Network",
     "NumericalError",
     "Path",
     "Posterior",
+    "RademacherBound",
     "RateCheck",
     "ResourceError",
     "RidgePath",
@@ -86,14 +102,17 @@ __all__ = [
     "TrainedNetwork",
     "Trajectory",
     "Weights",
+    "WidthSlope",
     "__version__",
     "backends",
     "certify",
     "classical_kernel",
+    "clean_error_bound",
     "descend",
     "diagonal",
     "empirical_ntk",
     "empirical_ntk_product",
+    "equivalence",
     "fit_hard_svm",
     "fit_logistic",
     "fit_regression",
@@ -106,14 +125,17 @@ __all__ = [
     "gaussian_process",
     "gram",
     "kernel",
+    "label_bound",
     "layer_contributions",
     "load_data",
     "load_model",
     "load_network",
     "load_train_test",
     "monte_carlo_kernel",
+    "noisy_label_shape",
     "open_gram",
     "presets",
+    "rademacher_bound",
     "register_activation",
     "ridge_path",
     "svm_path",
@@ -143,18 +165,24 @@ def __getattr__(name: str) -> Any:
 _TYPES = (
     AccuracyWarning,
     BackendPresence,
+    BoundTerms,
     Certificates,
     ConvergenceWarning,
+    Equivalence,
+    EquivalencePath,
+    EquivalenceRun,
     Fit,
     FlowEvent,
     GaussianProcess,
     InputError,
+    LabelBound,
     LayerShape,
     Model,
     Network,
     NumericalError,
     Path,
     Posterior,
+    RademacherBound,
     RateCheck,
     ResourceError,
     RidgePath,
@@ -164,6 +192,7 @@ _TYPES = (
     TrainedNetwork,
     Trajectory,
     Weights,
+    WidthSlope,
 )
 for _type in _TYPES:
     _type.__module__ = "widelimit"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,6 +149,7 @@ def train(
     parameterisation: str | None = None,
     precision: str | None = None,
     records: int | None = None,
+    record_steps: Sequence[int] | None = None,
     threads: int | None = None,
 ) -> TrainedNetwork:
     """Trains a network of finite width by gradient descent on λ·penalty + Σ l(f(xᵢ), yᵢ).
@@ -162,7 +164,8 @@ def train(
         unscaled weights trained; 'aux', an auxiliary output √λ·b at each sample; 'none'.
     centred: train f − f₀. linearised: train f₀ + J(w − w₀). flow: follow the gradient flow to this time by steps of
         their own size, whose error in an output is `tolerance`.
-    test: samples, or samples and their y, to look at as well. records: how often to look.
+    test: samples, or samples and their y, to look at as well. records: how often to look; record_steps: at these steps
+        instead, and at the first and the last.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.2]])
@@ -197,6 +200,7 @@ def train(
         "parameterisation": parameterisation,
         "precision": precision,
         "records": records,
+        "record_steps": None if record_steps is None else [int(step) for step in record_steps],
         "threads": usable(threads),
     }
     core = _core.train(net, as_samples(x, "x"), _table(targets), samples, test_targets, options)

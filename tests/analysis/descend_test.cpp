@@ -186,6 +186,21 @@ TEST(Descend, HasTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Descend, DoesNotBeginOnAnIndefiniteGram) {
+  Matrix<double> k = random_gram(9, 4);
+  for (Index i = 0; i < 9; ++i) k(i, i) -= 0.5;
+  const Matrix<double> y = random_signs(9, 1);
+  for (const LossKind kind : {LossKind::hinge, LossKind::squared, LossKind::logistic}) {
+    DescendOptions options{.loss = {.kind = kind}, .rate = 0.01, .steps = 5};
+    const Trajectory path = descend(k.view(), y.view(), options);
+    EXPECT_EQ(path.summary.ending, Ending::not_positive_definite);
+    EXPECT_TRUE(path.times.empty());
+    EXPECT_NE(path.summary.message.find("to its diagonal"), std::string::npos) << path.summary.message;
+    options.check_definite = false;
+    EXPECT_EQ(descend(k.view(), y.view(), options).times.size(), 6U);
+  }
+}
+
 TEST(Descend, StopsWhenAsked) {
   const Matrix<double> k = random_gram(37, 50);
   const Matrix<double> y = random_signs(37, 1);

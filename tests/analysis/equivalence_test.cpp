@@ -120,6 +120,37 @@ INSTANTIATE_TEST_SUITE_P(Losses, WidthSlope,
                          testing::Values(LossKind::hinge, LossKind::squared, LossKind::squared_hinge,
                                          LossKind::logistic, LossKind::insensitive));
 
+/// The parts are two sides of a triangle; a linearised network does not move its kernel, and the first part is then
+/// all.
+TEST(EquivalenceTest, PartsAddUp) {
+  const SignTask task(12, 4);
+  EquivalenceOptions options = small_options();
+  options.parts = true;
+  options.train.lambda = 0.01;
+  options.widths = {32, 128, 512};
+  options.seeds = 3;
+  const Equivalence moving = task.compare(options);
+  ASSERT_EQ(moving.trouble(), "");
+  ASSERT_EQ(moving.kernel_part.size(), 3U);
+  for (const EquivalenceRun& run : moving.runs) {
+    EXPECT_GT(run.movement_part, 0);
+    EXPECT_LE(run.difference, run.kernel_part + run.movement_part);
+  }
+  ASSERT_TRUE(moving.kernel_slope && moving.movement_slope);
+  EXPECT_LT(moving.movement_slope->slope, moving.kernel_slope->slope);
+  ASSERT_EQ(moving.local_slopes.size(), 2U);
+  EXPECT_EQ(moving.local_slopes[0].from, 32);
+  EXPECT_EQ(moving.local_slopes[1].to, 512);
+  EXPECT_TRUE(moving.straightness);
+
+  options.train.linearised = true;
+  const Equivalence still = task.compare(options);
+  for (const EquivalenceRun& run : still.runs) {
+    EXPECT_LT(run.movement_part, 1e-11);
+    EXPECT_NEAR(run.kernel_part, run.difference, 1e-11);
+  }
+}
+
 TEST(EquivalenceTest, RecordsBothAlongTheTraining) {
   const SignTask task(9, 3);
   EquivalenceOptions options = small_options();
@@ -138,6 +169,8 @@ TEST(EquivalenceTest, RecordsBothAlongTheTraining) {
   EXPECT_EQ(path.outputs.rows(), 8);
   EXPECT_EQ(path.machine_loss.front(), 9);
   EXPECT_DOUBLE_EQ(*std::max_element(path.difference.begin(), path.difference.end()), result.runs[1].difference);
+  options.train.record_at = {1, 10};
+  EXPECT_EQ(task.compare(options).steps, (std::vector<Index>{0, 1, 10, 50}));
 }
 
 TEST(EquivalenceTest, BatchesAreThoseOfEachSeed) {
@@ -198,6 +231,12 @@ TEST(EquivalenceTest, RefusesWhatItCannotCompare) {
   EXPECT_EQ(code([](auto& o) { o.seeds = 0; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.train.momentum = 0.5; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.train.flow_time = 1; }), Code::usage);
+  EXPECT_EQ(code([](auto& o) { o.train.record_at = {3, 2}; }), Code::usage);
+  EXPECT_EQ(code([](auto& o) {
+              o.parts = true;
+              o.kernel = MachineKernel::start;
+            }),
+            Code::usage);
   EXPECT_EQ(code([](auto& o) { o.train.parameterisation = Parameterisation::standard; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.train.memory = 100; }), Code::resource);
   EXPECT_EQ(code([](auto&) {}, "dense relu dropout(0.5) dense"), Code::input);

@@ -108,6 +108,28 @@ TEST(SquaredFlow, SaysThatAGramIsIndefinite) {
   EXPECT_NE(path.summary.message.find("diagonal"), std::string::npos);
 }
 
+/// Hinge and Runge–Kutta flows bound by λ look harmless on such a matrix; they must not begin.
+TEST(Flow, DoesNotBeginOnAnIndefiniteGram) {
+  Matrix<double> k = random_gram(9, 4);
+  for (Index i = 0; i < 9; ++i) k(i, i) -= 0.5;
+  for (const LossKind kind :
+       {LossKind::hinge, LossKind::insensitive, LossKind::squared_hinge, LossKind::logistic, LossKind::softmax}) {
+    const Matrix<double> y = kind == LossKind::softmax ? one_hot(9, 3) : random_signs(9, 1);
+    FlowOptions options = options_of(kind, 0.1, {0, 1});
+    const Trajectory path = flow(k.view(), y.view(), options);
+    EXPECT_EQ(path.summary.ending, Ending::not_positive_definite);
+    EXPECT_TRUE(path.times.empty());
+    EXPECT_EQ(path.train.rows(), 0);
+    EXPECT_NE(path.summary.message.find("to its diagonal"), std::string::npos) << path.summary.message;
+  }
+  FlowOptions stepped = options_of(LossKind::squared, 0.1, {1});
+  stepped.method = FlowMethod::runge_kutta;
+  const Matrix<double> y = random_signs(9, 1);
+  EXPECT_EQ(flow(k.view(), y.view(), stepped).summary.ending, Ending::not_positive_definite);
+  stepped.check_definite = false;
+  EXPECT_EQ(flow(k.view(), y.view(), stepped).times.size(), 1U);
+}
+
 class SmoothFlowTest : public testing::TestWithParam<LossKind> {};
 
 /// Late times and the machine's own solver meet; L(β_t) − L(β*) falls as e^{−2λt} or faster all along.

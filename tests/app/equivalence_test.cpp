@@ -30,7 +30,25 @@ TEST(EquivalenceVerb, TellsDifferenceAndSlope) {
   EXPECT_GE(results["slope_interval"][1], results["slope"]);
   EXPECT_LT(results["slope"], -0.2);
   EXPECT_EQ(results["runs"].size(), 9U);
+  ASSERT_EQ(results["local_slopes"].size(), 2U);
+  EXPECT_EQ(results["local_slopes"][1]["from"], 128);
+  EXPECT_EQ(results["local_slopes"][1]["to"], 512);
+  EXPECT_GT(results["local_slopes"][1]["error"], 0);
+  EXPECT_TRUE(results["settled"].is_boolean());
   EXPECT_EQ(results["record"]["paths"].size(), 3U);
+}
+
+TEST(EquivalenceVerb, SplitsTheDifference) {
+  const Folder folder;
+  const Finished run = folder.widelimit(equivalence_words({"--widths", "16,64", "--seeds", "2", "--parts"}));
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto results = run.record()["results"];
+  ASSERT_EQ(results["kernel_part"].size(), 2U);
+  ASSERT_EQ(results["movement_part"].size(), 2U);
+  EXPECT_TRUE(results["kernel_slope_interval"].is_array());
+  for (const auto& one : results["runs"]) {
+    EXPECT_LE(one["difference"], one["kernel_part"].get<double>() + one["movement_part"].get<double>());
+  }
 }
 
 TEST(EquivalenceVerb, OneWidthHasNoSlopeAndSaysSo) {
@@ -55,9 +73,10 @@ TEST(EquivalenceVerb, EndsWithTheStatusOfWhatWentWrong) {
   const Finished diverged = folder.widelimit(equivalence_words({"--widths", "32", "--rate", "1e4"}));
   EXPECT_EQ(diverged.status, 4) << diverged.err;
   EXPECT_NE(diverged.err.find("width 32"), std::string::npos) << diverged.err;
-  for (const Words& words : {Words{}, Words{"--widths", "0"}, Words{"--widths", "8,8"}, Words{"--widths", "8,x"},
-                             Words{"--widths", "8", "--seeds", "0"}, Words{"--widths", "8", "--machine-kernel", "own"},
-                             Words{"--widths", "8", "--batch", "100"}}) {
+  for (const Words& words :
+       {Words{}, Words{"--widths", "0"}, Words{"--widths", "8,8"}, Words{"--widths", "8,x"},
+        Words{"--widths", "8", "--seeds", "0"}, Words{"--widths", "8", "--machine-kernel", "own"},
+        Words{"--widths", "8", "--parts", "--machine-kernel", "start"}, Words{"--widths", "8", "--batch", "100"}}) {
     EXPECT_EQ(folder.widelimit(equivalence_words(words)).status, 2);
   }
   EXPECT_EQ(folder.widelimit(equivalence_words({"--widths", "8", "--memory", "1KiB"})).status, 5);
@@ -68,7 +87,7 @@ TEST(EquivalenceVerb, TakesTenClasses) {
   const Finished run = folder.widelimit({"equivalence", "--network", "fc:1", "--train", "digits", "--limit", "30",
                                          "--widths", "16,64", "--seeds", "2", "--steps", "10", "--rate", "0.01"});
   ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_NE(run.out.find("slope"), std::string::npos);
+  EXPECT_NE(run.out.find("Slope of log difference"), std::string::npos);
 }
 
 }  // namespace

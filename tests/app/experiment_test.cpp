@@ -149,11 +149,34 @@ TEST_F(MnistExperiment, NetworksApproachTheirMachine) {
   const auto results = scaling.record()["results"];
   EXPECT_EQ(results["regularisers"].size(), 3U);
   EXPECT_EQ(results["losses"].size(), 5U);
-  EXPECT_EQ(results["lambdas"].size(), 3U);
+  ASSERT_EQ(results["lambdas"].size(), 6U);
+  EXPECT_LT(results["lambdas"][5]["final_difference"], results["lambdas"][0]["final_difference"]);
+  EXPECT_LT(results["lambda_slope"]["slope"], 0);
   for (const auto& one : results["losses"]) EXPECT_LT(one["slope"], 0) << one;
   for (const char* wrong : {"", "8,", "8,x", "0"}) {
     EXPECT_EQ(run({"experiment", "width-scaling", "--widths", wrong}).status, 2) << wrong;
   }
+}
+
+TEST_F(MnistExperiment, BoundsAreLargerForRandomLabels) {
+  const Finished done = run({"experiment", "generalisation-bounds", "--sizes", "60,400", "--net-sizes", "40", "--width",
+                             "16", "--steps", "20", "--threads", "1", "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const auto results = done.record()["results"];
+  ASSERT_EQ(results["machines"].size(), 8U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto& honest = results["machines"][i];
+    const auto& random = results["machines"][i + 4];
+    EXPECT_EQ(random["labels"], "random");
+    EXPECT_GE(honest["rademacher"]["uniform"]["value"], honest["test"]);
+    EXPECT_GT(random["rademacher"]["uniform"]["value"], honest["rademacher"]["uniform"]["value"]);
+  }
+  EXPECT_LT(results["machines"][1]["rademacher"]["textbook"]["value"], 1);
+  EXPECT_EQ(results["flipped"].size(), 4U);
+  EXPECT_EQ(results["networks"].size(), 2U);
+  EXPECT_FALSE(results["networks"][0]["rademacher"].contains("uniform"));
+  EXPECT_EQ(run({"experiment", "generalisation-bounds", "--delta", "1"}).status, 2);
+  EXPECT_EQ(run({"experiment", "generalisation-bounds", "--digits", "1"}).status, 2);
 }
 
 TEST_F(MnistExperiment, HasAPage) {

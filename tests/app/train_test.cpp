@@ -53,6 +53,7 @@ TEST(TrainVerb, IsAKernelMachine) {
   ASSERT_EQ(run.status, 0) << run.err;
   const auto machine = run.record()["results"]["kernel_machine"];
   EXPECT_EQ(machine["sign_changes"], 0);
+  EXPECT_GT(machine["bound"]["value"], machine["bound"]["confidence"]);
   EXPECT_GT(machine["moved"], 0.1);
   EXPECT_LT(machine["difference"], 0.2 * machine["moved"].get<double>());
   EXPECT_EQ(machine["difference"], std::max(machine["train"].get<double>(), machine["test"].get<double>()));
@@ -66,6 +67,28 @@ TEST(TrainVerb, IsAKernelMachine) {
   words.insert(words.end(), {"--report", "n.html"});
   EXPECT_EQ(folder.widelimit(words).status, 0);
   EXPECT_EQ(folder.names(), (Words{"n.html"}));
+}
+
+TEST(TrainVerb, LooksAtTheStepsAskedFor) {
+  const Folder folder;
+  const Finished run = folder.widelimit(train_words({"--record-steps", "1,10,37"}));
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.record()["results"]["record"]["steps"], (std::vector<int>{0, 1, 10, 37, 60}));
+  EXPECT_EQ(folder.widelimit(train_words({"--record-steps", "10,1"})).status, 2);
+  EXPECT_EQ(folder.widelimit(train_words({"--record-steps", "61"})).status, 2);
+  EXPECT_EQ(folder.widelimit(train_words({"--record-steps", "1", "--flow", "1"})).status, 2);
+}
+
+TEST(TrainVerb, HearsCtrlCAndSaysWhatIsKept) {
+  const Folder folder;
+  Words words = train_words({"--out", "n.h5"});
+  words[18] = "1000000000";
+  const Finished run = folder.interrupted(words, std::chrono::milliseconds(700));
+  EXPECT_EQ(run.status, 130) << run.err;
+  EXPECT_NE(run.err.find("of 1000000000 steps; the weights are not kept, and n.h5 is not written"), std::string::npos)
+      << run.err;
+  EXPECT_TRUE(run.out.empty());
+  EXPECT_TRUE(folder.names().empty());
 }
 
 TEST(TrainVerb, EndsWithTheStatusOfWhatWentWrong) {

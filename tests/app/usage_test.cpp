@@ -19,6 +19,7 @@ const std::vector<Words> all_verbs = {{},
                                       {"network", "show"},
                                       {"kernel"},
                                       {"equivalence"},
+                                      {"bound"},
                                       {"experiment"},
                                       {"experiment", "list"},
                                       {"demo"}};

@@ -79,7 +79,7 @@ TEST_P(ConeKernelDepth, KeepsWhatItPromisesOfItsErrors) {
   for (const bool tangent : {true, false}) {
     const ConeKernel cone(network, tangent ? Kind::ntk : Kind::nngp, {1, 1, 5});
     cone.evaluate(std::ssize(u), {.u = u.data(), .value = value.data(), .slope = slope.data()});
-    EXPECT_LT(cone.value_error(), 1e-11);
+    EXPECT_LT(cone.value_error(), 1e-10);
     for (std::size_t k = 0; k < u.size(); ++k) {
       // In deep networks the oracle itself loses the digits of 1 − ρ.
       if (GetParam() > 1 && 1 - std::abs(u[k]) < 1e-6 && std::abs(u[k]) != 1) continue;
@@ -98,20 +98,21 @@ TEST_P(ConeKernelDepth, KnowsItsShape) {
     const ConeKernel cone(Network::parse(fmt::format("fc:{}", GetParam())), kind, {1, 1, 5});
     EXPECT_TRUE(cone.convex());
     EXPECT_TRUE(cone.convex_on(-1, 1));
-    EXPECT_NEAR(cone.value(cone.lowest()), cone.lowest_value(), 2 * cone.value_error() + 1e-14);
+    EXPECT_NEAR(cone.value(cone.lowest()), cone.lowest_value(), 2 * cone.value_error() + 1e-13);
     for (const double u : angles_to_try()) {
       EXPECT_GE(cone.value(u), cone.lowest_value());
       EXPECT_GE(cone.value(u), (u > 0 ? cone.ray_above() : cone.ray_below()).slope * u - 1e-15);
     }
     for (const TouchingRay* ray : {&cone.ray_above(), &cone.ray_below()}) {
       const double u = (ray->low + ray->high) / 2;
-      EXPECT_NEAR(cone.value(u), ray->slope * u, 4 * cone.value_error() + 1e-13);
+      const double doubt = cone.value_error() + cone.slope_error() * (1 + 1 / std::sqrt(1 - std::abs(u) + 0x1p-53));
+      EXPECT_NEAR(cone.value(u), ray->slope * u, 8 * (std::abs(u) < 1 ? doubt : cone.value_error()) + 1e-14);
     }
     EXPECT_EQ(cone.value(1), cone.largest());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Depths, ConeKernelDepth, testing::Values(1, 2, 3, 5, 9));
+INSTANTIATE_TEST_SUITE_P(Depths, ConeKernelDepth, testing::Values(1, 2, 3, 5, 9, 40));
 
 TEST(ConeKernel, TellsTheMinimumOfTheTwoLayerNetwork) {
   const ConeKernel cone(Network::parse("eq2"), Kind::ntk, {28, 28, 1});

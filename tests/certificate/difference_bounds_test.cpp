@@ -8,7 +8,7 @@
 namespace widelimit {
 namespace {
 
-using testing::drawn_network;
+using test::drawn_network;
 
 constexpr Index difference_samples = WIDELIMIT_SANITIZED != 0 ? 4 : 40;
 
@@ -26,7 +26,7 @@ TEST_P(EveryDifference, HoldsDifferencesOfPointsInTheBall) {
       start.slots[l].w[i] = w.slots[l].w[i] + 0.05 * start.slots[l].w[i];
   }
   for (const double radius : {0.0, 0.01, 0.5}) {
-    const Matrix<double> rows = testing::normal_rows(2, shape.size(), 3);
+    const Matrix<double> rows = test::drawn_rows(2, shape.size(), 3);
     Enclosure ball;
     ball.resize(2, net.architecture.input);
     std::copy_n(rows.data(), ball.centre.size(), ball.centre.data());

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace widelimit::testing {
+namespace widelimit::test {
 
 struct DrawnOptions {
   Index width = 16;
@@ -38,7 +38,7 @@ inline TrainedNetwork drawn_network(const std::string& text, const Shape& shape,
 }
 
 /// Samples of normal values, a row each.
-inline Matrix<double> normal_rows(Index count, Index size, std::uint64_t seed) {
+inline Matrix<double> drawn_rows(Index count, Index size, std::uint64_t seed) {
   Matrix<double> rows(count, size);
   const Random random(seed);
   for (Index i = 0; i < count * size; ++i) rows.data()[i] = random.normal(static_cast<std::uint64_t>(i));
@@ -59,4 +59,4 @@ inline std::vector<Index> told_classes(const TrainedNetwork& network, const Samp
   return labels;
 }
 
-}  // namespace widelimit::testing
+}  // namespace widelimit::test

@@ -13,10 +13,10 @@
 namespace widelimit {
 namespace {
 
-using testing::drawn_network;
-using testing::DrawnOptions;
-using testing::normal_rows;
-using testing::told_classes;
+using test::drawn_network;
+using test::drawn_rows;
+using test::DrawnOptions;
+using test::told_classes;
 
 constexpr Index certificate_trials = WIDELIMIT_SANITIZED != 0 ? 40 : 1000;
 
@@ -67,7 +67,7 @@ TEST_P(Sound, NoPointInsideChangesItsClass) {
       drawn_network(which.text, which.shape,
                     {.width = 12, .outputs = which.outputs, .precision = which.precision, .centred = which.centred});
   constexpr Index count = 6;
-  Matrix<double> rows = normal_rows(count, which.shape.size(), 4);
+  Matrix<double> rows = drawn_rows(count, which.shape.size(), 4);
   for (Index i = 0; i < count * rows.cols(); ++i) rows.data()[i] = std::clamp(0.5 + 0.3 * rows.data()[i], 0.0, 1.0);
   const SampleView x(rows.view(), which.shape);
   const std::vector<Index> labels = told_classes(net, x);
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// One layer: the certificate is the distance to the nearest hyperplane in the dual norm.
 TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
   const Shape shape{1, 1, 37};
-  const Matrix<double> rows = normal_rows(5, 37, 8);
+  const Matrix<double> rows = drawn_rows(5, 37, 8);
   for (const Index outputs : {1, 4}) {
     const TrainedNetwork net = drawn_network("dense(b_std=0.5)", shape, {.outputs = outputs});
     const auto& w = std::get<Parameters<double>>(net.parameters).slots[0].w;
@@ -157,7 +157,7 @@ TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
 TEST(NetworkCertificate, StandsBruteForceInTwoDimensions) {
   const Shape shape{1, 1, 2};
   const TrainedNetwork net = drawn_network("fc:2(w_std=1.5, b_std=0.4)", shape, {.width = 8, .seed = 3});
-  const Matrix<double> rows = normal_rows(12, 2, 5);
+  const Matrix<double> rows = drawn_rows(12, 2, 5);
   const SampleView x(rows.view(), shape);
   const std::vector<Index> labels = told_classes(net, x);
   for (const Norm norm : {Norm::linf, Norm::l2}) {
@@ -213,7 +213,7 @@ TEST(NetworkCertificate, LeavesWrongPointsAtZero) {
   const Shape shape{1, 1, 5};
   for (const Index outputs : {1, 3}) {
     const TrainedNetwork net = drawn_network("eq2", shape, {.outputs = outputs});
-    const Matrix<double> rows = normal_rows(4, 5, 2);
+    const Matrix<double> rows = drawn_rows(4, 5, 2);
     const SampleView x(rows.view(), shape);
     std::vector<Index> labels = told_classes(net, x);
     labels[1] = (labels[1] + 1) % std::max<Index>(outputs, 2);
@@ -233,7 +233,7 @@ TEST(NetworkCertificate, LeavesWrongPointsAtZero) {
 /// certificates fall as 1/√m. Sixteen times the width is a quarter of the radius, up to the scatter of random networks.
 TEST(NetworkCertificate, FallsAsTheRootOfTheWidth) {
   const Shape shape{1, 1, 20};
-  const Matrix<double> rows = normal_rows(16, 20, 6);
+  const Matrix<double> rows = drawn_rows(16, 20, 6);
   const SampleView x(rows.view(), shape);
   Matrix<double> y(16, 1);
   std::vector<Index> labels(16);
@@ -266,7 +266,7 @@ TEST(NetworkCertificate, FallsAsTheRootOfTheWidth) {
 /// certificate does not fall with the width; nor is it ever less than that of two intervals subtracted.
 TEST(NetworkCertificate, OfACentredNetworkDoesNotFallWithTheWidth) {
   const Shape shape{1, 1, 20};
-  const Matrix<double> rows = normal_rows(16, 20, 6);
+  const Matrix<double> rows = drawn_rows(16, 20, 6);
   const SampleView x(rows.view(), shape);
   Matrix<double> y(16, 1);
   std::vector<Index> labels(16);
@@ -295,7 +295,7 @@ TEST(NetworkCertificate, OfACentredNetworkDoesNotFallWithTheWidth) {
 
 TEST(NetworkCertificate, RefusesWhatItCannotAnswer) {
   const Shape shape{1, 1, 5};
-  const Matrix<double> rows = normal_rows(3, 5, 2);
+  const Matrix<double> rows = drawn_rows(3, 5, 2);
   const SampleView x(rows.view(), shape);
   const std::vector<Index> labels{0, 1, 0};
   const auto code_of = [&](const TrainedNetwork& net, const SampleView& samples, std::span<const Index> told,
@@ -321,7 +321,7 @@ TEST(NetworkCertificate, RefusesWhatItCannotAnswer) {
   linearised.linearised = true;
   EXPECT_EQ(code_of(linearised, x, labels, interval_options()), 2);
   EXPECT_EQ(code_of(drawn_network("dense polynomial(coef=[0,1]) dense", shape), x, labels, interval_options()), 2);
-  Matrix<double> broken = normal_rows(3, 5, 2);
+  Matrix<double> broken = drawn_rows(3, 5, 2);
   broken(1, 1) = std::nan("");
   EXPECT_EQ(code_of(net, SampleView(broken.view(), shape), labels, interval_options()), 3);
 }
@@ -333,7 +333,7 @@ TEST(NetworkCertificate, TakesNoPointsAndConstantNetworks) {
                   .radius.empty());
   // A network that does not see its input keeps its class everywhere: the search ends at its largest radius.
   const TrainedNetwork constant = drawn_network("dense(w_std=0, b_std=1)", shape);
-  const Matrix<double> rows = normal_rows(1, 5, 2);
+  const Matrix<double> rows = drawn_rows(1, 5, 2);
   const SampleView x(rows.view(), shape);
   const Certificates c = certify_network(constant, x, told_classes(constant, x), interval_options());
   EXPECT_GT(c.radius[0], 1e5);

@@ -48,7 +48,8 @@ struct SoundnessCase {
   double size;  // of alternating coefficients; 0: independent ones of order one
 };
 
-void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials) {
+/// Adds the places tried to `places`: none where a radius is 0.
+void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, int& places) {
   const Model model = c.size > 0 ? ill_conditioned(c.depth, c.features, seed, c.size)
                                  : machine_of(fmt::format("fc:{}", c.depth), normal_rows(6, c.features, seed),
                                               normal_rows(6, 1, seed + 1), Scheme::sign, 2);
@@ -63,6 +64,7 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials) {
   std::vector<double> moved(static_cast<std::size_t>(c.features));
   for (Index k = 0; k < points; ++k) {
     ASSERT_LE(found.radius[at(k)], found.attack[at(k)]);
+    if (found.radius[at(k)] > 0) places += trials;
     const long double sign = labels[at(k)] == 1 ? 1 : -1;
     for (int trial = 0; trial < trials && found.radius[at(k)] > 0; ++trial) {
       place_in_ball(random, static_cast<std::uint64_t>(trial * points + k), c.norm, found.radius[at(k)],
@@ -75,19 +77,27 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials) {
 
 /// 10⁵ random places and as many machines' attacks as there are machines; fewer where sanitizers watch.
 TEST(Soundness, NothingInsideARadiusHasAnotherClass) {
-  const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 11;
+  const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 12;
   std::uint64_t seed = 1000;
+  int plain = 0, alternating = 0;
   for (const int depth : {1, 3}) {
     for (const Index features : {1, 2, 7}) {
       for (const Norm norm : {Norm::linf, Norm::l2}) {
         for (const CertificateMethod method :
              {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex}) {
           for (const double size : {0.0, 1e8}) {
-            for (int m = 0; m < machines; ++m) attack_inside({depth, features, norm, method, size}, seed += 10, 32);
+            for (int m = 0; m < machines; ++m) {
+              attack_inside({depth, features, norm, method, size}, seed += 10, 32, size > 0 ? alternating : plain);
+            }
           }
         }
       }
     }
+  }
+  EXPECT_GE(plain, machines * 4'000);
+  EXPECT_GE(alternating, machines * 4'000);
+  if (WIDELIMIT_SANITIZED == 0) {
+    EXPECT_GE(plain + alternating, 100'000);
   }
 }
 

@@ -108,6 +108,7 @@ MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& dat
   how.record_at = steps;
   how.start = start;
   how.check_rate = false;
+  how.check_definite = false;  // sums of squares, by construction
   how.threads = options.threads;
   how.progress = options.progress;
   if (options.regulariser == Regulariser::none) how.lambda = 0;

@@ -7,6 +7,7 @@
 #include "widelimit/analysis/stable_step.hpp"
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/indefinite.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -97,8 +98,11 @@ Trajectory descend(const AnyView& k, MatrixView<const double> targets, const Des
   Batches batches(n, options.batch, options.seed);
   const SequentialBlas sequential;
 
-  const double curvature = objective_curvature(k, options.loss.kind, options.lambda);
   Recorder recorder(input, options.start, options.record, recorded_moments(options));
+  if (options.check_definite && has_negative_eigenvalue(gram)) {
+    return without_machine(std::move(recorder).finish(), gram);
+  }
+  const double curvature = objective_curvature(k, options.loss.kind, options.lambda);
   Descent descent(gram, input, options.start, std::move(batches), options.threads);
   Pulse pulse(options.progress, options.steps, "steps");
   const Index between_checks = std::max<Index>(options.steps / recursion_checks, 1);

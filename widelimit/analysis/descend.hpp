@@ -33,7 +33,9 @@ struct DescendOptions {
   Start start;
   Recording record;
   bool check_rate = true;  ///< the rate of descent on smooth losses, which needs the optimum
-  int threads = 0;         ///< 0 for one per processor
+  /// Do not begin where K has an eigenvalue below 0; O(n³/3), or 100 products with K beyond 4,000 samples.
+  bool check_definite = true;
+  int threads = 0;  ///< 0 for one per processor
   Progress* progress = nullptr;
 
   /// Error{input} where a number is out of range, Error{usage} for Pegasos without λ.

@@ -1,6 +1,7 @@
 #include "widelimit/analysis/equivalence.hpp"
 
 #include "widelimit/analysis/companion_machine.hpp"
+#include "widelimit/analysis/difference_by_width.hpp"
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
 
@@ -38,7 +39,7 @@ bool begins_at_zero(Regulariser regulariser) {
 
 /// The steps that training will record.
 std::vector<Index> recorded_steps(const TrainOptions& options, Index numbers) {
-  RecordSchedule schedule(static_cast<double>(options.steps), bounded_records(options.records, numbers));
+  RecordSchedule schedule = record_schedule(options, numbers);
   std::vector<Index> steps;
   while (!schedule.done()) {
     const auto step = static_cast<Index>(std::ceil(schedule.next()));
@@ -162,11 +163,12 @@ class Comparison {
     run.seconds = trained.summary.seconds;
     how.progress = nullptr;
     if (trained.summary.finished()) {
-      if (!shared() || machine_seed_ != (every_step_sees_all() ? options_.train.seed : how.seed)) follow(trained, how);
+      choose_machine(trained, how);
       if (machine_.summary.converged()) {
         const SideBySide both(trained.record, machine_, data_);
         both.measure(run);
         if (number == 0) result_.paths.push_back(both.path(width, result_.watched));
+        if (options_.parts) split(trained, how, run);
       } else {
         run.trouble = fmt::format("the machine diverged: {}", machine_.summary.message);
       }
@@ -176,11 +178,8 @@ class Comparison {
     result_.runs.push_back(std::move(run));
   }
 
-  void follow(const TrainedNetwork& trained, const TrainOptions& how) {
-    if (options_.kernel == MachineKernel::start) {
-      kernels_ = start_kernels(trained, data_, how.threads);
-      result_.kernel_seconds += kernels_.seconds;
-    }
+  [[nodiscard]] MachinePath follow(const CompanionKernels& kernels, const TrainedNetwork& trained,
+                                   const TrainOptions& how) const {
     Start start;
     if (!begins_at_zero(how.regulariser)) {
       const Index outputs = data_.y.cols;
@@ -189,8 +188,35 @@ class Comparison {
         start.test_offset = {trained.record.test_outputs.data(), data_.test->count(), outputs, outputs};
       }
     }
-    machine_ = follow_machine(kernels_, data_, how, trained.record.steps, start);
+    return follow_machine(kernels, data_, how, trained.record.steps, start);
+  }
+
+  CompanionKernels own_kernels(const TrainedNetwork& trained, int threads) {
+    CompanionKernels own = start_kernels(trained, data_, threads);
+    result_.kernel_seconds += own.seconds;
+    return own;
+  }
+
+  /// The machine beside this network, unless the one at hand is it.
+  void choose_machine(const TrainedNetwork& trained, const TrainOptions& how) {
+    if (shared() && machine_seed_ == (every_step_sees_all() ? options_.train.seed : how.seed)) return;
+    if (options_.kernel == MachineKernel::start) kernels_ = own_kernels(trained, how.threads);
+    machine_ = follow(kernels_, trained, how);
     machine_seed_ = how.seed;
+  }
+
+  void split(const TrainedNetwork& trained, const TrainOptions& how, EquivalenceRun& run) {
+    const MachinePath own = follow(own_kernels(trained, how.threads), trained, how);
+    if (!own.summary.converged()) {
+      run.trouble = fmt::format("the machine of the network's own kernel diverged: {}", own.summary.message);
+      return;
+    }
+    EquivalenceRun beside_own;
+    SideBySide(trained.record, own, data_).measure(beside_own);
+    run.movement_part = beside_own.difference;
+    run.kernel_part =
+        std::max(largest_gap(own.train.data(), machine_.train.data(), own.train.rows() * own.train.cols()),
+                 largest_gap(own.test.data(), machine_.test.data(), own.test.rows() * own.test.cols()));
   }
 
   const Network& network_;
@@ -203,31 +229,6 @@ class Comparison {
   std::optional<std::uint64_t> machine_seed_;
   Equivalence result_;
 };
-
-/// Every run that has a difference is a point: seeds of one width show how much chance there is in it.
-std::optional<LineFit> width_slope(const std::vector<EquivalenceRun>& runs, double EquivalenceRun::*distance) {
-  std::vector<double> x;
-  std::vector<double> y;
-  for (const EquivalenceRun& run : runs) {
-    if (!run.trouble.empty() || !(run.*distance > 0)) continue;
-    x.push_back(std::log(static_cast<double>(run.width)));
-    y.push_back(std::log(run.*distance));
-  }
-  return fit_line(x, y);
-}
-
-void average(Equivalence& result, const std::vector<Index>& widths) {
-  for (const Index width : widths) {
-    double sum = 0;
-    Index count = 0;
-    for (const EquivalenceRun& run : result.runs) {
-      if (run.width != width || !run.trouble.empty()) continue;
-      sum += run.difference;
-      ++count;
-    }
-    result.difference.push_back(count == 0 ? 0.0 : sum / static_cast<double>(count));
-  }
-}
 
 }  // namespace
 
@@ -245,6 +246,9 @@ void EquivalenceOptions::validate() const {
     fail(Code::usage, "a width is given twice; each must be another");
   }
   if (seeds < 1 || seeds > most_seeds) fail(Code::usage, "seeds = {}: choose 1 to {}", seeds, most_seeds);
+  if (parts && kernel != MachineKernel::limit) {
+    fail(Code::usage, "the parts of a difference are told beside the kernel of the limit; leave out one of the two");
+  }
   if (train.momentum != 0 || train.flow_time != 0) {
     fail(Code::usage, "a network is compared with its machine in plain steps; leave out momentum and flow");
   }
@@ -270,9 +274,7 @@ Equivalence equivalence(const Network& network, const TrainData& data, const Equ
   }
   if (data.y.rows == 0) fail(Code::input, "there are no samples to train on");
   Equivalence result = Comparison(network, data, options, backend).run();
-  average(result, options.widths);
-  result.slope = width_slope(result.runs, &EquivalenceRun::difference);
-  result.final_slope = width_slope(result.runs, &EquivalenceRun::final_difference);
+  summarise_by_width(result, options.widths, options.parts);
   return result;
 }
 

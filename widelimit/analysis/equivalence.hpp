@@ -28,6 +28,9 @@ struct EquivalenceOptions {
   std::vector<Index> widths;  ///< different ones
   Index seeds = 1;            ///< networks of each width: train.seed, train.seed + 1, …
   MachineKernel kernel = MachineKernel::limit;
+  /// Tell chance from movement: follow the machine of each network's own kernel before training as well. Only beside
+  /// the kernel of the limit. Costs an empirical kernel and a descent for each network.
+  bool parts = false;
 
   /// Error{usage} names what is wrong.
   void validate() const;
@@ -42,7 +45,11 @@ struct EquivalenceRun {
   double train_difference = 0;  ///< training points alone
   double test_difference = 0;   ///< test points alone, 0 where there are none
   double final_difference = 0;  ///< at the last step
-  double loss = 0;              ///< Σ l of the network at the end
+  /// Where asked for, the two sides of a triangle: from the machine of the limit to that of the network's own kernel
+  /// before training, and from there to the network, whose kernel moves.
+  double kernel_part = 0;
+  double movement_part = 0;
+  double loss = 0;  ///< Σ l of the network at the end
   double machine_loss = 0;
   double weight_distance = 0;  ///< ‖w − w₀‖ at the end
   double seconds = 0;
@@ -56,6 +63,14 @@ struct EquivalencePath {
   Matrix<double> outputs, machine_outputs;  ///< moments × watched samples: their first output
 };
 
+/// Slope of log difference against log width between neighbouring widths, by the means of the logarithms.
+struct WidthSlope {
+  Index from = 0;
+  Index to = 0;
+  double slope = 0;
+  std::optional<double> error;  ///< standard error; nothing where a width has one network
+};
+
 struct Equivalence {
   std::vector<Index> steps;    ///< recorded ones
   std::vector<Index> watched;  ///< training samples: the first, and the first with another target
@@ -64,10 +79,17 @@ struct Equivalence {
   std::vector<double> difference;  ///< by width: mean over seeds, of those that did not diverge
   std::optional<LineFit> slope;    ///< log difference against log width, every run a point
   std::optional<LineFit> final_slope;
+  std::vector<WidthSlope> local_slopes;
+  /// Probability that the logarithms bend as they do by chance alone; nothing without three widths and two seeds.
+  std::optional<double> straightness;
+  std::vector<double> kernel_part, movement_part;  ///< by width as `difference`; empty unless asked for
+  std::optional<LineFit> kernel_slope, movement_slope;
   double kernel_seconds = 0;
 
   /// The first trouble of a run, naming its width and seed; empty where there is none.
   [[nodiscard]] std::string trouble() const;
+  /// False where one slope does not describe all widths, at a level of 5 %.
+  [[nodiscard]] bool settled() const { return !straightness || *straightness >= 0.05; }
 };
 
 /// Trains networks and machines on the same points by the same batches. What is compared is chosen so that it agrees in

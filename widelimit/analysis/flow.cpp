@@ -6,6 +6,7 @@
 #include "widelimit/analysis/recorder.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/indefinite.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -80,8 +81,13 @@ Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOp
                             .progress = options.progress,
                             .beat = [&] { pulse.at(done); }};
   problem.beat();
-  const auto engine = flow_engine(problem, options.method);
   Recorder recorder(input, options.start, options.record, moments);
+  // The formula of the squared loss finds its eigenvalues itself.
+  const bool by_formula = options.loss.kind == LossKind::squared && options.method == FlowMethod::automatic;
+  if (options.check_definite && !by_formula && has_negative_eigenvalue(gram)) {
+    return without_machine(std::move(recorder).finish(), gram);
+  }
+  const auto engine = flow_engine(problem, options.method);
   const bool started = engine->advance(0);
   const double first =
       started ? objective_at(input, options.start, {0, 1, engine->alpha(), engine->g()}).objective : 0.0;

@@ -26,7 +26,9 @@ struct FlowOptions {
   Index most_events = 0;    ///< of each output with kinks; 0 for 1,000 and 200 for each sample
   Index most_steps = 0;     ///< of Runge–Kutta; 0 for a million
   bool check_rate = true;   ///< EQ Theorem 3.1, which needs the optimum
-  int threads = 0;          ///< 0 for one per processor
+  /// Do not begin where K has an eigenvalue below 0; O(n³/3), or 100 products with K beyond 4,000 samples.
+  bool check_definite = true;
+  int threads = 0;  ///< 0 for one per processor
   Progress* progress = nullptr;
 
   /// Error{input} where a number is out of range.
@@ -39,7 +41,8 @@ struct FlowOptions {
 ///
 /// Squared loss in closed form, hinge and ε-insensitive loss event by event with sliding on their kinks, both exactly;
 /// others by Runge–Kutta. Targets are samples × outputs: numbers, ±1, or a column for each class.   [mathematics §2]
-/// A flow that could not reach all times ends where it could, and the Summary says why.
+/// A flow that could not reach all times ends where it could, and the Summary says why. A Gram matrix with an
+/// eigenvalue below 0 belongs to no machine: no time is reached then, but by the formula of the squared loss.
 [[nodiscard]] Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOptions& options);
 
 }  // namespace widelimit

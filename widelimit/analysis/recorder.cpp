@@ -1,6 +1,7 @@
 #include "widelimit/analysis/recorder.hpp"
 
 #include "widelimit/base/memory.hpp"
+#include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/product.hpp"
 
 #include <algorithm>
@@ -98,6 +99,13 @@ Trajectory Recorder::finish() && {
   result_.test = leading_rows(std::move(result_.test), rows);
   if (recording_.coefficients) result_.coefficients = leading_rows(std::move(result_.coefficients), rows);
   return std::move(result_);
+}
+
+Trajectory without_machine(Trajectory trajectory, const DenseGram& k) {
+  trajectory.summary.ending = Ending::not_positive_definite;
+  trajectory.summary.method = "not begun";
+  trajectory.summary.message = diagonal_cure(k.source());
+  return trajectory;
 }
 
 }  // namespace widelimit

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/analysis/dynamics_input.hpp"
+#include "widelimit/machine/dense_gram.hpp"
 
 namespace widelimit {
 
@@ -38,5 +39,8 @@ class Recorder {
   Matrix<double> test_now_;
   Trajectory result_;
 };
+
+/// A trajectory that was not begun because K, with an eigenvalue below 0, is no machine's: its summary says what to do.
+[[nodiscard]] Trajectory without_machine(Trajectory trajectory, const DenseGram& k);
 
 }  // namespace widelimit

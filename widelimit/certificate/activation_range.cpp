@@ -100,7 +100,7 @@ Ends rbf_range(double gamma, Ends x) {
 
 /// The loop that every step of a search goes through. c ≥ r and c ≤ −r are exact questions about the interval: one that
 /// has a sign passes or vanishes without rounding, and [0, h] is h/2 ± h/2.
-void rectify(double* centre, double* radius, Index size) {
+void rectify_intervals(double* centre, double* radius, Index size) {
   for (Index i = 0; i < size; ++i) {
     const double c = centre[i];
     const double r = radius[i];
@@ -149,7 +149,7 @@ void enclose_activation(const Activation& activation, Enclosure& values, int thr
     double* centre = values.centre.sample(n);
     double* radius = values.radius.sample(n);
     if (activation.phi == Phi::relu) {
-      rectify(centre, radius, size);
+      rectify_intervals(centre, radius, size);
       return;
     }
     for (Index i = 0; i < size; ++i) {

@@ -96,6 +96,8 @@ std::vector<CertificateMethod> CertifiedMachine::methods() const {
   if (!kernel_) return {CertificateMethod::interval};
   std::vector<CertificateMethod> methods;
   for (int m = static_cast<int>(options_.method); m >= 0; --m) methods.push_back(static_cast<CertificateMethod>(m));
+  // At no radius is paper better than interval; it is only cheaper.
+  if (!options_.radius && methods.size() > 1) methods.pop_back();
   return methods;
 }
 

@@ -15,7 +15,7 @@ struct EnclosedPair {
   Interval first, second, sigma, theta;
 };
 
-void affine(const ChainLayer& layer, EnclosedPair& pair) {
+void affine_interval(const ChainLayer& layer, EnclosedPair& pair) {
   const Interval w = Interval::of(layer.w_std) * Interval::of(layer.w_std);
   const Interval b = Interval::of(layer.b_std) * Interval::of(layer.b_std);
   pair.first = w * pair.first + b;
@@ -35,7 +35,7 @@ Interval correlation_of(const Interval& sigma, const Interval& deviation) {
 }
 
 /// r·κ₁(c/r) at one corner, rounded both ways; r = 0 leaves 0.
-Interval bent(double sigma, double deviation) {
+Interval bent_interval(double sigma, double deviation) {
   if (!(deviation > 0)) return Interval::of(0);
   const Interval rho = clamp(Interval::of(sigma) / Interval::of(deviation), -1, 1);
   return Interval::of(deviation) * kappa1(rho);
@@ -43,14 +43,14 @@ Interval bent(double sigma, double deviation) {
 
 /// E[φφ] = s·c + ½(1−s)²·r·κ₁(c/r), r = √(q₁q₂): ∂/∂c = E[φ'φ'] ≥ 0 and ∂/∂r = ½(1−s)²·√(1−ρ²)/π ≥ 0, so that both ends
 /// are at corners.
-void rectify(const ChainLayer& layer, EnclosedPair& pair) {
+void rectify_interval(const ChainLayer& layer, EnclosedPair& pair) {
   const Interval s = Interval::of(layer.slope);
   const Interval one = Interval::of(1), half = Interval::of(0.5);
   const Interval bend = half * (one - s) * (one - s);
   const Interval deviation = sqrt(pair.first * pair.second);
   const Interval factor = s + bend * kappa0(correlation_of(pair.sigma, deviation));
-  const Interval least = s * Interval::of(pair.sigma.low) + bend * bent(pair.sigma.low, deviation.low);
-  const Interval most = s * Interval::of(pair.sigma.high) + bend * bent(pair.sigma.high, deviation.high);
+  const Interval least = s * Interval::of(pair.sigma.low) + bend * bent_interval(pair.sigma.low, deviation.low);
+  const Interval most = s * Interval::of(pair.sigma.high) + bend * bent_interval(pair.sigma.high, deviation.high);
   pair.sigma = {least.low, most.high};
   pair.theta = pair.theta * factor;
   const Interval power = half * (one + s * s);
@@ -110,7 +110,8 @@ Interval enclose_kernel(const Chain& chain, Kind kind, const Interval& norm, con
                         const Interval& inner) {
   const Interval features = Interval::of(static_cast<double>(chain.features));
   EnclosedPair pair{norm * norm / features, other * other / features, inner / features, Interval::of(0)};
-  for (const ChainLayer& layer : chain.layers) layer.rectifier ? rectify(layer, pair) : affine(layer, pair);
+  for (const ChainLayer& layer : chain.layers)
+    layer.rectifier ? rectify_interval(layer, pair) : affine_interval(layer, pair);
   return kind == Kind::ntk ? pair.theta : pair.sigma;
 }
 

@@ -32,12 +32,13 @@ Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, cons
   constexpr Index points_at_once = 8;
   parallel_for((points.rows + points_at_once - 1) / points_at_once, team_size(threads), [&](Index task) {
     const Index begin = task * points_at_once, count = std::min(points_at_once, points.rows - begin);
-    Matrix<double> entries(count, supports, Content::unset);
+    std::vector<double> memory(at(count * supports));
+    const MatrixView<double> entries{memory.data(), count, supports, supports};
     std::vector<double> u(at(supports)), rest(at(supports));
     for (Index k = 0; k < count; ++k) {
       const double norm = geometry.norms[at(begin + k)];
       const double* inner = geometry.inner.view().row(begin + k);
-      double* row = entries.view().row(k);
+      double* row = entries.row(k);
       for (Index i = 0; i < supports; ++i) {
         u[at(i)] = norm > 0 ? std::clamp(inner[i] / norm, -1.0, 1.0) : 0;
         rest[at(i)] = 1 - std::abs(u[at(i)]);
@@ -48,7 +49,7 @@ Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, cons
       kernel.evaluate(supports, {.u = u.data(), .rest = rest.data(), .value = row});
       for (Index i = 0; i < supports; ++i) row[i] *= kernel.scale() * norm * geometry.support.norms[at(i)];
     }
-    cpu::multiply(entries.view(), model.alpha.view(), g.view().block(begin, 0, count, outputs));
+    cpu::multiply(entries, model.alpha.view(), g.view().block(begin, 0, count, outputs));
     for (Index k = begin; k < begin + count; ++k) {
       for (Index o = 0; o < outputs; ++o) g(k, o) += model.bias[at(o)];
     }

@@ -3,12 +3,21 @@
 #include "widelimit/base/error.hpp"
 
 #include <cmath>
+#include <numbers>
 
 namespace widelimit {
 
 namespace {
 
-constexpr double unit = 0x1p-53;  // of rounding
+constexpr double cone_unit = 0x1p-53;  // of rounding
+
+/// t = 1 − ρ after a relu, rounded down: of all t before the layers it shrinks most from t = 1, since
+/// t_new/t = 1 − w(t)/t falls with t. Other rectifiers shrink it less.
+double after_relu(double t) {
+  const double rho = 1 - t;
+  const double w = (std::sqrt(t * (2 - t)) - rho * std::acos(rho)) * std::numbers::inv_pi;
+  return (t - w) * (1 - 1e-9);
+}
 
 }  // namespace
 
@@ -18,7 +27,8 @@ ConeKernel::ConeKernel(const Network& network, Kind kind, const Shape& shape)
 ConeKernel::ConeKernel(const Chain& chain, Kind kind) : tangent_(kind == Kind::ntk) {
   read(chain);
   bound_errors();
-  convex_ = convex_on(-1, 1) && find_extremes();
+  convex_ = convex_on(-1, 1);
+  if (convex_) find_extremes();
 }
 
 /// φ(x) = s·x + (1−s)·relu(x) has E[φφ] = (1+s²)/2·rr'(aρ + bκ₁), a = 2s/(1+s²), b = (1−s)²/(1+s²).
@@ -47,7 +57,8 @@ void ConeKernel::read(const Chain& chain) {
   if (!(scale_ > 0) || !std::isfinite(scale_)) {
     fail(Code::usage, "the kernel of this network is {} at every pair; there is nothing to certify", scale_);
   }
-  scale_error_ = 8 * unit;
+  // Products in long double, rounded once.
+  scale_error_ = (4 + static_cast<double>(chain.layers.size()) * 0x1p-8) * cone_unit;
   largest_ = trained_;
   for (const cpu::ConeLayer& layer : layers_) largest_ += layer.trained;
   if (!tangent_) largest_ = 1;
@@ -68,27 +79,29 @@ double ConeKernel::slope(double u) const {
 /// Carries bounds of all errors along the recursion, as derived in docs/theory/certificates.md: `rest` relative of
 /// t = 1 − |ρ|, the others absolute, those of slopes in units of 1 + 1/√(1−|u|).
 void ConeKernel::bound_errors() {
-  constexpr double fit = 1e-15;       // relative, of the polynomials for arccos
-  constexpr double shrinkage = 0.68;  // t_new ≥ (1 − 1/π)·t
-  double rest = unit, theta = unit * trained_, size = trained_, steep = 1 / 3.0;
+  constexpr double fit = 1e-15;  // relative, of the polynomials for arccos
+  double rest = cone_unit, theta = cone_unit * trained_, size = trained_, steep = 1 / 3.0;
   double rho_slope = 0, theta_slope = 0, size_slope = trained_;
-  double rho = 0;
+  double rho = 0, shrunk = 1;
+  bool signs = false;  // whether rounding may decide on the sign of ρ, which after a relu is positive
   for (const cpu::ConeLayer& layer : layers_) {
-    const double turned = rho + rest;  // where rounding decided on the sign of ρ
-    const double factor = (rest + fit) / 2 + 18 * unit + turned;
-    const double new_rho = 1.6 * rest + fit + 16 * unit + turned;
-    const double factor_slope = steep * (rest + 8 * unit + rho_slope);
-    const double new_rho_slope = rho_slope + factor + unit;
+    const double turned = signs ? 2 * (rho + rest) : 0;
+    const double factor = (rest + fit) / 2 + 18 * cone_unit + turned;
+    const double new_rho = 1.6 * rest + fit + 16 * cone_unit + turned;
+    const double factor_slope = steep * (rest + 8 * cone_unit + rho_slope);
+    const double new_rho_slope = rho_slope + factor + cone_unit;
     const double new_size_slope = size_slope + size * steep + layer.trained;
     theta_slope += size_slope * factor + size * factor_slope + theta * steep + layer.trained * new_rho_slope +
-                   6 * unit * new_size_slope;
-    theta += size * factor + layer.trained * new_rho + 6 * unit * (size + layer.trained);
-    rest += fit + 20 * unit;
+                   6 * cone_unit * new_size_slope;
+    theta += size * factor + layer.trained * new_rho + 6 * cone_unit * (size + layer.trained);
+    rest += fit + 20 * cone_unit + 2 * turned;
+    signs = layer.linear > 0;
     rho = new_rho;
     rho_slope = new_rho_slope;
     size += layer.trained;
     size_slope = new_size_slope;
-    steep /= std::sqrt(shrinkage);
+    shrunk = after_relu(shrunk);
+    steep = 1 / (3 * std::sqrt(shrunk));
   }
   value_error_ = tangent_ ? theta : rho;
   slope_error_ = tangent_ ? theta_slope : rho_slope;

@@ -9,8 +9,8 @@
 
 namespace widelimit {
 
-/// Where a ray from the origin touches κ from below: κ(u) ≥ slope·u on its side of 0, with equality at some u in
-/// [low, high].
+/// A ray from the origin that touches κ from below, but for rounding: κ(u) ≥ slope·u on its side of 0; κ(u)/u falls in
+/// |u| before [low, high] and grows after it.
 struct TouchingRay {
   double low = 0;
   double high = 0;
@@ -50,12 +50,14 @@ class ConeKernel {
   /// Whether κ is convex on [low, high], a part of [−1, 1], proved: by its power series for u ≥ 0, by induction for the
   /// NNGP (convex growing functions of convex ones), else by enclosing κ'' piece by piece.
   [[nodiscard]] bool convex_on(double low, double high) const;
-  /// On [−1, 1], decided once, and its extremes are known.
+  /// On [−1, 1], decided once.
   [[nodiscard]] bool convex() const { return convex_; }
 
-  /// κ falls left of lowest() − 2⁻²⁶ and grows right of lowest() + 2⁻²⁶; a number not above its minimum. Only where
-  /// convex().
+  /// Place of κ's minimum on [−1, 1] as computed; κ falls left of fall_end() and grows right of growth_begin(); a
+  /// number not above the minimum. Only where convex().
   [[nodiscard]] double lowest() const { return lowest_; }
+  [[nodiscard]] double fall_end() const { return fall_end_; }
+  [[nodiscard]] double growth_begin() const { return growth_begin_; }
   [[nodiscard]] double lowest_value() const { return lowest_value_; }
   /// Of fixed p > 0 (or < 0), N·κ(p/(N·M)) is least where p/(N·M) is where this ray touches. Only where convex().
   [[nodiscard]] const TouchingRay& ray_above() const { return ray_above_; }
@@ -66,10 +68,10 @@ class ConeKernel {
   void read(const Chain& chain);
   void bound_errors();
   [[nodiscard]] bool bends() const;
-  /// False where rounding hides them.
-  [[nodiscard]] bool find_extremes();
-  [[nodiscard]] bool find_lowest();
-  [[nodiscard]] bool touch(double sign, TouchingRay& ray) const;
+  void find_extremes();
+  void find_lowest();
+  [[nodiscard]] TouchingRay touching(double sign) const;
+  [[nodiscard]] double slope_doubt(double u) const;
 
   std::vector<cpu::ConeLayer> layers_;
   double trained_ = 0;
@@ -77,7 +79,7 @@ class ConeKernel {
   double scale_ = 1, scale_error_ = 0, largest_ = 0;
   double value_error_ = 0, slope_error_ = 0;
   bool convex_ = false;
-  double lowest_ = -1, lowest_value_ = 0;
+  double lowest_ = -1, fall_end_ = -1, growth_begin_ = -1, lowest_value_ = 0;
   TouchingRay ray_above_, ray_below_;
 };
 

@@ -77,7 +77,18 @@ double sign_change(const F& f, double low, double high) {
   return (low + high) / 2;
 }
 
-constexpr double bracket = 0x1p-26;  // its square is rounding
+constexpr double shape_bracket = 0x1p-26;  // its square is rounding
+
+/// From `place` towards `end` in doubling steps, up to where `sure` says yes; `end` itself where it nowhere does.
+template <typename F>
+double confirmed(const F& sure, double place, double end) {
+  for (double step = shape_bracket * std::min(1.0, 1 - std::abs(place)); step < 1; step *= 2) {
+    const double u = end < place ? place - step : place + step;
+    if (end < place ? u <= end : u >= end) break;
+    if (sure(u)) return u;
+  }
+  return end;
+}
 
 }  // namespace
 
@@ -89,50 +100,54 @@ bool ConeKernel::convex_on(double low, double high) const {
   return low >= 0 || !tangent_ || !bends() || proved_convex(chain(), {low, std::min(high, 0.0)});
 }
 
-bool ConeKernel::find_extremes() {
+void ConeKernel::find_extremes() {
   if (!bends()) {  // a line
+    fall_end_ = growth_begin_ = lowest_ = -1;
     lowest_value_ = -largest_;
     ray_above_ = {.low = 1, .high = 1, .slope = largest_};
     ray_below_ = {.low = -1, .high = -1, .slope = largest_};
-    return true;
+    return;
   }
-  if (tangent_) return find_lowest() && touch(1, ray_above_) && touch(-1, ray_below_);
+  if (tangent_) {
+    find_lowest();
+    ray_above_ = touching(1);
+    const TouchingRay mirrored = touching(-1);
+    ray_below_ = {.low = -mirrored.high, .high = -mirrored.low, .slope = -mirrored.slope};
+    return;
+  }
+  fall_end_ = growth_begin_ = lowest_ = -1;
   lowest_value_ = value(-1) - value_error_;
   // With G(u) = κ − uκ' of the NNGP, G_new = (a + bκ₀)·G + b·√(1−ρ²)/π ≥ 0: κ/u falls on both sides of 0, and the rays
   // go through the ends, where κ(1) = 1.
   ray_above_ = {.low = 1, .high = 1, .slope = 1};
   ray_below_ = {.low = -1, .high = -1, .slope = value_error_ - value(-1)};
-  return true;
 }
 
-/// A tangent left of the minimum lies below κ everywhere, and right of it by no more than a bracket.
-bool ConeKernel::find_lowest() {
-  const double turn = sign_change([this](double u) { return slope(u); }, -1, 0);
-  const double reach = bracket * (1 + turn);
-  const double left = turn - reach, right = turn + reach;
-  const auto doubt = [this](double u) { return slope_error_ * (1 + 1 / std::sqrt(std::max(1 + u, cpu::least_rest))); };
-  if (!(slope(left) < -doubt(left)) || !(slope(right) > doubt(right)) || right > 0) return false;
-  lowest_ = turn;
-  lowest_value_ = value(right) - value_error_ - 4 * reach * (slope(right) + doubt(right));
-  return true;
+double ConeKernel::slope_doubt(double u) const {
+  return slope_error_ * (1 + 1 / std::sqrt(std::max(1 - std::abs(u), cpu::least_rest)));
 }
 
-/// κ(u)/u has the derivative −G/u², G = κ − uκ', which by convexity falls away from 0 on both sides: the ray touches
-/// where G vanishes.
-bool ConeKernel::touch(double sign, TouchingRay& ray) const {
-  const auto gap = [this](double u) { return value(u) - u * slope(u); };
-  const double place = sign_change([&](double r) { return -gap(sign * r); }, 0, 1);
-  const double reach = bracket * (1 - place);
-  const double near = place - reach, far = place + reach;
-  if (near < 0.01 || far > 1 - 0x1p-40) return false;
-  const double doubt = value_error_ + slope_error_ * (1 + 1 / std::sqrt(1 - far));
-  if (!(gap(sign * near) > doubt) || !(-gap(sign * far) > doubt)) return false;
-  const double most = std::max(gap(sign * near), -gap(sign * far)) + doubt;
-  const double slack = 2 * value_error_ / place + 4 * reach * most / (near * near);
-  ray = {.low = std::min(sign * near, sign * far),
-         .high = std::max(sign * near, sign * far),
-         .slope = value(sign * place) / (sign * place) - sign * slack};
-  return true;
+/// Between the places where κ surely falls and surely grows, a tangent at the latter is below κ and no lower than this.
+void ConeKernel::find_lowest() {
+  lowest_ = sign_change([this](double u) { return slope(u); }, -1, 0);
+  fall_end_ = confirmed([this](double u) { return slope(u) < -slope_doubt(u); }, lowest_, -1);
+  growth_begin_ = confirmed([this](double u) { return slope(u) > slope_doubt(u); }, lowest_, 0);
+  const double rise = slope(growth_begin_) + slope_doubt(growth_begin_);
+  lowest_value_ = value(growth_begin_) - value_error_ - 2 * rise * (growth_begin_ - fall_end_);
+}
+
+/// Of κ(sign·u) on (0, 1]. κ(u)/u has the derivative −G/u², G = κ − uκ', which by convexity falls: the ray touches
+/// where G vanishes, and is no steeper than the tangent at a place `near` before it allows: κ(u)/u ≥ κ'(near) +
+/// G(near)/u.
+TouchingRay ConeKernel::touching(double sign) const {
+  const auto rise = [&](double u) { return sign * slope(sign * u); };
+  const auto gap = [&](double u) { return value(sign * u) - u * rise(u); };
+  const auto doubt = [&](double u) { return value_error_ + slope_doubt(u); };
+  const double place = sign_change([&](double u) { return -gap(u); }, 0, 1);
+  const double near = confirmed([&](double u) { return gap(u) > doubt(u); }, place, 0x1p-10);
+  const double far = confirmed([&](double u) { return gap(u) < -doubt(u); }, place, 1);
+  const double slack = slope_doubt(near) + 2 * doubt(near) / far + 8 * 0x1p-53 * (std::abs(rise(near)) + largest_);
+  return {.low = near, .high = far, .slope = rise(near) + gap(near) / far - slack};
 }
 
 }  // namespace widelimit

@@ -36,7 +36,7 @@ void take_columns(const WeightSlot& slot, const Weights<T>& weights, const Weigh
 }
 
 /// part = w_scale·a·w. A single column needs no packing of a, which would cost as much as the product.
-void weigh_rows(const WeightSlot& slot, const double* a, Index rows, const double* w, Index columns, double* part) {
+void weigh_tile(const WeightSlot& slot, const double* a, Index rows, const double* w, Index columns, double* part) {
   if (columns > 1) {
     multiply({.m = rows, .n = columns, .k = slot.fan_in, .alpha = slot.w_scale}, a, w, part);
     return;
@@ -63,7 +63,7 @@ void product_by_tiles(const WeightSlot& slot, const Weights<T>& weights, const W
     std::vector<double> part(static_cast<std::size_t>(std::min(sample_rows, a.rows()) * columns));
     for (Index row = 0; row < a.rows(); row += sample_rows) {
       const Index rows = std::min(sample_rows, a.rows() - row);
-      weigh_rows(slot, a.data() + row * slot.fan_in, rows, w.data(), columns, part.data());
+      weigh_tile(slot, a.data() + row * slot.fan_in, rows, w.data(), columns, part.data());
       for (Index i = 0; i < rows; ++i) {
         const double* from = part.data() + i * columns;
         double* to = z.data() + (row + i) * slot.fan_out + first;

@@ -8,7 +8,7 @@ namespace widelimit {
 
 namespace {
 
-double norm_of(const double* x, Index size, Norm norm) {
+double sample_norm(const double* x, Index size, Norm norm) {
   double sum = 0;
   for (Index i = 0; i < size; ++i) sum = norm == Norm::linf ? std::max(sum, std::abs(x[i])) : sum + x[i] * x[i];
   return norm == Norm::linf ? sum : std::sqrt(sum) * (1 + 2 * summation_error(size)) + 0x1p-490;
@@ -83,7 +83,7 @@ Enclosure FirstLayer::enclose(const Tensor<double>& points, std::span<const Poin
   values.resize(std::ssize(balls), stage_.out);
   for (Index n = 0; n < values.count(); ++n) {
     const PointBall& ball = balls[at(n)];
-    const double reach = ball.radius + 2 * g * norm_of(points.sample(ball.point), points.shape().size(), norm_);
+    const double reach = ball.radius + 2 * g * sample_norm(points.sample(ball.point), points.shape().size(), norm_);
     const double* z = centres_.sample(ball.point);
     std::copy_n(z, size, values.centre.sample(n));
     double* radius = values.radius.sample(n);

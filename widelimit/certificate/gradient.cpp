@@ -27,13 +27,14 @@ void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const In
   constexpr double farthest = 1 - 1e-9;  // from where κ' is cut off
   const Index supports = directions_.rows;
   const ConeKernel& kernel = problem_.kernel;
-  Matrix<double> u(x.rows, supports, Content::unset);
-  cpu::multiply_transposed(x, directions_, u.view());
+  std::vector<double> memory(at(x.rows * supports));
+  const MatrixView<double> u{memory.data(), x.rows, supports, supports};
+  cpu::multiply_transposed(x, directions_, u);
   std::vector<double> kappa(at(supports)), slope(at(supports)), along(at(x.rows));
   for (Index k = 0; k < x.rows; ++k) {
     const double norm = euclidean_norm(x.row(k), x.cols);
     const double inverse = norm > 0 ? 1 / norm : 0;
-    double* row = u.view().row(k);
+    double* row = u.row(k);
     for (Index i = 0; i < supports; ++i) row[i] = std::clamp(row[i] * inverse, -farthest, farthest);
     kernel.evaluate(supports, {.u = row, .value = kappa.data(), .slope = slope.data()});
     const Functional& f = problem_.functionals[at(which[at(k)])];
@@ -48,7 +49,7 @@ void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const In
     values[k] = kernel.scale() * norm * sum + weights.bias;
     along[at(k)] = kernel.scale() * radial * inverse;
   }
-  cpu::multiply(u.view(), directions_, gradients);
+  cpu::multiply(u, directions_, gradients);
   for (Index k = 0; k < x.rows; ++k) {
     for (Index j = 0; j < x.cols; ++j) gradients(k, j) += along[at(k)] * x(k, j);
   }

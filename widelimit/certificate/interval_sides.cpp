@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 
@@ -14,16 +15,15 @@ struct LowPlace {
   double constant = 0;
 };
 
-constexpr double surely = 1 + 0x1p-50;  // more than what products and quotients lose
-constexpr double turn = 0x1p-26;        // κ's lowest place is known to so much
+constexpr double surely_beyond = 1 + 0x1p-50;  // more than what products and quotients lose
 
 /// κ is least in [a_low, a_high]/N at the end nearest to its lowest place, or there.
 LowPlace on_row(const ConeKernel& kernel, double low, double high, double norm) {
   const double inverse = inverse_of(norm);
   const double left = ratio_below(low, inverse);
-  if (left > kernel.lowest() + turn) return {.u = left, .factor = norm};
+  if (left > kernel.growth_begin()) return {.u = left, .factor = norm};
   const double right = ratio_above(high, inverse);
-  if (right < kernel.lowest() - turn) return {.u = right, .factor = norm};
+  if (right < kernel.fall_end()) return {.u = right, .factor = norm};
   return {.constant = norm * kernel.lowest_value()};
 }
 
@@ -34,8 +34,8 @@ LowPlace lowest_below(const ConeKernel& kernel, double low, double high, const N
   if (!deep && high >= 0) return on_row(kernel, low, high, norm.low);
   const TouchingRay& ray = kernel.ray_below();
   const double end = deep ? low : high;
-  if (-end * surely <= -ray.high * norm.low) return on_row(kernel, low, high, norm.low);
-  if (-end >= -ray.low * norm.high * surely) return on_row(kernel, low, high, norm.high);
+  if (-end * surely_beyond <= -ray.high * norm.low) return on_row(kernel, low, high, norm.low);
+  if (-end >= -ray.low * norm.high * surely_beyond) return on_row(kernel, low, high, norm.high);
   return {.constant = std::min(ray.slope * low, ray.slope * high)};
 }
 
@@ -46,7 +46,7 @@ void IntervalSides::place_low(const RangeStrip& strip, SideScratch& scratch, dou
   const TouchingRay& ray = kernel_.ray_above();
   const double inner = strip.norm.low, outer = strip.norm.high;
   const double inner_inverse = inverse_of(inner), outer_inverse = inverse_of(outer);
-  const double grows = ray.low * inner / surely, falls = ray.high * outer * surely;
+  const double grows = ray.low * inner / surely_beyond, falls = ray.high * outer * surely_beyond;
   double* u = scratch.u.data();
   double* factor = scratch.factor.data();
   for (Index k = 0; k < strip.count; ++k) {
@@ -88,7 +88,7 @@ void IntervalSides::high(const RangeStrip& strip, SideScratch& scratch, double* 
   kernel_.evaluate(count, {.u = u, .value = other});
   for (Index k = 0; k < count; ++k) {
     const double ends = std::max(outer * value[k], inner * other[k]);
-    const double meeting = std::min(strip.high[k], outer) * surely;
+    const double meeting = std::min(strip.high[k], outer) * surely_beyond;
     to[k] = meeting >= inner ? std::max(ends, meeting * largest) : ends;
   }
   Index turned = 0;
@@ -99,28 +99,36 @@ void IntervalSides::high(const RangeStrip& strip, SideScratch& scratch, double* 
   if (turned > 0) high_on_the_left(strip, scratch, turned, to);
 }
 
-/// The same for ends on the left, of the samples that `scratch.turned` names; where a is negative throughout, also the
-/// right end with the rounding that κ's falling part needs.
+/// The same for ends on the left, of the samples that `scratch.turned` names. Where a is negative throughout, all
+/// begins anew: the right end needs the rounding of κ's falling part, and the edge of least N may lie outside the cone,
+/// where the corner is that of a_high with the cone.
 void IntervalSides::high_on_the_left(const RangeStrip& strip, SideScratch& scratch, Index turned, double* to) const {
   const double opposite = kernel_.value(-1);
-  for (const double norm : {strip.norm.low, strip.norm.high}) {
-    const double inverse = inverse_of(norm);
+  double* norms = scratch.factor.data();
+  for (Index k = 0; k < turned; ++k) {
+    const std::int32_t i = scratch.turned[at(k)];
+    if (strip.high[i] < 0) to[i] = -std::numeric_limits<double>::infinity();
+  }
+  for (const bool inner : {true, false}) {
+    for (Index k = 0; k < turned; ++k) {
+      norms[k] = inner ? std::max(strip.norm.low, -strip.high[scratch.turned[at(k)]]) : strip.norm.high;
+    }
     for (const double* side : {strip.low, strip.high}) {
       for (Index k = 0; k < turned; ++k) {
-        const double a = side[scratch.turned[at(k)]];
+        const double a = side[scratch.turned[at(k)]], inverse = inverse_of(norms[k]);
         const double u = ratio_above(a, inverse);
         scratch.u[at(k)] = u < kernel_.lowest() ? ratio_below(a, inverse) : u;
       }
       kernel_.evaluate(turned, {.u = scratch.u.data(), .value = scratch.value.data()});
       for (Index k = 0; k < turned; ++k) {
         double& bound = to[scratch.turned[at(k)]];
-        bound = std::max(bound, norm * scratch.value[at(k)]);
+        bound = std::max(bound, norms[k] * scratch.value[at(k)]);
       }
     }
   }
   for (Index k = 0; k < turned; ++k) {
     const std::int32_t i = scratch.turned[at(k)];
-    const double meeting = std::min(-strip.low[i], strip.norm.high) * surely;
+    const double meeting = std::min(-strip.low[i], strip.norm.high) * surely_beyond;
     if (meeting >= strip.norm.low) to[i] = std::max(to[i], meeting * opposite);
   }
 }

@@ -88,23 +88,23 @@ class MarginSlope {
 };
 
 /// ‖·‖ of a move, and of the slope in the dual norm.
-double length(const double* v, Index size, Norm norm) {
+double move_length(const double* v, Index size, Norm norm) {
   double sum = 0;
   for (Index k = 0; k < size; ++k) sum = norm == Norm::linf ? std::max(sum, std::abs(v[k])) : sum + v[k] * v[k];
   return norm == Norm::linf ? sum : std::sqrt(sum);
 }
 double dual_length(const double* v, Index size, Norm norm) {
-  if (norm == Norm::l2) return length(v, size, norm);
+  if (norm == Norm::l2) return move_length(v, size, norm);
   double sum = 0;
   for (Index k = 0; k < size; ++k) sum += std::abs(v[k]);
   return sum;
 }
 
 template <std::floating_point T>
-class Descent {
+class NetworkDescent {
  public:
-  Descent(const TrainedNetwork& trained, const Tensor<double>& points, std::span<const Index> labels,
-          std::span<const double> margin, const CertifyOptions& options)
+  NetworkDescent(const TrainedNetwork& trained, const Tensor<double>& points, std::span<const Index> labels,
+                 std::span<const double> margin, const CertifyOptions& options)
       : points_(points),
         labels_(labels),
         margin_(margin),
@@ -167,7 +167,7 @@ class Descent {
     double* x = x_.sample(i);
     const double radius = ball_[at(i)];
     for (Index k = 0; k < size_; ++k) x[k] -= centre[k];
-    const double far = length(x, size_, options_.norm);
+    const double far = move_length(x, size_, options_.norm);
     for (Index k = 0; k < size_; ++k) {
       double move = x[k];
       if (far > radius) move = options_.norm == Norm::l2 ? move * (radius / far) : std::clamp(move, -radius, radius);
@@ -178,7 +178,7 @@ class Descent {
   void note(Index i) {
     std::vector<double> move(at(size_));
     for (Index k = 0; k < size_; ++k) move[at(k)] = x_.sample(i)[k] - points_.sample(i)[k];
-    const double far = length(move.data(), size_, options_.norm);
+    const double far = move_length(move.data(), size_, options_.norm);
     if (far >= found_.distance[at(i)]) return;
     found_.distance[at(i)] = far;
     std::copy_n(x_.sample(i), size_, found_.attacked.sample(i));
@@ -208,7 +208,7 @@ class Descent {
     const double reach = number == 0 ? ball_[at(i)] : step;
     const double* slope = slope_.sample(i);
     double* x = x_.sample(i);
-    const double steepest = length(slope, size_, Norm::l2);
+    const double steepest = move_length(slope, size_, Norm::l2);
     if (!(steepest > 0)) return;
     for (Index k = 0; k < size_; ++k) {
       const double sign = static_cast<double>((slope[k] > 0) - (slope[k] < 0));
@@ -234,8 +234,9 @@ class Descent {
 
 NetworkAttack attack_network(const TrainedNetwork& trained, const Tensor<double>& points, std::span<const Index> labels,
                              std::span<const double> margin, const CertifyOptions& options) {
-  if (trained.precision() == Precision::f32) return Descent<float>(trained, points, labels, margin, options).run();
-  return Descent<double>(trained, points, labels, margin, options).run();
+  if (trained.precision() == Precision::f32)
+    return NetworkDescent<float>(trained, points, labels, margin, options).run();
+  return NetworkDescent<double>(trained, points, labels, margin, options).run();
 }
 
 }  // namespace widelimit

@@ -45,7 +45,7 @@ void check_request(const TrainedNetwork& trained, const SampleView& samples, std
   }
 }
 
-void check_box(const Tensor<double>& points, Index first, const std::optional<Box>& box) {
+void check_network_box(const Tensor<double>& points, Index first, const std::optional<Box>& box) {
   if (!box) return;
   for (Index i = 0; i < points.size(); ++i) {
     if (points[i] < box->low || points[i] > box->high) {
@@ -96,7 +96,7 @@ class PredictedMargins {
   std::optional<DifferenceMargins> difference_;
 };
 
-double largest_entry(const Tensor<double>& points, Index i) {
+double largest_value(const Tensor<double>& points, Index i) {
   double largest = 0;
   for (Index k = 0; k < points.shape().size(); ++k) largest = std::max(largest, std::abs(points.sample(i)[k]));
   return largest > 0 ? largest : 1.0;
@@ -152,7 +152,7 @@ class SetOfPoints {
   void search(const std::vector<Index>& points, const std::vector<double>& at_rest) {
     std::vector<Bracket> brackets;
     for (const Index i : points) {
-      const double unit = largest_entry(points_, i);
+      const double unit = largest_value(points_, i);
       brackets.emplace_back(at_rest[at(i)], first_radius * unit, options_.largest * unit, options_.tolerance);
     }
     for (;;) {
@@ -189,7 +189,7 @@ std::string remark_on(const TrainedNetwork& trained, const CertifyOptions& optio
   return fmt::format("{}", fmt::join(remarks, "; "));
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
+double elapsed_seconds(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
@@ -213,7 +213,7 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
     if (options.keep_attacked) std::copy_n(attack.attacked.data(), points.size(), result.attacked.view().row(first));
     pulse.at(first + size);
   }
-  result.attack_seconds = seconds_since(begin);
+  result.attack_seconds = elapsed_seconds(begin);
 }
 
 }  // namespace
@@ -235,12 +235,12 @@ Certificates certify_network(const TrainedNetwork& trained, const SampleView& sa
   for (Index first = 0; first < count; first += together) {
     const Index size = std::min(together, count - first);
     const Tensor<double> points = read_samples<double>(samples.part(first, size), trained.architecture.input);
-    check_box(points, first, options.box);
+    check_network_box(points, first, options.box);
     margins.look_at(points, labels.subspan(at(first), at(size)));
     SetOfPoints(margins, points, first, options, result).certify();
     pulse.at(first + size);
   }
-  result.seconds = seconds_since(begin);
+  result.seconds = elapsed_seconds(begin);
   if (options.attack) attack_points(trained, samples, labels, options, result);
   return result;
 }

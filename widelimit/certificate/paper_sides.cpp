@@ -5,21 +5,20 @@
 namespace widelimit {
 
 void PaperSides::low(const RangeStrip& strip, SideScratch& scratch, double* to) const {
-  constexpr double turn = 0x1p-26;
   const double inner = strip.norm.low, outer = strip.norm.high;
   const double inner_inverse = inverse_of(inner), outer_inverse = inverse_of(outer);
-  const double lowest = kernel_.lowest(), least = kernel_.lowest_value();
+  const double falls = kernel_.fall_end(), grows = kernel_.growth_begin(), least = kernel_.lowest_value();
   double* u = scratch.u.data();
   double* value = scratch.value.data();
   double* right = scratch.other.data();
   for (Index k = 0; k < strip.count; ++k) {
     const double left = ratio_below(strip.low[k], strip.low[k] < 0 ? inner_inverse : outer_inverse);
     right[k] = ratio_above(strip.high[k], strip.high[k] > 0 ? inner_inverse : outer_inverse);
-    u[k] = right[k] < lowest - turn ? right[k] : left;
+    u[k] = right[k] < falls ? right[k] : left;
   }
   kernel_.evaluate(strip.count, {.u = u, .value = value});
   for (Index k = 0; k < strip.count; ++k) {
-    const bool at_lowest = u[k] <= lowest + turn && right[k] >= lowest - turn;
+    const bool at_lowest = u[k] <= grows && right[k] >= falls;
     const double bound = at_lowest ? least : value[k];
     to[k] = bound * (bound > 0 ? inner : outer);
   }

@@ -31,6 +31,20 @@ struct FunctionalState {
   double start_bound = 0;
   double low = 0, low_bound = 0;
   double high = std::numeric_limits<double>::infinity(), high_bound = 0;
+  int side = 0;  // of the last answer: 1 where it held, −1 where not
+
+  /// Two answers on one side halve the bound at the other end (the Illinois rule), so that secants go there.
+  void hear(double r, double bound) {
+    if (bound > 0) {
+      low = r, low_bound = bound;
+      if (side > 0) high_bound /= 2;
+      side = 1;
+    } else {
+      high = r, high_bound = bound;
+      if (side < 0) low_bound /= 2;
+      side = -1;
+    }
+  }
 
   /// Where a straight line vanishes: through a radius that holds and one that does not, or before there is one through
   /// the point itself. ∞ where that tells nothing.
@@ -77,13 +91,8 @@ class PointSearch {
     const double r = grid_.radius(candidate_);
     bool holds = true;
     for (std::size_t k = 0; k < asked_.size(); ++k) {
-      FunctionalState& state = states_[asked_[k]];
-      if (bounds[k] > 0) {
-        state.low = r, state.low_bound = bounds[k];
-      } else {
-        state.high = r, state.high_bound = bounds[k];
-        holds = false;
-      }
+      states_[asked_[k]].hear(r, bounds[k]);
+      holds = holds && bounds[k] > 0;
     }
     (holds ? low_ : high_) = candidate_;
     ++rounds_;
@@ -105,17 +114,13 @@ class PointSearch {
     const double line = expected();
     const Index k = line > 0 && std::isfinite(line) ? grid_.floor(line) : unbounded;
     if (rounds_ == 0) return std::clamp(grid_.floor(range_.first), low_ == none ? none : low_ + 1, most_);
-    if (high_ == unbounded) {
-      const Index farthest = low_ + grid_.span(32);
-      return std::min(most_, std::clamp(k, low_ + 1, farthest));
-    }
-    if (low_ == none) {
-      return k < high_ ? std::max(k, high_ - grid_.span(1e4)) : high_ - grid_.span(8);
-    }
-    // Secants that keep to one side leave the other end of the bracket where it is.
+    // Before there is a bracket, lines may be trusted once; then steps are doubled.
+    const Index stride = grid_.span(1.05) << std::min(2 * (rounds_ - 1), 12);
+    if (high_ == unbounded) return std::min(most_, std::clamp(k, low_ + stride, low_ + grid_.span(32) + stride));
+    if (low_ == none) return k < high_ ? std::min(k, high_ - stride) : high_ - grid_.span(8) - stride;
     const Index width = high_ - low_;
-    const bool slow = k >= high_ || (rounds_ % 3 == 0 && 2 * width > width_);
-    if (rounds_ % 3 == 0) width_ = width;
+    const bool slow = k >= high_ || (rounds_ % 4 == 0 && 4 * width > width_);
+    if (rounds_ % 4 == 0) width_ = width;
     return slow ? low_ + width / 2 : std::clamp(k, low_ + 1, high_ - 1);
   }
 
@@ -134,7 +139,7 @@ class PointSearch {
   std::vector<FunctionalState> states_;
   std::vector<std::size_t> asked_;
   Index most_ = none, least_ = none, low_ = none, high_ = unbounded, candidate_ = none;
-  Index width_ = unbounded;
+  Index width_ = 0;
   int rounds_ = 0;
   bool done_ = false;
 };

@@ -110,15 +110,17 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
   }
   const Index supports = geometry_.inner.cols();
   const Matrix<double>& absolute = geometry_.support.absolute;
-  Matrix<double> middle(count, supports, Content::unset), reach(count, supports, Content::unset);
-  cpu::multiply_transposed(centres.view(), directions(), middle.view());
-  cpu::multiply_transposed(halves.view(), absolute.rows() > 0 ? absolute.view() : directions(), reach.view());
+  std::vector<double> middles(at(count * supports)), reaches(at(count * supports));
+  const MatrixView<double> middle{middles.data(), count, supports, supports},
+      reach{reaches.data(), count, supports, supports};
+  cpu::multiply_transposed(centres.view(), directions(), middle);
+  cpu::multiply_transposed(halves.view(), absolute.rows() > 0 ? absolute.view() : directions(), reach);
   for (Index k = 0; k < count; ++k) {
     const double error = errors[at(k)];
     double* lows = low.row(k);
     double* highs = high.row(k);
-    const double* m = middle.view().row(k);
-    const double* r = reach.view().row(k);
+    const double* m = middle.row(k);
+    const double* r = reach.row(k);
     for (Index i = 0; i < supports; ++i) {
       lows[i] = std::max(lows[i], m[i] - (r[i] + error));
       highs[i] = std::min(highs[i], m[i] + (r[i] + error));

@@ -110,17 +110,20 @@ void SideBound::evaluate_balls(const BallGroups& groups, std::span<const BallQue
                                double* bounds) const {
   const Index at_once = problem_.options.box ? 64 : 4;
   const Index supports = problem_.support.rows;
-  Matrix<double> low(at_once, supports, Content::unset), high(at_once, supports, Content::unset);
+  // Vectors, whose memory is used again by the next task; that of a Matrix comes from the system each time.
+  std::vector<double> lows(at(at_once * supports)), highs(at(at_once * supports));
+  const MatrixView<double> low{lows.data(), at_once, supports, supports},
+      high{highs.data(), at_once, supports, supports};
   std::vector<NormRange> norms(at(at_once));
   SideScratch scratch;
   scratch.resize(at(KernelSides::longest));
   for (Index first = begin; first < end; first += at_once) {
     const Index size = std::min(at_once, end - first);
-    ranges_.evaluate(std::span(groups.balls).subspan(at(first), at(size)), low.view(), high.view(), norms);
+    ranges_.evaluate(std::span(groups.balls).subspan(at(first), at(size)), low, high, norms);
     for (Index k = 0; k < size; ++k) {
       for (Index q = groups.first[at(first + k)]; q < groups.first[at(first + k + 1)]; ++q) {
         const Functional& f = problem_.functionals[at(queries[at(q)].functional)];
-        bounds[q] = bound(norms[at(k)], low.view().row(k), high.view().row(k), weights_.at({f.plus, f.minus}), scratch);
+        bounds[q] = bound(norms[at(k)], low.row(k), high.row(k), weights_.at({f.plus, f.minus}), scratch);
       }
     }
   }

@@ -91,9 +91,29 @@ void TrainOptions::validate() const {
   require(std::isfinite(tolerance) && tolerance > 0, "tolerance", tolerance, "a positive number");
   if (steps < 0 || steps > most_steps) fail(Code::usage, "steps = {}: choose 0 to {}", steps, most_steps);
   if (records < 2 || records > most_records) fail(Code::usage, "records = {}: choose 2 to {}", records, most_records);
+  for (std::size_t k = 0; k < record_at.size(); ++k) {
+    if (record_at[k] < 0 || record_at[k] > steps || (k > 0 && record_at[k] <= record_at[k - 1])) {
+      fail(Code::usage, "step {} cannot be recorded here; give rising steps from 0 to {}", record_at[k], steps);
+    }
+  }
+  if (flow_time > 0 && !record_at.empty()) {
+    fail(Code::usage, "a gradient flow takes steps of its own size; say how often to look, not at which steps");
+  }
   if (flow_time > 0 && (momentum > 0 || batch > 0)) {
     fail(Code::usage, "a gradient flow has neither momentum nor batches; leave them out");
   }
+}
+
+RecordSchedule record_schedule(const TrainOptions& options, Index numbers) {
+  const auto total = static_cast<double>(options.steps);
+  if (options.record_at.empty()) return {total, bounded_records(options.records, numbers)};
+  RecordSchedule schedule(options.steps, options.record_at);
+  const Index most = bounded_records(schedule.count(), numbers);
+  if (schedule.count() > most) {
+    fail(Code::resource, "outputs at {} steps take more than records may hold; choose {} or fewer", schedule.count(),
+         most);
+  }
+  return schedule;
 }
 
 TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options) {

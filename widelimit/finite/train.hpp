@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <variant>
+#include <vector>
 
 namespace widelimit {
 
@@ -50,6 +51,8 @@ struct TrainOptions {
   std::uint64_t seed = 0;   ///< of weights, batches and dropout
   Precision precision = Precision::f64;
   Index records = 101;  ///< how often to look, bounded by memory as bounded_records says
+  /// Look at these steps instead, rising, and at the first and the last; not for a flow. Empty: as `records` says.
+  std::vector<Index> record_at = {};
   bool record_outputs = true;
   /// Without it descent never looks at all samples, and the record stays empty: for networks so wide that a look costs
   /// as much as the steps. A flow always looks.
@@ -62,6 +65,10 @@ struct TrainOptions {
   /// Error{usage} names what is wrong.
   void validate() const;
 };
+
+/// When a training by steps looks, `numbers` outputs at a time. Error{resource} where the steps asked for by name are
+/// more than memory holds.
+[[nodiscard]] RecordSchedule record_schedule(const TrainOptions& options, Index numbers);
 
 /// Samples with targets, a row each; test samples may come without targets. Borrowed.
 struct TrainData {

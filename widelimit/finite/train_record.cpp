@@ -11,7 +11,15 @@ constexpr Index most_numbers = (Index{256} << 20) / static_cast<Index>(sizeof(do
 
 RecordSchedule::RecordSchedule(double total, Index records) : total_(total), records_(std::max<Index>(records, 2)) {}
 
+RecordSchedule::RecordSchedule(Index total, const std::vector<Index>& steps)
+    : total_(static_cast<double>(total)), records_(0), chosen_(steps) {
+  if (chosen_.empty() || chosen_.front() != 0) chosen_.insert(chosen_.begin(), 0);
+  if (chosen_.back() != total) chosen_.push_back(total);
+  records_ = std::ssize(chosen_);
+}
+
 double RecordSchedule::next() const {
+  if (!chosen_.empty()) return static_cast<double>(chosen_[static_cast<std::size_t>(std::min(taken_, records_ - 1))]);
   return total_ * static_cast<double>(std::min(taken_, records_ - 1)) / static_cast<double>(records_ - 1);
 }
 

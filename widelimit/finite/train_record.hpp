@@ -23,13 +23,17 @@ struct TrainingRecord {
   [[nodiscard]] Index count() const { return static_cast<Index>(steps.size()); }
 };
 
-/// When to record: at most `records` times, evenly spread over [0, total], the first and the last among them.
+/// When to record, the first place, 0, and the last, `total`, always among them.
 class RecordSchedule {
  public:
+  /// At most `records` times, evenly spread over [0, total].
   RecordSchedule(double total, Index records);
+  /// At these steps, which rise and stay within 0 and `total`.
+  RecordSchedule(Index total, const std::vector<Index>& steps);
   /// The place of the next record.
   [[nodiscard]] double next() const;
   [[nodiscard]] bool done() const { return taken_ >= records_; }
+  [[nodiscard]] Index count() const { return records_; }
   /// Whether `at` has come to the next place; takes that place and any before `at`.
   bool due(double at);
 
@@ -37,6 +41,7 @@ class RecordSchedule {
   double total_;
   Index records_;
   Index taken_ = 0;
+  std::vector<Index> chosen_;  ///< all places; empty where they are evenly spread
 };
 
 /// As many of `records` as keep outputs of `numbers` each within the memory that records may take, 256 MiB, but at

@@ -238,7 +238,7 @@ bool Trainer<T>::diverged() {
 template <std::floating_point T>
 void Trainer<T>::descend() {
   Batches batches(samples_, options_.batch, options_.seed);
-  RecordSchedule schedule(static_cast<double>(options_.steps), record_limit());
+  RecordSchedule schedule = record_schedule(options_, recorded_numbers());
   const Random masks(options_.seed, dropout_seed_stream);
   Pulse pulse(options_.progress, options_.steps, "steps");
   if (batches.full()) evaluator_.look_at(x_, 0, samples_);
@@ -261,8 +261,8 @@ void Trainer<T>::descend() {
 }
 
 template <std::floating_point T>
-Index Trainer<T>::record_limit() const {
-  return bounded_records(options_.records, options_.record_outputs ? (samples_ + test_.count()) * outputs_ : 1);
+Index Trainer<T>::recorded_numbers() const {
+  return options_.record_outputs ? (samples_ + test_.count()) * outputs_ : 1;
 }
 
 template <std::floating_point T>

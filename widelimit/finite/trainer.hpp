@@ -43,7 +43,8 @@ class Trainer {
   double loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const;
   /// Whether to stop: notes the ending where outputs or loss left all bounds.
   bool diverged();
-  [[nodiscard]] Index record_limit() const;
+  /// Outputs that one record keeps.
+  [[nodiscard]] Index recorded_numbers() const;
   void save_state();
   void restore_state();
   /// w ← (w_before + w)/2, and the same of the auxiliary terms.

@@ -1,6 +1,7 @@
 #include "widelimit/machine/indefinite.hpp"
 
 #include "widelimit/machine/extremes.hpp"
+#include "widelimit/machine/gram_factor.hpp"
 #include "widelimit/machine/product.hpp"
 
 #include <fmt/format.h>
@@ -45,6 +46,13 @@ Indefinite diagnose(const AnyView& k, Index minor, Index most_exact) {
                              : std::numeric_limits<double>::epsilon();
   return diagnosis(minor, extremes.smallest, std::max(std::abs(extremes.smallest), std::abs(extremes.largest)), n,
                    epsilon);
+}
+
+bool has_negative_eigenvalue(const DenseGram& k, Index most_exact) {
+  if (k.count() <= most_exact) return !GramFactor(k).complete();
+  const Extremes extremes = lanczos_extremes(k.source());
+  const double norm = std::max(std::abs(extremes.smallest), std::abs(extremes.largest));
+  return extremes.smallest < -8 * static_cast<double>(k.count()) * k.epsilon() * norm;
 }
 
 std::string diagonal_cure(const AnyView& k) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/base/samples.hpp"
+#include "widelimit/machine/dense_gram.hpp"
 
 #include <string>
 
@@ -25,7 +25,11 @@ inline constexpr Index most_exact_samples = 4000;
 /// The message for machines whose λ leaves K as it is: what to add to its diagonal. Cost as diagnose.
 [[nodiscard]] std::string diagonal_cure(const AnyView& k);
 
-/// The same from eigenvalues somebody else has found; `epsilon` is that of the entries of K.
+/// Whether K has an eigenvalue below what rounding leaves of 0. Cholesky with pivots up to `most_exact` samples,
+/// O(n³/3) and n² doubles; beyond, 100 products with K, which may overlook one that lies close to 0.
+[[nodiscard]] bool has_negative_eigenvalue(const DenseGram& k, Index most_exact = most_exact_samples);
+
+/// `diagnose` from eigenvalues somebody else has found; `epsilon` is that of the entries of K.
 [[nodiscard]] Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, double epsilon);
 
 }  // namespace widelimit

@@ -35,7 +35,8 @@ Series power_line(const std::string& name, double slope, double x, double y, dou
 struct WidthMeans {
   Index width = 0;
   Index count = 0;
-  double difference = 0, train = 0, test = 0, last = 0, loss = 0, machine_loss = 0, seconds = 0;
+  double difference = 0, kernel = 0, movement = 0, train = 0, test = 0, last = 0, loss = 0, machine_loss = 0;
+  double seconds = 0;
 };
 
 /// Sums over runs that came to the end, divided by their number; in the order of the runs.
@@ -47,6 +48,8 @@ std::vector<WidthMeans> means_by_width(const Equivalence& result) {
     if (place == all.end()) place = all.insert(all.end(), WidthMeans{.width = run.width});
     ++place->count;
     place->difference += run.difference;
+    place->kernel += run.kernel_part;
+    place->movement += run.movement_part;
     place->train += run.train_difference;
     place->test += run.test_difference;
     place->last += run.final_difference;
@@ -55,7 +58,8 @@ std::vector<WidthMeans> means_by_width(const Equivalence& result) {
     place->seconds += run.seconds;
   }
   for (WidthMeans& one : all) {
-    for (double* value : {&one.difference, &one.train, &one.test, &one.last, &one.loss, &one.machine_loss}) {
+    for (double* value : {&one.difference, &one.kernel, &one.movement, &one.train, &one.test, &one.last, &one.loss,
+                          &one.machine_loss}) {
       *value /= static_cast<double>(one.count);
     }
   }
@@ -143,14 +147,37 @@ std::string slope_text(const std::optional<LineFit>& slope) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", slope->slope, slope->interval->first, slope->interval->second);
 }
 
+std::vector<std::string> slope_sentences(const Equivalence& result) {
+  std::vector<std::string> sentences{
+      fmt::format("Slope of log difference against log width: {}.", slope_text(result.slope))};
+  if (!result.settled()) {
+    std::string words = "Slope not settled:";
+    for (const WidthSlope& local : result.local_slopes) {
+      const std::string error = local.error ? fmt::format(" ± {:.2f}", *local.error) : "";
+      words += fmt::format("{} {:.2f}{} from width {} to {}", words.back() == ':' ? "" : ",", local.slope, error,
+                           local.from, local.to);
+    }
+    sentences.push_back(words + "; these widths do not lie on one line, and the widest tell most of the limit.");
+  }
+  if (!result.kernel_part.empty()) {
+    sentences.push_back(
+        fmt::format("Slope of the part of chance in the kernel before training: {}; of its movement "
+                    "in training: {}.",
+                    slope_text(result.kernel_slope), slope_text(result.movement_slope)));
+  }
+  return sentences;
+}
+
 Table equivalence_table(const Equivalence& result) {
   Table table{.columns = {"width", "networks", "difference", "train", "test", "last step", "loss", "machine's loss",
                           "seconds"}};
+  const bool parts = !result.kernel_part.empty();
+  if (parts) table.columns.insert(table.columns.begin() + 3, {"kernel at start", "its movement"});
   for (const WidthMeans& one : means_by_width(result)) {
-    std::vector<Cell> row{std::int64_t{one.width}, std::int64_t{one.count}, one.difference, one.train};
-    row.emplace_back();
-    if (one.test > 0) row.back() = one.test;
-    for (const double value : {one.last, one.loss, one.machine_loss, one.seconds}) row.emplace_back(value);
+    std::vector<Cell> row{std::int64_t{one.width}, std::int64_t{one.count}, one.difference};
+    if (parts) row.insert(row.end(), {one.kernel, one.movement});
+    row.insert(row.end(),
+               {one.train, one.test > 0 ? Cell(one.test) : Cell(), one.last, one.loss, one.machine_loss, one.seconds});
     table.rows.push_back(std::move(row));
   }
   return table;

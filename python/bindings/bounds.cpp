@@ -1,0 +1,118 @@
+#include "arrays.hpp"
+#include "fits.hpp"
+#include "rooms.hpp"
+#include "unlocked.hpp"
+#include "widelimit/analysis/label_bound.hpp"
+#include "widelimit/analysis/noisy_label_bound.hpp"
+#include "widelimit/analysis/rademacher_bound.hpp"
+#include "widelimit/base/error.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+/// The fields of widelimit.BoundTerms in order.
+nb::tuple terms_tuple(const BoundTerms& terms) {
+  return nb::make_tuple(terms.value(), terms.empirical, terms.complexity, terms.confidence);
+}
+
+nb::object uniform_tuple(const std::optional<UniformBound>& bound) {
+  return bound ? nb::object(terms_tuple(bound->terms)) : nb::none();
+}
+
+/// The fields of widelimit.RademacherBound in order.
+nb::tuple bound_tuple(const RademacherBound& bound) {
+  return nb::make_tuple(terms_tuple(bound.textbook), uniform_tuple(bound.uniform), bound.size.norm, bound.size.trace,
+                        bound.size.offset, bound.size.samples, std::string(to_string(bound.loss.loss.kind)),
+                        bound.setting.lipschitz, bound.setting.range, bound.setting.delta);
+}
+
+Fit fit_of_arrays(const Table& alpha, const Numbers& bias) {
+  if (bias.size() != alpha.shape(1)) fail(Code::input, "{} biases for {} outputs", bias.size(), alpha.shape(1));
+  Fit fit{
+      .alpha = Matrix<double>(static_cast<Index>(alpha.shape(0)), static_cast<Index>(alpha.shape(1)), Content::unset),
+      .bias = {bias.data(), bias.data() + bias.size()},
+      .summary = {}};
+  std::copy_n(alpha.data(), alpha.size(), fit.alpha.data());
+  return fit;
+}
+
+RademacherOptions bound_options(std::optional<double> delta, const std::optional<std::string>& loss,
+                                std::optional<double> epsilon, std::optional<double> clip) {
+  RademacherOptions options;
+  if (delta) options.delta = *delta;
+  if (loss) {
+    options.loss = Loss{.kind = parse_loss(*loss)};
+    if (epsilon) options.loss->epsilon = *epsilon;
+  }
+  options.clip = clip;
+  return options;
+}
+
+nb::tuple class_bound(const SampleArray& k, const Table& alpha, const Numbers& bias, const std::string& machine,
+                      const std::string& scheme, Index classes, const Labels& labels, std::optional<double> delta,
+                      const std::optional<std::string>& loss, std::optional<double> epsilon,
+                      std::optional<double> clip) {
+  return bound_tuple(unlocked([&](Progress*) {
+    const Trained trained{.machine = parse_machine(machine),
+                          .scheme = parse_scheme(scheme),
+                          .classes = classes,
+                          .fit = fit_of_arrays(alpha, bias)};
+    return rademacher_bound(view_samples(k).values, trained, span_of(labels),
+                            bound_options(delta, loss, epsilon, clip));
+  }));
+}
+
+nb::tuple value_bound(const SampleArray& k, const Table& alpha, const Numbers& bias, const Numbers& targets,
+                      std::optional<double> delta, const std::optional<std::string>& loss,
+                      std::optional<double> epsilon, std::optional<double> clip) {
+  return bound_tuple(unlocked([&](Progress*) {
+    return rademacher_bound(view_samples(k).values, fit_of_arrays(alpha, bias), {targets.data(), targets.size()},
+                            bound_options(delta, loss, epsilon, clip));
+  }));
+}
+
+/// The fields of widelimit.LabelBound in order.
+nb::tuple bound_of_labels(const SampleArray& h, const Numbers& y, std::optional<double> delta,
+                          std::optional<int> threads) {
+  const LabelBound bound = unlocked([&](Progress* progress) {
+    LabelBoundOptions options;
+    if (delta) options.delta = *delta;
+    if (threads) options.threads = *threads;
+    options.progress = progress;
+    return label_bound(view_samples(h).values, {y.data(), y.size()}, options);
+  });
+  return nb::make_tuple(bound.norm.square, bound.a_priori, bound.scaled, bound.absolute, uniform_tuple(bound.uniform),
+                        bound.trace, bound.samples, bound.delta, bound.norm.condition, bound.norm.message);
+}
+
+double shape(double flip, double norm_square, Index samples, double lambda) {
+  return noisy_label_shape({flip}, norm_square, samples, lambda);
+}
+
+double clean_error(double noisy_bound, double flip) { return clean_error_bound({flip}, noisy_bound); }
+
+}  // namespace
+
+void bind_bounds(nb::module_& module) {
+  module.def("class_bound", &class_bound, "k"_a, "alpha"_a, "bias"_a, "machine"_a, "scheme"_a, "classes"_a, "labels"_a,
+             "delta"_a.none(), "loss"_a.none(), "epsilon"_a.none(), "clip"_a.none(),
+             "Rademacher bound of a machine of classes.");
+  module.def("value_bound", &value_bound, "k"_a, "alpha"_a, "bias"_a, "targets"_a, "delta"_a.none(), "loss"_a.none(),
+             "epsilon"_a.none(), "clip"_a.none(), "Rademacher bound of a machine of numbers.");
+  module.def("label_bound", &bound_of_labels, "h"_a, "y"_a, "delta"_a.none(), "threads"_a.none(),
+             "Bounds of kernel regression, from labels and kernel alone.");
+  module.def("noisy_label_shape", &shape, "flip"_a, "norm_square"_a, "samples"_a, "lam"_a,
+             "NT-L Theorem 6 with 1 for its constants.");
+  module.def("clean_error_bound", &clean_error, "bound"_a, "flip"_a, "A bound for labels before they were flipped.");
+}
+
+}  // namespace widelimit::python

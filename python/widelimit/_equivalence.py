@@ -1,0 +1,176 @@
+"""Networks of finite width beside the kernel machine that their training has for a limit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import Network
+from widelimit._fit import ConvergenceWarning
+from widelimit._samples import as_samples
+from widelimit._threads import usable
+from widelimit._train import _as_targets, _table
+
+
+class EquivalenceRun(NamedTuple):
+    """One network beside its machine. Differences are the largest |f − g| over outputs, points and recorded steps."""
+
+    width: int
+    seed: int
+    trouble: str
+    """Why the network or the machine diverged; the numbers are then 0. Empty where neither did."""
+    difference: float
+    train_difference: float
+    test_difference: float
+    final_difference: float
+    """At the last step."""
+    kernel_part: float
+    """Machine of the limit to that of the network's own kernel before training, with parts=True."""
+    movement_part: float
+    """That machine to the network, with parts=True."""
+    loss: float
+    machine_loss: float
+    distance: float
+    """‖w − w₀‖ at the end."""
+    seconds: float
+
+
+class EquivalencePath(NamedTuple):
+    """The first network of a width and its machine along the training: an entry for each recorded step."""
+
+    width: int
+    difference: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    machine_loss: NDArray[np.float64]
+    outputs: NDArray[np.float64]
+    """Steps × watched samples."""
+    machine_outputs: NDArray[np.float64]
+
+
+class WidthSlope(NamedTuple):
+    """Slope of log difference against log width between two neighbouring widths."""
+
+    start: int
+    end: int
+    slope: float
+    error: float | None
+    """Standard error; None where a width has one network."""
+
+
+@dataclass(frozen=True, repr=False)
+class Equivalence:
+    """What equivalence found. Differences are means over seeds, an entry for each width."""
+
+    widths: NDArray[np.int64]
+    difference: NDArray[np.float64]
+    slope: float | None
+    """Of log difference against log width, every network a point; None for one width."""
+    slope_interval: tuple[float, float] | None
+    """Of 95 %."""
+    final_slope: float | None
+    """The same at the last step."""
+    local_slopes: list[WidthSlope]
+    settled: bool | None
+    """False where the widths do not lie on one line (at 5 %); None where that cannot be told."""
+    kernel_part: NDArray[np.float64] | None
+    movement_part: NDArray[np.float64] | None
+    kernel_slope: float | None
+    movement_slope: float | None
+    runs: list[EquivalenceRun]
+    steps: NDArray[np.int64]
+    """The recorded ones."""
+    watched: NDArray[np.int64]
+    """Training samples whose outputs the paths hold."""
+    paths: list[EquivalencePath]
+
+    def __repr__(self) -> str:
+        slope = "no slope" if self.slope is None else f"slope {self.slope:.3f}"
+        return f"<Equivalence: widths {self.widths.tolist()}, {slope}>"
+
+
+def equivalence(
+    network: Network | str,
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    widths: Sequence[int],
+    seeds: int | None = None,
+    loss: str = "squared",
+    lam: float | None = None,
+    regulariser: str | None = None,
+    rate: float | None = None,
+    steps: int | None = None,
+    batch: int | None = None,
+    seed: int | None = None,
+    test: ArrayLike | None = None,
+    epsilon: float | None = None,
+    linearised: bool | None = None,
+    machine_kernel: str | None = None,
+    parts: bool = False,
+    precision: str | None = None,
+    records: int | None = None,
+    record_steps: Sequence[int] | None = None,
+    threads: int | None = None,
+) -> Equivalence:
+    """Trains networks of several widths and the kernel machine by the same steps and batches, and compares outputs.
+
+    widths: of the hidden layers; seeds: networks of each width, with seeds seed, seed + 1, …
+    machine_kernel: 'limit', that of infinite width, or 'start', each network's own before training.
+    parts: True splits the difference into chance in the kernel before training, which falls as m^(−1/2), and the
+        movement of the kernel in training, which falls faster and leads where λ or the widths are small.
+    Other arguments as those of train. Under 'init', 'none' and 'aux' f − f₀ is trained, as machines begin at 0.
+
+    A network or machine that diverges is left out of means and slopes, with a ConvergenceWarning.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", classes=[0, 1], limit=16, scale="unit")
+    >>> e = wl.equivalence("fc:1", x, y, widths=[32, 512], seeds=3, loss="hinge", lam=1.0, rate=0.1, steps=30)
+    >>> bool(e.difference[1] < e.difference[0]), len(e.runs), e.paths[0].outputs.shape
+    (True, 6, (31, 2))
+    """
+    net = network if isinstance(network, Network) else Network(network)
+    targets, _ = _as_targets(y, loss)
+    options = {
+        "loss": loss,
+        "lam": lam,
+        "regulariser": regulariser,
+        "rate": rate,
+        "steps": steps,
+        "batch": batch,
+        "seed": seed,
+        "epsilon": epsilon,
+        "linearised": linearised,
+        "precision": precision,
+        "records": records,
+        "record_steps": None if record_steps is None else [int(step) for step in record_steps],
+        "threads": usable(threads),
+    }
+    points = None if test is None else as_samples(test, "test samples")
+    channels = [int(width) for width in widths]
+    found = _core.equivalence(
+        net, as_samples(x, "x"), _table(targets), points, channels, seeds, machine_kernel, parts, options
+    )
+    if found["trouble"]:
+        warnings.warn(f"equivalence: {found['trouble']}", ConvergenceWarning, stacklevel=2)
+    return Equivalence(
+        np.array(channels),
+        found["difference"],
+        *found["slope"],
+        found["final_slope"][0],
+        [WidthSlope(*local) for local in found["local_slopes"]],
+        found["settled"],
+        found["kernel_part"] if parts else None,
+        found["movement_part"] if parts else None,
+        found["kernel_slope"][0],
+        found["movement_slope"][0],
+        [EquivalenceRun(*run) for run in found["runs"]],
+        found["steps"],
+        found["watched"],
+        [EquivalencePath(*path) for path in found["paths"]],
+    )

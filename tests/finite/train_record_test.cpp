@@ -1,0 +1,57 @@
+#include "widelimit/finite/train_record.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/finite/train.hpp"
+
+#include <gtest/gtest.h>
+
+namespace widelimit {
+namespace {
+
+using Steps = std::vector<Index>;
+
+/// The steps from 0 to `steps` at which a schedule is due.
+Steps due_steps(RecordSchedule schedule, Index steps) {
+  Steps due;
+  for (Index step = 0; step <= steps; ++step) {
+    if (schedule.due(static_cast<double>(step))) due.push_back(step);
+  }
+  EXPECT_TRUE(schedule.done());
+  return due;
+}
+
+TEST(RecordSchedule, TakesChosenStepsAndBothEnds) {
+  EXPECT_EQ(due_steps(RecordSchedule(20, Steps{1, 10}), 20), (Steps{0, 1, 10, 20}));
+  EXPECT_EQ(due_steps(RecordSchedule(20, Steps{0, 7, 20}), 20), (Steps{0, 7, 20}));
+  EXPECT_EQ(due_steps(RecordSchedule(1, Steps{1}), 1), (Steps{0, 1}));
+  EXPECT_EQ(due_steps(RecordSchedule(0, Steps{0}), 0), (Steps{0}));
+  EXPECT_EQ(due_steps(RecordSchedule(20.0, 3), 20), (Steps{0, 10, 20}));
+}
+
+TEST(RecordSchedule, StaysWithinMemory) {
+  const Index too_many = Index{1} << 30;
+  EXPECT_EQ(record_schedule({.steps = 3, .record_at = {1}}, 1).count(), 3);
+  EXPECT_EQ(record_schedule({.steps = 3, .records = 101}, too_many).count(), 2);
+  EXPECT_THROW((void)record_schedule({.steps = 3, .record_at = {1}}, too_many), Error);
+}
+
+TEST(RecordSchedule, RefusesStepsThatDoNotRise) {
+  for (const Steps& wrong : {Steps{6}, Steps{2, 2}, Steps{3, 1}, Steps{-1}}) {
+    EXPECT_THROW(TrainOptions({.steps = 5, .record_at = wrong}).validate(), Error);
+  }
+  EXPECT_THROW(TrainOptions({.flow_time = 1, .record_at = {1}}).validate(), Error);
+  EXPECT_NO_THROW(TrainOptions({.steps = 5, .record_at = {0, 5}}).validate());
+}
+
+TEST(RecordSchedule, DecidesWhatATrainingShows) {
+  const Matrix<double> x(2, 3);
+  const Matrix<double> y(2, 1);
+  const TrainData data{SampleView(x.view(), Shape{.channels = 3}), y.view()};
+  const TrainOptions options{.width = 4, .steps = 30, .batch = 1, .record_at = {1, 10}};
+  const TrainingRecord record = train(Network::parse("dense relu dense"), data, options).record;
+  EXPECT_EQ(record.steps, (Steps{0, 1, 10, 30}));
+  EXPECT_EQ(record.outputs.size(), 8U);
+}
+
+}  // namespace
+}  // namespace widelimit
