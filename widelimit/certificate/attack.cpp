@@ -2,6 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/certificate/descent.hpp"
 #include "widelimit/certificate/gradient.hpp"
 
@@ -86,12 +87,17 @@ Attacked attack(const CertificateProblem& problem, const AttackOptions& options,
   Descended descended{std::vector<double>(at(count), std::numeric_limits<double>::infinity()),
                       Matrix<double>(count, problem.points.cols)};
   constexpr Index rows_at_once = 64;
-  parallel_for((count + rows_at_once - 1) / rows_at_once, team_size(problem.options.threads), [&](Index task) {
-    std::vector<Index> rows(at(std::min(rows_at_once, count - task * rows_at_once)));
-    std::iota(rows.begin(), rows.end(), task * rows_at_once);
-    Descent descent(problem, gradient, rows, options, descended);
-    for (Index start = 0; start <= options.restarts; ++start) descent.run(start);
-  });
+  const Index tasks = (count + rows_at_once - 1) / rows_at_once;
+  SharedProgress shared(problem.options.progress, tasks, "attacks");
+  parallel_for(
+      tasks, team_size(problem.options.threads),
+      [&](Index task) {
+        std::vector<Index> rows(at(std::min(rows_at_once, count - task * rows_at_once)));
+        std::iota(rows.begin(), rows.end(), task * rows_at_once);
+        AttackDescent descent(problem, gradient, rows, options, descended);
+        for (Index start = 0; start <= options.restarts; ++start) descent.run(start, shared.get());
+      },
+      [&](Index done) { shared.at(done); });
   confirm(problem, descended, changed, result);
   return result;
 }

@@ -1,5 +1,6 @@
 #include "widelimit/certificate/descent.hpp"
 
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/certificate/interval.hpp"
 
@@ -30,8 +31,8 @@ double distance_between(Norm norm, const double* a, const double* b, Index size)
   return norm_of(norm, difference.data(), size) * (norm == Norm::l2 ? 1 + 0x1p-50 : 1);
 }
 
-Descent::Descent(const CertificateProblem& problem, const FunctionalGradient& gradient, std::vector<Index> rows,
-                 const AttackOptions& options, Descended& found)
+AttackDescent::AttackDescent(const CertificateProblem& problem, const FunctionalGradient& gradient,
+                             std::vector<Index> rows, const AttackOptions& options, Descended& found)
     : problem_(problem),
       gradient_(gradient),
       rows_(std::move(rows)),
@@ -43,7 +44,7 @@ Descent::Descent(const CertificateProblem& problem, const FunctionalGradient& gr
       reach_(rows_.size(), 0) {}
 
 /// x ← point + shift, the shift shortened to `reach`, inside the box.
-void Descent::put(Index k, const std::vector<double>& shift, double reach) {
+void AttackDescent::put(Index k, const std::vector<double>& shift, double reach) {
   const CertifyOptions& how = problem_.options;
   const double* point = problem_.points.row(problem_.functionals[at(rows_[at(k)])].point);
   const double length = how.norm == Norm::l2 ? norm_of(Norm::l2, shift.data(), x_.cols()) : 0;
@@ -57,7 +58,7 @@ void Descent::put(Index k, const std::vector<double>& shift, double reach) {
 }
 
 /// Random places within nine tenths of what is known, so that they are worth their while.
-void Descent::place(Index start) {
+void AttackDescent::place(Index start) {
   std::vector<double> shift(at(x_.cols()), 0);
   for (Index k = 0; k < x_.rows(); ++k) {
     const double best = found_.distance[at(rows_[at(k)])];
@@ -75,9 +76,9 @@ void Descent::place(Index start) {
   }
 }
 
-void Descent::evaluate() { gradient_.evaluate(x_.view(), rows_, values_.data(), slopes_.view()); }
+void AttackDescent::evaluate() { gradient_.evaluate(x_.view(), rows_, values_.data(), slopes_.view()); }
 
-void Descent::keep(Index k) {
+void AttackDescent::keep(Index k) {
   const Index row = rows_[at(k)];
   const double* point = problem_.points.row(problem_.functionals[at(row)].point);
   const double distance = distance_between(problem_.options.norm, point, x_.view().row(k), x_.cols());
@@ -87,7 +88,7 @@ void Descent::keep(Index k) {
 }
 
 /// The sphere shrinks below what was found, and grows, faster at first, where nothing was.
-void Descent::step(Index k, double progress) {
+void AttackDescent::step(Index k, double progress) {
   const Index row = rows_[at(k)], size = x_.cols();
   const double best = found_.distance[at(row)];
   const double change = 0.002 + 0.1 * (1 - progress);
@@ -115,7 +116,7 @@ void Descent::step(Index k, double progress) {
 }
 
 /// Halves the last fifth of the line from the point to what was found.
-void Descent::retreat() {
+void AttackDescent::retreat() {
   std::vector<double> low(rows_.size(), 0.8), high(rows_.size(), 1);
   Matrix<double> ends(x_.rows(), x_.cols(), Content::unset);
   for (Index k = 0; k < x_.rows(); ++k)
@@ -136,9 +137,11 @@ void Descent::retreat() {
   }
 }
 
-void Descent::run(Index start) {
+void AttackDescent::run(Index start, Progress* progress) {
+  Pulse pulse(progress, options_.steps, "steps");
   place(start);
   for (Index t = 0; t < options_.steps; ++t) {
+    pulse.at(t);
     evaluate();
     for (Index k = 0; k < x_.rows(); ++k) {
       if (values_[at(k)] < 0) keep(k);

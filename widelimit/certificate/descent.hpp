@@ -15,13 +15,13 @@ struct Descended {
 };
 
 /// Looks for the nearest x with f(x) < 0 of some functionals, in step.
-class Descent {
+class AttackDescent {
  public:
   /// `rows` are functionals, whose entries of `found` it improves.
-  Descent(const CertificateProblem& problem, const FunctionalGradient& gradient, std::vector<Index> rows,
-          const AttackOptions& options, Descended& found);
+  AttackDescent(const CertificateProblem& problem, const FunctionalGradient& gradient, std::vector<Index> rows,
+                const AttackOptions& options, Descended& found);
   /// From the points themselves (0) or from random places (1, 2, …), then back along the line to the point.
-  void run(Index start);
+  void run(Index start, Progress* progress);
 
  private:
   void place(Index start);
