@@ -15,8 +15,8 @@ setup:                 ## install what a bare Debian 12 lacks (apt as root or su
 configure: setup
 	@cmake --preset release --log-level=WARNING >/dev/null
 
-build: configure       ## library, command line, tests, benchmarks, and the Python package in .venv
-	@cmake --build --preset release -j $(jobs)
+build: configure       ## library, command line, and the Python package in .venv
+	@cmake --build --preset release -j $(jobs) --target widelimit_app
 	@$(MAKE) --no-print-directory python
 
 python: $(stamp)       ## the Python package alone
@@ -41,6 +41,7 @@ format:                ## write C++ the way lint wants it
 	@git ls-files -z --cached --others --exclude-standard '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -r clang-format -i
 
 bench: build           ## speed targets beside the peers
+	@cmake --build --preset release -j $(jobs)
 	@scripts/bench.sh
 
 docs: build            ## links resolve, runnable blocks run

@@ -28,7 +28,7 @@ target_compile_options(widelimit_warnings INTERFACE
 
 # The undefined-behaviour sanitizer doubles the time of compilation, so that only the library has it, and tests and
 # command line are compiled without optimisation.
-set(widelimit_door_level $<$<CONFIG:Release>:-O2>)
+set(widelimit_door_level $<$<CONFIG:Release>:-O1>)
 set(widelimit_test_level $<$<CONFIG:Release>:-O1>)
 if(WIDELIMIT_SANITIZE)
   add_compile_options(-fsanitize=address -fno-sanitize-recover=all -fno-omit-frame-pointer)
