@@ -93,7 +93,7 @@ void add_certificate_section(Page& page, const CertificateShow& show) {
       "Ridge regression on the tangent kernel of one hidden layer tells 3 from 8; it learned from {} images and is "
       "right on {} of {} others. A certificate is a proof that no image within a distance, every pixel changed by that "
       "much at most and kept in [0, 1], is told otherwise; the attack is the nearest such image found. The published "
-      "method (paper) proves little, the convex relaxation most of what is true.",
+      "method (paper) proves little, the bound of second order (convex) most of what is true.",
       show.train, told.correct, told.samples));
   add_radius_figures(page, show.certified);
   if (show.weakest) page.figure(*show.weakest);
