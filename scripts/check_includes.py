@@ -12,7 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOMS = ["base", "data", "network", "recipe", "backend", "finite", "kernel", "machine", "analysis", "certificate", "report"]
+ROOMS = ["base", "data", "network", "recipe", "backend", "finite", "kernel", "machine"]
+ROOMS += ["analysis", "certificate", "report"]
 MAX_LINES = 400
 
 CPP = {".cpp", ".hpp", ".cu", ".cuh"}
