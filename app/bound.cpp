@@ -5,13 +5,13 @@
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/flip_labels.hpp"
 #include "widelimit/data/labels.hpp"
 #include "widelimit/machine/model_file.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace widelimit::app {
@@ -183,14 +183,14 @@ void run_bound(const BoundChoice& choice) {
       choice.model ? std::nullopt : std::optional(choice.fit.kernel.request(common));
   const auto backend = common.make_backend();
   common.check_report(true);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const BoundWork work = request ? bounds_of_fit(choice, *request, *backend) : bounds_of_model(choice, *backend);
   Record record("bound");
   record.settings = choice.settings(request.value_or(KernelRequest{}), data_request);
   record.seed = common.seed;
   record.ran_on(*backend, work.precision);
   if (work.kernel_seconds) record.timings.emplace_back("kernel", *work.kernel_seconds);
-  record.timings.emplace_back("all", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  record.timings.emplace_back("all", seconds_since(start));
   Json rows = Json::array();
   for (const BoundRow& row : work.rows) rows.push_back(bound_json(row));
   record.results["bounds"] = std::move(rows);

@@ -6,6 +6,7 @@
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/certificate/network_certificate.hpp"
 #include "widelimit/data/file.hpp"
@@ -159,7 +160,7 @@ void run_certify(const CertifyChoice& choice) {
 
   ProgressBar bar(choice.common);
   how.progress = &bar;
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const Certified certified = certify_by(methods_of(predictor, choice.method), how, [&](const CertifyOptions& own) {
     return predictor.model ? certify(*predictor.model, data.view(), labels, own)
                            : certify_network(predictor.network->trained, data.view(), labels, own);
@@ -171,8 +172,7 @@ void run_certify(const CertifyChoice& choice) {
   record.settings = settings;
   record.seed = choice.common.seed;
   record.ran_on(*backend, Precision::f64);
-  record.timings.emplace_back("certify",
-                              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  record.timings.emplace_back("certify", seconds_since(start));
   record.results = certified_json(certified, how.radius ? std::vector<double>{*how.radius} : at);
   std::string words = certified_words(certified) + table_text(table);
   if (choice.out) {

@@ -7,6 +7,7 @@
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/request.hpp"
@@ -164,7 +165,7 @@ void run(const CommonOptions& options, const std::filesystem::path& folder) {
   checked.report = path.string();
   checked.check_report(true);
   const auto backend = options.make_backend();
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   Show show;
   for (const Exhibit& exhibit : exhibits()) add(show, exhibit, options, *backend);
   const MachineShow machines = show_machines(options, *backend);
@@ -179,7 +180,7 @@ void run(const CommonOptions& options, const std::filesystem::path& folder) {
   record.seed = options.seed;
   record.settings = {{"data", "digits"}, {"out", folder.string()}};
   record.ran_on(*backend, parse_precision(options.precision));
-  record.timings.emplace_back("all", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  record.timings.emplace_back("all", seconds_since(start));
   record.results = {{"kernels", show.results},
                     {"network", machines.network},
                     {"machines", machines.results},

@@ -5,9 +5,8 @@
 #include "app/progress_bar.hpp"
 
 #include "experiments/experiment.hpp"
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-
-#include <chrono>
 
 namespace widelimit::app {
 
@@ -68,7 +67,7 @@ void run_experiment(const Experiment& chosen, const ExperimentChoice& choice) {
                                     .figures = choice.common.report.has_value(),
                                     .progress = &bar,
                                     .values = values_of(chosen, choice)};
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const experiment::Outcome outcome = chosen.run(setting);
   stop_if_interrupted();
 
@@ -78,7 +77,7 @@ void run_experiment(const Experiment& chosen, const ExperimentChoice& choice) {
   for (const experiment::Option& option : chosen.options) record.settings[option.name] = setting.text(option.name);
   record.ran_on(*backend, setting.precision);
   record.timings = outcome.timings;
-  record.timings.emplace_back("all", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  record.timings.emplace_back("all", seconds_since(start));
   record.results = outcome.results;
   record.results["reproduces"] = chosen.work;
   record.results["sentence"] = outcome.sentence;

@@ -5,10 +5,10 @@
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/data/file.hpp"
 #include "widelimit/report/csv.hpp"
 
-#include <chrono>
 #include <limits>
 
 namespace widelimit::app {
@@ -73,15 +73,14 @@ void run_predict(const PredictChoice& options) {
   how.factor_memory = options.common.memory_limit();
   how.threads = options.common.threads;
   how.progress = &bar;
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const Said said = say(model, data, *backend, how);
   Record record("predict");
   record.settings["model"] = options.model;
   record.settings["data"] = data_settings(options.data.parsed());
   record.seed = options.common.seed;
   record.ran_on(*backend, model.precision());
-  record.timings.emplace_back("predict",
-                              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  record.timings.emplace_back("predict", seconds_since(start));
   record.results["samples"] = data.count();
   std::string words;
   if (options.out) {

@@ -3,6 +3,7 @@
 #include "app/interrupt.hpp"
 #include "experiments/digit_pair.hpp"
 #include "experiments/mnist_task.hpp"
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/certificate/network_certificate.hpp"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -203,7 +203,7 @@ void add_row(Part& part, Json& json, const std::string& model, const std::string
 RadiusRow machine_row(const Setting& setting, const Table2Choice& choice, const DigitPair& pair,
                       const std::vector<Index>& few) {
   app::stop_if_interrupted();
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const MnistTask task = mnist_task(setting, setting.text("network"), {"0", "1"}, choice.samples);
   const MachineOptions options{.machine = Machine::svm,
                                .lambda = choice.machine_lambda,
@@ -218,7 +218,7 @@ RadiusRow machine_row(const Setting& setting, const Table2Choice& choice, const 
   model.classes = task.train.class_names;
   model.lambda = choice.machine_lambda;
   set_support(model, trained.fit, task.train.view());
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds = seconds_since(begin);
   const Dataset& test = *pair.data.test;
   RadiusRow row =
       row_of(certify(model, test.view(), test.labels, table2_certificate(setting, CertificateMethod::paper)), few);

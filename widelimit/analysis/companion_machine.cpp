@@ -1,13 +1,13 @@
 #include "widelimit/analysis/companion_machine.hpp"
 
 #include "widelimit/analysis/descend.hpp"
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/empirical_ntk.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 namespace widelimit {
 
@@ -93,10 +93,10 @@ CompanionKernels limit_kernels(const Network& network, const TrainData& data, co
 }
 
 CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data, int threads) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   CompanionKernels kernels =
       std::visit([&](const auto& start) { return start_kernels_of(trained, start, data, threads); }, trained.start);
-  kernels.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  kernels.seconds = seconds_since(begin);
   return kernels;
 }
 

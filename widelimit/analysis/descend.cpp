@@ -6,11 +6,11 @@
 #include "widelimit/analysis/recorder.hpp"
 #include "widelimit/analysis/stable_step.hpp"
 #include "widelimit/base/choice.hpp"
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/indefinite.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace widelimit {
@@ -89,7 +89,7 @@ void DescendOptions::validate() const {
 }
 
 Trajectory descend(const AnyView& k, MatrixView<const double> targets, const DescendOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   options.validate();
   const DenseGram gram(k, options.threads);
   const Index n = gram.count();
@@ -134,7 +134,7 @@ Trajectory descend(const AnyView& k, MatrixView<const double> targets, const Des
   } else if (options.check_rate) {
     trajectory.rate = check_descent_rate(trajectory, k, input, options, curvature);
   }
-  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  summary.seconds = seconds_since(begin);
   return trajectory;
 }
 

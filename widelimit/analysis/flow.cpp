@@ -4,12 +4,12 @@
 #include "widelimit/analysis/kinks.hpp"
 #include "widelimit/analysis/rate_check.hpp"
 #include "widelimit/analysis/recorder.hpp"
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/indefinite.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace widelimit {
@@ -60,7 +60,7 @@ void FlowOptions::validate() const {
 }
 
 Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   options.validate();
   const DenseGram gram(k, options.threads);
   const Index n = gram.count();
@@ -108,7 +108,7 @@ Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOp
     done = std::min(done, moments - 1);
     trajectory.rate = check_flow_rate(trajectory, *engine, first, options);
   }
-  trajectory.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  trajectory.summary.seconds = seconds_since(begin);
   return trajectory;
 }
 

@@ -1,13 +1,13 @@
 #include "widelimit/certificate/certify_block.hpp"
 
 #include "widelimit/backend/select.hpp"
+#include "widelimit/base/clock.hpp"
 #include "widelimit/certificate/chain_bound.hpp"
 #include "widelimit/certificate/cone_decisions.hpp"
 #include "widelimit/certificate/functionals.hpp"
 #include "widelimit/certificate/radius_search.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -29,10 +29,6 @@ class BlockProgress final : public Progress {
   Progress* whole_;
   PointBlock block_;
 };
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 double largest_entry(const double* row, Index size) {
   double largest = 0;
@@ -159,7 +155,7 @@ void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certif
 
 void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> labels, const PointBlock& block,
                                     Certificates& result) const {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const auto classes = std::ssize(model_.classes);
   const ClassChange changed = [&](MatrixView<const double> samples, std::span<const Index> points) {
     const Matrix<double> g = decisions(samples);
@@ -181,7 +177,7 @@ void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> l
 
 void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<const Index> labels,
                                      const PointBlock& block, Certificates& result) const {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   BlockProgress progress(options_.progress, block);
   const PointGeometry geometry(geometry_, points, options_);
   const Matrix<double> g =

@@ -1,5 +1,6 @@
 #include "widelimit/certificate/network_certificate.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/bracket.hpp"
 #include "widelimit/certificate/difference_margins.hpp"
@@ -9,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -189,16 +189,12 @@ std::string remark_on(const TrainedNetwork& trained, const CertifyOptions& optio
   return fmt::format("{}", fmt::join(remarks, "; "));
 }
 
-double elapsed_seconds(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 /// Points attacked at a time: memory does not grow with their number.
 constexpr Index attacked_at_once = 256;
 
 void attack_points(const TrainedNetwork& trained, const SampleView& samples, std::span<const Index> labels,
                    const CertifyOptions& options, Certificates& result) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const Shape& shape = trained.architecture.input;
   result.attack.resize(labels.size());
   if (options.keep_attacked) result.attacked = Matrix<double>(samples.count(), shape.size());
@@ -213,7 +209,7 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
     if (options.keep_attacked) std::copy_n(attack.attacked.data(), points.size(), result.attacked.view().row(first));
     pulse.at(first + size);
   }
-  result.attack_seconds = elapsed_seconds(begin);
+  result.attack_seconds = seconds_since(begin);
 }
 
 }  // namespace
@@ -221,7 +217,7 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
 Certificates certify_network(const TrainedNetwork& trained, const SampleView& samples, std::span<const Index> labels,
                              const CertifyOptions& options) {
   check_request(trained, samples, labels, options);
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const Index count = samples.count();
   Certificates result;
   result.correct.resize(at(count));
@@ -240,7 +236,7 @@ Certificates certify_network(const TrainedNetwork& trained, const SampleView& sa
     SetOfPoints(margins, points, first, options, result).certify();
     pulse.at(first + size);
   }
-  result.seconds = elapsed_seconds(begin);
+  result.seconds = seconds_since(begin);
   if (options.attack) attack_points(trained, samples, labels, options, result);
   return result;
 }

@@ -1,11 +1,11 @@
 #include "widelimit/finite/train.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/finite/targets.hpp"
 #include "widelimit/finite/trainer.hpp"
 
-#include <chrono>
 #include <cmath>
 #include <new>
 
@@ -118,7 +118,7 @@ RecordSchedule record_schedule(const TrainOptions& options, Index numbers) {
 
 TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options) {
   options.validate();
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   TrainedNetwork trained;
   trained.network = network;
   trained.shape = data.x.shape;
@@ -145,7 +145,7 @@ TrainedNetwork train(const Network& network, const TrainData& data, const TrainO
     fail(Code::resource, "a network of {} weights does not fit in memory; choose a smaller width or batch",
          parameter_count(trained.architecture));
   }
-  trained.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  trained.summary.seconds = seconds_since(begin);
   return trained;
 }
 

@@ -1,11 +1,10 @@
 #include "widelimit/kernel/gram.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/kernel/inputs.hpp"
 #include "widelimit/kernel/tiles.hpp"
-
-#include <chrono>
 
 namespace widelimit {
 
@@ -43,10 +42,6 @@ std::unique_ptr<Loaded> load(const Backend& backend, const Recipe& recipe, const
   return backend.load(recipe, x, options.precision, [&](Index done) { pulse.at(done); });
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 Kind parse_kind(std::string_view text) {
@@ -57,7 +52,7 @@ Kind parse_kind(std::string_view text) {
 }
 
 Gram gram(const Network& network, const SampleView& x, const GramOptions& options, const Backend& backend) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, wanted(options.kind));
   const auto loaded = load(backend, recipe, x, options);
@@ -79,7 +74,7 @@ Gram gram(const Network& network, const SampleView& x, const GramOptions& option
 
 Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, const GramOptions& options,
           const Backend& backend) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   check_samples(x1);
   check_samples(x2);
   check_same_shape(x1, x2);

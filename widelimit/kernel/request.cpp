@@ -1,10 +1,10 @@
 #include "widelimit/kernel/request.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace widelimit {
@@ -191,7 +191,7 @@ KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train, 
                  "store the Gram of a network as .h5, which needs no memory for it, take fewer samples (--limit) or "
                  "single precision "
                  "(--precision f32), or allow more (--memory)");
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   KernelAnswer answer;
   if (request.shown == Shown::gram) {
     fill_gram(request, "", train.view(), std::nullopt, backend, answer);
@@ -199,7 +199,7 @@ KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train, 
   } else {
     fill_special(request, train, backend, answer);
   }
-  answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  answer.seconds = seconds_since(start);
   return answer;
 }
 

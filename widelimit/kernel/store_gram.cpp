@@ -1,12 +1,12 @@
 #include "widelimit/kernel/store_gram.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/kernel/block_work.hpp"
 #include "widelimit/kernel/inputs.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 namespace widelimit {
 
@@ -191,7 +191,7 @@ void compute(const Work& work, const StoreOptions& options, const Backend& backe
 
 StoreSummary store_gram(const std::filesystem::path& path, std::span<const Network> networks,
                         std::span<const GramBlock> blocks, const StoreOptions& options, const Backend& backend) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   check_blocks(networks, blocks);
   Work work = lay_out_work(networks, blocks, options);
   StoreSummary summary;
@@ -228,7 +228,7 @@ StoreSummary store_gram(const std::filesystem::path& path, std::span<const Netwo
     if (error.code() != Code::interrupted && error.code() != Code::resource) throw;
     fail(error.code(), "{}; {}", error.what(), store.advice());
   }
-  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary.seconds = seconds_since(start);
   return summary;
 }
 

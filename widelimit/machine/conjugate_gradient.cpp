@@ -1,5 +1,6 @@
 #include "widelimit/machine/conjugate_gradient.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/border.hpp"
@@ -8,7 +9,6 @@
 #include "widelimit/machine/ridge.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -208,7 +208,7 @@ void ConjugateGradientOptions::validate() const {
 
 ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> targets,
                                const ConjugateGradientOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   options.validate();
   const Index n = k.samples();
   check_targets(targets, n);
@@ -250,7 +250,7 @@ ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> ta
                                preconditioner.single() ? "float32" : "float64");
   summary.iterations = std::ssize(result.residuals);
   summary.memory = k.bytes() + preconditioner.bytes() + 6 * sizeof(double) * static_cast<std::size_t>(n * columns);
-  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary.seconds = seconds_since(start);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "widelimit/machine/gaussian_process.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/border.hpp"
@@ -11,7 +12,6 @@
 #include "widelimit/machine/ridge.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numbers>
 
@@ -51,7 +51,7 @@ void GaussianProcessOptions::validate() const {
 GaussianProcess::GaussianProcess(const AnyView& k, MatrixView<const double> targets,
                                  const GaussianProcessOptions& options)
     : threads_(options.threads) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   options.validate();
   check_gram(k, options.threads);
   const Index n = samples_of(k);
@@ -82,7 +82,7 @@ GaussianProcess::GaussianProcess(const AnyView& k, MatrixView<const double> targ
     }
     factor_ = std::move(cholesky).factor();
   }
-  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary.seconds = seconds_since(start);
 }
 
 std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyView& test_by_train,

@@ -1,5 +1,6 @@
 #include "widelimit/machine/logistic.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/dense_gram.hpp"
 #include "widelimit/machine/indefinite.hpp"
@@ -10,7 +11,6 @@
 #include "widelimit/machine/logistic_space.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace widelimit {
@@ -224,13 +224,13 @@ void LogisticOptions::validate() const {
 }
 
 Fit fit_logistic(const AnyView& k, std::span<const double> labels, const LogisticOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   options.validate();
   const DenseGram gram(k, options.threads);
   check_labels(labels, options.weights, gram.count());
   const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);
   Fit fit = solve(gram, LogisticLosses(labels, options.weights), options);
-  fit.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  fit.summary.seconds = seconds_since(begin);
   return fit;
 }
 

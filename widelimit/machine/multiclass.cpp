@@ -1,5 +1,6 @@
 #include "widelimit/machine/multiclass.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/shared_progress.hpp"
@@ -9,7 +10,6 @@
 #include "widelimit/machine/svm_path.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 namespace widelimit {
@@ -60,7 +60,7 @@ std::vector<double> reordered(std::span<const double> weights, std::span<const I
 /// One Fit for each λ, one output for each problem; order[i] is the sample that row i of the Gram matrix belongs to.
 std::vector<Fit> fit_all(const AnyView& k, std::span<const Index> order, const std::vector<BinaryProblem>& problems,
                          std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const Index outputs = std::ssize(problems);
   std::vector<Fit> fits(lambdas.size());
   for (Fit& fit : fits) {
@@ -82,10 +82,10 @@ std::vector<Fit> fit_all(const AnyView& k, std::span<const Index> order, const s
     }
   };
   parallel_for(outputs, team_size(options.threads), solve, [&](Index done) { shared.at(done); });
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  const double taken = seconds_since(begin);
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
     fits[l].summary = merged(parts[l]);
-    fits[l].summary.seconds = taken.count() / static_cast<double>(lambdas.size());
+    fits[l].summary.seconds = taken / static_cast<double>(lambdas.size());
   }
   return fits;
 }

@@ -1,5 +1,6 @@
 #include "widelimit/machine/ridge.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/border.hpp"
@@ -9,7 +10,6 @@
 #include "widelimit/machine/product.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -44,7 +44,7 @@ void RidgeOptions::validate() const {
 }
 
 Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   options.validate();
   check_gram(k, options.threads);
   const Index n = samples_of(k);
@@ -79,7 +79,7 @@ Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOpt
     multiply(k, fit.alpha.view(), g.view());
     judge_ridge(g.view(), targets, options.lambda, options.weights, fit);
   }
-  fit.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fit.summary.seconds = seconds_since(start);
   return fit;
 }
 

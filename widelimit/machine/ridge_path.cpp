@@ -1,5 +1,6 @@
 #include "widelimit/machine/ridge_path.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
@@ -14,7 +15,6 @@
 #include "widelimit/machine/ridge.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -158,7 +158,7 @@ std::optional<Index> RidgePath::best_classifier() const {
 
 RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::span<const double> lambdas,
                      const RidgePathOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   options.validate();
   check_lambdas(lambdas);
   check_gram(k, options.threads);
@@ -189,7 +189,7 @@ RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::sp
     }
     if (failed) tell_cure(path, form, result);
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = seconds_since(start);
   for (RidgePoint& point : result.points) {
     point.fit.summary.seconds = seconds / static_cast<double>(result.points.size());
     point.fit.summary.memory = static_cast<std::size_t>(bytes);

@@ -1,5 +1,6 @@
 #include "widelimit/machine/softmax.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
@@ -7,7 +8,6 @@
 #include "widelimit/machine/softmax_preconditioner.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace widelimit {
@@ -209,13 +209,13 @@ Fit solve(const DenseGram& k, const SoftmaxLosses& losses, const LogisticOptions
 }  // namespace
 
 Fit fit_softmax(const AnyView& k, std::span<const Index> labels, Index classes, const LogisticOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   options.validate();
   const DenseGram gram(k, options.threads);
   check_labels(labels, classes, options.weights, gram.count());
   const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);
   Fit fit = solve(gram, SoftmaxLosses(labels, classes, options.weights), options);
-  fit.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  fit.summary.seconds = seconds_since(begin);
   return fit;
 }
 

@@ -1,11 +1,11 @@
 #include "widelimit/machine/svm.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/box_input.hpp"
 #include "widelimit/machine/svm_path.hpp"
 
-#include <chrono>
 #include <cmath>
 
 namespace widelimit {
@@ -24,18 +24,18 @@ std::vector<Fit> svm_path(const AnyView& k, std::span<const double> labels, std:
   check_box_input(k, n, options.threads);
   check_signs(labels);
   check_weights(options.weights, n);
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const BinaryProblem problem{{}, {labels.begin(), labels.end()}, {options.weights.begin(), options.weights.end()}};
   const auto solutions =
       solve_svm_path(k, problem, lambdas, loss, options, team_size(options.threads), options.progress);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  const double taken = seconds_since(begin);
   std::vector<Fit> fits(lambdas.size());
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
     fits[l].alpha = Matrix<double>(n, 1);
     std::copy(solutions[l].a.begin(), solutions[l].a.end(), fits[l].alpha.data());
     fits[l].bias = {solutions[l].bias};
     fits[l].summary = svm_summary(solutions[l], lambdas[l], loss);
-    fits[l].summary.seconds = taken.count() / static_cast<double>(lambdas.size());
+    fits[l].summary.seconds = taken / static_cast<double>(lambdas.size());
   }
   return fits;
 }

@@ -1,5 +1,6 @@
 #include "widelimit/machine/svr.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/shared_progress.hpp"
@@ -9,7 +10,6 @@
 #include "widelimit/machine/product.hpp"
 #include "widelimit/machine/svm_path.hpp"
 
-#include <chrono>
 #include <cmath>
 
 namespace widelimit {
@@ -45,7 +45,7 @@ Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const Svr
   check_box_input(k, targets.rows, options.threads);
   check_targets(targets, targets.rows);
   check_weights(options.weights, targets.rows);
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const int team = team_size(options.threads);
   const bool alone = targets.cols == 1;
   Fit fit;
@@ -70,7 +70,7 @@ Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const Svr
     parallel_for(targets.cols, team, solve, [&](Index done) { shared.at(done); });
   }
   fit.summary = merged(parts);
-  fit.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  fit.summary.seconds = seconds_since(begin);
   return fit;
 }
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <chrono>
+
+namespace widelimit {
+
+using Clock = std::chrono::steady_clock;
+
+/// What summaries and records tell of how long work took.
+[[nodiscard]] inline double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+}  // namespace widelimit
