@@ -1,5 +1,7 @@
 #pragma once
 
+#include "widelimit/base/matrix.hpp"
+
 #include <cstdint>
 #include <string_view>
 
@@ -16,5 +18,15 @@ struct Box {
   double low = 0;
   double high = 1;
 };
+
+/// All x within a radius of one of some points.
+struct Ball {
+  Index point = 0;
+  double radius = 0;
+  bool operator==(const Ball&) const = default;
+};
+
+/// Error{input} names the first value outside, its feature, and its sample, counted from `first` on.
+void check_box(const Box& box, MatrixView<const double> points, Index first = 0);
 
 }  // namespace widelimit

@@ -29,19 +29,6 @@ Matrix<double> widened(const AnyMatrix& values) {
       values);
 }
 
-void check_box(const Box& box, const Matrix<double>& points) {
-  for (Index i = 0; i < points.rows(); ++i) {
-    for (Index j = 0; j < points.cols(); ++j) {
-      if (points(i, j) < box.low || points(i, j) > box.high) {
-        fail(Code::input,
-             "sample {} has the value {} at feature {} after scaling, outside the box [{}, {}]; give the box that all "
-             "samples lie in, or none",
-             i, points(i, j), j, box.low, box.high);
-      }
-    }
-  }
-}
-
 /// Points so many at a time that their products with the support stay small.
 Index points_at_once(Index supports) {
   constexpr Index entries = Index{1} << 24;
@@ -85,7 +72,7 @@ Certificates certify(const Model& model, const SampleView& samples, std::span<co
   const auto classes = std::ssize(model.classes);
   check_labels(model.scheme, classes, model.outputs(), labels, samples.count());
   const Matrix<double> points = widened(scaled_samples(model, samples).values);
-  if (options.box) check_box(*options.box, points);
+  if (options.box) check_box(*options.box, points.view());
   const Matrix<double> support = widened(model.support);
   const CertifiedMachine machine(model, support.view(), options);
 

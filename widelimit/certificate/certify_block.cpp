@@ -14,45 +14,6 @@
 
 namespace widelimit {
 
-namespace {
-
-/// What a block of points reports, as a part of all of them.
-class BlockProgress final : public Progress {
- public:
-  BlockProgress(Progress* whole, const PointBlock& block) : whole_(whole), block_(block) {}
-  [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
-  bool update(std::int64_t done, std::int64_t /*total*/, std::string_view unit) override {
-    return whole_->update(block_.first + done, block_.total, unit);
-  }
-
- private:
-  Progress* whole_;
-  PointBlock block_;
-};
-
-double largest_entry(const double* row, Index size) {
-  double largest = 0;
-  for (Index j = 0; j < size; ++j) largest = std::max(largest, std::abs(row[j]));
-  return largest > 0 ? largest : 1;
-}
-
-/// Where the search of each point begins and ends: beyond the extent of the box a ball holds nothing new.
-std::vector<SearchRange> search_ranges(MatrixView<const double> points, const CertifyOptions& options, double first) {
-  std::vector<SearchRange> ranges;
-  for (Index k = 0; k < points.rows; ++k) {
-    const double entry = largest_entry(points.row(k), points.cols);
-    double largest = options.largest * entry;
-    if (options.box) {
-      const double across = options.norm == Norm::l2 ? std::sqrt(static_cast<double>(points.cols)) : 1;
-      largest = std::min(largest, (options.box->high - options.box->low) * across * (1 + options.tolerance));
-    }
-    ranges.push_back({.first = std::min(first * entry, largest), .largest = largest});
-  }
-  return ranges;
-}
-
-}  // namespace
-
 /// What bounds of a block of points refer to.
 struct CertifiedMachine::Parts {
   MatrixView<const double> points;
@@ -99,7 +60,6 @@ std::vector<CertificateMethod> CertifiedMachine::methods() const {
 
 /// In float64 whatever the model's precision: what is certified is the machine with the α, b and support it stores.
 Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) const {
-  Matrix<double> g(points.rows, model_.outputs());
   Fit fit;
   fit.alpha = Matrix<double>(model_.supports(), model_.outputs(), Content::unset);
   std::copy_n(model_.alpha.data(), model_.supports() * model_.outputs(), fit.alpha.data());

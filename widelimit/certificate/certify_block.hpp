@@ -5,6 +5,7 @@
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/cone_kernel.hpp"
 #include "widelimit/certificate/geometry.hpp"
+#include "widelimit/certificate/point_block.hpp"
 
 #include <memory>
 #include <optional>
@@ -12,12 +13,6 @@
 #include <string>
 
 namespace widelimit {
-
-/// Which of all points are at work.
-struct PointBlock {
-  Index first = 0;
-  Index total = 0;
-};
 
 /// A machine with all that does not depend on points.
 class CertifiedMachine {

@@ -38,15 +38,12 @@ class ConvexBound final : public LowerBound {
   }
 
  private:
-  [[nodiscard]] ExpansionWeights weights_of(const Functional& functional) const {
-    const auto coefficient = [&](Index i, Index output) { return output >= 0 ? problem_.alpha(i, output) : 0.0; };
-    const auto offset = [&](Index output) { return output >= 0 ? problem_.bias[at(output)] : 0.0; };
-    ExpansionWeights result{.bias = offset(functional.plus) - offset(functional.minus)};
-    for (Index i = 0; i < problem_.alpha.rows; ++i) {
-      const double beta = coefficient(i, functional.plus) - coefficient(i, functional.minus);
-      result.weight.push_back(beta * ranges_.norms()[at(i)] * problem_.kernel.scale());
+  [[nodiscard]] FunctionalWeights weights_of(const Functional& functional) const {
+    FunctionalWeights weights = functional_weights(problem_.alpha, problem_.bias, functional);
+    for (std::size_t i = 0; i < weights.beta.size(); ++i) {
+      weights.beta[i] *= ranges_.norms()[i] * problem_.kernel.scale();
     }
-    return result;
+    return weights;
   }
 
   /// The bound of first order where it is good enough: far below the radius that is searched.
@@ -95,7 +92,7 @@ class ConvexBound final : public LowerBound {
   const CertificateProblem& problem_;
   Ranges ranges_;
   bool euclidean_;
-  std::map<std::pair<Index, Index>, ExpansionWeights> weights_;  ///< by outputs
+  std::map<std::pair<Index, Index>, FunctionalWeights> weights_;  ///< by outputs, β·scale·‖xᵢ‖ for β
 };
 
 }  // namespace

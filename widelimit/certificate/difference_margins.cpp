@@ -30,7 +30,7 @@ void DifferenceMargins::look_at(Tensor<double> points, std::span<const Index> la
   for (FirstLayer& layer : columns_) layer.look_at(points_, threads_);
 }
 
-MarginBounds DifferenceMargins::bound_part(std::span<const PointBall> balls, std::span<const Index> labels) const {
+MarginBounds DifferenceMargins::bound_part(std::span<const Ball> balls, std::span<const Index> labels) const {
   EnclosedPair pair;
   if (first_) {
     pair = {columns_[0].enclose(points_, balls), columns_[1].enclose(points_, balls),
@@ -64,10 +64,10 @@ MarginBounds DifferenceMargins::bound_part(std::span<const PointBall> balls, std
       trained_);
 }
 
-MarginBounds DifferenceMargins::evaluate(std::span<const PointBall> balls) const {
+MarginBounds DifferenceMargins::evaluate(std::span<const Ball> balls) const {
   return margins_by_parts(
       architecture_, first_, balls, labels_, threads_,
-      [&](std::span<const PointBall> some, std::span<const Index> labels) { return bound_part(some, labels); });
+      [&](std::span<const Ball> some, std::span<const Index> labels) { return bound_part(some, labels); });
 }
 
 }  // namespace widelimit

@@ -15,10 +15,10 @@ class DifferenceMargins {
 
   [[nodiscard]] Index points_at_once() const { return kept_points(architecture_, first_) / 3 + 1; }
   void look_at(Tensor<double> points, std::span<const Index> labels);
-  [[nodiscard]] MarginBounds evaluate(std::span<const PointBall> balls) const;
+  [[nodiscard]] MarginBounds evaluate(std::span<const Ball> balls) const;
 
  private:
-  [[nodiscard]] MarginBounds bound_part(std::span<const PointBall> balls, std::span<const Index> labels) const;
+  [[nodiscard]] MarginBounds bound_part(std::span<const Ball> balls, std::span<const Index> labels) const;
 
   const Architecture& architecture_;
   const AnyParameters& trained_;

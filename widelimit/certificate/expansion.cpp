@@ -51,7 +51,7 @@ double residual_reach(const double* x, double t, const double* y, const double* 
 }
 
 /// The part of an expansion that does not depend on the weights: where each sample's cosine is and may go.
-struct Geometry {
+struct CosineGeometry {
   NormRange norm;
   double half_norm = 0;  ///< ‖z‖ is not larger
   double slack = 0;      ///< of ⟨x̂ᵢ, x⟩ − uᵢ‖x‖ against its computed parts, the same for all samples
@@ -74,30 +74,11 @@ double tangent_point(double cosine, double reach, double norm) {
   return std::clamp(cosine, -1 + rest, 1 - rest);
 }
 
-}  // namespace
-
-double Expansion::first_order(bool euclidean, double radius) const {
-  if (!bounded) return -std::numeric_limits<double>::infinity();
-  double squares = 0;
-  for (std::size_t i = 0; i < w.size(); ++i) squares += std::min(0.0, w[i]) * reach[i] * reach[i];
-  double linear = 0, size = 0;
-  for (std::size_t j = 0; j < half.size(); ++j) {
-    linear += euclidean ? gradient[j] * gradient[j] : std::abs(gradient[j]) * half[j];
-  }
-  if (euclidean) linear = std::sqrt(linear) * radius;
-  const double falls = std::min(0.0, rise) * nu;
-  size = std::abs(constant) + linear - falls - squares;
-  return constant - linear + falls + squares - error - gamma_of(std::ssize(w) + std::ssize(half) + 16) * size;
-}
-
-namespace {
-
-Geometry find_geometry(const Ranges& ranges, const Ball& ball, bool euclidean, const std::vector<double>& centre,
-                       Expansion& expansion) {
+CosineGeometry find_cosines(const Ranges& ranges, const Ball& ball, bool euclidean, const std::vector<double>& centre,
+                            const NormRange& norm_range, Expansion& expansion) {
   const auto directions = ranges.directions();
   const Index size = directions.cols, count = directions.rows;
-  Geometry geometry;
-  geometry.norm = ranges.norm_range(ball);
+  CosineGeometry geometry{.norm = norm_range};
   const double norm = expansion.centre_norm;
   geometry.half_norm = euclidean ? ball.radius * (1 + 0x1p-50) : euclidean_norm(expansion.half.data(), size);
   // ν ≤ ‖z‖²/(2‖c‖) by (a − b)² ≥ 0; both ‖c‖ and ĉ are rounded.
@@ -131,11 +112,25 @@ Geometry find_geometry(const Ranges& ranges, const Ball& ball, bool euclidean, c
 
 }  // namespace
 
+double Expansion::first_order(bool euclidean, double radius) const {
+  if (!bounded) return -std::numeric_limits<double>::infinity();
+  double squares = 0;
+  for (std::size_t i = 0; i < w.size(); ++i) squares += std::min(0.0, w[i]) * reach[i] * reach[i];
+  double linear = 0;
+  for (std::size_t j = 0; j < half.size(); ++j) {
+    linear += euclidean ? gradient[j] * gradient[j] : std::abs(gradient[j]) * half[j];
+  }
+  if (euclidean) linear = std::sqrt(linear) * radius;
+  const double falls = std::min(0.0, rise) * nu;
+  const double size = std::abs(constant) + linear - falls - squares;
+  return constant - linear + falls + squares - error - gamma_of(std::ssize(w) + std::ssize(half) + 16) * size;
+}
+
 /// With F = N·κ(a/N), a = ⟨x̂ᵢ, x⟩, N = ‖x‖, and any u: F = N·κ(u) + κ'(u)·q + (C/N)·q², q = a − u·N, where C is
 /// bounded by CurvatureBounds and q = offset + ⟨yᵢ, z⟩ − uν. Samples of weight > 0 take the least of C/N, the others
 /// the largest. Offsets are 0 but for rounding and tangent points that were moved; they go into what is linear.
 Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const double* point, const Ball& ball, bool euclidean,
-                 const ExpansionWeights& weights) {
+                 const FunctionalWeights& weights) {
   Expansion result;
   Surrounding box = ranges.surrounding(ball);
   if (euclidean) {
@@ -150,7 +145,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const double* p
   if (!(around.low > 0x1p-20 * around.high) || !(norm > 0)) return result;
   result.unit.resize(box.centre.size());
   std::transform(box.centre.begin(), box.centre.end(), result.unit.begin(), [&](double x) { return x / norm; });
-  const Geometry geometry = find_geometry(ranges, ball, euclidean, box.centre, result);
+  const CosineGeometry geometry = find_cosines(ranges, ball, euclidean, box.centre, around, result);
   const CurvatureBounds bounds(kernel, geometry.cosines);
 
   result.w.resize(at(count));
@@ -159,7 +154,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const double* p
   double levels = 0, turns = 0, moduli = 0;  // the same of moduli
   double error = 0;
   for (Index i = 0; i < count; ++i) {
-    const double a = weights.weight[at(i)];
+    const double a = weights.beta[at(i)];
     if (a == 0) continue;
     const double u = result.u[at(i)], e = geometry.offset[at(i)];
     const auto [least, most] = bounds.curvature[at(i)];

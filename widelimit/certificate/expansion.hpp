@@ -30,14 +30,9 @@ struct Expansion {
   [[nodiscard]] double first_order(bool euclidean, double radius) const;
 };
 
-/// β of a functional as the expansion takes it: βᵢ·scale·‖xᵢ‖ for each sample, and the offset.
-struct ExpansionWeights {
-  std::vector<double> weight;
-  double bias = 0;
-};
-
-/// O(samples·features). `ranges` has the directions x̂ᵢ and what rounding did to them; `point` is the ball's own.
+/// O(samples·features). `ranges` has the directions x̂ᵢ and what rounding did to them; `point` is the ball's own;
+/// `weights` has βᵢ·scale·‖xᵢ‖ for β.
 [[nodiscard]] Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const double* point, const Ball& ball,
-                               bool euclidean, const ExpansionWeights& weights);
+                               bool euclidean, const FunctionalWeights& weights);
 
 }  // namespace widelimit

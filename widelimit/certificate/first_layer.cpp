@@ -76,13 +76,13 @@ void FirstLayer::look_at(const Tensor<double>& points, int threads) {
 
 /// |z − ẑ| ≤ δ·unit + 2g(‖x‖·unit + |ẑ|): the columns' share of rounding by Hölder's inequality, the bias by what it
 /// and the product add up to.
-Enclosure FirstLayer::enclose(const Tensor<double>& points, std::span<const PointBall> balls) const {
+Enclosure FirstLayer::enclose(const Tensor<double>& points, std::span<const Ball> balls) const {
   const double g = summation_error(architecture_.slots[at(stage_.slot)].fan_in);
   const Index size = stage_.out.size();
   Enclosure values;
   values.resize(std::ssize(balls), stage_.out);
   for (Index n = 0; n < values.count(); ++n) {
-    const PointBall& ball = balls[at(n)];
+    const Ball& ball = balls[at(n)];
     const double reach = ball.radius + 2 * g * sample_norm(points.sample(ball.point), points.shape().size(), norm_);
     const double* z = centres_.sample(ball.point);
     std::copy_n(z, size, values.centre.sample(n));
@@ -92,13 +92,13 @@ Enclosure FirstLayer::enclose(const Tensor<double>& points, std::span<const Poin
   return values;
 }
 
-Enclosure enclose_coordinates(const Tensor<double>& points, std::span<const PointBall> balls,
+Enclosure enclose_coordinates(const Tensor<double>& points, std::span<const Ball> balls,
                               const std::optional<Box>& box) {
   const Index size = points.shape().size();
   Enclosure values;
   values.resize(std::ssize(balls), points.shape());
   for (Index n = 0; n < values.count(); ++n) {
-    const PointBall& ball = balls[at(n)];
+    const Ball& ball = balls[at(n)];
     const double* x = points.sample(ball.point);
     for (Index i = 0; i < size; ++i) {
       Ends ends = ends_of(x[i], ball.radius);

@@ -9,12 +9,6 @@
 
 namespace widelimit {
 
-/// A ball around one of the points that are looked at.
-struct PointBall {
-  Index point = 0;
-  double radius = 0;
-};
-
 /// The stage whose columns bound a ball exactly: the first, where it is dense or conv and at most a change of shape
 /// stands before it. A circular window may see a pixel twice, and then the ℓ2 norm of its column does not bound the
 /// sum.
@@ -33,7 +27,7 @@ class FirstLayer {
 
   void look_at(const Tensor<double>& points, int threads);
   /// Values after the stage.
-  [[nodiscard]] Enclosure enclose(const Tensor<double>& points, std::span<const PointBall> balls) const;
+  [[nodiscard]] Enclosure enclose(const Tensor<double>& points, std::span<const Ball> balls) const;
 
  private:
   const Architecture& architecture_;
@@ -46,7 +40,7 @@ class FirstLayer {
 };
 
 /// Balls cut by a box, or before anything that FirstLayer could begin with: an interval for each coordinate.
-[[nodiscard]] Enclosure enclose_coordinates(const Tensor<double>& points, std::span<const PointBall> balls,
+[[nodiscard]] Enclosure enclose_coordinates(const Tensor<double>& points, std::span<const Ball> balls,
                                             const std::optional<Box>& box);
 
 }  // namespace widelimit

@@ -12,13 +12,10 @@ FunctionalGradient::FunctionalGradient(const CertificateProblem& problem, Matrix
                                        std::span<const double> norms)
     : problem_(problem), directions_(directions) {
   for (const Functional& f : problem.functionals) {
-    Weights& weights = weights_[{f.plus, f.minus}];
-    if (!weights.weight.empty()) continue;
-    for (Index i = 0; i < problem.alpha.rows; ++i) {
-      const double beta = (f.plus >= 0 ? problem.alpha(i, f.plus) : 0) - (f.minus >= 0 ? problem.alpha(i, f.minus) : 0);
-      weights.weight.push_back(beta * norms[at(i)]);
-    }
-    weights.bias = (f.plus >= 0 ? problem.bias[at(f.plus)] : 0) - (f.minus >= 0 ? problem.bias[at(f.minus)] : 0);
+    FunctionalWeights& weights = weights_[{f.plus, f.minus}];
+    if (!weights.beta.empty()) continue;
+    weights = functional_weights(problem.alpha, problem.bias, f);
+    for (Index i = 0; i < problem.alpha.rows; ++i) weights.beta[at(i)] *= norms[at(i)];
   }
 }
 
@@ -38,10 +35,10 @@ void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const In
     for (Index i = 0; i < supports; ++i) row[i] = std::clamp(row[i] * inverse, -farthest, farthest);
     kernel.evaluate(supports, {.u = row, .value = kappa.data(), .slope = slope.data()});
     const Functional& f = problem_.functionals[at(which[at(k)])];
-    const Weights& weights = weights_.at({f.plus, f.minus});
+    const FunctionalWeights& weights = weights_.at({f.plus, f.minus});
     double sum = 0, radial = 0;
     for (Index i = 0; i < supports; ++i) {
-      const double w = weights.weight[at(i)];
+      const double w = weights.beta[at(i)];
       sum += w * kappa[at(i)];
       radial += w * (kappa[at(i)] - row[i] * slope[at(i)]);
       row[i] = kernel.scale() * w * slope[at(i)];

@@ -23,13 +23,9 @@ class FunctionalGradient {
                 MatrixView<double> gradients) const;
 
  private:
-  struct Weights {
-    std::vector<double> weight;
-    double bias = 0;
-  };
   const CertificateProblem& problem_;
   MatrixView<const double> directions_;
-  std::map<std::pair<Index, Index>, Weights> weights_;
+  std::map<std::pair<Index, Index>, FunctionalWeights> weights_;  ///< by outputs, β‖xᵢ‖ for β
 };
 
 }  // namespace widelimit

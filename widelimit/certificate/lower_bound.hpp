@@ -21,6 +21,14 @@ struct Functional {
   Index minus = -1;
 };
 
+/// β and b of a functional, whatever the point.
+struct FunctionalWeights {
+  std::vector<double> beta;  ///< one for each sample of the support
+  double bias = 0;
+};
+[[nodiscard]] FunctionalWeights functional_weights(MatrixView<const double> alpha, std::span<const double> bias,
+                                                   const Functional& functional);
+
 /// Everything that bounds share: the machine as sums over its support, and the points, all in float64.
 struct CertificateProblem {
   const ConeKernel& kernel;

@@ -43,7 +43,7 @@ Index kept_points(const Architecture& architecture, std::optional<std::size_t> f
 }
 
 MarginBounds margins_by_parts(const Architecture& architecture, std::optional<std::size_t> first,
-                              std::span<const PointBall> balls, std::span<const Index> labels, int threads,
+                              std::span<const Ball> balls, std::span<const Index> labels, int threads,
                               const MarginPart& part) {
   MarginBounds margins(std::ssize(balls), architecture.output.size());
   const Index numbers = first && only_vectors_follow(architecture, *first) ? cached_numbers : working_numbers;
@@ -52,7 +52,7 @@ MarginBounds margins_by_parts(const Architecture& architecture, std::optional<st
   parallel_for(parts, parts > 1 ? threads : 1, [&](Index p) {
     const auto some = balls.subspan(at(p * size), at(std::min(size, std::ssize(balls) - p * size)));
     std::vector<Index> told;
-    for (const PointBall& ball : some) told.push_back(labels[at(ball.point)]);
+    for (const Ball& ball : some) told.push_back(labels[at(ball.point)]);
     margins.put(p * size, part(some, told));
   });
   return margins;

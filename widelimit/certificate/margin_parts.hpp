@@ -9,7 +9,7 @@
 namespace widelimit {
 
 /// Margins of some balls, whose points have these labels.
-using MarginPart = std::function<MarginBounds(std::span<const PointBall> balls, std::span<const Index> labels)>;
+using MarginPart = std::function<MarginBounds(std::span<const Ball> balls, std::span<const Index> labels)>;
 
 /// Points whose first layers fit in memory together. `first`: the stage that FirstLayer begins with, if any.
 [[nodiscard]] Index kept_points(const Architecture& architecture, std::optional<std::size_t> first);
@@ -18,7 +18,7 @@ using MarginPart = std::function<MarginBounds(std::span<const PointBall> balls, 
 /// layer, so that a ball stays in the caches from layer to layer, and large where matrices follow, which are taken to
 /// float64 again for each part. `labels` is by point.
 [[nodiscard]] MarginBounds margins_by_parts(const Architecture& architecture, std::optional<std::size_t> first,
-                                            std::span<const PointBall> balls, std::span<const Index> labels,
-                                            int threads, const MarginPart& part);
+                                            std::span<const Ball> balls, std::span<const Index> labels, int threads,
+                                            const MarginPart& part);
 
 }  // namespace widelimit

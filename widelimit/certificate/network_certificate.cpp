@@ -2,10 +2,11 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/certificate/bracket.hpp"
 #include "widelimit/certificate/difference_margins.hpp"
 #include "widelimit/certificate/network_attack.hpp"
 #include "widelimit/certificate/network_margins.hpp"
+#include "widelimit/certificate/point_block.hpp"
+#include "widelimit/certificate/radius_search.hpp"
 
 #include <fmt/ranges.h>
 
@@ -13,13 +14,15 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <variant>
 
 namespace widelimit {
 
 namespace {
 
-/// The first radius of a search, in multiples of a point's largest entry.
-constexpr double first_radius = 1e-3;
+MatrixView<const double> rows_of(const Tensor<double>& points) {
+  return {points.data(), points.count(), points.shape().size(), points.shape().size()};
+}
 
 void check_request(const TrainedNetwork& trained, const SampleView& samples, std::span<const Index> labels,
                    const CertifyOptions& options) {
@@ -45,137 +48,95 @@ void check_request(const TrainedNetwork& trained, const SampleView& samples, std
   }
 }
 
-void check_network_box(const Tensor<double>& points, Index first, const std::optional<Box>& box) {
-  if (!box) return;
-  for (Index i = 0; i < points.size(); ++i) {
-    if (points[i] < box->low || points[i] > box->high) {
-      fail(Code::input, "value {:g} of sample {} lies outside the box [{:g}, {:g}]; scale the samples or widen the box",
-           points[i], first + i / points.shape().size(), box->low, box->high);
-    }
+using AnyMargins = std::variant<NetworkMargins, DifferenceMargins>;
+
+/// Of the function that predicts: f, or f − f₀.
+AnyMargins margins_of(const TrainedNetwork& trained, const CertifyOptions& options) {
+  const int threads = team_size(options.threads);
+  if (trained.centred) {
+    return AnyMargins(std::in_place_type<DifferenceMargins>, trained.architecture, trained.parameters, trained.start,
+                      options.norm, options.box, threads);
   }
+  return AnyMargins(std::in_place_type<NetworkMargins>, trained.architecture, trained.parameters, options.norm,
+                    options.box, threads);
 }
 
-/// The function that predicts: f, or f − f₀.
-class PredictedMargins {
- public:
-  PredictedMargins(const TrainedNetwork& trained, const CertifyOptions& options, int threads) {
-    if (trained.centred) {
-      difference_.emplace(trained.architecture, trained.parameters, trained.start, options.norm, options.box, threads);
-    } else {
-      network_.emplace(trained.architecture, trained.parameters, options.norm, options.box, threads);
-    }
-  }
+MarginBounds margins_on(const AnyMargins& margins, std::span<const Ball> balls) {
+  return std::visit([&](const auto& any) { return any.evaluate(balls); }, margins);
+}
 
-  [[nodiscard]] Index points_at_once() const {
-    return network_ ? network_->points_at_once() : difference_->points_at_once();
+/// The least lower bound of the margins of each ball.
+std::vector<double> least_margins(const MarginBounds& margins) {
+  std::vector<double> least(margins.centre.size() / at(margins.each), std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < margins.centre.size(); ++i) {
+    const double bound = rounded_down(margins.centre[i] - margins.radius[i]);
+    double& value = least[i / at(margins.each)];
+    value = std::isnan(bound) ? -std::numeric_limits<double>::infinity() : std::min(value, bound);
   }
-  void look_at(const Tensor<double>& points, std::span<const Index> labels) {
-    if (network_) {
-      network_->look_at(points, labels);
-    } else {
-      difference_->look_at(points, labels);
+  return least;
+}
+
+/// All margins of a point are one functional: a pass through the network bounds them together.
+class NetworkBound final : public LowerBound {
+ public:
+  NetworkBound(const AnyMargins& margins, std::span<const Functional> functionals)
+      : margins_(margins), functionals_(functionals) {}
+
+  [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override {
+    std::vector<Ball> balls;
+    for (const BallQuery& query : queries) {
+      balls.push_back({.point = functionals_[at(query.functional)].point, .radius = query.radius});
     }
-  }
-  [[nodiscard]] MarginBounds evaluate(std::span<const PointBall> balls) const {
-    return network_ ? network_->evaluate(balls) : difference_->evaluate(balls);
-  }
-  /// Least lower bound of the margins of each ball.
-  [[nodiscard]] std::vector<double> lower(std::span<const PointBall> balls) const {
-    const MarginBounds margins = evaluate(balls);
-    std::vector<double> least(balls.size(), std::numeric_limits<double>::infinity());
-    for (std::size_t i = 0; i < margins.centre.size(); ++i) {
-      const double bound = rounded_down(margins.centre[i] - margins.radius[i]);
-      double& value = least[i / at(margins.each)];
-      value = std::isnan(bound) ? -std::numeric_limits<double>::infinity() : std::min(value, bound);
-    }
-    return least;
+    return least_margins(margins_on(margins_, balls));
   }
 
  private:
-  std::optional<NetworkMargins> network_;
-  std::optional<DifferenceMargins> difference_;
+  const AnyMargins& margins_;
+  std::span<const Functional> functionals_;
 };
 
-double largest_value(const Tensor<double>& points, Index i) {
-  double largest = 0;
-  for (Index k = 0; k < points.shape().size(); ++k) largest = std::max(largest, std::abs(points.sample(i)[k]));
-  return largest > 0 ? largest : 1.0;
+/// Margins at the points themselves.
+void note_margins(const MarginBounds& margins, Index first, Certificates& result) {
+  for (Index i = 0; i < std::ssize(margins.centre) / margins.each; ++i) {
+    const auto begin = margins.centre.begin() + i * margins.each;
+    const double least = *std::min_element(begin, begin + margins.each);
+    if (!std::isfinite(least)) {
+      fail(Code::numerical, "the output at sample {} overflows; scale the samples down", first + i);
+    }
+    result.margin[at(first + i)] = least;
+    result.correct[at(first + i)] = least > 0;
+  }
 }
 
-/// Radii of points that lie in one set, into result from `first` on.
-class SetOfPoints {
- public:
-  SetOfPoints(const PredictedMargins& margins, const Tensor<double>& points, Index first, const CertifyOptions& options,
-              Certificates& result)
-      : margins_(margins), points_(points), first_(first), options_(options), result_(result) {}
-
-  void certify() {
-    std::vector<PointBall> balls;
-    for (Index i = 0; i < points_.count(); ++i) balls.push_back({i, 0.0});
-    note_margins(margins_.evaluate(balls));
-    const std::vector<double> at_rest = margins_.lower(balls);
-    std::vector<Index> certain;
-    for (Index i = 0; i < points_.count(); ++i) {
-      if (at_rest[at(i)] > 0) certain.push_back(i);
-    }
-    if (options_.radius) {
-      test(certain);
-    } else {
-      search(certain, at_rest);
-    }
+/// Radii of points that `margins` looks at, into the result from block.first on.
+void certify_points(const AnyMargins& margins, const Tensor<double>& points, const PointBlock& block,
+                    const CertifyOptions& options, Certificates& result) {
+  std::vector<Ball> balls;
+  for (Index i = 0; i < points.count(); ++i) balls.push_back({.point = i, .radius = 0});
+  const MarginBounds at_points = margins_on(margins, balls);
+  note_margins(at_points, block.first, result);
+  std::vector<Functional> functionals;
+  std::vector<double> values;
+  const std::vector<double> least = least_margins(at_points);
+  for (Index i = 0; i < points.count(); ++i) {
+    if (!(least[at(i)] > 0)) continue;
+    functionals.push_back({.point = i});
+    values.push_back(least[at(i)]);
   }
-
- private:
-  void note_margins(const MarginBounds& margins) {
-    for (Index i = 0; i < points_.count(); ++i) {
-      const auto begin = margins.centre.begin() + i * margins.each;
-      const double least = *std::min_element(begin, begin + margins.each);
-      if (!std::isfinite(least)) {
-        fail(Code::numerical, "the output at sample {} overflows; scale the samples down", first_ + i);
-      }
-      result_.margin[at(first_ + i)] = least;
-      result_.correct[at(first_ + i)] = least > 0;
-    }
+  const NetworkBound bound(margins, functionals);
+  if (options.radius) {
+    const std::vector<char> all(balls.size(), 1);
+    const std::vector<bool> holds = holds_at(bound, functionals, all, *options.radius);
+    for (std::size_t i = 0; i < holds.size(); ++i) result.radius[at(block.first) + i] = holds[i] ? *options.radius : 0;
+    return;
   }
-
-  /// Whether the one radius asked for holds.
-  void test(const std::vector<Index>& points) {
-    std::vector<PointBall> balls;
-    for (const Index i : points) balls.push_back({i, *options_.radius});
-    const std::vector<double> bounds = margins_.lower(balls);
-    for (std::size_t k = 0; k < balls.size(); ++k) {
-      if (bounds[k] > 0) result_.radius[at(first_ + balls[k].point)] = *options_.radius;
-    }
-  }
-
-  /// All searches in lock-step: one pass through the network for those that go on.
-  void search(const std::vector<Index>& points, const std::vector<double>& at_rest) {
-    std::vector<Bracket> brackets;
-    for (const Index i : points) {
-      const double unit = largest_value(points_, i);
-      brackets.emplace_back(at_rest[at(i)], first_radius * unit, options_.largest * unit, options_.tolerance);
-    }
-    for (;;) {
-      std::vector<PointBall> balls;
-      std::vector<std::size_t> asking;
-      for (std::size_t k = 0; k < brackets.size(); ++k) {
-        if (brackets[k].done()) continue;
-        balls.push_back({points[k], brackets[k].next()});
-        asking.push_back(k);
-      }
-      if (balls.empty()) break;
-      const std::vector<double> bounds = margins_.lower(balls);
-      for (std::size_t q = 0; q < asking.size(); ++q) brackets[asking[q]].hear(bounds[q]);
-    }
-    for (std::size_t k = 0; k < points.size(); ++k) result_.radius[at(first_ + points[k])] = brackets[k].certified();
-  }
-
-  const PredictedMargins& margins_;
-  const Tensor<double>& points_;
-  Index first_;
-  const CertifyOptions& options_;
-  Certificates& result_;
-};
+  constexpr double first_radius = 1e-3;
+  BlockProgress progress(options.progress, block);
+  const std::vector<double> radii =
+      search_radii(bound, {functionals, values}, search_ranges(rows_of(points), options, first_radius),
+                   options.tolerance, progress.get());
+  std::copy(radii.begin(), radii.end(), result.radius.begin() + block.first);
+}
 
 std::string remark_on(const TrainedNetwork& trained, const CertifyOptions& options) {
   std::vector<std::string_view> remarks;
@@ -225,15 +186,15 @@ Certificates certify_network(const TrainedNetwork& trained, const SampleView& sa
   result.radius.resize(at(count));
   result.method.assign(at(count), CertificateMethod::interval);
   result.remark = remark_on(trained, options);
-  PredictedMargins margins(trained, options, team_size(options.threads));
+  AnyMargins margins = margins_of(trained, options);
   Pulse pulse(options.progress, count, "points");
-  const Index together = margins.points_at_once();
+  const Index together = std::visit([](const auto& any) { return any.points_at_once(); }, margins);
   for (Index first = 0; first < count; first += together) {
     const Index size = std::min(together, count - first);
     const Tensor<double> points = read_samples<double>(samples.part(first, size), trained.architecture.input);
-    check_network_box(points, first, options.box);
-    margins.look_at(points, labels.subspan(at(first), at(size)));
-    SetOfPoints(margins, points, first, options, result).certify();
+    if (options.box) check_box(*options.box, rows_of(points), first);
+    std::visit([&](auto& any) { any.look_at(points, labels.subspan(at(first), at(size))); }, margins);
+    certify_points(margins, points, {.first = first, .total = count}, options, result);
     pulse.at(first + size);
   }
   result.seconds = seconds_since(begin);

@@ -36,7 +36,7 @@ bool NetworkMargins::differs_columns() const {
          !bounded_already;
 }
 
-MarginBounds NetworkMargins::bound_part(std::span<const PointBall> balls, std::span<const Index> labels) const {
+MarginBounds NetworkMargins::bound_part(std::span<const Ball> balls, std::span<const Index> labels) const {
   Enclosure values = columns_ ? columns_->enclose(points_, balls) : enclose_coordinates(points_, balls, box_);
   const std::span<const Stage> stages(architecture_.stages);
   const std::size_t done = first_ ? *first_ + 1 : 0;
@@ -53,10 +53,8 @@ MarginBounds NetworkMargins::bound_part(std::span<const PointBall> balls, std::s
       parameters_);
 }
 
-MarginBounds NetworkMargins::evaluate(std::span<const PointBall> balls) const {
-  const auto part = [&](std::span<const PointBall> some, std::span<const Index> labels) {
-    return bound_part(some, labels);
-  };
+MarginBounds NetworkMargins::evaluate(std::span<const Ball> balls) const {
+  const auto part = [&](std::span<const Ball> some, std::span<const Index> labels) { return bound_part(some, labels); };
   return margins_by_parts(architecture_, first_, balls, labels_, threads_, part);
 }
 

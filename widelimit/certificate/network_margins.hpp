@@ -25,10 +25,10 @@ class NetworkMargins {
   [[nodiscard]] Index points_at_once() const;
   /// Points and their labels, 0 … outputs − 1, or 0 and 1 for one output; the labels must outlive the calls below.
   void look_at(Tensor<double> points, std::span<const Index> labels);
-  [[nodiscard]] MarginBounds evaluate(std::span<const PointBall> balls) const;
+  [[nodiscard]] MarginBounds evaluate(std::span<const Ball> balls) const;
 
  private:
-  [[nodiscard]] MarginBounds bound_part(std::span<const PointBall> balls, std::span<const Index> labels) const;
+  [[nodiscard]] MarginBounds bound_part(std::span<const Ball> balls, std::span<const Index> labels) const;
   [[nodiscard]] bool differs_columns() const;
 
   const Architecture& architecture_;

@@ -144,7 +144,27 @@ class PointSearch {
   bool done_ = false;
 };
 
+double largest_entry(const double* row, Index size) {
+  double largest = 0;
+  for (Index j = 0; j < size; ++j) largest = std::max(largest, std::abs(row[j]));
+  return largest > 0 ? largest : 1;
+}
+
 }  // namespace
+
+std::vector<SearchRange> search_ranges(MatrixView<const double> points, const CertifyOptions& options, double first) {
+  std::vector<SearchRange> ranges;
+  for (Index k = 0; k < points.rows; ++k) {
+    const double entry = largest_entry(points.row(k), points.cols);
+    double largest = options.largest * entry;
+    if (options.box) {
+      const double across = options.norm == Norm::l2 ? std::sqrt(static_cast<double>(points.cols)) : 1;
+      largest = std::min(largest, (options.box->high - options.box->low) * across * (1 + options.tolerance));
+    }
+    ranges.push_back({.first = std::min(first * entry, largest), .largest = largest});
+  }
+  return ranges;
+}
 
 std::vector<double> search_radii(const LowerBound& bound, const SearchedFunctionals& searched,
                                  std::span<const SearchRange> ranges, double tolerance, Progress* progress) {

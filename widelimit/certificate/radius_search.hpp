@@ -21,6 +21,11 @@ struct SearchRange {
   double largest = 0;    ///< none beyond is tried
 };
 
+/// Of each point: from `first`, in multiples of its largest entry, up to what the options call largest, and not beyond
+/// the extent of the box, where a ball holds nothing new.
+[[nodiscard]] std::vector<SearchRange> search_ranges(MatrixView<const double> points, const CertifyOptions& options,
+                                                     double first);
+
 /// The largest radius of each point at which the bounds of all its functionals are positive, among the powers of
 /// 1 + tolerance: methods that are better at every radius then give radii no smaller. 0 where none is.
 ///

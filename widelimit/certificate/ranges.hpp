@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
+#include "widelimit/certificate/ball.hpp"
 #include "widelimit/certificate/geometry.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 
@@ -10,13 +11,6 @@
 #include <vector>
 
 namespace widelimit {
-
-/// One of the balls that a bound is asked for.
-struct Ball {
-  Index point = 0;
-  double radius = 0;
-  bool operator==(const Ball&) const = default;
-};
 
 /// ‖x‖ over a ball and box lies in [low, high].
 struct NormRange {

@@ -31,11 +31,11 @@ double strip_product(const double* a, const double* b, Index count) {
 
 SignedWeights signed_weights(MatrixView<const double> alpha, std::span<const double> bias,
                              std::span<const double> norms, const Functional& functional) {
-  SignedWeights result;
-  const Index plus = functional.plus, minus = functional.minus;
+  const FunctionalWeights weights = functional_weights(alpha, bias, functional);
+  SignedWeights result{.bias = weights.bias};
   const auto add = [&](bool positive) {
     for (Index i = 0; i < alpha.rows; ++i) {
-      const double beta = (plus >= 0 ? alpha(i, plus) : 0.0) - (minus >= 0 ? alpha(i, minus) : 0.0);
+      const double beta = weights.beta[at(i)];
       if (positive ? !(beta > 0) : !(beta < 0)) continue;
       result.which.push_back(static_cast<std::int32_t>(i));
       result.weight.push_back(beta * norms[at(i)]);
@@ -45,7 +45,6 @@ SignedWeights signed_weights(MatrixView<const double> alpha, std::span<const dou
   add(true);
   result.positive = std::ssize(result.which);
   add(false);
-  result.bias = (plus >= 0 ? bias[at(plus)] : 0.0) - (minus >= 0 ? bias[at(minus)] : 0.0);
   return result;
 }
 
