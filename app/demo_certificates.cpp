@@ -42,15 +42,7 @@ Model demo_model(const TrainTest& data, const CommonOptions& options, const Back
   const MachineOptions machine{.machine = Machine::ridge, .lambda = 1, .threads = options.threads};
   const Trained trained = train_classes(view_of(answer.matrices.front().values), data.train.labels, 2, machine);
   if (!trained.fit.summary.converged()) fail(Code::numerical, "ridge on digits: {}", trained.fit.summary.message);
-  Model model;
-  model.kernel = wanted.kernel;
-  model.shape = data.train.shape;
-  model.machine = machine.machine;
-  model.scheme = trained.scheme;
-  model.classes = data.train.class_names;
-  model.lambda = machine.lambda;
-  set_support(model, trained.fit, data.train.view());
-  return model;
+  return fitted_model(wanted.kernel, data.train, trained, machine.lambda);
 }
 
 }  // namespace

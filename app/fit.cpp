@@ -18,21 +18,12 @@ using Json = nlohmann::ordered_json;
 
 Model model_of(const FitOptions& options, const KernelRequest& request, const TrainTest& data, const Trained& trained,
                const Json& settings) {
-  Model model;
-  model.kernel = request.kernel;
+  Model model = fitted_model(request.kernel, data.train, trained, options.lambda, options.posterior);
   model.kind = request.kind;
   model.precision = request.precision;
-  model.shape = data.train.shape;
   model.scaling = data.scaling;
-  model.machine = trained.machine;
-  model.scheme = trained.scheme;
-  if (trained.classes > 0) model.classes = data.train.class_names;
-  model.lambda = options.lambda;
   model.epsilon = options.epsilon;
   model.has_bias = options.bias;
-  model.posterior = options.posterior;
-  model.calibration = trained.calibration;
-  set_support(model, trained.fit, data.train.view());
   model.record = settings.dump(-1, ' ', false, Json::error_handler_t::replace);
   model.version = version();
   return model;

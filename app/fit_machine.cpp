@@ -115,14 +115,9 @@ Fitted fit_by_products(const FitOptions& options, const KernelRequest& request, 
   Fitted fitted{.trained = std::move(trained), .train = std::move(found.decisions), .residuals = found.residuals};
   fitted.trained.fit = std::move(found.fit);
   if (!data.test) return fitted;
-  Model model;
-  model.kernel = network;
+  Model model = fitted_model(network, data.train, fitted.trained, options.lambda);
   model.kind = request.kind;
   model.precision = request.precision;
-  model.machine = Machine::ridge;
-  model.scheme = fitted.trained.scheme;
-  if (fitted.trained.classes > 0) model.classes = data.train.class_names;
-  set_support(model, fitted.trained.fit, data.train.view());
   fitted.test = predict_decisions(model, data.test->view(), backend, {.progress = &bar});
   return fitted;
 }

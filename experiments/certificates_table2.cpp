@@ -210,14 +210,7 @@ RadiusRow machine_row(const Setting& setting, const Table2Choice& choice, const 
                                .threads = setting.threads,
                                .progress = setting.progress};
   const Trained trained = train_classes(view_of(task.k), task.train.labels, task.classes(), options);
-  Model model;
-  model.kernel = choice.network;
-  model.shape = task.train.shape;
-  model.machine = trained.machine;
-  model.scheme = trained.scheme;
-  model.classes = task.train.class_names;
-  model.lambda = choice.machine_lambda;
-  set_support(model, trained.fit, task.train.view());
+  const Model model = fitted_model(choice.network, task.train, trained, choice.machine_lambda);
   const double seconds = seconds_since(begin);
   const Dataset& test = *pair.data.test;
   RadiusRow row =

@@ -55,7 +55,7 @@ struct Table3Sizes {
 };
 
 /// All machines of the table: the ridges by one path, the others each alone.
-std::vector<Fit> table_fits(const Setting& setting, const MnistTask& task) {
+std::vector<Trained> table_machines(const Setting& setting, const MnistTask& task) {
   const std::vector<Table3Line> lines = eq_table_3_radii();
   std::vector<double> lambdas;
   for (const Table3Line& line : lines) {
@@ -66,21 +66,24 @@ std::vector<Fit> table_fits(const Setting& setting, const MnistTask& task) {
   along.threads = setting.threads;
   along.progress = setting.progress;
   RidgePath path = ridge_path(view_of(task.k), y.view(), lambdas, along);
-  std::vector<Fit> fits;
+  std::vector<Trained> machines;
   std::size_t ridge = 0;
   for (const Table3Line& line : lines) {
     app::stop_if_interrupted();
     if (line.machine == Machine::ridge) {
-      fits.push_back(std::move(path.points[ridge++].fit));
+      machines.push_back({.machine = line.machine,
+                          .scheme = Scheme::sign,
+                          .classes = task.classes(),
+                          .fit = std::move(path.points[ridge++].fit)});
       continue;
     }
     MachineOptions options{.machine = line.machine};
     if (line.lambda > 0) options.lambda = line.lambda;
     options.threads = setting.threads;
     options.progress = setting.progress;
-    fits.push_back(train_classes(view_of(task.k), task.train.labels, task.classes(), options).fit);
+    machines.push_back(train_classes(view_of(task.k), task.train.labels, task.classes(), options));
   }
-  return fits;
+  return machines;
 }
 
 /// One line of the table: certificates by column, the last of which is attacked.
@@ -91,11 +94,11 @@ struct MachineRow {
 };
 
 MachineRow certified_row(const Setting& setting, const Table3Sizes& sizes, const MnistTask& task,
-                         const Table3Line& published, const Fit& fit) {
+                         const Table3Line& published, const Trained& trained) {
   MachineRow row{.published = published};
-  const Matrix<double> g = decision(fit, view_of(task.k_test));
+  const Matrix<double> g = decision(trained.fit, view_of(task.k_test));
   row.accuracy = app::score(Scheme::sign, task.classes(), g, task.test)->accuracy();
-  const Model model = digit_model(task, certified_network, published.machine, published.lambda, fit);
+  const Model model = fitted_model(Network::parse(certified_network), task.train, trained, published.lambda);
   for (const MethodColumn& column : method_columns) {
     CertifyOptions options;
     options.method = column.method;
@@ -180,9 +183,10 @@ Illustration digits_by_radius(const MachineRow& row, Index attacks) {
   return picture;
 }
 
-void tell_fits(const std::vector<Fit>& fits, Outcome& outcome) {
-  for (const Fit& fit : fits) {
-    if (!fit.summary.converged() && outcome.trouble.empty()) outcome.trouble = fit.summary.message;
+void tell_endings(const std::vector<Trained>& machines, Outcome& outcome) {
+  for (const Trained& trained : machines) {
+    const Summary& summary = trained.fit.summary;
+    if (!summary.converged() && outcome.trouble.empty()) outcome.trouble = summary.message;
   }
 }
 
@@ -206,8 +210,8 @@ Outcome run_table3(const Setting& setting) {
   sizes.tests = std::min(sizes.tests, task.test.count());
   sizes.attacks = std::min(sizes.attacks, sizes.tests);
   Outcome outcome;
-  const std::vector<Fit> fits = table_fits(setting, task);
-  tell_fits(fits, outcome);
+  const std::vector<Trained> machines = table_machines(setting, task);
+  tell_endings(machines, outcome);
   Part part{.heading = "Certified radii on MNIST 0 and 1"};
   part.table.columns = {"machine", "lambda", "accuracy", "published"};
   for (const MethodColumn& column : method_columns) part.table.columns.emplace_back(column.name);
@@ -216,7 +220,7 @@ Outcome run_table3(const Setting& setting) {
   std::vector<MachineRow> rows;
   const std::vector<Table3Line> lines = eq_table_3_radii();
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    rows.push_back(certified_row(setting, sizes, task, lines[i], fits[i]));
+    rows.push_back(certified_row(setting, sizes, task, lines[i], machines[i]));
     add_table3_row(part, json, rows.back());
     if (lines[i].lambda == 1) outcome.sentence = sentence_of(rows.back(), sizes);
     if (setting.figures && lines[i].lambda == 1) part.pictures.push_back(digits_by_radius(rows.back(), sizes.attacks));

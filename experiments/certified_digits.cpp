@@ -24,18 +24,6 @@ void append_unattacked(Certificates& all, const Certificates& more) {
 
 }  // namespace
 
-Model digit_model(const MnistTask& task, const std::string& network, Machine machine, double lambda, const Fit& fit) {
-  Model model;
-  model.kernel = Network::parse(network);
-  model.shape = task.train.shape;
-  model.machine = machine;
-  model.scheme = Scheme::sign;
-  model.classes = task.train.class_names;
-  model.lambda = lambda;
-  set_support(model, fit, task.train.view());
-  return model;
-}
-
 Certificates certify_digits(const Model& model, const MnistTask& task, Index tests, Index attacks,
                             const CertifyOptions& options) {
   const SampleView samples = task.test.view();

@@ -39,7 +39,7 @@ struct BoundsChoice {
 BoundsChoice bounds_choice(const Setting& setting) {
   (void)Network::parse(setting.text("network"));
   BoundsChoice choice{.network = setting.text("network"),
-                      .digits = {},
+                      .digits = two_digits(setting),
                       .sizes = setting.counts("sizes", 4),
                       .svm_lambda = setting.positive("svm-lambda"),
                       .ridge_lambda = setting.positive("ridge-lambda"),
@@ -50,8 +50,6 @@ BoundsChoice bounds_choice(const Setting& setting) {
                       .width = setting.count("width", 1),
                       .rate = setting.positive("rate"),
                       .steps = setting.count("steps", 1)};
-  for (const double digit : setting.numbers("digits", 0, 9)) choice.digits.push_back(fmt::format("{:g}", digit));
-  if (choice.digits.size() != 2) fail(Code::usage, "--digits {}: two are wanted", setting.text("digits"));
   if (choice.delta >= 1) fail(Code::usage, "--delta {}: a number below 1 is wanted", setting.text("delta"));
   std::sort(choice.sizes.begin(), choice.sizes.end());
   std::sort(choice.net_sizes.begin(), choice.net_sizes.end());

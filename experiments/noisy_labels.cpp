@@ -29,7 +29,7 @@ struct NoiseChoice {
   Index samples = 0;
   double lambda = 0;
   std::vector<double> flips;
-  std::vector<double> widths;
+  std::vector<Index> widths;
 };
 
 /// What is left of the slowest mode after training, and of how many steps that may take.
@@ -38,18 +38,12 @@ constexpr double most_noise_steps = 1e6;
 
 NoiseChoice noise_choice(const Setting& setting) {
   (void)Network::parse(setting.text("network"));
-  NoiseChoice choice{.network = setting.text("network"),
-                     .digits = {},
-                     .samples = setting.count("samples", 4),
-                     .lambda = setting.positive("lambda"),
-                     .flips = setting.numbers("flips", 0, 0.5),
-                     .widths = setting.numbers("widths", 1, 1 << 20)};
-  for (const double digit : setting.numbers("digits", 0, 9)) choice.digits.push_back(fmt::format("{:g}", digit));
-  for (const double width : choice.widths) {
-    if (width != std::floor(width)) fail(Code::usage, "--widths {}: whole numbers are wanted", setting.text("widths"));
-  }
-  if (choice.digits.size() != 2) fail(Code::usage, "--digits {}: two are wanted", setting.text("digits"));
-  return choice;
+  return {.network = setting.text("network"),
+          .digits = two_digits(setting),
+          .samples = setting.count("samples", 4),
+          .lambda = setting.positive("lambda"),
+          .flips = setting.numbers("flips", 0, 0.5),
+          .widths = setting.counts("widths", 1)};
 }
 
 /// Steps of descent that end at the limit in the linear regime. Each mode μ of the kernel decays by 1 − 2η(μ + λ) a
@@ -140,7 +134,7 @@ void by_flips(const Setting& setting, const NoiseChoice& choice, const MnistTask
   Part part{.heading = "Test error by the share of flipped labels",
             .table = {.columns = {"flipped", "of them", "limit, no ridge", "limit, ridge", "RDI net", "AUX net",
                                   "RDI to limit", "AUX to limit"}}};
-  const auto width = static_cast<Index>(*std::max_element(choice.widths.begin(), choice.widths.end()));
+  const Index width = *std::max_element(choice.widths.begin(), choice.widths.end());
   std::vector<Series> lines{{.name = "limit without ridge"}, {.name = "limit"}, {.name = "RDI"}, {.name = "AUX"}};
   Json json = Json::array();
   for (const double flip : choice.flips) {
@@ -204,16 +198,16 @@ void by_widths(const Setting& setting, const NoiseChoice& choice, const MnistTas
   const Matrix<double> limit = kernel_limit(task, y, choice.lambda, setting);
   std::vector<Series> lines{{.name = "RDI"}, {.name = "AUX"}};
   Json json = Json::array();
-  for (const double wide : choice.widths) {
+  for (const Index width : choice.widths) {
     std::array<Matrix<double>, 2> g;
     for (std::size_t r = 0; r < held_back.size(); ++r) {
-      g[r] = noisy_net(setting, choice, task, y, held_back[r].regulariser, static_cast<Index>(wide));
-      lines[r].x.push_back(wide);
+      g[r] = noisy_net(setting, choice, task, y, held_back[r].regulariser, width);
+      lines[r].x.push_back(static_cast<double>(width));
       lines[r].y.push_back(distance_between(g[r], limit));
     }
     const double apart = distance_between(g[0], g[1]);
-    part.table.rows.push_back({static_cast<std::int64_t>(wide), lines[0].y.back(), lines[1].y.back(), apart});
-    json.push_back({{"width", wide}, {"rdi", lines[0].y.back()}, {"aux", lines[1].y.back()}, {"rdi_to_aux", apart}});
+    part.table.rows.push_back({static_cast<std::int64_t>(width), lines[0].y.back(), lines[1].y.back(), apart});
+    json.push_back({{"width", width}, {"rdi", lines[0].y.back()}, {"aux", lines[1].y.back()}, {"rdi_to_aux", apart}});
   }
   outcome.results["widths"] = {{"flip", flip}, {"distances", json}};
   part.words = fmt::format("Root mean squares on the test images, {:g} % of the labels flipped.", 100 * flip);

@@ -83,6 +83,20 @@ void Model::validate() const {
   check_support(*this);
 }
 
+Model fitted_model(std::variant<Network, ClassicalKernel> kernel, const Dataset& train, const Trained& trained,
+                   double lambda, bool posterior) {
+  Model model;
+  model.kernel = std::move(kernel);
+  model.machine = trained.machine;
+  model.scheme = trained.scheme;
+  if (trained.classes > 0) model.classes = train.class_names;
+  model.lambda = lambda;
+  model.posterior = posterior;
+  model.calibration = trained.calibration;
+  set_support(model, trained.fit, train.view());
+  return model;
+}
+
 void set_support(Model& model, const Fit& fit, const SampleView& train) {
   if (train.count() != fit.alpha.rows()) {
     fail(Code::input, "the fit has {} samples, the training set {}", fit.alpha.rows(), train.count());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/data/dataset.hpp"
 #include "widelimit/data/scaling.hpp"
 #include "widelimit/kernel/classical.hpp"
 #include "widelimit/kernel/gram.hpp"
@@ -43,6 +44,12 @@ struct Model {
   /// Error{input} names what does not agree, is not finite or not known.
   void validate() const;
 };
+
+/// What every fit leaves: kernel, shape, classes where there are any, machine and its outputs, λ, support and α.
+/// Precision, scaling and what else a fit may have had are the caller's to add; a posterior is asked for first, since
+/// it keeps all samples.
+[[nodiscard]] Model fitted_model(std::variant<Network, ClassicalKernel> kernel, const Dataset& train,
+                                 const Trained& trained, double lambda, bool posterior = false);
 
 /// Takes bias, and support and α where a coefficient is not 0, from a fit to `train`, which is scaled already; all
 /// samples where the model has a posterior.
