@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh [SECONDS [FORMAT...]]: builds the libFuzzer programs and runs each for SECONDS (default 10) from its seeds.
-# Inputs that grow the coverage are kept under build/fuzz/corpus; a finding stops the run and stays in
-# build/fuzz/findings.
+# As many run at once as there are processors. Inputs that grow the coverage are kept under build/fuzz/corpus; a finding
+# stops the run and stays in build/fuzz/findings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,20 +16,23 @@ fi
 cmake --build --preset fuzz --target "${formats[@]/#/fuzz_}"
 
 mkdir -p build/fuzz/findings
-for format in "${formats[@]}"; do
-  corpus=build/fuzz/corpus/$format
-  log=build/fuzz/$format.log
+
+# One format; 255 makes xargs stop.
+fuzz() {
+  local format=$1 seconds=$2 corpus=build/fuzz/corpus/$1 log=build/fuzz/$1.log
   mkdir -p "$corpus"
   # Leaks inside libraries that stop half-way on damaged input are not ours to mend; memory growth is still limited.
-  if ! ASAN_OPTIONS=detect_leaks=0 build/fuzz/bin/"fuzz_$format" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
-    -detect_leaks=0 -print_final_stats=1 -artifact_prefix=build/fuzz/findings/"$format"- \
-    "$corpus" tests/fuzz/seeds/"$format" >"$log" 2>&1; then
+  if ! ASAN_OPTIONS=detect_leaks=0 build/fuzz/bin/"fuzz_$format" -max_total_time="$seconds" -timeout=10 \
+    -rss_limit_mb=2048 -max_len=16384 -detect_leaks=0 -print_final_stats=1 \
+    -artifact_prefix=build/fuzz/findings/"$format"- "$corpus" tests/fuzz/seeds/"$format" >"$log" 2>&1; then
     tail -40 "$log" >&2
     echo "fuzz: $format found something; the input is in build/fuzz/findings" >&2
-    exit 1
+    return 255
   fi
   rm -f build/fuzz/findings/"$format"-*  # left by children that were tried and died, as the HDF5 reader's may
   printf 'fuzz: %-8s %10s inputs, coverage %s\n' "$format" \
     "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
     "$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' "$log" | tail -1)"
-done
+}
+export -f fuzz
+printf '%s\n' "${formats[@]}" | xargs -P "$(nproc)" -I{} bash -c 'fuzz {} "$0"' "$seconds"
