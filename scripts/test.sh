@@ -12,6 +12,9 @@ cmake --preset "$preset" --log-level=WARNING >/dev/null &&
 mkdir -p "$results"
 
 status=0
+# As many programs run at once as there are processors, each with threads of its own: those that wait must not spin, or
+# they take the processors from those that work.
+export OMP_WAIT_POLICY=passive
 # Sanitizers stop at the first finding. OpenBLAS and OpenMP keep their thread pools until the end, which are reachable
 # and so no leaks.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}

@@ -35,7 +35,7 @@ class Resume : public testing::Test {
   }
   std::string uninterrupted() const {
     (void)store(folder.path() / "whole.h5", options());
-    return bytes_of(folder.path() / "whole.h5");
+    return read_back(folder.path() / "whole.h5");
   }
 
   TemporaryFolder folder;
@@ -66,7 +66,7 @@ TEST_F(Resume, ManyInterruptionsLeaveTheSameBytes) {
   }
   EXPECT_GE(stops, 1);
   EXPECT_GT(kept, 0);
-  EXPECT_TRUE(bytes_of(path) == expected);
+  EXPECT_TRUE(read_back(path) == expected);
   EXPECT_FALSE(fs::exists(part_of(path)) || fs::exists(journal_of(path)));
 }
 
@@ -101,7 +101,7 @@ TEST_F(Resume, OtherSettingsAreRefusedByName) {
   // None of that harmed what is there.
   const std::string expected = uninterrupted();
   EXPECT_GT(store(path, options()).pairs_kept, 0);
-  EXPECT_TRUE(bytes_of(path) == expected);
+  EXPECT_TRUE(read_back(path) == expected);
   // Nor does a complete file of other settings pass for these.
   other = options();
   other.kind = Kind::nngp;
@@ -134,7 +134,7 @@ TEST_F(Resume, DamagedTilesAreComputedAgain) {
     part << "damage";
   }
   (void)store(path, options());
-  EXPECT_TRUE(bytes_of(path) == expected);
+  EXPECT_TRUE(read_back(path) == expected);
 }
 
 TEST_F(Resume, TruncatedJournalLosesOnlyWhatItLost) {
@@ -142,20 +142,20 @@ TEST_F(Resume, TruncatedJournalLosesOnlyWhatItLost) {
   (void)stop(path, late);
   const auto size = fs::file_size(journal_of(path));
   for (const std::uintmax_t bytes : {size - 7, size - 24 - 1, size - 100}) {
-    const std::string journal = bytes_of(journal_of(path));
+    const std::string journal = read_back(journal_of(path));
     fs::resize_file(journal_of(path), bytes);
     const Error error = stop(path, 1);
     EXPECT_EQ(error.code(), Code::interrupted);
   }
   (void)store(path, options());
-  EXPECT_TRUE(bytes_of(path) == expected);
+  EXPECT_TRUE(read_back(path) == expected);
 }
 
 TEST_F(Resume, JournalCutAtAnyByteIsSafe) {
   const std::string expected = uninterrupted();
   (void)stop(path, late);
-  const std::string journal = bytes_of(journal_of(path));
-  const std::string part = bytes_of(part_of(path));
+  const std::string journal = read_back(journal_of(path));
+  const std::string part = read_back(part_of(path));
   const Random random(11);
   for (std::uint64_t k = 0; k < (WIDELIMIT_SANITIZED != 0 ? 2 : 6); ++k) {
     const auto length = static_cast<std::size_t>(random.uniform(k) * static_cast<double>(journal.size()));
@@ -163,14 +163,14 @@ TEST_F(Resume, JournalCutAtAnyByteIsSafe) {
     std::ofstream(journal_of(path), std::ios::binary) << journal.substr(0, length);
     std::ofstream(part_of(path), std::ios::binary) << part;
     (void)store(path, options());
-    EXPECT_TRUE(bytes_of(path) == expected);
+    EXPECT_TRUE(read_back(path) == expected);
     fs::remove(path);
   }
 }
 
 TEST_F(Resume, DamageIsAnErrorThatSaysWhatToDo) {
   (void)stop(path, early);
-  const std::string journal = bytes_of(journal_of(path));
+  const std::string journal = read_back(journal_of(path));
   const auto expect_input = [&](const std::string& said) {
     const Error error = error_of([&] { (void)store(path, options()); });
     EXPECT_EQ(error.code(), Code::input);
@@ -246,7 +246,7 @@ TEST_F(Resume, AFullDiskKeepsWhatIsFinished) {
   EXPECT_NE(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
   EXPECT_FALSE(fs::exists(path));
   EXPECT_GT(store(path, options()).pairs_kept, 0);
-  EXPECT_TRUE(bytes_of(path) == expected);
+  EXPECT_TRUE(read_back(path) == expected);
 }
 
 TEST_F(Resume, NoRoomAtTheStartLeavesNothing) {

@@ -11,16 +11,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 
 namespace widelimit::test {
 
 inline const auto cpu = make_backend("cpu");
-
-inline std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 /// The stored matrix is `expected`, bit for bit.
 inline void expect_stored(const std::filesystem::path& path, const std::string& name, const AnyMatrix& expected) {

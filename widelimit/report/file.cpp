@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
 namespace widelimit {
 namespace {
@@ -65,9 +64,12 @@ void write_atomically(const fs::path& path, std::string_view contents) {
 }
 
 std::string read_back(const fs::path& path) {
+  std::error_code failure;
+  const auto size = fs::file_size(path, failure);
+  std::string contents(failure ? 0 : size, '\0');
   std::ifstream in(path, std::ios::binary);
-  std::string contents{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in) fail(Code::resource, "cannot read {} back: check the disk and its permissions", path.string());
+  in.read(contents.data(), static_cast<std::streamsize>(contents.size()));
+  if (failure || !in) fail(Code::resource, "cannot read {} back: check the disk and its permissions", path.string());
   return contents;
 }
 
