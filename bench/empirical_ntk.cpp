@@ -1,5 +1,5 @@
 // Empirical tangent kernel of a fully-connected ReLU network from the factors of its gradients, beside the product of
-// Jacobians in JAX with the same weights.
+// Jacobians by torch.func with the same weights.
 
 #include "widelimit/finite/empirical_ntk.hpp"
 #include "bench/measure.hpp"
@@ -44,7 +44,7 @@ bool run(const Benchmark& benchmark) {
   const auto ours = [&] { return empirical_ntk(architecture, parameters, x, x, {.threads = settings.threads}); };
 
   std::vector<std::string> command{settings.with_peer ? WIDELIMIT_PEERS_PYTHON : "",
-                                   WIDELIMIT_PEERS "/jax_empirical_ntk.py",
+                                   WIDELIMIT_PEERS "/torch_empirical_ntk.py",
                                    "--precision",
                                    precision,
                                    "--input",
@@ -58,7 +58,7 @@ bool run(const Benchmark& benchmark) {
                                    "--weights"};
   for (const std::string& file : write_weights(benchmark.scratch, parameters)) command.push_back(file);
   Peer peer(command, benchmark.scratch / "log");
-  if (!peer.present()) fmt::print("{}: no JAX ({})\n", precision, peer.why_absent());
+  if (!peer.present()) fmt::print("{}: no PyTorch ({})\n", precision, peer.why_absent());
 
   double error = 0;
   if (peer.present()) {
@@ -96,6 +96,6 @@ bool run_all(const Benchmark& benchmark) {
 }  // namespace widelimit::bench
 
 int main(int argc, char** argv) {
-  return widelimit::bench::run_benchmark(argc, argv, "Empirical NTK beside the product of Jacobians in JAX",
+  return widelimit::bench::run_benchmark(argc, argv, "Empirical NTK beside the product of Jacobians in PyTorch",
                                          {.rows = 512, .width = 2048, .repeats = 3}, widelimit::bench::run_all);
 }

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/setup_peers.sh || echo "bench: the peers could not be installed; only multiples of syrk follow"
+scripts/setup_peers.sh || echo "bench: not all peers could be installed; where one is absent only our own times follow"
 status=0
 for name in fc_ntk sweep cntk ridge_path svm machines train empirical_ntk certificates; do
   "build/release/bin/bench_$name" "$@" || status=1

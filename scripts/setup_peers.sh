@@ -1,16 +1,22 @@
 #!/usr/bin/env bash
 # The peers that benchmarks run beside us, in an environment of their own: neural-tangents needs an older jax, and
-# that an older NumPy, than our tests use. A stamp of the request makes a second run cost nothing.
+# that an older NumPy, than our tests use. PyTorch (three gigabytes, most of them CUDA's libraries, which it wants
+# without a GPU too) is asked for by itself, so that the others do not miss where it cannot be had. A stamp of each
+# request makes a second run cost nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-stamp=.peers/stamp
-requirements=bench/peers/requirements.txt
-
-if [ -f "$stamp" ] && cmp -s "$requirements" "$stamp"; then
-  exit 0
-fi
-echo "setup: installing the benchmarks' peers in .peers" >&2
-[ -x .peers/bin/python ] || python3 -m venv .peers
-.peers/bin/pip install --quiet --disable-pip-version-check -r "$requirements"
-cp "$requirements" "$stamp"
+status=0
+for requirements in bench/peers/requirements.txt bench/peers/requirements-torch.txt; do
+  stamp=.peers/$(basename "$requirements" .txt).stamp
+  cmp -s "$requirements" "$stamp" && continue
+  echo "setup: installing $(basename "$requirements" .txt | sed 's/requirements/peers/') in .peers" >&2
+  [ -x .peers/bin/python ] || python3 -m venv .peers
+  if .peers/bin/pip install --quiet --disable-pip-version-check -r "$requirements"; then
+    cp "$requirements" "$stamp"
+  else
+    echo "setup: $requirements could not be installed; benchmarks that need it say so" >&2
+    status=1
+  fi
+done
+exit $status
