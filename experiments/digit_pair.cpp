@@ -1,8 +1,18 @@
 #include "experiments/digit_pair.hpp"
 
 #include "app/interrupt.hpp"
+#include "widelimit/base/error.hpp"
+
+#include <fmt/format.h>
 
 namespace widelimit::experiment {
+
+std::vector<std::string> two_digits(const Setting& setting) {
+  std::vector<std::string> digits;
+  for (const double digit : setting.numbers("digits", 0, 9)) digits.push_back(fmt::format("{:g}", digit));
+  if (digits.size() != 2) fail(Code::usage, "--digits {}: two are wanted", setting.text("digits"));
+  return digits;
+}
 
 DigitPair digit_pair(const Setting& setting, Index samples, Index tests) {
   DataRequest request{.train = "mnist:train"};

@@ -6,6 +6,9 @@
 
 namespace widelimit::experiment {
 
+/// The option "digits": two of them. Error{usage} where there are not.
+[[nodiscard]] std::vector<std::string> two_digits(const Setting& setting);
+
 /// MNIST 0 and 1, values in [0, 1]: samples to train networks and machines on, the same for both.
 struct DigitPair {
   TrainTest data;

@@ -2,6 +2,7 @@
 
 #include "app/bound_row.hpp"
 #include "app/interrupt.hpp"
+#include "experiments/digit_pair.hpp"
 #include "experiments/mnist_task.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/flip_labels.hpp"

@@ -1,10 +1,7 @@
 #include "experiments/mnist_task.hpp"
 
-#include "widelimit/base/error.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/request.hpp"
-
-#include <fmt/format.h>
 
 namespace widelimit::experiment {
 
@@ -32,13 +29,6 @@ MnistTask mnist_task(const Setting& setting, const std::string& network, const s
     (matrix.name == "ntk" ? task.k : task.k_test) = std::move(matrix.values);
   }
   return task;
-}
-
-std::vector<std::string> two_digits(const Setting& setting) {
-  std::vector<std::string> digits;
-  for (const double digit : setting.numbers("digits", 0, 9)) digits.push_back(fmt::format("{:g}", digit));
-  if (digits.size() != 2) fail(Code::usage, "--digits {}: two are wanted", setting.text("digits"));
-  return digits;
 }
 
 }  // namespace widelimit::experiment

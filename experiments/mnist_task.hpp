@@ -25,7 +25,4 @@ struct MnistTask {
 [[nodiscard]] MnistTask mnist_task(const Setting& setting, const std::string& network,
                                    const std::vector<std::string>& classes, Index samples);
 
-/// The option "digits": two of them. Error{usage} where there are not.
-[[nodiscard]] std::vector<std::string> two_digits(const Setting& setting);
-
 }  // namespace widelimit::experiment

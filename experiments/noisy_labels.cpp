@@ -1,6 +1,7 @@
 #include "experiments/noisy_labels.hpp"
 
 #include "app/interrupt.hpp"
+#include "experiments/digit_pair.hpp"
 #include "experiments/log_slope.hpp"
 #include "experiments/mnist_task.hpp"
 #include "widelimit/base/error.hpp"
