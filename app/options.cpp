@@ -39,7 +39,9 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group(common_group);
+  // Checked here, so that a verb which has no use for them does not take a wrong one in silence.
   verb.add_option("--precision", options.precision, "f32 or f64")
+      ->check([](const std::string& text) { return static_cast<void>(parse_precision(text)), std::string{}; })
       ->type_name("P")
       ->capture_default_str()
       ->group(common_group);
@@ -48,6 +50,7 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
       ->capture_default_str()
       ->group(common_group);
   verb.add_option("--memory", options.memory, "Most memory to take, as 4GiB; else what is free")
+      ->check([](const std::string& text) { return static_cast<void>(parse_bytes(text)), std::string{}; })
       ->type_name("SIZE")
       ->group(common_group);
   verb.add_option("--seed", options.seed, "Seed of everything random")
