@@ -2,6 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/certificate/geometry.hpp"
 #include "widelimit/certificate/interval.hpp"
 
 #include <algorithm>
