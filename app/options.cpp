@@ -6,11 +6,19 @@
 #include "widelimit/data/file.hpp"
 #include "widelimit/report/gnuplot.hpp"
 
+#include <filesystem>
+#include <system_error>
+
 namespace widelimit::app {
 
 namespace {
 
 constexpr const char* common_group = "Common options";
+
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code absent;
+  return a.lexically_normal() == b.lexically_normal() || std::filesystem::equivalent(a, b, absent);
+}
 
 }  // namespace
 
@@ -28,6 +36,18 @@ void CommonOptions::check_report(bool figures) const {
     fail(Code::usage, "--report needs gnuplot for its figures; install it (Debian: apt install gnuplot-nox)");
   }
   check_writable(*report, 0);
+}
+
+void CommonOptions::check_apart(const std::optional<std::string>& out, const std::vector<std::string>& read) const {
+  if (out && report && same_file(*out, *report)) {
+    fail(Code::usage, "--out and --report are both '{}'; give each a file of its own", *out);
+  }
+  for (const std::string& file : read) {
+    for (const auto& written : {out, report}) {
+      if (!written || !same_file(*written, file)) continue;
+      fail(Code::usage, "'{}' is read and would be written over; choose another path", *written);
+    }
+  }
 }
 
 void add_common_options(CLI::App& verb, CommonOptions& options) {

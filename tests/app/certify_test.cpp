@@ -149,6 +149,8 @@ TEST_F(Certify, SaysWhatIsWrong) {
   refused({"--classes", "3,8", "--box", "0,1"}, 3, "box");
   refused({"--classes", "3,5"}, 3, "class '5' does not occur in the training set, whose classes are: 3, 8");
   refused({"--classes", "3,8", "--report", "none/r.html"}, 5, "none/r.html");
+  refused({"--classes", "3,8", "--out", "./m.h5"}, 2, "'./m.h5' is read and would be written over");
+  refused({"--classes", "3,8", "--out", "r.html", "--report", "r.html"}, 2, "a file of its own");
   EXPECT_EQ(folder.names(), (Words{"m.h5"}));
 }
 
