@@ -103,7 +103,7 @@ def _as_core(model: Any) -> _core.Model:
     """The library's model of a fitted estimator."""
     if not (hasattr(model, "machine") and hasattr(model, "network") and hasattr(model, "kernel")):
         if isinstance(model, (str, os.PathLike)):
-            raise InputError(f"the model is the name of a file; give load_model({os.fspath(model)!r}) or load_network(…)")
+            raise InputError(f"the model is a file name; give load_model({os.fspath(model)!r}) or load_network(…)")
         raise InputError(
             f"certify has no certificate for {type(model).__name__}; give a fitted NTKClassifier or NTKRegressor, "
             "a Model of load_model, or a TrainedNetwork"
