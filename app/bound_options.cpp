@@ -1,6 +1,5 @@
 #include "app/bound_options.hpp"
 
-#include "widelimit/analysis/noisy_label_bound.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,10 +13,15 @@ constexpr const char* bound_group = "Bound";
 }  // namespace
 
 void BoundChoice::validate() const {
+  if (!(delta > 0 && delta < 1)) {
+    fail(Code::usage, "--delta {}: choose a number between 0 and 1, such as 0.05", delta);
+  }
   bound_options().validate();
-  if (flip) NoisyLabels{*flip}.validate();
+  if (flip && !(*flip >= 0 && *flip < 0.5)) {
+    fail(Code::usage, "--flip {}: it must be from 0 to below 0.5, where labels say nothing", *flip);
+  }
   for (const Index size : sizes) {
-    if (size < 1) fail(Code::input, "--sizes {}: a bound needs one sample at least", size);
+    if (size < 1) fail(Code::usage, "--sizes {}: a bound needs one sample at least", size);
   }
   if (!model) {
     (void)fit.machine_options();

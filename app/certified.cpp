@@ -2,10 +2,14 @@
 
 #include "app/interrupt.hpp"
 
+#include "widelimit/base/choice.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 namespace widelimit::app {
 
@@ -82,7 +86,8 @@ std::optional<double> ratio_of(const Certified& certified, const Certificates& r
 
 std::vector<CertificateMethod> parse_methods(const std::string& text) {
   if (text == "all") return {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex};
-  return {parse_certificate_method(text)};
+  constexpr std::array<std::string_view, 4> known{"paper", "interval", "convex", "all"};
+  return {parse_choice<CertificateMethod>("certificate method", known, text)};
 }
 
 Certified certify_by(const std::vector<CertificateMethod>& methods, const CertifyOptions& options,

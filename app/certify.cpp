@@ -150,6 +150,7 @@ void tell_page(const CertifyChoice& choice, const Predictor& predictor, const Ce
 void run_certify(const CertifyChoice& choice) {
   CertifyOptions how = choice.asked();
   choice.common.check_report(true);
+  choice.common.check_apart(choice.out, choice.data.specs({choice.model}));
   require_no_scale(choice.data);
   const auto backend = choice.common.make_backend();
   Predictor predictor = load_predictor(choice.model, choice.common.threads);

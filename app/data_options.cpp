@@ -20,6 +20,12 @@ void add_test_options(CLI::App& verb, DataRequest& request) {
 
 }  // namespace
 
+std::vector<std::string> DataChoice::specs(std::vector<std::string> more) const {
+  more.push_back(request.train);
+  if (request.test) more.push_back(*request.test);
+  return more;
+}
+
 DataRequest DataChoice::parsed() const {
   DataRequest result = request;
   result.scale = parse_scaling(scale);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <vector>
 
 /// Named only: its header takes longer to compile than any file here.
 namespace CLI {
@@ -20,6 +21,8 @@ struct DataChoice {
 
   /// Error{usage} where they contradict each other.
   [[nodiscard]] DataRequest parsed() const;
+  /// Training and test set as typed, and `more`: files that must not be written over.
+  [[nodiscard]] std::vector<std::string> specs(std::vector<std::string> more = {}) const;
 };
 
 /// --train SPEC, which must be given.

@@ -56,6 +56,7 @@ void run(const FitOptions& options) {
   const DataRequest data_request = options.data.parsed();
   const auto backend = options.common.make_backend();
   options.common.check_report(true);
+  options.common.check_apart(options.out, options.data.specs({options.kernel.gram.value_or("")}));
   check_writable(options.out, 0);
 
   ProgressBar bar(options.common);

@@ -36,7 +36,7 @@ MachineOptions FitOptions::machine_options() const {
   MachineOptions result{.machine = parse_machine(machine), .lambda = lambda, .epsilon = epsilon, .bias = bias};
   if (!std::isfinite(lambda) || lambda < 0 ||
       (lambda == 0 && has_lambda(result.machine) && result.machine != Machine::ridge)) {
-    fail(Code::input, "--lambda {}: it must be a positive number (regression and hard-svm are the machines of λ = 0)",
+    fail(Code::usage, "--lambda {}: it must be a positive number (regression and hard-svm are the machines of λ = 0)",
          lambda);
   }
   check_ridge_options(*this, result.machine);

@@ -39,6 +39,7 @@ void run_flow(const FlowChoice& choice) {
   }
   const auto backend = choice.common.make_backend();
   choice.common.check_report(true);
+  choice.common.check_apart(choice.out, choice.data.specs());
   if (choice.out) check_trajectory_path(*choice.out);
 
   ProgressBar bar(choice.common);

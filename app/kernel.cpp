@@ -56,6 +56,7 @@ void run(const KernelOptions& options) {
   const DataRequest data_request = options.data.parsed();
   const auto backend = options.common.make_backend();
   options.common.check_report(true);
+  options.common.check_apart(options.out, options.data.specs());
   check_kernel_path(options.out, 0);
   const TrainTest data = load(options, data_request);
   if (options.stored(request)) return run_stored(options, request, data_request, data, *backend);

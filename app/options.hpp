@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 /// Named only: its header takes longer to compile than any file here.
 namespace CLI {
@@ -32,6 +33,8 @@ struct CommonOptions {
   [[nodiscard]] std::optional<std::size_t> memory_limit() const;
   /// Error now rather than after the work where the report could not be written or its figures drawn.
   void check_report(bool figures) const;
+  /// Error{usage} where --out is also the page, or either is one of the files that are read: it would be lost.
+  void check_apart(const std::optional<std::string>& out, const std::vector<std::string>& read) const;
 };
 
 void add_common_options(CLI::App& verb, CommonOptions& options);

@@ -61,6 +61,7 @@ Table prediction_table(const Predictor& model, const Said& said, Index most) {
 
 void run_predict(const PredictChoice& options) {
   options.common.check_report(true);
+  options.common.check_apart(options.out, options.data.specs({options.model}));
   require_no_scale(options.data);
   const Predictor model = load_predictor(options.model, options.common.threads);
   if (options.out) check_writable(*options.out, 0);

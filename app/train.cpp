@@ -143,6 +143,7 @@ void run_training(const TrainChoice& choice) {
   DataRequest loading = choice.data.parsed();
   const auto backend = choice.common.make_backend();
   choice.common.check_report(true);
+  choice.common.check_apart(choice.out, choice.data.specs());
   if (choice.out) check_writable(*choice.out, 0);
   ProgressBar loading_bar(choice.common);
   loading.progress = &loading_bar;

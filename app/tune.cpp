@@ -9,6 +9,8 @@
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/machine/tune.hpp"
 
+#include <cmath>
+
 namespace widelimit::app {
 
 namespace {
@@ -37,6 +39,10 @@ TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   if (choice.scheme) options.machine.scheme = parse_scheme(*choice.scheme);
   options.machine.threads = choice.common.threads;
   options.machine.progress = progress;
+  for (const double lambda : choice.lambdas) {
+    if (!std::isfinite(lambda) || lambda <= 0) fail(Code::usage, "--lambdas {}: positive numbers are wanted", lambda);
+  }
+  if (choice.folds < 2) fail(Code::usage, "--folds {}: choose 2 at least", choice.folds);
   options.lambdas =
       choice.lambdas.empty() ? logarithmic_grid(smallest_lambda, largest_lambda, usual_lambdas) : choice.lambdas;
   options.folds = choice.folds;
@@ -132,6 +138,7 @@ nlohmann::ordered_json candidates_json(const std::vector<LambdaPath>& candidates
 
 void run_tune(const TuneChoice& choice) {
   choice.common.check_report(true);
+  (void)tune_options(choice, nullptr);
   if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
   const auto backend = choice.common.make_backend();
   const DataRequest request = choice.data.parsed();

@@ -49,6 +49,23 @@ std::string one_line(std::string text) {
   return text;
 }
 
+/// Of "Could not convert: --limit = 1.5": which option, which value, and what it takes.
+std::string conversion_message(const std::string& text) {
+  const auto begin = text.find("--"), equals = text.find(" = ");
+  if (begin == std::string::npos || equals == std::string::npos || equals < begin) return one_line(text);
+  const std::string value = text.substr(equals + 3);
+  const bool real = value.find_first_not_of("0123456789+-.eE,") == std::string::npos;
+  return fmt::format("{} {}: {} wanted", text.substr(begin, equals - begin), value,
+                     real ? "a whole number in range is" : "a number is");
+}
+
+/// Of "--limit: At Most 1 required but received 2" and "--limit: 1 required N missing".
+std::string count_message(const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  if (text.find("At Most") != std::string::npos) return name + " is given more than once";
+  return text.ends_with("missing") ? name + " has no value" : one_line(text);
+}
+
 std::string what_is_wrong(const CLI::App& verb, const std::vector<std::string>& extras, const CLI::ParseError& error) {
   const auto option = std::find_if(extras.begin(), extras.end(),
                                    [](const std::string& word) { return word.size() > 1 && word.front() == '-'; });
@@ -58,10 +75,14 @@ std::string what_is_wrong(const CLI::App& verb, const std::vector<std::string>& 
   }
   const auto verbs = verb_names(verb);
   if (!extras.empty() && !verbs.empty()) {
-    return fmt::format("unknown verb '{}'{}", extras.front(), nearest(extras.front(), verbs));
+    const std::string guess = nearest(extras.front(), verbs);
+    if (verb.get_parent() == nullptr) return fmt::format("unknown verb '{}'{}", extras.front(), guess);
+    return fmt::format("'{}' is none of {}: {}{}", extras.front(), full_name(verb), fmt::join(verbs, ", "), guess);
   }
   if (!extras.empty()) return fmt::format("unexpected argument '{}'", extras.front());
   if (!verbs.empty()) return fmt::format("a verb is missing: one of {}", fmt::join(verbs, ", "));
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return conversion_message(error.what());
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return count_message(error.what());
   return one_line(error.what());
 }
 

@@ -97,3 +97,8 @@ def test_bad_input():
         wl.label_bound(K, ["a", "b", "c", "d"] * 20)
     with pytest.raises(wl.InputError, match="flip"):
         wl.clean_error_bound(0.3, flip=0.5)
+
+
+def test_what_is_no_fit():
+    with pytest.raises(wl.InputError, match="fit is of type NoneType; give the Fit of fit_svm"):
+        wl.rademacher_bound(K, None, SIGNS)

@@ -113,6 +113,8 @@ def rademacher_bound(
     >>> wl.rademacher_bound(k, wl.fit_svm(k, noise, lam=1.0), noise).vacuous
     True
     """
+    if not isinstance(fit, Fit):
+        raise InputError(f"fit is of type {type(fit).__name__}; give the Fit of fit_svm, fit_ridge or another of them")
     matrix = as_matrix(k, "K")
     alpha = np.ascontiguousarray(fit.alpha[:, None] if fit.alpha.ndim == 1 else fit.alpha)
     bias = np.atleast_1d(np.asarray(fit.bias, dtype=np.float64))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -101,6 +102,8 @@ def certify(
 def _as_core(model: Any) -> _core.Model:
     """The library's model of a fitted estimator."""
     if not (hasattr(model, "machine") and hasattr(model, "network") and hasattr(model, "kernel")):
+        if isinstance(model, (str, os.PathLike)):
+            raise InputError(f"the model is a file name; give load_model({os.fspath(model)!r}) or load_network(…)")
         raise InputError(
             f"certify has no certificate for {type(model).__name__}; give a fitted NTKClassifier or NTKRegressor, "
             "a Model of load_model, or a TrainedNetwork"
@@ -126,6 +129,8 @@ def _as_attack(attack: bool | Mapping[str, int]) -> dict[str, Any]:
         if unknown:
             raise InputError(f"attack has no option {unknown[0]!r}; its options are {', '.join(_ATTACK)}")
         return {"attack": True, **attack}
+    if not isinstance(attack, (bool, np.bool_)):
+        raise InputError(f"attack is {attack!r}; give True, False or a dictionary with {', '.join(_ATTACK)}")
     return {"attack": bool(attack)}
 
 
@@ -144,5 +149,5 @@ def _as_labels(y: ArrayLike, classes: NDArray[Any] | None) -> NDArray[np.int64]:
     labels = [place.get(value, text.get(str(value), -1)) for value in given.tolist()]
     if -1 in labels:
         at = labels.index(-1)
-        raise InputError(f"y[{at}] is {given[at]!r}, a class that the machine does not know: {', '.join(text)}")
+        raise InputError(f"y[{at}] is {given[at].item()!r}, and the machine knows only the classes {', '.join(text)}")
     return np.array(labels, dtype=np.int64)

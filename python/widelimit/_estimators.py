@@ -329,7 +329,7 @@ def _require_two_classes(y: np.ndarray, weights: np.ndarray | None) -> None:
     """Samples without weight do not count."""
     counted = y if weights is None else y[weights != 0]
     if len(counted) and np.all(counted == counted[0]):
-        raise InputError(f"all samples are of one class, {counted[0]!r}; a classifier needs two")
+        raise InputError(f"all samples are of one class, {counted[:1].tolist()[0]!r}; a classifier needs two")
 
 
 def _votes(outputs: np.ndarray, classes: int) -> np.ndarray:

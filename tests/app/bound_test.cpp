@@ -124,10 +124,11 @@ TEST(Bound, HasAPage) {
 TEST(Bound, RefusesWhatContradictsItself) {
   const Folder folder;
   const auto status = [&](const Words& more) { return folder.widelimit(bound_words(more)).status; };
-  EXPECT_EQ(status({"--delta", "1.5"}), 3);
-  EXPECT_EQ(status({"--delta", "0"}), 3);
-  EXPECT_EQ(status({"--flip", "0.5"}), 3);
-  EXPECT_EQ(status({"--sizes", "0"}), 3);
+  EXPECT_EQ(status({"--delta", "1.5"}), 2);
+  EXPECT_EQ(status({"--delta", "0"}), 2);
+  EXPECT_EQ(status({"--delta", "nan"}), 2);
+  EXPECT_EQ(status({"--flip", "0.5"}), 2);
+  EXPECT_EQ(status({"--sizes", "0"}), 2);
   EXPECT_EQ(status({"--sizes", "5000"}), 3);
   EXPECT_EQ(status({"--loss", "absolute"}), 2);
   EXPECT_EQ(status({"--loss", "softmax"}), 2);

@@ -137,7 +137,8 @@ TEST_F(Certify, SaysWhatIsWrong) {
   refused({"--classes", "3,8", "--radius", "0"}, 2, "radius");
   refused({"--classes", "3,8", "--radius", "-1"}, 2, "radius");
   refused({"--classes", "3,8", "--norm", "l3"}, 2, "linf");
-  refused({"--classes", "3,8", "--method", "best"}, 2, "convex");
+  refused({"--classes", "3,8", "--method", "best"}, 2, "paper, interval, convex, all");
+  refused({"--classes", "3,8", "--precision", "f16"}, 2, "f16");
   refused({"--classes", "3,8", "--box", "1,0"}, 2, "box");
   refused({"--classes", "3,8", "--box", "1"}, 2, "--box");
   refused({"--classes", "3,8", "--at", "0"}, 2, "--at");
@@ -146,8 +147,10 @@ TEST_F(Certify, SaysWhatIsWrong) {
   refused({"--classes", "3,8", "--attack", "--attack-steps", "0"}, 2, "step");
   refused({"--classes", "3,8", "--scale", "unit"}, 2, "--scale");
   refused({"--classes", "3,8", "--box", "0,1"}, 3, "box");
-  refused({"--classes", "3,5"}, 3, "5");
+  refused({"--classes", "3,5"}, 3, "class '5' does not occur in the training set, whose classes are: 3, 8");
   refused({"--classes", "3,8", "--report", "none/r.html"}, 5, "none/r.html");
+  refused({"--classes", "3,8", "--out", "./m.h5"}, 2, "'./m.h5' is read and would be written over");
+  refused({"--classes", "3,8", "--out", "r.html", "--report", "r.html"}, 2, "a file of its own");
   EXPECT_EQ(folder.names(), (Words{"m.h5"}));
 }
 

@@ -173,7 +173,7 @@ TEST(Fit, SaysWhatIsWrongAndLeavesNothing) {
     EXPECT_TRUE(folder.names().empty());
   };
   expect({"--network", "fc:2", "--machine", "swm"}, 2, "choose one of");
-  expect({"--network", "fc:2", "--lambda", "-1"}, 3, "lambda");
+  expect({"--network", "fc:2", "--lambda", "-1"}, 2, "--lambda -1");
   expect({"--network", "fc:2", "--classes", "3"}, 3, "one class");
   expect({}, 2, "--network");
   expect({"--network", "fc:2", "--scheme", "softmax"}, 2, "one-vs-rest");
@@ -210,7 +210,8 @@ TEST(Tune, ChoosesALambdaAndADepth) {
   const auto folded = tune({"--network", "fc:2", "--network", "fc:1", "--machine", "svm"});
   EXPECT_EQ(folded["candidates"].size(), 2U);
   EXPECT_EQ(folded["best"]["lambda"], 1e-4);
-  EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--train", "digits", "--lambdas", "0"}).status, 3);
+  EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--train", "digits", "--lambdas", "0"}).status, 2);
+  EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--train", "digits", "--folds", "1"}).status, 2);
 }
 
 TEST(Predict, RefusesOtherFeaturesAndDamagedModels) {

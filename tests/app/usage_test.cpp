@@ -73,7 +73,14 @@ TEST(Usage, WrongValuesAreUsage) {
   expect_error(kernel({"--precision", "f16"}), 2, {"f16"});
   expect_error(kernel({"--backend", "cuda:0"}), 2, {"CUDA"});
   expect_error(kernel({"--backend", "tpu"}), 2, {"tpu"});
-  expect_error(kernel({"--threads", "many"}), 2, {"many"});
+  expect_error(kernel({"--threads", "many"}), 2, {"--threads many: a number is wanted"});
+  expect_error(kernel({"--limit", "1.5"}), 2, {"--limit 1.5: a whole number"});
+  expect_error(kernel({"--limit", "1", "--limit", "2"}), 2, {"--limit is given more than once"});
+  expect_error(kernel({"--limit"}), 2, {"--limit has no value"});
+  expect_error(folder.widelimit({"doctor", "--precision", "f16"}), 2, {"f16", "f32 or f64"});
+  expect_error(folder.widelimit({"doctor", "--memory", "lots"}), 2, {"lots", "4GiB"});
+  expect_error(folder.widelimit({"experiment", "certificates-table"}), 2,
+               {"'certificates-table'", "certificates-table3"});
   expect_error(kernel({"--memory", "lots"}), 2, {"lots", "4GiB"});
   expect_error(kernel({"--sweep", "--layers"}), 2, {"--sweep"});
   expect_error(kernel({"--sweep", "--split", "0.5"}), 2, {"test"});

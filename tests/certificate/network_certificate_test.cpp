@@ -154,6 +154,69 @@ TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
   }
 }
 
+/// Of one layer the nearest other class is known, and descent finds it.
+TEST(NetworkAttack, FindsTheHyperplaneOfOneLayer) {
+  const Shape shape{1, 1, 37};
+  const Matrix<double> rows = drawn_rows(5, 37, 8);
+  const SampleView x(rows.view(), shape);
+  for (const Precision precision : {Precision::f32, Precision::f64}) {
+    const TrainedNetwork net = drawn_network("dense(b_std=0.5)", shape, {.precision = precision});
+    const std::vector<Index> labels = told_classes(net, x);
+    for (const Norm norm : {Norm::linf, Norm::l2}) {
+      CertifyOptions options = interval_options(norm);
+      options.attack = AttackOptions{};
+      const Certificates c = certify_network(net, x, labels, options);
+      for (Index i = 0; i < 5; ++i) EXPECT_LT(c.attack[at(i)], 1.005 * c.radius[at(i)]) << i;
+    }
+  }
+}
+
+/// relu(⟨w, x⟩) is never negative: beyond the hyperplane it is 0, which is told as the first class. There the second is
+/// lost, and the first is kept everywhere.
+TEST(NetworkAttack, TakesAZeroForTheClassThatIsToldThen) {
+  const Shape shape{1, 1, 6};
+  const TrainedNetwork net = drawn_network("dense relu", shape, {.width = 1});
+  const Matrix<double> rows = drawn_rows(30, 6, 3);
+  const SampleView x(rows.view(), shape);
+  const std::vector<Index> labels = told_classes(net, x);
+  ASSERT_GT(std::count(labels.begin(), labels.end(), 1), 5);
+  CertifyOptions options = interval_options();
+  options.attack = AttackOptions{};
+  options.keep_attacked = true;
+  const Certificates c = certify_network(net, x, labels, options);
+  const std::vector<Index> attacked = told_classes(net, SampleView(c.attacked.view(), shape));
+  for (Index i = 0; i < 30; ++i) {
+    if (labels[at(i)] == 0) continue;
+    EXPECT_LT(c.attack[at(i)], 1.01 * c.radius[at(i)]) << i;
+    EXPECT_EQ(attacked[at(i)], 0) << i;
+  }
+}
+
+/// Stops a descent in the middle.
+class StopsAttacks final : public Progress {
+ public:
+  bool update(std::int64_t /*done*/, std::int64_t /*total*/, std::string_view unit) override {
+    return unit != "points attacked";
+  }
+};
+
+TEST(NetworkAttack, StopsInTheMiddle) {
+  const Shape shape{1, 1, 5};
+  const TrainedNetwork net = drawn_network("eq2", shape);
+  const Matrix<double> rows = drawn_rows(3, 5, 2);
+  const SampleView x(rows.view(), shape);
+  StopsAttacks stop;
+  CertifyOptions options = interval_options();
+  options.attack = AttackOptions{.steps = 1'000'000'000};
+  options.progress = &stop;
+  try {
+    static_cast<void>(certify_network(net, x, told_classes(net, x), options));
+    FAIL() << "went on";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::interrupted);
+  }
+}
+
 /// In two dimensions a fine grid of the ball finds another class only beyond the radius, and the whole ball of the
 /// radius keeps the sign.
 TEST(NetworkCertificate, StandsBruteForceInTwoDimensions) {

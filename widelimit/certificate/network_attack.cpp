@@ -1,7 +1,6 @@
 #include "widelimit/certificate/network_attack.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/finite/backward.hpp"
 
 #include <algorithm>
@@ -12,36 +11,37 @@ namespace widelimit {
 
 namespace {
 
-constexpr double infinite_distance = std::numeric_limits<double>::infinity();
-/// Balls of the first descent, and of each from a random start.
-constexpr Index first_balls = 12;
-constexpr Index later_balls = 2;
+/// Negative where the class is another: at a margin of zero, if prediction takes the other; never where outputs
+/// overflow, which have no class.
+double told_margin(double margin, bool kept_at_zero) {
+  if (!std::isfinite(margin)) return std::numeric_limits<double>::infinity();
+  return margin == 0 && !kept_at_zero ? -std::numeric_limits<double>::denorm_min() : margin;
+}
 
 /// Margins of the function that predicts, and their gradients in x.
 template <std::floating_point T>
 class MarginSlope {
  public:
-  MarginSlope(const TrainedNetwork& trained, int threads) : trained_(trained), pass_{.threads = threads} {}
+  MarginSlope(const TrainedNetwork& trained, std::span<const Index> labels, int threads)
+      : trained_(trained), labels_(labels), pass_{.threads = threads} {}
 
-  /// The least margin at every x, and its gradient into `slope`.
-  std::vector<double> look(const Tensor<double>& x, std::span<const Index> labels, Tensor<double>& slope) {
+  /// The least margin at every x of points `rows`, and its gradient: an AttackGoal.
+  void evaluate(MatrixView<const double> x, std::span<const Index> rows, double* values, MatrixView<double> slopes) {
     const Architecture& architecture = trained_.architecture;
     const Index outputs = architecture.output.size();
-    input_.resize(x.count(), architecture.input);
-    std::transform(x.values().begin(), x.values().end(), input_.values().begin(),
-                   [](double v) { return static_cast<T>(v); });
-    f_.assign(at(x.count() * outputs), 0.0);
+    input_.resize(x.rows, architecture.input);
+    for (Index i = 0; i < x.rows; ++i) {
+      std::transform(x.row(i), x.row(i) + x.cols, input_.sample(i), [](double v) { return static_cast<T>(v); });
+    }
+    f_.assign(at(x.rows * outputs), 0.0);
     pass(std::get<Parameters<T>>(trained_.parameters), 1.0);
     if (trained_.centred) pass(std::get<Parameters<T>>(trained_.start), -1.0);
-    std::vector<double> margins(at(x.count()));
-    signal_.resize(x.count(), architecture.output);
+    signal_.resize(x.rows, architecture.output);
     signal_.clear();
-    for (Index i = 0; i < x.count(); ++i) margins[at(i)] = choose(i, labels[at(i)], outputs);
-    slope.resize(x.count(), architecture.input);
-    slope.clear();
-    back(std::get<Parameters<T>>(trained_.parameters), trace_, 1.0, slope);
-    if (trained_.centred) back(std::get<Parameters<T>>(trained_.start), start_trace_, -1.0, slope);
-    return margins;
+    for (Index i = 0; i < x.rows; ++i) values[i] = choose(i, labels_[at(rows[at(i)])], outputs);
+    for (Index i = 0; i < x.rows; ++i) std::fill_n(slopes.row(i), x.cols, 0.0);
+    back(std::get<Parameters<T>>(trained_.parameters), trace_, 1.0, slopes);
+    if (trained_.centred) back(std::get<Parameters<T>>(trained_.start), start_trace_, -1.0, slopes);
   }
 
  private:
@@ -59,7 +59,7 @@ class MarginSlope {
     T* signal = signal_.sample(i);
     if (outputs == 1) {
       signal[0] = label == 1 ? T{1} : T{-1};
-      return label == 1 ? f[0] : -f[0];
+      return told_margin(label == 1 ? f[0] : -f[0], label == 0);
     }
     Index nearest = label == 0 ? 1 : 0;
     for (Index k = 0; k < outputs; ++k) {
@@ -67,17 +67,20 @@ class MarginSlope {
     }
     signal[label] = T{1};
     signal[nearest] = T{-1};
-    return f[label] - f[nearest];
+    return told_margin(f[label] - f[nearest], label < nearest);
   }
 
-  void back(const Parameters<T>& w, const Trace<T>& trace, double sign, Tensor<double>& slope) {
+  void back(const Parameters<T>& w, const Trace<T>& trace, double sign, MatrixView<double> slopes) {
     gradient_.output_signal(trained_.architecture).assign(signal_);
     backward(trained_.architecture, w, trace, pass_, gradient_);
     const Tensor<T>& input = gradient_.input();
-    for (Index i = 0; i < slope.size(); ++i) slope[i] += sign * static_cast<double>(input[i]);
+    for (Index i = 0; i < slopes.rows; ++i) {
+      for (Index j = 0; j < slopes.cols; ++j) slopes(i, j) += sign * static_cast<double>(input.sample(i)[j]);
+    }
   }
 
   const TrainedNetwork& trained_;
+  std::span<const Index> labels_;
   PassOptions pass_;
   Tensor<T> input_;
   Tensor<T> signal_;
@@ -87,156 +90,43 @@ class MarginSlope {
   Gradient<T> gradient_;
 };
 
-/// ‖·‖ of a move, and of the slope in the dual norm.
-double move_length(const double* v, Index size, Norm norm) {
-  double sum = 0;
-  for (Index k = 0; k < size; ++k) sum = norm == Norm::linf ? std::max(sum, std::abs(v[k])) : sum + v[k] * v[k];
-  return norm == Norm::linf ? sum : std::sqrt(sum);
-}
-double dual_length(const double* v, Index size, Norm norm) {
-  if (norm == Norm::l2) return move_length(v, size, norm);
-  double sum = 0;
-  for (Index k = 0; k < size; ++k) sum += std::abs(v[k]);
-  return sum;
-}
-
 template <std::floating_point T>
-class NetworkDescent {
- public:
-  NetworkDescent(const TrainedNetwork& trained, const Tensor<double>& points, std::span<const Index> labels,
-                 std::span<const double> margin, const CertifyOptions& options)
-      : points_(points),
-        labels_(labels),
-        margin_(margin),
-        options_(options),
-        slope_of_(trained, team_size(options.threads)),
-        size_(points.shape().size()),
-        ball_(at(points.count())),
-        failed_(at(points.count())) {
-    found_.distance.assign(at(points.count()), infinite_distance);
-    found_.attacked.assign(points);
-  }
-
-  NetworkAttack run() {
-    begin();
-    for (Index round = 0; round < first_balls; ++round) {
-      descend(0, round);
-      for (Index i = 0; i < points_.count(); ++i) next_ball(i);
-    }
-    for (Index restart = 1; restart <= options_.attack->restarts; ++restart) {
-      for (Index round = 0; round < later_balls; ++round) {
-        for (Index i = 0; i < points_.count(); ++i) {
-          if (std::isfinite(found_.distance[at(i)])) ball_[at(i)] = 0.95 * found_.distance[at(i)];
-        }
-        descend(restart, round);
-      }
-    }
-    return std::move(found_);
-  }
-
- private:
-  /// The radius at which the tangent of the margin meets zero.
-  void begin() {
-    x_.assign(points_);
-    slope_of_.look(x_, labels_, slope_);
-    for (Index i = 0; i < points_.count(); ++i) {
-      if (margin_[at(i)] <= 0) found_.distance[at(i)] = 0;
-      const double steepest = dual_length(slope_.sample(i), size_, options_.norm);
-      ball_[at(i)] = steepest > 0 ? std::max(margin_[at(i)], 0.0) / steepest : 1.0;
-    }
-  }
-
-  void next_ball(Index i) {
-    const double found = found_.distance[at(i)];
-    if (!std::isfinite(found)) {
-      failed_[at(i)] = ball_[at(i)];
-      ball_[at(i)] *= 2;
-    } else {
-      if (ball_[at(i)] < found) failed_[at(i)] = std::max(failed_[at(i)], ball_[at(i)]);
-      ball_[at(i)] = 0.5 * (failed_[at(i)] + found);
-    }
-  }
-
-  double into_box(double value) const {
-    return options_.box ? std::clamp(value, options_.box->low, options_.box->high) : value;
-  }
-
-  /// Back into the ball, then into the box, which holds the centre and so shortens no move the wrong way.
-  void project(Index i) {
-    const double* centre = points_.sample(i);
-    double* x = x_.sample(i);
-    const double radius = ball_[at(i)];
-    for (Index k = 0; k < size_; ++k) x[k] -= centre[k];
-    const double far = move_length(x, size_, options_.norm);
-    for (Index k = 0; k < size_; ++k) {
-      double move = x[k];
-      if (far > radius) move = options_.norm == Norm::l2 ? move * (radius / far) : std::clamp(move, -radius, radius);
-      x[k] = into_box(centre[k] + move);
-    }
-  }
-
-  void note(Index i) {
-    std::vector<double> move(at(size_));
-    for (Index k = 0; k < size_; ++k) move[at(k)] = x_.sample(i)[k] - points_.sample(i)[k];
-    const double far = move_length(move.data(), size_, options_.norm);
-    if (far >= found_.distance[at(i)]) return;
-    found_.distance[at(i)] = far;
-    std::copy_n(x_.sample(i), size_, found_.attacked.sample(i));
-  }
-
-  /// One descent of every point in its ball, from the point or from a random place.
-  void descend(Index restart, Index round) {
-    x_.assign(points_);
-    if (restart > 0) {
-      const Random random(options_.attack->seed, static_cast<std::uint64_t>(restart * later_balls + round));
-      for (Index i = 0; i < x_.size(); ++i) {
-        x_[i] += (2 * random.uniform(static_cast<std::uint64_t>(i)) - 1) * ball_[at(i / size_)];
-      }
-      for (Index i = 0; i < points_.count(); ++i) project(i);
-    }
-    for (Index step = 0; step <= options_.attack->steps; ++step) {
-      const std::vector<double> margins = slope_of_.look(x_, labels_, slope_);
-      for (Index i = 0; i < points_.count(); ++i) {
-        if (margins[at(i)] <= 0) note(i);
-        move(i, 2.5 * ball_[at(i)] / static_cast<double>(std::max<Index>(1, options_.attack->steps)), step);
-      }
-    }
-  }
-
-  /// The first step goes to the edge of the ball, where the tangent says the least margin is.
-  void move(Index i, double step, Index number) {
-    const double reach = number == 0 ? ball_[at(i)] : step;
-    const double* slope = slope_.sample(i);
-    double* x = x_.sample(i);
-    const double steepest = move_length(slope, size_, Norm::l2);
-    if (!(steepest > 0)) return;
-    for (Index k = 0; k < size_; ++k) {
-      const double sign = static_cast<double>((slope[k] > 0) - (slope[k] < 0));
-      x[k] -= reach * (options_.norm == Norm::linf ? sign : slope[k] / steepest);
-    }
-    project(i);
-  }
-
-  const Tensor<double>& points_;
-  std::span<const Index> labels_;
-  std::span<const double> margin_;
-  const CertifyOptions& options_;
-  MarginSlope<T> slope_of_;
-  Index size_;
-  std::vector<double> ball_;
-  std::vector<double> failed_;
-  Tensor<double> x_;
-  Tensor<double> slope_;
-  NetworkAttack found_;
-};
+Attacked attack_margins(const TrainedNetwork& trained, const AttackedRows& attacked, std::span<const Index> labels,
+                        std::vector<Index> rows, const CertifyOptions& options, Progress* progress) {
+  MarginSlope<T> margins(trained, labels, team_size(options.threads));
+  const AttackGoal goal = [&](MatrixView<const double> x, std::span<const Index> which, double* values,
+                              MatrixView<double> slopes) { margins.evaluate(x, which, values, slopes); };
+  const ClassChange changed = [&](MatrixView<const double> x, std::span<const Index> which) {
+    std::vector<double> values(which.size());
+    Matrix<double> slopes(x.rows, x.cols, Content::unset);
+    margins.evaluate(x, which, values.data(), slopes.view());
+    std::vector<bool> answers;
+    for (const double value : values) answers.push_back(value < 0);
+    return answers;
+  };
+  Descended found(attacked.points.rows, attacked.points.cols);
+  AttackDescent(attacked, goal, std::move(rows), *options.attack, found).run(progress);
+  return confirmed(attacked, found, changed);
+}
 
 }  // namespace
 
-NetworkAttack attack_network(const TrainedNetwork& trained, const Tensor<double>& points, std::span<const Index> labels,
-                             std::span<const double> margin, const CertifyOptions& options) {
-  if (trained.precision() == Precision::f32)
-    return NetworkDescent<float>(trained, points, labels, margin, options).run();
-  return NetworkDescent<double>(trained, points, labels, margin, options).run();
+Attacked attack_network(const TrainedNetwork& trained, const Tensor<double>& points, std::span<const Index> labels,
+                        std::span<const double> margin, const CertifyOptions& options, Progress* progress) {
+  const Index features = points.shape().size();
+  AttackedRows attacked{{points.data(), points.count(), features, features}, {}, options.norm, options.box};
+  std::vector<Index> rows;
+  for (Index i = 0; i < points.count(); ++i) {
+    attacked.point.push_back(i);
+    if (margin[at(i)] > 0) rows.push_back(i);
+  }
+  Attacked found = trained.precision() == Precision::f32
+                       ? attack_margins<float>(trained, attacked, labels, std::move(rows), options, progress)
+                       : attack_margins<double>(trained, attacked, labels, std::move(rows), options, progress);
+  for (Index i = 0; i < points.count(); ++i) {
+    if (!(margin[at(i)] > 0)) found.distance[at(i)] = 0;
+  }
+  return found;
 }
 
 }  // namespace widelimit

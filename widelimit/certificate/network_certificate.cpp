@@ -2,6 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/certificate/difference_margins.hpp"
 #include "widelimit/certificate/network_attack.hpp"
 #include "widelimit/certificate/network_margins.hpp"
@@ -159,16 +160,16 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
   const Shape& shape = trained.architecture.input;
   result.attack.resize(labels.size());
   if (options.keep_attacked) result.attacked = Matrix<double>(samples.count(), shape.size());
-  Pulse pulse(options.progress, samples.count(), "points attacked");
+  SharedProgress shared(options.progress, samples.count(), "points attacked");
   for (Index first = 0; first < samples.count(); first += attacked_at_once) {
     const Index size = std::min(attacked_at_once, samples.count() - first);
     const Tensor<double> points = read_samples<double>(samples.part(first, size), shape);
-    const NetworkAttack attack =
+    const Attacked attack =
         attack_network(trained, points, labels.subspan(at(first), at(size)),
-                       std::span<const double>(result.margin).subspan(at(first), at(size)), options);
+                       std::span<const double>(result.margin).subspan(at(first), at(size)), options, shared.get());
     std::copy(attack.distance.begin(), attack.distance.end(), result.attack.begin() + first);
-    if (options.keep_attacked) std::copy_n(attack.attacked.data(), points.size(), result.attacked.view().row(first));
-    pulse.at(first + size);
+    if (options.keep_attacked) std::copy_n(attack.samples.data(), points.size(), result.attacked.view().row(first));
+    shared.at(first + size);
   }
   result.attack_seconds = seconds_since(begin);
 }

@@ -64,14 +64,14 @@ Index row_size(std::span<const Index> dims) {
   return size;
 }
 
-void require_finite(const AnyMatrix& values, const std::string& source) {
+void require_finite(const AnyMatrix& values, const std::string& source, Index first) {
   std::visit(
       [&](const auto& m) {
         for (Index i = 0; i < m.rows(); ++i) {
           for (Index j = 0; j < m.cols(); ++j) {
             if (!std::isfinite(m(i, j))) {
-              fail(Code::input, "{}: sample {}, feature {} is {}; every feature must be a finite number", source, i, j,
-                   m(i, j));
+              fail(Code::input, "{}: sample {}, feature {} is {}; every feature must be a finite number", source,
+                   first + i, j, m(i, j));
             }
           }
         }

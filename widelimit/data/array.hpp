@@ -44,7 +44,7 @@ struct NamedArray {
 /// Error{input} for other shapes, for numbers that are not finite, and for counts that differ.
 [[nodiscard]] Dataset dataset_from_arrays(Array x, const std::optional<Array>& y, const std::string& source);
 
-/// Error{input} with the place of the first number that is not finite.
-void require_finite(const AnyMatrix& values, const std::string& source);
+/// Error{input} with the place of the first number that is not finite, samples counted from `first` on.
+void require_finite(const AnyMatrix& values, const std::string& source, Index first = 0);
 
 }  // namespace widelimit

@@ -13,9 +13,18 @@ namespace widelimit {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+const char* writing_advice(int error) {
+  if (error == ENOENT) return "make its folder first, or choose another path";
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return full ? "free some space or choose another path" : "choose another path";
+}
+
+}  // namespace
+
 void fail_writing(const fs::path& path, int error) {
-  fail(Code::resource, "cannot write '{}': {}; free some space or choose another path", path.string(),
-       std::strerror(error));
+  fail(Code::resource, "cannot write '{}': {}; {}", path.string(), std::strerror(error), writing_advice(error));
 }
 
 Descriptor::Descriptor(const fs::path& path, int flags, const fs::path& shown)

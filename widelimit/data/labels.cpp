@@ -2,6 +2,8 @@
 
 #include "widelimit/data/number.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -94,9 +96,12 @@ void relabel(Dataset& data, const std::vector<std::string>& class_names, bool re
   for (const std::string& name : data.class_names) {
     const auto number = parse_real(name);
     const auto place = std::find(class_names.begin(), class_names.end(), name);
-    if (regression ? !number : place == class_names.end()) {
-      fail(Code::input, "{}: class '{}' does not occur in the training set; choose classes that both have", data.name,
-           name);
+    if (regression && !number) {
+      fail(Code::input, "{}: its label '{}' is no number, and those of the training set are", data.name, name);
+    }
+    if (!regression && place == class_names.end()) {
+      fail(Code::input, "{}: class '{}' does not occur in the training set, whose classes are: {}; choose among these",
+           data.name, name, fmt::join(class_names, ", "));
     }
     numbers.push_back(number.value_or(0));
     places.push_back(place - class_names.begin());

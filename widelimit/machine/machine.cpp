@@ -92,7 +92,8 @@ void check_classes(std::span<const Index> labels, Index classes) {
   if (classes < 2) fail(Code::input, "all samples are of one class; a classifier needs two");
   const auto missing = std::find(seen.begin(), seen.end(), 0);
   if (missing != seen.end()) {
-    fail(Code::input, "class {} has no samples; leave it out or take more samples", missing - seen.begin());
+    fail(Code::input, "class {}, counted from 0, has no samples; leave it out or take more samples",
+         missing - seen.begin());
   }
 }
 

@@ -57,7 +57,7 @@ Dataset strip_of(const Model& model, const SampleView& samples, Index begin, Ind
         strip.values = std::move(copy);
       },
       samples.values);
-  require_finite(strip.values, fmt::format("samples from {}", begin));
+  require_finite(strip.values, "samples", begin);
   if (model.scaling) model.scaling->apply(strip);
   return strip;
 }
