@@ -48,11 +48,4 @@ class KernelSides {
 /// 1/N, and a number of which a multiple is 0 or far beyond 1 where N is 0.
 [[nodiscard]] inline double inverse_of(double norm) { return 1 / (norm > 1e-300 ? norm : 1e-300); }
 
-/// Whether a < 0 anywhere.
-[[nodiscard]] inline bool any_negative(const double* a, Index count) {
-  int negative = 0;
-  for (Index k = 0; k < count; ++k) negative |= static_cast<int>(a[k] < 0);
-  return negative != 0;
-}
-
 }  // namespace widelimit
