@@ -80,6 +80,11 @@ void IntervalSides::low(const RangeStrip& strip, SideScratch& scratch, double* t
   }
 }
 
+void IntervalSides::bound(const RangeStrip& strip, SideScratch& scratch, double* to) const {
+  const cpu::ConeSamples samples{strip.count, strip.low, strip.high, strip.weight};
+  if (cpu::bound_on_edges(kernel_.chain(), edges(strip.norm), samples, to)) bound_apart(strip, true, scratch, to);
+}
+
 /// A convex function is largest at corners: those of the two edges of constant N, and where the edges of constant a
 /// meet the cone |a| = N. The one on the right is the largest of its edge where it is the farther from 0, since κ(u) ≥
 /// κ(−u) for u ≥ 0 (no odd power is negative) and κ grows there.

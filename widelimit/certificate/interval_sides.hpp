@@ -13,6 +13,7 @@ class IntervalSides final : public KernelSides {
   explicit IntervalSides(const ConeKernel& kernel) : kernel_(kernel) {}
   void low(const RangeStrip& strip, SideScratch& scratch, double* to) const override;
   void high(const RangeStrip& strip, SideScratch& scratch, double* to) const override;
+  void bound(const RangeStrip& strip, SideScratch& scratch, double* to) const override;
 
  private:
   [[nodiscard]] cpu::ConeEdges edges(const NormRange& norm) const;

@@ -1,5 +1,6 @@
 #include "widelimit/certificate/ranges.hpp"
 
+#include "widelimit/backend/cpu/cone_sides.hpp"
 #include "widelimit/backend/cpu/gemm.hpp"
 #include "widelimit/base/blas.hpp"
 #include "widelimit/base/parallel.hpp"
@@ -82,18 +83,14 @@ NormRange Ranges::norm_range(const Ball& ball) const {
 
 /// From the point itself by what the radius allows.
 void Ranges::widen(const Ball& ball, const NormRange& norm, double* low, double* high) const {
-  const double error = (geometry_.inner_error + 8 * range_unit) * geometry_.norms[at(ball.point)];
-  const double radius = ball.radius * (1 + 8 * range_unit);
-  const double* a = geometry_.inner.view().row(ball.point);
-  const Index count = geometry_.inner.cols();
   const bool common = of_ == Of::published || options_.norm == Norm::l2;
-  const double spread = common_spread(options_.norm, points_.cols);
-  const double* spreads = geometry_.support.sum_norms.data();
-  for (Index i = 0; i < count; ++i) {
-    const double reach = radius * (common ? spread : spreads[i]) + error;
-    low[i] = std::max(a[i] - reach, -norm.high);
-    high[i] = std::min(a[i] + reach, norm.high);
-  }
+  const double spread = common ? common_spread(options_.norm, points_.cols) : 1;
+  cpu::widen_ranges({.a = geometry_.inner.view().row(ball.point),
+                     .spread = common ? nullptr : geometry_.support.sum_norms.data(),
+                     .radius = ball.radius * spread * (1 + 8 * range_unit),
+                     .error = (geometry_.inner_error + 8 * range_unit) * geometry_.norms[at(ball.point)],
+                     .limit = norm.high},
+                    geometry_.inner.cols(), low, high);
 }
 
 /// ⟨xᵢ, centre⟩ ± ⟨|xᵢ|, half⟩ over the box that surrounds ball ∩ box.

@@ -33,18 +33,14 @@ SignedWeights signed_weights(MatrixView<const double> alpha, std::span<const dou
                              std::span<const double> norms, const Functional& functional) {
   const FunctionalWeights weights = functional_weights(alpha, bias, functional);
   SignedWeights result{.bias = weights.bias};
-  const auto add = [&](bool positive) {
-    for (Index i = 0; i < alpha.rows; ++i) {
-      const double beta = weights.beta[at(i)];
-      if (positive ? !(beta > 0) : !(beta < 0)) continue;
-      result.which.push_back(static_cast<std::int32_t>(i));
-      result.weight.push_back(beta * norms[at(i)]);
-      result.total = above(result.total + std::abs(result.weight.back()));
-    }
-  };
-  add(true);
-  result.positive = std::ssize(result.which);
-  add(false);
+  for (Index i = 0; i < alpha.rows; ++i) {
+    const double beta = weights.beta[at(i)];
+    if (beta == 0) continue;
+    result.which.push_back(static_cast<std::int32_t>(i));
+    result.weight.push_back(beta * norms[at(i)]);
+    result.total = above(result.total + std::abs(result.weight.back()));
+  }
+  if (std::ssize(result.which) == alpha.rows) result.which.clear();
   return result;
 }
 
@@ -74,25 +70,22 @@ SideBound::SideBound(const CertificateProblem& problem, Ranges::Of of, std::uniq
 /// of a norm and three units, sums in strips by a unit for each addition that a term goes through.
 double SideBound::bound(const NormRange& norm, const double* low, const double* high, const SignedWeights& weights,
                         SideScratch& scratch) const {
-  const auto count = std::ssize(weights.which);
+  const auto count = std::ssize(weights.weight);
+  std::array<double, at(KernelSides::longest)> sides{}, lows{}, highs{};
   double sum = 0;
   Index strips = 0;
-  for (Index begin = 0; begin < count; ++strips) {
-    const bool positive = begin < weights.positive;
-    const Index size = std::min(KernelSides::longest, (positive ? weights.positive : count) - begin);
-    for (Index k = 0; k < size; ++k) {
-      const std::int32_t i = weights.which[at(begin + k)];
-      scratch.low[at(k)] = low[i];
-      scratch.high[at(k)] = high[i];
+  for (Index begin = 0; begin < count; begin += KernelSides::longest, ++strips) {
+    const Index size = std::min(KernelSides::longest, count - begin);
+    RangeStrip strip{norm, size, low + begin, high + begin, weights.weight.data() + begin};
+    if (!weights.which.empty()) {
+      for (Index k = 0; k < size; ++k) {
+        const std::int32_t i = weights.which[at(begin + k)];
+        lows[at(k)] = low[i], highs[at(k)] = high[i];
+      }
+      strip.low = lows.data(), strip.high = highs.data();
     }
-    const RangeStrip strip{norm, size, scratch.low.data(), scratch.high.data()};
-    if (positive) {
-      sides_->low(strip, scratch, scratch.side.data());
-    } else {
-      sides_->high(strip, scratch, scratch.side.data());
-    }
-    sum += strip_product(weights.weight.data() + begin, scratch.side.data(), size);
-    begin += size;
+    sides_->bound(strip, scratch, sides.data());
+    sum += strip_product(strip.weight, sides.data(), size);
   }
   const ConeKernel& kernel = problem_.kernel;
   const double additions = static_cast<double>(KernelSides::longest) / 8 + 4 + static_cast<double>(strips);
@@ -103,11 +96,11 @@ double SideBound::bound(const NormRange& norm, const double* low, const double* 
   return std::isfinite(result) ? result : -std::numeric_limits<double>::infinity();
 }
 
-/// Balls [begin, end), a few at a time so that their ranges stay in the second-level cache; with a box they come from
+/// Balls [begin, end), one at a time so that its ranges stay in the second-level cache; with a box they come from
 /// matrix products, which like to be large.
 void SideBound::evaluate_balls(const BallGroups& groups, std::span<const BallQuery> queries, Index begin, Index end,
                                double* bounds) const {
-  const Index at_once = problem_.options.box ? 64 : 4;
+  const Index at_once = problem_.options.box ? 64 : 1;
   const Index supports = problem_.support.rows;
   // Vectors, whose memory is used again by the next task; that of a Matrix comes from the system each time.
   std::vector<double> lows(at(at_once * supports)), highs(at(at_once * supports));

@@ -12,13 +12,12 @@
 
 namespace widelimit {
 
-/// β = α₊ − α₋ of a functional, sorted by sign, zeros left out.
+/// β = α₊ − α₋ of a functional, zeros left out.
 struct SignedWeights {
-  std::vector<std::int32_t> which;  ///< samples: those with β > 0 first
+  std::vector<std::int32_t> which;  ///< samples; empty where all have a weight
   std::vector<double> weight;       ///< β·‖xᵢ‖
-  Index positive = 0;
-  double total = 0;  ///< Σ|weight|, rounded up
-  double bias = 0;   ///< b₊ − b₋
+  double total = 0;                 ///< Σ|weight|, rounded up
+  double bias = 0;                  ///< b₊ − b₋
 };
 
 /// Runs of queries that ask for the same ball, and the balls.

@@ -15,6 +15,14 @@ struct ConeEdges {
   double largest = 0;                           ///< κ(1)
 };
 
+/// Ranges of a of some samples, and their weights.
+struct ConeSamples {
+  Index count = 0;
+  const double* low = nullptr;
+  const double* high = nullptr;
+  const double* weight = nullptr;
+};
+
 /// Quotients are moved by this part of themselves to the side that a bound needs: more than what rounding does to them.
 inline constexpr double ratio_slack = 0x1p-50;
 
@@ -22,5 +30,19 @@ inline constexpr double ratio_slack = 0x1p-50;
 void least_on_edges(const ConeChain& chain, const ConeEdges& edges, Index count, const double* low, double* to);
 /// to[k] ≥ H for all 0 ≤ a ≤ high[k]; anything finite where high[k] < 0.
 void most_on_edges(const ConeChain& chain, const ConeEdges& edges, Index count, const double* high, double* to);
+
+/// Of each sample the bound that the sign of its weight asks for: least_on_edges where weight[k] > 0, most_on_edges
+/// elsewhere. Whether low[k] < 0 anywhere, where the bound means nothing.
+[[nodiscard]] bool bound_on_edges(const ConeChain& chain, const ConeEdges& edges, const ConeSamples& samples,
+                                  double* to);
+
+/// low[k] = max(a[k] − reach, −limit), high[k] = min(a[k] + reach, limit) with reach = radius·spread[k] + error; a
+/// spread of null is 1.
+struct ConeSpread {
+  const double* a = nullptr;
+  const double* spread = nullptr;
+  double radius = 0, error = 0, limit = 0;
+};
+void widen_ranges(const ConeSpread& from, Index count, double* low, double* high);
 
 }  // namespace widelimit::cpu
