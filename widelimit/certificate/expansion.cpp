@@ -74,18 +74,17 @@ double tangent_point(double cosine, double reach, double norm) {
   return std::clamp(cosine, -1 + rest, 1 - rest);
 }
 
-CosineGeometry find_cosines(const Ranges& ranges, const Ball& ball, bool euclidean, const std::vector<double>& centre,
-                            const NormRange& norm_range, Expansion& expansion) {
-  const auto directions = ranges.directions();
-  const Index size = directions.cols, count = directions.rows;
-  CosineGeometry geometry{.norm = norm_range};
+/// `centre` on reduced features; `half_norm` is not smaller than ‖z‖.
+CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> directions, const Ball& ball, bool euclidean,
+                            const std::vector<double>& centre, double half_norm, Expansion& expansion) {
+  const Index size = directions.cols, count = directions.rows, features = ranges.directions().cols;
+  CosineGeometry geometry{.norm = ranges.norm_range(ball), .half_norm = half_norm};
   const double norm = expansion.centre_norm;
-  geometry.half_norm = euclidean ? ball.radius * (1 + 0x1p-50) : euclidean_norm(expansion.half.data(), size);
   // ν ≤ ‖z‖²/(2‖c‖) by (a − b)² ≥ 0; both ‖c‖ and ĉ are rounded.
   expansion.nu = geometry.half_norm * geometry.half_norm / (2 * norm) * (1 + 0x1p-48);
   const double lengths = norm + geometry.norm.high + geometry.half_norm;
   geometry.nu_slack = (16 * expansion_unit + 4 * ranges.norm_error()) * lengths;
-  geometry.slack = (gamma_of(size + 32) + 4 * ranges.norm_error()) * 2 * lengths + geometry.nu_slack;
+  geometry.slack = (gamma_of(features + 32) + 4 * ranges.norm_error()) * 2 * lengths + geometry.nu_slack;
   expansion.u.resize(at(count));
   expansion.reach.resize(at(count));
   geometry.offset.resize(at(count));
@@ -100,7 +99,7 @@ CosineGeometry find_cosines(const Ranges& ranges, const Ball& ball, bool euclide
     const double u = expansion.u[at(i)] = tangent_point(cosine, first + expansion.nu, norm);
     // Moving the tangent point by s moves the residual by s·ĉ.
     const double moved = std::abs(u - cosine) * geometry.half_norm;
-    const double swing = (first + moved) * (1 + gamma_of(size + 16));
+    const double swing = (first + moved) * (1 + gamma_of(features + 16));
     const double offset = geometry.offset[at(i)] = inner - u * norm;
     const double low = offset - swing - std::max(u, 0.0) * expansion.nu - geometry.slack;
     const double high = offset + swing - std::min(u, 0.0) * expansion.nu + geometry.slack;
@@ -108,6 +107,15 @@ CosineGeometry find_cosines(const Ranges& ranges, const Ball& ball, bool euclide
     geometry.cosines[at(i)] = cosine_range(u, low, high, geometry.norm);
   }
   return geometry;
+}
+
+/// Half width of ζ/e.
+double rest_half(const ReducedDirections& directions, std::span<const double> direction, std::span<const double> half,
+                 double rest) {
+  if (!(rest > 0)) return 0;
+  std::vector<double> negative(half.size());
+  std::transform(half.begin(), half.end(), negative.begin(), [](double x) { return -x; });
+  return directions.rest_sum(direction, negative, half, true) / rest * (1 + ReducedDirections::slack(half.size()));
 }
 
 }  // namespace
@@ -129,23 +137,28 @@ double Expansion::first_order(bool euclidean, double radius) const {
 /// With F = N·κ(a/N), a = ⟨x̂ᵢ, x⟩, N = ‖x‖, and any u: F = N·κ(u) + κ'(u)·q + (C/N)·q², q = a − u·N, where C is
 /// bounded by CurvatureBounds and q = offset + ⟨yᵢ, z⟩ − uν. Samples of weight > 0 take the least of C/N, the others
 /// the largest. Offsets are 0 but for rounding and tangent points that were moved; they go into what is linear.
-Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const double* point, const Ball& ball, bool euclidean,
-                 const FunctionalWeights& weights) {
+Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDirections& directions,
+                 const double* point, const Ball& ball, bool euclidean, const FunctionalWeights& weights) {
   Expansion result;
   Surrounding box = ranges.surrounding(ball);
+  const Index features = ranges.directions().cols, size = directions.rows().cols, count = directions.rows().rows;
   if (euclidean) {
     // A ball about the point is one about no other centre.
-    box.centre.assign(point, point + ranges.directions().cols);
+    box.centre.assign(point, point + features);
     std::fill(box.half.begin(), box.half.end(), ball.radius * (1 + 0x1p-50));
   }
-  result.half = std::move(box.half);
-  const Index size = ranges.directions().cols, count = ranges.directions().rows;
-  const double norm = result.centre_norm = euclidean_norm(box.centre.data(), size);
+  const double norm = result.centre_norm = euclidean_norm(box.centre.data(), features);
   const NormRange around = ranges.norm_range(ball);
   if (!(around.low > 0x1p-20 * around.high) || !(norm > 0)) return result;
-  result.unit.resize(box.centre.size());
-  std::transform(box.centre.begin(), box.centre.end(), result.unit.begin(), [&](double x) { return x / norm; });
-  const CosineGeometry geometry = find_cosines(ranges, ball, euclidean, box.centre, around, result);
+  result.direction.resize(box.centre.size());
+  std::transform(box.centre.begin(), box.centre.end(), result.direction.begin(), [&](double x) { return x / norm; });
+  const double rest = directions.rest_length(result.direction);
+  result.unit = directions.keep(result.direction, rest);
+  result.half = directions.keep(box.half, rest_half(directions, result.direction, box.half, rest));
+  const double half_norm = euclidean ? ball.radius * (1 + 0x1p-50) : euclidean_norm(box.half.data(), features);
+  const CosineGeometry geometry =
+      find_cosines(ranges, directions.rows(), ball, euclidean, directions.keep(box.centre, 0), half_norm, result);
+  result.centre = std::move(box.centre);
   const CurvatureBounds bounds(kernel, geometry.cosines);
 
   result.w.resize(at(count));
@@ -173,7 +186,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const double* p
     error += std::abs(a) * (kernel.value_error() * geometry.norm.high +
                             kernel.slope_error() * (1 + 1 / std::sqrt(1 - std::abs(u))) * whole) +
              (std::abs(first) + 2 * std::abs(w) * whole) * geometry.slack;
-    const double* direction = ranges.directions().row(i);
+    const double* direction = directions.rows().row(i);
     for (Index j = 0; j < size; ++j) result.gradient[at(j)] += m * direction[j];
   }
   result.rise = level - turn;

@@ -52,6 +52,9 @@ class LowerBound {
   virtual ~LowerBound() = default;
   /// A number below f(x) for every x in the ball of each query, all rounding counted in; −∞ where nothing can be said.
   [[nodiscard]] virtual std::vector<double> evaluate(std::span<const BallQuery> queries) const = 0;
+  /// The same for one point's balls, asked one after the other, where what was found for one helps with the next: an
+  /// object for one thread, which borrows this one. Null where balls are better bounded many at once.
+  [[nodiscard]] virtual std::unique_ptr<LowerBound> around_one_point() const;
 };
 
 [[nodiscard]] std::unique_ptr<LowerBound> make_paper_bound(const CertificateProblem& problem);

@@ -1,6 +1,7 @@
 #include "widelimit/certificate/radius_search.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -144,6 +145,47 @@ class PointSearch {
   bool done_ = false;
 };
 
+using Searches = std::vector<std::optional<PointSearch>>;
+
+bool active(const std::optional<PointSearch>& search) { return search && !search->done(); }
+
+void search_in_step(const LowerBound& bound, Searches& searches, Progress* progress) {
+  while (std::any_of(searches.begin(), searches.end(), active)) {
+    std::vector<BallQuery> queries;
+    std::vector<std::size_t> first;
+    for (auto& search : searches) {
+      first.push_back(queries.size());
+      if (active(search)) search->ask(queries);
+    }
+    const std::vector<double> bounds = bound.evaluate(queries);
+    for (std::size_t p = 0; p < searches.size(); ++p) {
+      if (active(searches[p])) searches[p]->hear(bounds.data() + first[p]);
+    }
+    const auto left = std::count_if(searches.begin(), searches.end(), active);
+    const Index done = std::ssize(searches) - left;
+    if (progress != nullptr && !progress->update(done, std::ssize(searches), "points")) {
+      fail(Code::interrupted, "stopped while radii of {} points were searched", left);
+    }
+  }
+}
+
+void search_one_by_one(const LowerBound& bound, Searches& searches, Progress* progress, int threads) {
+  Pulse pulse(progress, std::ssize(searches), "points");
+  parallel_for(
+      std::ssize(searches), team_size(threads),
+      [&](Index point) {
+        auto& search = searches[at(point)];
+        const auto around = bound.around_one_point();
+        std::vector<BallQuery> queries;
+        while (active(search)) {
+          queries.clear();
+          search->ask(queries);
+          search->hear(around->evaluate(queries).data());
+        }
+      },
+      [&](Index done) { pulse.at(done); });
+}
+
 double largest_entry(const double* row, Index size) {
   double largest = 0;
   for (Index j = 0; j < size; ++j) largest = std::max(largest, std::abs(row[j]));
@@ -167,10 +209,11 @@ std::vector<SearchRange> search_ranges(MatrixView<const double> points, const Ce
 }
 
 std::vector<double> search_radii(const LowerBound& bound, const SearchedFunctionals& searched,
-                                 std::span<const SearchRange> ranges, double tolerance, Progress* progress) {
+                                 std::span<const SearchRange> ranges, double tolerance, Progress* progress,
+                                 int threads) {
   const RadiusGrid grid{std::log1p(tolerance)};
   const auto functionals = searched.functionals;
-  std::vector<std::optional<PointSearch>> searches(ranges.size());
+  Searches searches(ranges.size());
   for (Index begin = 0; begin < std::ssize(functionals);) {
     const Index point = functionals[at(begin)].point;
     Index end = begin;
@@ -178,23 +221,10 @@ std::vector<double> search_radii(const LowerBound& bound, const SearchedFunction
     searches[at(point)].emplace(grid, ranges[at(point)], begin, searched.values.subspan(at(begin), at(end - begin)));
     begin = end;
   }
-  const auto active = [](const std::optional<PointSearch>& search) { return search && !search->done(); };
-  while (std::any_of(searches.begin(), searches.end(), active)) {
-    std::vector<BallQuery> queries;
-    std::vector<std::size_t> first;
-    for (auto& search : searches) {
-      first.push_back(queries.size());
-      if (active(search)) search->ask(queries);
-    }
-    const std::vector<double> bounds = bound.evaluate(queries);
-    for (std::size_t p = 0; p < searches.size(); ++p) {
-      if (active(searches[p])) searches[p]->hear(bounds.data() + first[p]);
-    }
-    const auto left = std::count_if(searches.begin(), searches.end(), active);
-    const Index done = std::ssize(searches) - left;
-    if (progress != nullptr && !progress->update(done, std::ssize(searches), "points")) {
-      fail(Code::interrupted, "stopped while radii of {} points were searched", left);
-    }
+  if (bound.around_one_point()) {
+    search_one_by_one(bound, searches, progress, threads);
+  } else {
+    search_in_step(bound, searches, progress);
   }
   std::vector<double> radii;
   for (const auto& search : searches) radii.push_back(search ? search->radius() : 0);
