@@ -31,7 +31,8 @@ class ConvexBound final : public LowerBound {
     });
     return bounds;
   }
-  [[nodiscard]] std::unique_ptr<LowerBound> around_one_point() const override;
+  [[nodiscard]] std::unique_ptr<LowerBound> within(const Ball& largest) const override;
+  [[nodiscard]] bool nests() const override { return true; }
 
   [[nodiscard]] ConvexForm form_of(const BallQuery& query) const {
     const Functional& functional = problem_.functionals[at(query.functional)];
@@ -57,43 +58,30 @@ class ConvexBound final : public LowerBound {
   std::map<std::pair<Index, Index>, FunctionalWeights> weights_;  ///< by outputs, β·scale·‖xᵢ‖ for β
 };
 
-/// Forms are made at radii 2^(k/cells), and each bounds the radii up to the one before: a hundredth more than asked for
-/// moves the ends of curvatures so little that radii lose less than a thousandth, and a search of twenty steps within a
-/// cell needs one form.
-class ConvexBoundAround final : public LowerBound {
+/// Forms of the largest ball, each made when its functional is asked for.
+class ConvexBoundWithin final : public LowerBound {
  public:
-  explicit ConvexBoundAround(const ConvexBound& whole) : whole_(whole) {}
+  ConvexBoundWithin(const ConvexBound& whole, double largest) : whole_(whole), largest_(largest) {}
 
   [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override {
     std::vector<double> bounds;
-    for (const BallQuery& query : queries) bounds.push_back(bound(query));
+    for (const auto& [functional, radius] : queries) {
+      auto form = forms_.find(functional);
+      if (form == forms_.end()) form = forms_.emplace(functional, whole_.form_of({functional, largest_})).first;
+      bounds.push_back(form->second.bound(whole_.parts(), radius));
+    }
     return bounds;
   }
 
  private:
-  static double cell_end(double radius) {
-    constexpr double cells = 64;
-    return std::max(radius, std::exp2(std::ceil(std::log2(radius) * cells) / cells));
-  }
-
-  /// The form of a larger ball is asked first: where it says yes, that of the radius' own cell would.
-  [[nodiscard]] double bound(const BallQuery& query) const {
-    const double end = cell_end(query.radius);
-    const auto known = forms_.find(query.functional);
-    if (known != forms_.end() && known->second.radius() >= query.radius) {
-      const double answer = known->second.bound(whole_.parts(), query.radius);
-      if (answer > 0 || known->second.radius() == end) return answer;
-    }
-    if (known != forms_.end()) forms_.erase(known);
-    const auto made = forms_.emplace(query.functional, whole_.form_of({query.functional, end})).first;
-    return made->second.bound(whole_.parts(), query.radius);
-  }
-
   const ConvexBound& whole_;
-  mutable std::map<Index, ConvexForm> forms_;  ///< the last of each functional
+  double largest_;
+  mutable std::map<Index, ConvexForm> forms_;
 };
 
-std::unique_ptr<LowerBound> ConvexBound::around_one_point() const { return std::make_unique<ConvexBoundAround>(*this); }
+std::unique_ptr<LowerBound> ConvexBound::within(const Ball& largest) const {
+  return std::make_unique<ConvexBoundWithin>(*this, largest.radius);
+}
 
 }  // namespace
 

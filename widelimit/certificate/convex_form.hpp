@@ -24,7 +24,6 @@ class ConvexForm {
   /// `weights` has βᵢ·scale·‖xᵢ‖ for β.
   ConvexForm(const ConvexParts& parts, const Ball& ball, const FunctionalWeights& weights);
 
-  [[nodiscard]] double radius() const { return ball_.radius; }
   /// A number below f on the ball of a radius that is not larger; −∞ where nothing can be said.
   [[nodiscard]] double bound(const ConvexParts& parts, double radius) const;
 

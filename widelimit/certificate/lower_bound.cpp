@@ -2,7 +2,7 @@
 
 namespace widelimit {
 
-std::unique_ptr<LowerBound> LowerBound::around_one_point() const { return nullptr; }
+std::unique_ptr<LowerBound> LowerBound::within(const Ball& /*largest*/) const { return nullptr; }
 
 FunctionalWeights functional_weights(MatrixView<const double> alpha, std::span<const double> bias,
                                      const Functional& functional) {
