@@ -1,6 +1,10 @@
 #include "widelimit/certificate/expansion.hpp"
 
+#include "widelimit/backend/cpu/residual.hpp"
 #include "widelimit/certificate/curvature.hpp"
+#include "widelimit/machine/lapack.hpp"
+
+#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,41 +18,6 @@ constexpr double expansion_unit = 0x1p-53;
 
 /// A sum of `terms` products in any order is off by no more than this part of the sum of their moduli.
 double gamma_of(Index terms) { return 1.01 * static_cast<double>(terms) * expansion_unit; }
-
-/// ⟨x, y⟩ in four sums.
-double inner_product(const double* x, const double* y, Index size) {
-  double a = 0, b = 0, c = 0, d = 0;
-  Index j = 0;
-  for (; j + 4 <= size; j += 4) {
-    a += x[j] * y[j];
-    b += x[j + 1] * y[j + 1];
-    c += x[j + 2] * y[j + 2];
-    d += x[j + 3] * y[j + 3];
-  }
-  for (; j < size; ++j) a += x[j] * y[j];
-  return (a + b) + (c + d);
-}
-
-/// Σ|x_j − t·y_j|·half_j, or √Σ(x_j − t·y_j)²: what ⟨x − t·y, z⟩ can be for |z_j| ≤ half_j, or for each unit of ‖z‖.
-double residual_reach(const double* x, double t, const double* y, const double* half, Index size, bool euclidean) {
-  double sum = 0, other = 0;
-  Index j = 0;
-  if (euclidean) {
-    for (; j + 2 <= size; j += 2) {
-      const double r = x[j] - t * y[j], s = x[j + 1] - t * y[j + 1];
-      sum += r * r;
-      other += s * s;
-    }
-    for (; j < size; ++j) sum += (x[j] - t * y[j]) * (x[j] - t * y[j]);
-    return std::sqrt(sum + other);
-  }
-  for (; j + 2 <= size; j += 2) {
-    sum += std::abs(x[j] - t * y[j]) * half[j];
-    other += std::abs(x[j + 1] - t * y[j + 1]) * half[j + 1];
-  }
-  for (; j < size; ++j) sum += std::abs(x[j] - t * y[j]) * half[j];
-  return sum + other;
-}
 
 /// The part of an expansion that does not depend on the weights: where each sample's cosine is and may go.
 struct CosineGeometry {
@@ -77,7 +46,7 @@ double tangent_point(double cosine, double reach, double norm) {
 /// `centre` on reduced features; `half_norm` is not smaller than ‖z‖.
 CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> directions, const Ball& ball, bool euclidean,
                             const std::vector<double>& centre, double half_norm, Expansion& expansion) {
-  const Index size = directions.cols, count = directions.rows, features = ranges.directions().cols;
+  const Index count = directions.rows, features = ranges.directions().cols;
   CosineGeometry geometry{.norm = ranges.norm_range(ball), .half_norm = half_norm};
   const double norm = expansion.centre_norm;
   // ν ≤ ‖z‖²/(2‖c‖) by (a − b)² ≥ 0; both ‖c‖ and ĉ are rounded.
@@ -89,13 +58,14 @@ CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> direc
   expansion.reach.resize(at(count));
   geometry.offset.resize(at(count));
   geometry.cosines.resize(at(count));
+  const cpu::ResidualFrame frame{.size = directions.cols,
+                                 .centre = centre.data(),
+                                 .unit = expansion.unit.data(),
+                                 .half = expansion.half.data(),
+                                 .norm = norm};
   for (Index i = 0; i < count; ++i) {
-    const double* direction = directions.row(i);
-    const double inner = inner_product(direction, centre.data(), size);
-    const double cosine = inner / norm;
-    const double first =
-        residual_reach(direction, cosine, expansion.unit.data(), expansion.half.data(), size, euclidean) *
-        (euclidean ? ball.radius : 1);
+    const auto [inner, reach] = cpu::residual_of(frame, directions.row(i), euclidean);
+    const double cosine = inner / norm, first = reach * (euclidean ? ball.radius : 1);
     const double u = expansion.u[at(i)] = tangent_point(cosine, first + expansion.nu, norm);
     // Moving the tangent point by s moves the residual by s·ĉ.
     const double moved = std::abs(u - cosine) * geometry.half_norm;
@@ -163,6 +133,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
 
   result.w.resize(at(count));
   result.gradient.assign(at(size), 0.0);
+  std::vector<double> slopes(at(count), 0.0);
   double level = 0, turn = 0, squares = 0;   // Σaκ, Σmu, Σ(aκ' + we)·e
   double levels = 0, turns = 0, moduli = 0;  // the same of moduli
   double error = 0;
@@ -186,8 +157,12 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
     error += std::abs(a) * (kernel.value_error() * geometry.norm.high +
                             kernel.slope_error() * (1 + 1 / std::sqrt(1 - std::abs(u))) * whole) +
              (std::abs(first) + 2 * std::abs(w) * whole) * geometry.slack;
-    const double* direction = directions.rows().row(i);
-    for (Index j = 0; j < size; ++j) result.gradient[at(j)] += m * direction[j];
+    slopes[at(i)] = m;
+  }
+  const MatrixView<const double> rows = directions.rows();
+  if (count > 0) {
+    cblas_dgemv(CblasRowMajor, CblasTrans, lapack_size(count), lapack_size(size), 1.0, rows.data,
+                lapack_size(rows.stride), slopes.data(), 1, 0.0, result.gradient.data(), 1);
   }
   result.rise = level - turn;
   for (Index j = 0; j < size; ++j) result.gradient[at(j)] += result.rise * result.unit[at(j)];
