@@ -24,16 +24,17 @@ class NestedSearch {
         first_functional_(first_functional),
         values_(values),
         point_(point),
-        close_(grid.span(1.005)),
+        close_(grid.span(1.007)),
         first_(grid.floor(range.first)),
         least_(first_ - grid.span(1e12)),
         most_(grid.floor(range.largest)),
-        last_{0, *std::min_element(values.begin(), values.end())} {
+        start_(*std::min_element(values.begin(), values.end())),
+        last_{0, start_} {
     if (range.certified > 0) low_ = grid.floor(range.certified * (1 + 1e-9));
   }
 
   [[nodiscard]] double run() {
-    if (!(last_.bound > 0)) return radius_found();
+    if (!(start_ > 0)) return radius_found();
     Index place = first_;
     if (low_ != PointSearch::none) place = std::max(place, low_ + 1);
     while (open()) {
@@ -74,25 +75,29 @@ class NestedSearch {
 
   [[nodiscard]] Index next() const {
     if (low_ == PointSearch::none) return failed_ - grid_.span(8);
-    const Index most = failed_ == unbounded ? std::min(most_, low_ + grid_.span(8)) : failed_ - 1;
+    const Index most = failed_ == unbounded ? most_ : failed_ - 1;
     constexpr int slow = 8;
     if (failed_ != unbounded && balls_ > slow) return low_ + (failed_ - low_) / 2;
-    // A little more than expected: a ball that fails ends the search.
-    const Index place = grid_.floor(expected()) + close_ / 3;
-    return std::clamp(place, low_ + 1, std::max(low_ + 1, most));
+    // A little more than expected, and a tenth of the way to there: a ball that fails nearby ends the search.
+    const double radius = expected();
+    const double farther = std::clamp(radius + (balls_ > 1 ? 0.1 * std::abs(radius - last_.radius) : 0), radius_found(),
+                                      grid_.radius(most));
+    return std::clamp(grid_.floor(farther) + close_ / 3, low_ + 1, std::max(low_ + 1, most));
   }
 
-  /// Where the bounds of balls, each by its own, would vanish. They bend down, so that lines from the point itself are
-  /// too long; a bound that fails leaves a radius from which about half of the way back is regained by a smaller ball.
+  /// Where the bounds of balls, each by its own, would vanish: by the line through the last two where they are near
+  /// each other. They bend down, since bounds of curvature worsen with the ball: the line of a small ball is too long,
+  /// and at the end they fall some times faster than a line from the point itself. Both numbers are those of digits;
+  /// where they are others, lines take a ball or two more.
   [[nodiscard]] double expected() const {
-    constexpr double reached = 0.8, regained = 0.5, near = 1.25;
-    const double low = radius_found();
+    constexpr double near = 1.25, reached = 0.7, steepness = 2.4;
     const double line = last_.radius + (last_.radius - before_.radius) * last_.bound / (before_.bound - last_.bound);
     const bool near_each_other = last_.radius < near * before_.radius && before_.radius < near * last_.radius;
-    if (near_each_other && std::isfinite(line) && line > 0) return line;
-    if (failed_ != unbounded) return low + regained * (grid_.radius(failed_) - low);
-    if (!std::isfinite(line) || !(line > low)) return 2 * low;
-    return std::max(reached * line, low + (line - low) / 2);
+    const bool usable = line > 0 && std::isfinite(line);
+    if (usable && near_each_other) return line;
+    if (usable && balls_ == 1) return std::max(reached * line, last_.radius);
+    const double fall = std::isfinite(last_.bound) ? last_.bound / (steepness * start_) : -1;
+    return last_.radius * std::clamp(1 + fall, 0.5, 2.0);
   }
 
   static constexpr Index unbounded = std::numeric_limits<Index>::max();
@@ -106,6 +111,7 @@ class NestedSearch {
   Index first_, least_, most_;
   Index low_ = PointSearch::none;  ///< the last place known to hold
   Index failed_ = unbounded;       ///< the first that does not by the bound of its own ball
+  double start_;                   ///< at the point itself
   OwnBound before_, last_;
   int balls_ = 0;
 };

@@ -70,9 +70,7 @@ class RunSum {
                 sum_.data(), n);
     const double factor = sign / (unit_ * unit_);
     for (Index j = 0; j < dimension; ++j) {
-      const float* from = sum_.data() + j * dimension;
-      double* to = b.row(j);
-      for (Index k = j; k < dimension; ++k) to[k] += factor * static_cast<double>(from[k]);
+      cpu::add_scaled(dimension - j, factor, sum_.data() + j * dimension + j, b.row(j) + j);
     }
   }
 

@@ -67,6 +67,19 @@ void residual_row(const ResidualFrame& frame, const double* x, double t, double 
   for (; j < frame.size; ++j) to[j] = static_cast<float>(root * frame.half[j] * (x[j] - t * frame.unit[j]));
 }
 
+void scaled_sum(Index count, double factor, const float* from, double* to) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> half_width;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const auto factors = hn::Set(d, factor);
+  Index k = 0;
+  for (; k + lanes <= count; k += lanes) {
+    const auto wide = hn::PromoteTo(d, hn::LoadU(half_width, from + k));
+    hn::StoreU(hn::MulAdd(factors, wide, hn::LoadU(d, to + k)), d, to + k);
+  }
+  for (; k < count; ++k) to[k] += factor * static_cast<double>(from[k]);
+}
+
 }  // namespace widelimit::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -75,12 +88,16 @@ namespace widelimit::cpu {
 
 HWY_EXPORT(residual_sums);
 HWY_EXPORT(residual_row);
+HWY_EXPORT(scaled_sum);
 
 Residual residual_of(const ResidualFrame& frame, const double* x, bool euclidean) {
   return HWY_DYNAMIC_DISPATCH(residual_sums)(frame, x, euclidean);
 }
 void write_residual(const ResidualFrame& frame, const double* x, double t, double root, float* to) {
   HWY_DYNAMIC_DISPATCH(residual_row)(frame, x, t, root, to);
+}
+void add_scaled(Index count, double factor, const float* from, double* to) {
+  HWY_DYNAMIC_DISPATCH(scaled_sum)(count, factor, from, to);
 }
 
 }  // namespace widelimit::cpu

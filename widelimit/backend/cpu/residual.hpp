@@ -25,4 +25,7 @@ struct Residual {
 /// to_j = root·half_j·(x_j − t·ĉ_j), computed in float64 and rounded once.
 void write_residual(const ResidualFrame& frame, const double* x, double t, double root, float* to);
 
+/// to_k += factor·from_k, in float64.
+void add_scaled(Index count, double factor, const float* from, double* to);
+
 }  // namespace widelimit::cpu
