@@ -5,10 +5,11 @@
 namespace widelimit {
 
 /// The search of one point with bounds whose work is done once for a ball and serves all smaller ones, the better the
-/// nearer their radii are (LowerBound::within): a few large balls, and many radii within each.
+/// nearer their radii are (LowerBound::within): a few large balls, and many radii within each. It ends where a power of
+/// 1 + tolerance holds and the next does not by the bound of its own ball; three to five balls.
 ///
-/// It ends where a ball that is larger than the radius found by no more than a two-hundredth, or by one power of
-/// 1 + tolerance where that is more, is not certified by its own bound. About three balls.
+/// Functionals go one after the other, that of the least value first; the others are asked no more than whether they
+/// hold as far, which mostly is one ball.
 [[nodiscard]] double nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range,
                                    Index first_functional, std::span<const double> values, Index point);
 
