@@ -1,3 +1,4 @@
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/cone_kernel.hpp"
 #include "widelimit/certificate/curvature.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
@@ -56,8 +57,9 @@ struct BoundCase {
   Index features;
   Index supports;
   Norm norm;
-  bool positive;  ///< samples in [0, 1], with that box
-  double size;    ///< of coefficients
+  bool positive;     ///< samples in [0, 1], with that box
+  double size;       ///< of coefficients
+  Index unseen = 0;  ///< features, the last ones, that no sample has, and points have
 };
 
 /// f at its least found in the ball: by steps towards the corner (or the point of the sphere) that the slope names,
@@ -111,6 +113,9 @@ void check_bound(const BoundCase& c, std::uint64_t seed) {
                      [](double t) { return std::min(1.0, std::abs(t) / 2); });
     }
   }
+  for (Index i = 0; i < c.supports; ++i) {
+    for (Index j = c.features - c.unseen; j < c.features; ++j) support(i, j) = 0;
+  }
   // One point is a training sample, where κ' is infinite.
   std::copy_n(support.view().row(0), c.features, x.view().row(0));
   const Model model = machine_of(fmt::format("fc:{}", c.depth), support, alpha, Scheme::sign, 2);
@@ -125,12 +130,24 @@ void check_bound(const BoundCase& c, std::uint64_t seed) {
   }
   const CertificateProblem problem{kernel,      support.view(), model.alpha.view(), model.bias, x.view(),
                                    functionals, options};
-  const std::vector<double> bounds = make_convex_bound(problem)->evaluate(queries);
+  const SequentialBlas sequential;
+  const auto whole = make_convex_bound(problem);
+  const std::vector<double> bounds = whole->evaluate(queries);
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const Index k = queries[q].functional;
     const long double least = least_found(model, c, x.view().row(k), queries[q].radius, k % 2 == 0 ? 1 : -1);
     EXPECT_LE(bounds[q], least) << "depth " << c.depth << ", features " << c.features << ", " << to_string(c.norm)
                                 << ", radius " << queries[q].radius << ", point " << k << ", seed " << seed;
+    for (const double larger : {1.0, 1.01, 2.0}) {
+      const auto within = whole->within({.point = k, .radius = queries[q].radius * larger});
+      const double bound = within->evaluate({&queries[q], 1}).front();
+      EXPECT_LE(bound, least) << "by the ball " << larger << " times as large, depth " << c.depth << ", features "
+                              << c.features << ", " << to_string(c.norm) << ", radius " << queries[q].radius
+                              << ", seed " << seed;
+      if (larger == 1) {
+        EXPECT_EQ(bound, bounds[q]);
+      }
+    }
     // And it says something: next to the point it is next to f.
     if (queries[q].radius == 1e-9 && c.size == 1) {
       EXPECT_GT(bounds[q], least - 1e-5L);
@@ -144,7 +161,11 @@ TEST(ConvexBound, IsBelowTheMachineOnEveryBall) {
     for (const Index features : {1, 2, 9}) {
       for (const Norm norm : {Norm::linf, Norm::l2}) {
         for (const bool positive : {false, true}) {
-          for (const double size : {1.0, 1e8}) check_bound({depth, features, 12, norm, positive, size}, seed += 3);
+          for (const double size : {1.0, 1e8}) {
+            check_bound({depth, features, 12, norm, positive, size}, seed += 3);
+            if (features > 1 && size == 1)
+              check_bound({depth, features, 12, norm, positive, size, features / 2}, seed += 3);
+          }
         }
       }
     }

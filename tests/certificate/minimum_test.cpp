@@ -72,6 +72,32 @@ TEST(BoxMinimum, IsBelowEveryPlaceOfTheBox) {
   }
 }
 
+/// Ends inside the box, some of them equal: random places between them, corners first.
+TEST(BoxMinimum, IsBelowEveryPlaceBetweenGivenEnds) {
+  const SequentialBlas sequential;
+  for (const Index size : {1, 2, 7, 37}) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const Quadratic q(size, seed * 100 + static_cast<std::uint64_t>(size), 3);
+      const Random random(seed);
+      std::vector<BoxEnds> ends;
+      for (std::uint64_t j = 0; j < at(size); ++j) {
+        const double a = 2 * random.uniform(2 * j) - 1, b = j % 5 == 3 ? a : 2 * random.uniform(2 * j + 1) - 1;
+        ends.push_back({std::min(a, b), std::max(a, b)});
+      }
+      const double bound = box_minimum(q.g, q.b.view(), ends);
+      EXPECT_GE(bound, box_minimum(q.g, q.b.view(), std::vector<BoxEnds>(at(size))) - 1e-9);
+      for (std::uint64_t trial = 0; trial < 400; ++trial) {
+        std::vector<double> v;
+        for (std::uint64_t j = 0; j < at(size); ++j) {
+          const double t = random.uniform(1000 + trial * at(size) + j);
+          v.push_back(ends[j].low + (trial < 200 ? std::round(t) : t) * (ends[j].high - ends[j].low));
+        }
+        EXPECT_LE(bound, q(v));
+      }
+    }
+  }
+}
+
 TEST(BoxMinimum, LosesNothingWhereSlopesAreStrongerThanWhatCouples) {
   const SequentialBlas sequential;
   for (const Index size : {2, 7, 20}) {
@@ -126,6 +152,12 @@ TEST(BallMinimum, IsBelowEveryPlaceOfTheBall) {
         least = std::min(least, q(v));
       }
       EXPECT_LE(bound, least);
+      // A shorter v: as if everything were in units of its length.
+      Quadratic shorter(size, static_cast<std::uint64_t>(size), slope);
+      for (double& x : shorter.g) x *= 0.3;
+      for (Index k = 0; k < size * size; ++k) shorter.b.data()[k] *= 0.09;
+      const double scaled = ball_minimum(shorter.g, shorter.b.view());
+      EXPECT_NEAR(ball_minimum(q.g, q.b.view(), 0.3), scaled, 0.05 * std::abs(scaled));
     }
   }
 }

@@ -66,6 +66,15 @@ TEST_P(KernelSidesOf, HoldAllValuesAndIntervalNoMore) {
       EXPECT_GE(most, exact.high - rounding) << low << " " << high << " " << norm.low << " " << norm.high;
       EXPECT_LE(paper_least, least + rounding);
       EXPECT_GE(paper_most, most - rounding);
+      for (const KernelSides* sides :
+           {static_cast<const KernelSides*>(&interval), static_cast<const KernelSides*>(&paper)}) {
+        for (const double weight : {2.0, -0.5}) {
+          double bound = 0, side = 0;
+          sides->bound({norm, 1, &low, &high, &weight}, scratch, &bound);
+          weight > 0 ? sides->low(strip, scratch, &side) : sides->high(strip, scratch, &side);
+          EXPECT_EQ(bound, side);
+        }
+      }
       // The mesh has all corners; between them only the least value may be missed, by the square of a cell.
       EXPECT_NEAR(most, exact.high, 1e-7 * kernel.largest());  // the root of what u is moved by
       if (norm.low > 0) {

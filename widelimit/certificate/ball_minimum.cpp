@@ -16,8 +16,8 @@ namespace {
 /// The problem, and room for factors.
 class BallProblem {
  public:
-  BallProblem(std::span<const double> g, MatrixView<const double> b)
-      : g_(g), b_(b), factor_(b.rows, b.cols), n_(lapack_size(b.rows)) {
+  BallProblem(std::span<const double> g, MatrixView<const double> b, double length)
+      : g_(g), b_(b), length_(length), factor_(b.rows, b.cols), n_(lapack_size(b.rows)) {
     for (Index j = 0; j < b.rows; ++j) {
       double row = 0;
       for (Index k = 0; k < b.cols; ++k) row += std::abs(b(j, k));
@@ -50,18 +50,19 @@ class BallProblem {
     std::vector<double> left(g_.begin(), g_.end());
     cblas_dsymv(CblasRowMajor, CblasUpper, n_, 2.0, b_.data, lapack_size(b_.stride), v.data(), 1, 1.0, left.data(), 1);
     cblas_daxpy(n_, 2 * mu, v.data(), 1, left.data(), 1);
-    const double length = cblas_dnrm2(n_, v.data(), 1), slope = cblas_dnrm2(n_, g_.data(), 1);
-    const double rounding = (n + 8) * 0x1p-52 * (slope + 2 * (std::sqrt(n) * largest_ + mu) * length);
+    const double size = cblas_dnrm2(n_, v.data(), 1), slope = cblas_dnrm2(n_, g_.data(), 1);
+    const double rounding = (n + 8) * 0x1p-52 * (slope + 2 * (std::sqrt(n) * largest_ + mu) * size);
     const double rest = cblas_dnrm2(n_, left.data(), 1) * (1 + 0x1p-40) + rounding;
     double value = 0;  // ⟨g, v⟩ + vᵀ(B + μI)v = ⟨g + left, v⟩/2
     for (std::size_t j = 0; j < v.size(); ++j) value += (g_[j] + left[j]) / 2 * v[j];
-    const double result = value - rounding * length - rest * rest / (2 * shift) - mu * (1 + 0x1p-50);
+    const double result = value - rounding * size - rest * rest / (2 * shift) - mu * length_ * length_ * (1 + 0x1p-50);
     return std::isfinite(result) ? result : nothing;
   }
 
  private:
   std::span<const double> g_;
   MatrixView<const double> b_;
+  double length_;
   Matrix<double> factor_;
   int n_;
   double largest_ = 0;
@@ -70,11 +71,11 @@ class BallProblem {
 }  // namespace
 
 /// The bound is concave in μ; it is −∞ below −λ_min(B) and falls as −μ far above. Golden sections.
-double ball_minimum(std::span<const double> g, MatrixView<const double> b) {
-  BallProblem problem(g, b);
+double ball_minimum(std::span<const double> g, MatrixView<const double> b, double length) {
+  BallProblem problem(g, b, length);
   const double slope = cblas_dnrm2(lapack_size(std::ssize(g)), g.data(), 1);
-  double low = 0, high = problem.largest() + slope / 2 + std::numeric_limits<double>::min();
-  double best = std::max(-slope * (1 + 0x1p-40) - problem.largest() * (1 + 0x1p-40), problem.bound(high));
+  double low = 0, high = problem.largest() + slope / (2 * length) + std::numeric_limits<double>::min();
+  double best = std::max(-(slope + problem.largest() * length) * length * (1 + 0x1p-40), problem.bound(high));
   constexpr double section = 0.381966;
   double left = low + section * (high - low), right = high - section * (high - low);
   double at_left = problem.bound(left), at_right = problem.bound(right);

@@ -32,8 +32,15 @@ void weigh_rows(MatrixView<const double> matrix, const std::vector<double>& s, s
 /// What is known about one v⁰ and s.
 struct BoxState {
   std::vector<double> v, s, b, w;
+  std::vector<BoxEnds> ends;
 
-  explicit BoxState(std::size_t n) : v(n), s(n, 1.0), b(n), w(n) {}
+  BoxState(std::size_t n, std::span<const BoxEnds> given) : v(n), s(n, 1.0), b(n), w(n), ends(n) {
+    if (!ends.empty()) ends.back().low = 0;
+    if (!given.empty()) ends.assign(given.begin(), given.end());
+    for (std::size_t j = 0; j < n; ++j) v[j] = middle(j);
+  }
+  [[nodiscard]] double middle(std::size_t j) const { return (ends[j].low + ends[j].high) / 2; }
+  [[nodiscard]] double half(std::size_t j) const { return (ends[j].high - ends[j].low) / 2; }
 
   /// w = g + 2Bv⁰.
   void find_slopes(std::span<const double> g, MatrixView<const double> matrix) {
@@ -44,19 +51,22 @@ struct BoxState {
   }
   /// 0 … 1: how much of coordinate j's slope is stronger than what couples it to the others.
   [[nodiscard]] double strength(std::size_t j) const {
-    return b[j] > 0 ? std::min(1.0, std::abs(w[j]) / (2 * b[j])) : 1;
+    const double coupled = 2 * b[j] * half(j);
+    return coupled > 0 ? std::min(1.0, std::abs(w[j]) / coupled) : 1;
   }
 
   /// Half way to the best v⁰ for these slopes.
   void move() {
-    for (std::size_t j = 0; j < v.size(); ++j) v[j] = (v[j] - std::copysign(strength(j), w[j])) / 2;
-    v.back() = std::max(0.0, v.back());
+    for (std::size_t j = 0; j < v.size(); ++j) {
+      const double best = middle(j) - std::copysign(half(j) * strength(j), w[j]);
+      v[j] = std::clamp((v[j] + best) / 2, ends[j].low, ends[j].high);
+    }
   }
   [[nodiscard]] double bound(std::span<const double> g) const {
     // ⟨g, v⟩ + vᵀBv = ⟨g + w, v⟩/2.
     double sum = 0;
     for (std::size_t j = 0; j < v.size(); ++j) {
-      const double left = (j + 1 == v.size() ? 0.0 : -1.0) - v[j], right = 1 - v[j];
+      const double left = ends[j].low - v[j], right = ends[j].high - v[j];
       const auto at_end = [&](double e) { return (w[j] - b[j] * e) * e; };
       sum += (g[j] + w[j]) / 2 * v[j] + std::min({0.0, at_end(left), at_end(right)});
     }
@@ -74,9 +84,9 @@ struct BoxState {
 
 }  // namespace
 
-double box_minimum(std::span<const double> g, MatrixView<const double> b) {
+double box_minimum(std::span<const double> g, MatrixView<const double> b, std::span<const BoxEnds> ends) {
   constexpr int most_rounds = 10, moves = 5;
-  BoxState state(g.size());
+  BoxState state(g.size(), ends);
   double best = -std::numeric_limits<double>::infinity(), size = 0;
   for (int round = 0; round < most_rounds; ++round) {
     weigh_rows(b, state.s, state.b);

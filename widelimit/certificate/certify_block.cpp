@@ -99,10 +99,10 @@ void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certif
   const std::vector<CertificateMethod> order = methods();
   const Index begin = std::ssize(result.radius) - parts.points.rows;
   std::vector<SearchRange> ranges =
-      search_ranges(parts.points, options_, order.front() == CertificateMethod::convex ? 0.05 : 1e-3);
+      search_ranges(parts.points, options_, order.front() == CertificateMethod::convex ? 0.01 : 1e-3);
   for (const CertificateMethod method : order) {
     const std::vector<double> found = search_radii(*make_bound(method, parts), {parts.functionals, parts.values},
-                                                   ranges, options_.tolerance, progress);
+                                                   ranges, options_.tolerance, progress, options_.threads);
     for (Index k = 0; k < parts.points.rows; ++k) {
       SearchRange& range = ranges[at(k)];
       if (method == order.front() || found[at(k)] > range.certified) result.method[at(begin + k)] = method;

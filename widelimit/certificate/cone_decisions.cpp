@@ -23,6 +23,17 @@ double distance_rest(const double* x, double norm, const double* direction, Inde
   return sum / 2;
 }
 
+/// 1 − |u| of all training samples, from differences where they are nearly parallel to the point.
+void find_rests(const PointGeometry& geometry, MatrixView<const double> points, Index point,
+                const std::vector<double>& u, std::vector<double>& rest) {
+  for (Index i = 0; i < std::ssize(u); ++i) {
+    rest[at(i)] = 1 - std::abs(u[at(i)]);
+    if (rest[at(i)] >= least_kept || geometry.support.norms[at(i)] == 0) continue;
+    rest[at(i)] = distance_rest(points.row(point), geometry.norms[at(point)], geometry.support.directions.view().row(i),
+                                points.cols, u[at(i)] < 0 ? -1 : 1);
+  }
+}
+
 }  // namespace
 
 Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, const PointGeometry& geometry,
@@ -39,14 +50,15 @@ Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, cons
       const double norm = geometry.norms[at(begin + k)];
       const double* inner = geometry.inner.view().row(begin + k);
       double* row = entries.row(k);
+      const double inverse = norm > 0 ? 1 / norm : 0;
+      int parallel = 0;
       for (Index i = 0; i < supports; ++i) {
-        u[at(i)] = norm > 0 ? std::clamp(inner[i] / norm, -1.0, 1.0) : 0;
-        rest[at(i)] = 1 - std::abs(u[at(i)]);
-        if (rest[at(i)] >= least_kept || geometry.support.norms[at(i)] == 0) continue;
-        rest[at(i)] = distance_rest(points.row(begin + k), norm, geometry.support.directions.view().row(i), points.cols,
-                                    u[at(i)] < 0 ? -1 : 1);
+        const double cosine = std::min(1.0, std::max(-1.0, inner[i] * inverse));
+        parallel |= static_cast<int>(std::abs(cosine) > 1 - least_kept);
+        u[at(i)] = cosine;
       }
-      kernel.evaluate(supports, {.u = u.data(), .rest = rest.data(), .value = row});
+      if (parallel != 0) find_rests(geometry, points, begin + k, u, rest);
+      kernel.evaluate(supports, {.u = u.data(), .rest = parallel != 0 ? rest.data() : nullptr, .value = row});
       for (Index i = 0; i < supports; ++i) row[i] *= kernel.scale() * norm * geometry.support.norms[at(i)];
     }
     cpu::multiply(entries, model.alpha.view(), g.view().block(begin, 0, count, outputs));

@@ -38,6 +38,7 @@ class ConeKernel {
   [[nodiscard]] bool tangent() const { return tangent_; }            ///< NTK, not NNGP
   [[nodiscard]] double largest() const { return largest_; }          ///< κ(1), which is max |κ|, exactly
 
+  [[nodiscard]] cpu::ConeChain chain() const { return {layers_, trained_, tangent_}; }
   /// κ, and κ', κ'' where asked for, on arrays; see ConeArrays.
   void evaluate(Index count, const cpu::ConeArrays& arrays) const { cpu::evaluate_cone(chain(), count, arrays); }
   [[nodiscard]] double value(double u) const;
@@ -64,7 +65,6 @@ class ConeKernel {
   [[nodiscard]] const TouchingRay& ray_below() const { return ray_below_; }
 
  private:
-  [[nodiscard]] cpu::ConeChain chain() const { return {layers_, trained_, tangent_}; }
   void read(const Chain& chain);
   void bound_errors();
   [[nodiscard]] bool bends() const;

@@ -1,6 +1,10 @@
 #include "widelimit/certificate/expansion.hpp"
 
+#include "widelimit/backend/cpu/residual.hpp"
 #include "widelimit/certificate/curvature.hpp"
+#include "widelimit/machine/lapack.hpp"
+
+#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,41 +18,6 @@ constexpr double expansion_unit = 0x1p-53;
 
 /// A sum of `terms` products in any order is off by no more than this part of the sum of their moduli.
 double gamma_of(Index terms) { return 1.01 * static_cast<double>(terms) * expansion_unit; }
-
-/// ⟨x, y⟩ in four sums.
-double inner_product(const double* x, const double* y, Index size) {
-  double a = 0, b = 0, c = 0, d = 0;
-  Index j = 0;
-  for (; j + 4 <= size; j += 4) {
-    a += x[j] * y[j];
-    b += x[j + 1] * y[j + 1];
-    c += x[j + 2] * y[j + 2];
-    d += x[j + 3] * y[j + 3];
-  }
-  for (; j < size; ++j) a += x[j] * y[j];
-  return (a + b) + (c + d);
-}
-
-/// Σ|x_j − t·y_j|·half_j, or √Σ(x_j − t·y_j)²: what ⟨x − t·y, z⟩ can be for |z_j| ≤ half_j, or for each unit of ‖z‖.
-double residual_reach(const double* x, double t, const double* y, const double* half, Index size, bool euclidean) {
-  double sum = 0, other = 0;
-  Index j = 0;
-  if (euclidean) {
-    for (; j + 2 <= size; j += 2) {
-      const double r = x[j] - t * y[j], s = x[j + 1] - t * y[j + 1];
-      sum += r * r;
-      other += s * s;
-    }
-    for (; j < size; ++j) sum += (x[j] - t * y[j]) * (x[j] - t * y[j]);
-    return std::sqrt(sum + other);
-  }
-  for (; j + 2 <= size; j += 2) {
-    sum += std::abs(x[j] - t * y[j]) * half[j];
-    other += std::abs(x[j + 1] - t * y[j + 1]) * half[j + 1];
-  }
-  for (; j < size; ++j) sum += std::abs(x[j] - t * y[j]) * half[j];
-  return sum + other;
-}
 
 /// The part of an expansion that does not depend on the weights: where each sample's cosine is and may go.
 struct CosineGeometry {
@@ -74,33 +43,33 @@ double tangent_point(double cosine, double reach, double norm) {
   return std::clamp(cosine, -1 + rest, 1 - rest);
 }
 
-CosineGeometry find_cosines(const Ranges& ranges, const Ball& ball, bool euclidean, const std::vector<double>& centre,
-                            const NormRange& norm_range, Expansion& expansion) {
-  const auto directions = ranges.directions();
-  const Index size = directions.cols, count = directions.rows;
-  CosineGeometry geometry{.norm = norm_range};
+/// `centre` on reduced features; `half_norm` is not smaller than ‖z‖.
+CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> directions, const Ball& ball, bool euclidean,
+                            const std::vector<double>& centre, double half_norm, Expansion& expansion) {
+  const Index count = directions.rows, features = ranges.directions().cols;
+  CosineGeometry geometry{.norm = ranges.norm_range(ball), .half_norm = half_norm};
   const double norm = expansion.centre_norm;
-  geometry.half_norm = euclidean ? ball.radius * (1 + 0x1p-50) : euclidean_norm(expansion.half.data(), size);
   // ν ≤ ‖z‖²/(2‖c‖) by (a − b)² ≥ 0; both ‖c‖ and ĉ are rounded.
   expansion.nu = geometry.half_norm * geometry.half_norm / (2 * norm) * (1 + 0x1p-48);
   const double lengths = norm + geometry.norm.high + geometry.half_norm;
   geometry.nu_slack = (16 * expansion_unit + 4 * ranges.norm_error()) * lengths;
-  geometry.slack = (gamma_of(size + 32) + 4 * ranges.norm_error()) * 2 * lengths + geometry.nu_slack;
+  geometry.slack = (gamma_of(features + 32) + 4 * ranges.norm_error()) * 2 * lengths + geometry.nu_slack;
   expansion.u.resize(at(count));
   expansion.reach.resize(at(count));
   geometry.offset.resize(at(count));
   geometry.cosines.resize(at(count));
+  const cpu::ResidualFrame frame{.size = directions.cols,
+                                 .centre = centre.data(),
+                                 .unit = expansion.unit.data(),
+                                 .half = expansion.half.data(),
+                                 .norm = norm};
   for (Index i = 0; i < count; ++i) {
-    const double* direction = directions.row(i);
-    const double inner = inner_product(direction, centre.data(), size);
-    const double cosine = inner / norm;
-    const double first =
-        residual_reach(direction, cosine, expansion.unit.data(), expansion.half.data(), size, euclidean) *
-        (euclidean ? ball.radius : 1);
+    const auto [inner, reach] = cpu::residual_of(frame, directions.row(i), euclidean);
+    const double cosine = inner / norm, first = reach * (euclidean ? ball.radius : 1);
     const double u = expansion.u[at(i)] = tangent_point(cosine, first + expansion.nu, norm);
     // Moving the tangent point by s moves the residual by s·ĉ.
     const double moved = std::abs(u - cosine) * geometry.half_norm;
-    const double swing = (first + moved) * (1 + gamma_of(size + 16));
+    const double swing = (first + moved) * (1 + gamma_of(features + 16));
     const double offset = geometry.offset[at(i)] = inner - u * norm;
     const double low = offset - swing - std::max(u, 0.0) * expansion.nu - geometry.slack;
     const double high = offset + swing - std::min(u, 0.0) * expansion.nu + geometry.slack;
@@ -108,6 +77,15 @@ CosineGeometry find_cosines(const Ranges& ranges, const Ball& ball, bool euclide
     geometry.cosines[at(i)] = cosine_range(u, low, high, geometry.norm);
   }
   return geometry;
+}
+
+/// Half width of ζ/e.
+double rest_half(const ReducedDirections& directions, std::span<const double> direction, std::span<const double> half,
+                 double rest) {
+  if (!(rest > 0)) return 0;
+  std::vector<double> negative(half.size());
+  std::transform(half.begin(), half.end(), negative.begin(), [](double x) { return -x; });
+  return directions.rest_sum(direction, negative, half, true) / rest * (1 + ReducedDirections::slack(half.size()));
 }
 
 }  // namespace
@@ -129,27 +107,33 @@ double Expansion::first_order(bool euclidean, double radius) const {
 /// With F = N·κ(a/N), a = ⟨x̂ᵢ, x⟩, N = ‖x‖, and any u: F = N·κ(u) + κ'(u)·q + (C/N)·q², q = a − u·N, where C is
 /// bounded by CurvatureBounds and q = offset + ⟨yᵢ, z⟩ − uν. Samples of weight > 0 take the least of C/N, the others
 /// the largest. Offsets are 0 but for rounding and tangent points that were moved; they go into what is linear.
-Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const double* point, const Ball& ball, bool euclidean,
-                 const FunctionalWeights& weights) {
+Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDirections& directions,
+                 const double* point, const Ball& ball, bool euclidean, const FunctionalWeights& weights) {
   Expansion result;
   Surrounding box = ranges.surrounding(ball);
+  const Index features = ranges.directions().cols, size = directions.rows().cols, count = directions.rows().rows;
   if (euclidean) {
     // A ball about the point is one about no other centre.
-    box.centre.assign(point, point + ranges.directions().cols);
+    box.centre.assign(point, point + features);
     std::fill(box.half.begin(), box.half.end(), ball.radius * (1 + 0x1p-50));
   }
-  result.half = std::move(box.half);
-  const Index size = ranges.directions().cols, count = ranges.directions().rows;
-  const double norm = result.centre_norm = euclidean_norm(box.centre.data(), size);
+  const double norm = result.centre_norm = euclidean_norm(box.centre.data(), features);
   const NormRange around = ranges.norm_range(ball);
   if (!(around.low > 0x1p-20 * around.high) || !(norm > 0)) return result;
-  result.unit.resize(box.centre.size());
-  std::transform(box.centre.begin(), box.centre.end(), result.unit.begin(), [&](double x) { return x / norm; });
-  const CosineGeometry geometry = find_cosines(ranges, ball, euclidean, box.centre, around, result);
+  result.direction.resize(box.centre.size());
+  std::transform(box.centre.begin(), box.centre.end(), result.direction.begin(), [&](double x) { return x / norm; });
+  const double rest = directions.rest_length(result.direction);
+  result.unit = directions.keep(result.direction, rest);
+  result.half = directions.keep(box.half, rest_half(directions, result.direction, box.half, rest));
+  const double half_norm = euclidean ? ball.radius * (1 + 0x1p-50) : euclidean_norm(box.half.data(), features);
+  const CosineGeometry geometry =
+      find_cosines(ranges, directions.rows(), ball, euclidean, directions.keep(box.centre, 0), half_norm, result);
+  result.centre = std::move(box.centre);
   const CurvatureBounds bounds(kernel, geometry.cosines);
 
   result.w.resize(at(count));
   result.gradient.assign(at(size), 0.0);
+  std::vector<double> slopes(at(count), 0.0);
   double level = 0, turn = 0, squares = 0;   // Σaκ, Σmu, Σ(aκ' + we)·e
   double levels = 0, turns = 0, moduli = 0;  // the same of moduli
   double error = 0;
@@ -173,8 +157,12 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const double* p
     error += std::abs(a) * (kernel.value_error() * geometry.norm.high +
                             kernel.slope_error() * (1 + 1 / std::sqrt(1 - std::abs(u))) * whole) +
              (std::abs(first) + 2 * std::abs(w) * whole) * geometry.slack;
-    const double* direction = ranges.directions().row(i);
-    for (Index j = 0; j < size; ++j) result.gradient[at(j)] += m * direction[j];
+    slopes[at(i)] = m;
+  }
+  const MatrixView<const double> rows = directions.rows();
+  if (count > 0) {
+    cblas_dgemv(CblasRowMajor, CblasTrans, lapack_size(count), lapack_size(size), 1.0, rows.data,
+                lapack_size(rows.stride), slopes.data(), 1, 0.0, result.gradient.data(), 1);
   }
   result.rise = level - turn;
   for (Index j = 0; j < size; ++j) result.gradient[at(j)] += result.rise * result.unit[at(j)];

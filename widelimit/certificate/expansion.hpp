@@ -3,6 +3,7 @@
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/certificate/cone_kernel.hpp"
 #include "widelimit/certificate/ranges.hpp"
+#include "widelimit/certificate/reduced_directions.hpp"
 
 #include <vector>
 
@@ -13,9 +14,10 @@ namespace widelimit {
 /// z = x − c, ν = ‖x‖ − ‖c‖ − ⟨ĉ, z⟩ in [0, ν_max], ĉ = c/‖c‖, yᵢ = x̂ᵢ − uᵢĉ.     [docs/theory/certificates.md#convex]
 /// Nothing is lost at first order: what training samples of both signs do to f is added up before it is bounded.
 struct Expansion {
-  std::vector<double> unit;      ///< ĉ
+  std::vector<double> centre, direction;  ///< c and ĉ, all features
+  std::vector<double> unit;               ///< ĉ on reduced features
   std::vector<double> half;      ///< |z_j| ≤ half_j; of an ℓ2 ball the same, and ‖z‖ ≤ radius besides
-  std::vector<double> gradient;  ///< by feature
+  std::vector<double> gradient;  ///< by reduced feature
   std::vector<double> u;         ///< cosines of the tangent points, one for each sample
   std::vector<double> w;         ///< weights of squares, one for each sample: 0 where a sample has no weight
   std::vector<double> reach;     ///< |⟨yᵢ, z⟩ − uᵢν| is not larger
@@ -30,9 +32,9 @@ struct Expansion {
   [[nodiscard]] double first_order(bool euclidean, double radius) const;
 };
 
-/// O(samples·features). `ranges` has the directions x̂ᵢ and what rounding did to them; `point` is the ball's own;
+/// O(samples·features). `directions` are the x̂ᵢ, `ranges` has what rounding did to them; `point` is the ball's own;
 /// `weights` has βᵢ·scale·‖xᵢ‖ for β.
-[[nodiscard]] Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const double* point, const Ball& ball,
-                               bool euclidean, const FunctionalWeights& weights);
+[[nodiscard]] Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDirections& directions,
+                               const double* point, const Ball& ball, bool euclidean, const FunctionalWeights& weights);
 
 }  // namespace widelimit

@@ -7,12 +7,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace widelimit {
 
 namespace {
 
 constexpr double geometry_unit = 0x1p-53;
+
+/// Marks the features that are not 0 in all rows.
+void mark_used(MatrixView<const double> rows, char* seen) {
+  for (Index i = 0; i < rows.rows; ++i) {
+    const double* row = rows.row(i);
+    for (Index j = 0; j < rows.cols; ++j) seen[j] = row[j] != 0 ? char{1} : seen[j];
+  }
+}
+
+/// Some rows with these features alone.
+void keep_features(MatrixView<const double> rows, std::span<const Index> features, MatrixView<double> to) {
+  for (Index i = 0; i < rows.rows; ++i) {
+    const double* from = rows.row(i);
+    double* row = to.row(i);
+    for (std::size_t j = 0; j < features.size(); ++j) row[j] = from[features[j]];
+  }
+}
 
 }  // namespace
 
@@ -36,9 +54,11 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
       norm_error((2 + static_cast<double>(support.cols) * 0x1p-11) * geometry_unit) {
   constexpr Index rows_at_once = 256;
   const Index tasks = (support.rows + rows_at_once - 1) / rows_at_once;
-  std::vector<char> negative(at(tasks), 0);
+  std::vector<char> negative(at(tasks), 0), seen(at(tasks * support.cols), 0);
   parallel_for(tasks, team_size(options.threads), [&](Index task) {
-    for (Index i = task * rows_at_once; i < std::min(support.rows, (task + 1) * rows_at_once); ++i) {
+    const Index begin = task * rows_at_once, end = std::min(support.rows, begin + rows_at_once);
+    mark_used(support.block(begin, 0, end - begin, support.cols), seen.data() + task * support.cols);
+    for (Index i = begin; i < end; ++i) {
       const double norm = norms[at(i)] = euclidean_norm(support.row(i), support.cols);
       double* to = directions.view().row(i);
       for (Index j = 0; j < support.cols; ++j) to[j] = norm > 0 ? support(i, j) / norm : 0;
@@ -46,6 +66,11 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
       if (std::any_of(to, to + support.cols, [](double x) { return x < 0; })) negative[at(task)] = 1;
     }
   });
+  for (Index j = 0; j < support.cols; ++j) {
+    Index task = 0;
+    while (task < tasks && seen[at(task * support.cols + j)] == 0) ++task;
+    if (task < tasks) used.push_back(j);
+  }
   if (!options.box || std::find(negative.begin(), negative.end(), 1) == negative.end()) return;
   absolute = Matrix<double>(support.rows, support.cols, Content::unset);
   std::transform(directions.data(), directions.data() + support.rows * support.cols, absolute.data(),
@@ -60,13 +85,25 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
       // A product of d terms in any order, of directions that are off by two roundings and the norm's error.
       inner_error(1.01 * (static_cast<double>(points.cols) + 4) * geometry_unit + directions.norm_error) {
   choose_blas_kernels();
-  // BLAS copies the directions once for each block of points.
-  constexpr Index points_at_once = 128;
-  parallel_for((points.rows + points_at_once - 1) / points_at_once, team_size(options.threads), [&](Index task) {
-    const Index begin = task * points_at_once, count = std::min(points_at_once, points.rows - begin);
-    cpu::multiply_transposed(points.block(begin, 0, count, points.cols), directions.directions.view(),
-                             inner.view().block(begin, 0, count, inner.cols()));
-    for (Index k = begin; k < begin + count; ++k) norms[at(k)] = euclidean_norm(points.row(k), points.cols);
+  for (Index k = 0; k < points.rows; ++k) norms[at(k)] = euclidean_norm(points.row(k), points.cols);
+  std::vector<char> seen(at(points.cols), 0);
+  mark_used(points, seen.data());
+  std::vector<Index> features;
+  std::copy_if(support.used.begin(), support.used.end(), std::back_inserter(features),
+               [&](Index j) { return seen[at(j)] != 0; });
+  if (features.empty()) features.push_back(0);  // a product of zeros is one too
+  const Index size = std::ssize(features);
+  Matrix<double> kept(points.rows, size, Content::unset);
+  keep_features(points, features, kept.view());
+  // BLAS copies all points once for each block of directions, which stays in the second-level cache.
+  constexpr Index directions_at_once = 512;
+  const Index count = inner.cols();
+  parallel_for((count + directions_at_once - 1) / directions_at_once, team_size(options.threads), [&](Index task) {
+    const Index begin = task * directions_at_once, rows = std::min(directions_at_once, count - begin);
+    std::vector<double> memory(at(rows * size));
+    const MatrixView<double> block{memory.data(), rows, size, size};
+    keep_features(support.directions.view().block(begin, 0, rows, points.cols), features, block);
+    cpu::multiply_transposed(kept.view(), block, inner.view().block(0, begin, points.rows, rows));
   });
 }
 

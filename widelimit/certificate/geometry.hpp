@@ -15,6 +15,7 @@ struct SupportGeometry {
   Matrix<double> absolute;        ///< |directions|; without rows where no entry is negative or no box is given
   std::vector<double> norms;      ///< ‖xᵢ‖, right to norm_error of itself
   std::vector<double> sum_norms;  ///< ‖xᵢ‖₁/‖xᵢ‖, rounded up
+  std::vector<Index> used;        ///< features that some sample has, in order
   double norm_error = 0;
 
   /// Cost: a few passes over the samples, in long double so that squares of large and small numbers are numbers.
@@ -28,7 +29,7 @@ struct PointGeometry {
   std::vector<double> norms;  ///< ‖x‖, right to support.norm_error of itself
   double inner_error = 0;
 
-  /// Cost: a matrix product.
+  /// Cost: a matrix product over the features that some point and some training sample have: the others add zeros.
   PointGeometry(const SupportGeometry& directions, MatrixView<const double> points, const CertifyOptions& options);
 };
 

@@ -39,63 +39,58 @@ LowPlace lowest_below(const ConeKernel& kernel, double low, double high, const N
   return {.constant = std::min(ray.slope * low, ray.slope * high)};
 }
 
+/// Names the samples that `is` is true of in `scratch.turned`; their number.
+template <typename F>
+Index find_turned(Index count, SideScratch& scratch, const F& is) {
+  Index turned = 0;
+  for (Index k = 0; k < count; ++k) {
+    scratch.turned[at(turned)] = static_cast<std::int32_t>(k);
+    turned += is(k) ? 1 : 0;
+  }
+  return turned;
+}
+
 }  // namespace
 
-/// The same of a ≥ 0, where it is the ray above through a_low, without branches; samples below 0 are placed again.
-void IntervalSides::place_low(const RangeStrip& strip, SideScratch& scratch, double* to) const {
+cpu::ConeEdges IntervalSides::edges(const NormRange& norm) const {
   const TouchingRay& ray = kernel_.ray_above();
-  const double inner = strip.norm.low, outer = strip.norm.high;
-  const double inner_inverse = inverse_of(inner), outer_inverse = inverse_of(outer);
-  const double grows = ray.low * inner / surely_beyond, falls = ray.high * outer * surely_beyond;
-  double* u = scratch.u.data();
-  double* factor = scratch.factor.data();
-  for (Index k = 0; k < strip.count; ++k) {
-    const double a = strip.low[k];
-    const bool at_inner = a <= grows, at_outer = a >= falls;
-    u[k] = ratio_below(a, at_inner ? inner_inverse : outer_inverse);
-    factor[k] = at_inner ? inner : (at_outer ? outer : 0);
-    to[k] = at_inner || at_outer ? 0 : ray.slope * a;
+  return {.inner = norm.low,
+          .outer = norm.high,
+          .inner_inverse = inverse_of(norm.low),
+          .outer_inverse = inverse_of(norm.high),
+          .grows = ray.low * norm.low / surely_beyond,
+          .falls = ray.high * norm.high * surely_beyond,
+          .slope = ray.slope,
+          .largest = kernel_.largest()};
+}
+
+/// Of a ≥ 0 it is the ray above through a_low; samples below 0 are placed again.
+void IntervalSides::low(const RangeStrip& strip, SideScratch& scratch, double* to) const {
+  cpu::least_on_edges(kernel_.chain(), edges(strip.norm), strip.count, strip.low, to);
+  const Index turned = find_turned(strip.count, scratch, [&](Index k) { return strip.low[k] < 0; });
+  if (turned == 0) return;
+  for (Index k = 0; k < turned; ++k) {
+    const std::int32_t i = scratch.turned[at(k)];
+    const LowPlace place = lowest_below(kernel_, strip.low[i], strip.high[i], strip.norm);
+    scratch.u[at(k)] = place.u, scratch.factor[at(k)] = place.factor, scratch.other[at(k)] = place.constant;
   }
-  if (!any_negative(strip.low, strip.count)) return;
-  for (Index k = 0; k < strip.count; ++k) {
-    if (!(strip.low[k] < 0)) continue;
-    const LowPlace place = lowest_below(kernel_, strip.low[k], strip.high[k], strip.norm);
-    u[k] = place.u, factor[k] = place.factor, to[k] = place.constant;
+  kernel_.evaluate(turned, {.u = scratch.u.data(), .value = scratch.value.data()});
+  for (std::size_t k = 0; k < at(turned); ++k) {
+    to[scratch.turned[k]] = scratch.other[k] + scratch.factor[k] * scratch.value[k];
   }
 }
 
-void IntervalSides::low(const RangeStrip& strip, SideScratch& scratch, double* to) const {
-  place_low(strip, scratch, to);
-  kernel_.evaluate(strip.count, {.u = scratch.u.data(), .value = scratch.value.data()});
-  const double* factor = scratch.factor.data();
-  const double* value = scratch.value.data();
-  for (Index k = 0; k < strip.count; ++k) to[k] += factor[k] * value[k];
+void IntervalSides::bound(const RangeStrip& strip, SideScratch& scratch, double* to) const {
+  const cpu::ConeSamples samples{strip.count, strip.low, strip.high, strip.weight};
+  if (cpu::bound_on_edges(kernel_.chain(), edges(strip.norm), samples, to)) bound_apart(strip, true, scratch, to);
 }
 
 /// A convex function is largest at corners: those of the two edges of constant N, and where the edges of constant a
 /// meet the cone |a| = N. The one on the right is the largest of its edge where it is the farther from 0, since κ(u) ≥
 /// κ(−u) for u ≥ 0 (no odd power is negative) and κ grows there.
 void IntervalSides::high(const RangeStrip& strip, SideScratch& scratch, double* to) const {
-  const Index count = strip.count;
-  const double inner = strip.norm.low, outer = strip.norm.high, largest = kernel_.largest();
-  const double inner_inverse = inverse_of(inner), outer_inverse = inverse_of(outer);
-  double* u = scratch.u.data();
-  double* value = scratch.value.data();
-  double* other = scratch.other.data();
-  for (Index k = 0; k < count; ++k) u[k] = ratio_above(strip.high[k], outer_inverse);
-  kernel_.evaluate(count, {.u = u, .value = value});
-  for (Index k = 0; k < count; ++k) u[k] = ratio_above(strip.high[k], inner_inverse);
-  kernel_.evaluate(count, {.u = u, .value = other});
-  for (Index k = 0; k < count; ++k) {
-    const double ends = std::max(outer * value[k], inner * other[k]);
-    const double meeting = std::min(strip.high[k], outer) * surely_beyond;
-    to[k] = meeting >= inner ? std::max(ends, meeting * largest) : ends;
-  }
-  Index turned = 0;
-  for (Index k = 0; k < count; ++k) {
-    scratch.turned[at(turned)] = static_cast<std::int32_t>(k);
-    turned += -strip.low[k] > strip.high[k] ? 1 : 0;
-  }
+  cpu::most_on_edges(kernel_.chain(), edges(strip.norm), strip.count, strip.high, to);
+  const Index turned = find_turned(strip.count, scratch, [&](Index k) { return -strip.low[k] > strip.high[k]; });
   if (turned > 0) high_on_the_left(strip, scratch, turned, to);
 }
 

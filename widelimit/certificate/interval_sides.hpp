@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/backend/cpu/cone_sides.hpp"
 #include "widelimit/certificate/cone_kernel.hpp"
 #include "widelimit/certificate/kernel_sides.hpp"
 
@@ -12,9 +13,10 @@ class IntervalSides final : public KernelSides {
   explicit IntervalSides(const ConeKernel& kernel) : kernel_(kernel) {}
   void low(const RangeStrip& strip, SideScratch& scratch, double* to) const override;
   void high(const RangeStrip& strip, SideScratch& scratch, double* to) const override;
+  void bound(const RangeStrip& strip, SideScratch& scratch, double* to) const override;
 
  private:
-  void place_low(const RangeStrip& strip, SideScratch& scratch, double* to) const;
+  [[nodiscard]] cpu::ConeEdges edges(const NormRange& norm) const;
   void high_on_the_left(const RangeStrip& strip, SideScratch& scratch, Index turned, double* to) const;
 
   const ConeKernel& kernel_;

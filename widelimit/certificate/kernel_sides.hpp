@@ -14,12 +14,13 @@ struct RangeStrip {
   Index count = 0;
   const double* low = nullptr;
   const double* high = nullptr;
+  const double* weight = nullptr;  ///< null where all are of one sign, which the caller knows
 };
 
 /// Arrays of one thread, kept between calls.
 struct SideScratch {
-  std::vector<double> low, high, u, factor, value, other, side;
-  std::vector<std::int32_t> turned;
+  std::vector<double> low, high, u, factor, value, other, part;
+  std::vector<std::int32_t> turned, chosen;
   void resize(std::size_t size);
 };
 
@@ -33,8 +34,15 @@ class KernelSides {
   /// to[k] ≥ H.
   virtual void high(const RangeStrip& strip, SideScratch& scratch, double* to) const = 0;
 
+  /// The one where the weight is positive, the other elsewhere.
+  virtual void bound(const RangeStrip& strip, SideScratch& scratch, double* to) const;
+
   /// Samples at a time: arrays of this length stay in the first-level cache.
   static constexpr Index longest = 512;
+
+ protected:
+  /// `bound` of the samples with a_low < 0 alone, or of all: picked by sign, and put back.
+  void bound_apart(const RangeStrip& strip, bool negative_only, SideScratch& scratch, double* to) const;
 };
 
 /// a/N moved down or up by more than rounding, also that of 1/N, and into [−1, 1].
@@ -47,12 +55,5 @@ class KernelSides {
 [[nodiscard]] inline double ratio_above(double a, double inverse) { return -ratio_below(-a, inverse); }
 /// 1/N, and a number of which a multiple is 0 or far beyond 1 where N is 0.
 [[nodiscard]] inline double inverse_of(double norm) { return 1 / (norm > 1e-300 ? norm : 1e-300); }
-
-/// Whether a < 0 anywhere.
-[[nodiscard]] inline bool any_negative(const double* a, Index count) {
-  int negative = 0;
-  for (Index k = 0; k < count; ++k) negative |= static_cast<int>(a[k] < 0);
-  return negative != 0;
-}
 
 }  // namespace widelimit

@@ -2,6 +2,8 @@
 
 namespace widelimit {
 
+std::unique_ptr<LowerBound> LowerBound::within(const Ball& /*largest*/) const { return nullptr; }
+
 FunctionalWeights functional_weights(MatrixView<const double> alpha, std::span<const double> bias,
                                      const Functional& functional) {
   const auto coefficient = [&](Index i, Index output) { return output >= 0 ? alpha(i, output) : 0.0; };

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/base/types.hpp"
+#include "widelimit/certificate/ball.hpp"
 
 #include <memory>
 #include <span>
@@ -52,6 +53,11 @@ class LowerBound {
   virtual ~LowerBound() = default;
   /// A number below f(x) for every x in the ball of each query, all rounding counted in; −∞ where nothing can be said.
   [[nodiscard]] virtual std::vector<double> evaluate(std::span<const BallQuery> queries) const = 0;
+  /// The same of balls that a ball about one point holds, made for many questions: most of the work is done once, for
+  /// the largest, and bounds are lower the smaller the ball that is asked for. An object for one thread, which borrows
+  /// this one. Only where nests() is true.
+  [[nodiscard]] virtual std::unique_ptr<LowerBound> within(const Ball& largest) const;
+  [[nodiscard]] virtual bool nests() const { return false; }
 };
 
 [[nodiscard]] std::unique_ptr<LowerBound> make_paper_bound(const CertificateProblem& problem);

@@ -1,5 +1,6 @@
 #include "widelimit/certificate/quadratic_form.hpp"
 
+#include "widelimit/backend/cpu/residual.hpp"
 #include "widelimit/machine/lapack.hpp"
 
 #include <cblas.h>
@@ -51,18 +52,17 @@ double largest_root(const Expansion& expansion, Index sample, const double* dire
 /// Adds sign·Σ(rows of one run)ᵀ(rows) to the upper triangle of b.
 class RunSum {
  public:
-  RunSum(Index dimension, double unit) : unit_(unit), rows_(rows_in_run, dimension), sum_(dimension, dimension) {}
+  RunSum(Index dimension, double unit)
+      : unit_(unit), rows_(at(rows_in_run * dimension)), sum_(at(dimension * dimension)) {}
 
   void add(std::span<const Square> run, const Expansion& expansion, MatrixView<const double> directions,
            std::span<const double> scale, double sign, MatrixView<double> b) {
     const Index size = std::ssize(expansion.unit), dimension = size + 1;
+    const cpu::ResidualFrame frame{.size = size, .unit = expansion.unit.data(), .half = scale.data()};
     for (std::size_t k = 0; k < run.size(); ++k) {
-      const double* direction = directions.row(run[k].sample);
       const double u = expansion.u[at(run[k].sample)], root = run[k].root * unit_;
-      float* row = rows_.view().row(static_cast<Index>(k));
-      for (Index j = 0; j < size; ++j) {
-        row[j] = static_cast<float>(root * scale[at(j)] * (direction[j] - u * expansion.unit[at(j)]));
-      }
+      float* row = rows_.data() + static_cast<Index>(k) * dimension;
+      cpu::write_residual(frame, directions.row(run[k].sample), u, root, row);
       row[size] = static_cast<float>(-root * scale[at(size)] * u);
     }
     const int n = lapack_size(dimension);
@@ -70,15 +70,13 @@ class RunSum {
                 sum_.data(), n);
     const double factor = sign / (unit_ * unit_);
     for (Index j = 0; j < dimension; ++j) {
-      const float* from = sum_.view().row(j);
-      double* to = b.row(j);
-      for (Index k = j; k < dimension; ++k) to[k] += factor * static_cast<double>(from[k]);
+      cpu::add_scaled(dimension - j, factor, sum_.data() + j * dimension + j, b.row(j) + j);
     }
   }
 
  private:
   double unit_;
-  Matrix<float> rows_, sum_;
+  std::vector<float> rows_, sum_;  ///< whose memory is used again, unlike that of a Matrix
 };
 
 }  // namespace

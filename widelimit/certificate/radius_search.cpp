@@ -1,148 +1,56 @@
 #include "widelimit/certificate/radius_search.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/certificate/nested_search.hpp"
+#include "widelimit/certificate/point_search.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 namespace widelimit {
 
 namespace {
 
-/// Radii (1 + tolerance)^k.
-struct RadiusGrid {
-  double step;  // ln(1 + tolerance)
-  [[nodiscard]] double radius(Index k) const { return std::exp(static_cast<double>(k) * step); }
-  [[nodiscard]] Index floor(double r) const {
-    auto k = static_cast<Index>(std::floor(std::log(r) / step));
-    if (radius(k + 1) <= r) ++k;
-    return radius(k) <= r ? k : k - 1;
+using Searches = std::vector<std::optional<PointSearch>>;
+
+bool active(const std::optional<PointSearch>& search) { return search && !search->done(); }
+
+void search_in_step(const LowerBound& bound, Searches& searches, Progress* progress) {
+  while (std::any_of(searches.begin(), searches.end(), active)) {
+    std::vector<BallQuery> queries;
+    std::vector<std::size_t> first;
+    for (auto& search : searches) {
+      first.push_back(queries.size());
+      if (active(search)) search->ask(queries);
+    }
+    const std::vector<double> bounds = bound.evaluate(queries);
+    for (std::size_t p = 0; p < searches.size(); ++p) {
+      if (active(searches[p])) searches[p]->hear(bounds.data() + first[p]);
+    }
+    const auto left = std::count_if(searches.begin(), searches.end(), active);
+    const Index done = std::ssize(searches) - left;
+    if (progress != nullptr && !progress->update(done, std::ssize(searches), "points")) {
+      fail(Code::interrupted, "stopped while radii of {} points were searched", left);
+    }
   }
-  /// Places that a factor spans, at least one.
-  [[nodiscard]] Index span(double factor) const {
-    return std::max<Index>(1, static_cast<Index>(std::log(factor) / step));
-  }
+}
+
+/// Functionals of a point, which stand together.
+struct PointFunctionalRange {
+  Index begin = 0;
+  Index count = 0;
 };
 
-/// What is known of one functional: its bound at the point itself, where it holds, and where it does not.
-struct FunctionalState {
-  double start_bound = 0;
-  double low = 0, low_bound = 0;
-  double high = std::numeric_limits<double>::infinity(), high_bound = 0;
-  int side = 0;  // of the last answer: 1 where it held, −1 where not
-
-  /// Two answers on one side halve the bound at the other end (the Illinois rule), so that secants go there.
-  void hear(double r, double bound) {
-    if (bound > 0) {
-      low = r, low_bound = bound;
-      if (side > 0) high_bound /= 2;
-      side = 1;
-    } else {
-      high = r, high_bound = bound;
-      if (side < 0) low_bound /= 2;
-      side = -1;
-    }
+std::vector<PointFunctionalRange> functionals_by_point(std::span<const Functional> functionals, Index points) {
+  std::vector<PointFunctionalRange> result(at(points));
+  for (Index f = 0; f < std::ssize(functionals); ++f) {
+    PointFunctionalRange& range = result[at(functionals[at(f)].point)];
+    if (range.count++ == 0) range.begin = f;
   }
-
-  /// Where a straight line vanishes: through a radius that holds and one that does not, or before there is one through
-  /// the point itself. ∞ where that tells nothing.
-  [[nodiscard]] double secant() const {
-    constexpr double nowhere = std::numeric_limits<double>::infinity();
-    if (std::isfinite(high)) {
-      return std::isfinite(high_bound) ? low + (high - low) * low_bound / (low_bound - high_bound) : nowhere;
-    }
-    return low > 0 && low_bound < start_bound ? low * start_bound / (start_bound - low_bound) : nowhere;
-  }
-};
-
-/// The search of one point.
-class PointSearch {
- public:
-  PointSearch(RadiusGrid grid, const SearchRange& range, Index begin, std::span<const double> values)
-      : grid_(grid), range_(range), begin_(begin), states_(values.size()) {
-    most_ = range.largest > 0 ? grid.floor(range.largest) : none;
-    least_ = grid.floor(range.first) - grid.span(1e12);
-    if (range.certified > 0) low_ = grid.floor(range.certified * (1 + 1e-9));
-    for (std::size_t f = 0; f < values.size(); ++f) {
-      states_[f].start_bound = states_[f].low_bound = values[f];
-      if (!(values[f] > 0)) done_ = true;
-    }
-    finish();
-  }
-
-  [[nodiscard]] bool done() const { return done_; }
-  [[nodiscard]] double radius() const { return low_ == none ? 0 : grid_.radius(low_); }
-
-  void ask(std::vector<BallQuery>& queries) {
-    candidate_ = next();
-    const double r = grid_.radius(candidate_);
-    asked_.clear();
-    for (std::size_t f = 0; f < states_.size(); ++f) {
-      if (states_[f].low >= r) continue;
-      asked_.push_back(f);
-      queries.push_back({.functional = begin_ + static_cast<Index>(f), .radius = r});
-    }
-  }
-
-  /// The answers to what was asked, in order.
-  void hear(const double* bounds) {
-    const double r = grid_.radius(candidate_);
-    bool holds = true;
-    for (std::size_t k = 0; k < asked_.size(); ++k) {
-      states_[asked_[k]].hear(r, bounds[k]);
-      holds = holds && bounds[k] > 0;
-    }
-    (holds ? low_ : high_) = candidate_;
-    ++rounds_;
-    finish();
-  }
-
- private:
-  static constexpr Index none = std::numeric_limits<Index>::min();
-  static constexpr Index unbounded = std::numeric_limits<Index>::max();
-
-  void finish() {
-    if (low_ != none && low_ >= most_) done_ = true;
-    if (most_ == none) done_ = true;
-    if (high_ != unbounded && low_ != none && high_ - low_ <= 1) done_ = true;
-    if (high_ != unbounded && low_ == none && high_ <= least_) done_ = true;
-  }
-
-  [[nodiscard]] Index next() {
-    const double line = expected();
-    const Index k = line > 0 && std::isfinite(line) ? grid_.floor(line) : unbounded;
-    if (rounds_ == 0) return std::clamp(grid_.floor(range_.first), low_ == none ? none : low_ + 1, most_);
-    // Before there is a bracket, lines may be trusted once; then steps are doubled.
-    const Index stride = grid_.span(1.05) << std::min(2 * (rounds_ - 1), 12);
-    if (high_ == unbounded) return std::min(most_, std::clamp(k, low_ + stride, low_ + grid_.span(32) + stride));
-    if (low_ == none) return k < high_ ? std::min(k, high_ - stride) : high_ - grid_.span(8) - stride;
-    const Index width = high_ - low_;
-    const bool slow = k >= high_ || (rounds_ % 4 == 0 && 4 * width > width_);
-    if (rounds_ % 4 == 0) width_ = width;
-    return slow ? low_ + width / 2 : std::clamp(k, low_ + 1, high_ - 1);
-  }
-
-  /// The least radius at which the line of a functional vanishes, of those that have failed if any has.
-  [[nodiscard]] double expected() const {
-    double least = std::numeric_limits<double>::infinity();
-    for (const FunctionalState& state : states_) {
-      if (high_ == unbounded || std::isfinite(state.high)) least = std::min(least, state.secant());
-    }
-    return least;
-  }
-
-  RadiusGrid grid_;
-  SearchRange range_;
-  Index begin_;
-  std::vector<FunctionalState> states_;
-  std::vector<std::size_t> asked_;
-  Index most_ = none, least_ = none, low_ = none, high_ = unbounded, candidate_ = none;
-  Index width_ = 0;
-  int rounds_ = 0;
-  bool done_ = false;
-};
+  return result;
+}
 
 double largest_entry(const double* row, Index size) {
   double largest = 0;
@@ -167,37 +75,27 @@ std::vector<SearchRange> search_ranges(MatrixView<const double> points, const Ce
 }
 
 std::vector<double> search_radii(const LowerBound& bound, const SearchedFunctionals& searched,
-                                 std::span<const SearchRange> ranges, double tolerance, Progress* progress) {
+                                 std::span<const SearchRange> ranges, double tolerance, Progress* progress,
+                                 int threads) {
   const RadiusGrid grid{std::log1p(tolerance)};
-  const auto functionals = searched.functionals;
-  std::vector<std::optional<PointSearch>> searches(ranges.size());
-  for (Index begin = 0; begin < std::ssize(functionals);) {
-    const Index point = functionals[at(begin)].point;
-    Index end = begin;
-    while (end < std::ssize(functionals) && functionals[at(end)].point == point) ++end;
-    searches[at(point)].emplace(grid, ranges[at(point)], begin, searched.values.subspan(at(begin), at(end - begin)));
-    begin = end;
+  const std::vector<PointFunctionalRange> points = functionals_by_point(searched.functionals, std::ssize(ranges));
+  const auto values = [&](std::size_t p) { return searched.values.subspan(at(points[p].begin), at(points[p].count)); };
+  std::vector<double> radii(ranges.size(), 0);
+  if (bound.nests()) {
+    Pulse pulse(progress, std::ssize(ranges), "points");
+    const auto search = [&](Index p) {
+      if (points[at(p)].count == 0) return;
+      radii[at(p)] = nested_search(bound, grid, ranges[at(p)], points[at(p)].begin, values(at(p)), p);
+    };
+    parallel_for(std::ssize(ranges), team_size(threads), search, [&](Index done) { pulse.at(done); });
+    return radii;
   }
-  const auto active = [](const std::optional<PointSearch>& search) { return search && !search->done(); };
-  while (std::any_of(searches.begin(), searches.end(), active)) {
-    std::vector<BallQuery> queries;
-    std::vector<std::size_t> first;
-    for (auto& search : searches) {
-      first.push_back(queries.size());
-      if (active(search)) search->ask(queries);
-    }
-    const std::vector<double> bounds = bound.evaluate(queries);
-    for (std::size_t p = 0; p < searches.size(); ++p) {
-      if (active(searches[p])) searches[p]->hear(bounds.data() + first[p]);
-    }
-    const auto left = std::count_if(searches.begin(), searches.end(), active);
-    const Index done = std::ssize(searches) - left;
-    if (progress != nullptr && !progress->update(done, std::ssize(searches), "points")) {
-      fail(Code::interrupted, "stopped while radii of {} points were searched", left);
-    }
+  Searches searches(ranges.size());
+  for (std::size_t p = 0; p < ranges.size(); ++p) {
+    if (points[p].count > 0) searches[p].emplace(grid, ranges[p], points[p].begin, values(p));
   }
-  std::vector<double> radii;
-  for (const auto& search : searches) radii.push_back(search ? search->radius() : 0);
+  search_in_step(bound, searches, progress);
+  for (std::size_t p = 0; p < ranges.size(); ++p) radii[p] = searches[p] ? searches[p]->radius() : 0;
   return radii;
 }
 

@@ -31,10 +31,11 @@ struct SearchRange {
 ///
 /// All points go in step, so that a bound sees many balls at once: secants on the bounds, kept within brackets of one
 /// radius that holds and one that does not, which are halved in the logarithm where secants are slow. A functional that
-/// holds at a radius is not asked again below it. Four to eight evaluations.
+/// holds at a radius is not asked again below it. Three to eight evaluations. Bounds that nest are searched point by
+/// point (nested_search), on `threads` threads.
 [[nodiscard]] std::vector<double> search_radii(const LowerBound& bound, const SearchedFunctionals& searched,
                                                std::span<const SearchRange> ranges, double tolerance,
-                                               Progress* progress);
+                                               Progress* progress, int threads = 0);
 
 /// Whether the bounds of all functionals of a point are positive at this radius, for the points asked: one evaluation.
 /// False for points without functionals.

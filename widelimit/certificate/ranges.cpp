@@ -1,5 +1,6 @@
 #include "widelimit/certificate/ranges.hpp"
 
+#include "widelimit/backend/cpu/cone_sides.hpp"
 #include "widelimit/backend/cpu/gemm.hpp"
 #include "widelimit/base/blas.hpp"
 #include "widelimit/base/parallel.hpp"
@@ -81,19 +82,15 @@ NormRange Ranges::norm_range(const Ball& ball) const {
 }
 
 /// From the point itself by what the radius allows.
-void Ranges::widen(const Ball& ball, const NormRange& norm, double* low, double* high) const {
-  const double error = (geometry_.inner_error + 8 * range_unit) * geometry_.norms[at(ball.point)];
-  const double radius = ball.radius * (1 + 8 * range_unit);
-  const double* a = geometry_.inner.view().row(ball.point);
-  const Index count = geometry_.inner.cols();
+void Ranges::widen(const Ball& ball, const NormRange& norm, Index begin, Index count, double* low, double* high) const {
   const bool common = of_ == Of::published || options_.norm == Norm::l2;
-  const double spread = common_spread(options_.norm, points_.cols);
-  const double* spreads = geometry_.support.sum_norms.data();
-  for (Index i = 0; i < count; ++i) {
-    const double reach = radius * (common ? spread : spreads[i]) + error;
-    low[i] = std::max(a[i] - reach, -norm.high);
-    high[i] = std::min(a[i] + reach, norm.high);
-  }
+  const double spread = common ? common_spread(options_.norm, points_.cols) : 1;
+  cpu::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
+                     .spread = common ? nullptr : geometry_.support.sum_norms.data() + begin,
+                     .radius = ball.radius * spread * (1 + 8 * range_unit),
+                     .error = (geometry_.inner_error + 8 * range_unit) * geometry_.norms[at(ball.point)],
+                     .limit = norm.high},
+                    count, low, high);
 }
 
 /// ⟨xᵢ, centre⟩ ± ⟨|xᵢ|, half⟩ over the box that surrounds ball ∩ box.
@@ -132,7 +129,8 @@ void Ranges::evaluate(std::span<const Ball> balls, MatrixView<double> low, Matri
                       std::span<NormRange> norms) const {
   for (std::size_t k = 0; k < balls.size(); ++k) {
     norms[k] = norm_range(balls[k]);
-    widen(balls[k], norms[k], low.row(static_cast<Index>(k)), high.row(static_cast<Index>(k)));
+    const auto row = static_cast<Index>(k);
+    widen(balls[k], norms[k], 0, geometry_.inner.cols(), low.row(row), high.row(row));
   }
   if (of_ == Of::ball && options_.box) cut_by_box(balls, low, high);
 }

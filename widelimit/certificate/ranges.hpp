@@ -41,6 +41,8 @@ class Ranges {
   /// box two matrix products.
   void evaluate(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high,
                 std::span<NormRange> norms) const;
+  /// What the radius alone allows, for `count` samples from `begin` on: all there is without a box.
+  void widen(const Ball& ball, const NormRange& norm, Index begin, Index count, double* low, double* high) const;
 
   [[nodiscard]] const PointGeometry& geometry() const { return geometry_; }
   [[nodiscard]] MatrixView<const double> directions() const { return geometry_.support.directions.view(); }
@@ -55,7 +57,6 @@ class Ranges {
   [[nodiscard]] NormRange norm_range(const Ball& ball) const;
 
  private:
-  void widen(const Ball& ball, const NormRange& norm, double* low, double* high) const;
   void cut_by_box(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high) const;
 
   std::shared_ptr<const SupportGeometry> own_support_;

@@ -33,18 +33,14 @@ SignedWeights signed_weights(MatrixView<const double> alpha, std::span<const dou
                              std::span<const double> norms, const Functional& functional) {
   const FunctionalWeights weights = functional_weights(alpha, bias, functional);
   SignedWeights result{.bias = weights.bias};
-  const auto add = [&](bool positive) {
-    for (Index i = 0; i < alpha.rows; ++i) {
-      const double beta = weights.beta[at(i)];
-      if (positive ? !(beta > 0) : !(beta < 0)) continue;
-      result.which.push_back(static_cast<std::int32_t>(i));
-      result.weight.push_back(beta * norms[at(i)]);
-      result.total = above(result.total + std::abs(result.weight.back()));
-    }
-  };
-  add(true);
-  result.positive = std::ssize(result.which);
-  add(false);
+  for (Index i = 0; i < alpha.rows; ++i) {
+    const double beta = weights.beta[at(i)];
+    if (beta == 0) continue;
+    result.which.push_back(static_cast<std::int32_t>(i));
+    result.weight.push_back(beta * norms[at(i)]);
+    result.total = above(result.total + std::abs(result.weight.back()));
+  }
+  if (std::ssize(result.which) == alpha.rows) result.which.clear();
   return result;
 }
 
@@ -62,37 +58,40 @@ BallGroups group_balls(std::span<const Functional> functionals, std::span<const 
 }
 
 SideBound::SideBound(const CertificateProblem& problem, Ranges::Of of, std::unique_ptr<KernelSides> sides)
-    : problem_(problem), ranges_(problem, of), sides_(std::move(sides)) {
+    : problem_(problem), ranges_(problem, of), sides_(std::move(sides)), whole_rows_(problem.options.box.has_value()) {
   for (const Functional& functional : problem.functionals) {
     const std::pair outputs(functional.plus, functional.minus);
     if (weights_.count(outputs) != 0) continue;
-    weights_.emplace(outputs, signed_weights(problem.alpha, problem.bias, ranges_.norms(), functional));
+    const auto& weights =
+        weights_.emplace(outputs, signed_weights(problem.alpha, problem.bias, ranges_.norms(), functional))
+            .first->second;
+    whole_rows_ = whole_rows_ || !weights.which.empty();
   }
 }
 
 /// Rounding [docs/theory/certificates.md]: entries are off by norm·(κ's error + 16 units of κ(1)), weights by the error
 /// of a norm and three units, sums in strips by a unit for each addition that a term goes through.
-double SideBound::bound(const NormRange& norm, const double* low, const double* high, const SignedWeights& weights,
-                        SideScratch& scratch) const {
-  const auto count = std::ssize(weights.which);
+double SideBound::bound(const BallRanges& ranges, const SignedWeights& weights, SideScratch& scratch) const {
+  const auto& [ball, norm, low, high] = ranges;
+  const auto count = std::ssize(weights.weight);
+  std::array<double, at(KernelSides::longest)> sides{}, lows{}, highs{};
   double sum = 0;
   Index strips = 0;
-  for (Index begin = 0; begin < count; ++strips) {
-    const bool positive = begin < weights.positive;
-    const Index size = std::min(KernelSides::longest, (positive ? weights.positive : count) - begin);
-    for (Index k = 0; k < size; ++k) {
-      const std::int32_t i = weights.which[at(begin + k)];
-      scratch.low[at(k)] = low[i];
-      scratch.high[at(k)] = high[i];
-    }
-    const RangeStrip strip{norm, size, scratch.low.data(), scratch.high.data()};
-    if (positive) {
-      sides_->low(strip, scratch, scratch.side.data());
+  for (Index begin = 0; begin < count; begin += KernelSides::longest, ++strips) {
+    const Index size = std::min(KernelSides::longest, count - begin);
+    RangeStrip strip{norm, size, lows.data(), highs.data(), weights.weight.data() + begin};
+    if (low == nullptr) {
+      ranges_.widen(ball, norm, begin, size, lows.data(), highs.data());
+    } else if (weights.which.empty()) {
+      strip.low = low + begin, strip.high = high + begin;
     } else {
-      sides_->high(strip, scratch, scratch.side.data());
+      for (Index k = 0; k < size; ++k) {
+        const std::int32_t i = weights.which[at(begin + k)];
+        lows[at(k)] = low[i], highs[at(k)] = high[i];
+      }
     }
-    sum += strip_product(weights.weight.data() + begin, scratch.side.data(), size);
-    begin += size;
+    sides_->bound(strip, scratch, sides.data());
+    sum += strip_product(strip.weight, sides.data(), size);
   }
   const ConeKernel& kernel = problem_.kernel;
   const double additions = static_cast<double>(KernelSides::longest) / 8 + 4 + static_cast<double>(strips);
@@ -103,12 +102,11 @@ double SideBound::bound(const NormRange& norm, const double* low, const double* 
   return std::isfinite(result) ? result : -std::numeric_limits<double>::infinity();
 }
 
-/// Balls [begin, end), a few at a time so that their ranges stay in the second-level cache; with a box they come from
-/// matrix products, which like to be large.
+/// Balls [begin, end); with a box, ranges come from matrix products, which like to be large.
 void SideBound::evaluate_balls(const BallGroups& groups, std::span<const BallQuery> queries, Index begin, Index end,
                                double* bounds) const {
-  const Index at_once = problem_.options.box ? 64 : 4;
-  const Index supports = problem_.support.rows;
+  const Index at_once = problem_.options.box ? 64 : 1;
+  const Index supports = whole_rows_ ? problem_.support.rows : 0;
   // Vectors, whose memory is used again by the next task; that of a Matrix comes from the system each time.
   std::vector<double> lows(at(at_once * supports)), highs(at(at_once * supports));
   const MatrixView<double> low{lows.data(), at_once, supports, supports},
@@ -118,11 +116,15 @@ void SideBound::evaluate_balls(const BallGroups& groups, std::span<const BallQue
   scratch.resize(at(KernelSides::longest));
   for (Index first = begin; first < end; first += at_once) {
     const Index size = std::min(at_once, end - first);
-    ranges_.evaluate(std::span(groups.balls).subspan(at(first), at(size)), low, high, norms);
+    const auto balls = std::span(groups.balls).subspan(at(first), at(size));
+    if (whole_rows_) ranges_.evaluate(balls, low, high, norms);
     for (Index k = 0; k < size; ++k) {
+      const Ball& ball = balls[at(k)];
+      const BallRanges ranges = whole_rows_ ? BallRanges{ball, norms[at(k)], low.row(k), high.row(k)}
+                                            : BallRanges{.ball = ball, .norm = ranges_.norm_range(ball)};
       for (Index q = groups.first[at(first + k)]; q < groups.first[at(first + k + 1)]; ++q) {
         const Functional& f = problem_.functionals[at(queries[at(q)].functional)];
-        bounds[q] = bound(norms[at(k)], low.row(k), high.row(k), weights_.at({f.plus, f.minus}), scratch);
+        bounds[q] = bound(ranges, weights_.at({f.plus, f.minus}), scratch);
       }
     }
   }
@@ -131,7 +133,7 @@ void SideBound::evaluate_balls(const BallGroups& groups, std::span<const BallQue
 std::vector<double> SideBound::evaluate(std::span<const BallQuery> queries) const {
   const BallGroups groups = group_balls(problem_.functionals, queries);
   std::vector<double> bounds(queries.size());
-  constexpr Index balls_at_once = 64;
+  const Index balls_at_once = problem_.options.box ? 64 : 16;
   const Index count = std::ssize(groups.balls);
   parallel_for((count + balls_at_once - 1) / balls_at_once, team_size(problem_.options.threads), [&](Index task) {
     evaluate_balls(groups, queries, task * balls_at_once, std::min(count, (task + 1) * balls_at_once), bounds.data());

@@ -12,13 +12,12 @@
 
 namespace widelimit {
 
-/// β = α₊ − α₋ of a functional, sorted by sign, zeros left out.
+/// β = α₊ − α₋ of a functional, zeros left out.
 struct SignedWeights {
-  std::vector<std::int32_t> which;  ///< samples: those with β > 0 first
+  std::vector<std::int32_t> which;  ///< samples; empty where all have a weight
   std::vector<double> weight;       ///< β·‖xᵢ‖
-  Index positive = 0;
-  double total = 0;  ///< Σ|weight|, rounded up
-  double bias = 0;   ///< b₊ − b₋
+  double total = 0;                 ///< Σ|weight|, rounded up
+  double bias = 0;                  ///< b₊ − b₋
 };
 
 /// Runs of queries that ask for the same ball, and the balls.
@@ -27,6 +26,14 @@ struct BallGroups {
   std::vector<Index> first;  ///< query where each begins, and the number of queries
 };
 [[nodiscard]] BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries);
+
+/// A ball and the ranges of all samples over it; null where they are widened strip by strip, as they are needed.
+struct BallRanges {
+  Ball ball;
+  NormRange norm;
+  const double* low = nullptr;
+  const double* high = nullptr;
+};
 
 /// f ≥ Σ_{β>0} β·(lower bound of the entry) + Σ_{β<0} β·(upper bound) + b: a bound of each kernel entry by itself.
 class SideBound final : public LowerBound {
@@ -37,13 +44,13 @@ class SideBound final : public LowerBound {
  private:
   void evaluate_balls(const BallGroups& groups, std::span<const BallQuery> queries, Index begin, Index end,
                       double* bounds) const;
-  [[nodiscard]] double bound(const NormRange& norm, const double* low, const double* high, const SignedWeights& weights,
-                             SideScratch& scratch) const;
+  [[nodiscard]] double bound(const BallRanges& ranges, const SignedWeights& weights, SideScratch& scratch) const;
 
   const CertificateProblem& problem_;
   Ranges ranges_;
   std::unique_ptr<KernelSides> sides_;
   std::map<std::pair<Index, Index>, SignedWeights> weights_;  ///< by outputs
+  bool whole_rows_;  ///< whether ranges of all samples are found first: by a box's products, or to be picked from
 };
 
 /// Of the two outputs of a functional.

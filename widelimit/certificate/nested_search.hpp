@@ -1,0 +1,16 @@
+#pragma once
+
+#include "widelimit/certificate/point_search.hpp"
+
+namespace widelimit {
+
+/// The search of one point with bounds whose work is done once for a ball and serves all smaller ones, the better the
+/// nearer their radii are (LowerBound::within): a few large balls, and many radii within each. It ends where a power of
+/// 1 + tolerance holds and the next does not by the bound of its own ball; three to five balls.
+///
+/// Functionals go one after the other, that of the least value first; the others are asked no more than whether they
+/// hold as far, which mostly is one ball.
+[[nodiscard]] double nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range,
+                                   Index first_functional, std::span<const double> values, Index point);
+
+}  // namespace widelimit
