@@ -1,5 +1,7 @@
 #include "widelimit/certificate/radius_search.hpp"
 
+#include "tests/certificate/bound_shapes.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,14 +35,7 @@ double searched(const FormulaBound& bound, double first, double tolerance = 1e-3
 }
 
 TEST(RadiusSearch, FindsRootsOfAllShapesFromAllStarts) {
-  const std::vector<std::function<double(double)>> shapes{
-      [](double x) { return 1 - x; },
-      [](double x) { return 1 - x * x; },
-      [](double x) { return 1 - std::sqrt(x); },
-      [](double x) { return std::exp(-8 * x) - std::exp(-8.0); },
-      [](double x) { return x < 1 ? 1e-12 : -1e12; },
-      [](double x) { return x < 1 ? 1.0 : -std::numeric_limits<double>::infinity(); },
-  };
+  const auto shapes = test::bound_shapes();
   for (const double root : {1e-7, 0.37, 420.0}) {
     for (std::size_t s = 0; s < shapes.size(); ++s) {
       for (const double first : {1e-6, 0.05, 37.0}) {

@@ -1,7 +1,10 @@
 #include "widelimit/certificate/nested_search.hpp"
 
+#include "widelimit/base/parallel.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -50,9 +53,11 @@ class NestedSearch {
     if (range.certified > 0) low_ = grid.floor(range.certified * (1 + 1e-9));
   }
 
-  [[nodiscard]] double run() {
+  /// `before` is called before each ball, and stops the search by throwing.
+  [[nodiscard]] double run(const std::function<void()>& before) {
     Index place = low_ == PointSearch::none ? first_ : std::max(first_, low_ + 1);
     while (open()) {
+      before();
       ask_ball(std::min(place, most_));
       place = next();
     }
@@ -136,16 +141,19 @@ class NestedSearch {
 }  // namespace
 
 double nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range, Index first_functional,
-                     std::span<const double> values, Index point) {
+                     std::span<const double> values, Index point, Progress* progress) {
   if (!(range.largest > 0)) return range.certified;
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   if (!(values[order.front()] > 0)) return range.certified;
   SearchRange left = range;
+  Pulse pulse(progress, std::ssize(order), "functionals of a point");
+  Index done = 0;
   for (const std::size_t f : order) {
-    const double radius =
-        NestedSearch(bound, grid, left, first_functional + static_cast<Index>(f), values[f], point).run();
+    NestedSearch search(bound, grid, left, first_functional + static_cast<Index>(f), values[f], point);
+    const double radius = search.run([&] { pulse.at(done); });
+    ++done;
     if (!(radius > 0)) return 0;
     left.first = left.largest = radius;
   }

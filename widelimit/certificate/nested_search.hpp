@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/progress.hpp"
 #include "widelimit/certificate/point_search.hpp"
 
 namespace widelimit {
@@ -9,8 +10,9 @@ namespace widelimit {
 /// 1 + tolerance holds and the next does not by the bound of its own ball; three to five balls.
 ///
 /// Functionals go one after the other, that of the least value first; the others are asked no more than whether they
-/// hold as far, which mostly is one ball.
+/// hold as far, which mostly is one ball. `progress` is asked before each ball whether to go on.
 [[nodiscard]] double nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range,
-                                   Index first_functional, std::span<const double> values, Index point);
+                                   Index first_functional, std::span<const double> values, Index point,
+                                   Progress* progress = nullptr);
 
 }  // namespace widelimit

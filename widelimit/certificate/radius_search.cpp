@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/certificate/nested_search.hpp"
 #include "widelimit/certificate/point_search.hpp"
 
@@ -82,12 +83,12 @@ std::vector<double> search_radii(const LowerBound& bound, const SearchedFunction
   const auto values = [&](std::size_t p) { return searched.values.subspan(at(points[p].begin), at(points[p].count)); };
   std::vector<double> radii(ranges.size(), 0);
   if (bound.nests()) {
-    Pulse pulse(progress, std::ssize(ranges), "points");
+    SharedProgress shared(progress, std::ssize(ranges), "points");
     const auto search = [&](Index p) {
       if (points[at(p)].count == 0) return;
-      radii[at(p)] = nested_search(bound, grid, ranges[at(p)], points[at(p)].begin, values(at(p)), p);
+      radii[at(p)] = nested_search(bound, grid, ranges[at(p)], points[at(p)].begin, values(at(p)), p, shared.get());
     };
-    parallel_for(std::ssize(ranges), team_size(threads), search, [&](Index done) { pulse.at(done); });
+    parallel_for(std::ssize(ranges), team_size(threads), search, [&](Index done) { shared.at(done); });
     return radii;
   }
   Searches searches(ranges.size());
