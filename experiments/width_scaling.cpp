@@ -162,7 +162,7 @@ Experiment width_scaling() {
           .options = {{"network", "NET", "Network; the work has three layers", "fc:2(w_std=1.4142)", ""},
                       {"samples", "N", "Training images of 0 and 1", "32", "128"},
                       {"tests", "N", "Test images", "16", "64"},
-                      {"widths", "M1,M2,…", "Widths of the networks", "64,256,512", "256,1024,4096"},
+                      {"widths", "M1,M2,…", "Widths of the networks", "64,256,512", "128,512,2048"},
                       {"seeds", "N", "Networks of each width", "4", "8"},
                       {"steps", "N", "Steps of training", "100", "300"},
                       {"lambda", "L", "λ beside the sum of losses", "4", ""},
