@@ -3,6 +3,7 @@
 #include "app/interrupt.hpp"
 #include "app/scores.hpp"
 #include "experiments/certified_digits.hpp"
+#include "experiments/descended_svm.hpp"
 #include "widelimit/machine/ridge_path.hpp"
 #include "widelimit/report/certificate_figures.hpp"
 
@@ -211,6 +212,9 @@ Outcome run_table3(const Setting& setting) {
                     .tests = setting.count("tests", 1),
                     .convex = setting.count("convex", 1),
                     .attacks = setting.count("attacks", 1)};
+  std::vector<Index> passes = setting.counts("passes", 1);
+  std::sort(passes.begin(), passes.end());
+  passes.erase(std::unique(passes.begin(), passes.end()), passes.end());
   const MnistTask task = mnist_task(setting, certified_network, {"0", "1"}, sizes.samples);
   sizes.samples = task.train.count();
   sizes.tests = std::min(sizes.tests, task.test.count());
@@ -247,6 +251,9 @@ Outcome run_table3(const Setting& setting) {
                      {"machines", json}};
   outcome.timings.emplace_back("kernel", task.seconds);
   outcome.parts.push_back(std::move(part));
+  DescendedSvm descent = descended_svm(setting, task, certified_network, lines.back().lambda, passes, sizes.tests);
+  outcome.results["descent"] = std::move(descent.results);
+  outcome.parts.push_back(std::move(descent.part));
   return outcome;
 }
 
@@ -259,7 +266,9 @@ Experiment certificates_table3() {
           .options = {{"samples", "N", "Training images of 0 and 1", "2000", "12665"},
                       {"tests", "N", "Test images that are certified", "30", "2115"},
                       {"convex", "N", "Of these, images certified by convex", "30", "300"},
-                      {"attacks", "N", "Test images that are attacked", "20", "200"}},
+                      {"attacks", "N", "Test images that are attacked", "20", "200"},
+                      {"passes", "P,…", "Passes of descent after which the SVM is certified", "1,10,100",
+                       "1,10,100,200,300"}},
           .run = run_table3};
 }
 

@@ -179,6 +179,36 @@ TEST_F(MnistExperiment, BoundsAreLargerForRandomLabels) {
   EXPECT_EQ(run({"experiment", "generalisation-bounds", "--digits", "1"}).status, 2);
 }
 
+/// Methods in their order, each certificate below the attack; radii of the SVM fall while it is trained.
+TEST_F(MnistExperiment, CertificatesOfMachinesAreNestedBelowTheAttack) {
+  const Finished done = run({"experiment", "certificates-table3", "--samples", "80", "--tests", "3", "--convex", "2",
+                             "--attacks", "2", "--passes", "30,1", "--threads", "1", "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const auto results = done.record()["results"];
+  ASSERT_EQ(results["machines"].size(), 9U);
+  for (const auto& machine : results["machines"]) {
+    const auto& methods = machine["methods"];
+    EXPECT_LE(methods[0]["mean"], methods[1]["mean"]);  // paper and interval, of the same images
+    EXPECT_LE(methods[3]["mean"], methods[4]["mean"]);  // convex without and with the box
+    EXPECT_LE(machine["ratio"], 1);
+  }
+  ASSERT_EQ(results["descent"].size(), 2U);
+  EXPECT_EQ(results["descent"][0]["passes"], 1);
+  EXPECT_LT(results["descent"][1]["objective"], results["descent"][0]["objective"]);
+  EXPECT_EQ(run({"experiment", "certificates-table3", "--passes", "0"}).status, 2);
+}
+
+TEST_F(MnistExperiment, CertificatesOfNetworksStandBesideTheirLimit) {
+  const Finished done = run({"experiment", "certificates-table2", "--widths", "16,64", "--centred-widths", "16",
+                             "--samples", "128", "--tests", "8", "--points", "4", "--threads", "1", "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const auto rows = done.record()["results"]["rows"];
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0]["width"], "16");
+  EXPECT_EQ(rows[2]["model"], "network, f - f0");
+  for (const auto& row : rows) EXPECT_GT(row["all_mean"], 0) << row;
+}
+
 TEST_F(MnistExperiment, HasAPage) {
   if (!gnuplot_is_present()) GTEST_SKIP() << "no gnuplot on PATH";
   const Finished paged = run(small_machines({"--report", "e.html"}));
