@@ -49,12 +49,12 @@ class PointSearch {
   void ask(std::vector<BallQuery>& queries);
   /// The answers to what was asked, in order.
   void hear(const double* bounds);
-  /// The least radius at which the line of a functional vanishes, of those that have failed if any has.
-  [[nodiscard]] double expected() const;
 
  private:
   static constexpr Index unbounded = std::numeric_limits<Index>::max();
 
+  /// The least radius at which the line of a functional vanishes, of those that have failed if any has.
+  [[nodiscard]] double expected() const;
   void finish();
   [[nodiscard]] Index next();
 
