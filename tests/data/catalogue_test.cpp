@@ -96,6 +96,13 @@ TEST_F(Catalogue, UnknownNamesAndMissingSetsSayWhatToDo) {
                [] { (void)load_graphs("graphs:NOSUCH"); });
 }
 
+TEST_F(Catalogue, FoldersAndFilesOfNoFormatAreToldFromUnknownNames) {
+  const std::string text = put("notes.docx", "words").string();
+  const std::string folder = std::filesystem::path(text).parent_path().string();
+  expect_error(Code::input, {"is a folder", ".npz"}, [&] { (void)load_data(folder); });
+  expect_error(Code::input, {"ending tells no format", ".npz"}, [&] { (void)load_data(text); });
+}
+
 TEST_F(Catalogue, FilesByTheirEndings) {
   const std::string csv = put("a.csv", "1,2,0\n3,4,1\n").string();
   EXPECT_EQ(load_data(csv).count(), 2);

@@ -132,7 +132,11 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
   if (names_graphs(text)) {
     fail(Code::usage, "data '{}' is a set of graphs, which only the graph kernel reads", text);
   }
-  fail(Code::input, "data '{}' is unknown; choose {}", text, known_names());
+  std::error_code ignored;
+  const char* what = fs::is_directory(file.path, ignored) ? "a folder"
+                     : fs::exists(file.path, ignored)     ? "a file whose ending tells no format"
+                                                          : "unknown";
+  fail(Code::input, "data '{}' is {}; choose {}", text, what, known_names());
 }
 
 bool names_graphs(const std::string& spec) {
