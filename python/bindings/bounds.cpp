@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "asked_options.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
@@ -45,48 +46,44 @@ Fit fit_of_arrays(const Table& alpha, const Numbers& bias) {
   return fit;
 }
 
-RademacherOptions bound_options(std::optional<double> delta, const std::optional<std::string>& loss,
-                                std::optional<double> epsilon, std::optional<double> clip) {
+RademacherOptions bound_options(const nb::dict& given) {
+  const AskedOptions asked(given);
   RademacherOptions options;
-  if (delta) options.delta = *delta;
-  if (loss) {
-    options.loss = Loss{.kind = parse_loss(*loss)};
-    if (epsilon) options.loss->epsilon = *epsilon;
-  }
-  options.clip = clip;
+  asked.take("delta", options.delta);
+  asked.parse("loss", options.loss, [](const std::string& name) { return Loss{.kind = parse_loss(name)}; });
+  if (options.loss) asked.take("epsilon", options.loss->epsilon);
+  asked.take("clip", options.clip);
   return options;
 }
 
 nb::tuple class_bound(const SampleArray& k, const Table& alpha, const Numbers& bias, const std::string& machine,
-                      const std::string& scheme, Index classes, const Labels& labels, std::optional<double> delta,
-                      const std::optional<std::string>& loss, std::optional<double> epsilon,
-                      std::optional<double> clip) {
+                      const std::string& scheme, Index classes, const Labels& labels, const nb::dict& given) {
+  const RademacherOptions options = bound_options(given);
   return bound_tuple(unlocked([&](Progress*) {
     const Trained trained{.machine = parse_machine(machine),
                           .scheme = parse_scheme(scheme),
                           .classes = classes,
                           .fit = fit_of_arrays(alpha, bias)};
-    return rademacher_bound(view_samples(k).values, trained, span_of(labels),
-                            bound_options(delta, loss, epsilon, clip));
+    return rademacher_bound(view_samples(k).values, trained, span_of(labels), options);
   }));
 }
 
 nb::tuple value_bound(const SampleArray& k, const Table& alpha, const Numbers& bias, const Numbers& targets,
-                      std::optional<double> delta, const std::optional<std::string>& loss,
-                      std::optional<double> epsilon, std::optional<double> clip) {
+                      const nb::dict& given) {
+  const RademacherOptions options = bound_options(given);
   return bound_tuple(unlocked([&](Progress*) {
     return rademacher_bound(view_samples(k).values, fit_of_arrays(alpha, bias), {targets.data(), targets.size()},
-                            bound_options(delta, loss, epsilon, clip));
+                            options);
   }));
 }
 
 /// The fields of widelimit.LabelBound in order.
-nb::tuple bound_of_labels(const SampleArray& h, const Numbers& y, std::optional<double> delta,
-                          std::optional<int> threads) {
+nb::tuple bound_of_labels(const SampleArray& h, const Numbers& y, const nb::dict& given) {
+  LabelBoundOptions options;
+  const AskedOptions asked(given);
+  asked.take("delta", options.delta);
+  asked.take("threads", options.threads);
   const LabelBound bound = unlocked([&](Progress* progress) {
-    LabelBoundOptions options;
-    if (delta) options.delta = *delta;
-    if (threads) options.threads = *threads;
     options.progress = progress;
     return label_bound(view_samples(h).values, {y.data(), y.size()}, options);
   });
@@ -104,11 +101,10 @@ double clean_error(double noisy_bound, double flip) { return clean_error_bound({
 
 void bind_bounds(nb::module_& module) {
   module.def("class_bound", &class_bound, "k"_a, "alpha"_a, "bias"_a, "machine"_a, "scheme"_a, "classes"_a, "labels"_a,
-             "delta"_a.none(), "loss"_a.none(), "epsilon"_a.none(), "clip"_a.none(),
-             "Rademacher bound of a machine of classes.");
-  module.def("value_bound", &value_bound, "k"_a, "alpha"_a, "bias"_a, "targets"_a, "delta"_a.none(), "loss"_a.none(),
-             "epsilon"_a.none(), "clip"_a.none(), "Rademacher bound of a machine of numbers.");
-  module.def("label_bound", &bound_of_labels, "h"_a, "y"_a, "delta"_a.none(), "threads"_a.none(),
+             "options"_a, "Rademacher bound of a machine of classes.");
+  module.def("value_bound", &value_bound, "k"_a, "alpha"_a, "bias"_a, "targets"_a, "options"_a,
+             "Rademacher bound of a machine of numbers.");
+  module.def("label_bound", &bound_of_labels, "h"_a, "y"_a, "options"_a,
              "Bounds of kernel regression, from labels and kernel alone.");
   module.def("noisy_label_shape", &shape, "flip"_a, "norm_square"_a, "samples"_a, "lam"_a,
              "NT-L Theorem 6 with 1 for its constants.");

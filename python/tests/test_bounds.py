@@ -87,6 +87,10 @@ def test_bad_input():
             wl.rademacher_bound(K, fit, SIGNS, delta=delta)
         with pytest.raises(wl.InputError, match="delta"):
             wl.label_bound(K, SIGNS, delta=delta)
+    with pytest.raises(wl.InputError, match="delta is 'a'; give a number"):
+        wl.rademacher_bound(K, fit, SIGNS, delta="a")
+    with pytest.raises(wl.InputError, match="delta is 'a'; give a number"):
+        wl.label_bound(K, SIGNS, delta="a")
     with pytest.raises(wl.InputError, match="do not belong"):
         wl.rademacher_bound(K, fit, SIGNS[:9])
     with pytest.raises(wl.InputError, match="none of the classes"):

@@ -118,12 +118,14 @@ def rademacher_bound(
     matrix = as_matrix(k, "K")
     alpha = np.ascontiguousarray(fit.alpha[:, None] if fit.alpha.ndim == 1 else fit.alpha)
     bias = np.atleast_1d(np.asarray(fit.bias, dtype=np.float64))
+    options = {"delta": delta, "loss": loss, "epsilon": epsilon, "clip": clip}
     if fit.classes_ is None:
         targets = as_numbers(y)
         if targets.ndim != 1:
             raise InputError("y must be one number for each sample; bound each target by itself")
-        own = "insensitive" if fit.machine == "svr" and loss is None else loss
-        parts = _core.value_bound(matrix, alpha, bias, targets, delta, own, epsilon, clip)
+        if fit.machine == "svr" and loss is None:
+            options["loss"] = "insensitive"
+        parts = _core.value_bound(matrix, alpha, bias, targets, options)
     else:
         known, numbers = as_classes(y)
         places = {label: place for place, label in enumerate(fit.classes_.tolist())}
@@ -131,9 +133,7 @@ def rademacher_bound(
         if unknown:
             raise InputError(f"label {unknown[0]!r} in y is none of the classes of the fit")
         labels = np.array([places[label] for label in known.tolist()], dtype=np.int64)[numbers]
-        parts = _core.class_bound(
-            matrix, alpha, bias, fit.machine, fit.scheme, len(fit.classes_), labels, delta, loss, epsilon, clip
-        )
+        parts = _core.class_bound(matrix, alpha, bias, fit.machine, fit.scheme, len(fit.classes_), labels, options)
     return RademacherBound(BoundTerms(*parts[0]), _terms(parts[1]), *parts[2:])
 
 
@@ -160,7 +160,7 @@ def label_bound(h: ArrayLike, y: ArrayLike, delta: float | None = None, *, threa
     targets = as_numbers(values)
     if targets.ndim != 1:
         raise InputError("y must be one number or class for each sample")
-    parts = _core.label_bound(as_matrix(h, "H"), targets, delta, usable(threads))
+    parts = _core.label_bound(as_matrix(h, "H"), targets, {"delta": delta, "threads": usable(threads)})
     return LabelBound(*parts[:4], _terms(parts[4]), *parts[5:])
 
 
