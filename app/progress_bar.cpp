@@ -57,23 +57,25 @@ ProgressBar::~ProgressBar() {
 bool ProgressBar::update(std::int64_t done, std::int64_t total, std::string_view unit) {
   if (interrupted()) return false;
   const auto now = Clock::now();
-  if (done < last_done_) start_ = now;  // the next piece of work
+  if (done < last_done_) {  // the next piece of work
+    start_ = now;
+    first_done_ = done;
+  }
   last_done_ = done;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(1000);
   const bool due = now - last_draw_ >= interval || (done == total && drawn_);
-  if (!shown_ || done <= 0 || total <= 0 || !due) return true;
-  const double whole = seconds * static_cast<double>(total) / static_cast<double>(done);
-  if (drawn_ || (seconds > 0.3 && whole > worth_showing)) {
-    draw(done, total, unit, seconds);
+  if (!shown_ || done <= first_done_ || total <= 0 || !due || seconds < 0.3) return true;
+  const double rate = static_cast<double>(done - first_done_) / seconds;
+  if (drawn_ || static_cast<double>(total) / rate > worth_showing) {
+    draw(done, total, unit, rate);
     last_draw_ = now;
   }
   return true;
 }
 
-void ProgressBar::draw(std::int64_t done, std::int64_t total, std::string_view unit, double seconds) {
+void ProgressBar::draw(std::int64_t done, std::int64_t total, std::string_view unit, double rate) {
   const double share = static_cast<double>(done) / static_cast<double>(total);
-  const double rate = static_cast<double>(done) / seconds;
   const std::string numbers = fmt::format("{:3.0f} %  {}{}/s  {} left", 100 * share, rate_text(rate), unit,
                                           duration_text(static_cast<double>(total - done) / rate));
   const bool room = terminal_width() > 30 + static_cast<int>(numbers.size());

@@ -22,11 +22,12 @@ class ProgressBar final : public Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  void draw(std::int64_t done, std::int64_t total, std::string_view unit, double seconds);
+  void draw(std::int64_t done, std::int64_t total, std::string_view unit, double rate);
 
   bool terminal_;
   bool shown_;
   bool drawn_ = false;
+  std::int64_t first_done_ = 0;  ///< of this piece of work, at start_
   std::int64_t last_done_ = 0;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_draw_{};
