@@ -110,10 +110,10 @@ Table sample_table(const Certified& certified, const std::vector<std::string>& n
   return table;
 }
 
-/// Trained networks have intervals, whatever the method is called.
+/// Trained networks have intervals, whatever the method is called; "all" are those that the model has.
 std::vector<CertificateMethod> methods_of(const Predictor& predictor, const std::string& asked) {
   if (predictor.network) return {CertificateMethod::interval};
-  return parse_methods(asked);
+  return asked == "all" ? certificate_methods(*predictor.model) : parse_methods(asked);
 }
 
 /// What the predictor takes the attacked samples for; nothing where none are kept.

@@ -60,7 +60,7 @@ CertificateShow show_certificates(const CommonOptions& options, const Backend& b
   how.progress = &bar;
   const Dataset& test = *data.test;
   CertificateShow show{
-      .certified = certify_by(parse_methods("all"), how,
+      .certified = certify_by(certificate_methods(model), how,
                               [&](const CertifyOptions& own) { return certify(model, test.view(), test.labels, own); }),
       .train = data.train.count()};
   show.table = certified_table(show.certified, round_radii(show.certified.best(), 2));

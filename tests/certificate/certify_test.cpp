@@ -1,5 +1,6 @@
 #include "widelimit/certificate/certify.hpp"
 
+#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
 
 #include "cone_machine.hpp"
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 namespace widelimit {
@@ -70,29 +72,56 @@ TEST(Certify, IsExactForOneTrainingSampleInsideItsRay) {
   EXPECT_GT(found.radius[0], 0.3);
 }
 
+using Outputs = std::function<std::vector<double>(const Matrix<double>& rows)>;
+
 /// Smallest distance on a fine grid at which a two-dimensional machine changes its class.
-double brute_radius(const Model& model, int depth, const double* x, Norm norm, const std::optional<Box>& box,
-                    double within) {
-  const bool positive = test::exact_output(model, depth, x, 0) > 0;
-  constexpr int steps = 160;
-  double least = std::numeric_limits<double>::infinity();
+double brute_radius(const Outputs& outputs, const double* x, Norm norm, const std::optional<Box>& box, double within) {
+  constexpr int steps = 80;
+  std::vector<double> places{x[0], x[1]}, distances{0};
   for (int i = -steps; i <= steps; ++i) {
     for (int j = -steps; j <= steps; ++j) {
       const double dx = within * i / steps, dy = within * j / steps;
       const double distance = norm == Norm::l2 ? std::hypot(dx, dy) : std::max(std::abs(dx), std::abs(dy));
       const double moved[2] = {x[0] + dx, x[1] + dy};
-      if (distance >= least || distance > within) continue;
+      if (distance > within) continue;
       if (box && (std::min(moved[0], moved[1]) < box->low || std::max(moved[0], moved[1]) > box->high)) continue;
-      if ((test::exact_output(model, depth, moved, 0) > 0) != positive) least = distance;
+      places.insert(places.end(), {moved[0], moved[1]});
+      distances.push_back(distance);
     }
+  }
+  Matrix<double> rows(std::ssize(distances), 2, Content::unset);
+  std::copy(places.begin(), places.end(), rows.data());
+  const std::vector<double> f = outputs(rows);
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 1; k < f.size(); ++k) {
+    if ((f[k] > 0) != (f[0] > 0)) least = std::min(least, distances[k]);
   }
   return least;
 }
 
+/// In long double.
+Outputs exact_outputs(const Model& model, int depth) {
+  return [&model, depth](const Matrix<double>& rows) {
+    std::vector<double> f;
+    for (Index k = 0; k < rows.rows(); ++k) {
+      f.push_back(static_cast<double>(test::exact_output(model, depth, rows.view().row(k), 0)));
+    }
+    return f;
+  };
+}
+
+/// Coefficients that leave both classes some of the plane.
+Matrix<double> alternating(Index count) {
+  Matrix<double> alpha(count, 1);
+  for (Index i = 0; i < count; ++i) alpha(i, 0) = i % 2 == 0 ? 1 : -1;
+  return alpha;
+}
+
 TEST(Certify, LiesBetweenNothingAndBruteForceInThePlane) {
-  const Matrix<double> support = normal_rows(5, 2, 11), alpha = normal_rows(5, 1, 12);
-  const Model model = machine_of("fc:2", support, alpha, Scheme::sign, 2);
+  const Matrix<double> support = normal_rows(5, 2, 11);
+  const Model model = machine_of("fc:2", support, alternating(5), Scheme::sign, 2);
   const Matrix<double> x = normal_rows(6, 2, 13, 0.8);
+  int broken = 0;
   const std::vector<Index> labels = own_labels(model, 2, x);
   for (const Norm norm : {Norm::linf, Norm::l2}) {
     for (const bool boxed : {false, true}) {
@@ -107,7 +136,8 @@ TEST(Certify, LiesBetweenNothingAndBruteForceInThePlane) {
           const double attack = found.attack[at(k)];
           EXPECT_LE(found.radius[at(k)], attack);
           if (!std::isfinite(attack) || method != CertificateMethod::paper) continue;
-          const double brute = brute_radius(model, 2, x.view().row(k), norm, box, 1.5 * attack);
+          ++broken;
+          const double brute = brute_radius(exact_outputs(model, 2), x.view().row(k), norm, box, 1.5 * attack);
           EXPECT_LE(found.radius[at(k)], brute);
           EXPECT_LT(attack, 1.1 * brute) << k;
         }
@@ -120,6 +150,7 @@ TEST(Certify, LiesBetweenNothingAndBruteForceInThePlane) {
       }
     }
   }
+  EXPECT_GE(broken, 12);  // of 24
 }
 
 TEST(Certify, AnswersForOneRadiusAsTheSearchDoes) {
@@ -184,7 +215,36 @@ TEST(Certify, HandlesBiasesLayerByLayer) {
   for (const double radius : found.radius) EXPECT_GT(radius, 0);
   for (const CertificateMethod method : found.method) EXPECT_EQ(method, CertificateMethod::interval);
   EXPECT_THROW(static_cast<void>(certify(model, rows_of(x), labels, {.method = CertificateMethod::paper})), Error);
-  EXPECT_THROW(static_cast<void>(certify(model, rows_of(x), labels, {.attack = AttackOptions{}})), Error);
+  EXPECT_EQ(certificate_methods(model), std::vector{CertificateMethod::interval});
+  EXPECT_EQ(certificate_methods(without).size(), 3U);
+}
+
+TEST(Certify, AttacksMachinesWithBiasesAsNearAsBruteForceInThePlane) {
+  const Matrix<double> support = normal_rows(6, 2, 51);
+  const Model model = machine_of("dense(b_std=0.2) relu dense(b_std=0.1)", support, alternating(6), Scheme::sign, 2);
+  const auto backend = make_backend("cpu", {});
+  const Outputs outputs = [&](const Matrix<double>& rows) {
+    const Matrix<double> f = predict_decisions(model, rows_of(rows), *backend);
+    return std::vector<double>(f.data(), f.data() + f.rows());
+  };
+  const Matrix<double> x = normal_rows(6, 2, 53);
+  std::vector<Index> labels;
+  for (const double f : outputs(x)) labels.push_back(f > 0 ? 1 : 0);
+  int broken = 0;
+  for (const Norm norm : {Norm::linf, Norm::l2}) {
+    const Certificates found =
+        certify(model, rows_of(x), labels, {.norm = norm, .attack = AttackOptions{}, .keep_attacked = true});
+    const std::vector<double> moved = outputs(found.attacked);
+    for (Index k = 0; k < x.rows(); ++k) {
+      const double attack = found.attack[at(k)];
+      EXPECT_LE(found.radius[at(k)], attack);
+      EXPECT_EQ((moved[at(k)] > 0) != (labels[at(k)] == 1), std::isfinite(attack)) << k;
+      if (!std::isfinite(attack)) continue;
+      ++broken;
+      EXPECT_LT(attack, 1.1 * brute_radius(outputs, x.view().row(k), norm, {}, 1.5 * attack)) << k;
+    }
+  }
+  EXPECT_GE(broken, 6);
 }
 
 std::string refusal(const Model& model, const Matrix<double>& x, const std::vector<Index>& labels,

@@ -1,3 +1,4 @@
+#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/certificate/certify.hpp"
 
@@ -6,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace widelimit {
 namespace {
@@ -40,6 +42,25 @@ void place_in_ball(const Random& random, std::uint64_t trial, Norm norm, double 
   for (Index j = 0; j < size; ++j) to[j] = x[j] + scale * to[j];
 }
 
+/// Coefficients of order one, half of them negative, so that both classes have some of the space.
+Matrix<double> balanced(Index count, std::uint64_t seed) {
+  Matrix<double> alpha = normal_rows(count, 1, seed);
+  for (Index i = 0; i < count; ++i) alpha(i, 0) = i % 2 == 0 ? std::abs(alpha(i, 0)) : -std::abs(alpha(i, 0));
+  return alpha;
+}
+
+/// Places tried inside radii, and of these the ones about points that an attack has taken to the other class.
+struct Tried {
+  int places = 0;
+  int contested = 0;
+
+  void count(const Certificates& found, Index k, int trials) {
+    if (!(found.radius[at(k)] > 0)) return;
+    places += trials;
+    if (std::isfinite(found.attack[at(k)])) contested += trials;
+  }
+};
+
 struct SoundnessCase {
   int depth;
   Index features;
@@ -48,11 +69,11 @@ struct SoundnessCase {
   double size;  // of alternating coefficients; 0: independent ones of order one
 };
 
-/// Adds the places tried to `places`: none where a radius is 0.
-void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, int& places) {
+/// Adds the places tried: none where a radius is 0.
+void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried& tried) {
   const Model model = c.size > 0 ? ill_conditioned(c.depth, c.features, seed, c.size)
                                  : machine_of(fmt::format("fc:{}", c.depth), normal_rows(6, c.features, seed),
-                                              normal_rows(6, 1, seed + 1), Scheme::sign, 2);
+                                              balanced(6, seed + 1), Scheme::sign, 2);
   constexpr Index points = 4;
   const Matrix<double> x = normal_rows(points, c.features, seed + 2);
   std::vector<Index> labels;
@@ -64,7 +85,7 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, int& 
   std::vector<double> moved(static_cast<std::size_t>(c.features));
   for (Index k = 0; k < points; ++k) {
     ASSERT_LE(found.radius[at(k)], found.attack[at(k)]);
-    if (found.radius[at(k)] > 0) places += trials;
+    tried.count(found, k, trials);
     const long double sign = labels[at(k)] == 1 ? 1 : -1;
     for (int trial = 0; trial < trials && found.radius[at(k)] > 0; ++trial) {
       place_in_ball(random, static_cast<std::uint64_t>(trial * points + k), c.norm, found.radius[at(k)],
@@ -79,7 +100,7 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, int& 
 TEST(Soundness, NothingInsideARadiusHasAnotherClass) {
   const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 12;
   std::uint64_t seed = 1000;
-  int plain = 0, alternating = 0;
+  Tried plain, alternating;
   for (const int depth : {1, 3}) {
     for (const Index features : {1, 2, 7}) {
       for (const Norm norm : {Norm::linf, Norm::l2}) {
@@ -94,11 +115,67 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClass) {
       }
     }
   }
-  EXPECT_GE(plain, machines * 4'000);
-  EXPECT_GE(alternating, machines * 4'000);
+  EXPECT_GE(plain.places, machines * 4'000);
+  EXPECT_GE(plain.contested, machines * 3'000);
+  EXPECT_GE(alternating.places, machines * 4'000);
+  EXPECT_GE(alternating.contested, machines * 3'000);
   if (WIDELIMIT_SANITIZED == 0) {
-    EXPECT_GE(plain + alternating, 100'000);
+    EXPECT_GE(plain.places + alternating.places, 100'000);
   }
+}
+
+struct ChainCase {
+  const char* network;
+  Kind kind;
+  Norm norm;
+  std::optional<Box> box;
+};
+
+/// The same, where the oracle tells what places are.
+void attack_inside(const ChainCase& c, std::uint64_t seed, int trials, Tried& tried) {
+  constexpr Index points = 4, features = 3;
+  const auto oracle = make_backend("reference", {});
+  Model model = machine_of(c.network, normal_rows(6, features, seed), balanced(6, seed + 1), Scheme::sign, 2);
+  model.kind = c.kind;
+  const Matrix<double> x = normal_rows(points, features, seed + 2);
+  const Matrix<double> f = predict_decisions(model, rows_of(x), *oracle);
+  std::vector<Index> labels;
+  for (Index k = 0; k < points; ++k) labels.push_back(f(k, 0) > 0 ? 1 : 0);
+  const Certificates found =
+      certify(model, rows_of(x), labels,
+              {.norm = c.norm, .box = c.box, .attack = AttackOptions{.steps = 12, .restarts = 1}, .threads = 1});
+  Matrix<double> moved(points * trials, features);
+  for (Index k = 0; k < points; ++k) {
+    ASSERT_LE(found.radius[at(k)], found.attack[at(k)]) << c.network;
+    tried.count(found, k, trials);
+    for (int t = 0; t < trials; ++t) {
+      double* to = moved.view().row(k * trials + t);
+      place_in_ball(Random(seed), static_cast<std::uint64_t>(t * points + k), c.norm, found.radius[at(k)],
+                    x.view().row(k), features, to);
+      for (Index j = 0; c.box && j < features; ++j) to[j] = std::clamp(to[j], c.box->low, c.box->high);
+    }
+  }
+  const Matrix<double> g = predict_decisions(model, rows_of(moved), *oracle);
+  for (Index row = 0; row < g.rows(); ++row) {
+    ASSERT_EQ(g(row, 0) > 0, labels[at(row / trials)] == 1) << c.network << ", row " << row << ", seed " << seed;
+  }
+}
+
+/// Biases, slopes, scales, the NNGP, a box.
+TEST(Soundness, NothingInsideARadiusOfOtherChainsHasAnotherClass) {
+  std::uint64_t seed = 5000;
+  Tried tried;
+  for (const char* network : {"dense(b_std=0.3) relu dense(b_std=0.2)", "fc:3(b_std=0.1)",
+                              "dense leaky_relu(slope=0.3) dense(w_std=2) relu dense",
+                              "dense(b_std=0.1) leaky_relu(slope=0.5) scale(by=3) dense", "fc:2"}) {
+    for (const Kind kind : {Kind::ntk, Kind::nngp}) {
+      for (const Norm norm : {Norm::linf, Norm::l2}) {
+        attack_inside({network, kind, norm, {}}, seed += 10, 32, tried);
+        attack_inside({network, kind, norm, Box{-4, 4}}, seed += 10, 32, tried);
+      }
+    }
+  }
+  EXPECT_GE(tried.contested, 3'000);  // of 5,120
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/shared_progress.hpp"
-#include "widelimit/certificate/gradient.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,12 +32,6 @@ void move_on(const AttackedRows& attacked, Index point, const double* found, dou
     to[j] = factor == 1 ? found[j] : x[j] + factor * (found[j] - x[j]);
     if (attacked.box) to[j] = std::clamp(to[j], attacked.box->low, attacked.box->high);
   }
-}
-
-AttackedRows functionals_attacked(const CertificateProblem& problem) {
-  AttackedRows attacked{problem.points, {}, problem.options.norm, problem.options.box};
-  for (const Functional& functional : problem.functionals) attacked.point.push_back(functional.point);
-  return attacked;
 }
 
 }  // namespace
@@ -81,23 +74,19 @@ Attacked confirmed(const AttackedRows& attacked, const Descended& found, const C
   return result;
 }
 
-Attacked attack(const CertificateProblem& problem, const AttackOptions& options, const ClassChange& changed) {
-  const AttackedRows attacked = functionals_attacked(problem);
-  const Index count = problem.support.rows > 0 ? std::ssize(problem.functionals) : 0;
-  Descended found(count, problem.points.cols);
-  const Ranges ranges(problem);
-  const FunctionalGradient gradient(problem, ranges.directions(), ranges.norms());
-  const AttackGoal goal = [&](MatrixView<const double> x, std::span<const Index> rows, double* values,
-                              MatrixView<double> slopes) { gradient.evaluate(x, rows, values, slopes); };
+Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const CertifyOptions& options,
+                const ClassChange& changed) {
+  const Index count = std::ssize(attacked.point);
+  Descended found(count, attacked.points.cols);
   constexpr Index rows_at_once = 64;
   const Index tasks = (count + rows_at_once - 1) / rows_at_once;
-  SharedProgress shared(problem.options.progress, tasks, "attacks");
+  SharedProgress shared(options.progress, tasks, "attacks");
   parallel_for(
-      tasks, team_size(problem.options.threads),
+      tasks, team_size(options.threads),
       [&](Index task) {
         std::vector<Index> rows(at(std::min(rows_at_once, count - task * rows_at_once)));
         std::iota(rows.begin(), rows.end(), task * rows_at_once);
-        AttackDescent(attacked, goal, std::move(rows), options, found).run(shared.get());
+        AttackDescent(attacked, goal, std::move(rows), *options.attack, found).run(shared.get());
       },
       [&](Index done) { shared.at(done); });
   return confirmed(attacked, found, changed);

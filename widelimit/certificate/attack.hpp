@@ -1,7 +1,6 @@
 #pragma once
 
 #include "widelimit/certificate/descent.hpp"
-#include "widelimit/certificate/lower_bound.hpp"
 
 #include <functional>
 #include <vector>
@@ -21,8 +20,9 @@ using ClassChange = std::function<std::vector<bool>(MatrixView<const double> sam
 /// moved on a little where it does not pass.
 [[nodiscard]] Attacked confirmed(const AttackedRows& attacked, const Descended& found, const ClassChange& changed);
 
-/// Descent on every functional, all of a machine's points in step, two matrix products a step.
-[[nodiscard]] Attacked attack(const CertificateProblem& problem, const AttackOptions& options,
+/// Descent on the goal from all rows, some in step, with the threads and the attack of `options`; the goal is asked by
+/// several threads at once.
+[[nodiscard]] Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const CertifyOptions& options,
                               const ClassChange& changed);
 
 }  // namespace widelimit

@@ -61,14 +61,15 @@ void CertifyOptions::validate() const {
   if (threads < 0) fail(Code::usage, "the number of threads, {}, must not be negative", threads);
 }
 
+std::vector<CertificateMethod> certificate_methods(const Model& model) {
+  if (!CertifiedKernel(model).cone) return {CertificateMethod::interval};
+  return {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex};
+}
+
 Certificates certify(const Model& model, const SampleView& samples, std::span<const Index> labels,
                      const CertifyOptions& options) {
   options.validate();
   model.validate();
-  const auto* network = std::get_if<Network>(&model.kernel);
-  if (network == nullptr) {
-    fail(Code::usage, "classical kernels have no certificate; fit a network such as eq2 or fc:2");
-  }
   const auto classes = std::ssize(model.classes);
   check_labels(model.scheme, classes, model.outputs(), labels, samples.count());
   const Matrix<double> points = widened(scaled_samples(model, samples).values);

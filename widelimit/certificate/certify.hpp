@@ -60,6 +60,10 @@ struct Certificates {
   double seconds = 0, attack_seconds = 0;
 };
 
+/// Methods that differ for this model, the weakest first: interval alone where its network has biases. Error{usage}
+/// where it has no certificate.
+[[nodiscard]] std::vector<CertificateMethod> certificate_methods(const Model& model);
+
 /// Certified radii of a fitted machine on samples that are not scaled yet, and their labels 0 … classes − 1 (of a
 /// machine for numbers with one output: its sign, label 0 for negative and 1 for positive). Sound in floating point: a
 /// bound of all rounding is subtracted before a radius is called certified (docs/theory/certificates.md).

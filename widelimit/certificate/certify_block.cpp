@@ -5,6 +5,7 @@
 #include "widelimit/certificate/chain_bound.hpp"
 #include "widelimit/certificate/cone_decisions.hpp"
 #include "widelimit/certificate/functionals.hpp"
+#include "widelimit/certificate/gradient.hpp"
 #include "widelimit/certificate/radius_search.hpp"
 
 #include <algorithm>
@@ -29,28 +30,16 @@ CertifiedMachine::CertifiedMachine(const Model& model, MatrixView<const double> 
       options_(options),
       geometry_(support, options),
       backend_(make_backend("cpu", {.threads = options.threads})),
-      chain_(read_chain(std::get<Network>(model.kernel), model.shape)) {
-  const auto biased = std::find_if(chain_.layers.begin(), chain_.layers.end(),
-                                   [](const ChainLayer& layer) { return layer.b_std != 0; });
-  std::string why = "rounding hides where the kernel of this network is convex";
-  if (biased == chain_.layers.end()) {
-    kernel_.emplace(chain_, model.kind);
-    if (kernel_->convex()) return;
-    kernel_.reset();
-  } else {
-    why = biased->place + " has a bias";
-  }
+      kernel_(model) {
+  if (kernel_.cone) return;
   if (options.method == CertificateMethod::paper) {
-    fail(Code::usage, "{}, and Theorem 4.2 is for networks without; use method interval", why);
+    fail(Code::usage, "{}, and Theorem 4.2 is for networks without; use method interval", kernel_.why_chain);
   }
-  if (options.attack) {
-    fail(Code::usage, "{}, and the attack needs a network without; certify without an attack", why);
-  }
-  remark_ = fmt::format("{}: every kernel entry is bounded by itself, layer by layer", why);
+  remark_ = fmt::format("{}: every kernel entry is bounded by itself, layer by layer", kernel_.why_chain);
 }
 
 std::vector<CertificateMethod> CertifiedMachine::methods() const {
-  if (!kernel_) return {CertificateMethod::interval};
+  if (!kernel_.cone) return {CertificateMethod::interval};
   std::vector<CertificateMethod> methods;
   for (int m = static_cast<int>(options_.method); m >= 0; --m) methods.push_back(static_cast<CertificateMethod>(m));
   // At no radius is paper better than interval; it is only cheaper.
@@ -125,7 +114,16 @@ void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> l
     }
     return answers;
   };
-  const Attacked found = attack(*parts.cone, *options_.attack, changed);
+  const FunctionalGradient gradient(support_, model_.alpha.view(), model_.bias, parts.functionals,
+                                    kernel_.cone ? cone_entries(*kernel_.cone, geometry_.norms)
+                                                 : chain_entries(kernel_.chain, model_.kind, geometry_.norms));
+  const AttackGoal goal = [&](MatrixView<const double> x, std::span<const Index> rows, double* values,
+                              MatrixView<double> slopes) { gradient.evaluate(x, rows, values, slopes); };
+  AttackedRows attacked{parts.points, {}, options_.norm, options_.box};
+  if (support_.rows > 0) {
+    for (const Functional& functional : parts.functionals) attacked.point.push_back(functional.point);
+  }
+  const Attacked found = attack(attacked, goal, options_, changed);
   for (Index k = 0; k < parts.points.rows; ++k) {
     result.attack.push_back(result.correct[at(block.first + k)] ? found.distance[at(k)] : 0);
   }
@@ -141,7 +139,7 @@ void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<
   BlockProgress progress(options_.progress, block);
   const PointGeometry geometry(geometry_, points, options_);
   const Matrix<double> g =
-      kernel_ ? cone_decisions(*kernel_, model_, geometry, points, options_.threads) : decisions(points);
+      kernel_.cone ? cone_decisions(*kernel_.cone, model_, geometry, points, options_.threads) : decisions(points);
   std::vector<Functional> functionals;
   std::vector<double> values;
   for (Index k = 0; k < points.rows; ++k) {
@@ -155,11 +153,11 @@ void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<
     values.insert(values.end(), point.values.begin(), point.values.end());
   }
   Parts parts{points, functionals, values, {}, {}};
-  if (kernel_) {
-    parts.cone.emplace(CertificateProblem{*kernel_, support_, model_.alpha.view(), model_.bias, points, functionals,
-                                          options_, &geometry});
+  if (kernel_.cone) {
+    parts.cone.emplace(CertificateProblem{*kernel_.cone, support_, model_.alpha.view(), model_.bias, points,
+                                          functionals, options_, &geometry});
   } else {
-    parts.chain.emplace(ChainProblem{chain_, model_.kind, support_, model_.alpha.view(), model_.bias, points,
+    parts.chain.emplace(ChainProblem{kernel_.chain, model_.kind, support_, model_.alpha.view(), model_.bias, points,
                                      functionals, options_, geometry});
   }
   result.radius.resize(result.correct.size(), 0);

@@ -2,9 +2,10 @@
 
 #include "widelimit/backend/backend.hpp"
 #include "widelimit/certificate/attack.hpp"
+#include "widelimit/certificate/certified_kernel.hpp"
 #include "widelimit/certificate/certify.hpp"
-#include "widelimit/certificate/cone_kernel.hpp"
 #include "widelimit/certificate/geometry.hpp"
+#include "widelimit/certificate/lower_bound.hpp"
 #include "widelimit/certificate/point_block.hpp"
 
 #include <memory>
@@ -41,8 +42,7 @@ class CertifiedMachine {
   const CertifyOptions& options_;
   SupportGeometry geometry_;
   std::unique_ptr<Backend> backend_;
-  Chain chain_;
-  std::optional<ConeKernel> kernel_;  ///< none where there are biases
+  CertifiedKernel kernel_;
   std::string remark_;
 };
 

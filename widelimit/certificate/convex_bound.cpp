@@ -1,4 +1,5 @@
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/convex_form.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
@@ -6,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <utility>
 
 namespace widelimit {
 
@@ -16,12 +16,10 @@ namespace {
 class ConvexBound final : public LowerBound {
  public:
   explicit ConvexBound(const CertificateProblem& problem)
-      : problem_(problem), ranges_(problem), directions_(ranges_.geometry().support) {
-    for (const Functional& functional : problem.functionals) {
-      const std::pair outputs(functional.plus, functional.minus);
-      if (weights_.count(outputs) == 0) weights_.emplace(outputs, weights_of(functional));
-    }
-  }
+      : problem_(problem),
+        ranges_(problem),
+        directions_(ranges_.geometry().support),
+        weights_(problem.functionals, [this](const Functional& functional) { return weights_of(functional); }) {}
 
   [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override {
     std::vector<double> bounds(queries.size());
@@ -36,8 +34,7 @@ class ConvexBound final : public LowerBound {
 
   [[nodiscard]] ConvexForm form_of(const BallQuery& query) const {
     const Functional& functional = problem_.functionals[at(query.functional)];
-    return {
-        parts(), {.point = functional.point, .radius = query.radius}, weights_.at({functional.plus, functional.minus})};
+    return {parts(), {.point = functional.point, .radius = query.radius}, weights_.of(functional)};
   }
   [[nodiscard]] ConvexParts parts() const {
     return {problem_.kernel, ranges_, directions_, problem_.points, problem_.options.norm == Norm::l2};
@@ -55,7 +52,7 @@ class ConvexBound final : public LowerBound {
   const CertificateProblem& problem_;
   Ranges ranges_;
   ReducedDirections directions_;
-  std::map<std::pair<Index, Index>, FunctionalWeights> weights_;  ///< by outputs, β·scale·‖xᵢ‖ for β
+  ByOutputs<FunctionalWeights> weights_;  ///< β·scale·‖xᵢ‖ for β
 };
 
 /// Forms of the largest ball, each made when its functional is asked for.

@@ -1,31 +1,29 @@
 #pragma once
 
-#include "widelimit/certificate/lower_bound.hpp"
-#include "widelimit/certificate/ranges.hpp"
+#include "widelimit/certificate/by_outputs.hpp"
+#include "widelimit/certificate/entry_slopes.hpp"
 
-#include <map>
 #include <span>
-#include <utility>
-#include <vector>
 
 namespace widelimit {
 
 /// f and ∇f of functionals at any x:
-///   f = scale·N·Σ wᵢ κ(uᵢ) + b,   ∇f = scale·(Σ wᵢ κ'(uᵢ) x̂ᵢ + Σ wᵢ (κ − uᵢκ')(uᵢ)·x/N),   w = β‖xᵢ‖, x̂ᵢ = xᵢ/‖xᵢ‖.
-/// At x parallel to xᵢ, where κ' is infinite, it is cut off: both terms of sample i cancel there.
+///   f = Σ βᵢ Θ(x,xᵢ) + b,   ∇f = Σ βᵢ acrossᵢ·xᵢ + (Σ βᵢ alongᵢ)·x,   entries and their slopes by a rule.
 class FunctionalGradient {
  public:
-  FunctionalGradient(const CertificateProblem& problem, MatrixView<const double> directions,
-                     std::span<const double> norms);
+  /// Borrows support and functionals.
+  FunctionalGradient(MatrixView<const double> support, MatrixView<const double> alpha, std::span<const double> bias,
+                     std::span<const Functional> functionals, EntryRule rule);
 
   /// Row k of `x` by functional which[k]. Two matrix products; for one thread.
   void evaluate(MatrixView<const double> x, std::span<const Index> which, double* values,
                 MatrixView<double> gradients) const;
 
  private:
-  const CertificateProblem& problem_;
-  MatrixView<const double> directions_;
-  std::map<std::pair<Index, Index>, FunctionalWeights> weights_;  ///< by outputs, β‖xᵢ‖ for β
+  MatrixView<const double> support_;
+  std::span<const Functional> functionals_;
+  EntryRule rule_;
+  ByOutputs<FunctionalWeights> weights_;
 };
 
 }  // namespace widelimit

@@ -58,16 +58,16 @@ BallGroups group_balls(std::span<const Functional> functionals, std::span<const 
 }
 
 SideBound::SideBound(const CertificateProblem& problem, Ranges::Of of, std::unique_ptr<KernelSides> sides)
-    : problem_(problem), ranges_(problem, of), sides_(std::move(sides)), whole_rows_(problem.options.box.has_value()) {
-  for (const Functional& functional : problem.functionals) {
-    const std::pair outputs(functional.plus, functional.minus);
-    if (weights_.count(outputs) != 0) continue;
-    const auto& weights =
-        weights_.emplace(outputs, signed_weights(problem.alpha, problem.bias, ranges_.norms(), functional))
-            .first->second;
-    whole_rows_ = whole_rows_ || !weights.which.empty();
-  }
-}
+    : problem_(problem),
+      ranges_(problem, of),
+      sides_(std::move(sides)),
+      weights_(problem.functionals,
+               [&](const Functional& functional) {
+                 return signed_weights(problem.alpha, problem.bias, ranges_.norms(), functional);
+               }),
+      whole_rows_(problem.options.box.has_value() ||
+                  std::any_of(problem.functionals.begin(), problem.functionals.end(),
+                              [&](const Functional& functional) { return !weights_.of(functional).which.empty(); })) {}
 
 /// Rounding [docs/theory/certificates.md]: entries are off by norm·(κ's error + 16 units of κ(1)), weights by the error
 /// of a norm and three units, sums in strips by a unit for each addition that a term goes through.
@@ -124,7 +124,7 @@ void SideBound::evaluate_balls(const BallGroups& groups, std::span<const BallQue
                                             : BallRanges{.ball = ball, .norm = ranges_.norm_range(ball)};
       for (Index q = groups.first[at(first + k)]; q < groups.first[at(first + k + 1)]; ++q) {
         const Functional& f = problem_.functionals[at(queries[at(q)].functional)];
-        bounds[q] = bound(ranges, weights_.at({f.plus, f.minus}), scratch);
+        bounds[q] = bound(ranges, weights_.of(f), scratch);
       }
     }
   }

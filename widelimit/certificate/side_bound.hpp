@@ -1,13 +1,12 @@
 #pragma once
 
+#include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/cone_kernel.hpp"
 #include "widelimit/certificate/kernel_sides.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace widelimit {
@@ -49,7 +48,7 @@ class SideBound final : public LowerBound {
   const CertificateProblem& problem_;
   Ranges ranges_;
   std::unique_ptr<KernelSides> sides_;
-  std::map<std::pair<Index, Index>, SignedWeights> weights_;  ///< by outputs
+  ByOutputs<SignedWeights> weights_;
   bool whole_rows_;  ///< whether ranges of all samples are found first: by a box's products, or to be picked from
 };
 

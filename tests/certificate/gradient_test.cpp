@@ -1,0 +1,130 @@
+#include "widelimit/certificate/gradient.hpp"
+
+#include "cone_machine.hpp"
+#include "widelimit/backend/select.hpp"
+#include "widelimit/certificate/certified_kernel.hpp"
+#include "widelimit/certificate/geometry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+using test::machine_of;
+using test::normal_rows;
+
+constexpr Index features = 5;
+
+Model one_output(const std::string& network, Kind kind) {
+  Model model = machine_of(network, normal_rows(7, features, 91), normal_rows(7, 1, 92), Scheme::values, 0, {0.25});
+  model.kind = kind;
+  return model;
+}
+
+struct Slope {
+  double value = 0;
+  std::vector<double> gradient = std::vector<double>(features);
+};
+
+/// f and ∇f of the one output of a machine, by either rule.
+class OneOutput {
+ public:
+  explicit OneOutput(const Model& model) : model_(model), kernel_(model) {
+    for (Index i = 0; i < model.supports(); ++i) norms_.push_back(euclidean_norm(support().row(i), features));
+  }
+  [[nodiscard]] MatrixView<const double> support() const { return std::get<Matrix<double>>(model_.support).view(); }
+  [[nodiscard]] Slope by_chain(const std::vector<double>& x) const {
+    return slope_at(x, chain_entries(kernel_.chain, model_.kind, norms_));
+  }
+  [[nodiscard]] Slope by_cone(const std::vector<double>& x) const {
+    return slope_at(x, cone_entries(*kernel_.cone, norms_));
+  }
+  [[nodiscard]] bool has_cone() const { return kernel_.cone.has_value(); }
+
+ private:
+  [[nodiscard]] Slope slope_at(const std::vector<double>& x, EntryRule rule) const {
+    const std::vector<Functional> functionals{{.plus = 0}};
+    const FunctionalGradient gradient(support(), model_.alpha.view(), model_.bias, functionals, std::move(rule));
+    const std::vector<Index> which{0};
+    Slope slope;
+    gradient.evaluate({x.data(), 1, features, features}, which, &slope.value,
+                      {slope.gradient.data(), 1, features, features});
+    return slope;
+  }
+
+  const Model& model_;
+  CertifiedKernel kernel_;
+  std::vector<double> norms_;
+};
+
+double predicted(const Model& model, const std::vector<double>& x) {
+  const auto backend = make_backend("reference", {});
+  const SampleView sample(MatrixView<const double>{x.data(), 1, features, features}, model.shape);
+  return predict_decisions(model, sample, *backend)(0, 0);
+}
+
+std::vector<double> place(std::uint64_t seed) {
+  const Matrix<double> x = normal_rows(1, features, seed);
+  return {x.data(), x.data() + features};
+}
+
+/// Steps h lose h²/6 of the third derivative and 2⁻⁵³/h of the value: both below 1e-7 for what is of order 1 to 100.
+double central_difference(const Model& model, std::vector<double> x, Index feature) {
+  constexpr double h = 1e-5;
+  const double here = x[at(feature)];
+  x[at(feature)] = here + h;
+  const double above = predicted(model, x);
+  x[at(feature)] = here - h;
+  return (above - predicted(model, x)) / (2 * h);
+}
+
+TEST(FunctionalGradient, OfChainsIsThatOfTheOracleByCentralDifferences) {
+  for (const char* network :
+       {"dense(b_std=0.3) relu dense", "dense(w_std=1.5,b_std=0.2) relu dense(b_std=1) relu dense(b_std=0.1)",
+        "dense(b_std=0.5) leaky_relu(slope=0.3) scale(by=2) dense relu dense"}) {
+    for (const Kind kind : {Kind::ntk, Kind::nngp}) {
+      const Model model = one_output(network, kind);
+      const OneOutput output(model);
+      for (std::uint64_t seed = 1; seed < 4; ++seed) {
+        const std::vector<double> x = place(seed);
+        const Slope slope = output.by_chain(x);
+        EXPECT_NEAR(slope.value, predicted(model, x), 1e-12 * (1 + std::abs(slope.value))) << network;
+        for (Index j = 0; j < features; ++j) {
+          EXPECT_NEAR(slope.gradient[at(j)], central_difference(model, x, j), 1e-7) << network << " feature " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST(FunctionalGradient, OfChainsWithoutBiasIsThatOfTheirCone) {
+  for (const char* network : {"eq2", "fc:3", "dense leaky_relu(slope=0.2) dense(w_std=2)"}) {
+    for (const Kind kind : {Kind::ntk, Kind::nngp}) {
+      const Model model = one_output(network, kind);
+      const OneOutput output(model);
+      const Slope chain = output.by_chain(place(7)), cone = output.by_cone(place(7));
+      EXPECT_NEAR(chain.value, cone.value, 1e-13 * (1 + std::abs(chain.value))) << network;
+      for (Index j = 0; j < features; ++j) EXPECT_NEAR(chain.gradient[at(j)], cone.gradient[at(j)], 1e-12) << network;
+    }
+  }
+}
+
+TEST(FunctionalGradient, IsFiniteAtZeroAndAtTrainingSamples) {
+  for (const char* network : {"eq2", "dense(b_std=0.3) relu dense"}) {
+    const Model model = one_output(network, Kind::ntk);
+    const OneOutput output(model);
+    const double* first = output.support().row(0);
+    for (const auto& x : {std::vector<double>(features, 0), std::vector<double>(first, first + features)}) {
+      const Slope slope = output.has_cone() ? output.by_cone(x) : output.by_chain(x);
+      EXPECT_TRUE(std::isfinite(slope.value));
+      EXPECT_TRUE(std::all_of(slope.gradient.begin(), slope.gradient.end(), [](double s) { return std::isfinite(s); }))
+          << network;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace widelimit

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "widelimit/certificate/cone_kernel.hpp"
+#include "widelimit/machine/model.hpp"
+
+#include <optional>
+#include <string>
+
+namespace widelimit {
+
+/// A model's kernel as certificates see it.
+struct CertifiedKernel {
+  Chain chain;
+  std::optional<ConeKernel> cone;  ///< where the chain has one that is proved convex
+  std::string why_chain;           ///< else why there is none
+
+  /// Error{usage} where the network has no certificate at all.
+  explicit CertifiedKernel(const Model& model);
+};
+
+}  // namespace widelimit
