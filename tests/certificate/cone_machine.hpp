@@ -2,6 +2,7 @@
 
 #include "widelimit/base/random.hpp"
 #include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/chain.hpp"
 
 #include <cmath>
 #include <numbers>
@@ -65,6 +66,36 @@ inline long double exact_output(const Model& model, int depth, const double* x, 
     sum += model.alpha(i, output) * exact_ntk(depth, x, support.view().row(i), support.cols());
   }
   return sum;
+}
+
+/// The kernel of a chain, in long double and from the formulas.
+inline long double exact_entry(const Chain& chain, Kind kind, const double* x, const double* y) {
+  const long double pi = std::numbers::pi_v<long double>;
+  long double first = 0, second = 0, sigma = 0, theta = 0;
+  for (Index j = 0; j < chain.features; ++j) {
+    first += static_cast<long double>(x[j]) * x[j] / chain.features;
+    second += static_cast<long double>(y[j]) * y[j] / chain.features;
+    sigma += static_cast<long double>(x[j]) * y[j] / chain.features;
+  }
+  for (const ChainLayer& layer : chain.layers) {
+    if (!layer.rectifier) {
+      const long double w = static_cast<long double>(layer.w_std) * layer.w_std;
+      const long double b = static_cast<long double>(layer.b_std) * layer.b_std;
+      first = w * first + b;
+      second = w * second + b;
+      sigma = w * sigma + b;
+      theta = w * theta + (layer.trained ? sigma : 0);
+      continue;
+    }
+    const long double s = layer.slope, half = (1 - s) * (1 - s) / 2, deviation = std::sqrt(first * second);
+    const long double rho = deviation > 0 ? std::fmin(1.0L, std::fmax(-1.0L, sigma / deviation)) : 0;
+    const long double angle = pi - std::acos(rho);
+    sigma = s * sigma + half * deviation * (std::sqrt((1 - rho) * (1 + rho)) + angle * rho) / pi;
+    theta *= s + half * angle / pi;
+    first *= (1 + s * s) / 2;
+    second *= (1 + s * s) / 2;
+  }
+  return kind == Kind::ntk ? theta : sigma;
 }
 
 inline SampleView rows_of(const Matrix<double>& x) { return {x.view(), {1, 1, x.cols()}}; }

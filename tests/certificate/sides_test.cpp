@@ -1,4 +1,4 @@
-#include "widelimit/certificate/chain_bound.hpp"
+#include "widelimit/certificate/interval.hpp"
 #include "widelimit/certificate/interval_sides.hpp"
 #include "widelimit/certificate/paper_sides.hpp"
 #include "widelimit/certificate/ranges.hpp"
@@ -130,26 +130,6 @@ TEST(Ranges, HoldEveryPlaceOfBallAndBox) {
         }
       }
     }
-  }
-}
-
-TEST(ChainInterval, HoldsTheKernelAndIsTightAtAPoint) {
-  const Matrix<double> x = test::normal_rows(8, 3, 9);
-  const Network plain = Network::parse("fc:2");
-  const Chain chain = read_chain(plain, {1, 1, 3});
-  for (Index i = 0; i < 7; ++i) {
-    const double n = euclidean_norm(x.view().row(i), 3), m = euclidean_norm(x.view().row(i + 1), 3);
-    long double inner = 0;
-    for (Index j = 0; j < 3; ++j) inner += static_cast<long double>(x(i, j)) * x(i + 1, j);
-    const auto p = static_cast<double>(inner);
-    const auto exact = static_cast<double>(test::exact_ntk(2, x.view().row(i), x.view().row(i + 1), 3));
-    const Interval point = enclose_kernel(chain, Kind::ntk, outward(n, n), outward(m, m), outward(p, p));
-    EXPECT_LE(point.low, exact);
-    EXPECT_GE(point.high, exact);
-    EXPECT_LT(point.width(), 1e-12);
-    const Interval wide = enclose_kernel(chain, Kind::ntk, {0.9 * n, 1.1 * n}, {m, m}, {p - 0.1, p + 0.1});
-    EXPECT_LT(wide.low, point.low);
-    EXPECT_GT(wide.high, point.high);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace widelimit {
 
@@ -21,6 +22,8 @@ const Network& network_of(const Model& model) {
 CertifiedKernel::CertifiedKernel(const Model& model) : chain(read_chain(network_of(model), model.shape)) {
   const auto biased =
       std::find_if(chain.layers.begin(), chain.layers.end(), [](const ChainLayer& layer) { return layer.b_std != 0; });
+  without_last_bias = chain;
+  if (chain.layers.size() > 1) last_bias = std::exchange(without_last_bias.layers.back().b_std, 0.0);
   if (biased != chain.layers.end()) {
     why_chain = biased->place + " has a bias";
     return;

@@ -13,6 +13,8 @@ struct CertifiedKernel {
   Chain chain;
   std::optional<ConeKernel> cone;  ///< where the chain has one that is proved convex
   std::string why_chain;           ///< else why there is none
+  Chain without_last_bias;         ///< the same with a last layer that adds no constant,
+  double last_bias = 0;            ///< which is the square of this
 
   /// Error{usage} where the network has no certificate at all.
   explicit CertifiedKernel(const Model& model);

@@ -62,7 +62,7 @@ void CertifyOptions::validate() const {
 }
 
 std::vector<CertificateMethod> certificate_methods(const Model& model) {
-  if (!CertifiedKernel(model).cone) return {CertificateMethod::interval};
+  if (!CertifiedKernel(model).cone) return {CertificateMethod::interval, CertificateMethod::convex};
   return {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex};
 }
 

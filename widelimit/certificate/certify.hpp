@@ -17,7 +17,8 @@ namespace widelimit {
 enum class CertificateMethod : std::uint8_t {
   paper,     ///< EQ Theorem 4.2 as published
   interval,  ///< the same with exact ranges of inner products and norms, any depth
-  convex,    ///< tangents of the jointly convex (p, N) ↦ N·M·κ(p/(N·M)), which add up over training samples
+  convex,  ///< tangents of the jointly convex (p, N) ↦ N·M·κ(p/(N·M)), which add up over training samples; with biases
+           ///< slopes of entries, which do so too
 };
 [[nodiscard]] std::string_view to_string(CertificateMethod method);  ///< "paper", "interval", "convex"
 /// Error{usage} lists the choices.
@@ -60,7 +61,7 @@ struct Certificates {
   double seconds = 0, attack_seconds = 0;
 };
 
-/// Methods that differ for this model, the weakest first: interval alone where its network has biases. Error{usage}
+/// Methods that this model has, the weakest first: all but paper where its network has biases. Error{usage}
 /// where it has no certificate.
 [[nodiscard]] std::vector<CertificateMethod> certificate_methods(const Model& model);
 

@@ -35,15 +35,15 @@ CertifiedMachine::CertifiedMachine(const Model& model, MatrixView<const double> 
   if (options.method == CertificateMethod::paper) {
     fail(Code::usage, "{}, and Theorem 4.2 is for networks without; use method interval", kernel_.why_chain);
   }
-  remark_ = fmt::format("{}: every kernel entry is bounded by itself, layer by layer", kernel_.why_chain);
+  remark_ = fmt::format("{}: kernel entries{} are bounded layer by layer", kernel_.why_chain,
+                        options.method == CertificateMethod::convex ? " and their slopes" : "");
 }
 
 std::vector<CertificateMethod> CertifiedMachine::methods() const {
-  if (!kernel_.cone) return {CertificateMethod::interval};
   std::vector<CertificateMethod> methods;
   for (int m = static_cast<int>(options_.method); m >= 0; --m) methods.push_back(static_cast<CertificateMethod>(m));
   // At no radius is paper better than interval; it is only cheaper.
-  if (!options_.radius && methods.size() > 1) methods.pop_back();
+  if ((!options_.radius || !kernel_.cone) && methods.size() > 1) methods.pop_back();
   return methods;
 }
 
@@ -60,7 +60,10 @@ Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) cons
 }
 
 std::unique_ptr<LowerBound> CertifiedMachine::make_bound(CertificateMethod method, const Parts& parts) const {
-  if (parts.chain) return make_chain_bound(*parts.chain);
+  if (parts.chain) {
+    return method == CertificateMethod::interval ? make_chain_bound(*parts.chain)
+                                                 : make_chain_slope_bound(*parts.chain);
+  }
   if (method == CertificateMethod::paper) return make_paper_bound(*parts.cone);
   return method == CertificateMethod::interval ? make_interval_bound(*parts.cone) : make_convex_bound(*parts.cone);
 }
@@ -157,8 +160,8 @@ void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<
     parts.cone.emplace(CertificateProblem{*kernel_.cone, support_, model_.alpha.view(), model_.bias, points,
                                           functionals, options_, &geometry});
   } else {
-    parts.chain.emplace(ChainProblem{kernel_.chain, model_.kind, support_, model_.alpha.view(), model_.bias, points,
-                                     functionals, options_, geometry});
+    parts.chain.emplace(ChainProblem{kernel_.without_last_bias, model_.kind, support_, model_.alpha.view(), model_.bias,
+                                     points, functionals, options_, geometry, kernel_.last_bias});
   }
   result.radius.resize(result.correct.size(), 0);
   result.method.resize(result.correct.size(), methods().front());

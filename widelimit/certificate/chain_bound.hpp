@@ -1,7 +1,6 @@
 #pragma once
 
 #include "widelimit/certificate/certify.hpp"
-#include "widelimit/certificate/chain.hpp"
 #include "widelimit/certificate/geometry.hpp"
 #include "widelimit/certificate/interval.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
@@ -10,6 +9,8 @@
 #include <span>
 
 namespace widelimit {
+
+struct Chain;
 
 /// As CertificateProblem, for chains with biases.
 struct ChainProblem {
@@ -22,14 +23,16 @@ struct ChainProblem {
   std::span<const Functional> functionals;
   const CertifyOptions& options;
   const PointGeometry& geometry;
+  double last_bias = 0;  ///< of the last layer, which `chain` is without: its square is in every entry
+
+  [[nodiscard]] Interval weight(const Functional& functional, Index sample) const;  ///< β
+  [[nodiscard]] Interval offset(const Functional& functional) const;                ///< b + last_bias²·Σβ
 };
 
-/// Kernel entries enclosed layer by layer: Σ grows with both variances and with the covariance, κ₀ with the
-/// correlation, so that intervals pass through [mathematics §5].  A tenth of a microsecond for an entry and a layer.
+/// Every kernel entry enclosed by itself.                                       [docs/theory/certificates.md#biases]
 [[nodiscard]] std::unique_ptr<LowerBound> make_chain_bound(const ChainProblem& problem);
 
-/// All values of the kernel of a chain for ‖x‖ in `norm`, ‖x'‖ in `other` and ⟨x,x'⟩ in `inner`.
-[[nodiscard]] Interval enclose_kernel(const Chain& chain, Kind kind, const Interval& norm, const Interval& other,
-                                      const Interval& inner);
+/// Slopes of entries enclosed, which add up before signs are lost.
+[[nodiscard]] std::unique_ptr<LowerBound> make_chain_slope_bound(const ChainProblem& problem);
 
 }  // namespace widelimit

@@ -7,12 +7,19 @@
 
 namespace widelimit {
 
-/// The next number below or above: what one operation rounded to nearest may have lost.
-[[nodiscard]] inline double below(double x) { return std::nextafter(x, -std::numeric_limits<double>::infinity()); }
-[[nodiscard]] inline double above(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
+/// A number below, or above, by one to three units in the last place: what one operation rounded to nearest may have
+/// lost. In a few instructions where the number is finite.
+[[nodiscard]] inline double below(double x) {
+  if (!std::isfinite(x)) return std::nextafter(x, -std::numeric_limits<double>::infinity());
+  return x - (std::abs(x) * 0x1p-52 + std::numeric_limits<double>::min());
+}
+[[nodiscard]] inline double above(double x) {
+  if (!std::isfinite(x)) return std::nextafter(x, std::numeric_limits<double>::infinity());
+  return x + (std::abs(x) * 0x1p-52 + std::numeric_limits<double>::min());
+}
 
 /// All numbers from low to high. An operation's result holds every result of numbers from its operands: the ends are
-/// rounded to nearest and moved outward by one unit.
+/// rounded to nearest and moved outward.
 struct Interval {
   double low = 0;
   double high = 0;
@@ -23,6 +30,11 @@ struct Interval {
 
 [[nodiscard]] inline Interval outward(double low, double high) { return {below(low), above(high)}; }
 
+/// The least and the largest of four.
+[[nodiscard]] inline Interval outward_of(double a, double b, double c, double d) {
+  return outward(std::min(std::min(a, b), std::min(c, d)), std::max(std::max(a, b), std::max(c, d)));
+}
+
 [[nodiscard]] inline Interval operator+(const Interval& a, const Interval& b) {
   return outward(a.low + b.low, a.high + b.high);
 }
@@ -30,13 +42,11 @@ struct Interval {
   return outward(a.low - b.high, a.high - b.low);
 }
 [[nodiscard]] inline Interval operator*(const Interval& a, const Interval& b) {
-  const auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
-  return outward(low, high);
+  return outward_of(a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high);
 }
 /// b > 0 or b < 0 throughout.
 [[nodiscard]] inline Interval operator/(const Interval& a, const Interval& b) {
-  const auto [low, high] = std::minmax({a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high});
-  return outward(low, high);
+  return outward_of(a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high);
 }
 /// Of what is negative by rounding: 0.
 [[nodiscard]] inline Interval sqrt(const Interval& a) {
@@ -46,6 +56,11 @@ struct Interval {
 [[nodiscard]] inline Interval clamp(const Interval& a, double low, double high) {
   return {std::clamp(a.low, low, high), std::clamp(a.high, low, high)};
 }
+
+[[nodiscard]] inline Interval hull(const Interval& a, const Interval& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+[[nodiscard]] inline bool finite(const Interval& a) { return std::isfinite(a.low) && std::isfinite(a.high); }
 
 /// κ₀(ρ) = (π − arccos ρ)/π of ρ in [−1, 1], increasing. The library's arccos is right to 1 ulp of a number up to π,
 /// hence to 2⁻⁵¹; the difference and the quotient add as much again at most.                [mathematics §1]

@@ -1,0 +1,98 @@
+#include "widelimit/certificate/lifted_ball.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+constexpr double lift_unit = 0x1p-53;
+
+/// Products of samples with the centre c, and the largest |⟨z,y⟩| of y = xᵢ/‖x̃ᵢ‖ − ρ·c/‖c̃‖ over the ball.
+class CentreProducts {
+ public:
+  CentreProducts(const LiftedBall& ball, bool euclidean)
+      : ball_(ball), euclidean_(euclidean), length_(euclidean_norm(ball.centre.data(), std::ssize(ball.centre))) {
+    for (const double x : ball.centre) direction_.push_back(x / ball.start.low);
+    const auto size = static_cast<double>(ball.half.size());
+    // |⟨z, c/‖c̃‖⟩| ≤ longest, and the same of samples.
+    longest_ = euclidean ? ball.radius : above(euclidean_norm(ball.half.data(), std::ssize(ball.half)));
+    error_ = (size + 16) * 2 * lift_unit;
+  }
+
+  /// ⟨c, xᵢ⟩: sums in any order are off by size units of the product of both lengths.
+  [[nodiscard]] Interval inner(const double* sample, double length) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < direction_.size(); ++j) sum += ball_.centre[j] * sample[j];
+    const double error = error_ * length_ * length;
+    return outward(sum - error, sum + error);
+  }
+
+  /// y is off by a few units of its two terms, and by what ρ is off; the sum by size units.
+  [[nodiscard]] double reach(const double* sample, double norm, const Interval& rho) const {
+    const double inverse = 1 / norm, middle = rho.low + rho.width() / 2;
+    double sum = 0;
+    for (std::size_t j = 0; j < direction_.size(); ++j) {
+      const double y = sample[j] * inverse - middle * direction_[j];
+      sum += euclidean_ ? y * y : ball_.half[j] * std::abs(y);
+    }
+    const double found = euclidean_ ? ball_.radius * std::sqrt(sum) : sum;
+    return (found * (1 + error_) + longest_ * (2 * error_ + rho.width())) * (1 + 8 * lift_unit);
+  }
+
+ private:
+  const LiftedBall& ball_;
+  bool euclidean_;
+  double length_, longest_ = 0, error_ = 0;
+  std::vector<double> direction_;
+};
+
+}  // namespace
+
+LiftedBall lift_ball(const ChainProblem& problem, const Ranges& ranges, const Ball& ball) {
+  const Interval lift = lifted_coordinate(problem.chain);
+  const Interval lift_square = lift * lift;
+  const auto lifted = [&](const Interval& norm) { return sqrt(norm * norm + lift_square); };
+  const SupportGeometry& support = problem.geometry.support;
+  const double slack = 2 * support.norm_error;
+  const auto around = [&](double length) { return outward(length * (1 - slack), length * (1 + slack)); };
+  const bool euclidean = problem.options.norm == Norm::l2;
+  const Index features = problem.points.cols;
+
+  LiftedBall result{.radius = above(ball.radius)};
+  Surrounding box = ranges.surrounding(ball);
+  if (euclidean) {
+    // A ball about the point is one about no other centre.
+    std::copy_n(problem.points.row(ball.point), features, box.centre.begin());
+    std::fill(box.half.begin(), box.half.end(), result.radius);
+  }
+  result.centre = std::move(box.centre);
+  result.half = std::move(box.half);
+  result.start = lifted(around(euclidean_norm(result.centre.data(), features)));
+  const NormRange range = ranges.norm_range(ball);
+  result.norm = hull(lifted({range.low, range.high}), result.start);
+  const bool turns = result.norm.low > 0;
+  const Interval farthest = around(euclidean ? result.radius : euclidean_norm(result.half.data(), features));
+  if (turns) result.bulge = (farthest * farthest / (Interval::of(2) * result.start)).high;
+
+  const CentreProducts products(result, euclidean);
+  for (Index i = 0; i < problem.support.rows; ++i) {
+    const double length = support.norms[at(i)];
+    TurnedSample sample{.norm = lifted(around(length))};
+    sample.turns = turns && sample.norm.low > 0;
+    if (sample.turns) {
+      const double* row = problem.support.row(i);
+      const Interval product = products.inner(row, length) + lift_square;
+      sample.start = clamp(product / (result.start * sample.norm), -1, 1);
+      const double most = std::max(std::abs(sample.start.low), std::abs(sample.start.high));
+      sample.reach = above(above(products.reach(row, sample.norm.low, sample.start)) + above(most * result.bulge));
+      const Interval turn = Interval::of(sample.reach) / result.norm;
+      sample.rho = clamp(Interval{(sample.start - turn).low, (sample.start + turn).high}, -1, 1);
+    }
+    result.samples.push_back(sample);
+  }
+  return result;
+}
+
+}  // namespace widelimit
