@@ -248,6 +248,42 @@ TEST(Certify, AttacksMachinesWithBiasesAsNearAsBruteForceInThePlane) {
   EXPECT_GE(broken, 6);
 }
 
+/// The same kernel on samples with one more feature, without biases; only that there the feature may move as well.
+TEST(Certify, TakesABiasOfTheFirstLayerForAFeatureAndThatOfTheLastForAnOffset) {
+  constexpr Index features = 6, samples = 12;
+  constexpr double first = 0.4, last = 0.3;
+  Matrix<double> support = normal_rows(samples, features, 81), x = normal_rows(8, features, 83);
+  for (Matrix<double>* rows : {&support, &x}) {  // of one octant, where cosines are positive
+    std::transform(rows->data(), rows->data() + rows->rows() * features, rows->data(),
+                   [](double v) { return std::abs(v); });
+  }
+  const auto lifted = [&](const Matrix<double>& rows) {
+    Matrix<double> more(rows.rows(), features + 1);
+    for (Index i = 0; i < rows.rows(); ++i) {
+      std::copy_n(rows.view().row(i), features, more.view().row(i));
+      more(i, features) = first * std::sqrt(static_cast<double>(features));
+    }
+    return more;
+  };
+  const Matrix<double> alpha = alternating(samples);
+  const Model biased = machine_of(fmt::format("dense(b_std={}) relu dense(b_std={})", first, last), support, alpha,
+                                  Scheme::sign, 2, {0.01});
+  const Model plain = machine_of(fmt::format("dense(w_std={:.17g}) relu dense", std::sqrt((features + 1.0) / features)),
+                                 lifted(support), alpha, Scheme::sign, 2, {0.01});
+  std::vector<Index> labels(8, 0);
+  const Certificates told = certify(biased, rows_of(x), labels, {.method = CertificateMethod::interval});
+  for (std::size_t k = 0; k < 8; ++k) labels[k] = told.correct[k] ? 0 : 1;
+  for (const Norm norm : {Norm::linf, Norm::l2}) {
+    const Certificates a = certify(biased, rows_of(x), labels, {.norm = norm});
+    const Certificates b = certify(plain, rows_of(lifted(x)), labels, {.norm = norm});
+    for (std::size_t k = 0; k < 8; ++k) {
+      EXPECT_NEAR(a.margin[k], b.margin[k], 1e-14 * samples);
+      EXPECT_GE(a.radius[k], 0.85 * b.radius[k]) << k;  // a ball that leaves the octant loses a little
+      EXPECT_GT(b.radius[k], 0);
+    }
+  }
+}
+
 std::string refusal(const Model& model, const Matrix<double>& x, const std::vector<Index>& labels,
                     const CertifyOptions& options, Code code) {
   try {

@@ -36,7 +36,7 @@ CertifiedMachine::CertifiedMachine(const Model& model, MatrixView<const double> 
     fail(Code::usage, "{}, and Theorem 4.2 is for networks without; use method interval", kernel_.why_chain);
   }
   remark_ = fmt::format("{}: kernel entries{} are bounded layer by layer", kernel_.why_chain,
-                        options.method == CertificateMethod::convex ? " and their slopes" : "");
+                        options.method == CertificateMethod::convex ? ", their slopes and curvatures" : "");
 }
 
 std::vector<CertificateMethod> CertifiedMachine::methods() const {
@@ -62,7 +62,7 @@ Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) cons
 std::unique_ptr<LowerBound> CertifiedMachine::make_bound(CertificateMethod method, const Parts& parts) const {
   if (parts.chain) {
     return method == CertificateMethod::interval ? make_chain_bound(*parts.chain)
-                                                 : make_chain_slope_bound(*parts.chain);
+                                                 : make_chain_convex_bound(*parts.chain);
   }
   if (method == CertificateMethod::paper) return make_paper_bound(*parts.cone);
   return method == CertificateMethod::interval ? make_interval_bound(*parts.cone) : make_convex_bound(*parts.cone);

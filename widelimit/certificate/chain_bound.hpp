@@ -32,7 +32,7 @@ struct ChainProblem {
 /// Every kernel entry enclosed by itself.                                       [docs/theory/certificates.md#biases]
 [[nodiscard]] std::unique_ptr<LowerBound> make_chain_bound(const ChainProblem& problem);
 
-/// Slopes of entries enclosed, which add up before signs are lost.
-[[nodiscard]] std::unique_ptr<LowerBound> make_chain_slope_bound(const ChainProblem& problem);
+/// Expansions to second order, with slopes and curvatures of entries enclosed: they add up before signs are lost.
+[[nodiscard]] std::unique_ptr<LowerBound> make_chain_convex_bound(const ChainProblem& problem);
 
 }  // namespace widelimit

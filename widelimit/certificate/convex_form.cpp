@@ -2,10 +2,12 @@
 
 #include "widelimit/certificate/ball_minimum.hpp"
 #include "widelimit/certificate/box_minimum.hpp"
+#include "widelimit/certificate/interval.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace widelimit {
 
@@ -22,11 +24,8 @@ constexpr double form_sine = 0.125, form_cosine_below = 0.99215;
 
 }  // namespace
 
-ConvexForm::ConvexForm(const ConvexParts& parts, const Ball& ball, const FunctionalWeights& weights)
-    : ball_(ball),
-      expansion_(expand(parts.kernel, parts.ranges, parts.directions, parts.points.row(ball.point), ball,
-                        parts.euclidean, weights)),
-      first_(expansion_.first_order(parts.euclidean, ball.radius)) {
+ConvexForm::ConvexForm(const ConvexParts& parts, const Ball& ball, Expansion expansion)
+    : ball_(ball), expansion_(std::move(expansion)), first_(expansion_.first_order(parts.euclidean, ball.radius)) {
   const bool enough = !expansion_.bounded || first_ > good_enough * expansion_.constant;
   if (!enough && std::ssize(expansion_.half) <= most_features) form_matrix(parts);
 }
@@ -59,10 +58,15 @@ void ConvexForm::form_matrix(const ConvexParts& parts) {
 }
 
 double ConvexForm::bound(const ConvexParts& parts, double radius) const {
-  if (form_.b.rows() == 0) return first_;
+  if (form_.b.rows() == 0) return scaled(first_);
   const double least = parts.euclidean ? least_in_ball(radius) : least_in_box(parts, radius);
   const double result = expansion_.constant + least - error_;
-  return std::max(first_, std::isfinite(result) ? result : -std::numeric_limits<double>::infinity());
+  return scaled(std::max(first_, std::isfinite(result) ? result : -std::numeric_limits<double>::infinity()));
+}
+
+double ConvexForm::scaled(double bound) const {
+  const double scale = bound > 0 ? expansion_.least_scale : expansion_.largest_scale;
+  return scale == 1 ? bound : below(scale * bound);
 }
 
 /// v is no longer than the part of the ball's radius: all of it in units of that. Of a negative rise, ν at its largest.

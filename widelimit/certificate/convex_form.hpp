@@ -7,12 +7,10 @@
 
 namespace widelimit {
 
-/// What convex forms of all balls and functionals are made from.
+/// What convex forms of all balls and functionals refer to.
 struct ConvexParts {
-  const ConeKernel& kernel;
   const Ranges& ranges;
   const ReducedDirections& directions;
-  MatrixView<const double> points;
   bool euclidean = false;
 };
 
@@ -21,14 +19,14 @@ struct ConvexParts {
 /// each.                                                                    [docs/theory/certificates.md#convex]
 class ConvexForm {
  public:
-  /// `weights` has βᵢ·scale·‖xᵢ‖ for β.
-  ConvexForm(const ConvexParts& parts, const Ball& ball, const FunctionalWeights& weights);
+  ConvexForm(const ConvexParts& parts, const Ball& ball, Expansion expansion);
 
   /// A number below f on the ball of a radius that is not larger; −∞ where nothing can be said.
   [[nodiscard]] double bound(const ConvexParts& parts, double radius) const;
 
  private:
   void form_matrix(const ConvexParts& parts);
+  [[nodiscard]] double scaled(double bound) const;
   [[nodiscard]] double least_in_box(const ConvexParts& parts, double radius) const;
   [[nodiscard]] double least_in_ball(double radius) const;
 

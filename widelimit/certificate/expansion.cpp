@@ -79,15 +79,6 @@ CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> direc
   return geometry;
 }
 
-/// Half width of ζ/e.
-double rest_half(const ReducedDirections& directions, std::span<const double> direction, std::span<const double> half,
-                 double rest) {
-  if (!(rest > 0)) return 0;
-  std::vector<double> negative(half.size());
-  std::transform(half.begin(), half.end(), negative.begin(), [](double x) { return -x; });
-  return directions.rest_sum(direction, negative, half, true) / rest * (1 + ReducedDirections::slack(half.size()));
-}
-
 }  // namespace
 
 double Expansion::first_order(bool euclidean, double radius) const {
@@ -124,7 +115,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
   std::transform(box.centre.begin(), box.centre.end(), result.direction.begin(), [&](double x) { return x / norm; });
   const double rest = directions.rest_length(result.direction);
   result.unit = directions.keep(result.direction, rest);
-  result.half = directions.keep(box.half, rest_half(directions, result.direction, box.half, rest));
+  result.half = directions.keep(box.half, directions.rest_half(result.direction, box.half, rest));
   const double half_norm = euclidean ? ball.radius * (1 + 0x1p-50) : euclidean_norm(box.half.data(), features);
   const CosineGeometry geometry =
       find_cosines(ranges, directions.rows(), ball, euclidean, directions.keep(box.centre, 0), half_norm, result);

@@ -26,7 +26,8 @@ struct Expansion {
   double rise = 0;
   double nu = 0;  ///< ν_max
   double error = 0;
-  bool bounded = false;  ///< false: nothing can be said, the ball holds or nearly holds the origin
+  double least_scale = 1, largest_scale = 1;  ///< f is (1) times a number between these, which are positive
+  bool bounded = false;                       ///< false: nothing can be said, the ball holds or nearly holds the origin
 
   /// (1) with every square at its worst by itself: O(samples), where the matrix of (1) costs samples·features².
   [[nodiscard]] double first_order(bool euclidean, double radius) const;

@@ -21,6 +21,17 @@ ReducedDirections::ReducedDirections(const SupportGeometry& support)
   rows_ = std::as_const(own_).view();
 }
 
+ReducedDirections::ReducedDirections(const SupportGeometry& support, std::span<const double> factors)
+    : ReducedDirections(support) {
+  Matrix<double> scaled(rows_.rows, rows_.cols, Content::unset);
+  for (Index i = 0; i < rows_.rows; ++i) {
+    std::transform(rows_.row(i), rows_.row(i) + rows_.cols, scaled.view().row(i),
+                   [&](double x) { return factors[at(i)] * x; });
+  }
+  own_ = std::move(scaled);
+  rows_ = std::as_const(own_).view();
+}
+
 double ReducedDirections::rest_length(std::span<const double> unit) const {
   double squares = 0;
   for (const Index j : rest_) squares += unit[at(j)] * unit[at(j)];
@@ -35,6 +46,13 @@ double ReducedDirections::rest_sum(std::span<const double> unit, std::span<const
     sum += larger ? std::max(left, right) : std::min(left, right);
   }
   return sum;
+}
+
+double ReducedDirections::rest_half(std::span<const double> unit, std::span<const double> half, double rest) const {
+  if (!(rest > 0)) return 0;
+  std::vector<double> negative(half.size());
+  std::transform(half.begin(), half.end(), negative.begin(), [](double x) { return -x; });
+  return rest_sum(unit, negative, half, true) / rest * (1 + slack(half.size()));
 }
 
 double ReducedDirections::rest_total(std::span<const double> full) const {

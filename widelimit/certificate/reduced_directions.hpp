@@ -17,6 +17,8 @@ class ReducedDirections {
  public:
   /// Borrows the geometry. O(samples·features) where a feature is left out.
   explicit ReducedDirections(const SupportGeometry& support);
+  /// The same with every direction times a factor.
+  ReducedDirections(const SupportGeometry& support, std::span<const double> factors);
 
   [[nodiscard]] MatrixView<const double> rows() const { return rows_; }
   [[nodiscard]] Index kept() const { return std::ssize(used_); }  ///< features, that of the others not counted
@@ -27,6 +29,8 @@ class ReducedDirections {
   /// Σ over the features left out of the larger, or the smaller, of ĉ_j·low_j and ĉ_j·high_j.
   [[nodiscard]] double rest_sum(std::span<const double> unit, std::span<const double> low, std::span<const double> high,
                                 bool larger) const;
+  /// |ζ|/e is not larger where |z_j| ≤ half_j.
+  [[nodiscard]] double rest_half(std::span<const double> unit, std::span<const double> half, double rest) const;
   /// Σ over the features left out.
   [[nodiscard]] double rest_total(std::span<const double> full) const;
   /// The numbers of the features that are kept, and `rest` for the others where there are some.
