@@ -66,6 +66,9 @@ struct Tried {
   }
 };
 
+/// For one machine of each kind; where there is but one, chance has a say.
+constexpr int least_contested = WIDELIMIT_SANITIZED != 0 ? 2'000 : 3'000;
+
 struct SoundnessCase {
   int depth;
   Index features;
@@ -119,9 +122,9 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClass) {
     }
   }
   EXPECT_GE(plain.places, machines * 4'000);
-  EXPECT_GE(plain.contested, machines * 3'000);
+  EXPECT_GE(plain.contested, machines * least_contested);
   EXPECT_GE(alternating.places, machines * 4'000);
-  EXPECT_GE(alternating.contested, machines * 3'000);
+  EXPECT_GE(alternating.contested, machines * least_contested);
   if (WIDELIMIT_SANITIZED == 0) {
     EXPECT_GE(plain.places + alternating.places, 100'000);
   }
@@ -189,8 +192,8 @@ TEST(Soundness, NothingInsideARadiusOfOtherChainsHasAnotherClass) {
       }
     }
   }
-  EXPECT_GE(plain.contested, machines * 3'000);  // of 6,144
-  EXPECT_GE(alternating.contested, machines * 3'000);
+  EXPECT_GE(plain.contested, machines * least_contested);  // of 6,144
+  EXPECT_GE(alternating.contested, machines * least_contested);
 }
 
 }  // namespace

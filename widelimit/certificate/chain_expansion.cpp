@@ -63,8 +63,7 @@ class ChainExpander final : public Expander {
       : problem_(problem),
         ranges_(problem.geometry, problem.points, problem.options),
         directions_(problem.geometry.support, lifted_factors(problem)),
-        biased_(std::any_of(problem.chain.layers.begin() + 1, problem.chain.layers.end(),
-                            [](const ChainLayer& layer) { return layer.b_std != 0; })) {}
+        biased_(biased_later(problem.chain)) {}
 
   [[nodiscard]] ConvexParts parts() const override { return {ranges_, directions_, problem_.options.norm == Norm::l2}; }
 
@@ -82,6 +81,10 @@ class ChainExpander final : public Expander {
   }
 
  private:
+  static bool biased_later(const Chain& chain) {
+    const auto later = std::span(chain.layers).subspan(std::min<std::size_t>(1, chain.layers.size()));
+    return std::any_of(later.begin(), later.end(), [](const ChainLayer& layer) { return layer.b_std != 0; });
+  }
   /// ‖xᵢ‖/‖x̃ᵢ‖.
   static std::vector<double> lifted_factors(const ChainProblem& problem) {
     const double lift = lifted_coordinate(problem.chain).low;

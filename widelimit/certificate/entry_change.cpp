@@ -1,6 +1,7 @@
 #include "widelimit/certificate/entry_change.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 namespace widelimit {
@@ -54,8 +55,10 @@ class ChangeEnclosure {
     if (!start.sloped) return;
     change.start = start.value;
     change.slope = start.by_rho;
+    constexpr double infinite = std::numeric_limits<double>::infinity();
     const auto difference = [&](double rho) {
       const Interval step = Interval::of(rho) - sample_.start;
+      if (step.low <= 0 && step.high >= 0) return Interval{-infinite, infinite};
       const Interval chord = (entry_of(ball_.start, Interval::of(rho), false).value - start.value) / step;
       return (chord - start.by_rho) / step;
     };
