@@ -54,8 +54,7 @@ DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const 
   result.part.table.columns = {"passes", "steps", "accuracy", "objective", "paper"};
   result.part.words = fmt::format(
       "λ = {:g}, steps of 1 on the mean of {} hinge losses. The line of the table above is the minimiser; EQ's machine "
-      "is "
-      "trained by subgradient descent, for how long it does not say, and radii fall as long as it goes on.",
+      "is trained by subgradient descent, for how long it does not say, and radii fall as long as it goes on.",
       lambda, descent_batch);
   CertifyOptions options;
   options.method = CertificateMethod::paper;

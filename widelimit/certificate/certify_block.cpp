@@ -33,7 +33,7 @@ CertifiedMachine::CertifiedMachine(const Model& model, MatrixView<const double> 
       kernel_(model) {
   if (kernel_.cone) return;
   if (options.method == CertificateMethod::paper) {
-    fail(Code::usage, "{}, and Theorem 4.2 is for networks without; use method interval", kernel_.why_chain);
+    fail(Code::usage, "{}, and Theorem 4.2 is for networks without; use method convex", kernel_.why_chain);
   }
   remark_ = fmt::format("{}: kernel entries{} are bounded layer by layer", kernel_.why_chain,
                         options.method == CertificateMethod::convex ? ", their slopes and curvatures" : "");

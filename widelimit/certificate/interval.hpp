@@ -26,6 +26,11 @@ struct Interval {
 
   static Interval of(double x) { return {x, x}; }
   [[nodiscard]] double width() const { return high - low; }
+  [[nodiscard]] double middle() const { return low + (high - low) / 2; }
+  /// No number of it is farther from the middle.
+  [[nodiscard]] double radius() const { return std::max(above(high - middle()), above(middle() - low)); }
+  /// No number of it has a larger modulus.
+  [[nodiscard]] double modulus() const { return std::max(std::abs(low), std::abs(high)); }
 };
 
 [[nodiscard]] inline Interval outward(double low, double high) { return {below(low), above(high)}; }

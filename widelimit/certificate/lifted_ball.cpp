@@ -12,13 +12,13 @@ constexpr double lift_unit = 0x1p-53;
 /// Products of samples with the centre c, and the largest |⟨z,y⟩| of y = xᵢ/‖x̃ᵢ‖ − ρ·c/‖c̃‖ over the ball.
 class CentreProducts {
  public:
-  CentreProducts(const LiftedBall& ball, bool euclidean)
-      : ball_(ball), euclidean_(euclidean), length_(euclidean_norm(ball.centre.data(), std::ssize(ball.centre))) {
+  /// `length` is ‖c‖.
+  CentreProducts(const LiftedBall& ball, double length, bool euclidean)
+      : ball_(ball),
+        euclidean_(euclidean),
+        length_(length),
+        error_((static_cast<double>(ball.half.size()) + 16) * 2 * lift_unit) {
     for (const double x : ball.centre) direction_.push_back(x / ball.start.low);
-    const auto size = static_cast<double>(ball.half.size());
-    // |⟨z, c/‖c̃‖⟩| ≤ longest, and the same of samples.
-    longest_ = euclidean ? ball.radius : above(euclidean_norm(ball.half.data(), std::ssize(ball.half)));
-    error_ = (size + 16) * 2 * lift_unit;
   }
 
   /// ⟨c, xᵢ⟩: sums in any order are off by size units of the product of both lengths.
@@ -29,22 +29,22 @@ class CentreProducts {
     return outward(sum - error, sum + error);
   }
 
-  /// y is off by a few units of its two terms, and by what ρ is off; the sum by size units.
+  /// y is off by a few units of its two terms, of which ⟨z,·⟩ ≤ ‖z‖, and by what ρ is off; the sum by size units.
   [[nodiscard]] double reach(const double* sample, double norm, const Interval& rho) const {
-    const double inverse = 1 / norm, middle = rho.low + rho.width() / 2;
+    const double inverse = 1 / norm, middle = rho.middle();
     double sum = 0;
     for (std::size_t j = 0; j < direction_.size(); ++j) {
       const double y = sample[j] * inverse - middle * direction_[j];
       sum += euclidean_ ? y * y : ball_.half[j] * std::abs(y);
     }
     const double found = euclidean_ ? ball_.radius * std::sqrt(sum) : sum;
-    return (found * (1 + error_) + longest_ * (2 * error_ + rho.width())) * (1 + 8 * lift_unit);
+    return (found * (1 + error_) + ball_.step * (2 * error_ + rho.width())) * (1 + 8 * lift_unit);
   }
 
  private:
   const LiftedBall& ball_;
   bool euclidean_;
-  double length_, longest_ = 0, error_ = 0;
+  double length_, error_;
   std::vector<double> direction_;
 };
 
@@ -69,14 +69,16 @@ LiftedBall lift_ball(const ChainProblem& problem, const Ranges& ranges, const Ba
   }
   result.centre = std::move(box.centre);
   result.half = std::move(box.half);
-  result.start = lifted(around(euclidean_norm(result.centre.data(), features)));
+  const double centre_length = euclidean_norm(result.centre.data(), features);
+  result.start = lifted(around(centre_length));
   const NormRange range = ranges.norm_range(ball);
   result.norm = hull(lifted({range.low, range.high}), result.start);
   const bool turns = result.norm.low > 0;
-  const Interval farthest = around(euclidean ? result.radius : euclidean_norm(result.half.data(), features));
-  if (turns) result.bulge = (farthest * farthest / (Interval::of(2) * result.start)).high;
+  result.step = euclidean ? result.radius : around(euclidean_norm(result.half.data(), features)).high;
+  const Interval step = Interval::of(result.step);
+  if (turns) result.bulge = (step * step / (Interval::of(2) * result.start)).high;
 
-  const CentreProducts products(result, euclidean);
+  const CentreProducts products(result, centre_length, euclidean);
   for (Index i = 0; i < problem.support.rows; ++i) {
     const double length = support.norms[at(i)];
     TurnedSample sample{.norm = lifted(around(length))};
@@ -85,8 +87,8 @@ LiftedBall lift_ball(const ChainProblem& problem, const Ranges& ranges, const Ba
       const double* row = problem.support.row(i);
       const Interval product = products.inner(row, length) + lift_square;
       sample.start = clamp(product / (result.start * sample.norm), -1, 1);
-      const double most = std::max(std::abs(sample.start.low), std::abs(sample.start.high));
-      sample.reach = above(above(products.reach(row, sample.norm.low, sample.start)) + above(most * result.bulge));
+      sample.reach = above(above(products.reach(row, sample.norm.low, sample.start)) +
+                           above(sample.start.modulus() * result.bulge));
       const Interval turn = Interval::of(sample.reach) / result.norm;
       sample.rho = clamp(Interval{(sample.start - turn).low, (sample.start + turn).high}, -1, 1);
     }

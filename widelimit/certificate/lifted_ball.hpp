@@ -22,6 +22,7 @@ struct TurnedSample {
 struct LiftedBall {
   std::vector<double> centre, half;  ///< c, and |z_j| ≤ half_j; of an ℓ2 ball ‖z‖ ≤ radius besides
   double radius = 0;
+  double step = 0;   ///< ‖z‖ is no larger
   Interval start;    ///< ‖c̃‖
   Interval norm;     ///< ‖x̃‖; holds the start
   double bulge = 0;  ///< ‖z‖²/(2‖c̃‖) at the most

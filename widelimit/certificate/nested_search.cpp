@@ -150,12 +150,22 @@ double nested_search(const LowerBound& bound, const RadiusGrid& grid, const Sear
   SearchRange left = range;
   Pulse pulse(progress, std::ssize(order), "functionals of a point");
   Index done = 0;
-  for (const std::size_t f : order) {
-    NestedSearch search(bound, grid, left, first_functional + static_cast<Index>(f), values[f], point);
-    const double radius = search.run([&] { pulse.at(done); });
-    ++done;
-    if (!(radius > 0)) return 0;
-    left.first = left.largest = radius;
+  const auto search = [&](std::size_t f) {
+    NestedSearch one(bound, grid, left, first_functional + static_cast<Index>(f), values[f], point);
+    left.first = left.largest = one.run([&] { pulse.at(done); });
+    return left.largest > 0;
+  };
+  if (!search(order.front())) return 0;
+  if (order.size() == 1 || left.largest <= range.certified) return left.largest;
+  // The others mostly hold as far, by the bound of one ball.
+  std::vector<BallQuery> others;
+  for (const std::size_t f : std::span(order).subspan(1)) {
+    others.push_back({.functional = first_functional + static_cast<Index>(f), .radius = left.largest});
+  }
+  pulse.at(++done);
+  const std::vector<double> bounds = bound.within({.point = point, .radius = left.largest})->evaluate(others);
+  for (std::size_t k = 0; k < others.size(); ++k, ++done) {
+    if (!(bounds[k] > 0) && !search(order[k + 1])) return 0;
   }
   return left.largest;
 }

@@ -9,8 +9,8 @@ namespace widelimit {
 /// nearer their radii are (LowerBound::within): a few large balls, and many radii within each. It ends where a power of
 /// 1 + tolerance holds and the next does not by the bound of its own ball; three to five balls.
 ///
-/// Functionals go one after the other, that of the least value first; the others are asked no more than whether they
-/// hold as far, which mostly is one ball. `progress` is asked before each ball whether to go on.
+/// The functional of the least value goes first; the others are asked whether they hold as far, by one ball for all of
+/// them, and searched only where they do not. `progress` is asked before each ball whether to go on.
 [[nodiscard]] double nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range,
                                    Index first_functional, std::span<const double> values, Index point,
                                    Progress* progress = nullptr);

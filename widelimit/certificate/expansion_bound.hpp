@@ -7,12 +7,20 @@
 
 namespace widelimit {
 
+/// Makes the expansions of functionals on one ball.
+class BallExpander {
+ public:
+  virtual ~BallExpander() = default;
+  [[nodiscard]] virtual Expansion expand(const Functional& functional) const = 0;
+};
+
 /// Makes expansions of a machine.
 class Expander {
  public:
   virtual ~Expander() = default;
-  [[nodiscard]] virtual Expansion expand(const Functional& functional, const Ball& ball) const = 0;
-  /// What they are about.
+  /// Borrows this; what functionals share is found here.
+  [[nodiscard]] virtual std::unique_ptr<BallExpander> around(const Ball& ball) const = 0;
+  /// What expansions are about.
   [[nodiscard]] virtual ConvexParts parts() const = 0;
 };
 
