@@ -17,8 +17,7 @@ namespace widelimit {
 enum class CertificateMethod : std::uint8_t {
   paper,     ///< EQ Theorem 4.2 as published
   interval,  ///< the same with exact ranges of inner products and norms, any depth
-  convex,  ///< tangents of the jointly convex (p, N) ↦ N·M·κ(p/(N·M)), which add up over training samples; with biases
-           ///< slopes of entries, which do so too
+  convex,    ///< to second order about the middle of the ball, summed over training samples before it is bounded
 };
 [[nodiscard]] std::string_view to_string(CertificateMethod method);  ///< "paper", "interval", "convex"
 /// Error{usage} lists the choices.
