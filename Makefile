@@ -1,6 +1,6 @@
 # Thin: every target is one script or one CMake call. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build python test demo lint format bench docs fuzz sanitize clean
+.PHONY: help setup configure build python test demo lint format bench docs fuzz sanitize attack clean
 
 jobs := $(shell nproc)
 stamp := build/stamps/python-package
@@ -52,6 +52,10 @@ fuzz: setup            ## readers under libFuzzer, SECONDS=60 for each
 
 sanitize: setup        ## C++ tests under the address and undefined-behaviour sanitizers
 	@scripts/test.sh sanitize
+
+attack: build          ## random attacks on every promise, SECONDS=60 for each; ONLY=, SEED=, TRIAL= run one again
+	@scripts/attack.sh --seconds $(or $(SECONDS),60) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(TRIAL),--trial $(TRIAL))
 
 clean:                 ## remove what was built (not .venv, not .peers)
 	rm -rf build

@@ -1,0 +1,5 @@
+"""All attacks, in the order in which they run. One module each; its `ATTACK` is an entry here."""
+
+from campaign import Attack
+
+ALL: list[Attack] = []
