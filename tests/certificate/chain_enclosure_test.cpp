@@ -58,7 +58,7 @@ void for_all(const Call& call) {
 TEST(ChainEnclosure, HoldsTheKernelAndIsTightAtAPoint) {
   for_all([](const Chain& chain, Kind kind, const PlacedPair& pair) {
     const EnclosedEntry entry = enclose_entry(chain, kind, lifted(chain, pair), false);
-    const Interval theta = entry.scale * entry.other * entry.value;
+    const Interval theta = entry.scale.in_units_of(0) * entry.other.in_units_of(0) * entry.value;
     const std::vector<double> norms{pair.other};
     const double inner = inner_of(chain, pair);
     EntrySlopes slopes(1);
@@ -100,7 +100,7 @@ TEST(ChainEnclosure, HoldsValuesAndSlopesOfItsWholeRange) {
                              Interval::of(range.rho.low + random.uniform(2 * place + 1) * range.rho.width())};
       const EnclosedEntry inside = enclose_entry(chain, kind, there, true);
       for (const auto& [part, whole] :
-           {std::pair(inside.scale, entry.scale), std::pair(inside.value, entry.value),
+           {std::pair(inside.scale.in_units_of(0), entry.scale.in_units_of(0)), std::pair(inside.value, entry.value),
             std::pair(inside.by_rho, entry.by_rho), std::pair(inside.by_norm, entry.by_norm)}) {
         EXPECT_GE(part.high, whole.low);
         EXPECT_LE(part.low, whole.high);

@@ -69,7 +69,8 @@ inline long double exact_output(const Model& model, int depth, const double* x, 
 }
 
 /// The kernel of a chain, in long double and from the formulas.
-inline long double exact_entry(const Chain& chain, Kind kind, const double* x, const double* y) {
+template <typename T>
+long double exact_entry(const Chain& chain, Kind kind, const T* x, const double* y) {
   const long double pi = std::numbers::pi_v<long double>;
   long double first = 0, second = 0, sigma = 0, theta = 0;
   for (Index j = 0; j < chain.features; ++j) {

@@ -47,11 +47,17 @@ class OneOutput {
  private:
   [[nodiscard]] Slope slope_at(const std::vector<double>& x, EntryRule rule) const {
     const std::vector<Functional> functionals{{.plus = 0}};
-    const FunctionalGradient gradient(support(), model_.alpha.view(), model_.bias, functionals, std::move(rule));
+    const FunctionalGradient gradient(
+        support(), functionals,
+        [&](const Functional& f) { return functional_weights(model_.alpha.view(), model_.bias, f); }, std::move(rule));
     const std::vector<Index> which{0};
     Slope slope;
     gradient.evaluate({x.data(), 1, features, features}, which, &slope.value,
                       {slope.gradient.data(), 1, features, features});
+    // Weights are in units of a power of two.
+    const int exponent = functional_weights(model_.alpha.view(), model_.bias, functionals.front()).exponent;
+    slope.value = std::ldexp(slope.value, exponent);
+    for (double& entry : slope.gradient) entry = std::ldexp(entry, exponent);
     return slope;
   }
 

@@ -37,8 +37,9 @@ class NestedFormula final : public LowerBound {
 };
 
 double searched(const NestedFormula& bound, double first, std::vector<double> values = {1}, double largest = 1e6) {
-  const RadiusGrid grid{std::log1p(1e-3)};
-  return nested_search(bound, grid, {.first = first, .largest = largest}, 0, values, 0);
+  const RadiusGrid grid(1e-3);
+  return grid.radius(
+      nested_search(bound, grid, {.first = grid.floor(first), .largest = grid.floor(largest)}, 0, values, 0));
 }
 
 /// Whatever the shape, and however much a larger ball's bound is worse: the last power that holds by its own ball.

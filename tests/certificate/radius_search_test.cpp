@@ -30,8 +30,9 @@ class FormulaBound final : public LowerBound {
 double searched(const FormulaBound& bound, double first, double tolerance = 1e-3, double largest = 1e6) {
   const std::vector<Functional> functionals{{.point = 0, .plus = 0}};
   const std::vector<double> values{1};
-  const std::vector<SearchRange> ranges{{.first = first, .largest = largest}};
-  return search_radii(bound, {functionals, values}, ranges, tolerance, nullptr).front();
+  const RadiusGrid grid(tolerance);
+  const std::vector<SearchRange> ranges{{.first = grid.floor(first), .largest = grid.floor(largest)}};
+  return grid.radius(search_radii(bound, {functionals, values}, grid, ranges, nullptr).front());
 }
 
 TEST(RadiusSearch, FindsRootsOfAllShapesFromAllStarts) {
@@ -62,11 +63,12 @@ TEST(RadiusSearch, TakesTheLeastOfAPointsFunctionals) {
   const std::vector<Functional> functionals{{.point = 0, .plus = 0}, {.point = 0, .plus = 1}, {.point = 2, .plus = 0}};
   const std::vector<double> values{1, 1, -1};
   const FormulaBound bound([](Index f, double r) { return f == 0 ? 1 - r : (f == 1 ? 1 - r / 0.2 : 1.0); });
-  const std::vector<SearchRange> ranges(3, SearchRange{.first = 0.01, .largest = 10});
-  const std::vector<double> radii = search_radii(bound, {functionals, values}, ranges, 1e-6, nullptr);
-  EXPECT_NEAR(radii[0], 0.2, 1e-6);
-  EXPECT_EQ(radii[1], 0);  // no functionals
-  EXPECT_EQ(radii[2], 0);  // negative at the point itself
+  const RadiusGrid grid(1e-6);
+  const std::vector<SearchRange> ranges(3, SearchRange{.first = grid.floor(0.01), .largest = grid.floor(10)});
+  const std::vector<Index> places = search_radii(bound, {functionals, values}, grid, ranges, nullptr);
+  EXPECT_NEAR(grid.radius(places[0]), 0.2, 1e-6);
+  EXPECT_EQ(grid.radius(places[1]), 0);  // no functionals
+  EXPECT_EQ(grid.radius(places[2]), 0);  // negative at the point itself
 }
 
 TEST(RadiusSearch, EndsAtTheLargestAndAtNothing) {

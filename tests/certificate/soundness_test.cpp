@@ -27,18 +27,22 @@ Model ill_conditioned(const std::string& network, Index features, std::uint64_t 
   return machine_of(network, support, alpha, Scheme::sign, 2);
 }
 
+/// A place in space. Long double has the range for all that doubles square.
+using Place = std::vector<long double>;
+
 /// Random places in the ball: corners, faces, and anything between.
-void place_in_ball(const Random& random, std::uint64_t trial, Norm norm, double radius, const double* x, Index size,
-                   double* to) {
-  double length = 0;
-  for (Index j = 0; j < size; ++j) {
-    const auto index = (trial * 64 + static_cast<std::uint64_t>(j)) * 2;
+Place place_in_ball(const Random& random, std::uint64_t trial, Norm norm, double radius, const Place& x) {
+  Place to(x.size());
+  long double length = 0;
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    const auto index = (trial * 64 + j) * 2;
     const double z = norm == Norm::linf ? 2 * random.uniform(index) - 1 : random.normal(index);
     to[j] = norm == Norm::linf && trial % 2 == 0 ? (z > 0 ? 1 : -1) : z;
     length = norm == Norm::linf ? 1 : length + z * z;
   }
-  const double scale = radius / std::sqrt(length) * (trial % 3 == 0 ? random.uniform(trial * 64 * 2 + 1) : 1);
-  for (Index j = 0; j < size; ++j) to[j] = x[j] + scale * to[j];
+  const long double scale = radius / std::sqrt(length) * (trial % 3 == 0 ? random.uniform(trial * 64 * 2 + 1) : 1);
+  for (std::size_t j = 0; j < x.size(); ++j) to[j] = x[j] + scale * to[j];
+  return to;
 }
 
 /// Coefficients of order one, half of them negative, so that both classes have some of the space.
@@ -69,6 +73,16 @@ struct Tried {
 /// For one machine of each kind; where there is but one, chance has a say.
 constexpr int least_contested = WIDELIMIT_SANITIZED != 0 ? 2'000 : 3'000;
 
+/// Exponents of the powers of two by which ordinary numbers are multiplied.
+struct Scales {
+  int points = 0, support = 0, coefficients = 0;
+  int spread = 0;  ///< rows of the support differ by up to so much more
+};
+
+void multiply(Matrix<double>& values, int exponent) {
+  for (Index i = 0; i < values.rows() * values.cols(); ++i) values.data()[i] = std::ldexp(values.data()[i], exponent);
+}
+
 struct SoundnessCase {
   std::string network;
   Kind kind = Kind::ntk;
@@ -77,6 +91,7 @@ struct SoundnessCase {
   CertificateMethod method = CertificateMethod::convex;
   std::optional<Box> box;
   double size = 0;  ///< of alternating coefficients; 0: independent ones of order one
+  Scales scales = {};
 };
 
 /// f of a machine with one output, in long double.
@@ -85,7 +100,7 @@ class ExactMachine {
   explicit ExactMachine(const Model& model)
       : model_(model), chain_(read_chain(std::get<Network>(model.kernel), model.shape)) {}
 
-  [[nodiscard]] long double at_place(const std::vector<double>& x) const {
+  [[nodiscard]] long double at_place(const Place& x) const {
     const auto& support = std::get<Matrix<double>>(model_.support);
     long double sum = model_.bias[0];
     for (Index i = 0; i < support.rows(); ++i) {
@@ -94,14 +109,14 @@ class ExactMachine {
     return sum;
   }
   /// By differences over `step`.
-  [[nodiscard]] std::vector<double> slope(std::vector<double> x, double step) const {
-    std::vector<double> result;
-    for (double& coordinate : x) {
-      const double here = coordinate;
+  [[nodiscard]] Place slope(Place x, long double step) const {
+    Place result;
+    for (long double& coordinate : x) {
+      const long double here = coordinate;
       coordinate = here + step;
       const long double above = at_place(x);
       coordinate = here - step;
-      result.push_back(static_cast<double>((above - at_place(x)) / (2 * step)));
+      result.push_back((above - at_place(x)) / (2 * step));
       coordinate = here;
     }
     return result;
@@ -113,26 +128,42 @@ class ExactMachine {
 };
 
 /// The point of the ball that lies farthest against a slope.
-std::vector<double> against(const std::vector<double>& x, const std::vector<double>& slope, Norm norm, double radius) {
-  double length = 0;
-  for (const double s : slope) length += s * s;
-  std::vector<double> moved = x;
+Place against(const Place& x, const Place& slope, Norm norm, long double radius) {
+  long double length = 0;
+  for (const long double s : slope) length += s * s;
+  Place moved = x;
   for (std::size_t j = 0; j < x.size(); ++j) {
-    const double direction = norm == Norm::linf ? (slope[j] > 0 ? 1 : -1) : slope[j] / std::sqrt(length);
+    const long double direction = norm == Norm::linf ? (slope[j] > 0 ? 1 : -1) : slope[j] / std::sqrt(length);
     if (std::isfinite(direction)) moved[j] -= radius * direction;
   }
   return moved;
+}
+
+/// Rows of the machine and points, scaled.
+Model scaled_machine(const SoundnessCase& c, std::uint64_t seed) {
+  Model model = random_machine(c.network, c.features, seed, c.size);
+  model.kind = c.kind;
+  auto& support = std::get<Matrix<double>>(model.support);
+  multiply(support, c.scales.support);
+  const Random random(seed + 5);
+  for (Index i = 0; i < support.rows() && c.scales.spread > 0; ++i) {
+    const int more = static_cast<int>(c.scales.spread * random.uniform(static_cast<std::uint64_t>(i)));
+    for (Index j = 0; j < support.cols(); ++j) support(i, j) = std::ldexp(support(i, j), more);
+    model.alpha(i, 0) = std::ldexp(model.alpha(i, 0), -more);
+  }
+  multiply(model.alpha, c.scales.coefficients);
+  return model;
 }
 
 /// Random places, and a descent that keeps to 0.999 of the radius. Adds what was tried: nothing where a radius is 0.
 void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried& tried) {
   constexpr Index points = 4;
   constexpr int steps = 4;
-  Model model = random_machine(c.network, c.features, seed, c.size);
-  model.kind = c.kind;
+  const Model model = scaled_machine(c, seed);
   const ExactMachine exact(model);
-  const Matrix<double> rows = normal_rows(points, c.features, seed + 2);
-  std::vector<std::vector<double>> x;
+  Matrix<double> rows = normal_rows(points, c.features, seed + 2);
+  multiply(rows, c.scales.points);
+  std::vector<Place> x;
   std::vector<Index> labels;
   for (Index k = 0; k < points; ++k) {
     x.emplace_back(rows.view().row(k), rows.view().row(k) + c.features);
@@ -150,19 +181,21 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried
     if (!(radius > 0)) continue;
     tried.count(found, k, trials);
     const long double sign = labels[at(k)] == 1 ? 1 : -1;
-    std::vector<double> moved = x[at(k)];
+    Place moved = x[at(k)];
     for (int trial = 0; trial < trials; ++trial) {
       if (trial < steps) {
-        std::vector<double> slope = exact.slope(moved, 1e-4 * radius);
-        for (double& s : slope) s *= static_cast<double>(sign);
-        moved = against(x[at(k)], slope, c.norm, 0.999 * radius);
+        Place slope = exact.slope(moved, 1e-4L * radius);
+        for (long double& s : slope) s *= sign;
+        moved = against(x[at(k)], slope, c.norm, 0.999L * radius);
       } else {
-        place_in_ball(Random(seed), static_cast<std::uint64_t>(trial * points + k), c.norm, radius, x[at(k)].data(),
-                      c.features, moved.data());
+        moved = place_in_ball(Random(seed), static_cast<std::uint64_t>(trial * points + k), c.norm, radius, x[at(k)]);
       }
-      for (double& value : moved) value = c.box ? std::clamp(value, c.box->low, c.box->high) : value;
+      for (long double& value : moved) {
+        if (c.box) value = std::clamp<long double>(value, c.box->low, c.box->high);
+      }
       ASSERT_GT(sign * exact.at_place(moved), 0)
-          << c.network << ", " << to_string(c.norm) << ", " << to_string(c.method) << ", seed " << seed;
+          << c.network << ", " << to_string(c.norm) << ", " << to_string(c.method) << ", seed " << seed << ", scales "
+          << c.scales.points << ' ' << c.scales.support << ' ' << c.scales.coefficients << ' ' << c.scales.spread;
     }
   }
 }
@@ -219,6 +252,47 @@ TEST(Soundness, NothingInsideARadiusOfOtherChainsHasAnotherClass) {
   }
   EXPECT_GE(plain.contested, machines * least_contested);  // of 6,144
   EXPECT_GE(alternating.contested, machines * least_contested);
+}
+
+/// Everything that may be large or small, over the range of float64: 2⁻¹⁰⁷⁴ to 2¹⁰²⁴. Machines whose outputs overflow
+/// have no class, and are refused; those whose outputs vanish have no radius.
+TEST(Soundness, NothingInsideARadiusHasAnotherClassAtAnyScale) {
+  const int machines = WIDELIMIT_SANITIZED != 0 ? 8 : 120;
+  const Random random(99);
+  std::uint64_t draw = 0, seed = 9000;
+  const auto uniform = [&](double low, double high) { return low + (high - low) * random.uniform(draw++); };
+  const auto exponent = [&](double low, double high) { return static_cast<int>(uniform(low, high)); };
+  Tried tried;
+  int refused = 0;
+  for (const char* network : {"dense(w_std={w}) relu dense(w_std={w})", "dense(w_std={w})",
+                              "dense(w_std={w},b_std={b}) relu dense(w_std={w},b_std={b})",
+                              "dense(w_std={w}) relu dense(b_std={b}) leaky_relu(slope=0.2) dense"}) {
+    for (const Norm norm : {Norm::linf, Norm::l2}) {
+      for (const CertificateMethod method : {CertificateMethod::interval, CertificateMethod::convex}) {
+        for (int m = 0; m < machines; ++m) {
+          SoundnessCase one{.norm = norm, .method = method, .size = m % 3 == 0 ? 1e8 : 0};
+          one.scales = {.points = exponent(-1060, 1000), .support = exponent(-1060, 800)};
+          const int weights = exponent(-150, 150);
+          // Half of the machines have outputs of order one where their terms are products of anything.
+          const int outputs = one.scales.points + one.scales.support + 4 * weights;
+          one.scales.coefficients = m % 2 == 0 ? std::clamp(-outputs, -1000, 950) : exponent(-1000, 950);
+          one.scales.spread = m % 5 == 0 ? exponent(0, 200) : 0;
+          one.network = fmt::format(fmt::runtime(network), fmt::arg("w", std::ldexp(1.0, weights)),
+                                    fmt::arg("b", std::ldexp(1.0, weights + exponent(-100, 100))));
+          try {
+            attack_inside(one, seed += 10, 16, tried);
+          } catch (const Error& error) {
+            ASSERT_EQ(error.code(), Code::numerical) << error.what();
+            ++refused;
+          }
+        }
+      }
+    }
+  }
+  // Of 1,024 places a machine of each kind, and of 16 such machines.
+  EXPECT_GE(tried.places, machines * 450);
+  EXPECT_GE(tried.contested, machines * 200);
+  EXPECT_LE(refused, machines * 8);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/shared_progress.hpp"
+#include "widelimit/certificate/binary_scale.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,12 +26,13 @@ std::vector<std::vector<Index>> candidates_of(const AttackedRows& attacked, std:
   return candidates;
 }
 
-/// x + factor·(found − x), inside the box.
+/// x + factor·(found − x), inside the box and among the numbers that samples may have.
 void move_on(const AttackedRows& attacked, Index point, const double* found, double factor, double* to) {
   const double* x = attacked.points.row(point);
   for (Index j = 0; j < attacked.points.cols; ++j) {
     to[j] = factor == 1 ? found[j] : x[j] + factor * (found[j] - x[j]);
     if (attacked.box) to[j] = std::clamp(to[j], attacked.box->low, attacked.box->high);
+    to[j] = representable(to[j], attacked.exponent);
   }
 }
 

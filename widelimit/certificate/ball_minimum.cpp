@@ -1,5 +1,6 @@
 #include "widelimit/certificate/ball_minimum.hpp"
 
+#include "widelimit/certificate/geometry.hpp"
 #include "widelimit/machine/lapack.hpp"
 
 #include <cblas.h>
@@ -50,12 +51,14 @@ class BallProblem {
     std::vector<double> left(g_.begin(), g_.end());
     cblas_dsymv(CblasRowMajor, CblasUpper, n_, 2.0, b_.data, lapack_size(b_.stride), v.data(), 1, 1.0, left.data(), 1);
     cblas_daxpy(n_, 2 * mu, v.data(), 1, left.data(), 1);
-    const double size = cblas_dnrm2(n_, v.data(), 1), slope = cblas_dnrm2(n_, g_.data(), 1);
+    const double size = euclidean_norm(v.data(), n_), slope = euclidean_norm(g_.data(), n_);
     const double rounding = (n + 8) * 0x1p-52 * (slope + 2 * (std::sqrt(n) * largest_ + mu) * size);
-    const double rest = cblas_dnrm2(n_, left.data(), 1) * (1 + 0x1p-40) + rounding;
+    // The last term keeps the square of the rest from vanishing.
+    const double rest = euclidean_norm(left.data(), n_) * (1 + 0x1p-40) + rounding + 0x1p-500;
     double value = 0;  // ⟨g, v⟩ + vᵀ(B + μI)v = ⟨g + left, v⟩/2
     for (std::size_t j = 0; j < v.size(); ++j) value += (g_[j] + left[j]) / 2 * v[j];
-    const double result = value - rounding * size - rest * rest / (2 * shift) - mu * length_ * length_ * (1 + 0x1p-50);
+    const double result =
+        value - rounding * size - rest * rest / (2 * shift) - mu * length_ * length_ * (1 + 0x1p-50) - n * 0x1p-1000;
     return std::isfinite(result) ? result : nothing;
   }
 
@@ -73,9 +76,10 @@ class BallProblem {
 /// The bound is concave in μ; it is −∞ below −λ_min(B) and falls as −μ far above. Golden sections.
 double ball_minimum(std::span<const double> g, MatrixView<const double> b, double length) {
   BallProblem problem(g, b, length);
-  const double slope = cblas_dnrm2(lapack_size(std::ssize(g)), g.data(), 1);
+  const double slope = euclidean_norm(g.data(), std::ssize(g));
   double low = 0, high = problem.largest() + slope / (2 * length) + std::numeric_limits<double>::min();
-  double best = std::max(-(slope + problem.largest() * length) * length * (1 + 0x1p-40), problem.bound(high));
+  const double crude = (slope + problem.largest() * length) * length * (1 + 0x1p-40) + 0x1p-1000;
+  double best = std::max(-crude, problem.bound(high));
   constexpr double section = 0.381966;
   double left = low + section * (high - low), right = high - section * (high - low);
   double at_left = problem.bound(left), at_right = problem.bound(right);

@@ -103,8 +103,10 @@ double box_minimum(std::span<const double> g, MatrixView<const double> b, std::s
     best = bound;
     state.shift_weights();
   }
-  // w is off by (n + 8) units of |g| + 2Σ|B|, and goes into the bound with |e| ≤ 2 and |v| ≤ 1; b is rounded up.
-  return best - 16 * 0x1p-52 * static_cast<double>(std::ssize(g) + 16) * size;
+  // w is off by (n + 8) units of |g| + 2Σ|B|, and goes into the bound with |e| ≤ 2 and |v| ≤ 1; b is rounded up. No
+  // product that underflows is multiplied by more than 20.
+  const auto terms = static_cast<double>(std::ssize(g) + 16);
+  return best - 16 * terms * (0x1p-52 * size + terms * 0x1p-1015);
 }
 
 }  // namespace widelimit

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/certificate/chain_enclosure.hpp"
 #include "widelimit/certificate/cone_kernel.hpp"
 #include "widelimit/machine/model.hpp"
 
@@ -18,6 +19,8 @@ struct CertifiedKernel {
 
   /// Error{usage} where the network has no certificate at all.
   explicit CertifiedKernel(const Model& model);
+  /// The coordinate that a bias of the first layer adds to every sample, rounded up.
+  [[nodiscard]] double lift() const { return cone ? 0 : lifted_coordinate(chain).high; }
 };
 
 }  // namespace widelimit

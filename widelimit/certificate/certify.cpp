@@ -2,6 +2,7 @@
 
 #include "widelimit/base/choice.hpp"
 #include "widelimit/certificate/attack.hpp"
+#include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/certify_block.hpp"
 #include "widelimit/certificate/functionals.hpp"
 #include "widelimit/data/array.hpp"
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace widelimit {
 
@@ -33,6 +35,78 @@ Matrix<double> widened(const AnyMatrix& values) {
 Index points_at_once(Index supports) {
   constexpr Index entries = Index{1} << 24;
   return std::clamp<Index>(entries / std::max<Index>(supports, 1), 16, 1024);
+}
+
+/// Points that are scaled by one power of two; all of them, where they are ordinary numbers.
+struct PointGroup {
+  int exponent = 0;
+  std::vector<Index> rows;
+};
+
+/// At least one. `lift` is one more coordinate of every point.
+std::vector<PointGroup> group_points(MatrixView<const double> points, double lift) {
+  std::map<int, std::vector<Index>> groups;
+  const std::vector<int> exponents = row_exponents(points, lift);
+  for (Index k = 0; k < points.rows; ++k) groups[exponents[at(k)]].push_back(k);
+  std::vector<PointGroup> result;
+  for (auto& [exponent, rows] : groups) result.push_back({exponent, std::move(rows)});
+  if (result.empty()) result.emplace_back();
+  return result;
+}
+
+/// The box in units of 2^exponent, outward.
+CertifyOptions scaled_options(const CertifyOptions& options, int exponent) {
+  CertifyOptions result = options;
+  if (options.box) {
+    result.box = Box{scaled_below(options.box->low, -exponent), scaled_above(options.box->high, -exponent)};
+  }
+  return result;
+}
+
+/// Puts entry k of every list in place rows[k].
+void scatter(const Certificates& part, std::span<const Index> rows, Certificates& result) {
+  const auto put = [&](const auto& from, auto& to) {
+    if (from.empty()) return;
+    to.resize(result.correct.size());
+    for (std::size_t k = 0; k < rows.size(); ++k) to[at(rows[k])] = from[k];
+  };
+  put(part.correct, result.correct);
+  put(part.margin, result.margin);
+  put(part.radius, result.radius);
+  put(part.method, result.method);
+  put(part.attack, result.attack);
+  for (Index k = 0; k < part.attacked.rows(); ++k) {
+    std::copy_n(part.attacked.view().row(k), part.attacked.cols(), result.attacked.view().row(rows[at(k)]));
+  }
+  result.undecided += part.undecided;
+  result.remark = part.remark;
+  result.seconds += part.seconds;
+  result.attack_seconds += part.attack_seconds;
+}
+
+/// Of the points of one group; `done` of all points were certified before.
+Certificates certify_group(const CertifiedMachine& machine, MatrixView<const double> points, const PointGroup& group,
+                           std::span<const Index> labels, const CertifyOptions& options, Index most, Index done) {
+  Certificates part{.remark = machine.remark()};
+  const Index count = std::ssize(group.rows), features = points.cols;
+  if (options.keep_attacked) part.attacked = Matrix<double>(count, features, Content::unset);
+  for (Index begin = 0; begin < count; begin += most) {
+    const Index size = std::min(most, count - begin);
+    Matrix<double> own(size, features, Content::unset), scaled(size, features, Content::unset);
+    ScaledPoints block{own.view(),
+                       scaled.view(),
+                       std::span(group.rows).subspan(at(begin), at(size)),
+                       {},
+                       {.first = done + begin, .total = points.rows}};
+    for (Index k = 0; k < size; ++k) {
+      const Index row = block.rows[at(k)];
+      block.labels.push_back(labels[at(row)]);
+      std::copy_n(points.row(row), features, own.view().row(k));
+      scale_down({points.row(row), at(features)}, group.exponent, scaled.view().row(k));
+    }
+    machine.certify_block(block, part);
+  }
+  return part;
 }
 
 }  // namespace
@@ -70,21 +144,22 @@ Certificates certify(const Model& model, const SampleView& samples, std::span<co
                      const CertifyOptions& options) {
   options.validate();
   model.validate();
-  const auto classes = std::ssize(model.classes);
-  check_labels(model.scheme, classes, model.outputs(), labels, samples.count());
+  check_labels(model.scheme, std::ssize(model.classes), model.outputs(), labels, samples.count());
   const Matrix<double> points = widened(scaled_samples(model, samples).values);
   if (options.box) check_box(*options.box, points.view());
-  const Matrix<double> support = widened(model.support);
-  const CertifiedMachine machine(model, support.view(), options);
+  const CertifiedKernel kernel(model);
+  const ScaledSupport support(widened(model.support), kernel.lift());
 
   Certificates result;
-  result.remark = machine.remark();
+  result.correct.resize(at(points.rows()));
   if (options.keep_attacked) result.attacked = Matrix<double>(points.rows(), points.cols(), Content::unset);
-  const Index most = points_at_once(model.supports());
-  for (Index begin = 0; begin < points.rows(); begin += most) {
-    const Index count = std::min(most, points.rows() - begin);
-    machine.certify_block(points.view().block(begin, 0, count, points.cols()), labels.subspan(at(begin), at(count)),
-                          {.first = begin, .total = points.rows()}, result);
+  Index done = 0;
+  for (const PointGroup& group : group_points(points.view(), kernel.lift())) {
+    const CertifyOptions scaled = scaled_options(options, group.exponent);
+    const CertifiedMachine machine(model, kernel, support, scaled, group.exponent);
+    scatter(certify_group(machine, points.view(), group, labels, options, points_at_once(model.supports()), done),
+            group.rows, result);
+    done += std::ssize(group.rows);
   }
   return result;
 }

@@ -2,6 +2,8 @@
 
 #include "widelimit/backend/select.hpp"
 #include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/chain_bound.hpp"
 #include "widelimit/certificate/cone_decisions.hpp"
 #include "widelimit/certificate/functionals.hpp"
@@ -15,23 +17,60 @@
 
 namespace widelimit {
 
+namespace {
+
+/// Samples that are 0 have no entries where there are no biases, whatever their coefficients.
+void note_zero_rows(std::span<const double> norms, EntryExponents& exponents) {
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    if (norms[i] != 0) continue;
+    if (exponents.sample.empty()) exponents.sample.resize(norms.size(), 0);
+    exponents.sample[i] = EntryExponents::no_entry;
+  }
+}
+
+/// Outputs that are no numbers tell no class.
+void check_outputs(const Matrix<double>& g, std::span<const Index> rows) {
+  for (Index k = 0; k < g.rows(); ++k) {
+    const double* row = g.view().row(k);
+    if (std::all_of(row, row + g.cols(), [](double x) { return std::isfinite(x); })) continue;
+    fail(Code::numerical, "the output at sample {} overflows; scale the samples down", rows[at(k)]);
+  }
+}
+
+}  // namespace
+
 /// What bounds of a block of points refer to.
 struct CertifiedMachine::Parts {
-  MatrixView<const double> points;
+  MatrixView<const double> points;  ///< scaled
   std::span<const Functional> functionals;
   std::span<const double> values;  ///< of the functionals at their points
   std::optional<CertificateProblem> cone;
   std::optional<ChainProblem> chain;
 };
 
-CertifiedMachine::CertifiedMachine(const Model& model, MatrixView<const double> support, const CertifyOptions& options)
+ScaledSupport::ScaledSupport(Matrix<double> rows, double lift) : rows_(std::move(rows)) {
+  std::vector<int> exponents = row_exponents(rows_.view(), lift);
+  if (std::all_of(exponents.begin(), exponents.end(), [](int e) { return e == 0; })) return;
+  scaled_ = Matrix<double>(rows_.rows(), rows_.cols(), Content::unset);
+  for (Index i = 0; i < rows_.rows(); ++i) {
+    scale_down({rows_.view().row(i), at(rows_.cols())}, exponents[at(i)], scaled_.view().row(i));
+  }
+  exponents_ = std::move(exponents);
+}
+
+CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& kernel, const ScaledSupport& support,
+                                   const CertifyOptions& options, int exponent)
     : model_(model),
+      kernel_(kernel),
       support_(support),
       options_(options),
-      geometry_(support, options),
-      backend_(make_backend("cpu", {.threads = options.threads})),
-      kernel_(model) {
-  if (kernel_.cone) return;
+      exponents_{.point = exponent, .sample = support.exponents()},
+      geometry_(support.scaled(), options),
+      backend_(make_backend("cpu", {.threads = options.threads})) {
+  if (kernel_.cone) {
+    note_zero_rows(geometry_.norms, exponents_);
+    return;
+  }
   if (options.method == CertificateMethod::paper) {
     fail(Code::usage, "{}, and Theorem 4.2 is for networks without; use method convex", kernel_.why_chain);
   }
@@ -55,7 +94,7 @@ Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) cons
   fit.bias = model_.bias;
   if (model_.supports() == 0) return decision(fit, Matrix<double>(points.rows, 0).view());
   const Gram k = gram(std::get<Network>(model_.kernel), SampleView(points, model_.shape),
-                      SampleView(support_, model_.shape), {.kind = model_.kind}, *backend_);
+                      SampleView(support_.rows(), model_.shape), {.kind = model_.kind}, *backend_);
   return decision(fit, view_of(model_.kind == Kind::ntk ? k.ntk : k.nngp));
 }
 
@@ -68,14 +107,16 @@ std::unique_ptr<LowerBound> CertifiedMachine::make_bound(CertificateMethod metho
   return method == CertificateMethod::interval ? make_interval_bound(*parts.cone) : make_convex_bound(*parts.cone);
 }
 
-/// The cheapest method that says yes.
+/// The cheapest method that says yes. The radius stands in the caller's units.
 void CertifiedMachine::answer_one_radius(const Parts& parts, Certificates& result) const {
+  const double scaled = std::max(scaled_above(*options_.radius, -exponents_.point), least_radius);
+  if (!(scaled <= largest_radius)) return;
   std::vector<CertificateMethod> order = methods();
   std::reverse(order.begin(), order.end());
   const Index first = std::ssize(result.radius) - parts.points.rows;
   std::vector<char> asked(at(parts.points.rows), 1);
   for (const CertificateMethod method : order) {
-    const std::vector<bool> holds = holds_at(*make_bound(method, parts), parts.functionals, asked, *options_.radius);
+    const std::vector<bool> holds = holds_at(*make_bound(method, parts), parts.functionals, asked, scaled);
     for (Index k = 0; k < parts.points.rows; ++k) {
       if (asked[at(k)] == 0) continue;
       result.method[at(first + k)] = method;
@@ -90,64 +131,106 @@ void CertifiedMachine::answer_one_radius(const Parts& parts, Certificates& resul
 void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certificates& result) const {
   const std::vector<CertificateMethod> order = methods();
   const Index begin = std::ssize(result.radius) - parts.points.rows;
+  const RadiusGrid grid(options_.tolerance);
   std::vector<SearchRange> ranges =
-      search_ranges(parts.points, options_, order.front() == CertificateMethod::convex ? 0.01 : 1e-3);
+      search_ranges(grid, parts.points, options_, order.front() == CertificateMethod::convex ? 0.01 : 1e-3);
+  for (SearchRange& range : ranges) range.largest = std::min(range.largest, grid.floor(largest_radius));
   for (const CertificateMethod method : order) {
-    const std::vector<double> found = search_radii(*make_bound(method, parts), {parts.functionals, parts.values},
-                                                   ranges, options_.tolerance, progress, options_.threads);
+    const std::vector<Index> found = search_radii(*make_bound(method, parts), {parts.functionals, parts.values}, grid,
+                                                  ranges, progress, options_.threads);
     for (Index k = 0; k < parts.points.rows; ++k) {
       SearchRange& range = ranges[at(k)];
       if (method == order.front() || found[at(k)] > range.certified) result.method[at(begin + k)] = method;
       range.certified = found[at(k)];
-      if (range.certified > 0) range.first = range.certified * (1 + options_.tolerance) * (1 + 1e-9);
+      if (range.certified != RadiusGrid::none) range.first = range.certified + 1;
     }
   }
-  for (Index k = 0; k < parts.points.rows; ++k) result.radius[at(begin + k)] = ranges[at(k)].certified;
+  for (Index k = 0; k < parts.points.rows; ++k) {
+    result.radius[at(begin + k)] = unscaled_radius(grid.radius(ranges[at(k)].certified), exponents_.point);
+  }
 }
 
-void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> labels, const PointBlock& block,
-                                    Certificates& result) const {
-  const auto begin = Clock::now();
+/// Whether samples in units of 2^exponent have another class than the labels of `points`. One whose outputs overflow
+/// counts as having none.
+std::vector<bool> CertifiedMachine::changed(MatrixView<const double> scaled, std::span<const Index> points,
+                                            std::span<const Index> labels) const {
+  Matrix<double> samples(scaled.rows, scaled.cols, Content::unset);
+  for (Index k = 0; k < scaled.rows; ++k) {
+    scale_down({scaled.row(k), at(scaled.cols)}, -exponents_.point, samples.view().row(k));
+  }
   const auto classes = std::ssize(model_.classes);
-  const ClassChange changed = [&](MatrixView<const double> samples, std::span<const Index> points) {
-    const Matrix<double> g = decisions(samples);
-    std::vector<bool> answers;
-    for (Index k = 0; k < samples.rows; ++k) {
+  std::vector<bool> answers;
+  try {
+    const Matrix<double> g = decisions(samples.view());
+    check_outputs(g, points);
+    for (Index k = 0; k < samples.rows(); ++k) {
       answers.push_back(!functionals_of(model_.scheme, classes, g.view(), k, labels[at(points[at(k)])]).correct);
     }
-    return answers;
+  } catch (const Error& error) {
+    if (error.code() != Code::numerical) throw;
+    if (scaled.rows == 1) return {false};
+    answers.clear();
+    for (Index k = 0; k < scaled.rows; ++k) {
+      answers.push_back(changed(scaled.block(k, 0, 1, scaled.cols), points.subspan(at(k), 1), labels).front());
+    }
+  }
+  return answers;
+}
+
+FunctionalGradient CertifiedMachine::gradient_of(const Parts& parts) const {
+  if (parts.cone) {
+    return {support_.scaled(), parts.functionals, [&](const Functional& f) { return parts.cone->weights(f); },
+            cone_entries(*kernel_.cone, geometry_.norms)};
+  }
+  EntryExponents entries = ChainFunctionals(*parts.chain).deviations();
+  const auto weights = [&](const Functional& f) {
+    return functional_weights(model_.alpha.view(), model_.bias, f, entries);
   };
-  const FunctionalGradient gradient(support_, model_.alpha.view(), model_.bias, parts.functionals,
-                                    kernel_.cone ? cone_entries(*kernel_.cone, geometry_.norms)
-                                                 : chain_entries(kernel_.chain, model_.kind, geometry_.norms));
+  return {support_.scaled(), parts.functionals, weights,
+          chain_entries(kernel_.chain, model_.kind, geometry_.norms, exponents_, entries)};
+}
+
+void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> labels, Certificates& result) const {
+  const auto begin = Clock::now();
+  const FunctionalGradient gradient = gradient_of(parts);
   const AttackGoal goal = [&](MatrixView<const double> x, std::span<const Index> rows, double* values,
                               MatrixView<double> slopes) { gradient.evaluate(x, rows, values, slopes); };
-  AttackedRows attacked{parts.points, {}, options_.norm, options_.box};
-  if (support_.rows > 0) {
+  AttackedRows attacked{parts.points, {}, options_.norm, options_.box, exponents_.point};
+  if (model_.supports() > 0) {
     for (const Functional& functional : parts.functionals) attacked.point.push_back(functional.point);
   }
-  const Attacked found = attack(attacked, goal, options_, changed);
+  const Attacked found =
+      attack(attacked, goal, options_, [&](MatrixView<const double> samples, std::span<const Index> points) {
+        return changed(samples, points, labels);
+      });
+  const Index first = std::ssize(result.attack);
   for (Index k = 0; k < parts.points.rows; ++k) {
-    result.attack.push_back(result.correct[at(block.first + k)] ? found.distance[at(k)] : 0);
+    const double distance = scaled_above(found.distance[at(k)], exponents_.point);
+    result.attack.push_back(result.correct[at(first + k)] ? distance : 0);
   }
   if (options_.keep_attacked) {
-    std::copy_n(found.samples.data(), parts.points.rows * parts.points.cols, result.attacked.view().row(block.first));
+    const Index size = parts.points.cols;
+    for (Index k = 0; k < parts.points.rows; ++k) {
+      scale_down({found.samples.view().row(k), at(size)}, -exponents_.point, result.attacked.view().row(first + k));
+    }
   }
   result.attack_seconds += seconds_since(begin);
 }
 
-void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<const Index> labels,
-                                     const PointBlock& block, Certificates& result) const {
+void CertifiedMachine::certify_block(const ScaledPoints& block, Certificates& result) const {
   const auto begin = Clock::now();
-  BlockProgress progress(options_.progress, block);
-  const PointGeometry geometry(geometry_, points, options_);
-  const Matrix<double> g =
-      kernel_.cone ? cone_decisions(*kernel_.cone, model_, geometry, points, options_.threads) : decisions(points);
+  BlockProgress progress(options_.progress, block.done);
+  const MatrixView<const double> scaled = block.scaled;
+  const PointGeometry geometry(geometry_, scaled, options_);
+  const Matrix<double> g = kernel_.cone
+                               ? cone_decisions(*kernel_.cone, model_, geometry, scaled, exponents_, options_.threads)
+                               : decisions(block.points);
+  check_outputs(g, block.rows);
   std::vector<Functional> functionals;
   std::vector<double> values;
-  for (Index k = 0; k < points.rows; ++k) {
+  for (Index k = 0; k < scaled.rows; ++k) {
     const PointFunctionals point =
-        functionals_of(model_.scheme, std::ssize(model_.classes), g.view(), k, labels[at(k)]);
+        functionals_of(model_.scheme, std::ssize(model_.classes), g.view(), k, block.labels[at(k)]);
     result.correct.push_back(point.correct);
     result.margin.push_back(point.margin);
     if (point.correct && !point.decided) ++result.undecided;
@@ -155,13 +238,14 @@ void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<
     functionals.insert(functionals.end(), point.functionals.begin(), point.functionals.end());
     values.insert(values.end(), point.values.begin(), point.values.end());
   }
-  Parts parts{points, functionals, values, {}, {}};
+  Parts parts{scaled, functionals, values, {}, {}};
   if (kernel_.cone) {
-    parts.cone.emplace(CertificateProblem{*kernel_.cone, support_, model_.alpha.view(), model_.bias, points,
-                                          functionals, options_, &geometry});
+    parts.cone.emplace(CertificateProblem{*kernel_.cone, support_.scaled(), model_.alpha.view(), model_.bias, scaled,
+                                          functionals, options_, &geometry, exponents_});
   } else {
-    parts.chain.emplace(ChainProblem{kernel_.without_last_bias, model_.kind, support_, model_.alpha.view(), model_.bias,
-                                     points, functionals, options_, geometry, kernel_.last_bias});
+    parts.chain.emplace(ChainProblem{kernel_.without_last_bias, model_.kind, support_.scaled(), model_.alpha.view(),
+                                     model_.bias, scaled, functionals, options_, geometry, kernel_.last_bias,
+                                     exponents_});
   }
   result.radius.resize(result.correct.size(), 0);
   result.method.resize(result.correct.size(), methods().front());
@@ -171,7 +255,7 @@ void CertifiedMachine::certify_block(MatrixView<const double> points, std::span<
     find_radii(parts, progress.get(), result);
   }
   result.seconds += seconds_since(begin);
-  if (options_.attack) find_attacks(parts, labels, block, result);
+  if (options_.attack) find_attacks(parts, block.labels, result);
 }
 
 }  // namespace widelimit

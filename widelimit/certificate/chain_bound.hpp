@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/geometry.hpp"
 #include "widelimit/certificate/interval.hpp"
@@ -7,10 +8,19 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace widelimit {
 
 struct Chain;
+
+/// A functional of a chain with biases: f = 2^exponent·(s·Σᵢ betaᵢ·otherᵢ·valueᵢ + offset), entries s·otherᵢ·valueᵢ
+/// with deviations in units of their own.
+struct ChainWeights {
+  std::vector<Interval> beta;
+  Interval offset;  ///< b + last_bias²·Σβ
+  int exponent = 0;
+};
 
 /// As CertificateProblem, for chains with biases.
 struct ChainProblem {
@@ -23,10 +33,24 @@ struct ChainProblem {
   std::span<const Functional> functionals;
   const CertifyOptions& options;
   const PointGeometry& geometry;
-  double last_bias = 0;  ///< of the last layer, which `chain` is without: its square is in every entry
+  double last_bias = 0;      ///< of the last layer, which `chain` is without: its square is in every entry
+  EntryExponents exponents;  ///< what rows were divided by
 
-  [[nodiscard]] Interval weight(const Functional& functional, Index sample) const;  ///< β
-  [[nodiscard]] Interval offset(const Functional& functional) const;                ///< b + last_bias²·Σβ
+  [[nodiscard]] int row_exponent(Index sample) const {
+    return exponents.sample.empty() ? 0 : exponents.sample[at(sample)];
+  }
+};
+
+/// What all functionals of a problem share: units of deviations after the last layer, √q of points and of samples.
+class ChainFunctionals {
+ public:
+  explicit ChainFunctionals(const ChainProblem& problem);
+  [[nodiscard]] const ChainWeights& of(const Functional& functional) const { return weights_.of(functional); }
+  [[nodiscard]] const EntryExponents& deviations() const { return deviations_; }
+
+ private:
+  EntryExponents deviations_;
+  ByOutputs<ChainWeights> weights_;
 };
 
 /// Every kernel entry enclosed by itself.                                       [docs/theory/certificates.md#biases]

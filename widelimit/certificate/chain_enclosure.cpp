@@ -28,44 +28,110 @@ Slopes operator*(const Interval& factor, const Slopes& a) { return {factor * a.b
 Slopes operator+(const Slopes& a, const Slopes& b) { return {a.by_rho + b.by_rho, a.by_norm + b.by_norm}; }
 bool finite(const Slopes& a) { return finite(a.by_rho) && finite(a.by_norm); }
 
+/// A variance q = value·4^exponent, whose value is kept near 1.
+class Variance {
+ public:
+  /// n²/features of a norm n in units of 2^exponent.
+  Variance(const Interval& norm, int exponent, double features)
+      : value_(norm * norm / Interval::of(features)), exponent_(exponent) {
+    settle();
+  }
+
+  [[nodiscard]] const Interval& value() const { return value_; }
+  [[nodiscard]] Deviation deviation() const { return {sqrt(value_), exponent_}; }
+  /// A number in units of 2^exponent.
+  [[nodiscard]] Interval in_units(double x) const { return scaled(Interval::of(x), -exponent_); }
+
+  void multiply_square(double w) {
+    const int exponent = scale_exponent(std::abs(w));
+    const Interval mantissa = scaled(Interval::of(w), -exponent);
+    multiply(mantissa * mantissa);
+    exponent_ += exponent;
+  }
+  void multiply(const Interval& factor) {
+    value_ = factor * value_;
+    settle();
+  }
+  void add(const Interval& term) {
+    value_ = value_ + term;
+    settle();
+  }
+  /// So that a bias is no large number in its units.
+  void make_room_for(double bias) {
+    const int exponent = scale_exponent(std::abs(bias));
+    if (exponent > exponent_) move_to(exponent);
+  }
+
+ private:
+  void settle() {
+    const int half = scale_exponent(value_.high) / 2;
+    if (half != 0) move_to(exponent_ + half);
+  }
+  void move_to(int exponent) {
+    value_ = scaled(value_, 2 * (exponent_ - exponent));
+    exponent_ = exponent;
+  }
+
+  Interval value_;
+  int exponent_;
+};
+
 /// A dense layer with a bias takes variances t = w²q to t + b², and correlations to
-///   h = (√(tt')ρ + b²)/√((t + b²)(t' + b²)).
+///   h = (√(tt')ρ + bb')/√((t + b²)(t' + b'²)),
+/// where b and b' are one bias in the units of either side.
 class BiasedAffine {
  public:
-  BiasedAffine(const Interval& t, const Interval& other, const Interval& b)
-      : t_(t), other_(other), b_(b), after_(t + b), other_after_(other + b) {}
+  BiasedAffine(const Interval& t, const Interval& b, const Interval& other, const Interval& other_b)
+      : t_(t),
+        b_(b),
+        other_(other),
+        other_b_(other_b),
+        square_(b * b),
+        other_square_(other_b * other_b),
+        after_(t + square_),
+        other_after_(other + other_square_) {}
 
-  [[nodiscard]] const Interval& variance() const { return after_; }
-  [[nodiscard]] const Interval& other_variance() const { return other_after_; }
-  /// ∂h/∂ρ = √(tt')/√((t + b²)(t' + b²)), which grows with t.
-  [[nodiscard]] Interval factor() const { return {factor_at(t_.low).low, factor_at(t_.high).high}; }
-  /// h grows with ρ; in t it grows up to ρ²t', where it is √((ρ²t' + b²)/(t' + b²)), and falls from there (ρ > 0).
+  /// b², by which the variances grow.
+  [[nodiscard]] const Interval& growth() const { return square_; }
+  [[nodiscard]] const Interval& other_growth() const { return other_square_; }
+  /// ∂h/∂ρ = √(tt')/√((t + b²)(t' + b'²)), which grows with t and is no larger than 1.
+  [[nodiscard]] Interval factor() const {
+    return positive() ? Interval{factor_at(t_.low).low, factor_at(t_.high).high} : Interval{0, 1};
+  }
+  /// h grows with ρ; in t it grows up to (ρb/b')²t', where it is √((ρ²t' + b'²)/(t' + b'²)), and falls from there
+  /// (ρ > 0).
   [[nodiscard]] Interval correlation(const Interval& rho) const {
+    if (!positive()) return {-1, 1};
     const double low = std::min(at(t_.low, rho.low).low, at(t_.high, rho.low).low);
     double high = std::max(at(t_.low, rho.high).high, at(t_.high, rho.high).high);
-    const Interval top = square(rho.high) * other_;
-    if (rho.high > 0 && top.high >= t_.low && top.low <= t_.high) high = sqrt((top + b_) / other_after_).high;
+    const Interval part = square(rho.high) * other_, top = part * square_, here = t_ * other_square_;
+    if (rho.high > 0 && top.high >= here.low && top.low <= here.high) {
+      high = std::max(high, sqrt((part + other_square_) / other_after_).high);
+    }
     return clamp(Interval{low, high}, -1, 1);
   }
-  /// t·∂h/∂t = ½b²(ρ√(tt') − t)/((t + b²)√((t + b²)(t' + b²))).
+  /// t·∂h/∂t = ½b(ρ√(tt')b − tb')/((t + b²)√((t + b²)(t' + b'²))).
   [[nodiscard]] Interval correlation_growth(const Interval& rho) const {
-    return Interval::of(0.5) * b_ * (rho * sqrt(t_ * other_) - t_) / (after_ * sqrt(after_ * other_after_));
+    return Interval::of(0.5) * b_ * (rho * sqrt(t_ * other_) * b_ - t_ * other_b_) /
+           (after_ * sqrt(after_ * other_after_));
   }
   /// The share of the variance that is not the bias, and half of what is: t·∂(log factor)/∂t.
   [[nodiscard]] Interval share() const { return t_ / after_; }
-  [[nodiscard]] Interval factor_growth() const { return Interval::of(0.5) * b_ / after_; }
+  [[nodiscard]] Interval factor_growth() const { return Interval::of(0.5) * square_ / after_; }
 
  private:
+  /// Else nothing can be divided by the variances.
+  [[nodiscard]] bool positive() const { return after_.low > 0 && other_after_.low > 0; }
   [[nodiscard]] Interval at(double t, double rho) const {
     const Interval point = Interval::of(t);
-    return (sqrt(point * other_) * Interval::of(rho) + b_) / sqrt((point + b_) * other_after_);
+    return (sqrt(point * other_) * Interval::of(rho) + b_ * other_b_) / sqrt((point + square_) * other_after_);
   }
   [[nodiscard]] Interval factor_at(double t) const {
     const Interval point = Interval::of(t);
-    return sqrt(point * other_ / ((point + b_) * other_after_));
+    return sqrt(point * other_ / ((point + square_) * other_after_));
   }
 
-  Interval t_, other_, b_, after_, other_after_;
+  Interval t_, b_, other_, other_b_, square_, other_square_, after_, other_after_;
 };
 
 /// One pair, layer after layer: variances q, q' with the growth ∂(log q)/∂(log ‖x̃‖), the correlation ρ, and the tangent
@@ -73,24 +139,23 @@ class BiasedAffine {
 class PairEnclosure {
  public:
   PairEnclosure(const LiftedPair& pair, Index features, bool sloped)
-      : first_(pair.norm * pair.norm / Interval::of(static_cast<double>(features))),
-        second_(pair.other * pair.other / Interval::of(static_cast<double>(features))),
+      : first_(pair.norm, pair.exponent, static_cast<double>(features)),
+        second_(pair.other, pair.other_exponent, static_cast<double>(features)),
         rho_(pair.rho),
         sloped_(sloped) {}
 
   /// The first layer, whose bias the pair has in it.
   void enter(const ChainLayer& layer) {
-    const Interval w = square(layer.w_std);
-    first_ = w * first_;
-    second_ = w * second_;
+    first_.multiply_square(layer.w_std);
+    second_.multiply_square(layer.w_std);
     if (layer.trained) add_correlation();
   }
   void pass(const ChainLayer& layer) { layer.rectifier ? pass_rectifier(layer) : pass_affine(layer); }
 
   [[nodiscard]] EnclosedEntry entry(Kind kind) const {
     const Slopes& slopes = kind == Kind::ntk ? theta_slopes_ : rho_slopes_;
-    return {.scale = sqrt(first_),
-            .other = sqrt(second_),
+    return {.scale = first_.deviation(),
+            .other = second_.deviation(),
             .value = kind == Kind::ntk ? theta_ : rho_,
             .by_rho = slopes.by_rho,
             .by_norm = slopes.by_norm,
@@ -104,15 +169,16 @@ class PairEnclosure {
   }
 
   void pass_affine(const ChainLayer& layer) {
-    const Interval w = square(layer.w_std);
-    first_ = w * first_;
-    second_ = w * second_;
-    if (layer.b_std != 0) add_bias(square(layer.b_std));
+    first_.multiply_square(layer.w_std);
+    second_.multiply_square(layer.w_std);
+    if (layer.b_std != 0) add_bias(layer.b_std);
     if (layer.trained) add_correlation();
   }
 
-  void add_bias(const Interval& b) {
-    const BiasedAffine affine(first_, second_, b);
+  void add_bias(double b) {
+    first_.make_room_for(b);
+    second_.make_room_for(b);
+    const BiasedAffine affine(first_.value(), first_.in_units(b), second_.value(), second_.in_units(b));
     const Interval factor = affine.factor();
     if (sloped_) {
       theta_slopes_.by_norm = theta_slopes_.by_norm + theta_ * (affine.factor_growth() * growth_);
@@ -123,8 +189,8 @@ class PairEnclosure {
     }
     theta_ = factor * theta_;
     rho_ = affine.correlation(rho_);
-    first_ = affine.variance();
-    second_ = affine.other_variance();
+    first_.add(affine.growth());
+    second_.add(affine.other_growth());
   }
 
   /// With P = ½(1+s²) and h = ½(1−s)²: q ← Pq, ρ ← (sρ + hκ₁(ρ))/P, whose derivative is D = (s + hκ₀(ρ))/P, ϑ ← Dϑ; and
@@ -144,11 +210,12 @@ class PairEnclosure {
     }
     theta_ = slope * theta_;
     rho_ = clamp(s / power * rho_ + bend * kappa1(rho_), -1, 1);
-    first_ = power * first_;
-    second_ = power * second_;
+    first_.multiply(power);
+    second_.multiply(power);
   }
 
-  Interval first_, second_, growth_ = Interval::of(2);
+  Variance first_, second_;
+  Interval growth_ = Interval::of(2);
   Interval rho_, theta_ = Interval::of(0);
   bool sloped_;
   Slopes rho_slopes_{Interval::of(1), Interval::of(0)}, theta_slopes_;

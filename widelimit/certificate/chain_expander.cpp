@@ -28,6 +28,7 @@ class ChainExpander final : public Expander {
   explicit ChainExpander(const ChainProblem& problem)
       : problem_(problem),
         ranges_(problem.geometry, problem.points, problem.options),
+        functionals_(problem),
         directions_(problem.geometry.support, lifted_factors(problem)),
         biased_(biased_later(problem.chain)) {}
 
@@ -61,12 +62,13 @@ class ChainExpander final : public Expander {
 
   [[nodiscard]] Expansion expand(const Functional& functional, const LiftedBall& ball,
                                  std::span<const EntryChange> changes) const {
-    Expansion result;
+    const ChainWeights& weights = functionals_.of(functional);
+    Expansion result{.exponent = weights.exponent};
     place(ball, result);
     SlopeSum slopes(problem_.support.cols, problem_.support.rows);
-    const ChainSums sums = add_samples(functional, ball, changes, slopes, result);
+    const ChainSums sums = add_samples(weights, ball, changes, slopes, result);
     add_slopes(ball, slopes, sums, result);
-    set_scale(functional, ball, sums, result);
+    set_scale(weights, ball, sums, result);
     result.bounded = result.least_scale > 0 && std::isfinite(result.error) && std::isfinite(result.constant);
     return result;
   }
@@ -79,8 +81,9 @@ class ChainExpander final : public Expander {
   static std::vector<double> lifted_factors(const ChainProblem& problem) {
     const double lift = lifted_coordinate(problem.chain).low;
     std::vector<double> factors;
-    for (const double norm : problem.geometry.support.norms) {
-      factors.push_back(norm > 0 ? norm / std::hypot(norm, lift) : 0);
+    for (Index i = 0; i < problem.support.rows; ++i) {
+      const double norm = problem.geometry.support.norms[at(i)];
+      factors.push_back(norm > 0 ? norm / std::hypot(norm, std::ldexp(lift, -problem.row_exponent(i))) : 0);
     }
     return factors;
   }
@@ -100,13 +103,15 @@ class ChainExpander final : public Expander {
     result.nu = ball.bulge * (1 + 0x1p-48);
   }
 
-  [[nodiscard]] ChainSums add_samples(const Functional& functional, const LiftedBall& ball,
+  [[nodiscard]] ChainSums add_samples(const ChainWeights& weights, const LiftedBall& ball,
                                       std::span<const EntryChange> changes, SlopeSum& slopes, Expansion& result) const {
+    const std::vector<int>& units = functionals_.deviations().sample;
     ChainSums sums;
     for (Index i = 0; i < std::ssize(changes); ++i) {
       const TurnedSample& sample = ball.samples[at(i)];
       const EntryChange& change = changes[at(i)];
-      const Interval weight = problem_.weight(functional, i) * change.other;
+      const bool entry = units[at(i)] != EntryExponents::no_entry;
+      const Interval weight = entry ? weights.beta[at(i)] * change.other.in_units_of(units[at(i)]) : Interval::of(0);
       result.u.push_back(sample.start.middle());
       const double off = longest(ball) * (direction_error() + sample.start.width());
       const double reach = result.reach.emplace_back(above(sample.reach + off));
@@ -147,20 +152,22 @@ class ChainExpander final : public Expander {
   }
 
   /// √q/n falls with n: q = A·n² + B.
-  void set_scale(const Functional& functional, const LiftedBall& ball, const ChainSums& sums, Expansion& result) const {
+  void set_scale(const ChainWeights& weights, const LiftedBall& ball, const ChainSums& sums, Expansion& result) const {
     const auto at_norm = [&](double norm) {
       const TurnedSample& any = ball.samples.front();
       const Interval point = Interval::of(norm);
-      return enclose_entry(problem_.chain, problem_.kind, {point, any.norm, any.rho}, false).scale / point;
+      const EnclosedEntry entry = enclose_entry(problem_.chain, problem_.kind, ball.pair(any, point, any.rho), false);
+      return entry.scale.in_units_of(functionals_.deviations().point) / point;
     };
     const Interval scale{at_norm(ball.norm.high).low, at_norm(ball.norm.low).high};
     result.least_scale = scale.low;
     result.largest_scale = scale.high;
-    result.constant = (ball.start * sums.level + ball.norm * sums.rest + problem_.offset(functional) / scale).low;
+    result.constant = (ball.start * sums.level + ball.norm * sums.rest + weights.offset / scale).low;
   }
 
   const ChainProblem& problem_;
   Ranges ranges_;
+  ChainFunctionals functionals_;
   ReducedDirections directions_;
   bool biased_;
 };

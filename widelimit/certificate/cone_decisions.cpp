@@ -34,10 +34,20 @@ void find_rests(const PointGeometry& geometry, MatrixView<const double> points, 
   }
 }
 
+/// Entries of the scaled problem times what they were divided by.
+void unscale_entries(const EntryExponents& exponents, int kernel_exponent, double* row, Index supports) {
+  for (Index i = 0; i < supports; ++i) {
+    const int sample = exponents.sample.empty() ? 0 : exponents.sample[at(i)];
+    if (sample == EntryExponents::no_entry) continue;
+    const int exponent = exponents.point + kernel_exponent + sample;
+    if (exponent != 0) row[i] = std::ldexp(row[i], exponent);
+  }
+}
+
 }  // namespace
 
 Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, const PointGeometry& geometry,
-                              MatrixView<const double> points, int threads) {
+                              MatrixView<const double> points, const EntryExponents& exponents, int threads) {
   const Index supports = model.supports(), outputs = model.outputs();
   Matrix<double> g(points.rows, outputs);
   constexpr Index points_at_once = 8;
@@ -60,6 +70,7 @@ Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, cons
       if (parallel != 0) find_rests(geometry, points, begin + k, u, rest);
       kernel.evaluate(supports, {.u = u.data(), .rest = parallel != 0 ? rest.data() : nullptr, .value = row});
       for (Index i = 0; i < supports; ++i) row[i] *= kernel.scale() * norm * geometry.support.norms[at(i)];
+      unscale_entries(exponents, kernel.exponent(), row, supports);
     }
     cpu::multiply(entries, model.alpha.view(), g.view().block(begin, 0, count, outputs));
     for (Index k = begin; k < begin + count; ++k) {

@@ -36,7 +36,7 @@ class ConeExpander final : public Expander {
   };
 
   [[nodiscard]] FunctionalWeights weights_of(const Functional& functional) const {
-    FunctionalWeights weights = functional_weights(problem_.alpha, problem_.bias, functional);
+    FunctionalWeights weights = problem_.weights(functional);
     for (std::size_t i = 0; i < weights.beta.size(); ++i) {
       weights.beta[i] *= ranges_.norms()[i] * problem_.kernel.scale();
     }

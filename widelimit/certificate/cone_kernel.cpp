@@ -53,10 +53,12 @@ void ConeKernel::read(const Chain& chain) {
     scale *= static_cast<long double>(layer.w_std) * layer.w_std;
     if (layer.trained) (layers_.empty() ? trained_ : layers_.back().trained) += 1;
   }
-  scale_ = static_cast<double>(scale);
-  if (!(scale_ > 0) || !std::isfinite(scale_)) {
-    fail(Code::usage, "the kernel of this network is {} at every pair; there is nothing to certify", scale_);
+  if (!(scale > 0) || !std::isfinite(scale)) {
+    fail(Code::usage, "the kernel of this network is {} at every pair; there is nothing to certify",
+         static_cast<double>(scale));
   }
+  exponent_ = static_cast<int>(64 * std::lround(std::ilogb(scale) / 64.0));
+  scale_ = static_cast<double>(std::ldexp(scale, -exponent_));
   // Products in long double, rounded once.
   scale_error_ = (4 + static_cast<double>(chain.layers.size()) * 0x1p-8) * cone_unit;
   largest_ = trained_;

@@ -19,7 +19,7 @@ struct TouchingRay {
 
 /// The kernel of a chain of dense layers without bias and rectifiers (relu, leaky_relu with a slope ≥ 0, identity) on
 /// vectors or flattened images:
-///   Θ(x, x') = scale·N·M·κ(u),   N = ‖x‖, M = ‖x'‖, u = ⟨x,x'⟩/(N·M),                      [mathematics §5]
+///   Θ(x, x') = 2^exponent·scale·N·M·κ(u),   N = ‖x‖, M = ‖x'‖, u = ⟨x,x'⟩/(N·M),          [mathematics §5]
 /// the NTK or the NNGP. Relative to the deviations κ obeys ρ ← aρ + bκ₁(ρ), θ ← θ(a + bκ₀(ρ)) + kρ_new with a + b = 1,
 /// from ρ = u, θ = ku; weights only scale it. κ has a non-negative power series, so that it grows and is convex on
 /// [0, 1].
@@ -32,6 +32,7 @@ class ConeKernel {
   ConeKernel(const Chain& chain, Kind kind);
 
   [[nodiscard]] double scale() const { return scale_; }
+  [[nodiscard]] int exponent() const { return exponent_; }  ///< 0 where the scale is an ordinary number without
   /// Of the scale, relative.
   [[nodiscard]] double scale_error() const { return scale_error_; }
   [[nodiscard]] Index depth() const { return std::ssize(layers_); }  ///< rectifiers
@@ -77,6 +78,7 @@ class ConeKernel {
   double trained_ = 0;
   bool tangent_ = true;
   double scale_ = 1, scale_error_ = 0, largest_ = 0;
+  int exponent_ = 0;
   double value_error_ = 0, slope_error_ = 0;
   bool convex_ = false;
   double lowest_ = -1, fall_end_ = -1, growth_begin_ = -1, lowest_value_ = 0;

@@ -1,6 +1,7 @@
 #include "widelimit/certificate/convex_form.hpp"
 
 #include "widelimit/certificate/ball_minimum.hpp"
+#include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/box_minimum.hpp"
 #include "widelimit/certificate/interval.hpp"
 
@@ -58,15 +59,15 @@ void ConvexForm::form_matrix(const ConvexParts& parts) {
 }
 
 double ConvexForm::bound(const ConvexParts& parts, double radius) const {
-  if (form_.b.rows() == 0) return scaled(first_);
+  if (form_.b.rows() == 0) return rescaled(first_);
   const double least = parts.euclidean ? least_in_ball(radius) : least_in_box(parts, radius);
   const double result = expansion_.constant + least - error_;
-  return scaled(std::max(first_, std::isfinite(result) ? result : -std::numeric_limits<double>::infinity()));
+  return rescaled(std::max(first_, std::isfinite(result) ? result : -std::numeric_limits<double>::infinity()));
 }
 
-double ConvexForm::scaled(double bound) const {
+double ConvexForm::rescaled(double bound) const {
   const double scale = bound > 0 ? expansion_.least_scale : expansion_.largest_scale;
-  return scale == 1 ? bound : below(scale * bound);
+  return unscaled_bound(scale == 1 ? bound : below(scale * bound), expansion_.exponent);
 }
 
 /// v is no longer than the part of the ball's radius: all of it in units of that. Of a negative rise, ν at its largest.

@@ -26,7 +26,7 @@ class ConvexForm {
 
  private:
   void form_matrix(const ConvexParts& parts);
-  [[nodiscard]] double scaled(double bound) const;
+  [[nodiscard]] double rescaled(double bound) const;
   [[nodiscard]] double least_in_box(const ConvexParts& parts, double radius) const;
   [[nodiscard]] double least_in_ball(double radius) const;
 

@@ -19,6 +19,7 @@ struct AttackedRows {
   std::vector<Index> point;  ///< of each row
   Norm norm = Norm::linf;
   std::optional<Box> box;
+  int exponent = 0;  ///< everything is in units of 2 to the power of this
 };
 
 /// The nearest sample found for each row; distance ∞ where there is none.

@@ -29,7 +29,7 @@ class ChangeEnclosure {
 
  private:
   [[nodiscard]] EnclosedEntry entry_of(const Interval& norm, const Interval& rho, bool sloped) const {
-    return enclose_entry(chain_, kind_, {norm, sample_.norm, rho}, sloped);
+    return enclose_entry(chain_, kind_, ball_.pair(sample_, norm, rho), sloped);
   }
 
   /// Cell by cell, since intervals forget that numbers of one x move together. Nothing where a cell has no slopes.

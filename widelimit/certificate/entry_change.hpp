@@ -9,7 +9,7 @@ namespace widelimit {
 /// is at c:
 ///   Δvalue = (slope + curvature·Δρ)·Δρ + by_norm·Δ(log ‖x̃‖), each number somewhere in its interval.
 struct EntryChange {
-  Interval other;     ///< the factor of the sample
+  Deviation other;    ///< the factor of the sample
   Interval start;     ///< value at c
   Interval anywhere;  ///< value on the ball
   Interval slope, curvature, by_norm;

@@ -86,10 +86,11 @@ double Expansion::first_order(bool euclidean, double radius) const {
   double squares = 0;
   for (std::size_t i = 0; i < w.size(); ++i) squares += std::min(0.0, w[i]) * reach[i] * reach[i];
   double linear = 0;
-  for (std::size_t j = 0; j < half.size(); ++j) {
-    linear += euclidean ? gradient[j] * gradient[j] : std::abs(gradient[j]) * half[j];
+  if (euclidean) {
+    linear = euclidean_norm(gradient.data(), std::ssize(gradient)) * radius;
+  } else {
+    for (std::size_t j = 0; j < half.size(); ++j) linear += std::abs(gradient[j]) * half[j];
   }
-  if (euclidean) linear = std::sqrt(linear) * radius;
   const double falls = std::min(0.0, rise) * nu;
   const double size = std::abs(constant) + linear - falls - squares;
   return constant - linear + falls + squares - error - gamma_of(std::ssize(w) + std::ssize(half) + 16) * size;
@@ -100,7 +101,7 @@ double Expansion::first_order(bool euclidean, double radius) const {
 /// the largest. Offsets are 0 but for rounding and tangent points that were moved; they go into what is linear.
 Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDirections& directions,
                  const double* point, const Ball& ball, bool euclidean, const FunctionalWeights& weights) {
-  Expansion result;
+  Expansion result{.exponent = weights.exponent};
   Surrounding box = ranges.surrounding(ball);
   const Index features = ranges.directions().cols, size = directions.rows().cols, count = directions.rows().rows;
   if (euclidean) {

@@ -26,7 +26,8 @@ struct Expansion {
   double rise = 0;
   double nu = 0;  ///< ν_max
   double error = 0;
-  double least_scale = 1, largest_scale = 1;  ///< f is (1) times a number between these, which are positive
+  double least_scale = 1, largest_scale = 1;  ///< f is (1) times a number between these, which are positive,
+  int exponent = 0;                           ///< and times 2 to the power of this
   bool bounded = false;                       ///< false: nothing can be said, the ball holds or nearly holds the origin
 
   /// (1) with every square at its worst by itself: O(samples), where the matrix of (1) costs samples·features².
@@ -34,7 +35,7 @@ struct Expansion {
 };
 
 /// O(samples·features). `directions` are the x̂ᵢ, `ranges` has what rounding did to them; `point` is the ball's own;
-/// `weights` has βᵢ·scale·‖xᵢ‖ for β.
+/// `weights` has βᵢ·scale·‖xᵢ‖ for β, and the expansion its exponent.
 [[nodiscard]] Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDirections& directions,
                                const double* point, const Ball& ball, bool euclidean, const FunctionalWeights& weights);
 

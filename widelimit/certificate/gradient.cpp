@@ -5,14 +5,10 @@
 
 namespace widelimit {
 
-FunctionalGradient::FunctionalGradient(MatrixView<const double> support, MatrixView<const double> alpha,
-                                       std::span<const double> bias, std::span<const Functional> functionals,
+FunctionalGradient::FunctionalGradient(MatrixView<const double> support, std::span<const Functional> functionals,
+                                       const std::function<FunctionalWeights(const Functional&)>& weights,
                                        EntryRule rule)
-    : support_(support),
-      functionals_(functionals),
-      rule_(std::move(rule)),
-      weights_(functionals, [&](const Functional& functional) { return functional_weights(alpha, bias, functional); }) {
-}
+    : support_(support), functionals_(functionals), rule_(std::move(rule)), weights_(functionals, weights) {}
 
 void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const Index> which, double* values,
                                   MatrixView<double> gradients) const {

@@ -3,6 +3,7 @@
 #include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/entry_slopes.hpp"
 
+#include <functional>
 #include <span>
 
 namespace widelimit {
@@ -11,9 +12,9 @@ namespace widelimit {
 ///   f = Σ βᵢ Θ(x,xᵢ) + b,   ∇f = Σ βᵢ acrossᵢ·xᵢ + (Σ βᵢ alongᵢ)·x,   entries and their slopes by a rule.
 class FunctionalGradient {
  public:
-  /// Borrows support and functionals.
-  FunctionalGradient(MatrixView<const double> support, MatrixView<const double> alpha, std::span<const double> bias,
-                     std::span<const Functional> functionals, EntryRule rule);
+  /// Borrows support and functionals. Weights are those of entries as the rule gives them; f is in the units of these.
+  FunctionalGradient(MatrixView<const double> support, std::span<const Functional> functionals,
+                     const std::function<FunctionalWeights(const Functional&)>& weights, EntryRule rule);
 
   /// Row k of `x` by functional which[k]. Two matrix products; for one thread.
   void evaluate(MatrixView<const double> x, std::span<const Index> which, double* values,

@@ -53,9 +53,9 @@ struct Interval {
 [[nodiscard]] inline Interval operator/(const Interval& a, const Interval& b) {
   return outward_of(a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high);
 }
-/// Of what is negative by rounding: 0.
+/// Of what is negative by rounding: 0. What is no number stays none, which std::max gives where it comes first.
 [[nodiscard]] inline Interval sqrt(const Interval& a) {
-  return {std::max(0.0, below(std::sqrt(std::max(0.0, a.low)))), above(std::sqrt(std::max(0.0, a.high)))};
+  return {std::max(below(std::sqrt(std::max(a.low, 0.0))), 0.0), above(std::sqrt(std::max(a.high, 0.0)))};
 }
 /// All numbers of a that lie in [low, high], and the nearer end where there is none.
 [[nodiscard]] inline Interval clamp(const Interval& a, double low, double high) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 
@@ -21,11 +22,12 @@ class CentreProducts {
     for (const double x : ball.centre) direction_.push_back(x / ball.start.low);
   }
 
-  /// ⟨c, xᵢ⟩: sums in any order are off by size units of the product of both lengths.
+  /// ⟨c, xᵢ⟩: sums in any order are off by size units of the product of both lengths, and by what underflows.
   [[nodiscard]] Interval inner(const double* sample, double length) const {
     double sum = 0;
     for (std::size_t j = 0; j < direction_.size(); ++j) sum += ball_.centre[j] * sample[j];
-    const double error = error_ * length_ * length;
+    const double least = static_cast<double>(direction_.size()) * std::numeric_limits<double>::min();
+    const double error = error_ * length_ * length + least;
     return outward(sum - error, sum + error);
   }
 
@@ -51,16 +53,16 @@ class CentreProducts {
 }  // namespace
 
 LiftedBall lift_ball(const ChainProblem& problem, const Ranges& ranges, const Ball& ball) {
-  const Interval lift = lifted_coordinate(problem.chain);
-  const Interval lift_square = lift * lift;
-  const auto lifted = [&](const Interval& norm) { return sqrt(norm * norm + lift_square); };
+  const Interval lift_at_1 = lifted_coordinate(problem.chain);
+  const auto lifted = [](const Interval& norm, const Interval& lift) { return sqrt(norm * norm + lift * lift); };
+  const Interval lift = scaled(lift_at_1, -problem.exponents.point);
   const SupportGeometry& support = problem.geometry.support;
   const double slack = 2 * support.norm_error;
   const auto around = [&](double length) { return outward(length * (1 - slack), length * (1 + slack)); };
   const bool euclidean = problem.options.norm == Norm::l2;
   const Index features = problem.points.cols;
 
-  LiftedBall result{.radius = above(ball.radius)};
+  LiftedBall result{.radius = above(ball.radius), .exponent = problem.exponents.point};
   Surrounding box = ranges.surrounding(ball);
   if (euclidean) {
     // A ball about the point is one about no other centre.
@@ -70,9 +72,9 @@ LiftedBall lift_ball(const ChainProblem& problem, const Ranges& ranges, const Ba
   result.centre = std::move(box.centre);
   result.half = std::move(box.half);
   const double centre_length = euclidean_norm(result.centre.data(), features);
-  result.start = lifted(around(centre_length));
+  result.start = lifted(around(centre_length), lift);
   const NormRange range = ranges.norm_range(ball);
-  result.norm = hull(lifted({range.low, range.high}), result.start);
+  result.norm = hull(lifted({range.low, range.high}, lift), result.start);
   const bool turns = result.norm.low > 0;
   result.step = euclidean ? result.radius : around(euclidean_norm(result.half.data(), features)).high;
   const Interval step = Interval::of(result.step);
@@ -81,11 +83,13 @@ LiftedBall lift_ball(const ChainProblem& problem, const Ranges& ranges, const Ba
   const CentreProducts products(result, centre_length, euclidean);
   for (Index i = 0; i < problem.support.rows; ++i) {
     const double length = support.norms[at(i)];
-    TurnedSample sample{.norm = lifted(around(length))};
+    const int exponent = problem.row_exponent(i);
+    const Interval own_lift = scaled(lift_at_1, -exponent);
+    TurnedSample sample{.norm = lifted(around(length), own_lift), .exponent = exponent};
     sample.turns = turns && sample.norm.low > 0;
     if (sample.turns) {
       const double* row = problem.support.row(i);
-      const Interval product = products.inner(row, length) + lift_square;
+      const Interval product = products.inner(row, length) + lift * own_lift;
       sample.start = clamp(product / (result.start * sample.norm), -1, 1);
       sample.reach = above(above(products.reach(row, sample.norm.low, sample.start)) +
                            above(sample.start.modulus() * result.bulge));

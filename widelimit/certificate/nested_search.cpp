@@ -47,27 +47,25 @@ class NestedSearch {
         functional_(functional),
         value_(value),
         point_(point),
-        first_(grid.floor(range.first)),
-        least_(first_ - grid.span(1e12)),
-        most_(grid.floor(range.largest)) {
-    if (range.certified > 0) low_ = grid.floor(range.certified * (1 + 1e-9));
-  }
+        first_(range.first),
+        least_(range.first - grid.span(1e12)),
+        most_(range.largest),
+        low_(range.certified) {}
 
   /// `before` is called before each ball, and stops the search by throwing.
-  [[nodiscard]] double run(const std::function<void()>& before) {
-    Index place = low_ == PointSearch::none ? first_ : std::max(first_, low_ + 1);
+  [[nodiscard]] Index run(const std::function<void()>& before) {
+    Index place = low_ == RadiusGrid::none ? first_ : std::max(first_, low_ + 1);
     while (open()) {
       before();
       ask_ball(std::min(place, most_));
       place = next();
     }
-    return radius_found();
+    return low_;
   }
 
  private:
-  [[nodiscard]] double radius_found() const { return low_ == PointSearch::none ? 0 : grid_.radius(low_); }
   [[nodiscard]] bool open() const {
-    if (low_ == PointSearch::none) return failed_ > least_;
+    if (low_ == RadiusGrid::none) return failed_ > least_;
     return low_ < most_ && (failed_ == unbounded || failed_ - low_ > 1);
   }
 
@@ -75,8 +73,7 @@ class NestedSearch {
   void ask_ball(Index place) {
     const double radius = grid_.radius(place);
     const auto within = bound_.within({.point = point_, .radius = radius});
-    PointSearch search(grid_, {.certified = radius_found(), .first = radius, .largest = radius * (1 + 1e-12)},
-                       functional_, {&value_, 1});
+    PointSearch search(grid_, {.certified = low_, .first = place, .largest = place}, functional_, {&value_, 1});
     std::optional<double> own;
     std::vector<BallQuery> queries;
     while (!search.done()) {
@@ -92,11 +89,12 @@ class NestedSearch {
   }
 
   [[nodiscard]] Index next() const {
-    if (low_ == PointSearch::none) return failed_ - grid_.span(8);
+    if (low_ == RadiusGrid::none) return failed_ - grid_.span(8);
     constexpr int slow = 4;
     const auto balls = static_cast<int>(bounds_.size());
     // The first place that should fail: with luck it does and leaves the one before.
-    const double line = std::clamp(expected(), radius_found(), grid_.radius(failed_ == unbounded ? most_ : failed_));
+    const double line =
+        std::clamp(expected(), grid_.radius(low_), grid_.radius(failed_ == unbounded ? most_ : failed_));
     const Index place = grid_.floor(line) + 1;
     if (failed_ != unbounded) {
       return balls > 2 * slow ? low_ + (failed_ - low_) / 2 : std::clamp(place, low_ + 1, failed_ - 1);
@@ -117,7 +115,7 @@ class NestedSearch {
       const auto some = known.last(count);
       const bool near = std::all_of(some.begin(), some.end(), [&](const auto& b) { return near_each_other(b, last); });
       const double place = extrapolated(some);
-      if (near && std::isfinite(place) && place > radius_found()) return place;
+      if (near && std::isfinite(place) && place > grid_.radius(low_)) return place;
     }
     if (!std::isfinite(last.bound)) return last.radius / 2;
     const double line = last.radius * value_ / (value_ - last.bound);
@@ -133,16 +131,16 @@ class NestedSearch {
   double value_;  ///< at the point itself
   Index point_;
   Index first_, least_, most_;
-  Index low_ = PointSearch::none;  ///< the last place known to hold
-  Index failed_ = unbounded;       ///< the first that does not by the bound of its own ball
+  Index low_;                 ///< the last place known to hold
+  Index failed_ = unbounded;  ///< the first that does not by the bound of its own ball
   std::vector<OwnBound> bounds_;
 };
 
 }  // namespace
 
-double nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range, Index first_functional,
-                     std::span<const double> values, Index point, Progress* progress) {
-  if (!(range.largest > 0)) return range.certified;
+Index nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range, Index first_functional,
+                    std::span<const double> values, Index point, Progress* progress) {
+  if (range.largest == RadiusGrid::none) return range.certified;
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
@@ -153,19 +151,20 @@ double nested_search(const LowerBound& bound, const RadiusGrid& grid, const Sear
   const auto search = [&](std::size_t f) {
     NestedSearch one(bound, grid, left, first_functional + static_cast<Index>(f), values[f], point);
     left.first = left.largest = one.run([&] { pulse.at(done); });
-    return left.largest > 0;
+    return left.largest != RadiusGrid::none;
   };
-  if (!search(order.front())) return 0;
+  if (!search(order.front())) return RadiusGrid::none;
   if (order.size() == 1 || left.largest <= range.certified) return left.largest;
   // The others mostly hold as far, by the bound of one ball.
+  const double radius = grid.radius(left.largest);
   std::vector<BallQuery> others;
   for (const std::size_t f : std::span(order).subspan(1)) {
-    others.push_back({.functional = first_functional + static_cast<Index>(f), .radius = left.largest});
+    others.push_back({.functional = first_functional + static_cast<Index>(f), .radius = radius});
   }
   pulse.at(++done);
-  const std::vector<double> bounds = bound.within({.point = point, .radius = left.largest})->evaluate(others);
+  const std::vector<double> bounds = bound.within({.point = point, .radius = radius})->evaluate(others);
   for (std::size_t k = 0; k < others.size(); ++k, ++done) {
-    if (!(bounds[k] > 0) && !search(order[k + 1])) return 0;
+    if (!(bounds[k] > 0) && !search(order[k + 1])) return RadiusGrid::none;
   }
   return left.largest;
 }

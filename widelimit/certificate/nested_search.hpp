@@ -10,9 +10,10 @@ namespace widelimit {
 /// 1 + tolerance holds and the next does not by the bound of its own ball; three to five balls.
 ///
 /// The functional of the least value goes first; the others are asked whether they hold as far, by one ball for all of
-/// them, and searched only where they do not. `progress` is asked before each ball whether to go on.
-[[nodiscard]] double nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range,
-                                   Index first_functional, std::span<const double> values, Index point,
-                                   Progress* progress = nullptr);
+/// them, and searched only where they do not. Returns the place found, or none. `progress` is asked before each ball
+/// whether to go on.
+[[nodiscard]] Index nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range,
+                                  Index first_functional, std::span<const double> values, Index point,
+                                  Progress* progress = nullptr);
 
 }  // namespace widelimit

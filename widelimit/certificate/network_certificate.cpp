@@ -133,10 +133,11 @@ void certify_points(const AnyMargins& margins, const Tensor<double>& points, con
   }
   constexpr double first_radius = 1e-3;
   BlockProgress progress(options.progress, block);
-  const std::vector<double> radii =
-      search_radii(bound, {functionals, values}, search_ranges(rows_of(points), options, first_radius),
-                   options.tolerance, progress.get());
-  std::copy(radii.begin(), radii.end(), result.radius.begin() + block.first);
+  const RadiusGrid grid(options.tolerance);
+  const std::vector<Index> places = search_radii(
+      bound, {functionals, values}, grid, search_ranges(grid, rows_of(points), options, first_radius), progress.get());
+  std::transform(places.begin(), places.end(), result.radius.begin() + block.first,
+                 [&](Index place) { return grid.radius(place); });
 }
 
 std::string remark_on(const TrainedNetwork& trained, const CertifyOptions& options) {

@@ -5,16 +5,6 @@
 
 namespace widelimit {
 
-double RadiusGrid::radius(Index k) const { return std::exp(static_cast<double>(k) * step); }
-
-Index RadiusGrid::floor(double r) const {
-  auto k = static_cast<Index>(std::floor(std::log(r) / step));
-  if (radius(k + 1) <= r) ++k;
-  return radius(k) <= r ? k : k - 1;
-}
-
-Index RadiusGrid::span(double factor) const { return std::max<Index>(1, static_cast<Index>(std::log(factor) / step)); }
-
 void FunctionalState::hear(double r, double bound) {
   if (bound > 0) {
     low = r, low_bound = bound;
@@ -36,10 +26,12 @@ double FunctionalState::secant() const {
 }
 
 PointSearch::PointSearch(RadiusGrid grid, const SearchRange& range, Index begin, std::span<const double> values)
-    : grid_(grid), range_(range), begin_(begin), states_(values.size()) {
-  most_ = range.largest > 0 ? grid.floor(range.largest) : none;
-  least_ = grid.floor(range.first) - grid.span(1e12);
-  if (range.certified > 0) low_ = grid.floor(range.certified * (1 + 1e-9));
+    : grid_(grid),
+      range_(range),
+      begin_(begin),
+      states_(values.size()),
+      least_(range.first - grid.span(1e12)),
+      low_(range.certified) {
   for (std::size_t f = 0; f < values.size(); ++f) {
     states_[f].start_bound = states_[f].low_bound = values[f];
     if (!(values[f] > 0)) done_ = true;
@@ -71,8 +63,7 @@ void PointSearch::hear(const double* bounds) {
 }
 
 void PointSearch::finish() {
-  if (low_ != none && low_ >= most_) done_ = true;
-  if (most_ == none) done_ = true;
+  if (range_.largest == none || (low_ != none && low_ >= range_.largest)) done_ = true;
   if (high_ != unbounded && low_ != none && high_ - low_ <= 1) done_ = true;
   if (high_ != unbounded && low_ == none && high_ <= least_) done_ = true;
 }
@@ -80,10 +71,10 @@ void PointSearch::finish() {
 Index PointSearch::next() {
   const double line = expected();
   const Index k = line > 0 && std::isfinite(line) ? grid_.floor(line) : unbounded;
-  if (rounds_ == 0) return std::clamp(grid_.floor(range_.first), low_ == none ? none : low_ + 1, most_);
+  if (rounds_ == 0) return std::clamp(range_.first, low_ == none ? none : low_ + 1, range_.largest);
   // Before there is a bracket, lines may be trusted once; then steps are doubled.
   const Index stride = grid_.span(1.05) << std::min(2 * (rounds_ - 1), 12);
-  if (high_ == unbounded) return std::min(most_, std::clamp(k, low_ + stride, low_ + grid_.span(32) + stride));
+  if (high_ == unbounded) return std::min(range_.largest, std::clamp(k, low_ + stride, low_ + grid_.span(32) + stride));
   if (low_ == none) return k < high_ ? std::min(k, high_ - stride) : high_ - grid_.span(8) - stride;
   const Index width = high_ - low_;
   const bool slow = k >= high_ || (rounds_ % 4 == 0 && 4 * width > width_);

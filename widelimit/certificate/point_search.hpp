@@ -9,16 +9,6 @@
 
 namespace widelimit {
 
-/// Radii (1 + tolerance)^k.
-struct RadiusGrid {
-  double step;  ///< ln(1 + tolerance)
-  [[nodiscard]] double radius(Index k) const;
-  /// The last that is not larger.
-  [[nodiscard]] Index floor(double r) const;
-  /// Places that a factor spans, at least one.
-  [[nodiscard]] Index span(double factor) const;
-};
-
 /// What is known of one functional: its bound at the point itself, where it holds, and where it does not.
 struct FunctionalState {
   double start_bound = 0;
@@ -36,14 +26,11 @@ struct FunctionalState {
 /// The search of one point: asks for bounds at one radius after the other, until it is done.
 class PointSearch {
  public:
-  static constexpr Index none = std::numeric_limits<Index>::min();
-
   /// Functionals from `begin` on, whose values at the point are given.
   PointSearch(RadiusGrid grid, const SearchRange& range, Index begin, std::span<const double> values);
 
   [[nodiscard]] bool done() const { return done_; }
-  [[nodiscard]] double radius() const { return low_ == none ? 0 : grid_.radius(low_); }
-  /// Its place in the grid, or none.
+  /// Of the largest radius that is proved, or none.
   [[nodiscard]] Index place() const { return low_; }
 
   void ask(std::vector<BallQuery>& queries);
@@ -51,6 +38,7 @@ class PointSearch {
   void hear(const double* bounds);
 
  private:
+  static constexpr Index none = RadiusGrid::none;
   static constexpr Index unbounded = std::numeric_limits<Index>::max();
 
   /// The least radius at which the line of a functional vanishes, of those that have failed if any has.
@@ -63,7 +51,7 @@ class PointSearch {
   Index begin_;
   std::vector<FunctionalState> states_;
   std::vector<std::size_t> asked_;
-  Index most_ = none, least_ = none, low_ = none, high_ = unbounded, candidate_ = none;
+  Index least_ = none, low_ = none, high_ = unbounded, candidate_ = none;
   Index width_ = 0;
   int rounds_ = 0;
   bool done_ = false;

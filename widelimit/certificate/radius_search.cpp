@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 namespace widelimit {
@@ -61,7 +62,17 @@ double largest_entry(const double* row, Index size) {
 
 }  // namespace
 
-std::vector<SearchRange> search_ranges(MatrixView<const double> points, const CertifyOptions& options, double first) {
+Index RadiusGrid::floor(double r) const {
+  r = std::clamp(r, std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
+  auto k = static_cast<Index>(std::floor(std::log(r) / step));
+  if (radius(k + 1) <= r) ++k;
+  return radius(k) <= r ? k : k - 1;
+}
+
+Index RadiusGrid::span(double factor) const { return std::max<Index>(1, static_cast<Index>(std::log(factor) / step)); }
+
+std::vector<SearchRange> search_ranges(const RadiusGrid& grid, MatrixView<const double> points,
+                                       const CertifyOptions& options, double first) {
   std::vector<SearchRange> ranges;
   for (Index k = 0; k < points.rows; ++k) {
     const double entry = largest_entry(points.row(k), points.cols);
@@ -70,34 +81,34 @@ std::vector<SearchRange> search_ranges(MatrixView<const double> points, const Ce
       const double across = options.norm == Norm::l2 ? std::sqrt(static_cast<double>(points.cols)) : 1;
       largest = std::min(largest, (options.box->high - options.box->low) * across * (1 + options.tolerance));
     }
-    ranges.push_back({.first = std::min(first * entry, largest), .largest = largest});
+    ranges.push_back({.first = grid.floor(std::min(first * entry, largest)), .largest = grid.floor(largest)});
   }
   return ranges;
 }
 
-std::vector<double> search_radii(const LowerBound& bound, const SearchedFunctionals& searched,
-                                 std::span<const SearchRange> ranges, double tolerance, Progress* progress,
-                                 int threads) {
-  const RadiusGrid grid{std::log1p(tolerance)};
+std::vector<Index> search_radii(const LowerBound& bound, const SearchedFunctionals& searched, const RadiusGrid& grid,
+                                std::span<const SearchRange> ranges, Progress* progress, int threads) {
   const std::vector<PointFunctionalRange> points = functionals_by_point(searched.functionals, std::ssize(ranges));
   const auto values = [&](std::size_t p) { return searched.values.subspan(at(points[p].begin), at(points[p].count)); };
-  std::vector<double> radii(ranges.size(), 0);
+  std::vector<Index> places(ranges.size(), RadiusGrid::none);
   if (bound.nests()) {
     SharedProgress shared(progress, std::ssize(ranges), "points");
     const auto search = [&](Index p) {
       if (points[at(p)].count == 0) return;
-      radii[at(p)] = nested_search(bound, grid, ranges[at(p)], points[at(p)].begin, values(at(p)), p, shared.get());
+      places[at(p)] = nested_search(bound, grid, ranges[at(p)], points[at(p)].begin, values(at(p)), p, shared.get());
     };
     parallel_for(std::ssize(ranges), team_size(threads), search, [&](Index done) { shared.at(done); });
-    return radii;
+    return places;
   }
   Searches searches(ranges.size());
   for (std::size_t p = 0; p < ranges.size(); ++p) {
     if (points[p].count > 0) searches[p].emplace(grid, ranges[p], points[p].begin, values(p));
   }
   search_in_step(bound, searches, progress);
-  for (std::size_t p = 0; p < ranges.size(); ++p) radii[p] = searches[p] ? searches[p]->radius() : 0;
-  return radii;
+  for (std::size_t p = 0; p < ranges.size(); ++p) {
+    if (searches[p]) places[p] = searches[p]->place();
+  }
+  return places;
 }
 
 std::vector<bool> holds_at(const LowerBound& bound, std::span<const Functional> functionals,

@@ -1,6 +1,7 @@
 #include "widelimit/certificate/side_bound.hpp"
 
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/interval.hpp"
 
@@ -27,22 +28,23 @@ double strip_product(const double* a, const double* b, Index count) {
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-}  // namespace
-
-SignedWeights signed_weights(MatrixView<const double> alpha, std::span<const double> bias,
-                             std::span<const double> norms, const Functional& functional) {
-  const FunctionalWeights weights = functional_weights(alpha, bias, functional);
-  SignedWeights result{.bias = weights.bias};
-  for (Index i = 0; i < alpha.rows; ++i) {
+/// Of the two outputs of a functional.
+SignedWeights signed_weights(const CertificateProblem& problem, std::span<const double> norms,
+                             const Functional& functional) {
+  const FunctionalWeights weights = problem.weights(functional);
+  SignedWeights result{.bias = weights.bias, .exponent = weights.exponent};
+  for (Index i = 0; i < problem.alpha.rows; ++i) {
     const double beta = weights.beta[at(i)];
     if (beta == 0) continue;
     result.which.push_back(static_cast<std::int32_t>(i));
     result.weight.push_back(beta * norms[at(i)]);
     result.total = above(result.total + std::abs(result.weight.back()));
   }
-  if (std::ssize(result.which) == alpha.rows) result.which.clear();
+  if (std::ssize(result.which) == problem.alpha.rows) result.which.clear();
   return result;
 }
+
+}  // namespace
 
 BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries) {
   BallGroups groups;
@@ -62,9 +64,7 @@ SideBound::SideBound(const CertificateProblem& problem, Ranges::Of of, std::uniq
       ranges_(problem, of),
       sides_(std::move(sides)),
       weights_(problem.functionals,
-               [&](const Functional& functional) {
-                 return signed_weights(problem.alpha, problem.bias, ranges_.norms(), functional);
-               }),
+               [&](const Functional& functional) { return signed_weights(problem, ranges_.norms(), functional); }),
       whole_rows_(problem.options.box.has_value() ||
                   std::any_of(problem.functionals.begin(), problem.functionals.end(),
                               [&](const Functional& functional) { return !weights_.of(functional).which.empty(); })) {}
@@ -99,7 +99,7 @@ double SideBound::bound(const BallRanges& ranges, const SignedWeights& weights, 
   const double error = weights.total * norm.high * (kernel.value_error() + relative * kernel.largest());
   const double value = kernel.scale() * (sum - 1.001 * error);
   const double result = value + weights.bias - 4 * side_unit * (std::abs(value) + std::abs(weights.bias));
-  return std::isfinite(result) ? result : -std::numeric_limits<double>::infinity();
+  return std::isfinite(result) ? unscaled_bound(result, weights.exponent) : -std::numeric_limits<double>::infinity();
 }
 
 /// Balls [begin, end); with a box, ranges come from matrix products, which like to be large.

@@ -17,6 +17,7 @@ struct SignedWeights {
   std::vector<double> weight;       ///< β·‖xᵢ‖
   double total = 0;                 ///< Σ|weight|, rounded up
   double bias = 0;                  ///< b₊ − b₋
+  int exponent = 0;                 ///< f is 2^exponent times what these give
 };
 
 /// Runs of queries that ask for the same ball, and the balls.
@@ -51,9 +52,5 @@ class SideBound final : public LowerBound {
   ByOutputs<SignedWeights> weights_;
   bool whole_rows_;  ///< whether ranges of all samples are found first: by a box's products, or to be picked from
 };
-
-/// Of the two outputs of a functional.
-[[nodiscard]] SignedWeights signed_weights(MatrixView<const double> alpha, std::span<const double> bias,
-                                           std::span<const double> norms, const Functional& functional);
 
 }  // namespace widelimit

@@ -14,7 +14,7 @@ class SlopeSum {
  public:
   SlopeSum(Index features, Index terms)
       : error_(static_cast<double>(terms + 4) * 0x1p-52),
-        least_(static_cast<double>(terms) * std::numeric_limits<double>::min()),
+        least_(2 * static_cast<double>(terms) * std::numeric_limits<double>::min()),
         middle_(at(features)),
         reach_(at(features)) {}
 
