@@ -159,6 +159,23 @@ TEST(CertifyScales, RefusesOutputsThatOverflowAndHasNoRadiusWhereTheyVanish) {
   for (const double radius : vanished.radius) EXPECT_EQ(radius, 0);
 }
 
+/// A bias of the first layer is a coordinate beside which points may be nothing: radii are then in its scale.
+TEST(CertifyScales, RadiiOfTinyPointsBesideABiasAreThoseOfZero) {
+  const Model model =
+      machine_of("dense(b_std=1) relu dense", normal_rows(8, 3, 41), normal_rows(8, 1, 42), Scheme::values, 0);
+  Matrix<double> x = normal_rows(2, 3, 43);
+  for (Index j = 0; j < 3; ++j) x(0, j) = 0, x(1, j) = std::ldexp(x(1, j), -1000);
+  for (const Index label : {0, 1}) {
+    const std::vector<Index> both{label, label};
+    const Certificates found = certify(model, rows_of(x), both, {});
+    EXPECT_EQ(found.correct[0], found.correct[1]);
+    EXPECT_EQ(found.radius[0], found.radius[1]);
+    if (found.correct[0]) {
+      EXPECT_GT(found.radius[0], 1e-3);
+    }
+  }
+}
+
 /// A radius that is asked for is one of the caller's units.
 TEST(CertifyScales, AnswersForOneRadiusAtEveryScale) {
   Matrix<double> support = normal_rows(8, 3, 31), alpha = normal_rows(8, 1, 32), x = normal_rows(1, 3, 33);

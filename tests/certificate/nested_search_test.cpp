@@ -80,6 +80,7 @@ TEST(NestedSearch, EndsAtTheLargestAndAtNothing) {
   EXPECT_NEAR(searched(always, 0.01, {1}, 5), 5, 0.006);
   const NestedFormula never([](Index, double, double) { return -1.0; });
   EXPECT_EQ(searched(never, 0.01), 0);
+  EXPECT_EQ(searched(never, 1e-307), 0);
   const NestedFormula unknown([](Index, double, double) { return -std::numeric_limits<double>::infinity(); });
   EXPECT_EQ(searched(unknown, 0.01), 0);
 }

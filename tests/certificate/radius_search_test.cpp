@@ -76,6 +76,7 @@ TEST(RadiusSearch, EndsAtTheLargestAndAtNothing) {
   EXPECT_NEAR(searched(always, 0.01, 1e-3, 5), 5, 0.006);
   const FormulaBound never([](Index, double) { return -1.0; });
   EXPECT_EQ(searched(never, 0.01), 0);
+  EXPECT_EQ(searched(never, 1e-307), 0);  // gives up before radii underflow
   const FormulaBound unknown([](Index, double) { return -std::numeric_limits<double>::infinity(); });
   EXPECT_EQ(searched(unknown, 0.01), 0);
 }

@@ -132,9 +132,15 @@ void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certif
   const std::vector<CertificateMethod> order = methods();
   const Index begin = std::ssize(result.radius) - parts.points.rows;
   const RadiusGrid grid(options_.tolerance);
+  const double first = order.front() == CertificateMethod::convex ? 0.01 : 1e-3;
   std::vector<SearchRange> ranges =
-      search_ranges(grid, parts.points, options_, order.front() == CertificateMethod::convex ? 0.01 : 1e-3);
-  for (SearchRange& range : ranges) range.largest = std::min(range.largest, grid.floor(largest_radius));
+      search_ranges(grid, parts.points, options_, first, std::ldexp(kernel_.lift(), -exponents_.point));
+  // Balls smaller than the least that is bounded are part of it.
+  const Index least = grid.floor(1e13 * least_radius), largest = grid.floor(largest_radius);
+  for (SearchRange& range : ranges) {
+    range.first = std::clamp(range.first, least, largest);
+    range.largest = std::clamp(range.largest, least, largest);
+  }
   for (const CertificateMethod method : order) {
     const std::vector<Index> found = search_radii(*make_bound(method, parts), {parts.functionals, parts.values}, grid,
                                                   ranges, progress, options_.threads);

@@ -48,7 +48,7 @@ class NestedSearch {
         value_(value),
         point_(point),
         first_(range.first),
-        least_(range.first - grid.span(1e12)),
+        least_(grid.least(range.first)),
         most_(range.largest),
         low_(range.certified) {}
 
@@ -89,7 +89,7 @@ class NestedSearch {
   }
 
   [[nodiscard]] Index next() const {
-    if (low_ == RadiusGrid::none) return failed_ - grid_.span(8);
+    if (low_ == RadiusGrid::none) return std::max(least_, failed_ - grid_.span(8));
     constexpr int slow = 4;
     const auto balls = static_cast<int>(bounds_.size());
     // The first place that should fail: with luck it does and leaves the one before.

@@ -30,7 +30,7 @@ PointSearch::PointSearch(RadiusGrid grid, const SearchRange& range, Index begin,
       range_(range),
       begin_(begin),
       states_(values.size()),
-      least_(range.first - grid.span(1e12)),
+      least_(grid.least(range.first)),
       low_(range.certified) {
   for (std::size_t f = 0; f < values.size(); ++f) {
     states_[f].start_bound = states_[f].low_bound = values[f];
@@ -75,7 +75,7 @@ Index PointSearch::next() {
   // Before there is a bracket, lines may be trusted once; then steps are doubled.
   const Index stride = grid_.span(1.05) << std::min(2 * (rounds_ - 1), 12);
   if (high_ == unbounded) return std::min(range_.largest, std::clamp(k, low_ + stride, low_ + grid_.span(32) + stride));
-  if (low_ == none) return k < high_ ? std::min(k, high_ - stride) : high_ - grid_.span(8) - stride;
+  if (low_ == none) return std::max(least_, k < high_ ? std::min(k, high_ - stride) : high_ - grid_.span(8) - stride);
   const Index width = high_ - low_;
   const bool slow = k >= high_ || (rounds_ % 4 == 0 && 4 * width > width_);
   if (rounds_ % 4 == 0) width_ = width;

@@ -71,11 +71,15 @@ Index RadiusGrid::floor(double r) const {
 
 Index RadiusGrid::span(double factor) const { return std::max<Index>(1, static_cast<Index>(std::log(factor) / step)); }
 
+Index RadiusGrid::least(Index first) const {
+  return std::max(first - span(1e12), floor(std::numeric_limits<double>::min()));
+}
+
 std::vector<SearchRange> search_ranges(const RadiusGrid& grid, MatrixView<const double> points,
-                                       const CertifyOptions& options, double first) {
+                                       const CertifyOptions& options, double first, double beside) {
   std::vector<SearchRange> ranges;
   for (Index k = 0; k < points.rows; ++k) {
-    const double entry = largest_entry(points.row(k), points.cols);
+    const double entry = std::max(largest_entry(points.row(k), points.cols), beside);
     double largest = options.largest * entry;
     if (options.box) {
       const double across = options.norm == Norm::l2 ? std::sqrt(static_cast<double>(points.cols)) : 1;

@@ -28,6 +28,8 @@ struct RadiusGrid {
   [[nodiscard]] Index floor(double r) const;
   /// Places that a factor spans, at least one.
   [[nodiscard]] Index span(double factor) const;
+  /// Where a search from `first` gives up: twelve digits below, and above what underflows.
+  [[nodiscard]] Index least(Index first) const;
 };
 
 /// Where the search of one point begins and ends, as places.
@@ -37,10 +39,10 @@ struct SearchRange {
   Index largest = RadiusGrid::none;    ///< none beyond is tried; none: nothing is
 };
 
-/// Of each point: from `first`, in multiples of its largest entry, up to what the options call largest, and not beyond
-/// the extent of the box, where a ball holds nothing new.
+/// Of each point: from `first`, in multiples of its largest entry (or of `beside`, where that is larger), up to what the
+/// options call largest, and not beyond the extent of the box, where a ball holds nothing new.
 [[nodiscard]] std::vector<SearchRange> search_ranges(const RadiusGrid& grid, MatrixView<const double> points,
-                                                     const CertifyOptions& options, double first);
+                                                     const CertifyOptions& options, double first, double beside = 0);
 
 /// The place of the largest radius of each point at which the bounds of all its functionals were evaluated and are
 /// positive; none where there is no such radius.
