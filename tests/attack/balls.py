@@ -30,7 +30,8 @@ def lowest_place(
     real, d = np.longdouble, len(x)
     x, radius = x.astype(real), real(radius)
     drawn = rng.normal(size=(24, d)).astype(real)
-    steps = _pushed(drawn, norm) if norm == "l2" else np.where(rng.random((24, 1)) < 0.5, np.sign(drawn), np.tanh(drawn))
+    corners = np.where(rng.random((24, 1)) < 0.5, np.sign(drawn), np.tanh(drawn))
+    steps = _pushed(drawn, norm) if norm == "l2" else corners
     steps *= np.where(rng.random((24, 1)) < 0.3, rng.random((24, 1)), 1)
     places = _clipped(np.vstack([x[None, :], x + radius * steps]), box)
     values = margin(places)

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import mpmath
 import numpy as np
-import widelimit as wl
 from balls import exactly_inside, lowest_place
 from campaign import Attack, require
 from chains import Layer, exact_entry, ntk, text_of
+
+import widelimit as wl
 
 
 def _power(rng: np.random.Generator, low: float, high: float) -> float:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import mpmath
 import numpy as np
-import widelimit as wl
 from balls import exactly_inside, lowest_place
 from campaign import Attack, require
+
+import widelimit as wl
 
 _PHI = {
     "relu": (lambda a: np.maximum(a, 0), lambda a: max(a, mpmath.mpf(0))),
@@ -74,7 +75,8 @@ def trial(rng: np.random.Generator) -> Mapping[str, int]:
                 layers.append((mpmath.mpf(w_std) / mpmath.sqrt(w.shape[0]), w, scaled))
             else:
                 real = np.longdouble
-                layers.append((real(w_std) / np.sqrt(real(w.shape[0])), w.astype(real), bias.astype(real) * real(b_std)))
+                scale = real(w_std) / np.sqrt(real(w.shape[0]))
+                layers.append((scale, w.astype(real), bias.astype(real) * real(b_std)))
         return layers
 
     phi, exact_phi = _PHI[name]
