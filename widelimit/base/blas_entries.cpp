@@ -1,5 +1,5 @@
-// The routines of BLAS and LAPACK that this library calls, under their own names: each finds OpenBLAS's with its first call.
-// A routine that is missing here is a name the linker does not find; add it.
+// The routines of BLAS and LAPACK that this library calls, under their own names: each finds OpenBLAS's with its first
+// call. A routine that is missing here is a name the linker does not find; add it.
 #include "widelimit/base/blas.hpp"
 #include "widelimit/base/blas_library.hpp"
 
@@ -86,8 +86,8 @@ void cblas_dtrsm(Order order, Side side, Part part, Op op, Diagonal diagonal, in
                  const double* a, int lda, double* b, int ldb) {
   entry<&cblas_dtrsm>("cblas_dtrsm")(order, side, part, op, diagonal, m, n, alpha, a, lda, b, ldb);
 }
-void cblas_strsm(Order order, Side side, Part part, Op op, Diagonal diagonal, int m, int n, float alpha,
-                 const float* a, int lda, float* b, int ldb) {
+void cblas_strsm(Order order, Side side, Part part, Op op, Diagonal diagonal, int m, int n, float alpha, const float* a,
+                 int lda, float* b, int ldb) {
   entry<&cblas_strsm>("cblas_strsm")(order, side, part, op, diagonal, m, n, alpha, a, lda, b, ldb);
 }
 
@@ -132,8 +132,8 @@ void dsyevd_(const char* job, const char* part, const int* n, double* a, const i
 void dsbevd_(const char* job, const char* part, const int* n, const int* band, double* a, const int* lda,
              double* values, double* vectors, const int* ldz, double* work, const int* work_size, int* integers,
              const int* integers_size, int* info) {
-  entry<&dsbevd_>("dsbevd_")(job, part, n, band, a, lda, values, vectors, ldz, work, work_size, integers,
-                             integers_size, info);
+  entry<&dsbevd_>("dsbevd_")(job, part, n, band, a, lda, values, vectors, ldz, work, work_size, integers, integers_size,
+                             info);
 }
 void dsyevr_(const char* job, const char* range, const char* part, const int* n, double* a, const int* lda,
              const double* low, const double* high, const int* first, const int* last, const double* tolerance,

@@ -107,8 +107,8 @@ class BlasLibrary {
     choose_kernels();
   }
 
-  /// OpenBLAS picks its kernels by a table of processor models; a processor newer than the table gets the oldest kernels
-  /// there are, several times slower than it could run. Then these two entry points make it choose again.
+  /// OpenBLAS picks its kernels by a table of processor models; a processor newer than the table gets the oldest
+  /// kernels there are, several times slower than it could run. Then these two entry points make it choose again.
   void choose_kernels() const {
     using Entry = void (*)();
     using Name = const char* (*)();
@@ -124,8 +124,8 @@ class BlasLibrary {
     init();
   }
 
-  /// Holds `count` buffers at once, so that as many are there, and gives them back. Each is asked for only where the system
-  /// would grant it.
+  /// Holds `count` buffers at once, so that as many are there, and gives them back. Each is asked for only where the
+  /// system would grant it.
   void take_buffers(std::size_t count) const {
     using Take = void* (*)(int);
     using Give = void (*)(void*);

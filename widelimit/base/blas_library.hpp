@@ -9,8 +9,8 @@ namespace widelimit {
 /// The routine `name`. Loads OpenBLAS where it was not; thread-safe. Error{resource} where it cannot be loaded.
 [[nodiscard]] void* blas_routine(const char* name);
 
-/// Error{resource} unless so many threads can call BLAS at once. Before a team of them starts: once they run, whatever else
-/// they allocate would race with it. Costs a comparison where as many were prepared for.
+/// Error{resource} unless so many threads can call BLAS at once. Before a team of them starts: once they run, whatever
+/// else they allocate would race with it. Costs a comparison where as many were prepared for.
 void prepare_blas_calls(int calls);
 
 /// The same for a call by this thread alone, which may be shared among as many threads as OpenMP is set to use.
