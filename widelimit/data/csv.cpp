@@ -18,6 +18,8 @@ namespace {
 using Row = std::vector<std::string>;
 
 constexpr Index no_label = -1;
+/// A label as text, as a number, as a key and as a class, which are there at the same time.
+constexpr double label_bytes = sizeof(std::string) + 3 * sizeof(double);
 
 /// Which column holds the label, and whether the first row holds names.
 struct Layout {
@@ -104,7 +106,8 @@ Index most_rows(std::string_view text) {
   for (std::size_t k = 0; k < text.size(); ++k) {
     ends += text[k] == '\n' || (text[k] == '\r' && (k + 1 == text.size() || text[k + 1] != '\n')) ? 1 : 0;
   }
-  return ends + 1;
+  const bool last_ends = text.empty() || text.back() == '\n' || text.back() == '\r';
+  return ends + (last_ends ? 0 : 1);
 }
 
 Matrix<double> first_rows(Matrix<double> all, Index count) {
@@ -121,10 +124,9 @@ Dataset parse_csv(std::string_view text, const ReadOptions& options) {
   const Layout layout = read_layout(text, delimiter, options);
   CsvRows rows(text, delimiter, options.source);
   const Index most = most_rows(text) - (layout.header ? 1 : 0);
-  options.limits.require(static_cast<double>(text.size()) +
-                             static_cast<double>(most) * (8.0 * static_cast<double>(layout.features()) +
-                                                          (layout.label == no_label ? 0 : sizeof(std::string))),
-                         options.source);
+  const double row_bytes = sizeof(double) * static_cast<double>(layout.features()) +
+                           (layout.label == no_label ? 0 : label_bytes);
+  options.limits.require(static_cast<double>(text.size()) + static_cast<double>(most) * row_bytes, options.source);
   Matrix<double> values(most, layout.features(), Content::unset);
   std::vector<std::string> labels;
   if (layout.label != no_label) labels.reserve(static_cast<std::size_t>(most));
