@@ -5,6 +5,7 @@
 #include "app/typo.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/report/process.hpp"
 
@@ -22,9 +23,12 @@ namespace {
 /// reason is still the signal.
 int complain(Code code, const char* message) {
   stop_clock();
-  tell("widelimit: error: ");
-  tell(message);
-  tell("\n");
+  try {
+    // A name or a cell of a file that is quoted must not reach the terminal as a command.
+    tell(fmt::format("widelimit: error: {}\n", printable(message)));
+  } catch (const std::bad_alloc&) {
+    tell("widelimit: error: out of memory\n");
+  }
   return interrupted() ? 128 + stop_signal() : static_cast<int>(code);
 }
 
