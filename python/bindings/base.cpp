@@ -48,8 +48,7 @@ void translate(const std::exception_ptr& thrown, void* payload) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    PyErr_SetString(static_cast<const Exceptions*>(payload)->of(error.code()).ptr(),
-                    printable(error.what()).c_str());
+    PyErr_SetString(static_cast<const Exceptions*>(payload)->of(error.code()).ptr(), printable(error.what()).c_str());
   }
 }
 

@@ -2,9 +2,12 @@
 
 import gzip
 import resource
+import struct
 import subprocess
 import sys
+import zipfile
 
+import h5py
 import numpy as np
 import pytest
 
@@ -75,9 +78,6 @@ def test_memory_bounds_reading(tmp_path):
 
 def test_64_bit_zip_fields(tmp_path):
     """NumPy writes the sizes of members in 64 bits where they need it; here, where they do not."""
-    import struct
-    import zipfile
-
     path = tmp_path / "a.npz"
     np.savez(path, x=np.arange(12.0).reshape(4, 3))
     old = path.read_bytes()
@@ -104,3 +104,34 @@ def test_64_bit_zip_fields(tmp_path):
     path.write_bytes(new + end64 + locator + last)
     assert zipfile.ZipFile(path).testzip() is None
     assert np.array_equal(wl.load_data(path).x, np.arange(12.0).reshape(4, 3))
+
+
+@pytest.mark.parametrize("how", [{}, {"chunks": (700, 9, 13)}])
+def test_large_hdf5_arrays_are_read_in_pieces(tmp_path, how):
+    x = np.random.default_rng(3).integers(0, 100, size=(9001, 31, 37)).astype(np.float32)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("x", data=x, **how)
+    assert np.array_equal(wl.load_data(tmp_path / "a.h5").x[..., 0], x)
+
+
+def test_reading_hears_control_c(tmp_path):
+    table = tmp_path / "a.csv"
+    table.write_bytes(b"0.123456789,0.987654321,1\n" * 6_000_000)
+    code = f"""
+import os, signal, sys, threading, time
+import widelimit as wl
+sent = []
+def interrupt():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.3, interrupt).start()
+try:
+    wl.load_data({str(table)!r})
+except KeyboardInterrupt:
+    print(time.monotonic() - sent[0])
+    sys.exit(0)
+sys.exit("not interrupted")
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+    assert float(run.stdout) < 5  # seconds, on a machine that does other things too

@@ -45,17 +45,32 @@ TEST(Limits, LittleAddressSpaceIsARefusalNotAWait) {
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"m.h5"}));
 }
 
+/// libgomp ends a process to which a thread is refused.
+TEST(Limits, RefusedThreadsAreTold) {
+  const Folder folder;
+  fs::permissions(folder.path("."), fs::perms::all);
+  // The limit is of a user other than root.
+  const std::string user = ::geteuid() == 0 ? "setpriv --reuid=65534 --clear-groups " : "";
+  const auto as_user = [&](const std::string& words) { return folder.run({"bash", "-c", words}); };
+  if (as_user("exec " + user + WIDELIMIT_PROGRAM " --version").status != 0) GTEST_SKIP() << "no other user may run it";
+  const std::string fit =
+      WIDELIMIT_PROGRAM " fit --network fc:1 --train digits --machine ridge --out m.h5 -q --threads ";
+  const std::string shell = "exec " + user + "bash -c 'ulimit -u 4; exec ";
+  expect_refusal(as_user(shell + fit + "64'"), {"threads of 64", "ulimit -u"});
+  EXPECT_EQ(as_user(shell + fit + "1'").status, 0);
+}
+
 TEST(Limits, FewOpenFilesAreToldAsSuch) {
   const Folder folder;
   folder.write("a.csv", "1,2,0\n3,4,1\n");
-  ASSERT_EQ(folder.widelimit({"fit", "--network", "fc:1", "--train", "spirals", "--limit", "9", "--machine", "ridge",
-                              "--out", "m.h5"})
+  ASSERT_EQ(folder
+                .widelimit({"fit", "--network", "fc:1", "--train", "spirals", "--limit", "9", "--machine", "ridge",
+                            "--out", "m.h5"})
                 .status,
             0);
   int refused = 0;
-  for (const char* arguments :
-       {"data show a.csv", "predict --model m.h5 --test spirals -q",
-        "kernel --network fc:1 --train spirals --limit 9 --out k.h5 -q"}) {
+  for (const char* arguments : {"data show a.csv", "predict --model m.h5 --test spirals -q",
+                                "kernel --network fc:1 --train spirals --limit 9 --out k.h5 -q"}) {
     // The three streams, and less than what HDF5, whose files are tried in a child first, takes beside them.
     for (const char* files : {"4", "5", "6", "7"}) {
       const Finished run = limited(folder, std::string("ulimit -n ") + files, arguments);
@@ -89,16 +104,16 @@ TEST(Limits, APermissionThatLacksIsToldAsSuch) {
 /// A file that grows to a thousand times its size is refused before it grows.
 TEST(Limits, MemoryBoundsReading) {
   const Folder folder;
-  const Finished made = folder.run(
-      {"python3", "-c",
-       "import gzip, zipfile, struct\n"
-       "header = b\"{'descr': '<f8', 'fortran_order': False, 'shape': (4000, 4000), }\"\n"
-       "header += b' ' * (117 - len(header)) + b'\\n'\n"
-       "npy = b'\\x93NUMPY\\x01\\0' + struct.pack('<H', len(header)) + header + bytes(8 * 4000 * 4000)\n"
-       "with zipfile.ZipFile('a.npz', 'w', zipfile.ZIP_DEFLATED) as z: z.writestr('x.npy', npy)\n"
-       "gzip.open('a.npy.gz', 'wb').write(npy)\n"
-       "gzip.open('a.csv.gz', 'wb').write(b'0,0,0\\n' * 20_000_000)\n"
-       "open('a.libsvm', 'w').write('1 10000:1\\n' * 2000)\n"});
+  const Finished made =
+      folder.run({"python3", "-c",
+                  "import gzip, zipfile, struct\n"
+                  "header = b\"{'descr': '<f8', 'fortran_order': False, 'shape': (4000, 4000), }\"\n"
+                  "header += b' ' * (117 - len(header)) + b'\\n'\n"
+                  "npy = b'\\x93NUMPY\\x01\\0' + struct.pack('<H', len(header)) + header + bytes(8 * 4000 * 4000)\n"
+                  "with zipfile.ZipFile('a.npz', 'w', zipfile.ZIP_DEFLATED) as z: z.writestr('x.npy', npy)\n"
+                  "gzip.open('a.npy.gz', 'wb').write(npy)\n"
+                  "gzip.open('a.csv.gz', 'wb').write(b'0,0,0\\n' * 20_000_000)\n"
+                  "open('a.libsvm', 'w').write('1 10000:1\\n' * 2000)\n"});
   ASSERT_EQ(made.status, 0) << made.err;
   for (const char* name : {"a.npz", "a.npy.gz", "a.csv.gz", "a.libsvm"}) {
     const Finished run = folder.widelimit({"data", "show", name, "--memory", "100MiB"});
@@ -112,8 +127,8 @@ TEST(Limits, FilesOfOurOwnAreNeverWrittenThroughLinks) {
   for (const std::string beside : {"k.h5.part", "k.h5.journal"}) {
     const Folder folder;
     folder.write("victim", "precious");
-    const std::vector<std::string> words{"kernel", "--network", "fc:1",  "--train", "spirals",
-                                         "--limit", "20",       "--out", "k.h5"};
+    const std::vector<std::string> words{"kernel",  "--network", "fc:1",  "--train", "spirals",
+                                         "--limit", "20",        "--out", "k.h5"};
     const auto expect_untouched = [&](const std::string& how) {
       expect_refusal(folder.widelimit(words), {beside});
       EXPECT_EQ(fs::file_size(folder.path("victim")), 8U) << how;

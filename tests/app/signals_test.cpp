@@ -46,8 +46,8 @@ TEST(Signals, EachKeepsWhatCanBeGoneOnWith) {
     const Folder folder;
     const Finished run = stopped(
         folder,
-        {"kernel", "--network", "fc:9", "--train", "spirals(n=3000)", "--backend", "reference", "--out", "k.h5"}, signal,
-        milliseconds(1500));
+        {"kernel", "--network", "fc:9", "--train", "spirals(n=3000)", "--backend", "reference", "--out", "k.h5"},
+        signal, milliseconds(1500));
     EXPECT_NE(run.err.find("--resume"), std::string::npos) << run.err;
     EXPECT_EQ(folder.names(), (Words{"k.h5.journal", "k.h5.part"}));
   }
@@ -67,9 +67,10 @@ TEST(Signals, ReadingStops) {
 /// An eigenvalue decomposition of minutes cannot be asked: the clock ends it.
 TEST(Signals, WorkThatDoesNotHearIsEndedByTheClock) {
   const Folder folder;
-  stopped(folder,
-          {"kernel", "--network", "fc:1", "--train", "spirals(n=4000)", "--out", "k.npz", "--report", "page.html", "-q"},
-          SIGTERM, milliseconds(3000));
+  stopped(
+      folder,
+      {"kernel", "--network", "fc:1", "--train", "spirals(n=4000)", "--out", "k.npz", "--report", "page.html", "-q"},
+      SIGTERM, milliseconds(3000));
   EXPECT_FALSE(fs::exists(folder.path("page.html")));
 }
 
@@ -79,10 +80,9 @@ TEST(Signals, ProgramsThatRunForUsEndWithUs) {
   fs::create_directory(folder.path("bin"));
   folder.write("bin/gnuplot", "#!/bin/sh\n[ \"$1\" = --version ] || exec sleep 987\n");
   fs::permissions(folder.path("bin/gnuplot"), fs::perms::owner_all);
-  const std::string run =
-      "PATH=$PWD/bin:$PATH TMPDIR=$PWD timeout -s TERM 2 " WIDELIMIT_PROGRAM
-      " kernel --network fc:1 --train spirals --limit 50 --out k.npz --report page.html -q; "
-      "echo status $?; pgrep -f '^sleep 987'; ls";
+  const std::string run = "PATH=$PWD/bin:$PATH TMPDIR=$PWD timeout -s TERM 2 " WIDELIMIT_PROGRAM
+                          " kernel --network fc:1 --train spirals --limit 50 --out k.npz --report page.html -q; "
+                          "echo status $?; pgrep -f '^sleep 987'; ls";
   const Finished shell = folder.run({"bash", "-c", run});
   // timeout says 124 where it had to; the kernel was complete before.
   EXPECT_EQ(shell.out, "status 124\nbin\nk.npz\n") << shell.err;

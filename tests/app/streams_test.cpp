@@ -12,8 +12,9 @@ namespace fs = std::filesystem;
 /// How the program ends, run by a shell that redirects its streams.
 int status_of(const Folder& folder, const std::string& arguments, const std::string& redirection) {
   // The status is the program's where a pipe follows it.
-  return folder.run({"bash", "-c", std::string(WIDELIMIT_PROGRAM) + " " + arguments + " " + redirection +
-                                       "; exit ${PIPESTATUS[0]}"})
+  return folder
+      .run({"bash", "-c",
+            std::string(WIDELIMIT_PROGRAM) + " " + arguments + " " + redirection + "; exit ${PIPESTATUS[0]}"})
       .status;
 }
 
@@ -67,8 +68,9 @@ TEST(Streams, MessagesNeverGoIntoAFile) {
   EXPECT_EQ(status_of(folder, kernel + "whole.h5", ""), 0);
   EXPECT_EQ(status_of(folder, kernel + "k.h5", ">&- 2>&- <&-"), 5);
   EXPECT_EQ(fs::file_size(folder.path("k.h5")), fs::file_size(folder.path("whole.h5")));
-  EXPECT_EQ(folder.widelimit({"fit", "--network", "fc:1", "--train", "spirals", "--limit", "20", "--gram", "k.h5",
-                              "--machine", "ridge", "--out", "m.h5"})
+  EXPECT_EQ(folder
+                .widelimit({"fit", "--network", "fc:1", "--train", "spirals", "--limit", "20", "--gram", "k.h5",
+                            "--machine", "ridge", "--out", "m.h5"})
                 .status,
             0);
 }

@@ -56,7 +56,7 @@ def kill_kernel(random: np.random.Generator, folder: Path) -> Mapping[str, int]:
     kills = 0
     while not (folder / "k.h5").exists() and kills < 12:
         number = ENDING_SIGNALS[int(random.integers(len(ENDING_SIGNALS)))]
-        ending = child.interrupted((*_kernel("k.h5"), "--resume"), folder, number, random.uniform(0, 0.8))
+        ending = child.interrupted((*_kernel("k.h5"), "--resume"), folder, number, random.uniform(0, 0.6))
         _after_signal(ending, number)
         kills += ending.status != 0
         allowed = {"k.h5", "k.h5.part", "k.h5.journal"}

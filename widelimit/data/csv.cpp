@@ -124,8 +124,8 @@ Dataset parse_csv(std::string_view text, const ReadOptions& options) {
   const Layout layout = read_layout(text, delimiter, options);
   CsvRows rows(text, delimiter, options.source);
   const Index most = most_rows(text) - (layout.header ? 1 : 0);
-  const double row_bytes = sizeof(double) * static_cast<double>(layout.features()) +
-                           (layout.label == no_label ? 0 : label_bytes);
+  const double row_bytes =
+      sizeof(double) * static_cast<double>(layout.features()) + (layout.label == no_label ? 0 : label_bytes);
   options.limits.require(static_cast<double>(text.size()) + static_cast<double>(most) * row_bytes, options.source);
   Matrix<double> values(most, layout.features(), Content::unset);
   std::vector<std::string> labels;

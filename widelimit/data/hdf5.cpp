@@ -1,9 +1,11 @@
 #include "widelimit/data/hdf5.hpp"
 
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/data/hdf5_open.hpp"
 #include "widelimit/data/hdf5_probe.hpp"
 #include "widelimit/data/number.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -60,12 +62,48 @@ std::vector<std::string> dataset_names(const OpenFile& file) {
   return names;
 }
 
+/// Rows of one chunk, 1 where there are none.
+Index chunk_rows(hid_t dataset) {
+  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const bool chunked = H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, H5S_MAX_RANK, sizes.data()) > 0;
+  return chunked ? static_cast<Index>(sizes[0]) : 1;
+}
+
+/// Rows from `first` on. HDF5 cannot be asked to stop, so much is read in several pieces.
+bool read_rows(hid_t dataset, hid_t memory_type, const Array& array, Index first, Index rows, void* into) {
+  const Hdf5Handle from(H5Dget_space(dataset), H5Sclose);
+  std::vector<hsize_t> start(array.dims.size(), 0);
+  std::vector<hsize_t> count(array.dims.begin(), array.dims.end());
+  start[0] = static_cast<hsize_t>(first);
+  count[0] = static_cast<hsize_t>(rows);
+  const Hdf5Handle to(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
+  return H5Sselect_hyperslab(from, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0 &&
+         H5Dread(dataset, memory_type, to, from, H5P_DEFAULT, into) >= 0;
+}
+
 template <typename T>
-Matrix<T> read_numbers(hid_t dataset, hid_t memory_type, const Array& array, const std::string& source) {
+Matrix<T> read_numbers(hid_t dataset, hid_t memory_type, const Array& array, const std::string& source,
+                       const ReadLimits& limits) {
+  constexpr Index piece = Index{1} << 23;  // numbers, some tenths of a second of inflating
   Matrix<T> matrix(array.rows(), row_size(array.dims), Content::unset);
-  if (matrix.rows() * matrix.cols() > 0 &&
-      H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data()) < 0) {
-    fail_hdf5(source, "its numbers cannot be read");
+  const Index count = matrix.rows() * matrix.cols();
+  if (count <= piece) {
+    if (count > 0 && H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data()) < 0) {
+      fail_hdf5(source, "its numbers cannot be read");
+    }
+    return matrix;
+  }
+  // Whole chunks, or each would be unpacked more than once.
+  const Index chunk = chunk_rows(dataset);
+  const Index step = std::max<Index>(1, piece / matrix.cols() / chunk) * chunk;
+  Pulse pulse(limits.progress, matrix.rows(), "rows");
+  for (Index first = 0; first < matrix.rows(); first += step) {
+    const Index rows = std::min(step, matrix.rows() - first);
+    if (!read_rows(dataset, memory_type, array, first, rows, matrix.view().row(first))) {
+      fail_hdf5(source, "its numbers cannot be read");
+    }
+    pulse.at(first + rows);
   }
   return matrix;
 }
@@ -163,9 +201,9 @@ Array read_array(const OpenFile& file, const std::string& name, bool plain_numbe
   if (kind == H5T_STRING) {
     array.texts = read_texts(dataset, type, static_cast<std::size_t>(count), source, false);
   } else if (as_float) {
-    array.values = read_numbers<float>(dataset, H5T_NATIVE_FLOAT, array, source);
+    array.values = read_numbers<float>(dataset, H5T_NATIVE_FLOAT, array, source, file.limits);
   } else if (kind == H5T_FLOAT || kind == H5T_INTEGER) {
-    Matrix<double> values = read_numbers<double>(dataset, H5T_NATIVE_DOUBLE, array, source);
+    Matrix<double> values = read_numbers<double>(dataset, H5T_NATIVE_DOUBLE, array, source, file.limits);
     if (kind == H5T_INTEGER) require_exact(values, source);
     array.values = std::move(values);
   } else {

@@ -31,6 +31,7 @@ constexpr std::uint32_t in_64_bits = 0xFFFFFFFF;  ///< the field stands among th
 constexpr unsigned encrypted = 1U;
 constexpr unsigned sizes_after_contents = 8U;
 constexpr std::size_t zip_piece = std::size_t{1} << 18;
+constexpr std::size_t stored_piece = std::size_t{1} << 24;
 
 [[noreturn]] void fail_zip(const std::string& source, const char* what) {
   fail(Code::input, "{}: not a readable zip file ({}); it is damaged or cut short", source, what);
@@ -243,7 +244,13 @@ Blob ZipFile::read(const Member& member, const ReadLimits& limits) const {
   if (member.deflated) {
     inflate_into(contents, member, place, limits);
   } else {
-    read_at_(place, contents);
+    Pulse pulse(limits.progress, static_cast<std::int64_t>(member.size), "B");
+    for (std::size_t done = 0; done < contents.size();) {
+      const std::size_t more = std::min(contents.size() - done, stored_piece);
+      read_at_(place + done, std::span(contents).subspan(done, more));
+      done += more;
+      pulse.at(static_cast<std::int64_t>(done));
+    }
   }
   if (checksum_of(contents) != member.checksum) fail_zip(name, "its checksum does not fit");
   return contents;
