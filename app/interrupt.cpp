@@ -22,7 +22,8 @@ volatile std::sig_atomic_t clock_runs = 0;
 
 /// These call nothing but what POSIX allows inside a handler.
 [[noreturn]] void end_now() {
-  constexpr std::string_view message = "widelimit: error: interrupted; what is complete is kept\n";
+  constexpr std::string_view message =
+      "widelimit: error: interrupted; what is complete is kept: a Gram matrix in an .h5 file goes on with --resume\n";
   const ssize_t ignored = ::write(STDERR_FILENO, message.data(), message.size());
   (void)ignored;
   remove_unfinished();

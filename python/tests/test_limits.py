@@ -85,9 +85,9 @@ def test_64_bit_zip_fields(tmp_path):
     count, size, place = struct.unpack("<HII", old[end + 10 : end + 20])
     directory = old[place : place + size]
     # The one entry of the directory says that sizes and place stand in its extra field.
-    crc_packed_size = struct.unpack("<III", directory[16:28])
-    names, extras = struct.unpack("<HH", directory[28:32])
-    wide = struct.pack("<HHQQQ", 1, 24, crc_packed_size[2], crc_packed_size[1], 0)
+    packed, unpacked = struct.unpack("<II", directory[20:28])
+    names = struct.unpack("<H", directory[28:30])[0]
+    wide = struct.pack("<HHQQQ", 1, 24, unpacked, packed, 0)
     entry = (
         directory[:20]
         + b"\xff" * 8

@@ -63,16 +63,19 @@ def _finish(process: subprocess.Popen[bytes], words: Sequence[str], seconds: flo
     return Ending(tuple(words), process.returncode, *text)
 
 
-def start(words: Sequence[str], folder: Path, limits: Limits = Limits(), **streams: object) -> subprocess.Popen[bytes]:
+FREE = Limits()
+
+
+def start(words: Sequence[str], folder: Path, limits: Limits = FREE, **streams: object) -> subprocess.Popen[bytes]:
     """The program in `folder`; nobody's caches and data but those of the folder are read."""
     surroundings = os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "WIDELIMIT_DATA": str(folder)}
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
     return subprocess.Popen(
-        [str(PROGRAM), *words], cwd=folder, env=surroundings, preexec_fn=limits.apply, **streams  # noqa: PLW1509
+        [str(PROGRAM), *words], cwd=folder, env=surroundings, preexec_fn=limits.apply, **streams
     )
 
 
-def run(words: Sequence[str], folder: Path, limits: Limits = Limits(), **streams: object) -> Ending:
+def run(words: Sequence[str], folder: Path, limits: Limits = FREE, **streams: object) -> Ending:
     """The program to its end."""
     return _finish(start(words, folder, limits, **streams), words, limits.seconds)
 
@@ -82,7 +85,7 @@ def interrupted(words: Sequence[str], folder: Path, number: int, after: float) -
     process = start(words, folder)
     time.sleep(after)
     process.send_signal(number)
-    return _finish(process, words, Limits().seconds)
+    return _finish(process, words, FREE.seconds)
 
 
 def run_python(code: str, arguments: Sequence[str], folder: Path, limits: Limits) -> Ending:
@@ -92,7 +95,7 @@ def run_python(code: str, arguments: Sequence[str], folder: Path, limits: Limits
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=limits.apply,  # noqa: PLW1509
+        preexec_fn=limits.apply,
     )
     return _finish(process, ("(python)", *arguments), limits.seconds)
 

@@ -112,7 +112,8 @@ def _data_targets() -> list[Target]:
     targets.append(Target("uci/uci.tar.xz", table, ("data", "show", "uci:one"), checked=True))
     for folder in ("csv", "libsvm", "npy", "npz", "hdf5"):
         ending = {"hdf5": ".h5", "libsvm": ".libsvm"}.get(folder, f".{folder}")
-        targets += [shown(f"seed-{seed.stem}{ending}", seed.read_bytes()) for seed in sorted((SEEDS / folder).iterdir())]
+        for seed in sorted((SEEDS / folder).iterdir()):
+            targets.append(shown(f"seed-{seed.stem}{ending}", seed.read_bytes()))
     return targets
 
 
@@ -140,13 +141,13 @@ def _made_targets(folder: Path) -> list[Target]:
     child.interrupted(work, folder, 15, 1.5)
     read = {name: (folder / name).read_bytes() for name in ("model.h5", "net.h5", "k.h5")}
     part, journal = (folder / "big.h5.part").read_bytes(), (folder / "big.h5.journal").read_bytes()
-    predict = ("--test", "spirals(n=5)", "--json")
+    predict = ("predict", "--test", "spirals(n=5)", "--model")
     fit = ("fit", *spirals, "--machine", "ridge", "--gram", "k.h5", "--out", "m.h5")
     # Of another work, so that it ends at once however sound the file is.
     resume = ("kernel", "--network", "fc:9", "--train", "spirals(n=40)", "--out", "big.h5", "--resume")
     return [
-        Target("model.h5", read["model.h5"], ("predict", "--model", "model.h5", *predict), checked=True, python="load_model"),
-        Target("net.h5", read["net.h5"], ("predict", "--model", "net.h5", *predict), checked=True, python="load_network"),
+        Target("model.h5", read["model.h5"], (*predict, "model.h5"), checked=True, python="load_model"),
+        Target("net.h5", read["net.h5"], (*predict, "net.h5"), checked=True, python="load_network"),
         Target("k.h5", read["k.h5"], fit, python="open_gram"),
         Target("big.h5.journal", journal, resume, beside=(("big.h5.part", part[:5000]),)),
         Target("big.h5.part", part[:5000], resume, beside=(("big.h5.journal", journal),)),
@@ -230,12 +231,12 @@ SPOILERS: tuple[Callable[[bytes, np.random.Generator], bytes], ...] = (
 @cache
 def bombs() -> list[Target]:
     """Small files that are large when they are unpacked."""
-    rows = b"0,0,0\n" * 20_000_000
+    rows = b"0,0,0\n" * 12_000_000
     npy = io.BytesIO()
-    np.save(npy, np.zeros((4000, 4000)))
+    np.save(npy, np.zeros((3000, 3000)))
     chunked = io.BytesIO()
     with h5py.File(chunked, "w") as h:
-        h.create_dataset("x", data=np.zeros((4000, 4000)), chunks=(500, 500), compression="gzip")
+        h.create_dataset("x", data=np.zeros((3000, 3000)), chunks=(500, 500), compression="gzip")
     claimed = io.BytesIO()
     with h5py.File(claimed, "w") as h:
         h.create_dataset("x", shape=(10**6, 10**6), chunks=(1000, 1000), dtype="f8")
@@ -243,7 +244,7 @@ def bombs() -> list[Target]:
         "bomb.csv.gz": gzip.compress(rows),
         "xz.csv": lzma.compress(rows, preset=0),
         "bomb.npy.gz": gzip.compress(npy.getvalue()),
-        "bomb.npz": _npz(True, x=np.zeros((4000, 4000))),
+        "bomb.npz": _npz(True, x=np.zeros((3000, 3000))),
         "bomb.h5": chunked.getvalue(),
         "claimed.h5": claimed.getvalue(),
         "bomb.libsvm": b"1 10000:1\n" * 2000,

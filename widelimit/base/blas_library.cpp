@@ -156,6 +156,12 @@ struct Caller {
   ~Caller() { --callers; }
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
+
+  /// Counts this thread once, until it ends.
+  static int count() {
+    static thread_local const Caller caller;
+    return callers;
+  }
 };
 
 }  // namespace
@@ -164,18 +170,17 @@ void* blas_routine(const char* name) { return BlasLibrary::loaded().find(name); 
 
 void prepare_blas_calls(int calls) {
   BlasLibrary& library = BlasLibrary::loaded();
-  static thread_local const Caller caller;
-  calls *= callers.load();
+  calls *= Caller::count();
   if (!library.prepared(calls, 1)) library.prepare(calls, 1);
 }
 
 void prepare_blas_call() {
   if (omp_in_parallel() != 0) return;
   BlasLibrary& library = BlasLibrary::loaded();
-  static thread_local const Caller caller;
+  const int calls = Caller::count();
   const int threads = omp_get_max_threads();
   if (threads > 1) require_team(threads);
-  if (!library.prepared(callers, threads)) library.prepare(callers, threads);
+  if (!library.prepared(calls, threads)) library.prepare(calls, threads);
 }
 
 const char* blas_description() {
