@@ -133,6 +133,7 @@ TEST(Limits, FilesOfOurOwnAreNeverWrittenThroughLinks) {
       expect_refusal(folder.widelimit(words), {beside});
       EXPECT_EQ(fs::file_size(folder.path("victim")), 8U) << how;
       EXPECT_FALSE(fs::exists(folder.path("k.h5"))) << how;
+      EXPECT_TRUE(fs::exists(fs::symlink_status(folder.path(beside)))) << how << " is not ours to remove";
       fs::remove_all(folder.path(beside));
     };
     fs::create_symlink("victim", folder.path(beside));

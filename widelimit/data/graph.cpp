@@ -118,9 +118,12 @@ GraphSet parse_graphs(std::string_view text, const std::string& source, const Re
   Pulse pulse(limits.progress, std::ssize(text), "B");
   // The text, and what a graph, a node and a neighbour take beside their numbers.
   double bytes = static_cast<double>(text.size());
+  double asked = 0;
   const auto take = [&](Index things, std::size_t each) {
     bytes += static_cast<double>(things) * static_cast<double>(each);
+    if (bytes < 1.1 * asked) return;  // the answer would be the same
     limits.require(bytes, source);
+    asked = bytes;
   };
   GraphSet set;
   set.name = source;
