@@ -1,6 +1,7 @@
 #include "app/bound_model.hpp"
 #include "app/bound_options.hpp"
 #include "app/bound_row.hpp"
+#include "app/loading.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
@@ -123,16 +124,9 @@ struct BoundWork {
   std::string title;
 };
 
-TrainTest load_for(const BoundChoice& choice) {
-  ProgressBar bar(choice.fit.common);
-  DataRequest request = choice.fit.data.parsed();
-  request.progress = &bar;
-  return load_train_test(request);
-}
-
 BoundWork bounds_of_model(const BoundChoice& choice, const Backend& backend) {
-  const Model model = load_model(*choice.model);
-  TrainTest data = load_for(choice);
+  const Model model = load_model(*choice.model, {choice.fit.common.memory_limit(), nullptr});
+  TrainTest data = load_within(choice.fit.common, choice.fit.data.parsed());
   const bool values = model.classes.empty();
   for (Dataset* part : {&data.train, data.test ? &*data.test : nullptr}) {
     if (part == nullptr) continue;
@@ -157,7 +151,7 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Backend& backend) {
 }
 
 BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request, const Backend& backend) {
-  const TrainTest data = load_for(choice);
+  const TrainTest data = load_within(choice.fit.common, choice.fit.data.parsed());
   const MachineKernels kernels = machine_kernels(choice.fit.kernel, choice.fit.common, request, data, backend);
   const BoundTask task = task_of(kernels, data, parse_machine(choice.fit.machine) == Machine::svr);
   ProgressBar bar(choice.fit.common);

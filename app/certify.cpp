@@ -153,7 +153,7 @@ void run_certify(const CertifyChoice& choice) {
   choice.common.check_apart(choice.out, choice.data.specs({choice.model}));
   require_no_scale(choice.data);
   const auto backend = choice.common.make_backend();
-  Predictor predictor = load_predictor(choice.model, choice.common.threads);
+  Predictor predictor = load_predictor(choice.model, choice.common);
   if (choice.out) check_writable(*choice.out, 0);
   Dataset data = load_samples(choice.common, choice.data, predictor);
   const std::vector<Index> labels = certified_labels(predictor, data);

@@ -1,4 +1,5 @@
 #include "app/data_options.hpp"
+#include "app/loading.hpp"
 #include "app/options.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
@@ -63,14 +64,13 @@ void tell(const CommonOptions& options, Record record, const Description& descri
 
 void run_show(const CommonOptions& options, const DataChoice& choice) {
   options.check_report(true);
-  DataRequest request = choice.parsed();
+  const DataRequest request = choice.parsed();
   Record record("data show");
   record.seed = options.seed;
   record.settings = data_settings(request);
-  if (names_graphs(request.train)) return tell(options, record, describe(load_graphs(request.train)));
+  if (!names_graphs(request.train)) return tell(options, record, describe(load_within(options, request).train));
   ProgressBar bar(options);
-  request.progress = &bar;
-  tell(options, record, describe(load_train_test(request).train));
+  tell(options, record, describe(load_graphs(request.train, {options.memory_limit(), &bar})));
 }
 
 }  // namespace

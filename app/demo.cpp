@@ -2,6 +2,7 @@
 #include "app/demo_equivalence.hpp"
 #include "app/demo_machines.hpp"
 #include "app/interrupt.hpp"
+#include "app/loading.hpp"
 #include "app/options.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
@@ -95,7 +96,7 @@ void add(Show& show, const Exhibit& exhibit, const CommonOptions& options, const
   DataRequest request{.train = "digits"};
   request.limit = exhibit.samples;
   request.scale = Scaling::standard;
-  const Dataset data = load_train_test(request).train;
+  const Dataset data = load_within(options, request).train;
   KernelRequest wanted{.kernel = exhibit.kernel};
   wanted.kind = Kind::both;
   wanted.precision = parse_precision(options.precision);

@@ -1,6 +1,7 @@
 #include "app/demo_equivalence.hpp"
 
 #include "app/interrupt.hpp"
+#include "app/loading.hpp"
 #include "app/network_targets.hpp"
 #include "app/progress_bar.hpp"
 
@@ -18,7 +19,7 @@ Equivalence show_equivalence(const CommonOptions& options, const Backend& backen
   request.classes = {"0", "1"};
   request.limit = 40;
   request.scale = Scaling::minmax;
-  const TrainTest data = load_train_test(request);
+  const TrainTest data = load_within(options, request);
   EquivalenceOptions how;
   TrainOptions& train = how.train;
   train.loss.kind = LossKind::hinge;

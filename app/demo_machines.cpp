@@ -1,6 +1,7 @@
 #include "app/demo_machines.hpp"
 
 #include "app/interrupt.hpp"
+#include "app/loading.hpp"
 #include "app/progress_bar.hpp"
 #include "app/scores.hpp"
 
@@ -34,7 +35,7 @@ DemoTask demo_task(const CommonOptions& options, const Backend& backend) {
   request.shuffle = options.seed;
   request.split = 0.8;
   request.scale = Scaling::standard;
-  DemoTask task{.data = load_train_test(request), .train = {}, .test = {}};
+  DemoTask task{.data = load_within(options, request), .train = {}, .test = {}};
   KernelRequest wanted{.kernel = Network::parse(demo_network)};
   wanted.kind = Kind::ntk;
   wanted.precision = parse_precision(options.precision);

@@ -1,4 +1,5 @@
 #include "app/interrupt.hpp"
+#include "app/loading.hpp"
 #include "app/network_targets.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
@@ -160,13 +161,10 @@ void run_equivalence(const EquivalenceChoice& choice) {
   EquivalenceOptions options = choice.options();
   const CommonOptions& common = choice.train.common;
   const Network network = Network::parse(choice.train.network);
-  DataRequest loading = choice.train.data.parsed();
+  const DataRequest loading = choice.train.data.parsed();
   const auto backend = common.make_backend();
   common.check_report(true);
-  ProgressBar loading_bar(common);
-  loading.progress = &loading_bar;
-  const TrainTest data = load_train_test(loading);
-  stop_if_interrupted();
+  const TrainTest data = load_within(common, loading);
   ProgressBar bar(common);
   options.train.progress = &bar;
   const NetworkTargets targets = network_targets(data, options.train.loss);

@@ -1,5 +1,6 @@
 #include "app/fit_machine.hpp"
 #include "app/kernel_file.hpp"
+#include "app/loading.hpp"
 #include "app/machine_pages.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
@@ -59,10 +60,7 @@ void run(const FitOptions& options) {
   options.common.check_apart(options.out, options.data.specs({options.kernel.gram.value_or("")}));
   check_writable(options.out, 0);
 
-  ProgressBar bar(options.common);
-  DataRequest loading = data_request;
-  loading.progress = &bar;
-  const TrainTest data = load_train_test(loading);
+  const TrainTest data = load_within(options.common, data_request);
   const Fitted fitted = fitted_machine(options, request, data, *backend);
   const Trained& trained = fitted.trained;
   const Summary& summary = trained.fit.summary;

@@ -1,6 +1,7 @@
 #include "app/flow_options.hpp"
 #include "app/flow_outcome.hpp"
 #include "app/kernel_file.hpp"
+#include "app/loading.hpp"
 #include "app/network_targets.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
@@ -42,10 +43,7 @@ void run_flow(const FlowChoice& choice) {
   choice.common.check_apart(choice.out, choice.data.specs());
   if (choice.out) check_trajectory_path(*choice.out);
 
-  ProgressBar bar(choice.common);
-  DataRequest loading = data_request;
-  loading.progress = &bar;
-  const TrainTest data = load_train_test(loading);
+  const TrainTest data = load_within(choice.common, data_request);
   const Loss loss = choice.parsed_loss();
   const Matrix<double> targets = training_targets(data.train, data.train.class_names, loss);
   const MachineKernels kernels = machine_kernels(choice.kernel, choice.common, request, data, *backend);

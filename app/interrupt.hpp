@@ -2,15 +2,20 @@
 
 namespace widelimit::app {
 
-/// From here on the first Ctrl-C asks the work to stop, the second ends the program at once.
-void catch_interrupts();
+/// From here on the first SIGINT (Ctrl-C), SIGTERM or SIGHUP asks the work to stop. Work that does not hear of it soon,
+/// as inside a factorisation, is ended by the clock; a second signal ends the program at once. SIGHUP stays
+/// ignored where it was (nohup).
+void catch_signals();
 
-/// A write beyond the largest size a file may have (ulimit -f) fails as one to a full disk does, and ends nothing.
-void ignore_file_size_signal();
+/// The signal that asked, 0 where none did.
+[[nodiscard]] int stop_signal();
 
 [[nodiscard]] bool interrupted();
 
-/// Error{interrupted} between two pieces of work, once Ctrl-C was pressed.
+/// The work has stopped, and tells so itself.
+void stop_clock();
+
+/// Error{interrupted} between two pieces of work, once a signal asked to stop.
 void stop_if_interrupted();
 
 }  // namespace widelimit::app

@@ -3,6 +3,7 @@
 #include "app/kernel_options.hpp"
 #include "app/kernel_report.hpp"
 #include "app/kernel_store.hpp"
+#include "app/loading.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
 #include "app/progress_bar.hpp"
@@ -12,14 +13,6 @@ namespace widelimit::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-TrainTest load(const KernelOptions& options, DataRequest request) {
-  ProgressBar bar(options.common);
-  request.progress = &bar;
-  TrainTest data = load_train_test(request);
-  stop_if_interrupted();
-  return data;
-}
 
 KernelAnswer compute(const KernelOptions& options, KernelRequest& request, const TrainTest& data,
                      const Backend& backend) {
@@ -58,7 +51,7 @@ void run(const KernelOptions& options) {
   options.common.check_report(true);
   options.common.check_apart(options.out, options.data.specs());
   check_kernel_path(options.out, 0);
-  const TrainTest data = load(options, data_request);
+  const TrainTest data = load_within(options.common, data_request);
   if (options.stored(request)) return run_stored(options, request, data_request, data, *backend);
   const Index test_count = data.test ? data.test->count() : 0;
   check_kernel_path(options.out, answer_bytes(request, data.train.count(), test_count, data.train.shape));

@@ -4,6 +4,7 @@
 #include "app/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
 #include "widelimit/kernel/stored_gram.hpp"
 
 #include <CLI/CLI.hpp>
@@ -38,6 +39,10 @@ AnyMatrix read_gram(const std::string& path, const std::string& name, Index rows
     fail(Code::input, "'{}' of {} is {} by {}; the data need {} by {}: give the options it was computed with", name,
          path, gram.rows(), gram.cols(), rows, cols);
   }
+  const double entry = gram.precision() == Precision::f32 ? sizeof(float) : sizeof(double);
+  require_memory(entry * static_cast<double>(rows) * static_cast<double>(cols), request.memory,
+                 fmt::format("'{}' of {}", name, path),
+                 "take fewer samples (--limit) or allow more (--memory); ridge without --gram needs less (--solver cg)");
   return gram.read(0, 0, rows, cols);
 }
 

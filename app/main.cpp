@@ -1,23 +1,35 @@
 #include "app/interrupt.hpp"
 #include "app/options.hpp"
 #include "app/program.hpp"
+#include "app/streams.hpp"
 #include "app/typo.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
+#include "widelimit/report/process.hpp"
 
 #include <fmt/format.h>
 
 #include <exception>
 #include <new>
+#include <sstream>
 
 namespace widelimit::app {
 
 namespace {
 
+/// One message, and the status that goes with it. A file or a figure cut short by a signal fails in its own words; the
+/// reason is still the signal.
 int complain(Code code, const char* message) {
-  fmt::print(stderr, "widelimit: error: {}\n", message);
-  return static_cast<int>(code);
+  stop_clock();
+  try {
+    // A name or a cell of a file that is quoted must not reach the terminal as a command.
+    tell(fmt::format("widelimit: error: {}\n", printable(message)));
+  } catch (const std::bad_alloc&) {
+    tell("widelimit: error: out of memory\n");
+  }
+  return interrupted() ? 128 + stop_signal() : static_cast<int>(code);
 }
 
 void describe(CLI::App& cli) {
@@ -37,7 +49,9 @@ bool understand(Program& program, int count, char** words) {
     return true;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) fail(Code::usage, "{}", usage_message(program.cli, error));
-    program.cli.exit(error);
+    std::ostringstream text;
+    program.cli.exit(error, text, text);
+    print(text.str());
     return false;
   }
 }
@@ -68,14 +82,14 @@ void run(int count, char** words) {
 
 int main(int count, char** words) {
   using namespace widelimit;
-  app::catch_interrupts();
-  app::ignore_file_size_signal();
+  app::secure_streams();
+  app::catch_signals();
+  stop_programs_when(&app::interrupted);
   try {
     app::run(count, words);
     return 0;
   } catch (const Error& error) {
-    // A file or a figure cut short by Ctrl-C fails in its own words; the reason is still the user.
-    return app::complain(app::interrupted() ? Code::interrupted : error.code(), error.what());
+    return app::complain(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return app::complain(Code::resource, "out of memory; take fewer samples (--limit) or --precision f32");
   } catch (const std::exception& error) {

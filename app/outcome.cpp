@@ -1,10 +1,8 @@
 #include "app/outcome.hpp"
 
-#include "widelimit/base/error.hpp"
+#include "app/streams.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <algorithm>
 
 namespace widelimit::app {
 
@@ -48,13 +46,8 @@ std::string table_text(const Table& table) {
   return text;
 }
 
-void print(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written) fail(Code::resource, "cannot write to standard output: {}", std::strerror(errno));
-}
-
 void note(const CommonOptions& options, std::string_view text) {
-  if (!options.quiet) fmt::print(stderr, "widelimit: {}\n", text);
+  if (!options.quiet) tell(fmt::format("widelimit: {}\n", text));
 }
 
 void deliver(const CommonOptions& options, const Record& record, std::string_view text) {

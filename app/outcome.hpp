@@ -14,9 +14,6 @@ namespace widelimit::app {
 /// Tables for readers: columns of words to the left, of numbers to the right, two blanks between; the caption above.
 [[nodiscard]] std::string table_text(const Table& table);
 
-/// Standard output; Error{resource} where it cannot be written (a full disk, say).
-void print(std::string_view text);
-
 /// A note on standard error, unless --quiet.
 void note(const CommonOptions& options, std::string_view text);
 

@@ -63,7 +63,7 @@ void run_predict(const PredictChoice& options) {
   options.common.check_report(true);
   options.common.check_apart(options.out, options.data.specs({options.model}));
   require_no_scale(options.data);
-  const Predictor model = load_predictor(options.model, options.common.threads);
+  const Predictor model = load_predictor(options.model, options.common);
   if (options.out) check_writable(*options.out, 0);
   const auto backend = options.common.make_backend();
   Dataset data = load_samples(options.common, options.data, model);

@@ -1,6 +1,7 @@
 #include "app/predictor.hpp"
 
 #include "app/interrupt.hpp"
+#include "app/loading.hpp"
 #include "app/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
@@ -18,15 +19,16 @@ std::string Predictor::name() const {
 
 Precision Predictor::precision() const { return model ? model->precision : network->trained.precision(); }
 
-Predictor load_predictor(const std::string& path, int threads) {
+Predictor load_predictor(const std::string& path, const CommonOptions& common) {
+  const ReadLimits limits{common.memory_limit(), nullptr};
   Predictor predictor;
   if (holds_network(path)) {
-    predictor.network = load_network(path, threads);
+    predictor.network = load_network(path, common.threads, limits);
     predictor.classes = predictor.network->notes.classes;
     const bool single = predictor.network->trained.architecture.output.size() == 1;
     if (!predictor.classes.empty()) predictor.scheme = single ? Scheme::sign : Scheme::one_hot;
   } else {
-    predictor.model = load_model(path);
+    predictor.model = load_model(path, limits);
     predictor.classes = predictor.model->classes;
     predictor.scheme = predictor.model->scheme;
   }
@@ -40,11 +42,7 @@ void require_no_scale(const DataChoice& data) {
 }
 
 Dataset load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor) {
-  ProgressBar bar(common);
-  DataRequest request = data.parsed();
-  request.progress = &bar;
-  Dataset samples = load_train_test(request).train;
-  stop_if_interrupted();
+  Dataset samples = load_within(common, data.parsed()).train;
   const bool labelled = !samples.class_names.empty() || !samples.targets.empty();
   if (labelled) relabel(samples, predictor.classes, predictor.classes.empty());
   return samples;

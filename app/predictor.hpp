@@ -24,7 +24,7 @@ struct Predictor {
   [[nodiscard]] Precision precision() const;
 };
 
-[[nodiscard]] Predictor load_predictor(const std::string& path, int threads);
+[[nodiscard]] Predictor load_predictor(const std::string& path, const CommonOptions& common);
 
 /// Error{usage} for --scale: a predictor scales samples as it was taught.
 void require_no_scale(const DataChoice& data);

@@ -1,6 +1,7 @@
 #include "app/progress_bar.hpp"
 
 #include "app/interrupt.hpp"
+#include "app/streams.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace widelimit::app {
 
@@ -51,7 +51,7 @@ ProgressBar::ProgressBar(const CommonOptions& options)
     : terminal_(::isatty(STDERR_FILENO) == 1), shown_(!options.quiet && (terminal_ || options.progress)) {}
 
 ProgressBar::~ProgressBar() {
-  if (drawn_ && terminal_) std::fputs(wipe, stderr);
+  if (drawn_ && terminal_) tell(wipe);
 }
 
 bool ProgressBar::update(std::int64_t done, std::int64_t total, std::string_view unit) {
@@ -80,8 +80,7 @@ void ProgressBar::draw(std::int64_t done, std::int64_t total, std::string_view u
                                           duration_text(static_cast<double>(total - done) / rate));
   const bool room = terminal_width() > 30 + static_cast<int>(numbers.size());
   const std::string line = room ? bar_text(share) + "  " + numbers : numbers;
-  std::fputs((terminal_ ? "\r" + line + "\x1b[K" : line + "\n").c_str(), stderr);
-  std::fflush(stderr);
+  tell(terminal_ ? "\r" + line + "\x1b[K" : line + "\n");
   drawn_ = true;
 }
 

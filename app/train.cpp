@@ -1,4 +1,5 @@
 #include "app/interrupt.hpp"
+#include "app/loading.hpp"
 #include "app/network_targets.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
@@ -140,15 +141,12 @@ void run_training(const TrainChoice& choice) {
   TrainOptions options = choice.options();
   options.record_outputs = false;
   const Network network = Network::parse(choice.network);
-  DataRequest loading = choice.data.parsed();
+  const DataRequest loading = choice.data.parsed();
   const auto backend = choice.common.make_backend();
   choice.common.check_report(true);
   choice.common.check_apart(choice.out, choice.data.specs());
   if (choice.out) check_writable(*choice.out, 0);
-  ProgressBar loading_bar(choice.common);
-  loading.progress = &loading_bar;
-  const TrainTest data = load_train_test(loading);
-  stop_if_interrupted();
+  const TrainTest data = load_within(choice.common, loading);
   ProgressBar bar(choice.common);
   options.progress = &bar;
   const NetAsMachine net = train_on(data, network, options, choice);

@@ -1,5 +1,6 @@
 #include "app/data_options.hpp"
 #include "app/interrupt.hpp"
+#include "app/loading.hpp"
 #include "app/machine_pages.hpp"
 #include "app/outcome.hpp"
 #include "app/program.hpp"
@@ -142,7 +143,7 @@ void run_tune(const TuneChoice& choice) {
   if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
   const auto backend = choice.common.make_backend();
   const DataRequest request = choice.data.parsed();
-  const Dataset data = load_train_test(request).train;
+  const Dataset data = load_within(choice.common, request).train;
   const std::vector<LambdaPath> candidates =
       choice.sweep ? tune_sweep(choice, data, *backend) : tune_networks(choice, data, *backend);
   const auto [chosen, place] = best_of(candidates);

@@ -23,6 +23,7 @@ DigitPair digit_pair(const Setting& setting, Index samples, Index tests) {
   request.classes = {"0", "1"};
   request.limit = samples;
   request.scale = Scaling::byte;
+  request.memory = setting.memory;
   request.progress = setting.progress;
   DigitPair pair{.data = load_train_test(request), .targets = {}};
   pair.targets = app::network_targets(pair.data, Loss{.kind = LossKind::hinge});

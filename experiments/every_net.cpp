@@ -147,6 +147,7 @@ Outcome run_every_net(const Setting& setting) {
   request.limit = choice.samples;
   request.test_limit = choice.samples;
   request.scale = Scaling::byte;
+  request.memory = setting.memory;
   request.progress = setting.progress;
   const TrainTest data = load_train_test(request);
   Outcome outcome;

@@ -16,6 +16,7 @@ MnistTask mnist_task(const Setting& setting, const std::string& network, const s
   request.classes = classes;
   request.limit = samples;
   request.scale = Scaling::byte;
+  request.memory = setting.memory;
   request.progress = setting.progress;
   TrainTest data = load_train_test(request);
   KernelAnswer answer = compute_kernel(wanted, data.train, data.test, setting.backend);

@@ -1,5 +1,6 @@
 #include "rooms.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
 
 #include <nanobind/stl/string.h>
@@ -47,7 +48,7 @@ void translate(const std::exception_ptr& thrown, void* payload) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    PyErr_SetString(static_cast<const Exceptions*>(payload)->of(error.code()).ptr(), error.what());
+    PyErr_SetString(static_cast<const Exceptions*>(payload)->of(error.code()).ptr(), printable(error.what()).c_str());
   }
 }
 

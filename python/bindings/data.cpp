@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
+#include "widelimit/base/memory.hpp"
 #include "widelimit/data/request.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -42,7 +43,7 @@ nb::tuple load(const std::string& train, const std::optional<std::string>& test,
                const std::optional<std::vector<std::string>>& classes, std::optional<Index> limit,
                std::optional<Index> test_limit, std::optional<std::uint64_t> shuffle,
                const std::optional<std::string>& scale, std::optional<double> split,
-               const std::optional<std::string>& label) {
+               const std::optional<std::string>& label, const std::optional<std::string>& memory) {
   DataRequest request;
   request.train = train;
   if (classes) request.classes = *classes;
@@ -53,6 +54,7 @@ nb::tuple load(const std::string& train, const std::optional<std::string>& test,
   assign(request.shuffle, shuffle);
   assign(request.split, split);
   assign(request.label, label);
+  if (memory) request.memory = parse_bytes(*memory);
   TrainTest loaded = unlocked([&](Progress* progress) {
     request.progress = progress;
     return load_train_test(request);
@@ -64,7 +66,7 @@ nb::tuple load(const std::string& train, const std::optional<std::string>& test,
 
 void bind_data(nb::module_& module) {
   module.def("load", &load, "train"_a, "test"_a.none(), "classes"_a.none(), "limit"_a.none(), "test_limit"_a.none(),
-             "shuffle"_a.none(), "scale"_a.none(), "split"_a.none(), "label"_a.none(),
+             "shuffle"_a.none(), "scale"_a.none(), "split"_a.none(), "label"_a.none(), "memory"_a.none(),
              "((x, y, class_names) of train, the same of test or None).");
 }
 

@@ -3,6 +3,7 @@
 #include "unlocked.hpp"
 #include "widelimit/backend/select.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/kernel/store_gram.hpp"
 #include "widelimit/kernel/stored_gram.hpp"
@@ -66,12 +67,17 @@ void bind_stored(nb::module_& module) {
              "Computes kernels into an HDF5 file; (names of the matrices in it, quadrature_error).");
   nb::class_<StoredGram>(module, "StoredGram", "A Gram matrix in an HDF5 file.")
       .def(nb::init<const std::string&, const Text&>(), "path"_a, "name"_a.none())
-      .def_prop_ro("name", &StoredGram::name)
+      .def_prop_ro("name", [](const StoredGram& gram) { return printable(gram.name()); })
       .def_prop_ro("rows", &StoredGram::rows)
       .def_prop_ro("cols", &StoredGram::cols)
       .def_prop_ro("precision", [](const StoredGram& gram) { return std::string(to_string(gram.precision())); })
-      .def_prop_ro("settings", &StoredGram::settings)
-      .def_prop_ro("names", &StoredGram::names)
+      .def_prop_ro("settings", [](const StoredGram& gram) { return printable(gram.settings()); })
+      .def_prop_ro("names",
+                   [](const StoredGram& gram) {
+                     std::vector<std::string> names = gram.names();
+                     for (std::string& name : names) name = printable(name);
+                     return names;
+                   })
       .def(
           "read",
           [](const StoredGram& gram, Index row, Index col, Index rows, Index cols) {

@@ -31,12 +31,13 @@ def load_data(
     shuffle: int | None = None,
     scale: str | None = None,
     label: str | int | None = None,
+    memory: str | int | None = None,
 ) -> Data:
     """Samples, labels and class names of a set of the catalogue ('digits', 'mnist:train', 'uci:iris') or of a file.
 
     classes: keep these; limit: the first so many; shuffle: a seed, else the order of the source; scale: 'none',
     'unit', 'standard', 'minmax' or 'byte'; label: which column or array of a file is the label, or 'none'. In this
-    order: classes, shuffle, limit, scale.
+    order: classes, shuffle, limit, scale. memory: bytes that loading may take at once ("1GiB"), else what is left.
 
     >>> import widelimit as wl
     >>> x, y, names = wl.load_data("digits", classes=[3, 8], limit=100, scale="unit")
@@ -44,7 +45,7 @@ def load_data(
     ((100, 8, 8, 1), (100,), ['3', '8'])
     """
     train, _ = _core.load(
-        os.fspath(spec), None, _texts(classes), limit, None, shuffle, scale, None, _text(label)
+        os.fspath(spec), None, _texts(classes), limit, None, shuffle, scale, None, _text(label), _text(memory)
     )
     return _data(*train)
 
@@ -60,6 +61,7 @@ def load_train_test(
     shuffle: int | None = None,
     scale: str | None = None,
     label: str | int | None = None,
+    memory: str | int | None = None,
 ) -> tuple[Data, Data | None]:
     """Two sets that belong together: one set split, or two sets; the scaling is learned on the first.
 
@@ -80,6 +82,7 @@ def load_train_test(
         scale,
         split,
         _text(label),
+        _text(memory),
     )
     return _data(*first), None if second is None else _data(*second)
 

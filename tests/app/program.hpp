@@ -37,6 +37,9 @@ class Folder {
   [[nodiscard]] Finished widelimit(const std::vector<std::string>& arguments) const;
   /// The same, with an interrupt `after` its start.
   [[nodiscard]] Finished interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const;
+  /// The same, with any signal.
+  [[nodiscard]] Finished signalled(const std::vector<std::string>& arguments, int signal,
+                                   std::chrono::milliseconds after) const;
   /// The same, killed.
   [[nodiscard]] Finished killed(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const;
   /// Runs any program.

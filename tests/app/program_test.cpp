@@ -32,7 +32,7 @@ std::string contents(const fs::path& path) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+  const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
   ::dup2(::open(out.c_str(), flags, 0600), STDOUT_FILENO);
   ::dup2(::open(err.c_str(), flags, 0600), STDERR_FILENO);
   if (::chdir(folder.c_str()) == 0) ::execvp(arguments[0], arguments.data());
@@ -100,6 +100,11 @@ Finished Folder::widelimit(const std::vector<std::string>& arguments) const {
 
 Finished Folder::interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const {
   return run_in(root_, with_program(arguments), {SIGINT, after});
+}
+
+Finished Folder::signalled(const std::vector<std::string>& arguments, int signal,
+                           std::chrono::milliseconds after) const {
+  return run_in(root_, with_program(arguments), {signal, after});
 }
 
 Finished Folder::killed(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const {

@@ -59,7 +59,7 @@ TEST(Statuses, RealOverflowIsNumerical) {
 
 TEST(Statuses, ResourcesAreCheckedBeforeTheWork) {
   const Folder folder;
-  expect_ending(folder, "fc:1", "digits", {"--memory", "1MiB"}, 5, {"1 MiB", "--limit", "--memory"});
+  expect_ending(folder, "fc:1", "digits", {"--memory", "2MiB"}, 5, {"2 MiB", "--limit", "--memory"});
   expect_ending(folder, "fc:1", "digits", {"--out", "none/k.npz"}, 5, {"none/k.npz", "make its folder first"});
   expect_ending(folder, "fc:1", "digits", {"--report", "none/r.html"}, 5, {"none/r.html"});
   expect_ending(folder, "fc:20", "digits", {"--sweep", "--memory", "1GiB"}, 5, {"1 GiB"});

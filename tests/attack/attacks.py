@@ -1,7 +1,9 @@
 """All attacks, in the order in which they run. One module each; its `ATTACK` is an entry here."""
 
 import certificates
+import files
+import processes
 import trained_networks
 from campaign import Attack
 
-ALL: list[Attack] = [certificates.ATTACK, trained_networks.ATTACK]
+ALL: list[Attack] = [certificates.ATTACK, trained_networks.ATTACK, files.ATTACK, processes.ATTACK]

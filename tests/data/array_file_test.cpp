@@ -18,7 +18,7 @@ namespace {
 struct Kind {
   const char* ending;
   void (*write)(const std::filesystem::path&, const std::vector<NamedArray>&, std::string_view);
-  ArrayFile (*read_arrays)(const std::filesystem::path&);
+  ArrayFile (*read_arrays)(const std::filesystem::path&, const ReadLimits&);
   Dataset (*read)(const std::filesystem::path&, const ReadOptions&);
   Dataset (*parse)(Bytes, const ReadOptions&);
 };
@@ -55,7 +55,7 @@ TEST_P(ArrayFiles, WhatIsWrittenIsReadBack) {
                     {"none", MatrixView<const double>{nullptr, 0, 3, 3}, {}}},
                    settings);
   EXPECT_EQ(files(), 1U);
-  const ArrayFile back = GetParam().read_arrays(file());
+  const ArrayFile back = GetParam().read_arrays(file(), {});
   EXPECT_EQ(back.arrays.size(), 5U);
   const auto& k = std::get<Matrix<double>>(back.arrays.at("k").values);
   EXPECT_TRUE(std::equal(k.data(), k.data() + 185, wide.data()));
@@ -92,9 +92,9 @@ TEST_P(ArrayFiles, OverwritesAndKeepsTheOldOnFailure) {
   const Matrix<double> x = counting(2, 2);
   GetParam().write(file(), {{"x", x.view(), {}}}, "first");
   GetParam().write(file(), {{"x", x.view(), {}}}, "second");
-  EXPECT_EQ(GetParam().read_arrays(file()).settings, "second");
+  EXPECT_EQ(GetParam().read_arrays(file(), {}).settings, "second");
   expect_error(Code::usage, {"multiply"}, [&] { GetParam().write(file(), {{"x", x.view(), {3}}}, "third"); });
-  EXPECT_EQ(GetParam().read_arrays(file()).settings, "second");
+  EXPECT_EQ(GetParam().read_arrays(file(), {}).settings, "second");
   EXPECT_EQ(files(), 1U);
 }
 

@@ -61,5 +61,14 @@ TEST(Graphs, SharedSetsMatchTheirPublishedSizes) {
   }
 }
 
+TEST(Graphs, StayWithinTheMemoryThatReadingMayTake) {
+  // A node of four bytes takes forty.
+  std::string text = "1\n5000 0\n";
+  for (int i = 0; i < 5000; ++i) text += "0 0\n";
+  EXPECT_EQ(parse_graphs(text, "test", {.memory = std::size_t{1} << 20}).graphs.size(), 1U);
+  expect_error(Code::resource, {"reading test needs about", "the limit is"},
+               [&] { (void)parse_graphs(text, "test", {.memory = 100'000}); });
+}
+
 }  // namespace
 }  // namespace widelimit

@@ -96,5 +96,19 @@ TEST(Describe, FindsProblems) {
 
 TEST(Describe, ZeroAndMinusZeroAreOne) { EXPECT_EQ(describe(table({{0.0}, {-0.0}})).problems.size(), 3U); }
 
+/// Choosing and splitting make new matrices beside the old one.
+TEST_F(Requests, CopiesCountToo) {
+  DataRequest request;
+  request.train = "spirals(n=10000)";  // 160 kB of points
+  request.memory = 300'000;
+  EXPECT_EQ(load_train_test(request).train.count(), 10000);
+  request.split = 0.5;
+  expect_error(Code::resource, {"spirals", "needs about 312 KiB", "the limit is 293 KiB"},
+               [&] { (void)load_train_test(request); });
+  request.memory = 100'000;
+  request.split.reset();
+  expect_error(Code::resource, {"reading spirals needs about"}, [&] { (void)load_train_test(request); });
+}
+
 }  // namespace
 }  // namespace widelimit

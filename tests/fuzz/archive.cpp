@@ -1,8 +1,8 @@
-#include "widelimit/data/archive.hpp"
 #include "only_errors.hpp"
+#include "widelimit/data/byte_stream.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return widelimit::only_errors(data, size, [](widelimit::Bytes bytes) {
-    (void)widelimit::decompress(widelimit::Blob(bytes.begin(), bytes.end()), "fuzz");
+    (void)widelimit::unpack(bytes, "fuzz", {.memory = std::size_t{1} << 28});
   });
 }

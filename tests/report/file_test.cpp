@@ -4,6 +4,7 @@
 #include "widelimit/report/process.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -43,9 +44,14 @@ TEST(File, FollowsALink) {
   EXPECT_EQ(read_back(folder.path() / "real"), "new");
 }
 
-TEST(File, WritesDevicesStraight) {
-  write_atomically("/dev/null", "text");
+TEST(File, RefusesWhatIsNoRegularFile) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(code_of_writing(pipe), Code::resource);
+  EXPECT_EQ(code_of_writing("/dev/null"), Code::resource);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_EQ(count_entries(folder.path()), 1);
 }
 
 TEST(File, UnwritableIsAResourceError) {

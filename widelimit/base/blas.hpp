@@ -2,12 +2,11 @@
 
 namespace widelimit {
 
-/// OpenBLAS picks its kernels by a table of processor models; a processor newer than the table gets the oldest kernels
-/// there are, several times slower than it could run. Where that happens, this makes it choose again by what the
-/// processor can do. Once for each process, before the first product; thread-safe; no effect elsewhere.
+/// Loads OpenBLAS, with the kernels that are the fastest for this processor, where it was not yet: a call would do so
+/// too. Thread-safe. Error{resource} where it cannot be loaded.
 void choose_blas_kernels();
 
-/// Version and kernels in use, e.g. "OpenBLAS 0.3.21 SkylakeX".
+/// Version and kernels in use, e.g. "OpenBLAS 0.3.21 SkylakeX"; or why there is none.
 [[nodiscard]] const char* blas_description();
 
 }  // namespace widelimit

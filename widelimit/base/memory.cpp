@@ -2,6 +2,9 @@
 
 #include "widelimit/base/error.hpp"
 
+#include <sys/mman.h>
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -60,6 +63,15 @@ std::optional<std::size_t> group_memory() {
   return *limit > *used ? *limit - *used : 0;
 }
 
+/// What the limit of address space leaves.
+std::optional<std::size_t> process_memory() {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  const auto used = kibibytes_of("/proc/self/status", "VmSize:");
+  if (!used) return std::nullopt;
+  return limit.rlim_cur > *used ? limit.rlim_cur - *used : 0;
+}
+
 }  // namespace
 
 std::size_t parse_bytes(std::string_view text) {
@@ -85,10 +97,16 @@ std::string bytes_text(double bytes) {
 }
 
 std::optional<std::size_t> available_memory() {
-  const auto system = system_memory();
-  const auto group = group_memory();
-  if (system && group) return std::min(*system, *group);
-  return system ? system : group;
+  std::optional<std::size_t> least;
+  for (const auto& left : {system_memory(), group_memory(), process_memory()}) {
+    if (left) least = std::min(*left, least.value_or(*left));
+  }
+  return least;
+}
+
+bool address_space_has(std::size_t bytes) {
+  void* const place = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return place != MAP_FAILED && ::munmap(place, bytes) == 0;
 }
 
 std::optional<std::size_t> peak_memory() { return kibibytes_of("/proc/self/status", "VmHWM:"); }

@@ -13,9 +13,12 @@ namespace widelimit {
 /// "3.5 GiB".
 [[nodiscard]] std::string bytes_text(double bytes);
 
-/// Memory this process could still take without swapping, by the system's account and the limits of its control
-/// group; nothing where neither is known.
+/// Memory this process could still take without swapping, by the system's account, the limits of its control group and
+/// its own limit of address space (ulimit -v); nothing where none is known.
 [[nodiscard]] std::optional<std::size_t> available_memory();
+
+/// Whether the system would grant so much address space now. Takes it and gives it back.
+[[nodiscard]] bool address_space_has(std::size_t bytes);
 
 /// Most memory this process had in use at once so far; nothing where the system does not tell.
 [[nodiscard]] std::optional<std::size_t> peak_memory();

@@ -1,7 +1,8 @@
 #include "widelimit/base/parallel.hpp"
 
-#include "widelimit/base/blas.hpp"
+#include "widelimit/base/blas_library.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/team.hpp"
 
 #include <omp.h>
 
@@ -23,10 +24,7 @@ int team_size(int requested) {
   return std::min(requested > 0 ? requested : omp_get_num_procs(), omp_get_thread_limit());
 }
 
-SequentialBlas::SequentialBlas() : threads_before_(omp_get_max_threads()) {
-  choose_blas_kernels();
-  omp_set_num_threads(1);
-}
+SequentialBlas::SequentialBlas() : threads_before_(omp_get_max_threads()) { omp_set_num_threads(1); }
 SequentialBlas::~SequentialBlas() { omp_set_num_threads(threads_before_); }
 
 void Pulse::at(std::int64_t done) {
@@ -84,6 +82,10 @@ void parallel_for(Index count, int threads, const std::function<void(Index task)
     }
   };
   const int team = static_cast<int>(std::clamp<Index>(count, 1, threads));
+  if (team > 1 && omp_in_parallel() == 0) {
+    require_team(team);
+    prepare_blas_calls(team);
+  }
 #pragma omp parallel num_threads(team)
   if (omp_get_thread_num() == 0) {
     work(true);

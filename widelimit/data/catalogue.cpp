@@ -65,7 +65,7 @@ void require_known_arguments(const DataSpec& spec, std::initializer_list<std::st
   }
 }
 
-Dataset load_synthetic(const Synthetic& kind, const DataSpec& spec) {
+Dataset load_synthetic(const Synthetic& kind, const DataSpec& spec, const ReadLimits& limits) {
   require_known_arguments(spec, {"n", "noise", "turns", "seed"});
   if (!spec.part.empty()) fail(Code::usage, "data '{}' has no part '{}'; use a split", spec.name, spec.part);
   SyntheticOptions options;
@@ -76,6 +76,8 @@ Dataset load_synthetic(const Synthetic& kind, const DataSpec& spec) {
   if (spec.arguments.contains("noise") && options.noise < 0) {
     fail(Code::usage, "data '{}': noise = {} is negative", spec.name, options.noise);
   }
+  constexpr double row_bytes = 3 * 8;
+  limits.require(row_bytes * static_cast<double>(options.n), spec.name);
   return make_synthetic(kind, options);
 }
 
@@ -109,6 +111,7 @@ FileSpec parse_file_spec(const std::string& text, const DataOptions& options) {
   if (options.label) file.options.label = options.label;
   file.options.least_features = options.least_features;
   file.options.source = file.path.string();
+  file.options.limits = options.limits;
   return file;
 }
 
@@ -120,7 +123,7 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
   const DataSpec spec = parse_spec(text);
   for (const Synthetic& kind : synthetics()) {
     if (kind.name != spec.name) continue;
-    Dataset data = load_synthetic(kind, spec);
+    Dataset data = load_synthetic(kind, spec, options.limits);
     data.name = text;
     return data;
   }
@@ -143,10 +146,10 @@ bool names_graphs(const std::string& spec) {
   return spec.starts_with("graphs:") || spec.ends_with(".txt") || spec.ends_with(".txt.gz");
 }
 
-GraphSet load_graphs(const std::string& spec) {
-  if (spec.starts_with("graphs:")) return load_graph_set(parse_spec(spec).part);
+GraphSet load_graphs(const std::string& spec, const ReadLimits& limits) {
+  if (spec.starts_with("graphs:")) return load_graph_set(parse_spec(spec).part, limits);
   if (!names_graphs(spec)) fail(Code::input, "'{}' is not a set of graphs; write graphs:NAME or FILE.txt.gz", spec);
-  return read_graphs(spec);
+  return read_graphs(spec, {}, limits);
 }
 
 std::vector<CatalogueEntry> list_data() {

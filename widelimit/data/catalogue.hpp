@@ -1,8 +1,8 @@
 #pragma once
 
-#include "widelimit/base/progress.hpp"
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/data/graph.hpp"
+#include "widelimit/data/read_limits.hpp"
 
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@ namespace widelimit {
 struct DataOptions {
   std::optional<std::string> label;  ///< files: which column or array is the label, or "none"
   Index least_features = 0;          ///< LIBSVM files: at least so many columns
-  Progress* progress = nullptr;      ///< hears of the long work (decoding CIFAR-10), may be null
+  ReadLimits limits;
 };
 
 /// Loads what `spec` names:
@@ -24,7 +24,7 @@ struct DataOptions {
 [[nodiscard]] Dataset load_data(const std::string& spec, const DataOptions& options = {});
 
 /// `graphs:NAME`, or the path of a graph text file (.txt, .txt.gz).
-[[nodiscard]] GraphSet load_graphs(const std::string& spec);
+[[nodiscard]] GraphSet load_graphs(const std::string& spec, const ReadLimits& limits = {});
 
 /// True where `spec` names graphs, so that load_graphs reads it.
 [[nodiscard]] bool names_graphs(const std::string& spec);

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace widelimit {
@@ -69,18 +70,18 @@ void keep_batches(Bytes records, bool train) {
 
 std::optional<fs::path> find_uci_archive() { return find_data_file({"uci/uci.tar.xz"}); }
 
-/// The table `name` from the archive. xz cannot be read from the middle, so all tables go to the cache on the way.
-Blob extract_uci(const fs::path& archive, const std::string& name) {
-  std::optional<Blob> wanted;
-  for (Archive members(archive); members.next();) {
+/// The table `name` from the archive. xz cannot be read from the middle, so all tables go to the cache, once the
+/// checksum at its end was compared.
+Blob extract_uci(const fs::path& archive, const std::string& name, const ReadLimits& limits) {
+  std::map<fs::path, Blob> tables;
+  for (Archive members(archive, limits); members.next();) {
     const fs::path file = fs::path(members.member()).filename();
-    if (file.extension() != ".csv") continue;
-    Blob table = members.read();
-    store_in_cache(fs::path("uci") / file, table);
-    if (file == name + ".csv") wanted = std::move(table);
+    if (file.extension() == ".csv") tables[file] = members.read();
   }
-  if (!wanted) fail(Code::input, "no set uci:{}; there are: {}", name, fmt::join(uci_names(), ", "));
-  return std::move(*wanted);
+  for (const auto& [file, table] : tables) store_in_cache(fs::path("uci") / file, table);
+  const auto wanted = tables.find(name + ".csv");
+  if (wanted == tables.end()) fail(Code::input, "no set uci:{}; there are: {}", name, fmt::join(uci_names(), ", "));
+  return std::move(wanted->second);
 }
 
 /// A name that becomes part of a path: it must not lead elsewhere.
@@ -91,18 +92,19 @@ void require_plain_name(const std::string& name, std::string_view what) {
 
 }  // namespace
 
-Dataset load_digits(const DataSpec& spec, const DataOptions&) {
+Dataset load_digits(const DataSpec& spec, const DataOptions& given) {
   if (!spec.part.empty()) fail(Code::usage, "data 'digits' has no part '{}'; use a split", spec.part);
   const Bytes packed = std::as_bytes(std::span(embedded::embedded_digits, embedded::embedded_digits_size));
-  const Blob table = decompress(Blob(packed.begin(), packed.end()), "digits");
   ReadOptions options;
   options.source = "digits";
+  options.limits = given.limits;
+  const Blob table = unpack(packed, options.source, options.limits);
   Dataset data = parse_csv(as_text(table), options);
   data.shape = {8, 8, 1};
   return data;
 }
 
-Dataset load_mnist(const DataSpec& spec, const DataOptions&) {
+Dataset load_mnist(const DataSpec& spec, const DataOptions& options) {
   const std::string prefix = is_train(spec) ? "train" : "t10k";
   const auto images = find_idx(prefix + "-images-idx3-ubyte");
   const auto labels = find_idx(prefix + "-labels-idx1-ubyte");
@@ -110,7 +112,7 @@ Dataset load_mnist(const DataSpec& spec, const DataOptions&) {
     fail_missing("mnist:" + spec.part, "mnist/" + prefix + "-{images-idx3,labels-idx1}-ubyte[.gz]",
                  "Put the four IDX files of MNIST (https://ossci-datasets.s3.amazonaws.com/mnist/) in a folder mnist.");
   }
-  Dataset data = read_idx(*images, *labels);
+  Dataset data = read_idx(*images, *labels, options.limits);
   data.name = "mnist:" + spec.part;
   return data;
 }
@@ -121,10 +123,11 @@ Dataset load_cifar10(const DataSpec& spec, const DataOptions& options) {
   if (const auto folder = find_batches(train)) {
     Blob records;
     for (const std::string& batch : cifar_batches(train)) {
-      const Blob part = read_file(*folder / batch);
+      const Blob part = read_file(*folder / batch, options.limits);
+      if (records.empty()) records.reserve(cifar_batches(train).size() * part.size());
       records.insert(records.end(), part.begin(), part.end());
     }
-    return parse_cifar(records, name);
+    return parse_cifar(records, name, options.limits);
   }
   const auto archive = find_cifar_archive();
   if (!archive) {
@@ -132,16 +135,17 @@ Dataset load_cifar10(const DataSpec& spec, const DataOptions& options) {
                  "Put the binary version of CIFAR-10 (https://www.cs.toronto.edu/~kriz/cifar.html), unpacked, in a "
                  "folder cifar10.");
   }
-  const CifarRecords records = decode_cifar_archive(*archive, options.progress);
+  const CifarRecords records = decode_cifar_archive(*archive, options.limits);
   keep_batches(records.train, true);
   keep_batches(records.test, false);
-  return parse_cifar(train ? records.train : records.test, name);
+  return parse_cifar(train ? records.train : records.test, name, options.limits);
 }
 
-Dataset load_uci(const DataSpec& spec, const DataOptions&) {
+Dataset load_uci(const DataSpec& spec, const DataOptions& given) {
   require_plain_name(spec.part, "uci");
   ReadOptions options;
   options.source = "uci:" + spec.part;
+  options.limits = given.limits;
   if (const auto table = find_data_file({"uci/" + spec.part + ".csv"})) return read_csv(*table, options);
   const auto archive = find_uci_archive();
   if (!archive) {
@@ -149,11 +153,11 @@ Dataset load_uci(const DataSpec& spec, const DataOptions&) {
                  "Put a table with the label in its last column "
                  "(https://github.com/gditzler/UA-ECE-523-Sp2018 has many) in a folder uci.");
   }
-  const Blob table = extract_uci(*archive, spec.part);
+  const Blob table = extract_uci(*archive, spec.part, options.limits);
   return parse_csv(as_text(table), options);
 }
 
-GraphSet load_graph_set(const std::string& name) {
+GraphSet load_graph_set(const std::string& name, const ReadLimits& limits) {
   require_plain_name(name, "graphs");
   const std::string stem = "graphs/" + name + "/";
   const auto text = find_data_file({stem + name + ".txt.gz", stem + name + ".txt"});
@@ -163,7 +167,7 @@ GraphSet load_graph_set(const std::string& name) {
   }
   const fs::path folds = text->parent_path() / "10fold_idx.tar.gz";
   std::error_code ignored;
-  GraphSet set = read_graphs(*text, fs::is_regular_file(folds, ignored) ? folds : fs::path());
+  GraphSet set = read_graphs(*text, fs::is_regular_file(folds, ignored) ? folds : fs::path(), limits);
   set.name = "graphs:" + name;
   return set;
 }

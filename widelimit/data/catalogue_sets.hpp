@@ -10,7 +10,7 @@ Dataset load_digits(const DataSpec& spec, const DataOptions& options);
 Dataset load_mnist(const DataSpec& spec, const DataOptions& options);
 Dataset load_cifar10(const DataSpec& spec, const DataOptions& options);
 Dataset load_uci(const DataSpec& spec, const DataOptions& options);
-GraphSet load_graph_set(const std::string& name);
+GraphSet load_graph_set(const std::string& name, const ReadLimits& limits);
 
 /// Where a set lies, empty where it was not found.
 std::string find_mnist();

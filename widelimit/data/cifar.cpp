@@ -2,7 +2,7 @@
 
 namespace widelimit {
 
-Dataset parse_cifar(Bytes bytes, const std::string& source) {
+Dataset parse_cifar(Bytes bytes, const std::string& source, const ReadLimits& limits) {
   constexpr Index pixels = cifar_side * cifar_side;
   constexpr Index channels = 3;
   const Index count = std::ssize(bytes) / cifar_record;
@@ -13,7 +13,9 @@ Dataset parse_cifar(Bytes bytes, const std::string& source) {
   data.name = source;
   data.shape = {cifar_side, cifar_side, channels};
   data.class_names.assign(cifar_classes.begin(), cifar_classes.end());
-  Matrix<float> matrix(count, data.shape.size());
+  limits.require(static_cast<double>(bytes.size()) + sizeof(float) * static_cast<double>(count * data.shape.size()),
+                 source);
+  Matrix<float> matrix(count, data.shape.size(), Content::unset);
   for (Index i = 0; i < count; ++i) {
     const std::byte* record = bytes.data() + i * cifar_record;
     const auto label = std::to_integer<Index>(record[0]);

@@ -15,6 +15,6 @@ inline constexpr std::array<std::string_view, 10> cifar_classes{"airplane", "aut
 
 /// CIFAR-10's binary records (one label byte, then the red, green and blue planes) as N·H·W·C floats 0..255.
 /// Records simply follow each other, so several batches may be joined before parsing.
-[[nodiscard]] Dataset parse_cifar(Bytes bytes, const std::string& source);
+[[nodiscard]] Dataset parse_cifar(Bytes bytes, const std::string& source, const ReadLimits& limits = {});
 
 }  // namespace widelimit

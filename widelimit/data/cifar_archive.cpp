@@ -1,6 +1,7 @@
 #include "widelimit/data/cifar_archive.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/data/archive.hpp"
 #include "widelimit/data/cifar.hpp"
 #include "widelimit/data/jpeg.hpp"
@@ -57,26 +58,27 @@ void store_record(const Image& image, Index record, Split& split, const std::str
 
 }  // namespace
 
-CifarRecords decode_cifar_archive(const std::filesystem::path& archive, Progress* progress) {
+CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const ReadLimits& limits) {
   Split splits[] = {{"train/", 5000}, {"test/", 1000}};
   Index total = 0;
+  for (const Split& split : splits) total += split.count();
+  limits.require(static_cast<double>(total * cifar_record), archive.string());
   for (Split& split : splits) {
     split.records.resize(static_cast<std::size_t>(split.count() * cifar_record));
     split.seen.resize(static_cast<std::size_t>(split.count()), false);
-    total += split.count();
   }
-  constexpr Index report_every = 256;
+  // The archive itself need not tell how far it is: images do.
+  const ReadLimits silent{limits.memory, nullptr};
+  Pulse pulse(limits.progress, total, "images");
   Index done = 0;
-  for (Archive members(archive); members.next();) {
+  for (Archive members(archive, silent); members.next();) {
     const std::string source = archive.string() + "/" + members.member();
     for (Split& split : splits) {
       if (!members.member().starts_with(split.prefix)) continue;
       const Index record = record_of(std::string_view(members.member()).substr(split.prefix.size()), split);
       if (record < 0) fail(Code::input, "{}: not a name of this archive", source);
       store_record(decode_jpeg(members.read(), source, pixels), record, split, source);
-      if (++done % report_every == 0 && progress != nullptr && !progress->update(done, total, "images")) {
-        fail(Code::interrupted, "stopped while decoding CIFAR-10");
-      }
+      pulse.at(++done);
     }
   }
   for (const Split& split : splits) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "widelimit/base/progress.hpp"
 #include "widelimit/data/file.hpp"
+#include "widelimit/data/read_limits.hpp"
 
 namespace widelimit {
 
@@ -14,6 +14,6 @@ struct CifarRecords {
 /// Decodes an archive of `train/<class>/NNNN.jpg` and `test/<class>/NNNN.jpg`. Record k of a split is image ⌊k/10⌋
 /// of class k mod 10, so that every prefix is balanced. JPEG is lossy: the pixels are near, not equal to, the
 /// original's. Some seconds.
-[[nodiscard]] CifarRecords decode_cifar_archive(const std::filesystem::path& archive, Progress* progress);
+[[nodiscard]] CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const ReadLimits& limits = {});
 
 }  // namespace widelimit

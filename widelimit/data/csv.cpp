@@ -1,6 +1,7 @@
 #include "widelimit/data/csv.hpp"
 
-#include "widelimit/data/archive.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/data/byte_stream.hpp"
 #include "widelimit/data/csv_rows.hpp"
 #include "widelimit/data/labels.hpp"
 #include "widelimit/data/number.hpp"
@@ -17,11 +18,16 @@ namespace {
 using Row = std::vector<std::string>;
 
 constexpr Index no_label = -1;
+/// A label as text, as a number, as a key and as a class, which are there at the same time.
+constexpr double label_bytes = sizeof(std::string) + 3 * sizeof(double);
 
 /// Which column holds the label, and whether the first row holds names.
 struct Layout {
   Index label = no_label;
   bool header = false;
+  Index columns = 0;
+
+  [[nodiscard]] Index features() const { return columns - (label == no_label ? 0 : 1); }
 };
 
 bool is_number(const std::string& cell) { return parse_real(cell).has_value(); }
@@ -88,7 +94,27 @@ Layout read_layout(std::string_view text, char delimiter, const ReadOptions& opt
   if (!rows.next()) fail(Code::input, "{}: the table is empty", options.source);
   const Row first = rows.cells();
   const bool more = rows.next();
-  return find_layout(first, more ? &rows.cells() : nullptr, options);
+  Layout layout = find_layout(first, more ? &rows.cells() : nullptr, options);
+  layout.columns = std::ssize(first);
+  return layout;
+}
+
+/// Rows there can be: line ends, and a last row without one. Empty lines and quoted line ends make it larger than they
+/// are.
+Index most_rows(std::string_view text) {
+  Index ends = 0;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    ends += text[k] == '\n' || (text[k] == '\r' && (k + 1 == text.size() || text[k + 1] != '\n')) ? 1 : 0;
+  }
+  const bool last_ends = text.empty() || text.back() == '\n' || text.back() == '\r';
+  return ends + (last_ends ? 0 : 1);
+}
+
+Matrix<double> first_rows(Matrix<double> all, Index count) {
+  if (count == all.rows()) return all;
+  Matrix<double> rows(count, all.cols(), Content::unset);
+  std::copy_n(all.data(), count * all.cols(), rows.data());
+  return rows;
 }
 
 }  // namespace
@@ -97,42 +123,44 @@ Dataset parse_csv(std::string_view text, const ReadOptions& options) {
   const char delimiter = detect_delimiter(text);
   const Layout layout = read_layout(text, delimiter, options);
   CsvRows rows(text, delimiter, options.source);
-  std::vector<double> values;
+  const Index most = most_rows(text) - (layout.header ? 1 : 0);
+  const double row_bytes =
+      sizeof(double) * static_cast<double>(layout.features()) + (layout.label == no_label ? 0 : label_bytes);
+  options.limits.require(static_cast<double>(text.size()) + static_cast<double>(most) * row_bytes, options.source);
+  Matrix<double> values(most, layout.features(), Content::unset);
   std::vector<std::string> labels;
-  std::size_t columns = 0;
+  if (layout.label != no_label) labels.reserve(static_cast<std::size_t>(most));
+  Pulse pulse(options.limits.progress, std::ssize(text), "B");
   Index count = 0;
-  while (rows.next()) {
+  for (bool first = true; rows.next(); first = false) {
     const Row& cells = rows.cells();
-    const bool first = columns == 0;
-    if (first) columns = cells.size();
-    if (cells.size() != columns) {
+    if (std::ssize(cells) != layout.columns) {
       fail(Code::input, "{}, line {}: {} columns, the first row has {}", options.source, rows.line(), cells.size(),
-           columns);
+           layout.columns);
     }
     if (first && layout.header) continue;
-    for (std::size_t j = 0; j < columns; ++j) {
+    double* value = values.view().row(count++);
+    for (std::size_t j = 0; j < cells.size(); ++j) {
       if (static_cast<Index>(j) == layout.label) {
         labels.push_back(label_cell(cells[j], rows, j, options));
       } else {
-        values.push_back(feature(cells[j], rows, j, options));
+        *value++ = feature(cells[j], rows, j, options);
       }
     }
-    ++count;
+    pulse.at(rows.place());
   }
   if (count == 0) fail(Code::input, "{}: a header but no rows", options.source);
 
   Dataset data;
   data.name = options.source;
-  data.shape = {1, 1, std::ssize(values) / count};
-  Matrix<double> matrix(count, data.shape.size());
-  std::copy(values.begin(), values.end(), matrix.data());
-  data.values = std::move(matrix);
+  data.shape = {1, 1, layout.features()};
+  data.values = first_rows(std::move(values), count);
   if (layout.label != no_label) set_labels(data, labels, options.source);
   return data;
 }
 
 Dataset read_csv(const std::filesystem::path& path, const ReadOptions& options) {
-  const Blob bytes = decompress(read_file(path), path.string());
+  const Blob bytes = read_unpacked(path, options.limits);
   return parse_csv(as_text(bytes), options);
 }
 

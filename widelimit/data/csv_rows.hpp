@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ class CsvRows {
   [[nodiscard]] const std::vector<std::string>& cells() const { return cells_; }
   /// Line of the file where the row starts, from 1.
   [[nodiscard]] std::size_t line() const { return row_line_; }
+  /// Bytes of the text that were read.
+  [[nodiscard]] std::int64_t place() const { return static_cast<std::int64_t>(at_); }
 
  private:
   void read_row();

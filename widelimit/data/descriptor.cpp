@@ -17,6 +17,8 @@ namespace {
 
 const char* writing_advice(int error) {
   if (error == ENOENT) return "make its folder first, or choose another path";
+  if (error == EMFILE || error == ENFILE) return "raise the limit of open files (ulimit -n)";
+  if (error == ELOOP) return "it is a symbolic link; remove the link or choose another path";
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   return full ? "free some space or choose another path" : "choose another path";
 }
@@ -27,12 +29,49 @@ void fail_writing(const fs::path& path, int error) {
   fail(Code::resource, "cannot write '{}': {}; {}", path.string(), std::strerror(error), writing_advice(error));
 }
 
+const int own_file_flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
+void require_own_file(const Descriptor& file, const fs::path& path) {
+  if (!file.opened()) fail_writing(path, file.error());
+  struct stat status {};
+  if (::fstat(file.id(), &status) != 0) fail_writing(path, errno);
+  if (!S_ISREG(status.st_mode) || status.st_nlink > 1) {
+    fail(Code::resource, "cannot write '{}': it is not a file of widelimit's own; move it out of the way",
+         path.string());
+  }
+}
+
+void fail_opening(const fs::path& path, int error) {
+  if (error == EMFILE || error == ENFILE || error == ENOMEM) {
+    fail(Code::resource, "cannot open '{}': {}; raise the limits of this process (ulimit -n, ulimit -v)", path.string(),
+         std::strerror(error));
+  }
+  fail(Code::input, "cannot open '{}': {}", path.string(), std::strerror(error));
+}
+
 Descriptor::Descriptor(const fs::path& path, int flags, const fs::path& shown)
-    : shown_(shown), id_(::open(path.c_str(), flags | O_CLOEXEC, 0666)), error_(id_ < 0 ? errno : 0) {}
+    : path_(path), shown_(shown), id_(::open(path.c_str(), flags | O_CLOEXEC, 0666)), error_(id_ < 0 ? errno : 0) {}
 
 void Descriptor::close() {
   if (opened()) ::close(id_);
   id_ = -1;
+}
+
+fs::path Descriptor::own_path() const {
+  fs::path own = fmt::format("/proc/self/fd/{}", id_);
+  return ::access(own.c_str(), F_OK) == 0 ? own : path_;  // no /proc here
+}
+
+std::size_t Descriptor::read(std::span<std::byte> bytes) const {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = ::read(id_, bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(Code::input, "cannot read '{}': {}", shown_.string(), std::strerror(errno));
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
 }
 
 void Descriptor::write(Bytes bytes) const {

@@ -24,6 +24,11 @@ class Descriptor {
   [[nodiscard]] int id() const { return id_; }
   void close();
 
+  /// A path to this very file, whatever its name leads to by now: for libraries that open files by name.
+  [[nodiscard]] std::filesystem::path own_path() const;
+
+  /// From where the last read ended, as much as there is; less than asked for at the end of the file only.
+  std::size_t read(std::span<std::byte> bytes) const;
   /// Where the last write ended, or at the end of a file opened with O_APPEND.
   void write(Bytes bytes) const;
   void write_at(std::uint64_t offset, Bytes bytes) const;
@@ -37,10 +42,20 @@ class Descriptor {
   void sync() const;
 
  private:
+  std::filesystem::path path_;
   std::filesystem::path shown_;
   int id_ = -1;
   int error_ = 0;
 };
+
+/// For files of our own that lie beside the user's under a name that can be foreseen: never through a link that
+/// somebody put there, and without waiting for the other end of a pipe.
+extern const int own_file_flags;
+/// Error{resource} unless a file opened so is a regular one with a single name.
+void require_own_file(const Descriptor& file, const std::filesystem::path& path);
+
+/// Error{input} in the words of errno; Error{resource} where nothing is wrong with the file but too many are open.
+[[noreturn]] void fail_opening(const std::filesystem::path& path, int error);
 
 /// Error{resource} in the words of errno.
 [[noreturn]] void fail_writing(const std::filesystem::path& path, int error);

@@ -1,6 +1,7 @@
 #include "widelimit/data/file.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/data/byte_stream.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,45 +9,24 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
-#include <new>
 #include <system_error>
 
 namespace widelimit {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-/// Reads until `blob` is full or the file ends, and returns how far it came.
-std::size_t read_into(int descriptor, Blob& blob, const fs::path& path) {
-  std::size_t done = 0;
-  while (done < blob.size()) {
-    const ssize_t got = ::read(descriptor, blob.data() + done, blob.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(Code::input, "cannot read '{}': {}", path.string(), std::strerror(errno));
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
+InputFile::InputFile(const fs::path& path) : file_(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) {
+  if (!file_.opened()) fail_opening(path, file_.error());
+  struct stat status {};
+  if (::fstat(file_.id(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    fail(Code::input, "'{}' is not a regular file; give the path of a file", path.string());
   }
-  return done;
+  size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
-}  // namespace
-
-Blob read_file(const fs::path& path) {
-  const Descriptor file(path, O_RDONLY);
-  if (!file.opened()) fail(Code::input, "cannot open '{}': {}", path.string(), std::strerror(file.error()));
-  struct stat status {};
-  if (::fstat(file.id(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    fail(Code::input, "'{}' is not a regular file; give the path of a data file", path.string());
-  }
-  try {
-    Blob blob(static_cast<std::size_t>(status.st_size));
-    blob.resize(read_into(file.id(), blob, path));
-    return blob;
-  } catch (const std::bad_alloc&) {
-    fail(Code::resource, "'{}' has {} bytes, more than the memory left", path.string(), status.st_size);
-  }
+Blob read_file(const fs::path& path, const ReadLimits& limits) {
+  const auto stream = file_stream(path, limits);
+  return read_all(*stream, InputFile(path).size(), path.string(), limits);
 }
 
 fs::path write_target(const fs::path& path) {
@@ -84,6 +64,7 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(write_target(target)) {
     file_.emplace(temporary_, O_RDWR | O_CREAT | O_EXCL, target);
   } while (!file_->opened() && file_->error() == EEXIST);
   if (!file_->opened()) fail_writing(target, file_->error());
+  unfinished_.emplace(temporary_);
 }
 
 AtomicFile::~AtomicFile() {
@@ -93,7 +74,14 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::commit() {
   file_->sync();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
+  unfinished_.reset();
   file_->close();
+}
+
+void write_atomically(const fs::path& path, std::string_view contents) {
+  AtomicFile file(path);
+  file.file().write(as_bytes(contents));
+  file.commit();
 }
 
 }  // namespace widelimit

@@ -2,6 +2,7 @@
 
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/data/file.hpp"
+#include "widelimit/data/read_limits.hpp"
 
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@ struct ReadOptions {
   std::optional<std::string> features;  ///< NPZ, HDF5: the array that holds the samples
   std::optional<std::string> label;     ///< column by name or number (CSV, NPY), array by name (NPZ, HDF5), or "none"
   Index least_features = 0;             ///< LIBSVM: at least so many columns, since trailing zeros are not written
+  ReadLimits limits;
 };
 
 /// One file format: its ending and its reader. Adding one is a source file and a line in format.cpp.

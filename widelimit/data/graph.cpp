@@ -1,6 +1,7 @@
 #include "widelimit/data/graph.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/data/archive.hpp"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ class Integers {
     }
     return value;
   }
+  [[nodiscard]] std::int64_t place_in_text() const { return static_cast<std::int64_t>(at_); }
   [[nodiscard]] std::string place() const { return fmt::format("{}, line {}", source_, line_); }
 
  private:
@@ -111,22 +113,39 @@ std::vector<Index> parse_indices(std::string_view text, Index count, const std::
 
 }  // namespace
 
-GraphSet parse_graphs(std::string_view text, const std::string& source) {
+GraphSet parse_graphs(std::string_view text, const std::string& source, const ReadLimits& limits) {
   Integers input(text, source);
+  Pulse pulse(limits.progress, std::ssize(text), "B");
+  // The text, and what a graph, a node and a neighbour take beside their numbers.
+  double bytes = static_cast<double>(text.size());
+  double asked = 0;
+  const auto take = [&](Index things, std::size_t each) {
+    bytes += static_cast<double>(things) * static_cast<double>(each);
+    if (bytes < 1.1 * asked) return;  // the answer would be the same
+    limits.require(bytes, source);
+    asked = bytes;
+  };
   GraphSet set;
   set.name = source;
   Ranks classes;
   Ranks tags;
-  set.graphs.resize(static_cast<std::size_t>(input.count("the number of graphs")));
+  const Index count = input.count("the number of graphs");
+  take(count, sizeof(Graph) + sizeof(Index));
+  set.graphs.resize(static_cast<std::size_t>(count));
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     Graph& graph = set.graphs[g];
     graph.n = input.count("the number of nodes");
+    take(graph.n, sizeof(std::vector<Index>) + sizeof(Index));
+    graph.tags.reserve(static_cast<std::size_t>(graph.n));
+    graph.neighbours.reserve(static_cast<std::size_t>(graph.n));
     set.labels.push_back(input.next("the label of a graph"));
     classes.add(set.labels.back());
     for (Index i = 0; i < graph.n; ++i) {
       graph.tags.push_back(input.next("the tag of a node"));
       tags.add(graph.tags.back());
       graph.neighbours.push_back(parse_neighbours(input, i, graph.n));
+      take(std::ssize(graph.neighbours.back()), sizeof(Index));
+      pulse.at(input.place_in_text());
     }
     require_symmetric(graph, g, source);
   }
@@ -141,9 +160,9 @@ GraphSet parse_graphs(std::string_view text, const std::string& source) {
   return set;
 }
 
-std::vector<Fold> read_folds(const std::filesystem::path& archive, Index count) {
+std::vector<Fold> read_folds(const std::filesystem::path& archive, Index count, const ReadLimits& limits) {
   std::map<Index, std::map<std::string, std::vector<Index>>> parts;
-  for (Archive members(archive); members.next();) {
+  for (Archive members(archive, limits); members.next();) {
     const std::string name = std::filesystem::path(members.member()).stem().string();
     const auto dash = name.find("_idx-");
     if (dash == std::string::npos) continue;
@@ -163,10 +182,11 @@ std::vector<Fold> read_folds(const std::filesystem::path& archive, Index count) 
   return folds;
 }
 
-GraphSet read_graphs(const std::filesystem::path& graphs, const std::filesystem::path& folds) {
-  const Blob bytes = decompress(read_file(graphs), graphs.string());
-  GraphSet set = parse_graphs(as_text(bytes), graphs.string());
-  if (!folds.empty()) set.folds = read_folds(folds, std::ssize(set.graphs));
+GraphSet read_graphs(const std::filesystem::path& graphs, const std::filesystem::path& folds,
+                     const ReadLimits& limits) {
+  const Blob bytes = read_unpacked(graphs, limits);
+  GraphSet set = parse_graphs(as_text(bytes), graphs.string(), limits);
+  if (!folds.empty()) set.folds = read_folds(folds, std::ssize(set.graphs), limits);
   return set;
 }
 

@@ -33,13 +33,15 @@ struct GraphSet {
 
 /// The text format of the GIN code: the number of graphs; for each `n label`, then a line `tag m j₁ … jₘ` a node.
 /// Error{input} with the line for anything malformed, a self-loop, a repeated or one-sided edge.
-[[nodiscard]] GraphSet parse_graphs(std::string_view text, const std::string& source);
+[[nodiscard]] GraphSet parse_graphs(std::string_view text, const std::string& source, const ReadLimits& limits = {});
 
 /// `graphs` (plain or gz) and, where given, the `10fold_idx` archive beside it.
-[[nodiscard]] GraphSet read_graphs(const std::filesystem::path& graphs, const std::filesystem::path& folds = {});
+[[nodiscard]] GraphSet read_graphs(const std::filesystem::path& graphs, const std::filesystem::path& folds = {},
+                                   const ReadLimits& limits = {});
 
 /// Members `…/train_idx-K.txt`, `…/test_idx-K.txt` of an archive, K = 1, 2, …. Error{input} where a fold lacks a
 /// part, or an index repeats or is not below `count`.
-[[nodiscard]] std::vector<Fold> read_folds(const std::filesystem::path& archive, Index count);
+[[nodiscard]] std::vector<Fold> read_folds(const std::filesystem::path& archive, Index count,
+                                           const ReadLimits& limits = {});
 
 }  // namespace widelimit

@@ -1,9 +1,12 @@
 #include "widelimit/data/hdf5.hpp"
 
-#include "widelimit/data/hdf5_handle.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/data/hdf5_open.hpp"
 #include "widelimit/data/hdf5_probe.hpp"
 #include "widelimit/data/number.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -22,21 +25,15 @@ struct OpenFile {
   Hdf5Handle id;
   std::size_t bytes;
   std::string source;
+  ReadLimits limits;
 };
 
-OpenFile open_file(const fs::path& path) {
-  const std::string name = path.string();
-  std::error_code missing;
-  const auto size = fs::file_size(path, missing);
-  if (missing) fail(Code::input, "cannot open '{}': {}", name, missing.message());
-  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_file_locking(access, false, true);  // locks fail on read-only mounts, and we never change a file in place
-  Hdf5Handle id(H5Fopen(name.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
-  if (!id.valid()) fail(Code::input, "{}: not a readable HDF5 file; it may be damaged", name);
-  return {std::move(id), size, name};
+OpenFile open_file(const fs::path& path, const ReadLimits& limits) {
+  const std::size_t size = InputFile(path).size();
+  return {open_hdf5(path), size, path.string(), limits};
 }
 
-OpenFile open_image(Bytes bytes, const std::string& source) {
+OpenFile open_image(Bytes bytes, const std::string& source, const ReadLimits& limits) {
   constexpr std::size_t increment = std::size_t{1} << 16;
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(access, increment, 0);
@@ -45,8 +42,8 @@ OpenFile open_image(Bytes bytes, const std::string& source) {
     fail(Code::input, "{}: an empty file is not HDF5", source);
   }
   Hdf5Handle id(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
-  if (!id.valid()) fail(Code::input, "{}: not a readable HDF5 file; it may be damaged", source);
-  return {std::move(id), bytes.size(), source};
+  if (!id.valid()) fail_hdf5(source, "not a readable HDF5 file");
+  return {std::move(id), bytes.size(), source, limits};
 }
 
 herr_t add_dataset_name(hid_t group, const char* name, const H5L_info_t*, void* out) {
@@ -65,12 +62,48 @@ std::vector<std::string> dataset_names(const OpenFile& file) {
   return names;
 }
 
+/// Rows of one chunk, 1 where there are none.
+Index chunk_rows(hid_t dataset) {
+  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const bool chunked = H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, H5S_MAX_RANK, sizes.data()) > 0;
+  return chunked ? static_cast<Index>(sizes[0]) : 1;
+}
+
+/// Rows from `first` on. HDF5 cannot be asked to stop, so much is read in several pieces.
+bool read_rows(hid_t dataset, hid_t memory_type, const Array& array, Index first, Index rows, void* into) {
+  const Hdf5Handle from(H5Dget_space(dataset), H5Sclose);
+  std::vector<hsize_t> start(array.dims.size(), 0);
+  std::vector<hsize_t> count(array.dims.begin(), array.dims.end());
+  start[0] = static_cast<hsize_t>(first);
+  count[0] = static_cast<hsize_t>(rows);
+  const Hdf5Handle to(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
+  return H5Sselect_hyperslab(from, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0 &&
+         H5Dread(dataset, memory_type, to, from, H5P_DEFAULT, into) >= 0;
+}
+
 template <typename T>
-Matrix<T> read_numbers(hid_t dataset, hid_t memory_type, const Array& array, const std::string& source) {
-  Matrix<T> matrix(array.rows(), row_size(array.dims));
-  if (matrix.rows() * matrix.cols() > 0 &&
-      H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data()) < 0) {
-    fail(Code::input, "{}: its numbers cannot be read; the file may be damaged", source);
+Matrix<T> read_numbers(hid_t dataset, hid_t memory_type, const Array& array, const std::string& source,
+                       const ReadLimits& limits) {
+  constexpr Index piece = Index{1} << 23;  // numbers, some tenths of a second of inflating
+  Matrix<T> matrix(array.rows(), row_size(array.dims), Content::unset);
+  const Index count = matrix.rows() * matrix.cols();
+  if (count <= piece) {
+    if (count > 0 && H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data()) < 0) {
+      fail_hdf5(source, "its numbers cannot be read");
+    }
+    return matrix;
+  }
+  // Whole chunks, or each would be unpacked more than once.
+  const Index chunk = chunk_rows(dataset);
+  const Index step = std::max<Index>(1, piece / matrix.cols() / chunk) * chunk;
+  Pulse pulse(limits.progress, matrix.rows(), "rows");
+  for (Index first = 0; first < matrix.rows(); first += step) {
+    const Index rows = std::min(step, matrix.rows() - first);
+    if (!read_rows(dataset, memory_type, array, first, rows, matrix.view().row(first))) {
+      fail_hdf5(source, "its numbers cannot be read");
+    }
+    pulse.at(first + rows);
   }
   return matrix;
 }
@@ -130,6 +163,16 @@ bool is_contiguous(hid_t dataset) {
   return H5Pget_layout(creation) == H5D_CONTIGUOUS;
 }
 
+/// Bytes of one chunk, which HDF5 holds as a whole however little of it is wanted; 0 where there are none.
+double chunk_bytes(hid_t dataset, std::size_t element) {
+  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const int rank = H5Pget_layout(creation) == H5D_CHUNKED ? H5Pget_chunk(creation, H5S_MAX_RANK, sizes.data()) : 0;
+  double bytes = rank > 0 ? static_cast<double>(element) : 0;
+  for (int k = 0; k < rank; ++k) bytes *= static_cast<double>(sizes[static_cast<std::size_t>(k)]);
+  return bytes;
+}
+
 /// `plain_numbers` false leaves out numbers that lie in one piece: a try need not read what cannot go wrong.
 Array read_array(const OpenFile& file, const std::string& name, bool plain_numbers = true) {
   const std::string source = file.source + "/" + name;
@@ -149,14 +192,18 @@ Array read_array(const OpenFile& file, const std::string& name, bool plain_numbe
   const std::size_t available = hdf5_allowance + hdf5_expansion * file.bytes;
   const Index count = checked_count(array.dims, static_cast<Index>(size), available, source);
   const H5T_class_t kind = H5Tget_class(type);
+  const bool as_float = (kind == H5T_FLOAT && size <= sizeof(float)) ||
+                        (kind == H5T_INTEGER && size == 1 && H5Tget_sign(type) == H5T_SGN_NONE);
+  const std::size_t held = kind == H5T_STRING ? sizeof(std::string) + size : as_float ? sizeof(float) : sizeof(double);
+  // A chunk is there twice: as it is stored, and unpacked.
+  file.limits.require(static_cast<double>(count) * static_cast<double>(held) + 2 * chunk_bytes(dataset, size), source);
   if (!plain_numbers && kind != H5T_STRING && is_contiguous(dataset)) return array;
   if (kind == H5T_STRING) {
     array.texts = read_texts(dataset, type, static_cast<std::size_t>(count), source, false);
-  } else if ((kind == H5T_FLOAT && size <= sizeof(float)) ||
-             (kind == H5T_INTEGER && size == 1 && H5Tget_sign(type) == H5T_SGN_NONE)) {
-    array.values = read_numbers<float>(dataset, H5T_NATIVE_FLOAT, array, source);
+  } else if (as_float) {
+    array.values = read_numbers<float>(dataset, H5T_NATIVE_FLOAT, array, source, file.limits);
   } else if (kind == H5T_FLOAT || kind == H5T_INTEGER) {
-    Matrix<double> values = read_numbers<double>(dataset, H5T_NATIVE_DOUBLE, array, source);
+    Matrix<double> values = read_numbers<double>(dataset, H5T_NATIVE_DOUBLE, array, source, file.limits);
     if (kind == H5T_INTEGER) require_exact(values, source);
     array.values = std::move(values);
   } else {
@@ -218,32 +265,26 @@ ArrayFile read_all(Open open, std::size_t bytes, const std::string& source) {
   return read(true);
 }
 
-std::size_t size_of(const fs::path& path) {
-  std::error_code missing;
-  const auto size = fs::file_size(path, missing);
-  return missing ? 0 : size;
-}
-
 }  // namespace
 
 Dataset parse_hdf5(Bytes bytes, const ReadOptions& options) {
   const Hdf5Session session;
-  return read_samples([&] { return open_image(bytes, options.source); }, bytes.size(), options);
+  return read_samples([&] { return open_image(bytes, options.source, options.limits); }, bytes.size(), options);
 }
 
 Dataset read_hdf5(const fs::path& path, const ReadOptions& options) {
   const Hdf5Session session;
-  return read_samples([&] { return open_file(path); }, size_of(path), options);
+  return read_samples([&] { return open_file(path, options.limits); }, InputFile(path).size(), options);
 }
 
-ArrayFile read_hdf5_arrays(const fs::path& path) {
+ArrayFile read_hdf5_arrays(const fs::path& path, const ReadLimits& limits) {
   const Hdf5Session session;
-  return read_all([&] { return open_file(path); }, size_of(path), path.string());
+  return read_all([&] { return open_file(path, limits); }, InputFile(path).size(), path.string());
 }
 
-ArrayFile parse_hdf5_arrays(Bytes bytes, const std::string& source) {
+ArrayFile parse_hdf5_arrays(Bytes bytes, const std::string& source, const ReadLimits& limits) {
   const Hdf5Session session;
-  return read_all([&] { return open_image(bytes, source); }, bytes.size(), source);
+  return read_all([&] { return open_image(bytes, source, limits); }, bytes.size(), source);
 }
 
 }  // namespace widelimit

@@ -10,8 +10,8 @@ namespace widelimit {
 /// Reads only the arrays that choose_arrays picks.
 [[nodiscard]] Dataset read_hdf5(const std::filesystem::path& path, const ReadOptions& options = {});
 /// All datasets of the root group, and its attribute "settings".
-[[nodiscard]] ArrayFile read_hdf5_arrays(const std::filesystem::path& path);
-[[nodiscard]] ArrayFile parse_hdf5_arrays(Bytes bytes, const std::string& source);
+[[nodiscard]] ArrayFile read_hdf5_arrays(const std::filesystem::path& path, const ReadLimits& limits = {});
+[[nodiscard]] ArrayFile parse_hdf5_arrays(Bytes bytes, const std::string& source, const ReadLimits& limits = {});
 
 /// Writes `arrays` as datasets, and `settings` (JSON text) as attribute "settings" of the root group. Complete or
 /// absent; Error{resource} where it cannot be written.

@@ -1,6 +1,7 @@
 #include "widelimit/data/hdf5_blocks.hpp"
 
-#include "widelimit/data/hdf5_handle.hpp"
+#include "widelimit/data/file.hpp"
+#include "widelimit/data/hdf5_open.hpp"
 #include "widelimit/data/hdf5_probe.hpp"
 
 #include <algorithm>
@@ -11,12 +12,6 @@ namespace widelimit {
 namespace fs = std::filesystem;
 
 namespace {
-
-Hdf5Handle open_blocks_file(const fs::path& path) {
-  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_file_locking(access, false, true);  // locks fail on read-only mounts
-  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose};
-}
 
 std::optional<Hdf5Blocks::Extent> describe(hid_t file, const std::string& name) {
   const Hdf5Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
@@ -107,12 +102,8 @@ class Hdf5Blocks::Open {
  public:
   explicit Open(const fs::path& path) : path_(path) {
     const Hdf5Session session;
-    std::error_code missing;
-    const auto bytes = fs::file_size(path, missing);
-    if (missing) fail(Code::input, "cannot open '{}': {}", path.string(), missing.message());
-    try_in_child([&] { (void)try_all(path); }, bytes, path.string());
-    file_.emplace(open_blocks_file(path));
-    if (!file_->valid()) fail(Code::input, "{}: not a readable HDF5 file; it may be damaged", path.string());
+    try_in_child([&] { (void)try_all(path); }, InputFile(path).size(), path.string());
+    file_.emplace(open_hdf5(path));
     matrices_ = find_matrices(*file_);
   }
   ~Open() {
@@ -138,15 +129,14 @@ class Hdf5Blocks::Open {
     const Hdf5Handle dataset(H5Dopen2(*file_, matrix.name.c_str(), H5P_DEFAULT), H5Dclose);
     const hid_t type = single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     if (!dataset.valid() || !read_block(dataset, row, col, rows, cols, stride, type, into)) {
-      fail(Code::input, "{}: {} cannot be read; the file may be damaged", path_.string(), matrix.name);
+      fail_hdf5(path_.string() + "/" + matrix.name, "it cannot be read");
     }
   }
 
  private:
   /// All that a reader will do, once, where a crash harms nobody.
   static bool try_all(const fs::path& path) {
-    const Hdf5Handle file = open_blocks_file(path);
-    if (!file.valid()) fail(Code::input, "{}: not a readable HDF5 file; it may be damaged", path.string());
+    const Hdf5Handle file = open_hdf5(path);
     for (const Extent& matrix : find_matrices(file)) {
       const Hdf5Handle dataset(H5Dopen2(file, matrix.name.c_str(), H5P_DEFAULT), H5Dclose);
       double corner = 0;

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <new>
 #include <string_view>
 
 namespace widelimit {
@@ -28,7 +30,10 @@ constexpr std::size_t longest_message = 4000;  // below a pipe's capacity, so th
 
 /// Quiet, bounded, and without the parent's handlers.
 void restrain_child(std::size_t bytes) {
-  for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU}) ::signal(number, SIG_DFL);
+  for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGINT, SIGTERM, SIGHUP}) {
+    ::signal(number, SIG_DFL);
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   const rlim_t seconds =
@@ -49,6 +54,8 @@ void restrain_child(std::size_t bytes) {
     const std::string_view message = error.what();
     const auto put = ::write(pipe, message.data(), std::min(message.size(), longest_message));
     ::_exit(put > 0 ? static_cast<int>(error.code()) : 1);
+  } catch (const std::bad_alloc&) {
+    ::_exit(static_cast<int>(Code::resource));
   } catch (const std::exception&) {
     ::_exit(1);
   }
@@ -84,6 +91,12 @@ void try_in_child(const std::function<void()>& read, std::size_t bytes, const st
   }
   if (status == 0) return;
   if (WIFEXITED(status) && !message.empty()) throw Error(static_cast<Code>(WEXITSTATUS(status)), message);
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
+    fail(Code::interrupted, "stopped while reading {}", source);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(Code::resource)) {
+    fail(Code::resource, "{}: there is not enough memory to read it", source);
+  }
   fail(Code::input, "{}: the HDF5 file is damaged", source);
 }
 

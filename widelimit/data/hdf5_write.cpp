@@ -12,7 +12,7 @@ void write_hdf5(const std::filesystem::path& path, const std::vector<NamedArray>
   for (const NamedArray& array : arrays) bytes += stored_bytes(array);
   file.file().reserve(bytes);
   const Hdf5Handle creation = hdf5_file_creation();
-  Hdf5Handle id(H5Fcreate(file.temporary().c_str(), H5F_ACC_TRUNC, creation, H5P_DEFAULT), H5Fclose);
+  Hdf5Handle id(H5Fcreate(file.file().own_path().c_str(), H5F_ACC_TRUNC, creation, H5P_DEFAULT), H5Fclose);
   std::vector<haddr_t> places;
   bool good = id.valid() && write_text(id, settings_name, settings) && lay_out(id, arrays, places);
   good = id.valid() && id.close() && good;

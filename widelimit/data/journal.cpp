@@ -51,8 +51,9 @@ void keep_last_of_each_key(std::vector<Journal::Record>& records) {
 
 }  // namespace
 
-Journal::Journal(const fs::path& path, bool forget) : path_(path), file_(path, O_RDWR | O_CREAT | O_APPEND) {
-  if (!file_.opened()) fail_writing(path, file_.error());
+Journal::Journal(const fs::path& path, bool forget)
+    : path_(path), file_(path, O_RDWR | O_CREAT | O_APPEND | own_file_flags) {
+  require_own_file(file_, path);
   if (::flock(file_.id(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     fail(Code::resource, "'{}' is in use: another process computes the same file; wait for it or stop it",
          path.string());

@@ -1,5 +1,6 @@
 #include "widelimit/data/labels.hpp"
 
+#include "widelimit/base/utf8.hpp"
 #include "widelimit/data/number.hpp"
 
 #include <fmt/ranges.h>
@@ -61,7 +62,7 @@ void set_labels(Dataset& data, const std::vector<std::string>& cells, const std:
   if (numbers.size() == cells.size()) {
     set_numbers(data, std::move(numbers));
   } else {
-    set_classes(data, cells, [](const std::string& cell) { return cell; });
+    set_classes(data, cells, [](const std::string& cell) { return printable(cell); });
   }
 }
 

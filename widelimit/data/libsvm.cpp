@@ -1,6 +1,7 @@
 #include "widelimit/data/libsvm.hpp"
 
-#include "widelimit/data/archive.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/data/byte_stream.hpp"
 #include "widelimit/data/labels.hpp"
 #include "widelimit/data/number.hpp"
 
@@ -18,14 +19,13 @@ constexpr double cells_per_byte = 1000;
 constexpr double libsvm_allowance = 1 << 20;
 
 struct Entry {
-  Index row;
   Index column;
   double value;
 };
 
-struct Sparse {
-  std::vector<std::string> labels;
-  std::vector<Entry> entries;
+/// Rows and columns, found before anything is allocated for them.
+struct Extent {
+  Index rows = 0;
   Index columns = 0;
 };
 
@@ -39,7 +39,7 @@ std::string_view next_token(std::string_view& line) {
   return token;
 }
 
-Entry parse_entry(std::string_view token, Index row, std::size_t line, const std::string& source) {
+Entry parse_entry(std::string_view token, std::size_t line, const std::string& source) {
   const auto colon = token.find(':');
   Index column = 0;
   if (colon != std::string_view::npos) {
@@ -54,63 +54,95 @@ Entry parse_entry(std::string_view token, Index row, std::size_t line, const std
     fail(Code::input, "{}, line {}, index {}: '{}' is not a finite number", source, line, column,
          token.substr(colon + 1, 40));
   }
-  return {row, column - 1, *value};
+  return {column - 1, *value};
 }
 
-void parse_line(std::string_view text, std::size_t line, Sparse& sparse, const std::string& source) {
-  text = text.substr(0, text.find('#'));
+/// visit(line without its comment, its number) for lines that hold a sample.
+template <typename Visit>
+void each_sample(std::string_view text, const Visit& visit) {
+  std::size_t line = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    std::string_view sample = text.substr(at, end - at);
+    ++line;
+    at = end + 1;
+    sample = sample.substr(0, sample.find('#'));
+    if (sample.find_first_not_of(" \t\r") != std::string_view::npos) visit(sample, line, at);
+  }
+}
+
+/// Indices ascend, so that the last one of a line is its largest.
+Extent measure(std::string_view text, const std::string& source) {
+  Extent extent;
+  each_sample(text, [&](std::string_view sample, std::size_t line, std::size_t) {
+    ++extent.rows;
+    const auto colon = sample.rfind(':');
+    if (colon == std::string_view::npos) return;
+    const auto blank = sample.substr(0, colon).find_last_of(" \t\r");
+    std::string_view token = sample.substr(blank == std::string_view::npos ? 0 : blank + 1);
+    extent.columns = std::max(extent.columns, parse_entry(next_token(token), line, source).column + 1);
+  });
+  return extent;
+}
+
+/// Fills a row of zeros, and returns the label.
+std::string parse_sample(std::string_view text, std::size_t line, std::span<double> row, const std::string& source) {
   const std::string_view label = next_token(text);
-  if (label.empty()) return;
   const auto number = parse_real(label);
   if (label.find(':') != std::string_view::npos || (number && !std::isfinite(*number))) {
     fail(Code::input, "{}, line {}: '{}' is not a label; a line starts with one", source, line, label.substr(0, 40));
   }
-  const Index row = std::ssize(sparse.labels);
-  sparse.labels.emplace_back(label);
   Index previous = -1;
   for (auto token = next_token(text); !token.empty(); token = next_token(text)) {
-    const Entry entry = parse_entry(token, row, line, source);
-    if (entry.column <= previous) {
+    const Entry entry = parse_entry(token, line, source);
+    if (entry.column <= previous || entry.column >= std::ssize(row)) {
       fail(Code::input, "{}, line {}: index {} does not ascend", source, line, entry.column + 1);
     }
     previous = entry.column;
-    sparse.columns = std::max(sparse.columns, entry.column + 1);
-    sparse.entries.push_back(entry);
+    row[static_cast<std::size_t>(entry.column)] = entry.value;
   }
+  return std::string(label);
 }
 
 }  // namespace
 
 Dataset parse_libsvm(std::string_view text, const ReadOptions& options) {
-  Sparse sparse;
-  std::size_t line = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    parse_line(text.substr(at, end - at), ++line, sparse, options.source);
-    at = end + 1;
-  }
-  const Index rows = std::ssize(sparse.labels);
-  const Index columns = std::max(sparse.columns, options.least_features);
+  const auto [rows, last] = measure(text, options.source);
+  const Index columns = std::max(last, options.least_features);
   if (rows == 0) fail(Code::input, "{}: no samples", options.source);
-  if (columns == 0) fail(Code::input, "{}: no sample has a feature", options.source);
-  if (static_cast<double>(rows) * static_cast<double>(columns) >
-      libsvm_allowance + cells_per_byte * static_cast<double>(text.size())) {
+  if (columns == 0) {
+    // Where something stands after a label, that is the fault.
+    each_sample(text, [&](std::string_view sample, std::size_t line, std::size_t) {
+      (void)parse_sample(sample, line, {}, options.source);
+    });
+    fail(Code::input, "{}: no sample has a feature", options.source);
+  }
+  const double cells = static_cast<double>(rows) * static_cast<double>(columns);
+  if (cells > libsvm_allowance + cells_per_byte * static_cast<double>(text.size())) {
     fail(Code::resource, "{}: {} samples of {} features are too sparse to hold dense; choose fewer features",
          options.source, rows, columns);
   }
+  const double label_bytes = static_cast<double>(rows) * sizeof(std::string);
+  options.limits.require(static_cast<double>(text.size()) + sizeof(double) * cells + label_bytes, options.source);
   Dataset data;
   data.name = options.source;
   data.shape = {1, 1, columns};
   Matrix<double> matrix(rows, columns);
-  std::fill_n(matrix.data(), rows * columns, 0.0);
-  for (const Entry& entry : sparse.entries) matrix(entry.row, entry.column) = entry.value;
+  std::vector<std::string> labels;
+  labels.reserve(static_cast<std::size_t>(rows));
+  Pulse pulse(options.limits.progress, std::ssize(text), "B");
+  each_sample(text, [&](std::string_view sample, std::size_t line, std::size_t place) {
+    const std::span row(matrix.view().row(std::ssize(labels)), static_cast<std::size_t>(columns));
+    labels.push_back(parse_sample(sample, line, row, options.source));
+    pulse.at(static_cast<std::int64_t>(place));
+  });
   data.values = std::move(matrix);
-  if (options.label != "none") set_labels(data, sparse.labels, options.source);
+  if (options.label != "none") set_labels(data, labels, options.source);
   return data;
 }
 
 Dataset read_libsvm(const std::filesystem::path& path, const ReadOptions& options) {
-  const Blob bytes = decompress(read_file(path), path.string());
+  const Blob bytes = read_unpacked(path, options.limits);
   return parse_libsvm(as_text(bytes), options);
 }
 

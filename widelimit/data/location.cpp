@@ -51,9 +51,7 @@ void store_in_cache(const fs::path& relative, Bytes bytes) {
   fs::create_directories(path.parent_path(), unwritable);
   if (unwritable) return;
   try {
-    AtomicFile file(path);
-    file.file().write(bytes);
-    file.commit();
+    write_atomically(path, as_text(bytes));
   } catch (const Error& error) {
     if (error.code() != Code::resource) throw;
   }

@@ -1,6 +1,6 @@
 #include "widelimit/data/npy.hpp"
 
-#include "widelimit/data/archive.hpp"
+#include "widelimit/data/byte_stream.hpp"
 #include "widelimit/data/labels.hpp"
 #include "widelimit/data/npy_header.hpp"
 #include "widelimit/data/number.hpp"
@@ -94,6 +94,7 @@ void append_utf8(std::string& text, std::uint32_t point, const std::string& sour
 
 std::vector<std::string> texts(const NpyHeader& header, Bytes body, Index count, const std::string& source) {
   std::vector<std::string> all;
+  all.reserve(static_cast<std::size_t>(count));
   for_each_element(header, count, [&](Index place) {
     const std::byte* from = body.data() + place * header.size;
     std::string text;
@@ -140,16 +141,23 @@ Array take_column(Array& x, const std::string& label, const std::string& source)
 
 }  // namespace
 
-Array parse_npy(Bytes bytes, const std::string& source) {
+Array parse_npy(Bytes bytes, const std::string& source, const ReadLimits& limits) {
   const NpyHeader header = parse_npy_header(bytes, source);
   const Bytes body = bytes.subspan(header.body);
   const Index count = checked_count(header.dims, header.size, body.size(), source);
   if (count * header.size != std::ssize(body)) {
     fail(Code::input, "{}: {} bytes follow the last number", source, std::ssize(body) - count * header.size);
   }
+  const bool text = header.kind == 'S' || header.kind == 'U';
+  // As numbers() below holds them: bytes and float32 as float, else double; texts with what a string takes beside them.
+  const bool as_float = header.size == (header.kind == 'f' ? 4 : 1) && header.kind != 'i';
+  const std::size_t held = text       ? sizeof(std::string) + static_cast<std::size_t>(header.size)
+                           : as_float ? sizeof(float)
+                                      : sizeof(double);
+  limits.require(static_cast<double>(bytes.size()) + static_cast<double>(count) * static_cast<double>(held), source);
   Array array;
   array.dims = header.dims;
-  if (header.kind == 'S' || header.kind == 'U') {
+  if (text) {
     array.texts = texts(header, body, count, source);
   } else {
     array.values = typed_numbers(header, body, count, source);
@@ -158,8 +166,8 @@ Array parse_npy(Bytes bytes, const std::string& source) {
 }
 
 Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options) {
-  const Blob bytes = decompress(read_file(path), path.string());
-  Array x = parse_npy(bytes, options.source);
+  const Blob bytes = read_unpacked(path, options.limits);
+  Array x = parse_npy(bytes, options.source, options.limits);
   std::optional<Array> y;
   if (options.label && options.label != "none") y = take_column(x, *options.label, options.source);
   return dataset_from_arrays(std::move(x), y, options.source);

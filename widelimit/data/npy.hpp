@@ -7,7 +7,7 @@ namespace widelimit {
 
 /// NumPy's NPY, versions 1 to 3: booleans, integers, float32, float64 and text (`S`, `U`), either byte order, C or
 /// Fortran order. Error{input} for other types and for anything malformed.
-[[nodiscard]] Array parse_npy(Bytes bytes, const std::string& source);
+[[nodiscard]] Array parse_npy(Bytes bytes, const std::string& source, const ReadLimits& limits = {});
 
 /// Samples of a .npy file. Unlabelled, unless `options.label` names a column of an n × d array by its number.
 [[nodiscard]] Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options = {});

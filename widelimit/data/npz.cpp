@@ -1,7 +1,7 @@
 #include "widelimit/data/npz.hpp"
 
-#include "widelimit/data/archive.hpp"
 #include "widelimit/data/npy.hpp"
+#include "widelimit/data/zip.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -16,24 +16,28 @@ namespace {
 
 constexpr std::string_view npy_ending = ".npy";
 
-std::string array_name(const Archive& archive) {
-  std::string name = archive.member();
+std::string array_name(const ZipFile::Member& member) {
+  std::string name = member.name;
   if (name.ends_with(npy_ending)) name.resize(name.size() - npy_ending.size());
   return name;
 }
 
-/// Two passes: the names first, so that arrays nobody asked for are never expanded. `open` starts a pass.
-template <typename Open>
-Dataset read_samples(Open open, const ReadOptions& options) {
+Array read_array(const ZipFile& zip, const ZipFile::Member& member, const std::string& source,
+                 const ReadLimits& limits) {
+  return parse_npy(zip.read(member, limits), source + "/" + array_name(member), limits);
+}
+
+/// Arrays that nobody asked for are never unpacked.
+Dataset read_samples(const ZipFile& zip, const ReadOptions& options) {
   std::vector<std::string> names;
-  for (Archive archive = open(); archive.next();) names.push_back(array_name(archive));
+  for (const ZipFile::Member& member : zip.members()) names.push_back(array_name(member));
   const ArrayChoice choice = choose_arrays(names, options);
   std::optional<Array> x;
   std::optional<Array> y;
-  for (Archive archive = open(); archive.next();) {
-    const std::string name = array_name(archive);
-    if (name == choice.features) x = parse_npy(archive.read(), options.source + "/" + name);
-    if (name == choice.label) y = parse_npy(archive.read(), options.source + "/" + name);
+  for (const ZipFile::Member& member : zip.members()) {
+    const std::string name = array_name(member);
+    if (name == choice.features) x = read_array(zip, member, options.source, options.limits);
+    if (name == choice.label) y = read_array(zip, member, options.source, options.limits);
   }
   if (!x) fail(Code::input, "{}: array '{}' cannot be read", options.source, choice.features);
   return dataset_from_arrays(std::move(*x), y, options.source);
@@ -98,22 +102,20 @@ void write_array(ZipWriter& zip, const NamedArray& array) {
 }  // namespace
 
 Dataset parse_npz(Bytes bytes, const ReadOptions& options) {
-  return read_samples([&] { return Archive(bytes, options.source); }, options);
+  return read_samples(ZipFile(bytes, options.source), options);
 }
 
-Dataset read_npz(const fs::path& path, const ReadOptions& options) {
-  return read_samples([&] { return Archive(path); }, options);
-}
+Dataset read_npz(const fs::path& path, const ReadOptions& options) { return read_samples(ZipFile(path), options); }
 
-ArrayFile read_npz_arrays(const fs::path& path) {
+ArrayFile read_npz_arrays(const fs::path& path, const ReadLimits& limits) {
   ArrayFile file;
-  for (Archive archive(path); archive.next();) {
-    const std::string name = array_name(archive);
-    Array array = parse_npy(archive.read(), path.string() + "/" + name);
-    if (name == settings_name && array.texts.size() == 1) {
+  const ZipFile zip(path);
+  for (const ZipFile::Member& member : zip.members()) {
+    Array array = read_array(zip, member, path.string(), limits);
+    if (array_name(member) == settings_name && array.texts.size() == 1) {
       file.settings = array.texts.front();
     } else {
-      file.arrays.insert_or_assign(name, std::move(array));
+      file.arrays.insert_or_assign(array_name(member), std::move(array));
     }
   }
   return file;

@@ -16,8 +16,20 @@ Dataset load_part(const DataRequest& request, const std::string& spec, Index lea
   DataOptions options;
   options.label = request.label;
   options.least_features = least_features;
-  options.progress = request.progress;
+  options.limits = {request.memory, request.progress};
   return load_data(spec, options);
+}
+
+double bytes_of(const Dataset& data) {
+  return std::visit([](const auto& m) { return sizeof(*m.data()) * static_cast<double>(m.rows() * m.cols()); },
+                    data.values);
+}
+
+/// Rows are chosen, shuffled and split into new matrices beside the old one.
+void require_copies(const DataRequest& request, const TrainTest& parts) {
+  if (request.classes.empty() && !request.shuffle && !request.split && !request.limit && !request.test_limit) return;
+  const double test = parts.test ? bytes_of(*parts.test) : 0;
+  ReadLimits{request.memory, nullptr}.require(2 * bytes_of(parts.train) + 2 * test, parts.train.name);
 }
 
 void choose_and_shuffle(Dataset& data, const DataRequest& request, std::uint64_t stream) {
@@ -53,6 +65,7 @@ TrainTest load_train_test(const DataRequest& request) {
   TrainTest parts;
   parts.train = load_part(request, request.train, 0);
   if (request.test) parts.test = load_test(request, parts);
+  require_copies(request, parts);
   choose_and_shuffle(parts.train, request, train_stream);
   if (parts.test) {
     // Unlabelled test data has no classes to choose among.

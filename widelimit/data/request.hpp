@@ -21,6 +21,7 @@ struct DataRequest {
   Scaling scale = Scaling::none;         ///< learned on train, applied to both
   std::optional<double> split;           ///< fraction of `train` to train on, the rest is the test set
   std::optional<std::string> label;
+  std::optional<std::size_t> memory;  ///< bytes that loading may take at once; absent: what the machine has left
   Progress* progress = nullptr;
 
   /// Error{usage} for what contradicts itself or is out of range.

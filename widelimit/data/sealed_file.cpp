@@ -107,7 +107,8 @@ void reading_sealed(const std::string& source, const SealedFormat& format, const
   try {
     read();
   } catch (const Error& error) {
-    fail(Code::input, "{}: {}", source, error.what());
+    const bool of_the_file = error.code() != Code::resource && error.code() != Code::interrupted;
+    fail(of_the_file ? Code::input : error.code(), "{}: {}", source, error.what());
   } catch (const Description::exception& error) {
     fail(Code::input, "{}: the description of {} is damaged ({})", source, format.article, error.what());
   }

@@ -48,7 +48,8 @@ class SealedFile {
   Description description_;
 };
 
-/// Runs `read`, and turns every Error of it, and JSON that lacks a field, into an Error{input} of `source`.
+/// Runs `read`, and turns every Error of what the file says, and JSON that lacks a field, into an Error{input} of
+/// `source`.
 void reading_sealed(const std::string& source, const SealedFormat& format, const std::function<void()>& read);
 
 }  // namespace widelimit

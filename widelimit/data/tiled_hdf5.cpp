@@ -6,7 +6,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace widelimit {
 
@@ -51,14 +50,14 @@ bool lay_out_tiles(hid_t file, TiledMatrix& matrix) {
 }
 
 /// The file with places for everything; returns those of `arrays`.
-std::vector<haddr_t> lay_out_file(const fs::path& path, std::vector<TiledMatrix>& matrices,
+std::vector<haddr_t> lay_out_file(const Descriptor& file, const fs::path& path, std::vector<TiledMatrix>& matrices,
                                   const std::vector<NamedArray>& arrays, const std::vector<NamedText>& texts) {
   constexpr hsize_t page = 4096;
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
   H5Pset_alignment(access, page, page);
   const Hdf5Handle creation = hdf5_file_creation();
-  Hdf5Handle id(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose);
+  Hdf5Handle id(H5Fcreate(file.own_path().c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose);
   bool good = id.valid();
   for (const auto& [name, text] : texts) good = good && write_text(id, name, text);
   std::vector<haddr_t> places;
@@ -99,22 +98,21 @@ void each_run(const TiledMatrix& matrix, Index row, Index col, const MatrixView<
 void create_tiled_hdf5(const fs::path& path, std::vector<TiledMatrix>& matrices, const std::vector<NamedArray>& arrays,
                        const std::vector<NamedText>& texts) {
   const Hdf5Session session;
-  const Descriptor file(path, O_RDWR | O_CREAT | O_TRUNC);
-  if (!file.opened()) fail_writing(path, file.error());
+  const Descriptor file(path, O_RDWR | O_CREAT | own_file_flags);
+  require_own_file(file, path);
+  file.truncate(0);
   std::size_t bytes = hdf5_description_bytes * (1 + arrays.size() + matrices.size());
   for (const NamedArray& array : arrays) bytes += stored_bytes(array);
   for (const TiledMatrix& matrix : matrices) bytes += matrix.stored_bytes();
   for (const auto& [name, text] : texts) bytes += 2 * text.size();
   file.reserve(bytes);
-  const std::vector<haddr_t> places = lay_out_file(path, matrices, arrays, texts);
+  const std::vector<haddr_t> places = lay_out_file(file, path, matrices, arrays, texts);
   file.reserve(file.size());
   write_numbers(file, arrays, places);
   file.sync();
 }
 
-TiledFile::TiledFile(const fs::path& path) : file_(path, O_RDWR) {
-  if (!file_.opened()) fail(Code::input, "cannot open '{}': {}", path.string(), std::strerror(file_.error()));
-}
+TiledFile::TiledFile(const fs::path& path) : file_(path, O_RDWR | own_file_flags) { require_own_file(file_, path); }
 
 template <std::floating_point T>
 void TiledFile::write(const TiledMatrix& matrix, Index row, Index col, MatrixView<const T> block) const {

@@ -44,7 +44,7 @@ void create_tiled_hdf5(const std::filesystem::path& path, std::vector<TiledMatri
 /// apart.
 class TiledFile {
  public:
-  /// Error{input} where it cannot be opened.
+  /// Error{resource} where it cannot be opened for writing.
   explicit TiledFile(const std::filesystem::path& path);
 
   [[nodiscard]] std::uint64_t bytes() const { return file_.size(); }

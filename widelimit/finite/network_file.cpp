@@ -180,8 +180,8 @@ bool holds_network(const std::filesystem::path& path) {
   return settings.is_object() && settings.contains("format") && settings["format"] == network_form.name;
 }
 
-SavedNetwork load_network(const std::filesystem::path& path, int threads) {
-  return read_saved(read_hdf5_arrays(path), path.string(), team_size(threads));
+SavedNetwork load_network(const std::filesystem::path& path, int threads, const ReadLimits& limits) {
+  return read_saved(read_hdf5_arrays(path, limits), path.string(), team_size(threads));
 }
 
 SavedNetwork parse_network_file(Bytes bytes, const std::string& source, int threads) {

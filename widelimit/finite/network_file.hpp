@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/data/bytes.hpp"
+#include "widelimit/data/read_limits.hpp"
 #include "widelimit/data/scaling.hpp"
 #include "widelimit/finite/trained_network.hpp"
 
@@ -34,7 +35,8 @@ struct SavedNetwork {
 void save_network(const std::filesystem::path& path, const TrainedNetwork& trained, const NetworkNotes& notes = {});
 
 /// Error{input} where the file is not a trained network, damaged, or of a later format; never half a network.
-[[nodiscard]] SavedNetwork load_network(const std::filesystem::path& path, int threads = 0);
+[[nodiscard]] SavedNetwork load_network(const std::filesystem::path& path, int threads = 0,
+                                        const ReadLimits& limits = {});
 /// The same of the bytes of a whole file; `source` is for messages.
 [[nodiscard]] SavedNetwork parse_network_file(Bytes bytes, const std::string& source, int threads = 1);
 

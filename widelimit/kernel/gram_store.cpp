@@ -125,6 +125,8 @@ void GramStore::resume_part() {
 void GramStore::create(std::vector<TiledMatrix> matrices, const std::vector<NamedArray>& arrays,
                        const std::string& settings) {
   matrices_ = std::move(matrices);
+  empty_part_.emplace(part_);
+  empty_journal_.emplace(journal_path_);
   // An empty journal first: should this process end here, nothing would claim that the file is whole.
   journal_->begin("");
   create_tiled_hdf5(part_, matrices_, arrays,
@@ -140,6 +142,14 @@ std::optional<std::uint64_t> GramStore::finished(std::uint64_t key) const {
   const auto found = std::lower_bound(all.begin(), all.end(), key,
                                       [](const Journal::Record& record, std::uint64_t k) { return record.key < k; });
   return found != all.end() && found->key == key ? std::optional(found->sum) : std::nullopt;
+}
+
+void GramStore::record(std::uint64_t key, std::uint64_t sum) {
+  journal_->append({key, sum});
+  std::call_once(begun_, [this] {
+    empty_part_.reset();
+    empty_journal_.reset();
+  });
 }
 
 std::string GramStore::advice() const {
@@ -159,7 +169,9 @@ void GramStore::finish() {
 void GramStore::discard() {
   std::error_code ignored;
   file_.reset();
-  fs::remove(part_, ignored);
+  // What somebody else put there is not ours to remove.
+  const bool ours = fs::is_regular_file(fs::symlink_status(part_, ignored)) && fs::hard_link_count(part_, ignored) == 1;
+  if (ours) fs::remove(part_, ignored);
   journal_->remove();
   settled_ = true;
 }

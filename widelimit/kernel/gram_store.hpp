@@ -2,9 +2,11 @@
 
 #include "widelimit/data/journal.hpp"
 #include "widelimit/data/tiled_hdf5.hpp"
+#include "widelimit/data/unfinished.hpp"
 #include "widelimit/kernel/fingerprint.hpp"
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 
 namespace widelimit {
@@ -45,7 +47,7 @@ class GramStore {
   [[nodiscard]] std::optional<std::uint64_t> finished(std::uint64_t key) const;
   [[nodiscard]] const std::vector<Journal::Record>& records() const { return journal_->records(); }
   /// Tile `key` is written; from any thread.
-  void record(std::uint64_t key, std::uint64_t sum) { journal_->append({key, sum}); }
+  void record(std::uint64_t key, std::uint64_t sum);
 
   /// How to go on, for messages.
   [[nodiscard]] std::string advice() const;
@@ -65,6 +67,9 @@ class GramStore {
   std::string settings_;
   std::optional<Journal> journal_;
   std::optional<TiledFile> file_;
+  std::optional<Unfinished> empty_part_;  ///< until a tile is finished there is nothing to go on with
+  std::optional<Unfinished> empty_journal_;
+  std::once_flag begun_;
   std::vector<TiledMatrix> matrices_;
   bool complete_ = false;
   bool settled_ = false;  ///< nothing is left to tidy up

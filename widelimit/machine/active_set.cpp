@@ -1,6 +1,7 @@
 #include "widelimit/machine/active_set.hpp"
 
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/team.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +36,7 @@ void in_parts(Index size, int team, const Pass& pass, const Merge& merge) {
   }
   std::vector<Part> parts(at(team));
   const Index share = (size / team + 15) / 16 * 16;
+  require_team(team);
 #pragma omp parallel for num_threads(team) schedule(static)
   for (int t = 0; t < team; ++t) {
     const Index begin = std::min(size, t * share);

@@ -133,7 +133,9 @@ void save_model(const std::filesystem::path& path, const Model& model) {
   write_sealed(path, model_form, description(model), arrays.arrays());
 }
 
-Model load_model(const std::filesystem::path& path) { return checked_model(read_hdf5_arrays(path), path.string()); }
+Model load_model(const std::filesystem::path& path, const ReadLimits& limits) {
+  return checked_model(read_hdf5_arrays(path, limits), path.string());
+}
 
 Model parse_model(Bytes bytes, const std::string& source) {
   return checked_model(parse_hdf5_arrays(bytes, source), source);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/data/bytes.hpp"
+#include "widelimit/data/read_limits.hpp"
 #include "widelimit/machine/model.hpp"
 
 #include <filesystem>
@@ -19,7 +20,7 @@ void save_model(const std::filesystem::path& path, const Model& model);
 
 /// Error{input} where the file is not a model, damaged, or of a later format; never half a model. What it holds is as
 /// Model::validate says. No other file is read, whatever its network's text says.
-[[nodiscard]] Model load_model(const std::filesystem::path& path);
+[[nodiscard]] Model load_model(const std::filesystem::path& path, const ReadLimits& limits = {});
 /// The same of the bytes of a whole file; `source` is for messages.
 [[nodiscard]] Model parse_model(Bytes bytes, const std::string& source);
 

@@ -4,6 +4,8 @@
 #include "widelimit/report/svg.hpp"
 #include "widelimit/report/text.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -56,7 +58,8 @@ void require_success(const ProgramEnd& ending, std::string_view title) {
     fail(Code::usage,
          "figures are drawn by gnuplot, which is not on PATH: install it (Debian: apt install gnuplot-nox), or ask "
          "for no report");
-  if (ending.signal == SIGINT) fail(Code::interrupted, "stopped while gnuplot drew \"{}\"", title);
+  if (ending.signal == SIGINT || ending.signal == SIGTERM || ending.signal == SIGHUP)
+    fail(Code::interrupted, "stopped while gnuplot drew \"{}\"", title);
   if (!ending.succeeded())
     fail(Code::resource,
          "gnuplot could not draw \"{}\" ({} {}): {}; check that its version is 5.4 or newer and that the folder for "
@@ -142,7 +145,10 @@ Drawing::Drawing(std::string_view title, const Layout& layout) : title_(clean_te
 }
 
 void Drawing::data(std::string_view name, std::string_view bytes) const {
-  write_atomically(folder_.path() / name, bytes);
+  const std::filesystem::path path = folder_.path() / name;
+  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file.opened()) fail_writing(path, file.error());
+  file.write(as_bytes(bytes));
 }
 
 Figure Drawing::render() const {

@@ -1,5 +1,7 @@
 #include "widelimit/backend/cpu/normalise.hpp"
 
+#include "widelimit/base/team.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -53,7 +55,9 @@ Variances normalise_rows(const SampleView& x, Index length, MatrixView<T> unit, 
   std::visit(
       [&](const auto& samples) {
         const Index runs = samples.cols / length;
-#pragma omp parallel for num_threads(threads) schedule(static) if (unit.rows * length > 100000)
+        const bool shared = unit.rows * length > 100000;
+        if (shared) require_team(threads);
+#pragma omp parallel for num_threads(threads) schedule(static) if (shared)
         for (Index row = 0; row < unit.rows; ++row) {
           variances[static_cast<std::size_t>(row)] =
               normalise_run(samples.row(row / runs) + row % runs * length, length, unit.row(row));

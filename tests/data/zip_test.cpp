@@ -1,0 +1,130 @@
+#include "widelimit/data/zip.hpp"
+
+#include "widelimit/data/byte_stream.hpp"
+#include "widelimit/data/npz.hpp"
+
+#include "fixture.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+namespace widelimit {
+namespace {
+
+/// libarchive's zip of members "one" and "two", both `text`.
+std::string zipped(const std::string& text, bool deflated) {
+  std::string out(text.size() * 4 + 100000, '\0');
+  std::size_t used = 0;
+  archive* handle = archive_write_new();
+  archive_write_set_format_zip(handle);
+  deflated ? archive_write_zip_set_compression_deflate(handle) : archive_write_zip_set_compression_store(handle);
+  archive_write_set_bytes_in_last_block(handle, 1);
+  archive_write_open_memory(handle, out.data(), out.size(), &used);
+  for (const char* name : {"one", "two"}) {
+    archive_entry* entry = archive_entry_new();
+    archive_entry_set_pathname(entry, name);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_size(entry, static_cast<la_int64_t>(text.size()));
+    archive_write_header(handle, entry);
+    archive_write_data(handle, text.data(), text.size());
+    archive_entry_free(entry);
+  }
+  archive_write_close(handle);
+  archive_write_free(handle);
+  out.resize(used);
+  return out;
+}
+
+std::string contents(const ZipFile& zip, const ReadLimits& limits = {}) {
+  std::string all;
+  for (const auto& member : zip.members()) {
+    all += member.name + "=" + std::string(as_text(zip.read(member, limits))) + ";";
+  }
+  return all;
+}
+
+std::string contents(const std::string& bytes) { return contents(ZipFile(as_bytes(bytes), "zip")); }
+
+class Zips : public Folder {};
+
+TEST_F(Zips, MembersAreListedAndRead) {
+  for (const bool deflated : {false, true}) {
+    for (const std::size_t length : {std::size_t{0}, std::size_t{9}, std::size_t{1} << 18, std::size_t{1000003}}) {
+      const std::string text(length, 'x');
+      const std::string bytes = zipped(text, deflated);
+      EXPECT_EQ(contents(bytes), "one=" + text + ";two=" + text + ";");
+      EXPECT_EQ(contents(ZipFile(put("a.zip", bytes))), contents(bytes));
+    }
+  }
+  expect_error(Code::input, {"absent", "No such file"}, [&] { (void)ZipFile(path("absent")); });
+}
+
+TEST_F(Zips, AFlippedBitIsAnErrorOrChangesNothing) {
+  for (const bool deflated : {false, true}) {
+    const std::string whole = zipped("0123456789 0123456789 0123456789", deflated);
+    const std::string expected = contents(whole);
+    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+      std::string flipped = whole;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+      try {
+        EXPECT_EQ(contents(flipped), expected) << "bit " << bit;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Code::input) << error.what();
+      }
+    }
+  }
+}
+
+TEST_F(Zips, CutAndLengthenedOnesAreErrors) {
+  for (const bool deflated : {false, true}) {
+    const std::string whole = zipped("contents", deflated);
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      expect_error(Code::input, {"zip"}, [&] { (void)contents(whole.substr(0, length)); });
+    }
+    expect_error(Code::input, {"zip"}, [&] { (void)contents(whole + "more"); });
+    expect_error(Code::input, {"zip"}, [&] { (void)contents("more" + whole); });
+  }
+}
+
+TEST_F(Zips, NothingGrowsBeyondTheMemoryItMayTake) {
+  const std::string bytes = zipped(std::string(std::size_t{16} << 20, '\0'), true);
+  ASSERT_LT(bytes.size(), std::size_t{1} << 17);
+  const ZipFile zip(as_bytes(bytes), "zip");
+  expect_error(Code::resource, {"zip/one needs about 16 MiB", "the limit is 1 MiB"},
+               [&] { (void)contents(zip, {.memory = std::size_t{1} << 20}); });
+}
+
+/// A claim that deflate cannot keep is damage, found before anything is allocated for it.
+TEST_F(Zips, AnImpossibleSizeIsAnError) {
+  std::string bytes = zipped("contents", true);
+  const std::size_t line = bytes.find("PK\x01\x02");
+  ASSERT_NE(line, std::string::npos);
+  bytes.replace(line + 24, 4, "\xff\xff\xff\x7f");
+  expect_error(Code::input, {"zip"}, [&] { (void)contents(bytes); });
+}
+
+/// Samples, labels and names as NumPy and as we write them.
+TEST_F(Zips, AFlippedByteOfAnNpzIsAnErrorOrTheSameSamples) {
+  const Matrix<double> x = [] {
+    Matrix<double> m(3, 2);
+    for (Index i = 0; i < 6; ++i) m.data()[i] = 0.5 * static_cast<double>(i);
+    return m;
+  }();
+  const std::vector<std::int64_t> y{0, 1, 1};
+  write_npz(path("a.npz"), {{"x", x.view(), {}}, {"y", MatrixView<const std::int64_t>{y.data(), 3, 1, 1}, {3}}}, "{}");
+  const Blob whole = read_file(path("a.npz"));
+  for (std::size_t k = 0; k < whole.size(); ++k) {
+    Blob flipped = whole;
+    flipped[k] ^= static_cast<std::byte>(1U << (k % 8));
+    try {
+      const Dataset data = parse_npz(flipped);
+      EXPECT_EQ(data.labels, (std::vector<Index>{0, 1, 1})) << "byte " << k;
+      for (Index i = 0; i < 6; ++i) EXPECT_EQ(value(data, i / 2, i % 2), x.data()[i]) << "byte " << k;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::input) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace widelimit
