@@ -40,9 +40,10 @@ AnyMatrix read_gram(const std::string& path, const std::string& name, Index rows
          path, gram.rows(), gram.cols(), rows, cols);
   }
   const double entry = gram.precision() == Precision::f32 ? sizeof(float) : sizeof(double);
-  require_memory(entry * static_cast<double>(rows) * static_cast<double>(cols), request.memory,
-                 fmt::format("'{}' of {}", name, path),
-                 "take fewer samples (--limit) or allow more (--memory); ridge without --gram needs less (--solver cg)");
+  require_memory(
+      entry * static_cast<double>(rows) * static_cast<double>(cols), request.memory,
+      fmt::format("'{}' of {}", name, path),
+      "take fewer samples (--limit) or allow more (--memory); ridge without --gram needs less (--solver cg)");
   return gram.read(0, 0, rows, cols);
 }
 

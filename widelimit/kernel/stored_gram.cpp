@@ -1,5 +1,6 @@
 #include "widelimit/kernel/stored_gram.hpp"
 
+#include "widelimit/base/memory.hpp"
 #include "widelimit/data/array_file.hpp"
 #include "widelimit/kernel/gram_store.hpp"
 
@@ -71,6 +72,9 @@ AnyMatrix StoredGram::read(Index row, Index col, Index rows, Index cols) const {
     fail(Code::usage, "a block of {} × {} is larger than {}, which is {} × {}", rows, cols, matrix_.name, matrix_.rows,
          matrix_.cols);
   }
+  const double entry = matrix_.precision == Precision::f32 ? sizeof(float) : sizeof(double);
+  require_memory(entry * static_cast<double>(rows) * static_cast<double>(cols), std::nullopt,
+                 fmt::format("a block of {} × {} of {}", rows, cols, matrix_.name), "read smaller blocks");
   return matrix_.precision == Precision::f32 ? filled(Matrix<float>(rows, cols)) : filled(Matrix<double>(rows, cols));
 }
 
