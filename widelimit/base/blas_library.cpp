@@ -4,6 +4,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/team.hpp"
+#include "widelimit/base/workers.hpp"
 
 #include <dlfcn.h>
 #include <hwy/highway.h>
@@ -175,7 +176,7 @@ void prepare_blas_calls(int calls) {
 }
 
 void prepare_blas_call() {
-  if (omp_in_parallel() != 0) return;
+  if (inside_team()) return;
   BlasLibrary& library = BlasLibrary::loaded();
   const int calls = Caller::count();
   const int threads = omp_get_max_threads();

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/blas_library.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/team.hpp"
+#include "widelimit/base/workers.hpp"
 
 #include <omp.h>
 
@@ -81,25 +81,19 @@ void parallel_for(Index count, int threads, const std::function<void(Index task)
       lock.lock();
     }
   };
-  const int team = static_cast<int>(std::clamp<Index>(count, 1, threads));
-  if (team > 1 && omp_in_parallel() == 0) {
-    require_team(team);
-    prepare_blas_calls(team);
-  }
-#pragma omp parallel num_threads(team)
-  if (omp_get_thread_num() == 0) {
-    work(true);
-    if (after) wait_for_others();
-  } else {
-    {
-      const std::lock_guard lock(guard);
-      ++working;
+  const int team = inside_team() ? 1 : static_cast<int>(std::clamp<Index>(count, 1, threads));
+  if (team > 1) prepare_blas_calls(team);
+  working = team - 1;
+  run_on_team(team, [&](int member) {
+    work(member == 0);
+    if (member == 0) {
+      if (after) wait_for_others();
+      return;
     }
-    work(false);
     const std::lock_guard lock(guard);
     --working;
     ended.notify_one();
-  }
+  });
 
   if (failure) std::rethrow_exception(failure);
   if (count > 0 && after) after(count);

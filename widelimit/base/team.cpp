@@ -1,8 +1,7 @@
 #include "widelimit/base/team.hpp"
 
 #include "widelimit/base/error.hpp"
-
-#include <omp.h>
+#include "widelimit/base/workers.hpp"
 
 #include <chrono>
 #include <fstream>
@@ -48,8 +47,8 @@ void wait_until_gone(int alive_before) {
 
 void require_team(int threads) {
   static thread_local int last = 1;
-  if (threads <= last || omp_in_parallel() != 0) {
-    if (omp_in_parallel() == 0) last = threads;
+  if (threads <= last || inside_team()) {
+    if (!inside_team()) last = threads;
     return;
   }
   const int alive = threads_alive();

@@ -1,7 +1,7 @@
 #include "widelimit/machine/active_set.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/base/team.hpp"
+#include "widelimit/base/workers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace widelimit {
 namespace {
 
 /// Below this a team takes longer to start than one thread to finish.
-constexpr Index worth_a_team = 32'768;
+constexpr Index worth_a_team = 262'144;
 
 std::vector<double> picked(std::span<const double> from, std::span<const Index> position) {
   std::vector<double> result;
@@ -36,14 +36,12 @@ void in_parts(Index size, int team, const Pass& pass, const Merge& merge) {
   }
   std::vector<Part> parts(at(team));
   const Index share = (size / team + 15) / 16 * 16;
-  require_team(team);
-#pragma omp parallel for num_threads(team) schedule(static)
-  for (int t = 0; t < team; ++t) {
+  run_on_team(team, [&](int t) {
     const Index begin = std::min(size, t * share);
     const Index end = t + 1 == team ? size : std::min(size, begin + share);
     Part& part = parts[at(t)];
     part.best = pass(begin, end - begin, part.largest);
-  }
+  });
   for (int t = 0; t < team; ++t) merge(parts[at(t)].best, parts[at(t)].largest, std::min(size, t * share));
 }
 

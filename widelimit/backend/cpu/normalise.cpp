@@ -1,6 +1,6 @@
 #include "widelimit/backend/cpu/normalise.hpp"
 
-#include "widelimit/base/team.hpp"
+#include "widelimit/base/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -55,13 +55,13 @@ Variances normalise_rows(const SampleView& x, Index length, MatrixView<T> unit, 
   std::visit(
       [&](const auto& samples) {
         const Index runs = samples.cols / length;
-        const bool shared = unit.rows * length > 100000;
-        if (shared) require_team(threads);
-#pragma omp parallel for num_threads(threads) schedule(static) if (shared)
-        for (Index row = 0; row < unit.rows; ++row) {
-          variances[static_cast<std::size_t>(row)] =
-              normalise_run(samples.row(row / runs) + row % runs * length, length, unit.row(row));
-        }
+        const Index at_once = std::max<Index>(1, 100'000 / std::max<Index>(length, 1));
+        parallel_for((unit.rows + at_once - 1) / at_once, threads, [&](Index task) {
+          for (Index row = task * at_once; row < std::min(unit.rows, (task + 1) * at_once); ++row) {
+            variances[static_cast<std::size_t>(row)] =
+                normalise_run(samples.row(row / runs) + row % runs * length, length, unit.row(row));
+          }
+        });
       },
       x.values);
   return variances;

@@ -1,0 +1,153 @@
+#include "widelimit/base/workers.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <omp.h>
+#include <pthread.h>
+
+#include <condition_variable>
+#include <csignal>
+#include <latch>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace widelimit {
+
+namespace {
+
+thread_local bool in_team = false;
+
+/// What one member of a team is to do.
+struct Assignment {
+  const std::function<void(int)>* job = nullptr;
+  int member = 0;
+  std::latch* done = nullptr;
+};
+
+/// A thread that waits for assignments. It ends with the process.
+class Worker {
+ public:
+  /// std::system_error where the system grants no thread.
+  Worker() : thread_([this] { work(); }) { thread_.detach(); }
+
+  void assign(const Assignment& assignment) {
+    {
+      const std::lock_guard lock(guard_);
+      assignment_ = assignment;
+    }
+    wanted_.notify_one();
+  }
+
+ private:
+  [[noreturn]] void work() {
+    // Signals are for the threads of the caller, and BLAS must not start teams of its own inside ours.
+    omp_set_num_threads(1);
+    in_team = true;
+    while (true) {
+      Assignment next;
+      {
+        std::unique_lock lock(guard_);
+        wanted_.wait(lock, [this] { return assignment_.job != nullptr; });
+        next = std::exchange(assignment_, {});
+      }
+      (*next.job)(next.member);
+      next.done->count_down();
+    }
+  }
+
+  std::mutex guard_;
+  std::condition_variable wanted_;
+  Assignment assignment_;
+  std::thread thread_;
+};
+
+/// Blocks signals while it lives; threads that are started meanwhile never see them.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+/// Threads without work.
+class Pool {
+ public:
+  using Members = std::vector<std::unique_ptr<Worker>>;
+
+  /// Never destroyed: its threads wait until the process ends. A child of fork has none of them, and begins anew.
+  static Pool& instance() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+      pool_ = new Pool;
+      pthread_atfork(nullptr, nullptr, [] { pool_ = new Pool; });
+    });
+    return *pool_;
+  }
+
+  [[nodiscard]] Members take(int count) {
+    Members members;
+    {
+      const std::lock_guard lock(guard_);
+      while (!idle_.empty() && static_cast<int>(members.size()) < count) {
+        members.push_back(std::move(idle_.back()));
+        idle_.pop_back();
+      }
+    }
+    try {
+      const WithoutSignals quiet;
+      while (static_cast<int>(members.size()) < count) members.push_back(std::make_unique<Worker>());
+    } catch (const std::system_error&) {
+      const auto granted = members.size() + 1;
+      give_back(std::move(members));
+      fail(Code::resource,
+           "the system grants {} threads of {}; take fewer, or raise the limits of this process (ulimit -u, ulimit -v)",
+           granted, count + 1);
+    }
+    return members;
+  }
+
+  void give_back(Members members) {
+    const std::lock_guard lock(guard_);
+    for (auto& member : members) idle_.push_back(std::move(member));
+  }
+
+ private:
+  static inline Pool* pool_ = nullptr;
+  std::mutex guard_;
+  Members idle_;
+};
+
+}  // namespace
+
+bool inside_team() { return in_team; }
+
+void run_on_team(int team, const std::function<void(int member)>& job) {
+  if (in_team || team <= 1) {
+    const bool before = std::exchange(in_team, true);
+    job(0);
+    in_team = before;
+    return;
+  }
+  Pool& pool = Pool::instance();
+  Pool::Members members = pool.take(team - 1);
+  std::latch done(team - 1);
+  for (int k = 1; k < team; ++k) members[static_cast<std::size_t>(k - 1)]->assign({&job, k, &done});
+  in_team = true;
+  job(0);
+  in_team = false;
+  done.wait();
+  pool.give_back(std::move(members));
+}
+
+}  // namespace widelimit
