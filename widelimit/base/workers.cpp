@@ -134,9 +134,7 @@ bool inside_team() { return in_team; }
 
 void run_on_team(int team, const std::function<void(int member)>& job) {
   if (in_team || team <= 1) {
-    const bool before = std::exchange(in_team, true);
     job(0);
-    in_team = before;
     return;
   }
   Pool& pool = Pool::instance();

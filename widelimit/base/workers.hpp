@@ -10,7 +10,7 @@ namespace widelimit {
 /// Jobs must not throw. Error{resource} where the system grants fewer threads.
 void run_on_team(int team, const std::function<void(int member)>& job);
 
-/// Whether this thread runs a job of a team.
+/// Whether this thread runs a job of a team of several.
 [[nodiscard]] bool inside_team();
 
 }  // namespace widelimit
