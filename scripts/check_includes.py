@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOMS = ["base", "data", "network", "recipe", "backend", "finite", "kernel", "machine"]
+ROOMS = ["base", "data", "network", "recipe", "engine", "backend", "finite", "kernel", "machine"]
 ROOMS += ["analysis", "certificate", "report"]
 MAX_LINES = 400
 

@@ -1,0 +1,168 @@
+#include "widelimit/engine/cpu/algebra/tile_schedule.hpp"
+
+#include "widelimit/base/blas_library.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/workers.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <queue>
+#include <vector>
+
+namespace widelimit::cpu {
+
+namespace {
+
+/// Steps that one thread takes of a tile before it looks whether another tile is more urgent.
+constexpr Index steps_at_once = 4;
+
+class TileSchedule {
+ public:
+  TileSchedule(const TileWork& work, Progress* progress)
+      : work_(work),
+        state_(static_cast<std::size_t>(work.tiles)),
+        left_(work.tiles),
+        pulse_(progress, total_steps(work), "tiles"),
+        listens_(progress != nullptr) {
+    for (Index tile = 0; tile < work.tiles; ++tile) {
+      state(tile).steps = work.steps(tile);
+      enter(tile);
+    }
+  }
+
+  /// One member of the team; only the first speaks to the progress.
+  void take_part(bool first) {
+    std::unique_lock lock(guard_);
+    while (left_ > 0 && !failure_) {
+      if (ready_.empty()) {
+        wait(lock, first);
+        continue;
+      }
+      const Index tile = ready_.top();
+      ready_.pop();
+      go_on(lock, tile);
+      if (first && listens_) report(lock);
+    }
+    changed_.notify_all();
+  }
+
+  /// After all members have gone: the failure, or the last word to the progress.
+  void end() {
+    if (failure_) std::rethrow_exception(failure_);
+    pulse_.at(done_);
+  }
+
+ private:
+  struct State {
+    Index steps = 0;
+    Index done = 0;
+    std::vector<Index> waiting;  ///< tiles that go on when this one is finished
+    [[nodiscard]] bool finished() const { return done == steps; }
+  };
+
+  static std::int64_t total_steps(const TileWork& work) {
+    std::int64_t total = 0;
+    for (Index tile = 0; tile < work.tiles; ++tile) total += work.steps(tile);
+    return total;
+  }
+
+  State& state(Index tile) { return state_[static_cast<std::size_t>(tile)]; }
+
+  /// The first tile that the step of another needs and that is not finished.
+  Index missing(Index tile, Index step) {
+    for (const Index needed : work_.needs(tile, step)) {
+      if (needed != TileWork::nothing && !state(needed).finished()) return needed;
+    }
+    return TileWork::nothing;
+  }
+
+  /// To those that can go on, or to those that wait for another.
+  void enter(Index tile) {
+    const Index needed = missing(tile, state(tile).done);
+    if (needed == TileWork::nothing) {
+      ready_.push(tile);
+    } else {
+      state(needed).waiting.push_back(tile);
+    }
+  }
+
+  /// Takes some steps of a tile, without the lock.
+  void go_on(std::unique_lock<std::mutex>& lock, Index tile) {
+    const Index begin = state(tile).done;
+    Index end = begin + 1;
+    while (end < state(tile).steps && end - begin < steps_at_once && missing(tile, end) == TileWork::nothing) ++end;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      for (Index step = begin; step < end; ++step) work_.run(tile, step);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    if (failure) {
+      if (!failure_) failure_ = failure;
+      return;
+    }
+    state(tile).done = end;
+    done_ += end - begin;
+    const auto before = ready_.size();
+    if (!state(tile).finished()) {
+      enter(tile);
+    } else {
+      --left_;
+      for (const Index waiting : std::exchange(state(tile).waiting, {})) enter(waiting);
+    }
+    // This thread takes one of them itself.
+    for (auto more = ready_.size(); more > std::max<std::size_t>(before, 1); --more) changed_.notify_one();
+  }
+
+  void wait(std::unique_lock<std::mutex>& lock, bool first) {
+    if (!first || !listens_) {
+      changed_.wait(lock);
+      return;
+    }
+    constexpr std::chrono::milliseconds pulse_interval{200};
+    changed_.wait_for(lock, pulse_interval);
+    report(lock);
+  }
+
+  void report(std::unique_lock<std::mutex>& lock) {
+    const std::int64_t done = done_;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      pulse_.at(done);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    if (failure && !failure_) failure_ = failure;
+  }
+
+  const TileWork& work_;
+  std::vector<State> state_;
+  std::priority_queue<Index, std::vector<Index>, std::greater<>> ready_;
+  Index left_;
+  std::int64_t done_ = 0;
+  std::mutex guard_;
+  std::condition_variable changed_;
+  std::exception_ptr failure_;
+  Pulse pulse_;
+  bool listens_;
+};
+
+}  // namespace
+
+void run_tiles(const TileWork& work, int threads, Progress* progress) {
+  if (work.tiles == 0) return;
+  const SequentialBlas sequential;
+  TileSchedule schedule(work, progress);
+  const int team = inside_team() ? 1 : static_cast<int>(std::clamp<Index>(work.tiles, 1, threads));
+  if (team > 1) prepare_blas_calls(team);
+  run_on_team(team, [&](int member) { schedule.take_part(member == 0); });
+  schedule.end();
+}
+
+}  // namespace widelimit::cpu
