@@ -16,6 +16,7 @@ struct BoxOptions {
   Index max_iterations = 0;                 ///< working sets; 0 for the larger of 10⁷ and 100 per variable
   int threads = 1;                          ///< over the gradient, where there are very many variables
   std::size_t room = std::size_t{1} << 30;  ///< bytes for columns of the variables that still move
+  double asymmetry = 0;                     ///< of the Gram matrix, by check_gram
   Progress* progress = nullptr;
 };
 
@@ -29,7 +30,7 @@ struct BoxSolution {
   std::vector<double> a;
   std::vector<double> product;  ///< Ka
   double bias = 0;
-  Objectives objectives;
+  Objectives objectives;  ///< at a, b, with all rounding counted; nothing where the ending is not_positive_definite
   Ending ending = Ending::converged;
   bool rounded = false;  ///< ended without converging since float64 holds no better coefficients
   Index iterations = 0;
@@ -37,13 +38,16 @@ struct BoxSolution {
 };
 
 /// Solves box problems on one Gram matrix, or on the rows and columns of some of its samples, whose columns it keeps
-/// from one problem to the next.
+/// from one problem to the next. The matrix is positive semi-definite, by who calls; a direction of negative curvature
+/// that the solver meets all the same ends it as `not_positive_definite`.
 ///
 /// Decomposition: working sets of one or two variables with the largest second-order gain; settled variables are left
 /// out (shrinking) until their gradients are computed afresh; now and then the exact minimum over the free variables,
-/// where its cost is that of the steps since. Ends when the duality gap, from a product Ka computed afresh, is below
-/// the tolerance. Without bounds the problem may have no minimum; then `not_separable`, on proof: for any β with all
-/// margins ≥ 1, ‖β‖ ≥ Σ|aᵢ|/√(aᵀKa), so that margins 1/‖β‖ are below the rounding of K.
+/// where its cost is that of the steps since. Ends when the duality gap, from a product Ka computed afresh and with its
+/// rounding counted, is below the tolerance; where rounding alone keeps it above, products are made in twice the
+/// precision from then on. Coefficients are within their bounds exactly. Without bounds the problem may have no
+/// minimum; then `not_separable`, on proof: for any β with all margins ≥ 1, ‖β‖ ≥ Σ|vᵢ|/√(vᵀKv) for any v of the signs
+/// of a, so that margins 1/‖β‖ are below the rounding of K.
 class BoxSolver {
  public:
   explicit BoxSolver(const AnyView& gram, std::vector<Index> samples = {}, std::size_t room = std::size_t{1} << 30);
