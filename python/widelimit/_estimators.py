@@ -217,6 +217,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
             tolerance=self.tolerance,
             threads=self.threads,
             probability=self.probability,
+            check_definite=self.kernel == "precomputed",
             stacklevel=3,
         )
         self.classes_ = fit.classes_
@@ -309,6 +310,7 @@ class NTKRegressor(RegressorMixin, _Machine):
             sample_weight=sample_weight,
             tolerance=self.tolerance,
             threads=self.threads,
+            check_definite=self.kernel == "precomputed",
             stacklevel=3,
         )
         self._keep(X, fit)

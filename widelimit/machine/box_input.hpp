@@ -6,8 +6,8 @@
 
 namespace widelimit {
 
-/// Error{input} unless the Gram matrix has a row for each of the samples, passes check_gram, whose answer is returned,
-/// and is so far from the ends of float64 that sums of its entries stay inside.
+/// Error{input} unless the Gram matrix has a row for each of the samples and passes check_gram, whose answer is
+/// returned.
 [[nodiscard]] double check_box_input(const AnyView& k, Index samples, int threads);
 
 /// Error{input} unless all labels are 1 or −1 and both occur.

@@ -15,42 +15,47 @@ constexpr double term_rounding = 32 * unit_rounding;
 /// Of bounds, with room: coefficients may be so much outside the box, and losses so much steeper.
 constexpr double bound_rounding = 4 * unit_rounding;
 
+/// How strongly (Ka)ᵢ + b + pᵢ = r draws a coefficient up, −r − ε, and down, r − ε; positive where it does.
+struct Pull {
+  double up;
+  double down;
+};
+
 /// What one sample has to do with an objective: φ(a) = ε|a| + ½ridge·a² for lower ≤ a ≤ upper.
 struct Term {
   double lower;
   double upper;
   double ridge;
-  double epsilon;
 
-  [[nodiscard]] double room(bool upward) const { return upward ? upper : -lower; }
   /// φ*(−r), the loss.
-  [[nodiscard]] double loss(double r) const;
-  /// φ(a) + ar + φ*(−r) ≥ 0, as one product or a sum of what is not negative.
-  [[nodiscard]] double gap(double a, double r) const;
-};
-
-double Term::loss(double r) const {
-  const double t = std::abs(r) - epsilon;
-  const double bound = room(r < 0);
-  if (!(t > 0) || bound == 0) return 0;
-  if (ridge == 0) return bound * t;
-  if (t <= ridge * bound) return t / (2 * ridge) * t;
-  return bound * (t - ridge * bound / 2);
-}
-
-double Term::gap(double a, double r) const {
-  const double t = std::abs(r) - epsilon;
-  const double along = r < 0 ? a : -a;  // a, counted to the side where −r draws it
-  if (along < 0) return loss(r) + std::abs(a) * (std::abs(r) + epsilon + ridge / 2 * std::abs(a));
-  if (!(t > 0)) return along * (ridge / 2 * along - t);
-  const double bound = room(r < 0);
-  if (ridge > 0 && t <= ridge * bound) {
-    const double missing = t - ridge * along;
-    return missing / (2 * ridge) * missing;
+  [[nodiscard]] double loss(const Pull& pull) const {
+    return pull.up > 0 ? one_side(pull.up, upper) : one_side(pull.down, -lower);
   }
-  const double left = bound - along;
-  return left == 0 ? 0 : left * (t - ridge * (bound / 2 + along / 2));
-}
+  /// φ(a) + ar + φ*(−r) ≥ 0, as one product or a sum of what is not negative.
+  [[nodiscard]] double gap(double a, const Pull& pull) const {
+    return a < 0 ? one_side_gap(-a, pull.down, -lower, one_side(pull.up, upper))
+                 : one_side_gap(a, pull.up, upper, one_side(pull.down, -lower));
+  }
+
+ private:
+  /// The largest at − ½ridge·a² for 0 ≤ a ≤ bound.
+  [[nodiscard]] double one_side(double t, double bound) const {
+    if (!(t > 0) || bound == 0) return 0;
+    if (ridge == 0) return bound * t;
+    if (t <= ridge * bound) return t / (2 * ridge) * t;
+    return bound * (t - ridge * bound / 2);
+  }
+  /// Of a ≥ 0 on the side that t draws to; the other side has a loss of its own.
+  [[nodiscard]] double one_side_gap(double a, double t, double bound, double other) const {
+    if (!(t > 0)) return other + a * (ridge / 2 * a - t);
+    if (ridge > 0 && t <= ridge * bound) {
+      const double missing = t - ridge * a;
+      return missing / (2 * ridge) * missing;
+    }
+    const double left = bound - a;
+    return left == 0 ? 0 : left * (t - ridge * (bound / 2 + a / 2));
+  }
+};
 
 /// Nominal values, as P and D are defined.
 Objectives nominal(const BoxProblem& problem, std::span<const double> a, std::span<const double> product, double bias) {
@@ -63,8 +68,8 @@ Objectives nominal(const BoxProblem& problem, std::span<const double> a, std::sp
     norm += a[i] * product[i];
     ridge_part += ridge * a[i] * a[i];
     linear += problem.linear[i] * a[i] + problem.epsilon * std::abs(a[i]);
-    const Term term{problem.lower[i], problem.upper[i], ridge, problem.epsilon};
-    loss += term.loss(product[i] + bias + problem.linear[i]);
+    const double r = product[i] + bias + problem.linear[i];
+    loss += Term{problem.lower[i], problem.upper[i], ridge}.loss({-r - problem.epsilon, r - problem.epsilon});
   }
   const double dual = -(norm + ridge_part) / 2 - linear;
   const double primal = norm / 2 + loss;
@@ -96,23 +101,33 @@ Surplus surplus_of(std::span<const double> a) {
   return {positive, std::min(1.0, (std::abs(sum.value()) + hidden) / side[positive ? 1 : 0] * (1 + 2 * term_rounding))};
 }
 
-/// Ends between which (Ka)ᵢ + b + pᵢ lies, whatever was rounded.
-struct Residual {
-  double low;
-  double high;
+/// The pulls at the two ends of what (Ka)ᵢ + b + pᵢ may be, whatever was rounded.
+struct PullEnds {
+  Pull low;   ///< where r is least
+  Pull high;  ///< where it is largest
 };
 
-Residual residual_of(const BoxProblem& problem, std::size_t i, double a, double product, double bias,
-                     const ProductError& error) {
-  CompensatedSum sum;
-  for (const double term : {product, problem.linear[i], bias}) sum.add(term);
-  const double r = sum.value();
-  const double added = std::abs(product) + std::abs(problem.linear[i]) + std::abs(bias);
+PullEnds pulls_of(const BoxProblem& problem, std::size_t i, double a, double product, double bias,
+                  const ProductError& error) {
+  CompensatedSum up;
+  CompensatedSum down;
+  for (const double term : {product, problem.linear[i], bias}) {
+    up.add(-term);
+    down.add(term);
+  }
+  up.add(-problem.epsilon);
+  down.add(-problem.epsilon);
   // The product may have been rounded once more than `error` says; a ridge is rounded as far as it adds to r.
-  const double rounded = std::abs(product) + (sum.exact() ? 0 : std::abs(r) + unit_rounding * added) +
-                         2 * problem.ridge_at(static_cast<Index>(i)) * std::abs(a);
-  const double width = (error.at(i) + 2 * unit_rounding * rounded) * (1 + term_rounding);
-  return {r - width, r + width};
+  const double added = std::abs(product) + std::abs(problem.linear[i]) + std::abs(bias) + problem.epsilon;
+  const double rounded = std::abs(product) + 2 * problem.ridge_at(static_cast<Index>(i)) * std::abs(a) +
+                         (up.exact() && down.exact() ? 0 : 4 * unit_rounding * added);
+  const double off = (error.at(i) + 2 * unit_rounding * rounded) * (1 + term_rounding);
+  const auto moved = [&](const CompensatedSum& sum, double by) {
+    const double t = sum.value();
+    const double own = sum.exact() && by == 0 ? 0 : 2 * unit_rounding * (std::abs(t) + std::abs(by));
+    return t + by + (by < 0 ? -own : own);
+  };
+  return {{moved(up, off), moved(down, -off)}, {moved(up, -off), moved(down, off)}};
 }
 
 Objectives counted(const BoxProblem& problem, std::span<const double> a, std::span<const double> product, double bias,
@@ -128,15 +143,16 @@ Objectives counted(const BoxProblem& problem, std::span<const double> a, std::sp
     norm.add_product(a[i], product[i]);
     norm_error += std::abs(a[i]) * (error.at(i) + 2 * unit_rounding * std::abs(product[i]));
     const Term term{problem.lower[i] * (1 + bound_rounding), problem.upper[i] * (1 + bound_rounding),
-                    problem.ridge_at(static_cast<Index>(i)), problem.epsilon};
-    const Residual r = residual_of(problem, i, a[i], product[i], bias, error);
-    const double ends[2]{term.loss(r.low), term.loss(r.high)};
+                    problem.ridge_at(static_cast<Index>(i))};
+    const PullEnds pulls = pulls_of(problem, i, a[i], product[i], bias, error);
+    const double ends[2]{term.loss(pulls.low), term.loss(pulls.high)};
     loss += std::max(ends[0], ends[1]);
-    least_loss += r.low < 0 && r.high > 0 ? 0 : std::min(ends[0], ends[1]);
+    // Both where r may be 0.
+    least_loss += pulls.low.up > 0 && pulls.high.down > 0 ? 0 : std::min(ends[0], ends[1]);
     const double share = bound_rounding + (surplus.has(a[i]) ? surplus.share : 0);
     const double kept = a[i] * std::max(0.0, 1 - share);
-    const double largest =
-        std::max({term.gap(a[i], r.low), term.gap(a[i], r.high), term.gap(kept, r.low), term.gap(kept, r.high)});
+    const double largest = std::max(
+        {term.gap(a[i], pulls.low), term.gap(a[i], pulls.high), term.gap(kept, pulls.low), term.gap(kept, pulls.high)});
     gap += largest;
     if (a[i] != 0 || largest > 0) gap += 16 * underflow_unit;
     moved += error.lengths[i] * std::abs(a[i] - kept);
@@ -147,7 +163,7 @@ Objectives counted(const BoxProblem& problem, std::span<const double> a, std::sp
   const double high = norm.value() / 2 + norm_error * (1 + slack) + loss * (1 + slack);
   if (!(gap < no_bound) || !(high < no_bound)) return {no_bound, 0};
   const double primal = low + (high - low) / 2;
-  return {primal, low - gap - 4 * unit_rounding * (std::abs(low) + gap)};
+  return {primal, low - gap - 8 * unit_rounding * (std::abs(low) + gap)};
 }
 
 }  // namespace
@@ -162,12 +178,12 @@ double least_margin(const BoxProblem& problem, std::span<const double> product, 
   double margin = no_bound;
   for (std::size_t i = 0; i < product.size(); ++i) {
     if (problem.lower[i] == problem.upper[i]) continue;
-    double beyond = -problem.linear[i] * (product[i] + problem.linear[i] + bias);
+    double missing = problem.linear[i] * (product[i] + problem.linear[i] + bias);
     if (error.counted()) {
-      const Residual r = residual_of(problem, i, 0, product[i], bias, error);
-      beyond = problem.linear[i] < 0 ? r.low : -r.high;
+      const PullEnds pulls = pulls_of(problem, i, 0, product[i], bias, error);
+      missing = problem.linear[i] < 0 ? pulls.low.up : pulls.high.down;
     }
-    margin = std::min(margin, 1 + beyond);
+    margin = std::min(margin, missing > 0 ? 1 - missing - unit_rounding : 1 - missing);
   }
   return margin;
 }

@@ -19,12 +19,17 @@ namespace {
 constexpr Index edge = 32;
 /// Other people's kernels round the two halves differently by a few units in the last place.
 constexpr int ulps = 64;
+/// Sums of larger entries may leave float64.
+constexpr double largest_entry = 1e300;
 
 template <typename T>
 std::vector<T> scales(const MatrixView<const T>& k) {
   std::vector<T> result(static_cast<std::size_t>(k.rows));
   for (Index i = 0; i < k.rows; ++i) {
     if (!std::isfinite(k(i, i))) fail(Code::input, "entry ({}, {}) of the Gram matrix is {}", i, i, k(i, i));
+    if (static_cast<double>(std::abs(k(i, i))) > largest_entry) {
+      fail(Code::input, "entry ({}, {}) of the Gram matrix is {:.3g}; divide the kernel by a constant", i, i, k(i, i));
+    }
     result[static_cast<std::size_t>(i)] = std::sqrt(std::abs(k(i, i)));
   }
   return result;
