@@ -59,34 +59,49 @@ void BoxJudge<T>::look(BoxSolution& found) const {
 
 template <std::floating_point T>
 void BoxJudge<T>::count(BoxSolution& found, double tolerance) {
+  const Objectives nominal = found.objectives;
+  const auto rounded = [&] {
+    return found.objectives.gap() - nominal.gap() > std::max(rounding_share * tolerance, nominal.gap());
+  };
+  const bool separates = problem_.classifies && (nominal.scale != 1 || unbounded_);
   for (;;) {
-    refresh(found);
-    look(found);
-    const Objectives nominal = found.objectives;
-    const auto rounded = [&] {
-      return found.objectives.gap() - nominal.gap() > std::max(rounding_share * tolerance, nominal.gap());
-    };
+    if (!known_) refresh(found);
+    known_ = false;
+    BoxSolution before = found;
+    const ProductError error_before = fresh_.error();
+    bool scaled = separates && widen(found);
     found.objectives = objectives(problem_, found.a, found.product, found.bias, fresh_.error());
-    if (problem_.classifies && (nominal.scale != 1 || unbounded_ || rounded())) widen(found);
+    if (problem_.classifies && !(found.objectives.gap() <= tolerance)) {
+      if (!scaled) scaled = widen(found);
+      if (scaled) {
+        found.objectives = objectives(problem_, found.a, found.product, found.bias, fresh_.error());
+        before.objectives = objectives(problem_, before.a, before.product, before.bias, error_before);
+        if (before.objectives.gap() <= found.objectives.gap()) found = std::move(before);
+      }
+    }
     if (precise() || !rounded()) return;
     fresh_.make_precise();
   }
 }
 
+/// Scales a classifier that separates to margins of 1; false where it does not, or needs no scaling.
 template <std::floating_point T>
-void BoxJudge<T>::widen(BoxSolution& found) {
-  const BoxSolution before = found;
+bool BoxJudge<T>::widen(BoxSolution& found) {
+  bool scaled = false;
   for (int attempt = 1; attempt <= most_scalings; ++attempt) {
     const double margin = least_margin(problem_, found.product, found.bias, fresh_.error());
     if (!(margin > 0) || margin == 1 || (attempt > 1 && margin > 1)) break;
-    if (!scale_by((1 + 8 * attempt * unit_rounding) / margin, found)) break;
-    refresh(found);
+    const double t = (1 + 8 * attempt * unit_rounding) / margin;
+    if (!scale_by(t, found)) break;
+    scaled = true;
+    // Rounding of the coefficients is more than that of a product in twice the precision.
+    if (precise()) {
+      refresh(found);
+    } else {
+      fresh_.scale(t, found.product);
+    }
   }
-  found.objectives = objectives(problem_, found.a, found.product, found.bias, fresh_.error());
-  if (before.objectives.gap() <= found.objectives.gap()) {
-    found = before;
-    refresh(found);
-  }
+  return scaled;
 }
 
 /// False where a coefficient would leave the box; nothing is changed then.

@@ -30,9 +30,15 @@ class BoxJudge {
   void refresh(BoxSolution& found) { fresh_.compute(found.a, found.product, beat_); }
   /// Bias and nominal objectives, of the product as it is.
   void look(BoxSolution& found) const;
-  /// Product afresh, bias, and objectives with all rounding counted. A classifier that separates is scaled to margins
-  /// of 1 where that lowers the gap; a hard margin always is.
+  /// After a look: the product afresh, unless it is known, and objectives with all rounding counted. A classifier that
+  /// separates is scaled to margins of 1 where that lowers the gap.
   void count(BoxSolution& found, double tolerance);
+  /// The product is one of those that were made afresh, with this error.
+  void know(const ProductError& error) {
+    fresh_.know(error);
+    known_ = true;
+  }
+  [[nodiscard]] const ProductError& error() const { return fresh_.error(); }
 
   /// Of the signs of a feasible a.
   [[nodiscard]] Proof proof_of(std::span<const double> v);
@@ -48,7 +54,7 @@ class BoxJudge {
   [[nodiscard]] bool precise() const { return fresh_.precise(); }
 
  private:
-  void widen(BoxSolution& found);
+  [[nodiscard]] bool widen(BoxSolution& found);
   [[nodiscard]] bool scale_by(double t, BoxSolution& found) const;
   /// Σ|vᵢ|, vᵀKv and max √K_ii over the vᵢ that are not 0.
   struct Size {
@@ -65,6 +71,7 @@ class BoxJudge {
   double excess_;
   std::function<void()> beat_;
   FreshProduct<T> fresh_;
+  bool known_ = false;  ///< the product need not be made afresh
   bool negative_ = false;
   bool unbounded_ = false;  ///< nothing but the data keeps coefficients finite
 };

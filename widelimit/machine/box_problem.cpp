@@ -130,6 +130,22 @@ PullEnds pulls_of(const BoxProblem& problem, std::size_t i, double a, double pro
   return {{moved(up, off), moved(down, -off)}, {moved(up, -off), moved(down, off)}};
 }
 
+/// Of r = (Ka)ᵢ + b + pᵢ as float64 has it, and of what is added to it.
+double rough_error(const BoxProblem& problem, std::size_t i, double product, double bias, const ProductError& error) {
+  const double added = std::abs(product) + std::abs(problem.linear[i]) + std::abs(bias) + problem.epsilon;
+  return error.at(i) + 16 * unit_rounding * added;
+}
+
+/// Whether nothing draws a coefficient of 0, whatever was rounded: most samples, which cost nothing then.
+bool stays_away(const BoxProblem& problem, std::size_t i, double product, double bias, const ProductError& error) {
+  const double r = product + problem.linear[i] + bias;
+  const double off =
+      error.at(i) +
+      16 * unit_rounding * (std::abs(product) + std::abs(problem.linear[i]) + std::abs(bias) + problem.epsilon);
+  const double room = problem.epsilon - 2 * off;
+  return (problem.upper[i] == 0 || room > -r) && (problem.lower[i] == 0 || room > r);
+}
+
 Objectives counted(const BoxProblem& problem, std::span<const double> a, std::span<const double> product, double bias,
                    const ProductError& error) {
   const Surplus surplus = problem.equality ? surplus_of(a) : Surplus{};
@@ -140,6 +156,7 @@ Objectives counted(const BoxProblem& problem, std::span<const double> a, std::sp
   double gap = 0;
   double moved = 0;  // Σ√K_ii|eᵢ|
   for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == 0 && stays_away(problem, i, product[i], bias, error)) continue;
     norm.add_product(a[i], product[i]);
     norm_error += std::abs(a[i]) * (error.at(i) + 2 * unit_rounding * std::abs(product[i]));
     const Term term{problem.lower[i] * (1 + bound_rounding), problem.upper[i] * (1 + bound_rounding),
@@ -180,6 +197,7 @@ double least_margin(const BoxProblem& problem, std::span<const double> product, 
     if (problem.lower[i] == problem.upper[i]) continue;
     double missing = problem.linear[i] * (product[i] + problem.linear[i] + bias);
     if (error.counted()) {
+      if (1 - missing - 2 * rough_error(problem, i, product[i], bias, error) > margin) continue;
       const PullEnds pulls = pulls_of(problem, i, 0, product[i], bias, error);
       missing = problem.linear[i] < 0 ? pulls.low.up : pulls.high.down;
     }

@@ -85,6 +85,7 @@ class Decomposition final : public BoxSolver::Worker {
         refresh();
       } else {
         std::copy(start.product.begin(), start.product.end(), found_.product.begin());
+        if (start.error) judge_->know(*start.error);
       }
     }
     gradient_from_product();
@@ -146,6 +147,7 @@ class Decomposition final : public BoxSolver::Worker {
 
   [[nodiscard]] bool counted() {
     judge_->count(found_, options_->tolerance);
+    found_.error = {{}, judge_->error().relative, judge_->error().absolute};
     gradient_from_product();
     if (found_.objectives.gap() < best_.objectives.gap()) best_ = found_;
     return found_.objectives.gap() <= options_->tolerance;
@@ -159,10 +161,12 @@ class Decomposition final : public BoxSolver::Worker {
 
   /// The best so far, unless that is good enough after all.
   void give_up() {
+    judge_->look(found_);
     if (counted()) return;
     if (best_.objectives.gap() < found_.objectives.gap()) {
       found_.a = best_.a;
       found_.product = best_.product;
+      found_.error = best_.error;
       found_.bias = best_.bias;
       found_.objectives = best_.objectives;
     }

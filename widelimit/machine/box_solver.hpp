@@ -6,6 +6,7 @@
 #include "widelimit/machine/summary.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,15 +21,18 @@ struct BoxOptions {
   Progress* progress = nullptr;
 };
 
-/// Where to start: feasible coefficients and their product Ka; nothing means 0.
+/// Where to start: feasible coefficients and their product Ka; nothing means 0. Where both are those of a solution, its
+/// error of the product may be given too, so that it need not be made afresh.
 struct BoxStart {
   std::span<const double> a;
   std::span<const double> product;
+  std::optional<ProductError> error = {};
 };
 
 struct BoxSolution {
   std::vector<double> a;
   std::vector<double> product;  ///< Ka
+  ProductError error;           ///< of it, without its lengths
   double bias = 0;
   Objectives objectives;  ///< at a, b, with all rounding counted; nothing where the ending is not_positive_definite
   Ending ending = Ending::converged;

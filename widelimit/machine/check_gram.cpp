@@ -57,11 +57,11 @@ bool check_square(const MatrixView<const T>& k, const std::vector<T>& scale, Ind
     const T unit = ulps * std::numeric_limits<T>::epsilon() * scale[at(top + i)];
     const T* upper = k.row(top + i) + left;
     const T* lower = mirror.row(i);
+    bool same = true;
+    for (Index j = 0; j < width; ++j) same &= upper[j] - lower[j] == 0;  // infinity is not the same as itself here
+    if (same) continue;
+    equal = false;
     const auto agree = [&](Index j) { return std::abs(upper[j] - lower[j]) <= unit * scale[at(left + j)]; };
-    bool all = true;
-    for (Index j = 0; j < width; ++j) all &= agree(j);
-    for (Index j = 0; j < width; ++j) equal &= upper[j] == lower[j];
-    if (all) continue;
     // What is not a number does not agree either.
     for (Index j = 0; j < width; ++j) {
       if (!agree(j)) refuse(k, top + i, left + j);

@@ -4,6 +4,7 @@
 #include "widelimit/backend/cpu/compensated_pass.hpp"
 #include "widelimit/machine/box_columns.hpp"
 #include "widelimit/machine/product_error.hpp"
+#include "widelimit/machine/rounding.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,10 +45,20 @@ class FreshProduct {
       }
     }
     if (precise_) std::transform(product.begin(), product.end(), low_.begin(), product.begin(), std::plus<>());
-    error_ = rounding_.error(rounding_.size_of({a.data(), columns_.size(), 1, 1}, 0), support, precise_);
+    size_ = rounding_.size_of({a.data(), columns_.size(), 1, 1}, 0);
+    error_ = rounding_.error(size_, support, precise_);
+  }
+  /// The product, and its error, of coefficients that were multiplied by t.
+  void scale(double t, std::span<double> product) {
+    std::for_each(product.begin(), product.end(), [&](double& value) { value *= t; });
+    size_ *= t;
+    error_.relative = error_.relative * t + 4 * unit_rounding * size_;
+    error_.absolute = error_.absolute * std::max(t, 1.0) + 4 * underflow_unit;
   }
   /// Of the last product.
   [[nodiscard]] const ProductError& error() const { return error_; }
+  /// The last product is that of a problem on the same columns before this one.
+  void know(const ProductError& error) { error_ = {lengths(), error.relative, error.absolute}; }
 
  private:
   static constexpr Index columns_of_a_beat = 64;
@@ -63,6 +74,7 @@ class FreshProduct {
   ProductRounding rounding_;
   std::vector<double> low_;
   bool precise_ = false;
+  double size_ = 0;  ///< Σ√K_jj|a_j|
   ProductError error_;
 };
 

@@ -32,8 +32,8 @@ BoxProblem dual_of(const BinaryProblem& binary, double lambda, SvmLoss loss, boo
 }
 
 /// Coefficients for the next problem: t·a, with the t that minimises its objective within the box. Where all of a was
-/// at its bounds this follows them outward, where none was it stays. Ka goes along.
-void rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<double>& product) {
+/// at its bounds this follows them outward, where none was it stays. Ka goes along. Whether anything changed.
+bool rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<double>& product) {
   double curvature = 0;
   double slope = 0;
   double room = no_bound;
@@ -45,11 +45,18 @@ void rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<doub
   }
   const double best = curvature > 0 ? -slope / curvature : room;
   const double t = std::max(0.0, std::min(best, room));
-  if (!std::isfinite(t)) return;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    a[i] = std::clamp(t * a[i], problem.lower[i], problem.upper[i]);
-    product[i] *= t;
+  if (!std::isfinite(t) || std::abs(t - 1) <= 1e-9) {
+    // As it is, wherever it is feasible.
+    const auto inside = [&](std::size_t i) { return a[i] >= problem.lower[i] && a[i] <= problem.upper[i]; };
+    bool feasible = true;
+    for (std::size_t i = 0; i < a.size(); ++i) feasible = feasible && inside(i);
+    if (feasible) return false;
   }
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] = std::clamp(std::isfinite(t) ? t * a[i] : a[i], problem.lower[i], problem.upper[i]);
+    if (std::isfinite(t)) product[i] *= t;
+  }
+  return true;
 }
 
 /// Whether a solution is worth starting from at a smaller λ. Variables at their bounds mostly leave them, one step
@@ -94,13 +101,16 @@ std::vector<BoxSolution> solve_svm_path(const CheckedGram& gram, const BinaryPro
   std::vector<BoxSolution> solutions(lambdas.size());
   std::vector<double> a;
   std::vector<double> product;
+  ProductError error;
   for (const std::size_t index : order) {
     const BoxProblem dual = dual_of(problem, lambdas[index], loss, options.bias);
-    rescale(dual, a, product);
-    solutions[index] = solver.solve(dual, box, {a, product});
+    const bool changed = rescale(dual, a, product);
+    solutions[index] =
+        solver.solve(dual, box, {a, product, changed || a.empty() ? std::nullopt : std::optional(error)});
     if (mostly_free(dual, solutions[index].a)) {
       a = solutions[index].a;
       product = solutions[index].product;
+      error = solutions[index].error;
     }
   }
   return solutions;
