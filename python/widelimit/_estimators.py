@@ -54,7 +54,10 @@ class _Machine(BaseEstimator):
             return self._gram(X)
         if X.shape[0] != X.shape[1]:
             raise InputError(f"a precomputed kernel is a square matrix; X is {X.shape[0]} by {X.shape[1]}")
-        return X
+        # Lists of float32 numbers arrive as float64, where their rounding would count as negative eigenvalues.
+        with np.errstate(over="ignore"):
+            single = X.astype(np.float32, copy=False)
+        return single if np.array_equal(single, X) else X
 
     def _keep(self, X: Any, fit: Fit) -> None:
         """Coefficients and samples that predictions need: those that are not 0."""
