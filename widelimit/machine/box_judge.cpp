@@ -159,16 +159,15 @@ bool BoxJudge<T>::looks_inseparable(const BoxSolution& found) const {
 
 template <std::floating_point T>
 double BoxJudge<T>::gradient_noise(std::span<const double> a) const {
+  const std::span<const double> lengths = fresh_.lengths();
+  const double longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
   double squares = 0;
-  double longest = 0;
   double own = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const double length = fresh_.lengths()[i];
-    squares += a[i] * a[i];
-    longest = std::max(longest, length);
-    own = std::max(own, std::abs(a[i]) * length * length);
+    squares += std::pow(a[i] * longest * longest, 2);
+    own = std::max(own, std::abs(a[i]) * lengths[i] * lengths[i]);
   }
-  return precise() ? unit_rounding * own : 8 * unit_rounding * std::sqrt(squares) * longest * longest;
+  return precise() ? unit_rounding * own : 8 * unit_rounding * std::sqrt(squares);
 }
 
 template class BoxJudge<float>;

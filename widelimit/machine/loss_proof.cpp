@@ -207,7 +207,7 @@ Fit BestProved::take(Index samples, Index outputs, Index most_iterations) && {
 double divergence_term(double q, double p, double log_p, double eta) {
   if (q == 0) return p * (1 + eta) + underflow_unit;
   const double difference = std::abs(q - p) + eta * std::max(q, p);
-  if (difference <= p / 2) return difference / p * difference * (1 + proof_rounding);
+  if (difference <= p / 2) return difference / p * difference * (1 + proof_rounding) + underflow_unit;
   const double log_q = std::log(q);
   const double exact = q * (log_q - log_p) - q + p;
   const double rounded = q * (std::abs(log_q) + std::abs(log_p) + 2) + p;
