@@ -13,7 +13,7 @@ struct Eigenpairs {
 };
 
 /// Through a tridiagonal form (tridiagonal.hpp), scaled so that very large and very small kernels stay clear of
-/// overflow. Error{numerical} where it does not converge.  O(n³), and 2n² doubles. `progress` may stop it.
+/// overflow. Error{numerical} where it does not converge.  O(n³), and 3n² doubles. `progress` may stop it.
 [[nodiscard]] Eigenpairs eigenpairs(const DenseGram& k, Progress* progress = nullptr);
 
 }  // namespace widelimit

@@ -100,7 +100,7 @@ double idle_diagonal(const RidgeMatrix& a) {
 }  // namespace
 
 template <std::floating_point T>
-double fill_upper(const RidgeMatrix& a, MatrixView<T> out, int threads) {
+double fill_upper(const RidgeMatrix& a, MatrixView<T> out, int threads, Progress* progress) {
   const Index n = out.rows;
   const double idle = idle_diagonal(a);
   std::vector<double> sums(static_cast<std::size_t>(n));
@@ -113,12 +113,14 @@ double fill_upper(const RidgeMatrix& a, MatrixView<T> out, int threads) {
     out(i, i) = static_cast<T>(diagonal);
     sums[static_cast<std::size_t>(i)] = si == 0 ? idle : sum + std::abs(a.shift);
   };
+  Pulse pulse(progress, n, "rows");
   std::visit(
       [&](const auto& k) {
-        parallel_for((n + fill_rows - 1) / fill_rows, threads, [&](Index strip) {
+        const auto fill = [&](Index strip) {
           const Index end = std::min(n, (strip + 1) * fill_rows);
           for (Index i = strip * fill_rows; i < end; ++i) fill_row(k, i);
-        });
+        };
+        parallel_for((n + fill_rows - 1) / fill_rows, threads, fill, [&](Index) { pulse.at(0); });
       },
       a.k);
   return *std::max_element(sums.begin(), sums.end());
@@ -170,8 +172,8 @@ void solve_upper(MatrixView<const T> factor, bool transposed, MatrixView<T> b) {
        lapack_size(factor.stride), b.data, lapack_size(b.stride));
 }
 
-template double fill_upper(const RidgeMatrix&, MatrixView<float>, int);
-template double fill_upper(const RidgeMatrix&, MatrixView<double>, int);
+template double fill_upper(const RidgeMatrix&, MatrixView<float>, int, Progress*);
+template double fill_upper(const RidgeMatrix&, MatrixView<double>, int, Progress*);
 template Index factor_upper(MatrixView<float>, Progress*);
 template Index factor_upper(MatrixView<double>, Progress*);
 template double condition_of(MatrixView<float>, double);

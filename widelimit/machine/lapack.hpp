@@ -20,10 +20,8 @@ void dsytd2_(const char* triangle, const int* n, double* a, const int* lda, doub
 void dormtr_(const char* side, const char* triangle, const char* transposed, const int* m, const int* n,
              const double* a, const int* lda, const double* factors, double* c, const int* ldc, double* work,
              const int* work_size, int* info);
-void dstemr_(const char* job, const char* range, const int* n, double* diagonal, double* beside, const double* low,
-             const double* high, const int* first, const int* last, int* found, double* values, double* vectors,
-             const int* ldz, const int* columns, int* support, int* accurate, double* work, const int* work_size,
-             int* integers, const int* integers_size, int* info);
+void dstedc_(const char* job, const int* n, double* diagonal, double* beside, double* vectors, const int* ldz,
+             double* work, const int* work_size, int* integers, const int* integers_size, int* info);
 void dsterf_(const int* n, double* diagonal, double* beside, int* info);
 void dgeqrt_(const int* m, const int* n, const int* block, double* a, const int* lda, double* t, const int* ldt,
              double* work, int* info);

@@ -174,7 +174,7 @@ RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::sp
   Path path{k, targets, options.weights, options.bias, {}, 0, asymmetry, threads};
   for (const double w : options.weights) path.scale.push_back(std::sqrt(w));
   Matrix<double> a(n, n, Content::unset);
-  path.norm = fill_upper(RidgeMatrix{k, path.scale, 0}, a.view(), threads);
+  path.norm = fill_upper(RidgeMatrix{k, path.scale, 0}, a.view(), threads, options.progress);
   const BandForm form = band_form(std::move(a), threads, options.progress);
   std::vector<double> shifts;
   for (const double lambda : lambdas) shifts.push_back(lambda / 2);

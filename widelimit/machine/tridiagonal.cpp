@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 
@@ -83,29 +84,22 @@ std::vector<double> eigenvalues(const TridiagonalForm& form) {
 std::vector<double> eigenvectors(const TridiagonalForm& form, Matrix<double>& vectors, Progress* progress) {
   const int n = lapack_size(form.samples());
   vectors = Matrix<double>(n, n);
-  std::vector<double> values(at(n));
-  if (n == 0) return values;
+  if (n == 0) return {};
   Pulse pulse(progress, n, "eigenvectors");
   pulse.at(0);
-  std::vector<double> diagonal = form.diagonal;
+  std::vector<double> values = form.diagonal;
   std::vector<double> beside = form.beside;
-  std::vector<int> support(2 * at(n));
-  std::vector<double> work(18 * at(n));
-  std::vector<int> integers(10 * at(n));
-  const int work_size = static_cast<int>(work.size());
+  std::vector<double> work(1 + 4 * at(n) + at(n) * at(n));
+  std::vector<int> integers(3 + 5 * at(n));
+  const int work_size = static_cast<int>(std::min<std::size_t>(work.size(), std::numeric_limits<int>::max()));
   const int integers_size = static_cast<int>(integers.size());
-  const double none = 0;
-  const int zero = 0;
-  int found = 0;
-  int accurate = 1;
   int info = 0;
-  dstemr_("V", "A", &n, diagonal.data(), beside.data(), &none, &none, &zero, &zero, &found, values.data(),
-          vectors.data(), &n, &n, support.data(), &accurate, work.data(), &work_size, integers.data(), &integers_size,
-          &info);
-  if (info != 0 || found != n) fail(Code::numerical, "the eigenvectors did not converge (LAPACK dstemr info {})", info);
+  dstedc_("I", &n, values.data(), beside.data(), vectors.data(), &n, work.data(), &work_size, integers.data(),
+          &integers_size, &info);
+  if (info != 0) fail(Code::numerical, "the eigenvectors did not converge (LAPACK dstedc info {})", info);
   // At least one row for each vector turned; more lets them be turned in blocks.
-  work.resize(at(std::max(n, vectors_at_once)) * 64);
-  const int turning_size = static_cast<int>(work.size());
+  work.resize(std::max(work.size(), at(vectors_at_once) * 64));
+  const int turning_size = static_cast<int>(std::min<std::size_t>(work.size(), at(vectors_at_once) * 65 + 65 * 64));
   for (int first = 0; first < n; first += vectors_at_once) {
     const int count = std::min(vectors_at_once, n - first);
     dormtr_("L", "L", "N", &n, &count, form.reflectors.data(), &n, form.factors.data(), vectors.view().row(first), &n,
