@@ -241,7 +241,8 @@ Fit fit_logistic(const AnyView& k, std::span<const double> labels, const Logisti
       return fit_logistic(scaled, labels, inner);
     });
   }
-  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+  const bool known = !options.check_definite && !has_negative_diagonal(k);
+  if (!known && !is_semidefinite(k, options.threads, options.progress)) {
     return std::move(indefinite_fits(k, samples_of(k), 1, 1, seconds_since(begin), options.progress).front());
   }
   const DenseGram gram(k, options.threads);

@@ -146,6 +146,9 @@ ProvedValues values_of(const ProofSetting& setting, const Fit& fit, bool precise
   CompensatedSum primal;
   for (Index c = 0; c < fit.alpha.cols(); ++c) {
     const CountedSquare norm = square_of(fit.alpha, h, c);
+    // No norm belongs to what is shorter than nothing: then nothing is proved.
+    if (norm.value + norm.error < setting.rounding.least_square(fit.alpha.view(), c))
+      values.gap = std::numeric_limits<double>::infinity();
     primal.add(setting.lambda / 2 * norm.value);
     values.error += setting.lambda / 2 * norm.error;
   }
@@ -156,6 +159,7 @@ ProvedValues values_of(const ProofSetting& setting, const Fit& fit, bool precise
   values.primal = primal.value();
   values.error =
       values.error * (1 + proof_rounding + rounding_of(fit.alpha.rows())) + 2 * unit_rounding * std::abs(values.primal);
+  if (!std::isfinite(values.gap)) return values;
   values.gap = gap_of(setting, fit.alpha, outputs, point, true, precise);
   const Matrix<double> own = multipliers(fit.alpha, setting.lambda);
   if (const auto near = setting.losses.dual_point_near(own, outputs.g, setting.bias)) {

@@ -18,6 +18,12 @@ ProductRounding::ProductRounding(const AnyView& k, double asymmetry)
       k);
 }
 
+double ProductRounding::least_square(MatrixView<const double> v, Index column) const {
+  double squares = 0;
+  for (Index i = 0; i < v.rows; ++i) squares += std::pow(lengths_[static_cast<std::size_t>(i)] * v(i, column), 2);
+  return -excess_ * squares;
+}
+
 double ProductRounding::size_of(MatrixView<const double> v, Index column) const {
   double size = 0;
   for (Index i = 0; i < v.rows; ++i) size += lengths_[static_cast<std::size_t>(i)] * std::abs(v(i, column));

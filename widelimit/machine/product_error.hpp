@@ -33,6 +33,8 @@ class ProductRounding {
       : lengths_(std::move(lengths)), asymmetry_(asymmetry), excess_(excess) {}
 
   [[nodiscard]] std::span<const double> lengths() const { return lengths_; }
+  /// The least vᵀKv that rounding of K explains: −excess·Σv_i²K_ii.
+  [[nodiscard]] double least_square(MatrixView<const double> v, Index column) const;
   /// Σ√K_jj|v_j| ≥ √(vᵀKv), upwards, of one column.
   [[nodiscard]] double size_of(MatrixView<const double> v, Index column) const;
   /// Of a product with `terms` coefficients of that size.

@@ -136,6 +136,16 @@ double semidefinite_allowance(const AnyView& k) {
   return semidefinite_allowance(samples_of(k), single ? Precision::f32 : Precision::f64);
 }
 
+bool has_negative_diagonal(const AnyView& k) {
+  return std::visit(
+      [](const auto& m) {
+        bool negative = false;
+        for (Index i = 0; i < m.rows; ++i) negative = negative || m(i, i) < 0;
+        return negative;
+      },
+      k);
+}
+
 bool is_semidefinite(const AnyView& k, int threads, Progress* progress) {
   const int team = team_size(threads);
   const std::uint64_t key = fingerprint(k, team);

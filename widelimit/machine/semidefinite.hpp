@@ -10,6 +10,9 @@ namespace widelimit {
 [[nodiscard]] double semidefinite_allowance(Index samples, Precision precision);
 [[nodiscard]] double semidefinite_allowance(const AnyView& k);
 
+/// Whether an entry of the diagonal is below 0.  O(n).
+[[nodiscard]] bool has_negative_diagonal(const AnyView& k);
+
 /// Whether K, which has passed check_gram, is positive semi-definite up to rounding, by a Cholesky factor of K + cD:
 ///
 ///   - if K ⪰ 0, the answer is yes: the factorisation of K + cD does not break down (Demmel; Higham 2002, Thm 10.7);

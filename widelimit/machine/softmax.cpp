@@ -249,7 +249,8 @@ Fit fit_softmax(const AnyView& k, std::span<const Index> labels, Index classes, 
       return fit_softmax(scaled, labels, classes, inner);
     });
   }
-  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+  const bool known = !options.check_definite && !has_negative_diagonal(k);
+  if (!known && !is_semidefinite(k, options.threads, options.progress)) {
     return std::move(indefinite_fits(k, samples_of(k), classes, 1, seconds_since(begin), options.progress).front());
   }
   const DenseGram gram(k, options.threads);
