@@ -60,6 +60,8 @@ TEST(DiagonalCure, SaysWhatToAdd) {
   const std::string said = diagonal_cure(k.view());
   EXPECT_NE(said.find("eigenvalue -3"), std::string::npos) << said;
   EXPECT_NE(said.find("to its diagonal"), std::string::npos) << said;
+  const std::string estimated = diagonal_cure(k.view(), nullptr, 0);
+  EXPECT_NE(estimated.find("-3 or below; add 6.1 or more"), std::string::npos) << estimated;
 }
 
 }  // namespace

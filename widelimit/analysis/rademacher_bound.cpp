@@ -43,10 +43,10 @@ double trace_of(const AnyView& k) {
 }
 
 /// B, |b| and tr K of a machine whose decisions on its own samples are `g`; B upwards, whatever was rounded.
-FunctionSize machine_size(const AnyView& k, const Fit& fit, const Matrix<double>& g) {
+FunctionSize machine_size(const AnyView& k, double asymmetry, const Fit& fit, const Matrix<double>& g) {
   FunctionSize size{.samples = fit.alpha.rows()};
   size.trace = trace_of(k);
-  const ProductRounding rounding(k, 0);
+  const ProductRounding rounding(k, asymmetry);
   double square = 0;
   double lost = 0;
   double offset = 0;
@@ -54,7 +54,7 @@ FunctionSize machine_size(const AnyView& k, const Fit& fit, const Matrix<double>
     const double b = fit.bias[static_cast<std::size_t>(j)];
     const double reach = rounding.size_of(fit.alpha.view(), j);  // αᵀKα ≤ reach²
     offset += b * b;
-    lost += reach * reach;
+    lost += reach * reach * (1 + asymmetry / unit_rounding);
     for (Index i = 0; i < fit.alpha.rows(); ++i) {
       square += fit.alpha(i, j) * (g(i, j) - b);
       lost += std::fabs(fit.alpha(i, j) * b);
@@ -72,8 +72,9 @@ double outputs_factor(Scheme scheme, Index classes) {
   return scheme == Scheme::one_vs_one ? std::sqrt(2 * (c - 1)) : 2 * std::sqrt(c);
 }
 
-void check_machine(const AnyView& k, const Fit& fit, std::size_t known, const RademacherOptions& options) {
-  check_gram(k, options.threads);
+/// What check_gram says.
+double check_machine(const AnyView& k, const Fit& fit, std::size_t known, const RademacherOptions& options) {
+  const double asymmetry = check_gram(k, options.threads);
   const Index n = std::visit([](const auto& m) { return m.rows; }, k);
   if (fit.alpha.rows() != n || static_cast<Index>(known) != n) {
     fail(Code::input, "a kernel of {} samples, a fit to {} and {} labels do not belong together", n, fit.alpha.rows(),
@@ -82,6 +83,7 @@ void check_machine(const AnyView& k, const Fit& fit, std::size_t known, const Ra
   if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
     fail(Code::input, "{}: no norm belongs to this kernel", diagonal_cure(k, options.progress));
   }
+  return asymmetry;
 }
 
 /// Mean loss of s·margin, each with the target 1: (y, z) and (1, yz) have the same loss for all kinds where y = ±1.
@@ -116,10 +118,10 @@ RademacherBound rademacher_bound(const AnyView& k, const Trained& trained, std::
                                  const RademacherOptions& options) {
   options.validate();
   const ClippedLoss loss = class_loss(options, trained.classes);
-  check_machine(k, trained.fit, labels.size(), options);
+  const double asymmetry = check_machine(k, trained.fit, labels.size(), options);
   const Matrix<double> g = decision(trained.fit, k);
   const std::vector<double> found = margins(trained.scheme, trained.classes, g.view(), labels);
-  FunctionSize size = machine_size(k, trained.fit, g);
+  FunctionSize size = machine_size(k, asymmetry, trained.fit, g);
   size.outputs = outputs_factor(trained.scheme, trained.classes);
   RademacherBound bound = textbook_bound(loss, size, mean_at(loss, found, 1), options.delta);
   bound.uniform = uniform_bound(
@@ -134,7 +136,7 @@ RademacherBound rademacher_bound(const AnyView& k, const Fit& fit, std::span<con
   if (fit.alpha.cols() != 1) {
     fail(Code::usage, "a bound is of one target, not of {}; fit and bound each by itself", fit.alpha.cols());
   }
-  check_machine(k, fit, targets.size(), options);
+  const double asymmetry = check_machine(k, fit, targets.size(), options);
   const Matrix<double> g = decision(fit, k);
   double sum = 0;
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -142,7 +144,7 @@ RademacherBound rademacher_bound(const AnyView& k, const Fit& fit, std::span<con
     sum += loss.value(g(static_cast<Index>(i), 0), targets[i]);
   }
   const double empirical = sum / static_cast<double>(targets.size());
-  RademacherBound bound = textbook_bound(loss, machine_size(k, fit, g), empirical, options.delta);
+  RademacherBound bound = textbook_bound(loss, machine_size(k, asymmetry, fit, g), empirical, options.delta);
   bound.uniform = uniform_bound(
       bound.size, [&](double) { return empirical; }, false, bound.setting);
   return bound;

@@ -53,7 +53,7 @@ struct Term {
       return missing / (2 * ridge) * missing;
     }
     const double left = bound - a;
-    return left == 0 ? 0 : left * (t - ridge * (bound / 2 + a / 2));
+    return ridge == 0 || left == 0 ? left * t : left * (t - ridge * (bound / 2 + a / 2));
   }
 };
 
@@ -98,7 +98,8 @@ Surplus surplus_of(std::span<const double> a) {
   if (total == 0) return {};
   const double hidden = 2 * std::pow(rounding_of(std::ssize(a)), 2) * total;
   const bool positive = sum.value() > 0;
-  return {positive, std::min(1.0, (std::abs(sum.value()) + hidden) / side[positive ? 1 : 0] * (1 + 2 * term_rounding))};
+  const double share = (std::abs(sum.value()) + hidden) / side[positive ? 1 : 0];
+  return {positive, std::min(1.0, share * (1 + 2 * rounding_of(std::ssize(a) + 32)))};
 }
 
 /// The pulls at the two ends of what (Ka)ᵢ + b + pᵢ may be, whatever was rounded.
@@ -172,7 +173,7 @@ Objectives counted(const BoxProblem& problem, std::span<const double> a, std::sp
         {term.gap(a[i], pulls.low), term.gap(a[i], pulls.high), term.gap(kept, pulls.low), term.gap(kept, pulls.high)});
     gap += largest;
     if (a[i] != 0 || largest > 0) gap += 16 * underflow_unit;
-    moved += error.lengths[i] * std::abs(a[i] - kept);
+    moved += 2 * error.lengths[i] * std::abs(a[i] - kept);  // twice, since the difference is rounded
   }
   const double slack = static_cast<double>(a.size()) * unit_rounding + term_rounding;
   gap = (gap + moved / 2 * moved) * (1 + 2 * slack);

@@ -27,7 +27,8 @@ inline constexpr Index most_exact_samples = 4000;
                                   Index most_exact = most_exact_samples);
 
 /// The message for machines whose λ leaves K as it is: what to add to its diagonal. Cost as diagnose.
-[[nodiscard]] std::string diagonal_cure(const AnyView& k, Progress* progress = nullptr);
+[[nodiscard]] std::string diagonal_cure(const AnyView& k, Progress* progress = nullptr,
+                                        Index most_exact = most_exact_samples);
 
 /// `diagnose` from eigenvalues somebody else has found; `epsilon` is that of the entries of K.
 [[nodiscard]] Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, double epsilon);

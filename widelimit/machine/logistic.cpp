@@ -16,6 +16,7 @@
 #include "widelimit/machine/product.hpp"
 #include "widelimit/machine/rescaled_gram.hpp"
 #include "widelimit/machine/semidefinite.hpp"
+#include "widelimit/machine/submatrix.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -244,6 +245,14 @@ Fit fit_logistic(const AnyView& k, std::span<const double> labels, const Logisti
   const bool known = !options.check_definite && !has_negative_diagonal(k);
   if (!known && !is_semidefinite(k, options.threads, options.progress)) {
     return std::move(indefinite_fits(k, samples_of(k), 1, 1, seconds_since(begin), options.progress).front());
+  }
+  if (const auto kept = weighty_samples(options.weights)) {
+    const AnyMatrix part = submatrix(k, *kept, *kept);
+    const std::vector<double> weights = chosen(options.weights, *kept);
+    LogisticOptions inner = options;
+    inner.weights = weights;
+    inner.check_definite = false;
+    return among_all(fit_logistic(view_of(part), chosen(labels, *kept), inner), *kept, samples_of(k));
   }
   const DenseGram gram(k, options.threads);
   const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);

@@ -84,6 +84,7 @@ DualPoint LogisticLosses::point_of(const std::vector<double>& a, const Matrix<do
     const double rest = at_output ? other + p * dropped : std::max(0.0, 1 - q);
     point.r(static_cast<Index>(i), 0) = y_[i] * kept;
     point.loss.push_back(w_[i] * logistic_loss(m));
+    point.loss_error.push_back(eta * point.loss.back());
     point.steepness.push_back(w_[i] * p * (1 + eta));
     point.deviation.push_back(w_[i] * (std::abs(q - p) + eta * (q + p)));
     point.gap.push_back(w_[i] * (divergence_term(q, p, -logistic_loss(-m), eta) +

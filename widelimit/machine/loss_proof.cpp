@@ -154,7 +154,7 @@ ProvedValues values_of(const ProofSetting& setting, const Fit& fit, bool precise
   }
   for (std::size_t i = 0; i < outputs.off.size(); ++i) {
     primal.add(point.loss[i]);
-    values.error += proof_rounding * point.loss[i] + point.steepness[i] * outputs.off[i] + bend(point, outputs, i);
+    values.error += point.loss_error[i] + point.steepness[i] * outputs.off[i] + bend(point, outputs, i);
   }
   values.primal = primal.value();
   values.error =

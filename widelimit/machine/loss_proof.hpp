@@ -13,10 +13,11 @@ namespace widelimit {
 /// For each sample l is the loss and l* its conjugate; r = λā are the multipliers, and the gap of Fenchel and Young,
 /// l(h) + l*(−r) + rᵀh ≥ 0, is 0 where r = −l'(h).
 struct DualPoint {
-  Matrix<double> r;               ///< samples × outputs
-  double relative = 0;            ///< a point that is exactly feasible differs from r by relative·|r| …
-  double absolute = 0;            ///< … and absolute times the weight at the most
-  std::vector<double> loss;       ///< of each sample
+  Matrix<double> r;          ///< samples × outputs
+  double relative = 0;       ///< a point that is exactly feasible differs from r by relative·|r| …
+  double absolute = 0;       ///< … and absolute times the weight at the most
+  std::vector<double> loss;  ///< of each sample
+  std::vector<double> loss_error;
   std::vector<double> steepness;  ///< Σ_c |∂l/∂h_c|
   std::vector<double> gap;        ///< of Fenchel and Young, upwards
   std::vector<double> deviation;  ///< Σ_c |r_c + ∂l/∂h_c|: how fast the gap grows with an error of h

@@ -69,7 +69,7 @@ void add_output(MatrixView<const double> g, const ProductRounding& rounding, boo
     const double value = g(i, j) / unit;
     const double off = error.at(at(i)) / unit + 2 * unit_rounding * std::abs(value);
     sums.norm += task.lambda / 2 * alpha * value;
-    sums.norm_error += task.lambda / 2 * std::abs(alpha) * (off + 8 * unit_rounding * std::abs(value));
+    sums.norm_error += task.lambda / 2 * std::abs(alpha) * (off + rounding_of(n + 8) * std::abs(value));
     sums.curvature += task.lambda / 2 * std::pow(alpha * rounding.lengths()[at(i)], 2);
     if (w == 0) continue;
     CompensatedSum sum;

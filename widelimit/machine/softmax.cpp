@@ -13,6 +13,7 @@
 #include "widelimit/machine/rescaled_gram.hpp"
 #include "widelimit/machine/semidefinite.hpp"
 #include "widelimit/machine/softmax_preconditioner.hpp"
+#include "widelimit/machine/submatrix.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -252,6 +253,14 @@ Fit fit_softmax(const AnyView& k, std::span<const Index> labels, Index classes, 
   const bool known = !options.check_definite && !has_negative_diagonal(k);
   if (!known && !is_semidefinite(k, options.threads, options.progress)) {
     return std::move(indefinite_fits(k, samples_of(k), classes, 1, seconds_since(begin), options.progress).front());
+  }
+  if (const auto kept = weighty_samples(options.weights)) {
+    const AnyMatrix part = submatrix(k, *kept, *kept);
+    const std::vector<double> weights = chosen(options.weights, *kept);
+    LogisticOptions inner = options;
+    inner.weights = weights;
+    inner.check_definite = false;
+    return among_all(fit_softmax(view_of(part), chosen(labels, *kept), classes, inner), *kept, samples_of(k));
   }
   const DenseGram gram(k, options.threads);
   const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);

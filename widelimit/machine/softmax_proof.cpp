@@ -138,14 +138,17 @@ void SoftmaxLosses::set_gaps(const Matrix<double>& outputs, const Matrix<double>
     double gap = 0;
     double deviation = point.absolute * static_cast<double>(classes_);
     double others = 0;
+    double moved = 0;
     for (Index c = 0; c < classes_; ++c) {
       const double log_p = h[c] - h[y_[i]] - loss;
       const double off = eta + 4 * unit_rounding * (top - h[c]);
       gap += divergence_term(q[c], p[c], log_p, off, point.absolute + (c == y_[i] ? own_off : 0));
-      deviation += std::abs(q[c] - p[c]) + eta * std::max(p[c], q[c]);
+      deviation += std::abs(q[c] - p[c]) + off * std::max(p[c], q[c]);
       others += c == y_[i] ? 0 : p[c];
+      moved += (top - h[c]) * p[c];  // what rounding of h − top changes in the logarithm of their sum
     }
     point.loss.push_back(w_[i] * loss);
+    point.loss_error.push_back(w_[i] * (sum_of_classes(classes_) * loss + 2 * unit_rounding * moved));
     point.steepness.push_back(2 * w_[i] * others * (1 + eta));
     point.deviation.push_back(w_[i] * deviation);
     point.gap.push_back(w_[i] * gap);

@@ -7,6 +7,7 @@
 #include "widelimit/machine/leave_one_out.hpp"
 #include "widelimit/machine/ridge_path.hpp"
 #include "widelimit/machine/semidefinite.hpp"
+#include "widelimit/machine/submatrix.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -42,28 +43,6 @@ std::vector<Fold> make_folds(std::span<const Index> labels, Index folds, std::ui
       part.push_back(order[place]);
     }
   }
-  return result;
-}
-
-AnyMatrix submatrix(const AnyView& k, std::span<const Index> rows, std::span<const Index> cols) {
-  return std::visit(
-      [&](const auto& full) {
-        using T = std::remove_const_t<std::remove_pointer_t<decltype(full.data)>>;
-        Matrix<T> part(std::ssize(rows), std::ssize(cols), Content::unset);
-        for (Index i = 0; i < part.rows(); ++i) {
-          const auto* row = full.row(rows[static_cast<std::size_t>(i)]);
-          for (Index j = 0; j < part.cols(); ++j) part(i, j) = row[cols[static_cast<std::size_t>(j)]];
-        }
-        return AnyMatrix(std::move(part));
-      },
-      k);
-}
-
-template <typename T>
-std::vector<T> chosen(std::span<const T> all, std::span<const Index> which) {
-  std::vector<T> result;
-  result.reserve(which.size());
-  for (const Index i : which) result.push_back(all[static_cast<std::size_t>(i)]);
   return result;
 }
 
