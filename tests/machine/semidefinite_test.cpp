@@ -1,7 +1,9 @@
 #include "widelimit/machine/semidefinite.hpp"
 
 #include "tests/machine/random_gram.hpp"
+#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/kernel/gram.hpp"
 #include "widelimit/machine/rounding.hpp"
 
 #include <gtest/gtest.h>
@@ -124,6 +126,32 @@ TEST(Semidefinite, IsAskedOnceOfEachMatrix) {
   EXPECT_EQ(second.calls, 0);
   k(79, 79) = -1;
   EXPECT_FALSE(is_semidefinite(k.view(), 1, &third));
+}
+
+/// What Gram::semidefinite says of kernels is what the test finds, in both precisions: with equal, opposite and zero
+/// rows, and rows of very different length.
+TEST(Semidefinite, IsWhatKernelsOfNetworksAre) {
+  const auto backend = make_backend("cpu");
+  Noise noise(4);
+  Matrix<double> x(60, 5);
+  for (Index i = 0; i < 60 * 5; ++i) x.data()[i] = noise();
+  for (Index f = 0; f < 5; ++f) {
+    x(1, f) = x(0, f);
+    x(2, f) = -x(0, f);
+    x(3, f) = 0;
+    x(4, f) *= 1e-3;
+    x(5, f) *= 1e3;
+  }
+  const SampleView samples(x.view(), Shape{1, 1, 5});
+  for (const char* text : {"fc:1", "fc:3(w_std=1.4142)", "fc:20", "dense(b_std=0.3) erf dense(b_std=0.3) erf dense",
+                           "dense relu dense relu dense", "dense gelu dense", "dense abs dense sin dense"}) {
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+      const Gram found = gram(Network::parse(text), samples, {Kind::both, precision, nullptr}, *backend);
+      if (!found.semidefinite()) continue;  // quadrature: it is tested then
+      EXPECT_TRUE(is_semidefinite(view_of(found.ntk))) << text;
+      EXPECT_TRUE(is_semidefinite(view_of(found.nngp))) << text;
+    }
+  }
 }
 
 TEST(Semidefinite, StopsWhenAsked) {
