@@ -21,6 +21,12 @@ def rational(array) -> list:
     return [rational(row) for row in array] if array.ndim > 1 else [Fraction(float(x)) for x in array]
 
 
+def gram_of(k) -> list:
+    """The symmetric part of a matrix, which a Gram whose halves are rounded differently stands for."""
+    rows = rational(k)
+    return [[(rows[i][j] + rows[j][i]) / 2 for j in range(len(rows))] for i in range(len(rows))]
+
+
 def times(k: list, v: list) -> list:
     return [sum((a * b for a, b in zip(row, v, strict=True) if a and b), Fraction(0)) for row in k]
 
@@ -113,7 +119,10 @@ def complementary(m: list, q: list) -> list | None:
 
 
 def least_box(q: list, p: list, upper: list, signs: list | None) -> tuple | None:
-    """The least ½aᵀQa + pᵀa where 0 ≤ aᵢ ≤ upperᵢ (None for no bound) and Σ signsᵢaᵢ = 0; (value, a), None where none."""
+    """The least ½aᵀQa + pᵀa where 0 ≤ aᵢ ≤ upperᵢ (None for no bound) and Σ signsᵢaᵢ = 0.
+
+    (value, a), or None where there is no least.
+    """
     n = len(p)
     bounded = [i for i in range(n) if upper[i] is not None]
     size = n + len(bounded) + (2 if signs else 0)
