@@ -61,7 +61,8 @@ MachineKernels compute_kernels(const CommonOptions& common, KernelRequest reques
   request.progress = &bar;
   KernelAnswer answer = compute_kernel(request, data.train, data.test, backend);
   stop_if_interrupted();
-  MachineKernels kernels{.train = {}, .test = std::nullopt, .seconds = answer.seconds};
+  MachineKernels kernels{
+      .train = {}, .test = std::nullopt, .seconds = answer.seconds, .semidefinite = answer.semidefinite};
   for (NamedMatrix& matrix : answer.matrices) {
     if (matrix.name.starts_with("test_")) {
       kernels.test = std::move(matrix.values);

@@ -2,8 +2,9 @@
 
 import certificates
 import files
+import machines
 import processes
 import trained_networks
 from campaign import Attack
 
-ALL: list[Attack] = [certificates.ATTACK, trained_networks.ATTACK, files.ATTACK, processes.ATTACK]
+ALL: list[Attack] = [certificates.ATTACK, trained_networks.ATTACK, machines.ATTACK, files.ATTACK, processes.ATTACK]

@@ -34,6 +34,10 @@ struct Gram {
   /// formulas are closed.
   double quadrature_error = 0.0;
   double seconds = 0.0;
+
+  /// Whether the matrices are positive semi-definite by construction, up to the rounding of their entries: covariances
+  /// of a Gaussian process, and sums of products of such, from formulas that are right to that.
+  [[nodiscard]] bool semidefinite() const { return symmetric && quadrature_error <= 1e-12; }
 };
 
 /// Kernel of x against itself: half the work of the rectangle, exactly symmetric.  O(n²·steps).

@@ -33,6 +33,7 @@ void add(KernelAnswer& answer, std::string name, AnyMatrix values, std::vector<I
 void add_gram(KernelAnswer& answer, const std::string& prefix, Gram gram, Kind kind) {
   answer.route = gram.route;
   answer.quadrature_error = std::max(answer.quadrature_error, gram.quadrature_error);
+  if (gram.symmetric) answer.semidefinite = gram.semidefinite();
   if (has(kind, Kind::nngp)) add(answer, prefix + "nngp", std::move(gram.nngp));
   if (has(kind, Kind::ntk)) add(answer, prefix + "ntk", std::move(gram.ntk));
 }

@@ -11,6 +11,11 @@ namespace widelimit {
 
 namespace {
 
+/// K_ii + K_jj − 2K_ij below this share of K_ii + K_jj is rounding.
+constexpr double flat_curvature = 1e-14;
+/// Its inverse, times the square of a slope, is still in the range of float64.
+constexpr double least_curvature = 1e-290;
+
 /// Below this a team takes longer to start than one thread to finish.
 constexpr Index worth_a_team = 262'144;
 
@@ -49,7 +54,7 @@ void in_parts(Index size, int team, const Pass& pass, const Merge& merge) {
 
 template <std::floating_point T>
 ActiveSet<T>::ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vector<Index> position,
-                        std::span<const double> a, std::span<const double> gradient, int team)
+                        std::span<const double> a, std::span<const double> gradient, double excess, int team)
     : columns_(columns),
       position_(std::move(position)),
       a_(picked(a, position_)),
@@ -63,15 +68,16 @@ ActiveSet<T>::ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vec
       down_(a_.size()),
       epsilon_(problem.epsilon),
       equality_(problem.equality),
-      team_(team) {
+      excess_(excess),
+      team_(team),
+      ridged_(!problem.ridge.empty()) {
   double largest = 0;
   for (Index k = 0; k < size(); ++k) {
     diagonal_[at(k)] = columns_.diagonal(k) + ridge_[at(k)];
     largest = std::max(largest, diagonal_[at(k)]);
     mark(k);
   }
-  const bool rounded = largest > 0 && problem.ridge.empty();
-  floor_ = rounded ? 1e-14 * largest : std::numeric_limits<double>::min();
+  floor_ = std::max(ridged_ ? 0.0 : flat_curvature * largest, least_curvature);
   for (Index k = 0; k < size(); ++k) inverse_[at(k)] = 1 / std::max(diagonal_[at(k)], floor_);
   if (size() > 0) advance({columns_.column(0), 0.0, columns_.column(0), 0.0});
 }
@@ -156,11 +162,20 @@ Move ActiveSet<T>::pair_step(double allowed) {
   violation_ = std::max(0.0, largest_ - lead_.value);
   if (j < 0 || violation_ <= allowed) return Move::none;
   const double slope = gradient_[at(j)] + down_[at(j)] - lead_.value;
-  const double curvature =
-      std::max(diagonal_[at(i)] + diagonal_[at(j)] - 2 * static_cast<double>(first[j]), ridge_[at(i)] + ridge_[at(j)]);
+  const double both = diagonal_[at(i)] + diagonal_[at(j)];
+  const double ridge = ridge_[at(i)] + ridge_[at(j)];
+  const double own = both - 2 * static_cast<double>(first[j]);
+  if (own < ridge - 2 * (excess_ + flat_curvature) * both) {
+    ray_ = {{i, 1.0}, {j, -1.0}};
+    return Move::indefinite;
+  }
+  const double curvature = std::max(own, ridge);
   const double room = std::min(room_up(i), room_down(j));
-  const double d = curvature > floor_ ? std::min(slope / curvature, room) : room;
-  if (std::isinf(d)) return Move::unbounded;
+  const double d = curvature > (ridged_ ? 0.0 : flat_curvature * both) ? std::min(slope / curvature, room) : room;
+  if (std::isinf(d)) {
+    ray_ = {{i, 1.0}, {j, -1.0}};
+    return Move::unbounded;
+  }
   descent_ += d * (slope - std::max(curvature, 0.0) * d / 2);
   const double up = shift(i, d);
   const double down = shift(j, -d);
@@ -180,8 +195,11 @@ Move ActiveSet<T>::single_step(double allowed) {
   const bool grows = rise < 0;
   const double slope = grows ? -rise : gradient_[at(i)] + down_[at(i)];
   const double room = grows ? room_up(i) : room_down(i);
-  const double d = diagonal_[at(i)] > floor_ ? std::min(slope / diagonal_[at(i)], room) : room;
-  if (std::isinf(d)) return Move::unbounded;
+  const double d = diagonal_[at(i)] > 0 ? std::min(slope / diagonal_[at(i)], room) : room;
+  if (std::isinf(d)) {
+    ray_ = {{i, grows ? 1.0 : -1.0}};
+    return Move::unbounded;
+  }
   descent_ += d * (slope - std::max(diagonal_[at(i)], 0.0) * d / 2);
   const double change = shift(i, grows ? d : -d);
   if (change == 0) return Move::stalled;
@@ -212,6 +230,13 @@ void ActiveSet<T>::write(std::span<double> a, std::span<double> gradient) const 
     a[at(position_[at(k)])] = a_[at(k)];
     gradient[at(position_[at(k)])] = gradient_[at(k)];
   }
+}
+
+template <std::floating_point T>
+std::vector<double> ActiveSet<T>::ray(Index variables) const {
+  std::vector<double> result(at(variables));
+  for (const auto& [k, by] : ray_) result[at(position_[at(k)])] = by;
+  return result;
 }
 
 template <std::floating_point T>
