@@ -1,6 +1,7 @@
 #include "app/outcome.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/kernel/gram.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -55,6 +56,12 @@ void print(std::string_view text) {
 
 void note(const CommonOptions& options, std::string_view text) {
   if (!options.quiet) fmt::print(stderr, "widelimit: {}\n", text);
+}
+
+void warn_of(const CommonOptions& options, double quadrature_error, Precision precision) {
+  if (const std::string warning = quadrature_warning(quadrature_error, precision); !warning.empty()) {
+    note(options, "warning: " + warning);
+  }
 }
 
 void deliver(const CommonOptions& options, const Record& record, std::string_view text) {

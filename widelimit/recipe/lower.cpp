@@ -41,9 +41,9 @@ class Lowering {
       step.dual.count = static_cast<std::int32_t>(activation.coef.size());
       recipe_.constants.insert(recipe_.constants.end(), activation.coef.begin(), activation.coef.end());
     }
-    if (activation.phi == Phi::custom) {
+    if (activation.phi > Phi::identity) {
       step.dual.function = static_cast<std::int32_t>(recipe_.functions.size());
-      recipe_.functions.push_back(find_activation(activation.name));
+      recipe_.functions.push_back(make_pointwise(activation));
     }
     push(step);
   }
