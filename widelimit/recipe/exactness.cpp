@@ -1,39 +1,78 @@
+#include "widelimit/network/shape.hpp"
+#include "widelimit/recipe/limit_state.hpp"
 #include "widelimit/recipe/recipe.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace widelimit {
 
 namespace {
 
-Exactness of_layers(const Layers& layers);
+/// Follows the states of a network without its shapes, as lower() does with them.
+class Judge {
+ public:
+  explicit Judge(bool one_position) : state_(one_position) {}
 
-struct Judge {
-  Exactness operator()(const Activation& activation) const {
-    return activation.phi > Phi::identity ? Exactness::quadrature : Exactness::closed_form;
+  void layers(const Layers& list) {
+    for (const Layer& layer : list) std::visit([this](const auto& one) { (*this)(one); }, layer.value);
   }
-  Exactness operator()(const Pool& pool) const {
-    return pool.pooling == Pooling::max ? Exactness::monte_carlo : Exactness::closed_form;
+  Exactness verdict() {
+    settle();
+    return worst_;
   }
-  Exactness operator()(const Residual& residual) const {
-    const Exactness branch = of_layers(residual.branch);
-    return residual.shortcut ? std::max(branch, of_layers(*residual.shortcut)) : branch;
+
+  void operator()(const Dense&) { settle(), state_.weigh(); }
+  void operator()(const Conv&) { settle(), state_.weigh(); }
+  void operator()(const Activation& activation) { judge(state_.activate(activation)); }
+  void operator()(const Pool& pool) {
+    if (pool.pooling == Pooling::max) worst_ = Exactness::monte_carlo;
+    settle(), state_.pool(false);
   }
-  template <typename Layer>
-  Exactness operator()(const Layer&) const {
-    return Exactness::closed_form;
+  void operator()(const GlobalPool&) { settle(), state_.pool(true); }
+  void operator()(const Flatten&) { state_.flatten(); }
+  void operator()(const LayerNorm&) { settle(), judge(state_.normalise()); }
+  void operator()(const Dropout& dropout) { settle(), state_.drop(dropout.rate); }
+  void operator()(const Scale& scale) { static_cast<void>(state_.scale(scale.by)); }
+  void operator()(const Attention&) { settle(), judge(state_.attend()); }
+  void operator()(const Residual& residual) {
+    const Layers shortcut = residual.shortcut.value_or(Layers{});
+    if (!state_.continues(residual.branch) && !state_.continues(shortcut)) settle();
+    state_.fork();
+    const LimitState begin = state_;
+    layers(residual.branch);
+    settle();
+    const LimitState branch = std::exchange(state_, begin);
+    layers(shortcut);
+    settle();
+    judge(state_.join(branch));
   }
+
+ private:
+  void judge(std::string_view reason) {
+    if (!reason.empty()) worst_ = Exactness::monte_carlo;
+  }
+  void settle() {
+    const LimitState::Pending pending = state_.settle();
+    if (pending.chain.empty()) return;
+    const auto function = pending.chain.reduced().function;
+    const auto* activation = std::get_if<Activation>(&function);
+    const bool closed =
+        std::holds_alternative<TwoSlopes>(function) || (activation != nullptr && activation->phi <= Phi::identity);
+    if (!closed) worst_ = std::max(worst_, Exactness::quadrature);
+  }
+
+  LimitState state_;
+  Exactness worst_ = Exactness::closed_form;
 };
-
-Exactness of_layers(const Layers& layers) {
-  Exactness worst = Exactness::closed_form;
-  for (const Layer& layer : layers) worst = std::max(worst, std::visit(Judge{}, layer.value));
-  return worst;
-}
 
 }  // namespace
 
-Exactness exactness(const Network& network) { return of_layers(network.layers); }
+Exactness exactness(const Network& network) {
+  Judge judge(!is_spatial(network));
+  judge.layers(network.layers);
+  return judge.verdict();
+}
 
 double operations_per_pair(const Recipe& recipe) {
   const auto pairs = [](const Grid& grid, bool all) {
