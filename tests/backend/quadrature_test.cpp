@@ -191,6 +191,50 @@ TEST_P(Quadrature, ChainsOfActivationsAreOne) {
               "dense(b_std=0.3) monomial(degree=4) dense", 1e-8);
 }
 
+/// On planes: series of different lengths side by side in groups of 16 images, functions that need more than a series,
+/// and images that are nearly equal. Planes carry ρ, so that a kink of width 1/r costs r roundings of it, and equal
+/// images in different sets its root.
+TEST(QuadratureOnPlanes, EqualsTheReference) {
+  const auto fast = make_backend("cpu");
+  const auto oracle = make_backend("reference");
+  const Shape shape{2, 2, 2};
+  Matrix<double> x(19, shape.size());
+  const Random random(8);
+  for (Index i = 0; i < 19; ++i) {
+    const double size = std::pow(10.0, static_cast<double>(i % 5) - 2);
+    for (Index j = 0; j < 8; ++j) x(i, j) = size * random.normal(static_cast<std::uint64_t>(8 * i + j));
+  }
+  const std::array<Index, 5> few{0, 3, 9, 17, 18};
+  Matrix<double> some(5, 8);
+  for (Index j = 0; j < 8; ++j) {
+    x(18, j) = 1.001 * x(3, j);
+    for (Index i = 0; i < 5; ++i) some(i, j) = x(few[static_cast<std::size_t>(i)], j);
+  }
+  for (const std::string text : {"conv tanh flatten dense", "conv relu softplus global_avg_pool dense",
+                                 "conv(kernel=1x1) tanh sigmoid conv relu sin flatten dense"}) {
+    SCOPED_TRACE(text);
+    const Network network = Network::parse(text);
+    const GramOptions options{.kind = Kind::both};
+    const Gram square = gram(network, {x.view(), shape}, options, *fast);
+    const Gram rectangle = gram(network, {some.view(), shape}, {x.view(), shape}, options, *fast);
+    const Gram expected = gram(network, {some.view(), shape}, options, *oracle);
+    EXPECT_EQ(square.route.rfind("displacement planes", 0), 0U) << square.route;
+    for (const auto kind : {&Gram::nngp, &Gram::ntk}) {
+      const auto& exact = std::get<Matrix<double>>(expected.*kind);
+      const auto& ours = std::get<Matrix<double>>(square.*kind);
+      const auto& theirs = std::get<Matrix<double>>(rectangle.*kind);
+      for (Index i = 0; i < 5; ++i) {
+        for (Index j = 0; j < 5; ++j) {
+          const double size = std::sqrt(exact(i, i) * exact(j, j));
+          const Index col = few[static_cast<std::size_t>(j)];
+          EXPECT_NEAR(ours(few[static_cast<std::size_t>(i)], col), exact(i, j), 1e-9 * size) << i << ", " << j;
+          EXPECT_NEAR(theirs(i, col), exact(i, j), 1e-7 * size) << i << ", " << j;
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Quadrature, testing::Values("cpu", "reference"),
                          [](const auto& test) { return test.param; });
 

@@ -75,10 +75,9 @@ void series_dual(const Dual& phi, const FeatureSides<double>& f, const Strip<dou
   const Sides<double> first = f[series_rows];
   Series series{f[enough_row],   f[plenty_row], f[rest_row], first.row,       nullptr,
                 f.row->stride(), first.col,     nullptr,     f.col->stride(), is_odd(phi)};
-  const auto terms = [](const Features& features) { return (features.f64.rows() - series_rows) / 2; };
   if (has_slope_series(phi)) {
-    series.slope_row = series.row + terms(*f.row) * series.row_stride;
-    series.slope_col = series.col + terms(*f.col) * series.col_stride;
+    series.slope_row = series.row + f.row->terms * series.row_stride;
+    series.slope_col = series.col + f.col->terms * series.col_stride;
   }
   series_strip(series, strip, dual);
   const Rests rests{f[rest_row], f[slope_rest_row], f[long_rest_row], f[long_slope_rest_row]};

@@ -159,6 +159,7 @@ Advance advance_series(const Recipe& recipe, const Step& step, const Variances& 
                  Variances(places),
                  make_features(series_rows + (own_slopes ? 2 : 1) * rows, static_cast<Index>(places)),
                  {}};
+  result.features.terms = rows;
   if (step.dual.function >= 0) {
     result.features.function = recipe.functions[static_cast<std::size_t>(step.dual.function)];
   }
@@ -233,7 +234,7 @@ Index feature_count(const Step& step) {
 }
 
 Features make_features(Index count, Index places) {
-  return {Matrix<double>(count, padded(places) + strip_padding), {}, nullptr};
+  return {Matrix<double>(count, padded(places) + strip_padding), {}, 0, nullptr};
 }
 
 void Features::round_to_float() {

@@ -19,7 +19,8 @@ using Variances = std::vector<long double>;
 struct Features {
   Matrix<double> f64;
   Matrix<float> f32;                          ///< the same, rounded; filled where strips are float
-  std::shared_ptr<const Pointwise> function;  ///< φ of a dual by quadrature
+  Index terms = 0;                            ///< coefficients of each place, of a dual by series
+  std::shared_ptr<const Pointwise> function;  ///< its φ, where that has no closed form
 
   template <typename T>
   [[nodiscard]] const T* array(Index f) const;

@@ -256,6 +256,8 @@ class Tracer {
     const Index own = advanced.features.f64.rows();
     trace.features = make_features(own + 2, static_cast<Index>(places));
     std::copy_n(advanced.features.f64.data(), own * advanced.features.f64.cols(), trace.features.f64.data());
+    trace.features.terms = advanced.features.terms;
+    trace.features.function = advanced.features.function;
     double* v = trace.features.f64.data() + own * trace.features.f64.cols();
     double* r = v + trace.features.f64.cols();
     std::array<long double, lanes> largest{};
