@@ -1,5 +1,7 @@
 #include "widelimit/recipe/pieces.hpp"
 
+#include "widelimit/recipe/edges.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,8 +14,9 @@ namespace {
 
 constexpr std::size_t fitted = Piece::terms;
 /// Points between the Chebyshev nodes where a series must agree with φ, as fractions of the interval: multiples of the
-/// golden ratio, modulo 1.
-constexpr std::array<double, 8> checks{0.618034, 0.236068, 0.854102, 0.472136, 0.090170, 0.708204, 0.326238, 0.944272};
+/// golden ratio, modulo 1, and both ends but for some roundings, lest a jump hide between an end and the first node.
+constexpr std::array<double, 10> checks{0.618034, 0.236068, 0.854102, 0.472136, 0.090170,
+                                        0.708204, 0.326238, 0.944272, 0.0,      1.0};
 constexpr std::size_t points = fitted + checks.size();
 
 constexpr double rounding = std::numeric_limits<double>::epsilon();
@@ -21,10 +24,8 @@ constexpr double rounding = std::numeric_limits<double>::epsilon();
 constexpr double resolved_level = 4 * rounding;
 /// Below this a tail that halving thrice leaves alone is taken for noise of φ.
 constexpr double noise_level = 1e-12;
-/// Length, relative to its place, of an interval that is not halved any more, and of one that only a jump or a kink
-/// nearby can have made so short.
+/// Length, relative to its place, of an interval that is not halved any more.
 constexpr double shortest = 0x1p-44;
-constexpr double suspect = 0x1p-30;
 constexpr std::size_t most_pieces = 4000;
 
 struct Cosines {
@@ -68,6 +69,13 @@ Series fit_series(const double* values) {
     for (std::size_t i = 0; i < fitted; ++i) series[k] += cosines().transform[k][i] * values[i];
   }
   return series;
+}
+
+/// Takes the noise off the end of a series; returns the number of terms that are left.
+std::size_t chop(Series& series, double noise) {
+  std::size_t terms = fitted;
+  while (terms > 1 && std::abs(series[terms - 1]) <= noise) series[--terms] = 0;
+  return terms;
 }
 
 /// c'_{k−1} = c'_{k+1} + 2k·c_k, and the chain rule for an interval of length `width`.
@@ -148,40 +156,8 @@ class Cutter {
     return pieces;
   }
 
-  /// Jumps and kinks: of each run of suspiciously short pieces the shortest, unless the run touches an end that is
-  /// known.
-  [[nodiscard]] std::vector<double> singular_points(const std::vector<Piece>& pieces,
-                                                    const std::vector<double>& ends) const {
-    std::vector<double> found;
-    for (std::size_t k = 0; k < pieces.size(); ++k) {
-      if (!is_shorter(pieces[k], suspect)) continue;
-      const std::size_t first = k;
-      std::size_t least = k;
-      for (; k < pieces.size() && is_shorter(pieces[k], suspect); ++k) {
-        const double shorter = (pieces[least].right - pieces[least].left) / (pieces[k].right - pieces[k].left);
-        if (shorter > 1.5 || (shorter > 0.75 && pieces[k].error > pieces[least].error)) least = k;
-      }
-      const auto end = std::lower_bound(ends.begin(), ends.end(), pieces[first].left);
-      if (end == ends.end() || *end > pieces[k - 1].right) {
-        found.push_back(locate(pieces[least].left, pieces[least].right));
-      }
-    }
-    return found;
-  }
-
-  /// The jump or kink within [low, high]: where φ jumps, halving by values leads to the last bit.
-  [[nodiscard]] double locate(double low, double high) const {
-    const double width = high - low;
-    const double before = call(function_.value, {low - width})[0];
-    const double after = call(function_.value, {high + width})[0];
-    if (!(std::abs(after - before) > 1e-6 * scales_.value)) return low + width / 2;
-    for (;;) {
-      const double middle = low + (high - low) / 2;
-      if (middle <= low || middle >= high) return high;
-      const double value = call(function_.value, {middle})[0];
-      (std::abs(value - before) < std::abs(value - after) ? low : high) = middle;
-    }
-  }
+  /// One series, whether it is good or not.
+  [[nodiscard]] Piece fit(double left, double right) const { return judge({Interval{left, right, {}}}).front().piece; }
 
   [[nodiscard]] const Scales& scales() const { return scales_; }
 
@@ -202,54 +178,73 @@ class Cutter {
     x.reserve(points * intervals.size());
     for (const auto& [left, right, tails] : intervals) {
       for (const double node : cosines().nodes) x.push_back(left + (right - left) * (node + 1) / 2);
-      for (const double fraction : checks) x.push_back(left + (right - left) * fraction);
+      const double margin =
+          std::max(0x1p-40 * (right - left), 4 * rounding * std::max(std::abs(left), std::abs(right)));
+      for (const double fraction : checks) {
+        x.push_back(std::clamp(left + (right - left) * fraction, left + margin, right - margin));
+      }
     }
     const std::vector<double> y = call(function_.value, x);
     const std::vector<double> slopes = function_.slope ? call(function_.slope, x) : std::vector<double>{};
     std::vector<Verdict> verdicts;
     for (std::size_t k = 0; k < intervals.size(); ++k) {
-      verdicts.push_back(
-          judge(intervals[k], y.data() + k * points, slopes.empty() ? nullptr : slopes.data() + k * points));
+      const std::size_t first = k * points;
+      const double* slopes_here = slopes.empty() ? nullptr : slopes.data() + first;
+      verdicts.push_back(judge(intervals[k], x.data() + first, y.data() + first, slopes_here));
     }
     return verdicts;
   }
 
-  static double discrepancy(const Series& series, const double* values) {
-    double largest = 0;
-    for (std::size_t i = 0; i < checks.size(); ++i) {
-      largest = std::max(largest, std::abs(sum_series(series, 2 * checks[i] - 1) - values[fitted + i]));
+  /// Between a series and φ at the points where they must agree: between the nodes, and at the ends.
+  struct Discrepancy {
+    double inside = 0.0;
+    double at_ends = 0.0;
+    [[nodiscard]] double largest() const { return std::max(inside, at_ends); }
+  };
+  static Discrepancy discrepancy(const Series& series, const Interval& interval, const double* x,
+                                 const double* values) {
+    Discrepancy result;
+    for (std::size_t i = fitted; i < points; ++i) {
+      const double y = (2 * x[i] - interval.left - interval.right) / (interval.right - interval.left);
+      double& largest = i + 2 < points ? result.inside : result.at_ends;
+      largest = std::max(largest, std::abs(sum_series(series, y) - values[i]));
     }
-    return largest;
+    return result;
   }
 
-  [[nodiscard]] Verdict judge(const Interval& interval, const double* values, const double* slopes) const {
+  [[nodiscard]] Verdict judge(const Interval& interval, const double* x, const double* values,
+                              const double* slopes) const {
     const double width = interval.right - interval.left;
     Verdict verdict;
     Piece& piece = verdict.piece;
     piece = {interval.left, interval.right, fit_series(values), {}, 0.0, 0.0};
-    piece.slope = slopes != nullptr ? fit_series(slopes) : differentiate(piece.value, width);
     const double place = std::max(std::abs(interval.left), std::abs(interval.right));
-    const double scale = std::max(scales_.value * place / reach_, largest_of(piece.value));
-    const double slope_scale = std::max(scales_.slope, largest_of(piece.slope));
+    // φ itself, and what a mean slope makes of its place: terms that cancel leave rounding of their own size.
+    const double scale = std::max(4 * scales_.value * place / reach_, largest_of(piece.value));
     verdict.tail = tail_of(piece.value);
-    const double apart = discrepancy(piece.value, values);
-    piece.error = std::max(verdict.tail, apart);
+    const auto terms = static_cast<double>(chop(piece.value, rounding / 4 * largest_of(piece.value)));
+    piece.slope = slopes != nullptr ? fit_series(slopes) : differentiate(piece.value, width);
+    const double slope_scale = std::max(scales_.slope, largest_of(piece.slope));
+    const Discrepancy apart = discrepancy(piece.value, interval, x, values);
+    piece.error = std::max(verdict.tail, apart.largest());
     double slope_limit = resolved_level * slope_scale;
     if (slopes != nullptr) {
-      piece.slope_error = std::max(tail_of(piece.slope), discrepancy(piece.slope, slopes));
+      piece.slope_error = std::max(tail_of(piece.slope), discrepancy(piece.slope, interval, x, slopes).largest());
     } else {
       // A rounding of φ becomes terms²·2/width of one in φ', a quarter of which is rarely reached.
       const double amplified = rounding * scale * static_cast<double>(fitted * fitted) / (2 * width);
       slope_limit = std::max(1e-13 * slope_scale, amplified);
       piece.slope_error = verdict.tail * static_cast<double>(fitted * fitted) / width;
     }
-    const bool settled = verdict.tail <= resolved_level * scale && apart <= 16 * resolved_level * scale;
+    const bool settled = verdict.tail <= resolved_level * scale && apart.largest() <= 16 * resolved_level * scale;
     const bool slope_settled = piece.slope_error <= 16 * slope_limit;
     // Rounding of the coefficients, √(Σk⁴)·2/width of one at the ends of the piece.
-    if (slopes == nullptr && settled) piece.slope_error = 256 * rounding * scale / width;
+    if (slopes == nullptr && settled) piece.slope_error = terms * terms * rounding * scale / width;
     if (slopes == nullptr && largest_of(piece.slope) <= piece.slope_error) piece.slope.fill(0);
-    const bool noise =
-        piece.error <= noise_level * std::max(scale, scales_.value) && verdict.tail > 0.5 * interval.tails[2];
+    // A kink leaves errors of φ' that do not shrink with the interval, and one near its end errors there.
+    const bool noise = piece.error <= noise_level * std::max(scale, scales_.value) &&
+                       verdict.tail > 0.5 * interval.tails[2] && piece.slope_error <= 1e-3 * slope_scale &&
+                       apart.at_ends <= 16 * std::max(verdict.tail, apart.inside);
     verdict.resolved = (settled && slope_settled) || noise;
     return verdict;
   }
@@ -271,43 +266,20 @@ std::vector<double> first_ends(double reach) {
   return ends;
 }
 
-/// Kinks where the pieces on both sides meet, which is better than the middles of the intervals they were found in.
-std::vector<double> meeting_points(const std::vector<Piece>& pieces, const std::vector<double>& found) {
-  std::vector<double> points = found;
-  for (std::size_t k = 1; k < pieces.size(); ++k) {
-    const double x = pieces[k].left;
-    const auto at = std::lower_bound(found.begin(), found.end(), x);
-    if (at == found.end() || *at != x) continue;
-    const ValueAndSlope before = pieces[k - 1].at(x);
-    const ValueAndSlope after = pieces[k].at(x);
-    const double apart = before.value - after.value;
-    const double shift = apart / (after.slope - before.slope);
-    const bool jumps = std::abs(apart) > 1e-8 * std::max(largest_of(pieces[k - 1].value), largest_of(pieces[k].value));
-    if (!jumps && std::abs(shift) <= suspect * std::abs(x))
-      points[static_cast<std::size_t>(at - found.begin())] += shift;
+/// From one of these places to the nearest other, 2⁻⁵ of its own at most.
+double distance_to_next(const std::vector<double>& places, double place) {
+  double least = 0x1p-5 * std::abs(place);
+  for (const double other : places) {
+    if (other != place) least = std::min(least, std::abs(other - place));
   }
-  return points;
+  return least;
 }
 
 std::vector<double> merged(std::vector<double> ends, const std::vector<double>& more) {
   ends.insert(ends.end(), more.begin(), more.end());
   std::sort(ends.begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
   return ends;
-}
-
-/// Ends of pieces that are ends of smoothness: the series on one side does not go on as that on the other.
-std::vector<double> find_edges(const std::vector<Piece>& pieces, const Scales& scales) {
-  std::vector<double> edges;
-  for (std::size_t k = 1; k < pieces.size(); ++k) {
-    const Piece& before = pieces[k - 1];
-    const Piece& after = pieces[k];
-    const double beyond = 0.05 * std::min(before.right - before.left, after.right - after.left);
-    const double size = std::max({scales.value, largest_of(before.value), largest_of(after.value)});
-    const double apart = std::max(std::abs(before.at(after.left + beyond).value - after.at(after.left + beyond).value),
-                                  std::abs(before.at(after.left - beyond).value - after.at(after.left - beyond).value));
-    if (apart > 1e-11 * size + 1e3 * (before.error + after.error)) edges.push_back(after.left);
-  }
-  return edges;
 }
 
 }  // namespace
@@ -346,15 +318,24 @@ const Piece& Pieces::around(double x) const {
 }
 
 Pieces cut_into_pieces(const Differentiable& function, double reach) {
-  Cutter cutter(function, reach);
+  const Cutter cutter(function, reach);
   const std::vector<double> ends = first_ends(reach);
   Pieces result{cutter.between(ends), {}, reach};
-  const std::vector<double> found = cutter.singular_points(result.list, ends);
-  if (!found.empty()) {
-    result.list = cutter.between(merged(ends, found));
-    result.list = cutter.between(merged(ends, meeting_points(result.list, found)));
+  const std::vector<SuspectedEdge> suspected = suspect_edges(result);
+  if (!suspected.empty()) {
+    const auto fit = [&](double left, double right) { return cutter.fit(left, right); };
+    std::vector<double> places = ends;
+    for (const SuspectedEdge& edge : suspected) places.push_back(edge.place);
+    std::vector<double> located;
+    for (const SuspectedEdge& edge : suspected) {
+      const double room = 0.25 * distance_to_next(places, edge.place);
+      if (room > 16 * edge.margin) located.push_back(locate_edge(edge, room, fit, function.value));
+    }
+    result.list = cutter.between(merged(ends, located));
   }
-  result.edges = find_edges(result.list, cutter.scales());
+  result.edges = confirm_edges(result, cutter.scales().value);
+  // Where edges are known, pieces need not become short.
+  if (!result.edges.empty()) result.list = cutter.between(merged(ends, result.edges));
   return result;
 }
 
