@@ -102,8 +102,10 @@ TEST(LimitState, WhatIsRefusedSaysWhichLayerAndWhy) {
            {"conv relu max_pool flatten dense", "layer 3 (max_pool)", "maximum"}}) {
     SCOPED_TRACE(text);
     const Network network = Network::parse(text);
-    EXPECT_EQ(exactness(network), Exactness::monte_carlo);
+    const LimitFormula formula = limit_formula(network);
+    EXPECT_EQ(formula.exactness, Exactness::monte_carlo);
     const std::string message = refusal(network);
+    EXPECT_EQ(message.rfind(formula.obstacle, 0), 0U) << formula.obstacle;
     EXPECT_NE(message.find(layer), std::string::npos) << message;
     EXPECT_NE(message.find(why), std::string::npos) << message;
     EXPECT_NE(message.find("Monte-Carlo"), std::string::npos) << message;

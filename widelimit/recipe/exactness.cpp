@@ -14,43 +14,53 @@ class Judge {
  public:
   explicit Judge(bool one_position) : state_(one_position) {}
 
-  void layers(const Layers& list) {
-    for (const Layer& layer : list) std::visit([this](const auto& one) { (*this)(one); }, layer.value);
+  void layers(const Layers& list, const std::string& prefix) {
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      const std::string place = prefix + std::to_string(k + 1);
+      const bool residual = std::holds_alternative<Residual>(list[k].value);
+      const std::string layer = "layer " + place + " (" + (residual ? "residual" : to_text(list[k])) + ")";
+      std::visit([&](const auto& one) { judge(layer, (*this)(one, place)); }, list[k].value);
+    }
   }
-  Exactness verdict() {
+  LimitFormula verdict() {
     settle();
-    return worst_;
+    return std::move(verdict_);
   }
 
-  void operator()(const Dense&) { settle(), state_.weigh(); }
-  void operator()(const Conv&) { settle(), state_.weigh(); }
-  void operator()(const Activation& activation) { judge(state_.activate(activation)); }
-  void operator()(const Pool& pool) {
-    if (pool.pooling == Pooling::max) worst_ = Exactness::monte_carlo;
+ private:
+  using Text = std::string;
+  using Reason = std::string_view;
+
+  Reason operator()(const Dense&, const Text&) { return settle(), state_.weigh(), Reason{}; }
+  Reason operator()(const Conv&, const Text&) { return settle(), state_.weigh(), Reason{}; }
+  Reason operator()(const Activation& activation, const Text&) { return state_.activate(activation); }
+  Reason operator()(const Pool& pool, const Text&) {
     settle(), state_.pool(false);
+    return pool.pooling == Pooling::max ? max_pool_reason : Reason{};
   }
-  void operator()(const GlobalPool&) { settle(), state_.pool(true); }
-  void operator()(const Flatten&) { state_.flatten(); }
-  void operator()(const LayerNorm&) { settle(), judge(state_.normalise()); }
-  void operator()(const Dropout& dropout) { settle(), state_.drop(dropout.rate); }
-  void operator()(const Scale& scale) { static_cast<void>(state_.scale(scale.by)); }
-  void operator()(const Attention&) { settle(), judge(state_.attend()); }
-  void operator()(const Residual& residual) {
+  Reason operator()(const GlobalPool&, const Text&) { return settle(), state_.pool(true), Reason{}; }
+  Reason operator()(const Flatten&, const Text&) { return state_.flatten(), Reason{}; }
+  Reason operator()(const LayerNorm&, const Text&) { return settle(), state_.normalise(); }
+  Reason operator()(const Dropout& dropout, const Text&) { return settle(), state_.drop(dropout.rate), Reason{}; }
+  Reason operator()(const Scale& scale, const Text&) { return static_cast<void>(state_.scale(scale.by)), Reason{}; }
+  Reason operator()(const Attention&, const Text&) { return settle(), state_.attend(); }
+  Reason operator()(const Residual& residual, const Text& place) {
     const Layers shortcut = residual.shortcut.value_or(Layers{});
     if (!state_.continues(residual.branch) && !state_.continues(shortcut)) settle();
     state_.fork();
     const LimitState begin = state_;
-    layers(residual.branch);
+    layers(residual.branch, place + ".branch.");
     settle();
     const LimitState branch = std::exchange(state_, begin);
-    layers(shortcut);
+    layers(shortcut, place + ".shortcut.");
     settle();
-    judge(state_.join(branch));
+    return state_.join(branch);
   }
 
- private:
-  void judge(std::string_view reason) {
-    if (!reason.empty()) worst_ = Exactness::monte_carlo;
+  /// The first obstacle is the one that lower() names.
+  void judge(const Text& layer, Reason reason) {
+    if (reason.empty() || !verdict_.obstacle.empty()) return;
+    verdict_ = {Exactness::monte_carlo, layer + " " + Text(reason)};
   }
   void settle() {
     const LimitState::Pending pending = state_.settle();
@@ -59,20 +69,22 @@ class Judge {
     const auto* activation = std::get_if<Activation>(&function);
     const bool closed =
         std::holds_alternative<TwoSlopes>(function) || (activation != nullptr && activation->phi <= Phi::identity);
-    if (!closed) worst_ = std::max(worst_, Exactness::quadrature);
+    if (!closed) verdict_.exactness = std::max(verdict_.exactness, Exactness::quadrature);
   }
 
   LimitState state_;
-  Exactness worst_ = Exactness::closed_form;
+  LimitFormula verdict_;
 };
 
 }  // namespace
 
-Exactness exactness(const Network& network) {
+LimitFormula limit_formula(const Network& network) {
   Judge judge(!is_spatial(network));
-  judge.layers(network.layers);
+  judge.layers(network.layers, "");
   return judge.verdict();
 }
+
+Exactness exactness(const Network& network) { return limit_formula(network).exactness; }
 
 double operations_per_pair(const Recipe& recipe) {
   const auto pairs = [](const Grid& grid, bool all) {

@@ -9,6 +9,9 @@
 
 namespace widelimit {
 
+/// Why max_pool has no formula, whatever it reads.
+constexpr std::string_view max_pool_reason = "takes a maximum; avg_pool has a formula";
+
 /// What the values of one layer are in the limit, unit by unit: whether the formulas of the next layer hold for them.
 ///                                                                    [docs/theory/kernels.md, Where a dual may be
 ///                                                                    applied]

@@ -134,7 +134,7 @@ class Lowering {
   }
 
   void pool(const Pool& pool, bool over_all_positions) {
-    if (pool.pooling == Pooling::max) require("takes a maximum; avg_pool has a formula");
+    if (pool.pooling == Pooling::max) require(max_pool_reason);
     settle();
     state_.pool(over_all_positions);
     Step step = windowed(Op::pool, pool.window, pool.strides, pool.padding);

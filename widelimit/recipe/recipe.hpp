@@ -41,6 +41,13 @@ enum class Wanted : std::uint8_t {
 enum class Exactness : std::uint8_t { closed_form, quadrature, monte_carlo };
 [[nodiscard]] Exactness exactness(const Network& network);
 
+/// The same, with the layer that has no formula and why: "layer 3 (relu) reads …"; empty where all have one.
+struct LimitFormula {
+  Exactness exactness = Exactness::closed_form;
+  std::string obstacle;
+};
+[[nodiscard]] LimitFormula limit_formula(const Network& network);
+
 /// Floating-point operations of one pair, roughly: what `network show` calls its cost.
 [[nodiscard]] double operations_per_pair(const Recipe& recipe);
 
