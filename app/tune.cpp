@@ -66,6 +66,7 @@ std::vector<LambdaPath> tune_sweep(const TuneChoice& choice, const Dataset& data
   ProgressBar bar(choice.common);
   const Network network = Network::parse(choice.networks.front());
   const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, backend);
+  warn_of(choice.common, all.quadrature_error, parse_precision(choice.common.precision));
   const TuneOptions options = tune_options(choice, &bar);
   std::vector<LambdaPath> candidates;
   for (Index depth = 0; depth <= all.hidden_layers; ++depth) {
@@ -88,6 +89,7 @@ std::vector<LambdaPath> tune_networks(const TuneChoice& choice, const Dataset& d
   for (const std::string& text : choice.networks) {
     const Gram found =
         gram(Network::parse(text), data.view(), {kind, parse_precision(choice.common.precision), &bar}, backend);
+    warn_of(choice.common, found.quadrature_error, parse_precision(choice.common.precision));
     const AnyView k = view_of(kind == Kind::ntk ? found.ntk : found.nngp);
     candidates.push_back({text, tune_on(k, found.semidefinite(), data, options)});
   }
