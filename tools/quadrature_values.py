@@ -1,8 +1,8 @@
 """Kernels of tanh, sigmoid, swish and softplus to 30 digits: writes tests/golden/quadrature.json.
 
 The logistic function is a mixture of normal distributions, 1/(1+e^-x) = sum_j w_j Phi(x/s_j), by the trapezoidal rule
-in log s on the density of twice Kolmogorov's distribution (docs/theory/duals.md). 70 terms agree with it to 32 digits at
-every x, which is checked here first. Every term has a dual in closed form, so a dual is a double sum, whatever the
+in log s on the density of twice Kolmogorov's distribution (docs/theory/duals.md). 70 terms agree with it to 32 digits
+at every x, which is checked here first. Every term has a dual in closed form, so a dual is a double sum, whatever the
 variances and the correlation. One dual is also integrated by its definition.
 
     .venv/bin/python tools/quadrature_values.py tests/golden/quadrature.json
@@ -61,7 +61,7 @@ def check_mixture():
     print(f"{len(TERMS)} terms, mixture within {nstr(worst, 2)} of the logistic function")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def dual(phi, q1, q2, c):
     """E[phi phi] and E[phi' phi'] at variances q1, q2 and covariance c."""
     scale = mpf(1) / 2 if phi == "tanh" else mpf(1)
@@ -106,16 +106,18 @@ def check_definition():
     """One dual of each function against its definition."""
     q1, q2, c = mpf(2), mpf(1), mpf(1)
     rho = c / sqrt(q1 * q2)
+    ends = [-10, -3, 0, 3, 10]
     with mp.workdps(20):
         for name, phi in FUNCTIONS.items():
             for order in (0, 1):
                 f = phi if order == 0 else lambda x, phi=phi: diff(phi, x)
 
-                def inner(z, f=f):
+                def integrand(z, f=f):
                     mean, deviation = rho * z, sqrt(1 - rho**2)
-                    return quad(lambda w: f(sqrt(q2) * (mean + deviation * w)) * exp(-w * w / 2), [-10, -3, 0, 3, 10])
+                    inner = quad(lambda w: f(sqrt(q2) * (mean + deviation * w)) * exp(-w * w / 2), ends)
+                    return f(sqrt(q1) * z) * exp(-z * z / 2) * inner
 
-                found = quad(lambda z: f(sqrt(q1) * z) * exp(-z * z / 2) * inner(z), [-10, -3, 0, 3, 10]) / (2 * pi)
+                found = quad(integrand, ends) / (2 * pi)
                 assert abs(found - dual(name, q1, q2, c)[order]) < mpf("1e-15"), (name, order)
             print(f"{name}: the double sum is the integral")
 

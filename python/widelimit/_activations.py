@@ -16,7 +16,8 @@ def register_activation(name: str, function: Callable[[NDArray[np.float64]], Arr
 
     The function takes a float64 vector and returns as many values: NumPy's functions do. It is evaluated at the nodes
     of quadrature rules, from several threads in turn, so it must depend on nothing but its argument. It may have kinks
-    and jumps; between jumps it has a derivative. What it raises, the kernel raises. Registering a name again replaces the function for kernels computed later.
+    and jumps; between jumps it has a derivative. What it raises, the kernel raises. Registering a name again replaces
+    the function for kernels computed later.
 
     >>> import numpy as np, widelimit as wl
     >>> wl.register_activation("arctan", np.arctan)

@@ -122,7 +122,8 @@ def trial(rng: np.random.Generator) -> Mapping[str, int]:
     oracle = wl.kernel(net, x, kind=("nngp", "ntk"), backend="reference")
     for ours, theirs in zip(exact, oracle, strict=True):
         own = np.sqrt(np.outer(np.diag(theirs), np.diag(theirs)))
-        require(bool(np.all(np.abs(ours - theirs) <= 1e-7 * own + 1e-300)), f"'{text}': back ends differ: {ours} {theirs}")
+        alike = bool(np.all(np.abs(ours - theirs) <= 1e-7 * own + 1e-300))
+        require(alike, f"'{text}': back ends differ: {ours} {theirs}")
     # A suspicion is drawn again, sixteen times as often: chance goes away, a wrong formula does not.
     if most_deviations(net, x, exact, 60, rng) > 4:
         again = most_deviations(net, x, exact, 960, rng)

@@ -83,19 +83,20 @@ def own_function(rng: np.random.Generator) -> Mapping[str, int]:
     x = rng.normal(size=(4, 3)) * 10 ** rng.uniform(-1, 1)
     x[1] = x[0] * (1 + 10 ** rng.uniform(-4, -1) * rng.normal(size=3))
     net = "dense(b_std=0.1) custom(name=attacked) dense"
+    drawn = f"knots {knots}, slopes {slopes}, jumps {jumps}"
     fast = wl.gram(net, x, kind=("nngp", "ntk"))
     slow = wl.gram(net, x, kind=("nngp", "ntk"), backend="reference")
     for ours, theirs in zip((fast.nngp, fast.ntk), (slow.nngp, slow.ntk), strict=True):
         own = np.sqrt(np.outer(np.diag(theirs), np.diag(theirs)))
         limit = fast.quadrature_error + slow.quadrature_error + 1e-11
         worst = float(np.max(np.abs(ours - theirs) / own))
-        require(worst <= limit, f"knots {knots}, slopes {slopes}, jumps {jumps}: routes differ by {worst:.2e} > {limit:.2e}")
+        require(worst <= limit, f"{drawn}: routes differ by {worst:.2e} > {limit:.2e}")
     for i, row in enumerate(x):
         variance = row @ row / 3 + 0.01
         square = gaussian_mean(lambda u: piecewise(u) ** 2, np.sqrt(variance), knots)
         tangent = square + variance * gaussian_mean(lambda u: slope(u) ** 2, np.sqrt(variance), knots)
         worst = max(abs(fast.nngp[i, i] / square - 1), abs(fast.ntk[i, i] / tangent - 1))
-        require(worst <= fast.quadrature_error + 1e-13, f"knots {knots}, slopes {slopes}, jumps {jumps}: off by {worst:.2e}")
+        require(worst <= fast.quadrature_error + 1e-13, f"{drawn}: off by {worst:.2e}")
     return {"functions with kinks": 1}
 
 
