@@ -1,8 +1,5 @@
 #include "widelimit/machine/active_set.hpp"
 
-#include "widelimit/base/parallel.hpp"
-#include "widelimit/base/workers.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,9 +13,6 @@ constexpr double flat_curvature = 1e-14;
 /// Its inverse, times the square of a slope, is still in the range of float64.
 constexpr double least_curvature = 1e-290;
 
-/// Below this a team takes longer to start than one thread to finish.
-constexpr Index worth_a_team = 262'144;
-
 std::vector<double> picked(std::span<const double> from, std::span<const Index> position) {
   std::vector<double> result;
   result.reserve(position.size());
@@ -26,35 +20,11 @@ std::vector<double> picked(std::span<const double> from, std::span<const Index> 
   return result;
 }
 
-/// pass(begin, size, result of the part) on parts of 0 … size−1; merge(result, begin) in order of the parts.
-template <typename Pass, typename Merge>
-void in_parts(Index size, int team, const Pass& pass, const Merge& merge) {
-  struct Part {
-    cpu::Best best;
-    double largest = 0;
-  };
-  if (size < worth_a_team || team == 1) {
-    Part part;
-    part.best = pass(0, size, part.largest);
-    merge(part.best, part.largest, 0);
-    return;
-  }
-  std::vector<Part> parts(at(team));
-  const Index share = (size / team + 15) / 16 * 16;
-  run_on_team(team, [&](int t) {
-    const Index begin = std::min(size, t * share);
-    const Index end = t + 1 == team ? size : std::min(size, begin + share);
-    Part& part = parts[at(t)];
-    part.best = pass(begin, end - begin, part.largest);
-  });
-  for (int t = 0; t < team; ++t) merge(parts[at(t)].best, parts[at(t)].largest, std::min(size, t * share));
-}
-
 }  // namespace
 
 template <std::floating_point T>
 ActiveSet<T>::ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vector<Index> position,
-                        std::span<const double> a, std::span<const double> gradient, double excess, int team)
+                        std::span<const double> a, std::span<const double> gradient, double excess)
     : columns_(columns),
       position_(std::move(position)),
       a_(picked(a, position_)),
@@ -69,7 +39,6 @@ ActiveSet<T>::ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vec
       epsilon_(problem.epsilon),
       equality_(problem.equality),
       excess_(excess),
-      team_(team),
       ridged_(!problem.ridge.empty()) {
   double largest = 0;
   for (Index k = 0; k < size(); ++k) {
@@ -116,35 +85,17 @@ double ActiveSet<T>::shift(Index k, double d) {
 
 template <std::floating_point T>
 void ActiveSet<T>::advance(const cpu::Moves<T>& moves) {
-  lead_ = {};
   largest_ = 0;
-  const auto pass = [&](Index begin, Index count, double& largest) {
-    const cpu::Moves<T> here{moves.first + begin, moves.by_first, moves.second + begin, moves.by_second};
-    if (equality_) return cpu::advance(here, up_.data() + begin, gradient_.data() + begin, count);
-    return cpu::advance_single(here, up_.data() + begin, down_.data() + begin, inverse_.data() + begin,
-                               gradient_.data() + begin, count, largest);
-  };
-  in_parts(size(), team_, pass, [&](const cpu::Best& best, double largest, Index begin) {
-    largest_ = std::max(largest_, largest);
-    if (best.at < 0) return;
-    const bool better = equality_ ? best.value < lead_.value : best.value > lead_.value;
-    if (lead_.at < 0 || better) lead_ = {best.value, best.at + begin};
-  });
+  lead_ = equality_ ? cpu::advance(moves, up_.data(), gradient_.data(), size())
+                    : cpu::advance_single(moves, up_.data(), down_.data(), inverse_.data(), gradient_.data(), size(),
+                                          largest_);
+  if (lead_.at < 0) lead_ = {};  // nobody can move
 }
 
 template <std::floating_point T>
 cpu::Best ActiveSet<T>::find_partner(const T* column) {
-  cpu::Best found;
-  largest_ = -no_bound;
-  const auto pass = [&](Index begin, Index count, double& largest) {
-    return cpu::partner(cpu::Growing<T>{column + begin, lead_.value, diagonal_[at(lead_.at)]}, diagonal_.data() + begin,
-                        down_.data() + begin, gradient_.data() + begin, count, floor_, largest);
-  };
-  in_parts(size(), team_, pass, [&](const cpu::Best& best, double largest, Index begin) {
-    largest_ = std::max(largest_, largest);
-    if (best.at >= 0 && (found.at < 0 || best.value > found.value)) found = {best.value, best.at + begin};
-  });
-  return found;
+  return cpu::partner(cpu::Growing<T>{column, lead_.value, diagonal_[at(lead_.at)]}, diagonal_.data(), down_.data(),
+                      gradient_.data(), size(), floor_, largest_);
 }
 
 template <std::floating_point T>

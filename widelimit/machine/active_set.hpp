@@ -29,7 +29,7 @@ class ActiveSet {
   /// Variables `position` of the problem, whose columns `columns` holds; a and gradient are of the whole problem. No
   /// curvature vᵀKv of a positive semi-definite K is below −excess·Σvᵢ²K_ii.
   ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vector<Index> position, std::span<const double> a,
-            std::span<const double> gradient, double excess, int team);
+            std::span<const double> gradient, double excess);
 
   /// One working set, unless no violation exceeds `allowed`. O(active).
   Move step(double allowed);
@@ -69,7 +69,6 @@ class ActiveSet {
   double epsilon_;
   bool equality_;
   double excess_;
-  int team_;
   bool ridged_;                                ///< curvature is never below that of the ridge
   double floor_ = 0;                           ///< in the choice of working sets, less curvature counts as this
   std::vector<std::pair<Index, double>> ray_;  ///< variable and by how much it moves

@@ -55,7 +55,6 @@ class Decomposition final : public BoxSolver::Worker {
     const SequentialBlas sequential;
     problem_ = &problem;
     options_ = &options;
-    team_ = team_size(options.threads);
     limit_ = options.max_iterations > 0 ? options.max_iterations : std::max<Index>(10'000'000, 100 * problem.size());
     found_ = {};
     best_ = {};
@@ -181,7 +180,7 @@ class Decomposition final : public BoxSolver::Worker {
     std::iota(everyone.begin(), everyone.end(), Index{0});
     std::unique_ptr<Columns<T>> packed;
     auto active =
-        std::make_unique<ActiveSet<T>>(*problem_, columns(), std::move(everyone), found_.a, gradient_, excess_, team_);
+        std::make_unique<ActiveSet<T>>(*problem_, columns(), std::move(everyone), found_.a, gradient_, excess_);
     const bool may_shrink = !shrunk_;  // what was left out too early once is not left out twice
     Move ended = Move::made;
     if (near && active->free_count() <= largest_face) {
@@ -197,7 +196,7 @@ class Decomposition final : public BoxSolver::Worker {
       active.reset();
       packed.reset();
       packed = std::make_unique<Columns<T>>(columns(), kept, options_->room);
-      active = std::make_unique<ActiveSet<T>>(*problem_, *packed, std::move(kept), found_.a, gradient_, excess_, team_);
+      active = std::make_unique<ActiveSet<T>>(*problem_, *packed, std::move(kept), found_.a, gradient_, excess_);
     }
     if (ended == Move::unbounded || ended == Move::indefinite) ray_ = active->ray(problem_->size());
     shrunk_ = packed != nullptr;
@@ -254,7 +253,6 @@ class Decomposition final : public BoxSolver::Worker {
   double excess_;  ///< of entries over those of a Gram matrix, as its test allows it
   const BoxProblem* problem_ = nullptr;
   const BoxOptions* options_ = nullptr;
-  int team_ = 1;
   Index limit_ = 0;
   double scale_ = 0;     ///< max |p|
   bool shrunk_ = false;  ///< the last round ended without some of the variables
