@@ -96,9 +96,9 @@ class RandomLimitNetwork {
       case 5:
         return steep() + " " + weights();
       case 6:
-        return positions_
-                   ? activation() + " " + pick({"avg_pool", "sum_pool"}) + "(window=2x2, strides=1x1) " + weights()
-                   : "dropout(rate=0.7) " + weights();
+        return positions_ ? activation() + " " + pick({"avg_pool", "sum_pool"}) +
+                                "(window=2x2, strides=1x1, padding=SAME) " + weights()
+                          : "dropout(rate=0.7) " + weights();
       case 7:
         return positions_ ? "attention" : "scale(by=1.2)";
       case 8:
