@@ -29,7 +29,8 @@ BoundTask task_of(const MachineKernels& kernels, const TrainTest& data, bool num
                  .test_labels = {},
                  .classes = 0,
                  .targets = {},
-                 .test_targets = {}};
+                 .test_targets = {},
+                 .semidefinite = kernels.semidefinite};
   if (!data.train.labels.empty() && !numbers) {
     task.classes = std::ssize(data.train.class_names);
     task.labels = data.train.labels;

@@ -71,18 +71,24 @@ std::optional<std::vector<double>> BoundTask::values() const {
   return signs;
 }
 
-BoundRow bound_row(const BoundTask& task, const MachineOptions& machine, const RademacherOptions& options,
+BoundRow bound_row(const BoundTask& task, const MachineOptions& asked, const RademacherOptions& options,
                    bool by_labels) {
   stop_if_interrupted();
   const bool numbers = task.classes == 0;
+  MachineOptions machine = asked;
+  machine.check_definite = !task.semidefinite;
   const Trained trained = numbers ? train_values(task.k, {task.targets.data(), task.samples(), 1, 1}, machine)
                                   : train_classes(task.k, task.labels, task.classes, machine);
   const RademacherOptions how = numbers ? value_options(options, machine) : options;
   return bound_row(task, trained, how, machine.threads, machine.progress, by_labels);
 }
 
-BoundRow bound_row(const BoundTask& task, const Trained& trained, const RademacherOptions& options, int threads,
+BoundRow bound_row(const BoundTask& task, const Trained& trained, const RademacherOptions& asked, int threads,
                    Progress* progress, bool by_labels) {
+  RademacherOptions options = asked;
+  options.check_definite = !task.semidefinite;
+  options.threads = threads;
+  options.progress = progress;
   BoundRow row{.labels = "true",
                .name = std::string(to_string(trained.machine)),
                .samples = task.samples(),

@@ -24,6 +24,7 @@ struct BoundTask {
   Index classes = 0;  ///< 0: numbers
   std::vector<double> targets;
   std::vector<double> test_targets;
+  bool semidefinite = false;  ///< k is so by construction
 
   [[nodiscard]] Index samples() const;
   /// The first `count` samples, with all test samples.

@@ -53,7 +53,8 @@ void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const
   ProgressBar bar(options);
   stop_if_interrupted();
   TuneOptions tuning;
-  tuning.machine = {.machine = machine, .threads = options.threads, .progress = &bar};
+  tuning.machine = {
+      .machine = machine, .check_definite = false, .threads = options.threads, .progress = &bar};  // a network's kernel
   tuning.lambdas = logarithmic_grid(1e-4, 1e2, machine == Machine::ridge ? 13 : 7);
   tuning.seed = options.seed;
   const AnyView k = view_of(task.train);

@@ -38,8 +38,9 @@ std::pair<Matrix<double>, Trained> ridge_targets(const FitOptions& options, cons
   return {class_targets(data.labels, trained.classes), std::move(trained)};
 }
 
-Trained train(const FitOptions& options, const AnyView& k, const Dataset& data, Progress* progress) {
+Trained train(const FitOptions& options, const AnyView& k, bool semidefinite, const Dataset& data, Progress* progress) {
   MachineOptions how = options.machine_options();
+  how.check_definite = !semidefinite;
   how.progress = progress;
   if (fits_classes(options, data)) return train_classes(k, data.labels, std::ssize(data.class_names), how);
   return train_values(k, {data.targets.data(), data.count(), 1, 1}, how);
@@ -55,13 +56,16 @@ Fitted fit_on_gram(const FitOptions& options, const KernelRequest& request, cons
   if (options.posterior) {
     auto [targets, trained] = ridge_targets(options, data.train);
     GaussianProcess process(k, targets.view(),
-                            {.noise = options.lambda / 2, .threads = options.common.threads, .progress = &bar});
+                            {.noise = options.lambda / 2,
+                             .check_definite = !kernels.semidefinite,
+                             .threads = options.common.threads,
+                             .progress = &bar});
     fitted.trained = std::move(trained);
     const std::vector<double>& each = process.log_marginal_likelihood();
     if (!each.empty()) fitted.likelihood = std::accumulate(each.begin(), each.end(), 0.0);
     fitted.trained.fit = std::move(process).fit();
   } else {
-    fitted.trained = train(options, k, data.train, &bar);
+    fitted.trained = train(options, k, kernels.semidefinite, data.train, &bar);
   }
   fitted.train = decision(fitted.trained.fit, k);
   if (kernels.test) fitted.test = decision(fitted.trained.fit, view_of(*kernels.test));

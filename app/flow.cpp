@@ -22,11 +22,13 @@ Trajectory follow(const FlowChoice& choice, const MachineKernels& kernels, const
   if (choice.discrete()) {
     DescendOptions options = choice.descend_options();
     options.record.test = test;
+    options.check_definite = !kernels.semidefinite;
     options.progress = &bar;
     return descend(k, targets.view(), options);
   }
   FlowOptions options = choice.flow_options();
   options.record.test = test;
+  options.check_definite = !kernels.semidefinite;
   options.progress = &bar;
   return flow(k, targets.view(), options);
 }

@@ -58,6 +58,7 @@ void run(const KernelOptions& options) {
 
   const KernelAnswer answer = compute(options, request, data, *backend);
   note(options.common, "route: " + answer.route);
+  warn_of(options.common, answer.quadrature_error, request.precision);
   const Json settings = kernel_settings(options, request, data_request);
   Record record("kernel");
   record.settings = settings;

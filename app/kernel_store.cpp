@@ -113,6 +113,7 @@ void run_stored(const KernelOptions& options, const KernelRequest& request, cons
   const Json settings = kernel_settings(options, request, data_request);
   const StoreSummary summary = store(options, request, settings, data, backend);
   note(options.common, fmt::format("route: {}", fmt::join(summary.routes, "; ")));
+  warn_of(options.common, summary.quadrature_error, request.precision);
   Record record("kernel");
   record.settings = settings;
   record.seed = options.common.seed;

@@ -1,6 +1,7 @@
 #include "app/machine_kernels.hpp"
 
 #include "app/interrupt.hpp"
+#include "app/outcome.hpp"
 #include "app/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
@@ -61,7 +62,9 @@ MachineKernels compute_kernels(const CommonOptions& common, KernelRequest reques
   request.progress = &bar;
   KernelAnswer answer = compute_kernel(request, data.train, data.test, backend);
   stop_if_interrupted();
-  MachineKernels kernels{.train = {}, .test = std::nullopt, .seconds = answer.seconds};
+  warn_of(common, answer.quadrature_error, request.precision);
+  MachineKernels kernels{
+      .train = {}, .test = std::nullopt, .seconds = answer.seconds, .semidefinite = answer.semidefinite};
   for (NamedMatrix& matrix : answer.matrices) {
     if (matrix.name.starts_with("test_")) {
       kernels.test = std::move(matrix.values);

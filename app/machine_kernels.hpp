@@ -33,6 +33,7 @@ struct MachineKernels {
   AnyMatrix train;
   std::optional<AnyMatrix> test;
   std::optional<double> seconds;  ///< nothing where they were read
+  bool semidefinite = false;      ///< that of the training samples is so by construction
 };
 
 /// Read from the file of --gram, or computed. Error{input} where the file is of another network or of other data.

@@ -13,10 +13,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view exactness_text(Exactness exactness) {
-  if (exactness == Exactness::closed_form) return "exact: every layer has a closed form";
-  if (exactness == Exactness::quadrature) return "by quadrature: an activation without a closed form";
-  return "Monte Carlo only: a layer without a limit formula";
+std::string exactness_text(const LimitFormula& formula) {
+  if (formula.exactness == Exactness::closed_form) return "exact: every layer has a closed form";
+  if (formula.exactness == Exactness::quadrature) return "by quadrature: an activation without a closed form";
+  return "Monte Carlo only: " + formula.obstacle;
 }
 
 std::string_view exactness_word(Exactness exactness) {
@@ -66,18 +66,18 @@ std::string describe_on(const Network& network, const Shape& input, const Common
 void run_show(const CommonOptions& options, const std::string& written, const std::optional<std::string>& input) {
   options.check_report(false);
   const Network network = Network::parse(written);
-  const Exactness exact = exactness(network);
+  const LimitFormula formula = limit_formula(network);
   Record record("network show");
   record.seed = options.seed;
   record.settings = {{"network", written}};
   record.results = {{"text", network.to_text()},
                     {"json", Json(network.to_json())},
                     {"layers", count_layers(network.layers)},
-                    {"exactness", exactness_word(exact)}};
-  Page page(written, exactness_text(exact));
+                    {"exactness", exactness_word(formula.exactness)}};
+  Page page(written, exactness_text(formula));
   page.section("Network").paragraph(network.to_text()).paragraph(network.to_json().dump());
   std::string text = fmt::format("text     {}\njson     {}\nkernel   {}\n", network.to_text(), network.to_json().dump(),
-                                 exactness_text(exact));
+                                 exactness_text(formula));
   if (input) text += describe_on(network, parse_shape(*input), options, record.results, page);
   if (options.report) page.write(*options.report);
   deliver(options, record, text);

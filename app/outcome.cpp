@@ -1,6 +1,7 @@
 #include "app/outcome.hpp"
 
 #include "app/streams.hpp"
+#include "widelimit/kernel/gram.hpp"
 
 #include <algorithm>
 
@@ -48,6 +49,12 @@ std::string table_text(const Table& table) {
 
 void note(const CommonOptions& options, std::string_view text) {
   if (!options.quiet) tell(fmt::format("widelimit: {}\n", text));
+}
+
+void warn_of(const CommonOptions& options, double quadrature_error, Precision precision) {
+  if (const std::string warning = quadrature_warning(quadrature_error, precision); !warning.empty()) {
+    note(options, "warning: " + warning);
+  }
 }
 
 void deliver(const CommonOptions& options, const Record& record, std::string_view text) {

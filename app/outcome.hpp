@@ -17,6 +17,9 @@ namespace widelimit::app {
 /// A note on standard error, unless --quiet.
 void note(const CommonOptions& options, std::string_view text);
 
+/// A note where quadrature left a kernel more than its precision promises.
+void warn_of(const CommonOptions& options, double quadrature_error, Precision precision);
+
 /// The end of every verb: the record where --json asks for it, else `text` unless --quiet.
 void deliver(const CommonOptions& options, const Record& record, std::string_view text);
 

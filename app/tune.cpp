@@ -51,8 +51,9 @@ TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   return options;
 }
 
-std::vector<TunePoint> tune_on(const AnyView& k, const Dataset& data, const TuneOptions& options) {
+std::vector<TunePoint> tune_on(const AnyView& k, bool semidefinite, const Dataset& data, TuneOptions options) {
   stop_if_interrupted();
+  options.machine.check_definite = !semidefinite;
   if (!data.labels.empty() && options.machine.machine != Machine::svr) {
     return tune_classes(k, data.labels, std::ssize(data.class_names), options);
   }
@@ -65,6 +66,7 @@ std::vector<LambdaPath> tune_sweep(const TuneChoice& choice, const Dataset& data
   ProgressBar bar(choice.common);
   const Network network = Network::parse(choice.networks.front());
   const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, backend);
+  warn_of(choice.common, all.quadrature_error, parse_precision(choice.common.precision));
   const TuneOptions options = tune_options(choice, &bar);
   std::vector<LambdaPath> candidates;
   for (Index depth = 0; depth <= all.hidden_layers; ++depth) {
@@ -72,7 +74,7 @@ std::vector<LambdaPath> tune_sweep(const TuneChoice& choice, const Dataset& data
       const Index place = (depth * (all.hidden_layers + 1) + frozen) * all.count;
       const AnyView k = std::visit(
           [&](const auto& stack) { return AnyView(stack.view().block(place, 0, all.count, all.count)); }, all.values);
-      candidates.push_back({fmt::format("{} hidden, {} frozen", depth, frozen), tune_on(k, data, options)});
+      candidates.push_back({fmt::format("{} hidden, {} frozen", depth, frozen), tune_on(k, true, data, options)});
     }
   }
   return candidates;
@@ -87,7 +89,9 @@ std::vector<LambdaPath> tune_networks(const TuneChoice& choice, const Dataset& d
   for (const std::string& text : choice.networks) {
     const Gram found =
         gram(Network::parse(text), data.view(), {kind, parse_precision(choice.common.precision), &bar}, backend);
-    candidates.push_back({text, tune_on(view_of(kind == Kind::ntk ? found.ntk : found.nngp), data, options)});
+    warn_of(choice.common, found.quadrature_error, parse_precision(choice.common.precision));
+    const AnyView k = view_of(kind == Kind::ntk ? found.ntk : found.nngp);
+    candidates.push_back({text, tune_on(k, found.semidefinite(), data, options)});
   }
   return candidates;
 }
@@ -103,7 +107,10 @@ std::pair<std::size_t, std::size_t> best_of(const std::vector<LambdaPath>& candi
     }
   }
   const auto best = best_point(bests);
-  if (!best) fail(Code::numerical, "no fit ended well; try larger λ (--lambdas)");
+  if (!best) {
+    const std::string& why = candidates.front().points.front().message;
+    fail(Code::numerical, "no fit ended well{}{}; try larger λ (--lambdas)", why.empty() ? "" : ": ", why);
+  }
   return places[*best];
 }
 

@@ -123,6 +123,7 @@ bool run_task(const Benchmark& benchmark, const Digits& digits) {
   for (const Machine machine : {Machine::svm, Machine::ridge}) {
     // SVC has a bias always, KernelRidge never.
     MachineOptions options{.machine = machine, .lambda = digits.lambda, .bias = machine == Machine::svm};
+    options.check_definite = !task.semidefinite;
     options.threads = settings.threads;
     good = measure(benchmark, task, options, peer) && good;
   }

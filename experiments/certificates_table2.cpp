@@ -207,6 +207,7 @@ RadiusRow machine_row(const Setting& setting, const Table2Choice& choice, const 
   const MnistTask task = mnist_task(setting, setting.text("network"), {"0", "1"}, choice.samples);
   const MachineOptions options{.machine = Machine::svm,
                                .lambda = choice.machine_lambda,
+                               .check_definite = !task.semidefinite,
                                .threads = setting.threads,
                                .progress = setting.progress};
   const Trained trained = train_classes(view_of(task.k), task.train.labels, task.classes(), options);

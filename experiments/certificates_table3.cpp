@@ -85,6 +85,7 @@ std::vector<Trained> table_machines(const Setting& setting, const MnistTask& tas
     }
     MachineOptions options{.machine = line.machine};
     if (line.lambda > 0) options.lambda = line.lambda;
+    options.check_definite = !task.semidefinite;
     options.threads = setting.threads;
     options.progress = setting.progress;
     machines.push_back(train_classes(view_of(task.k), task.train.labels, task.classes(), options));

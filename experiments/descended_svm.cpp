@@ -26,6 +26,7 @@ Trajectory descent_of(const Setting& setting, const MnistTask& task, double lamb
   options.record.samples = std::vector<Index>{};
   options.record.coefficients = true;
   options.check_rate = false;
+  options.check_definite = !task.semidefinite;
   options.threads = setting.threads;
   options.progress = setting.progress;
   return descend(view_of(task.k), y.view(), options);

@@ -64,7 +64,8 @@ app::BoundTask digits_task(const MnistTask& task) {
           .test_labels = task.test.labels,
           .classes = 2,
           .targets = {},
-          .test_targets = {}};
+          .test_targets = {},
+          .semidefinite = task.semidefinite};
 }
 
 MachineOptions bound_machine(const Setting& setting, Machine machine, double lambda) {

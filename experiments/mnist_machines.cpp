@@ -58,8 +58,9 @@ struct Judged {
   std::optional<app::Score> score;  ///< MNIST is labelled: always there
 };
 
-MachineOptions machine_options(const Setting& setting, Machine machine, double lambda) {
+MachineOptions machine_options(const Setting& setting, const MnistTask& task, Machine machine, double lambda) {
   MachineOptions options{.machine = machine};
+  options.check_definite = !task.semidefinite;
   if (lambda > 0) options.lambda = lambda;  // else that of a machine without one
   options.threads = setting.threads;
   options.progress = setting.progress;
@@ -122,7 +123,7 @@ void two_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
   int published = 0;
   for (const PublishedFit& line : eq_table_3()) {
     const double used = line.lambda.value_or(choice.lambda);
-    const Judged judged = judge(task, machine_options(setting, line.machine, used));
+    const Judged judged = judge(task, machine_options(setting, task, line.machine, used));
     const std::string name(to_string(line.machine));
     add_fit(part, outcome, json, name, used, judged, line.accuracy);
     if (line.accuracy) {
@@ -165,7 +166,7 @@ void ten_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
   Part part{.heading = "Ridge and SVM on all ten digits", .table = empty_table()};
   Json json = Json::array();
   for (const Machine machine : {Machine::ridge, Machine::svm}) {
-    MachineOptions options = machine_options(setting, machine, 1);
+    MachineOptions options = machine_options(setting, task, machine, 1);
     options.lambda = choose_lambda(task, options, setting.seed).lambda;
     const Judged judged = judge(task, options);
     const std::string name(to_string(machine));

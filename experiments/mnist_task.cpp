@@ -24,6 +24,7 @@ MnistTask mnist_task(const Setting& setting, const std::string& network, const s
                  .test = std::move(*data.test),
                  .k = {},
                  .k_test = {},
+                 .semidefinite = answer.semidefinite,
                  .seconds = answer.seconds,
                  .route = answer.route};
   for (NamedMatrix& matrix : answer.matrices) {

@@ -12,9 +12,10 @@ namespace widelimit::experiment {
 struct MnistTask {
   Dataset train;
   Dataset test;
-  AnyMatrix k;         ///< train × train
-  AnyMatrix k_test;    ///< test × train
-  double seconds = 0;  ///< of the kernels
+  AnyMatrix k;                ///< train × train
+  AnyMatrix k_test;           ///< test × train
+  bool semidefinite = false;  ///< k is so by construction
+  double seconds = 0;         ///< of the kernels
   std::string route;
 
   [[nodiscard]] Index classes() const { return std::ssize(train.class_names); }

@@ -53,13 +53,15 @@ RademacherOptions bound_options(const nb::dict& given) {
   asked.parse("loss", options.loss, [](const std::string& name) { return Loss{.kind = parse_loss(name)}; });
   if (options.loss) asked.take("epsilon", options.loss->epsilon);
   asked.take("clip", options.clip);
+  asked.take("check_definite", options.check_definite);
   return options;
 }
 
 nb::tuple class_bound(const SampleArray& k, const Table& alpha, const Numbers& bias, const std::string& machine,
                       const std::string& scheme, Index classes, const Labels& labels, const nb::dict& given) {
-  const RademacherOptions options = bound_options(given);
-  return bound_tuple(unlocked([&](Progress*) {
+  RademacherOptions options = bound_options(given);
+  return bound_tuple(unlocked([&](Progress* progress) {
+    options.progress = progress;
     const Trained trained{.machine = parse_machine(machine),
                           .scheme = parse_scheme(scheme),
                           .classes = classes,
@@ -70,8 +72,9 @@ nb::tuple class_bound(const SampleArray& k, const Table& alpha, const Numbers& b
 
 nb::tuple value_bound(const SampleArray& k, const Table& alpha, const Numbers& bias, const Numbers& targets,
                       const nb::dict& given) {
-  const RademacherOptions options = bound_options(given);
-  return bound_tuple(unlocked([&](Progress*) {
+  RademacherOptions options = bound_options(given);
+  return bound_tuple(unlocked([&](Progress* progress) {
+    options.progress = progress;
     return rademacher_bound(view_samples(k).values, fit_of_arrays(alpha, bias), {targets.data(), targets.size()},
                             options);
   }));

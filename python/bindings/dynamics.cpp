@@ -31,6 +31,7 @@ struct Given {
   const std::optional<std::vector<Index>>& record;
   bool coefficients;
   std::optional<int> threads;
+  std::optional<bool> check_definite;
 
   template <typename Options>
   Options options(Progress* progress) const {
@@ -45,6 +46,7 @@ struct Given {
     result.record.samples = record;
     result.record.coefficients = coefficients;
     if (threads) result.threads = *threads;
+    if (check_definite) result.check_definite = *check_definite;
     result.progress = progress;
     return result;
   }
@@ -78,8 +80,9 @@ nb::tuple flow_of(const SampleArray& k, const Table& targets, const std::string&
                   const MaybeTable& alpha, const MaybeTable& offset, const MaybeTable& test_offset,
                   const std::optional<std::vector<Index>>& record, bool coefficients, bool runge_kutta,
                   std::optional<double> tolerance, std::optional<Index> most_events, std::optional<Index> most_steps,
-                  std::optional<int> threads) {
-  const Given given{loss, epsilon, lambda, test, alpha, offset, test_offset, record, coefficients, threads};
+                  std::optional<int> threads, std::optional<bool> check_definite) {
+  const Given given{loss,        epsilon, lambda,       test,    alpha,         offset,
+                    test_offset, record,  coefficients, threads, check_definite};
   return trajectory_tuple(unlocked([&](Progress* progress) {
     auto options = given.options<FlowOptions>(progress);
     options.times.assign(times.data(), times.data() + times.size());
@@ -96,8 +99,10 @@ nb::tuple descend_of(const SampleArray& k, const Table& targets, const std::stri
                      std::optional<std::uint64_t> seed, std::optional<Index> record_every, std::optional<double> lambda,
                      std::optional<double> epsilon, const std::optional<SampleArray>& test, const MaybeTable& alpha,
                      const MaybeTable& offset, const MaybeTable& test_offset,
-                     const std::optional<std::vector<Index>>& record, bool coefficients, std::optional<int> threads) {
-  const Given given{loss, epsilon, lambda, test, alpha, offset, test_offset, record, coefficients, threads};
+                     const std::optional<std::vector<Index>>& record, bool coefficients, std::optional<int> threads,
+                     std::optional<bool> check_definite) {
+  const Given given{loss,        epsilon, lambda,       test,    alpha,         offset,
+                    test_offset, record,  coefficients, threads, check_definite};
   return trajectory_tuple(unlocked([&](Progress* progress) {
     auto options = given.options<DescendOptions>(progress);
     if (rate) options.rate = *rate;
@@ -120,11 +125,12 @@ void bind_dynamics(nb::module_& module) {
   module.def("flow", &flow_of, "k"_a, "targets"_a, "loss"_a, "times"_a, "lam"_a.none(), "epsilon"_a.none(),
              "test"_a.none(), "alpha"_a.none(), "offset"_a.none(), "test_offset"_a.none(), "record"_a.none(),
              "coefficients"_a, "runge_kutta"_a, "tolerance"_a.none(), "most_events"_a.none(), "most_steps"_a.none(),
-             "threads"_a.none(), "The fields of widelimit.Trajectory in order, by gradient flow.");
+             "threads"_a.none(), "check_definite"_a.none(),
+             "The fields of widelimit.Trajectory in order, by gradient flow.");
   module.def("descend", &descend_of, "k"_a, "targets"_a, "loss"_a, "rate"_a.none(), "schedule"_a.none(),
              "steps"_a.none(), "batch"_a.none(), "seed"_a.none(), "record_every"_a.none(), "lam"_a.none(),
              "epsilon"_a.none(), "test"_a.none(), "alpha"_a.none(), "offset"_a.none(), "test_offset"_a.none(),
-             "record"_a.none(), "coefficients"_a, "threads"_a.none(),
+             "record"_a.none(), "coefficients"_a, "threads"_a.none(), "check_definite"_a.none(),
              "The fields of widelimit.Trajectory in order, by gradient descent.");
   module.def("loss_targets", &targets_of, "loss"_a, "labels"_a, "classes"_a,
              "What a loss learns labels 0 … classes − 1 by: samples × outputs.");

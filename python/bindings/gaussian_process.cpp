@@ -18,11 +18,12 @@ namespace widelimit::python {
 namespace {
 
 std::unique_ptr<GaussianProcess> make_process(const SampleArray& k, const Table& targets, std::optional<double> noise,
-                                              std::optional<int> threads) {
+                                              std::optional<int> threads, std::optional<bool> check_definite) {
   return unlocked([&](Progress* progress) {
     GaussianProcessOptions options;
     if (noise) options.noise = *noise;
     if (threads) options.threads = *threads;
+    if (check_definite) options.check_definite = *check_definite;
     options.progress = progress;
     return std::make_unique<GaussianProcess>(view_samples(k).values, view_of(targets), options);
   });
@@ -50,6 +51,7 @@ void bind_gaussian_process(nb::module_& module) {
       .def("fitted", &fitted, "(alpha, summary, log marginal likelihood of each output).")
       .def("posterior", &posterior, "k"_a, "diagonal"_a, "(mean, variance) of K(test, train) and K(x, x).");
   module.def("gaussian_process", &make_process, "k"_a, "targets"_a, "noise"_a.none(), "threads"_a.none(),
+             "check_definite"_a.none(),
              "The Gaussian process of covariance K given targets, a column for each output.");
 }
 

@@ -56,12 +56,13 @@ nb::tuple grams(const Network& network, const SampleArray& x1, const std::option
                         result.route, result.quadrature_error, result.seconds);
 }
 
-nb::object diagonals(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
-                     std::optional<int> threads) {
+nb::tuple diagonals(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
+                    std::optional<int> threads) {
   const Asked asked{std::nullopt, precision, backend, threads};
-  return as_array(unlocked([&](Progress* progress) {
+  Diagonal result = unlocked([&](Progress* progress) {
     return diagonal(network, view_samples(x), *asked.make(), asked.options(progress).precision);
-  }));
+  });
+  return nb::make_tuple(as_array(std::move(result.values)), result.quadrature_error);
 }
 
 nb::tuple contributions(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
@@ -72,16 +73,21 @@ nb::tuple contributions(const Network& network, const SampleArray& x, const Text
   });
   nb::list arrays;
   for (AnyMatrix& matrix : result.ntk) arrays.append(as_array(std::move(matrix)));
-  return nb::make_tuple(result.layers, arrays);
+  return nb::make_tuple(result.layers, arrays, result.quadrature_error);
 }
 
-nb::object sweeps(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
-                  std::optional<int> threads) {
+nb::tuple sweeps(const Network& network, const SampleArray& x, const Text& precision, const std::string& backend,
+                 std::optional<int> threads) {
   const Asked asked{std::nullopt, precision, backend, threads};
   Sweep result = unlocked(
       [&](Progress* progress) { return sweep(network, view_samples(x), asked.options(progress), *asked.make()); });
   const Index depths = result.hidden_layers + 1;
-  return as_array(std::move(result.values), {depths, depths, result.count, result.count});
+  return nb::make_tuple(as_array(std::move(result.values), {depths, depths, result.count, result.count}),
+                        result.quadrature_error);
+}
+
+std::string warning(double error, const Text& precision) {
+  return quadrature_warning(error, Asked{std::nullopt, precision, "", std::nullopt}.options(nullptr).precision);
 }
 
 }  // namespace
@@ -91,11 +97,14 @@ void bind_kernel(nb::module_& module) {
              "threads"_a.none(),
              "(nngp, ntk, symmetric, route, quadrature_error, seconds), None for a matrix that kind does not name.");
   module.def("diagonal", &diagonals, "network"_a, "x"_a, "precision"_a.none(), "backend"_a, "threads"_a.none(),
-             "Diagonals of nngp and ntk, 2 × n.");
+             "(diagonals of nngp and ntk, 2 × n; quadrature_error).");
   module.def("layer_contributions", &contributions, "network"_a, "x"_a, "precision"_a.none(), "backend"_a,
-             "threads"_a.none(), "Texts of the weight layers, and what training each alone adds to the NTK.");
+             "threads"_a.none(),
+             "(texts of the weight layers, what training each alone adds to the NTK, quadrature_error).");
   module.def("sweep", &sweeps, "network"_a, "x"_a, "precision"_a.none(), "backend"_a, "threads"_a.none(),
-             "NTK by depth and frozen layers, (L+1) × (L+1) × n × n.");
+             "(NTK by depth and frozen layers, (L+1) × (L+1) × n × n; quadrature_error).");
+  module.def("quadrature_warning", &warning, "error"_a, "precision"_a.none(),
+             "What to tell the user of such an error; empty where it is below what the precision promises.");
 }
 
 }  // namespace widelimit::python

@@ -31,6 +31,7 @@ struct Asked {
   std::optional<double> tolerance;
   std::optional<int> threads;
   std::optional<bool> probability;
+  std::optional<bool> check_definite;
 
   [[nodiscard]] MachineOptions options(Progress* progress) const {
     MachineOptions result;
@@ -43,6 +44,7 @@ struct Asked {
     result.tolerance = tolerance;
     if (threads) result.threads = *threads;
     if (probability) result.probability = *probability;
+    if (check_definite) result.check_definite = *check_definite;
     result.progress = progress;
     return result;
   }
@@ -57,8 +59,9 @@ nb::tuple named(Trained trained) {
 nb::tuple classes(const SampleArray& k, const Labels& labels, Index count, const std::string& machine,
                   std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
                   const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
-                  std::optional<bool> probability) {
-  const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, threads, probability};
+                  std::optional<bool> probability, std::optional<bool> check_definite) {
+  const Asked asked{machine, lambda,    std::nullopt, bias,        scheme,
+                    weights, tolerance, threads,      probability, check_definite};
   return named(unlocked([&](Progress* progress) {
     return train_classes(view_samples(k).values, span_of(labels), count, asked.options(progress));
   }));
@@ -66,8 +69,9 @@ nb::tuple classes(const SampleArray& k, const Labels& labels, Index count, const
 
 nb::tuple values(const SampleArray& k, const Table& targets, const std::string& machine, std::optional<double> lambda,
                  std::optional<double> epsilon, std::optional<bool> bias, const std::optional<Numbers>& weights,
-                 std::optional<double> tolerance, std::optional<int> threads) {
-  const Asked asked{machine, lambda, epsilon, bias, std::nullopt, weights, tolerance, threads, std::nullopt};
+                 std::optional<double> tolerance, std::optional<int> threads, std::optional<bool> check_definite) {
+  const Asked asked{machine, lambda,    epsilon, bias,         std::nullopt,
+                    weights, tolerance, threads, std::nullopt, check_definite};
   return named(unlocked([&](Progress* progress) {
     return train_values(view_samples(k).values, view_of(targets), asked.options(progress));
   }));
@@ -103,9 +107,10 @@ nb::object probabilities(const std::string& machine, const std::string& scheme, 
 void bind_machine(nb::module_& module) {
   module.def("train_classes", &classes, "k"_a, "labels"_a, "classes"_a, "machine"_a, "lam"_a.none(), "bias"_a.none(),
              "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "probability"_a.none(),
+             "check_definite"_a.none(),
              "(scheme, (alpha, bias, summary), sigmoids) of a machine for labels 0 … classes − 1.");
   module.def("train_values", &values, "k"_a, "targets"_a, "machine"_a, "lam"_a.none(), "epsilon"_a.none(),
-             "bias"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(),
+             "bias"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "check_definite"_a.none(),
              "(scheme, (alpha, bias, summary), None) of a machine for numbers, a column for each target.");
   module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, of K(test, train).");
   module.def("classes_of", &predicted, "scheme"_a, "classes"_a, "outputs"_a, "Number of the class of each row.");

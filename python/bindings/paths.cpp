@@ -68,13 +68,15 @@ std::vector<Fit> fit_path(const AnyView& k, std::span<const Index> labels, Index
 /// (scheme, [(alpha, bias, summary) of each λ]).
 nb::tuple svm(const SampleArray& k, const Labels& labels, Index classes, const Numbers& lambdas,
               const std::string& machine, std::optional<bool> bias, const Text& scheme,
-              const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads) {
+              const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
+              std::optional<bool> check_definite) {
   const Scheme used = scheme_of(scheme, classes);
   std::vector<Fit> fits = unlocked([&](Progress* progress) {
     SvmOptions options;
     if (bias) options.bias = *bias;
     options.weights = span_of(weights);
     if (tolerance) options.tolerance = *tolerance;
+    if (check_definite) options.check_definite = *check_definite;
     if (threads) options.threads = *threads;
     options.progress = progress;
     return fit_path(view_samples(k).values, span_of(labels), classes, span_of(lambdas), used, options,
@@ -92,7 +94,7 @@ void bind_paths(nb::module_& module) {
              "threads"_a.none(),
              "([((alpha, bias, summary), left_out, loo_error, loo_misclassified) of each λ], best, best_classifier).");
   module.def("svm_path", &svm, "k"_a, "labels"_a, "classes"_a, "lams"_a, "machine"_a, "bias"_a.none(),
-             "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(),
+             "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "check_definite"_a.none(),
              "(scheme, [(alpha, bias, summary) of each λ]) for labels 0 … classes − 1.");
 }
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -102,13 +103,30 @@ def test_replacing():
     assert not np.allclose(first, wl.kernel(net, X))
 
 
-def test_a_kink_is_warned_of():
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_kinks_and_jumps_are_found(backend):
     wl.register_activation("kink", lambda x: np.maximum(x, 0))
-    with pytest.warns(wl.AccuracyWarning, match="quadrature") as caught:
-        wl.kernel("dense custom(name=kink) dense", X)
-    assert caught[0].filename == __file__
+    wl.register_activation("jump", lambda x: np.sign(x))
+    for own, known in (("kink", "relu"), ("jump", "sign")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = wl.gram(f"dense custom(name={own}) dense", X[:5], kind=("nngp", "ntk"), backend=backend)
+        expected = wl.gram(f"dense {known} dense", X[:5], kind=("nngp", "ntk"), backend=backend)
+        assert 0 < found.quadrature_error < 1e-11
+        assert np.allclose(found.nngp, expected.nngp, rtol=1e-12, atol=1e-13)
+        assert np.allclose(found.ntk, expected.ntk, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_what_cannot_be_integrated_is_warned_of(backend):
+    wl.register_activation("noise", lambda x: np.modf(np.sin(1e5 * x) * 43758.5453)[0])
+    net = "dense custom(name=noise) dense"
+    for call in (wl.diagonal, wl.sweep, wl.layer_contributions, wl.kernel):
+        with pytest.warns(wl.AccuracyWarning, match="quadrature leaves a relative error of about") as caught:
+            call(net, X[:1], backend=backend)
+        assert caught[0].filename == __file__
     with pytest.warns(wl.AccuracyWarning):
-        assert wl.gram("dense custom(name=kink) dense", X).quadrature_error > 1e-6
+        assert wl.gram(net, X[:1], backend=backend).quadrature_error > 1e-3
 
 
 def test_bad_registrations():

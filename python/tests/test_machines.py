@@ -4,6 +4,7 @@ import gc
 import pickle
 import tracemalloc
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -240,6 +241,50 @@ def test_numerical_endings_are_warnings_at_the_call():
     assert np.isinf(path.loo_error[:2]).all()
     assert path.best == 2
     assert issubclass(wl.ConvergenceWarning, UserWarning)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("y", [SIGNS[:6], np.arange(6) % 3])
+@pytest.mark.parametrize("machine", CLASSIFIERS)
+def test_an_indefinite_gram_is_not_fitted(machine, y, dtype):
+    k = -np.eye(6, dtype=dtype)
+    y = np.array([1, -1, 1, -1, 1, -1]) if len(set(y)) < 3 else y
+    with pytest.warns(wl.ConvergenceWarning, match="negative eigenvalue.*diagonal"):
+        fit = CLASSIFIERS[machine](k, y)
+    assert fit.summary.ending == "not positive definite"
+    assert fit.summary.gap is None
+    assert not fit.alpha.any()
+    with pytest.warns(wl.ConvergenceWarning, match="negative eigenvalue"):
+        assert CLASSIFIERS[machine](k, y, check_definite=False).summary.ending == "not positive definite"
+
+
+def test_an_indefinite_gram_elsewhere():
+    k = np.diag([1.0, 2.0, -1e-6])
+    with pytest.warns(wl.ConvergenceWarning, match="negative eigenvalue"):
+        assert wl.fit_svr(k, [1.0, 2.0, 3.0]).summary.ending == "not positive definite"
+    with pytest.warns(wl.ConvergenceWarning, match="negative eigenvalue"):
+        path = wl.svm_path(k, [1, -1, 1], [0.1, 1.0])
+    assert all(fit.summary.ending == "not positive definite" for fit in path)
+    with pytest.raises(wl.NumericalError, match="negative eigenvalue"):
+        wl.gaussian_process(k, [1.0, 2.0, 3.0], 1.0)
+    assert wl.fit_ridge(-np.eye(3), [1.0, 2.0, 4.0], 8.0).summary.gap is None
+
+
+def test_gap_counts_rounding():
+    """Coefficients of 1e12 beside margins of 1: products in float64 alone would be wrong by 1e-4."""
+    k = np.array([[1.0, 1.0, 0.5], [1.0, 1.0 + 1e-11, 0.5], [0.5, 0.5, 1.0]])
+    y = np.array([1, -1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wl.ConvergenceWarning)
+        fit = wl.fit_svm(k, y, 1e-13)
+    exact = [[Fraction(float(x)) for x in row] for row in k]
+    alpha, lam = [Fraction(float(a)) for a in fit.alpha], Fraction(1e-13)
+    g = [sum(a * x for a, x in zip(alpha, row, strict=True)) for row in exact]
+    primal = lam / 2 * sum(a * x for a, x in zip(alpha, g, strict=True))
+    primal += sum(max(Fraction(0), 1 - int(s) * x) for s, x in zip(y, g, strict=True))
+    dual = lam * sum(abs(a) for a in alpha) - lam / 2 * sum(a * x for a, x in zip(alpha, g, strict=True))
+    assert primal - dual <= Fraction(fit.summary.gap) * primal
+    assert fit.summary.gap < 1e-4
 
 
 @pytest.mark.parametrize("lam", [1e-12, 1e12])

@@ -15,8 +15,9 @@ def register_activation(name: str, function: Callable[[NDArray[np.float64]], Arr
     """Makes `custom(name=…)` in a network mean this function, for the rest of the process.
 
     The function takes a float64 vector and returns as many values: NumPy's functions do. It is evaluated at the nodes
-    of a Gauss–Hermite rule, from several threads in turn, so it must depend on nothing but its argument. What it
-    raises, the kernel raises. Registering a name again replaces the function for kernels computed later.
+    of quadrature rules, from several threads in turn, so it must depend on nothing but its argument. It may have kinks
+    and jumps; between jumps it has a derivative. What it raises, the kernel raises. Registering a name again replaces
+    the function for kernels computed later.
 
     >>> import numpy as np, widelimit as wl
     >>> wl.register_activation("arctan", np.arctan)

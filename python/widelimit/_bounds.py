@@ -91,6 +91,7 @@ def rademacher_bound(
     loss: str | None = None,
     epsilon: float | None = None,
     clip: float | None = None,
+    check_definite: bool | None = None,
 ) -> RademacherBound:
     """With probability 1 − delta over samples, the share of errors of a fitted machine is at most this.
 
@@ -100,6 +101,7 @@ def rademacher_bound(
     numbers the mean of min(loss, clip) is bounded, of the squared loss (svr: the ε-insensitive one) unless another is
     asked for, and clip, 1 unless given, must be chosen without a look at the sample.
     delta: share of samples on which the bound may fail; 0.05 unless given.
+    check_definite: as in fit_svm; a kernel that is not positive semi-definite is an InputError.
 
     >>> import numpy as np, widelimit as wl
     >>> rng = np.random.default_rng(0)
@@ -118,7 +120,7 @@ def rademacher_bound(
     matrix = as_matrix(k, "K")
     alpha = np.ascontiguousarray(fit.alpha[:, None] if fit.alpha.ndim == 1 else fit.alpha)
     bias = np.atleast_1d(np.asarray(fit.bias, dtype=np.float64))
-    options = {"delta": delta, "loss": loss, "epsilon": epsilon, "clip": clip}
+    options = {"delta": delta, "loss": loss, "epsilon": epsilon, "clip": clip, "check_definite": check_definite}
     if fit.classes_ is None:
         targets = as_numbers(y)
         if targets.ndim != 1:

@@ -156,6 +156,7 @@ def flow(
     max_events: int | None = None,
     max_steps: int | None = None,
     threads: int | None = None,
+    check_definite: bool | None = None,
 ) -> Trajectory:
     """The machine of a Gram matrix trained by gradient flow, ġ(x) = −λ g(x) − Σ l'(g(xᵢ), yᵢ) K(x, xᵢ).
 
@@ -170,6 +171,7 @@ def flow(
     alpha0: coefficients at the start; g0, g0_test: outputs at the start beside K @ alpha0, which decay as e^{−λt}.
     record: training samples whose outputs are kept, all unless said; coefficients: True keeps α at all times.
     method: 'runge-kutta' for squared loss without its closed form. tolerance: of a Runge–Kutta step, 1e-9 unless said.
+    check_definite: as in fit_svm.
 
     A flow that cannot reach all times ends early, with a ConvergenceWarning.
 
@@ -204,6 +206,7 @@ def flow(
         max_events,
         max_steps,
         usable(threads),
+        check_definite,
     )
     return _trajectory(parts, single, k_test is not None, 2)
 
@@ -228,6 +231,7 @@ def descend(
     record: Sequence[int] | None = None,
     coefficients: bool = False,
     threads: int | None = None,
+    check_definite: bool | None = None,
 ) -> Trajectory:
     """The machine of a Gram matrix trained by (sub)gradient descent, α ← (1 − ηλ)α − η·(n/|B|)·Σ_{i∈B} l'(g(xᵢ), yᵢ)eᵢ.
 
@@ -263,5 +267,6 @@ def descend(
         None if record is None else [int(i) for i in record],
         coefficients,
         usable(threads),
+        check_definite,
     )
     return _trajectory(parts, single, k_test is not None, 2)

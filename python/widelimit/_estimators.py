@@ -54,7 +54,10 @@ class _Machine(BaseEstimator):
             return self._gram(X)
         if X.shape[0] != X.shape[1]:
             raise InputError(f"a precomputed kernel is a square matrix; X is {X.shape[0]} by {X.shape[1]}")
-        return X
+        # Lists of float32 numbers arrive as float64, where their rounding would count as negative eigenvalues.
+        with np.errstate(over="ignore"):
+            single = X.astype(np.float32, copy=False)
+        return single if np.array_equal(single, X) else X
 
     def _keep(self, X: Any, fit: Fit) -> None:
         """Coefficients and samples that predictions need: those that are not 0."""
@@ -217,6 +220,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
             tolerance=self.tolerance,
             threads=self.threads,
             probability=self.probability,
+            check_definite=self.kernel == "precomputed",
             stacklevel=3,
         )
         self.classes_ = fit.classes_
@@ -309,6 +313,7 @@ class NTKRegressor(RegressorMixin, _Machine):
             sample_weight=sample_weight,
             tolerance=self.tolerance,
             threads=self.threads,
+            check_definite=self.kernel == "precomputed",
             stacklevel=3,
         )
         self._keep(X, fit)

@@ -29,9 +29,9 @@ class Summary(NamedTuple):
     primal: float | None
     """λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ), summed over outputs."""
     dual: float | None
-    """A lower bound of primal."""
+    """A lower bound of the least objective, with all rounding counted."""
     gap: float | None
-    """(primal − dual)/max(|primal|, |dual|)."""
+    """(primal − dual)/max(|primal|, |dual|): at most so much of the objective could still be gained."""
     gradient: float | None
     """Norm of the gradient or residual, relative to that at 0."""
     condition: float | None

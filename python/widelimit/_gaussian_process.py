@@ -52,13 +52,20 @@ class GaussianProcess:
 
 
 def gaussian_process(
-    k: ArrayLike, y: ArrayLike, noise: float = 0.0, *, threads: int | None = None
+    k: ArrayLike,
+    y: ArrayLike,
+    noise: float = 0.0,
+    *,
+    threads: int | None = None,
+    check_definite: bool | None = None,
 ) -> GaussianProcess:
     """The Gaussian process of covariance K, given y = f(x) + noise of variance `noise`.
 
     k: the Gram matrix of the samples; with the NNGP kernel f is the network before training, and the posterior that of
         Bayesian inference over all its weights. y: a number for each sample, or a row of them, all columns alike.
-    The mean is that of fit_ridge at lam = 2·noise. NumericalError where K + noise·I is not positive definite.
+    check_definite: False where K is known to be positive semi-definite, as covariances are; see fit_svm.
+    The mean is that of fit_ridge at lam = 2·noise. NumericalError where K is not positive semi-definite, or K + noise·I
+    not positive definite.
 
     >>> import numpy as np, widelimit as wl
     >>> x, new = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.1], [-1.0, 1.0]])
@@ -73,7 +80,7 @@ def gaussian_process(
     targets = as_numbers(y)
     single = targets.ndim == 1
     core = _core.gaussian_process(
-        as_matrix(k, "K"), targets[:, None] if single else targets, noise, usable(threads)
+        as_matrix(k, "K"), targets[:, None] if single else targets, noise, usable(threads), check_definite
     )
     summary = Summary(*core.fitted()[1])
     if not summary.converged:

@@ -44,10 +44,6 @@ class AccuracyWarning(UserWarning):
     """Quadrature leaves fewer digits than a reader of the result would expect."""
 
 
-# What a kernel by quadrature may lose before the user is told.
-_TOLERATED = 1e-6
-
-
 class Gram(NamedTuple):
     """Kernels with what is known about how they came to be."""
 
@@ -60,7 +56,7 @@ class Gram(NamedTuple):
     route: str
     """How it was computed, in words."""
     quadrature_error: float
-    """Estimate of the largest relative error that quadrature left in nngp; 0 where all formulas are closed."""
+    """Bound of what quadrature left in an entry k(x, x'), relative to √(k(x, x)·k(x', x')); 0 for closed forms."""
     seconds: float
 
 
@@ -198,7 +194,7 @@ def _gram(net, x1, x2, kind, precision, backend, threads) -> Gram:
     first = as_samples(x1, "x1")
     second = None if x2 is None else as_samples(x2, "x2")
     found = Gram(*_core.gram(as_network(net), first, second, kind, precision, backend, usable(threads)))
-    _warn_of(found.quadrature_error)
+    _warn_of(found.quadrature_error, precision)
     return found
 
 
@@ -212,7 +208,7 @@ def _store(net, x1, x2, kind, result, precision, backend, threads, out, memory, 
     names, error = _core.store_gram(
         path, networks, first, second, kind, precision, backend, usable(threads), limit, resume
     )
-    _warn_of(error)
+    _warn_of(error, precision)
     each = len(names) // len(networks)
     results = []
     for start in range(0, len(names), each):
@@ -221,14 +217,9 @@ def _store(net, x1, x2, kind, result, precision, backend, threads, out, memory, 
     return tuple(results) if isinstance(net, tuple) else results[0]
 
 
-def _warn_of(quadrature_error: float) -> None:
-    if quadrature_error > _TOLERATED:
-        warnings.warn(
-            f"quadrature leaves a relative error of about {quadrature_error:.0e} in the kernel: an activation "
-            "is not smooth enough at the scale of the data; scale the data, or use an activation with a closed form",
-            AccuracyWarning,
-            stacklevel=4,
-        )
+def _warn_of(quadrature_error: float, precision: str | None, stacklevel: int = 4) -> None:
+    if message := _core.quadrature_warning(quadrature_error, precision):
+        warnings.warn(message, AccuracyWarning, stacklevel=stacklevel)
 
 
 def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None):
@@ -243,7 +234,8 @@ def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None):
     asked, result = _requested("ntk" if kind is None else kind)
     if result is None and (asked,) not in _RESULTS:
         raise InputError(f"kernel kind {kind!r} is unknown; choose 'ntk', 'nngp' or a tuple of these, each once")
-    nngp, ntk = _core.diagonal(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
+    (nngp, ntk), error = _core.diagonal(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
+    _warn_of(error, precision, stacklevel=3)
     return _named({"nngp": nngp, "ntk": ntk}, asked, result)
 
 
@@ -265,9 +257,11 @@ def layer_contributions(
     >>> np.allclose(sum(parts.ntk), wl.kernel("fc:2", x))
     True
     """
-    return LayerContributions(
-        *_core.layer_contributions(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
+    layers, ntk, error = _core.layer_contributions(
+        as_network(net), as_samples(x, "x"), precision, backend, usable(threads)
     )
+    _warn_of(error, precision, stacklevel=3)
+    return LayerContributions(layers, ntk)
 
 
 def sweep(
@@ -291,4 +285,6 @@ def sweep(
     >>> np.allclose(all_depths[3, 0], wl.kernel("fc:3", x))
     True
     """
-    return _core.sweep(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
+    values, error = _core.sweep(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
+    _warn_of(error, precision, stacklevel=3)
+    return values

@@ -23,6 +23,7 @@ def train_classes(
     tolerance: float | None = None,
     threads: int | None = None,
     probability: bool | None = None,
+    check_definite: bool | None = None,
     stacklevel: int = 2,
 ) -> Fit:
     """A machine by name, for classes; `stacklevel` is that of its warning, 2 for the caller."""
@@ -39,6 +40,7 @@ def train_classes(
         tolerance,
         usable(threads),
         probability,
+        check_definite,
     )
     return warn_of(make_fit(machine, scheme, parts, classes, single=True, calibration=sigmoids), stacklevel)
 
@@ -54,6 +56,7 @@ def train_values(
     sample_weight: ArrayLike | None = None,
     tolerance: float | None = None,
     threads: int | None = None,
+    check_definite: bool | None = None,
     stacklevel: int = 2,
 ) -> Fit:
     """A machine by name, for numbers; `stacklevel` is that of its warning, 2 for the caller."""
@@ -62,7 +65,7 @@ def train_values(
     targets = numbers[:, None] if single else numbers
     weights = as_weights(sample_weight)
     scheme, parts, _ = _core.train_values(
-        as_matrix(k, "K"), targets, machine, lam, epsilon, bias, weights, tolerance, usable(threads)
+        as_matrix(k, "K"), targets, machine, lam, epsilon, bias, weights, tolerance, usable(threads), check_definite
     )
     return warn_of(make_fit(machine, scheme, parts, None, single), stacklevel)
 
@@ -139,6 +142,7 @@ def fit_hard_svm(
     tolerance: float | None = None,
     threads: int | None = None,
     probability: bool | None = None,
+    check_definite: bool | None = None,
 ) -> Fit:
     """Support vector machine with a hard margin: the least ‖β‖²/2 where yᵢg(xᵢ) ≥ 1 for all samples.
 
@@ -159,6 +163,7 @@ def fit_hard_svm(
         tolerance=tolerance,
         threads=threads,
         probability=probability,
+        check_definite=check_definite,
         stacklevel=3,
     )
 
@@ -174,6 +179,7 @@ def fit_svm(
     tolerance: float | None = None,
     threads: int | None = None,
     probability: bool | None = None,
+    check_definite: bool | None = None,
 ) -> Fit:
     """Support vector machine, the least λ/2‖β‖² + Σ wᵢ max(0, 1 − yᵢg(xᵢ)).
 
@@ -186,6 +192,11 @@ def fit_svm(
     tolerance: of the relative duality gap, 1e-6 unless said.
     probability: True for predict_proba, by Platt: a sigmoid of the decisions of five more machines, each fitted
         without a fifth of the samples, on that fifth.
+    check_definite: False where k is known to be positive semi-definite, as kernel() makes it. Otherwise it is tested
+        by a Cholesky factor, O(n³/3), once for each matrix; one that is not ends as 'not positive definite', with a
+        ConvergenceWarning that says what to add to its diagonal.
+
+    The gap of the summary bounds how far the objective is from the least, with all rounding counted.
 
     >>> import numpy as np, widelimit as wl
     >>> x, y = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]]), ["up", "down", "up"]
@@ -206,6 +217,7 @@ def fit_svm(
         tolerance=tolerance,
         threads=threads,
         probability=probability,
+        check_definite=check_definite,
         stacklevel=3,
     )
 
@@ -221,6 +233,7 @@ def fit_svm2(
     tolerance: float | None = None,
     threads: int | None = None,
     probability: bool | None = None,
+    check_definite: bool | None = None,
 ) -> Fit:
     """Support vector machine of the 2-norm, the least λ/2‖β‖² + Σ wᵢ max(0, 1 − yᵢg(xᵢ))².
 
@@ -241,6 +254,7 @@ def fit_svm2(
         tolerance=tolerance,
         threads=threads,
         probability=probability,
+        check_definite=check_definite,
         stacklevel=3,
     )
 
@@ -255,6 +269,7 @@ def fit_svr(
     sample_weight: ArrayLike | None = None,
     tolerance: float | None = None,
     threads: int | None = None,
+    check_definite: bool | None = None,
 ) -> Fit:
     """Support vector regression, the least λ/2‖β‖² + Σ wᵢ max(0, |yᵢ − g(xᵢ)| − ε).
 
@@ -275,6 +290,7 @@ def fit_svr(
         sample_weight=sample_weight,
         tolerance=tolerance,
         threads=threads,
+        check_definite=check_definite,
         stacklevel=3,
     )
 
@@ -288,6 +304,7 @@ def fit_logistic(
     sample_weight: ArrayLike | None = None,
     tolerance: float | None = None,
     threads: int | None = None,
+    check_definite: bool | None = None,
 ) -> Fit:
     """Logistic regression, the least λ/2‖β‖² + Σ wᵢ log(1 + exp(−yᵢg(xᵢ))); of three or more classes by softmax.
 
@@ -308,5 +325,6 @@ def fit_logistic(
         sample_weight=sample_weight,
         tolerance=tolerance,
         threads=threads,
+        check_definite=check_definite,
         stacklevel=3,
     )

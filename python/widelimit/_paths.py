@@ -121,6 +121,7 @@ def svm_path(
     scheme: str | None = None,
     tolerance: float | None = None,
     threads: int | None = None,
+    check_definite: bool | None = None,
 ) -> Path:
     """fit_svm for every λ, or fit_svm2 where machine is 'svm2', each warm-started from the larger λ before it.
 
@@ -145,6 +146,7 @@ def svm_path(
         as_weights(sample_weight),
         tolerance,
         usable(threads),
+        check_definite,
     )
     fits = [make_fit(machine, used, parts, classes, single=True) for parts in found]
     _warn_of_first(fits, lams)

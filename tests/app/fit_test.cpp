@@ -1,4 +1,6 @@
 #include "tests/app/program.hpp"
+#include "widelimit/base/matrix.hpp"
+#include "widelimit/data/hdf5.hpp"
 
 #include <gtest/gtest.h>
 
@@ -191,6 +193,25 @@ TEST(Fit, HardMarginOfOppositeTwinsIsANumericalEnding) {
       folder.widelimit({"fit", "--network", "fc:1", "--train", "t.csv", "--machine", "regression", "--out", "m.h5"});
   EXPECT_EQ(exact.status, 4) << exact.err;
   EXPECT_EQ(folder.names(), (Words{"t.csv"}));
+}
+
+/// A kernel file of somebody else's.
+TEST(Fit, KernelThatIsNotPositiveSemiDefiniteIsANumericalEnding) {
+  const Folder folder;
+  folder.write("t.csv", "1,2,a\n2,1,b\n3,1,a\n1,1,b\n");
+  const double entries[]{2, 1, 1, 1, 1, 3, 1.5, 1, 1, 1.5, 4, 2, 1, 1, 2, 0.5};
+  Matrix<double> k(4, 4);
+  std::copy_n(entries, 16, k.data());
+  write_hdf5(folder.path("k.h5"), {{"ntk", k.view(), {}}}, "{}");
+  for (const char* machine : {"svm", "svm2", "hard-svm", "logistic"}) {
+    const Finished run = folder.widelimit(
+        {"fit", "--network", "fc:1", "--train", "t.csv", "--machine", machine, "--gram", "k.h5", "--out", "m.h5"});
+    EXPECT_EQ(run.status, 4) << machine << run.err;
+    EXPECT_NE(run.err.find("not positive definite: the Gram matrix has the negative eigenvalue"), std::string::npos)
+        << run.err;
+    EXPECT_NE(run.err.find("to its diagonal"), std::string::npos) << run.err;
+  }
+  EXPECT_EQ(folder.names(), (Words{"k.h5", "t.csv"}));
 }
 
 TEST(Tune, ChoosesALambdaAndADepth) {

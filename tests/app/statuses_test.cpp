@@ -31,7 +31,7 @@ TEST(Statuses, ABadNetworkNamesLayerAndPlace) {
   folder.write("net.json", "[[\"dense\"], [\"relu\"");
   expect_ending(folder, "net.json", "digits", {}, 3, {"net.json"});
   expect_ending(folder, "missing.json", "digits", {}, 3, {"missing.json"});
-  expect_ending(folder, "max_pool flatten dense", "digits", {"--method", "exact"}, 3, {"max_pool"});
+  expect_ending(folder, "max_pool flatten dense", "digits", {"--method", "exact"}, 2, {"max_pool"});
 }
 
 TEST(Statuses, BadDataNameTheirPlace) {

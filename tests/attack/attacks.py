@@ -2,8 +2,19 @@
 
 import certificates
 import files
+import machines
+import networks
 import processes
+import quadrature
 import trained_networks
 from campaign import Attack
 
-ALL: list[Attack] = [certificates.ATTACK, trained_networks.ATTACK, files.ATTACK, processes.ATTACK]
+ALL: list[Attack] = [
+    certificates.ATTACK,
+    trained_networks.ATTACK,
+    networks.ATTACK,
+    quadrature.ATTACK,
+    machines.ATTACK,
+    files.ATTACK,
+    processes.ATTACK,
+]

@@ -62,29 +62,27 @@ class RandomImageNetwork {
     for (Index k = 0; k < layers; ++k) layer(circular);
   }
 
+  /// Weights, perhaps a sum of branches that end in weights, perhaps normalised, an activation, perhaps dropout.
   void layer(bool circular) {
-    switch (below(8)) {
+    if (below(6) == 0) {
+      text_ += fmt::format(" dense(w_std=1.2, b_std={})", coin() ? 0.2 : 0.0);
+    } else {
+      text_ += fmt::format(" {}", circular ? kept(true) : moved());
+    }
+    switch (below(6)) {
       case 0:
-        text_ += " layer_norm";
-        break;
-      case 1:
-        text_ += " dropout(rate=0.8)";
-        break;
-      case 2:
-        text_ += fmt::format(" dense(w_std=1.2, b_std={})", coin() ? 0.2 : 0.0);
-        break;
-      case 3:
         text_ += fmt::format(" residual{{ {} {} }}", activation(), kept(circular));
         break;
-      case 4:
+      case 1:
         text_ += fmt::format(" residual{{ {0} {1} {2} | scale(by=0.7) {3} }}", kept(circular), activation(),
                              kept(circular), kept(circular));
         break;
       default:
-        text_ += fmt::format(" {}", circular ? kept(true) : moved());
         break;
     }
+    if (below(6) == 0) text_ += " layer_norm";
     text_ += fmt::format(" {}", activation());
+    if (below(6) == 0) text_ += " dropout(rate=0.8)";
   }
 
   /// A convolution that keeps the grid.
@@ -323,7 +321,7 @@ TEST(Planes, WhatDoesNotFitTakesTheGeneralPathAndSaysSo) {
   const Matrix<double> x = normal(3, shape.size(), 6);
   const std::vector<std::pair<std::string, std::string>> cases{
       {"conv relu attention flatten dense", "attention"},
-      {"conv residual{ avg_pool(window=1x1, strides=1x1) relu } flatten dense", "residual branch"},
+      {"conv residual{ avg_pool(window=1x1, strides=1x1) relu conv } flatten dense", "residual branch"},
       {"conv relu conv(padding=CIRCULAR) relu flatten dense", "circular and other padding"},
       {"conv(padding=CIRCULAR, strides=3) relu flatten dense", "do not divide"},
       {"conv relu avg_pool(padding=CIRCULAR, window=2x2, strides=1x1) relu flatten dense", "across the edge"}};

@@ -158,5 +158,31 @@ TEST(ConeKernel, RefusesWhatItCannotDescribe) {
   EXPECT_EQ(message("flatten dense relu dense", {4, 4, 1}), "");
 }
 
+/// Certificates read the same functions as kernels: rectifiers in a row are one, and what is not Gaussian is refused.
+TEST(ConeKernel, RectifiersInARowAreOne) {
+  const Shape shape{1, 1, 3};
+  const auto value = [&](const std::string& text, double u) {
+    return ConeKernel(Network::parse(text), Kind::ntk, shape).value(u);
+  };
+  for (const double u : {-0.8, 0.1, 0.7}) {
+    EXPECT_EQ(value("dense relu relu dense", u), value("dense relu dense", u));
+    EXPECT_EQ(value("dense relu scale(by=3) leaky_relu(slope=0.2) dense", u), value("dense relu scale(by=3) dense", u));
+    EXPECT_EQ(value("dense relu identity dense", u), value("dense relu dense", u));
+  }
+  const auto refusal = [&](const std::string& text) -> std::string {
+    try {
+      static_cast<void>(value(text, 0));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::usage);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refusal("relu dense").find("layer 1 (relu) reads the network's inputs"), std::string::npos);
+  EXPECT_NE(refusal("dense leaky_relu(slope=0.5) scale(by=-1) relu scale(by=-1) leaky_relu(slope=0.3) dense abs dense")
+                .find("abs"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace widelimit

@@ -279,7 +279,7 @@ TEST(Gram, DiagonalAloneIsTheDiagonal) {
       const Matrix<double> x = normal(4, c.shape.size(), 11);
       const SampleView view(x.view(), c.shape);
       const Gram k = gram(c.network, view, {.kind = Kind::both}, *backend);
-      const Matrix<double> d = diagonal(c.network, view, *backend);
+      const Matrix<double> d = diagonal(c.network, view, *backend).values;
       for (Index i = 0; i < 4; ++i) {
         EXPECT_EQ(d(0, i), in_double(k.nngp)(i, i));
         EXPECT_EQ(d(1, i), in_double(k.ntk)(i, i));

@@ -45,7 +45,7 @@ TEST(StoreGram, EqualsGramBitForBitInOnePanel) {
   expect_same_as_in_memory({"fc:2", {1, 1, 5}, 37, 3, 0});
   expect_same_as_in_memory({"fc:2", {1, 1, 5}, 1, 1, 0});
   expect_same_as_in_memory({"fc:3(b_std=0.1)", {1, 1, 7}, 700, 2, 0});
-  expect_same_as_in_memory({"dense dropout(rate=0.8) relu dense", {1, 1, 3}, 65, 5, 0});
+  expect_same_as_in_memory({"dense relu dropout(rate=0.8) dense", {1, 1, 3}, 65, 5, 0});
   expect_same_as_in_memory({"conv relu global_avg_pool dense", {3, 4, 2}, 9, 5, 0});
 }
 

@@ -86,5 +86,18 @@ TEST(CheckGramScale, IsTakenFromTheDiagonal) {
   EXPECT_NE(complaint(k), "");
 }
 
+TYPED_TEST(CheckGram, TellsWhetherTheHalvesAreEqual) {
+  auto k = smooth_gram<TypeParam>(100);
+  EXPECT_EQ(check_gram(k.view()), 0);
+  k(3, 90) += std::numeric_limits<TypeParam>::epsilon() * k(3, 90);
+  EXPECT_EQ(check_gram(k.view()), 64 * static_cast<double>(std::numeric_limits<TypeParam>::epsilon()));
+}
+
+TEST(CheckGramRange, RefusesEntriesWhoseSumsLeaveFloat64) {
+  Matrix<double> k(2, 2);
+  k(0, 0) = k(1, 1) = 1e302;
+  EXPECT_NE(complaint(k).find("divide the kernel"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace widelimit

@@ -2,6 +2,7 @@
 
 #include "tests/machine/elimination.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/machine/ridge_proof.hpp"
 
 #include <gtest/gtest.h>
 
@@ -152,9 +153,11 @@ TEST(Ridge, NoStepLowersThePrimalWhichTheDualMeets) {
     Fit fit = fit_ridge(k.view(), y.view(), {.lambda = 0.5, .bias = bias});
     const double best = primal(k, y, fit.alpha, fit.bias[0], 0.5);
     EXPECT_NEAR(*fit.summary.primal, best, 1e-13 * best);
-    EXPECT_NEAR(*fit.summary.dual, best, 1e-13 * best);
-    EXPECT_LE(*fit.summary.gap, 1e-13);
-    EXPECT_LE(*fit.summary.gradient, 1e-13);
+    // Bounds: 37 roundings of sums √K_ii Σ√K_jj|α_j|, here some hundred times the objective, are counted.
+    EXPECT_LE(*fit.summary.dual, best);
+    EXPECT_NEAR(*fit.summary.dual, best, 1e-11 * best);
+    EXPECT_LE(*fit.summary.gap, 1e-11);
+    EXPECT_LE(*fit.summary.gradient, 1e-12);
     const double h = 1e-4;
     for (Index i = 0; i < 37; ++i) {
       const double at = fit.alpha(i, 0);
@@ -180,7 +183,7 @@ TEST(Ridge, GapIsThatOfThePrimalAwayFromTheSolution) {
   Fit fit = fit_ridge(k.view(), y.view(), {.lambda = 0.5});
   const double best = *fit.summary.primal;
   fit.alpha(3, 0) += 0.1;
-  judge_ridge(decision(fit, k.view()).view(), y.view(), 0.5, {}, fit);
+  prove_ridge(k.view(), 0, {y.view(), 0.5}, fit, 1, nullptr);
   EXPECT_NEAR(*fit.summary.primal, primal(k, y, fit.alpha, 0, 0.5), 1e-12);
   EXPECT_LT(*fit.summary.dual, best);
   double dual = 0;

@@ -3,6 +3,7 @@
 #include "random_gram.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/probability.hpp"
+#include "widelimit/machine/softmax_newton.hpp"
 
 #include <gtest/gtest.h>
 
@@ -288,6 +289,21 @@ TEST(Softmax, ByConjugateGradientsWithAFactorTellsItsCondition) {
   EXPECT_NE(fit.summary.method.find("conjugate"), std::string::npos);
   ASSERT_TRUE(fit.summary.condition);
   EXPECT_GE(*fit.summary.condition, 1);
+}
+
+/// By conjugate gradients, which somebody who listens neither changes nor keeps from being stopped.
+TEST(Softmax, IsTheSameWhoeverListens) {
+  struct Patient : Progress {
+    bool update(std::int64_t, std::int64_t, std::string_view) override { return true; }
+  } patient;
+  const Index n = direct_size / 3 + 20;
+  const Matrix<double> k = random_gram(n, n);
+  const std::vector<Index> y = noisy_classes(k, 3);
+  const Fit alone = fit_softmax(k.view(), y, 3, {.lambda = 0.1, .threads = 1});
+  const Fit heard = fit_softmax(k.view(), y, 3, {.lambda = 0.1, .threads = 1, .progress = &patient});
+  EXPECT_NE(alone.summary.method.find("conjugate gradients"), std::string::npos) << alone.summary.method;
+  EXPECT_EQ(alone.summary.method, heard.summary.method);
+  for (Index i = 0; i < 3 * n; ++i) ASSERT_EQ(alone.alpha.data()[i], heard.alpha.data()[i]);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST(Lower, SaysWhatItCannotDo) {
     try {
       static_cast<void>(lower(Network::parse(text), shape, wanted));
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), Code::input);
+      EXPECT_EQ(error.code(), wanted == Wanted::sweep ? Code::input : Code::usage);
       return error.what();
     }
     return "";

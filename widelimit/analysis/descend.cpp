@@ -8,7 +8,7 @@
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/indefinite.hpp"
+#include "widelimit/machine/semidefinite.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -99,10 +99,10 @@ Trajectory descend(const AnyView& k, MatrixView<const double> targets, const Des
   const SequentialBlas sequential;
 
   Recorder recorder(input, options.start, options.record, recorded_moments(options));
-  if (options.check_definite && has_negative_eigenvalue(gram)) {
-    return without_machine(std::move(recorder).finish(), gram);
+  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+    return without_machine(std::move(recorder).finish(), k, options.progress);
   }
-  const double curvature = objective_curvature(k, options.loss.kind, options.lambda);
+  const double curvature = objective_curvature(k, options.loss.kind, options.lambda, options.progress);
   Descent descent(gram, input, options.start, std::move(batches), options.threads);
   Pulse pulse(options.progress, options.steps, "steps");
   const Index between_checks = std::max<Index>(options.steps / recursion_checks, 1);

@@ -33,7 +33,8 @@ struct DescendOptions {
   Start start;
   Recording record;
   bool check_rate = true;  ///< the rate of descent on smooth losses, which needs the optimum
-  /// Do not begin where K has an eigenvalue below 0; O(n³/3), or 100 products with K beyond 4,000 samples.
+  /// Do not begin unless K is positive semi-definite (machine/semidefinite.hpp); O(n³/3) once for each matrix. False
+  /// where K is known to be, as the kernel of a network is.
   bool check_definite = true;
   int threads = 0;  ///< 0 for one per processor
   Progress* progress = nullptr;

@@ -12,8 +12,8 @@ struct Eigenpairs {
   Matrix<double> vectors;      ///< row i belongs to values[i]
 };
 
-/// LAPACK dsyevr; entries are scaled by the largest, so that very large and very small kernels stay clear of overflow.
-/// Error{numerical} where it does not converge.  O(n³), and 2n² doubles.
-[[nodiscard]] Eigenpairs eigenpairs(const DenseGram& k);
+/// Through a tridiagonal form (tridiagonal.hpp), scaled so that very large and very small kernels stay clear of
+/// overflow. Error{numerical} where it does not converge.  O(n³), and 3n² doubles. `progress` may stop it.
+[[nodiscard]] Eigenpairs eigenpairs(const DenseGram& k, Progress* progress = nullptr);
 
 }  // namespace widelimit

@@ -7,7 +7,7 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/indefinite.hpp"
+#include "widelimit/machine/semidefinite.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -84,8 +84,8 @@ Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOp
   Recorder recorder(input, options.start, options.record, moments);
   // The formula of the squared loss finds its eigenvalues itself.
   const bool by_formula = options.loss.kind == LossKind::squared && options.method == FlowMethod::automatic;
-  if (options.check_definite && !by_formula && has_negative_eigenvalue(gram)) {
-    return without_machine(std::move(recorder).finish(), gram);
+  if (options.check_definite && !by_formula && !is_semidefinite(k, options.threads, options.progress)) {
+    return without_machine(std::move(recorder).finish(), k, options.progress);
   }
   const auto engine = flow_engine(problem, options.method);
   const bool started = engine->advance(0);

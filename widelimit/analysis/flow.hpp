@@ -26,7 +26,8 @@ struct FlowOptions {
   Index most_events = 0;    ///< of each output with kinks; 0 for 1,000 and 200 for each sample
   Index most_steps = 0;     ///< of Runge–Kutta; 0 for a million
   bool check_rate = true;   ///< EQ Theorem 3.1, which needs the optimum
-  /// Do not begin where K has an eigenvalue below 0; O(n³/3), or 100 products with K beyond 4,000 samples.
+  /// Do not begin unless K is positive semi-definite (machine/semidefinite.hpp); O(n³/3) once for each matrix. False
+  /// where K is known to be, as the kernel of a network is.
   bool check_definite = true;
   int threads = 0;  ///< 0 for one per processor
   Progress* progress = nullptr;

@@ -35,7 +35,8 @@ class SmoothFlow final : public FlowEngine {
       : problem_(problem),
         n_(problem.k.count()),
         outputs_(problem.input.targets.cols),
-        curvature_(objective_curvature(problem.k.source(), problem.input.loss.kind, problem.input.lambda)),
+        curvature_(
+            objective_curvature(problem.k.source(), problem.input.loss.kind, problem.input.lambda, problem.progress)),
         stepper_(boost::numeric::odeint::make_dense_output(problem.tolerance, problem.tolerance, DormandPrince())),
         offset_(dense_or_zero(problem.start.offset, n_, outputs_)),
         alpha_(dense_or_zero(problem.start.alpha, n_, outputs_)),

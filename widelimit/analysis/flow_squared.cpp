@@ -25,7 +25,7 @@ class SquaredFlow final : public FlowEngine {
       : problem_(problem),
         n_(problem.k.count()),
         outputs_(problem.input.targets.cols),
-        pairs_(eigenpairs(problem.k)),
+        pairs_(eigenpairs(problem.k, problem.progress)),
         alpha_(dense_or_zero(problem.start.alpha, n_, outputs_)),
         g_(n_, outputs_),
         y_(turned(dense_or_zero(problem.input.targets, n_, outputs_))),
@@ -71,7 +71,7 @@ class SquaredFlow final : public FlowEngine {
     summary.memory = 2 * sizeof(double) * static_cast<std::size_t>(n_ * n_);
     if (!indefinite_) return;
     summary.ending = Ending::not_positive_definite;
-    summary.message = diagonal_cure(problem_.k.source());
+    summary.message = diagonal_cure(problem_.k.source(), problem_.progress);
   }
 
  private:

@@ -24,9 +24,9 @@ double entry_epsilon(const AnyView& h) {
 }
 
 /// β with L_r β = y on the samples that have a pivot, by substitution; then the others must agree.
-InterpolantNorm singular_norm(const AnyView& h, std::span<const double> y, int threads) {
+InterpolantNorm singular_norm(const AnyView& h, std::span<const double> y, int threads, Progress* progress) {
   const DenseGram gram(h, threads);
-  const GramFactor factor(gram);
+  const GramFactor factor(gram, threads, progress);
   if (!factor.complete()) {
     fail(Code::input, "the kernel has negative eigenvalues; no norm belongs to it: add to its diagonal");
   }
@@ -79,13 +79,13 @@ InterpolantNorm interpolant_norm(const AnyView& h, std::span<const double> y, in
     solved(i, 0) = value;
   }
   Cholesky cholesky({h, {}, 0}, Factor::f64, threads, progress);
-  if (cholesky.failed_minor() != 0) return singular_norm(h, y, threads);
+  if (cholesky.failed_minor() != 0) return singular_norm(h, y, threads, progress);
   (void)cholesky.solve(solved.view());
   InterpolantNorm result;
   result.condition = cholesky.condition();
   double square = 0;
   for (Index i = 0; i < n; ++i) square += y[static_cast<std::size_t>(i)] * solved(i, 0);
-  if (!std::isfinite(square) || square < 0) return singular_norm(h, y, threads);
+  if (!std::isfinite(square) || square < 0) return singular_norm(h, y, threads, progress);
   result.square = square;
   if (*result.condition * entry_epsilon(h) > 1e-2) {
     result.message = fmt::format(

@@ -26,12 +26,14 @@ Fit fit_labels(const AnyView& k, LossKind kind, const std::vector<double>& label
                         {.lambda = settings.lambda,
                          .weights = {},
                          .tolerance = settings.tolerance,
+                         .check_definite = false,
                          .threads = settings.threads,
                          .progress = settings.progress});
   }
   const SvmOptions options{.lambda = settings.lambda,
                            .weights = {},
                            .tolerance = settings.tolerance,
+                           .check_definite = false,
                            .threads = settings.threads,
                            .progress = settings.progress};
   return kind == LossKind::hinge ? fit_svm(k, labels, options) : fit_svm2(k, labels, options);
@@ -66,6 +68,7 @@ std::optional<Fit> fit_classes(const AnyView& k, const DynamicsInput& input, con
                      {.lambda = settings.lambda,
                       .weights = {},
                       .tolerance = settings.tolerance,
+                      .check_definite = false,
                       .threads = settings.threads,
                       .progress = settings.progress});
 }
@@ -81,6 +84,7 @@ std::optional<Fit> fit_any(const AnyView& k, const DynamicsInput& input, const L
                       .epsilon = input.loss.epsilon,
                       .weights = {},
                       .tolerance = settings.tolerance,
+                      .check_definite = false,
                       .threads = settings.threads,
                       .progress = settings.progress});
     case LossKind::softmax:

@@ -3,6 +3,10 @@
 #include "widelimit/analysis/margins.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/check_gram.hpp"
+#include "widelimit/machine/indefinite.hpp"
+#include "widelimit/machine/product_error.hpp"
+#include "widelimit/machine/rounding.hpp"
+#include "widelimit/machine/semidefinite.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,14 +15,17 @@ namespace widelimit {
 
 namespace {
 
-/// What rounding may take from a square.
+/// What entries of a kernel that are rounded themselves may take from a square.
 constexpr double lost_square = 1e-8;
 
-double root_of_square(double square, double size, const char* what) {
-  if (square < -lost_square * size) {
+/// The root of a square that is a sum of `terms` products of moduli `parts`, upwards: a bound grows with it.
+/// Error{input} where rounding does not explain that the square is negative.
+double root_of_square(double square, double parts, Index terms, const char* what) {
+  const double rounding = rounding_of(2 * terms + 16) * parts;
+  if (square < -std::max(rounding, lost_square * parts)) {
     fail(Code::input, "{} is {:.3g}; a kernel has none below 0: give a positive semi-definite matrix", what, square);
   }
-  return std::sqrt(std::max(square, 0.0));
+  return std::sqrt(std::max(square, 0.0) + rounding) * (1 + 4 * unit_rounding);
 }
 
 double trace_of(const AnyView& k) {
@@ -35,24 +42,26 @@ double trace_of(const AnyView& k) {
   return sum;
 }
 
-/// B, |b| and tr K of a machine whose decisions on its own samples are `g`.
-FunctionSize machine_size(const AnyView& k, const Fit& fit, const Matrix<double>& g) {
+/// B, |b| and tr K of a machine whose decisions on its own samples are `g`; B upwards, whatever was rounded.
+FunctionSize machine_size(const AnyView& k, double asymmetry, const Fit& fit, const Matrix<double>& g) {
   FunctionSize size{.samples = fit.alpha.rows()};
+  size.trace = trace_of(k);
+  const ProductRounding rounding(k, asymmetry);
   double square = 0;
-  double parts = 0;
+  double lost = 0;
   double offset = 0;
   for (Index j = 0; j < fit.alpha.cols(); ++j) {
     const double b = fit.bias[static_cast<std::size_t>(j)];
+    const double reach = rounding.size_of(fit.alpha.view(), j);  // αᵀKα ≤ reach²
     offset += b * b;
+    lost += reach * reach * (1 + asymmetry / unit_rounding);
     for (Index i = 0; i < fit.alpha.rows(); ++i) {
-      const double part = fit.alpha(i, j) * (g(i, j) - b);
-      square += part;
-      parts += std::fabs(part);
+      square += fit.alpha(i, j) * (g(i, j) - b);
+      lost += std::fabs(fit.alpha(i, j) * b);
     }
   }
-  size.norm = root_of_square(square, parts, "the squared norm αᵀKα");
+  size.norm = root_of_square(square, lost, fit.alpha.rows(), "the squared norm αᵀKα");
   size.offset = std::sqrt(offset);
-  size.trace = trace_of(k);
   return size;
 }
 
@@ -63,13 +72,18 @@ double outputs_factor(Scheme scheme, Index classes) {
   return scheme == Scheme::one_vs_one ? std::sqrt(2 * (c - 1)) : 2 * std::sqrt(c);
 }
 
-void check_machine(const AnyView& k, const Fit& fit, std::size_t known) {
-  check_gram(k);
+/// What check_gram says.
+double check_machine(const AnyView& k, const Fit& fit, std::size_t known, const RademacherOptions& options) {
+  const double asymmetry = check_gram(k, options.threads);
   const Index n = std::visit([](const auto& m) { return m.rows; }, k);
   if (fit.alpha.rows() != n || static_cast<Index>(known) != n) {
     fail(Code::input, "a kernel of {} samples, a fit to {} and {} labels do not belong together", n, fit.alpha.rows(),
          known);
   }
+  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+    fail(Code::input, "{}: no norm belongs to this kernel", diagonal_cure(k, options.progress));
+  }
+  return asymmetry;
 }
 
 /// Mean loss of s·margin, each with the target 1: (y, z) and (1, yz) have the same loss for all kinds where y = ±1.
@@ -104,10 +118,10 @@ RademacherBound rademacher_bound(const AnyView& k, const Trained& trained, std::
                                  const RademacherOptions& options) {
   options.validate();
   const ClippedLoss loss = class_loss(options, trained.classes);
-  check_machine(k, trained.fit, labels.size());
+  const double asymmetry = check_machine(k, trained.fit, labels.size(), options);
   const Matrix<double> g = decision(trained.fit, k);
   const std::vector<double> found = margins(trained.scheme, trained.classes, g.view(), labels);
-  FunctionSize size = machine_size(k, trained.fit, g);
+  FunctionSize size = machine_size(k, asymmetry, trained.fit, g);
   size.outputs = outputs_factor(trained.scheme, trained.classes);
   RademacherBound bound = textbook_bound(loss, size, mean_at(loss, found, 1), options.delta);
   bound.uniform = uniform_bound(
@@ -122,7 +136,7 @@ RademacherBound rademacher_bound(const AnyView& k, const Fit& fit, std::span<con
   if (fit.alpha.cols() != 1) {
     fail(Code::usage, "a bound is of one target, not of {}; fit and bound each by itself", fit.alpha.cols());
   }
-  check_machine(k, fit, targets.size());
+  const double asymmetry = check_machine(k, fit, targets.size(), options);
   const Matrix<double> g = decision(fit, k);
   double sum = 0;
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -130,7 +144,7 @@ RademacherBound rademacher_bound(const AnyView& k, const Fit& fit, std::span<con
     sum += loss.value(g(static_cast<Index>(i), 0), targets[i]);
   }
   const double empirical = sum / static_cast<double>(targets.size());
-  RademacherBound bound = textbook_bound(loss, machine_size(k, fit, g), empirical, options.delta);
+  RademacherBound bound = textbook_bound(loss, machine_size(k, asymmetry, fit, g), empirical, options.delta);
   bound.uniform = uniform_bound(
       bound.size, [&](double) { return empirical; }, false, bound.setting);
   return bound;
@@ -160,8 +174,8 @@ RademacherBound path_bound(const NetAsMachine& net, std::span<const Index> label
       parts += std::fabs(part);
     }
   }
-  size.norm = root_of_square(square, parts, "aᵀKa of the network's kernel");
-  size.trace = std::pow(root_of_square(size.trace, std::fabs(size.trace), "tr K of the network's kernel"), 2);
+  size.norm = root_of_square(square, parts, columns * columns, "aᵀKa of the network's kernel");
+  size.trace = std::pow(root_of_square(size.trace, std::fabs(size.trace), columns, "tr K of the network's kernel"), 2);
   const MatrixView<const double> f{net.outputs.data(), n, outputs, outputs};
   const std::vector<double> found = margins(outputs == 1 ? Scheme::sign : Scheme::one_hot, classes, f, labels);
   RademacherBound bound = textbook_bound(loss, size, mean_at(loss, found, 1), options.delta);

@@ -2,6 +2,7 @@
 
 #include "widelimit/analysis/clipped_loss.hpp"
 #include "widelimit/analysis/rademacher_terms.hpp"
+#include "widelimit/base/progress.hpp"
 #include "widelimit/finite/path_kernel.hpp"
 #include "widelimit/machine/machine.hpp"
 
@@ -15,6 +16,11 @@ struct RademacherOptions {
   double delta = BoundSetting{}.delta;
   std::optional<Loss> loss;    ///< else the hinge for classes, the squared loss for numbers
   std::optional<double> clip;  ///< numbers: losses count at most this, chosen before the sample is seen; else 1
+  /// Refuse a kernel that is not positive semi-definite (machine/semidefinite.hpp): no norm belongs to it. False where
+  /// it is known to be.
+  bool check_definite = true;
+  int threads = 0;
+  Progress* progress = nullptr;
 
   void validate() const;
 };

@@ -101,10 +101,10 @@ Trajectory Recorder::finish() && {
   return std::move(result_);
 }
 
-Trajectory without_machine(Trajectory trajectory, const DenseGram& k) {
+Trajectory without_machine(Trajectory trajectory, const AnyView& k, Progress* progress) {
   trajectory.summary.ending = Ending::not_positive_definite;
   trajectory.summary.method = "not begun";
-  trajectory.summary.message = diagonal_cure(k.source());
+  trajectory.summary.message = diagonal_cure(k, progress);
   return trajectory;
 }
 

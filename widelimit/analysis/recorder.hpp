@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/analysis/dynamics_input.hpp"
-#include "widelimit/machine/dense_gram.hpp"
+#include "widelimit/base/progress.hpp"
 
 namespace widelimit {
 
@@ -41,6 +41,6 @@ class Recorder {
 };
 
 /// A trajectory that was not begun because K, with an eigenvalue below 0, is no machine's: its summary says what to do.
-[[nodiscard]] Trajectory without_machine(Trajectory trajectory, const DenseGram& k);
+[[nodiscard]] Trajectory without_machine(Trajectory trajectory, const AnyView& k, Progress* progress);
 
 }  // namespace widelimit

@@ -111,10 +111,6 @@ void spocon_(const char* part, const int* n, const float* a, const int* lda, con
              float* work, int* integers, int* info) {
   entry<&spocon_>("spocon_")(part, n, a, lda, norm, reciprocal, work, integers, info);
 }
-void dpstrf_(const char* part, const int* n, double* a, const int* lda, int* pivots, int* rank, const double* least,
-             double* work, int* info) {
-  entry<&dpstrf_>("dpstrf_")(part, n, a, lda, pivots, rank, least, work, info);
-}
 void dpbtrf_(const char* part, const int* n, const int* band, double* a, const int* lda, int* info) {
   entry<&dpbtrf_>("dpbtrf_")(part, n, band, a, lda, info);
 }
@@ -125,6 +121,23 @@ void dgeqrt_(const int* m, const int* n, const int* block, double* a, const int*
 void dsterf_(const int* n, double* diagonal, double* beside, int* info) {
   entry<&dsterf_>("dsterf_")(n, diagonal, beside, info);
 }
+void dlatrd_(const char* part, const int* n, const int* panel, double* a, const int* lda, double* beside,
+             double* factors, double* w, const int* ldw) {
+  entry<&dlatrd_>("dlatrd_")(part, n, panel, a, lda, beside, factors, w, ldw);
+}
+void dsytd2_(const char* part, const int* n, double* a, const int* lda, double* diagonal, double* beside,
+             double* factors, int* info) {
+  entry<&dsytd2_>("dsytd2_")(part, n, a, lda, diagonal, beside, factors, info);
+}
+void dormtr_(const char* side, const char* part, const char* op, const int* m, const int* n, const double* a,
+             const int* lda, const double* factors, double* c, const int* ldc, double* work, const int* work_size,
+             int* info) {
+  entry<&dormtr_>("dormtr_")(side, part, op, m, n, a, lda, factors, c, ldc, work, work_size, info);
+}
+void dstedc_(const char* job, const int* n, double* diagonal, double* beside, double* vectors, const int* ldz,
+             double* work, const int* work_size, int* integers, const int* integers_size, int* info) {
+  entry<&dstedc_>("dstedc_")(job, n, diagonal, beside, vectors, ldz, work, work_size, integers, integers_size, info);
+}
 void dsyevd_(const char* job, const char* part, const int* n, double* a, const int* lda, double* values, double* work,
              const int* work_size, int* integers, const int* integers_size, int* info) {
   entry<&dsyevd_>("dsyevd_")(job, part, n, a, lda, values, work, work_size, integers, integers_size, info);
@@ -134,13 +147,6 @@ void dsbevd_(const char* job, const char* part, const int* n, const int* band, d
              const int* integers_size, int* info) {
   entry<&dsbevd_>("dsbevd_")(job, part, n, band, a, lda, values, vectors, ldz, work, work_size, integers, integers_size,
                              info);
-}
-void dsyevr_(const char* job, const char* range, const char* part, const int* n, double* a, const int* lda,
-             const double* low, const double* high, const int* first, const int* last, const double* tolerance,
-             int* found, double* values, double* vectors, const int* ldz, int* support, double* work,
-             const int* work_size, int* integers, const int* integers_size, int* info) {
-  entry<&dsyevr_>("dsyevr_")(job, range, part, n, a, lda, low, high, first, last, tolerance, found, values, vectors,
-                             ldz, support, work, work_size, integers, integers_size, info);
 }
 
 }  // extern "C"

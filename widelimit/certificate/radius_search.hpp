@@ -39,8 +39,8 @@ struct SearchRange {
   Index largest = RadiusGrid::none;    ///< none beyond is tried; none: nothing is
 };
 
-/// Of each point: from `first`, in multiples of its largest entry (or of `beside`, where that is larger), up to what the
-/// options call largest, and not beyond the extent of the box, where a ball holds nothing new.
+/// Of each point: from `first`, in multiples of its largest entry (or of `beside`, where that is larger), up to what
+/// the options call largest, and not beyond the extent of the box, where a ball holds nothing new.
 [[nodiscard]] std::vector<SearchRange> search_ranges(const RadiusGrid& grid, MatrixView<const double> points,
                                                      const CertifyOptions& options, double first, double beside = 0);
 

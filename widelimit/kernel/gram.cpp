@@ -44,6 +44,16 @@ std::unique_ptr<Loaded> load(const Backend& backend, const Recipe& recipe, const
 
 }  // namespace
 
+std::string quadrature_warning(double quadrature_error, Precision precision) {
+  const double tolerated = precision == Precision::f32 ? 1e-6 : 1e-10;
+  if (!(quadrature_error > tolerated)) return "";
+  return fmt::format(
+      "quadrature leaves a relative error of about {:.0e} in the kernel: an activation is not smooth enough at the "
+      "scale "
+      "of the data; scale the data, or use an activation with a closed form",
+      quadrature_error);
+}
+
 Kind parse_kind(std::string_view text) {
   if (text == "ntk") return Kind::ntk;
   if (text == "nngp") return Kind::nngp;
@@ -96,12 +106,12 @@ Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, co
   return result;
 }
 
-Matrix<double> diagonal(const Network& network, const SampleView& x, const Backend& backend, Precision precision) {
+Diagonal diagonal(const Network& network, const SampleView& x, const Backend& backend, Precision precision) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::both);
   const auto loaded = load(backend, recipe, x, {.precision = precision});
-  Matrix<double> result(recipe.outputs, x.count());
-  backend.diagonal(recipe, *loaded, result.view());
+  Diagonal result{Matrix<double>(recipe.outputs, x.count()), loaded->quadrature_error()};
+  backend.diagonal(recipe, *loaded, result.values.view());
   return result;
 }
 
@@ -110,12 +120,15 @@ LayerContributions layer_contributions(const Network& network, const SampleView&
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::per_layer);
   const auto loaded = load(backend, recipe, x, options);
-  return {recipe.weight_layers, with_type(options.precision, [&](auto zero) {
-            using T = decltype(zero);
-            return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
-              fill_symmetric<T>(backend, recipe, *loaded, views, options.progress);
-            });
-          })};
+  return {recipe.weight_layers,
+          with_type(options.precision,
+                    [&](auto zero) {
+                      using T = decltype(zero);
+                      return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
+                        fill_symmetric<T>(backend, recipe, *loaded, views, options.progress);
+                      });
+                    }),
+          loaded->quadrature_error()};
 }
 
 Sweep sweep(const Network& network, const SampleView& x, const GramOptions& options, const Backend& backend) {
@@ -124,7 +137,7 @@ Sweep sweep(const Network& network, const SampleView& x, const GramOptions& opti
   const auto loaded = load(backend, recipe, x, options);
   const Index n = x.count();
   const Index depths = recipe.channels;
-  Sweep result{depths - 1, n, {}};
+  Sweep result{depths - 1, n, {}, loaded->quadrature_error()};
   with_type(options.precision, [&](auto zero) {
     using T = decltype(zero);
     Matrix<T> stack(depths * depths * n, n, Content::unset);

@@ -33,6 +33,7 @@ void add(KernelAnswer& answer, std::string name, AnyMatrix values, std::vector<I
 void add_gram(KernelAnswer& answer, const std::string& prefix, Gram gram, Kind kind) {
   answer.route = gram.route;
   answer.quadrature_error = std::max(answer.quadrature_error, gram.quadrature_error);
+  if (gram.symmetric) answer.semidefinite = gram.semidefinite();
   if (has(kind, Kind::nngp)) add(answer, prefix + "nngp", std::move(gram.nngp));
   if (has(kind, Kind::ntk)) add(answer, prefix + "ntk", std::move(gram.ntk));
 }
@@ -83,8 +84,9 @@ void fill_gram(const KernelRequest& request, const std::string& prefix, const Sa
 }
 
 void fill_diagonal(const KernelRequest& request, const Dataset& train, const Backend& backend, KernelAnswer& answer) {
-  const Matrix<double> both = diagonal(*network_of(request), train.view(), backend, request.precision);
-  const auto row = [&](Index k) {
+  const auto [both, error] = diagonal(*network_of(request), train.view(), backend, request.precision);
+  answer.quadrature_error = error;
+  const auto row = [&, &both = both](Index k) {
     Matrix<double> values(1, both.cols());
     std::copy_n(both.view().row(k), both.cols(), values.data());
     return values;
@@ -112,6 +114,7 @@ void fill_layers(const KernelRequest& request, const Dataset& train, const Backe
   const Index n = train.count();
   const std::vector<Index> dims{std::ssize(found.layers), n, n};
   answer.layers = std::move(found.layers);
+  answer.quadrature_error = found.quadrature_error;
   AnyMatrix stack = request.precision == Precision::f32 ? AnyMatrix(stacked<float>(found.ntk, n))
                                                         : AnyMatrix(stacked<double>(found.ntk, n));
   add(answer, "layer_ntk", std::move(stack), dims);
@@ -120,6 +123,7 @@ void fill_layers(const KernelRequest& request, const Dataset& train, const Backe
 void fill_sweep(const KernelRequest& request, const Dataset& train, const Backend& backend, KernelAnswer& answer) {
   Sweep found = sweep(*network_of(request), train.view(), {Kind::ntk, request.precision, request.progress}, backend);
   const Index depths = found.hidden_layers + 1;
+  answer.quadrature_error = found.quadrature_error;
   add(answer, "sweep", std::move(found.values), {depths, depths, found.count, found.count});
 }
 

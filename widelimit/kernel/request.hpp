@@ -57,6 +57,8 @@ struct KernelAnswer {
   bool monte_carlo = false;
   std::string route;  ///< how it was computed, in words
   double quadrature_error = 0.0;
+  /// Whether the matrix of the training samples is known to be positive semi-definite, as Gram::semidefinite says.
+  bool semidefinite = false;
   /// Monte Carlo: the largest standard error of an entry, relative to the largest entry of its matrix.
   double standard_error = 0.0;
   double seconds = 0.0;

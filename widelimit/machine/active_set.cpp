@@ -1,8 +1,5 @@
 #include "widelimit/machine/active_set.hpp"
 
-#include "widelimit/base/parallel.hpp"
-#include "widelimit/base/workers.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,8 +8,10 @@ namespace widelimit {
 
 namespace {
 
-/// Below this a team takes longer to start than one thread to finish.
-constexpr Index worth_a_team = 262'144;
+/// K_ii + K_jj − 2K_ij below this share of K_ii + K_jj is rounding.
+constexpr double flat_curvature = 1e-14;
+/// Its inverse, times the square of a slope, is still in the range of float64.
+constexpr double least_curvature = 1e-290;
 
 std::vector<double> picked(std::span<const double> from, std::span<const Index> position) {
   std::vector<double> result;
@@ -21,35 +20,11 @@ std::vector<double> picked(std::span<const double> from, std::span<const Index> 
   return result;
 }
 
-/// pass(begin, size, result of the part) on parts of 0 … size−1; merge(result, begin) in order of the parts.
-template <typename Pass, typename Merge>
-void in_parts(Index size, int team, const Pass& pass, const Merge& merge) {
-  struct Part {
-    cpu::Best best;
-    double largest = 0;
-  };
-  if (size < worth_a_team || team == 1) {
-    Part part;
-    part.best = pass(0, size, part.largest);
-    merge(part.best, part.largest, 0);
-    return;
-  }
-  std::vector<Part> parts(at(team));
-  const Index share = (size / team + 15) / 16 * 16;
-  run_on_team(team, [&](int t) {
-    const Index begin = std::min(size, t * share);
-    const Index end = t + 1 == team ? size : std::min(size, begin + share);
-    Part& part = parts[at(t)];
-    part.best = pass(begin, end - begin, part.largest);
-  });
-  for (int t = 0; t < team; ++t) merge(parts[at(t)].best, parts[at(t)].largest, std::min(size, t * share));
-}
-
 }  // namespace
 
 template <std::floating_point T>
 ActiveSet<T>::ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vector<Index> position,
-                        std::span<const double> a, std::span<const double> gradient, int team)
+                        std::span<const double> a, std::span<const double> gradient, double excess)
     : columns_(columns),
       position_(std::move(position)),
       a_(picked(a, position_)),
@@ -63,15 +38,15 @@ ActiveSet<T>::ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vec
       down_(a_.size()),
       epsilon_(problem.epsilon),
       equality_(problem.equality),
-      team_(team) {
+      excess_(excess),
+      ridged_(!problem.ridge.empty()) {
   double largest = 0;
   for (Index k = 0; k < size(); ++k) {
     diagonal_[at(k)] = columns_.diagonal(k) + ridge_[at(k)];
     largest = std::max(largest, diagonal_[at(k)]);
     mark(k);
   }
-  const bool rounded = largest > 0 && problem.ridge.empty();
-  floor_ = rounded ? 1e-14 * largest : std::numeric_limits<double>::min();
+  floor_ = std::max(ridged_ ? 0.0 : flat_curvature * largest, least_curvature);
   for (Index k = 0; k < size(); ++k) inverse_[at(k)] = 1 / std::max(diagonal_[at(k)], floor_);
   if (size() > 0) advance({columns_.column(0), 0.0, columns_.column(0), 0.0});
 }
@@ -110,35 +85,17 @@ double ActiveSet<T>::shift(Index k, double d) {
 
 template <std::floating_point T>
 void ActiveSet<T>::advance(const cpu::Moves<T>& moves) {
-  lead_ = {};
   largest_ = 0;
-  const auto pass = [&](Index begin, Index count, double& largest) {
-    const cpu::Moves<T> here{moves.first + begin, moves.by_first, moves.second + begin, moves.by_second};
-    if (equality_) return cpu::advance(here, up_.data() + begin, gradient_.data() + begin, count);
-    return cpu::advance_single(here, up_.data() + begin, down_.data() + begin, inverse_.data() + begin,
-                               gradient_.data() + begin, count, largest);
-  };
-  in_parts(size(), team_, pass, [&](const cpu::Best& best, double largest, Index begin) {
-    largest_ = std::max(largest_, largest);
-    if (best.at < 0) return;
-    const bool better = equality_ ? best.value < lead_.value : best.value > lead_.value;
-    if (lead_.at < 0 || better) lead_ = {best.value, best.at + begin};
-  });
+  lead_ = equality_ ? cpu::advance(moves, up_.data(), gradient_.data(), size())
+                    : cpu::advance_single(moves, up_.data(), down_.data(), inverse_.data(), gradient_.data(), size(),
+                                          largest_);
+  if (lead_.at < 0) lead_ = {};  // nobody can move
 }
 
 template <std::floating_point T>
 cpu::Best ActiveSet<T>::find_partner(const T* column) {
-  cpu::Best found;
-  largest_ = -no_bound;
-  const auto pass = [&](Index begin, Index count, double& largest) {
-    return cpu::partner(cpu::Growing<T>{column + begin, lead_.value, diagonal_[at(lead_.at)]}, diagonal_.data() + begin,
-                        down_.data() + begin, gradient_.data() + begin, count, floor_, largest);
-  };
-  in_parts(size(), team_, pass, [&](const cpu::Best& best, double largest, Index begin) {
-    largest_ = std::max(largest_, largest);
-    if (best.at >= 0 && (found.at < 0 || best.value > found.value)) found = {best.value, best.at + begin};
-  });
-  return found;
+  return cpu::partner(cpu::Growing<T>{column, lead_.value, diagonal_[at(lead_.at)]}, diagonal_.data(), down_.data(),
+                      gradient_.data(), size(), floor_, largest_);
 }
 
 template <std::floating_point T>
@@ -156,11 +113,20 @@ Move ActiveSet<T>::pair_step(double allowed) {
   violation_ = std::max(0.0, largest_ - lead_.value);
   if (j < 0 || violation_ <= allowed) return Move::none;
   const double slope = gradient_[at(j)] + down_[at(j)] - lead_.value;
-  const double curvature =
-      std::max(diagonal_[at(i)] + diagonal_[at(j)] - 2 * static_cast<double>(first[j]), ridge_[at(i)] + ridge_[at(j)]);
+  const double both = diagonal_[at(i)] + diagonal_[at(j)];
+  const double ridge = ridge_[at(i)] + ridge_[at(j)];
+  const double own = both - 2 * static_cast<double>(first[j]);
+  if (own < ridge - 2 * (excess_ + flat_curvature) * both) {
+    ray_ = {{i, 1.0}, {j, -1.0}};
+    return Move::indefinite;
+  }
+  const double curvature = std::max(own, ridge);
   const double room = std::min(room_up(i), room_down(j));
-  const double d = curvature > floor_ ? std::min(slope / curvature, room) : room;
-  if (std::isinf(d)) return Move::unbounded;
+  const double d = curvature > (ridged_ ? 0.0 : flat_curvature * both) ? std::min(slope / curvature, room) : room;
+  if (std::isinf(d)) {
+    ray_ = {{i, 1.0}, {j, -1.0}};
+    return Move::unbounded;
+  }
   descent_ += d * (slope - std::max(curvature, 0.0) * d / 2);
   const double up = shift(i, d);
   const double down = shift(j, -d);
@@ -180,8 +146,11 @@ Move ActiveSet<T>::single_step(double allowed) {
   const bool grows = rise < 0;
   const double slope = grows ? -rise : gradient_[at(i)] + down_[at(i)];
   const double room = grows ? room_up(i) : room_down(i);
-  const double d = diagonal_[at(i)] > floor_ ? std::min(slope / diagonal_[at(i)], room) : room;
-  if (std::isinf(d)) return Move::unbounded;
+  const double d = diagonal_[at(i)] > 0 ? std::min(slope / diagonal_[at(i)], room) : room;
+  if (std::isinf(d)) {
+    ray_ = {{i, grows ? 1.0 : -1.0}};
+    return Move::unbounded;
+  }
   descent_ += d * (slope - std::max(diagonal_[at(i)], 0.0) * d / 2);
   const double change = shift(i, grows ? d : -d);
   if (change == 0) return Move::stalled;
@@ -212,6 +181,13 @@ void ActiveSet<T>::write(std::span<double> a, std::span<double> gradient) const 
     a[at(position_[at(k)])] = a_[at(k)];
     gradient[at(position_[at(k)])] = gradient_[at(k)];
   }
+}
+
+template <std::floating_point T>
+std::vector<double> ActiveSet<T>::ray(Index variables) const {
+  std::vector<double> result(at(variables));
+  for (const auto& [k, by] : ray_) result[at(position_[at(k)])] = by;
+  return result;
 }
 
 template <std::floating_point T>

@@ -7,15 +7,17 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace widelimit {
 
 enum class Move : std::uint8_t {
   made,
-  none,       ///< nothing violates optimality by more than allowed
-  stalled,    ///< the best step is below rounding
-  unbounded,  ///< the objective falls for ever: no bound stops a direction without curvature
+  none,        ///< nothing violates optimality by more than allowed
+  stalled,     ///< the best step is below rounding
+  unbounded,   ///< the objective falls for ever: no bound stops a direction without curvature
+  indefinite,  ///< a direction has negative curvature
 };
 
 /// The variables of a box problem that still move, packed together, and the two kinds of steps on them: working sets of
@@ -24,9 +26,10 @@ enum class Move : std::uint8_t {
 template <std::floating_point T>
 class ActiveSet {
  public:
-  /// Variables `position` of the problem, whose columns `columns` holds; a and gradient are of the whole problem.
+  /// Variables `position` of the problem, whose columns `columns` holds; a and gradient are of the whole problem. No
+  /// curvature vᵀKv of a positive semi-definite K is below −excess·Σvᵢ²K_ii.
   ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vector<Index> position, std::span<const double> a,
-            std::span<const double> gradient, int team);
+            std::span<const double> gradient, double excess);
 
   /// One working set, unless no violation exceeds `allowed`. O(active).
   Move step(double allowed);
@@ -43,12 +46,15 @@ class ActiveSet {
   [[nodiscard]] Index size() const { return static_cast<Index>(a_.size()); }
   [[nodiscard]] std::size_t bytes() const { return a_.size() * 11 * sizeof(double) + face_bytes_; }
   void write(std::span<double> a, std::span<double> gradient) const;
+  /// The direction of a step that ended as unbounded or indefinite, in the variables of the whole problem.
+  [[nodiscard]] std::vector<double> ray(Index variables) const;
 
  private:
   [[nodiscard]] Move pair_step(double allowed);
   [[nodiscard]] Move single_step(double allowed);
   /// a[k] += d for free variables, gradient with it.
   void move_face(std::span<const Index> face, std::span<const double> by);
+  void set_ray(std::span<const Index> face, std::span<const double> by);
   [[nodiscard]] double room_up(Index k) const;
   [[nodiscard]] double room_down(Index k) const;
   /// a[k] += d exactly to the bound where d is all the room; returns the change.
@@ -62,10 +68,12 @@ class ActiveSet {
   std::vector<double> a_, gradient_, lower_, upper_, ridge_, diagonal_, inverse_, up_, down_;
   double epsilon_;
   bool equality_;
-  int team_;
-  double floor_ = 0;    ///< curvature below this is rounding
-  cpu::Best lead_;      ///< who moves next
-  double largest_ = 0;  ///< largest gradient + down, or largest slope without the equality
+  double excess_;
+  bool ridged_;                                ///< curvature is never below that of the ridge
+  double floor_ = 0;                           ///< in the choice of working sets, less curvature counts as this
+  std::vector<std::pair<Index, double>> ray_;  ///< variable and by how much it moves
+  cpu::Best lead_;                             ///< who moves next
+  double largest_ = 0;                         ///< largest gradient + down, or largest slope without the equality
   double violation_ = 0;
   double descent_ = 0;
   std::size_t face_bytes_ = 0;

@@ -7,10 +7,10 @@
 
 namespace widelimit {
 
-void check_box_input(const AnyView& k, Index samples, int threads) {
+double check_box_input(const AnyView& k, Index samples, int threads) {
   const Index rows = std::visit([](const auto& gram) { return gram.rows; }, k);
   if (rows != samples) fail(Code::input, "the Gram matrix has {} rows for {} samples", rows, samples);
-  check_gram(k, threads);
+  return check_gram(k, threads);
 }
 
 void check_signs(std::span<const double> labels) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/types.hpp"
+#include "widelimit/machine/product_error.hpp"
 
 #include <limits>
 #include <span>
@@ -17,7 +18,7 @@ inline constexpr double no_bound = std::numeric_limits<double>::infinity();
 ///
 /// Signed coefficients instead of the textbook's multipliers: an SVM has p = −y and the box between 0 and yᵢCᵢ, support
 /// vector regression p = −y and |aᵢ| ≤ Cᵢ, and neither needs a matrix other than K nor twice as many variables. Both
-/// bounds may be infinite, and 0 lies between them.
+/// bounds may be infinite, and 0 lies between them. Finite bounds and the ridge are right to 2u.
 struct BoxProblem {
   std::vector<double> linear;  ///< p
   std::vector<double> lower;
@@ -36,15 +37,25 @@ struct Objectives {
   double primal = 0;
   double dual = 0;
   double scale = 1;  ///< the primal is that of scale·(β, b)
-  /// (primal − dual)/max(|primal|, |dual|), or 0 where both are.
+  /// relative_gap, infinite where the primal is.
   [[nodiscard]] double gap() const;
 };
 
-/// Primal and dual objective at a, given Ka and b. The loss of sample i is the conjugate of its part of D at
-/// r = (Ka)ᵢ + b + pᵢ:  max over a in the box of −ar − ε|a| − ½ridge·a². Where the box is infinite and there is no
-/// ridge, all losses must be 0: a, b are first scaled so that they are, which needs every margin to be positive, and
-/// the primal is infinite otherwise. O(n).
+/// Primal objective P at (a, b), given Ka, and the lower bound P − G of all machines, where
+///
+///     G = ½eᵀKe + Σᵢ [φᵢ(āᵢ) + āᵢrᵢ + φᵢ*(−rᵢ)],   r = Ka + b + p,   φᵢ(a) = ε|a| + ½ridgeᵢa² in the box,
+///
+/// is P + D at a feasible ā = a + e: a, scaled down by what bounds are rounded and, where Σaᵢ is not exactly 0, the
+/// larger of its two sides by more. The loss of a sample is φᵢ*(−rᵢ). No term of G is negative (Fenchel and Young), so
+/// that nothing cancels, and each is convex in rᵢ, so that its largest value for all (Ka)ᵢ within `error` is at an end:
+/// G and the bound count that error and the rounding here [docs/theory/machines.md]. Without an error the numbers are
+/// nominal: their rounding is not counted, and a classifier that separates may be scaled to margins of 1 where that is
+/// better. Where the box is infinite and there is no ridge, losses are 0 or infinite.  O(n).
 [[nodiscard]] Objectives objectives(const BoxProblem& problem, std::span<const double> a,
-                                    std::span<const double> product, double bias);
+                                    std::span<const double> product, double bias, const ProductError& error = {});
+
+/// The least yᵢ((Ka)ᵢ + b) of samples that take part, y = −p, or less by what `error` may hide.
+[[nodiscard]] double least_margin(const BoxProblem& problem, std::span<const double> product, double bias,
+                                  const ProductError& error = {});
 
 }  // namespace widelimit

@@ -2,6 +2,8 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/active_set.hpp"
+#include "widelimit/machine/box_judge.hpp"
+#include "widelimit/machine/semidefinite.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +46,8 @@ constexpr int most_stalls = 3;
 template <std::floating_point T>
 class Decomposition final : public BoxSolver::Worker {
  public:
-  Decomposition(MatrixView<const T> gram, std::vector<Index> samples, std::size_t room) : root_(gram) {
+  Decomposition(MatrixView<const T> gram, std::vector<Index> samples, std::size_t room)
+      : root_(gram), excess_(2 * semidefinite_allowance(AnyView(gram))) {
     if (!samples.empty()) part_.emplace(root_, std::move(samples), room);
   }
 
@@ -52,13 +55,18 @@ class Decomposition final : public BoxSolver::Worker {
     const SequentialBlas sequential;
     problem_ = &problem;
     options_ = &options;
-    team_ = team_size(options.threads);
     limit_ = options.max_iterations > 0 ? options.max_iterations : std::max<Index>(10'000'000, 100 * problem.size());
     found_ = {};
+    best_ = {};
+    best_.objectives.primal = no_bound;
     shrunk_ = false;
+    scale_ = 0;
+    for (const double p : problem.linear) scale_ = std::max(scale_, std::abs(p));
+    pulse_.emplace(options.progress, limit_, "working sets");
+    judge_.emplace(problem, columns(), options.asymmetry, excess_, [this] { pulse_->at(found_.iterations); });
     begin(start);
     descend();
-    found_.memory += (part_ ? part_->bytes() : 0) + 4 * found_.a.size() * sizeof(double);
+    found_.memory += (part_ ? part_->bytes() : 0) + 8 * found_.a.size() * sizeof(double);
     return std::move(found_);
   }
 
@@ -73,9 +81,10 @@ class Decomposition final : public BoxSolver::Worker {
     if (!start.a.empty()) {
       std::copy(start.a.begin(), start.a.end(), found_.a.begin());
       if (start.product.empty()) {
-        compute_product();
+        refresh();
       } else {
         std::copy(start.product.begin(), start.product.end(), found_.product.begin());
+        if (start.error) judge_->know(*start.error);
       }
     }
     gradient_from_product();
@@ -84,7 +93,7 @@ class Decomposition final : public BoxSolver::Worker {
   void gradient_from_product() {
     for (std::size_t i = 0; i < gradient_.size(); ++i) {
       const double ridge = problem_->ridge_at(static_cast<Index>(i));
-      gradient_[i] = found_.product[i] + ridge * found_.a[i] + problem_->linear[i];
+      gradient_[i] = found_.product[i] + problem_->linear[i] + ridge * found_.a[i];
     }
   }
 
@@ -95,92 +104,30 @@ class Decomposition final : public BoxSolver::Worker {
     }
   }
 
-  /// Ka from nothing but a: O(n·support vectors).
-  void compute_product() {
-    std::fill(found_.product.begin(), found_.product.end(), 0.0);
-    const std::vector<double> unused(found_.a.size());
-    for (Index j = 0; j < problem_->size(); ++j) {
-      const double a = found_.a[at(j)];
-      if (a == 0) continue;
-      const T* column = columns().column(j);
-      (void)cpu::advance({column, a, column, 0.0}, unused.data(), found_.product.data(), problem_->size());
-    }
-  }
-
-  /// Half way between the slopes that still want to rise and those that want to fall; where one side is empty, the
-  /// other.
-  [[nodiscard]] double best_bias() const {
-    double least = no_bound;
-    double largest = -no_bound;
-    for (std::size_t i = 0; i < gradient_.size(); ++i) {
-      const double a = found_.a[i];
-      if (a < problem_->upper[i]) least = std::min(least, gradient_[i] + (a >= 0 ? 1 : -1) * problem_->epsilon);
-      if (a > problem_->lower[i]) largest = std::max(largest, gradient_[i] + (a > 0 ? 1 : -1) * problem_->epsilon);
-    }
-    if (std::isinf(least) && std::isinf(largest)) return 0;
-    if (std::isinf(least)) return -largest;
-    if (std::isinf(largest)) return -least;
-    return -(least + largest) / 2;
-  }
-
-  void judge() {
-    found_.bias = problem_->equality ? best_bias() : 0;
-    found_.objectives = objectives(*problem_, found_.a, found_.product, found_.bias);
-  }
-
-  /// Σ|aᵢ|² against aᵀKa, where nothing but the data keeps a finite.
-  [[nodiscard]] bool proves_inseparable() const {
-    if (!problem_->ridge.empty()) return false;
-    double size = 0;
-    double norm = 0;
-    double diagonal = 0;
-    bool infinite = false;
-    for (std::size_t i = 0; i < found_.a.size(); ++i) {
-      size += std::abs(found_.a[i]);
-      norm += found_.a[i] * found_.product[i];
-      infinite = infinite || std::isinf(problem_->upper[i]) || std::isinf(problem_->lower[i]);
-      if (found_.a[i] != 0) {
-        const Columns<T>& here = part_ ? *part_ : root_;
-        diagonal = std::max(diagonal, here.diagonal(static_cast<Index>(i)));
-      }
-    }
-    const double rounding = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
-    return infinite && size > 0 && norm <= rounding * diagonal * size * size;
-  }
-
-  /// What rounding alone does to an entry of the gradient: a few ε‖a‖ max K_ii. Fewer digits than this are no
-  /// violation.
-  [[nodiscard]] double gradient_noise() {
-    double squares = 0;
-    double diagonal = 0;
-    for (std::size_t i = 0; i < found_.a.size(); ++i) {
-      squares += found_.a[i] * found_.a[i];
-      diagonal = std::max(diagonal, columns().diagonal(static_cast<Index>(i)));
-    }
-    return 4 * std::numeric_limits<double>::epsilon() * std::sqrt(squares) * diagonal;
+  void refresh() {
+    judge_->refresh(found_);
+    gradient_from_product();
   }
 
   void descend() {
-    const double scale = std::transform_reduce(
-        problem_->linear.begin(), problem_->linear.end(), 0.0, [](double x, double y) { return std::max(x, y); },
-        [](double p) { return std::abs(p); });
-    double allowed = first_violation * scale;
+    if (judge_->negative_diagonal()) {
+      found_.ending = Ending::not_positive_definite;
+      return;
+    }
+    double allowed = first_violation * scale_;
     bool near = false;
-    judge();
-    if (found_.objectives.gap() <= options_->tolerance) return;
+    if (confirmed()) return;
     for (int stalls = 0;;) {
       const Move ended = run(allowed, near);
-      judge();
-      if (found_.objectives.gap() <= options_->tolerance && confirmed()) return;
-      if (ended == Move::unbounded || proves_inseparable()) {
-        found_.ending = Ending::not_separable;
-        return;
+      if (confirmed()) return;
+      if (ended == Move::indefinite || ended == Move::unbounded) {
+        if (ends_by(judge_->proof_of(ray_))) return;
       }
-      const double noise = std::max(1e-15 * scale, gradient_noise());
-      stalls += ended == Move::stalled ? 1 : 0;
+      if (judge_->looks_inseparable(found_) && ends_by(judge_->proof_of(found_.a))) return;
+      const double noise = std::max(1e-15 * scale_, judge_->gradient_noise(found_.a));
+      stalls += ended == Move::none ? 0 : 1;
       if (found_.iterations >= limit_ || stalls == most_stalls || !(allowed > noise)) {
-        found_.ending = Ending::iteration_limit;
-        found_.rounded = found_.iterations < limit_ && gradient_noise() >= options_->tolerance * scale;
+        give_up();
         return;
       }
       // Variables left out too early are worth another round before more digits are.
@@ -191,26 +138,39 @@ class Decomposition final : public BoxSolver::Worker {
     }
   }
 
-  /// Whether the gap holds for a product computed afresh, and for the coefficients it was computed for: those of a
-  /// separating classifier are scaled to margins of 1.
+  /// Whether the gap is small enough, with all rounding counted where it looks so.
   [[nodiscard]] bool confirmed() {
-    compute_product();
-    judge();
-    const double t = found_.objectives.scale;
-    bool fits = true;
-    for (std::size_t i = 0; i < found_.a.size(); ++i) {
-      fits = fits && t * found_.a[i] <= problem_->upper[i] && t * found_.a[i] >= problem_->lower[i];
-    }
-    if (t != 1 && fits) {
-      for (std::size_t i = 0; i < found_.a.size(); ++i) {
-        found_.a[i] *= t;
-        found_.product[i] *= t;
-      }
-      found_.bias *= t;
-      found_.objectives = objectives(*problem_, found_.a, found_.product, found_.bias);
-    }
+    judge_->look(found_);
+    return found_.objectives.gap() <= options_->tolerance && counted();
+  }
+
+  [[nodiscard]] bool counted() {
+    judge_->count(found_, options_->tolerance);
+    found_.error = {{}, judge_->error().relative, judge_->error().absolute};
     gradient_from_product();
+    if (found_.objectives.gap() < best_.objectives.gap()) best_ = found_;
     return found_.objectives.gap() <= options_->tolerance;
+  }
+
+  bool ends_by(Proof proof) {
+    if (proof == Proof::none) return false;
+    found_.ending = proof == Proof::indefinite ? Ending::not_positive_definite : Ending::not_separable;
+    return true;
+  }
+
+  /// The best so far, unless that is good enough after all.
+  void give_up() {
+    judge_->look(found_);
+    if (counted()) return;
+    if (best_.objectives.gap() < found_.objectives.gap()) {
+      found_.a = best_.a;
+      found_.product = best_.product;
+      found_.error = best_.error;
+      found_.bias = best_.bias;
+      found_.objectives = best_.objectives;
+    }
+    found_.ending = Ending::iteration_limit;
+    found_.rounded = found_.iterations < limit_;
   }
 
   /// Until no violation exceeds `allowed`, over all variables at first and fewer and fewer later.
@@ -219,11 +179,13 @@ class Decomposition final : public BoxSolver::Worker {
     std::vector<Index> everyone(at(problem_->size()));
     std::iota(everyone.begin(), everyone.end(), Index{0});
     std::unique_ptr<Columns<T>> packed;
-    auto active = std::make_unique<ActiveSet<T>>(*problem_, columns(), std::move(everyone), found_.a, gradient_, team_);
+    auto active =
+        std::make_unique<ActiveSet<T>>(*problem_, columns(), std::move(everyone), found_.a, gradient_, excess_);
     const bool may_shrink = !shrunk_;  // what was left out too early once is not left out twice
     Move ended = Move::made;
-    if (near && active->free_count() <= largest_face && exact_steps(*active) == Move::unbounded) {
-      ended = Move::unbounded;
+    if (near && active->free_count() <= largest_face) {
+      const Move exact = exact_steps(*active);
+      if (exact == Move::unbounded || exact == Move::indefinite) ended = exact;
     }
     while (ended == Move::made) {
       ended = run_active(*active, allowed, may_shrink);
@@ -234,12 +196,12 @@ class Decomposition final : public BoxSolver::Worker {
       active.reset();
       packed.reset();
       packed = std::make_unique<Columns<T>>(columns(), kept, options_->room);
-      active = std::make_unique<ActiveSet<T>>(*problem_, *packed, std::move(kept), found_.a, gradient_, team_);
+      active = std::make_unique<ActiveSet<T>>(*problem_, *packed, std::move(kept), found_.a, gradient_, excess_);
     }
+    if (ended == Move::unbounded || ended == Move::indefinite) ray_ = active->ray(problem_->size());
     shrunk_ = packed != nullptr;
-    if (shrunk_) {
-      compute_product();
-      gradient_from_product();
+    if (shrunk_ || judge_->precise()) {
+      refresh();
     } else {
       product_from_gradient();
     }
@@ -248,7 +210,6 @@ class Decomposition final : public BoxSolver::Worker {
 
   /// Move::made where enough variables have settled to leave them out.
   Move run_active(ActiveSet<T>& active, double allowed, bool may_shrink) {
-    Pulse pulse(options_->progress, limit_, "working sets");
     const Index between_looks = std::clamp<Index>(active.size(), 1000, 4000);
     double spent = 0;
     double descent = 0;
@@ -258,12 +219,13 @@ class Decomposition final : public BoxSolver::Worker {
       ++found_.iterations;
       spent += cost_of_step(active.size());
       if (count % between_faces == 0) {
-        pulse.at(found_.iterations);
+        pulse_->at(found_.iterations);
         const Index face = active.free_count();
         const double share = time_for_faces(found_.iterations, problem_->size());
         if (face <= largest_face && cost_of_face(active.size(), face) <= share * spent) {
           const Index before = found_.iterations;
-          if (exact_steps(active) == Move::unbounded) return Move::unbounded;
+          const Move exact = exact_steps(active);
+          if (exact == Move::unbounded || exact == Move::indefinite) return exact;
           spent -= cost_of_face(active.size(), face) / share * static_cast<double>(found_.iterations - before);
         }
       }
@@ -280,6 +242,7 @@ class Decomposition final : public BoxSolver::Worker {
     for (int i = 0; i < faces_at_once; ++i) {
       const Move move = active.face_step();
       ++found_.iterations;
+      pulse_->at(found_.iterations);
       if (move != Move::made) return move;
     }
     return Move::made;
@@ -287,13 +250,18 @@ class Decomposition final : public BoxSolver::Worker {
 
   Columns<T> root_;
   std::optional<Columns<T>> part_;
+  double excess_;  ///< of entries over those of a Gram matrix, as its test allows it
   const BoxProblem* problem_ = nullptr;
   const BoxOptions* options_ = nullptr;
-  int team_ = 1;
   Index limit_ = 0;
+  double scale_ = 0;     ///< max |p|
   bool shrunk_ = false;  ///< the last round ended without some of the variables
+  std::optional<Pulse> pulse_;
+  std::optional<BoxJudge<T>> judge_;
   BoxSolution found_;
+  BoxSolution best_;  ///< of those whose rounding was counted
   std::vector<double> gradient_;
+  std::vector<double> ray_;  ///< along which the last round met no bound, or negative curvature
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include "widelimit/base/shared_progress.hpp"
 #include "widelimit/machine/binary_problems.hpp"
 #include "widelimit/machine/box_input.hpp"
+#include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/platt.hpp"
+#include "widelimit/machine/semidefinite.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -51,7 +53,7 @@ FoldedProblem folded(BinaryProblem problem, Index folds) {
   return result;
 }
 
-void decide_fold(const AnyView& k, FoldedProblem& whole, Index fold, const SvmOptions& options, SvmLoss loss,
+void decide_fold(const CheckedGram& gram, FoldedProblem& whole, Index fold, const SvmOptions& options, SvmLoss loss,
                  Progress* progress) {
   BinaryProblem fitted;
   for (std::size_t i = 0; i < whole.fold.size(); ++i) {
@@ -60,24 +62,24 @@ void decide_fold(const AnyView& k, FoldedProblem& whole, Index fold, const SvmOp
     fitted.labels.push_back(whole.problem.labels[i]);
     if (!whole.problem.weights.empty()) fitted.weights.push_back(whole.problem.weights[i]);
   }
-  const auto solutions = solve_svm_path(k, fitted, {&options.lambda, 1}, loss, options, 1, progress);
+  const auto solutions = solve_svm_path(gram, fitted, {&options.lambda, 1}, loss, options, 1, progress);
   const BoxSolution& solution = solutions.front();
   std::visit(
-      [&](const auto& gram) {
+      [&](const auto& k) {
         for (std::size_t i = 0; i < whole.fold.size(); ++i) {
           if (whole.fold[i] != fold) continue;
           double sum = solution.bias;
           for (std::size_t j = 0; j < fitted.samples.size(); ++j) {
-            sum += solution.a[j] * static_cast<double>(gram(whole.problem.samples[i], fitted.samples[j]));
+            sum += solution.a[j] * static_cast<double>(k(whole.problem.samples[i], fitted.samples[j]));
           }
           whole.decisions[i] = sum;
         }
       },
-      k);
+      gram.k);
 }
 
 /// All folds of all problems at once.
-void decide(const AnyView& k, std::vector<FoldedProblem>& problems, const SvmOptions& options, SvmLoss loss) {
+void decide(const CheckedGram& gram, std::vector<FoldedProblem>& problems, const SvmOptions& options, SvmLoss loss) {
   std::vector<std::pair<std::size_t, Index>> tasks;
   for (std::size_t p = 0; p < problems.size(); ++p) {
     for (Index fold = 0; fold < problems[p].folds; ++fold) tasks.emplace_back(p, fold);
@@ -87,22 +89,27 @@ void decide(const AnyView& k, std::vector<FoldedProblem>& problems, const SvmOpt
       std::ssize(tasks), team_size(options.threads),
       [&](Index t) {
         const auto& task = tasks[at(t)];
-        decide_fold(k, problems[task.first], task.second, options, loss, shared.get());
+        decide_fold(gram, problems[task.first], task.second, options, loss, shared.get());
       },
       [&](Index done) { shared.at(done); });
 }
 
-void check_calibration(const AnyView& k, Index samples, const SvmOptions& options) {
+/// Error{numerical} where K is not positive semi-definite: folds have no machines then.
+CheckedGram checked_calibration(const AnyView& k, Index samples, const SvmOptions& options) {
   options.validate();
-  check_box_input(k, samples, options.threads);
+  const double asymmetry = check_box_input(k, samples, options.threads);
   check_weights(options.weights, samples);
+  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+    fail(Code::numerical, "{}", diagonal_cure(k, options.progress));
+  }
+  return {k, asymmetry};
 }
 
 }  // namespace
 
 std::vector<double> held_out_decisions(const AnyView& k, std::span<const double> labels, Index folds,
                                        const SvmOptions& options, SvmLoss loss) {
-  check_calibration(k, std::ssize(labels), options);
+  const CheckedGram gram = checked_calibration(k, std::ssize(labels), options);
   check_signs(labels);
   BinaryProblem problem;
   problem.labels.assign(labels.begin(), labels.end());
@@ -111,18 +118,18 @@ std::vector<double> held_out_decisions(const AnyView& k, std::span<const double>
   std::iota(problem.samples.begin(), problem.samples.end(), Index{0});
   std::vector<FoldedProblem> problems;
   problems.push_back(folded(std::move(problem), folds));
-  decide(k, problems, options, loss);
+  decide(gram, problems, options, loss);
   return std::move(problems.front().decisions);
 }
 
 std::vector<Sigmoid> calibrate(const AnyView& k, std::span<const Index> labels, Index classes, Scheme scheme,
                                const SvmOptions& options, SvmLoss loss, Index folds) {
-  check_calibration(k, std::ssize(labels), options);
+  const CheckedGram gram = checked_calibration(k, std::ssize(labels), options);
   std::vector<FoldedProblem> problems;
   for (BinaryProblem& problem : binary_problems(labels, classes, scheme, options.weights)) {
     problems.push_back(folded(weighed(std::move(problem)), folds));
   }
-  decide(k, problems, options, loss);
+  decide(gram, problems, options, loss);
   std::vector<Sigmoid> sigmoids;
   for (const FoldedProblem& problem : problems) {
     sigmoids.push_back(fit_sigmoid(problem.decisions, problem.problem.labels));

@@ -67,7 +67,7 @@ void Cholesky::factor_single() {
   require_memory(sizeof(float) * static_cast<double>(n) * static_cast<double>(n), std::nullopt, "a Cholesky factor",
                  "solve by conjugate gradients");
   single_ = Matrix<float>(n, n, Content::unset);
-  norm_ = fill_upper(a_, single_.view(), threads_);
+  norm_ = fill_upper(a_, single_.view(), threads_, progress_);
   if (factor_upper(single_.view(), progress_) == 0) condition_ = condition_of(single_.view(), norm_);
   if (!(condition_ > 0 && condition_ <= largest_single_condition)) single_ = {};
 }
@@ -79,7 +79,7 @@ void Cholesky::factor_twice() {
   require_memory(sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt, "a Cholesky factor",
                  "ask for a float32 factor or solve by conjugate gradients");
   twice_ = Matrix<double>(n, n, Content::unset);
-  norm_ = fill_upper(a_, twice_.view(), threads_);
+  norm_ = fill_upper(a_, twice_.view(), threads_, progress_);
   failed_minor_ = factor_upper(twice_.view(), progress_);
   condition_ = failed_minor_ == 0 ? condition_of(twice_.view(), norm_) : std::numeric_limits<double>::infinity();
   if (failed_minor_ == 0 && !(condition_ * std::numeric_limits<double>::epsilon() < 1)) failed_minor_ = weakest_minor();

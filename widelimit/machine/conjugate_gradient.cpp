@@ -7,6 +7,7 @@
 #include "widelimit/machine/preconditioner.hpp"
 #include "widelimit/machine/product.hpp"
 #include "widelimit/machine/ridge.hpp"
+#include "widelimit/machine/ridge_proof.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -241,7 +242,8 @@ ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> ta
   }
   Matrix<double> g(n, targets.cols, Content::unset);
   k.apply(result.fit.alpha.view(), g.view(), expected.get());
-  judge_ridge(g.view(), targets, options.lambda, options.weights, result.fit);
+  const RidgeTask task{targets, options.lambda, options.bias, options.weights};
+  (void)judge_ridge(g.view(), ridge_rounding(k.diagonal(), k.asymmetry(), task), false, task, result.fit);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < g.cols(); ++j) g(i, j) += result.fit.bias[static_cast<std::size_t>(j)];
   }

@@ -1,7 +1,9 @@
 #include "widelimit/machine/extremes.hpp"
 
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/lapack.hpp"
 #include "widelimit/machine/product.hpp"
+#include "widelimit/machine/tridiagonal.hpp"
 
 #include <cblas.h>
 
@@ -18,36 +20,19 @@ constexpr Index lanczos_steps = 100;
 
 }  // namespace
 
-Extremes exact_extremes(const AnyView& k) {
-  const int n = lapack_size(samples_of(k));
+Extremes exact_extremes(const AnyView& k, Progress* progress) {
+  const Index n = samples_of(k);
   Matrix<double> a(n, n, Content::unset);
   std::visit(
       [&](const auto& view) {
         for (Index i = 0; i < n; ++i) std::copy_n(view.row(i), n, a.view().row(i));
       },
       k);
-  std::vector<double> values(static_cast<std::size_t>(n));
-  std::vector<int> support(2 * static_cast<std::size_t>(n));
-  const double none = 0;
-  const int zero = 0;
-  const int one = 1;
-  int found = 0;
-  int info = 0;
-  int query = -1;
-  double best = 0;
-  int integers_size = 0;
-  double unused = 0;
-  dsyevr_("N", "A", "L", &n, a.data(), &n, &none, &none, &zero, &zero, &none, &found, values.data(), &unused, &one,
-          support.data(), &best, &query, &integers_size, &query, &info);
-  const int work_size = static_cast<int>(best);
-  std::vector<double> work(static_cast<std::size_t>(work_size));
-  std::vector<int> integers(static_cast<std::size_t>(integers_size));
-  dsyevr_("N", "A", "L", &n, a.data(), &n, &none, &none, &zero, &zero, &none, &found, values.data(), &unused, &one,
-          support.data(), work.data(), &work_size, integers.data(), &integers_size, &info);
+  const std::vector<double> values = eigenvalues(tridiagonal_form(std::move(a), progress));
   return {values.front(), values.back()};
 }
 
-Extremes lanczos_extremes(const AnyView& k) {
+Extremes lanczos_extremes(const AnyView& k, Progress* progress) {
   const Index n = samples_of(k);
   const Index steps = std::min(lanczos_steps, n);
   Matrix<double> basis(steps, n);
@@ -57,7 +42,9 @@ Extremes lanczos_extremes(const AnyView& k) {
   for (Index i = 0; i < n; ++i) basis(0, i) = std::sin(1.0 + 0.7 * static_cast<double>(i));
   cblas_dscal(static_cast<int>(n), 1 / cblas_dnrm2(static_cast<int>(n), basis.data(), 1), basis.data(), 1);
   std::vector<double> overlap(static_cast<std::size_t>(steps));
+  Pulse pulse(progress, steps, "products for the spectrum");
   for (Index step = 0; step < steps; ++step) {
+    pulse.at(step);
     const double* q = basis.view().row(step);
     multiply(k, {q, n, 1, 1}, {next.data(), n, 1, 1});
     diagonal.push_back(cblas_ddot(static_cast<int>(n), q, 1, next.data(), 1));

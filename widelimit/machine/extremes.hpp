@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
 
 namespace widelimit {
@@ -10,11 +11,11 @@ struct Extremes {
   double largest = 0;
 };
 
-/// By tridiagonal reduction.  O(n³), and n² doubles.
-[[nodiscard]] Extremes exact_extremes(const AnyView& k);
+/// By tridiagonal reduction.  O(n³), and n² doubles. `progress` may stop it.
+[[nodiscard]] Extremes exact_extremes(const AnyView& k, Progress* progress = nullptr);
 
 /// Extreme Ritz values of a Krylov space of 100 products, kept orthogonal by two passes of Gram–Schmidt: inside the
-/// true ends, and close to them where the spectrum is spread out there.
-[[nodiscard]] Extremes lanczos_extremes(const AnyView& k);
+/// true ends, and close to them where the spectrum is spread out there. `progress` may stop it.
+[[nodiscard]] Extremes lanczos_extremes(const AnyView& k, Progress* progress = nullptr);
 
 }  // namespace widelimit

@@ -1,6 +1,7 @@
 #include "widelimit/machine/face.hpp"
 
 #include "widelimit/machine/active_set.hpp"
+#include "widelimit/machine/rounding.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -76,6 +77,21 @@ FaceDirection descent(const Matrix<double>& q, std::span<const double> slope) {
   return finite && along < 0 ? direction : FaceDirection{};
 }
 
+/// Whether vᵀQv is below −excess·Σvᵢ²Q_ii, which rounding does not explain.
+bool curves_down(const Matrix<double>& q, std::span<const double> v, double excess) {
+  double curvature = 0;
+  double squares = 0;
+  double parts = 0;
+  for (Index i = 0; i < q.rows(); ++i) {
+    squares += v[at(i)] * v[at(i)] * q(i, i);
+    for (Index j = 0; j < q.cols(); ++j) {
+      curvature += v[at(i)] * q(i, j) * v[at(j)];
+      parts += std::abs(v[at(i)] * q(i, j) * v[at(j)]);
+    }
+  }
+  return curvature < -2 * (excess * squares + rounding_of(q.rows() * q.rows()) * parts);
+}
+
 }  // namespace
 
 FaceDirection face_direction(const Matrix<double>& q, std::span<const double> slope, bool equality) {
@@ -88,6 +104,12 @@ FaceDirection face_direction(const Matrix<double>& q, std::span<const double> sl
     direction.by.push_back(-std::accumulate(direction.by.begin(), direction.by.end(), 0.0));
   }
   return direction;
+}
+
+template <std::floating_point T>
+void ActiveSet<T>::set_ray(std::span<const Index> face, std::span<const double> by) {
+  ray_.clear();
+  for (std::size_t i = 0; i < face.size(); ++i) ray_.emplace_back(face[i], by[i]);
 }
 
 template <std::floating_point T>
@@ -115,7 +137,14 @@ Move ActiveSet<T>::face_step() {
     const double room = d > 0 ? room_up(face[at(i)]) : room_down(face[at(i)]);
     if (d != 0) length = std::min(length, room / std::abs(d));
   }
-  if (std::isinf(length)) return Move::unbounded;
+  if (direction.flat && curves_down(q, direction.by, excess_)) {
+    set_ray(face, direction.by);
+    return Move::indefinite;
+  }
+  if (std::isinf(length)) {
+    set_ray(face, direction.by);
+    return Move::unbounded;
+  }
   const double along = std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0);
   descent_ -= along * length * (direction.flat ? 1 : 1 - length / 2);
   for (Index i = 0; i < f; ++i) {
@@ -131,6 +160,8 @@ Move ActiveSet<T>::face_step() {
   return length < 1 || direction.flat ? Move::made : Move::none;
 }
 
+template void ActiveSet<float>::set_ray(std::span<const Index>, std::span<const double>);
+template void ActiveSet<double>::set_ray(std::span<const Index>, std::span<const double>);
 template Move ActiveSet<float>::face_step();
 template Move ActiveSet<double>::face_step();
 

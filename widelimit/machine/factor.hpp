@@ -7,9 +7,9 @@
 
 namespace widelimit {
 
-/// The upper triangle of A, rounded to T; returns ‖A‖₁.  O(n²).
+/// The upper triangle of A, rounded to T; returns ‖A‖₁.  O(n²). `progress` may stop it.
 template <std::floating_point T>
-double fill_upper(const RidgeMatrix& a, MatrixView<T> out, int threads);
+double fill_upper(const RidgeMatrix& a, MatrixView<T> out, int threads, Progress* progress = nullptr);
 
 /// A = UᵀU over the upper triangle of a square matrix without gaps; returns the order of the first leading minor that
 /// is not positive, or 0. In blocks of rows, so that a person can stop it.

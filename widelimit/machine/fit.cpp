@@ -64,4 +64,21 @@ void check_weights(std::span<const double> weights, Index samples) {
   }
 }
 
+std::optional<std::vector<Index>> weighty_samples(std::span<const double> weights) {
+  std::vector<Index> kept;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] > 0) kept.push_back(static_cast<Index>(i));
+  }
+  return kept.size() == weights.size() ? std::nullopt : std::optional(std::move(kept));
+}
+
+Fit among_all(Fit fit, std::span<const Index> kept, Index samples) {
+  Matrix<double> alpha(samples, fit.alpha.cols());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    std::copy_n(fit.alpha.view().row(static_cast<Index>(i)), fit.alpha.cols(), alpha.view().row(kept[i]));
+  }
+  fit.alpha = std::move(alpha);
+  return fit;
+}
+
 }  // namespace widelimit

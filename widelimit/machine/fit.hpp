@@ -3,6 +3,7 @@
 #include "widelimit/base/samples.hpp"
 #include "widelimit/machine/summary.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,5 +23,9 @@ struct Fit {
 /// Weights wᵢ ≥ 0 of the samples in Σ wᵢ l(g(xᵢ), yᵢ), or none, which means 1. Error{input} unless there are `samples`
 /// of them, finite, not negative and not all zero.
 void check_weights(std::span<const double> weights, Index samples);
+/// The samples whose weight is not 0, where some weights are; nothing where all take part.
+[[nodiscard]] std::optional<std::vector<Index>> weighty_samples(std::span<const double> weights);
+/// A fit to those samples as one to all `samples`: the coefficients of the others are 0.
+[[nodiscard]] Fit among_all(Fit fit, std::span<const Index> kept, Index samples);
 
 }  // namespace widelimit

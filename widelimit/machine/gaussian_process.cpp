@@ -9,7 +9,8 @@
 #include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/lapack.hpp"
 #include "widelimit/machine/product.hpp"
-#include "widelimit/machine/ridge.hpp"
+#include "widelimit/machine/ridge_proof.hpp"
+#include "widelimit/machine/semidefinite.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,11 +54,19 @@ GaussianProcess::GaussianProcess(const AnyView& k, MatrixView<const double> targ
     : threads_(options.threads) {
   const auto start = Clock::now();
   options.validate();
-  check_gram(k, options.threads);
+  const double asymmetry = check_gram(k, options.threads);
   const Index n = samples_of(k);
   check_targets(targets, n);
   fit_ = zero_fit(n, targets.cols);
   Summary& summary = fit_.summary;
+  // Of a factor of K itself, that is the test.
+  if (options.check_definite && options.noise > 0 && !is_semidefinite(k, options.threads, options.progress)) {
+    summary.ending = Ending::not_positive_definite;
+    summary.method = "not begun";
+    summary.message = diagonal_cure(k, options.progress);
+    summary.seconds = seconds_since(start);
+    return;
+  }
   Cholesky cholesky({k, {}, options.noise}, Factor::f64, options.threads, options.progress);
   summary.method = cholesky.method();
   summary.memory = cholesky.bytes();
@@ -71,12 +80,10 @@ GaussianProcess::GaussianProcess(const AnyView& k, MatrixView<const double> targ
   if (cholesky.failed_minor() != 0 || !all_finite(fit_)) {
     fit_.alpha = Matrix<double>(n, targets.cols);
     summary.ending = Ending::not_positive_definite;
-    const Indefinite found = diagnose(k, cholesky.failed_minor());
+    const Indefinite found = diagnose(k, cholesky.failed_minor(), options.progress);
     summary.message = fmt::format("{}, that is a noise variance of half of it", found.message);
   } else {
-    Matrix<double> g(n, targets.cols, Content::unset);
-    multiply(k, fit_.alpha.view(), g.view());
-    judge_ridge(g.view(), targets, 2 * options.noise, {}, fit_);
+    prove_ridge(k, asymmetry, {targets, 2 * options.noise}, fit_, options.threads, options.progress);
     for (Index j = 0; j < targets.cols; ++j) {
       likelihood_.push_back(log_likelihood(targets, fit_.alpha, j, cholesky.log_determinant()));
     }

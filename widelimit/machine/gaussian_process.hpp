@@ -12,6 +12,8 @@ namespace widelimit {
 
 struct GaussianProcessOptions {
   double noise = 0;  ///< variance σ² of what is observed about what is meant; finite, ≥ 0
+  /// Fit nothing unless K is a covariance, that is, positive semi-definite; as in SvmOptions.
+  bool check_definite = true;
   int threads = 0;
   Progress* progress = nullptr;
 

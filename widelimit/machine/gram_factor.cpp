@@ -1,24 +1,18 @@
 #include "widelimit/machine/gram_factor.hpp"
 
+#include "widelimit/machine/factor.hpp"
+#include "widelimit/machine/pivoted_cholesky.hpp"
+#include "widelimit/machine/semidefinite.hpp"
+
 #include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-// LAPACK inside OpenBLAS. It is column-major, so its upper triangle is the lower one of our rows.
-extern "C" {
-void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int* info);
-void dpstrf_(const char* triangle, const int* n, double* a, const int* lda, int* pivots, int* rank, const double* least,
-             double* work, int* info);
-}
-
 namespace widelimit {
 
 namespace {
-
-/// What is left of a semi-definite K beside the pivots may exceed the last of them by rounding only.
-constexpr double remainder_allowance = 100;
 
 double largest_diagonal(const DenseGram& k) {
   double largest = 0;
@@ -35,62 +29,28 @@ std::vector<double> permuted(const double* values, const std::vector<Index>& ord
 
 }  // namespace
 
-GramFactor::GramFactor(const DenseGram& k)
+GramFactor::GramFactor(const DenseGram& k, int threads, Progress* progress)
     : rows_(k.count(), k.count(), Content::unset), order_(static_cast<std::size_t>(k.count())) {
   std::iota(order_.begin(), order_.end(), Index{0});
   const double least = 4 * std::sqrt(static_cast<double>(k.count())) * k.epsilon() * largest_diagonal(k);
-  if (!factorise_plainly(k, least)) {
-    factorise_with_pivots(k, least);
-    const double allowed = remainder_allowance * std::max(least, 1e-300);
-    complete_ = largest_remainder(k) <= allowed;
+  if (!factorise_plainly(k, least, progress)) {
+    complete_ = is_semidefinite(k.source(), threads, progress);
+    for (Index i = 0; i < k.count(); ++i) std::copy_n(k.row(i), i + 1, rows_.view().row(i));
+    rank_ = pivoted_cholesky(rows_.view(), least, order_, progress);
   }
   for (Index i = 0; i < rank_; ++i) std::fill(rows_.view().row(i) + i + 1, rows_.view().row(i) + k.count(), 0.0);
 }
 
-bool GramFactor::factorise_plainly(const DenseGram& k, double least) {
-  const int n = static_cast<int>(k.count());
-  for (Index i = 0; i < k.count(); ++i) std::copy_n(k.row(i), i + 1, rows_.view().row(i));
-  int info = 0;
-  dpotrf_("U", &n, rows_.data(), &n, &info);
+/// A factor of K itself proves as much as one of K + cD (semidefinite.hpp).
+bool GramFactor::factorise_plainly(const DenseGram& k, double least, Progress* progress) {
+  for (Index i = 0; i < k.count(); ++i) std::copy(k.row(i) + i, k.row(i) + k.count(), rows_.view().row(i) + i);
+  if (factor_upper(rows_.view(), progress) != 0) return false;
   rank_ = k.count();
-  for (Index i = 0; info == 0 && i < k.count(); ++i) {
-    if (!(rows_(i, i) * rows_(i, i) > least)) info = 1;
+  for (Index i = 0; i < rank_; ++i) {
+    if (!(rows_(i, i) * rows_(i, i) > least)) return false;
+    for (Index j = 0; j < i; ++j) rows_(i, j) = rows_(j, i);
   }
-  return info == 0;
-}
-
-void GramFactor::factorise_with_pivots(const DenseGram& k, double least) {
-  const int n = static_cast<int>(k.count());
-  for (Index i = 0; i < k.count(); ++i) std::copy_n(k.row(i), i + 1, rows_.view().row(i));
-  if (!(largest_diagonal(k) > 0)) {
-    rank_ = 0;
-    return;
-  }
-  std::vector<int> pivots(order_.size());
-  std::vector<double> work(2 * order_.size());
-  int rank = 0;
-  int info = 0;
-  dpstrf_("U", &n, rows_.data(), &n, pivots.data(), &rank, &least, work.data(), &info);
-  rank_ = rank;
-  std::transform(pivots.begin(), pivots.end(), order_.begin(), [](int pivot) { return Index{pivot} - 1; });
-}
-
-double GramFactor::largest_remainder(const DenseGram& k) const {
-  const Index left = count() - rank_;
-  Matrix<double> product(left, left);
-  const MatrixView<const double> l = rows().block(rank_, 0, left, rank_);
-  if (left > 0 && rank_ > 0) {
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, static_cast<int>(left), static_cast<int>(rank_), 1.0, l.data,
-                static_cast<int>(l.stride), 0.0, product.data(), static_cast<int>(left));
-  }
-  double largest = 0;
-  for (Index i = 0; i < left; ++i) {
-    const double* row = k.row(order_[static_cast<std::size_t>(rank_ + i)]);
-    for (Index j = 0; j <= i; ++j) {
-      largest = std::max(largest, std::fabs(row[order_[static_cast<std::size_t>(rank_ + j)]] - product(i, j)));
-    }
-  }
-  return largest;
+  return true;
 }
 
 /// The first rows of L are a triangle, half of which need not be read; where K has full rank they are all of L.

@@ -12,12 +12,12 @@ namespace widelimit {
 class GramFactor {
  public:
   /// Cholesky; with pivots down to 4√n·ε·max Kᵢᵢ, which rounding may leave of 0, where K is singular.  O(n·rank²) and
-  /// n² doubles.
-  explicit GramFactor(const DenseGram& k);
+  /// n² doubles. `progress` may stop it.
+  explicit GramFactor(const DenseGram& k, int threads = 0, Progress* progress = nullptr);
 
   [[nodiscard]] Index count() const { return rows_.rows(); }
   [[nodiscard]] Index rank() const { return rank_; }
-  /// Whether LLᵀ is K up to rounding; if not, K has negative eigenvalues.
+  /// Whether K is positive semi-definite up to rounding; if not, LLᵀ is not K.
   [[nodiscard]] bool complete() const { return complete_; }
   /// h = Lβ for `columns` row-major columns.  O(n·rank·columns).
   void values(const double* beta, double* h, Index columns = 1) const;
@@ -30,9 +30,7 @@ class GramFactor {
   [[nodiscard]] const std::vector<Index>& order() const { return order_; }
 
  private:
-  [[nodiscard]] bool factorise_plainly(const DenseGram& k, double least);
-  void factorise_with_pivots(const DenseGram& k, double least);
-  [[nodiscard]] double largest_remainder(const DenseGram& k) const;
+  [[nodiscard]] bool factorise_plainly(const DenseGram& k, double least, Progress* progress);
 
   Matrix<double> rows_;  ///< row-major, in the order of the pivots
   std::vector<Index> order_;

@@ -10,7 +10,7 @@ namespace {
 
 class MemoryProduct final : public GramProduct {
  public:
-  MemoryProduct(const AnyView& k, int threads) : k_(k), threads_(threads) { check_gram(k, threads); }
+  MemoryProduct(const AnyView& k, int threads) : k_(k), threads_(threads), asymmetry_(check_gram(k, threads)) {}
 
   Index samples() const override { return samples_of(k_); }
 
@@ -46,12 +46,14 @@ class MemoryProduct final : public GramProduct {
   Precision precision() const override {
     return std::holds_alternative<MatrixView<const float>>(k_) ? Precision::f32 : Precision::f64;
   }
+  double asymmetry() const override { return asymmetry_; }
   double entry_cost() const override { return 10; }
   std::size_t bytes() const override { return 0; }
 
  private:
   AnyView k_;
   int threads_;
+  double asymmetry_;
 };
 
 }  // namespace

@@ -21,6 +21,8 @@ class GramProduct {
   virtual void apply(MatrixView<const double> v, MatrixView<double> out, Progress* progress) const = 0;
   /// Of its entries.
   [[nodiscard]] virtual Precision precision() const = 0;
+  /// As check_gram says; 0 of a kernel that is computed symmetric.
+  [[nodiscard]] virtual double asymmetry() const { return 0; }
   /// About how many multiply-adds an entry costs in a product with ten columns.
   [[nodiscard]] virtual double entry_cost() const = 0;
   /// Bytes held, besides what was handed over.

@@ -1,8 +1,9 @@
 #include "widelimit/machine/indefinite.hpp"
 
+#include "widelimit/machine/border.hpp"
 #include "widelimit/machine/extremes.hpp"
-#include "widelimit/machine/gram_factor.hpp"
 #include "widelimit/machine/product.hpp"
+#include "widelimit/machine/semidefinite.hpp"
 
 #include <fmt/format.h>
 
@@ -38,9 +39,9 @@ Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, d
   return result;
 }
 
-Indefinite diagnose(const AnyView& k, Index minor, Index most_exact) {
+Indefinite diagnose(const AnyView& k, Index minor, Progress* progress, Index most_exact) {
   const Index n = samples_of(k);
-  const Extremes extremes = n <= most_exact ? exact_extremes(k) : lanczos_extremes(k);
+  const Extremes extremes = n <= most_exact ? exact_extremes(k, progress) : lanczos_extremes(k, progress);
   const double epsilon = std::holds_alternative<MatrixView<const float>>(k)
                              ? static_cast<double>(std::numeric_limits<float>::epsilon())
                              : std::numeric_limits<double>::epsilon();
@@ -48,17 +49,42 @@ Indefinite diagnose(const AnyView& k, Index minor, Index most_exact) {
                    epsilon);
 }
 
-bool has_negative_eigenvalue(const DenseGram& k, Index most_exact) {
-  if (k.count() <= most_exact) return !GramFactor(k).complete();
-  const Extremes extremes = lanczos_extremes(k.source());
-  const double norm = std::max(std::abs(extremes.smallest), std::abs(extremes.largest));
-  return extremes.smallest < -8 * static_cast<double>(k.count()) * k.epsilon() * norm;
+std::string diagonal_cure(const AnyView& k, Progress* progress, Index most_exact) {
+  const Indefinite found = diagnose(k, 0, progress, most_exact);
+  if (samples_of(k) <= most_exact) {
+    return fmt::format("the Gram matrix has the negative eigenvalue {:.2g}; add {:.2g} or more to its diagonal",
+                       found.smallest, found.lambda / 2);
+  }
+  // Lanczos' values lie inside the spectrum: twice what they show, and no less than what the test lets pass.
+  const double least = 2 * semidefinite_allowance(k) * found.norm / static_cast<double>(samples_of(k));
+  return fmt::format(
+      "the Gram matrix has a negative eigenvalue, of {:.2g} or below; add {:.2g} or more to its diagonal",
+      std::min(found.smallest, -least), rounded_up(2 * std::max(-found.smallest, 0.0) + 2 * least));
 }
 
-std::string diagonal_cure(const AnyView& k) {
-  const Indefinite found = diagnose(k, 0);
-  return fmt::format("the Gram matrix has the negative eigenvalue {:.2g}; add {:.2g} or more to its diagonal",
-                     found.smallest, found.lambda / 2);
+std::vector<Fit> indefinite_fits(const AnyView& k, Index samples, Index outputs, std::size_t count, double seconds,
+                                 Progress* progress) {
+  std::vector<Fit> fits;
+  const std::string message = diagonal_cure(k, progress);
+  for (std::size_t f = 0; f < count; ++f) {
+    fits.push_back(zero_fit(samples, outputs));
+    fits.back().summary.ending = Ending::not_positive_definite;
+    fits.back().summary.message = message;
+    fits.back().summary.method = "not begun";
+    fits.back().summary.seconds = seconds / static_cast<double>(count);
+  }
+  return fits;
+}
+
+void name_cure(const AnyView& k, std::span<Fit> fits, Progress* progress) {
+  std::string message;
+  for (Fit& fit : fits) {
+    if (fit.summary.ending != Ending::not_positive_definite) continue;
+    if (message.empty()) message = diagonal_cure(k, progress);
+    fit.summary.message = message;
+    std::fill_n(fit.alpha.data(), fit.alpha.rows() * fit.alpha.cols(), 0.0);
+    std::fill(fit.bias.begin(), fit.bias.end(), 0.0);
+  }
 }
 
 }  // namespace widelimit

@@ -1,8 +1,11 @@
 #pragma once
 
-#include "widelimit/machine/dense_gram.hpp"
+#include "widelimit/base/progress.hpp"
+#include "widelimit/machine/fit.hpp"
 
+#include <span>
 #include <string>
+#include <vector>
 
 namespace widelimit {
 
@@ -19,17 +22,23 @@ struct Indefinite {
 inline constexpr Index most_exact_samples = 4000;
 
 /// Of a K that is finite and symmetric, after its factorisation failed at `minor`.  O(n³) and n² doubles up to
-/// `most_exact` samples; beyond, 100 products with K.
-[[nodiscard]] Indefinite diagnose(const AnyView& k, Index minor, Index most_exact = most_exact_samples);
+/// `most_exact` samples; beyond, 100 products with K. `progress` may stop it.
+[[nodiscard]] Indefinite diagnose(const AnyView& k, Index minor, Progress* progress = nullptr,
+                                  Index most_exact = most_exact_samples);
 
 /// The message for machines whose λ leaves K as it is: what to add to its diagonal. Cost as diagnose.
-[[nodiscard]] std::string diagonal_cure(const AnyView& k);
-
-/// Whether K has an eigenvalue below what rounding leaves of 0. Cholesky with pivots up to `most_exact` samples,
-/// O(n³/3) and n² doubles; beyond, 100 products with K, which may overlook one that lies close to 0.
-[[nodiscard]] bool has_negative_eigenvalue(const DenseGram& k, Index most_exact = most_exact_samples);
+[[nodiscard]] std::string diagonal_cure(const AnyView& k, Progress* progress = nullptr,
+                                        Index most_exact = most_exact_samples);
 
 /// `diagnose` from eigenvalues somebody else has found; `epsilon` is that of the entries of K.
 [[nodiscard]] Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, double epsilon);
+
+/// `count` machines that a K which is not positive semi-definite does not allow: coefficients 0, and in the summary
+/// what cures it. `seconds` is what finding out took.
+[[nodiscard]] std::vector<Fit> indefinite_fits(const AnyView& k, Index samples, Index outputs, std::size_t count,
+                                               double seconds, Progress* progress);
+
+/// Makes such machines of those fits whose solver met negative curvature.
+void name_cure(const AnyView& k, std::span<Fit> fits, Progress* progress);
 
 }  // namespace widelimit

@@ -13,10 +13,15 @@ void dpocon_(const char* triangle, const int* n, const double* a, const int* lda
              double* reciprocal, double* work, int* integers, int* info);
 void spocon_(const char* triangle, const int* n, const float* a, const int* lda, const float* norm, float* reciprocal,
              float* work, int* integers, int* info);
-void dsyevr_(const char* job, const char* range, const char* triangle, const int* n, double* a, const int* lda,
-             const double* low, const double* high, const int* first, const int* last, const double* tolerance,
-             int* found, double* values, double* vectors, const int* ldz, int* support, double* work,
-             const int* work_size, int* integers, const int* integers_size, int* info);
+void dlatrd_(const char* triangle, const int* n, const int* panel, double* a, const int* lda, double* beside,
+             double* factors, double* w, const int* ldw);
+void dsytd2_(const char* triangle, const int* n, double* a, const int* lda, double* diagonal, double* beside,
+             double* factors, int* info);
+void dormtr_(const char* side, const char* triangle, const char* transposed, const int* m, const int* n,
+             const double* a, const int* lda, const double* factors, double* c, const int* ldc, double* work,
+             const int* work_size, int* info);
+void dstedc_(const char* job, const int* n, double* diagonal, double* beside, double* vectors, const int* ldz,
+             double* work, const int* work_size, int* integers, const int* integers_size, int* info);
 void dsterf_(const int* n, double* diagonal, double* beside, int* info);
 void dgeqrt_(const int* m, const int* n, const int* block, double* a, const int* lda, double* t, const int* ldt,
              double* work, int* info);

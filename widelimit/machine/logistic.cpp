@@ -2,6 +2,8 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/machine/border.hpp"
+#include "widelimit/machine/check_gram.hpp"
 #include "widelimit/machine/dense_gram.hpp"
 #include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
@@ -9,6 +11,12 @@
 #include "widelimit/machine/line_search.hpp"
 #include "widelimit/machine/logistic_loss.hpp"
 #include "widelimit/machine/logistic_space.hpp"
+#include "widelimit/machine/loss_proof.hpp"
+#include "widelimit/machine/precise_product.hpp"
+#include "widelimit/machine/product.hpp"
+#include "widelimit/machine/rescaled_gram.hpp"
+#include "widelimit/machine/semidefinite.hpp"
+#include "widelimit/machine/submatrix.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +27,10 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// Newton's method in one space.
+/// Each mends some digits; the last ones are those that α cannot hold.
+constexpr int most_refinements_of_alpha = 4;
+
+/// Newton's method in one space; its summary is nominal.
 class LogisticNewton {
  public:
   LogisticNewton(const LogisticLosses& losses, const LogisticOptions& options, LogisticSpace& space)
@@ -42,7 +53,6 @@ class LogisticNewton {
   void evaluate();
   [[nodiscard]] double dual() const;
   [[nodiscard]] bool advance();
-  void end(Ending ending, std::string message);
 
   const LogisticLosses& losses_;
   const LogisticOptions& options_;
@@ -66,22 +76,14 @@ double LogisticNewton::dual() const {
   return losses_.entropy(a) - inner(pulled, space_.star(pulled)) / (2 * options_.lambda);
 }
 
-void LogisticNewton::end(Ending ending, std::string message) {
-  summary_.ending = ending;
-  summary_.message = std::move(message);
-}
-
-/// One step; false, with an ending, where there is none.
+/// One step; false where there is none.
 bool LogisticNewton::advance() {
   const double lambda = options_.lambda;
   LogisticMove move;
   const bool found = space_.newton({d_, rho_, rho_star_, total(r_), lambda, options_.bias, progress_.get()}, move);
   const Vector move_star = found ? space_.star(move.c) : Vector();
   const double square = found ? inner(move.c, move_star) : 0;
-  if (!found || square < 0) {
-    end(Ending::not_positive_definite, "the Gram matrix has a negative eigenvalue");
-    return false;
-  }
+  if (!found || square < 0) return false;
   const Vector change = space_.values(move.c, move_star);
   const double mixed = inner(c_, move_star);
   const double whole = inner(c_, star_);
@@ -92,11 +94,7 @@ bool LogisticNewton::advance() {
     at.curvature += lambda * square;
     return at;
   });
-  if (t == 0) {
-    end(Ending::iteration_limit,
-        fmt::format("rounding leaves a relative duality gap of {:.2g}; raise λ or the tolerance", *summary_.gap));
-    return false;
-  }
+  if (t == 0) return false;  // rounding hides what is left to gain
   for (std::size_t i = 0; i < c_.size(); ++i) c_[i] += t * move.c[i];
   bias_ += t * move.bias;
   star_ = space_.star(c_);
@@ -122,79 +120,88 @@ Summary LogisticNewton::run() {
   for (Index& iteration = summary_.iterations;; ++iteration) {
     progress_.at(iteration);
     evaluate();
-    if (std::fabs(*summary_.gap) <= options_.tolerance) break;
-    if (iteration == options_.iterations) {
-      end(Ending::iteration_limit,
-          fmt::format("{} iterations left a relative duality gap of {:.2g}; raise the limit, λ or the tolerance",
-                      iteration, *summary_.gap));
-      break;
-    }
-    if (!advance()) break;
+    if (std::fabs(*summary_.gap) <= options_.tolerance / 2) break;  // half, since the proof counts rounding too
+    if (iteration == options_.iterations || !advance()) break;
   }
   if (const auto found = space_.condition(); found && std::isfinite(*found)) summary_.condition = *found;
   return std::move(summary_);
 }
 
-Fit as_fit(const Vector& alpha, double bias, Summary summary) {
+Fit as_fit(const Vector& alpha, double bias, const Summary& summary) {
   Fit fit;
   fit.alpha = Matrix<double>(std::ssize(alpha), 1);
   std::copy(alpha.begin(), alpha.end(), fit.alpha.data());
   fit.bias = {bias};
-  fit.summary = std::move(summary);
+  fit.summary = summary;
   return fit;
 }
 
-/// α of a machine found as β: r/λ, as the minimum has it, where that is as good, else by the factor. What is reported
-/// is what α gives with K itself.
-Fit from_features(const DenseGram& k, const GramFactor& factor, const LogisticLosses& losses,
-                  const LogisticOptions& options, const LogisticNewton& newton, Summary summary) {
-  Vector alpha(losses.size());
-  Vector h(losses.size());
-  const auto good = [&] {
-    k.multiply(alpha.data(), h.data());
-    summary.primal = options.lambda / 2 * inner(alpha, h) + losses.value(h, newton.bias());
-    summary.gap = relative_gap(*summary.primal, *summary.dual);
-    return std::fabs(*summary.gap) <= options.tolerance;
-  };
-  std::transform(newton.r().begin(), newton.r().end(), alpha.begin(), [&](double r) { return r / options.lambda; });
-  if (!good()) {
-    factor.coefficients(newton.coordinates().data(), alpha.data());
-    if (!good() && summary.converged()) {
-      summary.ending = Ending::iteration_limit;
-      summary.message =
-          fmt::format("rounding of α leaves a relative duality gap of {:.2g}; raise λ or the tolerance", *summary.gap);
-    }
+/// A step of Newton's method in α, from outputs with K itself: λΔα + D(KΔα + Δb) = r − λα, where KΔα is taken from the
+/// step in features. It mends what LLᵀ misses of K, by a factor ‖K − LLᵀ‖/λ each time.
+void refine(const ProofSetting& setting, const LogisticLosses& losses, LogisticSpace& space, Vector& alpha,
+            double& bias) {
+  const Index n = std::ssize(alpha);
+  Vector h(alpha.size());
+  multiply_precisely(setting.k, {alpha.data(), n, 1, 1}, {h.data(), n, 1, 1}, setting.threads, setting.progress);
+  Vector r(alpha.size());
+  Vector d(alpha.size());
+  losses.derivatives(h, bias, r, d);
+  Vector residual(alpha.size());
+  for (std::size_t i = 0; i < alpha.size(); ++i) residual[i] = r[i] - setting.lambda * alpha[i];
+  const Vector rho = space.pull(residual);
+  const Vector rho_star = space.star(rho);
+  LogisticMove move;
+  if (!space.newton({d, rho, rho_star, total(r), setting.lambda, setting.bias, setting.progress}, move)) return;
+  const Vector change = space.values(move.c, space.star(move.c));
+  for (std::size_t i = 0; i < alpha.size(); ++i) {
+    alpha[i] += (residual[i] - d[i] * (change[i] + move.bias)) / setting.lambda;
   }
-  return as_fit(alpha, newton.bias(), std::move(summary));
+  bias += move.bias;
 }
 
-Fit solve_in_features(const DenseGram& k, const LogisticLosses& losses, const LogisticOptions& options) {
-  const GramFactor factor(k);
+/// Newton's method in features, which keep digits that α loses. α is then r/λ, as the minimum has it, or from the
+/// factor, and is refined. False where K is not positive semi-definite.
+bool solve_in_features(const DenseGram& k, const LogisticLosses& losses, const LogisticOptions& options,
+                       const ProofSetting& setting, BestProved& proved) {
+  const GramFactor factor(k, options.threads, options.progress);
+  if (!factor.complete()) return false;
   const auto space = factor_space(factor);
   LogisticNewton newton(losses, options, *space);
   Summary summary = newton.run();
-  summary.method = "LogisticNewton in features, Cholesky, float64";
+  summary.method = "Newton in features, Cholesky, float64";
   summary.memory = k.memory() + space->memory();
-  if (!factor.complete()) {
-    summary.ending = Ending::not_positive_definite;
-    summary.message = diagonal_cure(k.source()) + ", or raise λ";
+  Vector alpha(losses.size());
+  std::transform(newton.r().begin(), newton.r().end(), alpha.begin(), [&](double r) { return r / options.lambda; });
+  double bias = newton.bias();
+  if (proved.offer(as_fit(alpha, bias, summary))) return true;
+  factor.coefficients(newton.coordinates().data(), alpha.data());
+  if (proved.offer(as_fit(alpha, bias, summary))) return true;
+  for (int step = 0; step < most_refinements_of_alpha; ++step) {
+    refine(setting, losses, *space, alpha, bias);
+    if (proved.offer(as_fit(alpha, bias, summary))) break;
   }
-  return from_features(k, factor, losses, options, newton, std::move(summary));
+  return true;
 }
 
 /// In the coordinates that are fastest, and where rounding stops them in those that keep digits.
-Fit solve(const DenseGram& k, const LogisticLosses& losses, const LogisticOptions& options) {
+Fit solve(const DenseGram& k, const LogisticLosses& losses, const LogisticOptions& options,
+          const ProofSetting& setting) {
+  BestProved proved(setting);
+  bool enough = false;
   {
     const auto space = gram_space(k);
     LogisticNewton newton(losses, options, *space);
     Summary summary = newton.run();
-    summary.method = "LogisticNewton, Cholesky, float64";
+    summary.method = "Newton, Cholesky, float64";
     summary.memory = k.memory() + space->memory();
-    if (summary.converged() || summary.iterations == options.iterations) {
-      return as_fit(newton.coordinates(), newton.bias(), std::move(summary));
-    }
+    enough = proved.offer(as_fit(newton.coordinates(), newton.bias(), summary));
   }
-  return solve_in_features(k, losses, options);
+  if (!enough && !solve_in_features(k, losses, options, setting, proved)) {
+    Fit fit = zero_fit(k.count(), 1);
+    fit.summary.ending = Ending::not_positive_definite;
+    return fit;
+  }
+  return std::move(proved).take(k.count(), 1, options.iterations);
 }
 
 void check_labels(std::span<const double> labels, std::span<const double> weights, Index samples) {
@@ -226,11 +233,36 @@ void LogisticOptions::validate() const {
 Fit fit_logistic(const AnyView& k, std::span<const double> labels, const LogisticOptions& options) {
   const auto begin = Clock::now();
   options.validate();
+  const double asymmetry = check_gram(k, options.threads);
+  check_labels(labels, options.weights, samples_of(k));
+  if (const auto rescaled = rescaled_gram(k)) {
+    return fit_rescaled(*rescaled, options.lambda, [&](const AnyView& scaled, double lambda) {
+      LogisticOptions inner = options;
+      inner.lambda = lambda;
+      return fit_logistic(scaled, labels, inner);
+    });
+  }
+  const bool known = !options.check_definite && !has_negative_diagonal(k);
+  if (!known && !is_semidefinite(k, options.threads, options.progress)) {
+    return std::move(indefinite_fits(k, samples_of(k), 1, 1, seconds_since(begin), options.progress).front());
+  }
+  if (const auto kept = weighty_samples(options.weights)) {
+    const AnyMatrix part = submatrix(k, *kept, *kept);
+    const std::vector<double> weights = chosen(options.weights, *kept);
+    LogisticOptions inner = options;
+    inner.weights = weights;
+    inner.check_definite = false;
+    return among_all(fit_logistic(view_of(part), chosen(labels, *kept), inner), *kept, samples_of(k));
+  }
   const DenseGram gram(k, options.threads);
-  check_labels(labels, options.weights, gram.count());
   const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);
-  Fit fit = solve(gram, LogisticLosses(labels, options.weights), options);
+  const LogisticLosses losses(labels, options.weights);
+  const ProductRounding rounding(k, asymmetry);
+  Fit fit =
+      solve(gram, losses, options,
+            {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.threads, options.progress});
   fit.summary.seconds = seconds_since(begin);
+  name_cure(k, {&fit, 1}, options.progress);
   return fit;
 }
 

@@ -11,9 +11,10 @@ struct LogisticOptions {
   double lambda = 1;                ///< of λ/2‖β‖²; scikit-learn's C is 1/λ
   bool bias = false;                ///< an offset b that is not regularised
   std::span<const double> weights;  ///< wᵢ ≥ 0; none means 1
-  double tolerance = 1e-8;          ///< on the relative duality gap
+  double tolerance = 1e-8;          ///< on the relative duality gap, with all rounding counted
   Index iterations = 200;
-  int threads = 0;  ///< 0: one per processor
+  bool check_definite = true;  ///< as in SvmOptions
+  int threads = 0;             ///< 0: one per processor
   Progress* progress = nullptr;
 
   /// Error{input} for a λ that is not positive and finite, a tolerance that is not, or no iterations.
@@ -31,11 +32,10 @@ struct LogisticOptions {
 ///
 ///     −1/(2λ) Σ aᵢaⱼyᵢyⱼKᵢⱼ − Σ [aᵢ log(aᵢ/wᵢ) + (wᵢ − aᵢ) log(1 − aᵢ/wᵢ)],
 ///
-/// and a = yr gives the gap; with a bias the larger class is first scaled down to balance. Probabilities:
-/// probability.hpp.
-/// Error{input} for labels other than ±1, and where one of them has no weight. A Gram that is not positive
-/// semi-definite may end as not_positive_definite.  O(n³/3) for each iteration, and n² doubles (2n² for a float32
-/// Gram).
+/// and a = yr gives the gap; with a bias the larger class is first scaled down to balance. The gap that is reported
+/// counts all rounding (loss_proof.hpp). Probabilities: probability.hpp. Error{input} for labels other than ±1, and
+/// where one of them has no weight. A Gram that is not positive semi-definite ends as not_positive_definite.  O(n³/3)
+/// for each iteration, and n² doubles (2n² for a float32 Gram).
 [[nodiscard]] Fit fit_logistic(const AnyView& k, std::span<const double> labels, const LogisticOptions& options = {});
 
 }  // namespace widelimit

@@ -1,5 +1,7 @@
 #include "widelimit/machine/logistic_loss.hpp"
 
+#include "widelimit/machine/rounding.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -58,6 +60,50 @@ double LogisticLosses::entropy(const std::vector<double>& r) const {
     if (a > 0 && a < w_[i]) sum -= a * std::log(a / w_[i]) + (w_[i] - a) * std::log1p(-a / w_[i]);
   }
   return sum;
+}
+
+DualPoint LogisticLosses::point_of(const std::vector<double>& a, const Matrix<double>& outputs, bool bias) const {
+  DualPoint point{.r = Matrix<double>(static_cast<Index>(size()), 1), .weight = w_, .curvature = 0.125};
+  CompensatedSum side[2];
+  for (std::size_t i = 0; i < size(); ++i) side[y_[i] > 0 ? 1 : 0].add(a[i]);
+  const double sums[2]{side[0].value(), side[1].value()};
+  const double smaller = std::min(sums[0], sums[1]);
+  // Σr = 0 is exact for factors within a few roundings of these.
+  const double eta = 16 * unit_rounding;
+  point.relative = eta;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const double m = y_[i] * outputs.data()[i];
+    const double whole = sums[y_[i] > 0 ? 1 : 0];
+    const double dropped = bias && whole > smaller ? (whole - smaller) / whole : 0.0;
+    const double kept = a[i] * (bias && whole > smaller ? smaller / whole : 1.0);
+    const double p = logistic_tail(m);
+    const double other = logistic_tail(-m);
+    const double q = w_[i] > 0 ? kept / w_[i] : 0;
+    // 1 − q without cancellation where q is near p, which is then near 1.
+    const bool at_output = a[i] == w_[i] * p;
+    const double rest = at_output ? other + p * dropped : std::max(0.0, 1 - q);
+    point.r(static_cast<Index>(i), 0) = y_[i] * kept;
+    point.loss.push_back(w_[i] * logistic_loss(m));
+    point.loss_error.push_back(eta * point.loss.back());
+    point.steepness.push_back(w_[i] * p * (1 + eta));
+    point.deviation.push_back(w_[i] * (std::abs(q - p) + eta * (q + p)));
+    point.gap.push_back(w_[i] * (divergence_term(q, p, -logistic_loss(-m), eta) +
+                                 divergence_term(rest, other, -logistic_loss(m), eta, at_output ? 0 : eta * q)));
+  }
+  return point;
+}
+
+DualPoint LogisticLosses::dual_point(const Matrix<double>& outputs, bool bias) const {
+  std::vector<double> a(size());
+  for (std::size_t i = 0; i < size(); ++i) a[i] = w_[i] * logistic_tail(y_[i] * outputs.data()[i]);
+  return point_of(a, outputs, bias);
+}
+
+std::optional<DualPoint> LogisticLosses::dual_point_near(const Matrix<double>& multipliers,
+                                                         const Matrix<double>& outputs, bool bias) const {
+  std::vector<double> a(size());
+  for (std::size_t i = 0; i < size(); ++i) a[i] = std::clamp(y_[i] * multipliers.data()[i], 0.0, w_[i]);
+  return point_of(a, outputs, bias);
 }
 
 }  // namespace widelimit

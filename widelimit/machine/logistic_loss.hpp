@@ -2,6 +2,7 @@
 
 #include "widelimit/finite/loss.hpp"
 #include "widelimit/machine/line_search.hpp"
+#include "widelimit/machine/loss_proof.hpp"
 
 #include <span>
 #include <vector>
@@ -9,7 +10,7 @@
 namespace widelimit {
 
 /// Σ wᵢ log(1 + e^{−yᵢ(hᵢ + b)}) of labels ±1, with its derivatives and its conjugate. All of it O(n).
-class LogisticLosses {
+class LogisticLosses final : public ProvableLosses {
  public:
   /// No weights: all are 1.
   LogisticLosses(std::span<const double> labels, std::span<const double> weights);
@@ -25,8 +26,16 @@ class LogisticLosses {
   [[nodiscard]] std::vector<double> balanced(std::vector<double> r) const;
   /// −Σ [aᵢ log(aᵢ/wᵢ) + (wᵢ − aᵢ) log(1 − aᵢ/wᵢ)], a = |r|.
   [[nodiscard]] double entropy(const std::vector<double>& r) const;
+  /// The larger class scaled down, where there is a bias. With q = |r|/w and p = σ(−yh) the gap of Fenchel and Young is
+  /// w times the divergence of (q, 1 − q) from (p, 1 − p).
+  [[nodiscard]] DualPoint dual_point(const Matrix<double>& outputs, bool bias) const override;
+  [[nodiscard]] std::optional<DualPoint> dual_point_near(const Matrix<double>& multipliers,
+                                                         const Matrix<double>& outputs, bool bias) const override;
 
  private:
+  /// Of |r| = a in the box, one of whose classes is scaled down where there is a bias.
+  [[nodiscard]] DualPoint point_of(const std::vector<double>& a, const Matrix<double>& outputs, bool bias) const;
+
   std::vector<double> y_;
   std::vector<double> w_;
 };

@@ -37,6 +37,7 @@ SvmOptions svm_options(const MachineOptions& options) {
           .bias = options.bias,
           .weights = options.weights,
           .tolerance = options.tolerance.value_or(SvmOptions{}.tolerance),
+          .check_definite = options.check_definite,
           .threads = options.threads,
           .progress = options.progress};
 }
@@ -46,6 +47,7 @@ LogisticOptions logistic_options(const MachineOptions& options) {
           .bias = options.bias,
           .weights = options.weights,
           .tolerance = options.tolerance.value_or(LogisticOptions{}.tolerance),
+          .check_definite = options.check_definite,
           .threads = options.threads,
           .progress = options.progress};
 }
@@ -155,7 +157,11 @@ Trained train_classes(const AnyView& k, std::span<const Index> labels, Index cla
   }
   Trained trained = train_outputs(k, labels, classes, options);
   if (options.probability && !own) {
-    trained.calibration = calibrate(k, labels, classes, trained.scheme, svm_options(options), loss_of(options.machine));
+    SvmOptions folds = svm_options(options);
+    folds.check_definite = false;  // the machine itself has shown it
+    const bool fitted = trained.fit.summary.ending != Ending::not_positive_definite;
+    trained.calibration = fitted ? calibrate(k, labels, classes, trained.scheme, folds, loss_of(options.machine))
+                                 : std::vector<Sigmoid>(static_cast<std::size_t>(trained.fit.alpha.cols()));
   }
   return trained;
 }
@@ -171,6 +177,7 @@ Trained train_values(const AnyView& k, MatrixView<const double> targets, const M
                            .bias = options.bias,
                            .weights = options.weights,
                            .tolerance = options.tolerance.value_or(SvrOptions{}.tolerance),
+                           .check_definite = options.check_definite,
                            .threads = options.threads,
                            .progress = options.progress});
   } else {

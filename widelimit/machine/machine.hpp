@@ -41,6 +41,8 @@ struct MachineOptions {
   std::span<const double> weights;
   std::optional<double> tolerance;  ///< of the duality gap; else the solver's own
   bool probability = false;         ///< of a support vector machine for classes: calibrate it too, by Platt
+  /// As in SvmOptions; ridge and regression test K + λ/2·I by factoring it.
+  bool check_definite = true;
   int threads = 0;
   Progress* progress = nullptr;
 };

@@ -6,11 +6,15 @@
 #include "widelimit/base/shared_progress.hpp"
 #include "widelimit/machine/binary_problems.hpp"
 #include "widelimit/machine/box_input.hpp"
+#include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/merge.hpp"
+#include "widelimit/machine/product.hpp"
+#include "widelimit/machine/semidefinite.hpp"
 #include "widelimit/machine/svm_path.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace widelimit {
 
@@ -58,8 +62,9 @@ std::vector<double> reordered(std::span<const double> weights, std::span<const I
 }
 
 /// One Fit for each λ, one output for each problem; order[i] is the sample that row i of the Gram matrix belongs to.
-std::vector<Fit> fit_all(const AnyView& k, std::span<const Index> order, const std::vector<BinaryProblem>& problems,
-                         std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
+std::vector<Fit> fit_all(const CheckedGram& gram, std::span<const Index> order,
+                         const std::vector<BinaryProblem>& problems, std::span<const double> lambdas,
+                         const SvmOptions& options, SvmLoss loss) {
   const auto begin = Clock::now();
   const Index outputs = std::ssize(problems);
   std::vector<Fit> fits(lambdas.size());
@@ -71,7 +76,7 @@ std::vector<Fit> fit_all(const AnyView& k, std::span<const Index> order, const s
   SharedProgress shared(options.progress, outputs, "binary problems");
   const auto solve = [&](Index p) {
     const BinaryProblem& problem = problems[at(p)];
-    const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, 1, shared.get());
+    const auto solutions = solve_svm_path(gram, problem, lambdas, loss, options, 1, shared.get());
     for (std::size_t l = 0; l < lambdas.size(); ++l) {
       for (std::size_t i = 0; i < solutions[l].a.size(); ++i) {
         const Index row = problem.samples.empty() ? static_cast<Index>(i) : problem.samples[i];
@@ -87,23 +92,36 @@ std::vector<Fit> fit_all(const AnyView& k, std::span<const Index> order, const s
     fits[l].summary = merged(parts[l]);
     fits[l].summary.seconds = taken / static_cast<double>(lambdas.size());
   }
+  name_cure(gram.k, fits, options.progress);
   return fits;
 }
 
-void check(const AnyView& k, std::span<const Index> labels, std::span<const double> lambdas,
-           const SvmOptions& options) {
+CheckedGram checked(const AnyView& k, std::span<const Index> labels, std::span<const double> lambdas,
+                    const SvmOptions& options, SvmLoss loss) {
   options.validate();
   check_lambdas(lambdas);
-  check_box_input(k, std::ssize(labels), options.threads);
+  const double asymmetry = check_box_input(k, std::ssize(labels), options.threads);
   check_weights(options.weights, std::ssize(labels));
+  if (loss != SvmLoss::hard) check_bounds(lambdas, options.weights);
+  return {k, asymmetry};
+}
+
+/// Principal submatrices of a semi-definite matrix are semi-definite: one test serves all problems and all λ.
+std::optional<std::vector<Fit>> refused(const AnyView& k, Index outputs, std::size_t lambdas,
+                                        const SvmOptions& options) {
+  const auto begin = Clock::now();
+  if (!options.check_definite || is_semidefinite(k, options.threads, options.progress)) return std::nullopt;
+  return indefinite_fits(k, samples_of(k), outputs, lambdas, seconds_since(begin), options.progress);
 }
 
 }  // namespace
 
 std::vector<Fit> one_vs_one_path(const AnyView& k, std::span<const Index> labels, Index classes,
                                  std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
-  check(k, labels, lambdas, options);
+  CheckedGram gram = checked(k, labels, lambdas, options, loss);
   auto members = members_of(labels, classes);
+  if (auto fits = refused(k, output_count(Scheme::one_vs_one, classes), lambdas.size(), options))
+    return std::move(*fits);
   std::vector<Index> order(labels.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::vector<double> weights(options.weights.begin(), options.weights.end());
@@ -113,17 +131,19 @@ std::vector<Fit> one_vs_one_path(const AnyView& k, std::span<const Index> labels
     order = sort_by_class(members);
     weights = reordered(options.weights, order);
     sorted = by_class(k, order, team_size(options.threads));
+    gram.k = view_of(sorted);
   }
-  return fit_all(sorts ? view_of(sorted) : k, order, pair_problems(members, weights), lambdas, options, loss);
+  return fit_all(gram, order, pair_problems(members, weights), lambdas, options, loss);
 }
 
 std::vector<Fit> one_vs_rest_path(const AnyView& k, std::span<const Index> labels, Index classes,
                                   std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
-  check(k, labels, lambdas, options);
+  const CheckedGram gram = checked(k, labels, lambdas, options, loss);
   (void)members_of(labels, classes);
+  if (auto fits = refused(k, classes, lambdas.size(), options)) return std::move(*fits);
   std::vector<Index> order(labels.size());
   std::iota(order.begin(), order.end(), Index{0});
-  return fit_all(k, order, rest_problems(labels, classes, options.weights), lambdas, options, loss);
+  return fit_all(gram, order, rest_problems(labels, classes, options.weights), lambdas, options, loss);
 }
 
 Fit fit_one_vs_one(const AnyView& k, std::span<const Index> labels, Index classes, const SvmOptions& options,

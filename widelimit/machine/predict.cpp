@@ -104,7 +104,7 @@ void write_decisions(const Fit& fit, const AnyView& k, Index begin, Matrix<doubl
 /// K(x, x) of each sample of a strip.
 std::vector<double> own_kernels(const Model& model, const SampleView& strip, const Backend& backend) {
   if (const auto* network = std::get_if<Network>(&model.kernel)) {
-    const Matrix<double> both = diagonal(*network, strip, backend, model.precision);
+    const Matrix<double> both = diagonal(*network, strip, backend, model.precision).values;
     const double* row = both.view().row(model.kind == Kind::nngp ? 0 : 1);
     return {row, row + both.cols()};
   }

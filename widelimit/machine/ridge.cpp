@@ -8,6 +8,7 @@
 #include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/lapack.hpp"
 #include "widelimit/machine/product.hpp"
+#include "widelimit/machine/ridge_proof.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +20,8 @@ namespace widelimit {
 namespace {
 
 /// K + λ/2·W⁻¹ needs a λ as many times larger as the largest weight.
-std::string cure(const AnyView& k, Index minor, std::span<const double> weights) {
-  const Indefinite found = diagnose(k, minor);
+std::string cure(const AnyView& k, Index minor, std::span<const double> weights, Progress* progress) {
+  const Indefinite found = diagnose(k, minor, progress);
   const double heaviest = weights.empty() ? 1.0 : *std::max_element(weights.begin(), weights.end());
   if (heaviest <= 1) return found.message;
   return fmt::format("{} for weights of 1, {:.2g} for these", found.message, heaviest * found.lambda);
@@ -46,7 +47,7 @@ void RidgeOptions::validate() const {
 Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOptions& options) {
   const auto start = Clock::now();
   options.validate();
-  check_gram(k, options.threads);
+  const double asymmetry = check_gram(k, options.threads);
   const Index n = samples_of(k);
   check_targets(targets, n);
   check_weights(options.weights, n);
@@ -65,7 +66,7 @@ Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOpt
   if (cholesky.failed_minor() != 0) {
     const BlasTeam team(options.threads);
     fit.summary.ending = Ending::not_positive_definite;
-    fit.summary.message = cure(k, cholesky.failed_minor(), options.weights);
+    fit.summary.message = cure(k, cholesky.failed_minor(), options.weights, options.progress);
   } else if (!all_finite(fit)) {
     std::fill_n(fit.alpha.data(), n * targets.cols, 0.0);
     std::fill(fit.bias.begin(), fit.bias.end(), 0.0);
@@ -75,9 +76,8 @@ Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOpt
     const BlasTeam team(options.threads);
     fit.summary.condition = cholesky.condition();
     remark_on_condition(fit.summary);
-    Matrix<double> g(n, targets.cols, Content::unset);
-    multiply(k, fit.alpha.view(), g.view());
-    judge_ridge(g.view(), targets, options.lambda, options.weights, fit);
+    prove_ridge(k, asymmetry, {targets, options.lambda, options.bias, options.weights}, fit, options.threads,
+                options.progress);
   }
   fit.summary.seconds = seconds_since(start);
   return fit;
@@ -86,42 +86,6 @@ Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOpt
 Fit fit_regression(const AnyView& k, MatrixView<const double> targets, RidgeOptions options) {
   options.lambda = 0;
   return fit_ridge(k, targets, options);
-}
-
-void judge_ridge(MatrixView<const double> g, MatrixView<const double> targets, double lambda,
-                 std::span<const double> weights, Fit& fit) {
-  const Index outputs = targets.cols;
-  double norm = 0;
-  double loss = 0;
-  double gap = 0;
-  double residual = 0;
-  double size = 0;
-  for (Index j = 0; j < outputs; ++j) {
-    const double b = fit.bias[static_cast<std::size_t>(j)];
-    double sum = 0;
-    for (Index i = 0; i < targets.rows; ++i) {
-      const double w = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)];
-      const double alpha = fit.alpha(i, j);
-      const double r = targets(i, j) - g(i, j) - b;
-      norm += alpha * g(i, j);
-      sum += alpha;
-      if (w == 0) continue;
-      const double missing = r - lambda * alpha / (2 * w);
-      loss += w * r * r;
-      gap += w * missing * missing;
-      residual += w * missing * missing;
-      size += w * targets(i, j) * targets(i, j);
-    }
-    gap -= lambda * b * sum;
-  }
-  const double primal = lambda / 2 * norm + loss;
-  fit.summary.primal = primal;
-  fit.summary.gradient = size > 0 ? std::sqrt(residual / size) : 0.0;
-  if (lambda == 0) return;
-  const double dual = primal - gap;
-  const double scale = std::max(std::abs(primal), std::abs(dual));
-  fit.summary.dual = dual;
-  fit.summary.gap = scale > 0 ? std::max(gap, 0.0) / scale : 0.0;
 }
 
 }  // namespace widelimit

@@ -26,18 +26,15 @@ struct RidgeOptions {
 /// The ½ is EQ's: what others call alpha or noise variance is λ/2. With S = √W the matrix S K S + λ/2·I is factored,
 /// which weights of 0 do not spoil; they give αᵢ = 0. The summary has, with r = y − Kα − b,
 ///
-///     primal = λ/2 αᵀKα + Σ wᵢ rᵢ²,   primal − dual = Σ wᵢ (rᵢ − λαᵢ/(2wᵢ))² − λ b Σ αᵢ,
+///     primal = λ/2 αᵀKα + Σ wᵢ rᵢ²,   primal − dual = Σ wᵢ (rᵢ − λαᵢ/(2wᵢ))²,
 ///
-/// (dual at the multipliers λα, and only for λ > 0), `gradient` the residual of the linear system beside y. Where the
-/// matrix is not positive definite, all coefficients are 0 and the message says which λ would cure it.
-/// [mathematics §2]  O(n³/3 + n² outputs), and n² numbers.
+/// (dual at the multipliers λα, and only for λ > 0), `gradient` the residual of the linear system beside y, all with
+/// their rounding counted (ridge_proof.hpp). Where the matrix is not positive definite, all coefficients are 0 and the
+/// message says which λ would cure it. Only S K S + λ/2·I is tested: the gap is a statement on the objective where K is
+/// positive semi-definite. [mathematics §2]  O(n³/3 + n² outputs), and n² numbers.
 [[nodiscard]] Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOptions& options = {});
 
 /// Kernel regression, the interpolant of least norm: ridge at λ = 0, where weights matter only as far as they are 0.
 [[nodiscard]] Fit fit_regression(const AnyView& k, MatrixView<const double> targets, RidgeOptions options = {});
-
-/// Primal, dual, gap and residual of coefficients whose g = Kα, without the bias, is given, as fit_ridge reports them.
-void judge_ridge(MatrixView<const double> g, MatrixView<const double> targets, double lambda,
-                 std::span<const double> weights, Fit& fit);
 
 }  // namespace widelimit

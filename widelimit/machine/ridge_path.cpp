@@ -13,6 +13,7 @@
 #include "widelimit/machine/leave_one_out.hpp"
 #include "widelimit/machine/product.hpp"
 #include "widelimit/machine/ridge.hpp"
+#include "widelimit/machine/ridge_proof.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,6 +33,8 @@ struct Path {
   bool bias = false;
   std::vector<double> scale;  ///< √w, empty without weights
   double norm = 0;            ///< ‖S K S‖₁
+  double asymmetry = 0;
+  int threads = 0;
 
   [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)]; }
 };
@@ -104,9 +107,8 @@ RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
   const double error = mean_squared_error(path.targets, point.left_out.view(), path.weights);
   inverse.positive_definite = all_finite(point.fit) && std::isfinite(error);
   if (!inverse.positive_definite) return empty_point(path, lambda);
-  Matrix<double> g(path.targets.rows, path.targets.cols, Content::unset);
-  multiply(path.k, point.fit.alpha.view(), g.view());
-  judge_ridge(g.view(), path.targets, lambda, path.weights, point.fit);
+  prove_ridge(path.k, path.asymmetry, {path.targets, lambda, path.bias, path.weights}, point.fit, path.threads,
+              nullptr);
   point.loo_error = error;
   point.loo_misclassified = misclassified(path.targets, point.left_out.view(), path.weights);
   return point;
@@ -161,7 +163,7 @@ RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::sp
   const auto start = Clock::now();
   options.validate();
   check_lambdas(lambdas);
-  check_gram(k, options.threads);
+  const double asymmetry = check_gram(k, options.threads);
   const Index n = samples_of(k);
   check_targets(targets, n);
   check_weights(options.weights, n);
@@ -169,10 +171,10 @@ RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::sp
   const double bytes = 2.0 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
   require_memory(bytes, std::nullopt, "a ridge path", "fit single values of lambda, or fewer samples");
 
-  Path path{k, targets, options.weights, options.bias, {}, 0};
+  Path path{k, targets, options.weights, options.bias, {}, 0, asymmetry, threads};
   for (const double w : options.weights) path.scale.push_back(std::sqrt(w));
   Matrix<double> a(n, n, Content::unset);
-  path.norm = fill_upper(RidgeMatrix{k, path.scale, 0}, a.view(), threads);
+  path.norm = fill_upper(RidgeMatrix{k, path.scale, 0}, a.view(), threads, options.progress);
   const BandForm form = band_form(std::move(a), threads, options.progress);
   std::vector<double> shifts;
   for (const double lambda : lambdas) shifts.push_back(lambda / 2);

@@ -2,10 +2,18 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/machine/border.hpp"
+#include "widelimit/machine/check_gram.hpp"
 #include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
 #include "widelimit/machine/lapack.hpp"
+#include "widelimit/machine/loss_proof.hpp"
+#include "widelimit/machine/precise_product.hpp"
+#include "widelimit/machine/product.hpp"
+#include "widelimit/machine/rescaled_gram.hpp"
+#include "widelimit/machine/semidefinite.hpp"
 #include "widelimit/machine/softmax_preconditioner.hpp"
+#include "widelimit/machine/submatrix.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +23,8 @@ namespace widelimit {
 namespace {
 
 constexpr Index most_inner_iterations = 1000;
+/// Each mends some digits; the last ones are those that α cannot hold.
+constexpr int most_refinements_of_classes = 4;
 
 double norm(const Matrix<double>& a) {
   double sum = 0;
@@ -81,12 +91,16 @@ void SoftmaxNewton::evaluate() {
   summary_.gap = relative_gap(*summary_.primal, *summary_.dual);
 }
 
-/// One step; false, with an ending, where there is none.
+/// One step; false where there is none.
 bool SoftmaxNewton::advance() {
   // Accuracy that grows as the gradient falls keeps convergence superlinear (Nocedal & Wright 2006, Thm 7.2).
   const double accuracy = std::min(0.1, std::sqrt(*summary_.gradient) / 10);
-  const SoftmaxStep step =
-      softmax_step(features_, losses_, pi_, rho_, options_.lambda, accuracy, most_inner_iterations, progress_.get());
+  const SoftmaxStep step = softmax_step(features_, losses_, pi_, rho_,
+                                        {.lambda = options_.lambda,
+                                         .accuracy = accuracy,
+                                         .most_iterations = most_inner_iterations,
+                                         .factored = factored_,
+                                         .progress = progress_.get()});
   inner_ += step.iterations;
   factored_ = factored_ || step.iterations > SoftmaxPreconditioner::iterations_worth(features_, losses_.classes());
   if (std::isfinite(step.condition)) summary_.condition = step.condition;
@@ -102,12 +116,7 @@ bool SoftmaxNewton::advance() {
     at.curvature += lambda * square;
     return at;
   });
-  if (t == 0) {
-    summary_.ending = Ending::iteration_limit;
-    summary_.message =
-        fmt::format("rounding leaves a relative duality gap of {:.2g}; raise λ or the tolerance", *summary_.gap);
-    return false;
-  }
+  if (t == 0) return false;  // rounding hides what is left to gain
   for (Index i = 0; i < c_.rows() * c_.cols(); ++i) c_.data()[i] += t * step.move.data()[i];
   h_ = features_.values(c_);
   return true;
@@ -117,56 +126,63 @@ Summary SoftmaxNewton::run() {
   for (Index& iteration = summary_.iterations;; ++iteration) {
     progress_.at(iteration);
     evaluate();
-    if (std::fabs(*summary_.gap) <= options_.tolerance) break;
-    if (iteration == options_.iterations) {
-      summary_.ending = Ending::iteration_limit;
-      summary_.message =
-          fmt::format("{} iterations left a relative duality gap of {:.2g}; raise the limit, λ or the tolerance",
-                      iteration, *summary_.gap);
-      break;
-    }
-    if (!advance()) break;
+    if (std::fabs(*summary_.gap) <= options_.tolerance / 2) break;  // half, since the proof counts rounding too
+    if (iteration == options_.iterations || !advance()) break;
   }
-  summary_.method = inner_ > 0 ? fmt::format("SoftmaxNewton, {} steps of conjugate gradients, float64", inner_)
-                               : std::string("SoftmaxNewton, Cholesky, float64");
+  summary_.method = inner_ > 0 ? fmt::format("Newton, {} steps of conjugate gradients, float64", inner_)
+                               : std::string("Newton, Cholesky, float64");
   return std::move(summary_);
 }
 
-/// α: r/λ, as the minimum has it, where that is as good as what Newton's method found, else by the factor. What is
-/// reported is what α gives with K itself.
-Fit as_fit(const DenseGram& k, const SoftmaxFeatures& features, const SoftmaxLosses& losses,
-           const LogisticOptions& options, const SoftmaxNewton& newton, Summary summary) {
-  Fit fit;
-  const Index classes = losses.classes();
-  fit.alpha = Matrix<double>(k.count(), classes, Content::unset);
-  fit.bias.assign(static_cast<std::size_t>(classes), 0.0);
+/// α = r/λ, as the minimum has it, or by the factor.
+Fit as_fit(const SoftmaxFeatures& features, double lambda, const SoftmaxNewton& newton, const Summary& summary,
+           bool by_factor) {
+  const Index classes = newton.r().cols();
+  Fit fit = zero_fit(newton.r().rows(), classes);
+  fit.summary = summary;
   for (Index c = 0; features.has_bias() && c < classes; ++c) {
-    fit.bias[static_cast<std::size_t>(c)] = features.kappa() * newton.coordinates()(features.factor().rank(), c);
+    fit.bias[at(c)] = features.kappa() * newton.coordinates()(features.factor().rank(), c);
   }
-  Matrix<double> h(k.count(), classes, Content::unset);
-  const auto good = [&] {
-    k.multiply(fit.alpha.data(), h.data(), classes);
-    double square = 0;
-    for (Index i = 0; i < h.rows() * classes; ++i) square += fit.alpha.data()[i] * h.data()[i];
-    for (Index i = 0; i < h.rows(); ++i) {
-      for (Index c = 0; c < classes; ++c) h(i, c) += fit.bias[static_cast<std::size_t>(c)];
-    }
-    summary.primal = options.lambda / 2 * square + losses.value(h);
-    summary.gap = relative_gap(*summary.primal, *summary.dual);
-    return std::fabs(*summary.gap) <= options.tolerance;
-  };
-  std::transform(newton.r().data(), newton.r().data() + h.rows() * classes, fit.alpha.data(),
-                 [&](double r) { return r / options.lambda; });
-  if (!good()) {
+  if (by_factor) {
     features.factor().coefficients(newton.coordinates().data(), fit.alpha.data(), classes);
-    if (!good() && summary.converged()) {
-      summary.ending = Ending::iteration_limit;
-      summary.message =
-          fmt::format("rounding of α leaves a relative duality gap of {:.2g}; raise λ or the tolerance", *summary.gap);
-    }
+  } else {
+    std::transform(newton.r().data(), newton.r().data() + newton.r().rows() * classes, fit.alpha.data(),
+                   [&](double r) { return r / lambda; });
   }
-  fit.summary = std::move(summary);
   return fit;
+}
+
+/// A step of Newton's method in α, from outputs with K itself: λΔα + W(KΔα + Δb) = r − λα, where KΔα is taken from the
+/// step in features. It mends what LLᵀ misses of K, by a factor ‖K − LLᵀ‖/λ each time.
+void refine(const ProofSetting& setting, const SoftmaxLosses& losses, const SoftmaxFeatures& features, Fit& fit) {
+  const Index n = fit.alpha.rows();
+  const Index classes = fit.alpha.cols();
+  Matrix<double> h(n, classes, Content::unset);
+  multiply_precisely(setting.k, fit.alpha.view(), h.view(), setting.threads, setting.progress);
+  for (Index i = 0; i < n; ++i) {
+    for (Index c = 0; c < classes; ++c) h(i, c) += fit.bias[at(c)];
+  }
+  Matrix<double> pi(n, classes);
+  Matrix<double> r(n, classes);
+  losses.derivatives(h, pi, r);
+  Matrix<double> residual(n, classes, Content::unset);
+  for (Index i = 0; i < n * classes; ++i) residual.data()[i] = r.data()[i] - setting.lambda * fit.alpha.data()[i];
+  Matrix<double> rho = features.pull(residual);
+  for (Index c = 0; features.has_bias() && c < classes; ++c) {
+    double sum = 0;  // a bias has no λ
+    for (Index i = 0; i < n; ++i) sum += r(i, c);
+    rho(features.factor().rank(), c) = features.kappa() * sum;
+  }
+  const SoftmaxStep step = softmax_step(features, losses, pi, rho,
+                                        {.lambda = setting.lambda, .accuracy = 1e-8, .progress = setting.progress});
+  Matrix<double> change = features.values(step.move);
+  losses.curve(pi, change);
+  for (Index i = 0; i < n * classes; ++i) {
+    fit.alpha.data()[i] += (residual.data()[i] - change.data()[i]) / setting.lambda;
+  }
+  for (Index c = 0; features.has_bias() && c < classes; ++c) {
+    fit.bias[at(c)] += features.kappa() * step.move(features.factor().rank(), c);
+  }
 }
 
 void check_labels(std::span<const Index> labels, Index classes, std::span<const double> weights, Index samples) {
@@ -190,8 +206,14 @@ void check_labels(std::span<const Index> labels, Index classes, std::span<const 
   }
 }
 
-Fit solve(const DenseGram& k, const SoftmaxLosses& losses, const LogisticOptions& options) {
-  const GramFactor factor(k);
+Fit solve(const DenseGram& k, const SoftmaxLosses& losses, const LogisticOptions& options,
+          const ProofSetting& setting) {
+  const GramFactor factor(k, options.threads, options.progress);
+  if (!factor.complete()) {
+    Fit fit = zero_fit(k.count(), losses.classes());
+    fit.summary.ending = Ending::not_positive_definite;
+    return fit;
+  }
   const double length = std::sqrt(std::max(0.0, k.mean_diagonal()));
   const SoftmaxFeatures features(factor, !options.bias ? 0.0 : length > 0 ? length : 1.0);
   SoftmaxNewton newton(losses, features, options);
@@ -199,11 +221,19 @@ Fit solve(const DenseGram& k, const SoftmaxLosses& losses, const LogisticOptions
   const Index unknowns = features.count() * losses.classes();
   const Index direct = unknowns <= direct_size ? unknowns * unknowns : 0;
   summary.memory = k.memory() + sizeof(double) * static_cast<std::size_t>(k.count() * k.count() + direct);
-  if (!factor.complete()) {
-    summary.ending = Ending::not_positive_definite;
-    summary.message = diagonal_cure(k.source());
+  BestProved proved(setting);
+  bool enough = proved.offer(as_fit(features, options.lambda, newton, summary, false)) ||
+                proved.offer(as_fit(features, options.lambda, newton, summary, true));
+  Fit fit = as_fit(features, options.lambda, newton, summary, true);
+  for (int step = 0; step < most_refinements_of_classes && !enough; ++step) {
+    refine(setting, losses, features, fit);
+    Fit offered = zero_fit(k.count(), losses.classes());
+    std::copy_n(fit.alpha.data(), k.count() * losses.classes(), offered.alpha.data());
+    offered.bias = fit.bias;
+    offered.summary = summary;
+    enough = proved.offer(std::move(offered));
   }
-  return as_fit(k, features, losses, options, newton, std::move(summary));
+  return std::move(proved).take(k.count(), losses.classes(), options.iterations);
 }
 
 }  // namespace
@@ -211,11 +241,36 @@ Fit solve(const DenseGram& k, const SoftmaxLosses& losses, const LogisticOptions
 Fit fit_softmax(const AnyView& k, std::span<const Index> labels, Index classes, const LogisticOptions& options) {
   const auto begin = Clock::now();
   options.validate();
+  const double asymmetry = check_gram(k, options.threads);
+  check_labels(labels, classes, options.weights, samples_of(k));
+  if (const auto rescaled = rescaled_gram(k)) {
+    return fit_rescaled(*rescaled, options.lambda, [&](const AnyView& scaled, double lambda) {
+      LogisticOptions inner = options;
+      inner.lambda = lambda;
+      return fit_softmax(scaled, labels, classes, inner);
+    });
+  }
+  const bool known = !options.check_definite && !has_negative_diagonal(k);
+  if (!known && !is_semidefinite(k, options.threads, options.progress)) {
+    return std::move(indefinite_fits(k, samples_of(k), classes, 1, seconds_since(begin), options.progress).front());
+  }
+  if (const auto kept = weighty_samples(options.weights)) {
+    const AnyMatrix part = submatrix(k, *kept, *kept);
+    const std::vector<double> weights = chosen(options.weights, *kept);
+    LogisticOptions inner = options;
+    inner.weights = weights;
+    inner.check_definite = false;
+    return among_all(fit_softmax(view_of(part), chosen(labels, *kept), classes, inner), *kept, samples_of(k));
+  }
   const DenseGram gram(k, options.threads);
-  check_labels(labels, classes, options.weights, gram.count());
   const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);
-  Fit fit = solve(gram, SoftmaxLosses(labels, classes, options.weights), options);
+  const SoftmaxLosses losses(labels, classes, options.weights);
+  const ProductRounding rounding(k, asymmetry);
+  Fit fit =
+      solve(gram, losses, options,
+            {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.threads, options.progress});
   fit.summary.seconds = seconds_since(begin);
+  name_cure(k, {&fit, 1}, options.progress);
   return fit;
 }
 

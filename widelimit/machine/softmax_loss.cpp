@@ -1,5 +1,7 @@
 #include "widelimit/machine/softmax_loss.hpp"
 
+#include "widelimit/machine/rounding.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -32,6 +34,11 @@ double others(const double* pi, Index classes, Index y) {
 SoftmaxLosses::SoftmaxLosses(std::span<const Index> labels, Index classes, std::span<const double> weights)
     : y_(labels.begin(), labels.end()), classes_(classes), w_(weights.begin(), weights.end()) {
   if (w_.empty()) w_.assign(y_.size(), 1.0);
+}
+
+double SoftmaxLosses::loss_of(Index sample, const double* h) const {
+  std::vector<double> pi(static_cast<std::size_t>(classes_));
+  return soften(h, classes_, y_[static_cast<std::size_t>(sample)], pi.data());
 }
 
 double SoftmaxLosses::value(const Matrix<double>& h) const {
@@ -99,17 +106,24 @@ Slice SoftmaxLosses::slice(const Matrix<double>& h, const Matrix<double>& change
 }
 
 /// π ↦ (1 − θ)π + t with Σt = θ. With s_c = Σᵢ r_ic, N_c the weight of class c and N_c − s_c what π gives it, the
-/// smallest θ for which t_c = (s_c + θ(N_c − s_c))/Σw is nowhere negative.
-void SoftmaxLosses::balance(Matrix<double>& pi, Matrix<double>& r) const {
+/// smallest θ for which t_c = (s_c + θ(N_c − s_c))/Σw is nowhere negative, whatever s_c may be off.
+double SoftmaxLosses::balance(Matrix<double>& pi, Matrix<double>& r, double eta) const {
   const auto k = static_cast<std::size_t>(classes_);
   std::vector<double> excess(k);
   std::vector<double> weight(k);
-  for (std::size_t i = 0; i < y_.size(); ++i) {
-    weight[static_cast<std::size_t>(y_[i])] += w_[i];
-    for (std::size_t c = 0; c < k; ++c) excess[c] += r(static_cast<Index>(i), static_cast<Index>(c));
+  double unknown = 0;
+  for (std::size_t c = 0; c < k; ++c) {
+    double size = 0;
+    for (Index i = 0; i < samples(); ++i) {
+      excess[c] += r(i, static_cast<Index>(c));
+      size += std::abs(r(i, static_cast<Index>(c)));
+    }
+    unknown = std::max(unknown, (eta > 0 ? eta + rounding_of(samples()) : 0) * size);
   }
+  for (std::size_t i = 0; i < y_.size(); ++i) weight[static_cast<std::size_t>(y_[i])] += w_[i];
   double theta = 0;
-  for (std::size_t c = 0; c < k; ++c) theta = std::max(theta, -excess[c] / (weight[c] - excess[c]));
+  for (std::size_t c = 0; c < k; ++c) theta = std::max(theta, (unknown - excess[c]) / (weight[c] - excess[c]));
+  theta = std::min(theta, 1.0);
   const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
   std::vector<double> add(k);
   for (std::size_t c = 0; c < k; ++c) add[c] = std::max(0.0, (excess[c] + theta * (weight[c] - excess[c])) / total);
@@ -119,6 +133,7 @@ void SoftmaxLosses::balance(Matrix<double>& pi, Matrix<double>& r) const {
     for (std::size_t c = 0; c < k; ++c) p[c] = (1 - theta) * p[c] + add[c];
     for (Index c = 0; c < classes_; ++c) r(at, c) = w_[i] * (c == y_[i] ? others(p, classes_, c) : -p[c]);
   }
+  return 2 * unknown / total;
 }
 
 double SoftmaxLosses::entropy(const Matrix<double>& pi) const {

@@ -155,8 +155,8 @@ double SoftmaxFeatures::product(const Matrix<double>& a, const Matrix<double>& b
 }
 
 SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
-                         const Matrix<double>& rho, double lambda, double accuracy, Index most_iterations,
-                         bool factored, Progress* progress) {
+                         const Matrix<double>& rho, const SoftmaxStepOptions& options) {
+  const auto& [lambda, accuracy, most_iterations, factored, progress] = options;
   SoftmaxStep step{Matrix<double>(rho.rows(), rho.cols()), 0};
   if (rho.rows() * rho.cols() <= direct_size && direct_step(features, losses, pi, rho, lambda, progress, step)) {
     return step;

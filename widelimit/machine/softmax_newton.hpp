@@ -44,9 +44,15 @@ struct SoftmaxStep {
   double condition = 1;
 };
 inline constexpr Index direct_size = 1500;
+struct SoftmaxStepOptions {
+  double lambda = 1;
+  double accuracy = 0.1;
+  Index most_iterations = 1000;
+  bool factored = false;
+  Progress* progress = nullptr;
+};
 [[nodiscard]] SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses,
-                                       const Matrix<double>& pi, const Matrix<double>& rho, double lambda,
-                                       double accuracy, Index most_iterations, bool factored = false,
-                                       Progress* progress = nullptr);
+                                       const Matrix<double>& pi, const Matrix<double>& rho,
+                                       const SoftmaxStepOptions& options);
 
 }  // namespace widelimit

@@ -28,7 +28,7 @@ struct Summary {
   std::string message;              ///< empty where converged without remark; else what happened and what to do
   std::string method;               ///< "Cholesky, float64", "decomposition, second-order working sets"
   std::optional<double> primal;     ///< λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ), summed over outputs
-  std::optional<double> dual;       ///< its lower bound
+  std::optional<double> dual;       ///< a lower bound of the least objective, all rounding counted
   std::optional<double> gap;        ///< (primal − dual)/max(|primal|, |dual|), or 0 where both are
   std::optional<double> gradient;   ///< norm of the gradient or residual relative to that at 0
   std::optional<double> condition;  ///< estimate of the condition number of what was factored

@@ -4,6 +4,8 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/box_input.hpp"
+#include "widelimit/machine/indefinite.hpp"
+#include "widelimit/machine/semidefinite.hpp"
 #include "widelimit/machine/svm_path.hpp"
 
 #include <cmath>
@@ -21,13 +23,17 @@ std::vector<Fit> svm_path(const AnyView& k, std::span<const double> labels, std:
   options.validate();
   check_lambdas(lambdas);
   const Index n = std::ssize(labels);
-  check_box_input(k, n, options.threads);
+  const CheckedGram gram{k, check_box_input(k, n, options.threads)};
   check_signs(labels);
   check_weights(options.weights, n);
+  if (loss != SvmLoss::hard) check_bounds(lambdas, options.weights);
   const auto begin = Clock::now();
+  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+    return indefinite_fits(k, n, 1, lambdas.size(), seconds_since(begin), options.progress);
+  }
   const BinaryProblem problem{{}, {labels.begin(), labels.end()}, {options.weights.begin(), options.weights.end()}};
   const auto solutions =
-      solve_svm_path(k, problem, lambdas, loss, options, team_size(options.threads), options.progress);
+      solve_svm_path(gram, problem, lambdas, loss, options, team_size(options.threads), options.progress);
   const double taken = seconds_since(begin);
   std::vector<Fit> fits(lambdas.size());
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
@@ -37,6 +43,7 @@ std::vector<Fit> svm_path(const AnyView& k, std::span<const double> labels, std:
     fits[l].summary = svm_summary(solutions[l], lambdas[l], loss);
     fits[l].summary.seconds = taken / static_cast<double>(lambdas.size());
   }
+  name_cure(k, fits, options.progress);
   return fits;
 }
 

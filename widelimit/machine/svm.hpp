@@ -22,7 +22,10 @@ struct SvmOptions {
   std::span<const double> weights;  ///< empty for 1
   double tolerance = 1e-6;          ///< relative duality gap
   Index max_iterations = 0;         ///< 0 for the larger of 10⁷ and 100 per sample
-  int threads = 0;                  ///< 0 for one per processor
+  /// Fit nothing unless K is positive semi-definite (semidefinite.hpp), which costs O(n³/3) once for each matrix. False
+  /// where K is known to be, as the kernel of a network is.
+  bool check_definite = true;
+  int threads = 0;  ///< 0 for one per processor
   Progress* progress = nullptr;
 
   /// Error{input} where λ, the tolerance or the limit is out of range.
@@ -30,7 +33,8 @@ struct SvmOptions {
 };
 
 /// K is symmetric, a row for each of the labels ±1, both of which occur. Primal and dual objective in the Summary are
-/// of EQ's (7), that is, λ times what a solver in terms of C reports.
+/// of EQ's (7), that is, λ times what a solver in terms of C reports; the gap counts all rounding. A K that is not
+/// positive semi-definite ends as not_positive_definite, with coefficients 0 and what to add to its diagonal.
 [[nodiscard]] Fit fit_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
 [[nodiscard]] Fit fit_svm2(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
 /// Data that no hyperplane separates end with Ending::not_separable; the coefficients are then those of the last step.

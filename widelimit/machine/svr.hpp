@@ -16,6 +16,7 @@ struct SvrOptions {
   std::span<const double> weights;  ///< empty for 1
   double tolerance = 1e-6;          ///< relative duality gap
   Index max_iterations = 0;         ///< 0 for the larger of 10⁷ and 100 per sample
+  bool check_definite = true;       ///< as in SvmOptions
   int threads = 0;                  ///< 0 for one per processor
   Progress* progress = nullptr;
 

@@ -2,8 +2,12 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/machine/check_gram.hpp"
+#include "widelimit/machine/indefinite.hpp"
 #include "widelimit/machine/leave_one_out.hpp"
 #include "widelimit/machine/ridge_path.hpp"
+#include "widelimit/machine/semidefinite.hpp"
+#include "widelimit/machine/submatrix.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,28 +43,6 @@ std::vector<Fold> make_folds(std::span<const Index> labels, Index folds, std::ui
       part.push_back(order[place]);
     }
   }
-  return result;
-}
-
-AnyMatrix submatrix(const AnyView& k, std::span<const Index> rows, std::span<const Index> cols) {
-  return std::visit(
-      [&](const auto& full) {
-        using T = std::remove_const_t<std::remove_pointer_t<decltype(full.data)>>;
-        Matrix<T> part(std::ssize(rows), std::ssize(cols), Content::unset);
-        for (Index i = 0; i < part.rows(); ++i) {
-          const auto* row = full.row(rows[static_cast<std::size_t>(i)]);
-          for (Index j = 0; j < part.cols(); ++j) part(i, j) = row[cols[static_cast<std::size_t>(j)]];
-        }
-        return AnyMatrix(std::move(part));
-      },
-      k);
-}
-
-template <typename T>
-std::vector<T> chosen(std::span<const T> all, std::span<const Index> which) {
-  std::vector<T> result;
-  result.reserve(which.size());
-  for (const Index i : which) result.push_back(all[static_cast<std::size_t>(i)]);
   return result;
 }
 
@@ -103,7 +85,8 @@ std::vector<TunePoint> ridge_points(const AnyView& k, MatrixView<const double> t
                                      .progress = options.machine.progress});
   std::vector<TunePoint> points;
   for (const RidgePoint& point : path.points) {
-    points.push_back({point.lambda, point.loo_misclassified, point.loo_error, point.fit.summary.converged() ? 0 : 1});
+    points.push_back({point.lambda, point.loo_misclassified, point.loo_error, point.fit.summary.converged() ? 0 : 1,
+                      point.fit.summary.converged() ? std::string() : point.fit.summary.message});
     if (!point.loo_error || !options.machine.weights.empty()) continue;
     const Matrix<double> g = fitted_by_ridge(targets, point);
     points.back().training_misclassified = misclassified(targets, g.view(), {});
@@ -112,11 +95,29 @@ std::vector<TunePoint> ridge_points(const AnyView& k, MatrixView<const double> t
   return points;
 }
 
+/// Points that no fit has an answer for; `message` says why.
+std::vector<TunePoint> unsolved_points(const TuneOptions& options, const std::string& message) {
+  std::vector<TunePoint> points;
+  for (const double lambda : lambdas_of(options)) {
+    points.push_back({.lambda = lambda, .unsolved = options.folds, .message = message});
+  }
+  return points;
+}
+
+/// Why no fold can be fitted: a part of a semi-definite matrix is one, so that one test serves all.
+std::optional<std::string> indefinite(const AnyView& k, const MachineOptions& machine) {
+  if (!machine.check_definite || machine.machine == Machine::regression) return std::nullopt;
+  check_gram(k, machine.threads);
+  if (is_semidefinite(k, machine.threads, machine.progress)) return std::nullopt;
+  return diagonal_cure(k, machine.progress);
+}
+
 /// Sums over samples of what a fold's machine gets wrong.
 struct FoldErrors {
   double told = 0;
   double fitted = 0;
   bool converged = false;
+  std::string message = {};
 };
 
 /// Adds what one fold shows to the points, each sample counted as 1/samples.
@@ -131,6 +132,7 @@ std::vector<TunePoint> by_folds(const AnyView& k, std::span<const Index> strata,
     for (TunePoint& point : points) {
       MachineOptions machine = options.machine;
       machine.lambda = point.lambda;
+      machine.check_definite = false;
       const std::vector<double> weights =
           machine.weights.empty() ? std::vector<double>{} : chosen(machine.weights, fold.fitted);
       machine.weights = weights;
@@ -140,10 +142,13 @@ std::vector<TunePoint> by_folds(const AnyView& k, std::span<const Index> strata,
       auto& training = classes ? point.training_misclassified : point.training_squared_error;
       training = training.value_or(0) + sums.fitted / static_cast<double>(std::ssize(fold.fitted) * options.folds);
       point.unsolved += sums.converged ? 0 : 1;
+      if (!sums.converged && point.message.empty()) point.message = sums.message;
     }
   }
   for (TunePoint& point : points) {
-    if (point.unsolved == options.folds) point = {.lambda = point.lambda, .unsolved = point.unsolved};
+    if (point.unsolved == options.folds) {
+      point = {.lambda = point.lambda, .unsolved = point.unsolved, .message = point.message};
+    }
   }
   return points;
 }
@@ -158,6 +163,7 @@ std::vector<TunePoint> tune_classes(const AnyView& k, std::span<const Index> lab
     const auto count = std::count(labels.begin(), labels.end(), c);
     if (count < 2) fail(Code::input, "class {} has {} samples; folds need at least two", c, count);
   }
+  if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
   return by_folds(
       k, labels, options, true,
       [&](const Fold& fold, const AnyView& square, const AnyView& rectangle, const MachineOptions& machine) {
@@ -170,7 +176,8 @@ std::vector<TunePoint> tune_classes(const AnyView& k, std::span<const Index> lab
           }
           return sum;
         };
-        return FoldErrors{missed(rectangle, fold.told), missed(square, fold.fitted), trained.fit.summary.converged()};
+        return FoldErrors{missed(rectangle, fold.told), missed(square, fold.fitted), trained.fit.summary.converged(),
+                          trained.fit.summary.message};
       });
 }
 
@@ -178,6 +185,7 @@ std::vector<TunePoint> tune_values(const AnyView& k, std::span<const double> tar
   const Index n = std::ssize(targets);
   check(k, n, options);
   if (options.machine.machine == Machine::ridge) return ridge_points(k, {targets.data(), n, 1, 1}, options);
+  if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
   const std::vector<Index> one_stratum(targets.size(), 0);
   return by_folds(
       k, one_stratum, options, false,
@@ -193,7 +201,8 @@ std::vector<TunePoint> tune_values(const AnyView& k, std::span<const double> tar
           }
           return sum;
         };
-        return FoldErrors{missing(rectangle, fold.told), missing(square, fold.fitted), trained.fit.summary.converged()};
+        return FoldErrors{missing(rectangle, fold.told), missing(square, fold.fitted), trained.fit.summary.converged(),
+                          trained.fit.summary.message};
       });
 }
 

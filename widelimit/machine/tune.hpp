@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace widelimit {
@@ -15,6 +16,7 @@ struct TunePoint {
   std::optional<double> misclassified;  ///< share of samples; of classes
   std::optional<double> squared_error;  ///< mean of (y − g)²; of numbers, and of the targets of a ridge classifier
   Index unsolved = 0;                   ///< fits that did not converge
+  std::string message = {};             ///< of the first of those
   /// The same on the samples fitted to, the mean over the folds; nothing for a ridge with weights.
   std::optional<double> training_misclassified = {};
   std::optional<double> training_squared_error = {};

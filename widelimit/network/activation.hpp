@@ -13,7 +13,7 @@
 namespace widelimit {
 
 /// The nonlinearities φ by name. Down to `identity` their duals E[φφ], E[φ'φ'] are closed forms; after it, they are
-/// computed by Gauss–Hermite quadrature with an error estimate.                          [mathematics §1]
+/// computed by quadrature with an error bound.                                           [docs/theory/duals.md]
 enum class Phi : std::uint8_t {
   relu,
   leaky_relu,  ///< slope·min(x,0) + max(x,0)

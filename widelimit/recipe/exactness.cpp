@@ -1,39 +1,90 @@
+#include "widelimit/network/shape.hpp"
+#include "widelimit/recipe/limit_state.hpp"
 #include "widelimit/recipe/recipe.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace widelimit {
 
 namespace {
 
-Exactness of_layers(const Layers& layers);
+/// Follows the states of a network without its shapes, as lower() does with them.
+class Judge {
+ public:
+  explicit Judge(bool one_position) : state_(one_position) {}
 
-struct Judge {
-  Exactness operator()(const Activation& activation) const {
-    return activation.phi > Phi::identity ? Exactness::quadrature : Exactness::closed_form;
+  void layers(const Layers& list, const std::string& prefix) {
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      const std::string place = prefix + std::to_string(k + 1);
+      const bool residual = std::holds_alternative<Residual>(list[k].value);
+      const std::string layer = "layer " + place + " (" + (residual ? "residual" : to_text(list[k])) + ")";
+      std::visit([&](const auto& one) { judge(layer, (*this)(one, place)); }, list[k].value);
+    }
   }
-  Exactness operator()(const Pool& pool) const {
-    return pool.pooling == Pooling::max ? Exactness::monte_carlo : Exactness::closed_form;
+  LimitFormula verdict() {
+    settle();
+    return std::move(verdict_);
   }
-  Exactness operator()(const Residual& residual) const {
-    const Exactness branch = of_layers(residual.branch);
-    return residual.shortcut ? std::max(branch, of_layers(*residual.shortcut)) : branch;
+
+ private:
+  using Text = std::string;
+  using Reason = std::string_view;
+
+  Reason operator()(const Dense&, const Text&) { return settle(), state_.weigh(), Reason{}; }
+  Reason operator()(const Conv&, const Text&) { return settle(), state_.weigh(), Reason{}; }
+  Reason operator()(const Activation& activation, const Text&) { return state_.activate(activation); }
+  Reason operator()(const Pool& pool, const Text&) {
+    settle(), state_.pool(false);
+    return pool.pooling == Pooling::max ? max_pool_reason : Reason{};
   }
-  template <typename Layer>
-  Exactness operator()(const Layer&) const {
-    return Exactness::closed_form;
+  Reason operator()(const GlobalPool&, const Text&) { return settle(), state_.pool(true), Reason{}; }
+  Reason operator()(const Flatten&, const Text&) { return state_.flatten(), Reason{}; }
+  Reason operator()(const LayerNorm&, const Text&) { return settle(), state_.normalise(); }
+  Reason operator()(const Dropout& dropout, const Text&) { return settle(), state_.drop(dropout.rate), Reason{}; }
+  Reason operator()(const Scale& scale, const Text&) { return static_cast<void>(state_.scale(scale.by)), Reason{}; }
+  Reason operator()(const Attention&, const Text&) { return settle(), state_.attend(); }
+  Reason operator()(const Residual& residual, const Text& place) {
+    const Layers shortcut = residual.shortcut.value_or(Layers{});
+    if (!state_.continues(residual.branch) && !state_.continues(shortcut)) settle();
+    state_.fork();
+    const LimitState begin = state_;
+    layers(residual.branch, place + ".branch.");
+    settle();
+    const LimitState branch = std::exchange(state_, begin);
+    layers(shortcut, place + ".shortcut.");
+    settle();
+    return state_.join(branch);
   }
+
+  /// The first obstacle is the one that lower() names.
+  void judge(const Text& layer, Reason reason) {
+    if (reason.empty() || !verdict_.obstacle.empty()) return;
+    verdict_ = {Exactness::monte_carlo, layer + " " + Text(reason)};
+  }
+  void settle() {
+    const LimitState::Pending pending = state_.settle();
+    if (pending.chain.empty()) return;
+    const auto function = pending.chain.reduced().function;
+    const auto* activation = std::get_if<Activation>(&function);
+    const bool closed =
+        std::holds_alternative<TwoSlopes>(function) || (activation != nullptr && activation->phi <= Phi::identity);
+    if (!closed) verdict_.exactness = std::max(verdict_.exactness, Exactness::quadrature);
+  }
+
+  LimitState state_;
+  LimitFormula verdict_;
 };
-
-Exactness of_layers(const Layers& layers) {
-  Exactness worst = Exactness::closed_form;
-  for (const Layer& layer : layers) worst = std::max(worst, std::visit(Judge{}, layer.value));
-  return worst;
-}
 
 }  // namespace
 
-Exactness exactness(const Network& network) { return of_layers(network.layers); }
+LimitFormula limit_formula(const Network& network) {
+  Judge judge(!is_spatial(network));
+  judge.layers(network.layers, "");
+  return judge.verdict();
+}
+
+Exactness exactness(const Network& network) { return limit_formula(network).exactness; }
 
 double operations_per_pair(const Recipe& recipe) {
   const auto pairs = [](const Grid& grid, bool all) {

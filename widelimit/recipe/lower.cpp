@@ -1,5 +1,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/network/shape.hpp"
+#include "widelimit/recipe/limit_state.hpp"
 #include "widelimit/recipe/recipe.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 /// Walks the tree once, writing steps in order of evaluation.
 class Lowering {
  public:
-  Lowering(Recipe& recipe, Wanted wanted) : recipe_(recipe), wanted_(wanted) {}
+  Lowering(Recipe& recipe, Wanted wanted, bool one_position) : recipe_(recipe), wanted_(wanted), state_(one_position) {}
 
   void layers(const Layers& list, const std::string& prefix) {
     for (std::size_t k = 0; k < list.size(); ++k) {
@@ -22,16 +23,132 @@ class Lowering {
     }
   }
 
-  void operator()(const Dense& dense) { affine(dense.w_std, dense.b_std); }
+  void operator()(const Dense& dense) {
+    settle();
+    state_.weigh();
+    affine(dense.w_std, dense.b_std);
+  }
 
   void operator()(const Conv& conv) {
+    settle();
+    state_.weigh();
     Step step = windowed(Op::window, conv.kernel, conv.strides, conv.padding);
     step.scale = 1.0 / static_cast<double>(conv.kernel.rows * conv.kernel.cols);
     push(step);
     affine(conv.w_std, conv.b_std);
   }
 
-  void operator()(const Activation& activation) {
+  void operator()(const Activation& activation) { require(state_.activate(activation)); }
+
+  void operator()(const Pool& pool) { this->pool(pool, false); }
+
+  void operator()(const GlobalPool& pool) {
+    const Extent all{grid_.height, grid_.width};
+    this->pool(Pool{pool.pooling, all, {1, 1}, Padding::valid}, true);
+  }
+
+  void operator()(const Flatten&) { state_.flatten(); }
+
+  void operator()(const LayerNorm&) {
+    settle();
+    require(state_.normalise());
+    push({.op = Op::layer_norm});
+  }
+
+  void operator()(const Dropout& dropout) {
+    settle();
+    state_.drop(dropout.rate);
+    push({.op = Op::dropout, .rate = dropout.rate});
+  }
+
+  /// A layer without weights of its own: no channel trains it.
+  void operator()(const Scale& scale) {
+    if (!state_.scale(scale.by)) push({.op = Op::affine, .w2 = scale.by * scale.by});
+  }
+
+  /// ζΣζ'ᵀ, then the value and the output weights, each with standard deviation 1: Θ ← 2Σ_new + ζΘζ'ᵀ.
+  void operator()(const Attention&) {
+    settle();
+    require(state_.attend());
+    push({.op = Op::attend});
+    affine(1.0, 0.0);
+    affine(1.0, 0.0);
+  }
+
+  void operator()(const Residual& residual) {
+    const std::string place = place_;
+    const Layer* layer = layer_;
+    const Layers shortcut = residual.shortcut.value_or(Layers{});
+    if (!state_.continues(residual.branch) && !state_.continues(shortcut)) settle();
+    state_.fork();
+    const LimitState begin = state_;
+    const Grid start = grid_;
+    push({.op = Op::fork});
+    layers(residual.branch, place + ".branch.");
+    settle();
+    const Grid end = std::exchange(grid_, start);
+    const LimitState branch = std::exchange(state_, begin);
+    push({.op = Op::swap});
+    layers(shortcut, place + ".shortcut.");
+    settle();
+    grid_ = end;
+    place_ = place;
+    layer_ = layer;
+    require(state_.join(branch));
+    push({.op = Op::join});
+  }
+
+  /// Writes down what the state has held back.
+  void settle() {
+    const LimitState::Pending pending = state_.settle();
+    if (!pending.chain.empty()) {
+      const PointwiseChain::Reduced reduced = pending.chain.reduced();
+      double factor = reduced.factor;
+      if (const auto* slopes = std::get_if<TwoSlopes>(&reduced.function)) {
+        factor *= two_slopes(*slopes);
+      } else if (const auto* activation = std::get_if<Activation>(&reduced.function)) {
+        push(dual_of(*activation));
+      } else {
+        Step step{.op = Op::dual};
+        step.dual.phi = Phi::custom;
+        step.dual.function = add_function(compose(std::get<std::vector<Activation>>(reduced.function)));
+        push(step);
+      }
+      if (factor != 1) push({.op = Op::affine, .w2 = factor * factor});
+    }
+    if (pending.flatten) {
+      Step step{.op = Op::flatten};
+      step.after = {1, 1};
+      push(step);
+    }
+  }
+
+  void start(Grid grid) { grid_ = grid; }
+
+ private:
+  void require(std::string_view reason) const {
+    if (reason.empty()) return;
+    fail(Code::usage,
+         "layer {} ({}) {}: its kernel has no closed form; sample finite networks instead (the Monte-Carlo method)",
+         place_, std::holds_alternative<Residual>(layer_->value) ? "residual" : to_text(*layer_), reason);
+  }
+
+  void pool(const Pool& pool, bool over_all_positions) {
+    if (pool.pooling == Pooling::max) require(max_pool_reason);
+    settle();
+    state_.pool(over_all_positions);
+    Step step = windowed(Op::pool, pool.window, pool.strides, pool.padding);
+    const auto size = static_cast<double>(pool.window.rows * pool.window.cols);
+    step.scale = pool.pooling == Pooling::average ? 1.0 / size : 1.0;
+    push(step);
+  }
+
+  std::int32_t add_function(std::shared_ptr<const Pointwise> function) {
+    recipe_.functions.push_back(std::move(function));
+    return static_cast<std::int32_t>(recipe_.functions.size()) - 1;
+  }
+
+  Step dual_of(const Activation& activation) {
     Step step{.op = Op::dual};
     step.dual.phi = activation.phi;
     step.dual.degree = static_cast<std::int32_t>(activation.degree);
@@ -41,66 +158,23 @@ class Lowering {
       step.dual.count = static_cast<std::int32_t>(activation.coef.size());
       recipe_.constants.insert(recipe_.constants.end(), activation.coef.begin(), activation.coef.end());
     }
-    if (activation.phi == Phi::custom) {
-      step.dual.function = static_cast<std::int32_t>(recipe_.functions.size());
-      recipe_.functions.push_back(find_activation(activation.name));
-    }
-    push(step);
+    if (activation.phi > Phi::identity) step.dual.function = add_function(make_pointwise(activation));
+    return step;
   }
 
-  void operator()(const Pool& pool) {
-    if (pool.pooling == Pooling::max) {
-      fail(Code::input,
-           "layer {} (max_pool) has no closed-form kernel; use avg_pool, or sample finite networks (the Monte-Carlo "
-           "method)",
-           place_);
-    }
-    Step step = windowed(Op::pool, pool.window, pool.strides, pool.padding);
-    const auto size = static_cast<double>(pool.window.rows * pool.window.cols);
-    step.scale = pool.pooling == Pooling::average ? 1.0 / size : 1.0;
-    push(step);
+  /// The dual of slopes p and n as that of a rectifier; returns the factor that is left. n·min(x, 0) is relu of −x
+  /// times −n, and a centred Gaussian does not tell x from −x.
+  double two_slopes(const TwoSlopes& slopes) {
+    if (slopes.is_scale()) return slopes.positive;
+    const bool turned = slopes.positive == 0;
+    const double steep = turned ? slopes.negative : slopes.positive;
+    const double slope = turned ? 0 : slopes.negative / slopes.positive;
+    Activation rectifier{.phi = slope == 0 ? Phi::relu : (slope == -1 ? Phi::abs : Phi::leaky_relu)};
+    if (rectifier.phi == Phi::leaky_relu) rectifier.slope = slope;
+    push(dual_of(rectifier));
+    return steep;
   }
 
-  void operator()(const GlobalPool& pool) {
-    const Extent all{grid_.height, grid_.width};
-    (*this)(Pool{pool.pooling, all, {1, 1}, Padding::valid});
-  }
-
-  void operator()(const Flatten&) {
-    Step step{.op = Op::flatten};
-    step.after = {1, 1};
-    push(step);
-  }
-
-  void operator()(const LayerNorm&) { push({.op = Op::layer_norm}); }
-  void operator()(const Dropout& dropout) { push({.op = Op::dropout, .rate = dropout.rate}); }
-
-  /// A layer without weights of its own: no channel trains it.
-  void operator()(const Scale& scale) { push({.op = Op::affine, .w2 = scale.by * scale.by}); }
-
-  /// ζΣζ'ᵀ, then the value and the output weights, each with standard deviation 1: Θ ← 2Σ_new + ζΘζ'ᵀ.
-  void operator()(const Attention&) {
-    push({.op = Op::attend});
-    affine(1.0, 0.0);
-    affine(1.0, 0.0);
-  }
-
-  void operator()(const Residual& residual) {
-    const std::string place = place_;
-    const Grid start = grid_;
-    push({.op = Op::fork});
-    layers(residual.branch, place + ".branch.");
-    const Grid end = grid_;
-    push({.op = Op::swap});
-    grid_ = start;
-    if (residual.shortcut) layers(*residual.shortcut, place + ".shortcut.");
-    grid_ = end;
-    push({.op = Op::join});
-  }
-
-  void start(Grid grid) { grid_ = grid; }
-
- private:
   void push(Step step) {
     step.before = grid_;
     if (step.op != Op::window && step.op != Op::pool && step.op != Op::flatten) step.after = grid_;
@@ -150,6 +224,7 @@ class Lowering {
   Grid grid_;
   std::string place_;
   const Layer* layer_ = nullptr;
+  LimitState state_;
 };
 
 /// From the end backwards: which states must hold all position pairs. Pooling and attention read them all; a
@@ -248,9 +323,10 @@ Recipe lower(const Network& network, const Shape& input, Wanted wanted) {
 
   Recipe recipe;
   recipe.input = effective_input(network, input);
-  Lowering lowering(recipe, wanted);
+  Lowering lowering(recipe, wanted, !is_spatial(network));
   lowering.start({static_cast<std::int32_t>(recipe.input.height), static_cast<std::int32_t>(recipe.input.width)});
   lowering.layers(network.layers, "");
+  lowering.settle();
 
   const auto trained = static_cast<Index>(recipe.weight_layers.size());
   switch (wanted) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/network/network.hpp"
+#include "widelimit/recipe/pointwise.hpp"
 #include "widelimit/recipe/step.hpp"
 
 #include <memory>
@@ -13,12 +14,12 @@ namespace widelimit {
 struct Recipe {
   Shape input;  ///< as the network reads it (flattened where it is not spatial)
   std::vector<Step> steps;
-  bool all_pairs = false;                                  ///< whether the input state holds all position pairs
-  Index channels = 0;                                      ///< tangent channels Θ_m carried along
-  Index outputs = 0;                                       ///< matrices that emit writes
-  std::vector<double> constants;                           ///< coefficients that duals refer to
-  std::vector<std::shared_ptr<const Function>> functions;  ///< users' activations
-  std::vector<std::string> weight_layers;                  ///< place and text of each trained layer
+  bool all_pairs = false;                                   ///< whether the input state holds all position pairs
+  Index channels = 0;                                       ///< tangent channels Θ_m carried along
+  Index outputs = 0;                                        ///< matrices that emit writes
+  std::vector<double> constants;                            ///< coefficients that duals refer to
+  std::vector<std::shared_ptr<const Pointwise>> functions;  ///< functions without closed-form dual
+  std::vector<std::string> weight_layers;                   ///< place and text of each trained layer
 
   /// One position throughout and no step that moves positions: the network acts on vectors.
   [[nodiscard]] bool on_vectors() const;
@@ -33,12 +34,19 @@ enum class Wanted : std::uint8_t {
   sweep,      ///< output i(i+1)/2 + j, j ≤ i: cut after i hidden layers, first j weight layers frozen
 };
 
-/// Error{input} names the layer that has no closed form, or why a sweep needs another network.
+/// Error{usage} names a layer without closed form and says why; Error{input} why a sweep needs another network.
 [[nodiscard]] Recipe lower(const Network& network, const Shape& input, Wanted wanted);
 
 /// Whether the limit kernel of a network is known in closed form, by quadrature, or only by sampling.
 enum class Exactness : std::uint8_t { closed_form, quadrature, monte_carlo };
 [[nodiscard]] Exactness exactness(const Network& network);
+
+/// The same, with the layer that has no formula and why: "layer 3 (relu) reads …"; empty where all have one.
+struct LimitFormula {
+  Exactness exactness = Exactness::closed_form;
+  std::string obstacle;
+};
+[[nodiscard]] LimitFormula limit_formula(const Network& network);
 
 /// Floating-point operations of one pair, roughly: what `network show` calls its cost.
 [[nodiscard]] double operations_per_pair(const Recipe& recipe);

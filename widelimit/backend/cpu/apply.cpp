@@ -1,9 +1,12 @@
 #include "widelimit/backend/cpu/apply.hpp"
 
 #include "widelimit/backend/cpu/hermite_series.hpp"
+#include "widelimit/recipe/logistic_mixture.hpp"
+#include "widelimit/recipe/pair_mean.hpp"
 #include "widelimit/recipe/rectified_monomial.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
 namespace widelimit::cpu {
@@ -20,7 +23,7 @@ void rectified_monomial(int n, const Strip<double>& strip) {
   const double scale = 1.0 / (std::numbers::pi * odd_factorial(n));
   const auto size = static_cast<std::size_t>(n) + 1;
   const ArcCosine j = arc_cosine(n);
-  const ArcCosine j_dot = n > 0 ? arc_cosine(n - 1) : ArcCosine{};
+  const ArcCosine j_dot = arc_cosine(n - 1);
   const double slope = static_cast<double>(n) * n * scale;
   const auto a = scaled(j.a, scale, size);
   const auto b = scaled(j.b, scale, size);
@@ -29,13 +32,63 @@ void rectified_monomial(int n, const Strip<double>& strip) {
   arc_cosine_strip({a.data(), b.data(), a_dot.data(), b_dot.data(), n + 1}, strip);
 }
 
-/// ρ ← ρᵈ as a series with one coefficient, the same for all places.
-void power(int degree, const Strip<double>& strip) {
-  const auto stride = static_cast<std::size_t>(padded(strip.size));
-  std::vector<double> coefficients((static_cast<std::size_t>(degree) + 1) * stride, 0.0);
-  std::fill(coefficients.end() - static_cast<Index>(stride), coefficients.end(), 1.0);
-  const auto step = static_cast<Index>(stride);
-  series_strip({coefficients.data(), step, true, coefficients.data(), step, degree + 1}, strip);
+bool is_odd(const Dual& dual) { return dual.phi == Phi::tanh || (dual.phi == Phi::monomial && dual.degree % 2 == 1); }
+
+/// 1[x ≥ 0]: the sign's correlation, blended with the constant.
+void step_function(const FeatureSides<double>& f, const Strip<double>& strip) {
+  Strip<double> untrained = strip;
+  untrained.trained_begin = untrained.trained_end = 0;
+  sign_strip(untrained);
+  blend_constant(f[0], f[1], strip.trained_begin, strip.trained_end, strip);
+}
+
+/// What duals by series make of a strip; kept by each thread.
+DualStrip dual_scratch(Index size) {
+  thread_local Matrix<double> memory;
+  const Index stride = padded(size);
+  if (memory.cols() < stride) memory = Matrix<double>(3, stride);
+  return {memory.data(), memory.data() + memory.cols(), memory.data() + 2 * memory.cols()};
+}
+
+/// Unresolved pairs of a function without mixture, one by one.
+void mean_pairs(const FeatureSides<double>& f, const Rests& rests, const Strip<double>& strip, const DualStrip& dual) {
+  const auto side = [&](const Sides<double>& sides, Index k) {
+    return sides.row[sides.row_varies ? k : (sides.row_in_groups ? k / strip_padding : 0)];
+  };
+  const Sides<double> r = f[deviation_row];
+  const Sides<double> n = f[inverse_row];
+  GaussianSample first;
+  for (Index k = 0; k < strip.size; ++k) {
+    if (!is_unresolved(rests, strip, k)) continue;
+    if (const double s = side(r, k); s != first.deviation) first = sample_pieces(*f.row->function, s);
+    const GaussianSample second = sample_pieces(*f.col->function, r.col[k]);
+    const PairMean mean = pair_mean(first, second, strip.t[k], strip.rho[k] >= 0);
+    const double nn = side(n, k) * n.col[k];
+    dual.t[k] = mean.apart;
+    dual.rho[k] = std::copysign(1 - mean.apart, mean.sigma);
+    dual.slope[k] = nn * first.deviation * second.deviation * mean.dot;
+  }
+}
+
+void series_dual(const Dual& phi, const FeatureSides<double>& f, const Strip<double>& strip) {
+  const DualStrip dual = dual_scratch(strip.size);
+  const Sides<double> first = f[series_rows];
+  Series series{f[enough_row],   f[plenty_row], f[rest_row], first.row,       nullptr,
+                f.row->stride(), first.col,     nullptr,     f.col->stride(), is_odd(phi)};
+  if (has_slope_series(phi)) {
+    series.slope_row = series.row + f.row->terms * series.row_stride;
+    series.slope_col = series.col + f.col->terms * series.col_stride;
+  }
+  series_strip(series, strip, dual);
+  const Rests rests{f[rest_row], f[slope_rest_row], f[long_rest_row], f[long_slope_rest_row]};
+  if (any_unresolved(rests, strip)) {
+    if (is_logistic(phi.phi)) {
+      mixture_strip(phi.phi, {f[deviation_row], f[inverse_row], f[stretch_row]}, rests, strip, dual);
+    } else {
+      mean_pairs(f, rests, strip, dual);
+    }
+  }
+  store_dual(dual, strip);
 }
 
 void smooth_dual(const Dual& dual, const FeatureSides<double>& f, const Strip<double>& strip) {
@@ -65,25 +118,23 @@ void smooth_dual(const Dual& dual, const FeatureSides<double>& f, const Strip<do
       sign_strip(strip);
       break;
     case Phi::hermite:
-      power(dual.degree, strip);
+      power_strip(dual.degree, strip);
       break;
     case Phi::rectified_monomial:
-      rectified_monomial(dual.degree, strip);
+      if (dual.degree == 0) {
+        step_function(f, strip);
+      } else {
+        rectified_monomial(dual.degree, strip);
+      }
       break;
     default:
-      series_strip(
-          {f[0].row, f.row->stride(), f.row_varies, f[0].col, f.col->stride(), series_length(dual), f.row_in_groups},
-          strip);
+      series_dual(dual, f, strip);
       break;
   }
 }
 
 template <typename T>
 void apply_dual(const Dual& dual, const FeatureSides<T>& features, const Strip<T>& strip) {
-  if (dual.phi == Phi::identity) {
-    add_rho(strip.trained_begin, strip.trained_end, strip);
-    return;
-  }
   if (const auto slope = rectifier_slope(dual)) {
     const double norm = 1 + *slope * *slope;
     rectifier(static_cast<T>(2 * *slope / norm), static_cast<T>((1 - *slope) * (1 - *slope) / norm), strip);
@@ -108,9 +159,8 @@ std::optional<double> rectifier_slope(const Dual& dual) {
 }
 
 bool runs_in_float(const Recipe& recipe) {
-  return std::all_of(recipe.steps.begin(), recipe.steps.end(), [](const Step& step) {
-    return step.op != Op::dual || step.dual.phi == Phi::identity || rectifier_slope(step.dual);
-  });
+  return std::all_of(recipe.steps.begin(), recipe.steps.end(),
+                     [](const Step& step) { return step.op != Op::dual || rectifier_slope(step.dual); });
 }
 
 template <typename T>

@@ -42,12 +42,12 @@ class Cpu final : public Backend {
   [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
                                              const std::function<void(Index)>& after) const override {
     if (!recipe.on_vectors()) {
-      if (!cpu::plane_obstacle(recipe).empty()) return cpu::load_images(recipe, x, threads_, after);
-      if (in_float(recipe, precision)) return cpu::load_planes<float>(recipe, x, threads_, after);
-      return cpu::load_planes<double>(recipe, x, threads_, after);
+      if (!cpu::plane_obstacle(recipe).empty()) return cpu::load_images(recipe, x, precision, threads_, after);
+      if (in_float(recipe, precision)) return cpu::load_planes<float>(recipe, x, precision, threads_, after);
+      return cpu::load_planes<double>(recipe, x, precision, threads_, after);
     }
-    if (in_float(recipe, precision)) return cpu::load_vectors<float>(recipe, x, threads_);
-    return cpu::load_vectors<double>(recipe, x, threads_);
+    if (in_float(recipe, precision)) return cpu::load_vectors<float>(recipe, x, precision, threads_);
+    return cpu::load_vectors<double>(recipe, x, precision, threads_);
   }
 
   [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision) const override {

@@ -50,8 +50,8 @@ DualValue<Real> self_dual(const Dual& dual, Real q) {
       return hermite_dual(dual.degree, q);
     case Phi::rectified_monomial: {
       const int n = dual.degree;
-      const Real slope =
-          n == 0 ? 0 : static_cast<Real>(n) * n * std::pow(q, n - 1) * static_cast<Real>(odd_factorial(n - 1)) / 2;
+      if (n == 0) return {q > 0 ? Real(0.5) : Real(1), 0};  // φ(0) = 1
+      const Real slope = static_cast<Real>(n) * n * std::pow(q, n - 1) * static_cast<Real>(odd_factorial(n - 1)) / 2;
       return {std::pow(q, n) * static_cast<Real>(odd_factorial(n)) / 2, slope};
     }
     default:
@@ -95,6 +95,13 @@ void dual_features(const Dual& dual, Features& features, std::size_t i, Real q, 
     case Phi::rbf:
       put(features, 0, i, r);
       break;
+    case Phi::rectified_monomial:
+      // 1[x ≥ 0] = ½ + ½·sign x but at 0, where it is 1: weights of the sign and of the constant.
+      if (dual.degree == 0) {
+        put(features, 0, i, q > 0 ? std::sqrt(Real(0.5)) : Real(0));
+        put(features, 1, i, q > 0 ? std::sqrt(Real(0.5)) : Real(1));
+      }
+      break;
     default:
       break;
   }
@@ -113,45 +120,84 @@ Index dual_feature_count(const Dual& dual) {
     case Phi::exp:
     case Phi::rbf:
       return 1;
+    case Phi::rectified_monomial:
+      return dual.degree == 0 ? 2 : 0;
     default:
-      return has_series(dual.phi) ? series_length(dual) : 0;
+      return has_series(dual.phi) ? series_rows + (has_slope_series(dual) ? 2 : 1) * series_length(dual) : 0;
   }
 }
 
-Advance advance_dual(const Recipe& recipe, const Step& step, const Variances& variance) {
+Advance advance_closed(const Step& step, const Variances& variance, bool follow) {
   const std::size_t places = variance.size();
-  Advance result{Variances(places), Variances(places),
-                 make_features(dual_feature_count(step.dual), static_cast<Index>(places)), 0.0};
+  Advance result{Variances(places),
+                 Variances(places),
+                 make_features(dual_feature_count(step.dual), static_cast<Index>(places)),
+                 {}};
   for (std::size_t i = 0; i < places; ++i) {
     const Real q = variance[i];
-    if (!has_series(step.dual.phi)) {
-      const DualValue<Real> self = self_dual(step.dual, q);
-      result.variance[i] = self.sigma;
-      result.dot[i] = self.dot;
-      dual_features(step.dual, result.features, i, q, self.sigma);
-      continue;
-    }
-    const HermiteSeries series = hermite_series(recipe, step.dual, std::sqrt(q));
-    Real dot = 0;
-    for (std::size_t k = 0; k < series.coefficients.size(); ++k) {
-      const Real square = series.coefficients[k] * series.coefficients[k];
-      result.variance[i] += square;
-      dot += static_cast<Real>(k) * square;
-    }
-    result.dot[i] = q > 0 ? dot / q : 0;
-    result.quadrature_error = std::max(result.quadrature_error, series.truncation);
-    const Real r_new = std::sqrt(result.variance[i]);
-    for (std::size_t k = 0; k < series.coefficients.size(); ++k) {
-      put(result.features, static_cast<Index>(k), i, ratio(series.coefficients[k], r_new));
-    }
+    const DualValue<Real> self = self_dual(step.dual, q);
+    result.variance[i] = self.sigma;
+    result.dot[i] = self.dot;
+    dual_features(step.dual, result.features, i, q, self.sigma);
+    if (follow) result.error.add(closed_form_growth([&](Real at) { return self_dual(step.dual, at); }, q));
   }
   return result;
+}
+
+/// Coefficients in as many rows as the longest series here has: a place's own do not depend on the others.
+Advance advance_series(const Recipe& recipe, const Step& step, const Variances& variance, double tolerance) {
+  const std::size_t places = variance.size();
+  std::vector<HermiteSeries> all(places);
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < places; ++i) {
+    all[i] = hermite_series(recipe, step.dual, std::sqrt(variance[i]), tolerance);
+    length = std::max(length, all[i].coefficients.size());
+  }
+  const bool own_slopes = has_slope_series(step.dual);
+  const auto rows = static_cast<Index>(length);
+  Advance result{Variances(places),
+                 Variances(places),
+                 make_features(series_rows + (own_slopes ? 2 : 1) * rows, static_cast<Index>(places)),
+                 {}};
+  result.features.terms = rows;
+  if (step.dual.function >= 0) {
+    result.features.function = recipe.functions[static_cast<std::size_t>(step.dual.function)];
+  }
+  const Real unit = 1 / std::sqrt(static_cast<Real>(tolerance));
+  for (std::size_t i = 0; i < places; ++i) {
+    const HermiteSeries& series = all[i];
+    result.variance[i] = series.square;
+    result.dot[i] = series.slope_square;
+    Features& features = result.features;
+    put(features, deviation_row, i, std::sqrt(variance[i]));
+    put(features, inverse_row, i, ratio(1, std::sqrt(series.square)));
+    put(features, enough_row, i, series.enough);
+    put(features, plenty_row, i, series.plenty);
+    put(features, rest_row, i, unit * series.rest);
+    put(features, slope_rest_row, i, unit * series.slope_rest);
+    put(features, long_rest_row, i, unit * series.long_rest);
+    put(features, long_slope_rest_row, i, unit * series.long_slope_rest);
+    put(features, stretch_row, i, std::sqrt(static_cast<Real>(series.stretch)));
+    for (std::size_t k = 0; k < series.coefficients.size(); ++k) {
+      put(features, series_rows + static_cast<Index>(k), i, series.coefficients[k]);
+      if (own_slopes) put(features, series_rows + rows + static_cast<Index>(k), i, series.slopes[k]);
+    }
+    const double left = step.dual.function >= 0 ? tolerance : 0.0;
+    result.error.add(
+        {2 * series.error + left, 2 * series.slope_error + left, series.growth / 2, series.slope_growth / 2});
+  }
+  return result;
+}
+
+Advance advance_dual(const Recipe& recipe, const Step& step, const Variances& variance, const Accuracy& accuracy) {
+  return has_series(step.dual.phi) ? advance_series(recipe, step, variance, accuracy.tolerance)
+                                   : advance_closed(step, variance, accuracy.follow);
 }
 
 Advance advance_affine(const Step& step, const Variances& variance) {
   const bool bias = step.b2 > 0;
   const std::size_t places = variance.size();
-  Advance result{Variances(places), {}, make_features(bias ? 2 : 0, static_cast<Index>(places)), 0.0};
+  Advance result{Variances(places), {}, make_features(bias ? 2 : 0, static_cast<Index>(places)), {}};
   const Real w = std::sqrt(static_cast<Real>(step.w2));
   const Real b = std::sqrt(static_cast<Real>(step.b2));
   for (std::size_t i = 0; i < places; ++i) {
@@ -188,7 +234,7 @@ Index feature_count(const Step& step) {
 }
 
 Features make_features(Index count, Index places) {
-  return {Matrix<double>(count, padded(places) + strip_padding), {}};
+  return {Matrix<double>(count, padded(places) + strip_padding), {}, 0, nullptr};
 }
 
 void Features::round_to_float() {
@@ -207,14 +253,16 @@ void check_variances(const Variances& variance) {
   }
 }
 
-Advance advance(const Recipe& recipe, const Step& step, const Variances& variance) {
+double quadrature_tolerance(Precision precision) { return precision == Precision::f32 ? 0x1p-34 : 0x1p-50; }
+
+Advance advance(const Recipe& recipe, const Step& step, const Variances& variance, const Accuracy& accuracy) {
   Advance result;
   switch (step.op) {
     case Op::affine:
       result = advance_affine(step, variance);
       break;
     case Op::dual:
-      result = advance_dual(recipe, step, variance);
+      result = advance_dual(recipe, step, variance, accuracy);
       break;
     case Op::layer_norm:
       result.variance = variance;
@@ -234,7 +282,7 @@ Advance advance(const Recipe& recipe, const Step& step, const Variances& varianc
 
 Advance advance_join(const Variances& first, const Variances& second) {
   const std::size_t places = first.size();
-  Advance result{Variances(places), {}, make_features(2, static_cast<Index>(places)), 0.0};
+  Advance result{Variances(places), {}, make_features(2, static_cast<Index>(places)), {}};
   for (std::size_t i = 0; i < places; ++i) {
     result.variance[i] = first[i] + second[i];
     const Real r_new = std::sqrt(result.variance[i]);

@@ -32,7 +32,7 @@ void each_output(const Step& step, const TracePair& traces, PairState& state, co
 
 }  // namespace
 
-std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, int threads,
+std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, Precision precision, int threads,
                                     const std::function<void(Index done)>& after) {
   auto loaded = std::make_unique<ImageLoaded>();
   const Index n = x.count();
@@ -41,11 +41,11 @@ std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, i
   loaded->diagonal = Matrix<double>(recipe.outputs, n);
   loaded->traces.resize(static_cast<std::size_t>(n));
   const Variances variances = normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads);
-  std::vector<double> truncations(static_cast<std::size_t>(n), 0.0);
+  std::vector<double> errors(static_cast<std::size_t>(n), 0.0);
 
   const auto trace = [&](Index i) {
     const Variances own(variances.begin() + i * positions, variances.begin() + (i + 1) * positions);
-    TracedImage traced = trace_image(recipe, loaded->image(i, positions), own,
+    TracedImage traced = trace_image(recipe, loaded->image(i, positions), own, precision,
                                      [&](const Step& step, const TracePair& traces, PairState& state) {
                                        each_output(step, traces, state, [&](Index slot, double value) {
                                          if (!std::isfinite(value)) report_overflow(slot, i, i, Precision::f64);
@@ -53,10 +53,10 @@ std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, i
                                        });
                                      });
     loaded->traces[static_cast<std::size_t>(i)] = std::move(traced.trace);
-    truncations[static_cast<std::size_t>(i)] = traced.truncation;
+    errors[static_cast<std::size_t>(i)] = traced.error;
   };
   parallel_for(n, threads, trace, after);
-  for (const double truncation : truncations) loaded->truncation = std::max(loaded->truncation, truncation);
+  for (const double error : errors) loaded->error = std::max(loaded->error, error);
   return loaded;
 }
 

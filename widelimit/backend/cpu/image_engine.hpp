@@ -6,8 +6,8 @@
 /// otherwise equal positions. In double; every layer.
 namespace widelimit::cpu {
 
-[[nodiscard]] std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, int threads,
-                                                  const std::function<void(Index done)>& after);
+[[nodiscard]] std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, Precision precision,
+                                                  int threads, const std::function<void(Index done)>& after);
 
 template <typename Out>
 void image_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,

@@ -132,9 +132,9 @@ PairState image_input(const Recipe& recipe, MatrixView<const double> x1, MatrixV
   }
   for (Index row = 0; row < state.rows(); ++row) {
     const Strip<double> strip = state.strip(row);
-    if (!begin_strip(strip, 0x1p-20)) continue;
+    if (!begin_strip(strip, 0x1p-10)) continue;
     for (Index q = 0; q < positions; ++q) {
-      if (!(strip.t[q] < 0x1p-20)) continue;
+      if (!(strip.t[q] < 0x1p-10)) continue;
       const double sign = strip.rho[q] < 0 ? -1.0 : 1.0;
       const double* first = x1.row(recipe.all_pairs ? row : q);
       double sum = 0;
@@ -147,8 +147,9 @@ PairState image_input(const Recipe& recipe, MatrixView<const double> x1, MatrixV
 }
 
 TracedImage trace_image(const Recipe& recipe, MatrixView<const double> x, const Variances& variance,
-                        const EmitImage& emit) {
+                        Precision precision, const EmitImage& emit) {
   TracedImage result;
+  DualErrors duals;
   std::vector<Variances> variances{variance};
   std::vector<PairState> stack;
   stack.push_back(image_input(recipe, x, x));
@@ -194,11 +195,11 @@ TracedImage trace_image(const Recipe& recipe, MatrixView<const double> x, const 
         advanced.features.f64(0, 0) = static_cast<double>(std::sqrt(before[0]));
         break;
       default:
-        advanced = advance(recipe, step, before);
+        advanced = advance(recipe, step, before, {quadrature_tolerance(precision), has_errors(duals)});
         break;
     }
     if (!advanced.variance.empty()) variances.back() = std::move(advanced.variance);
-    result.truncation = std::max(result.truncation, advanced.quadrature_error);
+    if (step.op == Op::dual) duals.push_back(advanced.error);
     result.trace.features.push_back(std::move(advanced.features));
     result.trace.attention.push_back(std::move(attention));
     const TracePair own{&result.trace.features.back(), &result.trace.features.back(), &result.trace.attention.back(),
@@ -209,6 +210,7 @@ TracedImage trace_image(const Recipe& recipe, MatrixView<const double> x, const 
       run_step(step, own, true, stack);
     }
   }
+  result.error = quadrature_error(recipe, duals);
   return result;
 }
 

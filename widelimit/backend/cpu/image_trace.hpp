@@ -15,10 +15,10 @@ using EmitImage = std::function<void(const Step& step, const TracePair& traces, 
 /// One image with itself: finds the variances, and with them the features of every step.
 struct TracedImage {
   ImageTrace trace;
-  double truncation = 0.0;
+  double error = 0.0;  ///< of quadrature
 };
 [[nodiscard]] TracedImage trace_image(const Recipe& recipe, MatrixView<const double> x, const Variances& variance,
-                                      const EmitImage& emit);
+                                      Precision precision, const EmitImage& emit);
 
 /// Two images, as different ones.
 void run_images(const Recipe& recipe, MatrixView<const double> x1, const ImageTrace& trace1,

@@ -135,22 +135,22 @@ Index plane_count(const Recipe& recipe) {
 }
 
 template <typename T>
-std::unique_ptr<Loaded> load_planes(const Recipe& recipe, const SampleView& x, int threads,
+std::unique_ptr<Loaded> load_planes(const Recipe& recipe, const SampleView& x, Precision precision, int threads,
                                     const std::function<void(Index done)>& after) {
   auto loaded = std::make_unique<PlaneLoaded<T>>();
   loaded->program = plane_program(recipe);
   loaded->images = x.count();
   const Index groups = (x.count() + plane_lanes - 1) / plane_lanes;
   loaded->groups.resize(static_cast<std::size_t>(groups));
-  std::vector<double> truncations(static_cast<std::size_t>(groups), 0.0);
+  std::vector<double> errors(static_cast<std::size_t>(groups), 0.0);
   parallel_for(
       groups, threads,
       [&](Index g) {
         const auto k = static_cast<std::size_t>(g);
-        loaded->groups[k] = trace_group<T>(recipe, loaded->program, x, g * plane_lanes, &truncations[k]);
+        loaded->groups[k] = trace_group<T>(recipe, loaded->program, x, g * plane_lanes, precision, &errors[k]);
       },
       [&](Index done) { after(std::min(x.count(), done * plane_lanes)); });
-  for (const double truncation : truncations) loaded->truncation = std::max(loaded->truncation, truncation);
+  for (const double error : errors) loaded->error = std::max(loaded->error, error);
   return loaded;
 }
 
@@ -197,9 +197,9 @@ void plane_diagonal(const Recipe& recipe, const Loaded& x, int threads, MatrixVi
   });
 }
 
-template std::unique_ptr<Loaded> load_planes<float>(const Recipe&, const SampleView&, int,
+template std::unique_ptr<Loaded> load_planes<float>(const Recipe&, const SampleView&, Precision, int,
                                                     const std::function<void(Index)>&);
-template std::unique_ptr<Loaded> load_planes<double>(const Recipe&, const SampleView&, int,
+template std::unique_ptr<Loaded> load_planes<double>(const Recipe&, const SampleView&, Precision, int,
                                                      const std::function<void(Index)>&);
 template bool holds_planes<float>(const Loaded&);
 template bool holds_planes<double>(const Loaded&);

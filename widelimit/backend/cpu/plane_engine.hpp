@@ -13,8 +13,8 @@ namespace widelimit::cpu {
 [[nodiscard]] Index plane_count(const Recipe& recipe);
 
 template <typename T>
-[[nodiscard]] std::unique_ptr<Loaded> load_planes(const Recipe& recipe, const SampleView& x, int threads,
-                                                  const std::function<void(Index done)>& after);
+[[nodiscard]] std::unique_ptr<Loaded> load_planes(const Recipe& recipe, const SampleView& x, Precision precision,
+                                                  int threads, const std::function<void(Index done)>& after);
 /// Whether samples were loaded for planes of T.
 template <typename T>
 [[nodiscard]] bool holds_planes(const Loaded& x);

@@ -48,6 +48,8 @@ void rearrange(const GroupTrace<T>& group, const From& from, GroupTrace<T>& to) 
       } else {
         fill(op.features.f64, moved.features.f64);
       }
+      moved.features.terms = op.features.terms;
+      moved.features.function = op.features.function;
     }
   }
 }

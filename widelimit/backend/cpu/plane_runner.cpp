@@ -59,9 +59,10 @@ template <typename T>
 PlaneFeature<T> PlaneRunner<T>::feature(std::size_t s, std::size_t k, Index f) const {
   const Matrix<T>& col = numbers<T>(batch_.col->ops[s][k]);
   const Matrix<T>& row = numbers<T>(batch_.row.trace->ops[s][k]);
-  const Index at = f < 0 ? col.rows() + f : f;
+  // Counted from the end where f is negative: series of two groups may have different lengths.
+  const auto at = [f](const Matrix<T>& side) { return (f < 0 ? side.rows() + f : f) * side.cols(); };
   const Index lane = batch_.row.varies ? 0 : batch_.row.lane * (row.cols() / plane_lanes);
-  return {row.data() + at * row.cols() + lane, col.data() + at * col.cols(), batch_.row.varies};
+  return {row.data() + at(row) + lane, col.data() + at(col), batch_.row.varies};
 }
 
 template <typename T>

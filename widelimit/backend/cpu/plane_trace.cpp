@@ -45,8 +45,8 @@ std::vector<double> windowed(const Step& step, const std::vector<double>& values
 template <typename T>
 class Tracer {
  public:
-  Tracer(const Recipe& recipe, const PlaneProgram& program, GroupTrace<double>& trace)
-      : recipe_(recipe), program_(program), trace_(trace) {}
+  Tracer(const Recipe& recipe, const PlaneProgram& program, Precision precision, GroupTrace<double>& trace)
+      : recipe_(recipe), program_(program), tolerance_(quadrature_tolerance(precision)), trace_(trace) {}
 
   void run(const SampleView& x, Index first) {
     stack_.push_back(read(x, first));
@@ -77,7 +77,7 @@ class Tracer {
     for (std::size_t l = 0; l < lanes; ++l) trace_.scale[l] = static_cast<double>(stack_.back().scale[l]);
   }
 
-  [[nodiscard]] double truncation() const { return truncation_; }
+  [[nodiscard]] double error() const { return quadrature_error(recipe_, duals_); }
 
  private:
   /// Values that count for less than a rounding of a rounding are taken for 0, so that reciprocals and their products
@@ -206,6 +206,7 @@ class Tracer {
   void rectifier(const PlaneOp& op, OpTrace& trace, LaneVariances& top) {
     const double scale = op.window ? op.window->scale : 1.0;
     if (op.window) top.values = windowed(*op.window, top.values, 1.0);
+    duals_.push_back({.growth = 1});
     affine(op.affine.value_or(Step{}), scale, trace, top);
     const double slope = *rectifier_slope(op.main.dual);
     const double half = (1 + slope * slope) / 2;
@@ -250,11 +251,13 @@ class Tracer {
     for (std::size_t k = 0; k < places; ++k) {
       absolute[k] = static_cast<long double>(top.values[k]) * top.scale[k % lanes] * top.scale[k % lanes];
     }
-    const Advance advanced = advance(recipe_, step, absolute);
-    truncation_ = std::max(truncation_, advanced.quadrature_error);
+    const Advance advanced = advance(recipe_, step, absolute, {tolerance_, has_errors(duals_)});
+    duals_.push_back(advanced.error);
     const Index own = advanced.features.f64.rows();
     trace.features = make_features(own + 2, static_cast<Index>(places));
     std::copy_n(advanced.features.f64.data(), own * advanced.features.f64.cols(), trace.features.f64.data());
+    trace.features.terms = advanced.features.terms;
+    trace.features.function = advanced.features.function;
     double* v = trace.features.f64.data() + own * trace.features.f64.cols();
     double* r = v + trace.features.f64.cols();
     std::array<long double, lanes> largest{};
@@ -295,21 +298,22 @@ class Tracer {
 
   const Recipe& recipe_;
   const PlaneProgram& program_;
+  double tolerance_;
   GroupTrace<double>& trace_;
   std::vector<LaneVariances> stack_;
   bool doubles_ = true;  ///< features are kept in double: for planes of double, or for each image with itself
-  double truncation_ = 0.0;
+  DualErrors duals_;
 };
 
 }  // namespace
 
 template <typename T>
 GroupTrace<T> trace_group(const Recipe& recipe, const PlaneProgram& program, const SampleView& x, Index first,
-                          double* truncation) {
+                          Precision precision, double* error) {
   GroupTrace<double> trace;
-  Tracer<T> tracer(recipe, program, trace);
+  Tracer<T> tracer(recipe, program, precision, trace);
   tracer.run(x, first);
-  *truncation = tracer.truncation();
+  *error = tracer.error();
   if constexpr (std::is_same_v<T, double>) {
     return trace;
   } else {
@@ -326,7 +330,9 @@ GroupTrace<T> trace_group(const Recipe& recipe, const PlaneProgram& program, con
   }
 }
 
-template GroupTrace<float> trace_group(const Recipe&, const PlaneProgram&, const SampleView&, Index, double*);
-template GroupTrace<double> trace_group(const Recipe&, const PlaneProgram&, const SampleView&, Index, double*);
+template GroupTrace<float> trace_group(const Recipe&, const PlaneProgram&, const SampleView&, Index, Precision,
+                                       double*);
+template GroupTrace<double> trace_group(const Recipe&, const PlaneProgram&, const SampleView&, Index, Precision,
+                                        double*);
 
 }  // namespace widelimit::cpu

@@ -39,6 +39,6 @@ struct GroupTrace {
 /// pooling, its variances come from the planes of each image with itself.
 template <typename T>
 [[nodiscard]] GroupTrace<T> trace_group(const Recipe& recipe, const PlaneProgram& program, const SampleView& x,
-                                        Index first, double* truncation);
+                                        Index first, Precision precision, double* error);
 
 }  // namespace widelimit::cpu

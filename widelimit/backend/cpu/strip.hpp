@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/types.hpp"
+#include "widelimit/network/activation.hpp"
 
 /// Vectorised steps on strips of pairs. A strip holds, for one row (a sample, or a position of an image) against a run
 /// of columns, the correlation and the tangent channels relative to the two standard deviations r, r':
@@ -87,18 +88,54 @@ struct ArcCosinePolynomials {
   int count = 0;  ///< coefficients of each, lowest power first
 };
 void arc_cosine_strip(const ArcCosinePolynomials& polynomials, const Strip<double>& strip);
-/// Mehler's series:  ρ ← Σ_k A_k A'_k ρᵏ,  θ ← θ·Σ_k k A_k A'_k ρᵏ⁻¹; coefficient k of the row side at
-/// row[k·row_stride], of the column side at col[k·col_stride] on.
-struct Series {
-  const double* row = nullptr;
-  Index row_stride = 0;
-  bool row_varies = false;
-  const double* col = nullptr;
-  Index col_stride = 0;
-  int count = 0;
-  bool row_in_groups = false;
+/// ρ ← ρᵈ, θ ← θ·d·ρᵈ⁻¹.
+void power_strip(int degree, const Strip<double>& strip);
+
+/// What a dual makes of the pairs of a strip, before it is stored: ρ, 1 − |ρ| with its own digits, and the factor of θ.
+struct DualStrip {
+  double* rho = nullptr;
+  double* t = nullptr;
+  double* slope = nullptr;
 };
-void series_strip(const Series& series, const Strip<double>& strip);
+/// Mehler's series:  ρ ← Σ_k A_k A'_k ρᵏ,  θ ← θ·Σ_k k A_k A'_k ρᵏ⁻¹, or θ·Σ_k B_k B'_k ρᵏ where `slope_row` is given;
+/// coefficient k of the row side at row[k·row_stride], of the column side at col[k·col_stride] on. A pair takes
+/// min(max(n, n'), m, m') terms, n and m its sides' `enough` and `plenty`.
+struct Series {
+  Sides<double> enough;
+  Sides<double> plenty;
+  Sides<double> rest;  ///< 0 where the squares of a side's A_k sum to 1
+  const double* row = nullptr;
+  const double* slope_row = nullptr;
+  Index row_stride = 0;
+  const double* col = nullptr;
+  const double* slope_col = nullptr;
+  Index col_stride = 0;
+  bool odd = false;  ///< all A_k of even k are 0
+};
+void series_strip(const Series& series, const Strip<double>& strip, const DualStrip& dual);
+
+/// Pairs to which a series does not do justice: |ρ|²⁵⁶ times the product of what both sides leave beyond 256 terms is
+/// above 1, for φ or for φ', and so is |ρ|¹⁰²⁴ times that beyond 1024 (more than anything where there are not as many).
+struct Rests {
+  Sides<double> value;
+  Sides<double> slope;
+  Sides<double> long_value;
+  Sides<double> long_slope;
+};
+[[nodiscard]] bool any_unresolved(const Rests& rests, const Strip<double>& strip);
+/// The pair at element k.
+[[nodiscard]] bool is_unresolved(const Rests& rests, const Strip<double>& strip, Index k);
+/// Replaces what a series made of unresolved pairs by the double sum over the logistic mixture (tanh, sigmoid, swish,
+/// softplus).                                                                        [recipe/logistic_mixture.hpp]
+struct MixtureSides {
+  Sides<double> r;        ///< deviations before
+  Sides<double> n;        ///< reciprocals of those after
+  Sides<double> stretch;  ///< how fast φ(r·z)·n moves with log r
+};
+void mixture_strip(Phi phi, const MixtureSides& sides, const Rests& rests, const Strip<double>& strip,
+                   const DualStrip& dual);
+/// Stores ρ and t, and multiplies θ.
+void store_dual(const DualStrip& dual, const Strip<double>& strip);
 
 /// Name of the vector instructions in use, e.g. "AVX3".
 const char* vector_target();

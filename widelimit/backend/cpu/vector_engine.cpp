@@ -21,7 +21,7 @@ namespace {
 /// t below which it is recomputed from the inputs: 1 − ρ of the matrix product has an absolute error of some ulps, and
 /// arccos ρ ~ √(2t) turns an error ε into ε/√(2t).
 template <typename T>
-constexpr T near_one = std::is_same_v<T, float> ? T(0x1p-8) : T(0x1p-20);
+constexpr T near_one = std::is_same_v<T, float> ? T(0x1p-8) : T(0x1p-10);
 
 /// Deviations outside this range do not fit the float that strips are written with.
 constexpr double float_safe = 1e15;
@@ -180,7 +180,7 @@ class VectorTile {
 }  // namespace
 
 template <typename T>
-std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, int threads) {
+std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, Precision precision, int threads) {
   auto loaded = std::make_unique<VectorLoaded<T>>();
   const Index n = x.count();
   loaded->unit = Matrix<T>(n, recipe.input.channels, Content::unset);
@@ -188,6 +188,7 @@ std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, 
 
   std::vector<Variances> stack{normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads)};
   SelfTangent tangent(recipe.channels, n);
+  DualErrors duals;
   for (const Step& step : recipe.steps) {
     Advance advanced;
     switch (step.op) {
@@ -213,16 +214,17 @@ std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, 
         }
         break;
       default:
-        advanced = advance(recipe, step, stack.back());
+        advanced = advance(recipe, step, stack.back(), {quadrature_tolerance(precision), has_errors(duals)});
         break;
     }
     tangent.advance(step, stack.back(), advanced);
     if (step.op == Op::emit) tangent.write(step, stack.back(), loaded->diagonal.view());
     if (!advanced.variance.empty()) stack.back() = std::move(advanced.variance);
-    loaded->truncation = std::max(loaded->truncation, advanced.quadrature_error);
+    if (step.op == Op::dual) duals.push_back(advanced.error);
     if constexpr (std::is_same_v<T, float>) advanced.features.round_to_float();
     loaded->features.push_back(std::move(advanced.features));
   }
+  loaded->error = quadrature_error(recipe, duals);
   return loaded;
 }
 
@@ -261,8 +263,8 @@ void mirrored_vector_tile(const Recipe& recipe, const Loaded& x, Range rows, Ran
   }
 }
 
-template std::unique_ptr<Loaded> load_vectors<float>(const Recipe&, const SampleView&, int);
-template std::unique_ptr<Loaded> load_vectors<double>(const Recipe&, const SampleView&, int);
+template std::unique_ptr<Loaded> load_vectors<float>(const Recipe&, const SampleView&, Precision, int);
+template std::unique_ptr<Loaded> load_vectors<double>(const Recipe&, const SampleView&, Precision, int);
 template void vector_tile<float, float>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
                                         std::span<const MatrixView<float>>);
 template void vector_tile<double, float>(const Recipe&, const Loaded&, Range, const Loaded&, Range,

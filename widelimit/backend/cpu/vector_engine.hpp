@@ -7,7 +7,8 @@
 namespace widelimit::cpu {
 
 template <typename T>
-[[nodiscard]] std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, int threads);
+[[nodiscard]] std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, Precision precision,
+                                                   int threads);
 
 template <typename T, typename Out>
 void vector_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,

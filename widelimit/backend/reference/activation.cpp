@@ -89,6 +89,7 @@ DualValue<Real> dual_value(const Recipe& recipe, const Dual& dual, Real q1, Real
       return polynomial_dual({recipe.constants.data() + dual.first, static_cast<std::size_t>(dual.count)}, q1, q2, c);
     case Phi::rectified_monomial: {
       const int n = dual.degree;
+      if (n == 0 && !(q1 > 0 && q2 > 0)) return {(q1 > 0 ? Real(0.5) : 1) * (q2 > 0 ? Real(0.5) : 1), 0};  // φ(0) = 1
       const Real slope = n == 0 ? 0 : static_cast<Real>(n) * n * rectified_moment(n - 1, q1, q2, c);
       return {rectified_moment(n, q1, q2, c), slope};
     }

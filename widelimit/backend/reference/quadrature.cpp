@@ -1,58 +1,60 @@
 #include "widelimit/backend/reference/quadrature.hpp"
 
-#include "widelimit/recipe/gauss_hermite.hpp"
+#include "widelimit/backend/reference/activation.hpp"
+#include "widelimit/recipe/pair_mean.hpp"
 
-#include <array>
 #include <cmath>
 
 namespace widelimit::reference {
 
 namespace {
 
-constexpr int order = 160;
-
-const GaussHermite& rule() {
-  static const GaussHermite nodes = gauss_hermite(order);
-  return nodes;
+const Pointwise& function_of(const Recipe& recipe, const Dual& dual) {
+  return *recipe.functions[static_cast<std::size_t>(dual.function)];
 }
 
-/// φ and φ' at x.
-std::array<double, 2> at(const Recipe& recipe, const Dual& dual, double x) {
-  if (dual.phi != Phi::custom) {
-    const Activation activation{.phi = dual.phi};
-    return {evaluate(activation, x), derivative(activation, x)};
+double value_at_zero(const Pointwise& phi) {
+  const double x = 0;
+  double y = 0;
+  phi.value({&x, 1}, {&y, 1});
+  return y;
+}
+
+/// E[φ(u)] by a sample; φ(0) where there is no deviation.
+long double mean(const Pointwise& phi, long double q) {
+  if (!(q > 0)) return value_at_zero(phi);
+  const GaussianSample sample = sample_gaussian(phi, static_cast<double>(std::sqrt(q)));
+  long double sum = 0;
+  for (std::size_t k = 0; k < sample.z.size(); ++k) {
+    sum += static_cast<long double>(sample.weight[k]) * (static_cast<long double>(sample.above[k]) + sample.below[k]);
   }
-  const double h = 1e-3 * std::max(1.0, std::abs(x));
-  const std::array<double, 5> points{x, x - 2 * h, x - h, x + h, x + 2 * h};
-  std::array<double, 5> values{};
-  (*recipe.functions[static_cast<std::size_t>(dual.function)])(points, values);
-  return {values[0], (values[1] - 8 * values[2] + 8 * values[3] - values[4]) / (12 * h)};
+  return sum;
 }
 
 }  // namespace
 
 DualValue<long double> quadrature_dual(const Recipe& recipe, const Dual& dual, long double q1, long double q2,
                                        long double c) {
+  const Pointwise& phi = function_of(recipe, dual);
+  if (!(q1 > 0) || !(q2 > 0)) return {mean(phi, q1) * mean(phi, q2), 0};  // one of the two is a constant
   const long double rho = correlation(q1, q2, c);
-  const long double rest = std::sqrt((1 - rho) * (1 + rho));
-  const long double s1 = std::sqrt(q1);
-  const long double s2 = std::sqrt(q2);
-  DualValue<long double> sum{0, 0};
-  for (int i = 0; i < order; ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    const long double z = rule().nodes[row];
-    const auto u = at(recipe, dual, static_cast<double>(s1 * z));
-    DualValue<long double> inner{0, 0};
-    for (int j = 0; j < order; ++j) {
-      const auto col = static_cast<std::size_t>(j);
-      const auto v = at(recipe, dual, static_cast<double>(s2 * (rho * z + rest * rule().nodes[col])));
-      inner.sigma += rule().weights[col] * static_cast<long double>(v[0]);
-      inner.dot += rule().weights[col] * static_cast<long double>(v[1]);
-    }
-    sum.sigma += rule().weights[row] * static_cast<long double>(u[0]) * inner.sigma;
-    sum.dot += rule().weights[row] * static_cast<long double>(u[1]) * inner.dot;
+  const GaussianSample first = sample_gaussian(phi, static_cast<double>(std::sqrt(q1)));
+  const GaussianSample second = sample_gaussian(phi, static_cast<double>(std::sqrt(q2)));
+  const PairMean found = pair_mean(first, second, static_cast<double>(1 - std::abs(rho)), rho >= 0);
+  // Near ±1 the digits of 1 − |ρ| count in the layers to come.
+  const long double size = std::sqrt(first.square) * std::sqrt(second.square);
+  const long double near = std::copysign(size * (1 - static_cast<long double>(found.apart)), found.sigma);
+  return {found.apart < 0.5 ? near : static_cast<long double>(found.sigma), found.dot};
+}
+
+DualError dual_error(const Recipe& recipe, const Dual& dual, long double q) {
+  if (dual.function < 0) {
+    return closed_form_growth([&](long double at) { return dual_value(recipe, dual, at, at, at); }, q);
   }
-  return sum;
+  if (!(q > 0)) return {};
+  const GaussianSample sample = sample_gaussian(function_of(recipe, dual), static_cast<double>(std::sqrt(q)));
+  constexpr double rule = 0x1p-50;  // of pair_mean, tested
+  return {2 * sample.error + rule, 2 * sample.slope_error + rule, sample.growth / 2, sample.slope_growth / 2};
 }
 
 }  // namespace widelimit::reference

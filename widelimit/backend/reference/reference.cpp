@@ -2,6 +2,7 @@
 
 #include "widelimit/backend/overflow.hpp"
 #include "widelimit/backend/reference/pair.hpp"
+#include "widelimit/backend/reference/quadrature.hpp"
 
 #include <cmath>
 #include <limits>
@@ -20,8 +21,8 @@ struct ReferenceLoaded final : Loaded {
   Matrix<double> diagonal;
 
   [[nodiscard]] Index count() const override { return static_cast<Index>(samples.size()); }
-  /// Its own rule (order 160) is as good as the fast one; what it leaves is measured by comparing the two.
-  [[nodiscard]] double quadrature_error() const override { return 0; }
+  double error = 0.0;
+  [[nodiscard]] double quadrature_error() const override { return error; }
 };
 
 /// Calls put(slot, value) for each output that an emit step writes.
@@ -29,6 +30,18 @@ template <typename Put>
 void each_output(const Step& step, const State& state, const Put& put) {
   if (step.nngp_slot >= 0) put(step.nngp_slot, state.sigma[0]);
   for (Index m = 0; m < step.ntk_count; ++m) put(step.ntk_slot + m, state.theta[static_cast<std::size_t>(m)][0]);
+}
+
+/// The worst error of each dual over the positions of one sample. Where all duals are closed there is none to look for.
+DualErrors dual_errors(const Recipe& recipe, const reference::Traces& traces) {
+  DualErrors errors;
+  for (std::size_t k = 0; k < recipe.steps.size() && !recipe.functions.empty(); ++k) {
+    if (recipe.steps[k].op != Op::dual) continue;
+    DualError worst;
+    for (const Real q : traces[k].variance) worst.add(reference::dual_error(recipe, recipe.steps[k].dual, q));
+    errors.push_back(worst);
+  }
+  return errors;
 }
 
 class Reference final : public Backend {
@@ -53,6 +66,7 @@ class Reference final : public Backend {
               loaded->diagonal(slot, i) = checked<double>(value, slot, i, i);
             });
           }));
+      loaded->error = std::max(loaded->error, quadrature_error(recipe, dual_errors(recipe, loaded->traces.back())));
       after(i + 1);
     }
     return loaded;
