@@ -1,9 +1,9 @@
-#include "app/data_options.hpp"
-#include "app/loading.hpp"
-#include "app/options.hpp"
-#include "app/outcome.hpp"
-#include "app/program.hpp"
-#include "app/progress_bar.hpp"
+#include "app/shell/data_options.hpp"
+#include "app/shell/loading.hpp"
+#include "app/shell/options.hpp"
+#include "app/shell/outcome.hpp"
+#include "app/shell/program.hpp"
+#include "app/shell/progress_bar.hpp"
 
 #include "widelimit/data/describe.hpp"
 

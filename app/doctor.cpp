@@ -1,13 +1,13 @@
-#include "app/options.hpp"
-#include "app/outcome.hpp"
-#include "app/program.hpp"
+#include "app/shell/options.hpp"
+#include "app/shell/outcome.hpp"
+#include "app/shell/program.hpp"
 
-#include "widelimit/backend/cpu/strip.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/catalogue.hpp"
-#include "widelimit/data/location.hpp"
-#include "widelimit/report/process.hpp"
+#include "widelimit/data/file/location.hpp"
+#include "widelimit/engine/cpu/vector/strip.hpp"
+#include "widelimit/report/drawing/process.hpp"
 
 #include <unistd.h>
 

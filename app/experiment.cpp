@@ -1,8 +1,8 @@
-#include "app/interrupt.hpp"
-#include "app/options.hpp"
-#include "app/outcome.hpp"
-#include "app/program.hpp"
-#include "app/progress_bar.hpp"
+#include "app/shell/interrupt.hpp"
+#include "app/shell/options.hpp"
+#include "app/shell/outcome.hpp"
+#include "app/shell/program.hpp"
+#include "app/shell/progress_bar.hpp"
 
 #include "experiments/experiment.hpp"
 #include "widelimit/base/clock.hpp"

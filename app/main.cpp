@@ -1,13 +1,13 @@
-#include "app/interrupt.hpp"
-#include "app/options.hpp"
-#include "app/program.hpp"
-#include "app/streams.hpp"
-#include "app/typo.hpp"
+#include "app/shell/interrupt.hpp"
+#include "app/shell/options.hpp"
+#include "app/shell/program.hpp"
+#include "app/shell/streams.hpp"
+#include "app/shell/typo.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
-#include "widelimit/report/process.hpp"
+#include "widelimit/report/drawing/process.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
-#include "app/network_words.hpp"
-#include "app/options.hpp"
-#include "app/outcome.hpp"
-#include "app/program.hpp"
+#include "app/shell/network_words.hpp"
+#include "app/shell/options.hpp"
+#include "app/shell/outcome.hpp"
+#include "app/shell/program.hpp"
 
 #include "widelimit/network/network.hpp"
 #include "widelimit/network/shape.hpp"

@@ -4,7 +4,7 @@
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
-#include "widelimit/backend/select.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <fmt/core.h>

@@ -2,14 +2,14 @@
 // classes one-hot, fc:1, on two processors. Iterations, seconds, residual, accuracy, memory; a product beside sgemm.
 
 #include "bench/measure.hpp"
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/data/catalogue.hpp"
+#include "widelimit/engine/select.hpp"
+#include "widelimit/machine/gram/network_product.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/model.hpp"
-#include "widelimit/machine/network_product.hpp"
-#include "widelimit/machine/ridge_network.hpp"
+#include "widelimit/machine/ridge/ridge_network.hpp"
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>

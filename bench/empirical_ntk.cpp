@@ -1,7 +1,7 @@
 // Empirical tangent kernel of a fully-connected ReLU network from the factors of its gradients, beside the product of
 // Jacobians by torch.func with the same weights.
 
-#include "widelimit/finite/empirical_ntk.hpp"
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
 #include "widelimit/base/parallel.hpp"

@@ -1,7 +1,7 @@
 #include "bench/program.hpp"
 
 #include "bench/measure.hpp"
-#include "widelimit/backend/select.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>

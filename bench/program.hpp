@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bench/peer.hpp"
-#include "widelimit/backend/backend.hpp"
+#include "widelimit/engine/backend.hpp"
 
 #include <functional>
 #include <string>

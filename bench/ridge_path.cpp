@@ -1,12 +1,12 @@
 // Target 9: kernel ridge regression for 20 λ with exact leave-one-out predictions, 4,000 samples, 10 targets, on two
 // processors, beside SciPy: a Cholesky factor and an inverse for each λ, and one eigendecomposition for all.
 
-#include "widelimit/machine/ridge_path.hpp"
+#include "widelimit/machine/ridge/ridge_path.hpp"
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
 #include "widelimit/kernel/gram.hpp"
-#include "widelimit/machine/ridge.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
 
 #include <fmt/core.h>
 

@@ -1,10 +1,10 @@
 // One step of full-batch training of a wide ReLU network on few samples, in float32, beside the matrix product of the
 // same machine: 2·n·m² multiply-adds forward, as many back, as many into the weights.
 
-#include "widelimit/finite/train.hpp"
+#include "widelimit/finite/training/train.hpp"
 #include "bench/program.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/finite/gemm.hpp"
+#include "widelimit/finite/layers/gemm.hpp"
 
 #include <fmt/core.h>
 

@@ -1,12 +1,12 @@
 #include "experiments/certificates_table2.hpp"
 
-#include "app/interrupt.hpp"
+#include "app/shell/interrupt.hpp"
 #include "experiments/digit_pair.hpp"
 #include "experiments/mnist_task.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/certificate/network_certificate.hpp"
+#include "widelimit/certificate/network/network_certificate.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/report/equivalence_figures.hpp"
 

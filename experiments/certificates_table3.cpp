@@ -1,10 +1,10 @@
 #include "experiments/certificates_table3.hpp"
 
-#include "app/interrupt.hpp"
-#include "app/scores.hpp"
+#include "app/shell/interrupt.hpp"
+#include "app/shell/scores.hpp"
 #include "experiments/certified_digits.hpp"
 #include "experiments/descended_svm.hpp"
-#include "widelimit/machine/ridge_path.hpp"
+#include "widelimit/machine/ridge/ridge_path.hpp"
 #include "widelimit/report/certificate_figures.hpp"
 
 #include <fmt/format.h>

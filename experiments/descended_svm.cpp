@@ -1,7 +1,7 @@
 #include "experiments/descended_svm.hpp"
 
-#include "app/scores.hpp"
-#include "widelimit/analysis/descend.hpp"
+#include "app/shell/scores.hpp"
+#include "widelimit/analysis/dynamics/descend.hpp"
 
 #include <fmt/format.h>
 

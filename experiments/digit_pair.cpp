@@ -1,6 +1,6 @@
 #include "experiments/digit_pair.hpp"
 
-#include "app/interrupt.hpp"
+#include "app/shell/interrupt.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/network_targets.hpp"
+#include "app/shell/network_targets.hpp"
 #include "experiments/experiment.hpp"
-#include "widelimit/analysis/equivalence.hpp"
+#include "widelimit/analysis/equivalence/equivalence.hpp"
 
 namespace widelimit::experiment {
 

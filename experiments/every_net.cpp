@@ -1,11 +1,11 @@
 #include "experiments/every_net.hpp"
 
-#include "app/interrupt.hpp"
+#include "app/shell/interrupt.hpp"
 #include "experiments/log_slope.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/request.hpp"
-#include "widelimit/finite/path_kernel.hpp"
-#include "widelimit/finite/targets.hpp"
+#include "widelimit/finite/tangent/path_kernel.hpp"
+#include "widelimit/finite/training/targets.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "widelimit/backend/backend.hpp"
 #include "widelimit/base/progress.hpp"
+#include "widelimit/engine/backend.hpp"
 #include "widelimit/report/html.hpp"
 
 #include <nlohmann/json.hpp>

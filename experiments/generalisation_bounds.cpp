@@ -1,12 +1,12 @@
 #include "experiments/generalisation_bounds.hpp"
 
-#include "app/bound_row.hpp"
-#include "app/interrupt.hpp"
+#include "app/bound/bound_row.hpp"
+#include "app/shell/interrupt.hpp"
 #include "experiments/digit_pair.hpp"
 #include "experiments/mnist_task.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/flip_labels.hpp"
-#include "widelimit/finite/targets.hpp"
+#include "widelimit/finite/training/targets.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/network/network.hpp"
 

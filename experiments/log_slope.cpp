@@ -1,6 +1,6 @@
 #include "experiments/log_slope.hpp"
 
-#include "widelimit/analysis/line_fit.hpp"
+#include "widelimit/analysis/equivalence/line_fit.hpp"
 
 #include <cmath>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "experiments/mnist_machines.hpp"
 
-#include "app/interrupt.hpp"
-#include "app/scores.hpp"
+#include "app/shell/interrupt.hpp"
+#include "app/shell/scores.hpp"
 #include "experiments/mnist_task.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/network/network.hpp"

@@ -1,14 +1,14 @@
 #include "experiments/noisy_labels.hpp"
 
-#include "app/interrupt.hpp"
+#include "app/shell/interrupt.hpp"
 #include "experiments/digit_pair.hpp"
 #include "experiments/log_slope.hpp"
 #include "experiments/mnist_task.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/flip_labels.hpp"
-#include "widelimit/finite/targets.hpp"
-#include "widelimit/finite/train.hpp"
-#include "widelimit/machine/ridge.hpp"
+#include "widelimit/finite/training/targets.hpp"
+#include "widelimit/finite/training/train.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/network/network.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "experiments/width_scaling.hpp"
 
 #include "experiments/digit_pair.hpp"
-#include "widelimit/analysis/straightness.hpp"
+#include "widelimit/analysis/equivalence/straightness.hpp"
 #include "widelimit/report/equivalence_figures.hpp"
 
 #include <fmt/format.h>

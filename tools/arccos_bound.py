@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves how far the double polynomials of widelimit/backend/cpu/arccos_polynomials.hpp are from what they stand for.
+"""Proves how far the double polynomials of widelimit/engine/cpu/vector/arccos_polynomials.hpp are from what they stand for.
 
 With t = 1 - rho on [0, 1], P(t) = arccos(rho)/sqrt(t) and Q(t) = (sqrt(1 - rho^2) - rho*arccos(rho))/t^1.5 have power
 series with coefficients sqrt(2)*C(2k,k)/(8^k (2k+1)) and that/(k + 3/2), all positive and falling by more than a half.
@@ -15,7 +15,7 @@ import sys
 from fractions import Fraction
 from math import comb, isqrt
 
-HEADER = pathlib.Path(__file__).parent.parent / "widelimit/backend/cpu/arccos_polynomials.hpp"
+HEADER = pathlib.Path(__file__).parent.parent / "widelimit/engine/cpu/vector/arccos_polynomials.hpp"
 TERMS = 90  # 2^-90 is far below rounding
 ROOT_TWO = Fraction(isqrt(2 * 10**100), 10**50)
 PROMISED = 1e-15

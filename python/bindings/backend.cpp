@@ -1,5 +1,5 @@
 #include "rooms.hpp"
-#include "widelimit/backend/select.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>

@@ -3,9 +3,9 @@
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
-#include "widelimit/analysis/label_bound.hpp"
-#include "widelimit/analysis/noisy_label_bound.hpp"
-#include "widelimit/analysis/rademacher_bound.hpp"
+#include "widelimit/analysis/bounds/label_bound.hpp"
+#include "widelimit/analysis/bounds/noisy_label_bound.hpp"
+#include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <nanobind/stl/optional.h>

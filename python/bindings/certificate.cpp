@@ -5,7 +5,7 @@
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
-#include "widelimit/certificate/network_certificate.hpp"
+#include "widelimit/certificate/network/network_certificate.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

@@ -1,7 +1,7 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
-#include "widelimit/kernel/classical.hpp"
+#include "widelimit/kernel/classical/classical.hpp"
 #include "widelimit/kernel/monte_carlo.hpp"
 
 #include <nanobind/stl/optional.h>

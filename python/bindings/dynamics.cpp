@@ -2,9 +2,9 @@
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
-#include "widelimit/analysis/descend.hpp"
-#include "widelimit/analysis/flow.hpp"
-#include "widelimit/finite/targets.hpp"
+#include "widelimit/analysis/dynamics/descend.hpp"
+#include "widelimit/analysis/dynamics/flow.hpp"
+#include "widelimit/finite/training/targets.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,10 +1,10 @@
-#include "widelimit/analysis/equivalence.hpp"
+#include "widelimit/analysis/equivalence/equivalence.hpp"
 #include "arrays.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "train_options.hpp"
 #include "unlocked.hpp"
-#include "widelimit/backend/select.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

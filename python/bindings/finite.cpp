@@ -4,11 +4,11 @@
 #include "train_options.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/finite/empirical_ntk.hpp"
 #include "widelimit/finite/network_file.hpp"
-#include "widelimit/finite/ntk_product.hpp"
-#include "widelimit/finite/targets.hpp"
-#include "widelimit/finite/train.hpp"
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
+#include "widelimit/finite/tangent/ntk_product.hpp"
+#include "widelimit/finite/training/targets.hpp"
+#include "widelimit/finite/training/train.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,4 +1,4 @@
-#include "widelimit/machine/gaussian_process.hpp"
+#include "widelimit/machine/ridge/gaussian_process.hpp"
 
 #include "arrays.hpp"
 #include "fits.hpp"

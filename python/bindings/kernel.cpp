@@ -1,7 +1,7 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
-#include "widelimit/backend/select.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <nanobind/stl/optional.h>

@@ -4,7 +4,7 @@
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
-#include "widelimit/machine/probability.hpp"
+#include "widelimit/machine/probability/probability.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -2,7 +2,7 @@
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
-#include "widelimit/backend/select.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/machine/model_file.hpp"
 
 #include <nanobind/stl/array.h>

@@ -3,7 +3,7 @@
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/machine/multiclass.hpp"
-#include "widelimit/machine/ridge_path.hpp"
+#include "widelimit/machine/ridge/ridge_path.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,11 +1,11 @@
-#include "widelimit/machine/ridge_network.hpp"
+#include "widelimit/machine/ridge/ridge_network.hpp"
 
 #include "arrays.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,12 +1,12 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
-#include "widelimit/kernel/store_gram.hpp"
-#include "widelimit/kernel/stored_gram.hpp"
+#include "widelimit/engine/select.hpp"
+#include "widelimit/kernel/file/store_gram.hpp"
+#include "widelimit/kernel/file/stored_gram.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/finite/train.hpp"
+#include "widelimit/finite/training/train.hpp"
 
 #include <nanobind/nanobind.h>
 

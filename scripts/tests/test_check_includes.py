@@ -20,10 +20,10 @@ def breaches(path, text):
 @pytest.mark.parametrize(
     ("path", "header"),
     [
-        ("widelimit/data/csv.cpp", "widelimit/network/network.hpp"),
+        ("widelimit/data/formats/csv.cpp", "widelimit/network/network.hpp"),
         ("widelimit/base/matrix.hpp", "widelimit/report/html.hpp"),
         ("widelimit/network/text.cpp", "app/verb.hpp"),
-        ("widelimit/backend/cpu/tile.cpp", "widelimit/kernel/gram.hpp"),
+        ("widelimit/engine/cpu/tile.cpp", "widelimit/kernel/gram.hpp"),
         ("widelimit/kernel/gram.cpp", "widelimit/attic/old.hpp"),
         ("widelimit/attic/old.cpp", "widelimit/base/types.hpp"),
     ],
@@ -39,7 +39,7 @@ def test_a_wrong_include_is_found(path, header):
         ("widelimit/kernel/gram.cpp", "widelimit/kernel/gram.hpp"),
         ("widelimit/report/html.cpp", "widelimit/base/error.hpp"),
         ("widelimit/base/matrix.cpp", "vector"),
-        ("app/kernel.cpp", "widelimit/report/html.hpp"),
+        ("app/kernel/kernel.cpp", "widelimit/report/html.hpp"),
         ("tests/data/csv_test.cpp", "widelimit/kernel/gram.hpp"),
     ],
 )
@@ -49,7 +49,7 @@ def test_a_right_include_is_left_alone(path, header):
 
 def test_conditional_compilation_is_for_back_ends():
     assert breaches("widelimit/kernel/gram.cpp", "#ifdef FAST\n#endif\n")
-    assert breaches("widelimit/backend/cpu/tile.cpp", "#if HWY_ONCE\n#endif\n") == []
+    assert breaches("widelimit/engine/cpu/tile.cpp", "#if HWY_ONCE\n#endif\n") == []
 
 
 def test_length_notes_and_paths():
@@ -67,4 +67,4 @@ def test_a_planted_tree_fails(tmp_path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     result = subprocess.run([sys.executable, str(SCRIPT), str(tmp_path)], capture_output=True, text=True)
     assert result.returncode == 1
-    assert result.stdout.startswith("widelimit/data/csv.cpp:1: data includes")
+    assert result.stdout.startswith("widelimit/data/formats/csv.cpp:1: data includes")

@@ -1,8 +1,8 @@
-#include "widelimit/analysis/descend.hpp"
+#include "widelimit/analysis/dynamics/descend.hpp"
 
 #include "dynamics_fixture.hpp"
 
-#include "widelimit/finite/batches.hpp"
+#include "widelimit/finite/training/batches.hpp"
 
 namespace widelimit {
 namespace {

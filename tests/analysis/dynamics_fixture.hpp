@@ -1,8 +1,8 @@
 #pragma once
 
-#include "widelimit/analysis/flow.hpp"
+#include "widelimit/analysis/dynamics/flow.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/product.hpp"
+#include "widelimit/machine/gram/product.hpp"
 
 #include "tests/machine/random_gram.hpp"
 

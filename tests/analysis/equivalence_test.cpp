@@ -1,8 +1,8 @@
-#include "widelimit/analysis/equivalence.hpp"
+#include "widelimit/analysis/equivalence/equivalence.hpp"
 
 #include "dynamics_fixture.hpp"
 
-#include "widelimit/backend/select.hpp"
+#include "widelimit/engine/select.hpp"
 
 namespace widelimit {
 namespace {

@@ -1,7 +1,7 @@
 #include "dynamics_fixture.hpp"
 
-#include "widelimit/machine/logistic.hpp"
-#include "widelimit/machine/ridge.hpp"
+#include "widelimit/machine/logistic/logistic.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
 
 namespace widelimit {
 namespace {

@@ -1,4 +1,4 @@
-#include "widelimit/analysis/growing_cholesky.hpp"
+#include "widelimit/analysis/dynamics/flow/growing_cholesky.hpp"
 
 #include "dynamics_fixture.hpp"
 

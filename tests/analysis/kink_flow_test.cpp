@@ -1,8 +1,8 @@
 #include "dynamics_fixture.hpp"
 
-#include "widelimit/analysis/descend.hpp"
-#include "widelimit/machine/svm.hpp"
-#include "widelimit/machine/svr.hpp"
+#include "widelimit/analysis/dynamics/descend.hpp"
+#include "widelimit/machine/svm/svm.hpp"
+#include "widelimit/machine/svm/svr.hpp"
 
 namespace widelimit {
 namespace {

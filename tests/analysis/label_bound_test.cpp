@@ -1,9 +1,9 @@
-#include "widelimit/analysis/label_bound.hpp"
+#include "widelimit/analysis/bounds/label_bound.hpp"
 
 #include "tests/analysis/bound_fixture.hpp"
-#include "widelimit/analysis/noisy_label_bound.hpp"
-#include "widelimit/analysis/rademacher_bound.hpp"
-#include "widelimit/machine/ridge.hpp"
+#include "widelimit/analysis/bounds/noisy_label_bound.hpp"
+#include "widelimit/analysis/bounds/rademacher_bound.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
 
 #include <gtest/gtest.h>
 

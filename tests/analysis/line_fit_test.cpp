@@ -1,4 +1,4 @@
-#include "widelimit/analysis/line_fit.hpp"
+#include "widelimit/analysis/equivalence/line_fit.hpp"
 
 #include "widelimit/base/error.hpp"
 

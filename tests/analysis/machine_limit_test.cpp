@@ -1,10 +1,10 @@
-#include "widelimit/analysis/machine_limit.hpp"
+#include "widelimit/analysis/dynamics/machine_limit.hpp"
 
 #include "dynamics_fixture.hpp"
 
-#include "widelimit/analysis/loss_scheme.hpp"
-#include "widelimit/analysis/stable_step.hpp"
-#include "widelimit/finite/targets.hpp"
+#include "widelimit/analysis/dynamics/loss_scheme.hpp"
+#include "widelimit/analysis/dynamics/stable_step.hpp"
+#include "widelimit/finite/training/targets.hpp"
 
 namespace widelimit {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/analysis/bound_fixture.hpp"
-#include "widelimit/analysis/rademacher_bound.hpp"
-#include "widelimit/finite/targets.hpp"
+#include "widelimit/analysis/bounds/rademacher_bound.hpp"
+#include "widelimit/finite/training/targets.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "widelimit/analysis/rademacher_bound.hpp"
+#include "widelimit/analysis/bounds/rademacher_bound.hpp"
 
 #include "tests/analysis/bound_fixture.hpp"
-#include "widelimit/machine/ridge.hpp"
-#include "widelimit/machine/svm.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
+#include "widelimit/machine/svm/svm.hpp"
 
 #include <gtest/gtest.h>
 

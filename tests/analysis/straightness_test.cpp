@@ -1,4 +1,4 @@
-#include "widelimit/analysis/straightness.hpp"
+#include "widelimit/analysis/equivalence/straightness.hpp"
 
 #include "widelimit/base/error.hpp"
 

@@ -1,6 +1,6 @@
 #include "tests/app/pages.hpp"
 
-#include "widelimit/report/gnuplot.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

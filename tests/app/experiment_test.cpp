@@ -1,7 +1,7 @@
 #include "tests/app/pages.hpp"
 
-#include "widelimit/data/location.hpp"
-#include "widelimit/report/gnuplot.hpp"
+#include "widelimit/data/file/location.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
 
 namespace widelimit::test {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/app/program.hpp"
 #include "widelimit/base/matrix.hpp"
-#include "widelimit/data/hdf5.hpp"
+#include "widelimit/data/hdf5/hdf5.hpp"
 
 #include <gtest/gtest.h>
 

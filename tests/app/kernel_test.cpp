@@ -1,9 +1,9 @@
 #include "tests/app/program.hpp"
 
-#include "widelimit/backend/select.hpp"
-#include "widelimit/data/hdf5.hpp"
-#include "widelimit/data/npz.hpp"
+#include "widelimit/data/formats/npz.hpp"
+#include "widelimit/data/hdf5/hdf5.hpp"
 #include "widelimit/data/request.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/request.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include "tests/app/program.hpp"
 
 #include "widelimit/base/random.hpp"
-#include "widelimit/kernel/gram_store.hpp"
+#include "widelimit/kernel/file/gram_store.hpp"
 #include "widelimit/report/file.hpp"
 
 #include <gtest/gtest.h>

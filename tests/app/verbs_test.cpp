@@ -1,7 +1,7 @@
 #include "tests/app/pages.hpp"
 
 #include "widelimit/network/network.hpp"
-#include "widelimit/report/gnuplot.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -26,7 +26,7 @@ ENDINGS = {"converged", "iteration limit", "not positive definite", "not separab
 
 
 def allowance(k: np.ndarray) -> float:
-    """c(n) of machine/semidefinite.hpp: K ⪰ −2cD passes."""
+    """c(n) of machine/gram/semidefinite.hpp: K ⪰ −2cD passes."""
     n = len(k)
     return 1.1 * n * ((n + 16) * UNIT + 64 * float(np.finfo(k.dtype).eps))
 

@@ -1,9 +1,9 @@
 #include "widelimit/base/team.hpp"
 
-#include "widelimit/base/blas.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/algebra/blas.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "widelimit/certificate/activation_range.hpp"
+#include "widelimit/certificate/network/activation_range.hpp"
 
 #include "widelimit/base/random.hpp"
 

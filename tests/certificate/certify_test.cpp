@@ -1,7 +1,7 @@
 #include "widelimit/certificate/certify.hpp"
 
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include "cone_machine.hpp"
 

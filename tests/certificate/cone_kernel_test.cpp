@@ -1,8 +1,8 @@
-#include "widelimit/certificate/cone_kernel.hpp"
+#include "widelimit/certificate/cone/cone_kernel.hpp"
 
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/random.hpp"
 #include "widelimit/certificate/certify.hpp"
-#include "widelimit/certificate/chain.hpp"
+#include "widelimit/certificate/chain/chain.hpp"
 
 #include <cmath>
 #include <numbers>

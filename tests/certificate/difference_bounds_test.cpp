@@ -1,7 +1,7 @@
-#include "widelimit/certificate/difference_bounds.hpp"
+#include "widelimit/certificate/network/difference_bounds.hpp"
 
 #include "drawn_network.hpp"
-#include "widelimit/certificate/network_bounds.hpp"
+#include "widelimit/certificate/network/network_bounds.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/forward.hpp"
-#include "widelimit/finite/trained_network.hpp"
+#include "widelimit/finite/training/trained_network.hpp"
 
 #include <string>
 #include <utility>

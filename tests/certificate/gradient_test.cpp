@@ -1,9 +1,9 @@
-#include "widelimit/certificate/gradient.hpp"
+#include "widelimit/certificate/convex/gradient.hpp"
 
 #include "cone_machine.hpp"
-#include "widelimit/backend/select.hpp"
 #include "widelimit/certificate/certified_kernel.hpp"
-#include "widelimit/certificate/geometry.hpp"
+#include "widelimit/certificate/cone/geometry.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <gtest/gtest.h>
 

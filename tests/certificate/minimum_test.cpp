@@ -1,6 +1,6 @@
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/certificate/ball_minimum.hpp"
-#include "widelimit/certificate/box_minimum.hpp"
+#include "widelimit/certificate/convex/ball_minimum.hpp"
+#include "widelimit/certificate/convex/box_minimum.hpp"
 
 #include "cone_machine.hpp"
 

@@ -1,8 +1,8 @@
-#include "widelimit/certificate/network_bounds.hpp"
+#include "widelimit/certificate/network/network_bounds.hpp"
 
 #include "drawn_network.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/certificate/enclose_affine.hpp"
+#include "widelimit/certificate/network/enclose_affine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "widelimit/certificate/network_certificate.hpp"
+#include "widelimit/certificate/network/network_certificate.hpp"
 
 #include "drawn_network.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/finite/targets.hpp"
-#include "widelimit/finite/train.hpp"
+#include "widelimit/finite/training/targets.hpp"
+#include "widelimit/finite/training/train.hpp"
 
 #include <gtest/gtest.h>
 

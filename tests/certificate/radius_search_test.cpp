@@ -1,4 +1,4 @@
-#include "widelimit/certificate/radius_search.hpp"
+#include "widelimit/certificate/search/radius_search.hpp"
 
 #include "tests/certificate/bound_shapes.hpp"
 

@@ -1,7 +1,7 @@
-#include "widelimit/certificate/interval.hpp"
-#include "widelimit/certificate/interval_sides.hpp"
-#include "widelimit/certificate/paper_sides.hpp"
-#include "widelimit/certificate/ranges.hpp"
+#include "widelimit/certificate/cone/paper_sides.hpp"
+#include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/certificate/interval/interval_sides.hpp"
+#include "widelimit/certificate/interval/ranges.hpp"
 
 #include "cone_machine.hpp"
 

@@ -1,7 +1,7 @@
 // A program of somebody else: sees nothing of widelimit but what is installed.
 
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/version.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <cmath>

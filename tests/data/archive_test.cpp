@@ -1,4 +1,4 @@
-#include "widelimit/data/archive.hpp"
+#include "widelimit/data/formats/archive.hpp"
 
 #include "fixture.hpp"
 #include "packed.hpp"

@@ -1,8 +1,8 @@
-#include "widelimit/data/array_file.hpp"
+#include "widelimit/data/formats/array_file.hpp"
 
 #include "fixture.hpp"
-#include "widelimit/data/hdf5.hpp"
-#include "widelimit/data/npz.hpp"
+#include "widelimit/data/formats/npz.hpp"
+#include "widelimit/data/hdf5/hdf5.hpp"
 
 #include <signal.h>
 #include <sys/resource.h>

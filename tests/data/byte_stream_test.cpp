@@ -1,4 +1,4 @@
-#include "widelimit/data/byte_stream.hpp"
+#include "widelimit/data/formats/byte_stream.hpp"
 
 #include "fixture.hpp"
 #include "packed.hpp"

@@ -1,4 +1,4 @@
-#include "widelimit/data/csv.hpp"
+#include "widelimit/data/formats/csv.hpp"
 
 #include "fixture.hpp"
 

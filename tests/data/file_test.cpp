@@ -1,4 +1,4 @@
-#include "widelimit/data/file.hpp"
+#include "widelimit/data/file/file.hpp"
 
 #include "fixture.hpp"
 

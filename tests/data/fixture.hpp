@@ -2,7 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/dataset.hpp"
-#include "widelimit/data/file.hpp"
+#include "widelimit/data/file/file.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "widelimit/data/graph.hpp"
+#include "widelimit/data/formats/graph.hpp"
 
 #include "fixture.hpp"
 #include "widelimit/data/catalogue.hpp"

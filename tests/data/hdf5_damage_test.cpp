@@ -1,6 +1,6 @@
-#include "widelimit/data/hdf5.hpp"
+#include "widelimit/data/hdf5/hdf5.hpp"
 
-#include "widelimit/data/file.hpp"
+#include "widelimit/data/file/file.hpp"
 
 #include "fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/data/idx.hpp"
+#include "widelimit/data/formats/idx.hpp"
 
 #include "fixture.hpp"
 

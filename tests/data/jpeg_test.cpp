@@ -1,4 +1,4 @@
-#include "widelimit/data/jpeg.hpp"
+#include "widelimit/data/formats/jpeg.hpp"
 
 #include "fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/data/libsvm.hpp"
+#include "widelimit/data/formats/libsvm.hpp"
 
 #include "fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/data/npy.hpp"
+#include "widelimit/data/formats/npy.hpp"
 
 #include "fixture.hpp"
 

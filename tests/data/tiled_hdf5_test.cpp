@@ -1,7 +1,7 @@
-#include "widelimit/data/tiled_hdf5.hpp"
+#include "widelimit/data/hdf5/tiled_hdf5.hpp"
 
-#include "widelimit/data/hdf5.hpp"
-#include "widelimit/data/hdf5_blocks.hpp"
+#include "widelimit/data/hdf5/hdf5.hpp"
+#include "widelimit/data/hdf5/hdf5_blocks.hpp"
 #include "widelimit/report/file.hpp"
 
 #include <gtest/gtest.h>

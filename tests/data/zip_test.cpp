@@ -1,7 +1,7 @@
-#include "widelimit/data/zip.hpp"
+#include "widelimit/data/formats/zip.hpp"
 
-#include "widelimit/data/byte_stream.hpp"
-#include "widelimit/data/npz.hpp"
+#include "widelimit/data/formats/byte_stream.hpp"
+#include "widelimit/data/formats/npz.hpp"
 
 #include "fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/finite/batches.hpp"
+#include "widelimit/finite/training/batches.hpp"
 
 #include "widelimit/base/error.hpp"
 

@@ -1,8 +1,8 @@
-#include "widelimit/finite/empirical_ntk.hpp"
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/ntk_product.hpp"
+#include "widelimit/finite/tangent/ntk_product.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/pooling.hpp"
-#include "widelimit/finite/window.hpp"
+#include "widelimit/finite/layers/pooling.hpp"
+#include "widelimit/finite/layers/window.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "widelimit/finite/gemm.hpp"
+#include "widelimit/finite/layers/gemm.hpp"
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"

@@ -1,8 +1,8 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/backward.hpp"
-#include "widelimit/finite/empirical_ntk.hpp"
-#include "widelimit/finite/tangent.hpp"
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
+#include "widelimit/finite/tangent/tangent.hpp"
 
 #include <gtest/gtest.h>
 

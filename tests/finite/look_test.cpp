@@ -1,5 +1,5 @@
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/train.hpp"
+#include "widelimit/finite/training/train.hpp"
 
 #include <gtest/gtest.h>
 

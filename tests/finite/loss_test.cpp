@@ -1,4 +1,4 @@
-#include "widelimit/finite/loss.hpp"
+#include "widelimit/finite/training/loss.hpp"
 
 #include "widelimit/base/error.hpp"
 

@@ -3,8 +3,8 @@
 #include "../data/fixture.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/data/file.hpp"
-#include "widelimit/finite/train.hpp"
+#include "widelimit/data/file/file.hpp"
+#include "widelimit/finite/training/train.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "widelimit/finite/path_kernel.hpp"
+#include "widelimit/finite/tangent/path_kernel.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/empirical_ntk.hpp"
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/empirical_ntk.hpp"
-#include "widelimit/finite/train.hpp"
-#include "widelimit/machine/ridge.hpp"
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
+#include "widelimit/finite/training/train.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
 
 #include <gtest/gtest.h>
 

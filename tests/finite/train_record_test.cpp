@@ -1,7 +1,7 @@
-#include "widelimit/finite/train_record.hpp"
+#include "widelimit/finite/training/train_record.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/finite/train.hpp"
+#include "widelimit/finite/training/train.hpp"
 
 #include <gtest/gtest.h>
 

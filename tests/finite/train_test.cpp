@@ -1,10 +1,10 @@
-#include "widelimit/finite/train.hpp"
+#include "widelimit/finite/training/train.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/batches.hpp"
-#include "widelimit/finite/empirical_ntk.hpp"
-#include "widelimit/finite/stable_rate.hpp"
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
+#include "widelimit/finite/training/batches.hpp"
+#include "widelimit/finite/training/stable_rate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #include "only_errors.hpp"
-#include "widelimit/data/byte_stream.hpp"
+#include "widelimit/data/formats/byte_stream.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return widelimit::only_errors(data, size, [](widelimit::Bytes bytes) {

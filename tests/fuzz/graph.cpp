@@ -1,4 +1,4 @@
-#include "widelimit/data/graph.hpp"
+#include "widelimit/data/formats/graph.hpp"
 #include "only_errors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,4 @@
-#include "widelimit/data/hdf5.hpp"
+#include "widelimit/data/hdf5/hdf5.hpp"
 #include "only_errors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

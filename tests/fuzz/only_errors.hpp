@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/file.hpp"
+#include "widelimit/data/file/file.hpp"
 
 #include <cstddef>
 #include <cstdint>

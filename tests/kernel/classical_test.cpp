@@ -1,7 +1,7 @@
-#include "widelimit/kernel/classical.hpp"
+#include "widelimit/kernel/classical/classical.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/kernel/arccosine.hpp"
+#include "widelimit/kernel/classical/arccosine.hpp"
 
 #include "normal_rows.hpp"
 

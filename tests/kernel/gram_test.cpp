@@ -1,8 +1,8 @@
 #include "widelimit/kernel/gram.hpp"
 
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "tests/kernel/store_fixture.hpp"
 
-#include "widelimit/kernel/gram_store.hpp"
+#include "widelimit/kernel/file/gram_store.hpp"
 
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/monte_carlo.hpp"
 #include "widelimit/network/shape.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "widelimit/backend/select.hpp"
-#include "widelimit/kernel/store_gram.hpp"
-#include "widelimit/kernel/stored_gram.hpp"
+#include "widelimit/engine/select.hpp"
+#include "widelimit/kernel/file/store_gram.hpp"
+#include "widelimit/kernel/file/stored_gram.hpp"
 #include "widelimit/report/file.hpp"
 
 #include "tests/kernel/normal_rows.hpp"

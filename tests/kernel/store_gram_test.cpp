@@ -1,4 +1,4 @@
-#include "widelimit/kernel/store_gram.hpp"
+#include "widelimit/kernel/file/store_gram.hpp"
 
 #include "tests/kernel/store_fixture.hpp"
 

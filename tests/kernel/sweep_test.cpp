@@ -1,8 +1,8 @@
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/data/catalogue.hpp"
-#include "widelimit/data/npz.hpp"
+#include "widelimit/data/formats/npz.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "widelimit/backend/select.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/monte_carlo.hpp"
 

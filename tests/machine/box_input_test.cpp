@@ -1,8 +1,8 @@
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/logistic.hpp"
+#include "widelimit/machine/logistic/logistic.hpp"
+#include "widelimit/machine/logistic/softmax.hpp"
 #include "widelimit/machine/multiclass.hpp"
-#include "widelimit/machine/softmax.hpp"
-#include "widelimit/machine/svr.hpp"
+#include "widelimit/machine/svm/svr.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "widelimit/machine/box_solver.hpp"
+#include "widelimit/machine/svm/box_solver.hpp"
 
 #include "tests/machine/box_fixture.hpp"
-#include "widelimit/machine/box_columns.hpp"
-#include "widelimit/machine/face.hpp"
+#include "widelimit/machine/svm/box_columns.hpp"
+#include "widelimit/machine/svm/face.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "widelimit/machine/check_gram.hpp"
+#include "widelimit/machine/gram/check_gram.hpp"
 
 #include "widelimit/base/error.hpp"
 

@@ -1,12 +1,12 @@
-#include "widelimit/machine/conjugate_gradient.hpp"
+#include "widelimit/machine/ridge/conjugate_gradient.hpp"
 
 #include "tests/machine/elimination.hpp"
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/network_product.hpp"
-#include "widelimit/machine/preconditioner.hpp"
-#include "widelimit/machine/ridge.hpp"
-#include "widelimit/machine/ridge_network.hpp"
+#include "widelimit/engine/select.hpp"
+#include "widelimit/machine/gram/network_product.hpp"
+#include "widelimit/machine/ridge/preconditioner.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
+#include "widelimit/machine/ridge/ridge_network.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 #include "tests/machine/box_fixture.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/logistic.hpp"
-#include "widelimit/machine/ridge.hpp"
-#include "widelimit/machine/softmax.hpp"
-#include "widelimit/machine/svm.hpp"
-#include "widelimit/machine/svr.hpp"
+#include "widelimit/machine/logistic/logistic.hpp"
+#include "widelimit/machine/logistic/softmax.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
+#include "widelimit/machine/svm/svm.hpp"
+#include "widelimit/machine/svm/svr.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "widelimit/machine/gaussian_process.hpp"
+#include "widelimit/machine/ridge/gaussian_process.hpp"
 
 #include "tests/machine/elimination.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/ridge.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
 
 #include <gtest/gtest.h>
 

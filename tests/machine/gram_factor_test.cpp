@@ -1,4 +1,4 @@
-#include "widelimit/machine/gram_factor.hpp"
+#include "widelimit/machine/factor/gram_factor.hpp"
 
 #include "random_gram.hpp"
 #include "widelimit/base/error.hpp"

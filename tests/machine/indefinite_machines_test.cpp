@@ -1,11 +1,11 @@
 #include "tests/machine/random_gram.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/gaussian_process.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/multiclass.hpp"
-#include "widelimit/machine/platt.hpp"
-#include "widelimit/machine/ridge.hpp"
-#include "widelimit/machine/svr.hpp"
+#include "widelimit/machine/probability/platt.hpp"
+#include "widelimit/machine/ridge/gaussian_process.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
+#include "widelimit/machine/svm/svr.hpp"
 #include "widelimit/machine/tune.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "widelimit/machine/indefinite.hpp"
+#include "widelimit/machine/gram/indefinite.hpp"
 
 #include <gtest/gtest.h>
 

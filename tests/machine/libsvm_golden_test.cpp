@@ -1,5 +1,5 @@
-#include "widelimit/machine/svm.hpp"
-#include "widelimit/machine/svr.hpp"
+#include "widelimit/machine/svm/svm.hpp"
+#include "widelimit/machine/svm/svr.hpp"
 
 #include <gtest/gtest.h>
 

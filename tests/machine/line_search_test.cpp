@@ -1,4 +1,4 @@
-#include "widelimit/machine/line_search.hpp"
+#include "widelimit/machine/logistic/line_search.hpp"
 
 #include <gtest/gtest.h>
 

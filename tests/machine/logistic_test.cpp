@@ -1,4 +1,4 @@
-#include "widelimit/machine/logistic.hpp"
+#include "widelimit/machine/logistic/logistic.hpp"
 
 #include "random_gram.hpp"
 #include "widelimit/base/error.hpp"

@@ -1,6 +1,6 @@
 #include "../data/fixture.hpp"
 #include "noisy_samples.hpp"
-#include "widelimit/backend/select.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/machine/model_file.hpp"
 
 #include <cmath>

@@ -2,9 +2,9 @@
 
 #include "../data/fixture.hpp"
 #include "noisy_samples.hpp"
-#include "widelimit/backend/select.hpp"
-#include "widelimit/data/file.hpp"
-#include "widelimit/data/hdf5.hpp"
+#include "widelimit/data/file/file.hpp"
+#include "widelimit/data/hdf5/hdf5.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/machine/model_file.hpp"
 
 #include <nlohmann/json.hpp>

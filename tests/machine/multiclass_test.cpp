@@ -2,7 +2,7 @@
 
 #include "tests/machine/box_fixture.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/platt.hpp"
+#include "widelimit/machine/probability/platt.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "widelimit/machine/platt.hpp"
+#include "widelimit/machine/probability/platt.hpp"
 
 #include "tests/machine/box_fixture.hpp"
 #include "widelimit/base/error.hpp"

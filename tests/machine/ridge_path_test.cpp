@@ -1,8 +1,8 @@
-#include "widelimit/machine/ridge_path.hpp"
+#include "widelimit/machine/ridge/ridge_path.hpp"
 
 #include "tests/machine/elimination.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/ridge.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "widelimit/machine/ridge.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
 
 #include "tests/machine/elimination.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/ridge_proof.hpp"
+#include "widelimit/machine/ridge/ridge_proof.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "widelimit/machine/semidefinite.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
 
 #include "tests/machine/random_gram.hpp"
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
-#include "widelimit/machine/rounding.hpp"
+#include "widelimit/machine/gram/rounding.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "widelimit/machine/softmax.hpp"
+#include "widelimit/machine/logistic/softmax.hpp"
 
 #include "random_gram.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/probability.hpp"
-#include "widelimit/machine/softmax_newton.hpp"
+#include "widelimit/machine/logistic/softmax_newton.hpp"
+#include "widelimit/machine/probability/probability.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 #include "tests/machine/box_fixture.hpp"
 #include "tests/machine/random_gram.hpp"
-#include "widelimit/machine/logistic.hpp"
-#include "widelimit/machine/loss_proof.hpp"
-#include "widelimit/machine/ridge.hpp"
-#include "widelimit/machine/softmax.hpp"
-#include "widelimit/machine/svm.hpp"
-#include "widelimit/machine/svr.hpp"
+#include "widelimit/machine/logistic/logistic.hpp"
+#include "widelimit/machine/logistic/softmax.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
+#include "widelimit/machine/svm/loss_proof.hpp"
+#include "widelimit/machine/svm/svm.hpp"
+#include "widelimit/machine/svm/svr.hpp"
 
 #include <gtest/gtest.h>
 

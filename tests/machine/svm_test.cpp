@@ -1,4 +1,4 @@
-#include "widelimit/machine/svm.hpp"
+#include "widelimit/machine/svm/svm.hpp"
 
 #include "tests/machine/box_fixture.hpp"
 #include "widelimit/base/error.hpp"

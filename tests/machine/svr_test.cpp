@@ -1,4 +1,4 @@
-#include "widelimit/machine/svr.hpp"
+#include "widelimit/machine/svm/svr.hpp"
 
 #include "tests/machine/box_fixture.hpp"
 #include "widelimit/base/error.hpp"

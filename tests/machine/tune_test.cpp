@@ -2,7 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/machine/ridge.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #include "widelimit/recipe/dual.hpp"
 
-#include "widelimit/backend/reference/activation.hpp"
+#include "widelimit/engine/reference/activation.hpp"
 #include "widelimit/network/network.hpp"
-#include "widelimit/recipe/gauss_hermite.hpp"
+#include "widelimit/recipe/quadrature/gauss_hermite.hpp"
 #include "widelimit/recipe/rectified_monomial.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "widelimit/recipe/pair_mean.hpp"
+#include "widelimit/recipe/quadrature/pair_mean.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/recipe/dual.hpp"
-#include "widelimit/recipe/logistic_mixture.hpp"
+#include "widelimit/recipe/quadrature/logistic_mixture.hpp"
 
 #include <gtest/gtest.h>
 

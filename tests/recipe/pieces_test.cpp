@@ -1,4 +1,4 @@
-#include "widelimit/recipe/pieces.hpp"
+#include "widelimit/recipe/quadrature/pieces.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"

@@ -1,4 +1,4 @@
-#include "widelimit/report/block_means.hpp"
+#include "widelimit/report/drawing/block_means.hpp"
 
 #include "widelimit/base/random.hpp"
 

@@ -1,7 +1,7 @@
 #include "widelimit/report/certificate_figures.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/report/gnuplot.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
 
 #include <gtest/gtest.h>
 

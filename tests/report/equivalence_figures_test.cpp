@@ -1,6 +1,6 @@
 #include "widelimit/report/equivalence_figures.hpp"
 
-#include "widelimit/analysis/difference_by_width.hpp"
+#include "widelimit/analysis/equivalence/difference_by_width.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "widelimit/report/figures.hpp"
+#include "widelimit/report/drawing/figures.hpp"
 
 #include "widelimit/base/random.hpp"
-#include "widelimit/report/gnuplot.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "widelimit/report/file.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/report/process.hpp"
+#include "widelimit/report/drawing/process.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

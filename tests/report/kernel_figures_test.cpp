@@ -1,6 +1,6 @@
 #include "widelimit/report/kernel_figures.hpp"
 
-#include "widelimit/report/gnuplot.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
 
 #include <gtest/gtest.h>
 

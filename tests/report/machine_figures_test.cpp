@@ -1,8 +1,8 @@
 #include "widelimit/report/machine_figures.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/report/gnuplot.hpp"
-#include "widelimit/report/process.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
+#include "widelimit/report/drawing/process.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "widelimit/base/random.hpp"
-#include "widelimit/report/gnuplot.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
+#include "widelimit/report/drawing/process.hpp"
 #include "widelimit/report/html.hpp"
-#include "widelimit/report/process.hpp"
 #include "widelimit/report/record.hpp"
 
 #include <gtest/gtest.h>

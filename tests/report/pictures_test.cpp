@@ -1,9 +1,9 @@
-#include "widelimit/report/pictures.hpp"
+#include "widelimit/report/drawing/pictures.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/report/drawing/png.hpp"
+#include "widelimit/report/drawing/process.hpp"
 #include "widelimit/report/html.hpp"
-#include "widelimit/report/png.hpp"
-#include "widelimit/report/process.hpp"
 
 #include <gtest/gtest.h>
 

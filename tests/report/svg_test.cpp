@@ -1,4 +1,4 @@
-#include "widelimit/report/svg.hpp"
+#include "widelimit/report/drawing/svg.hpp"
 
 #include "widelimit/base/error.hpp"
 

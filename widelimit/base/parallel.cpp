@@ -1,6 +1,5 @@
 #include "widelimit/base/parallel.hpp"
 
-#include "widelimit/base/blas_library.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/workers.hpp"
 
@@ -82,7 +81,6 @@ void parallel_for(Index count, int threads, const std::function<void(Index task)
     }
   };
   const int team = inside_team() ? 1 : static_cast<int>(std::clamp<Index>(count, 1, threads));
-  if (team > 1) prepare_blas_calls(team);
   working = team - 1;
   run_on_team(team, [&](int member) {
     work(member == 0);

@@ -128,7 +128,11 @@ class Pool {
   Members idle_;
 };
 
+std::atomic<void (*)(int)> reserve_for_team{nullptr};
+
 }  // namespace
+
+void before_teams(void (*reserve)(int team)) { reserve_for_team = reserve; }
 
 bool inside_team() { return in_team; }
 
@@ -137,6 +141,7 @@ void run_on_team(int team, const std::function<void(int member)>& job) {
     job(0);
     return;
   }
+  if (auto* const reserve = reserve_for_team.load()) reserve(team);
   Pool& pool = Pool::instance();
   Pool::Members members = pool.take(team - 1);
   std::latch done(team - 1);

@@ -10,6 +10,10 @@ namespace widelimit {
 /// Jobs must not throw. Error{resource} where the system grants fewer threads.
 void run_on_team(int team, const std::function<void(int member)>& job);
 
+/// Before every team of several, with its size: reserves what each thread of it will need, or throws. One for the whole
+/// program; libraries whose buffers grow with the number of threads that call them are the reason.
+void before_teams(void (*reserve)(int team));
+
 /// Whether this thread runs a job of a team of several.
 [[nodiscard]] bool inside_team();
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
-#include "widelimit/certificate/interval.hpp"
+#include "widelimit/certificate/interval/interval.hpp"
 
 #include <span>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "widelimit/certificate/chain_enclosure.hpp"
-#include "widelimit/certificate/cone_kernel.hpp"
+#include "widelimit/certificate/chain/chain_enclosure.hpp"
+#include "widelimit/certificate/cone/cone_kernel.hpp"
 #include "widelimit/machine/model.hpp"
 
 #include <optional>

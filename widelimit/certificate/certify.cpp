@@ -1,7 +1,7 @@
 #include "widelimit/certificate/certify.hpp"
 
 #include "widelimit/base/choice.hpp"
-#include "widelimit/certificate/attack.hpp"
+#include "widelimit/certificate/attack/attack.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/certify_block.hpp"
 #include "widelimit/certificate/functionals.hpp"

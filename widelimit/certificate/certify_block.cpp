@@ -1,14 +1,14 @@
 #include "widelimit/certificate/certify_block.hpp"
 
-#include "widelimit/backend/select.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
-#include "widelimit/certificate/chain_bound.hpp"
-#include "widelimit/certificate/cone_decisions.hpp"
+#include "widelimit/certificate/chain/chain_bound.hpp"
+#include "widelimit/certificate/cone/cone_decisions.hpp"
+#include "widelimit/certificate/convex/gradient.hpp"
 #include "widelimit/certificate/functionals.hpp"
-#include "widelimit/certificate/gradient.hpp"
-#include "widelimit/certificate/radius_search.hpp"
+#include "widelimit/certificate/search/radius_search.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "widelimit/backend/backend.hpp"
-#include "widelimit/certificate/attack.hpp"
+#include "widelimit/certificate/attack/attack.hpp"
 #include "widelimit/certificate/certified_kernel.hpp"
 #include "widelimit/certificate/certify.hpp"
-#include "widelimit/certificate/geometry.hpp"
-#include "widelimit/certificate/gradient.hpp"
+#include "widelimit/certificate/cone/geometry.hpp"
+#include "widelimit/certificate/convex/gradient.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 #include "widelimit/certificate/point_block.hpp"
+#include "widelimit/engine/backend.hpp"
 
 #include <memory>
 #include <optional>

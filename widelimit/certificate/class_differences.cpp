@@ -1,8 +1,8 @@
 #include "widelimit/certificate/class_differences.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/certificate/enclose_affine.hpp"
-#include "widelimit/finite/gemm.hpp"
+#include "widelimit/certificate/network/enclose_affine.hpp"
+#include "widelimit/finite/layers/gemm.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/certificate/enclosure.hpp"
+#include "widelimit/certificate/network/enclosure.hpp"
 #include "widelimit/finite/parameters.hpp"
 
 #include <span>

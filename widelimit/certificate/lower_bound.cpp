@@ -1,7 +1,7 @@
 #include "widelimit/certificate/lower_bound.hpp"
 
 #include "widelimit/certificate/binary_scale.hpp"
-#include "widelimit/certificate/cone_kernel.hpp"
+#include "widelimit/certificate/cone/cone_kernel.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "widelimit/data/catalogue.hpp"
 
 #include "widelimit/data/catalogue_sets.hpp"
-#include "widelimit/data/format.hpp"
-#include "widelimit/data/number.hpp"
+#include "widelimit/data/formats/format.hpp"
+#include "widelimit/data/formats/number.hpp"
 #include "widelimit/data/synthetic.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "widelimit/data/dataset.hpp"
-#include "widelimit/data/graph.hpp"
-#include "widelimit/data/read_limits.hpp"
+#include "widelimit/data/formats/graph.hpp"
+#include "widelimit/data/formats/read_limits.hpp"
 
 #include <optional>
 #include <string>

@@ -1,12 +1,12 @@
 #include "widelimit/data/catalogue_sets.hpp"
 
-#include "widelimit/data/archive.hpp"
-#include "widelimit/data/cifar.hpp"
-#include "widelimit/data/cifar_archive.hpp"
-#include "widelimit/data/csv.hpp"
-#include "widelimit/data/csv_rows.hpp"
-#include "widelimit/data/idx.hpp"
-#include "widelimit/data/location.hpp"
+#include "widelimit/data/file/location.hpp"
+#include "widelimit/data/formats/archive.hpp"
+#include "widelimit/data/formats/cifar.hpp"
+#include "widelimit/data/formats/cifar_archive.hpp"
+#include "widelimit/data/formats/csv.hpp"
+#include "widelimit/data/formats/csv_rows.hpp"
+#include "widelimit/data/formats/idx.hpp"
 
 #include <fmt/ranges.h>
 

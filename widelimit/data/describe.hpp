@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/data/dataset.hpp"
-#include "widelimit/data/graph.hpp"
+#include "widelimit/data/formats/graph.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

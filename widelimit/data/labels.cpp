@@ -1,7 +1,7 @@
 #include "widelimit/data/labels.hpp"
 
 #include "widelimit/base/utf8.hpp"
-#include "widelimit/data/number.hpp"
+#include "widelimit/data/formats/number.hpp"
 
 #include <fmt/ranges.h>
 

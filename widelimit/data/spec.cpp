@@ -1,7 +1,7 @@
 #include "widelimit/data/spec.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/number.hpp"
+#include "widelimit/data/formats/number.hpp"
 
 #include <algorithm>
 

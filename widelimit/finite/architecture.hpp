@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/finite/window.hpp"
+#include "widelimit/finite/layers/window.hpp"
 #include "widelimit/network/network.hpp"
 
 #include <cstdint>

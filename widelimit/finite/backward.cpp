@@ -1,8 +1,8 @@
 #include "widelimit/finite/backward.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/finite/affine.hpp"
-#include "widelimit/finite/pooling.hpp"
+#include "widelimit/finite/layers/affine.hpp"
+#include "widelimit/finite/layers/pooling.hpp"
 
 namespace widelimit {
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "widelimit/finite/layers/self_attention.hpp"
+#include "widelimit/finite/layers/tensor.hpp"
 #include "widelimit/finite/parameters.hpp"
 #include "widelimit/finite/pass.hpp"
-#include "widelimit/finite/self_attention.hpp"
-#include "widelimit/finite/tensor.hpp"
 
 #include <vector>
 

@@ -3,9 +3,9 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/version.hpp"
-#include "widelimit/data/hdf5.hpp"
-#include "widelimit/data/hdf5_blocks.hpp"
-#include "widelimit/data/sealed_file.hpp"
+#include "widelimit/data/file/sealed_file.hpp"
+#include "widelimit/data/hdf5/hdf5.hpp"
+#include "widelimit/data/hdf5/hdf5_blocks.hpp"
 #include "widelimit/network/text.hpp"
 
 #include <algorithm>

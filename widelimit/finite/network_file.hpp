@@ -1,9 +1,9 @@
 #pragma once
 
-#include "widelimit/data/bytes.hpp"
-#include "widelimit/data/read_limits.hpp"
+#include "widelimit/data/formats/bytes.hpp"
+#include "widelimit/data/formats/read_limits.hpp"
 #include "widelimit/data/scaling.hpp"
-#include "widelimit/finite/trained_network.hpp"
+#include "widelimit/finite/training/trained_network.hpp"
 
 #include <filesystem>
 #include <optional>

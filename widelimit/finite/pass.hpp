@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/finite/pointwise.hpp"
+#include "widelimit/finite/layers/pointwise.hpp"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/finite/evaluator.hpp"
-#include "widelimit/finite/trained_network.hpp"
+#include "widelimit/finite/training/evaluator.hpp"
+#include "widelimit/finite/training/trained_network.hpp"
 
 #include <cmath>
 

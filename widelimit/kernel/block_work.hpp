@@ -1,8 +1,8 @@
 #pragma once
 
-#include "widelimit/backend/backend.hpp"
-#include "widelimit/kernel/cut.hpp"
-#include "widelimit/kernel/gram_store.hpp"
+#include "widelimit/engine/backend.hpp"
+#include "widelimit/kernel/file/cut.hpp"
+#include "widelimit/kernel/file/gram_store.hpp"
 #include "widelimit/kernel/pair_progress.hpp"
 #include "widelimit/kernel/panels.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "widelimit/backend/backend.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
+#include "widelimit/engine/backend.hpp"
 #include "widelimit/network/network.hpp"
 
 #include <cstdint>

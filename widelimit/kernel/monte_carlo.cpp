@@ -3,8 +3,8 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/empirical_ntk.hpp"
-#include "widelimit/finite/gemm.hpp"
+#include "widelimit/finite/layers/gemm.hpp"
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "widelimit/kernel/own_pairs.hpp"
 
-#include "widelimit/backend/overflow.hpp"
+#include "widelimit/engine/overflow.hpp"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/data/dataset.hpp"
-#include "widelimit/kernel/classical.hpp"
+#include "widelimit/kernel/classical/classical.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/monte_carlo.hpp"
 

@@ -1,6 +1,6 @@
 #include "widelimit/kernel/tiles.hpp"
 
-#include "widelimit/kernel/cut.hpp"
+#include "widelimit/kernel/file/cut.hpp"
 #include "widelimit/kernel/own_pairs.hpp"
 #include "widelimit/kernel/pair_progress.hpp"
 

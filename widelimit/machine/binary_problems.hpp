@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/machine/machine.hpp"
-#include "widelimit/machine/svm_path.hpp"
+#include "widelimit/machine/svm/svm_path.hpp"
 
 #include <span>
 #include <vector>

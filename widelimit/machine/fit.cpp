@@ -1,7 +1,7 @@
 #include "widelimit/machine/fit.hpp"
 
-#include "widelimit/base/blas.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/cpu/algebra/blas.hpp"
 
 #include <cblas.h>
 

@@ -1,12 +1,12 @@
 #include "widelimit/machine/machine.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/logistic.hpp"
+#include "widelimit/machine/logistic/logistic.hpp"
+#include "widelimit/machine/logistic/softmax.hpp"
 #include "widelimit/machine/multiclass.hpp"
-#include "widelimit/machine/platt.hpp"
-#include "widelimit/machine/ridge.hpp"
-#include "widelimit/machine/softmax.hpp"
-#include "widelimit/machine/svr.hpp"
+#include "widelimit/machine/probability/platt.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
+#include "widelimit/machine/svm/svr.hpp"
 
 #include <algorithm>
 

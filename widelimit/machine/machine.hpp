@@ -2,7 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/machine/fit.hpp"
-#include "widelimit/machine/sigmoid.hpp"
+#include "widelimit/machine/logistic/sigmoid.hpp"
 
 #include <cstdint>
 #include <optional>

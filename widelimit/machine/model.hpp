@@ -2,10 +2,10 @@
 
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/data/scaling.hpp"
-#include "widelimit/kernel/classical.hpp"
+#include "widelimit/kernel/classical/classical.hpp"
 #include "widelimit/kernel/gram.hpp"
-#include "widelimit/machine/gaussian_process.hpp"
 #include "widelimit/machine/machine.hpp"
+#include "widelimit/machine/ridge/gaussian_process.hpp"
 
 #include <optional>
 #include <string>

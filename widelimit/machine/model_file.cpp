@@ -2,8 +2,8 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/version.hpp"
-#include "widelimit/data/hdf5.hpp"
-#include "widelimit/data/sealed_file.hpp"
+#include "widelimit/data/file/sealed_file.hpp"
+#include "widelimit/data/hdf5/hdf5.hpp"
 #include "widelimit/network/text.hpp"
 
 #include <array>

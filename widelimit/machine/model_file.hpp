@@ -1,7 +1,7 @@
 #pragma once
 
-#include "widelimit/data/bytes.hpp"
-#include "widelimit/data/read_limits.hpp"
+#include "widelimit/data/formats/bytes.hpp"
+#include "widelimit/data/formats/read_limits.hpp"
 #include "widelimit/machine/model.hpp"
 
 #include <filesystem>

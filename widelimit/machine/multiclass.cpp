@@ -5,12 +5,12 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/shared_progress.hpp"
 #include "widelimit/machine/binary_problems.hpp"
-#include "widelimit/machine/box_input.hpp"
-#include "widelimit/machine/indefinite.hpp"
+#include "widelimit/machine/gram/indefinite.hpp"
+#include "widelimit/machine/gram/product.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/merge.hpp"
-#include "widelimit/machine/product.hpp"
-#include "widelimit/machine/semidefinite.hpp"
-#include "widelimit/machine/svm_path.hpp"
+#include "widelimit/machine/svm/box_input.hpp"
+#include "widelimit/machine/svm/svm_path.hpp"
 
 #include <algorithm>
 #include <numeric>

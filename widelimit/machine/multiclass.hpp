@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/machine/svm.hpp"
+#include "widelimit/machine/svm/svm.hpp"
 
 #include <span>
 #include <vector>

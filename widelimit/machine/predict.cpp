@@ -3,7 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/data/array.hpp"
-#include "widelimit/machine/cholesky.hpp"
+#include "widelimit/machine/factor/cholesky.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>

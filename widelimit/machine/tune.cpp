@@ -2,12 +2,12 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/machine/check_gram.hpp"
-#include "widelimit/machine/indefinite.hpp"
-#include "widelimit/machine/leave_one_out.hpp"
-#include "widelimit/machine/ridge_path.hpp"
-#include "widelimit/machine/semidefinite.hpp"
-#include "widelimit/machine/submatrix.hpp"
+#include "widelimit/machine/gram/check_gram.hpp"
+#include "widelimit/machine/gram/indefinite.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
+#include "widelimit/machine/gram/submatrix.hpp"
+#include "widelimit/machine/ridge/leave_one_out.hpp"
+#include "widelimit/machine/ridge/ridge_path.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/recipe/pieces.hpp"
+#include "widelimit/recipe/quadrature/pieces.hpp"
 
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "widelimit/report/certificate_figures.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/report/histogram_outline.hpp"
+#include "widelimit/report/drawing/histogram_outline.hpp"
 
 #include <fmt/format.h>
 

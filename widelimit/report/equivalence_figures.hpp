@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/analysis/equivalence.hpp"
+#include "widelimit/analysis/equivalence/equivalence.hpp"
 #include "widelimit/report/html.hpp"
 
 #include <string>

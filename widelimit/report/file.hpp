@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/data/file.hpp"
+#include "widelimit/data/file/file.hpp"
 
 #include <filesystem>
 #include <string>

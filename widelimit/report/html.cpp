@@ -1,9 +1,9 @@
 #include "widelimit/report/html.hpp"
 
 #include "widelimit/base/version.hpp"
+#include "widelimit/report/drawing/style.hpp"
+#include "widelimit/report/drawing/svg.hpp"
 #include "widelimit/report/file.hpp"
-#include "widelimit/report/style.hpp"
-#include "widelimit/report/svg.hpp"
 #include "widelimit/report/text.hpp"
 
 #include <fmt/chrono.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/report/figures.hpp"
+#include "widelimit/report/drawing/figures.hpp"
 #include "widelimit/report/table.hpp"
 
 #include <nlohmann/json.hpp>

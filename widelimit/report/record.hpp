@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/backend/backend.hpp"
+#include "widelimit/engine/backend.hpp"
 
 #include <nlohmann/json.hpp>
 

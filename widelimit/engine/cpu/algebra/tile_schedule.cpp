@@ -1,8 +1,8 @@
 #include "widelimit/engine/cpu/algebra/tile_schedule.hpp"
 
-#include "widelimit/base/blas_library.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/workers.hpp"
+#include "widelimit/engine/cpu/algebra/blas_library.hpp"
 
 #include <algorithm>
 #include <condition_variable>

@@ -1,0 +1,221 @@
+#include "app/bound/bound_model.hpp"
+#include "app/bound/bound_options.hpp"
+#include "app/bound/bound_row.hpp"
+#include "app/shell/loading.hpp"
+#include "app/shell/outcome.hpp"
+#include "app/shell/program.hpp"
+#include "app/shell/progress_bar.hpp"
+
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/flip_labels.hpp"
+#include "widelimit/data/labels.hpp"
+#include "widelimit/machine/model_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Borrows from both.
+BoundTask task_of(const MachineKernels& kernels, const TrainTest& data, bool numbers) {
+  BoundTask task{.k = view_of(kernels.train),
+                 .k_test = kernels.test ? std::optional(view_of(*kernels.test)) : std::nullopt,
+                 .labels = {},
+                 .test_labels = {},
+                 .classes = 0,
+                 .targets = {},
+                 .test_targets = {},
+                 .semidefinite = kernels.semidefinite};
+  if (!data.train.labels.empty() && !numbers) {
+    task.classes = std::ssize(data.train.class_names);
+    task.labels = data.train.labels;
+    if (data.test) task.test_labels = data.test->labels;
+  } else if (!data.train.targets.empty()) {
+    task.targets = data.train.targets;
+    if (data.test) task.test_targets = data.test->targets;
+  } else {
+    fail(Code::input, "{} has no {}; a bound needs them (--label names their column)", data.train.name,
+         numbers ? "numbers to fit" : "labels");
+  }
+  return task;
+}
+
+void check_labelling(const BoundChoice& choice, const BoundTask& task) {
+  for (const Index size : choice.sizes) {
+    if (size > task.samples()) {
+      fail(Code::input, "--sizes {}: there are {} training samples; choose fewer", size, task.samples());
+    }
+  }
+  if (choice.random_labels && task.classes == 0) {
+    fail(Code::usage, "--random-labels is of classes; these samples have numbers");
+  }
+  if (choice.flip && task.classes != 2) fail(Code::usage, "--flip is of two classes; keep two by --classes");
+}
+
+std::vector<BoundRow> rows_of(const BoundChoice& choice, const BoundTask& whole, Progress* progress) {
+  check_labelling(choice, whole);
+  MachineOptions machine = choice.fit.machine_options();
+  machine.progress = progress;
+  const RademacherOptions options = choice.bound_options();
+  std::vector<BoundRow> rows;
+  const std::vector<Index> sizes = choice.sizes.empty() ? std::vector<Index>{whole.samples()} : choice.sizes;
+  for (const Index size : sizes) {
+    BoundTask task = whole.first(size);
+    rows.push_back(bound_row(task, machine, options, true));
+    const BoundRow honest = rows.back();
+    const std::vector<Index> labels = task.labels;
+    if (choice.flip) {
+      task.labels = flip_labels(labels, 2, *choice.flip, choice.fit.common.seed);
+      BoundRow row = bound_row(task, machine, options, false);
+      row.labels = "flipped";
+      const bool ridge = machine.machine == Machine::ridge;
+      add_noisy_bounds(row, *choice.flip, honest.label ? honest.label->norm.square : std::nullopt,
+                       ridge ? machine.lambda : 0.0);
+      rows.push_back(std::move(row));
+      task.labels = labels;
+    }
+    if (choice.random_labels) {
+      rows.push_back(bound_row(task.with_random_labels(*choice.random_labels), machine, options, true));
+      rows.back().labels = "random";
+    }
+  }
+  return rows;
+}
+
+/// What a reader of the table should know.
+std::vector<std::string> remarks(const std::vector<BoundRow>& rows, const BoundChoice& choice) {
+  std::vector<std::string> said;
+  const auto add = [&](const std::string& line) {
+    if (std::find(said.begin(), said.end(), line) == said.end()) said.push_back(line);
+  };
+  for (const BoundRow& row : rows) {
+    if (row.machine) {
+      const RademacherBound& b = *row.machine;
+      add(fmt::format("loss: {} clipped, at most {:g}, Lipschitz constant {:.4g}; delta {:g}",
+                      to_string(b.loss.loss.kind), b.setting.range, b.setting.lipschitz, b.setting.delta));
+    } else {
+      add(fmt::format("{}, {} labels, n = {}: {}: {}", row.name, row.labels, row.samples, text(row.summary.ending),
+                      row.summary.message));
+    }
+    if (row.label && !row.label->norm.message.empty()) add(row.label->norm.message);
+    const double diagonal = row.label ? row.label->trace / static_cast<double>(row.samples) : 0.5;
+    if (std::abs(diagonal - 0.5) > 0.05) {
+      add(fmt::format("NT-L's a priori form supposes K(x,x) = 1/2, here about {:.1g}: 'to scale' is the one to read",
+                      diagonal));
+    }
+  }
+  add("EQ takes B as chosen before the sample; 'all norms' is true of the B of this fit");
+  if (choice.random_labels) add("random labels: those of the test samples are random too");
+  if (choice.flip) {
+    add("flipped labels: 'test' is of clean ones, and so is 'clean labels', a guarantee; 'EQ' and 'all norms' are of "
+        "flipped ones; 'noise shape' has 1 for constants that the work does not give");
+  }
+  return said;
+}
+
+struct BoundWork {
+  std::vector<BoundRow> rows;
+  std::optional<double> kernel_seconds;
+  Precision precision = Precision::f64;
+  std::string title;
+};
+
+BoundWork bounds_of_model(const BoundChoice& choice, const Backend& backend) {
+  const Model model = load_model(*choice.model, {choice.fit.common.memory_limit(), nullptr});
+  TrainTest data = load_within(choice.fit.common, choice.fit.data.parsed());
+  const bool values = model.classes.empty();
+  for (Dataset* part : {&data.train, data.test ? &*data.test : nullptr}) {
+    if (part == nullptr) continue;
+    if (!part->class_names.empty() || !part->targets.empty()) relabel(*part, model.classes, values);
+    if (model.scaling) model.scaling->apply(*part);
+  }
+  const Trained trained = fit_of(model, data.train);
+  const KernelRequest request = request_of(model);
+  const MachineKernels kernels = machine_kernels({}, choice.fit.common, request, data, backend);
+  const BoundTask task = task_of(kernels, data, trained.classes == 0);
+  ProgressBar bar(choice.fit.common);
+  RademacherOptions options = choice.bound_options();
+  if (model.machine == Machine::svr && !options.loss) {
+    options.loss = Loss{.kind = LossKind::insensitive, .epsilon = model.epsilon};
+  }
+  BoundWork work{.rows = {},
+                 .kernel_seconds = kernels.seconds,
+                 .precision = model.precision,
+                 .title = fmt::format("Bounds of {} on {}", to_string(model.machine), data.train.name)};
+  work.rows.push_back(bound_row(task, trained, options, choice.fit.common.threads, &bar, true));
+  return work;
+}
+
+BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request, const Backend& backend) {
+  const TrainTest data = load_within(choice.fit.common, choice.fit.data.parsed());
+  const MachineKernels kernels = machine_kernels(choice.fit.kernel, choice.fit.common, request, data, backend);
+  const BoundTask task = task_of(kernels, data, parse_machine(choice.fit.machine) == Machine::svr);
+  ProgressBar bar(choice.fit.common);
+  return {.rows = rows_of(choice, task, &bar),
+          .kernel_seconds = kernels.seconds,
+          .precision = request.precision,
+          .title = fmt::format("Bounds of {} on {}", choice.fit.machine, data.train.name)};
+}
+
+void write_bound_page(const std::string& path, const BoundWork& work, const std::vector<std::string>& said,
+                      const Json& settings) {
+  Page page(work.title, "What the sample promises of the share of errors on all data, beside what was measured.");
+  page.section("Bounds").figures(bound_figures(work.rows)).table(bound_table(work.rows));
+  for (const std::string& line : said) page.paragraph(line);
+  page.settings(settings).write(path);
+}
+
+void run_bound(const BoundChoice& choice) {
+  choice.validate();
+  const CommonOptions& common = choice.fit.common;
+  const DataRequest data_request = choice.fit.data.parsed();
+  const std::optional<KernelRequest> request =
+      choice.model ? std::nullopt : std::optional(choice.fit.kernel.request(common));
+  const auto backend = common.make_backend();
+  common.check_report(true);
+  const auto start = Clock::now();
+  const BoundWork work = request ? bounds_of_fit(choice, *request, *backend) : bounds_of_model(choice, *backend);
+  Record record("bound");
+  record.settings = choice.settings(request.value_or(KernelRequest{}), data_request);
+  record.seed = common.seed;
+  record.ran_on(*backend, work.precision);
+  if (work.kernel_seconds) record.timings.emplace_back("kernel", *work.kernel_seconds);
+  record.timings.emplace_back("all", seconds_since(start));
+  Json rows = Json::array();
+  for (const BoundRow& row : work.rows) rows.push_back(bound_json(row));
+  record.results["bounds"] = std::move(rows);
+  const std::vector<std::string> said = remarks(work.rows, choice);
+  record.results["remarks"] = said;
+  std::string words = table_text(bound_table(work.rows));
+  for (const std::string& line : said) words += line + "\n";
+  if (common.report) {
+    write_bound_page(*common.report, work, said, record.settings);
+    record.results["report"] = *common.report;
+    words += fmt::format("report in {}\n", *common.report);
+  }
+  deliver(common, record, words);
+  for (const BoundRow& row : work.rows) {
+    if (row.summary.converged()) continue;
+    fail(Code::numerical, "{}, {} labels, n = {}: {}: {}", row.name, row.labels, row.samples, text(row.summary.ending),
+         row.summary.message);
+  }
+}
+
+}  // namespace
+
+void add_bound(Program& program) {
+  auto* verb = program.cli.add_subcommand("bound", "Generalisation bounds of a kernel machine beside its test error");
+  const auto choice = std::make_shared<BoundChoice>();
+  add_bound_options(*verb, *choice);
+  set_example(*verb,
+              "widelimit bound --network fc:1 --train digits --classes 0,1 --split 0.8 --machine svm --lambda 1 "
+              "--random-labels 1");
+  verb->callback([choice, &program] { program.action = [choice] { run_bound(*choice); }; });
+}
+
+}  // namespace widelimit::app

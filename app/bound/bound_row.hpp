@@ -1,0 +1,74 @@
+#pragma once
+
+#include "widelimit/analysis/bounds/label_bound.hpp"
+#include "widelimit/analysis/bounds/noisy_label_bound.hpp"
+#include "widelimit/analysis/bounds/rademacher_bound.hpp"
+#include "widelimit/report/html.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace widelimit::app {
+
+/// The kernel of a sample, and of test samples with it, each with what is known of them: classes or numbers.
+struct BoundTask {
+  AnyView k;
+  std::optional<AnyView> k_test;
+  std::vector<Index> labels;
+  std::vector<Index> test_labels;
+  Index classes = 0;  ///< 0: numbers
+  std::vector<double> targets;
+  std::vector<double> test_targets;
+  bool semidefinite = false;  ///< k is so by construction
+
+  [[nodiscard]] Index samples() const;
+  /// The first `count` samples, with all test samples.
+  [[nodiscard]] BoundTask first(Index count) const;
+  /// Each label any class, all equally likely, of the sample and of the test samples, whose noise is another.
+  [[nodiscard]] BoundTask with_random_labels(std::uint64_t seed) const;
+  /// ±1 of two classes, or the numbers; nothing of several classes.
+  [[nodiscard]] std::optional<std::vector<double>> values() const;
+};
+
+/// Bounds of one machine beside what was measured.
+struct BoundRow {
+  std::string labels;  ///< "true", "random" or "flipped"
+  std::string name;    ///< of the machine
+  Index samples = 0;
+  std::optional<RademacherBound> machine;  ///< nothing where the fit ended without an answer
+  std::optional<LabelBound> label;         ///< two classes, or numbers
+  double train = 0;                        ///< share of errors on the sample, or mean clipped loss
+  std::optional<double> test;              ///< the same on test samples
+  std::optional<double> clean;             ///< guarantee for the labels before they were flipped
+  std::optional<double> noisy_shape;       ///< NT-L Theorem 6 with its constant 1
+  Summary summary;
+};
+
+/// Fits the machine and bounds it, and the labels by themselves where `by_labels`. Numerical endings are in the row.
+[[nodiscard]] BoundRow bound_row(const BoundTask& task, const MachineOptions& machine, const RademacherOptions& options,
+                                 bool by_labels);
+/// The same of a machine that was fitted before.
+[[nodiscard]] BoundRow bound_row(const BoundTask& task, const Trained& trained, const RademacherOptions& options,
+                                 int threads, Progress* progress, bool by_labels);
+
+/// Of labels flipped with probability `flip`, whose clean ones have the squared norm `clean_norm`: both noisy bounds,
+/// the shape at the ridge λ/2 of `lambda`.
+void add_noisy_bounds(BoundRow& row, double flip, std::optional<double> clean_norm, double lambda);
+
+/// "0.5295", or "1.28 (vacuous)" from `range` on; a dash for nothing.
+[[nodiscard]] std::string bound_text(std::optional<double> value, double range = 1);
+
+/// A row for each bound row; columns that no row has are left out.
+[[nodiscard]] Table bound_table(const std::vector<BoundRow>& rows);
+[[nodiscard]] nlohmann::ordered_json bound_json(const BoundRow& row);
+
+/// Measured error and bounds by the number of samples, a figure for each kind of labels and machine; of one number of
+/// samples the parts of each bound as bars.
+[[nodiscard]] std::vector<Illustration> bound_figures(const std::vector<BoundRow>& rows);
+
+}  // namespace widelimit::app

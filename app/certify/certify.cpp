@@ -1,0 +1,249 @@
+#include "app/certify/certified.hpp"
+#include "app/certify/certify_page.hpp"
+#include "app/fit/predictor.hpp"
+#include "app/shell/data_options.hpp"
+#include "app/shell/outcome.hpp"
+#include "app/shell/program.hpp"
+#include "app/shell/progress_bar.hpp"
+
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/certificate/network/network_certificate.hpp"
+#include "widelimit/data/file/file.hpp"
+#include "widelimit/report/csv.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CertifyChoice {
+  CommonOptions common;
+  DataChoice data;
+  std::string model;
+  std::string norm{to_string(CertifyOptions{}.norm)};
+  std::string method{to_string(CertifyOptions{}.method)};
+  std::vector<double> box;
+  std::optional<double> radius;
+  std::vector<double> at;
+  double tolerance = CertifyOptions{}.tolerance;
+  bool attack = false;
+  AttackOptions attacking;
+  std::optional<std::string> out;
+
+  [[nodiscard]] CertifyOptions asked() const {
+    CertifyOptions how;
+    how.norm = parse_norm(norm);
+    how.method = parse_methods(method).back();
+    if (!box.empty()) {
+      if (box.size() != 2) fail(Code::usage, "--box: the least and the largest value are wanted, as 0,1");
+      how.box = Box{box[0], box[1]};
+    }
+    how.radius = radius;
+    how.tolerance = tolerance;
+    if (attack) {
+      how.attack = attacking;
+      how.attack->seed = common.seed;
+      how.keep_attacked = common.report.has_value();
+    }
+    how.threads = common.threads;
+    how.validate();
+    for (const double r : at) {
+      if (!(r > 0) || !std::isfinite(r)) fail(Code::usage, "--at {}: positive radii are wanted", r);
+    }
+    return how;
+  }
+};
+
+/// Classes as the predictor numbers them; of a machine for numbers the sign of the target.
+std::vector<Index> certified_labels(const Predictor& predictor, const Dataset& data) {
+  if (!predictor.classes.empty()) {
+    if (data.labels.empty()) fail(Code::input, "{} has no labels: a certificate is that of a label", data.name);
+    return data.labels;
+  }
+  if (data.targets.empty()) fail(Code::input, "{} has no targets: a certificate is that of their sign", data.name);
+  std::vector<Index> signs;
+  for (std::size_t i = 0; i < data.targets.size(); ++i) {
+    if (data.targets[i] == 0) fail(Code::input, "{}: target {} is 0, which has no sign to certify", data.name, i);
+    signs.push_back(data.targets[i] > 0 ? 1 : 0);
+  }
+  return signs;
+}
+
+Json certify_settings(const CertifyChoice& choice, const CertifyOptions& how) {
+  Json settings{{"model", choice.model},
+                {"data", data_settings(choice.data.parsed())},
+                {"norm", choice.norm},
+                {"method", choice.method}};
+  if (how.box) settings["box"] = {how.box->low, how.box->high};
+  if (how.radius) settings["radius"] = *how.radius;
+  settings["tolerance"] = how.tolerance;
+  if (how.attack) settings["attack"] = {{"steps", how.attack->steps}, {"restarts", how.attack->restarts}};
+  return settings;
+}
+
+/// A row for each sample.
+Table sample_table(const Certified& certified, const std::vector<std::string>& names,
+                   const std::vector<Index>& labels) {
+  Table table{.columns = {"sample", "class", "correct", "margin"}};
+  for (const CertificateMethod method : certified.methods) {
+    table.columns.push_back(fmt::format("radius_{}", to_string(method)));
+  }
+  table.columns.emplace_back("by");
+  if (certified.attacked()) table.columns.emplace_back("attack");
+  const Certificates& best = certified.best();
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    std::vector<Cell> row{static_cast<std::int64_t>(i)};
+    row.emplace_back(names.empty() ? (labels[i] == 0 ? "negative" : "positive")
+                                   : names[static_cast<std::size_t>(labels[i])]);
+    row.emplace_back(static_cast<std::int64_t>(best.correct[i] ? 1 : 0));
+    row.emplace_back(best.margin[i]);
+    for (const Certificates& run : certified.runs) row.emplace_back(run.radius[i]);
+    row.emplace_back(std::string(to_string(best.method[i])));
+    if (certified.attacked()) row.push_back(std::isfinite(best.attack[i]) ? Cell(best.attack[i]) : Cell());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// Trained networks have intervals, whatever the method is called; "all" are those that the model has.
+std::vector<CertificateMethod> methods_of(const Predictor& predictor, const std::string& asked) {
+  if (predictor.network) return {CertificateMethod::interval};
+  return asked == "all" ? certificate_methods(*predictor.model) : parse_methods(asked);
+}
+
+/// What the predictor takes the attacked samples for; nothing where none are kept.
+std::vector<Index> attacked_classes(const Predictor& predictor, const Certificates& best, const Shape& shape,
+                                    const Backend& backend, int threads) {
+  if (best.attacked.rows() == 0) return {};
+  const SampleView samples(best.attacked.view(), shape);
+  const Matrix<double> said = predictor.model ? predict_decisions(*predictor.model, samples, backend)
+                                              : predict_outputs(predictor.network->trained, samples, threads);
+  if (predictor.scheme != Scheme::values) {
+    return classes_of(predictor.scheme, std::ssize(predictor.classes), said.view());
+  }
+  std::vector<Index> signs;
+  for (Index i = 0; i < said.rows(); ++i) signs.push_back(said(i, 0) > 0 ? 1 : 0);
+  return signs;
+}
+
+void tell_page(const CertifyChoice& choice, const Predictor& predictor, const Certified& certified, const Table& table,
+               const Dataset& data, const std::vector<Index>& labels, const Backend& backend, const Json& settings) {
+  const std::vector<Index> attacked_as =
+      attacked_classes(predictor, certified.best(), data.shape, backend, choice.common.threads);
+  write_certify_page(*choice.common.report,
+                     {.title = fmt::format("Certificates of {} on {}", predictor.name(), data.name),
+                      .certified = certified,
+                      .table = table,
+                      .data = data,
+                      .names = predictor.classes,
+                      .labels = labels,
+                      .attacked_as = attacked_as,
+                      .box = choice.asked().box},
+                     settings);
+}
+
+void run_certify(const CertifyChoice& choice) {
+  CertifyOptions how = choice.asked();
+  choice.common.check_report(true);
+  choice.common.check_apart(choice.out, choice.data.specs({choice.model}));
+  require_no_scale(choice.data);
+  const auto backend = choice.common.make_backend();
+  Predictor predictor = load_predictor(choice.model, choice.common);
+  if (choice.out) check_writable(*choice.out, 0);
+  Dataset data = load_samples(choice.common, choice.data, predictor);
+  const std::vector<Index> labels = certified_labels(predictor, data);
+  scale_for_good(predictor, data);
+
+  ProgressBar bar(choice.common);
+  how.progress = &bar;
+  const auto start = Clock::now();
+  const Certified certified = certify_by(methods_of(predictor, choice.method), how, [&](const CertifyOptions& own) {
+    return predictor.model ? certify(*predictor.model, data.view(), labels, own)
+                           : certify_network(predictor.network->trained, data.view(), labels, own);
+  });
+  const std::vector<double> at = choice.at.empty() ? round_radii(certified.best(), 3) : choice.at;
+  const Table table = how.radius ? verdict_table(certified, *how.radius) : certified_table(certified, at);
+  const Json settings = certify_settings(choice, how);
+  Record record("certify");
+  record.settings = settings;
+  record.seed = choice.common.seed;
+  record.ran_on(*backend, Precision::f64);
+  record.timings.emplace_back("certify", seconds_since(start));
+  record.results = certified_json(certified, how.radius ? std::vector<double>{*how.radius} : at);
+  std::string words = certified_words(certified) + table_text(table);
+  if (choice.out) {
+    write_csv(sample_table(certified, predictor.classes, labels), *choice.out);
+    record.results["file"] = *choice.out;
+    words += fmt::format("written to {}\n", *choice.out);
+  }
+  if (choice.common.report) {
+    tell_page(choice, predictor, certified, table, data, labels, *backend, settings);
+    record.results["report"] = *choice.common.report;
+    words += fmt::format("report in {}\n", *choice.common.report);
+  }
+  deliver(choice.common, record, words);
+}
+
+void add_ball_options(CLI::App& verb, CertifyChoice& choice) {
+  const char* group = "Certificate";
+  verb.add_option("--norm", choice.norm, "linf or l2")->type_name("NORM")->capture_default_str()->group(group);
+  verb.add_option("--method", choice.method, "paper, interval, convex or all")
+      ->type_name("METHOD")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--box", choice.box, "Bounds of every feature, as the kernel sees it")
+      ->type_name("LOW,HIGH")
+      ->delimiter(',')
+      ->group(group);
+  verb.add_option("--radius", choice.radius, "Only whether this radius is certified, which is cheaper")
+      ->type_name("R")
+      ->group(group);
+  verb.add_option("--at", choice.at, "Tell the share of samples certified at these radii")
+      ->type_name("R1,R2,…")
+      ->delimiter(',')
+      ->group(group);
+  verb.add_option("--tolerance", choice.tolerance, "A radius is found up to this part of itself")
+      ->type_name("T")
+      ->capture_default_str()
+      ->group(group);
+  auto* attack =
+      verb.add_flag("--attack", choice.attack, "Look for inputs nearby that have another class")->group(group);
+  verb.add_option("--attack-steps", choice.attacking.steps, "Steps of the attack")
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(attack)
+      ->group(group);
+  verb.add_option("--attack-restarts", choice.attacking.restarts, "Random starts beside the sample itself")
+      ->type_name("N")
+      ->capture_default_str()
+      ->needs(attack)
+      ->group(group);
+}
+
+}  // namespace
+
+void add_certify(Program& program) {
+  auto* verb = program.cli.add_subcommand(
+      "certify", "How far samples may be moved before a model can take them for another class");
+  const auto choice = std::make_shared<CertifyChoice>();
+  verb->add_option("--model,--network-file", choice->model, "File of a fitted model or of a trained network")
+      ->type_name("MODEL.h5")
+      ->required();
+  verb->add_option("--test", choice->data.request.train, "Labelled samples (see 'widelimit data list')")
+      ->type_name("SPEC")
+      ->required()
+      ->group("Data");
+  verb->add_option("--out", choice->out, "Table of the radii, a row for each sample")->type_name("R.csv");
+  add_ball_options(*verb, *choice);
+  add_data_options(*verb, choice->data, false);
+  add_common_options(*verb, choice->common);
+  set_example(*verb, "widelimit certify --model model.h5 --test digits --limit 20 --box 0,16 --attack");
+  verb->callback([choice, &program] { program.action = [choice] { run_certify(*choice); }; });
+}
+
+}  // namespace widelimit::app

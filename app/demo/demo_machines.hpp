@@ -1,0 +1,27 @@
+#pragma once
+
+#include "app/shell/options.hpp"
+
+#include "widelimit/report/html.hpp"
+
+#include <string>
+#include <vector>
+
+namespace widelimit::app {
+
+/// What the demonstration shows of machines: on the tangent kernel of one network, each with the λ that its own
+/// training samples choose, told on samples it has not seen.
+struct MachineShow {
+  std::string network;
+  Index train = 0;
+  Index test = 0;
+  Table table;
+  std::vector<Illustration> paths;      ///< error by λ
+  std::vector<Illustration> confusion;  ///< who is taken for whom
+  double best_accuracy = 0;
+  nlohmann::ordered_json results;
+};
+
+[[nodiscard]] MachineShow show_machines(const CommonOptions& options, const Backend& backend);
+
+}  // namespace widelimit::app

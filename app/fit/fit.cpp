@@ -1,0 +1,112 @@
+#include "app/fit/fit_machine.hpp"
+#include "app/fit/machine_pages.hpp"
+#include "app/kernel/kernel_file.hpp"
+#include "app/shell/loading.hpp"
+#include "app/shell/outcome.hpp"
+#include "app/shell/program.hpp"
+#include "app/shell/progress_bar.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/version.hpp"
+#include "widelimit/data/file/file.hpp"
+#include "widelimit/machine/model_file.hpp"
+
+namespace widelimit::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Model model_of(const FitOptions& options, const KernelRequest& request, const TrainTest& data, const Trained& trained,
+               const Json& settings) {
+  Model model = fitted_model(request.kernel, data.train, trained, options.lambda, options.posterior);
+  model.kind = request.kind;
+  model.precision = request.precision;
+  model.scaling = data.scaling;
+  model.epsilon = options.epsilon;
+  model.has_bias = options.bias;
+  model.record = settings.dump(-1, ' ', false, Json::error_handler_t::replace);
+  model.version = version();
+  return model;
+}
+
+/// A fit that ended badly says so by its status; the model is written all the same where it is the best so far.
+void check_ending(const Summary& summary) {
+  if (summary.ending == Ending::converged) return;
+  fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
+}
+
+/// Records and tells how well the machine does on the two parts of the data.
+std::vector<NamedScore> scores_of(const Fitted& fitted, const TrainTest& data, Record& record, std::string& words) {
+  std::vector<NamedScore> scores;
+  const auto add = [&](const char* name, const Matrix<double>& decisions, const Dataset& part) {
+    if (const auto found = score(fitted.trained.scheme, fitted.trained.classes, decisions, part)) {
+      record.results[name] = score_json(*found);
+      words += fmt::format("{:<5} {}\n", name, score_text(*found));
+      scores.emplace_back(name, *found);
+    }
+  };
+  add("train", fitted.train, data.train);
+  if (fitted.test) add("test", *fitted.test, *data.test);
+  return scores;
+}
+
+void run(const FitOptions& options) {
+  const KernelRequest request = options.kernel.request(options.common);
+  (void)options.machine_options();
+  const DataRequest data_request = options.data.parsed();
+  const auto backend = options.common.make_backend();
+  options.common.check_report(true);
+  options.common.check_apart(options.out, options.data.specs({options.kernel.gram.value_or("")}));
+  check_writable(options.out, 0);
+
+  const TrainTest data = load_within(options.common, data_request);
+  const Fitted fitted = fitted_machine(options, request, data, *backend);
+  const Trained& trained = fitted.trained;
+  const Summary& summary = trained.fit.summary;
+  if (summary.ending == Ending::not_positive_definite || summary.ending == Ending::not_separable) check_ending(summary);
+
+  const Json settings = fit_settings(options, request, data_request);
+  const Model model = model_of(options, request, data, trained, settings);
+  save_model(options.out, model);
+  Record record("fit");
+  record.settings = settings;
+  record.seed = options.common.seed;
+  record.ran_on(*backend, request.precision);
+  if (fitted.kernel_seconds) record.timings.emplace_back("kernel", *fitted.kernel_seconds);
+  record.timings.emplace_back("fit", summary.seconds);
+  record.results["machine"] = to_string(trained.machine);
+  record.results["scheme"] = to_string(trained.scheme);
+  record.results["samples"] = data.train.count();
+  record.results["support"] = model.supports();
+  record.results["summary"] = summary_json(summary);
+  std::string words = table_text(summary_table(summary));
+  words += fmt::format("{} of {} samples support it\n", model.supports(), data.train.count());
+  if (!fitted.residuals.empty()) record.results["residuals"] = fitted.residuals;
+  if (fitted.likelihood) {
+    record.results["log_marginal_likelihood"] = *fitted.likelihood;
+    words += fmt::format("log marginal likelihood {:.6g}\n", *fitted.likelihood);
+  }
+  const std::vector<NamedScore> scores = scores_of(fitted, data, record, words);
+  record.results["file"] = options.out;
+  if (options.common.report) {
+    write_fit_page(*options.common.report, fmt::format("{} on {}", to_string(trained.machine), data.train.name),
+                   summary, scores, model.classes, settings);
+    record.results["report"] = *options.common.report;
+  }
+  deliver(options.common, record, words + files_text(options.common, options.out));
+  check_ending(summary);
+}
+
+}  // namespace
+
+void add_fit(Program& program) {
+  auto* verb = program.cli.add_subcommand("fit", "A kernel machine fitted to data, as a model file");
+  const auto options = std::make_shared<FitOptions>();
+  add_fit_options(*verb, *options);
+  set_example(*verb,
+              "widelimit fit --network fc:3 --train digits --split 0.8 --machine svm --lambda 0.1 --out model.h5");
+  verb->callback([options, &program] { program.action = [options] { run(*options); }; });
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "app/shell/scores.hpp"
+
+#include "widelimit/report/machine_figures.hpp"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace widelimit::app {
+
+/// A part of the data by its name, and how well the machine tells it.
+using NamedScore = std::pair<std::string, Score>;
+
+/// The page of a fit: how it ended, its scores; of two classes the ROC, of more who is taken for whom; margins.
+void write_fit_page(const std::filesystem::path& path, const std::string& title, const Summary& summary,
+                    const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
+                    const nlohmann::ordered_json& settings);
+
+/// The same of predictions.
+void write_prediction_page(const std::filesystem::path& path, const std::string& title,
+                           const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
+                           const nlohmann::ordered_json& settings);
+
+/// Error by λ, a line for each kernel; `chosen` (kernel, point) is marked, `method` says how errors were found.
+void write_tune_page(const std::filesystem::path& path, const std::string& choice,
+                     const std::vector<LambdaPath>& candidates, const std::string& method,
+                     std::pair<std::size_t, std::size_t> chosen, const Table& table,
+                     const nlohmann::ordered_json& settings);
+
+}  // namespace widelimit::app

@@ -1,0 +1,85 @@
+#include "app/fit/predictor.hpp"
+
+#include "app/shell/interrupt.hpp"
+#include "app/shell/loading.hpp"
+#include "app/shell/progress_bar.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/labels.hpp"
+#include "widelimit/machine/probability/probability.hpp"
+
+#include <cmath>
+
+namespace widelimit::app {
+
+std::string Predictor::name() const {
+  return model ? std::string(to_string(model->machine))
+               : fmt::format("network of width {}", network->trained.widths.hidden);
+}
+
+Precision Predictor::precision() const { return model ? model->precision : network->trained.precision(); }
+
+Predictor load_predictor(const std::string& path, const CommonOptions& common) {
+  const ReadLimits limits{common.memory_limit(), nullptr};
+  Predictor predictor;
+  if (holds_network(path)) {
+    predictor.network = load_network(path, common.threads, limits);
+    predictor.classes = predictor.network->notes.classes;
+    const bool single = predictor.network->trained.architecture.output.size() == 1;
+    if (!predictor.classes.empty()) predictor.scheme = single ? Scheme::sign : Scheme::one_hot;
+  } else {
+    predictor.model = load_model(path, limits);
+    predictor.classes = predictor.model->classes;
+    predictor.scheme = predictor.model->scheme;
+  }
+  return predictor;
+}
+
+void require_no_scale(const DataChoice& data) {
+  if (data.parsed().scale != Scaling::none) {
+    fail(Code::usage, "--scale: the model scales samples as it was taught; leave it out");
+  }
+}
+
+Dataset load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor) {
+  Dataset samples = load_within(common, data.parsed()).train;
+  const bool labelled = !samples.class_names.empty() || !samples.targets.empty();
+  if (labelled) relabel(samples, predictor.classes, predictor.classes.empty());
+  return samples;
+}
+
+namespace {
+
+Said say_as_machine(const Model& model, const Dataset& data, const Backend& backend, const PredictOptions& how) {
+  Said said;
+  if (model.posterior) {
+    Posterior posterior = predict_posterior(model, data.view(), backend, how);
+    said.decisions = std::move(posterior.mean);
+    for (const double variance : posterior.variance) said.deviation.push_back(std::sqrt(variance));
+  } else {
+    said.decisions = predict_decisions(model, data.view(), backend, how);
+  }
+  if (has_probabilities(model.machine, model.calibration)) {
+    said.probabilities =
+        class_probabilities(model.machine, model.scheme, std::ssize(model.classes), model.calibration, said.decisions);
+  }
+  return said;
+}
+
+}  // namespace
+
+void scale_for_good(Predictor& predictor, Dataset& data) {
+  std::optional<Scaler>& scaling = predictor.model ? predictor.model->scaling : predictor.network->notes.scaling;
+  if (scaling) scaling->apply(data);
+  scaling.reset();
+}
+
+Said say(const Predictor& predictor, Dataset& data, const Backend& backend, const PredictOptions& how) {
+  if (predictor.model) return say_as_machine(*predictor.model, data, backend, how);
+  if (predictor.network->notes.scaling) predictor.network->notes.scaling->apply(data);
+  Said said;
+  said.decisions = predict_outputs(predictor.network->trained, data.view(), how.threads, how.progress);
+  return said;
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,227 @@
+#include "app/fit/machine_pages.hpp"
+#include "app/shell/data_options.hpp"
+#include "app/shell/interrupt.hpp"
+#include "app/shell/loading.hpp"
+#include "app/shell/outcome.hpp"
+#include "app/shell/program.hpp"
+#include "app/shell/progress_bar.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/kernel/gram.hpp"
+#include "widelimit/machine/tune.hpp"
+
+#include <cmath>
+
+namespace widelimit::app {
+
+namespace {
+
+struct TuneChoice {
+  CommonOptions common;
+  DataChoice data;
+  std::vector<std::string> networks;
+  std::string kind = "ntk";
+  bool sweep = false;
+  std::string machine = "ridge";
+  std::vector<double> lambdas;
+  double epsilon = MachineOptions{}.epsilon;
+  bool bias = false;
+  std::optional<std::string> scheme;
+  Index folds = TuneOptions{}.folds;
+};
+
+constexpr double smallest_lambda = 1e-4;
+constexpr double largest_lambda = 1e2;
+constexpr Index usual_lambdas = 13;
+
+TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
+  TuneOptions options;
+  options.machine = {.machine = parse_machine(choice.machine), .epsilon = choice.epsilon, .bias = choice.bias};
+  if (choice.scheme) options.machine.scheme = parse_scheme(*choice.scheme);
+  options.machine.threads = choice.common.threads;
+  options.machine.progress = progress;
+  for (const double lambda : choice.lambdas) {
+    if (!std::isfinite(lambda) || lambda <= 0) fail(Code::usage, "--lambdas {}: positive numbers are wanted", lambda);
+  }
+  if (choice.folds < 2) fail(Code::usage, "--folds {}: choose 2 at least", choice.folds);
+  options.lambdas =
+      choice.lambdas.empty() ? logarithmic_grid(smallest_lambda, largest_lambda, usual_lambdas) : choice.lambdas;
+  options.folds = choice.folds;
+  options.seed = choice.common.seed;
+  return options;
+}
+
+std::vector<TunePoint> tune_on(const AnyView& k, bool semidefinite, const Dataset& data, TuneOptions options) {
+  stop_if_interrupted();
+  options.machine.check_definite = !semidefinite;
+  if (!data.labels.empty() && options.machine.machine != Machine::svr) {
+    return tune_classes(k, data.labels, std::ssize(data.class_names), options);
+  }
+  if (data.targets.empty()) fail(Code::input, "{} has no labels; --label names their column", data.name);
+  return tune_values(k, data.targets, options);
+}
+
+/// Every depth and every number of frozen layers of one network, its kernels from one pass.
+std::vector<LambdaPath> tune_sweep(const TuneChoice& choice, const Dataset& data, const Backend& backend) {
+  ProgressBar bar(choice.common);
+  const Network network = Network::parse(choice.networks.front());
+  const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, backend);
+  warn_of(choice.common, all.quadrature_error, parse_precision(choice.common.precision));
+  const TuneOptions options = tune_options(choice, &bar);
+  std::vector<LambdaPath> candidates;
+  for (Index depth = 0; depth <= all.hidden_layers; ++depth) {
+    for (Index frozen = 0; frozen <= depth; ++frozen) {
+      const Index place = (depth * (all.hidden_layers + 1) + frozen) * all.count;
+      const AnyView k = std::visit(
+          [&](const auto& stack) { return AnyView(stack.view().block(place, 0, all.count, all.count)); }, all.values);
+      candidates.push_back({fmt::format("{} hidden, {} frozen", depth, frozen), tune_on(k, true, data, options)});
+    }
+  }
+  return candidates;
+}
+
+std::vector<LambdaPath> tune_networks(const TuneChoice& choice, const Dataset& data, const Backend& backend) {
+  ProgressBar bar(choice.common);
+  const TuneOptions options = tune_options(choice, &bar);
+  const Kind kind = parse_kind(choice.kind);
+  if (kind == Kind::both) fail(Code::usage, "--kind {}: a machine has one kernel, ntk or nngp", choice.kind);
+  std::vector<LambdaPath> candidates;
+  for (const std::string& text : choice.networks) {
+    const Gram found =
+        gram(Network::parse(text), data.view(), {kind, parse_precision(choice.common.precision), &bar}, backend);
+    warn_of(choice.common, found.quadrature_error, parse_precision(choice.common.precision));
+    const AnyView k = view_of(kind == Kind::ntk ? found.ntk : found.nngp);
+    candidates.push_back({text, tune_on(k, found.semidefinite(), data, options)});
+  }
+  return candidates;
+}
+
+/// The candidate and its point with the least error.
+std::pair<std::size_t, std::size_t> best_of(const std::vector<LambdaPath>& candidates) {
+  std::vector<TunePoint> bests;
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    if (const auto best = best_point(candidates[c].points)) {
+      bests.push_back(candidates[c].points[*best]);
+      places.emplace_back(c, *best);
+    }
+  }
+  const auto best = best_point(bests);
+  if (!best) {
+    const std::string& why = candidates.front().points.front().message;
+    fail(Code::numerical, "no fit ended well{}{}; try larger λ (--lambdas)", why.empty() ? "" : ": ", why);
+  }
+  return places[*best];
+}
+
+Table candidates_table(const std::vector<LambdaPath>& candidates) {
+  const bool classes = candidates.front().points.front().misclassified.has_value();
+  Table table{.columns = {"kernel", "lambda", classes ? "error rate" : "squared error", "in training"}};
+  for (const LambdaPath& candidate : candidates) {
+    for (const TunePoint& point : candidate.points) {
+      const auto cell = [](std::optional<double> error) { return error ? Cell(*error) : Cell(); };
+      table.rows.push_back(
+          {candidate.name, fmt::format("{:.3g}", point.lambda), cell(point.error()), cell(point.training_error())});
+    }
+  }
+  return table;
+}
+
+nlohmann::ordered_json candidates_json(const std::vector<LambdaPath>& candidates) {
+  auto json = nlohmann::ordered_json::array();
+  for (const LambdaPath& candidate : candidates) {
+    nlohmann::ordered_json points = nlohmann::ordered_json::array();
+    for (const TunePoint& point : candidate.points) {
+      nlohmann::ordered_json entry{{"lambda", point.lambda}};
+      if (point.misclassified) entry["misclassified"] = *point.misclassified;
+      if (point.squared_error) entry["squared_error"] = *point.squared_error;
+      if (const auto training = point.training_error()) entry["training_error"] = *training;
+      if (point.unsolved > 0) entry["unsolved"] = point.unsolved;
+      points.push_back(std::move(entry));
+    }
+    json.push_back({{"kernel", candidate.name}, {"points", std::move(points)}});
+  }
+  return json;
+}
+
+void run_tune(const TuneChoice& choice) {
+  choice.common.check_report(true);
+  (void)tune_options(choice, nullptr);
+  if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
+  const auto backend = choice.common.make_backend();
+  const DataRequest request = choice.data.parsed();
+  const Dataset data = load_within(choice.common, request).train;
+  const std::vector<LambdaPath> candidates =
+      choice.sweep ? tune_sweep(choice, data, *backend) : tune_networks(choice, data, *backend);
+  const auto [chosen, place] = best_of(candidates);
+  const TunePoint& best = candidates[chosen].points[place];
+
+  Record record("tune");
+  record.settings["networks"] = choice.networks;
+  record.settings["sweep"] = choice.sweep;
+  record.settings["kind"] = choice.kind;
+  record.settings["machine"] = choice.machine;
+  record.settings["bias"] = choice.bias;
+  record.settings["folds"] = choice.folds;
+  record.settings["data"] = data_settings(request);
+  record.seed = choice.common.seed;
+  record.ran_on(*backend, parse_precision(choice.common.precision));
+  const bool leave_one_out = parse_machine(choice.machine) == Machine::ridge;
+  const std::string method = leave_one_out ? "leave-one-out" : fmt::format("{} folds", choice.folds);
+  record.results["method"] = method;
+  record.results["candidates"] = candidates_json(candidates);
+  record.results["best"] = {{"kernel", candidates[chosen].name}, {"lambda", best.lambda}, {"error", *best.error()}};
+  const Table table = candidates_table(candidates);
+  const std::string sentence = fmt::format("best by {}: {}, --lambda {:.6g}, error {:.4g}", method,
+                                           candidates[chosen].name, best.lambda, *best.error());
+  std::string words = table_text(table) + sentence + "\n";
+  if (choice.common.report) {
+    write_tune_page(*choice.common.report, sentence, candidates, method, {chosen, place}, table, record.settings);
+    record.results["report"] = *choice.common.report;
+    words += fmt::format("report in {}\n", *choice.common.report);
+  }
+  deliver(choice.common, record, words);
+}
+
+}  // namespace
+
+void add_tune(Program& program) {
+  auto* verb = program.cli.add_subcommand("tune", "The best λ, and the best of several networks");
+  const auto choice = std::make_shared<TuneChoice>();
+  constexpr const char* group = "Machine";
+  verb->add_option("--network", choice->networks, "The network; may be repeated")
+      ->type_name("NET")
+      ->required()
+      ->allow_extra_args(false)
+      ->group(group);
+  verb->add_flag("--sweep", choice->sweep, "Every depth and every number of frozen layers of the network")
+      ->group(group);
+  verb->add_option("--kind", choice->kind, "ntk or nngp")->type_name("KIND")->capture_default_str()->group(group);
+  verb->add_option("--machine", choice->machine, "ridge (exact leave-one-out), svm, svm2, svr, logistic, … (folds)")
+      ->type_name("M")
+      ->capture_default_str()
+      ->group(group);
+  verb->add_option("--lambdas", choice->lambdas, "Values of λ; else 13 from 1e-4 to 100")
+      ->type_name("L1,L2,…")
+      ->delimiter(',')
+      ->group(group);
+  verb->add_option("--folds", choice->folds, "Parts of which each is left out once")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  verb->add_option("--epsilon", choice->epsilon, "svr: errors up to here cost nothing")
+      ->type_name("E")
+      ->capture_default_str()
+      ->group(group);
+  verb->add_flag("--bias", choice->bias, "Add an offset that is not regularised")->group(group);
+  verb->add_option("--scheme", choice->scheme, "Several classes by svm: one-vs-one (as usual) or one-vs-rest")
+      ->type_name("HOW")
+      ->group(group);
+  add_train_option(*verb, choice->data);
+  add_data_options(*verb, choice->data, false);
+  add_common_options(*verb, choice->common);
+  set_example(*verb, "widelimit tune --network fc:4 --sweep --train digits --limit 500 --scale unit --machine ridge");
+  verb->callback([choice, &program] { program.action = [choice] { run_tune(*choice); }; });
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,87 @@
+#include "app/shell/options.hpp"
+#include "app/shell/program.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/data/file/file.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+namespace widelimit::app {
+
+namespace {
+
+constexpr const char* common_group = "Common options";
+
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code absent;
+  return a.lexically_normal() == b.lexically_normal() || std::filesystem::equivalent(a, b, absent);
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> CommonOptions::make_backend() const {
+  return widelimit::make_backend(backend, BackendOptions{threads});
+}
+
+std::optional<std::size_t> CommonOptions::memory_limit() const {
+  return memory ? std::optional(parse_bytes(*memory)) : std::nullopt;
+}
+
+void CommonOptions::check_report(bool figures) const {
+  if (!report) return;
+  if (figures && !gnuplot_is_present()) {
+    fail(Code::usage, "--report needs gnuplot for its figures; install it (Debian: apt install gnuplot-nox)");
+  }
+  check_writable(*report, 0);
+}
+
+void CommonOptions::check_apart(const std::optional<std::string>& out, const std::vector<std::string>& read) const {
+  if (out && report && same_file(*out, *report)) {
+    fail(Code::usage, "--out and --report are both '{}'; give each a file of its own", *out);
+  }
+  for (const std::string& file : read) {
+    for (const auto& written : {out, report}) {
+      if (!written || !same_file(*written, file)) continue;
+      fail(Code::usage, "'{}' is read and would be written over; choose another path", *written);
+    }
+  }
+}
+
+void add_common_options(CLI::App& verb, CommonOptions& options) {
+  verb.add_flag("--json", options.json, "Print one JSON record on standard output, nothing else")->group(common_group);
+  verb.add_option("--report", options.report, "Write a self-contained page with figures")
+      ->type_name("FILE.html")
+      ->group(common_group);
+  verb.add_option("--backend", options.backend, "cpu, reference, cuda:N or mpi")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group(common_group);
+  // Checked here, so that a verb which has no use for them does not take a wrong one in silence.
+  verb.add_option("--precision", options.precision, "f32 or f64")
+      ->check([](const std::string& text) { return static_cast<void>(parse_precision(text)), std::string{}; })
+      ->type_name("P")
+      ->capture_default_str()
+      ->group(common_group);
+  verb.add_option("--threads", options.threads, "Threads; 0 is one per processor")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(common_group);
+  verb.add_option("--memory", options.memory, "Most memory to take, as 4GiB; else what is free")
+      ->check([](const std::string& text) { return static_cast<void>(parse_bytes(text)), std::string{}; })
+      ->type_name("SIZE")
+      ->group(common_group);
+  verb.add_option("--seed", options.seed, "Seed of everything random")
+      ->type_name("S")
+      ->capture_default_str()
+      ->group(common_group);
+  verb.add_flag("--progress", options.progress, "Show progress also where standard error is no terminal")
+      ->group(common_group);
+  verb.add_flag("-q,--quiet", options.quiet, "No progress, no notes, no tables: only errors")->group(common_group);
+}
+
+void set_example(CLI::App& verb, const std::string& command) { verb.footer("Example:\n  " + command); }
+
+}  // namespace widelimit::app

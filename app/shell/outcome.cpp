@@ -1,0 +1,68 @@
+#include "app/shell/outcome.hpp"
+
+#include "app/shell/streams.hpp"
+#include "widelimit/kernel/gram.hpp"
+
+#include <algorithm>
+
+namespace widelimit::app {
+
+namespace {
+
+/// Characters, where bytes 10xxxxxx continue one.
+std::size_t width_of(std::string_view text) {
+  std::size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U;
+  return width;
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::string blanks(width - std::min(width, width_of(text)), ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+}  // namespace
+
+std::string table_text(const Table& table) {
+  const std::size_t columns = table.columns.size();
+  std::vector<std::vector<std::string>> cells;
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < columns; ++c) {
+    cells.push_back(column_text(table, c));
+    std::size_t width = width_of(table.columns[c]);
+    for (const std::string& cell : cells.back()) width = std::max(width, width_of(cell));
+    widths.push_back(width);
+  }
+  const auto line = [&](const auto& cell) {
+    std::string text;
+    for (std::size_t c = 0; c < columns; ++c) text += (c == 0 ? "" : "  ") + cell(c);
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+  };
+  std::string text = table.caption.empty() ? "" : table.caption + "\n";
+  text += line([&](std::size_t c) { return padded(table.columns[c], widths[c], is_numeric(table, c)); });
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    text += line([&](std::size_t c) { return padded(cells[c][r], widths[c], is_numeric(table, c)); });
+  }
+  return text;
+}
+
+void note(const CommonOptions& options, std::string_view text) {
+  if (!options.quiet) tell(fmt::format("widelimit: {}\n", text));
+}
+
+void warn_of(const CommonOptions& options, double quadrature_error, Precision precision) {
+  if (const std::string warning = quadrature_warning(quadrature_error, precision); !warning.empty()) {
+    note(options, "warning: " + warning);
+  }
+}
+
+void deliver(const CommonOptions& options, const Record& record, std::string_view text) {
+  if (options.json) {
+    print(record.to_text());
+  } else if (!options.quiet) {
+    print(text);
+  }
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "app/shell/options.hpp"
+
+#include "widelimit/base/progress.hpp"
+
+#include <chrono>
+
+namespace widelimit::app {
+
+/// Progress on standard error: bar, share, speed, time left. On a terminal it is one line redrawn in place and wiped
+/// at the end; elsewhere, where --progress asks for it, a line a second. Work of less than a second shows nothing.
+/// Hears Ctrl-C whether it shows anything or not.
+class ProgressBar final : public Progress {
+ public:
+  explicit ProgressBar(const CommonOptions& options);
+  ~ProgressBar() override;
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  bool update(std::int64_t done, std::int64_t total, std::string_view unit) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void draw(std::int64_t done, std::int64_t total, std::string_view unit, double rate);
+
+  bool terminal_;
+  bool shown_;
+  bool drawn_ = false;
+  std::int64_t first_done_ = 0;  ///< of this piece of work, at start_
+  std::int64_t last_done_ = 0;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_draw_{};
+};
+
+/// "4 s", "2 min 05 s", "1 h 12 min".
+[[nodiscard]] std::string duration_text(double seconds);
+
+}  // namespace widelimit::app

@@ -1,0 +1,201 @@
+#include "app/shell/interrupt.hpp"
+#include "app/shell/loading.hpp"
+#include "app/shell/network_targets.hpp"
+#include "app/shell/outcome.hpp"
+#include "app/shell/program.hpp"
+#include "app/shell/progress_bar.hpp"
+#include "app/train/train_options.hpp"
+#include "app/train/train_page.hpp"
+
+#include "widelimit/analysis/bounds/rademacher_bound.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/file/file.hpp"
+#include "widelimit/finite/network_file.hpp"
+#include "widelimit/finite/tangent/path_kernel.hpp"
+
+namespace widelimit::app {
+
+namespace {
+
+/// The machine is left out unless asked for. Weights half-way are kept nowhere, which an interrupt is told.
+NetAsMachine train_on(const TrainTest& data, const Network& network, const TrainOptions& options,
+                      const TrainChoice& choice) {
+  const NetworkTargets targets = network_targets(data, options.loss);
+  try {
+    if (choice.as_kernel_machine) return train_as_kernel_machine(network, targets.with(data), options);
+    NetAsMachine net;
+    net.trained = widelimit::train(network, targets.with(data), options);
+    return net;
+  } catch (const Error& error) {
+    if (error.code() != Code::interrupted) throw;
+    fail(Code::interrupted, "{}; the weights are not kept{}", error.what(),
+         choice.out ? fmt::format(", and {} is not written", *choice.out) : "");
+  }
+}
+
+nlohmann::ordered_json training_json(const TrainedNetwork& trained) {
+  const TrainSummary& summary = trained.summary;
+  const TrainingRecord& record = trained.record;
+  nlohmann::ordered_json json{{"ending", text(summary.ending)}};
+  if (!summary.message.empty()) json["message"] = summary.message;
+  json["weights"] = summary.weights;
+  json["steps"] = summary.steps;
+  json["time"] = summary.time;
+  json["loss"] = record.loss.back();
+  json["objective"] = record.objective.back();
+  json["distance"] = record.distance.back();
+  if (!record.accuracy.empty()) json["accuracy"] = record.accuracy.back();
+  if (!record.test_loss.empty()) json["test_loss"] = record.test_loss.back();
+  if (!record.test_accuracy.empty()) json["test_accuracy"] = record.test_accuracy.back();
+  nlohmann::ordered_json curve{{"steps", record.steps},
+                               {"times", record.times},
+                               {"loss", record.loss},
+                               {"objective", record.objective},
+                               {"distance", record.distance}};
+  if (!record.accuracy.empty()) curve["accuracy"] = record.accuracy;
+  if (!record.test_loss.empty()) curve["test_loss"] = record.test_loss;
+  if (!record.test_accuracy.empty()) curve["test_accuracy"] = record.test_accuracy;
+  json["record"] = std::move(curve);
+  return json;
+}
+
+/// EQ's bound of the network, or why there is none.
+struct NetBound {
+  std::optional<RademacherBound> bound;
+  std::string reason;
+};
+
+NetBound bound_of(const NetAsMachine& net, const Dataset& data) {
+  if (data.labels.empty()) return {.bound = {}, .reason = "it is of classes"};
+  try {
+    return {.bound = path_bound(net, data.labels, std::ssize(data.class_names)), .reason = {}};
+  } catch (const Error& error) {
+    return {.bound = {}, .reason = error.what()};
+  }
+}
+
+void tell_bound(const NetBound& found, nlohmann::ordered_json& json, std::string& words) {
+  if (!found.bound) {
+    json["bound"] = {{"reason", found.reason}};
+    words += fmt::format("no bound: {}\n", found.reason);
+    return;
+  }
+  const BoundTerms& terms = found.bound->textbook;
+  json["bound"] = {{"value", terms.value()},
+                   {"empirical", terms.empirical},
+                   {"complexity", terms.complexity},
+                   {"confidence", terms.confidence},
+                   {"norm", found.bound->size.norm},
+                   {"trace", found.bound->size.trace},
+                   {"delta", found.bound->setting.delta},
+                   {"vacuous", found.bound->vacuous(terms)},
+                   {"note", found.bound->note}};
+  words += fmt::format("EQ's bound on its share of errors, no guarantee: {:.4f}{}\n", terms.value(),
+                       found.bound->vacuous(terms) ? " (vacuous)" : "");
+}
+
+nlohmann::ordered_json machine_json(const NetAsMachine& net) {
+  const PathDifference& difference = *net.difference;
+  nlohmann::ordered_json json{{"difference", difference.largest()}, {"train", difference.train}};
+  if (difference.test) json["test"] = *difference.test;
+  json["absolute"] = difference.absolute;
+  json["moved"] = difference.moved;
+  json["sign_changes"] = net.machine.sign_changes;
+  return json;
+}
+
+std::string machine_words(const NetAsMachine& net) {
+  std::string words = fmt::format("as a kernel machine: max |f - (sum a K + b)| = {:.3g}, where f moved by {:.3g}\n",
+                                  net.difference->largest(), net.difference->moved);
+  if (net.machine.sign_changes > 0) {
+    words += fmt::format("{} of {} slopes of the loss changed their sign; with |l'| to the letter {:.3g}\n",
+                         net.machine.sign_changes, net.machine.a.size(), net.difference->absolute);
+  }
+  return words;
+}
+
+/// Some ten rows of the record.
+Table training_table(const TrainingRecord& record) {
+  constexpr Index most_rows = 11;
+  Table table{.columns = {"step", "loss", "distance"}};
+  const bool told = !record.accuracy.empty();
+  const bool tested = !record.test_accuracy.empty();
+  if (told) table.columns.emplace_back("accuracy");
+  if (tested) table.columns.emplace_back("test accuracy");
+  const Index rows = std::min(most_rows, record.count());
+  for (Index r = 0; r < rows; ++r) {
+    const auto at = static_cast<std::size_t>(rows == 1 ? 0 : r * (record.count() - 1) / (rows - 1));
+    std::vector<Cell> row{static_cast<std::int64_t>(record.steps[at]), record.loss[at], record.distance[at]};
+    if (told) row.emplace_back(record.accuracy[at]);
+    if (tested) row.emplace_back(record.test_accuracy[at]);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void check_training(const TrainSummary& summary) {
+  if (!summary.finished()) fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
+}
+
+void run_training(const TrainChoice& choice) {
+  TrainOptions options = choice.options();
+  options.record_outputs = false;
+  const Network network = Network::parse(choice.network);
+  const DataRequest loading = choice.data.parsed();
+  const auto backend = choice.common.make_backend();
+  choice.common.check_report(true);
+  choice.common.check_apart(choice.out, choice.data.specs());
+  if (choice.out) check_writable(*choice.out, 0);
+  const TrainTest data = load_within(choice.common, loading);
+  ProgressBar bar(choice.common);
+  options.progress = &bar;
+  const NetAsMachine net = train_on(data, network, options, choice);
+  const TrainedNetwork& trained = net.trained;
+  if (trained.summary.ending == TrainEnding::diverged) check_training(trained.summary);
+
+  Record record("train");
+  record.settings = train_settings(choice, network, choice.data.parsed());
+  record.seed = choice.common.seed;
+  record.ran_on(*backend, options.precision);
+  record.timings.emplace_back("train", trained.summary.seconds);
+  record.results = training_json(trained);
+  std::string words = table_text(training_table(trained.record));
+  words += fmt::format("{} weights, {} steps in {}\n", trained.summary.weights, trained.summary.steps,
+                       duration_text(trained.summary.seconds));
+  if (net.difference) {
+    record.results["kernel_machine"] = machine_json(net);
+    words += machine_words(net);
+    tell_bound(bound_of(net, data.train), record.results["kernel_machine"], words);
+  }
+  if (choice.common.report) {
+    write_train_page(*choice.common.report, fmt::format("A network of width {} on {}", options.width, data.train.name),
+                     net, record.settings);
+    record.results["report"] = *choice.common.report;
+    words += fmt::format("report in {}\n", *choice.common.report);
+  }
+  if (choice.out) {
+    NetworkNotes notes;
+    notes.scaling = data.scaling;
+    if (!data.train.labels.empty()) notes.classes = data.train.class_names;
+    notes.record = record.settings.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    save_network(*choice.out, trained, notes);
+    record.results["file"] = *choice.out;
+    words += fmt::format("written to {}\n", *choice.out);
+  }
+  deliver(choice.common, record, words);
+  check_training(trained.summary);
+}
+
+}  // namespace
+
+void add_train(Program& program) {
+  auto* verb = program.cli.add_subcommand("train", "A network of finite width, trained by gradient descent");
+  const auto choice = std::make_shared<TrainChoice>();
+  add_train_options(*verb, *choice);
+  set_example(*verb,
+              "widelimit train --network fc:2 --train digits --classes 3,8 --scale unit --split 0.8 --width 512 "
+              "--loss hinge --regulariser init --lambda 0.01 --rate 0.05 --steps 200");
+  verb->callback([choice, &program] { program.action = [choice] { run_training(*choice); }; });
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "app/shell/data_options.hpp"
+#include "app/shell/options.hpp"
+
+#include "widelimit/finite/training/train.hpp"
+
+#include <optional>
+#include <string>
+
+namespace widelimit::app {
+
+/// How a finite network is trained, as typed.
+struct TrainChoice {
+  CommonOptions common;
+  DataChoice data;
+  std::string network;
+  std::string parameterisation{to_string(TrainOptions{}.parameterisation)};
+  std::string loss{to_string(TrainOptions{}.loss.kind)};
+  std::string regulariser{to_string(TrainOptions{}.regulariser)};
+  TrainOptions numbers;  ///< what is typed as a number or a flag
+  bool as_kernel_machine = false;
+  std::optional<std::string> out;
+
+  /// Error{usage} where a word is unknown or a number out of range.
+  [[nodiscard]] TrainOptions options() const;
+};
+
+/// --width, --loss, --regulariser, --lambda, --rate, --steps, --batch, --momentum and the like: what `equivalence`
+/// takes as well.
+void add_training_options(CLI::App& verb, TrainChoice& choice);
+/// All options of `train`.
+void add_train_options(CLI::App& verb, TrainChoice& choice);
+
+/// What was trained on what, for records and files.
+[[nodiscard]] nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& network,
+                                                    const DataRequest& data);
+
+}  // namespace widelimit::app

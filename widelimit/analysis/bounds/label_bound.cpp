@@ -1,0 +1,37 @@
+#include "widelimit/analysis/bounds/label_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+LabelBound label_bound(const AnyView& h, std::span<const double> y, const LabelBoundOptions& options) {
+  const BoundSetting setting{.lipschitz = 1, .range = 1, .delta = options.delta};
+  setting.validate();
+  LabelBound bound{.norm = interpolant_norm(h, y, options.threads, options.progress),
+                   .samples = std::ssize(y),
+                   .trace = 0,
+                   .delta = options.delta,
+                   .a_priori = {},
+                   .scaled = {},
+                   .absolute = {},
+                   .uniform = {}};
+  std::visit(
+      [&](const auto& m) {
+        for (Index i = 0; i < m.rows; ++i) bound.trace += static_cast<double>(m(i, i));
+      },
+      h);
+  if (!bound.norm.square) return bound;
+  const auto n = static_cast<double>(bound.samples);
+  const FunctionSize size{.samples = bound.samples, .norm = std::sqrt(*bound.norm.square), .trace = bound.trace};
+  bound.a_priori = std::sqrt(2 / n) * size.norm;
+  bound.scaled = fixed_norm_bound(size, 0, setting).complexity;
+  bound.absolute = *bound.scaled + std::sqrt(-std::log(options.delta) / n);
+  // f interpolates: its loss on the sample is 0. Of ±1, s·f has the ramp loss max(0, 1 − s) everywhere.
+  const bool signs = std::all_of(y.begin(), y.end(), [](double value) { return std::fabs(value) == 1; });
+  bound.uniform = uniform_bound(
+      size, [](double scale) { return std::max(0.0, 1 - scale); }, signs, setting);
+  return bound;
+}
+
+}  // namespace widelimit

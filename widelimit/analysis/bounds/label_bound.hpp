@@ -1,0 +1,40 @@
+#pragma once
+
+#include "widelimit/analysis/bounds/interpolant_norm.hpp"
+#include "widelimit/analysis/bounds/rademacher_terms.hpp"
+
+#include <optional>
+#include <span>
+
+namespace widelimit {
+
+struct LabelBoundOptions {
+  double delta = BoundSetting{}.delta;
+  int threads = 0;
+  Progress* progress = nullptr;
+};
+
+/// NT-L's bounds for kernel regression, f = k(·,X)H⁻¹y, known before any training: from labels and kernel alone.
+/// All are absent where yᵀH⁻¹y is infinite.                                                         [mathematics §4]
+struct LabelBound {
+  InterpolantNorm norm;
+  Index samples = 0;
+  double trace = 0;  ///< tr H
+  double delta = 0;
+  std::optional<double> a_priori;  ///< √(2yᵀH⁻¹y/n) as printed, which supposes H_ii = ½
+  std::optional<double> scaled;  ///< 2√(yᵀH⁻¹y·tr H)/n, the same for tr H = n/2, and no other for c·H than for H
+  std::optional<double> absolute;  ///< of E|f − y|, as printed: `scaled` + √(log(1/δ)/n)
+  /// With constants that are proved, for whatever labels came: of the share of wrong signs where all are ±1, else of
+  /// E min(1, |f − y|).
+  std::optional<UniformBound> uniform;
+
+  /// Neither a share of errors nor E min(1, |f − y|) is ever above 1.
+  [[nodiscard]] static bool vacuous(double value) { return value >= 1; }
+};
+
+/// Values yᵢ of any size; where all are ±1 the bounds are also those of the share of wrong signs. Error{input} for δ
+/// outside (0, 1) and as interpolant_norm.  O(n³/3).
+[[nodiscard]] LabelBound label_bound(const AnyView& h, std::span<const double> y,
+                                     const LabelBoundOptions& options = {});
+
+}  // namespace widelimit

@@ -1,0 +1,44 @@
+#include "widelimit/analysis/bounds/noisy_label_bound.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// √(yᵀH⁻¹y/n).
+double norm_per_sample(double norm_square, Index samples) {
+  if (samples < 1) fail(Code::input, "there are no samples; a bound needs one at least");
+  if (!(norm_square > 0) || !std::isfinite(norm_square)) {
+    fail(Code::input, "the squared norm of the labels is {}; a positive number is needed", norm_square);
+  }
+  return std::sqrt(norm_square / static_cast<double>(samples));
+}
+
+}  // namespace
+
+void NoisyLabels::validate() const {
+  if (!(flip >= 0 && flip < 0.5)) {
+    fail(Code::input, "a flip rate of {}: it must be from 0 to below 0.5, where labels say nothing", flip);
+  }
+}
+
+double noisy_label_shape(const NoisyLabels& labels, double norm_square, Index samples, double lambda) {
+  labels.validate();
+  if (!(lambda > 0) || !std::isfinite(lambda)) fail(Code::input, "lambda is {}; it must be a positive number", lambda);
+  const double norm = norm_per_sample(norm_square, samples);
+  return (std::sqrt(lambda) * norm + 1 / std::sqrt(lambda)) / (1 - 2 * labels.flip);
+}
+
+double noisy_label_best_lambda(double norm_square, Index samples) { return 1 / norm_per_sample(norm_square, samples); }
+
+double clean_error_bound(const NoisyLabels& labels, double noisy_bound) {
+  labels.validate();
+  if (!(noisy_bound >= 0)) fail(Code::input, "a bound of {} on errors; it cannot be below 0", noisy_bound);
+  return std::max(0.0, (noisy_bound - labels.flip) / (1 - 2 * labels.flip));
+}
+
+}  // namespace widelimit

@@ -1,0 +1,186 @@
+#include "widelimit/analysis/bounds/rademacher_bound.hpp"
+
+#include "widelimit/analysis/margins.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/machine/gram/check_gram.hpp"
+#include "widelimit/machine/gram/indefinite.hpp"
+#include "widelimit/machine/gram/product_error.hpp"
+#include "widelimit/machine/gram/rounding.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// What entries of a kernel that are rounded themselves may take from a square.
+constexpr double lost_square = 1e-8;
+
+/// The root of a square that is a sum of `terms` products of moduli `parts`, upwards: a bound grows with it.
+/// Error{input} where rounding does not explain that the square is negative.
+double root_of_square(double square, double parts, Index terms, const char* what) {
+  const double rounding = rounding_of(2 * terms + 16) * parts;
+  if (square < -std::max(rounding, lost_square * parts)) {
+    fail(Code::input, "{} is {:.3g}; a kernel has none below 0: give a positive semi-definite matrix", what, square);
+  }
+  return std::sqrt(std::max(square, 0.0) + rounding) * (1 + 4 * unit_rounding);
+}
+
+double trace_of(const AnyView& k) {
+  double sum = 0;
+  std::visit(
+      [&](const auto& m) {
+        for (Index i = 0; i < m.rows; ++i) {
+          const auto entry = static_cast<double>(m(i, i));
+          if (entry < 0) fail(Code::input, "entry {} of the diagonal of the kernel is {:.3g}, below 0", i, entry);
+          sum += entry;
+        }
+      },
+      k);
+  return sum;
+}
+
+/// B, |b| and tr K of a machine whose decisions on its own samples are `g`; B upwards, whatever was rounded.
+FunctionSize machine_size(const AnyView& k, double asymmetry, const Fit& fit, const Matrix<double>& g) {
+  FunctionSize size{.samples = fit.alpha.rows()};
+  size.trace = trace_of(k);
+  const ProductRounding rounding(k, asymmetry);
+  double square = 0;
+  double lost = 0;
+  double offset = 0;
+  for (Index j = 0; j < fit.alpha.cols(); ++j) {
+    const double b = fit.bias[static_cast<std::size_t>(j)];
+    const double reach = rounding.size_of(fit.alpha.view(), j);  // αᵀKα ≤ reach²
+    offset += b * b;
+    lost += reach * reach * (1 + asymmetry / unit_rounding);
+    for (Index i = 0; i < fit.alpha.rows(); ++i) {
+      square += fit.alpha(i, j) * (g(i, j) - b);
+      lost += std::fabs(fit.alpha(i, j) * b);
+    }
+  }
+  size.norm = root_of_square(square, lost, fit.alpha.rows(), "the squared norm αᵀKα");
+  size.offset = std::sqrt(offset);
+  return size;
+}
+
+/// What Maurer's contraction costs; see docs/theory/bounds.md.
+double outputs_factor(Scheme scheme, Index classes) {
+  const auto c = static_cast<double>(classes);
+  if (scheme == Scheme::sign) return 1;
+  return scheme == Scheme::one_vs_one ? std::sqrt(2 * (c - 1)) : 2 * std::sqrt(c);
+}
+
+/// What check_gram says.
+double check_machine(const AnyView& k, const Fit& fit, std::size_t known, const RademacherOptions& options) {
+  const double asymmetry = check_gram(k, options.threads);
+  const Index n = std::visit([](const auto& m) { return m.rows; }, k);
+  if (fit.alpha.rows() != n || static_cast<Index>(known) != n) {
+    fail(Code::input, "a kernel of {} samples, a fit to {} and {} labels do not belong together", n, fit.alpha.rows(),
+         known);
+  }
+  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+    fail(Code::input, "{}: no norm belongs to this kernel", diagonal_cure(k, options.progress));
+  }
+  return asymmetry;
+}
+
+/// Mean loss of s·margin, each with the target 1: (y, z) and (1, yz) have the same loss for all kinds where y = ±1.
+double mean_at(const ClippedLoss& loss, std::span<const double> margins, double scale) {
+  double sum = 0;
+  for (const double margin : margins) sum += loss.value(scale * margin, 1);
+  return sum / static_cast<double>(margins.size());
+}
+
+/// All but the uniform bound.
+RademacherBound textbook_bound(const ClippedLoss& loss, const FunctionSize& size, double empirical, double delta) {
+  RademacherBound bound{.loss = loss, .size = size, .setting = {loss.lipschitz(), loss.range(), delta}};
+  bound.textbook = fixed_norm_bound(size, empirical, bound.setting);
+  return bound;
+}
+
+ClippedLoss class_loss(const RademacherOptions& options, Index classes) {
+  if (options.clip) fail(Code::usage, "a bound on errors clips its loss at that of no decision; leave the clip out");
+  const Loss loss = options.loss.value_or(Loss{.kind = LossKind::hinge});
+  if (classes > 2 && loss.kind != LossKind::hinge) {
+    fail(Code::usage, "a bound for {} classes is of the hinge, as a ramp of the margin, not of {}", classes,
+         to_string(loss.kind));
+  }
+  return error_loss(loss);
+}
+
+}  // namespace
+
+void RademacherOptions::validate() const { BoundSetting{.delta = delta}.validate(); }
+
+RademacherBound rademacher_bound(const AnyView& k, const Trained& trained, std::span<const Index> labels,
+                                 const RademacherOptions& options) {
+  options.validate();
+  const ClippedLoss loss = class_loss(options, trained.classes);
+  const double asymmetry = check_machine(k, trained.fit, labels.size(), options);
+  const Matrix<double> g = decision(trained.fit, k);
+  const std::vector<double> found = margins(trained.scheme, trained.classes, g.view(), labels);
+  FunctionSize size = machine_size(k, asymmetry, trained.fit, g);
+  size.outputs = outputs_factor(trained.scheme, trained.classes);
+  RademacherBound bound = textbook_bound(loss, size, mean_at(loss, found, 1), options.delta);
+  bound.uniform = uniform_bound(
+      size, [&](double scale) { return mean_at(loss, found, scale); }, true, bound.setting);
+  return bound;
+}
+
+RademacherBound rademacher_bound(const AnyView& k, const Fit& fit, std::span<const double> targets,
+                                 const RademacherOptions& options) {
+  options.validate();
+  const ClippedLoss loss = clipped_loss(options.loss.value_or(Loss{}), options.clip.value_or(1.0));
+  if (fit.alpha.cols() != 1) {
+    fail(Code::usage, "a bound is of one target, not of {}; fit and bound each by itself", fit.alpha.cols());
+  }
+  const double asymmetry = check_machine(k, fit, targets.size(), options);
+  const Matrix<double> g = decision(fit, k);
+  double sum = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (!std::isfinite(targets[i])) fail(Code::input, "target {} is {}; it must be finite", i, targets[i]);
+    sum += loss.value(g(static_cast<Index>(i), 0), targets[i]);
+  }
+  const double empirical = sum / static_cast<double>(targets.size());
+  RademacherBound bound = textbook_bound(loss, machine_size(k, asymmetry, fit, g), empirical, options.delta);
+  bound.uniform = uniform_bound(
+      bound.size, [&](double) { return empirical; }, false, bound.setting);
+  return bound;
+}
+
+RademacherBound path_bound(const NetAsMachine& net, std::span<const Index> labels, Index classes,
+                           const RademacherOptions& options) {
+  options.validate();
+  const ClippedLoss loss = class_loss(options, classes);
+  const PathMachine& machine = net.machine;
+  const Index columns = machine.k.cols();
+  const Index outputs = classes == 2 ? 1 : classes;
+  const Index n = std::ssize(labels);
+  if (classes < 2 || columns != n * outputs || std::ssize(net.outputs) < columns) {
+    fail(Code::usage, "a network with {} kernel columns does not tell {} samples of {} classes by {} outputs", columns,
+         n, classes, outputs);
+  }
+  FunctionSize size{.samples = n, .outputs = outputs == 1 ? 1.0 : 2.0};
+  double square = 0;
+  double parts = 0;
+  for (Index i = 0; i < columns; ++i) {
+    size.trace += machine.k(i, i);
+    for (Index j = 0; j < columns; ++j) {
+      const double part =
+          machine.a[static_cast<std::size_t>(i)] * machine.k(i, j) * machine.a[static_cast<std::size_t>(j)];
+      square += part;
+      parts += std::fabs(part);
+    }
+  }
+  size.norm = root_of_square(square, parts, columns * columns, "aᵀKa of the network's kernel");
+  size.trace = std::pow(root_of_square(size.trace, std::fabs(size.trace), columns, "tr K of the network's kernel"), 2);
+  const MatrixView<const double> f{net.outputs.data(), n, outputs, outputs};
+  const std::vector<double> found = margins(outputs == 1 ? Scheme::sign : Scheme::one_hot, classes, f, labels);
+  RademacherBound bound = textbook_bound(loss, size, mean_at(loss, found, 1), options.delta);
+  bound.note = "the kernel of a trained network was learned from the sample: the work's number, not a guarantee";
+  return bound;
+}
+
+}  // namespace widelimit

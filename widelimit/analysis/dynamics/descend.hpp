@@ -1,0 +1,56 @@
+#pragma once
+
+#include "widelimit/analysis/dynamics/trajectory.hpp"
+#include "widelimit/base/progress.hpp"
+#include "widelimit/finite/training/loss.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace widelimit {
+
+/// Step sizes η_t, t = 1, 2, …
+enum class RateSchedule : std::uint8_t {
+  constant,
+  pegasos,  ///< 1/(λt): Shalev-Shwartz, Singer, Srebro (2007)
+};
+/// "constant", "pegasos".
+[[nodiscard]] std::string_view to_string(RateSchedule schedule);
+/// Error{usage} lists the choices.
+[[nodiscard]] RateSchedule parse_schedule(std::string_view text);
+
+struct DescendOptions {
+  Loss loss;
+  double lambda = 1;  ///< finite, ≥ 0
+  RateSchedule schedule = RateSchedule::constant;
+  double rate = 0.1;  ///< η of a constant schedule
+  Index steps = 1000;
+  Index batch = 0;         ///< samples of a step, 0 for all
+  std::uint64_t seed = 0;  ///< of the batches
+  Index record_every = 1;  ///< steps; the first moment, step 0, and the last are recorded too
+  /// Instead: these steps and no others, from 0 up. Empty: by `record_every`.
+  std::vector<Index> record_at = {};
+  Start start;
+  Recording record;
+  bool check_rate = true;  ///< the rate of descent on smooth losses, which needs the optimum
+  /// Do not begin unless K is positive semi-definite (machine/gram/semidefinite.hpp); O(n³/3) once for each matrix.
+  /// False where K is known to be, as the kernel of a network is.
+  bool check_definite = true;
+  int threads = 0;  ///< 0 for one per processor
+  Progress* progress = nullptr;
+
+  /// Error{input} where a number is out of range, Error{usage} for Pegasos without λ.
+  void validate() const;
+};
+
+/// The machine with Gram matrix K while it is trained by (sub)gradient descent, EQ Theorem 3.2 with λ and batches B:
+///
+///     α ← (1 − ηλ)α − η·(n/|B|)·Σ_{i∈B} l'(g(xᵢ), yᵢ)eᵢ,   g = Kα + Π(1 − ηλ)·h.
+///
+/// Batches are those of finite/training/batches.hpp, so that a network trained with the same seed sees the same
+/// samples. Steps beyond 2/M (stable_step.hpp) are warned of in the Summary; where outputs grow beyond 1e30 it stops as
+/// `diverged`. O(n²·outputs) for a step of all samples, less where few slopes change; O(n·|B|·outputs) for a batch.
+/// [mathematics §2]
+[[nodiscard]] Trajectory descend(const AnyView& k, MatrixView<const double> targets, const DescendOptions& options);
+
+}  // namespace widelimit

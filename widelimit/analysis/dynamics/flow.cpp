@@ -1,0 +1,115 @@
+#include "widelimit/analysis/dynamics/flow.hpp"
+
+#include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
+#include "widelimit/analysis/dynamics/flow/kinks.hpp"
+#include "widelimit/analysis/dynamics/rate_check.hpp"
+#include "widelimit/analysis/dynamics/recorder.hpp"
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+constexpr Index usual_most_steps = 1'000'000;
+
+std::unique_ptr<FlowEngine> flow_engine(const FlowProblem& problem, FlowMethod method) {
+  const LossKind kind = problem.input.loss.kind;
+  if (is_piecewise_linear(kind)) {
+    if (method == FlowMethod::runge_kutta) {
+      fail(Code::usage, "the {} loss has kinks, which Runge–Kutta cannot follow; its flow is solved exactly",
+           to_string(kind));
+    }
+    return kinked_flow(problem);
+  }
+  if (kind == LossKind::squared && method == FlowMethod::automatic) return squared_flow(problem);
+  return smooth_flow(problem);
+}
+
+RateCheck check_flow_rate(const Trajectory& trajectory, FlowEngine& engine, double first, const FlowOptions& options) {
+  RateEnds ends{.first = first, .outside = options.start.outside()};
+  if (options.lambda > 0) {
+    if (const std::optional<Optimum> found = engine.optimum()) {
+      ends.optimum = found->objective;
+      ends.uncertainty = found->uncertainty;
+    }
+  } else {
+    ends.uncertainty = 10 * options.tolerance * std::abs(first);
+  }
+  return check_rate(trajectory, ends, [&](double time) { return decay(2 * options.lambda, time); });
+}
+
+}  // namespace
+
+void FlowOptions::validate() const {
+  if (times.empty()) fail(Code::input, "a flow needs at least one time to be looked at");
+  if (!(times.front() >= 0)) fail(Code::input, "time {}; a flow begins at 0", times.front());
+  for (std::size_t k = 1; k < times.size(); ++k) {
+    if (!(times[k] >= times[k - 1])) {
+      fail(Code::input, "time {} comes after {}; times must not decrease", times[k], times[k - 1]);
+    }
+  }
+  if (!(tolerance > 0 && tolerance < 1)) fail(Code::input, "a tolerance of {}; choose one between 0 and 1", tolerance);
+  if (most_events < 0 || most_steps < 0) fail(Code::input, "limits of events and steps are not negative");
+  (void)team_size(threads);
+}
+
+Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOptions& options) {
+  const auto begin = Clock::now();
+  options.validate();
+  const DenseGram gram(k, options.threads);
+  const Index n = gram.count();
+  const DynamicsInput input{n, targets, options.loss, options.lambda};
+  check_dynamics(input, options.start, options.record);
+  const SequentialBlas sequential;
+
+  const auto moments = std::ssize(options.times);
+  Pulse pulse(options.progress, moments, "times");
+  Index done = 0;
+  const FlowProblem problem{.k = gram,
+                            .input = input,
+                            .start = options.start,
+                            .tolerance = options.tolerance,
+                            .most_events = options.most_events == 0 ? 1000 + 200 * n : options.most_events,
+                            .most_steps = options.most_steps == 0 ? usual_most_steps : options.most_steps,
+                            .threads = options.threads,
+                            .progress = options.progress,
+                            .beat = [&] { pulse.at(done); }};
+  problem.beat();
+  Recorder recorder(input, options.start, options.record, moments);
+  // The formula of the squared loss finds its eigenvalues itself.
+  const bool by_formula = options.loss.kind == LossKind::squared && options.method == FlowMethod::automatic;
+  if (options.check_definite && !by_formula && !is_semidefinite(k, options.threads, options.progress)) {
+    return without_machine(std::move(recorder).finish(), k, options.progress);
+  }
+  const auto engine = flow_engine(problem, options.method);
+  const bool started = engine->advance(0);
+  const double first =
+      started ? objective_at(input, options.start, {0, 1, engine->alpha(), engine->g()}).objective : 0.0;
+  bool finite = true;
+  for (const double time : options.times) {
+    if (!started || !engine->advance(time)) break;
+    finite = recorder.add({time, decay(options.lambda, time), engine->alpha(), engine->g()});
+    if (!finite) break;
+    pulse.at(++done);
+  }
+  Trajectory trajectory = std::move(recorder).finish();
+  engine->tell(trajectory);
+  if (!finite && trajectory.summary.converged()) {
+    trajectory.summary.ending = Ending::diverged;
+    trajectory.summary.message = "outputs grew beyond the range of float64; scale the kernel or ask for earlier times";
+  }
+  if (options.check_rate && trajectory.summary.converged()) {
+    done = std::min(done, moments - 1);
+    trajectory.rate = check_flow_rate(trajectory, *engine, first, options);
+  }
+  trajectory.summary.seconds = seconds_since(begin);
+  return trajectory;
+}
+
+}  // namespace widelimit

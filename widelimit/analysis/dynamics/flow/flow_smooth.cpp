@@ -1,0 +1,142 @@
+#include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
+#include "widelimit/analysis/dynamics/machine_limit.hpp"
+#include "widelimit/analysis/dynamics/recorder.hpp"
+#include "widelimit/analysis/dynamics/stable_step.hpp"
+#include "widelimit/analysis/dynamics/steady_product.hpp"
+
+#include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
+#include <boost/numeric/odeint/stepper/dense_output_runge_kutta.hpp>
+#include <boost/numeric/odeint/stepper/generation.hpp>
+#include <boost/numeric/odeint/stepper/runge_kutta_dopri5.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+using OdeState = std::vector<double>;
+using DormandPrince = boost::numeric::odeint::runge_kutta_dopri5<OdeState>;
+using DenseStepper = boost::numeric::odeint::result_of::make_dense_output<DormandPrince>::type;
+
+/// Of the machine's own fit, where that is the limit at infinite time.
+constexpr double limit_tolerance = 1e-10;
+/// Beyond this product of step and curvature the method of Dormand and Prince is unstable.
+constexpr double stable_product = 3.3;
+
+/// The coefficients α by the method of Dormand and Prince, order 5(4), with dense output, so that the times asked for
+/// do not shorten its steps. Errors of α are held below tolerance·(1 + |α|) a step, which also keeps steps from growing
+/// unstable, beyond 3.3/M with M the curvature of the objective where the machine is: M·t/3 of them at most.
+/// O(n²·outputs) for each of their 6 stages.
+class SmoothFlow final : public FlowEngine {
+ public:
+  explicit SmoothFlow(const FlowProblem& problem)
+      : problem_(problem),
+        n_(problem.k.count()),
+        outputs_(problem.input.targets.cols),
+        curvature_(
+            objective_curvature(problem.k.source(), problem.input.loss.kind, problem.input.lambda, problem.progress)),
+        stepper_(boost::numeric::odeint::make_dense_output(problem.tolerance, problem.tolerance, DormandPrince())),
+        offset_(dense_or_zero(problem.start.offset, n_, outputs_)),
+        alpha_(dense_or_zero(problem.start.alpha, n_, outputs_)),
+        g_(n_, outputs_) {
+    const OdeState first(alpha_.data(), alpha_.data() + n_ * outputs_);
+    stepper_.initialize(first, 0.0, curvature_ > 0 ? 0.01 / curvature_ : 0.01);
+  }
+
+  bool advance(double time) override {
+    if (std::isinf(time)) return jump_to_limit();
+    const auto system = [this](const OdeState& alpha, OdeState& change, double t) { slope(alpha, change, t); };
+    OdeState state(alpha_.data(), alpha_.data() + n_ * outputs_);
+    while (stepper_.current_time() < time) {
+      problem_.beat();
+      if (steps_ == problem_.most_steps) return false;
+      stepper_.do_step(system);
+      ++steps_;
+    }
+    if (steps_ > 0) stepper_.calc_state(time, state);
+    std::copy(state.begin(), state.end(), alpha_.data());
+    outputs_of(alpha_.data(), time, g_.data());
+    return true;
+  }
+
+  [[nodiscard]] const Matrix<double>& alpha() const override { return alpha_; }
+  [[nodiscard]] const Matrix<double>& g() const override { return g_; }
+
+  [[nodiscard]] std::optional<Optimum> optimum() override {
+    if (!find_limit()) return std::nullopt;
+    const double primal = limit_->summary.primal.value_or(0.0);
+    // A step of the method may be off by its tolerance in every coefficient.
+    const double wandering = problem_.tolerance * (1 + std::abs(primal)) * 10;
+    return Optimum{primal, limit_->summary.gap.value_or(0.0) * std::abs(primal) + wandering};
+  }
+
+  void tell(Trajectory& trajectory) const override {
+    Summary& summary = trajectory.summary;
+    summary.method = fmt::format("Runge–Kutta of Dormand and Prince, tolerance {:g}", problem_.tolerance);
+    summary.iterations = steps_;
+    summary.memory = 12 * sizeof(double) * static_cast<std::size_t>(n_ * outputs_);
+    if (steps_ < problem_.most_steps && !without_limit_) return;
+    summary.ending = Ending::iteration_limit;
+    summary.message =
+        without_limit_
+            ? "the limit at infinite time is that of the machine, which could not be fitted (lambda = 0, or labels of "
+              "one class only); ask for finite times"
+            : fmt::format(
+                  "{} steps reach time {:.6g}; steps beyond {:.3g} would be unstable. Allow more steps, ask "
+                  "for earlier times, or divide the kernel by its largest eigenvalue",
+                  steps_, stepper_.current_time(), stable_product / curvature_);
+  }
+
+ private:
+  void outputs_of(const double* alpha, double time, double* g) const {
+    steady_multiply(problem_.k, alpha, g, outputs_, problem_.threads);
+    const double left = decay(problem_.input.lambda, time);
+    for (Index i = 0; i < n_ * outputs_; ++i) g[i] += left * offset_.data()[i];
+  }
+
+  void slope(const OdeState& alpha, OdeState& change, double time) {
+    outputs_of(alpha.data(), time, change.data());
+    const auto width = static_cast<std::size_t>(outputs_);
+    std::vector<double> l(width);
+    for (Index i = 0; i < n_; ++i) {
+      double* row = change.data() + i * outputs_;
+      loss_slopes(problem_.input.loss, {row, width}, {problem_.input.targets.row(i), width}, l);
+      for (std::size_t j = 0; j < width; ++j) {
+        row[j] = -problem_.input.lambda * alpha[static_cast<std::size_t>(i) * width + j] - l[j];
+      }
+    }
+  }
+
+  bool find_limit() {
+    if (!limit_ && !without_limit_) {
+      limit_ = machine_limit(problem_.k.source(), problem_.input, limit_tolerance, problem_.threads, problem_.progress);
+    }
+    return limit_.has_value();
+  }
+
+  bool jump_to_limit() {
+    without_limit_ = !find_limit();
+    if (without_limit_) return false;
+    std::copy_n(limit_->alpha.data(), n_ * outputs_, alpha_.data());
+    steady_multiply(problem_.k, alpha_.data(), g_.data(), outputs_, problem_.threads);
+    return true;
+  }
+
+  FlowProblem problem_;
+  Index n_;
+  Index outputs_;
+  double curvature_;
+  DenseStepper stepper_;
+  Matrix<double> offset_, alpha_, g_;
+  Index steps_ = 0;
+  std::optional<Fit> limit_;
+  bool without_limit_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<FlowEngine> smooth_flow(const FlowProblem& problem) { return std::make_unique<SmoothFlow>(problem); }
+
+}  // namespace widelimit

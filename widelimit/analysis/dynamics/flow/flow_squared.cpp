@@ -1,0 +1,120 @@
+#include "widelimit/analysis/dynamics/flow/eigenpairs.hpp"
+#include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
+#include "widelimit/analysis/dynamics/recorder.hpp"
+#include "widelimit/machine/factor/lapack.hpp"
+#include "widelimit/machine/gram/indefinite.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// In the eigenvectors of K, eigenvalues d, each coordinate of α is alone: with s = λ + 2d,
+///
+///     ȧ = −s a + 2ỹ − 2e^{−λt}h̃,   a(t) = e^{−st}a₀ + 2ỹ(1 − e^{−st})/s − 2h̃ e^{−λt}(1 − e^{−2dt})/(2d),
+///
+/// whose limit 2ỹ/(λ + 2d) is the ridge machine (K + λ/2·I)⁻¹y. NT-L's e^{−tH} is e^{−2tK} here, since EQ's loss has
+/// no ½.  O(n³) once, O(n²·outputs) for each time.                                              [mathematics §2]
+class SquaredFlow final : public FlowEngine {
+ public:
+  explicit SquaredFlow(const FlowProblem& problem)
+      : problem_(problem),
+        n_(problem.k.count()),
+        outputs_(problem.input.targets.cols),
+        pairs_(eigenpairs(problem.k, problem.progress)),
+        alpha_(dense_or_zero(problem.start.alpha, n_, outputs_)),
+        g_(n_, outputs_),
+        y_(turned(dense_or_zero(problem.input.targets, n_, outputs_))),
+        offset_(turned(dense_or_zero(problem.start.offset, n_, outputs_))),
+        first_(turned(alpha_)),
+        coordinates_(n_, outputs_) {
+    // The rounding of entries and of LAPACK, with room: a null vector must not pass for one that is learnt.
+    noise_ = 8 * static_cast<double>(n_) * problem.k.epsilon() *
+             std::max(std::abs(pairs_.values.front()), std::abs(pairs_.values.back()));
+    indefinite_ = pairs_.values.front() < -noise_;
+    // What rounding leaves below 0 would grow as e^{2|d|t}.
+    for (double& d : pairs_.values) d = d < 0 && d >= -noise_ ? 0.0 : d;
+  }
+
+  bool advance(double time) override {
+    for (Index i = 0; i < n_; ++i) {
+      for (Index j = 0; j < outputs_; ++j) coordinates_(i, j) = coordinate(i, j, time);
+    }
+    back(coordinates_, alpha_);
+    for (Index i = 0; i < n_; ++i) {
+      const double d = pairs_.values[static_cast<std::size_t>(i)];
+      const double left = decay(problem_.input.lambda, time);
+      for (Index j = 0; j < outputs_; ++j) coordinates_(i, j) = d * coordinates_(i, j) + left * offset_(i, j);
+    }
+    back(coordinates_, g_);
+    return std::all_of(alpha_.data(), alpha_.data() + n_ * outputs_, [](double a) { return std::isfinite(a); });
+  }
+
+  [[nodiscard]] const Matrix<double>& alpha() const override { return alpha_; }
+  [[nodiscard]] const Matrix<double>& g() const override { return g_; }
+
+  [[nodiscard]] std::optional<Optimum> optimum() override {
+    if (indefinite_) return std::nullopt;
+    const double end = std::numeric_limits<double>::infinity();
+    if (!advance(end)) return std::nullopt;
+    const Moment moment{end, decay(problem_.input.lambda, end), alpha_, g_};
+    return Optimum{objective_at(problem_.input, problem_.start, moment).objective, 0};
+  }
+
+  void tell(Trajectory& trajectory) const override {
+    Summary& summary = trajectory.summary;
+    summary.method = "closed form by eigenvectors";
+    summary.memory = 2 * sizeof(double) * static_cast<std::size_t>(n_ * n_);
+    if (!indefinite_) return;
+    summary.ending = Ending::not_positive_definite;
+    summary.message = diagonal_cure(problem_.k.source(), problem_.progress);
+  }
+
+ private:
+  [[nodiscard]] double coordinate(Index i, Index j, double time) const {
+    const double lambda = problem_.input.lambda;
+    const double d = pairs_.values[static_cast<std::size_t>(i)];
+    // Coefficients in the null space grow for ever at λ = 0, and change no output: none are the limit.
+    if (std::isinf(time) && lambda == 0 && std::abs(d) <= noise_) return first_(i, j);
+    const double pull = 2 * y_(i, j) * decayed_time(lambda + 2 * d, time);
+    const double left = decay(lambda, time);
+    const double outside = left == 0 ? 0.0 : 2 * offset_(i, j) * left * decayed_time(2 * d, time);
+    return decay(lambda + 2 * d, time) * first_(i, j) + pull - outside;
+  }
+
+  /// V·m.
+  [[nodiscard]] Matrix<double> turned(const Matrix<double>& m) const {
+    Matrix<double> result(n_, outputs_, Content::unset);
+    const int width = lapack_size(outputs_);
+    const int n = lapack_size(n_);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, width, n, 1.0, pairs_.vectors.data(), n, m.data(), width,
+                0.0, result.data(), width);
+    return result;
+  }
+
+  /// Vᵀ·m.
+  void back(const Matrix<double>& m, Matrix<double>& to) const {
+    const int width = lapack_size(outputs_);
+    const int n = lapack_size(n_);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, width, n, 1.0, pairs_.vectors.data(), n, m.data(), width,
+                0.0, to.data(), width);
+  }
+
+  FlowProblem problem_;
+  Index n_;
+  Index outputs_;
+  Eigenpairs pairs_;
+  Matrix<double> alpha_, g_, y_, offset_, first_, coordinates_;
+  double noise_ = 0;
+  bool indefinite_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<FlowEngine> squared_flow(const FlowProblem& problem) { return std::make_unique<SquaredFlow>(problem); }
+
+}  // namespace widelimit

@@ -1,0 +1,48 @@
+#include "widelimit/analysis/dynamics/flow/growing_cholesky.hpp"
+
+#include <cblas.h>
+
+#include <cmath>
+
+namespace widelimit {
+
+void GrowingCholesky::forward(std::span<double> beside) const {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const std::vector<double>& row = rows_[i];
+    beside[i] = (beside[i] - cblas_ddot(static_cast<int>(i), row.data(), 1, beside.data(), 1)) / row[i];
+  }
+}
+
+void GrowingCholesky::backward(std::span<double> x) const {
+  for (std::size_t i = rows_.size(); i-- > 0;) {
+    const std::vector<double>& row = rows_[i];
+    x[i] /= row[i];
+    cblas_daxpy(static_cast<int>(i), -x[i], row.data(), 1, x.data(), 1);
+  }
+}
+
+void GrowingCholesky::append(std::span<const double> x, double pivot) {
+  std::vector<double> row(x.begin(), x.end());
+  row.push_back(std::sqrt(pivot));
+  rows_.push_back(std::move(row));
+}
+
+void GrowingCholesky::remove(Index k) {
+  rows_.erase(rows_.begin() + k);
+  // Row j now reaches one column too far: a rotation of columns j and j + 1 brings it back, and moves those below.
+  for (auto j = static_cast<std::size_t>(k); j < rows_.size(); ++j) {
+    const double length = std::hypot(rows_[j][j], rows_[j][j + 1]);
+    const double c = rows_[j][j] / length;
+    const double s = rows_[j][j + 1] / length;
+    rows_[j][j] = length;
+    rows_[j].pop_back();
+    for (std::size_t i = j + 1; i < rows_.size(); ++i) {
+      const double a = rows_[i][j];
+      const double b = rows_[i][j + 1];
+      rows_[i][j] = c * a + s * b;
+      rows_[i][j + 1] = c * b - s * a;
+    }
+  }
+}
+
+}  // namespace widelimit

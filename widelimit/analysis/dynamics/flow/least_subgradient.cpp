@@ -1,0 +1,132 @@
+#include "widelimit/analysis/dynamics/flow/least_subgradient.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
+/// Entries of Ku are sums of n products: rounding grows as its root at most times this, in practice.
+constexpr double rounding_units = 32;
+
+std::size_t place_of(Index i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+LeastSubgradient::LeastSubgradient(const DenseGram& k)
+    : k_(k), position_(place_of(k.count()), -1), lengths_(place_of(k.count())) {
+  for (Index i = 0; i < k.count(); ++i) {
+    lengths_[place_of(i)] = std::sqrt(std::max(k.row(i)[i], 0.0));
+    total_ += lengths_[place_of(i)];
+  }
+}
+
+double LeastSubgradient::rounding(Index sample, double pull) const {
+  return rounding_units * machine_epsilon * (std::abs(pull) + lengths_[place_of(sample)] * total_);
+}
+
+void LeastSubgradient::move(const State& state, Index sample, double by) {
+  if (by == 0) return;
+  state.u[place_of(sample)] += by;
+  cblas_daxpy(static_cast<int>(k_.count()), by, k_.row(sample), 1, state.product.data(), 1);
+}
+
+void LeastSubgradient::bind(std::size_t place) {
+  position_[place_of(free_[place])] = -1;
+  factor_.remove(static_cast<Index>(place));
+  free_.erase(free_.begin() + static_cast<Index>(place));
+}
+
+bool LeastSubgradient::solve(const State& state) {
+  const std::size_t most = 100 + 20 * state.on_kink.size();
+  for (std::size_t step = 0; step < most; ++step) {
+    Index worst = -1;
+    double violation = 0;
+    for (const Index i : state.on_kink) {
+      const std::size_t at = place_of(i);
+      if (slides(i)) continue;
+      const double slope = state.pull[at] + state.product[at];
+      const double inward = state.u[at] == state.lower[at] ? -slope : slope;
+      if (inward <= rounding(i, state.pull[at])) continue;
+      const double score = inward / std::max(lengths_[at], std::numeric_limits<double>::min());
+      if (score > violation) {
+        violation = score;
+        worst = i;
+      }
+    }
+    if (worst < 0) return true;
+    release(state, worst);
+  }
+  return false;
+}
+
+void LeastSubgradient::release(const State& state, Index sample) {
+  const std::size_t at = place_of(sample);
+  const double side = state.u[at] == state.lower[at] ? 1.0 : -1.0;
+  double room = state.upper[at] - state.lower[at];
+  while (true) {
+    // Along (−K_FF⁻¹K_Fi, 1) slopes of those that slide stay 0, and that of the sample changes by the pivot.
+    std::vector<double> forward(free_.size());
+    std::transform(free_.begin(), free_.end(), forward.begin(), [&](Index j) { return k_.row(sample)[j]; });
+    factor_.forward(forward);
+    const double diagonal = k_.row(sample)[sample];
+    const double pivot = diagonal - cblas_ddot(static_cast<int>(forward.size()), forward.data(), 1, forward.data(), 1);
+    const bool dependent = pivot <= 8 * static_cast<double>(free_.size() + 1) * k_.epsilon() * diagonal;
+    std::vector<double> direction = forward;
+    factor_.backward(direction);
+    const double inward = std::max(-side * (state.pull[at] + state.product[at]), 0.0);
+    double step = dependent ? std::numeric_limits<double>::infinity() : inward / pivot;
+    Index blocker = -1;
+    if (step >= room) {
+      step = room;
+      blocker = std::ssize(free_);
+    }
+    for (std::size_t f = 0; f < free_.size(); ++f) {
+      const double d = -side * direction[f];
+      if (d == 0) continue;
+      const std::size_t j = place_of(free_[f]);
+      const double left = d > 0 ? state.upper[j] - state.u[j] : state.u[j] - state.lower[j];
+      if (left / std::abs(d) < step) {
+        step = std::max(left, 0.0) / std::abs(d);
+        blocker = static_cast<Index>(f);
+      }
+    }
+    for (std::size_t f = 0; f < free_.size(); ++f) move(state, free_[f], -side * direction[f] * step);
+    move(state, sample, side * step);
+    room -= step;
+    if (blocker == std::ssize(free_)) break;
+    if (blocker < 0) {
+      factor_.append(forward, pivot);
+      position_[at] = 0;
+      free_.push_back(sample);
+      return;
+    }
+    const std::size_t j = place_of(free_[place_of(blocker)]);
+    state.u[j] = -side * direction[place_of(blocker)] > 0 ? state.upper[j] : state.lower[j];
+    bind(place_of(blocker));
+  }
+  // Rounding must not leave it beside the bound it went to.
+  state.u[at] = side > 0 ? state.upper[at] : state.lower[at];
+}
+
+void LeastSubgradient::refine(const State& state) {
+  k_.multiply(state.u.data(), state.product.data());
+  if (free_.empty()) return;
+  std::vector<double> residual(free_.size());
+  for (std::size_t f = 0; f < free_.size(); ++f) {
+    residual[f] = -(state.pull[place_of(free_[f])] + state.product[place_of(free_[f])]);
+  }
+  factor_.solve(residual);
+  for (std::size_t f = 0; f < free_.size(); ++f) {
+    const std::size_t j = place_of(free_[f]);
+    const double to = std::clamp(state.u[j] + residual[f], state.lower[j], state.upper[j]);
+    move(state, free_[f], to - state.u[j]);
+  }
+}
+
+}  // namespace widelimit

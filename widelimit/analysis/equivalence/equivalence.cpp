@@ -1,0 +1,281 @@
+#include "widelimit/analysis/equivalence/equivalence.hpp"
+
+#include "widelimit/analysis/equivalence/companion_machine.hpp"
+#include "widelimit/analysis/equivalence/difference_by_width.hpp"
+#include "widelimit/base/choice.hpp"
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace widelimit {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> machine_kernel_names{"limit", "start"};
+constexpr Index most_seeds = 10000;
+
+/// Steps of all networks as one count.
+class AllSteps final : public Progress {
+ public:
+  AllSteps(Progress* outer, Index total) : outer_(outer), total_(total) {}
+  void after(Index steps) { before_ += steps; }
+  bool update(std::int64_t done, std::int64_t, std::string_view unit) override {
+    return outer_ == nullptr || outer_->update(before_ + done, total_, unit);
+  }
+
+ private:
+  Progress* outer_;
+  Index total_;
+  Index before_ = 0;
+};
+
+/// Whether the trained function begins where a machine does, at 0.
+bool begins_at_zero(Regulariser regulariser) {
+  return regulariser != Regulariser::output && regulariser != Regulariser::weights;
+}
+
+/// The steps that training will record.
+std::vector<Index> recorded_steps(const TrainOptions& options, Index numbers) {
+  RecordSchedule schedule = record_schedule(options, numbers);
+  std::vector<Index> steps;
+  while (!schedule.done()) {
+    const auto step = static_cast<Index>(std::ceil(schedule.next()));
+    steps.push_back(step);
+    (void)schedule.due(static_cast<double>(step));
+  }
+  return steps;
+}
+
+std::vector<Index> watched_samples(const TrainData& data) {
+  std::vector<Index> watched{0};
+  for (Index i = 1; i < data.y.rows; ++i) {
+    if (data.y(i, 0) != data.y(0, 0)) {
+      watched.push_back(i);
+      break;
+    }
+  }
+  return watched;
+}
+
+double largest_gap(const double* f, const double* g, Index count) {
+  double largest = 0;
+  for (Index i = 0; i < count; ++i) largest = std::max(largest, std::abs(f[i] - g[i]));
+  return largest;
+}
+
+/// A network and its machine, step by step.
+class SideBySide {
+ public:
+  SideBySide(const TrainingRecord& net, const MachinePath& machine, const TrainData& data)
+      : net_(net), machine_(machine), outputs_(data.y.cols) {}
+
+  void measure(EquivalenceRun& run) const {
+    for (Index t = 0; t < net_.count(); ++t) {
+      run.train_difference = std::max(run.train_difference, train_gap(t));
+      run.test_difference = std::max(run.test_difference, test_gap(t));
+    }
+    run.difference = std::max(run.train_difference, run.test_difference);
+    run.final_difference = std::max(train_gap(net_.count() - 1), test_gap(net_.count() - 1));
+    run.loss = net_.loss.back();
+    run.machine_loss = machine_.loss.back();
+    run.weight_distance = net_.distance.back();
+  }
+
+  [[nodiscard]] EquivalencePath path(Index width, const std::vector<Index>& watched) const {
+    const Index rows = net_.count();
+    EquivalencePath path{.width = width,
+                         .difference = {},
+                         .loss = net_.loss,
+                         .machine_loss = machine_.loss,
+                         .outputs = Matrix<double>(rows, std::ssize(watched)),
+                         .machine_outputs = Matrix<double>(rows, std::ssize(watched))};
+    for (Index t = 0; t < rows; ++t) {
+      path.difference.push_back(std::max(train_gap(t), test_gap(t)));
+      for (std::size_t k = 0; k < watched.size(); ++k) {
+        path.outputs(t, static_cast<Index>(k)) = train_row(t)[watched[k] * outputs_];
+        path.machine_outputs(t, static_cast<Index>(k)) = machine_.train(t, watched[k] * outputs_);
+      }
+    }
+    return path;
+  }
+
+ private:
+  [[nodiscard]] const double* train_row(Index t) const { return net_.outputs.data() + t * machine_.train.cols(); }
+  [[nodiscard]] double train_gap(Index t) const {
+    return largest_gap(train_row(t), machine_.train.view().row(t), machine_.train.cols());
+  }
+  [[nodiscard]] double test_gap(Index t) const {
+    const Index values = machine_.test.cols();
+    return values == 0 ? 0.0 : largest_gap(net_.test_outputs.data() + t * values, machine_.test.view().row(t), values);
+  }
+
+  const TrainingRecord& net_;
+  const MachinePath& machine_;
+  Index outputs_;
+};
+
+/// All runs of one call.
+class Comparison {
+ public:
+  Comparison(const Network& network, const TrainData& data, const EquivalenceOptions& options, const Backend& backend)
+      : network_(network),
+        data_(data),
+        options_(options),
+        backend_(backend),
+        progress_(options.train.progress, options.train.steps * options.seeds * std::ssize(options.widths)) {}
+
+  Equivalence run() {
+    const Index points = data_.x.count() + (data_.test ? data_.test->count() : 0);
+    result_.steps = recorded_steps(options_.train, points * data_.y.cols);
+    result_.watched = watched_samples(data_);
+    if (options_.kernel == MachineKernel::limit) {
+      kernels_ = limit_kernels(network_, data_, options_.train, backend_);
+      result_.kernel_seconds = kernels_.seconds;
+    }
+    for (Index s = 0; s < options_.seeds; ++s) {
+      for (const Index width : options_.widths) compare(width, s);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// One machine serves all networks that begin at 0 with its kernel, and all seeds where each step sees all samples.
+  [[nodiscard]] bool shared() const {
+    return options_.kernel == MachineKernel::limit && begins_at_zero(options_.train.regulariser);
+  }
+  [[nodiscard]] bool every_step_sees_all() const {
+    return options_.train.batch == 0 || options_.train.batch == data_.x.count();
+  }
+
+  void compare(Index width, Index number) {
+    TrainOptions how = options_.train;
+    how.width = width;
+    how.seed += static_cast<std::uint64_t>(number);
+    how.centred = begins_at_zero(how.regulariser);
+    how.record_outputs = true;
+    how.progress = &progress_;
+    EquivalenceRun run{.width = width, .seed = how.seed};
+    const TrainedNetwork trained = train(network_, data_, how);
+    progress_.after(how.steps);
+    run.seconds = trained.summary.seconds;
+    how.progress = nullptr;
+    if (trained.summary.finished()) {
+      choose_machine(trained, how);
+      if (machine_.summary.converged()) {
+        const SideBySide both(trained.record, machine_, data_);
+        both.measure(run);
+        if (number == 0) result_.paths.push_back(both.path(width, result_.watched));
+        if (options_.parts) split(trained, how, run);
+      } else {
+        run.trouble = fmt::format("the machine diverged: {}", machine_.summary.message);
+      }
+    } else {
+      run.trouble = fmt::format("the network diverged: {}", trained.summary.message);
+    }
+    result_.runs.push_back(std::move(run));
+  }
+
+  [[nodiscard]] MachinePath follow(const CompanionKernels& kernels, const TrainedNetwork& trained,
+                                   const TrainOptions& how) const {
+    Start start;
+    if (!begins_at_zero(how.regulariser)) {
+      const Index outputs = data_.y.cols;
+      start.offset = {trained.record.outputs.data(), data_.x.count(), outputs, outputs};
+      if (data_.test) {
+        start.test_offset = {trained.record.test_outputs.data(), data_.test->count(), outputs, outputs};
+      }
+    }
+    return follow_machine(kernels, data_, how, trained.record.steps, start);
+  }
+
+  CompanionKernels own_kernels(const TrainedNetwork& trained, int threads) {
+    CompanionKernels own = start_kernels(trained, data_, threads);
+    result_.kernel_seconds += own.seconds;
+    return own;
+  }
+
+  /// The machine beside this network, unless the one at hand is it.
+  void choose_machine(const TrainedNetwork& trained, const TrainOptions& how) {
+    if (shared() && machine_seed_ == (every_step_sees_all() ? options_.train.seed : how.seed)) return;
+    if (options_.kernel == MachineKernel::start) kernels_ = own_kernels(trained, how.threads);
+    machine_ = follow(kernels_, trained, how);
+    machine_seed_ = how.seed;
+  }
+
+  void split(const TrainedNetwork& trained, const TrainOptions& how, EquivalenceRun& run) {
+    const MachinePath own = follow(own_kernels(trained, how.threads), trained, how);
+    if (!own.summary.converged()) {
+      run.trouble = fmt::format("the machine of the network's own kernel diverged: {}", own.summary.message);
+      return;
+    }
+    EquivalenceRun beside_own;
+    SideBySide(trained.record, own, data_).measure(beside_own);
+    run.movement_part = beside_own.difference;
+    run.kernel_part =
+        std::max(largest_gap(own.train.data(), machine_.train.data(), own.train.rows() * own.train.cols()),
+                 largest_gap(own.test.data(), machine_.test.data(), own.test.rows() * own.test.cols()));
+  }
+
+  const Network& network_;
+  const TrainData& data_;
+  const EquivalenceOptions& options_;
+  const Backend& backend_;
+  AllSteps progress_;
+  CompanionKernels kernels_;
+  MachinePath machine_;
+  std::optional<std::uint64_t> machine_seed_;
+  Equivalence result_;
+};
+
+}  // namespace
+
+std::string_view to_string(MachineKernel kernel) { return machine_kernel_names[static_cast<std::size_t>(kernel)]; }
+MachineKernel parse_machine_kernel(std::string_view text) {
+  return parse_choice<MachineKernel>("kernel of the machine", machine_kernel_names, text);
+}
+
+void EquivalenceOptions::validate() const {
+  if (widths.empty()) fail(Code::usage, "no width is given; an equivalence needs one or more");
+  for (const Index width : widths) {
+    if (width < 1) fail(Code::usage, "width {}: choose 1 or more", width);
+  }
+  if (std::set<Index>(widths.begin(), widths.end()).size() != widths.size()) {
+    fail(Code::usage, "a width is given twice; each must be another");
+  }
+  if (seeds < 1 || seeds > most_seeds) fail(Code::usage, "seeds = {}: choose 1 to {}", seeds, most_seeds);
+  if (parts && kernel != MachineKernel::limit) {
+    fail(Code::usage, "the parts of a difference are told beside the kernel of the limit; leave out one of the two");
+  }
+  if (train.momentum != 0 || train.flow_time != 0) {
+    fail(Code::usage, "a network is compared with its machine in plain steps; leave out momentum and flow");
+  }
+  if (train.parameterisation != Parameterisation::ntk) {
+    fail(Code::usage, "the standard parameterisation has no limit to compare with; take ntk");
+  }
+  train.validate();
+}
+
+std::string Equivalence::trouble() const {
+  for (const EquivalenceRun& run : runs) {
+    if (!run.trouble.empty()) return fmt::format("width {}, seed {}: {}", run.width, run.seed, run.trouble);
+  }
+  return {};
+}
+
+Equivalence equivalence(const Network& network, const TrainData& data, const EquivalenceOptions& options,
+                        const Backend& backend) {
+  options.validate();
+  const Widths smallest{.hidden = options.widths.front(), .outputs = std::max<Index>(data.y.cols, 1)};
+  if (Architecture::make(network, data.x.shape, smallest).dropouts > 0) {
+    fail(Code::input, "dropout draws masks that no machine sees; take the network without it");
+  }
+  if (data.y.rows == 0) fail(Code::input, "there are no samples to train on");
+  Equivalence result = Comparison(network, data, options, backend).run();
+  summarise_by_width(result, options.widths, options.parts);
+  return result;
+}
+
+}  // namespace widelimit

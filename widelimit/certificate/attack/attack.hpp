@@ -1,0 +1,28 @@
+#pragma once
+
+#include "widelimit/certificate/attack/descent.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace widelimit {
+
+/// The nearest samples found that have another class.
+struct Attacked {
+  std::vector<double> distance;  ///< one for each point; ∞ where none was found
+  Matrix<double> samples;        ///< points × features; the point itself where none was found
+};
+
+/// Whether samples, one for each of the points named, have another class than the points' label.
+using ClassChange = std::function<std::vector<bool>(MatrixView<const double> samples, std::span<const Index> points)>;
+
+/// The nearest sample of every point that `changed` confirms: what descents found for its rows, nearest first, each
+/// moved on a little where it does not pass.
+[[nodiscard]] Attacked confirmed(const AttackedRows& attacked, const Descended& found, const ClassChange& changed);
+
+/// Descent on the goal from all rows, some in step, with the threads and the attack of `options`; the goal is asked by
+/// several threads at once.
+[[nodiscard]] Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const CertifyOptions& options,
+                              const ClassChange& changed);
+
+}  // namespace widelimit

@@ -1,0 +1,92 @@
+#include "widelimit/certificate/chain/chain.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/network/shape.hpp"
+#include "widelimit/recipe/limit_state.hpp"
+
+#include <utility>
+
+namespace widelimit {
+
+namespace {
+
+class ChainReader {
+ public:
+  ChainReader(bool positions, Chain& chain) : positions_(positions), chain_(chain), state_(!positions) {}
+
+  void read(const Layers& list) {
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      place_ = fmt::format("layer {} ({})", k + 1, to_text(list[k]));
+      std::visit([this](const auto& layer) { (*this)(layer); }, list[k].value);
+    }
+    settle();
+  }
+
+  void operator()(const Dense& dense) {
+    settle();
+    state_.weigh();
+    push({.w_std = dense.w_std, .b_std = dense.b_std, .place = place_});
+  }
+  void operator()(const Scale& scale) {
+    if (!state_.scale(scale.by)) push({.w_std = scale.by, .trained = false, .place = place_});
+  }
+  void operator()(const Flatten&) {
+    positions_ = false;
+    state_.flatten();
+  }
+
+  void operator()(const Activation& activation) {
+    if (positions_) refuse("acts on positions of an image; flatten first");
+    const bool known =
+        activation.phi == Phi::relu || activation.phi == Phi::identity || activation.phi == Phi::leaky_relu;
+    if (!known) refuse("is no rectifier; certificates know relu, leaky_relu with a slope ≥ 0 and identity");
+    if (activation.phi == Phi::leaky_relu && activation.slope < 0) {
+      refuse("falls for negative values, so that its kernel does not grow with the angle");
+    }
+    if (const std::string_view reason = state_.activate(activation); !reason.empty()) refuse(reason);
+    rectifier_ = place_;
+  }
+
+  template <typename Other>
+  void operator()(const Other&) {
+    refuse("has no certificate; fully connected networks do: dense layers with relu between them, such as fc:2 or eq2");
+  }
+
+ private:
+  /// Rectifiers in a row, with scales between them, are one, times a factor.
+  void settle() {
+    const LimitState::Pending pending = state_.settle();
+    if (pending.chain.empty()) return;
+    const auto slopes = std::get<TwoSlopes>(pending.chain.reduced().function);
+    place_ = std::exchange(rectifier_, place_);
+    const bool turned = slopes.positive == 0;
+    const double steep = turned ? slopes.negative : slopes.positive;
+    const double slope = steep == 0 ? 0 : (turned ? slopes.positive : slopes.negative) / steep;
+    if (slope < 0) refuse("falls for some values once the scale before it is counted in");
+    push({.rectifier = true, .slope = slope, .place = place_});
+    if (steep != 1) push({.w_std = steep, .trained = false, .place = place_});
+    place_ = std::exchange(rectifier_, place_);
+  }
+
+  void push(ChainLayer layer) { chain_.layers.push_back(std::move(layer)); }
+  [[noreturn]] void refuse(std::string_view why) const { fail(Code::usage, "{} {}", place_, why); }
+
+  bool positions_;
+  Chain& chain_;
+  LimitState state_;
+  std::string place_;
+  std::string rectifier_;  ///< the last one's place
+};
+
+}  // namespace
+
+Chain read_chain(const Network& network, const Shape& shape) {
+  static_cast<void>(infer_shapes(network, shape));
+  const Shape input = effective_input(network, shape);
+  Chain chain;
+  chain.features = input.size();
+  ChainReader(!input.is_vector(), chain).read(network.layers);
+  return chain;
+}
+
+}  // namespace widelimit

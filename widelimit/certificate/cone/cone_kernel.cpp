@@ -1,0 +1,112 @@
+#include "widelimit/certificate/cone/cone_kernel.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace widelimit {
+
+namespace {
+
+constexpr double cone_unit = 0x1p-53;  // of rounding
+
+/// t = 1 − ρ after a relu, rounded down: of all t before the layers it shrinks most from t = 1, since
+/// t_new/t = 1 − w(t)/t falls with t. Other rectifiers shrink it less.
+double after_relu(double t) {
+  const double rho = 1 - t;
+  const double w = (std::sqrt(t * (2 - t)) - rho * std::acos(rho)) * std::numbers::inv_pi;
+  return (t - w) * (1 - 1e-9);
+}
+
+}  // namespace
+
+ConeKernel::ConeKernel(const Network& network, Kind kind, const Shape& shape)
+    : ConeKernel(read_chain(network, shape), kind) {}
+
+ConeKernel::ConeKernel(const Chain& chain, Kind kind) : tangent_(kind == Kind::ntk) {
+  read(chain);
+  bound_errors();
+  convex_ = convex_on(-1, 1);
+  if (convex_) find_extremes();
+}
+
+/// φ(x) = s·x + (1−s)·relu(x) has E[φφ] = (1+s²)/2·rr'(aρ + bκ₁), a = 2s/(1+s²), b = (1−s)²/(1+s²).
+void ConeKernel::read(const Chain& chain) {
+  long double scale = 1.0L / static_cast<long double>(chain.features);
+  for (const ChainLayer& layer : chain.layers) {
+    if (layer.rectifier) {
+      const long double s = layer.slope;
+      const long double power = 1 + s * s;
+      scale *= power / 2;
+      layers_.push_back({.linear = static_cast<double>(2 * s / power),
+                         .bend = static_cast<double>((1 - s) * (1 - s) / power),
+                         .trained = 0});
+      continue;
+    }
+    if (layer.b_std != 0) {
+      fail(Code::usage,
+           "{} has a bias, so that the kernel depends on more than norms and an angle; use method interval, or a "
+           "network without b_std",
+           layer.place);
+    }
+    scale *= static_cast<long double>(layer.w_std) * layer.w_std;
+    if (layer.trained) (layers_.empty() ? trained_ : layers_.back().trained) += 1;
+  }
+  if (!(scale > 0) || !std::isfinite(scale)) {
+    fail(Code::usage, "the kernel of this network is {} at every pair; there is nothing to certify",
+         static_cast<double>(scale));
+  }
+  exponent_ = static_cast<int>(64 * std::lround(std::ilogb(scale) / 64.0));
+  scale_ = static_cast<double>(std::ldexp(scale, -exponent_));
+  // Products in long double, rounded once.
+  scale_error_ = (4 + static_cast<double>(chain.layers.size()) * 0x1p-8) * cone_unit;
+  largest_ = trained_;
+  for (const cpu::ConeLayer& layer : layers_) largest_ += layer.trained;
+  if (!tangent_) largest_ = 1;
+}
+
+double ConeKernel::value(double u) const {
+  double kappa = 0;
+  evaluate(1, {.u = &u, .value = &kappa});
+  return kappa;
+}
+
+double ConeKernel::slope(double u) const {
+  double kappa = 0, derivative = 0;
+  evaluate(1, {.u = &u, .value = &kappa, .slope = &derivative});
+  return derivative;
+}
+
+/// Carries bounds of all errors along the recursion, as derived in docs/theory/certificates.md: `rest` relative of
+/// t = 1 − |ρ|, the others absolute, those of slopes in units of 1 + 1/√(1−|u|).
+void ConeKernel::bound_errors() {
+  constexpr double fit = 1e-15;  // relative, of the polynomials for arccos
+  double rest = cone_unit, theta = cone_unit * trained_, size = trained_, steep = 1 / 3.0;
+  double rho_slope = 0, theta_slope = 0, size_slope = trained_;
+  double rho = 0, shrunk = 1;
+  bool signs = false;  // whether rounding may decide on the sign of ρ, which after a relu is positive
+  for (const cpu::ConeLayer& layer : layers_) {
+    const double turned = signs ? 2 * (rho + rest) : 0;
+    const double factor = (rest + fit) / 2 + 18 * cone_unit + turned;
+    const double new_rho = 1.6 * rest + fit + 16 * cone_unit + turned;
+    const double factor_slope = steep * (rest + 8 * cone_unit + rho_slope);
+    const double new_rho_slope = rho_slope + factor + cone_unit;
+    const double new_size_slope = size_slope + size * steep + layer.trained;
+    theta_slope += size_slope * factor + size * factor_slope + theta * steep + layer.trained * new_rho_slope +
+                   6 * cone_unit * new_size_slope;
+    theta += size * factor + layer.trained * new_rho + 6 * cone_unit * (size + layer.trained);
+    rest += fit + 20 * cone_unit + 2 * turned;
+    signs = layer.linear > 0;
+    rho = new_rho;
+    rho_slope = new_rho_slope;
+    size += layer.trained;
+    size_slope = new_size_slope;
+    shrunk = after_relu(shrunk);
+    steep = 1 / (3 * std::sqrt(shrunk));
+  }
+  value_error_ = tangent_ ? theta : rho;
+  slope_error_ = tangent_ ? theta_slope : rho_slope;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "widelimit/certificate/chain/chain.hpp"
+#include "widelimit/engine/cpu/cone/cone.hpp"
+#include "widelimit/kernel/gram.hpp"
+#include "widelimit/network/network.hpp"
+
+#include <vector>
+
+namespace widelimit {
+
+/// A ray from the origin that touches κ from below, but for rounding: κ(u) ≥ slope·u on its side of 0; κ(u)/u falls in
+/// |u| before [low, high] and grows after it.
+struct TouchingRay {
+  double low = 0;
+  double high = 0;
+  double slope = 0;  ///< rounded so that the inequality holds
+};
+
+/// The kernel of a chain of dense layers without bias and rectifiers (relu, leaky_relu with a slope ≥ 0, identity) on
+/// vectors or flattened images:
+///   Θ(x, x') = 2^exponent·scale·N·M·κ(u),   N = ‖x‖, M = ‖x'‖, u = ⟨x,x'⟩/(N·M),          [mathematics §5]
+/// the NTK or the NNGP. Relative to the deviations κ obeys ρ ← aρ + bκ₁(ρ), θ ← θ(a + bκ₀(ρ)) + kρ_new with a + b = 1,
+/// from ρ = u, θ = ku; weights only scale it. κ has a non-negative power series, so that it grows and is convex on
+/// [0, 1].
+///
+/// The NTK's κ' is infinite at ±1: where 1 − |u| < 2⁻¹⁰⁶, derivatives at that distance are returned.
+class ConeKernel {
+ public:
+  /// Error{usage} names the layer that makes the kernel another one, and what can be done.
+  ConeKernel(const Network& network, Kind kind, const Shape& shape);
+  ConeKernel(const Chain& chain, Kind kind);
+
+  [[nodiscard]] double scale() const { return scale_; }
+  [[nodiscard]] int exponent() const { return exponent_; }  ///< 0 where the scale is an ordinary number without
+  /// Of the scale, relative.
+  [[nodiscard]] double scale_error() const { return scale_error_; }
+  [[nodiscard]] Index depth() const { return std::ssize(layers_); }  ///< rectifiers
+  [[nodiscard]] bool tangent() const { return tangent_; }            ///< NTK, not NNGP
+  [[nodiscard]] double largest() const { return largest_; }          ///< κ(1), which is max |κ|, exactly
+
+  [[nodiscard]] cpu::ConeChain chain() const { return {layers_, trained_, tangent_}; }
+  /// κ, and κ', κ'' where asked for, on arrays; see ConeArrays.
+  void evaluate(Index count, const cpu::ConeArrays& arrays) const { cpu::evaluate_cone(chain(), count, arrays); }
+  [[nodiscard]] double value(double u) const;
+  [[nodiscard]] double slope(double u) const;
+  /// |computed κ(u) − κ(u)|, u as given and `rest` right to 2⁻⁵³ of itself.        [docs/theory/certificates.md]
+  [[nodiscard]] double value_error() const { return value_error_; }
+  /// |computed κ'(u) − κ'(u)| ≤ slope_error()·(1 + 1/√(1−|u|)), for 1 − |u| ≥ 2⁻¹⁰⁶.
+  [[nodiscard]] double slope_error() const { return slope_error_; }
+
+  /// Whether κ is convex on [low, high], a part of [−1, 1], proved: by its power series for u ≥ 0, by induction for the
+  /// NNGP (convex growing functions of convex ones), else by enclosing κ'' piece by piece.
+  [[nodiscard]] bool convex_on(double low, double high) const;
+  /// On [−1, 1], decided once.
+  [[nodiscard]] bool convex() const { return convex_; }
+
+  /// Place of κ's minimum on [−1, 1] as computed; κ falls left of fall_end() and grows right of growth_begin(); a
+  /// number not above the minimum. Only where convex().
+  [[nodiscard]] double lowest() const { return lowest_; }
+  [[nodiscard]] double fall_end() const { return fall_end_; }
+  [[nodiscard]] double growth_begin() const { return growth_begin_; }
+  [[nodiscard]] double lowest_value() const { return lowest_value_; }
+  /// Of fixed p > 0 (or < 0), N·κ(p/(N·M)) is least where p/(N·M) is where this ray touches. Only where convex().
+  [[nodiscard]] const TouchingRay& ray_above() const { return ray_above_; }
+  [[nodiscard]] const TouchingRay& ray_below() const { return ray_below_; }
+
+ private:
+  void read(const Chain& chain);
+  void bound_errors();
+  [[nodiscard]] bool bends() const;
+  void find_extremes();
+  void find_lowest();
+  [[nodiscard]] TouchingRay touching(double sign) const;
+  [[nodiscard]] double slope_doubt(double u) const;
+
+  std::vector<cpu::ConeLayer> layers_;
+  double trained_ = 0;
+  bool tangent_ = true;
+  double scale_ = 1, scale_error_ = 0, largest_ = 0;
+  int exponent_ = 0;
+  double value_error_ = 0, slope_error_ = 0;
+  bool convex_ = false;
+  double lowest_ = -1, fall_end_ = -1, growth_begin_ = -1, lowest_value_ = 0;
+  TouchingRay ray_above_, ray_below_;
+};
+
+}  // namespace widelimit

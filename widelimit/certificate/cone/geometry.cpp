@@ -1,0 +1,110 @@
+#include "widelimit/certificate/cone/geometry.hpp"
+
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/certificate/certify.hpp"
+#include "widelimit/engine/cpu/algebra/blas.hpp"
+#include "widelimit/engine/cpu/algebra/gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace widelimit {
+
+namespace {
+
+constexpr double geometry_unit = 0x1p-53;
+
+/// Marks the features that are not 0 in all rows.
+void mark_used(MatrixView<const double> rows, char* seen) {
+  for (Index i = 0; i < rows.rows; ++i) {
+    const double* row = rows.row(i);
+    for (Index j = 0; j < rows.cols; ++j) seen[j] = row[j] != 0 ? char{1} : seen[j];
+  }
+}
+
+/// Some rows with these features alone.
+void keep_features(MatrixView<const double> rows, std::span<const Index> features, MatrixView<double> to) {
+  for (Index i = 0; i < rows.rows; ++i) {
+    const double* from = rows.row(i);
+    double* row = to.row(i);
+    for (std::size_t j = 0; j < features.size(); ++j) row[j] = from[features[j]];
+  }
+}
+
+}  // namespace
+
+double euclidean_norm(const double* row, Index size) {
+  long double sum = 0;
+  for (Index j = 0; j < size; ++j) sum += static_cast<long double>(row[j]) * row[j];
+  return static_cast<double>(std::sqrt(sum));
+}
+
+double sum_norm(const double* row, Index size) {
+  long double sum = 0;
+  for (Index j = 0; j < size; ++j) sum += std::abs(static_cast<long double>(row[j]));
+  return static_cast<double>(sum);
+}
+
+SupportGeometry::SupportGeometry(MatrixView<const double> support, const CertifyOptions& options)
+    : directions(support.rows, support.cols, Content::unset),
+      norms(at(support.rows)),
+      sum_norms(at(support.rows)),
+      // A sum of d squares in long double, then a root and a rounding to double.
+      norm_error((2 + static_cast<double>(support.cols) * 0x1p-11) * geometry_unit) {
+  constexpr Index rows_at_once = 256;
+  const Index tasks = (support.rows + rows_at_once - 1) / rows_at_once;
+  std::vector<char> negative(at(tasks), 0), seen(at(tasks * support.cols), 0);
+  parallel_for(tasks, team_size(options.threads), [&](Index task) {
+    const Index begin = task * rows_at_once, end = std::min(support.rows, begin + rows_at_once);
+    mark_used(support.block(begin, 0, end - begin, support.cols), seen.data() + task * support.cols);
+    for (Index i = begin; i < end; ++i) {
+      const double norm = norms[at(i)] = euclidean_norm(support.row(i), support.cols);
+      double* to = directions.view().row(i);
+      for (Index j = 0; j < support.cols; ++j) to[j] = norm > 0 ? support(i, j) / norm : 0;
+      sum_norms[at(i)] = sum_norm(to, support.cols) * (1 + 2 * norm_error + 4 * geometry_unit);
+      if (std::any_of(to, to + support.cols, [](double x) { return x < 0; })) negative[at(task)] = 1;
+    }
+  });
+  for (Index j = 0; j < support.cols; ++j) {
+    Index task = 0;
+    while (task < tasks && seen[at(task * support.cols + j)] == 0) ++task;
+    if (task < tasks) used.push_back(j);
+  }
+  if (!options.box || std::find(negative.begin(), negative.end(), 1) == negative.end()) return;
+  absolute = Matrix<double>(support.rows, support.cols, Content::unset);
+  std::transform(directions.data(), directions.data() + support.rows * support.cols, absolute.data(),
+                 [](double x) { return std::abs(x); });
+}
+
+PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const double> points,
+                             const CertifyOptions& options)
+    : support(directions),
+      inner(points.rows, directions.directions.rows(), Content::unset),
+      norms(at(points.rows)),
+      // A product of d terms in any order, of directions that are off by two roundings and the norm's error.
+      inner_error(1.01 * (static_cast<double>(points.cols) + 4) * geometry_unit + directions.norm_error) {
+  choose_blas_kernels();
+  for (Index k = 0; k < points.rows; ++k) norms[at(k)] = euclidean_norm(points.row(k), points.cols);
+  std::vector<char> seen(at(points.cols), 0);
+  mark_used(points, seen.data());
+  std::vector<Index> features;
+  std::copy_if(support.used.begin(), support.used.end(), std::back_inserter(features),
+               [&](Index j) { return seen[at(j)] != 0; });
+  if (features.empty()) features.push_back(0);  // a product of zeros is one too
+  const Index size = std::ssize(features);
+  Matrix<double> kept(points.rows, size, Content::unset);
+  keep_features(points, features, kept.view());
+  // BLAS copies all points once for each block of directions, which stays in the second-level cache.
+  constexpr Index directions_at_once = 512;
+  const Index count = inner.cols();
+  parallel_for((count + directions_at_once - 1) / directions_at_once, team_size(options.threads), [&](Index task) {
+    const Index begin = task * directions_at_once, rows = std::min(directions_at_once, count - begin);
+    std::vector<double> memory(at(rows * size));
+    const MatrixView<double> block{memory.data(), rows, size, size};
+    keep_features(support.directions.view().block(begin, 0, rows, points.cols), features, block);
+    cpu::multiply_transposed(kept.view(), block, inner.view().block(0, begin, points.rows, rows));
+  });
+}
+
+}  // namespace widelimit

@@ -1,0 +1,138 @@
+#include "widelimit/certificate/interval/ranges.hpp"
+
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/engine/cpu/algebra/blas.hpp"
+#include "widelimit/engine/cpu/algebra/gemm.hpp"
+#include "widelimit/engine/cpu/cone/cone_sides.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+constexpr double range_unit = 0x1p-53;
+
+/// How far a moves for a unit of radius where that is the same for all samples.
+double common_spread(Norm norm, Index features) {
+  return norm == Norm::linf ? above(std::sqrt(static_cast<double>(features))) : 1;
+}
+
+}  // namespace
+
+Ranges::Ranges(const CertificateProblem& problem, Of of)
+    : own_support_(problem.geometry != nullptr ? nullptr
+                                               : std::make_shared<SupportGeometry>(problem.support, problem.options)),
+      own_points_(problem.geometry != nullptr
+                      ? nullptr
+                      : std::make_shared<PointGeometry>(*own_support_, problem.points, problem.options)),
+      geometry_(problem.geometry != nullptr ? *problem.geometry : *own_points_),
+      points_(problem.points),
+      options_(problem.options),
+      of_(of) {}
+
+Ranges::Ranges(const PointGeometry& geometry, MatrixView<const double> points, const CertifyOptions& options, Of of)
+    : geometry_(geometry), points_(points), options_(options), of_(of) {}
+
+Surrounding Ranges::surrounding(const Ball& ball) const {
+  const Index size = points_.cols;
+  Surrounding result{std::vector<double>(at(size)), std::vector<double>(at(size))};
+  const double* x = points_.row(ball.point);
+  for (Index j = 0; j < size; ++j) {
+    double low = below(x[j] - ball.radius), high = above(x[j] + ball.radius);
+    if (options_.box) {
+      low = std::clamp(low, options_.box->low, options_.box->high);
+      high = std::clamp(high, options_.box->low, options_.box->high);
+    }
+    const double centre = result.centre[at(j)] = low + (high - low) / 2;
+    result.half[at(j)] = above(std::max(high - centre, centre - low));
+  }
+  return result;
+}
+
+NormRange Ranges::norm_range(const Ball& ball) const {
+  const double norm = geometry_.norms[at(ball.point)];
+  const double slack = 4 * norm_error();
+  if (of_ == Of::published) {
+    const double reach = ball.radius * common_spread(options_.norm, points_.cols);
+    return {std::max(0.0, norm - reach - slack * (norm + reach)), (norm + reach) * (1 + slack)};
+  }
+  long double least = 0, most = 0;
+  const double* x = points_.row(ball.point);
+  for (Index j = 0; j < points_.cols; ++j) {
+    double low = x[j] - ball.radius, high = x[j] + ball.radius;
+    if (options_.box) {
+      low = std::clamp(low, options_.box->low, options_.box->high);
+      high = std::clamp(high, options_.box->low, options_.box->high);
+    }
+    const long double near = std::max({low, -high, 0.0}), far = std::max(high, -low);
+    least += near * near;
+    most += far * far;
+  }
+  NormRange range{static_cast<double>(std::sqrt(least)) * (1 - slack),
+                  static_cast<double>(std::sqrt(most)) * (1 + slack)};
+  if (options_.norm == Norm::l2) {
+    range.low = std::max(range.low, norm - ball.radius - slack * (norm + ball.radius));
+    range.high = std::min(range.high, (norm + ball.radius) * (1 + slack));
+  }
+  return range;
+}
+
+/// From the point itself by what the radius allows.
+void Ranges::widen(const Ball& ball, const NormRange& norm, Index begin, Index count, double* low, double* high) const {
+  const bool common = of_ == Of::published || options_.norm == Norm::l2;
+  const double spread = common ? common_spread(options_.norm, points_.cols) : 1;
+  cpu::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
+                     .spread = common ? nullptr : geometry_.support.sum_norms.data() + begin,
+                     .radius = ball.radius * spread * (1 + 8 * range_unit),
+                     .error = (geometry_.inner_error + 8 * range_unit) * geometry_.norms[at(ball.point)],
+                     .limit = norm.high},
+                    count, low, high);
+}
+
+/// ⟨xᵢ, centre⟩ ± ⟨|xᵢ|, half⟩ over the box that surrounds ball ∩ box.
+void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high) const {
+  const Index count = std::ssize(balls), size = points_.cols;
+  Matrix<double> centres(count, size, Content::unset), halves(count, size, Content::unset);
+  std::vector<double> errors;
+  for (Index k = 0; k < count; ++k) {
+    const Surrounding box = surrounding(balls[at(k)]);
+    std::copy(box.centre.begin(), box.centre.end(), centres.view().row(k));
+    std::copy(box.half.begin(), box.half.end(), halves.view().row(k));
+    const double lengths = euclidean_norm(box.centre.data(), size) + euclidean_norm(box.half.data(), size);
+    errors.push_back((geometry_.inner_error + 8 * range_unit) * lengths);
+  }
+  const Index supports = geometry_.inner.cols();
+  const Matrix<double>& absolute = geometry_.support.absolute;
+  std::vector<double> middles(at(count * supports)), reaches(at(count * supports));
+  const MatrixView<double> middle{middles.data(), count, supports, supports},
+      reach{reaches.data(), count, supports, supports};
+  cpu::multiply_transposed(centres.view(), directions(), middle);
+  cpu::multiply_transposed(halves.view(), absolute.rows() > 0 ? absolute.view() : directions(), reach);
+  for (Index k = 0; k < count; ++k) {
+    const double error = errors[at(k)];
+    double* lows = low.row(k);
+    double* highs = high.row(k);
+    const double* m = middle.row(k);
+    const double* r = reach.row(k);
+    for (Index i = 0; i < supports; ++i) {
+      lows[i] = std::max(lows[i], m[i] - (r[i] + error));
+      highs[i] = std::min(highs[i], m[i] + (r[i] + error));
+    }
+  }
+}
+
+void Ranges::evaluate(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high,
+                      std::span<NormRange> norms) const {
+  for (std::size_t k = 0; k < balls.size(); ++k) {
+    norms[k] = norm_range(balls[k]);
+    const auto row = static_cast<Index>(k);
+    widen(balls[k], norms[k], 0, geometry_.inner.cols(), low.row(row), high.row(row));
+  }
+  if (of_ == Of::ball && options_.box) cut_by_box(balls, low, high);
+}
+
+}  // namespace widelimit

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "widelimit/base/matrix.hpp"
+#include "widelimit/certificate/ball.hpp"
+#include "widelimit/certificate/cone/geometry.hpp"
+#include "widelimit/certificate/lower_bound.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace widelimit {
+
+/// ‖x‖ over a ball and box lies in [low, high].
+struct NormRange {
+  double low = 0;
+  double high = 0;
+};
+
+/// The smallest box that holds a ball ∩ box: |x_j − centre_j| ≤ half_j.
+struct Surrounding {
+  std::vector<double> centre, half;
+};
+
+/// Ranges of a = ⟨x, xᵢ⟩/‖xᵢ‖ and of N = ‖x‖ over balls, rounding counted in: every bound sees a machine through them,
+/// since Θ(x, xᵢ) = scale·‖xᵢ‖·N·κ(a/N).                                          [docs/theory/certificates.md]
+class Ranges {
+ public:
+  /// What the ranges are of.
+  enum class Of : std::uint8_t {
+    ball,  ///< a ± δ‖xᵢ‖₁/‖xᵢ‖₂ (ℓ∞), a ± δ (ℓ2), and what the box leaves of it; N exactly
+    published,  ///< EQ Theorem 4.2: a ± √d·δ, N ± √d·δ in ℓ∞; a ± δ, N ± δ in ℓ2; no box
+  };
+
+  explicit Ranges(const CertificateProblem& problem, Of of = Of::ball);
+  Ranges(const PointGeometry& geometry, MatrixView<const double> points, const CertifyOptions& options,
+         Of of = Of::ball);
+
+  /// Fills a row of `low` and `high` and a norm for each ball: balls × support.  Without a box O(balls·support), with a
+  /// box two matrix products.
+  void evaluate(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high,
+                std::span<NormRange> norms) const;
+  /// What the radius alone allows, for `count` samples from `begin` on: all there is without a box.
+  void widen(const Ball& ball, const NormRange& norm, Index begin, Index count, double* low, double* high) const;
+
+  [[nodiscard]] const PointGeometry& geometry() const { return geometry_; }
+  [[nodiscard]] MatrixView<const double> directions() const { return geometry_.support.directions.view(); }
+  [[nodiscard]] std::span<const double> norms() const { return geometry_.support.norms; }
+  [[nodiscard]] MatrixView<const double> inner() const { return geometry_.inner.view(); }
+  [[nodiscard]] double inner_error() const { return geometry_.inner_error; }
+  [[nodiscard]] std::span<const double> point_norms() const { return geometry_.norms; }
+  [[nodiscard]] double norm_error() const { return geometry_.support.norm_error; }
+
+  /// Of ℓ2 balls too; holds every x of ball and box in spite of rounding.
+  [[nodiscard]] Surrounding surrounding(const Ball& ball) const;
+  [[nodiscard]] NormRange norm_range(const Ball& ball) const;
+
+ private:
+  void cut_by_box(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high) const;
+
+  std::shared_ptr<const SupportGeometry> own_support_;
+  std::shared_ptr<const PointGeometry> own_points_;
+  const PointGeometry& geometry_;
+  MatrixView<const double> points_;
+  const CertifyOptions& options_;
+  Of of_;
+};
+
+}  // namespace widelimit

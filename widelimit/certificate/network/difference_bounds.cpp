@@ -1,0 +1,195 @@
+#include "widelimit/certificate/network/difference_bounds.hpp"
+
+#include "widelimit/certificate/network/enclose_affine.hpp"
+#include "widelimit/certificate/network/network_bounds.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace widelimit {
+
+namespace {
+
+/// Bounds of (φ(x) − φ(y))/(x − y) over all x, y, rounded outwards; nothing where there are none or they are not kept.
+std::optional<Ends> slope_range(const Activation& activation) {
+  switch (activation.phi) {
+    case Phi::relu:
+    case Phi::tanh:
+    case Phi::softplus:
+      return Ends{0, 1};
+    case Phi::leaky_relu:
+      return Ends{std::min(activation.slope, 1.0), std::max(activation.slope, 1.0)};
+    case Phi::identity:
+      return Ends{1, 1};
+    case Phi::abs:
+    case Phi::sin:
+    case Phi::cos:
+      return Ends{-1, 1};
+    case Phi::erf:
+      return Ends{0, 1.12838};
+    case Phi::sigmoid:
+      return Ends{0, 0.25};
+    case Phi::gelu:
+      return Ends{-0.13, 1.13};
+    case Phi::swish:
+      return Ends{-0.1, 1.1};
+    default:
+      return std::nullopt;
+  }
+}
+
+Ends product_of(Ends slope, Ends d) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(d.low) || !std::isfinite(d.high)) return {-infinity, infinity};
+  const double corners[] = {slope.low * d.low, slope.low * d.high, slope.high * d.low, slope.high * d.high};
+  return {rounded_down(*std::min_element(std::begin(corners), std::end(corners))),
+          rounded_up(*std::max_element(std::begin(corners), std::end(corners)))};
+}
+
+/// Where subtracting the two intervals says more than the difference does, it counts.
+void cut_by_subtraction(EnclosedPair& pair) {
+  for (Index i = 0; i < pair.difference.centre.size(); ++i) {
+    const Ends a = ends_of(pair.trained.centre[i], pair.trained.radius[i]);
+    const Ends b = ends_of(pair.start.centre[i], pair.start.radius[i]);
+    const Ends d = ends_of(pair.difference.centre[i], pair.difference.radius[i]);
+    const double low = rounded_down(a.low - b.high);
+    const double high = rounded_up(a.high - b.low);
+    if (low <= d.low && high >= d.high) continue;
+    set_ends(std::max(low, d.low), std::min(high, d.high), pair.difference.centre[i], pair.difference.radius[i]);
+  }
+}
+
+void subtract(EnclosedPair& pair) {
+  pair.difference.resize(pair.trained.count(), pair.trained.centre.shape());
+  for (Index i = 0; i < pair.difference.centre.size(); ++i) {
+    const Ends a = ends_of(pair.trained.centre[i], pair.trained.radius[i]);
+    const Ends b = ends_of(pair.start.centre[i], pair.start.radius[i]);
+    set_ends(rounded_down(a.low - b.high), rounded_up(a.high - b.low), pair.difference.centre[i],
+             pair.difference.radius[i]);
+  }
+}
+
+/// The pair holds what enters φ.
+void activate_difference(const Activation& activation, const Ends& slope, EnclosedPair& pair) {
+  for (Index i = 0; i < pair.difference.centre.size(); ++i) {
+    double& c = pair.difference.centre[i];
+    double& r = pair.difference.radius[i];
+    const double a = pair.trained.centre[i];
+    const double b = pair.start.centre[i];
+    if (activation.phi == Phi::relu && a >= pair.trained.radius[i] && b >= pair.start.radius[i]) continue;
+    if (activation.phi == Phi::relu && a <= -pair.trained.radius[i] && b <= -pair.start.radius[i]) {
+      c = r = 0;
+      continue;
+    }
+    const Ends d = product_of(slope, ends_of(c, r));
+    set_ends(d.low, d.high, c, r);
+  }
+}
+
+class DifferenceBounding {
+ public:
+  DifferenceBounding(const Architecture& architecture, const AnyParameters& trained, const AnyParameters& start)
+      : architecture_(architecture), trained_(trained), start_(start) {}
+
+  void pass(const Stage& stage, EnclosedPair& pair) const {
+    const auto& layer = stage.layer.value;
+    if (std::holds_alternative<Dense>(layer)) {
+      weigh(stage, pair);
+    } else if (std::holds_alternative<Conv>(layer)) {
+      for (const auto each : {&EnclosedPair::trained, &EnclosedPair::start, &EnclosedPair::difference}) {
+        Enclosure seen;
+        stage.windows->gather((pair.*each).centre, seen.centre);
+        stage.windows->gather((pair.*each).radius, seen.radius);
+        pair.*each = std::move(seen);
+      }
+      weigh(stage, pair);
+    } else if (const auto* activation = std::get_if<Activation>(&layer)) {
+      rectify_pair(stage, *activation, pair);
+    } else {
+      pass_others(stage, pair);
+    }
+  }
+
+ private:
+  void each_network(const Stage& stage, EnclosedPair& pair) const {
+    enclose_stages(architecture_, trained_, {&stage, 1}, pair.trained, 1);
+    enclose_stages(architecture_, start_, {&stage, 1}, pair.start, 1);
+  }
+
+  void weigh(const Stage& stage, EnclosedPair& pair) const {
+    const auto k = at(stage.slot);
+    const WeightSlot& slot = architecture_.slots[k];
+    std::visit(
+        [&]<std::floating_point T>(const Parameters<T>& trained) {
+          const auto& start = std::get<Parameters<T>>(start_);
+          EnclosedPair out;
+          out.difference = enclose_affine_difference<T>(slot, trained.slots[k], start.slots[k], pair);
+          enclose_affine<T>(slot, trained.slots[k], nullptr, pair.trained, out.trained, 1);
+          enclose_affine<T>(slot, start.slots[k], nullptr, pair.start, out.start, 1);
+          pair = std::move(out);
+        },
+        trained_);
+    cut_by_subtraction(pair);
+  }
+
+  void rectify_pair(const Stage& stage, const Activation& activation, EnclosedPair& pair) const {
+    const auto slope = slope_range(activation);
+    if (slope) activate_difference(activation, *slope, pair);
+    each_network(stage, pair);
+    if (slope) {
+      cut_by_subtraction(pair);
+    } else {
+      subtract(pair);
+    }
+  }
+
+  /// Layers without weights that are linear take the difference as they take a value.
+  void pass_others(const Stage& stage, EnclosedPair& pair) const {
+    each_network(stage, pair);
+    const auto* window = std::get_if<Pool>(&stage.layer.value);
+    const bool linear = !std::holds_alternative<Residual>(stage.layer.value) &&
+                        !std::holds_alternative<LayerNorm>(stage.layer.value) &&
+                        !(window != nullptr && window->pooling == Pooling::max);
+    if (linear) {
+      enclose_stages(architecture_, trained_, {&stage, 1}, pair.difference, 1);
+    } else {
+      subtract(pair);
+    }
+  }
+
+  const Architecture& architecture_;
+  const AnyParameters& trained_;
+  const AnyParameters& start_;
+};
+
+}  // namespace
+
+template <std::floating_point T>
+Enclosure enclose_affine_difference(const WeightSlot& slot, const Weights<T>& trained, const Weights<T>& start,
+                                    const EnclosedPair& pair) {
+  WeightSlot unbiased = slot;
+  unbiased.b_scale = 0;
+  Enclosure moved;
+  Enclosure carried;
+  enclose_affine<T>(slot, trained, &start, pair.trained, moved, 1);
+  enclose_affine<T>(unbiased, start, nullptr, pair.difference, carried, 1);
+  for (Index i = 0; i < moved.centre.size(); ++i) {
+    moved.centre[i] += carried.centre[i];
+    moved.radius[i] = rounded_up(moved.radius[i] + carried.radius[i] + std::abs(moved.centre[i]) * 0x1p-51);
+  }
+  return moved;
+}
+
+void enclose_difference(const Architecture& architecture, const AnyParameters& trained, const AnyParameters& start,
+                        std::span<const Stage> stages, EnclosedPair& pair) {
+  const DifferenceBounding bounding(architecture, trained, start);
+  for (const Stage& stage : stages) bounding.pass(stage, pair);
+}
+
+template Enclosure enclose_affine_difference(const WeightSlot&, const Weights<float>&, const Weights<float>&,
+                                             const EnclosedPair&);
+template Enclosure enclose_affine_difference(const WeightSlot&, const Weights<double>&, const Weights<double>&,
+                                             const EnclosedPair&);
+
+}  // namespace widelimit

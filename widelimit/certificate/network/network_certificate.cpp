@@ -1,0 +1,207 @@
+#include "widelimit/certificate/network/network_certificate.hpp"
+
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/certificate/attack/network_attack.hpp"
+#include "widelimit/certificate/network/difference_margins.hpp"
+#include "widelimit/certificate/network/network_margins.hpp"
+#include "widelimit/certificate/point_block.hpp"
+#include "widelimit/certificate/search/radius_search.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <variant>
+
+namespace widelimit {
+
+namespace {
+
+MatrixView<const double> rows_of(const Tensor<double>& points) {
+  return {points.data(), points.count(), points.shape().size(), points.shape().size()};
+}
+
+void check_request(const TrainedNetwork& trained, const SampleView& samples, std::span<const Index> labels,
+                   const CertifyOptions& options) {
+  options.validate();
+  if (trained.linearised) {
+    fail(Code::usage,
+         "a linearised network is not what intervals bound, but a kernel machine of its tangent kernel; train the "
+         "network "
+         "itself");
+  }
+  if (samples.shape != trained.shape && samples.shape.size() != trained.shape.size()) {
+    fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(samples.shape),
+         to_string(trained.shape));
+  }
+  if (std::ssize(labels) != samples.count()) {
+    fail(Code::input, "{} samples have {} labels; give one for each", samples.count(), labels.size());
+  }
+  const Index classes = std::max<Index>(2, trained.architecture.output.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0 || labels[i] >= classes) {
+      fail(Code::input, "label {} of sample {}: the network knows 0 to {}", labels[i], i, classes - 1);
+    }
+  }
+}
+
+using AnyMargins = std::variant<NetworkMargins, DifferenceMargins>;
+
+/// Of the function that predicts: f, or f − f₀.
+AnyMargins margins_of(const TrainedNetwork& trained, const CertifyOptions& options) {
+  const int threads = team_size(options.threads);
+  if (trained.centred) {
+    return AnyMargins(std::in_place_type<DifferenceMargins>, trained.architecture, trained.parameters, trained.start,
+                      options.norm, options.box, threads);
+  }
+  return AnyMargins(std::in_place_type<NetworkMargins>, trained.architecture, trained.parameters, options.norm,
+                    options.box, threads);
+}
+
+MarginBounds margins_on(const AnyMargins& margins, std::span<const Ball> balls) {
+  return std::visit([&](const auto& any) { return any.evaluate(balls); }, margins);
+}
+
+/// The least lower bound of the margins of each ball.
+std::vector<double> least_margins(const MarginBounds& margins) {
+  std::vector<double> least(margins.centre.size() / at(margins.each), std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < margins.centre.size(); ++i) {
+    const double bound = rounded_down(margins.centre[i] - margins.radius[i]);
+    double& value = least[i / at(margins.each)];
+    value = std::isnan(bound) ? -std::numeric_limits<double>::infinity() : std::min(value, bound);
+  }
+  return least;
+}
+
+/// All margins of a point are one functional: a pass through the network bounds them together.
+class NetworkBound final : public LowerBound {
+ public:
+  NetworkBound(const AnyMargins& margins, std::span<const Functional> functionals)
+      : margins_(margins), functionals_(functionals) {}
+
+  [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override {
+    std::vector<Ball> balls;
+    for (const BallQuery& query : queries) {
+      balls.push_back({.point = functionals_[at(query.functional)].point, .radius = query.radius});
+    }
+    return least_margins(margins_on(margins_, balls));
+  }
+
+ private:
+  const AnyMargins& margins_;
+  std::span<const Functional> functionals_;
+};
+
+/// Margins at the points themselves.
+void note_margins(const MarginBounds& margins, Index first, Certificates& result) {
+  for (Index i = 0; i < std::ssize(margins.centre) / margins.each; ++i) {
+    const auto begin = margins.centre.begin() + i * margins.each;
+    const double least = *std::min_element(begin, begin + margins.each);
+    if (!std::isfinite(least)) {
+      fail(Code::numerical, "the output at sample {} overflows; scale the samples down", first + i);
+    }
+    result.margin[at(first + i)] = least;
+    result.correct[at(first + i)] = least > 0;
+  }
+}
+
+/// Radii of points that `margins` looks at, into the result from block.first on.
+void certify_points(const AnyMargins& margins, const Tensor<double>& points, const PointBlock& block,
+                    const CertifyOptions& options, Certificates& result) {
+  std::vector<Ball> balls;
+  for (Index i = 0; i < points.count(); ++i) balls.push_back({.point = i, .radius = 0});
+  const MarginBounds at_points = margins_on(margins, balls);
+  note_margins(at_points, block.first, result);
+  std::vector<Functional> functionals;
+  std::vector<double> values;
+  const std::vector<double> least = least_margins(at_points);
+  for (Index i = 0; i < points.count(); ++i) {
+    if (!(least[at(i)] > 0)) continue;
+    functionals.push_back({.point = i});
+    values.push_back(least[at(i)]);
+  }
+  const NetworkBound bound(margins, functionals);
+  if (options.radius) {
+    const std::vector<char> all(balls.size(), 1);
+    const std::vector<bool> holds = holds_at(bound, functionals, all, *options.radius);
+    for (std::size_t i = 0; i < holds.size(); ++i) result.radius[at(block.first) + i] = holds[i] ? *options.radius : 0;
+    return;
+  }
+  constexpr double first_radius = 1e-3;
+  BlockProgress progress(options.progress, block);
+  const RadiusGrid grid(options.tolerance);
+  const std::vector<Index> places = search_radii(
+      bound, {functionals, values}, grid, search_ranges(grid, rows_of(points), options, first_radius), progress.get());
+  std::transform(places.begin(), places.end(), result.radius.begin() + block.first,
+                 [&](Index place) { return grid.radius(place); });
+}
+
+std::string remark_on(const TrainedNetwork& trained, const CertifyOptions& options) {
+  std::vector<std::string_view> remarks;
+  if (options.method != CertificateMethod::interval) {
+    remarks.emplace_back("networks are certified by interval bound propagation");
+  }
+  if (trained.centred) remarks.emplace_back("f − f₀ is certified");
+  if (options.box && options.norm == Norm::l2) {
+    remarks.emplace_back("the whole ball is bounded, not only its part in the box");
+  }
+  return fmt::format("{}", fmt::join(remarks, "; "));
+}
+
+/// Points attacked at a time: memory does not grow with their number.
+constexpr Index attacked_at_once = 256;
+
+void attack_points(const TrainedNetwork& trained, const SampleView& samples, std::span<const Index> labels,
+                   const CertifyOptions& options, Certificates& result) {
+  const auto begin = Clock::now();
+  const Shape& shape = trained.architecture.input;
+  result.attack.resize(labels.size());
+  if (options.keep_attacked) result.attacked = Matrix<double>(samples.count(), shape.size());
+  SharedProgress shared(options.progress, samples.count(), "points attacked");
+  for (Index first = 0; first < samples.count(); first += attacked_at_once) {
+    const Index size = std::min(attacked_at_once, samples.count() - first);
+    const Tensor<double> points = read_samples<double>(samples.part(first, size), shape);
+    const Attacked attack =
+        attack_network(trained, points, labels.subspan(at(first), at(size)),
+                       std::span<const double>(result.margin).subspan(at(first), at(size)), options, shared.get());
+    std::copy(attack.distance.begin(), attack.distance.end(), result.attack.begin() + first);
+    if (options.keep_attacked) std::copy_n(attack.samples.data(), points.size(), result.attacked.view().row(first));
+    shared.at(first + size);
+  }
+  result.attack_seconds = seconds_since(begin);
+}
+
+}  // namespace
+
+Certificates certify_network(const TrainedNetwork& trained, const SampleView& samples, std::span<const Index> labels,
+                             const CertifyOptions& options) {
+  check_request(trained, samples, labels, options);
+  const auto begin = Clock::now();
+  const Index count = samples.count();
+  Certificates result;
+  result.correct.resize(at(count));
+  result.margin.resize(at(count));
+  result.radius.resize(at(count));
+  result.method.assign(at(count), CertificateMethod::interval);
+  result.remark = remark_on(trained, options);
+  AnyMargins margins = margins_of(trained, options);
+  Pulse pulse(options.progress, count, "points");
+  const Index together = std::visit([](const auto& any) { return any.points_at_once(); }, margins);
+  for (Index first = 0; first < count; first += together) {
+    const Index size = std::min(together, count - first);
+    const Tensor<double> points = read_samples<double>(samples.part(first, size), trained.architecture.input);
+    if (options.box) check_box(*options.box, rows_of(points), first);
+    std::visit([&](auto& any) { any.look_at(points, labels.subspan(at(first), at(size))); }, margins);
+    certify_points(margins, points, {.first = first, .total = count}, options, result);
+    pulse.at(first + size);
+  }
+  result.seconds = seconds_since(begin);
+  if (options.attack) attack_points(trained, samples, labels, options, result);
+  return result;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,135 @@
+#include "widelimit/certificate/search/radius_search.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/certificate/search/nested_search.hpp"
+#include "widelimit/certificate/search/point_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace widelimit {
+
+namespace {
+
+using Searches = std::vector<std::optional<PointSearch>>;
+
+bool active(const std::optional<PointSearch>& search) { return search && !search->done(); }
+
+void search_in_step(const LowerBound& bound, Searches& searches, Progress* progress) {
+  while (std::any_of(searches.begin(), searches.end(), active)) {
+    std::vector<BallQuery> queries;
+    std::vector<std::size_t> first;
+    for (auto& search : searches) {
+      first.push_back(queries.size());
+      if (active(search)) search->ask(queries);
+    }
+    const std::vector<double> bounds = bound.evaluate(queries);
+    for (std::size_t p = 0; p < searches.size(); ++p) {
+      if (active(searches[p])) searches[p]->hear(bounds.data() + first[p]);
+    }
+    const auto left = std::count_if(searches.begin(), searches.end(), active);
+    const Index done = std::ssize(searches) - left;
+    if (progress != nullptr && !progress->update(done, std::ssize(searches), "points")) {
+      fail(Code::interrupted, "stopped while radii of {} points were searched", left);
+    }
+  }
+}
+
+/// Functionals of a point, which stand together.
+struct PointFunctionalRange {
+  Index begin = 0;
+  Index count = 0;
+};
+
+std::vector<PointFunctionalRange> functionals_by_point(std::span<const Functional> functionals, Index points) {
+  std::vector<PointFunctionalRange> result(at(points));
+  for (Index f = 0; f < std::ssize(functionals); ++f) {
+    PointFunctionalRange& range = result[at(functionals[at(f)].point)];
+    if (range.count++ == 0) range.begin = f;
+  }
+  return result;
+}
+
+double largest_entry(const double* row, Index size) {
+  double largest = 0;
+  for (Index j = 0; j < size; ++j) largest = std::max(largest, std::abs(row[j]));
+  return largest > 0 ? largest : 1;
+}
+
+}  // namespace
+
+Index RadiusGrid::floor(double r) const {
+  r = std::clamp(r, std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
+  auto k = static_cast<Index>(std::floor(std::log(r) / step));
+  if (radius(k + 1) <= r) ++k;
+  return radius(k) <= r ? k : k - 1;
+}
+
+Index RadiusGrid::span(double factor) const { return std::max<Index>(1, static_cast<Index>(std::log(factor) / step)); }
+
+Index RadiusGrid::least(Index first) const {
+  return std::max(first - span(1e12), floor(std::numeric_limits<double>::min()));
+}
+
+std::vector<SearchRange> search_ranges(const RadiusGrid& grid, MatrixView<const double> points,
+                                       const CertifyOptions& options, double first, double beside) {
+  std::vector<SearchRange> ranges;
+  for (Index k = 0; k < points.rows; ++k) {
+    const double entry = std::max(largest_entry(points.row(k), points.cols), beside);
+    double largest = options.largest * entry;
+    if (options.box) {
+      const double across = options.norm == Norm::l2 ? std::sqrt(static_cast<double>(points.cols)) : 1;
+      largest = std::min(largest, (options.box->high - options.box->low) * across * (1 + options.tolerance));
+    }
+    ranges.push_back({.first = grid.floor(std::min(first * entry, largest)), .largest = grid.floor(largest)});
+  }
+  return ranges;
+}
+
+std::vector<Index> search_radii(const LowerBound& bound, const SearchedFunctionals& searched, const RadiusGrid& grid,
+                                std::span<const SearchRange> ranges, Progress* progress, int threads) {
+  const std::vector<PointFunctionalRange> points = functionals_by_point(searched.functionals, std::ssize(ranges));
+  const auto values = [&](std::size_t p) { return searched.values.subspan(at(points[p].begin), at(points[p].count)); };
+  std::vector<Index> places(ranges.size(), RadiusGrid::none);
+  if (bound.nests()) {
+    SharedProgress shared(progress, std::ssize(ranges), "points");
+    const auto search = [&](Index p) {
+      if (points[at(p)].count == 0) return;
+      places[at(p)] = nested_search(bound, grid, ranges[at(p)], points[at(p)].begin, values(at(p)), p, shared.get());
+    };
+    parallel_for(std::ssize(ranges), team_size(threads), search, [&](Index done) { shared.at(done); });
+    return places;
+  }
+  Searches searches(ranges.size());
+  for (std::size_t p = 0; p < ranges.size(); ++p) {
+    if (points[p].count > 0) searches[p].emplace(grid, ranges[p], points[p].begin, values(p));
+  }
+  search_in_step(bound, searches, progress);
+  for (std::size_t p = 0; p < ranges.size(); ++p) {
+    if (searches[p]) places[p] = searches[p]->place();
+  }
+  return places;
+}
+
+std::vector<bool> holds_at(const LowerBound& bound, std::span<const Functional> functionals,
+                           std::span<const char> asked, double radius) {
+  std::vector<BallQuery> queries;
+  std::vector<bool> holds(asked.size(), false);
+  for (std::size_t f = 0; f < functionals.size(); ++f) {
+    const std::size_t point = at(functionals[f].point);
+    if (asked[point] == 0) continue;
+    queries.push_back({.functional = static_cast<Index>(f), .radius = radius});
+    holds[point] = true;
+  }
+  const std::vector<double> bounds = bound.evaluate(queries);
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    if (!(bounds[q] > 0)) holds[at(functionals[at(queries[q].functional)].point)] = false;
+  }
+  return holds;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,87 @@
+#include "widelimit/data/file/file.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/formats/byte_stream.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+
+namespace widelimit {
+
+namespace fs = std::filesystem;
+
+InputFile::InputFile(const fs::path& path) : file_(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) {
+  if (!file_.opened()) fail_opening(path, file_.error());
+  struct stat status {};
+  if (::fstat(file_.id(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    fail(Code::input, "'{}' is not a regular file; give the path of a file", path.string());
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+Blob read_file(const fs::path& path, const ReadLimits& limits) {
+  const auto stream = file_stream(path, limits);
+  return read_all(*stream, InputFile(path).size(), path.string(), limits);
+}
+
+fs::path write_target(const fs::path& path) {
+  std::error_code ignored;
+  fs::path target = path;
+  // A link to a file that is still to come cannot be resolved as a whole.
+  constexpr int most_links = 40;
+  for (int links = 0; fs::is_symlink(target, ignored) && links < most_links; ++links) {
+    target = target.parent_path() / fs::read_symlink(target, ignored);
+  }
+  if (path.filename().empty() || (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored))) {
+    fail(Code::resource, "cannot write '{}': it exists and is not a regular file", path.string());
+  }
+  return target;
+}
+
+void check_writable(const fs::path& path, std::uint64_t bytes) {
+  const fs::path target = write_target(path);
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const Descriptor nameless(folder, O_RDWR | O_TMPFILE, path);
+  if (nameless.opened()) {
+    nameless.reserve(bytes);
+  } else if (nameless.error() == EOPNOTSUPP || nameless.error() == EISDIR) {
+    AtomicFile(path).file().reserve(bytes);  // a file system without nameless files
+  } else {
+    fail_writing(path, nameless.error());
+  }
+}
+
+AtomicFile::AtomicFile(const fs::path& target) : target_(write_target(target)) {
+  static std::atomic<unsigned> counter{0};
+  do {
+    temporary_ = target_;
+    temporary_ += fmt::format(".part-{}-{}", ::getpid(), counter++);
+    file_.emplace(temporary_, O_RDWR | O_CREAT | O_EXCL, target);
+  } while (!file_->opened() && file_->error() == EEXIST);
+  if (!file_->opened()) fail_writing(target, file_->error());
+  unfinished_.emplace(temporary_);
+}
+
+AtomicFile::~AtomicFile() {
+  if (file_->opened()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::commit() {
+  file_->sync();
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
+  unfinished_.reset();
+  file_->close();
+}
+
+void write_atomically(const fs::path& path, std::string_view contents) {
+  AtomicFile file(path);
+  file.file().write(as_bytes(contents));
+  file.commit();
+}
+
+}  // namespace widelimit

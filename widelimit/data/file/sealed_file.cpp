@@ -1,0 +1,117 @@
+#include "widelimit/data/file/sealed_file.hpp"
+
+#include "widelimit/base/checksum.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/hdf5/hdf5.hpp"
+
+#include <array>
+
+namespace widelimit {
+
+namespace {
+
+std::string printed(const Description& json) {
+  return json.dump(-1, ' ', false, Description::error_handler_t::replace);
+}
+
+template <typename T>
+std::uint64_t add_checksum(const T* numbers, Index rows, Index cols, std::uint64_t seed) {
+  const std::array<std::int64_t, 3> size{sizeof(T), rows, cols};
+  seed = checksum(std::as_bytes(std::span(size)), seed);
+  return checksum(std::as_bytes(std::span(numbers, static_cast<std::size_t>(rows * cols))), seed);
+}
+
+std::string checksum_text(std::uint64_t sum) { return fmt::format("{:016x}", sum); }
+
+Description parsed_settings(const std::string& settings, const SealedFormat& format) {
+  // Deeper levels, which no file of ours has, are left out before anything recurses into them.
+  constexpr int deepest = 4;
+  const auto shallow = [](int depth, Description::parse_event_t, const Description&) { return depth <= deepest; };
+  const Description json = Description::parse(settings, shallow, false);
+  if (!json.is_object() || !json.contains("format") || json["format"] != format.name) {
+    fail(Code::input, "it is not {} of widelimit; {}", format.article, format.writer);
+  }
+  const Description& number = json.at("format_number");
+  if (!number.is_number_integer() || number.get<std::int64_t>() < 1) fail(Code::input, "its format number is damaged");
+  if (number.get<std::int64_t>() > format.number) {
+    fail(Code::input, "it has format {}, made by a later widelimit; this one reads up to format {}: upgrade",
+         number.get<std::int64_t>(), format.number);
+  }
+  return json;
+}
+
+void require_matrices(const ArrayFile& file, std::span<const std::string> names) {
+  for (const std::string& name : names) {
+    const auto found = file.arrays.find(name);
+    if (found == file.arrays.end()) fail(Code::input, "array '{}' is missing", name);
+    if (!found->second.texts.empty() || found->second.dims.size() != 2) {
+      fail(Code::input, "array '{}' is not a matrix of numbers", name);
+    }
+  }
+}
+
+}  // namespace
+
+void write_sealed(const std::filesystem::path& path, const SealedFormat& format, const Description& description,
+                  const std::vector<NamedArray>& arrays) {
+  // As a reader will see it: what is not UTF-8 has been replaced.
+  const Description json = Description::parse(printed(description));
+  std::uint64_t sum = checksum(as_bytes(printed(json)));
+  for (const NamedArray& array : arrays) {
+    sum =
+        std::visit([&](const auto& view) { return add_checksum(view.data, view.rows, view.cols, sum); }, array.values);
+  }
+  Description settings;
+  settings["format"] = format.name;
+  settings["format_number"] = format.number;
+  settings["checksum"] = checksum_text(sum);
+  settings[format.key] = json;
+  write_hdf5(path, arrays, printed(settings));
+}
+
+SealedFile::SealedFile(ArrayFile file, const SealedFormat& format, std::span<const std::string> names)
+    : file_(std::move(file)) {
+  const Description settings = parsed_settings(file_.settings, format);
+  description_ = settings.at(format.key);
+  require_matrices(file_, names);
+  std::uint64_t sum = checksum(as_bytes(printed(description_)));
+  for (const std::string& name : names) {
+    sum = std::visit([&](const auto& m) { return add_checksum(m.data(), m.rows(), m.cols(), sum); },
+                     file_.arrays.at(name).values);
+  }
+  if (settings.at("checksum").get<std::string>() != checksum_text(sum)) {
+    fail(Code::input, "its checksum does not fit: it was damaged or changed; make it again or fetch another copy");
+  }
+}
+
+AnyMatrix SealedFile::take(const std::string& name) {
+  const auto found = file_.arrays.find(name);
+  if (found == file_.arrays.end()) fail(Code::input, "array '{}' is missing", name);
+  return std::move(found->second.values);
+}
+
+Matrix<double> SealedFile::take_doubles(const std::string& name) {
+  AnyMatrix values = take(name);
+  auto* matrix = std::get_if<Matrix<double>>(&values);
+  if (matrix == nullptr) fail(Code::input, "array '{}' is not of float64", name);
+  return std::move(*matrix);
+}
+
+std::vector<double> SealedFile::take_column(const std::string& name) {
+  const Matrix<double> matrix = take_doubles(name);
+  if (matrix.cols() != 1) fail(Code::input, "array '{}' has {} columns instead of one", name, matrix.cols());
+  return {matrix.data(), matrix.data() + matrix.rows()};
+}
+
+void reading_sealed(const std::string& source, const SealedFormat& format, const std::function<void()>& read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    const bool of_the_file = error.code() != Code::resource && error.code() != Code::interrupted;
+    fail(of_the_file ? Code::input : error.code(), "{}: {}", source, error.what());
+  } catch (const Description::exception& error) {
+    fail(Code::input, "{}: the description of {} is damaged ({})", source, format.article, error.what());
+  }
+}
+
+}  // namespace widelimit

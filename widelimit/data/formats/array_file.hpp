@@ -1,0 +1,32 @@
+#pragma once
+
+#include "widelimit/data/array.hpp"
+#include "widelimit/data/formats/format.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace widelimit {
+
+/// Everything in an NPZ or HDF5 file that widelimit wrote, or anyone else.
+struct ArrayFile {
+  std::map<std::string, Array> arrays;
+  std::string settings;  ///< JSON text stored beside the arrays; empty where there is none
+};
+
+/// The name under which settings travel: an array in NPZ, an attribute in HDF5.
+inline constexpr std::string_view settings_name = "settings";
+
+/// Which arrays of a file are the samples and their labels.
+struct ArrayChoice {
+  std::string features;
+  std::optional<std::string> label;
+};
+
+/// `options.features` and `options.label` where given ("none" = unlabelled). Else the first present, in any case, of
+/// x, x_train, data, images, features, inputs — or the only array that is not a label — and of y, y_train, labels,
+/// label, targets, target. Error{input} lists the names there are.
+[[nodiscard]] ArrayChoice choose_arrays(const std::vector<std::string>& names, const ReadOptions& options);
+
+}  // namespace widelimit

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "widelimit/data/dataset.hpp"
+#include "widelimit/data/file/file.hpp"
+#include "widelimit/data/formats/read_limits.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace widelimit {
+
+/// What a reader may be told. A format ignores what it has no use for.
+struct ReadOptions {
+  std::string source = "data";          ///< for messages
+  std::optional<std::string> features;  ///< NPZ, HDF5: the array that holds the samples
+  std::optional<std::string> label;     ///< column by name or number (CSV, NPY), array by name (NPZ, HDF5), or "none"
+  Index least_features = 0;             ///< LIBSVM: at least so many columns, since trailing zeros are not written
+  ReadLimits limits;
+};
+
+/// One file format: its ending and its reader. Adding one is a source file and a line in format.cpp.
+struct Format {
+  std::string_view ending;  ///< with the dot
+  Dataset (*read)(const std::filesystem::path&, const ReadOptions&);
+};
+
+[[nodiscard]] std::span<const Format> formats();
+
+/// The format of a file by its name (`.gz` after a text format is looked through); none where it is unknown.
+[[nodiscard]] const Format* find_format(const std::filesystem::path& path);
+
+}  // namespace widelimit

@@ -1,0 +1,191 @@
+#include "widelimit/data/formats/npy.hpp"
+
+#include "widelimit/data/formats/byte_stream.hpp"
+#include "widelimit/data/formats/npy_header.hpp"
+#include "widelimit/data/formats/number.hpp"
+#include "widelimit/data/formats/scalar.hpp"
+#include "widelimit/data/labels.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// Calls visit(place in the file) for every element in C order.
+template <typename Visit>
+void for_each_element(const NpyHeader& header, Index count, Visit visit) {
+  if (!header.fortran || header.dims.size() < 2) {
+    for (Index i = 0; i < count; ++i) visit(i);
+    return;
+  }
+  const std::size_t rank = header.dims.size();
+  std::vector<Index> steps(rank, 1);
+  for (std::size_t k = 1; k < rank; ++k) steps[k] = steps[k - 1] * header.dims[k - 1];
+  std::vector<Index> at(rank, 0);
+  Index place = 0;
+  for (Index i = 0; i < count; ++i) {
+    visit(place);
+    for (std::size_t k = rank; k-- > 0;) {
+      place += steps[k];
+      if (++at[k] < header.dims[k]) break;
+      place -= steps[k] * header.dims[k];
+      at[k] = 0;
+    }
+  }
+}
+
+template <typename Stored, typename Held>
+Matrix<Held> numbers(const NpyHeader& header, Bytes body, Index count, const std::string& source) {
+  Matrix<Held> matrix(header.dims.empty() ? 1 : header.dims.front(), row_size(header.dims));
+  Held* out = matrix.data();
+  for_each_element(header, count, [&](Index place) {
+    const auto value = load_scalar<Stored>(body.data() + place * header.size, header.order);
+    *out = static_cast<Held>(value);
+    if (sizeof(Stored) == 8 && std::is_integral_v<Stored> && std::abs(static_cast<double>(*out)) > exact_integers) {
+      fail(Code::input, "{}: the integer {} has no exact double", source, value);
+    }
+    ++out;
+  });
+  return matrix;
+}
+
+AnyMatrix typed_numbers(const NpyHeader& header, Bytes body, Index count, const std::string& source) {
+  const auto as = [&](auto stored, auto held) -> AnyMatrix {
+    return numbers<decltype(stored), decltype(held)>(header, body, count, source);
+  };
+  const bool integer = header.kind == 'i';
+  switch (header.size + (header.kind == 'f' ? 100 : 0)) {
+    case 1:
+      return integer ? as(std::int8_t{}, double{}) : as(std::uint8_t{}, float{});
+    case 2:
+      return integer ? as(std::int16_t{}, double{}) : as(std::uint16_t{}, double{});
+    case 4:
+      return integer ? as(std::int32_t{}, double{}) : as(std::uint32_t{}, double{});
+    case 8:
+      return integer ? as(std::int64_t{}, double{}) : as(std::uint64_t{}, double{});
+    case 104:
+      return as(float{}, float{});
+    case 108:
+      return as(double{}, double{});
+    default:
+      fail(Code::input, "{}: {}-byte numbers of kind '{}' cannot be read; save them as float32 or float64", source,
+           header.size, header.kind);
+  }
+}
+
+void append_utf8(std::string& text, std::uint32_t point, const std::string& source) {
+  if (point > 0x10FFFF) fail(Code::input, "{}: text with an impossible character; the file is damaged", source);
+  const auto put = [&](std::uint32_t byte) { text.push_back(static_cast<char>(byte)); };
+  if (point < 0x80) return put(point);
+  if (point < 0x800) {
+    put(0xC0 | (point >> 6));
+  } else if (point < 0x10000) {
+    put(0xE0 | (point >> 12));
+    put(0x80 | ((point >> 6) & 0x3F));
+  } else {
+    put(0xF0 | (point >> 18));
+    put(0x80 | ((point >> 12) & 0x3F));
+    put(0x80 | ((point >> 6) & 0x3F));
+  }
+  put(0x80 | (point & 0x3F));
+}
+
+std::vector<std::string> texts(const NpyHeader& header, Bytes body, Index count, const std::string& source) {
+  std::vector<std::string> all;
+  all.reserve(static_cast<std::size_t>(count));
+  for_each_element(header, count, [&](Index place) {
+    const std::byte* from = body.data() + place * header.size;
+    std::string text;
+    if (header.kind == 'S') {
+      text.assign(reinterpret_cast<const char*>(from), static_cast<std::size_t>(header.size));
+    } else {
+      for (Index k = 0; k < header.size; k += 4) {
+        append_utf8(text, load_scalar<std::uint32_t>(from + k, header.order), source);
+      }
+    }
+    text.resize(text.find_last_not_of('\0') + 1);  // NumPy pads with zeros
+    all.push_back(std::move(text));
+  });
+  return all;
+}
+
+/// Takes column `label` out of an n × d array, as the labels.
+Array take_column(Array& x, const std::string& label, const std::string& source) {
+  const Index columns = x.dims.size() == 2 ? x.dims[1] : 0;
+  const auto column = column_number(label, columns);
+  if (!column || columns < 2) {
+    fail(Code::input, "{}: no label column '{}'; it must be the number of a column of an n x d array, or \"none\"",
+         source, label);
+  }
+  Array y;
+  y.dims = {x.rows()};
+  std::visit(
+      [&](const auto& all) {
+        using Numbers = std::decay_t<decltype(all)>;
+        Numbers kept(all.rows(), columns - 1);
+        Numbers taken(all.rows(), 1);
+        for (Index i = 0; i < all.rows(); ++i) {
+          const auto* row = all.view().row(i);
+          taken(i, 0) = row[*column];
+          std::copy(row + *column + 1, row + columns, std::copy(row, row + *column, kept.view().row(i)));
+        }
+        y.values = std::move(taken);
+        x.values = std::move(kept);
+      },
+      AnyMatrix(std::move(x.values)));
+  x.dims[1] = columns - 1;
+  return y;
+}
+
+}  // namespace
+
+Array parse_npy(Bytes bytes, const std::string& source, const ReadLimits& limits) {
+  const NpyHeader header = parse_npy_header(bytes, source);
+  const Bytes body = bytes.subspan(header.body);
+  const Index count = checked_count(header.dims, header.size, body.size(), source);
+  if (count * header.size != std::ssize(body)) {
+    fail(Code::input, "{}: {} bytes follow the last number", source, std::ssize(body) - count * header.size);
+  }
+  const bool text = header.kind == 'S' || header.kind == 'U';
+  // As numbers() below holds them: bytes and float32 as float, else double; texts with what a string takes beside them.
+  const bool as_float = header.size == (header.kind == 'f' ? 4 : 1) && header.kind != 'i';
+  const std::size_t held = text       ? sizeof(std::string) + static_cast<std::size_t>(header.size)
+                           : as_float ? sizeof(float)
+                                      : sizeof(double);
+  limits.require(static_cast<double>(bytes.size()) + static_cast<double>(count) * static_cast<double>(held), source);
+  Array array;
+  array.dims = header.dims;
+  if (text) {
+    array.texts = texts(header, body, count, source);
+  } else {
+    array.values = typed_numbers(header, body, count, source);
+  }
+  return array;
+}
+
+Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options) {
+  const Blob bytes = read_unpacked(path, options.limits);
+  Array x = parse_npy(bytes, options.source, options.limits);
+  std::optional<Array> y;
+  if (options.label && options.label != "none") y = take_column(x, *options.label, options.source);
+  return dataset_from_arrays(std::move(x), y, options.source);
+}
+
+std::string npy_header(std::string_view descr, const std::vector<Index>& dims) {
+  std::string shape;
+  for (const Index size : dims) shape += fmt::format("{},", size);
+  if (dims.size() > 1) shape.pop_back();
+  std::string literal = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
+  constexpr std::size_t prefix = 10;
+  constexpr std::size_t alignment = 64;
+  const std::size_t total = (prefix + literal.size() + alignment) / alignment * alignment;
+  literal.append(total - prefix - literal.size() - 1, ' ').push_back('\n');
+  std::string header("\x93NUMPY\x01\0", 8);
+  header.push_back(static_cast<char>(literal.size() & 0xFF));
+  header.push_back(static_cast<char>(literal.size() >> 8));
+  return header + literal;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,14 @@
+#include "widelimit/data/formats/read_limits.hpp"
+
+#include "widelimit/base/memory.hpp"
+
+namespace widelimit {
+
+void ReadLimits::require(double bytes, const std::string& source) const {
+  // Below this the question costs more than the memory.
+  constexpr double small = 1 << 16;
+  if (!memory && bytes < small) return;
+  require_memory(bytes, memory, "reading " + source, "take a smaller set, or allow more memory");
+}
+
+}  // namespace widelimit

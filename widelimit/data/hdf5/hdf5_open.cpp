@@ -1,0 +1,33 @@
+#include "widelimit/data/hdf5/hdf5_open.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/file/file.hpp"
+
+namespace widelimit {
+
+namespace {
+
+herr_t note_refusal(unsigned, const H5E_error2_t* error, void* refused) {
+  if (error->min_num == H5E_NOSPACE) *static_cast<bool*>(refused) = true;
+  return 0;
+}
+
+}  // namespace
+
+void fail_hdf5(const std::string& source, const char* what) {
+  bool refused = false;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, &note_refusal, &refused);
+  if (refused) fail(Code::resource, "{}: {}: there is not enough memory for it", source, what);
+  fail(Code::input, "{}: {}; the file may be damaged", source, what);
+}
+
+Hdf5Handle open_hdf5(const std::filesystem::path& path) {
+  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_file_locking(access, false, true);  // locks fail on read-only mounts, and we never change a file in place
+  Hdf5Handle id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
+  if (id.valid()) return id;
+  const InputFile readable(path);  // else this is the reason
+  fail_hdf5(path.string(), "not a readable HDF5 file");
+}
+
+}  // namespace widelimit

@@ -1,0 +1,204 @@
+#include "widelimit/engine/cpu/algebra/blas_library.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/base/team.hpp"
+#include "widelimit/base/workers.hpp"
+#include "widelimit/engine/cpu/algebra/blas.hpp"
+
+#include <dlfcn.h>
+#include <hwy/highway.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace widelimit {
+
+namespace {
+
+/// What OpenBLAS 0.3.21 maps for each thread on x86-64; other builds take less.
+constexpr std::size_t buffer_bytes = std::size_t{128} << 20;
+/// The library and the Fortran run time beneath it take 44 MiB.
+constexpr std::size_t library_bytes = std::size_t{64} << 20;
+/// Loaded for one thread, it takes this many buffers for itself.
+constexpr std::size_t buffers_at_load = 2;
+/// OpenBLAS 0.3.21 built for 128 threads has 638 and ends the process beyond them.
+constexpr std::size_t most_buffers = 600;
+
+/// Sets a variable of the environment while it lives.
+class Setting {
+ public:
+  Setting(const char* variable, const char* value) : variable_(variable) {
+    if (const char* before = std::getenv(variable)) before_ = before;
+    setenv(variable, value, 1);
+  }
+  ~Setting() { before_ ? setenv(variable_, before_->c_str(), 1) : unsetenv(variable_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* variable_;
+  std::optional<std::string> before_;
+};
+
+/// The kernels for what this processor can do, or null where the oldest ones are right.
+const char* best_kernels() {
+  const auto targets = hwy::SupportedTargets();
+  if ((targets & HWY_AVX3) != 0) return "SkylakeX";
+  if ((targets & HWY_AVX2) != 0) return "Haswell";
+  return nullptr;
+}
+
+[[noreturn]] void fail_buffers(std::size_t bytes) {
+  fail(Code::resource,
+       "matrix products need {} more of address space, which the system refuses; raise the limit of this process "
+       "(ulimit -v) or take fewer threads",
+       bytes_text(static_cast<double>(bytes)));
+}
+
+class BlasLibrary {
+ public:
+  static BlasLibrary& loaded() {
+    static BlasLibrary library;
+    return library;
+  }
+
+  [[nodiscard]] void* find(const char* name) const {
+    void* const routine = dlsym(handle_, name);
+    if (routine == nullptr) {
+      fail(Code::resource, "OpenBLAS has no routine {}; install libopenblas0-openmp of Debian 12 or later", name);
+    }
+    return routine;
+  }
+
+  /// Whether so many calls at once, and one call of so many threads, were prepared for.
+  [[nodiscard]] bool prepared(int calls, int threads) const { return calls <= calls_ && threads <= threads_; }
+
+  /// Buffers stay with OpenBLAS once they are mapped. Calls take one each; besides, OpenBLAS holds one for each thread
+  /// that it was last told to use.
+  void prepare(int calls, int threads) {
+    const std::lock_guard lock(preparing_);
+    const int more_calls = std::max<int>(calls, calls_);
+    const int more_threads = std::max<int>(threads, threads_);
+    const int held = reinterpret_cast<int (*)()>(find("openblas_get_num_threads"))();
+    take_buffers(static_cast<std::size_t>(more_calls + std::max(more_threads - held, 0)));
+    calls_ = more_calls;
+    threads_ = more_threads;
+  }
+
+ private:
+  BlasLibrary() {
+    constexpr std::size_t needed = library_bytes + buffers_at_load * buffer_bytes;
+    if (!address_space_has(needed)) fail_buffers(needed);
+    // More threads are taken when they are asked for.
+    const Setting one_thread("OPENBLAS_NUM_THREADS", "1");
+    for (const char* name : {WIDELIMIT_OPENBLAS, "libopenblas.so.0"}) {
+      handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+      if (handle_ != nullptr) break;
+    }
+    if (handle_ == nullptr) {
+      fail(Code::resource, "OpenBLAS cannot be loaded ({}); install libopenblas0-openmp", dlerror());
+    }
+    choose_kernels();
+  }
+
+  /// OpenBLAS picks its kernels by a table of processor models; a processor newer than the table gets the oldest
+  /// kernels there are, several times slower than it could run. Then these two entry points make it choose again.
+  void choose_kernels() const {
+    using Entry = void (*)();
+    using Name = const char* (*)();
+    const std::string_view current = reinterpret_cast<Name>(find("openblas_get_corename"))();
+    const char* const best = best_kernels();
+    const auto quit = reinterpret_cast<Entry>(dlsym(handle_, "gotoblas_dynamic_quit"));
+    const auto init = reinterpret_cast<Entry>(dlsym(handle_, "gotoblas_dynamic_init"));
+    const bool oldest = current == "Prescott" || current == "Core2" || current == "Katmai";
+    constexpr const char* variable = "OPENBLAS_CORETYPE";
+    if (!oldest || best == nullptr || quit == nullptr || init == nullptr || std::getenv(variable) != nullptr) return;
+    const Setting kernels(variable, best);
+    quit();
+    init();
+  }
+
+  /// Holds `count` buffers at once, so that as many are there, and gives them back. Each is asked for only where the
+  /// system would grant it.
+  void take_buffers(std::size_t count) const {
+    using Take = void* (*)(int);
+    using Give = void (*)(void*);
+    const auto take = reinterpret_cast<Take>(dlsym(handle_, "blas_memory_alloc"));
+    const auto give = reinterpret_cast<Give>(dlsym(handle_, "blas_memory_free"));
+    if (take == nullptr || give == nullptr) return;  // a build that keeps them elsewhere
+    std::vector<void*> held;
+    held.reserve(count);
+    while (held.size() < std::min(count, most_buffers) && address_space_has(buffer_bytes + page_bytes)) {
+      held.push_back(take(0));
+    }
+    std::for_each(held.rbegin(), held.rend(), give);
+    if (held.size() < count) fail_buffers((count - held.size()) * buffer_bytes);
+  }
+
+  static constexpr std::size_t page_bytes = std::size_t{1} << 16;
+  void* handle_ = nullptr;
+  std::mutex preparing_;
+  std::atomic<int> calls_{0};
+  std::atomic<int> threads_{1};
+};
+
+/// A thread of a team may be the first to call BLAS, and then cannot fail any more.
+[[maybe_unused]] const bool registered = (before_teams(&prepare_blas_calls), true);
+
+/// Threads that began calls outside any team: each of them may do so at the same time.
+std::atomic<int> callers{0};
+
+struct Caller {
+  Caller() { ++callers; }
+  ~Caller() { --callers; }
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  /// Counts this thread once, until it ends.
+  static int count() {
+    static thread_local const Caller caller;
+    return callers;
+  }
+};
+
+}  // namespace
+
+void* blas_routine(const char* name) { return BlasLibrary::loaded().find(name); }
+
+void prepare_blas_calls(int calls) {
+  BlasLibrary& library = BlasLibrary::loaded();
+  calls *= Caller::count();
+  if (!library.prepared(calls, 1)) library.prepare(calls, 1);
+}
+
+void prepare_blas_call() {
+  if (inside_team()) return;
+  BlasLibrary& library = BlasLibrary::loaded();
+  const int calls = Caller::count();
+  const int threads = omp_get_max_threads();
+  if (threads > 1) require_team(threads);
+  if (!library.prepared(calls, threads)) library.prepare(calls, threads);
+}
+
+const char* blas_description() {
+  static const std::string text = [] {
+    using Text = const char* (*)();
+    try {
+      const std::string config = reinterpret_cast<Text>(blas_routine("openblas_get_config"))();
+      const std::string kernels = reinterpret_cast<Text>(blas_routine("openblas_get_corename"))();
+      return config.substr(0, config.find(' ', config.find(' ') + 1)) + " " + kernels;
+    } catch (const Error& error) {
+      return fmt::format("no OpenBLAS: {}", error.what());
+    }
+  }();
+  return text.c_str();
+}
+
+}  // namespace widelimit

@@ -1,0 +1,102 @@
+// κ of a chain without bias on vectors of cosines. Included once for each target by Highway's foreach_target, hence no
+// #pragma once; the guard is Highway's own idiom.
+#if defined(WIDELIMIT_CPU_CONE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDELIMIT_CPU_CONE_INL
+#undef WIDELIMIT_CPU_CONE_INL
+#else
+#define WIDELIMIT_CPU_CONE_INL
+#endif
+
+#include "widelimit/engine/cpu/cone/cone.hpp"
+#include "widelimit/engine/cpu/vector/strip-inl.hpp"
+
+#include <numbers>
+
+HWY_BEFORE_NAMESPACE();
+namespace widelimit::cpu::HWY_NAMESPACE {
+
+/// A function of u at one vector of places, and as many derivatives as are asked for.
+template <class V>
+struct Jet {
+  V value, slope, curvature;
+};
+
+/// f·g and its derivatives.
+template <int order, class V>
+HWY_INLINE Jet<V> product_of(const Jet<V>& f, const Jet<V>& g) {
+  Jet<V> result{hn::Mul(f.value, g.value), f.slope, f.curvature};
+  if constexpr (order > 0) result.slope = hn::MulAdd(f.value, g.slope, hn::Mul(f.slope, g.value));
+  if constexpr (order > 1) {
+    const auto cross = hn::Mul(f.slope, g.slope);
+    const auto outer = hn::MulAdd(f.value, g.curvature, hn::Mul(f.curvature, g.value));
+    result.curvature = hn::Add(outer, hn::Add(cross, cross));
+  }
+  return result;
+}
+
+/// ρ and t = 1 − |ρ| after a rectifier, as in rectifier.cpp, and the factor linear + bend·κ₀(ρ) by which θ shrinks.
+/// κ₁' = κ₀, κ₀' = 1/(π√(1−ρ²)), κ₀'' = ρ/(π(1−ρ²)^{3/2}), 1 − ρ² = t(2−t).
+template <int order, class D, class V>
+HWY_INLINE Jet<V> rectify(D d, const ConeLayer& layer, Jet<V>& rho, V& t) {
+  const auto zero = hn::Zero(d);
+  const auto one = hn::Set(d, 1.0);
+  const auto linear = hn::Set(d, layer.linear);
+  const auto bend = hn::Set(d, layer.bend);
+  const auto bend_over_pi = hn::Set(d, layer.bend * std::numbers::inv_pi);
+  const auto root = hn::Sqrt(t);
+  const auto bent = hn::Mul(hn::Mul(hn::Mul(root, t), bend_over_pi), horner(d, ArccosPolynomials<double>::q, t));
+  const auto angle = hn::Mul(hn::Mul(root, bend_over_pi), horner(d, ArccosPolynomials<double>::p, t));
+  const auto positive = hn::Ge(rho.value, zero);
+  const auto absolute = hn::Sub(one, t);
+
+  Jet<V> factor{hn::Add(linear, hn::IfThenElse(positive, hn::Sub(bend, angle), angle)), zero, zero};
+  if constexpr (order > 0) {
+    const auto kept = hn::Max(t, hn::Set(d, least_rest));
+    const auto square = hn::Mul(kept, hn::Sub(hn::Set(d, 2.0), kept));
+    const auto steep = hn::Div(bend_over_pi, hn::Sqrt(square));  // bend·κ₀'
+    factor.slope = hn::Mul(steep, rho.slope);
+    if constexpr (order > 1) {
+      const auto bow = hn::Div(hn::Mul(steep, rho.value), square);
+      factor.curvature = hn::MulAdd(bow, hn::Mul(rho.slope, rho.slope), hn::Mul(steep, rho.curvature));
+    }
+  }
+
+  const auto if_negative = hn::NegMulAdd(linear, absolute, bent);
+  const auto tilt = hn::MulAdd(linear, t, bent);
+  const auto t_if_negative =
+      hn::IfThenElse(hn::Ge(if_negative, zero), hn::Sub(hn::Set(d, 1.0 + layer.linear), tilt), hn::Add(bend, tilt));
+  rho.value = hn::IfThenElse(positive, hn::Add(absolute, bent), if_negative);
+  t = hn::Max(zero, hn::IfThenElse(positive, hn::Sub(t, bent), t_if_negative));
+  if constexpr (order > 1) {
+    rho.curvature = hn::MulAdd(factor.slope, rho.slope, hn::Mul(factor.value, rho.curvature));
+  }
+  if constexpr (order > 0) rho.slope = hn::Mul(factor.value, rho.slope);
+  return factor;
+}
+
+/// θ + times·ρ.
+template <int order, class D, class V>
+HWY_INLINE void add_trained(D d, double times, const Jet<V>& rho, Jet<V>& theta) {
+  const auto trained = hn::Set(d, times);
+  theta.value = hn::MulAdd(trained, rho.value, theta.value);
+  if constexpr (order > 0) theta.slope = hn::MulAdd(trained, rho.slope, theta.slope);
+  if constexpr (order > 1) theta.curvature = hn::MulAdd(trained, rho.curvature, theta.curvature);
+}
+
+template <int order, class D, class V>
+HWY_INLINE Jet<V> kappa_of(D d, const ConeChain& chain, V u, V t) {
+  const auto zero = hn::Zero(d);
+  Jet<V> rho{u, hn::Set(d, 1.0), zero};
+  Jet<V> theta{zero, zero, zero};
+  add_trained<order>(d, chain.trained, rho, theta);
+  for (const ConeLayer& layer : chain.layers) {
+    const Jet<V> factor = rectify<order>(d, layer, rho, t);
+    theta = product_of<order>(theta, factor);
+    add_trained<order>(d, layer.trained, rho, theta);
+  }
+  return chain.tangent ? theta : rho;
+}
+
+}  // namespace widelimit::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,88 @@
+#include "widelimit/engine/cpu/image/image_engine.hpp"
+
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/image/image_trace.hpp"
+#include "widelimit/engine/cpu/loaded.hpp"
+#include "widelimit/engine/cpu/normalise.hpp"
+#include "widelimit/engine/overflow.hpp"
+
+#include <cmath>
+
+namespace widelimit::cpu {
+
+namespace {
+
+struct ImageLoaded final : CpuLoaded {
+  Matrix<double> unit;  ///< positions of all images divided by their norms, n·P × channels
+  std::vector<ImageTrace> traces;
+
+  [[nodiscard]] MatrixView<const double> image(Index i, Index positions) const {
+    return unit.view().block(i * positions, 0, positions, unit.cols());
+  }
+};
+
+/// Calls put(slot, value) for each output of an emit step, one position being left.
+template <typename Put>
+void each_output(const Step& step, const TracePair& traces, PairState& state, const Put& put) {
+  const double r = traces.first->f64(0, 0);
+  const double r_other = traces.second->f64(0, 0);
+  if (step.nngp_slot >= 0) put(step.nngp_slot, state.rho()(0, 0) * r * r_other);
+  for (Index m = 0; m < step.ntk_count; ++m) put(step.ntk_slot + m, state.theta(m)(0, 0) * r * r_other);
+}
+
+}  // namespace
+
+std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, Precision precision, int threads,
+                                    const std::function<void(Index done)>& after) {
+  auto loaded = std::make_unique<ImageLoaded>();
+  const Index n = x.count();
+  const Index positions = recipe.input.positions();
+  loaded->unit = Matrix<double>(n * positions, recipe.input.channels);
+  loaded->diagonal = Matrix<double>(recipe.outputs, n);
+  loaded->traces.resize(static_cast<std::size_t>(n));
+  const Variances variances = normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads);
+  std::vector<double> errors(static_cast<std::size_t>(n), 0.0);
+
+  const auto trace = [&](Index i) {
+    const Variances own(variances.begin() + i * positions, variances.begin() + (i + 1) * positions);
+    TracedImage traced = trace_image(recipe, loaded->image(i, positions), own, precision,
+                                     [&](const Step& step, const TracePair& traces, PairState& state) {
+                                       each_output(step, traces, state, [&](Index slot, double value) {
+                                         if (!std::isfinite(value)) report_overflow(slot, i, i, Precision::f64);
+                                         loaded->diagonal(slot, i) = value;
+                                       });
+                                     });
+    loaded->traces[static_cast<std::size_t>(i)] = std::move(traced.trace);
+    errors[static_cast<std::size_t>(i)] = traced.error;
+  };
+  parallel_for(n, threads, trace, after);
+  for (const double error : errors) loaded->error = std::max(loaded->error, error);
+  return loaded;
+}
+
+template <typename Out>
+void image_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+                std::span<const MatrixView<Out>> outputs) {
+  const auto& a = dynamic_cast<const ImageLoaded&>(x1);
+  const auto& b = dynamic_cast<const ImageLoaded&>(x2);
+  const Index positions = recipe.input.positions();
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    for (Index j = cols.begin; j < cols.end; ++j) {
+      run_images(recipe, a.image(i, positions), a.traces[static_cast<std::size_t>(i)], b.image(j, positions),
+                 b.traces[static_cast<std::size_t>(j)],
+                 [&](const Step& step, const TracePair& traces, PairState& state) {
+                   each_output(step, traces, state, [&](Index slot, double value) {
+                     const auto result = static_cast<Out>(value);
+                     if (!std::isfinite(result)) report_overflow(slot, i, j, precision_of<Out>);
+                     outputs[static_cast<std::size_t>(slot)](i - rows.begin, j - cols.begin) = result;
+                   });
+                 });
+    }
+  }
+}
+
+template void image_tile(const Recipe&, const Loaded&, Range, const Loaded&, Range, std::span<const MatrixView<float>>);
+template void image_tile(const Recipe&, const Loaded&, Range, const Loaded&, Range,
+                         std::span<const MatrixView<double>>);
+
+}  // namespace widelimit::cpu

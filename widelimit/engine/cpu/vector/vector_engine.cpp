@@ -1,0 +1,284 @@
+#include "widelimit/engine/cpu/vector/vector_engine.hpp"
+
+#include "widelimit/base/transpose.hpp"
+#include "widelimit/engine/cpu/algebra/gemm.hpp"
+#include "widelimit/engine/cpu/loaded.hpp"
+#include "widelimit/engine/cpu/normalise.hpp"
+#include "widelimit/engine/cpu/vector/apply.hpp"
+#include "widelimit/engine/cpu/vector/self_tangent.hpp"
+#include "widelimit/engine/cpu/vector/stream.hpp"
+#include "widelimit/engine/cpu/vector/strip_stack.hpp"
+#include "widelimit/engine/overflow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace widelimit::cpu {
+
+namespace {
+
+/// t below which it is recomputed from the inputs: 1 − ρ of the matrix product has an absolute error of some ulps, and
+/// arccos ρ ~ √(2t) turns an error ε into ε/√(2t).
+template <typename T>
+constexpr T near_one = std::is_same_v<T, float> ? T(0x1p-8) : T(0x1p-10);
+
+/// Deviations outside this range do not fit the float that strips are written with.
+constexpr double float_safe = 1e15;
+
+template <typename T>
+struct VectorLoaded final : CpuLoaded {
+  Matrix<T> unit;                  ///< inputs divided by their norms, n × d
+  std::vector<Features> features;  ///< one for each step; emit: the deviations
+  /// Samples with a deviation outside float_safe at an emit step; none where there are none.
+  std::vector<bool> wide;
+
+  [[nodiscard]] bool any_wide(Range range) const {
+    return !wide.empty() &&
+           std::find(wide.begin() + range.begin, wide.begin() + range.end, true) != wide.begin() + range.end;
+  }
+};
+
+/// 1 − |⟨x̂, x̂'⟩| = ½‖x̂ ∓ x̂'‖² for unit vectors: the digits that the product cancels.
+template <typename T>
+T half_squared_distance(const T* x1, const T* x2, T sign, Index d) {
+  T sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (Index k = 0; k < d; ++k) {
+    const T difference = x1[k] - sign * x2[k];
+    sum += difference * difference;
+  }
+  return sum / 2;
+}
+
+/// Memory for one `Use`, kept by each thread from tile to tile; not cleared.
+template <typename T, typename Use>
+MatrixView<T> scratch_matrix(Index rows, Index cols) {
+  thread_local Matrix<T> memory;
+  if (memory.rows() * memory.cols() < rows * cols) memory = Matrix<T>(rows, cols, Content::unset);
+  return {memory.data(), rows, cols, cols};
+}
+
+template <typename T>
+void refine(const VectorLoaded<T>& a, Index i, const VectorLoaded<T>& b, Index first, const Strip<T>& strip) {
+  for (Index k = 0; k < strip.size; ++k) {
+    if (!(strip.t[k] < near_one<T>)) continue;
+    const T sign = strip.rho[k] < 0 ? T(-1) : T(1);
+    const Index d = a.unit.cols();
+    strip.t[k] = half_squared_distance(a.unit.data() + i * d, b.unit.data() + (first + k) * d, sign, d);
+    strip.rho[k] = sign * (1 - strip.t[k]);
+    for (Index m = strip.trained_begin; m < strip.trained_end; ++m)
+      strip.theta[m * strip.theta_stride + k] = strip.rho[k];
+  }
+}
+
+/// Step k, where it is a layer without bias: it leaves ρ alone and adds it to the tangents, which the step before it
+/// does in passing.
+const Step* bias_free_at(const Recipe& recipe, std::size_t k) {
+  const bool fits = k < recipe.steps.size() && recipe.steps[k].op == Op::affine && recipe.steps[k].b2 == 0;
+  return fits ? &recipe.steps[k] : nullptr;
+}
+
+/// out = values·r·r' in double, where r does not fit a float.
+template <typename T, typename Out>
+bool write_wide(const T* values, Index size, double r, const double* r_col, Out* out) {
+  bool finite = true;
+  for (Index k = 0; k < size; ++k) {
+    out[k] = static_cast<Out>(static_cast<double>(values[k]) * r * r_col[k]);
+    finite &= std::isfinite(out[k]);
+  }
+  return finite;
+}
+
+/// The pairs of one tile: their correlations by one matrix product, then the outputs row by row. Of a square on the
+/// diagonal of one set, only pairs on and above the diagonal.
+template <typename T>
+class VectorTile {
+ public:
+  VectorTile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols)
+      : recipe_(recipe),
+        a_(dynamic_cast<const VectorLoaded<T>&>(x1)),
+        b_(dynamic_cast<const VectorLoaded<T>&>(x2)),
+        wide_(sizeof(T) == sizeof(float) && (a_.any_wide(rows) || b_.any_wide(cols))),
+        rows_(rows),
+        cols_(cols),
+        rho_(scratch_matrix<T, struct Correlations>(rows.size(), padded(cols.size()))),
+        stack_(recipe, cols.size()) {
+    for (Index i = 0; i < rho_.rows; ++i) std::fill(rho_.row(i) + cols.size(), rho_.row(i) + rho_.cols, T(0));
+    const MatrixView<T> products = rho_.block(0, 0, rows.size(), cols.size());
+    if (on_diagonal()) {
+      multiply_by_itself(unit_rows(a_, rows), products);
+    } else {
+      multiply_transposed(unit_rows(a_, rows), unit_rows(b_, cols), products);
+    }
+  }
+
+  [[nodiscard]] bool on_diagonal() const { return &a_ == &b_ && rows_.begin == cols_.begin; }
+
+  /// Rows `part` of the tile, each once: their correlations are used up. Outputs begin with row part.begin and, on the
+  /// diagonal, with column part.begin.
+  template <typename Out>
+  void write(Range part, std::span<const MatrixView<Out>> outputs) {
+    first_ = on_diagonal() ? part.begin : cols_.begin;
+    const Index column = first_ - cols_.begin;
+    if (on_diagonal()) mirror_upper(rho_.block(part.begin - rows_.begin, column, part.size(), part.size()));
+    for (Index i = part.begin; i < part.end; ++i) {
+      const Step* follower = bias_free_at(recipe_, 0);
+      stack_.restart(rho_.row(i - rows_.begin) + column, cols_.end - first_, follower);
+      if (begin_strip(stack_.top(), near_one<T>)) refine(a_, i, b_, first_, stack_.top());
+      for (std::size_t k = follower != nullptr ? 1 : 0; k < recipe_.steps.size(); ++k) {
+        const Step& step = recipe_.steps[k];
+        if (step.op == Op::emit) {
+          emit(k, i, i - part.begin, outputs);
+          continue;
+        }
+        follower = step.op == Op::dual ? bias_free_at(recipe_, k + 1) : nullptr;
+        stack_.run(step, features(k, i), follower);
+        if (follower != nullptr) ++k;
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] static MatrixView<const T> unit_rows(const VectorLoaded<T>& x, Range rows) {
+    return x.unit.view().block(rows.begin, 0, rows.size(), x.unit.cols());
+  }
+
+  [[nodiscard]] FeatureSides<T> features(std::size_t k, Index i) const {
+    return {&a_.features[k], i, false, &b_.features[k], first_};
+  }
+
+  template <typename Out>
+  void emit(std::size_t k, Index i, Index row, std::span<const MatrixView<Out>> outputs) const {
+    const Step& step = recipe_.steps[k];
+    const Strip<T>& strip = stack_.top();
+    const auto write_slot = [&](Index slot, const T* values) {
+      Out* out = outputs[static_cast<std::size_t>(slot)].row(row);
+      const bool finite =
+          wide_ ? write_wide(values, strip.size, a_.features[k].f64(0, i), b_.features[k].f64.data() + first_, out)
+                : write_out(values, strip.size, features(k, i)[0], out);
+      if (finite) return;
+      Index j = 0;
+      while (std::isfinite(out[j])) ++j;
+      report_overflow(slot, i, first_ + j, precision_of<Out>);
+    };
+    if (step.nngp_slot >= 0) write_slot(step.nngp_slot, strip.rho);
+    for (Index m = 0; m < step.ntk_count; ++m) write_slot(step.ntk_slot + m, strip.theta + m * strip.theta_stride);
+  }
+
+  const Recipe& recipe_;
+  const VectorLoaded<T>& a_;
+  const VectorLoaded<T>& b_;
+  bool wide_;  ///< of this tile alone: bits must not depend on what else was loaded
+  Range rows_;
+  Range cols_;
+  Index first_ = 0;  ///< column where the strips of the present rows begin
+  MatrixView<T> rho_;
+  StripStack<T> stack_;
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, Precision precision, int threads) {
+  auto loaded = std::make_unique<VectorLoaded<T>>();
+  const Index n = x.count();
+  loaded->unit = Matrix<T>(n, recipe.input.channels, Content::unset);
+  loaded->diagonal = Matrix<double>(recipe.outputs, n);
+
+  std::vector<Variances> stack{normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads)};
+  SelfTangent tangent(recipe.channels, n);
+  DualErrors duals;
+  for (const Step& step : recipe.steps) {
+    Advance advanced;
+    switch (step.op) {
+      case Op::fork:
+        stack.push_back(stack.back());
+        break;
+      case Op::swap:
+        std::swap(stack.back(), stack[stack.size() - 2]);
+        break;
+      case Op::join:
+        advanced = advance_join(stack[stack.size() - 2], stack.back());
+        stack.pop_back();
+        break;
+      case Op::emit:
+        advanced.features = make_features(1, n);
+        for (Index i = 0; i < n; ++i) {
+          const auto r = static_cast<double>(std::sqrt(stack.back()[static_cast<std::size_t>(i)]));
+          advanced.features.f64(0, i) = r;
+          if (r > float_safe || (r > 0 && r < 1 / float_safe)) {
+            loaded->wide.resize(static_cast<std::size_t>(n));
+            loaded->wide[static_cast<std::size_t>(i)] = true;
+          }
+        }
+        break;
+      default:
+        advanced = advance(recipe, step, stack.back(), {quadrature_tolerance(precision), has_errors(duals)});
+        break;
+    }
+    tangent.advance(step, stack.back(), advanced);
+    if (step.op == Op::emit) tangent.write(step, stack.back(), loaded->diagonal.view());
+    if (!advanced.variance.empty()) stack.back() = std::move(advanced.variance);
+    if (step.op == Op::dual) duals.push_back(advanced.error);
+    if constexpr (std::is_same_v<T, float>) advanced.features.round_to_float();
+    loaded->features.push_back(std::move(advanced.features));
+  }
+  loaded->error = quadrature_error(recipe, duals);
+  return loaded;
+}
+
+template <typename T, typename Out>
+void vector_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+                 std::span<const MatrixView<Out>> outputs) {
+  VectorTile<T> tile(recipe, x1, rows, x2, cols);
+  tile.write(rows, outputs);
+}
+
+template <typename T, typename Out>
+void mirrored_vector_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
+                          std::span<const MatrixView<Out>> outputs, std::span<const MatrixView<Out>> mirrored) {
+  constexpr Index cache = Index{1} << 19;
+  constexpr Index line = strip_padding;  // strips of a square on the diagonal begin at whole vectors
+  const Index row_size = padded(cols.size());
+  const auto count = static_cast<Index>(outputs.size());
+  const Index height = std::max(line, cache / (count * row_size * Index{sizeof(Out)}) / line * line);
+  const MatrixView<Out> memory = scratch_matrix<Out, struct Bands>(count * height, row_size);
+
+  VectorTile<T> tile(recipe, x, rows, x, cols);
+  std::vector<MatrixView<Out>> band(outputs.size());
+  for (Index begin = rows.begin; begin < rows.end; begin += height) {
+    const Range part{begin, std::min(rows.end, begin + height)};
+    const Index first = tile.on_diagonal() ? begin - rows.begin : 0;
+    const Index width = cols.size() - first;
+    for (Index s = 0; s < count; ++s) {
+      band[static_cast<std::size_t>(s)] = memory.block(s * height, 0, part.size(), width);
+    }
+    tile.write(part, std::span<const MatrixView<Out>>(band));
+    for (std::size_t s = 0; s < band.size(); ++s) {
+      if (tile.on_diagonal()) mirror_upper(band[s].block(0, 0, part.size(), part.size()));
+      stream(band[s], outputs[s].block(begin - rows.begin, first, part.size(), width));
+      stream_transposed(band[s], mirrored[s].block(first, begin - rows.begin, width, part.size()));
+    }
+  }
+}
+
+template std::unique_ptr<Loaded> load_vectors<float>(const Recipe&, const SampleView&, Precision, int);
+template std::unique_ptr<Loaded> load_vectors<double>(const Recipe&, const SampleView&, Precision, int);
+template void vector_tile<float, float>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
+                                        std::span<const MatrixView<float>>);
+template void vector_tile<double, float>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
+                                         std::span<const MatrixView<float>>);
+template void vector_tile<double, double>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
+                                          std::span<const MatrixView<double>>);
+template void mirrored_vector_tile<float, float>(const Recipe&, const Loaded&, Range, Range,
+                                                 std::span<const MatrixView<float>>,
+                                                 std::span<const MatrixView<float>>);
+template void mirrored_vector_tile<double, float>(const Recipe&, const Loaded&, Range, Range,
+                                                  std::span<const MatrixView<float>>,
+                                                  std::span<const MatrixView<float>>);
+template void mirrored_vector_tile<double, double>(const Recipe&, const Loaded&, Range, Range,
+                                                   std::span<const MatrixView<double>>,
+                                                   std::span<const MatrixView<double>>);
+
+}  // namespace widelimit::cpu

@@ -1,0 +1,12 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/engine/mpi/mpi.hpp"
+
+namespace widelimit {
+
+BackendPresence mpi_presence() { return {"mpi", false, "this version has no MPI back end yet"}; }
+
+std::unique_ptr<Backend> make_mpi_backend() {
+  fail(Code::usage, "back end mpi is absent: {}; use back end cpu", mpi_presence().detail);
+}
+
+}  // namespace widelimit

@@ -1,0 +1,146 @@
+#include "widelimit/engine/reference/reference.hpp"
+
+#include "widelimit/engine/overflow.hpp"
+#include "widelimit/engine/reference/pair.hpp"
+#include "widelimit/engine/reference/quadrature.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+using reference::Real;
+using reference::State;
+using reference::Trace;
+
+struct ReferenceLoaded final : Loaded {
+  std::vector<std::vector<Real>> samples;
+  std::vector<reference::Traces> traces;
+  Matrix<double> diagonal;
+
+  [[nodiscard]] Index count() const override { return static_cast<Index>(samples.size()); }
+  double error = 0.0;
+  [[nodiscard]] double quadrature_error() const override { return error; }
+};
+
+/// Calls put(slot, value) for each output that an emit step writes.
+template <typename Put>
+void each_output(const Step& step, const State& state, const Put& put) {
+  if (step.nngp_slot >= 0) put(step.nngp_slot, state.sigma[0]);
+  for (Index m = 0; m < step.ntk_count; ++m) put(step.ntk_slot + m, state.theta[static_cast<std::size_t>(m)][0]);
+}
+
+/// The worst error of each dual over the positions of one sample. Where all duals are closed there is none to look for.
+DualErrors dual_errors(const Recipe& recipe, const reference::Traces& traces) {
+  DualErrors errors;
+  for (std::size_t k = 0; k < recipe.steps.size() && !recipe.functions.empty(); ++k) {
+    if (recipe.steps[k].op != Op::dual) continue;
+    DualError worst;
+    for (const Real q : traces[k].variance) worst.add(reference::dual_error(recipe, recipe.steps[k].dual, q));
+    errors.push_back(worst);
+  }
+  return errors;
+}
+
+class Reference final : public Backend {
+ public:
+  [[nodiscard]] std::string name() const override { return "reference"; }
+  [[nodiscard]] std::string description() const override { return "sequential, long double"; }
+  [[nodiscard]] int threads() const override { return 1; }
+  [[nodiscard]] std::string route(const Recipe&, Precision) const override {
+    return "pair by pair, by the formulas, long double";
+  }
+
+  [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision,
+                                             const std::function<void(Index)>& after) const override {
+    auto loaded = std::make_unique<ReferenceLoaded>();
+    loaded->diagonal = Matrix<double>(recipe.outputs, x.count());
+    for (Index i = 0; i < x.count(); ++i) {
+      loaded->samples.push_back(std::visit(
+          [i](const auto& rows) { return std::vector<Real>(rows.row(i), rows.row(i) + rows.cols); }, x.values));
+      loaded->traces.push_back(
+          reference::run_self(recipe, loaded->samples.back().data(), [&](const Step& step, const State& state) {
+            each_output(step, state, [&](Index slot, Real value) {
+              loaded->diagonal(slot, i) = checked<double>(value, slot, i, i);
+            });
+          }));
+      loaded->error = std::max(loaded->error, quadrature_error(recipe, dual_errors(recipe, loaded->traces.back())));
+      after(i + 1);
+    }
+    return loaded;
+  }
+
+  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision) const override {
+    Index numbers = recipe.input.size() + recipe.outputs;
+    Index lists = 1;
+    for (const Step& step : recipe.steps) {
+      const Index positions = step.before.positions();
+      numbers += positions + (step.op == Op::attend ? positions * positions : 0);
+      lists += 2;
+    }
+    return static_cast<std::size_t>(numbers) * sizeof(Real) + static_cast<std::size_t>(lists) * 2 * sizeof(Trace);
+  }
+
+  void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+            std::span<const MatrixView<float>> outputs) const override {
+    fill_tile(recipe, x1, rows, x2, cols, outputs);
+  }
+  void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+            std::span<const MatrixView<double>> outputs) const override {
+    fill_tile(recipe, x1, rows, x2, cols, outputs);
+  }
+
+  void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const override {
+    const auto& loaded = dynamic_cast<const ReferenceLoaded&>(x);
+    for (Index slot = 0; slot < recipe.outputs; ++slot) {
+      for (Index i = 0; i < x.count(); ++i) outputs(slot, i) = loaded.diagonal(slot, i);
+    }
+  }
+
+  [[nodiscard]] Index tile_edge(const Recipe&) const override { return 16; }
+
+  void for_each(Index count, const std::function<void(Index)>& task,
+                const std::function<void()>& after) const override {
+    for (Index k = 0; k < count; ++k) {
+      task(k);
+      after();
+    }
+  }
+
+ private:
+  template <typename T>
+  static T checked(Real value, Index slot, Index row, Index col) {
+    if (!(std::abs(value) <= static_cast<Real>(std::numeric_limits<T>::max()))) {
+      report_overflow(slot, row, col, precision_of<T>);
+    }
+    return static_cast<T>(value);
+  }
+
+  template <typename T>
+  static void fill_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+                        std::span<const MatrixView<T>> outputs) {
+    const auto& a = dynamic_cast<const ReferenceLoaded&>(x1);
+    const auto& b = dynamic_cast<const ReferenceLoaded&>(x2);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      for (Index j = cols.begin; j < cols.end; ++j) {
+        const auto row = static_cast<std::size_t>(i);
+        const auto col = static_cast<std::size_t>(j);
+        reference::run_pair(recipe, a.samples[row].data(), a.traces[row], b.samples[col].data(), b.traces[col],
+                            [&](const Step& step, const State& state) {
+                              each_output(step, state, [&](Index slot, Real value) {
+                                outputs[static_cast<std::size_t>(slot)](i - rows.begin, j - cols.begin) =
+                                    checked<T>(value, slot, i, j);
+                              });
+                            });
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_reference_backend() { return std::make_unique<Reference>(); }
+
+}  // namespace widelimit

@@ -1,0 +1,191 @@
+#include "widelimit/engine/reference/steps.hpp"
+
+#include "widelimit/engine/reference/activation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit::reference {
+
+namespace {
+
+/// f(array) for Σ and for each Θ_m.
+template <typename F>
+void for_each_array(State& state, const F& f) {
+  f(state.sigma);
+  for (auto& theta : state.theta) f(theta);
+}
+
+/// f(p, q) for each pair of positions that the state holds.
+template <typename F>
+void for_each_pair(Index positions, bool all_pairs, const F& f) {
+  for (Index p = 0; p < positions; ++p) {
+    if (!all_pairs) f(p, p);
+    for (Index q = 0; all_pairs && q < positions; ++q) f(p, q);
+  }
+}
+
+/// Position read by window element (row, col) of output position p, or −1 where it falls on padding.
+Index source(const Step& step, Index p, Index row, Index col) {
+  const auto along = [&](Index out, Index element, Index stride, Index before, Index size) {
+    const Index position = out * stride + element - before;
+    if (step.circular) return ((position % size) + size) % size;
+    return position >= 0 && position < size ? position : Index{-1};
+  };
+  const Index y = along(p / step.after.width, row, step.strides.height, step.offset.height, step.before.height);
+  const Index x = along(p % step.after.width, col, step.strides.width, step.offset.width, step.before.width);
+  return y < 0 || x < 0 ? -1 : y * step.before.width + x;
+}
+
+/// Replaces every array by sums over sources: gather(p, q, add) calls add(p', q') for each source pair of (p, q).
+template <typename Gather>
+void rebuild(const Step& step, bool all_pairs_after, State& state, const Gather& gather) {
+  const Index positions = step.after.positions();
+  State next{.positions = positions, .all_pairs = all_pairs_after};
+  const auto size = static_cast<std::size_t>(all_pairs_after ? positions * positions : positions);
+  const auto build = [&](const std::vector<Real>& from) {
+    std::vector<Real> to(size, 0);
+    for_each_pair(positions, all_pairs_after, [&](Index p, Index q) {
+      Real sum = 0;
+      gather(p, q, [&](Index p1, Index q1) { sum += from[static_cast<std::size_t>(state.at(p1, q1))]; });
+      to[static_cast<std::size_t>(next.at(p, q))] = sum;
+    });
+    return to;
+  };
+  next.sigma = build(state.sigma);
+  for (const auto& theta : state.theta) next.theta.push_back(build(theta));
+  state = std::move(next);
+}
+
+}  // namespace
+
+void affine(const Step& step, State& state) {
+  const auto w2 = static_cast<Real>(step.w2);
+  for_each_array(state, [&](std::vector<Real>& values) {
+    for (Real& value : values) value *= w2;
+  });
+  for (Real& value : state.sigma) value += static_cast<Real>(step.b2);
+  for (Index m = step.channel_begin; m < step.channel_end; ++m) {
+    auto& theta = state.theta[static_cast<std::size_t>(m)];
+    for (std::size_t k = 0; k < theta.size(); ++k) theta[k] += state.sigma[k];
+  }
+}
+
+void dual(const Recipe& recipe, const Step& step, const Trace& x1, const Trace& x2, State& state) {
+  for_each_pair(state.positions, state.all_pairs, [&](Index p, Index q) {
+    const auto k = static_cast<std::size_t>(state.at(p, q));
+    const DualValue<Real> value = dual_value(recipe, step.dual, x1.variance[static_cast<std::size_t>(p)],
+                                             x2.variance[static_cast<std::size_t>(q)], state.sigma[k]);
+    state.sigma[k] = value.sigma;
+    for (auto& theta : state.theta) theta[k] *= value.dot;
+  });
+}
+
+void window(const Step& step, State& state) {
+  rebuild(step, state.all_pairs, state, [&](Index p, Index q, const auto& add) {
+    for (Index row = 0; row < step.size.height; ++row) {
+      for (Index col = 0; col < step.size.width; ++col) {
+        const Index p1 = source(step, p, row, col);
+        const Index q1 = source(step, q, row, col);
+        if (p1 >= 0 && q1 >= 0) add(p1, q1);
+      }
+    }
+  });
+  for_each_array(state, [&](std::vector<Real>& values) {
+    for (Real& value : values) value *= static_cast<Real>(step.scale);
+  });
+}
+
+void pool(const Step& step, State& state) {
+  const auto for_each_source = [&](Index p, const auto& f) {
+    for (Index row = 0; row < step.size.height; ++row) {
+      for (Index col = 0; col < step.size.width; ++col) {
+        const Index from = source(step, p, row, col);
+        if (from >= 0) f(from);
+      }
+    }
+  };
+  rebuild(step, step.all_pairs_after, state, [&](Index p, Index q, const auto& add) {
+    for_each_source(p, [&](Index p1) { for_each_source(q, [&](Index q1) { add(p1, q1); }); });
+  });
+  for_each_array(state, [&](std::vector<Real>& values) {
+    for (Real& value : values) value *= static_cast<Real>(step.scale * step.scale);
+  });
+}
+
+void flatten(State& state) {
+  const Index positions = state.positions;
+  for_each_array(state, [&](std::vector<Real>& values) {
+    Real sum = 0;
+    for (Index p = 0; p < positions; ++p) sum += values[static_cast<std::size_t>(state.at(p, p))];
+    values.assign(1, sum / static_cast<Real>(positions));
+  });
+  state.positions = 1;
+  state.all_pairs = false;
+}
+
+void layer_norm(const Trace& x1, const Trace& x2, State& state) {
+  for_each_pair(state.positions, state.all_pairs, [&](Index p, Index q) {
+    const auto k = static_cast<std::size_t>(state.at(p, q));
+    const Real scale =
+        std::sqrt(x1.variance[static_cast<std::size_t>(p)]) * std::sqrt(x2.variance[static_cast<std::size_t>(q)]);
+    for_each_array(state, [&](std::vector<Real>& values) { values[k] = scale > 0 ? values[k] / scale : 0; });
+  });
+}
+
+void dropout_self(const Step& step, State& state) {
+  for (Index p = 0; p < state.positions; ++p) {
+    const auto k = static_cast<std::size_t>(state.at(p, p));
+    for_each_array(state, [&](std::vector<Real>& values) { values[k] /= static_cast<Real>(step.rate); });
+  }
+}
+
+std::vector<Real> attention_weights(const State& self) {
+  std::vector<Real> zeta = self.sigma;
+  for (Index p = 0; p < self.positions; ++p) {
+    Real* row = zeta.data() + p * self.positions;
+    const Real largest = *std::max_element(row, row + self.positions);
+    Real sum = 0;
+    for (Index q = 0; q < self.positions; ++q) sum += row[q] = std::exp(row[q] - largest);
+    for (Index q = 0; q < self.positions; ++q) row[q] /= sum;
+  }
+  return zeta;
+}
+
+void attend(const Trace& x1, const Trace& x2, State& state) {
+  const Index n = state.positions;
+  const auto index = [n](Index i, Index j) { return static_cast<std::size_t>(i * n + j); };
+  for_each_array(state, [&](std::vector<Real>& values) {
+    std::vector<Real> half(values.size(), 0);
+    std::vector<Real> whole(values.size(), 0);
+    for (Index p = 0; p < n; ++p) {
+      for (Index k = 0; k < n; ++k) {
+        for (Index q = 0; q < n; ++q) half[index(p, q)] += x1.attention[index(p, k)] * values[index(k, q)];
+      }
+    }
+    for (Index p = 0; p < n; ++p) {
+      for (Index q = 0; q < n; ++q) {
+        for (Index k = 0; k < n; ++k) whole[index(p, q)] += half[index(p, k)] * x2.attention[index(q, k)];
+      }
+    }
+    values = std::move(whole);
+  });
+}
+
+void join(State& state, const State& other) {
+  State sum{.positions = state.positions, .all_pairs = state.all_pairs && other.all_pairs};
+  const auto size = static_cast<std::size_t>(sum.all_pairs ? sum.positions * sum.positions : sum.positions);
+  const auto add = [&](const std::vector<Real>& a, const std::vector<Real>& b) {
+    std::vector<Real> result(size);
+    for_each_pair(sum.positions, sum.all_pairs, [&](Index p, Index q) {
+      result[static_cast<std::size_t>(sum.at(p, q))] =
+          a[static_cast<std::size_t>(state.at(p, q))] + b[static_cast<std::size_t>(other.at(p, q))];
+    });
+    return result;
+  };
+  sum.sigma = add(state.sigma, other.sigma);
+  for (std::size_t m = 0; m < state.theta.size(); ++m) sum.theta.push_back(add(state.theta[m], other.theta[m]));
+  state = std::move(sum);
+}
+
+}  // namespace widelimit::reference

@@ -1,0 +1,36 @@
+#include "widelimit/engine/select.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/engine/cpu/cpu.hpp"
+#include "widelimit/engine/cuda/cuda.hpp"
+#include "widelimit/engine/mpi/mpi.hpp"
+#include "widelimit/engine/reference/reference.hpp"
+
+#include <charconv>
+
+namespace widelimit {
+
+std::unique_ptr<Backend> make_backend(std::string_view spec, const BackendOptions& options) {
+  if (options.threads < 0 || options.threads > 4096) {
+    fail(Code::usage, "threads = {} makes no sense; give a number from 1 to 4096, or 0 for all", options.threads);
+  }
+  if (spec == "cpu") return make_cpu_backend(options.threads);
+  if (spec == "reference") return make_reference_backend();
+  if (spec == "mpi") return make_mpi_backend();
+  if (spec == "cuda") return make_cuda_backend(0);
+  if (spec.starts_with("cuda:")) {
+    int device = 0;
+    const auto [end, error] = std::from_chars(spec.data() + 5, spec.data() + spec.size(), device);
+    if (error == std::errc{} && end == spec.data() + spec.size() && device >= 0) return make_cuda_backend(device);
+  }
+  fail(Code::usage, "back end '{}' is unknown; choose cpu, reference, cuda:N or mpi", spec);
+}
+
+std::vector<BackendPresence> list_backends() {
+  return {{"cpu", true, make_cpu_backend(0)->description()},
+          {"reference", true, make_reference_backend()->description()},
+          cuda_presence(),
+          mpi_presence()};
+}
+
+}  // namespace widelimit

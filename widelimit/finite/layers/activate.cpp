@@ -1,0 +1,111 @@
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/finite/layers/pointwise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace widelimit {
+
+namespace {
+
+/// Values of one piece of work, and the fewest pieces that are worth a team.
+constexpr std::size_t piece = std::size_t{1} << 14;
+constexpr Index team_pieces = 16;
+
+std::vector<double> call(const Function& function, const std::vector<double>& x) {
+  std::vector<double> y(x.size());
+  function(x, y);
+  return y;
+}
+
+std::vector<double> central_difference(const Function& function, std::span<const double> x) {
+  const double relative_step = std::cbrt(std::numeric_limits<double>::epsilon());
+  std::vector<double> above(x.begin(), x.end());
+  std::vector<double> below(x.begin(), x.end());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double step = relative_step * std::max(1.0, std::abs(x[i]));
+    above[i] += step;
+    below[i] -= step;
+  }
+  std::vector<double> slope = call(function, above);
+  const std::vector<double> lower = call(function, below);
+  for (std::size_t i = 0; i < x.size(); ++i) slope[i] = (slope[i] - lower[i]) / (above[i] - below[i]);
+  return slope;
+}
+
+/// y = φ(x). The loops that a compiler can make vectors of stand by themselves: they are in every step of training.
+template <std::floating_point T>
+void apply_phi(const Stage& stage, const Activation& activation, std::span<const T> x, std::span<T> y) {
+  if (stage.custom) {
+    const std::vector<double> values = call(*stage.custom, {x.begin(), x.end()});
+    std::transform(values.begin(), values.end(), y.begin(), [](double v) { return static_cast<T>(v); });
+  } else if (activation.phi == Phi::relu) {
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] > T{0} ? x[i] : T{0};
+  } else {
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = static_cast<T>(evaluate(activation, static_cast<double>(x[i])));
+  }
+}
+
+/// back = signal ∘ φ'(x).
+template <std::floating_point T>
+void apply_slope(const Stage& stage, const Activation& activation, std::span<const T> x, std::span<const T> signal,
+                 std::span<T> back) {
+  if (stage.custom) {
+    const std::vector<double> wide(x.begin(), x.end());
+    const std::vector<double> slope = central_difference(*stage.custom, wide);
+    for (std::size_t i = 0; i < x.size(); ++i) back[i] = signal[i] * static_cast<T>(slope[i]);
+  } else if (activation.phi == Phi::relu) {
+    for (std::size_t i = 0; i < x.size(); ++i) back[i] = x[i] >= T{0} ? signal[i] : T{0};
+  } else {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      back[i] = signal[i] * static_cast<T>(derivative(activation, static_cast<double>(x[i])));
+    }
+  }
+}
+
+/// part(first, count) for the pieces of `size` values.
+template <typename Part>
+void for_pieces(std::size_t size, int threads, const Part& part) {
+  const auto one = [&](Index k) {
+    const std::size_t first = static_cast<std::size_t>(k) * piece;
+    part(first, std::min(piece, size - first));
+  };
+  const auto pieces = static_cast<Index>((size + piece - 1) / piece);
+  if (threads > 1 && pieces >= team_pieces) {
+    parallel_for(pieces, threads, one);
+  } else {
+    for (Index k = 0; k < pieces; ++k) one(k);
+  }
+}
+
+}  // namespace
+
+template <std::floating_point T>
+void activate(const Stage& stage, const Activation& activation, const Tensor<T>& input, Tensor<T>& output,
+              int threads) {
+  output.resize(input.count(), input.shape());
+  for_pieces(input.values().size(), threads, [&](std::size_t first, std::size_t count) {
+    apply_phi<T>(stage, activation, input.values().subspan(first, count), output.values().subspan(first, count));
+  });
+}
+
+template <std::floating_point T>
+void activate_signal(const Stage& stage, const Activation& activation, const Tensor<T>& input, const Tensor<T>& signal,
+                     Tensor<T>& back, int threads) {
+  back.resize(input.count(), input.shape());
+  for_pieces(input.values().size(), threads, [&](std::size_t first, std::size_t count) {
+    apply_slope<T>(stage, activation, input.values().subspan(first, count), signal.values().subspan(first, count),
+                   back.values().subspan(first, count));
+  });
+}
+
+template void activate(const Stage&, const Activation&, const Tensor<float>&, Tensor<float>&, int);
+template void activate(const Stage&, const Activation&, const Tensor<double>&, Tensor<double>&, int);
+template void activate_signal(const Stage&, const Activation&, const Tensor<float>&, const Tensor<float>&,
+                              Tensor<float>&, int);
+template void activate_signal(const Stage&, const Activation&, const Tensor<double>&, const Tensor<double>&,
+                              Tensor<double>&, int);
+
+}  // namespace widelimit

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "widelimit/finite/architecture.hpp"
+#include "widelimit/finite/layers/tensor.hpp"
+#include "widelimit/finite/parameters.hpp"
+
+namespace widelimit {
+
+/// z = w_scale·aW + b_scale·b at every position.
+template <std::floating_point T>
+void affine(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, int threads = 1);
+/// z += w_scale·aW.
+template <std::floating_point T>
+void add_product(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, int threads = 1);
+
+/// Signal at a from the signal at z: w_scale·(∂f/∂z)Wᵀ.
+template <std::floating_point T>
+void affine_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal, Tensor<T>& a_signal,
+                   int threads = 1);
+/// The same added to what is there.
+template <std::floating_point T>
+void add_affine_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal,
+                       Tensor<T>& a_signal, int threads = 1);
+
+}  // namespace widelimit

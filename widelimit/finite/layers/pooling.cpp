@@ -1,0 +1,127 @@
+#include "widelimit/finite/layers/pooling.hpp"
+
+#include "widelimit/finite/sample_team.hpp"
+
+namespace widelimit {
+
+namespace {
+
+/// Visits every (input index, output index) pair of one sample that a sum over windows connects.
+template <typename Visit>
+void for_each_connection(const Windows& windows, Index channels, const Visit& visit) {
+  for (Index o = 0; o < windows.height() * windows.width(); ++o) {
+    for (Index k = 0; k < windows.size(); ++k) {
+      const Index position = windows.input(o, k);
+      if (position < 0) continue;
+      for (Index c = 0; c < channels; ++c) visit(position * channels + c, o * channels + c);
+    }
+  }
+}
+
+/// Input index of the maximum that output (o, c) takes; a window always has a place inside.
+template <std::floating_point T>
+Index maximum(const Windows& windows, const T* sample, Index channels, Index o, Index c) {
+  Index best = -1;
+  for (Index k = 0; k < windows.size(); ++k) {
+    const Index position = windows.input(o, k);
+    if (position < 0) continue;
+    const Index at = position * channels + c;
+    if (best < 0 || sample[at] > sample[best]) best = at;
+  }
+  return best;
+}
+
+double pool_factor(Pooling pooling, Index size) {
+  return pooling == Pooling::average ? 1.0 / static_cast<double>(size) : 1.0;
+}
+
+/// visit(input index, output index) for the one place each output of a maximum comes from.
+template <std::floating_point T, typename Visit>
+void for_each_maximum(const Windows& windows, const T* sample, Index channels, const Visit& visit) {
+  for (Index o = 0; o < windows.height() * windows.width(); ++o) {
+    for (Index c = 0; c < channels; ++c) {
+      const Index from = maximum(windows, sample, channels, o, c);
+      if (from >= 0) visit(from, o * channels + c);
+    }
+  }
+}
+
+}  // namespace
+
+template <std::floating_point T>
+void pool(Pooling pooling, const Windows& windows, const Tensor<T>& input, Tensor<T>& output, int threads) {
+  pool_tangent(pooling, windows, input, input, output, threads);
+}
+
+template <std::floating_point T>
+void pool_tangent(Pooling pooling, const Windows& windows, const Tensor<T>& input, const Tensor<T>& change,
+                  Tensor<T>& output, int threads) {
+  const Index channels = input.shape().channels;
+  const auto factor = static_cast<T>(pool_factor(pooling, windows.size()));
+  output.resize(input.count(), {windows.height(), windows.width(), channels});
+  output.clear();
+  for_each_sample(input.count(), input.size(), threads, [&](Index n) {
+    const T* from = change.sample(n);
+    T* to = output.sample(n);
+    if (pooling == Pooling::max) {
+      for_each_maximum(windows, input.sample(n), channels, [&](Index i, Index o) { to[o] = from[i]; });
+    } else {
+      for_each_connection(windows, channels, [&](Index i, Index o) { to[o] += factor * from[i]; });
+    }
+  });
+}
+
+template <std::floating_point T>
+void pool_signal(Pooling pooling, const Windows& windows, const Tensor<T>& input, const Tensor<T>& signal,
+                 Tensor<T>& back, int threads) {
+  const Index channels = input.shape().channels;
+  const auto factor = static_cast<T>(pool_factor(pooling, windows.size()));
+  back.resize(input.count(), input.shape());
+  back.clear();
+  for_each_sample(input.count(), input.size(), threads, [&](Index n) {
+    const T* from = signal.sample(n);
+    T* to = back.sample(n);
+    if (pooling == Pooling::max) {
+      for_each_maximum(windows, input.sample(n), channels, [&](Index i, Index o) { to[i] += from[o]; });
+    } else {
+      for_each_connection(windows, channels, [&](Index i, Index o) { to[i] += factor * from[o]; });
+    }
+  });
+}
+
+template <std::floating_point T>
+void global_pool(const GlobalPool& layer, const Tensor<T>& input, Tensor<T>& output) {
+  const Index channels = input.shape().channels;
+  const auto factor = static_cast<T>(pool_factor(layer.pooling, input.shape().positions()));
+  output.resize(input.count(), {1, 1, channels});
+  output.clear();
+  for (Index row = 0; row < input.rows(); ++row) {
+    const T* from = input.data() + row * channels;
+    T* to = output.sample(row / input.shape().positions());
+    for (Index c = 0; c < channels; ++c) to[c] += factor * from[c];
+  }
+}
+
+template <std::floating_point T>
+void global_pool_signal(const GlobalPool& layer, const Shape& in, const Tensor<T>& signal, Tensor<T>& back) {
+  const auto factor = static_cast<T>(pool_factor(layer.pooling, in.positions()));
+  back.resize(signal.count(), in);
+  for (Index row = 0; row < back.rows(); ++row) {
+    const T* from = signal.sample(row / in.positions());
+    T* to = back.data() + row * in.channels;
+    for (Index c = 0; c < in.channels; ++c) to[c] = factor * from[c];
+  }
+}
+
+template void pool(Pooling, const Windows&, const Tensor<float>&, Tensor<float>&, int);
+template void pool(Pooling, const Windows&, const Tensor<double>&, Tensor<double>&, int);
+template void pool_signal(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&, int);
+template void pool_signal(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&, int);
+template void pool_tangent(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&, int);
+template void pool_tangent(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&, int);
+template void global_pool(const GlobalPool&, const Tensor<float>&, Tensor<float>&);
+template void global_pool(const GlobalPool&, const Tensor<double>&, Tensor<double>&);
+template void global_pool_signal(const GlobalPool&, const Shape&, const Tensor<float>&, Tensor<float>&);
+template void global_pool_signal(const GlobalPool&, const Shape&, const Tensor<double>&, Tensor<double>&);
+
+}  // namespace widelimit

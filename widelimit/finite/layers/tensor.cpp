@@ -1,0 +1,81 @@
+#include "widelimit/finite/layers/tensor.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// 2^36 doubles, 512 GiB: beyond it a size is a mistake, and products of sizes are still far from overflow.
+constexpr Index largest = Index{1} << 36;
+
+std::size_t checked_size(Index count, const Shape& shape) {
+  if (shape.size() > 0 && count > largest / shape.size()) {
+    fail(Code::resource, "activations of {} samples of shape {} do not fit in memory; use fewer samples or channels",
+         count, to_string(shape));
+  }
+  return static_cast<std::size_t>(count * shape.size());
+}
+
+}  // namespace
+
+template <std::floating_point T>
+void Tensor<T>::resize(Index count, const Shape& shape) {
+  values_.resize(checked_size(count, shape));
+  count_ = count;
+  shape_ = shape;
+}
+
+template <std::floating_point T>
+void Tensor<T>::clear() {
+  std::fill(values_.begin(), values_.end(), T{0});
+}
+
+template <std::floating_point T>
+void Tensor<T>::assign(const Tensor& other, const Shape& shape) {
+  if (shape.size() != other.shape_.size()) {
+    fail(Code::input, "values of shape {} cannot be read with shape {}", to_string(other.shape_), to_string(shape));
+  }
+  values_.assign(other.values_.begin(), other.values_.end());
+  count_ = other.count_;
+  shape_ = shape;
+}
+
+template <std::floating_point T>
+Tensor<T>& Tensor<T>::operator+=(const Tensor& other) {
+  if (count_ != other.count_ || shape_ != other.shape_) {
+    fail(Code::input, "activations of shape {} and {} cannot be added", to_string(shape_), to_string(other.shape_));
+  }
+  for (Index i = 0; i < size(); ++i) (*this)[i] += other[i];
+  return *this;
+}
+
+template <std::floating_point T>
+Tensor<T> read_samples(const SampleView& samples, const Shape& shape) {
+  return std::visit(
+      [&](const auto& view) {
+        if (view.cols != shape.size()) {
+          fail(Code::input, "samples of {} values cannot be read with shape {}", view.cols, to_string(shape));
+        }
+        Tensor<T> tensor(view.rows, shape);
+        for (Index i = 0; i < view.rows; ++i) {
+          for (Index k = 0; k < view.cols; ++k) {
+            const auto value = static_cast<T>(view(i, k));
+            if (!std::isfinite(value)) fail(Code::input, "value {} of sample {} is not finite", k, i);
+            tensor.sample(i)[k] = value;
+          }
+        }
+        return tensor;
+      },
+      samples.values);
+}
+
+template class Tensor<float>;
+template class Tensor<double>;
+template Tensor<float> read_samples(const SampleView& samples, const Shape& shape);
+template Tensor<double> read_samples(const SampleView& samples, const Shape& shape);
+
+}  // namespace widelimit

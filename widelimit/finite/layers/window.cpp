@@ -1,0 +1,85 @@
+#include "widelimit/finite/layers/window.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/finite/sample_team.hpp"
+#include "widelimit/network/shape.hpp"
+
+#include <algorithm>
+
+namespace widelimit {
+
+namespace {
+
+/// Input index on one axis, or −1 outside.
+Index read_at(Index output, Index place, Index n, Index stride, Index before, Padding padding) {
+  const Index at = output * stride + place - before;
+  if (padding == Padding::circular) return ((at % n) + n) % n;
+  return at >= 0 && at < n ? at : -1;
+}
+
+}  // namespace
+
+Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, Padding padding)
+    : size_(window.rows * window.cols) {
+  const Windowing rows = windowing(in.height, window.rows, strides.rows, padding);
+  const Windowing cols = windowing(in.width, window.cols, strides.cols, padding);
+  height_ = rows.count;
+  width_ = cols.count;
+  constexpr Index most_places = Index{1} << 30;
+  if (height_ * width_ > most_places / size_) {
+    fail(Code::resource, "{} windows of {} places do not fit in memory; choose a smaller window", height_ * width_,
+         size_);
+  }
+  positions_.reserve(static_cast<std::size_t>(height_ * width_ * size_));
+  for (Index i = 0; i < height_; ++i) {
+    for (Index j = 0; j < width_; ++j) {
+      for (Index r = 0; r < window.rows; ++r) {
+        for (Index c = 0; c < window.cols; ++c) {
+          const Index row = read_at(i, r, in.height, strides.rows, rows.before, padding);
+          const Index col = read_at(j, c, in.width, strides.cols, cols.before, padding);
+          positions_.push_back(row < 0 || col < 0 ? -1 : row * in.width + col);
+        }
+      }
+    }
+  }
+}
+
+template <std::floating_point T>
+void Windows::gather(const Tensor<T>& input, Tensor<T>& patches, int threads) const {
+  const Index channels = input.shape().channels;
+  patches.resize(input.count(), {height_, width_, size_ * channels});
+  for_each_sample(input.count(), patches.size(), threads, [&](Index n) {
+    T* to = patches.sample(n);
+    for (const Index position : positions_) {
+      if (position >= 0) {
+        std::copy_n(input.sample(n) + position * channels, channels, to);
+      } else {
+        std::fill_n(to, channels, T{0});
+      }
+      to += channels;
+    }
+  });
+}
+
+template <std::floating_point T>
+void Windows::scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum, int threads) const {
+  sum.resize(patches.count(), in);
+  sum.clear();
+  for_each_sample(patches.count(), patches.size(), threads, [&](Index n) {
+    const T* from = patches.sample(n);
+    for (const Index position : positions_) {
+      if (position >= 0) {
+        T* to = sum.sample(n) + position * in.channels;
+        for (Index c = 0; c < in.channels; ++c) to[c] += from[c];
+      }
+      from += in.channels;
+    }
+  });
+}
+
+template void Windows::gather(const Tensor<float>&, Tensor<float>&, int) const;
+template void Windows::gather(const Tensor<double>&, Tensor<double>&, int) const;
+template void Windows::scatter(const Tensor<float>&, const Shape&, Tensor<float>&, int) const;
+template void Windows::scatter(const Tensor<double>&, const Shape&, Tensor<double>&, int) const;
+
+}  // namespace widelimit

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "widelimit/finite/layers/tensor.hpp"
+#include "widelimit/network/layer.hpp"
+
+#include <vector>
+
+namespace widelimit {
+
+/// Which input position each place of each window reads: entry o·(window size) + k for output position o, −1 where
+/// the window hangs over the edge (SAME).
+class Windows {
+ public:
+  Windows(const Shape& in, const Extent& window, const Extent& strides, Padding padding);
+
+  [[nodiscard]] Index height() const { return height_; }
+  [[nodiscard]] Index width() const { return width_; }
+  [[nodiscard]] Index size() const { return size_; }  ///< places of one window
+  [[nodiscard]] Index input(Index output, Index place) const {
+    return positions_[static_cast<std::size_t>(output * size_ + place)];
+  }
+
+  /// What every window sees, side by side, zeros over the edge (im2col): N × outputs × (window size · channels).
+  template <std::floating_point T>
+  void gather(const Tensor<T>& input, Tensor<T>& patches, int threads = 1) const;
+  /// The transpose of gather: adds every place of every window onto the position of `in` it was read from.
+  template <std::floating_point T>
+  void scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum, int threads = 1) const;
+
+ private:
+  Index height_;
+  Index width_;
+  Index size_;
+  std::vector<Index> positions_;
+};
+
+}  // namespace widelimit

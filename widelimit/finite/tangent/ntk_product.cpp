@@ -1,0 +1,31 @@
+#include "widelimit/finite/tangent/ntk_product.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/finite/tangent/tangent.hpp"
+#include "widelimit/finite/training/weight_step.hpp"
+
+namespace widelimit {
+
+template <std::floating_point T>
+Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x1,
+                      const Tensor<T>& x2, const Tensor<T>& v, int threads) {
+  if (v.count() != x2.count() || v.shape() != architecture.output) {
+    fail(Code::usage, "a vector of {} values of shape {} for {} samples of {} outputs", v.count(), to_string(v.shape()),
+         x2.count(), architecture.output.size());
+  }
+  const PassOptions options{.threads = threads, .input_signal = false};
+  const Trace<T> right = forward(architecture, parameters, x2, options);
+  const Gradient<T> gradient = backward(architecture, parameters, right, v, options);
+  Parameters<T> direction = zero_parameters<T>(architecture);
+  add_gradient(architecture, gradient, 1.0, direction, threads);
+  Trace<T> changes;
+  tangent(architecture, parameters, direction, forward(architecture, parameters, x1, options), options, changes);
+  return std::move(changes.values.back());
+}
+
+template Tensor<float> ntk_product(const Architecture&, const Parameters<float>&, const Tensor<float>&,
+                                   const Tensor<float>&, const Tensor<float>&, int);
+template Tensor<double> ntk_product(const Architecture&, const Parameters<double>&, const Tensor<double>&,
+                                    const Tensor<double>&, const Tensor<double>&, int);
+
+}  // namespace widelimit

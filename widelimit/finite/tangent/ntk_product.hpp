@@ -1,0 +1,14 @@
+#pragma once
+
+#include "widelimit/finite/layers/tensor.hpp"
+#include "widelimit/finite/parameters.hpp"
+
+namespace widelimit {
+
+/// Θ̂(x1, x2)·v without the matrix: J(x1)·(J(x2)ᵀ·v), one pass back and one forward. `v` has a value for every output
+/// of every sample of x2, the result one for every output of every sample of x1. As costly as five forward passes.
+template <std::floating_point T>
+[[nodiscard]] Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& parameters,
+                                    const Tensor<T>& x1, const Tensor<T>& x2, const Tensor<T>& v, int threads = 1);
+
+}  // namespace widelimit

@@ -1,0 +1,114 @@
+#include "widelimit/finite/tangent/tangent.hpp"
+
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/finite/layers/affine.hpp"
+#include "widelimit/finite/layers/pooling.hpp"
+
+namespace widelimit {
+
+namespace {
+
+template <std::floating_point T>
+class TangentPass {
+ public:
+  TangentPass(const Architecture& architecture, const Parameters<T>& parameters, const Parameters<T>& change,
+              const PassOptions& options)
+      : architecture_(architecture), parameters_(parameters), change_(change), options_(options) {}
+
+  /// changes.values[0] is the change of what enters the chain.
+  void chain(const std::vector<Stage>& stages, const Trace<T>& trace, Trace<T>& changes) const {
+    changes.values.resize(stages.size() + 1);
+    changes.arms.resize(stages.size());
+    for (std::size_t k = 0; k < stages.size(); ++k) {
+      const Step step{stages[k], trace, changes, k};
+      std::visit([&](const auto& layer) { apply(layer, step); }, stages[k].layer.value);
+    }
+  }
+
+ private:
+  struct Step {
+    const Stage& stage;
+    const Trace<T>& trace;
+    Trace<T>& changes;
+    std::size_t k;
+
+    [[nodiscard]] const Tensor<T>& input() const { return trace.values[k]; }
+    [[nodiscard]] const Tensor<T>& change() const { return changes.values[k]; }
+    [[nodiscard]] Tensor<T>& output() const { return changes.values[k + 1]; }
+    [[nodiscard]] std::size_t slot() const { return static_cast<std::size_t>(stage.slot); }
+  };
+
+  void apply(const Dense&, const Step& step) const {
+    const WeightSlot& slot = architecture_.slots[step.slot()];
+    affine(slot, change_.slots[step.slot()], step.input(), step.output(), options_.threads);
+    add_linear(slot, step.slot(), step.change(), step.output());
+  }
+  void apply(const Conv&, const Step& step) const {
+    const WeightSlot& slot = architecture_.slots[step.slot()];
+    Tensor<T>& windows = step.changes.windows;
+    step.stage.windows->gather(step.input(), windows, options_.threads);
+    affine(slot, change_.slots[step.slot()], windows, step.output(), options_.threads);
+    step.stage.windows->gather(step.change(), windows, options_.threads);
+    add_linear(slot, step.slot(), windows, step.output());
+  }
+  /// Without the bias, which does not multiply what changes.
+  void add_linear(const WeightSlot& slot, std::size_t l, const Tensor<T>& change, Tensor<T>& output) const {
+    add_product(slot, parameters_.slots[l], change, output, options_.threads);
+  }
+  void apply(const Activation& activation, const Step& step) const {
+    activate_signal(step.stage, activation, step.input(), step.change(), step.output(), options_.threads);
+  }
+  void apply(const Pool& layer, const Step& step) const {
+    pool_tangent(layer.pooling, *step.stage.windows, step.input(), step.change(), step.output(), options_.threads);
+  }
+  void apply(const GlobalPool& layer, const Step& step) const { global_pool(layer, step.change(), step.output()); }
+  void apply(const Flatten&, const Step& step) const { step.output().assign(step.change(), step.stage.out); }
+  void apply(const LayerNorm&, const Step& step) const { normalise_signal(step.input(), step.change(), step.output()); }
+  void apply(const Dropout& layer, const Step& step) const {
+    if (options_.dropout) {
+      drop(layer, step.stage.dropout, *options_.dropout, step.change(), step.output());
+    } else {
+      step.output().assign(step.change());
+    }
+  }
+  void apply(const Scale& layer, const Step& step) const { rescale(layer, step.change(), step.output()); }
+  void apply(const Attention&, const Step& step) const {
+    const AttentionWeights<T> weights = attention_weights(architecture_, parameters_, step.stage);
+    attend(weights, step.input(), step.changes.attention, options_.threads);
+    attend_tangent(weights, attention_weights(architecture_, change_, step.stage), step.input(), step.change(),
+                   step.changes.attention, step.output(), options_.threads);
+  }
+  void apply(const Residual&, const Step& step) const {
+    const std::vector<Trace<T>>& arms = step.trace.arms[step.k];
+    std::vector<Trace<T>>& changes = step.changes.arms[step.k];
+    changes.resize(2);
+    for (Trace<T>& arm : changes) arm.input().assign(step.change());
+    chain(step.stage.branch, arms[0], changes[0]);
+    chain(step.stage.shortcut, arms[1], changes[1]);
+    step.output().assign(changes[0].output());
+    step.output() += changes[1].output();
+  }
+
+  const Architecture& architecture_;
+  const Parameters<T>& parameters_;
+  const Parameters<T>& change_;
+  const PassOptions& options_;
+};
+
+}  // namespace
+
+template <std::floating_point T>
+void tangent(const Architecture& architecture, const Parameters<T>& parameters, const Parameters<T>& change,
+             const Trace<T>& trace, const PassOptions& options, Trace<T>& result) {
+  const SequentialBlas sequential;
+  result.input().resize(trace.values.front().count(), trace.values.front().shape());
+  result.input().clear();
+  TangentPass<T>(architecture, parameters, change, options).chain(architecture.stages, trace, result);
+}
+
+template void tangent(const Architecture&, const Parameters<float>&, const Parameters<float>&, const Trace<float>&,
+                      const PassOptions&, Trace<float>&);
+template void tangent(const Architecture&, const Parameters<double>&, const Parameters<double>&, const Trace<double>&,
+                      const PassOptions&, Trace<double>&);
+
+}  // namespace widelimit

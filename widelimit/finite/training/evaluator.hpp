@@ -1,0 +1,42 @@
+#pragma once
+
+#include "widelimit/finite/backward.hpp"
+#include "widelimit/finite/tangent/tangent.hpp"
+
+namespace widelimit {
+
+/// A network as a function of its weights on one set of samples after the other: the network itself, or the network
+/// linearised at weights w₀, f(w₀) + J(w₀)(w − w₀). Keeps the memory of its passes.
+template <std::floating_point T>
+class Evaluator {
+ public:
+  /// `centre`: w₀ of a linearised network, which must outlive this; null: the network itself.
+  Evaluator(const Architecture& architecture, const Parameters<T>* centre, int threads);
+
+  /// Samples to look at: rows `rows` of `x`, or all.
+  void look_at(const Tensor<T>& x, std::span<const Index> rows);
+  void look_at(const Tensor<T>& x, Index first, Index count);
+
+  /// f(w) on the samples.
+  const Tensor<T>& outputs(const Parameters<T>& w, const std::optional<DropoutDraw>& dropout = {});
+  /// Factors of the gradient of Σ signal·f at the w of the last outputs(); the signal is written to signal() before.
+  [[nodiscard]] Tensor<T>& signal();
+  const Gradient<T>& gradient(const Parameters<T>& w);
+
+ private:
+  const Architecture& architecture_;
+  const Parameters<T>* centre_;
+  PassOptions pass_;
+  Trace<T> trace_;
+  Gradient<T> gradient_;
+  bool fresh_ = true;         ///< the trace of a linearised network belongs to these samples
+  Parameters<T> difference_;  ///< w − w₀
+  Trace<T> changes_;
+  Tensor<T> sum_;
+};
+
+/// to ← w − v.
+template <std::floating_point T>
+void subtract(const Parameters<T>& w, const Parameters<T>& v, Parameters<T>& to);
+
+}  // namespace widelimit

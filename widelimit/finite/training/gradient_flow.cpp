@@ -1,0 +1,113 @@
+#include "widelimit/finite/training/trainer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+constexpr double shortest_share = 1e-12;  ///< of the whole time: a flow that needs shorter steps goes nowhere
+constexpr double least_change = 0.2;
+constexpr double most_change = 4.0;
+
+/// Largest difference of outputs relative to 1 + the largest of them; infinite where they are no numbers.
+double relative_change(const Matrix<double>& a, const std::vector<double>& b) {
+  double difference = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    const double value = a.data()[i];
+    if (!std::isfinite(value) || !std::isfinite(b[i])) return std::numeric_limits<double>::infinity();
+    difference = std::max(difference, std::fabs(value - b[i]));
+    largest = std::max(largest, std::fabs(value));
+  }
+  return difference / (1 + largest);
+}
+
+template <std::floating_point T>
+void mean_into(std::vector<T>& to, const std::vector<T>& other) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = (to[i] + other[i]) / T{2};
+}
+
+}  // namespace
+
+template <std::floating_point T>
+void Trainer<T>::save_state() {
+  before_ = w_;
+  aux_before_ = aux_;
+}
+
+template <std::floating_point T>
+void Trainer<T>::restore_state() {
+  w_ = before_;
+  aux_ = aux_before_;
+}
+
+template <std::floating_point T>
+void Trainer<T>::average_with_state() {
+  for (std::size_t l = 0; l < w_.slots.size(); ++l) {
+    mean_into(w_.slots[l].w, before_.slots[l].w);
+    mean_into(w_.slots[l].b, before_.slots[l].b);
+  }
+  mean_into(aux_, aux_before_);
+}
+
+/// Heun's method: two steps of descent from w and the mean of their end with w, second order; the first of them alone,
+/// Euler's method, tells the error, by what the outputs on the training samples differ. A step costs two gradients and,
+/// where it is taken back, a third.
+template <std::floating_point T>
+void Trainer<T>::flow() {
+  evaluator_.look_at(x_, 0, samples_);
+  RecordSchedule schedule(options_.flow_time, bounded_records(options_.records, recorded_numbers()));
+  Pulse pulse(options_.progress, 1000, "thousandths of the time");
+  double size = std::min(options_.rate, options_.flow_time);
+  look(all_, {});
+  for (Index tries = 0;; ++tries) {
+    if (diverged()) return;
+    if (schedule.due(summary_.time)) record();
+    if (schedule.done()) return;
+    if (tries == options_.steps || size < shortest_share * options_.flow_time) {
+      summary_.ending = TrainEnding::step_limit;
+      summary_.message = fmt::format(
+          "the flow came to time {:.4g} of {:g} in {} steps; allow more steps or a larger "
+          "tolerance than {:g}",
+          summary_.time, options_.flow_time, tries, options_.tolerance);
+      record();
+      return;
+    }
+    const double to_record = schedule.next() - summary_.time;
+    const double taken = std::min(size, to_record);
+    observe(all_, taken);
+    save_state();
+    step(all_, taken);
+    look(all_, {});
+    const std::vector<double> euler(look_.outputs.data(), look_.outputs.data() + samples_ * outputs_);
+    step(all_, taken);
+    average_with_state();
+    look(all_, {});
+    const double error = relative_change(look_.outputs, euler);
+    const double change =
+        std::clamp(0.9 * std::sqrt(options_.tolerance / std::max(error, 1e-300)), least_change, most_change);
+    if (error <= options_.tolerance) {
+      summary_.time = taken == to_record ? schedule.next() : summary_.time + taken;
+      ++summary_.steps;
+      if (taken == size || change < 1) size = taken * change;
+    } else {
+      restore_state();
+      look(all_, {});
+      size = taken * change;
+    }
+    pulse.at(static_cast<std::int64_t>(1000 * summary_.time / options_.flow_time));
+  }
+}
+
+template void Trainer<float>::flow();
+template void Trainer<double>::flow();
+template void Trainer<float>::save_state();
+template void Trainer<double>::save_state();
+template void Trainer<float>::restore_state();
+template void Trainer<double>::restore_state();
+template void Trainer<float>::average_with_state();
+template void Trainer<double>::average_with_state();
+
+}  // namespace widelimit

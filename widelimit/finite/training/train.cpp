@@ -1,0 +1,152 @@
+#include "widelimit/finite/training/train.hpp"
+
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/finite/training/targets.hpp"
+#include "widelimit/finite/training/trainer.hpp"
+
+#include <cmath>
+#include <new>
+
+namespace widelimit {
+
+namespace {
+
+constexpr Index most_steps = Index{1} << 40;
+constexpr Index most_records = Index{1} << 20;
+
+void require(bool holds, std::string_view what, double value, std::string_view wanted) {
+  if (!holds) fail(Code::usage, "{} = {:g}: it must be {}", what, value, wanted);
+}
+
+/// Values of all activations of one sample.
+Index activation_values(const std::vector<Stage>& stages) {
+  Index values = 0;
+  for (const Stage& stage : stages) {
+    const auto* conv = std::get_if<Conv>(&stage.layer.value);
+    const Index windows = conv == nullptr ? 0 : stage.out.positions() * conv->kernel.rows * conv->kernel.cols;
+    values += stage.out.size() + 2 * windows * stage.in.channels;
+    values += activation_values(stage.branch) + activation_values(stage.shortcut);
+  }
+  return values;
+}
+
+/// Weights, those of the start, what else is as large as they are, and activations with their signals.
+void check_memory(const Architecture& architecture, Index samples, const TrainOptions& options) {
+  const double number = options.precision == Precision::f32 ? 4 : 8;
+  const double copies =
+      2.0 + (options.momentum > 0 ? 1 : 0) + (options.flow_time > 0 ? 1 : 0) + (options.linearised ? 2 : 0);
+  const Index batch = options.batch == 0 ? samples : options.batch;
+  const double bytes =
+      number * (copies * static_cast<double>(parameter_count(architecture)) +
+                2.0 * static_cast<double>(batch) * static_cast<double>(activation_values(architecture.stages)));
+  require_memory(bytes, options.memory, "the weights and activations of training",
+                 "choose a smaller width or batch, or precision f32");
+}
+
+void check_data(const Architecture& architecture, const TrainData& data, const TrainOptions& options) {
+  const Index outputs = architecture.output.size();
+  if (data.x.count() == 0) fail(Code::input, "there are no samples to train on");
+  if (data.y.rows != data.x.count()) {
+    fail(Code::input, "{} samples have {} rows of targets; give one for each", data.x.count(), data.y.rows);
+  }
+  if (data.y.cols != outputs) {
+    fail(Code::input, "the network ends with {} values, the targets have {}; end it with a dense layer", outputs,
+         data.y.cols);
+  }
+  require_targets(data.y, options.loss);
+  if (!data.test) return;
+  if (data.test->shape != data.x.shape) {
+    fail(Code::input, "test samples of shape {} are not of the shape {} trained on", to_string(data.test->shape),
+         to_string(data.x.shape));
+  }
+  if (data.test_y.rows == 0) return;
+  if (data.test_y.rows != data.test->count() || data.test_y.cols != outputs) {
+    fail(Code::input, "{} test samples of {} outputs have {} rows of {} targets", data.test->count(), outputs,
+         data.test_y.rows, data.test_y.cols);
+  }
+  require_targets(data.test_y, options.loss);
+}
+
+template <std::floating_point T>
+void run_training(const TrainData& data, const TrainOptions& options, TrainedNetwork& trained) {
+  Trainer<T> trainer(trained.architecture, data, options);
+  if (options.flow_time > 0) {
+    trainer.flow();
+  } else {
+    trainer.descend();
+  }
+  trainer.finish(trained);
+}
+
+}  // namespace
+
+void TrainOptions::validate() const {
+  loss.validate();
+  require(std::isfinite(lambda) && lambda >= 0, "lambda", lambda, "0 or a positive number");
+  require(std::isfinite(rate) && rate > 0, "rate", rate, "a positive number");
+  require(momentum >= 0 && momentum < 1, "momentum", momentum, "at least 0 and below 1");
+  require(std::isfinite(flow_time) && flow_time >= 0, "the time of the flow", flow_time, "0 or a positive number");
+  require(std::isfinite(tolerance) && tolerance > 0, "tolerance", tolerance, "a positive number");
+  if (steps < 0 || steps > most_steps) fail(Code::usage, "steps = {}: choose 0 to {}", steps, most_steps);
+  if (records < 2 || records > most_records) fail(Code::usage, "records = {}: choose 2 to {}", records, most_records);
+  for (std::size_t k = 0; k < record_at.size(); ++k) {
+    if (record_at[k] < 0 || record_at[k] > steps || (k > 0 && record_at[k] <= record_at[k - 1])) {
+      fail(Code::usage, "step {} cannot be recorded here; give rising steps from 0 to {}", record_at[k], steps);
+    }
+  }
+  if (flow_time > 0 && !record_at.empty()) {
+    fail(Code::usage, "a gradient flow takes steps of its own size; say how often to look, not at which steps");
+  }
+  if (flow_time > 0 && (momentum > 0 || batch > 0)) {
+    fail(Code::usage, "a gradient flow has neither momentum nor batches; leave them out");
+  }
+}
+
+RecordSchedule record_schedule(const TrainOptions& options, Index numbers) {
+  const auto total = static_cast<double>(options.steps);
+  if (options.record_at.empty()) return {total, bounded_records(options.records, numbers)};
+  RecordSchedule schedule(options.steps, options.record_at);
+  const Index most = bounded_records(schedule.count(), numbers);
+  if (schedule.count() > most) {
+    fail(Code::resource, "outputs at {} steps take more than records may hold; choose {} or fewer", schedule.count(),
+         most);
+  }
+  return schedule;
+}
+
+TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options) {
+  options.validate();
+  const auto begin = Clock::now();
+  TrainedNetwork trained;
+  trained.network = network;
+  trained.shape = data.x.shape;
+  trained.widths = {.hidden = options.width,
+                    .outputs = std::max<Index>(data.y.cols, 1),
+                    .parameterisation = options.parameterisation};
+  trained.regulariser = options.regulariser;
+  trained.seed = options.seed;
+  trained.centred = options.centred;
+  trained.linearised = options.linearised;
+  trained.architecture = trained_architecture(network, data.x.shape, trained.widths, options.regulariser);
+  if (options.flow_time > 0 && trained.architecture.dropouts > 0) {
+    fail(Code::usage, "a gradient flow of a network with dropout does not exist; leave out the dropout or the flow");
+  }
+  check_data(trained.architecture, data, options);
+  check_memory(trained.architecture, data.x.count(), options);
+  try {
+    if (options.precision == Precision::f32) {
+      run_training<float>(data, options, trained);
+    } else {
+      run_training<double>(data, options, trained);
+    }
+  } catch (const std::bad_alloc&) {
+    fail(Code::resource, "a network of {} weights does not fit in memory; choose a smaller width or batch",
+         parameter_count(trained.architecture));
+  }
+  trained.summary.seconds = seconds_since(begin);
+  return trained;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/base/samples.hpp"
+#include "widelimit/finite/parameters.hpp"
+#include "widelimit/finite/training/regulariser.hpp"
+#include "widelimit/finite/training/train_record.hpp"
+#include "widelimit/network/network.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace widelimit {
+
+enum class TrainEnding {
+  finished,
+  diverged,    ///< outputs or loss left all bounds; the message says what to do
+  step_limit,  ///< a flow did not reach its time
+};
+[[nodiscard]] const char* text(TrainEnding ending);
+
+struct TrainSummary {
+  TrainEnding ending = TrainEnding::finished;
+  std::string message;
+  Index steps = 0;  ///< taken
+  double time = 0;  ///< Σ of the step sizes
+  double seconds = 0;
+  Index weights = 0;  ///< trained numbers
+
+  [[nodiscard]] bool finished() const { return ending == TrainEnding::finished; }
+};
+
+/// A trained network: all that is needed to evaluate it elsewhere.
+struct TrainedNetwork {
+  Network network;
+  Shape shape;  ///< of one sample, as it was given
+  Widths widths;
+  Regulariser regulariser = Regulariser::none;
+  std::uint64_t seed = 0;
+  bool centred = false;
+  bool linearised = false;
+  Architecture architecture;
+  AnyParameters parameters;
+  AnyParameters start;  ///< w₀, a pure function of architecture and seed
+  TrainingRecord record;
+  TrainSummary summary;
+
+  [[nodiscard]] Precision precision() const {
+    return std::holds_alternative<Parameters<float>>(parameters) ? Precision::f32 : Precision::f64;
+  }
+};
+
+/// The architecture that is trained: under `output` the output layer's scaled weights are its variables.
+/// Error{input} where that regulariser, or `weights`, finds no dense or conv layer at the end.
+[[nodiscard]] Architecture trained_architecture(const Network& network, const Shape& input, const Widths& widths,
+                                                Regulariser regulariser);
+
+/// Outputs on samples, n × outputs: f − f₀ where centred. Dropout off.
+[[nodiscard]] Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& x, int threads = 0,
+                                             Progress* progress = nullptr);
+
+}  // namespace widelimit

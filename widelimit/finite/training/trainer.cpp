@@ -1,0 +1,288 @@
+#include "widelimit/finite/training/trainer.hpp"
+
+#include "widelimit/base/random.hpp"
+#include "widelimit/finite/training/stable_rate.hpp"
+#include "widelimit/finite/training/targets.hpp"
+#include "widelimit/finite/training/weight_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace widelimit {
+
+namespace {
+
+/// Samples evaluated at a time where the step does not need them together.
+constexpr Index onlooker_samples = 512;
+/// A loss that grew by this much is on its way to infinity.
+constexpr double hopeless = 1e6;
+
+double pull_of(Regulariser regulariser, double lambda, const WeightSlot& slot, bool last) {
+  switch (regulariser) {
+    case Regulariser::init:
+      return lambda;
+    case Regulariser::output:
+      return last ? lambda : 0.0;
+    case Regulariser::weights:
+      return last ? lambda * slot.w_scale * slot.w_scale : 0.0;
+    case Regulariser::none:
+    case Regulariser::aux:
+      break;
+  }
+  return 0.0;
+}
+
+}  // namespace
+
+template <std::floating_point T>
+Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, const TrainOptions& options)
+    : architecture_(architecture),
+      options_(options),
+      targets_(data.y),
+      test_targets_(data.test_y),
+      threads_(team_size(options.threads)),
+      samples_(data.x.count()),
+      outputs_(architecture.output.size()),
+      x_(read_samples<T>(data.x, architecture.input)),
+      start_(draw_parameters<T>(architecture, options.seed, threads_)),
+      w_(start_),
+      evaluator_(architecture, options.linearised ? &start_ : nullptr, threads_),
+      onlooker_(architecture, options.linearised ? &start_ : nullptr, threads_),
+      base_(static_cast<std::size_t>(samples_ * outputs_)),
+      all_(static_cast<std::size_t>(samples_)) {
+  std::iota(all_.begin(), all_.end(), Index{0});
+  if (data.test) test_ = read_samples<T>(*data.test, architecture.input);
+  test_base_.resize(static_cast<std::size_t>(test_.count() * outputs_));
+  if (options.momentum > 0) velocity_ = zero_parameters<T>(architecture);
+  if (options.regulariser == Regulariser::aux) {
+    aux_.resize(base_.size());
+    aux_velocity_.resize(base_.size());
+  }
+  if (options.centred) {
+    const auto base_of = [&](const Tensor<T>& x, std::vector<double>& base) {
+      const Matrix<double> outputs = evaluate(x, base);
+      std::copy_n(outputs.data(), base.size(), base.begin());
+    };
+    base_of(x_, base_);
+    base_of(test_, test_base_);
+  }
+  summary_.weights = parameter_count(architecture);
+}
+
+template <std::floating_point T>
+Matrix<double> Trainer<T>::evaluate(const Tensor<T>& x, const std::vector<double>& base) {
+  Matrix<double> outputs(x.count(), outputs_);
+  for (Index first = 0; first < x.count(); first += onlooker_samples) {
+    const Index count = std::min(onlooker_samples, x.count() - first);
+    onlooker_.look_at(x, first, count);
+    const Tensor<T>& part = onlooker_.outputs(w_);
+    for (Index i = 0; i < count * outputs_; ++i) {
+      const Index at = first * outputs_ + i;
+      outputs.data()[at] = static_cast<double>(part[i]) - base[static_cast<std::size_t>(at)];
+    }
+  }
+  return outputs;
+}
+
+template <std::floating_point T>
+double Trainer<T>::loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const {
+  double sum = 0;
+  const auto size = static_cast<std::size_t>(outputs_);
+  for (Index i = 0; i < outputs.rows(); ++i) {
+    sum += loss_value(options_.loss, {outputs.view().row(i), size}, {targets.row(i), size});
+  }
+  return sum;
+}
+
+/// z and l' of the batch, with n/|B| times their losses.
+template <std::floating_point T>
+void Trainer<T>::look(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout) {
+  const Tensor<T>& f = evaluator_.outputs(w_, dropout);
+  const auto size = static_cast<std::size_t>(outputs_);
+  if (look_.outputs.rows() != std::ssize(batch)) {
+    look_.outputs = Matrix<double>(std::ssize(batch), outputs_);
+    look_.slopes = Matrix<double>(std::ssize(batch), outputs_);
+  }
+  const double auxiliary = std::sqrt(options_.lambda);
+  std::vector<double>& z = shifted_;
+  z.resize(size);
+  look_.loss = 0;
+  for (Index i = 0; i < f.count(); ++i) {
+    const Index sample = batch[static_cast<std::size_t>(i)];
+    for (Index k = 0; k < outputs_; ++k) {
+      const auto at = static_cast<std::size_t>(sample * outputs_ + k);
+      const double value = static_cast<double>(f.sample(i)[k]) - base_[at];
+      look_.outputs(i, k) = value;
+      z[static_cast<std::size_t>(k)] = aux_.empty() ? value : value + auxiliary * aux_[at];
+    }
+    const std::span<const double> y(targets_.row(sample), size);
+    look_.loss += loss_value(options_.loss, z, y);
+    loss_slopes(options_.loss, z, y, {look_.slopes.view().row(i), size});
+  }
+  look_.loss *= static_cast<double>(samples_) / static_cast<double>(std::max<Index>(f.count(), 1));
+}
+
+template <std::floating_point T>
+void Trainer<T>::observe(std::span<const Index> batch, double rate) const {
+  if (!options_.observer) return;
+  options_.observer({.step = summary_.steps,
+                     .time = summary_.time,
+                     .rate = rate,
+                     .batch = batch,
+                     .weight = static_cast<double>(samples_) / static_cast<double>(batch.size()),
+                     .outputs = look_.outputs.view(),
+                     .slopes = look_.slopes.view(),
+                     .parameters = &w_,
+                     .architecture = &architecture_});
+}
+
+template <std::floating_point T>
+void Trainer<T>::step(std::span<const Index> batch, double rate) {
+  const SequentialBlas sequential;
+  const double weight = static_cast<double>(samples_) / static_cast<double>(batch.size());
+  Tensor<T>& signal = evaluator_.signal();
+  for (Index i = 0; i < signal.size(); ++i) signal[i] = static_cast<T>(weight * look_.slopes.data()[i]);
+  const Gradient<T>& gradient = evaluator_.gradient(w_);
+  const bool moving = options_.momentum > 0;
+  for (std::size_t l = 0; l < w_.slots.size(); ++l) {
+    const WeightSlot& slot = architecture_.slots[l];
+    const double pull = pull_of(options_.regulariser, options_.lambda, slot, l + 1 == w_.slots.size());
+    const SlotStep<T> how{.rate = rate,
+                          .pull = pull,
+                          .anchor = options_.regulariser == Regulariser::init && pull != 0 ? &start_.slots[l] : nullptr,
+                          .momentum = options_.momentum,
+                          .velocity = moving ? &velocity_.slots[l] : nullptr,
+                          .threads = threads_,
+                          .scratch = &scratch_};
+    step_slot(slot, gradient.slots[l], how, w_.slots[l]);
+  }
+  const double auxiliary = std::sqrt(options_.lambda) * weight * rate;
+  for (std::size_t i = 0; !aux_.empty() && i < batch.size(); ++i) {
+    for (Index k = 0; k < outputs_; ++k) {
+      const auto at = static_cast<std::size_t>(batch[i] * outputs_ + k);
+      aux_velocity_[at] = options_.momentum * aux_velocity_[at] - auxiliary * look_.slopes(static_cast<Index>(i), k);
+      aux_[at] += aux_velocity_[at];
+    }
+  }
+}
+
+template <std::floating_point T>
+double Trainer<T>::penalty() const {
+  double sum = 0;
+  if (options_.lambda == 0 || options_.regulariser == Regulariser::none || options_.regulariser == Regulariser::aux) {
+    return sum;
+  }
+  if (options_.regulariser == Regulariser::init) {
+    const double distance = record_.distance.back();
+    return options_.lambda / 2 * distance * distance;
+  }
+  const auto squares = [](const std::vector<T>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0,
+                           [](double s, T v) { return s + static_cast<double>(v) * static_cast<double>(v); });
+  };
+  const double pull = pull_of(options_.regulariser, options_.lambda, architecture_.slots.back(), true);
+  return pull / 2 * (squares(w_.slots.back().w) + squares(w_.slots.back().b));
+}
+
+template <std::floating_point T>
+void Trainer<T>::record() {
+  // A full batch without masks has just been looked at.
+  const bool seen = look_.outputs.rows() == samples_ && architecture_.dropouts == 0;
+  Matrix<double> fresh;
+  if (!seen) fresh = evaluate(x_, base_);
+  const Matrix<double>& outputs = seen ? look_.outputs : fresh;
+  record_.steps.push_back(summary_.steps);
+  record_.times.push_back(summary_.time);
+  record_.loss.push_back(loss_of(outputs, targets_));
+  record_.distance.push_back(std::sqrt(squared_distance(w_, start_, threads_)));
+  record_.objective.push_back((aux_.empty() ? record_.loss.back() : look_.loss) + penalty());
+  if (const auto right = told_right(outputs.view(), targets_)) record_.accuracy.push_back(*right);
+  if (options_.record_outputs) {
+    record_.outputs.insert(record_.outputs.end(), outputs.data(), outputs.data() + samples_ * outputs_);
+  }
+  if (test_.count() > 0) record_test();
+}
+
+template <std::floating_point T>
+void Trainer<T>::record_test() {
+  const Matrix<double> outputs = evaluate(test_, test_base_);
+  if (options_.record_outputs) {
+    record_.test_outputs.insert(record_.test_outputs.end(), outputs.data(), outputs.data() + test_.count() * outputs_);
+  }
+  if (test_targets_.rows == 0) return;
+  record_.test_loss.push_back(loss_of(outputs, test_targets_));
+  if (const auto right = told_right(outputs.view(), test_targets_)) record_.test_accuracy.push_back(*right);
+}
+
+template <std::floating_point T>
+bool Trainer<T>::diverged() {
+  if (summary_.steps == 0) {
+    first_loss_ = look_.loss;
+    if (std::isfinite(first_loss_)) return false;
+  }
+  if (look_.loss <= hopeless * (first_loss_ + static_cast<double>(samples_))) return false;
+  summary_.ending = TrainEnding::diverged;
+  if (summary_.steps == 0) {
+    summary_.message = "the loss of the untrained network is no number; scale the samples down";
+    return true;
+  }
+  const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "beyond all numbers";
+  const auto stable = stable_rate(architecture_, start_, x_, options_.loss, options_.lambda, threads_);
+  const std::string advice = stable && *stable < options_.rate ? fmt::format(", about {:.2g} at most", *stable) : "";
+  summary_.message = fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:g}; choose a smaller rate{}",
+                                 first_loss_, now, summary_.steps, options_.rate, advice);
+  return true;
+}
+
+template <std::floating_point T>
+void Trainer<T>::descend() {
+  Batches batches(samples_, options_.batch, options_.seed);
+  RecordSchedule schedule = record_schedule(options_, recorded_numbers());
+  const Random masks(options_.seed, dropout_seed_stream);
+  Pulse pulse(options_.progress, options_.steps, "steps");
+  if (batches.full()) evaluator_.look_at(x_, 0, samples_);
+  for (;; ++summary_.steps) {
+    const std::vector<Index>& batch = batches.of(std::min(summary_.steps, std::max<Index>(options_.steps - 1, 0)));
+    if (!batches.full()) evaluator_.look_at(x_, batch);
+    std::optional<DropoutDraw> dropout;
+    if (architecture_.dropouts > 0) {
+      dropout = DropoutDraw{masks.bits(static_cast<std::uint64_t>(summary_.steps)), 0};
+    }
+    look(batch, dropout);
+    if (diverged()) return;
+    if (options_.look && schedule.due(static_cast<double>(summary_.steps))) record();
+    if (summary_.steps == options_.steps) return;
+    observe(batch, options_.rate);
+    step(batch, options_.rate);
+    summary_.time += options_.rate;
+    pulse.at(summary_.steps + 1);
+  }
+}
+
+template <std::floating_point T>
+Index Trainer<T>::recorded_numbers() const {
+  return options_.record_outputs ? (samples_ + test_.count()) * outputs_ : 1;
+}
+
+template <std::floating_point T>
+void Trainer<T>::finish(TrainedNetwork& trained) {
+  const auto finite = [](const std::vector<T>& values) {
+    return std::all_of(values.begin(), values.end(), [](T value) { return std::isfinite(value); });
+  };
+  const bool usable = std::all_of(w_.slots.begin(), w_.slots.end(),
+                                  [&](const Weights<T>& slot) { return finite(slot.w) && finite(slot.b); });
+  if (!usable) {
+    w_ = start_;
+    summary_.message += "; the weights are those of the start";
+  }
+  trained.parameters = std::move(w_);
+  trained.start = std::move(start_);
+  trained.record = std::move(record_);
+  trained.summary = std::move(summary_);
+}
+
+template class Trainer<float>;
+template class Trainer<double>;
+
+}  // namespace widelimit

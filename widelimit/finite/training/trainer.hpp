@@ -1,0 +1,82 @@
+#pragma once
+
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/finite/training/batches.hpp"
+#include "widelimit/finite/training/evaluator.hpp"
+#include "widelimit/finite/training/train.hpp"
+
+#include <vector>
+
+namespace widelimit {
+
+/// Seeds of the dropout masks of each step, away from the streams of weights and batches.
+inline constexpr std::uint64_t dropout_seed_stream = (std::uint64_t{1} << 49) + 1;
+
+/// The state of a training: what `train` makes, runs and takes apart.
+template <std::floating_point T>
+class Trainer {
+ public:
+  Trainer(const Architecture& architecture, const TrainData& data, const TrainOptions& options);
+
+  void descend();
+  void flow();
+
+  /// Hands over what was reached.
+  void finish(TrainedNetwork& trained);
+
+ private:
+  /// Outputs z and slopes of the samples the evaluator looks at.
+  struct Look {
+    Matrix<double> outputs;
+    Matrix<double> slopes;
+    double loss = 0;  ///< with auxiliary terms
+  };
+
+  void look(std::span<const Index> batch, const std::optional<DropoutDraw>& dropout);
+  void observe(std::span<const Index> batch, double rate) const;
+  /// Gradient at the samples looked at, and a step by it.
+  void step(std::span<const Index> batch, double rate);
+  void record();
+  void record_test();
+  double penalty() const;
+  Matrix<double> evaluate(const Tensor<T>& x, const std::vector<double>& base);
+  double loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const;
+  /// Whether to stop: notes the ending where outputs or loss left all bounds.
+  bool diverged();
+  /// Outputs that one record keeps.
+  [[nodiscard]] Index recorded_numbers() const;
+  void save_state();
+  void restore_state();
+  /// w ← (w_before + w)/2, and the same of the auxiliary terms.
+  void average_with_state();
+
+  const Architecture& architecture_;
+  const TrainOptions& options_;
+  MatrixView<const double> targets_;
+  MatrixView<const double> test_targets_;
+  int threads_;
+  Index samples_;
+  Index outputs_;
+  Tensor<T> x_;
+  Tensor<T> test_;
+  Parameters<T> start_;
+  Parameters<T> w_;
+  Parameters<T> velocity_;  ///< with momentum
+  Parameters<T> before_;    ///< flow: where a step began
+  Evaluator<T> evaluator_;
+  Evaluator<T> onlooker_;     ///< for samples that the step does not see
+  std::vector<double> base_;  ///< f₀, n × outputs, zero unless centred
+  std::vector<double> test_base_;
+  std::vector<double> aux_;  ///< b, n × outputs, under `aux`
+  std::vector<double> aux_before_;
+  std::vector<double> aux_velocity_;
+  std::vector<Index> all_;
+  std::vector<double> shifted_;  ///< outputs of one sample with their auxiliary terms
+  std::vector<T> scratch_;
+  Look look_;
+  double first_loss_ = 0;
+  TrainingRecord record_;
+  TrainSummary summary_;
+};
+
+}  // namespace widelimit

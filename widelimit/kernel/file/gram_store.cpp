@@ -1,0 +1,179 @@
+#include "widelimit/kernel/file/gram_store.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/file/file.hpp"
+#include "widelimit/data/formats/array_file.hpp"
+#include "widelimit/data/hdf5/hdf5_blocks.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+namespace widelimit {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* fingerprint_name = "fingerprint";
+constexpr int format_version = 1;
+
+Json as_json(const TiledMatrix& matrix) {
+  return {{"name", matrix.name}, {"precision", to_string(matrix.precision)},        {"rows", matrix.rows},
+          {"cols", matrix.cols}, {"chunk", {matrix.chunk_rows, matrix.chunk_cols}}, {"place", matrix.place}};
+}
+
+TiledMatrix as_matrix(const Json& json) {
+  return {json.at("name"),        parse_precision(json.at("precision").get<std::string>()),
+          json.at("rows"),        json.at("cols"),
+          json.at("chunk").at(0), json.at("chunk").at(1),
+          json.at("place")};
+}
+
+/// The name of a renamed file is safe only once its folder is on the disk.
+void sync_folder(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
+  if (descriptor.opened()) descriptor.sync();
+}
+
+}  // namespace
+
+fs::path part_of(const fs::path& path) { return fs::path(path) += ".part"; }
+fs::path journal_of(const fs::path& path) { return fs::path(path) += ".journal"; }
+
+GramStore::GramStore(const fs::path& path, Fingerprint fingerprint, Existing existing)
+    : target_(write_target(path)),
+      part_(part_of(target_)),
+      journal_path_(journal_of(target_)),
+      fingerprint_(std::move(fingerprint)) {
+  std::error_code ignored;
+  const bool begun = fs::exists(part_, ignored);
+  journal_.emplace(journal_path_, existing == Existing::replace);
+  if (existing == Existing::refuse && begun && journal_->has_records()) {
+    fail(Code::usage,
+         "'{}' holds an unfinished Gram; add --resume to go on with it, or --force to begin again (Python: resume=True "
+         "or False)",
+         part_.string());
+  }
+  if (existing != Existing::resume) return;
+  if (begun && !journal_->header().empty()) {
+    resume_part();
+  } else if (fs::exists(target_, ignored)) {
+    // Nothing of this run is in the journal, so it goes however the check ends.
+    journal_->remove();
+    settled_ = true;
+    check_complete();
+    complete_ = true;
+  }
+}
+
+GramStore::~GramStore() {
+  if (!settled_ && !journal_->has_records()) discard();
+}
+
+void GramStore::check_complete() {
+  const Hdf5Blocks file(target_);
+  const std::string text = file.text(fingerprint_name);
+  const Json there = Json::parse(text, nullptr, false);
+  if (text.empty() || !there.is_object()) {
+    fail(Code::usage,
+         "'{}' was not stored by tiles, so there is nothing to go on with; leave --resume out to replace it",
+         target_.string());
+  }
+  if (there != fingerprint_) {
+    fail(Code::usage,
+         "'{}' is complete, but of something else ({}); leave --resume out to replace it, or choose another file",
+         target_.string(), difference(there, fingerprint_));
+  }
+  settings_ = file.text(std::string(settings_name));
+}
+
+void GramStore::resume_part() {
+  const std::string again = fmt::format("remove it and '{}' to begin again, or use --force", journal_path_.string());
+  const Json header = Json::parse(journal_->header(), nullptr, false);
+  try {
+    if (header.at("format") != format_version) {
+      fail(Code::input, "'{}' is of another version of widelimit; {}", part_.string(), again);
+    }
+    if (header.at(fingerprint_name) != fingerprint_) {
+      fail(Code::usage,
+           "'{}' is the beginning of something else ({}); use the same settings, or --force to begin again",
+           part_.string(), difference(header.at(fingerprint_name), fingerprint_));
+    }
+    for (const Json& matrix : header.at("matrices")) matrices_.push_back(as_matrix(matrix));
+  } catch (const Json::exception&) {
+    fail(Code::input, "'{}' cannot be understood; {}", journal_path_.string(), again);
+  }
+  file_.emplace(part_);
+  if (file_->bytes() != header.at("bytes").get<std::size_t>()) {
+    fail(Code::input, "'{}' has {} bytes where {} are expected; it is damaged: {}", part_.string(), file_->bytes(),
+         header.at("bytes").get<std::size_t>(), again);
+  }
+  const Hdf5Blocks content(part_);
+  if (Json::parse(content.text(fingerprint_name), nullptr, false) != fingerprint_) {
+    fail(Code::input, "'{}' does not fit its journal; {}", part_.string(), again);
+  }
+  settings_ = content.text(std::string(settings_name));
+  resumed_ = true;
+}
+
+void GramStore::create(std::vector<TiledMatrix> matrices, const std::vector<NamedArray>& arrays,
+                       const std::string& settings) {
+  matrices_ = std::move(matrices);
+  empty_part_.emplace(part_);
+  empty_journal_.emplace(journal_path_);
+  // An empty journal first: should this process end here, nothing would claim that the file is whole.
+  journal_->begin("");
+  create_tiled_hdf5(part_, matrices_, arrays,
+                    {{std::string(settings_name), settings}, {fingerprint_name, fingerprint_.dump()}});
+  file_.emplace(part_);
+  Json header{{"format", format_version}, {fingerprint_name, fingerprint_}, {"bytes", file_->bytes()}};
+  for (const TiledMatrix& matrix : matrices_) header["matrices"].push_back(as_json(matrix));
+  journal_->begin(header.dump());
+}
+
+std::optional<std::uint64_t> GramStore::finished(std::uint64_t key) const {
+  const auto& all = journal_->records();
+  const auto found = std::lower_bound(all.begin(), all.end(), key,
+                                      [](const Journal::Record& record, std::uint64_t k) { return record.key < k; });
+  return found != all.end() && found->key == key ? std::optional(found->sum) : std::nullopt;
+}
+
+void GramStore::record(std::uint64_t key, std::uint64_t sum) {
+  journal_->append({key, sum});
+  std::call_once(begun_, [this] {
+    empty_part_.reset();
+    empty_journal_.reset();
+  });
+}
+
+std::string GramStore::advice() const {
+  return journal_->has_records()
+             ? fmt::format("what is finished lies in '{}': go on with the same command and --resume", part_.string())
+             : "nothing was finished";
+}
+
+void GramStore::finish() {
+  file_->sync();
+  if (::rename(part_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
+  sync_folder(target_);
+  settled_ = true;
+  journal_->remove();
+}
+
+void GramStore::discard() {
+  std::error_code ignored;
+  file_.reset();
+  // What somebody else put there is not ours to remove.
+  const bool ours = fs::is_regular_file(fs::symlink_status(part_, ignored)) && fs::hard_link_count(part_, ignored) == 1;
+  if (ours) fs::remove(part_, ignored);
+  journal_->remove();
+  settled_ = true;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/machine/factor/band_form.hpp"
+
+#include <span>
+#include <vector>
+
+namespace widelimit {
+
+/// (A + cI)⁻¹ as far as a machine needs it.
+struct ShiftedInverse {
+  bool positive_definite = false;  ///< nothing else is set where it is not
+  Matrix<double> solution;         ///< (A + cI)⁻¹ R
+  std::vector<double> diagonal;    ///< of (A + cI)⁻¹
+};
+
+/// One for each shift, of A = Q B Qᵀ. With B + cI = L Lᵀ, row q of Q and z = L⁻¹q,
+///
+///     (A + cI)⁻¹_ii = ‖z‖²,   ((A + cI)⁻¹R)_i = zᵀ L⁻¹QᵀR,
+///
+/// so that L⁻¹Qᵀ, block after block and a strip of rows of Q at a time, gives both.
+/// O(n² (4 width + 2 columns)) for each shift.
+[[nodiscard]] std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<const double> right_sides,
+                                                           std::span<const double> shifts, int threads,
+                                                           Progress* progress);
+
+}  // namespace widelimit

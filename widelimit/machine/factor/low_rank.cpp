@@ -1,0 +1,136 @@
+#include "widelimit/machine/factor/low_rank.hpp"
+
+#include "widelimit/machine/factor/lapack.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace widelimit {
+
+namespace {
+
+/// Rows whose sums float32 may hold.
+constexpr Index chunk = 4096;
+
+void multiply(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index inner, MatrixView<const float> a, MatrixView<const float> b,
+              MatrixView<float> c) {
+  cblas_sgemm(CblasRowMajor, ta, tb, lapack_size(c.rows), lapack_size(c.cols), lapack_size(inner), 1, a.data,
+              lapack_size(a.stride), b.data, lapack_size(b.stride), 0, c.data, lapack_size(c.stride));
+}
+
+void multiply(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index inner, MatrixView<const double> a,
+              MatrixView<const double> b, MatrixView<double> c) {
+  cblas_dgemm(CblasRowMajor, ta, tb, lapack_size(c.rows), lapack_size(c.cols), lapack_size(inner), 1, a.data,
+              lapack_size(a.stride), b.data, lapack_size(b.stride), 0, c.data, lapack_size(c.stride));
+}
+
+void square_columns(MatrixView<const float> a, MatrixView<float> c) {
+  cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, lapack_size(a.cols), lapack_size(a.rows), 1, a.data,
+              lapack_size(a.stride), 0, c.data, lapack_size(c.stride));
+}
+
+void square_columns(MatrixView<const double> a, MatrixView<double> c) {
+  cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, lapack_size(a.cols), lapack_size(a.rows), 1, a.data,
+              lapack_size(a.stride), 0, c.data, lapack_size(c.stride));
+}
+
+template <typename T>
+Matrix<T> rounded(MatrixView<const double> m) {
+  Matrix<T> result(m.rows, m.cols, Content::unset);
+  for (Index i = 0; i < m.rows; ++i) {
+    std::transform(m.row(i), m.row(i) + m.cols, result.view().row(i), [](double x) { return static_cast<T>(x); });
+  }
+  return result;
+}
+
+}  // namespace
+
+template <std::floating_point T>
+void LowRank<T>::take_from(Matrix<double>& c, std::span<const Index> chosen) const {
+  if (rank_ == 0) return;
+  Matrix<T> rows(std::ssize(chosen), rank_, Content::unset);
+  for (std::size_t j = 0; j < chosen.size(); ++j) {
+    std::copy_n(l_.view().row(chosen[j]), rank_, rows.view().row(static_cast<Index>(j)));
+  }
+  Matrix<T> known(std::min(chunk, samples()), c.cols(), Content::unset);
+  for (Index begin = 0; begin < samples(); begin += chunk) {
+    const Index count = std::min(chunk, samples() - begin);
+    multiply(CblasNoTrans, CblasTrans, rank_, part(begin, count), rows.view(),
+             known.view().block(0, 0, count, c.cols()));
+    for (Index i = 0; i < count; ++i) {
+      for (Index j = 0; j < c.cols(); ++j) c(begin + i, j) -= static_cast<double>(known(i, j));
+    }
+  }
+}
+
+template <std::floating_point T>
+void LowRank<T>::append(Matrix<double>& c) {
+  for (Index i = 0; i < samples(); ++i) {
+    for (Index j = 0; j < c.cols(); ++j) {
+      l_(i, rank_ + j) = static_cast<T>(c(i, j));
+      c(i, j) = static_cast<double>(l_(i, rank_ + j));
+    }
+  }
+  rank_ += c.cols();
+}
+
+template <std::floating_point T>
+void LowRank<T>::give_back_unused() {
+  if (2 * rank_ > l_.cols()) return;
+  Matrix<T> kept(samples(), std::max<Index>(rank_, 1), Content::unset);
+  for (Index i = 0; i < samples(); ++i) std::copy_n(l_.view().row(i), rank_, kept.view().row(i));
+  l_ = std::move(kept);
+}
+
+template <std::floating_point T>
+void LowRank<T>::scale_rows(std::span<const double> scale) {
+  for (std::size_t i = 0; i < scale.size(); ++i) {
+    T* row = l_.view().row(static_cast<Index>(i));
+    std::transform(row, row + rank_, row, [&](T x) { return static_cast<T>(scale[i] * static_cast<double>(x)); });
+  }
+}
+
+template <std::floating_point T>
+void LowRank<T>::add_inner(Matrix<double>& inner) const {
+  Matrix<T> sum(rank_, rank_, Content::unset);
+  for (Index begin = 0; begin < samples(); begin += chunk) {
+    square_columns(part(begin, std::min(chunk, samples() - begin)), sum.view());
+    for (Index i = 0; i < rank_; ++i) {
+      for (Index j = i; j < rank_; ++j) inner(i, j) += static_cast<double>(sum(i, j));
+    }
+  }
+}
+
+template <std::floating_point T>
+Matrix<double> LowRank<T>::transposed_times(MatrixView<const double> r) const {
+  Matrix<double> result(rank_, r.cols);
+  Matrix<T> sum(rank_, r.cols, Content::unset);
+  for (Index begin = 0; begin < samples(); begin += chunk) {
+    const Index count = std::min(chunk, samples() - begin);
+    const Matrix<T> rows = rounded<T>(r.block(begin, 0, count, r.cols));
+    multiply(CblasTrans, CblasNoTrans, count, part(begin, count), rows.view(), sum.view());
+    for (Index i = 0; i < rank_ * r.cols; ++i) result.data()[i] += static_cast<double>(sum.data()[i]);
+  }
+  return result;
+}
+
+template <std::floating_point T>
+void LowRank<T>::subtract_times(const Matrix<double>& s, MatrixView<double> z) const {
+  const Matrix<T> factors = rounded<T>(s.view());
+  Matrix<T> rows(std::min(chunk, samples()), z.cols, Content::unset);
+  for (Index begin = 0; begin < samples(); begin += chunk) {
+    const Index count = std::min(chunk, samples() - begin);
+    multiply(CblasNoTrans, CblasNoTrans, rank_, part(begin, count), factors.view(),
+             rows.view().block(0, 0, count, z.cols));
+    for (Index i = 0; i < count; ++i) {
+      for (Index j = 0; j < z.cols; ++j) z(begin + i, j) -= static_cast<double>(rows(i, j));
+    }
+  }
+}
+
+template class LowRank<float>;
+template class LowRank<double>;
+
+}  // namespace widelimit

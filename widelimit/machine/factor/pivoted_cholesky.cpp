@@ -1,0 +1,79 @@
+#include "widelimit/machine/factor/pivoted_cholesky.hpp"
+
+#include "widelimit/base/parallel.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace widelimit {
+
+namespace {
+
+/// Columns whose products with the rest are put off and made at once.
+constexpr Index pivot_block = 64;
+
+/// Rows and columns j < k exchanged, of which the lower triangle is kept.
+void exchange(MatrixView<double> a, Index j, Index k) {
+  std::swap_ranges(a.row(j), a.row(j) + j, a.row(k));
+  std::swap(a(j, j), a(k, k));
+  for (Index i = j + 1; i < k; ++i) std::swap(a(i, j), a(k, i));
+  for (Index i = k + 1; i < a.rows; ++i) std::swap(a(i, j), a(i, k));
+}
+
+/// One block of columns from `begin`; returns how many had a pivot.
+Index factor_block_of(MatrixView<double> a, Index begin, double least, std::vector<Index>& order) {
+  const Index n = a.rows;
+  const int stride = static_cast<int>(a.stride);
+  const Index end = std::min(n, begin + pivot_block);
+  std::vector<double> taken(at(n));  // from the diagonal, by the columns of this block
+  for (Index j = begin; j < end; ++j) {
+    Index pivot = j;
+    for (Index i = j; i < n; ++i) {
+      if (j > begin) taken[at(i)] += a(i, j - 1) * a(i, j - 1);
+      if (a(i, i) - taken[at(i)] > a(pivot, pivot) - taken[at(pivot)]) pivot = i;
+    }
+    const double left = a(pivot, pivot) - taken[at(pivot)];
+    if (!(left > least)) return j - begin;
+    if (pivot != j) {
+      exchange(a, j, pivot);
+      std::swap(taken[at(j)], taken[at(pivot)]);
+      std::swap(order[at(j)], order[at(pivot)]);
+    }
+    const double root = std::sqrt(left);
+    a(j, j) = root;
+    if (j + 1 == n) continue;
+    const int below = static_cast<int>(n - j - 1);
+    if (j > begin) {
+      cblas_dgemv(CblasRowMajor, CblasNoTrans, below, static_cast<int>(j - begin), -1.0, &a(j + 1, begin), stride,
+                  &a(j, begin), 1, 1.0, &a(j + 1, j), stride);
+    }
+    for (Index i = j + 1; i < n; ++i) a(i, j) /= root;
+  }
+  return end - begin;
+}
+
+}  // namespace
+
+Index pivoted_cholesky(MatrixView<double> a, double least, std::vector<Index>& order, Progress* progress) {
+  const Index n = a.rows;
+  order.resize(at(n));
+  std::iota(order.begin(), order.end(), Index{0});
+  Pulse pulse(progress, n, "pivots");
+  for (Index begin = 0; begin < n; begin += pivot_block) {
+    pulse.at(begin);
+    const Index found = factor_block_of(a, begin, least, order);
+    if (found < std::min(pivot_block, n - begin)) return begin + found;
+    const Index rest = n - begin - found;
+    if (rest == 0) continue;
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, static_cast<int>(rest), static_cast<int>(found), -1.0,
+                &a(begin + found, begin), static_cast<int>(a.stride), 1.0, &a(begin + found, begin + found),
+                static_cast<int>(a.stride));
+  }
+  return n;
+}
+
+}  // namespace widelimit

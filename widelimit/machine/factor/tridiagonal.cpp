@@ -1,0 +1,113 @@
+#include "widelimit/machine/factor/tridiagonal.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/factor/lapack.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+/// Columns reduced between two looks: their cost is that of as many products with the matrix.
+constexpr int panel_columns = 24;
+/// Below this size panels take longer than columns one by one.
+constexpr int least_for_panels = 128;
+/// Eigenvectors turned back between two looks.
+constexpr int vectors_at_once = 128;
+
+/// Divides the upper triangle by a power of 2 near its largest entry, which is returned.
+double scale_upper(Matrix<double>& a) {
+  double largest = 0;
+  for (Index i = 0; i < a.rows(); ++i) {
+    for (Index j = i; j < a.cols(); ++j) largest = std::max(largest, std::abs(a(i, j)));
+  }
+  if (largest == 0) return 1;
+  const int power = std::ilogb(largest);
+  for (Index i = 0; i < a.rows(); ++i) {
+    for (Index j = i; j < a.cols(); ++j) a(i, j) = std::ldexp(a(i, j), -power);
+  }
+  return std::ldexp(1.0, power);
+}
+
+}  // namespace
+
+TridiagonalForm tridiagonal_form(Matrix<double> a, Progress* progress) {
+  const int n = lapack_size(a.rows());
+  TridiagonalForm form;
+  form.scale = scale_upper(a);
+  form.diagonal.resize(at(n));
+  form.beside.resize(at(n));
+  form.factors.resize(at(n));
+  std::vector<double> w(at(n) * panel_columns);
+  Pulse pulse(progress, n, "columns of the spectrum");
+  int done = 0;
+  for (; n - done > least_for_panels; done += panel_columns) {
+    const int left = n - done;
+    const int rest = left - panel_columns;
+    dlatrd_("L", &left, &panel_columns, &a(done, done), &n, &form.beside[at(done)], &form.factors[at(done)], w.data(),
+            &n);
+    cblas_dsyr2k(CblasColMajor, CblasLower, CblasNoTrans, rest, panel_columns, -1.0, &a(done, done + panel_columns), n,
+                 w.data() + panel_columns, n, 1.0, &a(done + panel_columns, done + panel_columns), n);
+    for (int j = done; j < done + panel_columns; ++j) {
+      a(j, j + 1) = form.beside[at(j)];
+      form.diagonal[at(j)] = a(j, j);
+    }
+    pulse.at(done);
+  }
+  const int left = n - done;
+  int info = 0;
+  if (left > 0) {
+    dsytd2_("L", &left, &a(done, done), &n, &form.diagonal[at(done)], &form.beside[at(done)], &form.factors[at(done)],
+            &info);
+  }
+  form.reflectors = std::move(a);
+  return form;
+}
+
+std::vector<double> eigenvalues(const TridiagonalForm& form) {
+  std::vector<double> values = form.diagonal;
+  std::vector<double> beside = form.beside;
+  const int n = static_cast<int>(values.size());
+  int info = 0;
+  dsterf_(&n, values.data(), beside.data(), &info);
+  if (info != 0) fail(Code::numerical, "the eigenvalues did not converge (LAPACK dsterf info {})", info);
+  for (double& value : values) value *= form.scale;
+  return values;
+}
+
+std::vector<double> eigenvectors(const TridiagonalForm& form, Matrix<double>& vectors, Progress* progress) {
+  const int n = lapack_size(form.samples());
+  vectors = Matrix<double>(n, n);
+  if (n == 0) return {};
+  Pulse pulse(progress, n, "eigenvectors");
+  pulse.at(0);
+  std::vector<double> values = form.diagonal;
+  std::vector<double> beside = form.beside;
+  std::vector<double> work(1 + 4 * at(n) + at(n) * at(n));
+  std::vector<int> integers(3 + 5 * at(n));
+  const int work_size = static_cast<int>(std::min<std::size_t>(work.size(), std::numeric_limits<int>::max()));
+  const int integers_size = static_cast<int>(integers.size());
+  int info = 0;
+  dstedc_("I", &n, values.data(), beside.data(), vectors.data(), &n, work.data(), &work_size, integers.data(),
+          &integers_size, &info);
+  if (info != 0) fail(Code::numerical, "the eigenvectors did not converge (LAPACK dstedc info {})", info);
+  // At least one row for each vector turned; more lets them be turned in blocks.
+  work.resize(std::max(work.size(), at(vectors_at_once) * 64));
+  const int turning_size = static_cast<int>(std::min<std::size_t>(work.size(), at(vectors_at_once) * 65 + 65 * 64));
+  for (int first = 0; first < n; first += vectors_at_once) {
+    const int count = std::min(vectors_at_once, n - first);
+    dormtr_("L", "L", "N", &n, &count, form.reflectors.data(), &n, form.factors.data(), vectors.view().row(first), &n,
+            work.data(), &turning_size, &info);
+    pulse.at(first + count);
+  }
+  for (double& value : values) value *= form.scale;
+  return values;
+}
+
+}  // namespace widelimit

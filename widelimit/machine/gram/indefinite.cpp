@@ -1,0 +1,90 @@
+#include "widelimit/machine/gram/indefinite.hpp"
+
+#include "widelimit/machine/gram/extremes.hpp"
+#include "widelimit/machine/gram/product.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
+#include "widelimit/machine/ridge/border.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+/// Up to two digits, never down: a cure must be enough.
+double rounded_up(double value) {
+  if (!(value > 0)) return 0;
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
+  const double rounded = std::ceil(value / unit) * unit;
+  return std::isfinite(rounded) && rounded >= value ? rounded : value;
+}
+
+}  // namespace
+
+Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, double epsilon) {
+  Indefinite result{minor, smallest, norm, 0, {}};
+  const double rounding = static_cast<double>(samples) * epsilon * norm;
+  result.lambda = rounded_up(2 * (std::max(-smallest, 0.0) + 2 * rounding));
+  result.message = "the Gram matrix is not positive definite: ";
+  if (minor > 0) {
+    result.message += fmt::format("its leading minor of order {} is not positive beyond rounding, ", minor);
+  }
+  result.message += fmt::format("its smallest eigenvalue is {:.2g}, its largest {:.2g}; ", smallest, norm);
+  result.message += norm > 0 ? fmt::format("a ridge of lambda = {:.2g} or more makes it so", result.lambda)
+                             : std::string("any ridge lambda > 0 makes it so");
+  return result;
+}
+
+Indefinite diagnose(const AnyView& k, Index minor, Progress* progress, Index most_exact) {
+  const Index n = samples_of(k);
+  const Extremes extremes = n <= most_exact ? exact_extremes(k, progress) : lanczos_extremes(k, progress);
+  const double epsilon = std::holds_alternative<MatrixView<const float>>(k)
+                             ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                             : std::numeric_limits<double>::epsilon();
+  return diagnosis(minor, extremes.smallest, std::max(std::abs(extremes.smallest), std::abs(extremes.largest)), n,
+                   epsilon);
+}
+
+std::string diagonal_cure(const AnyView& k, Progress* progress, Index most_exact) {
+  const Indefinite found = diagnose(k, 0, progress, most_exact);
+  if (samples_of(k) <= most_exact) {
+    return fmt::format("the Gram matrix has the negative eigenvalue {:.2g}; add {:.2g} or more to its diagonal",
+                       found.smallest, found.lambda / 2);
+  }
+  // Lanczos' values lie inside the spectrum: twice what they show, and no less than what the test lets pass.
+  const double least = 2 * semidefinite_allowance(k) * found.norm / static_cast<double>(samples_of(k));
+  return fmt::format(
+      "the Gram matrix has a negative eigenvalue, of {:.2g} or below; add {:.2g} or more to its diagonal",
+      std::min(found.smallest, -least), rounded_up(2 * std::max(-found.smallest, 0.0) + 2 * least));
+}
+
+std::vector<Fit> indefinite_fits(const AnyView& k, Index samples, Index outputs, std::size_t count, double seconds,
+                                 Progress* progress) {
+  std::vector<Fit> fits;
+  const std::string message = diagonal_cure(k, progress);
+  for (std::size_t f = 0; f < count; ++f) {
+    fits.push_back(zero_fit(samples, outputs));
+    fits.back().summary.ending = Ending::not_positive_definite;
+    fits.back().summary.message = message;
+    fits.back().summary.method = "not begun";
+    fits.back().summary.seconds = seconds / static_cast<double>(count);
+  }
+  return fits;
+}
+
+void name_cure(const AnyView& k, std::span<Fit> fits, Progress* progress) {
+  std::string message;
+  for (Fit& fit : fits) {
+    if (fit.summary.ending != Ending::not_positive_definite) continue;
+    if (message.empty()) message = diagonal_cure(k, progress);
+    fit.summary.message = message;
+    std::fill_n(fit.alpha.data(), fit.alpha.rows() * fit.alpha.cols(), 0.0);
+    std::fill(fit.bias.begin(), fit.bias.end(), 0.0);
+  }
+}
+
+}  // namespace widelimit

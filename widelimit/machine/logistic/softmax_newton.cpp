@@ -1,0 +1,198 @@
+#include "widelimit/machine/logistic/softmax_newton.hpp"
+
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/factor/factor.hpp"
+#include "widelimit/machine/factor/lapack.hpp"
+#include "widelimit/machine/logistic/softmax_preconditioner.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+double dot(const Matrix<double>& a, const Matrix<double>& b) {
+  return cblas_ddot(static_cast<int>(a.rows() * a.cols()), a.data(), 1, b.data(), 1);
+}
+
+/// a += t·b.
+void add(Matrix<double>& a, double t, const Matrix<double>& b) {
+  cblas_daxpy(static_cast<int>(a.rows() * a.cols()), t, b.data(), 1, a.data(), 1);
+}
+
+Matrix<double> copy(const Matrix<double>& a) {
+  Matrix<double> result(a.rows(), a.cols(), Content::unset);
+  std::copy_n(a.data(), a.rows() * a.cols(), result.data());
+  return result;
+}
+
+/// Adds the block Xᵀdiag(v)X of the classes c ≤ d to the upper triangle, unknowns ordered by class, then feature.
+void fill_block(const SoftmaxFeatures& features, const Matrix<double>& x, const std::vector<double>& v,
+                MatrixView<double> block) {
+  Matrix<double> scaled(x.rows(), x.cols(), Content::unset);
+  for (Index i = 0; i < x.rows(); ++i) {
+    const double by = v[static_cast<std::size_t>(features.factor().order()[static_cast<std::size_t>(i)])];
+    std::transform(x.view().row(i), x.view().row(i) + x.cols(), scaled.view().row(i),
+                   [by](double entry) { return by * entry; });
+  }
+  const int m = static_cast<int>(x.cols());
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, m, static_cast<int>(x.rows()), 1.0, x.data(), m,
+              scaled.data(), m, 0.0, block.data, static_cast<int>(block.stride));
+}
+
+/// The Hessian. A bias equal for all classes changes nothing and meets no penalty; it gets one, since ρ has no such
+/// part and the answer none either.
+Matrix<double> hessian(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
+                       double lambda) {
+  const Index m = features.count();
+  const Index k = losses.classes();
+  const Matrix<double> x = features.rows();
+  Matrix<double> a(m * k, m * k);
+  for (Index c = 0; c < k; ++c) {
+    for (Index d = c; d < k; ++d) {
+      fill_block(features, x, losses.curvature(pi, c, d), a.view().block(c * m, d * m, m, m));
+    }
+  }
+  for (Index c = 0; c < k; ++c) {
+    for (Index j = 0; j < m; ++j) a(c * m + j, c * m + j) += features.penalty(j, lambda);
+  }
+  if (features.has_bias()) {
+    double pinned = 0;
+    for (Index c = 0; c < k; ++c) pinned = std::max(pinned, a(c * m + m - 1, c * m + m - 1));
+    for (Index c = 0; c < k; ++c) {
+      for (Index d = c; d < k; ++d) a(c * m + m - 1, d * m + m - 1) += pinned;
+    }
+  }
+  return a;
+}
+
+/// False where rounding leaves no factor even of a damped Hessian.
+bool direct_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
+                 const Matrix<double>& rho, double lambda, Progress* progress, SoftmaxStep& step) {
+  const Index m = features.count();
+  const Index k = losses.classes();
+  for (double damped = lambda; std::isfinite(damped) && damped <= lambda * 1e20; damped *= 100) {
+    Matrix<double> a = hessian(features, losses, pi, damped);
+    const double norm = symmetric_norm(a.view());
+    if (!factorise_symmetric(a.view(), progress)) continue;
+    step.condition = condition_of(a.view(), norm);
+    std::vector<double> solved(static_cast<std::size_t>(m * k));
+    for (Index j = 0; j < m; ++j) {
+      for (Index c = 0; c < k; ++c) solved[static_cast<std::size_t>(c * m + j)] = rho(j, c);
+    }
+    solve_symmetric(a.view(), solved.data());
+    for (Index j = 0; j < m; ++j) {
+      for (Index c = 0; c < k; ++c) step.move(j, c) = solved[static_cast<std::size_t>(c * m + j)];
+    }
+    return true;
+  }
+  return false;
+}
+
+/// Eigenvalues of the tridiagonal matrix that conjugate gradients make on their way: 1/tₖ + βₖ₋₁/tₖ₋₁ on the diagonal,
+/// √βₖ/tₖ beside it (Saad 2003, §6.7.3).
+class RitzValues {
+ public:
+  void add(double t, double beta) {
+    diagonal_.push_back(1 / t + carried_);
+    beside_.push_back(std::sqrt(beta) / t);
+    carried_ = beta / t;
+  }
+  [[nodiscard]] double condition() const {
+    if (diagonal_.empty()) return 1;
+    std::vector<double> values = diagonal_;
+    std::vector<double> next = beside_;
+    const int size = static_cast<int>(values.size());
+    int info = 0;
+    dsterf_(&size, values.data(), next.data(), &info);
+    return info == 0 && values.front() > 0 ? values.back() / values.front() : std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  std::vector<double> diagonal_;
+  std::vector<double> beside_;
+  double carried_ = 0;
+};
+
+}  // namespace
+
+Matrix<double> SoftmaxFeatures::rows() const {
+  const MatrixView<const double> l = factor_.rows();
+  Matrix<double> x(l.rows, count(), Content::unset);
+  for (Index i = 0; i < l.rows; ++i) {
+    std::copy_n(l.row(i), l.cols, x.view().row(i));
+    if (has_bias()) x(i, l.cols) = kappa_;
+  }
+  return x;
+}
+
+Matrix<double> SoftmaxFeatures::values(const Matrix<double>& coordinates) const {
+  Matrix<double> h(factor_.count(), coordinates.cols());
+  factor_.values(coordinates.data(), h.data(), h.cols());
+  if (!has_bias()) return h;
+  for (Index i = 0; i < h.rows(); ++i) {
+    for (Index c = 0; c < h.cols(); ++c) h(i, c) += kappa_ * coordinates(factor_.rank(), c);
+  }
+  return h;
+}
+
+Matrix<double> SoftmaxFeatures::pull(const Matrix<double>& r) const {
+  Matrix<double> result(count(), r.cols());
+  factor_.pull(r.data(), result.data(), r.cols());
+  if (!has_bias()) return result;
+  for (Index i = 0; i < r.rows(); ++i) {
+    for (Index c = 0; c < r.cols(); ++c) result(factor_.rank(), c) += kappa_ * r(i, c);
+  }
+  return result;
+}
+
+double SoftmaxFeatures::product(const Matrix<double>& a, const Matrix<double>& b) const {
+  return cblas_ddot(static_cast<int>(factor_.rank() * a.cols()), a.data(), 1, b.data(), 1);
+}
+
+SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
+                         const Matrix<double>& rho, const SoftmaxStepOptions& options) {
+  const auto& [lambda, accuracy, most_iterations, factored, progress] = options;
+  SoftmaxStep step{Matrix<double>(rho.rows(), rho.cols()), 0};
+  if (rho.rows() * rho.cols() <= direct_size && direct_step(features, losses, pi, rho, lambda, progress, step)) {
+    return step;
+  }
+  Pulse pulse(progress, most_iterations, "steps");
+  RitzValues ritz;
+  const SoftmaxPreconditioner preconditioner(features, losses, pi, lambda, factored, progress);
+  Matrix<double> residual = copy(rho);
+  Matrix<double> z = preconditioner.apply(residual);
+  Matrix<double> p = copy(z);
+  double rz = dot(residual, z);
+  const double enough = accuracy * accuracy * rz;
+  while (step.iterations < most_iterations && rz > enough) {
+    Matrix<double> v = features.values(p);
+    losses.curve(pi, v);
+    Matrix<double> ap = features.pull(v);
+    for (Index j = 0; j < p.rows(); ++j) {
+      for (Index c = 0; c < p.cols(); ++c) ap(j, c) += features.penalty(j, lambda) * p(j, c);
+    }
+    const double curvature = dot(p, ap);
+    if (!(curvature > 0)) break;
+    const double t = rz / curvature;
+    pulse.at(step.iterations);
+    add(step.move, t, p);
+    add(residual, -t, ap);
+    z = preconditioner.apply(residual);
+    const double before = rz;
+    rz = dot(residual, z);
+    ritz.add(t, rz / before);
+    add(z, rz / before, p);
+    std::swap(p, z);
+    ++step.iterations;
+  }
+  if (step.iterations == 0) step.move = std::move(p);
+  step.condition = ritz.condition();
+  return step;
+}
+
+}  // namespace widelimit

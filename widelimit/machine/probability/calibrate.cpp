@@ -1,0 +1,140 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/machine/binary_problems.hpp"
+#include "widelimit/machine/gram/indefinite.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
+#include "widelimit/machine/probability/platt.hpp"
+#include "widelimit/machine/svm/box_input.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace widelimit {
+
+namespace {
+
+/// A binary problem whose samples are named one by one, cut into folds.
+struct FoldedProblem {
+  BinaryProblem problem;
+  std::vector<Index> fold;  ///< of each sample: in turn within its class
+  Index folds = 0;
+  std::vector<double> decisions;  ///< on each sample by the machine fitted without its fold
+};
+
+/// Samples of weight 0 take no part.
+BinaryProblem weighed(BinaryProblem problem) {
+  if (problem.samples.empty()) {
+    problem.samples.resize(problem.labels.size());
+    std::iota(problem.samples.begin(), problem.samples.end(), Index{0});
+  }
+  if (problem.weights.empty()) return problem;
+  BinaryProblem kept;
+  for (std::size_t i = 0; i < problem.samples.size(); ++i) {
+    if (problem.weights[i] == 0) continue;
+    kept.samples.push_back(problem.samples[i]);
+    kept.labels.push_back(problem.labels[i]);
+    kept.weights.push_back(problem.weights[i]);
+  }
+  return kept;
+}
+
+FoldedProblem folded(BinaryProblem problem, Index folds) {
+  if (folds < 2) fail(Code::input, "decisions on held-out samples need 2 folds or more, not {}", folds);
+  FoldedProblem result{.problem = std::move(problem), .fold = {}, .decisions = {}};
+  const std::vector<double>& labels = result.problem.labels;
+  const Index positive = std::count(labels.begin(), labels.end(), 1.0);
+  const Index rarer = std::min(positive, std::ssize(labels) - positive);
+  if (rarer < 2) fail(Code::input, "probabilities need two samples of each class; one class has {}", rarer);
+  result.folds = std::min(folds, rarer);
+  Index next[2]{0, 0};
+  for (const double y : labels) result.fold.push_back(next[y > 0 ? 1 : 0]++ % result.folds);
+  result.decisions.resize(labels.size());
+  return result;
+}
+
+void decide_fold(const CheckedGram& gram, FoldedProblem& whole, Index fold, const SvmOptions& options, SvmLoss loss,
+                 Progress* progress) {
+  BinaryProblem fitted;
+  for (std::size_t i = 0; i < whole.fold.size(); ++i) {
+    if (whole.fold[i] == fold) continue;
+    fitted.samples.push_back(whole.problem.samples[i]);
+    fitted.labels.push_back(whole.problem.labels[i]);
+    if (!whole.problem.weights.empty()) fitted.weights.push_back(whole.problem.weights[i]);
+  }
+  const auto solutions = solve_svm_path(gram, fitted, {&options.lambda, 1}, loss, options, 1, progress);
+  const BoxSolution& solution = solutions.front();
+  std::visit(
+      [&](const auto& k) {
+        for (std::size_t i = 0; i < whole.fold.size(); ++i) {
+          if (whole.fold[i] != fold) continue;
+          double sum = solution.bias;
+          for (std::size_t j = 0; j < fitted.samples.size(); ++j) {
+            sum += solution.a[j] * static_cast<double>(k(whole.problem.samples[i], fitted.samples[j]));
+          }
+          whole.decisions[i] = sum;
+        }
+      },
+      gram.k);
+}
+
+/// All folds of all problems at once.
+void decide(const CheckedGram& gram, std::vector<FoldedProblem>& problems, const SvmOptions& options, SvmLoss loss) {
+  std::vector<std::pair<std::size_t, Index>> tasks;
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    for (Index fold = 0; fold < problems[p].folds; ++fold) tasks.emplace_back(p, fold);
+  }
+  SharedProgress shared(options.progress, std::ssize(tasks), "folds");
+  parallel_for(
+      std::ssize(tasks), team_size(options.threads),
+      [&](Index t) {
+        const auto& task = tasks[at(t)];
+        decide_fold(gram, problems[task.first], task.second, options, loss, shared.get());
+      },
+      [&](Index done) { shared.at(done); });
+}
+
+/// Error{numerical} where K is not positive semi-definite: folds have no machines then.
+CheckedGram checked_calibration(const AnyView& k, Index samples, const SvmOptions& options) {
+  options.validate();
+  const double asymmetry = check_box_input(k, samples, options.threads);
+  check_weights(options.weights, samples);
+  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+    fail(Code::numerical, "{}", diagonal_cure(k, options.progress));
+  }
+  return {k, asymmetry};
+}
+
+}  // namespace
+
+std::vector<double> held_out_decisions(const AnyView& k, std::span<const double> labels, Index folds,
+                                       const SvmOptions& options, SvmLoss loss) {
+  const CheckedGram gram = checked_calibration(k, std::ssize(labels), options);
+  check_signs(labels);
+  BinaryProblem problem;
+  problem.labels.assign(labels.begin(), labels.end());
+  problem.weights.assign(options.weights.begin(), options.weights.end());
+  problem.samples.resize(labels.size());
+  std::iota(problem.samples.begin(), problem.samples.end(), Index{0});
+  std::vector<FoldedProblem> problems;
+  problems.push_back(folded(std::move(problem), folds));
+  decide(gram, problems, options, loss);
+  return std::move(problems.front().decisions);
+}
+
+std::vector<Sigmoid> calibrate(const AnyView& k, std::span<const Index> labels, Index classes, Scheme scheme,
+                               const SvmOptions& options, SvmLoss loss, Index folds) {
+  const CheckedGram gram = checked_calibration(k, std::ssize(labels), options);
+  std::vector<FoldedProblem> problems;
+  for (BinaryProblem& problem : binary_problems(labels, classes, scheme, options.weights)) {
+    problems.push_back(folded(weighed(std::move(problem)), folds));
+  }
+  decide(gram, problems, options, loss);
+  std::vector<Sigmoid> sigmoids;
+  for (const FoldedProblem& problem : problems) {
+    sigmoids.push_back(fit_sigmoid(problem.decisions, problem.problem.labels));
+  }
+  return sigmoids;
+}
+
+}  // namespace widelimit

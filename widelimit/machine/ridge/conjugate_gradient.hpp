@@ -1,0 +1,43 @@
+#pragma once
+
+#include "widelimit/machine/fit.hpp"
+#include "widelimit/machine/gram/gram_product.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace widelimit {
+
+struct ConjugateGradientOptions {
+  double lambda = 1;
+  bool bias = false;
+  std::span<const double> weights = {};
+  /// ‖r‖/‖y‖ of the linear system, of every output. The duality gap is ‖r‖²/primal, and ‖r‖ bounds what is missing in
+  /// the outputs on the training samples, since K(K + λ/2·I)⁻¹ shortens.
+  double tolerance = 1e-6;
+  Index most_iterations = 500;        ///< at most 100,000
+  std::optional<Index> rank;          ///< of the preconditioner, 0 for none; else what it costs and saves decides
+  std::optional<std::size_t> memory;  ///< bytes of the preconditioner
+  int threads = 0;
+  Progress* progress = nullptr;
+
+  void validate() const;
+};
+
+struct ConjugateGradientFit {
+  Fit fit;
+  std::vector<double> residuals;  ///< after each iteration, the largest of all outputs
+  Matrix<double> decisions;       ///< g on the training samples, from a product with K
+  Index rank = 0;                 ///< of the preconditioner
+};
+
+/// fit_ridge without the Gram matrix: conjugate gradients on S K S + λ/2·I, all outputs in one product a step, with a
+/// preconditioner of low rank. Outputs that are done leave the product. The summary's numbers are those of fit_ridge,
+/// from one more product, not from the recursion. Ends by the iteration limit with the best so far, or where a
+/// direction p with pᵀAp ≤ 0 shows that the matrix is not positive definite. Progress counts pairs of samples, of as
+/// many products as the residual so far lets expect. [mathematics §2]  A product and O(n rank outputs) a step; n·(rank
+/// + 6 outputs) doubles besides the product's.
+[[nodiscard]] ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> targets,
+                                             const ConjugateGradientOptions& options = {});
+
+}  // namespace widelimit

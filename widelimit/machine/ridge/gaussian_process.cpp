@@ -1,0 +1,130 @@
+#include "widelimit/machine/ridge/gaussian_process.hpp"
+
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/factor/factor.hpp"
+#include "widelimit/machine/factor/lapack.hpp"
+#include "widelimit/machine/gram/check_gram.hpp"
+#include "widelimit/machine/gram/indefinite.hpp"
+#include "widelimit/machine/gram/product.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
+#include "widelimit/machine/ridge/border.hpp"
+#include "widelimit/machine/ridge/ridge_proof.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace widelimit {
+
+namespace {
+
+/// Test points solved for at a time.
+constexpr Index variance_strip = 256;
+
+double log_likelihood(MatrixView<const double> targets, const Matrix<double>& alpha, Index output,
+                      double log_determinant) {
+  double fit = 0;
+  for (Index i = 0; i < targets.rows; ++i) fit += targets(i, output) * alpha(i, output);
+  return -0.5 * (fit + log_determinant + static_cast<double>(targets.rows) * std::log(2 * std::numbers::pi));
+}
+
+/// K* of a strip of test points, a column each, in float64.
+void transpose_strip(const AnyView& test_by_train, Index begin, MatrixView<double> out) {
+  std::visit(
+      [&](const auto& k) {
+        for (Index t = 0; t < out.cols; ++t) {
+          for (Index i = 0; i < out.rows; ++i) out(i, t) = static_cast<double>(k(begin + t, i));
+        }
+      },
+      test_by_train);
+}
+
+}  // namespace
+
+void GaussianProcessOptions::validate() const {
+  if (!std::isfinite(noise) || noise < 0)
+    fail(Code::input, "the noise variance is {}; it must be finite and not negative", noise);
+  (void)team_size(threads);
+}
+
+GaussianProcess::GaussianProcess(const AnyView& k, MatrixView<const double> targets,
+                                 const GaussianProcessOptions& options)
+    : threads_(options.threads) {
+  const auto start = Clock::now();
+  options.validate();
+  const double asymmetry = check_gram(k, options.threads);
+  const Index n = samples_of(k);
+  check_targets(targets, n);
+  fit_ = zero_fit(n, targets.cols);
+  Summary& summary = fit_.summary;
+  // Of a factor of K itself, that is the test.
+  if (options.check_definite && options.noise > 0 && !is_semidefinite(k, options.threads, options.progress)) {
+    summary.ending = Ending::not_positive_definite;
+    summary.method = "not begun";
+    summary.message = diagonal_cure(k, options.progress);
+    summary.seconds = seconds_since(start);
+    return;
+  }
+  Cholesky cholesky({k, {}, options.noise}, Factor::f64, options.threads, options.progress);
+  summary.method = cholesky.method();
+  summary.memory = cholesky.bytes();
+  const BlasTeam team(options.threads);
+  if (cholesky.failed_minor() == 0) {
+    Matrix<double> solved = right_sides(targets, {}, false);
+    summary.iterations = cholesky.solve(solved.view());
+    set_coefficients(solved, {}, false, fit_);
+    summary.condition = cholesky.condition();
+  }
+  if (cholesky.failed_minor() != 0 || !all_finite(fit_)) {
+    fit_.alpha = Matrix<double>(n, targets.cols);
+    summary.ending = Ending::not_positive_definite;
+    const Indefinite found = diagnose(k, cholesky.failed_minor(), options.progress);
+    summary.message = fmt::format("{}, that is a noise variance of half of it", found.message);
+  } else {
+    prove_ridge(k, asymmetry, {targets, 2 * options.noise}, fit_, options.threads, options.progress);
+    for (Index j = 0; j < targets.cols; ++j) {
+      likelihood_.push_back(log_likelihood(targets, fit_.alpha, j, cholesky.log_determinant()));
+    }
+    factor_ = std::move(cholesky).factor();
+  }
+  summary.seconds = seconds_since(start);
+}
+
+std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyView& test_by_train,
+                                       std::span<const double> test_diagonal, int threads) {
+  const Index tests = samples_of(test_by_train);
+  const Index n = factor.rows();
+  const Index columns_given = std::visit([](const auto& k) { return k.cols; }, test_by_train);
+  if (columns_given != n) fail(Code::input, "K(test, train) has {} columns for {} samples", columns_given, n);
+  if (static_cast<Index>(test_diagonal.size()) != tests) {
+    fail(Code::input, "K(test, train) has {} rows, but there are {} values K(x, x)", tests, test_diagonal.size());
+  }
+  for (std::size_t t = 0; t < test_diagonal.size(); ++t) {
+    if (!std::isfinite(test_diagonal[t]) || test_diagonal[t] < 0) {
+      fail(Code::input, "K(x, x) of test point {} is {}; a variance is finite and not negative", t, test_diagonal[t]);
+    }
+  }
+  std::vector<double> variance(test_diagonal.begin(), test_diagonal.end());
+  const BlasTeam team(threads);
+  for (Index begin = 0; begin < tests; begin += variance_strip) {
+    Matrix<double> columns(n, std::min(variance_strip, tests - begin), Content::unset);
+    transpose_strip(test_by_train, begin, columns.view());
+    solve_upper<double>(factor.view(), true, columns.view());
+    for (Index i = 0; i < n; ++i) {
+      for (Index t = 0; t < columns.cols(); ++t) {
+        variance[static_cast<std::size_t>(begin + t)] -= columns(i, t) * columns(i, t);
+      }
+    }
+  }
+  for (double& value : variance) value = std::max(value, 0.0);
+  return variance;
+}
+
+Posterior GaussianProcess::posterior(const AnyView& test_by_train, std::span<const double> test_diagonal) const {
+  if (!fit_.summary.converged()) fail(Code::numerical, "{}", fit_.summary.message);
+  return {decision(fit_, test_by_train), posterior_variance(factor_, test_by_train, test_diagonal, threads_)};
+}
+
+}  // namespace widelimit

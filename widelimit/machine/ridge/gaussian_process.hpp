@@ -1,0 +1,62 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/machine/factor/cholesky.hpp"
+#include "widelimit/machine/fit.hpp"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace widelimit {
+
+struct GaussianProcessOptions {
+  double noise = 0;  ///< variance σ² of what is observed about what is meant; finite, ≥ 0
+  /// Fit nothing unless K is a covariance, that is, positive semi-definite; as in SvmOptions.
+  bool check_definite = true;
+  int threads = 0;
+  Progress* progress = nullptr;
+
+  void validate() const;
+};
+
+/// Posterior of f at new points; add the noise for the variance of an observation there.
+struct Posterior {
+  Matrix<double> mean;           ///< test × outputs
+  std::vector<double> variance;  ///< one per test point, the same for all outputs, ≥ 0
+};
+
+/// K** − K*ᵀ(K + σ²I)⁻¹K* at test points, of U with K + σ²I = UᵀU, K(test, train) and K(x, x) of the test points; where
+/// rounding would leave it below 0, it is 0. Error{input} where they do not fit each other or are not finite.
+/// O(n²) for each test point.
+[[nodiscard]] std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyView& test_by_train,
+                                                     std::span<const double> test_diagonal, int threads = 0);
+
+/// A network of infinite width before training is a Gaussian process f of covariance K, its NNGP kernel; this is f
+/// given y = f(x) + σ·noise on the training samples, all outputs independent with the same K:
+///
+///     mean = K*ᵀ(K + σ²I)⁻¹y,   variance = K** − K*ᵀ(K + σ²I)⁻¹K*,
+///     log p(y) = −½ yᵀ(K + σ²I)⁻¹y − ½ log det(K + σ²I) − n/2·log 2π.
+///
+/// The mean is that of ridge at λ = 2σ².  O(n³/3), then O(n²) for each test point; n² doubles.
+class GaussianProcess {
+ public:
+  GaussianProcess(const AnyView& k, MatrixView<const double> targets, const GaussianProcessOptions& options = {});
+
+  /// As a machine: α = (K + σ²I)⁻¹y. Where its summary has not converged, neither likelihood nor posterior exist.
+  [[nodiscard]] const Fit& fit() const& { return fit_; }
+  [[nodiscard]] Fit fit() && { return std::move(fit_); }
+  /// log p(y) of each output; their sum is that of all. Empty where the fit did not end well.
+  [[nodiscard]] const std::vector<double>& log_marginal_likelihood() const { return likelihood_; }
+  /// From K(test, train) and K(x, x) of the test points. Error{input} where they do not fit each other or are not
+  /// finite, Error{numerical} where the fit did not end well.
+  [[nodiscard]] Posterior posterior(const AnyView& test_by_train, std::span<const double> test_diagonal) const;
+
+ private:
+  Fit fit_;
+  std::vector<double> likelihood_;
+  Matrix<double> factor_;  ///< U of K + σ²I = UᵀU
+  int threads_;
+};
+
+}  // namespace widelimit

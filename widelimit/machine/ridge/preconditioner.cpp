@@ -1,0 +1,191 @@
+#include "widelimit/machine/ridge/preconditioner.hpp"
+
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/machine/factor/factor.hpp"
+#include "widelimit/machine/factor/lapack.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace widelimit {
+
+namespace {
+
+constexpr Index pivot_block = 64;
+constexpr double pivot_rounding = std::numeric_limits<double>::epsilon();
+/// Least c′ beside the trace: L (c′I + LᵀL)⁻¹ Lᵀ v comes within c′/‖L‖² of v, and the difference must have digits.
+constexpr double least_share = 1e-10;
+/// The same for a float32 L, beside ‖K‖: sums of thousands of products leave some 5e-7 of relative error, and a tenth
+/// of it in A·M does not change how conjugate gradients converge.
+constexpr double least_single_share = 5e-6;
+
+double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+/// `count` samples in proportion to `left`, by equal steps through their sum: who holds more than a step comes once.
+std::vector<Index> draw(const std::vector<double>& left, Index count, double offset) {
+  const double step = sum_of(left) / static_cast<double>(count);
+  std::vector<Index> chosen;
+  double passed = 0;
+  double next = offset * step;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    passed += left[i];
+    if (left[i] > 0 && passed > next) {
+      chosen.push_back(static_cast<Index>(i));
+      while (next < passed) next += step;
+    }
+  }
+  return chosen;
+}
+
+/// Mean of Σ|K_ij| over some columns, which is about ‖K‖ where entries are of one sign.
+double norm_estimate(const GramProduct& k, const std::vector<double>& diagonal) {
+  const std::vector<Index> chosen = draw(diagonal, std::min<Index>(pivot_block, k.samples()), 0.5);
+  if (chosen.empty()) return 0;
+  const Matrix<double> columns = k.columns(chosen);
+  const Index entries = columns.rows() * columns.cols();
+  const double sum = std::accumulate(columns.data(), columns.data() + entries, 0.0,
+                                     [](double total, double entry) { return total + std::abs(entry); });
+  return sum / static_cast<double>(columns.cols());
+}
+
+/// Whether one column more saves more multiply-adds than it costs. With ℓ the largest eigenvalue left over, about what
+/// the last columns took from the trace each, κ = 1 + ℓ/c′ and some 7√κ iterations bring the residual to 1e-6; where
+/// eigenvalues fall off as 1/rank, a column less of κ − 1 is (κ − 1)/rank. It costs its entries, and a product with the
+/// others twice.
+bool worth_more(const GramProduct& k, Index rank, double taken, double shift) {
+  const auto n = static_cast<double>(k.samples());
+  const double excess = taken / shift;
+  const double saved = 7 * excess / (2 * std::sqrt(1 + excess) * static_cast<double>(rank)) * n * n / 2;
+  return saved * k.entry_cost() > n * (2 * static_cast<double>(rank) + k.entry_cost());
+}
+
+/// Largest rank whose L, c′I + LᵀL and one more such matrix fit.
+Index rank_within(std::size_t memory, Index samples, std::size_t number_bytes) {
+  const auto n = static_cast<double>(number_bytes) * static_cast<double>(samples + 2 * pivot_block);
+  const auto square = static_cast<double>(sizeof(double) + number_bytes);
+  return static_cast<Index>((std::sqrt(n * n + 4 * square * static_cast<double>(memory)) - n) / (2 * square));
+}
+
+template <typename T>
+bool grow(const GramProduct& k, LowRank<T>& l, std::vector<double>& left, Index columns) {
+  const Random random(0, static_cast<std::uint64_t>(l.rank()));
+  const std::vector<Index> chosen = draw(left, columns, random.uniform(0));
+  const Index count = std::ssize(chosen);
+  if (count == 0) return false;
+  const Index n = k.samples();
+  Matrix<double> c = k.columns(chosen);
+  l.take_from(c, chosen);
+  Matrix<double> square(count, count, Content::unset);
+  double trace = 0;
+  for (Index i = 0; i < count; ++i) {
+    std::copy_n(c.view().row(chosen[static_cast<std::size_t>(i)]), count, square.view().row(i));
+    trace += square(i, i);
+  }
+  // Copies among the chosen would end it, as would what float32 rounded off.
+  const double doubt = std::is_same_v<T, float> ? 1e-6 : 1e-12;
+  for (Index j = 0; j < count; ++j) square(j, j) += doubt * trace;
+  if (factor_upper(square.view(), nullptr) != 0) return false;
+  cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, lapack_size(n), lapack_size(count),
+              1.0, square.data(), lapack_size(count), c.data(), lapack_size(count));
+  l.append(c);
+  for (Index i = 0; i < n; ++i) {
+    double& own = left[static_cast<std::size_t>(i)];
+    for (Index j = 0; j < count; ++j) own -= c(i, j) * c(i, j);
+    own = std::max(own, 0.0);
+  }
+  for (const Index i : chosen) left[static_cast<std::size_t>(i)] = 0;
+  return true;
+}
+
+}  // namespace
+
+Preconditioner::Preconditioner(const GramProduct& k, std::span<const double> scale, double shift,
+                               const PreconditionerOptions& options)
+    : threads_(options.threads), l_(LowRank<double>(0, 0)) {
+  const BlasTeam team(threads_);
+  std::vector<double> left = k.diagonal();
+  for (double& value : left) value = std::max(value, 0.0);
+  const double trace = sum_of(left);
+  const bool fits_single = k.precision() == Precision::f32 && shift > least_single_share * norm_estimate(k, left);
+  Index wanted = std::min(options.rank.value_or((k.samples() + 1) / 2), k.samples());
+  if (options.memory) {
+    wanted = std::min(wanted, rank_within(*options.memory, k.samples(), fits_single ? sizeof(float) : sizeof(double)));
+  }
+  if (fits_single) {
+    l_.emplace<LowRank<float>>(k.samples(), std::max<Index>(wanted, 1));
+  } else {
+    l_.emplace<LowRank<double>>(k.samples(), std::max<Index>(wanted, 1));
+  }
+  Pulse pulse(options.progress, wanted, "columns of the preconditioner");
+  const double least = static_cast<double>(k.samples()) * (fits_single ? 1e-7 : pivot_rounding) * trace;
+  double before = trace;
+  while (rank_ < wanted && before > least) {
+    if (!std::visit([&](auto& l) { return grow(k, l, left, std::min(pivot_block, wanted - rank_)); }, l_)) break;
+    rank_ = std::visit([](const auto& l) { return l.rank(); }, l_);
+    pulse.at(rank_);
+    const double now = sum_of(left);
+    const double mean = now / static_cast<double>(k.samples());
+    const double taken = (before - now) / static_cast<double>(pivot_block);
+    if (!options.rank && !worth_more(k, rank_, taken, std::max(shift + mean, least_share * trace))) break;
+    before = now;
+  }
+  shift_ = shift + sum_of(left) / static_cast<double>(k.samples());
+  if (!(shift_ > least_share * trace)) shift_ = trace > 0 ? least_share * trace : 1.0;
+  std::visit([](auto& l) { l.give_back_unused(); }, l_);
+  factor(scale, options.progress);
+}
+
+/// S L takes the place of L.
+void Preconditioner::factor(std::span<const double> scale, Progress* progress) {
+  inner_ = Matrix<double>(rank_, rank_);
+  if (rank_ == 0) return;
+  for (Index j = 0; j < rank_; ++j) inner_(j, j) = shift_;
+  std::visit(
+      [&](auto& l) {
+        l.scale_rows(scale);
+        l.add_inner(inner_);
+      },
+      l_);
+  if (factor_upper(inner_.view(), progress) != 0) rank_ = 0;
+}
+
+/// (v − L (c′I + LᵀL)⁻¹ Lᵀ v)/c′, each column in units of its largest entry, so that float32 holds it.
+void Preconditioner::apply(MatrixView<const double> r, MatrixView<double> z) const {
+  const BlasTeam team(threads_);
+  std::vector<double> units(static_cast<std::size_t>(r.cols), 0.0);
+  for (Index i = 0; i < r.rows; ++i) {
+    for (Index j = 0; j < r.cols; ++j) {
+      double& unit = units[static_cast<std::size_t>(j)];
+      unit = std::max(unit, std::abs(r(i, j)));
+    }
+  }
+  for (double& unit : units) unit = unit > 0 ? unit : 1;
+  for (Index i = 0; i < r.rows; ++i) {
+    for (Index j = 0; j < r.cols; ++j) z(i, j) = r(i, j) / units[static_cast<std::size_t>(j)];
+  }
+  if (rank_ > 0) {
+    std::visit(
+        [&](const auto& l) {
+          Matrix<double> small = l.transposed_times(z);
+          solve_upper<double>(inner_.view(), true, small.view());
+          solve_upper<double>(inner_.view(), false, small.view());
+          l.subtract_times(small, z);
+        },
+        l_);
+  }
+  for (Index i = 0; i < z.rows; ++i) {
+    for (Index j = 0; j < z.cols; ++j) z(i, j) *= units[static_cast<std::size_t>(j)] / shift_;
+  }
+}
+
+std::size_t Preconditioner::bytes() const {
+  return std::visit([](const auto& l) { return l.bytes(); }, l_) +
+         sizeof(double) * static_cast<std::size_t>(inner_.rows() * inner_.cols());
+}
+
+}  // namespace widelimit

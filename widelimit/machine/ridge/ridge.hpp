@@ -1,0 +1,40 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/machine/factor/cholesky.hpp"
+#include "widelimit/machine/fit.hpp"
+
+#include <span>
+
+namespace widelimit {
+
+struct RidgeOptions {
+  double lambda = 1;  ///< finite, ≥ 0; 0 is kernel regression
+  bool bias = false;  ///< fit b too; it is not regularised
+  std::span<const double> weights = {};
+  Factor factor = Factor::automatic;
+  int threads = 0;
+  Progress* progress = nullptr;
+
+  void validate() const;
+};
+
+/// Kernel ridge regression, every output on its own, all with one factor:
+///
+///     min λ/2‖β‖² + Σ wᵢ (yᵢ − g(xᵢ))²   ⇔   (K + λ/2·W⁻¹) α = y − b,   Σ αᵢ = 0 where there is a bias.
+///
+/// The ½ is EQ's: what others call alpha or noise variance is λ/2. With S = √W the matrix S K S + λ/2·I is factored,
+/// which weights of 0 do not spoil; they give αᵢ = 0. The summary has, with r = y − Kα − b,
+///
+///     primal = λ/2 αᵀKα + Σ wᵢ rᵢ²,   primal − dual = Σ wᵢ (rᵢ − λαᵢ/(2wᵢ))²,
+///
+/// (dual at the multipliers λα, and only for λ > 0), `gradient` the residual of the linear system beside y, all with
+/// their rounding counted (ridge_proof.hpp). Where the matrix is not positive definite, all coefficients are 0 and the
+/// message says which λ would cure it. Only S K S + λ/2·I is tested: the gap is a statement on the objective where K is
+/// positive semi-definite. [mathematics §2]  O(n³/3 + n² outputs), and n² numbers.
+[[nodiscard]] Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOptions& options = {});
+
+/// Kernel regression, the interpolant of least norm: ridge at λ = 0, where weights matter only as far as they are 0.
+[[nodiscard]] Fit fit_regression(const AnyView& k, MatrixView<const double> targets, RidgeOptions options = {});
+
+}  // namespace widelimit

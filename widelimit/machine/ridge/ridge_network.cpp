@@ -1,0 +1,45 @@
+#include "widelimit/machine/ridge/ridge_network.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/machine/gram/network_product.hpp"
+#include "widelimit/machine/gram/product.hpp"
+
+#include <algorithm>
+
+namespace widelimit {
+
+namespace {
+
+/// Vectors of the recursion and columns of K on their way into the preconditioner.
+std::size_t vector_bytes(Index samples, Index outputs) {
+  constexpr Index columns_under_way = 128;
+  return sizeof(double) * static_cast<std::size_t>(samples * (6 * (outputs + 1) + columns_under_way));
+}
+
+}  // namespace
+
+ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x, MatrixView<const double> targets,
+                               const RidgeNetworkOptions& options, const Backend& backend) {
+  options.solver.validate();
+  check_targets(targets, x.count());
+  const std::size_t vectors = vector_bytes(x.count(), targets.cols);
+  if (vectors >= options.memory) {
+    fail(Code::resource, "vectors of {} samples take {}, and {} are allowed; allow more", x.count(),
+         bytes_text(static_cast<double>(vectors)), bytes_text(static_cast<double>(options.memory)));
+  }
+  const auto product = network_product(
+      network, x, {.kind = options.kind, .precision = options.precision, .memory = options.memory - vectors}, backend);
+  ConjugateGradientOptions solver = options.solver;
+  const std::size_t held = std::min(options.memory, vectors + product->bytes());
+  solver.memory = options.memory - held;
+  return fit_ridge(*product, targets, solver);
+}
+
+double dense_ridge_bytes(Index samples, Index outputs, Precision precision) {
+  const auto n = static_cast<double>(samples);
+  const double number = precision == Precision::f32 ? sizeof(float) : sizeof(double);
+  return 2 * number * n * n + 4 * sizeof(double) * n * static_cast<double>(outputs + 1);
+}
+
+}  // namespace widelimit

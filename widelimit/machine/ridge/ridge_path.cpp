@@ -1,0 +1,202 @@
+#include "widelimit/machine/ridge/ridge_path.hpp"
+
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/factor/band_solve.hpp"
+#include "widelimit/machine/factor/factor.hpp"
+#include "widelimit/machine/factor/lapack.hpp"
+#include "widelimit/machine/gram/check_gram.hpp"
+#include "widelimit/machine/gram/indefinite.hpp"
+#include "widelimit/machine/gram/product.hpp"
+#include "widelimit/machine/ridge/border.hpp"
+#include "widelimit/machine/ridge/leave_one_out.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
+#include "widelimit/machine/ridge/ridge_proof.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+constexpr double path_rounding = std::numeric_limits<double>::epsilon();
+
+/// What is common to all λ.
+struct Path {
+  AnyView k;
+  MatrixView<const double> targets;
+  std::span<const double> weights;
+  bool bias = false;
+  std::vector<double> scale;  ///< √w, empty without weights
+  double norm = 0;            ///< ‖S K S‖₁
+  double asymmetry = 0;
+  int threads = 0;
+
+  [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)]; }
+};
+
+/// γ and b from A⁻¹Sy and v = A⁻¹s, and M_ii from A⁻¹_ii; the last column of `inverse.solution` is v.
+void eliminate_bias(const Path& path, ShiftedInverse& inverse, std::vector<double>& bias) {
+  const Index outputs = path.targets.cols;
+  Matrix<double>& x = inverse.solution;
+  double below = 0;
+  for (Index i = 0; i < x.rows(); ++i) below += path.scale_of(i) * x(i, outputs);
+  for (Index j = 0; j < outputs; ++j) {
+    double above = 0;
+    for (Index i = 0; i < x.rows(); ++i) above += path.scale_of(i) * x(i, j);
+    bias[static_cast<std::size_t>(j)] = above / below;
+    for (Index i = 0; i < x.rows(); ++i) x(i, j) -= above / below * x(i, outputs);
+  }
+  for (Index i = 0; i < x.rows(); ++i) {
+    double& own = inverse.diagonal[static_cast<std::size_t>(i)];
+    const double rest = own - x(i, outputs) * x(i, outputs) / below;
+    own =
+        rest > static_cast<double>(x.rows()) * path_rounding * own ? rest : 0.0;  // 0: nobody is left to fit a bias to
+  }
+}
+
+void leave_out(const Path& path, const ShiftedInverse& inverse, RidgePoint& point) {
+  Matrix<double> g;
+  for (Index i = 0; i < path.targets.rows; ++i) {
+    const double s = path.scale_of(i);
+    const double own = inverse.diagonal[static_cast<std::size_t>(i)];
+    if (s == 0 && g.rows() == 0) g = decision(point.fit, path.k);  // no part in the fit: it is the prediction
+    for (Index j = 0; j < path.targets.cols; ++j) {
+      if (s == 0) {
+        point.left_out(i, j) = g(i, j);
+      } else {
+        point.left_out(i, j) = own > 0 ? path.targets(i, j) - inverse.solution(i, j) / (s * own) : 0.0;
+      }
+    }
+  }
+}
+
+RidgePoint empty_point(const Path& path, double lambda) {
+  const Index n = path.targets.rows;
+  const Index outputs = path.targets.cols;
+  RidgePoint point;
+  point.lambda = lambda;
+  point.fit = zero_fit(n, outputs);
+  point.left_out = Matrix<double>(n, outputs);
+  point.fit.summary.method = "orthogonal reduction to a band, float64";
+  return point;
+}
+
+/// A lower bound of the condition number, close where rows of A⁻¹ are alike: ‖A‖₁ max A⁻¹_ii.
+double condition(const Path& path, double lambda, const ShiftedInverse& inverse) {
+  return (path.norm + lambda / 2) * *std::max_element(inverse.diagonal.begin(), inverse.diagonal.end());
+}
+
+/// The point of one λ; an ending where the numbers leave the range of float64 or A is singular by rounding.
+RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
+  RidgePoint point = empty_point(path, lambda);
+  if (!inverse.positive_definite) return point;
+  Summary& summary = point.fit.summary;
+  summary.condition = condition(path, lambda, inverse);
+  inverse.positive_definite = *summary.condition * path_rounding < 1;
+  if (!inverse.positive_definite) return point;
+  if (path.bias) eliminate_bias(path, inverse, point.fit.bias);
+  for (Index i = 0; i < path.targets.rows; ++i) {
+    for (Index j = 0; j < path.targets.cols; ++j) point.fit.alpha(i, j) = path.scale_of(i) * inverse.solution(i, j);
+  }
+  leave_out(path, inverse, point);
+  const double error = mean_squared_error(path.targets, point.left_out.view(), path.weights);
+  inverse.positive_definite = all_finite(point.fit) && std::isfinite(error);
+  if (!inverse.positive_definite) return empty_point(path, lambda);
+  prove_ridge(path.k, path.asymmetry, {path.targets, lambda, path.bias, path.weights}, point.fit, path.threads,
+              nullptr);
+  point.loo_error = error;
+  point.loo_misclassified = misclassified(path.targets, point.left_out.view(), path.weights);
+  return point;
+}
+
+void check_lambdas(std::span<const double> lambdas) {
+  if (lambdas.empty()) fail(Code::input, "a path needs at least one lambda");
+  for (const double lambda : lambdas) RidgeOptions{.lambda = lambda}.validate();
+}
+
+void tell_cure(const Path& path, const BandForm& form, RidgePath& result) {
+  const double ulp = std::holds_alternative<MatrixView<const float>>(path.k)
+                         ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                         : path_rounding;
+  const Indefinite found = diagnosis(0, smallest_eigenvalue(form), path.norm, form.samples(), ulp);
+  for (RidgePoint& point : result.points) {
+    if (point.loo_error) continue;
+    point.fit.summary.ending = Ending::not_positive_definite;
+    point.fit.summary.message = found.message;
+  }
+}
+
+template <typename Less>
+std::optional<Index> least(const std::vector<RidgePoint>& points, const Less& less) {
+  std::optional<Index> best;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!points[i].loo_error) continue;
+    if (!best || less(points[i], points[static_cast<std::size_t>(*best)])) best = static_cast<Index>(i);
+  }
+  return best;
+}
+
+bool less_error(const RidgePoint& a, const RidgePoint& b) {
+  return *a.loo_error < *b.loo_error || (*a.loo_error == *b.loo_error && a.lambda > b.lambda);
+}
+
+}  // namespace
+
+void RidgePathOptions::validate() const { (void)team_size(threads); }
+
+std::optional<Index> RidgePath::best() const { return least(points, less_error); }
+
+std::optional<Index> RidgePath::best_classifier() const {
+  return least(points, [](const RidgePoint& a, const RidgePoint& b) {
+    if (a.loo_misclassified == b.loo_misclassified) return less_error(a, b);
+    return a.loo_misclassified < b.loo_misclassified;
+  });
+}
+
+RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::span<const double> lambdas,
+                     const RidgePathOptions& options) {
+  const auto start = Clock::now();
+  options.validate();
+  check_lambdas(lambdas);
+  const double asymmetry = check_gram(k, options.threads);
+  const Index n = samples_of(k);
+  check_targets(targets, n);
+  check_weights(options.weights, n);
+  const int threads = team_size(options.threads);
+  const double bytes = 2.0 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
+  require_memory(bytes, std::nullopt, "a ridge path", "fit single values of lambda, or fewer samples");
+
+  Path path{k, targets, options.weights, options.bias, {}, 0, asymmetry, threads};
+  for (const double w : options.weights) path.scale.push_back(std::sqrt(w));
+  Matrix<double> a(n, n, Content::unset);
+  path.norm = fill_upper(RidgeMatrix{k, path.scale, 0}, a.view(), threads, options.progress);
+  const BandForm form = band_form(std::move(a), threads, options.progress);
+  std::vector<double> shifts;
+  for (const double lambda : lambdas) shifts.push_back(lambda / 2);
+  std::vector<ShiftedInverse> inverses =
+      shifted_inverses(form, right_sides(targets, path.scale, options.bias).view(), shifts, threads, options.progress);
+
+  RidgePath result;
+  bool failed = false;
+  {
+    const BlasTeam team(threads);
+    for (std::size_t i = 0; i < inverses.size(); ++i) {
+      result.points.push_back(point_of(path, lambdas[i], inverses[i]));
+      failed |= !inverses[i].positive_definite;
+    }
+    if (failed) tell_cure(path, form, result);
+  }
+  const double seconds = seconds_since(start);
+  for (RidgePoint& point : result.points) {
+    point.fit.summary.seconds = seconds / static_cast<double>(result.points.size());
+    point.fit.summary.memory = static_cast<std::size_t>(bytes);
+  }
+  return result;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,148 @@
+#include "widelimit/machine/ridge/ridge_proof.hpp"
+
+#include "widelimit/machine/gram/precise_product.hpp"
+#include "widelimit/machine/gram/product.hpp"
+#include "widelimit/machine/gram/rounding.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// Roundings of the few operations that make one term of a sum, with room.
+constexpr double ridge_term_rounding = 32 * unit_rounding;
+/// Residuals that need no better product, however much of them is rounding.
+constexpr double small_residual = 1e-9;
+
+/// A power of 2 near the largest target: squares of targets divided by it are in the range of float64.
+double unit_of(MatrixView<const double> targets) {
+  double largest = 0;
+  for (Index i = 0; i < targets.rows; ++i) {
+    for (Index j = 0; j < targets.cols; ++j) largest = std::max(largest, std::abs(targets(i, j)));
+  }
+  return largest > 0 ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
+}
+
+/// Sums over all outputs, of targets and coefficients in units of the largest target.
+struct RidgeSums {
+  double norm = 0;  ///< λ/2 αᵀKα
+  double norm_error = 0;
+  double curvature = 0;  ///< λ/2 Σ αᵢ²K_ii of what is_semidefinite lets pass
+  double loss = 0;
+  double loss_error = 0;
+  double missing = 0;   ///< Σ w(r − λα/(2w))², nominally
+  double gap = 0;       ///< upwards
+  double residual = 0;  ///< the same without what a bias moves
+  double target = 0;    ///< Σ w y²
+};
+
+/// |Σα| of one output, upwards.
+double sum_off(const Matrix<double>& alpha, Index j, double unit) {
+  CompensatedSum sum;
+  double size = 0;
+  for (Index i = 0; i < alpha.rows(); ++i) {
+    sum.add(alpha(i, j) / unit);
+    size += std::abs(alpha(i, j) / unit);
+  }
+  return std::abs(sum.value()) * (1 + ridge_term_rounding) + 2 * std::pow(rounding_of(alpha.rows()), 2) * size;
+}
+
+void add_output(MatrixView<const double> g, const ProductRounding& rounding, bool precise, const RidgeTask& task,
+                const Fit& fit, Index j, double unit, RidgeSums& sums) {
+  const Index n = g.rows;
+  const double b = fit.bias[at(j)] / unit;
+  const ProductError error = rounding.error_of(fit.alpha.view(), j, precise);
+  double heavy = 0;    // Σw
+  double lengths = 0;  // Σ w√K_ii
+  for (Index i = 0; i < n; ++i) {
+    heavy += task.weight(i);
+    lengths += task.weight(i) * rounding.lengths()[at(i)];
+  }
+  const double surplus = task.bias ? sum_off(fit.alpha, j, unit) : 0;
+  const double moved = task.lambda * surplus / 2 / heavy;  // of λᾱ/(2w), the same for all samples
+  sums.gap += task.lambda / 2 * std::pow(surplus / heavy * lengths, 2);
+  for (Index i = 0; i < n; ++i) {
+    const double w = task.weight(i);
+    const double alpha = fit.alpha(i, j) / unit;
+    const double value = g(i, j) / unit;
+    const double off = error.at(at(i)) / unit + 2 * unit_rounding * std::abs(value);
+    sums.norm += task.lambda / 2 * alpha * value;
+    sums.norm_error += task.lambda / 2 * std::abs(alpha) * (off + rounding_of(n + 8) * std::abs(value));
+    sums.curvature += task.lambda / 2 * std::pow(alpha * rounding.lengths()[at(i)], 2);
+    if (w == 0) continue;
+    CompensatedSum sum;
+    for (const double term : {task.targets(i, j) / unit, -value, -b}) sum.add(term);
+    const double r = sum.value();
+    const double wanted = task.lambda * alpha / (2 * w);
+    sum.add(-wanted);
+    const double missing = std::abs(sum.value());
+    const double added = std::abs(task.targets(i, j) / unit) + std::abs(value) + std::abs(b) + std::abs(wanted);
+    const double rounded = off + 2 * unit_rounding * (std::abs(r) + std::abs(wanted) + unit_rounding * added);
+    sums.loss += w * r * r;
+    sums.loss_error += w * rounded * (2 * std::abs(r) + rounded);
+    sums.missing += w * missing * missing;
+    sums.residual += w * std::pow(missing + rounded, 2);
+    sums.gap += w * std::pow(missing + rounded + moved, 2);
+    sums.target += w * std::pow(task.targets(i, j) / unit, 2);
+  }
+}
+
+}  // namespace
+
+ProductRounding ridge_rounding(std::span<const double> diagonal, double asymmetry, const RidgeTask& task) {
+  std::vector<double> lengths;
+  for (std::size_t i = 0; i < diagonal.size(); ++i) {
+    const double w = task.weight(static_cast<Index>(i));
+    const double shift = w > 0 ? task.lambda / 2 / w : 0;
+    lengths.push_back(std::sqrt(std::max(0.0, diagonal[i] + shift)));
+  }
+  return {std::move(lengths), asymmetry, ridge_term_rounding};
+}
+
+bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bool precise, const RidgeTask& task,
+                 Fit& fit) {
+  const double unit = unit_of(task.targets);
+  RidgeSums sums;
+  for (Index j = 0; j < g.cols; ++j) add_output(g, rounding, precise, task, fit, j, unit, sums);
+  const double slack = ridge_term_rounding + rounding_of(g.rows * g.cols + 2);
+  const double primal = sums.norm + sums.loss;
+  const double error = (sums.norm_error + sums.loss_error + slack * (std::abs(sums.norm) + sums.loss)) * (1 + slack);
+  const double gap = sums.gap * (1 + slack);
+  Summary& summary = fit.summary;
+  const auto set = [&](std::optional<double>& to, double value) {
+    to = std::isfinite(value) ? std::optional(value) : std::nullopt;
+  };
+  set(summary.primal, primal * unit * unit);
+  set(summary.gradient,
+      sums.target > 0 ? std::sqrt(sums.residual / sums.target) * (1 + slack) : std::sqrt(sums.residual));
+  summary.dual = summary.gap = std::nullopt;
+  if (sums.norm + sums.norm_error < -slack * sums.curvature) {
+    summary.message =
+        "the Gram matrix has a negative eigenvalue: the ridge makes its linear system one that can be solved, but the "
+        "solution is no minimum, and has no duality gap";
+  } else if (task.lambda > 0) {
+    const double dual = primal - error - gap;
+    set(summary.dual, dual * unit * unit);
+    set(summary.gap, relative_gap(primal, dual));
+  }
+  return sums.residual > 4 * sums.missing && summary.gradient.value_or(1) > small_residual;
+}
+
+void prove_ridge(const AnyView& k, double asymmetry, const RidgeTask& task, Fit& fit, int threads, Progress* progress) {
+  std::vector<double> diagonal;
+  std::visit(
+      [&](const auto& m) {
+        for (Index i = 0; i < m.rows; ++i) diagonal.push_back(static_cast<double>(m(i, i)));
+      },
+      k);
+  const ProductRounding rounding = ridge_rounding(diagonal, asymmetry, task);
+  Matrix<double> g(fit.alpha.rows(), fit.alpha.cols(), Content::unset);
+  multiply(k, fit.alpha.view(), g.view());
+  if (!judge_ridge(g.view(), rounding, false, task, fit)) return;
+  multiply_precisely(k, fit.alpha.view(), g.view(), threads, progress);
+  (void)judge_ridge(g.view(), rounding, true, task, fit);
+}
+
+}  // namespace widelimit

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "widelimit/engine/cpu/algebra/box_pass.hpp"
+#include "widelimit/machine/svm/box_columns.hpp"
+#include "widelimit/machine/svm/box_problem.hpp"
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace widelimit {
+
+enum class Move : std::uint8_t {
+  made,
+  none,        ///< nothing violates optimality by more than allowed
+  stalled,     ///< the best step is below rounding
+  unbounded,   ///< the objective falls for ever: no bound stops a direction without curvature
+  indefinite,  ///< a direction has negative curvature
+};
+
+/// The variables of a box problem that still move, packed together, and the two kinds of steps on them: working sets of
+/// one variable (homogeneous) or two (with the equality), chosen by second-order gain as Fan, Chen and Lin (2005) do;
+/// and exact minimisation over the free variables, which ends what single steps approach slowly.
+template <std::floating_point T>
+class ActiveSet {
+ public:
+  /// Variables `position` of the problem, whose columns `columns` holds; a and gradient are of the whole problem. No
+  /// curvature vᵀKv of a positive semi-definite K is below −excess·Σvᵢ²K_ii.
+  ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vector<Index> position, std::span<const double> a,
+            std::span<const double> gradient, double excess);
+
+  /// One working set, unless no violation exceeds `allowed`. O(active).
+  Move step(double allowed);
+  /// To the minimum over the free variables, or to the first bound on the way. O(free³ + active·free).
+  Move face_step();
+  [[nodiscard]] Index free_count() const;
+
+  /// Largest violation of optimality, as of the last step.
+  [[nodiscard]] double violation() const { return violation_; }
+  /// By how much all steps so far have lowered the objective.
+  [[nodiscard]] double descent() const { return descent_; }
+  /// Variables that a working set could still contain; the others sit at a bound and want to stay.
+  [[nodiscard]] std::vector<Index> unsettled() const;
+  [[nodiscard]] Index size() const { return static_cast<Index>(a_.size()); }
+  [[nodiscard]] std::size_t bytes() const { return a_.size() * 11 * sizeof(double) + face_bytes_; }
+  void write(std::span<double> a, std::span<double> gradient) const;
+  /// The direction of a step that ended as unbounded or indefinite, in the variables of the whole problem.
+  [[nodiscard]] std::vector<double> ray(Index variables) const;
+
+ private:
+  [[nodiscard]] Move pair_step(double allowed);
+  [[nodiscard]] Move single_step(double allowed);
+  /// a[k] += d for free variables, gradient with it.
+  void move_face(std::span<const Index> face, std::span<const double> by);
+  void set_ray(std::span<const Index> face, std::span<const double> by);
+  [[nodiscard]] double room_up(Index k) const;
+  [[nodiscard]] double room_down(Index k) const;
+  /// a[k] += d exactly to the bound where d is all the room; returns the change.
+  double shift(Index k, double d);
+  void mark(Index k);
+  void advance(const cpu::Moves<T>& moves);
+  [[nodiscard]] cpu::Best find_partner(const T* column);
+
+  Columns<T>& columns_;
+  std::vector<Index> position_;
+  std::vector<double> a_, gradient_, lower_, upper_, ridge_, diagonal_, inverse_, up_, down_;
+  double epsilon_;
+  bool equality_;
+  double excess_;
+  bool ridged_;                                ///< curvature is never below that of the ridge
+  double floor_ = 0;                           ///< in the choice of working sets, less curvature counts as this
+  std::vector<std::pair<Index, double>> ray_;  ///< variable and by how much it moves
+  cpu::Best lead_;                             ///< who moves next
+  double largest_ = 0;                         ///< largest gradient + down, or largest slope without the equality
+  double violation_ = 0;
+  double descent_ = 0;
+  std::size_t face_bytes_ = 0;
+};
+
+}  // namespace widelimit

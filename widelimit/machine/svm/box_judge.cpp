@@ -1,0 +1,176 @@
+#include "widelimit/machine/svm/box_judge.hpp"
+
+#include "widelimit/machine/gram/rounding.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+/// Of the tolerance, what rounding may take without better products.
+constexpr double rounding_share = 1.0 / 16;
+/// Attempts to scale a classifier so that no margin is below 1, however products are rounded.
+constexpr int most_scalings = 4;
+
+/// Half way between the slopes that still want to rise and those that want to fall; where one side is empty, the other.
+double best_bias(const BoxProblem& problem, std::span<const double> a, std::span<const double> product) {
+  double least = no_bound;
+  double largest = -no_bound;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double slope = product[i] + problem.linear[i] + problem.ridge_at(static_cast<Index>(i)) * a[i];
+    if (a[i] < problem.upper[i]) least = std::min(least, slope + (a[i] >= 0 ? 1 : -1) * problem.epsilon);
+    if (a[i] > problem.lower[i]) largest = std::max(largest, slope + (a[i] > 0 ? 1 : -1) * problem.epsilon);
+  }
+  if (std::isinf(least) && std::isinf(largest)) return 0;
+  if (std::isinf(least)) return -largest;
+  if (std::isinf(largest)) return -least;
+  return -(least / 2 + largest / 2);
+}
+
+bool has_no_bounds(const BoxProblem& problem) {
+  const auto infinite = [](double bound) { return std::isinf(bound); };
+  return problem.ridge.empty() && (std::any_of(problem.upper.begin(), problem.upper.end(), infinite) ||
+                                   std::any_of(problem.lower.begin(), problem.lower.end(), infinite));
+}
+
+}  // namespace
+
+template <std::floating_point T>
+BoxJudge<T>::BoxJudge(const BoxProblem& problem, Columns<T>& columns, double asymmetry, double excess,
+                      std::function<void()> beat)
+    : problem_(problem),
+      columns_(columns),
+      asymmetry_(asymmetry),
+      excess_(excess),
+      beat_(std::move(beat)),
+      fresh_(columns, asymmetry, excess),
+      unbounded_(has_no_bounds(problem)) {
+  for (Index k = 0; k < columns.size(); ++k) negative_ = negative_ || columns.diagonal(k) < 0;
+}
+
+template <std::floating_point T>
+void BoxJudge<T>::look(BoxSolution& found) const {
+  found.bias = problem_.equality ? best_bias(problem_, found.a, found.product) : 0;
+  found.objectives = objectives(problem_, found.a, found.product, found.bias);
+}
+
+template <std::floating_point T>
+void BoxJudge<T>::count(BoxSolution& found, double tolerance) {
+  const Objectives nominal = found.objectives;
+  const auto rounded = [&] {
+    return found.objectives.gap() - nominal.gap() > std::max(rounding_share * tolerance, nominal.gap());
+  };
+  const bool separates = problem_.classifies && (nominal.scale != 1 || unbounded_);
+  for (;;) {
+    if (!known_) refresh(found);
+    known_ = false;
+    BoxSolution before = found;
+    const ProductError error_before = fresh_.error();
+    bool scaled = separates && widen(found);
+    found.objectives = objectives(problem_, found.a, found.product, found.bias, fresh_.error());
+    if (problem_.classifies && !(found.objectives.gap() <= tolerance)) {
+      if (!scaled) scaled = widen(found);
+      if (scaled) {
+        found.objectives = objectives(problem_, found.a, found.product, found.bias, fresh_.error());
+        before.objectives = objectives(problem_, before.a, before.product, before.bias, error_before);
+        if (before.objectives.gap() <= found.objectives.gap()) found = std::move(before);
+      }
+    }
+    if (precise() || !rounded()) return;
+    fresh_.make_precise();
+  }
+}
+
+/// Scales a classifier that separates to margins of 1; false where it does not, or needs no scaling.
+template <std::floating_point T>
+bool BoxJudge<T>::widen(BoxSolution& found) {
+  bool scaled = false;
+  for (int attempt = 1; attempt <= most_scalings; ++attempt) {
+    const double margin = least_margin(problem_, found.product, found.bias, fresh_.error());
+    if (!(margin > 0) || margin == 1 || (attempt > 1 && margin > 1)) break;
+    const double t = (1 + 8 * attempt * unit_rounding) / margin;
+    if (!scale_by(t, found)) break;
+    scaled = true;
+    // Rounding of the coefficients is more than that of a product in twice the precision.
+    if (precise()) {
+      refresh(found);
+    } else {
+      fresh_.scale(t, found.product);
+    }
+  }
+  return scaled;
+}
+
+/// False where a coefficient would leave the box; nothing is changed then.
+template <std::floating_point T>
+bool BoxJudge<T>::scale_by(double t, BoxSolution& found) const {
+  for (std::size_t i = 0; i < found.a.size(); ++i) {
+    const double scaled = t * found.a[i];
+    if (!std::isfinite(scaled) || !(scaled <= problem_.upper[i]) || !(scaled >= problem_.lower[i])) return false;
+  }
+  for (double& a : found.a) a *= t;
+  found.bias *= t;
+  return true;
+}
+
+template <std::floating_point T>
+typename BoxJudge<T>::Size BoxJudge<T>::size_of(std::span<const double> v, std::span<const double> product) const {
+  Size size;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    if (v[i] == 0) continue;
+    size.sum += std::abs(v[i]);
+    size.norm += v[i] * product[i];
+    size.longest = std::max(size.longest, fresh_.lengths()[i]);
+  }
+  return size;
+}
+
+/// Margins 1/‖β‖ ≤ √(vᵀKv)/Σ|vᵢ| of all classifiers are below the rounding of K.
+template <std::floating_point T>
+bool BoxJudge<T>::Size::below_rounding(double lost) const {
+  const double rounding = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  return sum > 0 && norm + lost <= rounding * (longest * sum) * (longest * sum);
+}
+
+template <std::floating_point T>
+Proof BoxJudge<T>::proof_of(std::span<const double> v) {
+  FreshProduct<T> fresh(columns_, asymmetry_, excess_);
+  fresh.make_precise();
+  std::vector<double> product(v.size());
+  fresh.compute(v, product, beat_);
+  double lost = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    lost += std::abs(v[i]) * (fresh.error().at(i) + 4 * unit_rounding * std::abs(product[i]));
+    squares += std::pow(fresh.lengths()[i] * v[i], 2);
+  }
+  const Size size = size_of(v, product);
+  if (size.norm + lost < -excess_ * squares) return Proof::indefinite;
+  return unbounded_ && size.below_rounding(lost) ? Proof::inseparable : Proof::none;
+}
+
+template <std::floating_point T>
+bool BoxJudge<T>::looks_inseparable(const BoxSolution& found) const {
+  return unbounded_ && size_of(found.a, found.product).below_rounding(0);
+}
+
+template <std::floating_point T>
+double BoxJudge<T>::gradient_noise(std::span<const double> a) const {
+  const std::span<const double> lengths = fresh_.lengths();
+  const double longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+  double squares = 0;
+  double own = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    squares += std::pow(a[i] * longest * longest, 2);
+    own = std::max(own, std::abs(a[i]) * lengths[i] * lengths[i]);
+  }
+  return precise() ? unit_rounding * own : 8 * unit_rounding * std::sqrt(squares);
+}
+
+template class BoxJudge<float>;
+template class BoxJudge<double>;
+
+}  // namespace widelimit

@@ -1,0 +1,215 @@
+#include "widelimit/machine/svm/box_problem.hpp"
+
+#include "widelimit/machine/gram/rounding.hpp"
+#include "widelimit/machine/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// Roundings of the few operations that make one term of a sum, and of the sum itself, with room.
+constexpr double term_rounding = 32 * unit_rounding;
+/// Of bounds, with room: coefficients may be so much outside the box, and losses so much steeper.
+constexpr double bound_rounding = 4 * unit_rounding;
+
+/// How strongly (Ka)ᵢ + b + pᵢ = r draws a coefficient up, −r − ε, and down, r − ε; positive where it does.
+struct Pull {
+  double up;
+  double down;
+};
+
+/// What one sample has to do with an objective: φ(a) = ε|a| + ½ridge·a² for lower ≤ a ≤ upper.
+struct Term {
+  double lower;
+  double upper;
+  double ridge;
+
+  /// φ*(−r), the loss.
+  [[nodiscard]] double loss(const Pull& pull) const {
+    return pull.up > 0 ? one_side(pull.up, upper) : one_side(pull.down, -lower);
+  }
+  /// φ(a) + ar + φ*(−r) ≥ 0, as one product or a sum of what is not negative.
+  [[nodiscard]] double gap(double a, const Pull& pull) const {
+    return a < 0 ? one_side_gap(-a, pull.down, -lower, one_side(pull.up, upper))
+                 : one_side_gap(a, pull.up, upper, one_side(pull.down, -lower));
+  }
+
+ private:
+  /// The largest at − ½ridge·a² for 0 ≤ a ≤ bound.
+  [[nodiscard]] double one_side(double t, double bound) const {
+    if (!(t > 0) || bound == 0) return 0;
+    if (ridge == 0) return bound * t;
+    if (t <= ridge * bound) return t / (2 * ridge) * t;
+    return bound * (t - ridge * bound / 2);
+  }
+  /// Of a ≥ 0 on the side that t draws to; the other side has a loss of its own.
+  [[nodiscard]] double one_side_gap(double a, double t, double bound, double other) const {
+    if (!(t > 0)) return other + a * (ridge / 2 * a - t);
+    if (ridge > 0 && t <= ridge * bound) {
+      const double missing = t - ridge * a;
+      return missing / (2 * ridge) * missing;
+    }
+    const double left = bound - a;
+    return ridge == 0 || left == 0 ? left * t : left * (t - ridge * (bound / 2 + a / 2));
+  }
+};
+
+/// Nominal values, as P and D are defined.
+Objectives nominal(const BoxProblem& problem, std::span<const double> a, std::span<const double> product, double bias) {
+  double norm = 0;
+  double ridge_part = 0;
+  double linear = 0;
+  double loss = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double ridge = problem.ridge_at(static_cast<Index>(i));
+    norm += a[i] * product[i];
+    ridge_part += ridge * a[i] * a[i];
+    linear += problem.linear[i] * a[i] + problem.epsilon * std::abs(a[i]);
+    const double r = product[i] + bias + problem.linear[i];
+    loss += Term{problem.lower[i], problem.upper[i], ridge}.loss({-r - problem.epsilon, r - problem.epsilon});
+  }
+  const double dual = -(norm + ridge_part) / 2 - linear;
+  const double primal = norm / 2 + loss;
+  const double margin = problem.classifies ? least_margin(problem, product, bias) : 0;
+  const double separating = norm / 2 / margin / margin;
+  if (margin > 0 && separating < primal) return {separating, dual, 1 / margin};
+  return {primal, dual};
+}
+
+/// How much of the larger of the two sides of a is too much for Σaᵢ = 0.
+struct Surplus {
+  bool positive = false;  ///< the larger side
+  double share = 0;       ///< of it, at the most
+
+  [[nodiscard]] bool has(double coefficient) const { return positive ? coefficient > 0 : coefficient < 0; }
+};
+
+Surplus surplus_of(std::span<const double> a) {
+  CompensatedSum sum;
+  double side[2]{};
+  for (const double value : a) {
+    sum.add(value);
+    side[value > 0 ? 1 : 0] += std::abs(value);
+  }
+  const double total = side[0] + side[1];
+  if (total == 0) return {};
+  const double hidden = 2 * std::pow(rounding_of(std::ssize(a)), 2) * total;
+  const bool positive = sum.value() > 0;
+  const double share = (std::abs(sum.value()) + hidden) / side[positive ? 1 : 0];
+  return {positive, std::min(1.0, share * (1 + 2 * rounding_of(std::ssize(a) + 32)))};
+}
+
+/// The pulls at the two ends of what (Ka)ᵢ + b + pᵢ may be, whatever was rounded.
+struct PullEnds {
+  Pull low;   ///< where r is least
+  Pull high;  ///< where it is largest
+};
+
+PullEnds pulls_of(const BoxProblem& problem, std::size_t i, double a, double product, double bias,
+                  const ProductError& error) {
+  CompensatedSum up;
+  CompensatedSum down;
+  for (const double term : {product, problem.linear[i], bias}) {
+    up.add(-term);
+    down.add(term);
+  }
+  up.add(-problem.epsilon);
+  down.add(-problem.epsilon);
+  // The product may have been rounded once more than `error` says; a ridge is rounded as far as it adds to r.
+  const double added = std::abs(product) + std::abs(problem.linear[i]) + std::abs(bias) + problem.epsilon;
+  const double rounded = std::abs(product) + 2 * problem.ridge_at(static_cast<Index>(i)) * std::abs(a) +
+                         (up.exact() && down.exact() ? 0 : 4 * unit_rounding * added);
+  const double off = (error.at(i) + 2 * unit_rounding * rounded) * (1 + term_rounding);
+  const auto moved = [&](const CompensatedSum& sum, double by) {
+    const double t = sum.value();
+    const double own = sum.exact() && by == 0 ? 0 : 2 * unit_rounding * (std::abs(t) + std::abs(by));
+    return t + by + (by < 0 ? -own : own);
+  };
+  return {{moved(up, off), moved(down, -off)}, {moved(up, -off), moved(down, off)}};
+}
+
+/// Of r = (Ka)ᵢ + b + pᵢ as float64 has it, and of what is added to it.
+double rough_error(const BoxProblem& problem, std::size_t i, double product, double bias, const ProductError& error) {
+  const double added = std::abs(product) + std::abs(problem.linear[i]) + std::abs(bias) + problem.epsilon;
+  return error.at(i) + 16 * unit_rounding * added;
+}
+
+/// Whether nothing draws a coefficient of 0, whatever was rounded: most samples, which cost nothing then.
+bool stays_away(const BoxProblem& problem, std::size_t i, double product, double bias, const ProductError& error) {
+  const double r = product + problem.linear[i] + bias;
+  const double off =
+      error.at(i) +
+      16 * unit_rounding * (std::abs(product) + std::abs(problem.linear[i]) + std::abs(bias) + problem.epsilon);
+  const double room = problem.epsilon - 2 * off;
+  return (problem.upper[i] == 0 || room > -r) && (problem.lower[i] == 0 || room > r);
+}
+
+Objectives counted(const BoxProblem& problem, std::span<const double> a, std::span<const double> product, double bias,
+                   const ProductError& error) {
+  const Surplus surplus = problem.equality ? surplus_of(a) : Surplus{};
+  CompensatedSum norm;
+  double norm_error = 0;
+  double least_loss = 0;
+  double loss = 0;
+  double gap = 0;
+  double moved = 0;  // Σ√K_ii|eᵢ|
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == 0 && stays_away(problem, i, product[i], bias, error)) continue;
+    norm.add_product(a[i], product[i]);
+    norm_error += std::abs(a[i]) * (error.at(i) + 2 * unit_rounding * std::abs(product[i]));
+    const Term term{problem.lower[i] * (1 + bound_rounding), problem.upper[i] * (1 + bound_rounding),
+                    problem.ridge_at(static_cast<Index>(i))};
+    const PullEnds pulls = pulls_of(problem, i, a[i], product[i], bias, error);
+    const double ends[2]{term.loss(pulls.low), term.loss(pulls.high)};
+    loss += std::max(ends[0], ends[1]);
+    // Both where r may be 0.
+    least_loss += pulls.low.up > 0 && pulls.high.down > 0 ? 0 : std::min(ends[0], ends[1]);
+    const double share = bound_rounding + (surplus.has(a[i]) ? surplus.share : 0);
+    const double kept = a[i] * std::max(0.0, 1 - share);
+    const double largest = std::max(
+        {term.gap(a[i], pulls.low), term.gap(a[i], pulls.high), term.gap(kept, pulls.low), term.gap(kept, pulls.high)});
+    gap += largest;
+    if (a[i] != 0 || largest > 0) gap += 16 * underflow_unit;
+    moved += 2 * error.lengths[i] * std::abs(a[i] - kept);  // twice, since the difference is rounded
+  }
+  const double slack = static_cast<double>(a.size()) * unit_rounding + term_rounding;
+  gap = (gap + moved / 2 * moved) * (1 + 2 * slack);
+  const double low = norm.value() / 2 - norm_error * (1 + slack) + least_loss * (1 - slack);
+  const double high = norm.value() / 2 + norm_error * (1 + slack) + loss * (1 + slack);
+  if (!(gap < no_bound) || !(high < no_bound)) return {no_bound, 0};
+  const double primal = low + (high - low) / 2;
+  return {primal, low - gap - 8 * unit_rounding * (std::abs(low) + gap)};
+}
+
+}  // namespace
+
+double Objectives::gap() const {
+  if (!(primal < no_bound)) return no_bound;
+  return std::max(0.0, relative_gap(primal, dual));
+}
+
+double least_margin(const BoxProblem& problem, std::span<const double> product, double bias,
+                    const ProductError& error) {
+  double margin = no_bound;
+  for (std::size_t i = 0; i < product.size(); ++i) {
+    if (problem.lower[i] == problem.upper[i]) continue;
+    double missing = problem.linear[i] * (product[i] + problem.linear[i] + bias);
+    if (error.counted()) {
+      if (1 - missing - 2 * rough_error(problem, i, product[i], bias, error) > margin) continue;
+      const PullEnds pulls = pulls_of(problem, i, 0, product[i], bias, error);
+      missing = problem.linear[i] < 0 ? pulls.low.up : pulls.high.down;
+    }
+    margin = std::min(margin, missing > 0 ? 1 - missing - unit_rounding : 1 - missing);
+  }
+  return margin;
+}
+
+Objectives objectives(const BoxProblem& problem, std::span<const double> a, std::span<const double> product,
+                      double bias, const ProductError& error) {
+  return error.counted() ? counted(problem, a, product, bias, error) : nominal(problem, a, product, bias);
+}
+
+}  // namespace widelimit

@@ -1,0 +1,283 @@
+#include "widelimit/machine/svm/box_solver.hpp"
+
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
+#include "widelimit/machine/svm/active_set.hpp"
+#include "widelimit/machine/svm/box_judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+namespace widelimit {
+
+struct BoxSolver::Worker {
+  virtual ~Worker() = default;
+  virtual BoxSolution solve(const BoxProblem& problem, const BoxOptions& options, BoxStart start) = 0;
+};
+
+namespace {
+
+/// Cycles, roughly, of a working set and of an exact step; only their ratio matters.
+double cost_of_step(Index active) { return 60 + 2.5 * static_cast<double>(active); }
+double cost_of_face(Index active, Index face) {
+  const auto f = static_cast<double>(face);
+  return 2000 + f * f * f / 40 + 4 * f * f + f * static_cast<double>(active);
+}
+
+/// Exact steps on larger faces take longer than a user waits for Ctrl-C.
+constexpr Index largest_face = 3000;
+/// Working sets between two looks whether an exact step is due.
+constexpr Index between_faces = 32;
+/// While most variables still look for their side, exact steps are rarely worth what they cost; where working sets have
+/// not got there after several times as many as there are variables, they are the better way.
+double time_for_faces(Index iterations, Index variables) {
+  const double rounds = static_cast<double>(iterations) / static_cast<double>(4 * variables);
+  return std::max(1.0, rounds * rounds) / 16;
+}
+constexpr int faces_at_once = 50;
+/// Largest violation, relative to p, after which the gap is computed for the first time.
+constexpr double first_violation = 3e-3;
+/// Rounds in which rounding ended the descent before optimality did.
+constexpr int most_stalls = 3;
+
+template <std::floating_point T>
+class Decomposition final : public BoxSolver::Worker {
+ public:
+  Decomposition(MatrixView<const T> gram, std::vector<Index> samples, std::size_t room)
+      : root_(gram), excess_(2 * semidefinite_allowance(AnyView(gram))) {
+    if (!samples.empty()) part_.emplace(root_, std::move(samples), room);
+  }
+
+  BoxSolution solve(const BoxProblem& problem, const BoxOptions& options, BoxStart start) override {
+    const SequentialBlas sequential;
+    problem_ = &problem;
+    options_ = &options;
+    limit_ = options.max_iterations > 0 ? options.max_iterations : std::max<Index>(10'000'000, 100 * problem.size());
+    found_ = {};
+    best_ = {};
+    best_.objectives.primal = no_bound;
+    shrunk_ = false;
+    scale_ = 0;
+    for (const double p : problem.linear) scale_ = std::max(scale_, std::abs(p));
+    pulse_.emplace(options.progress, limit_, "working sets");
+    judge_.emplace(problem, columns(), options.asymmetry, excess_, [this] { pulse_->at(found_.iterations); });
+    begin(start);
+    descend();
+    found_.memory += (part_ ? part_->bytes() : 0) + 8 * found_.a.size() * sizeof(double);
+    return std::move(found_);
+  }
+
+ private:
+  [[nodiscard]] Columns<T>& columns() { return part_ ? *part_ : root_; }
+
+  void begin(BoxStart start) {
+    const auto n = at(problem_->size());
+    found_.a.assign(n, 0.0);
+    found_.product.assign(n, 0.0);
+    gradient_.assign(n, 0.0);
+    if (!start.a.empty()) {
+      std::copy(start.a.begin(), start.a.end(), found_.a.begin());
+      if (start.product.empty()) {
+        refresh();
+      } else {
+        std::copy(start.product.begin(), start.product.end(), found_.product.begin());
+        if (start.error) judge_->know(*start.error);
+      }
+    }
+    gradient_from_product();
+  }
+
+  void gradient_from_product() {
+    for (std::size_t i = 0; i < gradient_.size(); ++i) {
+      const double ridge = problem_->ridge_at(static_cast<Index>(i));
+      gradient_[i] = found_.product[i] + problem_->linear[i] + ridge * found_.a[i];
+    }
+  }
+
+  void product_from_gradient() {
+    for (std::size_t i = 0; i < gradient_.size(); ++i) {
+      const double ridge = problem_->ridge_at(static_cast<Index>(i));
+      found_.product[i] = gradient_[i] - ridge * found_.a[i] - problem_->linear[i];
+    }
+  }
+
+  void refresh() {
+    judge_->refresh(found_);
+    gradient_from_product();
+  }
+
+  void descend() {
+    if (judge_->negative_diagonal()) {
+      found_.ending = Ending::not_positive_definite;
+      return;
+    }
+    double allowed = first_violation * scale_;
+    bool near = false;
+    if (confirmed()) return;
+    for (int stalls = 0;;) {
+      const Move ended = run(allowed, near);
+      if (confirmed()) return;
+      if (ended == Move::indefinite || ended == Move::unbounded) {
+        if (ends_by(judge_->proof_of(ray_))) return;
+      }
+      if (judge_->looks_inseparable(found_) && ends_by(judge_->proof_of(found_.a))) return;
+      const double noise = std::max(1e-15 * scale_, judge_->gradient_noise(found_.a));
+      stalls += ended == Move::none ? 0 : 1;
+      if (found_.iterations >= limit_ || stalls == most_stalls || !(allowed > noise)) {
+        give_up();
+        return;
+      }
+      // Variables left out too early are worth another round before more digits are.
+      near = !shrunk_;
+      if (near) {
+        allowed = std::max(noise, allowed * std::clamp(options_->tolerance / found_.objectives.gap(), 0.03, 0.3));
+      }
+    }
+  }
+
+  /// Whether the gap is small enough, with all rounding counted where it looks so.
+  [[nodiscard]] bool confirmed() {
+    judge_->look(found_);
+    return found_.objectives.gap() <= options_->tolerance && counted();
+  }
+
+  [[nodiscard]] bool counted() {
+    judge_->count(found_, options_->tolerance);
+    found_.error = {{}, judge_->error().relative, judge_->error().absolute};
+    gradient_from_product();
+    if (found_.objectives.gap() < best_.objectives.gap()) best_ = found_;
+    return found_.objectives.gap() <= options_->tolerance;
+  }
+
+  bool ends_by(Proof proof) {
+    if (proof == Proof::none) return false;
+    found_.ending = proof == Proof::indefinite ? Ending::not_positive_definite : Ending::not_separable;
+    return true;
+  }
+
+  /// The best so far, unless that is good enough after all.
+  void give_up() {
+    judge_->look(found_);
+    if (counted()) return;
+    if (best_.objectives.gap() < found_.objectives.gap()) {
+      found_.a = best_.a;
+      found_.product = best_.product;
+      found_.error = best_.error;
+      found_.bias = best_.bias;
+      found_.objectives = best_.objectives;
+    }
+    found_.ending = Ending::iteration_limit;
+    found_.rounded = found_.iterations < limit_;
+  }
+
+  /// Until no violation exceeds `allowed`, over all variables at first and fewer and fewer later.
+  /// `near` the optimum the face hardly changes any more, and exact steps come first.
+  Move run(double allowed, bool near) {
+    std::vector<Index> everyone(at(problem_->size()));
+    std::iota(everyone.begin(), everyone.end(), Index{0});
+    std::unique_ptr<Columns<T>> packed;
+    auto active =
+        std::make_unique<ActiveSet<T>>(*problem_, columns(), std::move(everyone), found_.a, gradient_, excess_);
+    const bool may_shrink = !shrunk_;  // what was left out too early once is not left out twice
+    Move ended = Move::made;
+    if (near && active->free_count() <= largest_face) {
+      const Move exact = exact_steps(*active);
+      if (exact == Move::unbounded || exact == Move::indefinite) ended = exact;
+    }
+    while (ended == Move::made) {
+      ended = run_active(*active, allowed, may_shrink);
+      active->write(found_.a, gradient_);
+      found_.memory = std::max(found_.memory, active->bytes() + (packed ? packed->bytes() : 0));
+      if (ended != Move::made) break;
+      std::vector<Index> kept = active->unsettled();
+      active.reset();
+      packed.reset();
+      packed = std::make_unique<Columns<T>>(columns(), kept, options_->room);
+      active = std::make_unique<ActiveSet<T>>(*problem_, *packed, std::move(kept), found_.a, gradient_, excess_);
+    }
+    if (ended == Move::unbounded || ended == Move::indefinite) ray_ = active->ray(problem_->size());
+    shrunk_ = packed != nullptr;
+    if (shrunk_ || judge_->precise()) {
+      refresh();
+    } else {
+      product_from_gradient();
+    }
+    return ended;
+  }
+
+  /// Move::made where enough variables have settled to leave them out.
+  Move run_active(ActiveSet<T>& active, double allowed, bool may_shrink) {
+    const Index between_looks = std::clamp<Index>(active.size(), 1000, 4000);
+    double spent = 0;
+    double descent = 0;
+    for (Index count = 1; found_.iterations < limit_; ++count) {
+      const Move move = active.step(allowed);
+      if (move != Move::made) return move;
+      ++found_.iterations;
+      spent += cost_of_step(active.size());
+      if (count % between_faces == 0) {
+        pulse_->at(found_.iterations);
+        const Index face = active.free_count();
+        const double share = time_for_faces(found_.iterations, problem_->size());
+        if (face <= largest_face && cost_of_face(active.size(), face) <= share * spent) {
+          const Index before = found_.iterations;
+          const Move exact = exact_steps(active);
+          if (exact == Move::unbounded || exact == Move::indefinite) return exact;
+          spent -= cost_of_face(active.size(), face) / share * static_cast<double>(found_.iterations - before);
+        }
+      }
+      if (count % between_looks != 0) continue;
+      if (may_shrink && 10 * std::ssize(active.unsettled()) <= 7 * active.size()) return Move::made;
+      const double worth = 1e-5 * options_->tolerance * (std::abs(found_.objectives.dual) + active.descent());
+      if (active.descent() - descent <= worth) return Move::stalled;
+      descent = active.descent();
+    }
+    return Move::stalled;
+  }
+
+  Move exact_steps(ActiveSet<T>& active) {
+    for (int i = 0; i < faces_at_once; ++i) {
+      const Move move = active.face_step();
+      ++found_.iterations;
+      pulse_->at(found_.iterations);
+      if (move != Move::made) return move;
+    }
+    return Move::made;
+  }
+
+  Columns<T> root_;
+  std::optional<Columns<T>> part_;
+  double excess_;  ///< of entries over those of a Gram matrix, as its test allows it
+  const BoxProblem* problem_ = nullptr;
+  const BoxOptions* options_ = nullptr;
+  Index limit_ = 0;
+  double scale_ = 0;     ///< max |p|
+  bool shrunk_ = false;  ///< the last round ended without some of the variables
+  std::optional<Pulse> pulse_;
+  std::optional<BoxJudge<T>> judge_;
+  BoxSolution found_;
+  BoxSolution best_;  ///< of those whose rounding was counted
+  std::vector<double> gradient_;
+  std::vector<double> ray_;  ///< along which the last round met no bound, or negative curvature
+};
+
+}  // namespace
+
+BoxSolver::BoxSolver(const AnyView& gram, std::vector<Index> samples, std::size_t room)
+    : worker_(std::visit(
+          [&]<typename T>(const MatrixView<const T>& k) -> std::unique_ptr<Worker> {
+            return std::make_unique<Decomposition<T>>(k, std::move(samples), room);
+          },
+          gram)) {}
+BoxSolver::~BoxSolver() = default;
+BoxSolver::BoxSolver(BoxSolver&&) noexcept = default;
+BoxSolver& BoxSolver::operator=(BoxSolver&&) noexcept = default;
+
+BoxSolution BoxSolver::solve(const BoxProblem& problem, const BoxOptions& options, BoxStart start) {
+  return worker_->solve(problem, options, start);
+}
+
+}  // namespace widelimit

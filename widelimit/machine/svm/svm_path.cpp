@@ -1,0 +1,178 @@
+#include "widelimit/machine/svm/svm_path.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace widelimit {
+
+namespace {
+
+BoxProblem dual_of(const BinaryProblem& binary, double lambda, SvmLoss loss, bool bias) {
+  const std::size_t n = binary.labels.size();
+  BoxProblem problem;
+  problem.equality = bias;
+  problem.classifies = true;
+  problem.linear.resize(n);
+  problem.lower.resize(n);
+  problem.upper.resize(n);
+  if (loss == SvmLoss::squared_hinge) problem.ridge.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double y = binary.labels[i];
+    const double weight = binary.weights.empty() ? 1 : binary.weights[i];
+    const double bound = loss == SvmLoss::hinge ? weight / lambda : (weight > 0 ? no_bound : 0);
+    problem.linear[i] = -y;
+    problem.upper[i] = y > 0 ? bound : 0;
+    problem.lower[i] = y > 0 ? 0 : -bound;
+    if (loss == SvmLoss::squared_hinge && weight > 0) problem.ridge[i] = lambda / 2 / weight;
+  }
+  return problem;
+}
+
+/// Coefficients for the next problem: t·a, with the t that minimises its objective within the box. Where all of a was
+/// at its bounds this follows them outward, where none was it stays. Ka goes along. Whether anything changed.
+bool rescale(const BoxProblem& problem, std::vector<double>& a, std::vector<double>& product) {
+  double curvature = 0;
+  double slope = 0;
+  double room = no_bound;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == 0) continue;
+    curvature += a[i] * (product[i] + problem.ridge_at(static_cast<Index>(i)) * a[i]);
+    slope += problem.linear[i] * a[i];
+    room = std::min(room, (a[i] > 0 ? problem.upper[i] : problem.lower[i]) / a[i]);
+  }
+  const double best = curvature > 0 ? -slope / curvature : room;
+  const double t = std::max(0.0, std::min(best, room));
+  if (!std::isfinite(t) || std::abs(t - 1) <= 1e-9) {
+    // As it is, wherever it is feasible.
+    const auto inside = [&](std::size_t i) { return a[i] >= problem.lower[i] && a[i] <= problem.upper[i]; };
+    bool feasible = true;
+    for (std::size_t i = 0; i < a.size(); ++i) feasible = feasible && inside(i);
+    if (feasible) return false;
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] = std::clamp(std::isfinite(t) ? t * a[i] : a[i], problem.lower[i], problem.upper[i]);
+    if (std::isfinite(t)) product[i] *= t;
+  }
+  return true;
+}
+
+/// Whether a solution is worth starting from at a smaller λ. Variables at their bounds mostly leave them, one step
+/// each, which takes longer than to start from 0.
+bool mostly_free(const BoxProblem& problem, std::span<const double> a) {
+  Index support = 0;
+  Index bounded = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    support += a[i] != 0 ? 1 : 0;
+    bounded += a[i] != 0 && (a[i] == problem.upper[i] || a[i] == problem.lower[i]) ? 1 : 0;
+  }
+  return 10 * bounded <= support;
+}
+
+/// a·b·2^power without leaving the range of float64 on the way.
+double product_of(double a, double b, int power) {
+  int of_a = 0;
+  int of_b = 0;
+  const double mantissas = std::frexp(a, &of_a) * std::frexp(b, &of_b);
+  return std::ldexp(mantissas, of_a + of_b + power);
+}
+
+std::string gap_text(double gap) {
+  return gap < no_bound ? fmt::format("a relative duality gap of {:.1e}", gap) : std::string("no proof of a margin");
+}
+
+}  // namespace
+
+std::vector<BoxSolution> solve_svm_path(const CheckedGram& gram, const BinaryProblem& problem,
+                                        std::span<const double> lambdas, SvmLoss loss, const SvmOptions& options,
+                                        int threads, Progress* progress) {
+  std::vector<std::size_t> order(lambdas.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return lambdas[i] > lambdas[j]; });
+
+  BoxSolver solver(gram.k, problem.samples);
+  const BoxOptions box{.tolerance = options.tolerance,
+                       .max_iterations = options.max_iterations,
+                       .threads = threads,
+                       .asymmetry = gram.asymmetry,
+                       .progress = progress};
+  std::vector<BoxSolution> solutions(lambdas.size());
+  std::vector<double> a;
+  std::vector<double> product;
+  ProductError error;
+  for (const std::size_t index : order) {
+    const BoxProblem dual = dual_of(problem, lambdas[index], loss, options.bias);
+    const bool changed = rescale(dual, a, product);
+    solutions[index] =
+        solver.solve(dual, box, {a, product, changed || a.empty() ? std::nullopt : std::optional(error)});
+    if (mostly_free(dual, solutions[index].a)) {
+      a = solutions[index].a;
+      product = solutions[index].product;
+      error = solutions[index].error;
+    }
+  }
+  return solutions;
+}
+
+Summary svm_summary(const BoxSolution& solution, double lambda, SvmLoss loss, int power) {
+  const double scale = loss == SvmLoss::hard ? 1 : lambda;
+  Summary summary;
+  summary.ending = solution.ending;
+  summary.method = "decomposition, second-order working sets";
+  summary.iterations = solution.iterations;
+  summary.memory = solution.memory;
+  if (solution.ending == Ending::not_positive_definite) return summary;
+  const double gap = solution.objectives.gap();
+  if (gap < no_bound) {
+    const double primal = product_of(scale, solution.objectives.primal, 2 * power);
+    const double dual = product_of(scale, solution.objectives.dual, 2 * power);
+    if (std::isfinite(primal)) summary.primal = primal;
+    if (std::isfinite(dual)) summary.dual = dual;
+    summary.gap = gap;
+  }
+  if (solution.ending == Ending::not_separable) {
+    summary.message =
+        "no hyperplane separates the classes by more than the rounding of the Gram matrix, so a hard margin does not "
+        "exist; use a soft margin (svm or svm2 with lambda > 0)";
+  } else if (solution.rounded) {
+    const auto size = [](double a, double b) { return std::abs(a) < std::abs(b); };
+    summary.message = fmt::format(
+        "coefficients are as large as {:.1e}, and their rounding leaves {}; the answer is the best that float64 holds. "
+        "Raise lambda or the tolerance",
+        std::abs(*std::max_element(solution.a.begin(), solution.a.end(), size)), gap_text(gap));
+  } else if (solution.ending == Ending::iteration_limit) {
+    summary.message = fmt::format(
+        "stopped after {} working sets with {}; the answer is the best so far. Raise lambda, the tolerance or the "
+        "limit "
+        "of iterations",
+        solution.iterations, gap_text(gap));
+  }
+  return summary;
+}
+
+void check_lambdas(std::span<const double> lambdas) {
+  for (const double lambda : lambdas) {
+    if (!std::isfinite(lambda) || lambda <= 0) {
+      fail(Code::input, "lambda = {}; it must be finite and positive (a hard margin is its own machine)", lambda);
+    }
+  }
+}
+
+void check_bounds(std::span<const double> lambdas, std::span<const double> weights) {
+  constexpr double largest_bound = 1e300;
+  const auto check = [](double weight, double lambda) {
+    const double bound = weight / lambda;
+    if (weight == 0 || (bound <= largest_bound && bound >= 1 / largest_bound)) return;
+    fail(Code::input,
+         "a sample of weight {:g} at lambda = {:g} has coefficients up to {:g}, which float64 does not hold", weight,
+         lambda, bound);
+  };
+  for (const double lambda : lambdas) {
+    if (weights.empty()) check(1, lambda);
+    for (const double weight : weights) check(weight, lambda);
+  }
+}
+
+}  // namespace widelimit

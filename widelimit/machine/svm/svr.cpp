@@ -1,0 +1,137 @@
+#include "widelimit/machine/svm/svr.hpp"
+
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/machine/gram/indefinite.hpp"
+#include "widelimit/machine/gram/product.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
+#include "widelimit/machine/merge.hpp"
+#include "widelimit/machine/svm/box_input.hpp"
+#include "widelimit/machine/svm/box_solver.hpp"
+#include "widelimit/machine/svm/svm_path.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// Exponents of 2 beyond which the square of a target, or its product with a coefficient, nears the end of float64.
+constexpr int farthest_exponent = 800;
+constexpr int last_exponent = 990;
+
+double longest_diagonal(const AnyView& k) {
+  double largest = 0;
+  std::visit(
+      [&](const auto& gram) {
+        for (Index i = 0; i < gram.rows; ++i) largest = std::max(largest, static_cast<double>(gram(i, i)));
+      },
+      k);
+  return largest;
+}
+
+/// The machine of targets y/2^p, with ε/2^p and coefficients a/2^p, is the same: p for which objectives y·a are far
+/// from the ends of float64, 0 where they are already.
+int target_power(const MatrixView<const double>& targets, Index output, const SvrOptions& options, double longest) {
+  double largest = options.epsilon;
+  double heaviest = options.weights.empty() ? 1 : 0;
+  for (Index i = 0; i < targets.rows; ++i) largest = std::max(largest, std::abs(targets(i, output)));
+  for (const double weight : options.weights) heaviest = std::max(heaviest, weight);
+  if (largest == 0) return 0;
+  const int of_bound = std::ilogb(heaviest / options.lambda);
+  const int of_target = std::ilogb(largest);
+  const int reach = longest > 0 ? std::min(of_bound, of_target - std::ilogb(longest)) : of_bound;
+  if (std::abs(of_target + reach) <= farthest_exponent) return 0;
+  return std::clamp((of_target + reach) / 2, of_bound - last_exponent, of_bound + last_exponent);
+}
+
+BoxProblem dual_of(const MatrixView<const double>& targets, Index output, const SvrOptions& options, int power) {
+  BoxProblem problem;
+  problem.epsilon = std::ldexp(options.epsilon, -power);
+  problem.equality = options.bias;
+  for (Index i = 0; i < targets.rows; ++i) {
+    const double weight = options.weights.empty() ? 1 : options.weights[static_cast<std::size_t>(i)];
+    const double bound = std::ldexp(weight / options.lambda, -power);
+    problem.linear.push_back(-std::ldexp(targets(i, output), -power));
+    problem.upper.push_back(bound);
+    problem.lower.push_back(-bound);
+  }
+  return problem;
+}
+
+/// value·2^power; `exact` becomes false where float64 does not hold it.
+double unscaled(double value, int power, bool& exact) {
+  const double result = std::ldexp(value, power);
+  exact = exact && std::ldexp(result, -power) == value;
+  return result;
+}
+
+/// What is proved is proved of coefficients that float64 does not hold.
+void tell_lost(Summary& summary) {
+  summary.ending = Ending::iteration_limit;
+  summary.primal = summary.dual = summary.gap = std::nullopt;
+  summary.message = "coefficients are beyond the range of float64; scale targets and kernel towards 1";
+}
+
+}  // namespace
+
+void SvrOptions::validate() const {
+  check_lambdas({&lambda, 1});
+  if (!std::isfinite(epsilon) || epsilon < 0) {
+    fail(Code::input, "epsilon = {}; it must be finite and not negative", epsilon);
+  }
+  if (!(tolerance > 0) || !(tolerance < 1)) fail(Code::input, "tolerance = {}; it must be between 0 and 1", tolerance);
+  if (max_iterations < 0) fail(Code::input, "max_iterations = {} is negative", max_iterations);
+}
+
+Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const SvrOptions& options) {
+  options.validate();
+  const double asymmetry = check_box_input(k, targets.rows, options.threads);
+  check_targets(targets, targets.rows);
+  check_weights(options.weights, targets.rows);
+  check_bounds({&options.lambda, 1}, options.weights);
+  const auto begin = Clock::now();
+  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+    return std::move(indefinite_fits(k, targets.rows, targets.cols, 1, seconds_since(begin), options.progress).front());
+  }
+  const int team = team_size(options.threads);
+  const bool alone = targets.cols == 1;
+  Fit fit;
+  fit.alpha = Matrix<double>(targets.rows, targets.cols);
+  fit.bias.resize(static_cast<std::size_t>(targets.cols));
+  std::vector<Summary> parts(static_cast<std::size_t>(targets.cols));
+  SharedProgress shared(options.progress, targets.cols, "outputs");
+  const double longest = longest_diagonal(k);
+  const auto solve = [&](Index output) {
+    BoxSolver solver(k);
+    const int power = target_power(targets, output, options, longest);
+    const BoxSolution solution =
+        solver.solve(dual_of(targets, output, options, power), {.tolerance = options.tolerance,
+                                                                .max_iterations = options.max_iterations,
+                                                                .threads = alone ? team : 1,
+                                                                .asymmetry = asymmetry,
+                                                                .progress = alone ? options.progress : shared.get()});
+    bool exact = true;
+    for (Index i = 0; i < targets.rows; ++i) {
+      fit.alpha(i, output) = unscaled(solution.a[static_cast<std::size_t>(i)], power, exact);
+    }
+    fit.bias[static_cast<std::size_t>(output)] = unscaled(solution.bias, power, exact);
+    Summary& part = parts[static_cast<std::size_t>(output)];
+    part = svm_summary(solution, options.lambda, SvmLoss::hinge, power);
+    if (!exact) tell_lost(part);
+  };
+  if (alone) {
+    solve(0);
+  } else {
+    parallel_for(targets.cols, team, solve, [&](Index done) { shared.at(done); });
+  }
+  fit.summary = merged(parts);
+  fit.summary.seconds = seconds_since(begin);
+  name_cure(k, {&fit, 1}, options.progress);
+  return fit;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,342 @@
+#include "widelimit/recipe/quadrature/pieces.hpp"
+
+#include "widelimit/recipe/quadrature/edges.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+namespace widelimit {
+
+namespace {
+
+constexpr std::size_t fitted = Piece::terms;
+/// Points between the Chebyshev nodes where a series must agree with φ, as fractions of the interval: multiples of the
+/// golden ratio, modulo 1, and both ends but for some roundings, lest a jump hide between an end and the first node.
+constexpr std::array<double, 10> checks{0.618034, 0.236068, 0.854102, 0.472136, 0.090170,
+                                        0.708204, 0.326238, 0.944272, 0.0,      1.0};
+constexpr std::size_t points = fitted + checks.size();
+
+constexpr double rounding = std::numeric_limits<double>::epsilon();
+/// Coefficients of this size, relative to φ, are rounding.
+constexpr double resolved_level = 4 * rounding;
+/// Below this a tail that halving thrice leaves alone is taken for noise of φ.
+constexpr double noise_level = 1e-12;
+/// Length, relative to its place, of an interval that is not halved any more.
+constexpr double shortest = 0x1p-44;
+constexpr std::size_t most_pieces = 4000;
+
+struct Cosines {
+  std::array<double, fitted> nodes{};                          ///< Chebyshev points of the first kind in (−1, 1)
+  std::array<std::array<double, fitted>, fitted> transform{};  ///< coefficients from values
+};
+
+const Cosines& cosines() {
+  static const Cosines table = [] {
+    Cosines result;
+    const auto n = static_cast<double>(fitted);
+    for (std::size_t i = 0; i < fitted; ++i) {
+      const double angle = std::numbers::pi * (static_cast<double>(i) + 0.5) / n;
+      result.nodes[i] = std::cos(angle);
+      for (std::size_t k = 0; k < fitted; ++k) {
+        result.transform[k][i] = (k == 0 ? 1 : 2) / n * std::cos(static_cast<double>(k) * angle);
+      }
+    }
+    return result;
+  }();
+  return table;
+}
+
+using Series = std::array<double, fitted>;
+
+/// Clenshaw's recursion at y in [−1, 1].
+double sum_series(const Series& series, double y) {
+  double next = 0;
+  double after = 0;
+  for (std::size_t k = fitted; k-- > 1;) {
+    const double current = 2 * y * next - after + series[k];
+    after = next;
+    next = current;
+  }
+  return y * next - after + series[0];
+}
+
+Series fit_series(const double* values) {
+  Series series{};
+  for (std::size_t k = 0; k < fitted; ++k) {
+    for (std::size_t i = 0; i < fitted; ++i) series[k] += cosines().transform[k][i] * values[i];
+  }
+  return series;
+}
+
+/// Takes the noise off the end of a series; returns the number of terms that are left.
+std::size_t chop(Series& series, double noise) {
+  std::size_t terms = fitted;
+  while (terms > 1 && std::abs(series[terms - 1]) <= noise) series[--terms] = 0;
+  return terms;
+}
+
+/// c'_{k−1} = c'_{k+1} + 2k·c_k, and the chain rule for an interval of length `width`.
+Series differentiate(const Series& series, double width) {
+  Series slope{};
+  for (std::size_t k = fitted - 1; k >= 1; --k) {
+    slope[k - 1] = (k + 1 < fitted ? slope[k + 1] : 0) + 2 * static_cast<double>(k) * series[k] * 2 / width;
+  }
+  slope[0] /= 2;
+  return slope;
+}
+
+double largest_of(const Series& series) {
+  double largest = 0;
+  for (const double c : series) largest = std::max(largest, std::abs(c));
+  return largest;
+}
+/// What is left of a series at its end.
+double tail_of(const Series& series) {
+  return std::max({std::abs(series[fitted - 1]), std::abs(series[fitted - 2]), std::abs(series[fitted - 3])});
+}
+
+struct Scales {
+  double value = 0.0;
+  double slope = 0.0;
+};
+
+/// One interval under way.
+struct Interval {
+  double left = 0.0;
+  double right = 0.0;
+  std::array<double, 3> tails{HUGE_VAL, HUGE_VAL, HUGE_VAL};  ///< of the intervals it was halved from, the last first
+};
+
+struct Verdict {
+  Piece piece;
+  double tail = 0.0;
+  bool resolved = false;
+};
+
+class Cutter {
+ public:
+  Cutter(const Differentiable& function, double reach) : function_(function), reach_(reach) {
+    constexpr std::size_t samples = 64;
+    std::vector<double> x(samples);
+    for (std::size_t i = 0; i < samples; ++i) {
+      x[i] = reach / 4 * (2 * static_cast<double>(i) + 1 - static_cast<double>(samples)) / static_cast<double>(samples);
+    }
+    for (const double y : call(function_.value, x)) scales_.value = std::max(scales_.value, std::abs(y));
+    scales_.slope = scales_.value / reach;
+    if (!function_.slope) return;
+    for (const double y : call(function_.slope, x)) scales_.slope = std::max(scales_.slope, std::abs(y));
+  }
+
+  /// Pieces between the given ends, from left to right.
+  [[nodiscard]] std::vector<Piece> between(const std::vector<double>& ends) const {
+    std::vector<Interval> pending;
+    for (std::size_t k = 0; k + 1 < ends.size(); ++k) pending.push_back({ends[k], ends[k + 1]});
+    std::vector<Piece> pieces;
+    while (!pending.empty()) {
+      const std::vector<Verdict> verdicts = judge(pending);
+      const bool last = pieces.size() + 2 * pending.size() > most_pieces;
+      std::vector<Interval> halves;
+      for (std::size_t k = 0; k < pending.size(); ++k) {
+        const Verdict& verdict = verdicts[k];
+        const auto& [left, right, tails] = pending[k];
+        if (verdict.resolved || last || is_shorter(verdict.piece, shortest)) {
+          pieces.push_back(verdict.piece);
+        } else {
+          const double middle = left + (right - left) / 2;
+          halves.push_back({left, middle, {verdict.tail, tails[0], tails[1]}});
+          halves.push_back({middle, right, {verdict.tail, tails[0], tails[1]}});
+        }
+      }
+      pending = std::move(halves);
+    }
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.left < b.left; });
+    return pieces;
+  }
+
+  /// One series, whether it is good or not.
+  [[nodiscard]] Piece fit(double left, double right) const { return judge({Interval{left, right, {}}}).front().piece; }
+
+  [[nodiscard]] const Scales& scales() const { return scales_; }
+
+ private:
+  [[nodiscard]] bool is_shorter(const Piece& piece, double than) const {
+    return piece.right - piece.left <= than * std::max({std::abs(piece.left), std::abs(piece.right), 0x1p-10 * reach_});
+  }
+
+  static std::vector<double> call(const Function& function, const std::vector<double>& x) {
+    std::vector<double> y(x.size());
+    function(x, y);
+    return y;
+  }
+
+  /// Fits all intervals with one call of φ.
+  std::vector<Verdict> judge(const std::vector<Interval>& intervals) const {
+    std::vector<double> x;
+    x.reserve(points * intervals.size());
+    for (const auto& [left, right, tails] : intervals) {
+      for (const double node : cosines().nodes) x.push_back(left + (right - left) * (node + 1) / 2);
+      const double margin =
+          std::max(0x1p-40 * (right - left), 4 * rounding * std::max(std::abs(left), std::abs(right)));
+      for (const double fraction : checks) {
+        x.push_back(std::clamp(left + (right - left) * fraction, left + margin, right - margin));
+      }
+    }
+    const std::vector<double> y = call(function_.value, x);
+    const std::vector<double> slopes = function_.slope ? call(function_.slope, x) : std::vector<double>{};
+    std::vector<Verdict> verdicts;
+    for (std::size_t k = 0; k < intervals.size(); ++k) {
+      const std::size_t first = k * points;
+      const double* slopes_here = slopes.empty() ? nullptr : slopes.data() + first;
+      verdicts.push_back(judge(intervals[k], x.data() + first, y.data() + first, slopes_here));
+    }
+    return verdicts;
+  }
+
+  /// Between a series and φ at the points where they must agree: between the nodes, and at the ends.
+  struct Discrepancy {
+    double inside = 0.0;
+    double at_ends = 0.0;
+    [[nodiscard]] double largest() const { return std::max(inside, at_ends); }
+  };
+  static Discrepancy discrepancy(const Series& series, const Interval& interval, const double* x,
+                                 const double* values) {
+    Discrepancy result;
+    for (std::size_t i = fitted; i < points; ++i) {
+      const double y = (2 * x[i] - interval.left - interval.right) / (interval.right - interval.left);
+      double& largest = i + 2 < points ? result.inside : result.at_ends;
+      largest = std::max(largest, std::abs(sum_series(series, y) - values[i]));
+    }
+    return result;
+  }
+
+  [[nodiscard]] Verdict judge(const Interval& interval, const double* x, const double* values,
+                              const double* slopes) const {
+    const double width = interval.right - interval.left;
+    Verdict verdict;
+    Piece& piece = verdict.piece;
+    piece = {interval.left, interval.right, fit_series(values), {}, 0.0, 0.0};
+    const double place = std::max(std::abs(interval.left), std::abs(interval.right));
+    // φ itself, and what a mean slope makes of its place: terms that cancel leave rounding of their own size.
+    const double scale = std::max(4 * scales_.value * place / reach_, largest_of(piece.value));
+    verdict.tail = tail_of(piece.value);
+    const auto terms = static_cast<double>(chop(piece.value, rounding / 4 * largest_of(piece.value)));
+    piece.slope = slopes != nullptr ? fit_series(slopes) : differentiate(piece.value, width);
+    const double slope_scale = std::max(scales_.slope, largest_of(piece.slope));
+    const Discrepancy apart = discrepancy(piece.value, interval, x, values);
+    piece.error = std::max(verdict.tail, apart.largest());
+    double slope_limit = resolved_level * slope_scale;
+    if (slopes != nullptr) {
+      piece.slope_error = std::max(tail_of(piece.slope), discrepancy(piece.slope, interval, x, slopes).largest());
+    } else {
+      // A rounding of φ becomes terms²·2/width of one in φ', a quarter of which is rarely reached.
+      const double amplified = rounding * scale * static_cast<double>(fitted * fitted) / (2 * width);
+      slope_limit = std::max(1e-13 * slope_scale, amplified);
+      piece.slope_error = verdict.tail * static_cast<double>(fitted * fitted) / width;
+    }
+    const bool settled = verdict.tail <= resolved_level * scale && apart.largest() <= 16 * resolved_level * scale;
+    const bool slope_settled = piece.slope_error <= 16 * slope_limit;
+    // Rounding of the coefficients, √(Σk⁴)·2/width of one at the ends of the piece.
+    if (slopes == nullptr && settled) piece.slope_error = terms * terms * rounding * scale / width;
+    if (slopes == nullptr && largest_of(piece.slope) <= piece.slope_error) piece.slope.fill(0);
+    // A kink leaves errors of φ' that do not shrink with the interval, and one near its end errors there.
+    const bool noise = piece.error <= noise_level * std::max(scale, scales_.value) &&
+                       verdict.tail > 0.5 * interval.tails[2] && piece.slope_error <= 1e-3 * slope_scale &&
+                       apart.at_ends <= 16 * std::max(verdict.tail, apart.inside);
+    verdict.resolved = (settled && slope_settled) || noise;
+    return verdict;
+  }
+
+  const Differentiable& function_;
+  double reach_;
+  Scales scales_;
+};
+
+/// 0 and powers of two from ½ on, both signs, up to the reach.
+std::vector<double> first_ends(double reach) {
+  std::vector<double> ends{-reach};
+  std::vector<double> positive;
+  for (double end = 0.5; end < reach; end *= 2) positive.push_back(end);
+  for (auto end = positive.rbegin(); end != positive.rend(); ++end) ends.push_back(-*end);
+  ends.push_back(0);
+  ends.insert(ends.end(), positive.begin(), positive.end());
+  ends.push_back(reach);
+  return ends;
+}
+
+/// From one of these places to the nearest other, 2⁻⁵ of its own at most.
+double distance_to_next(const std::vector<double>& places, double place) {
+  double least = 0x1p-5 * std::abs(place);
+  for (const double other : places) {
+    if (other != place) least = std::min(least, std::abs(other - place));
+  }
+  return least;
+}
+
+std::vector<double> merged(std::vector<double> ends, const std::vector<double>& more) {
+  ends.insert(ends.end(), more.begin(), more.end());
+  std::sort(ends.begin(), ends.end());
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  return ends;
+}
+
+}  // namespace
+
+ValueAndSlope Piece::at(double x) const {
+  const double y = (2 * x - left - right) / (right - left);
+  return {sum_series(value, y), sum_series(slope, y)};
+}
+
+void Piece::at(std::span<const double> x, double* values, double* slopes) const {
+  constexpr std::size_t width = 8;  // points whose recursions run side by side
+  const double scale = 2 / (right - left);
+  for (std::size_t first = 0; first < x.size(); first += width) {
+    const std::size_t count = std::min(width, x.size() - first);
+    std::array<double, width> y{};
+    for (std::size_t i = 0; i < count; ++i) y[i] = (x[first + i] - left) * scale - 1;
+    for (const auto& [series, to] : {std::pair(&value, values), std::pair(&slope, slopes)}) {
+      std::array<double, width> next{};
+      std::array<double, width> after{};
+      for (std::size_t k = fitted; k-- > 1;) {
+        for (std::size_t i = 0; i < width; ++i) {
+          const double current = 2 * y[i] * next[i] - after[i] + (*series)[k];
+          after[i] = next[i];
+          next[i] = current;
+        }
+      }
+      for (std::size_t i = 0; i < count; ++i) to[first + i] = y[i] * next[i] - after[i] + (*series)[0];
+    }
+  }
+}
+
+const Piece& Pieces::around(double x) const {
+  const auto next =
+      std::upper_bound(list.begin() + 1, list.end(), x, [](double at, const Piece& piece) { return at < piece.left; });
+  return *(next - 1);
+}
+
+Pieces cut_into_pieces(const Differentiable& function, double reach) {
+  const Cutter cutter(function, reach);
+  const std::vector<double> ends = first_ends(reach);
+  Pieces result{cutter.between(ends), {}, reach};
+  const std::vector<SuspectedEdge> suspected = suspect_edges(result);
+  if (!suspected.empty()) {
+    const auto fit = [&](double left, double right) { return cutter.fit(left, right); };
+    std::vector<double> places = ends;
+    for (const SuspectedEdge& edge : suspected) places.push_back(edge.place);
+    std::vector<double> located;
+    for (const SuspectedEdge& edge : suspected) {
+      const double room = 0.25 * distance_to_next(places, edge.place);
+      if (room > 16 * edge.margin) located.push_back(locate_edge(edge, room, fit, function.value));
+    }
+    result.list = cutter.between(merged(ends, located));
+  }
+  result.edges = confirm_edges(result, cutter.scales().value);
+  // Where edges are known, pieces need not become short.
+  if (!result.edges.empty()) result.list = cutter.between(merged(ends, result.edges));
+  return result;
+}
+
+}  // namespace widelimit

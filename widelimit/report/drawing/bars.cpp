@@ -1,0 +1,119 @@
+#include "widelimit/report/drawing/figures.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
+#include "widelimit/report/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+/// Of a group's height 1, the bars take this much.
+constexpr double group_height = 0.76;
+constexpr std::size_t longest_label = 34;
+/// Bars end here although their numbers go on: beyond it gnuplot's own arithmetic overflows.
+constexpr double longest_bar = 1e300;
+
+void require_values(const std::vector<std::string>& categories, const std::vector<BarSeries>& series,
+                    const BarsOptions& options) {
+  if (categories.empty() || series.empty()) fail(Code::usage, "\"{}\" has no bar to draw", options.title);
+  for (const BarSeries& one : series) {
+    if (one.values.size() != categories.size())
+      fail(Code::usage, "bars \"{}\" have {} values for {} categories", one.name, one.values.size(), categories.size());
+    for (std::size_t i = 0; i < one.values.size(); ++i)
+      if (!std::isfinite(one.values[i]))
+        fail(Code::numerical, "bar \"{}\" of \"{}\" is {}: only finite numbers can be drawn", categories[i], one.name,
+             one.values[i]);
+  }
+}
+
+/// Where bar i of series k stands on the vertical axis.
+struct Slot {
+  double top = 0;
+  double thickness = 0;
+};
+
+Slot slot_of(std::size_t i, std::size_t k, std::size_t count) {
+  const double thickness = group_height / static_cast<double>(count);
+  return {static_cast<double>(i) + 0.5 - group_height / 2 + static_cast<double>(k) * thickness, thickness};
+}
+
+/// Draws series k of `count`: its boxes into a data file (x y xlow xhigh ylow yhigh), its numbers as labels.
+std::string draw_series(Drawing& drawing, const BarSeries& series, std::size_t k, std::size_t count) {
+  std::string boxes;
+  for (std::size_t i = 0; i < series.values.size(); ++i) {
+    const double end = std::clamp(series.values[i], -longest_bar, longest_bar);
+    const auto [top, thickness] = slot_of(i, k, count);
+    const double middle = top + thickness / 2;
+    boxes += fmt::format("{} {} {} {} {} {}\n", end, middle, std::min(end, 0.0), std::max(end, 0.0),
+                         top + 0.05 * thickness, top + 0.95 * thickness);
+    drawing.line("set label {} at first {},{} {} textcolor rgb ink", quote(fmt::format("{:.4g}", series.values[i])),
+                 end, middle, end < 0 ? "right offset -0.6,0" : "left offset 0.6,0");
+  }
+  const std::string file = fmt::format("bars{}", k);
+  drawing.data(file, boxes);
+  return file;
+}
+
+/// Zero is always on the axis, and beyond the longest bar there is room for its number.
+void set_values_axis(Drawing& drawing, const std::vector<BarSeries>& series) {
+  double low = 0.0;
+  double high = 0.0;
+  for (const BarSeries& one : series) {
+    const auto extremes = std::minmax_element(one.values.begin(), one.values.end());
+    low = std::min(low, *extremes.first);
+    high = std::max(high, *extremes.second);
+  }
+  if (low == 0.0 && high == 0.0) high = 1.0;
+  low = std::max(low, -longest_bar);
+  high = std::min(high, longest_bar);
+  const double room = 0.14 * (high - low);
+  drawing.line("set xrange [{}:{}]", low < 0 ? low - room : 0.0, high + room);
+}
+
+void set_categories(Drawing& drawing, const std::vector<std::string>& labels) {
+  std::string tics;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    tics += fmt::format("{}{} {}", i == 0 ? "" : ", ", quote_tic(labels[i]), static_cast<double>(i) + 0.5);
+  drawing.line("set ytics ({}) scale 0", tics);
+  drawing.line("set yrange [{}:0]", labels.size());
+}
+
+}  // namespace
+
+Figure bars(const std::vector<std::string>& categories, const std::vector<BarSeries>& series,
+            const BarsOptions& options) {
+  require_values(categories, series, options);
+  std::vector<std::string> labels;
+  std::vector<std::string> names;
+  int widest = 0;
+  for (const std::string& category : categories) {
+    labels.push_back(shorten(clean_text(category), longest_label));
+    widest = std::max(widest, text_width(labels.back()));
+  }
+  for (const BarSeries& one : series) names.push_back(shorten(clean_text(one.name), longest_label));
+  const std::size_t group = 12 + 22 * series.size();
+  const int left = 30 + widest;
+  Drawing drawing(options.title, {.plot_width = std::max(580 - left, 280),
+                                  .plot_height = static_cast<int>(std::min<std::size_t>(group * labels.size(), 4000)),
+                                  .left = left,
+                                  .right = 20,
+                                  .bottom = options.value_label.empty() ? 36 : 60,
+                                  .x_label = options.value_label,
+                                  .legend = names,
+                                  .legend_weight = 9});
+  set_values_axis(drawing, series);
+  set_categories(drawing, labels);
+  drawing.line("set border 0");
+  drawing.line("set grid xtics back linecolor rgb faint linewidth 1 dashtype 1");
+  drawing.line("set xtics scale 0");
+  drawing.line("set arrow from first 0, graph 0 to first 0, graph 1 nohead front linecolor rgb ink");
+  std::string plots;
+  for (std::size_t k = 0; k < series.size(); ++k)
+    plots += fmt::format("{}'{}' using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder linecolor rgb '{}' notitle",
+                         k == 0 ? "plot " : ", ", draw_series(drawing, series[k], k, series.size()), series_colour(k));
+  drawing.line("{}", plots);
+  return drawing.render();
+}
+
+}  // namespace widelimit

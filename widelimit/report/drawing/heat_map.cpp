@@ -1,0 +1,184 @@
+#include "widelimit/report/drawing/block_means.hpp"
+#include "widelimit/report/drawing/figures.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
+#include "widelimit/report/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <variant>
+
+namespace widelimit {
+namespace {
+
+/// Cells along one edge at most: with noise for entries, which no PNG compresses, the SVG is still below 300 kB.
+constexpr Index largest_edge = 240;
+
+constexpr int plot_edge = 400;
+
+/// Nine samples of viridis (van der Walt, Smith 2015): lightness grows evenly, for all kinds of colour vision.
+constexpr std::string_view palette =
+    "0 '#440154', 1 '#472d7b', 2 '#3b528b', 3 '#2c728e', 4 '#21918c', 5 '#28ae80', 6 '#5ec962', 7 '#addc30', 8 "
+    "'#fde725'";
+
+void require_bands(const std::vector<Band>& bands, Index count, std::string_view axis) {
+  Index begin = 0;
+  for (const Band& band : bands) {
+    if (band.end < begin) fail(Code::usage, "band \"{}\" of the {} ends before it begins", band.name, axis);
+    begin = band.end;
+  }
+  if (!bands.empty() && begin != count)
+    fail(Code::usage, "the bands of the {} end at {}, not at their number {}", axis, begin, count);
+}
+
+/// gnuplot draws no image with fewer than two cells along an edge: a lone row or column is drawn twice.
+struct Cells {
+  std::string bytes;
+  Index rows = 0;
+  Index cols = 0;
+};
+
+Cells cells_of(const Matrix<double>& means) {
+  Cells cells{"", std::max<Index>(means.rows(), 2), std::max<Index>(means.cols(), 2)};
+  cells.bytes.resize(sizeof(double) * static_cast<std::size_t>(cells.rows * cells.cols));
+  char* place = cells.bytes.data();
+  for (Index i = 0; i < cells.rows; ++i) {
+    for (Index j = 0; j < cells.cols; ++j, place += sizeof(double)) {
+      const double value = means(std::min(i, means.rows() - 1), std::min(j, means.cols() - 1));
+      std::memcpy(place, &value, sizeof(double));
+    }
+  }
+  return cells;
+}
+
+/// Colours span the entries drawn; a constant matrix gets the middle of a small range.
+void set_colours(Drawing& drawing, const Matrix<double>& means) {
+  const double* begin = means.data();
+  const auto [low, high] = std::minmax_element(begin, begin + means.rows() * means.cols());
+  const double margin = *low == *high ? std::max(std::fabs(*low) * 1e-3, 1e-300) : 0.0;
+  drawing.line("set palette defined ({})", palette);
+  drawing.line("set cbrange [{}:{}]", *low - margin, *high + margin);
+  drawing.line("set colorbox user origin graph 1.04, graph 0 size graph 0.035, graph 1");
+}
+
+/// An axis with bands names each in its middle; a band too narrow for a name keeps its boundary lines only. Few
+/// samples without bands are bands of one, named by their number.
+struct BandedAxis {
+  bool counts = false;  ///< no bands: tics as gnuplot chooses them
+  std::vector<std::string> names;
+  std::vector<double> middles;
+  std::vector<Index> boundaries;
+  int widest = 0;          ///< pixels of the longest name
+  double narrowest = 1.0;  ///< fraction of the axis of the narrowest named band
+};
+
+BandedAxis banded(const std::vector<Band>& bands, Index count, int pixels) {
+  constexpr double line_height = 14;
+  BandedAxis axis;
+  Index begin = 0;
+  for (const Band& band : bands) {
+    const double width = static_cast<double>(band.end - begin) / static_cast<double>(count);
+    if (width * pixels >= line_height) {
+      axis.names.push_back(shorten(clean_text(band.name), 18));
+      axis.middles.push_back(static_cast<double>(begin + band.end) / 2);
+      axis.widest = std::max(axis.widest, text_width(axis.names.back()));
+      axis.narrowest = std::min(axis.narrowest, width);
+    }
+    if (band.end > begin && band.end < count) axis.boundaries.push_back(band.end);
+    begin = band.end;
+  }
+  return axis;
+}
+
+BandedAxis numbered(Index count, int pixels) {
+  constexpr Index most_numbered = 12;
+  std::vector<Band> bands;
+  if (count <= most_numbered)
+    for (Index i = 0; i < count; ++i) bands.push_back({std::to_string(i), i + 1});
+  BandedAxis axis = banded(bands, count, pixels);
+  axis.boundaries.clear();
+  axis.counts = bands.empty();
+  return axis;
+}
+
+BandedAxis axis_of(const std::vector<Band>& bands, Index count, int pixels) {
+  return bands.empty() ? numbered(count, pixels) : banded(bands, count, pixels);
+}
+
+/// Column names are turned where the longest does not fit above the narrowest band.
+bool must_turn(const BandedAxis& axis) { return axis.widest + 6 > axis.narrowest * plot_edge; }
+
+void set_tics(Drawing& drawing, char name, const BandedAxis& axis, bool turned) {
+  if (axis.counts) return;
+  std::string tics;
+  for (std::size_t k = 0; k < axis.names.size(); ++k)
+    tics += fmt::format("{}{} {}", k == 0 ? "" : ", ", quote_tic(axis.names[k]), axis.middles[k]);
+  drawing.line("set {}tics ({}) scale 0 {}", name, tics, turned ? "rotate by 90 right" : "");
+  const std::string_view line = name == 'x' ? "set arrow from first {0}, graph 0 to first {0}, graph 1 {1}"
+                                            : "set arrow from graph 0, first {0} to graph 1, first {0} {1}";
+  for (const Index boundary : axis.boundaries)
+    drawing.line("{}", fmt::format(fmt::runtime(line), boundary, "nohead front linecolor rgb '#66ffffff'"));
+}
+
+Layout layout_of(const HeatMapOptions& options, const BandedAxis& down, const BandedAxis& across, int height) {
+  const int names_left = down.counts ? 52 : down.widest + 24;
+  const int names_below = must_turn(across) ? across.widest + 14 : 26;
+  return {.plot_width = plot_edge,
+          .plot_height = height,
+          .left = names_left + (options.row_label.empty() ? 0 : 24),
+          .right = options.value_label.empty() ? 96 : 116,
+          .bottom = names_below + (options.column_label.empty() ? 10 : 34),
+          .x_label = options.column_label,
+          .y_label = options.row_label,
+          .right_label = options.value_label};
+}
+
+/// The plot command; cells are placed so that sample i covers [i, i + 1] of its axis.
+void plot(Drawing& drawing, const Matrix<double>& means, double rows, double cols) {
+  const Cells cells = cells_of(means);
+  const double dx = cols / static_cast<double>(cells.cols);
+  const double dy = rows / static_cast<double>(cells.rows);
+  drawing.data("cells", cells.bytes);
+  drawing.line("plot 'cells' binary array=({},{}) format='%float64' origin=({},{}) dx={} dy={} with image notitle",
+               cells.cols, cells.rows, dx / 2, dy / 2, dx, dy);
+}
+
+template <typename T>
+Figure draw(MatrixView<const T> matrix, const HeatMapOptions& options) {
+  if (matrix.rows <= 0 || matrix.cols <= 0)
+    fail(Code::usage, "a heat map of a {} by {} matrix has nothing to show", matrix.rows, matrix.cols);
+  require_bands(options.row_bands, matrix.rows, "rows");
+  require_bands(options.column_bands, matrix.cols, "columns");
+  const Matrix<double> means = block_means(matrix, largest_edge);
+  const auto rows = static_cast<double>(matrix.rows);
+  const auto cols = static_cast<double>(matrix.cols);
+  const int height = static_cast<int>(plot_edge * std::clamp(rows / cols, 0.5, 1.0));
+  const BandedAxis across = axis_of(options.column_bands, matrix.cols, plot_edge);
+  const BandedAxis down = axis_of(options.row_bands, matrix.rows, height);
+
+  Drawing drawing(options.title, layout_of(options, down, across, height));
+  set_colours(drawing, means);
+  drawing.line("set border 0");
+  drawing.line("set xrange [0:{}]", matrix.cols);
+  drawing.line("set yrange [{}:0]", matrix.rows);
+  set_tics(drawing, 'x', across, must_turn(across));
+  set_tics(drawing, 'y', down, false);
+  plot(drawing, means, rows, cols);
+
+  Figure figure = drawing.render();
+  if (means.rows() < matrix.rows || means.cols() < matrix.cols)
+    figure.note = fmt::format("Each cell is the mean of about {:.1f} × {:.1f} entries of {} × {}.",
+                              rows / static_cast<double>(means.rows()), cols / static_cast<double>(means.cols()),
+                              matrix.rows, matrix.cols);
+  return figure;
+}
+
+}  // namespace
+
+Figure heat_map(MatrixView<const double> matrix, const HeatMapOptions& options) { return draw(matrix, options); }
+Figure heat_map(MatrixView<const float> matrix, const HeatMapOptions& options) { return draw(matrix, options); }
+Figure heat_map(const AnyMatrix& matrix, const HeatMapOptions& options) {
+  return std::visit([&options](const auto& values) { return heat_map(values.view(), options); }, matrix);
+}
+
+}  // namespace widelimit
