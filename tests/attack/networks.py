@@ -60,7 +60,7 @@ class Drawn:
         return f"{first} {self.weights()}"
 
     def signed(self) -> str:
-        """Not cos and the like: a rectifier of what is nearly never negative is nearly never seen in random networks."""
+        """Not cos and the like: random networks hardly see a rectifier of what is nearly never negative."""
         phi = self.activation()
         return self.signed() if phi.startswith(("cos", "rbf", "gaussian")) else phi
 
