@@ -47,6 +47,7 @@ TEST(Limits, LittleAddressSpaceIsARefusalNotAWait) {
 
 /// libgomp ends a process to which a thread is refused.
 TEST(Limits, RefusedThreadsAreTold) {
+  if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers take a thread of their own";
   const Folder folder;
   fs::permissions(folder.path("."), fs::perms::all);
   // The limit is of a user other than root.
@@ -61,6 +62,7 @@ TEST(Limits, RefusedThreadsAreTold) {
 }
 
 TEST(Limits, FewOpenFilesAreToldAsSuch) {
+  if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers take descriptors of their own";
   const Folder folder;
   folder.write("a.csv", "1,2,0\n3,4,1\n");
   ASSERT_EQ(folder

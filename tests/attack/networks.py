@@ -59,6 +59,11 @@ class Drawn:
             first = "residual{ dense }"
         return f"{first} {self.weights()}"
 
+    def signed(self) -> str:
+        """Not cos and the like: random networks hardly see a rectifier of what is nearly never negative."""
+        phi = self.activation()
+        return self.signed() if phi.startswith(("cos", "rbf", "gaussian")) else phi
+
     def block(self, nesting: int) -> str:
         phi, weights = self.activation, self.weights
         inner = (lambda: self.block(nesting - 1)) if nesting > 0 else weights
@@ -66,7 +71,7 @@ class Drawn:
             lambda: f"{phi()} {weights()}",
             lambda: f"{phi()} {weights()}",
             lambda: f"{phi()} {phi()} {weights()}",
-            lambda: f"{phi()} scale(by=-0.8) {phi()} {weights()}",
+            lambda: f"{self.signed()} scale(by=-0.8) {phi()} {weights()}",
             lambda: f"layer_norm {phi()} {weights()}",
             lambda: f"{phi()} layer_norm {weights()}",
             lambda: f"{phi()} dropout(rate=0.7) {weights()}",

@@ -54,6 +54,7 @@ TEST(PairMean, EqualsClosedForms) {
          {std::pair(1.0, 1.0), {0.4, 1.7}, {3.0, 2.9}, {40.0, 25.0}, {1e-3, 2e-3}, {0.01, 30.0}}) {
       const GaussianSample first = sample_gaussian(phi, s1);
       const GaussianSample second = sample_gaussian(phi, s2);
+      if (WIDELIMIT_SANITIZED != 0 && s1 < 1) continue;
       for (const double t : {0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.02, 0.039, 0.041, 0.2, 0.6, 1.0}) {
         for (const bool positive : {true, false}) {
           SCOPED_TRACE(fmt::format("{} of {} and {}, {}(1 - {})", c.name, s1, s2, positive ? "+" : "-", t));
