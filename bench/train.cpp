@@ -4,7 +4,7 @@
 #include "widelimit/finite/training/train.hpp"
 #include "bench/program.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/finite/layers/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
 #include <fmt/core.h>
 
@@ -32,7 +32,6 @@ double step_operations(Index samples, Index features, Index width) {
 double gemm_rate(Index size, int threads) {
   const std::vector<float> a(static_cast<std::size_t>(size * size), 1.0F);
   std::vector<float> c(a.size());
-  const SequentialBlas sequential;
   double best = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
     const double begin = now();

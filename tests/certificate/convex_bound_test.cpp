@@ -130,7 +130,6 @@ void check_bound(const BoundCase& c, std::uint64_t seed) {
   }
   const CertificateProblem problem{kernel,      support.view(), model.alpha.view(), model.bias, x.view(),
                                    functionals, options};
-  const SequentialBlas sequential;
   const auto whole = make_convex_bound(problem);
   const std::vector<double> bounds = whole->evaluate(queries);
   for (std::size_t q = 0; q < queries.size(); ++q) {

@@ -61,7 +61,6 @@ double least_in_box(const Quadratic& q, std::uint64_t seed) {
 }
 
 TEST(BoxMinimum, IsBelowEveryPlaceOfTheBox) {
-  const SequentialBlas sequential;
   for (const Index size : {1, 2, 7, 37}) {
     for (const double slope : {0.0, 1.0, 30.0}) {
       for (std::uint64_t seed = 0; seed < 8; ++seed) {
@@ -74,7 +73,6 @@ TEST(BoxMinimum, IsBelowEveryPlaceOfTheBox) {
 
 /// Ends inside the box, some of them equal: random places between them, corners first.
 TEST(BoxMinimum, IsBelowEveryPlaceBetweenGivenEnds) {
-  const SequentialBlas sequential;
   for (const Index size : {1, 2, 7, 37}) {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       const Quadratic q(size, seed * 100 + static_cast<std::uint64_t>(size), 3);
@@ -99,7 +97,6 @@ TEST(BoxMinimum, IsBelowEveryPlaceBetweenGivenEnds) {
 }
 
 TEST(BoxMinimum, LosesNothingWhereSlopesAreStrongerThanWhatCouples) {
-  const SequentialBlas sequential;
   for (const Index size : {2, 7, 20}) {
     Quadratic q(size, 5, 1);
     for (double& slope : q.g) slope = slope > 0 ? 200 : -200;
@@ -110,7 +107,6 @@ TEST(BoxMinimum, LosesNothingWhereSlopesAreStrongerThanWhatCouples) {
 }
 
 TEST(BallMinimum, IsTheMinimumOverTheBall) {
-  const SequentialBlas sequential;
   // Diagonal B: the minimum over the sphere by its secular equation, to four digits or from below.
   for (const double slope : {0.1, 1.0, 10.0}) {
     Quadratic q(5, 9, slope);
@@ -133,7 +129,6 @@ TEST(BallMinimum, IsTheMinimumOverTheBall) {
 }
 
 TEST(BallMinimum, IsBelowEveryPlaceOfTheBall) {
-  const SequentialBlas sequential;
   for (const Index size : {1, 2, 7, 37}) {
     for (const double slope : {0.0, 1.0, 30.0}) {
       const Quadratic q(size, static_cast<std::uint64_t>(size), slope);

@@ -52,7 +52,7 @@ TYPED_TEST(Tiled, CholeskyGivesTheMatrixBackAndTheSameBitsOnAnyTeam) {
   for (const Index n : {1, 37, 256, 300, 600}) {
     const Matrix<TypeParam> a = definite_matrix<TypeParam>(n, static_cast<std::uint64_t>(n));
     Matrix<TypeParam> u = copy_of(a);
-    ASSERT_EQ(tiled_cholesky<TypeParam>(u.view(), 1), 0);
+    ASSERT_EQ(tiled_cholesky<TypeParam>(u.view(), nullptr, 1), 0);
     const double allowed = 8 * static_cast<double>(n + 2) * std::numeric_limits<TypeParam>::epsilon();
     for (Index i = 0; i < n; i += 5) {
       for (Index j = i; j < n; j += 3) {
@@ -63,7 +63,7 @@ TYPED_TEST(Tiled, CholeskyGivesTheMatrixBackAndTheSameBitsOnAnyTeam) {
     }
     for (const int threads : {2, 5}) {
       Matrix<TypeParam> again = copy_of(a);
-      ASSERT_EQ(tiled_cholesky<TypeParam>(again.view(), threads), 0);
+      ASSERT_EQ(tiled_cholesky<TypeParam>(again.view(), nullptr, threads), 0);
       for (Index i = 0; i < n; ++i) {
         for (Index j = i; j < n; ++j) ASSERT_EQ(again(i, j), u(i, j));
       }
@@ -76,7 +76,7 @@ TYPED_TEST(Tiled, CholeskyNamesTheMinorThatFails) {
     for (const int threads : {1, 3}) {
       Matrix<TypeParam> a = definite_matrix<TypeParam>(600, 7);
       a(minor - 1, minor - 1) = -1;
-      EXPECT_EQ(tiled_cholesky<TypeParam>(a.view(), threads), minor);
+      EXPECT_EQ(tiled_cholesky<TypeParam>(a.view(), nullptr, threads), minor);
     }
   }
 }
@@ -85,7 +85,7 @@ TYPED_TEST(Tiled, SolvesBothTriangles) {
   for (const Index n : {1, 256, 601}) {
     for (const Index columns : {1, 3, 300}) {
       Matrix<TypeParam> u = definite_matrix<TypeParam>(n, 3);
-      ASSERT_EQ(tiled_cholesky<TypeParam>(u.view(), 2), 0);
+      ASSERT_EQ(tiled_cholesky<TypeParam>(u.view(), nullptr, 2), 0);
       const Matrix<TypeParam> b = random_matrix<TypeParam>(n, columns, 5);
       for (const Op op : {Op::plain, Op::transposed}) {
         Matrix<TypeParam> x = copy_of(b), again = copy_of(b);
@@ -154,7 +154,7 @@ TEST(TiledCholesky, CanBeStopped) {
   Matrix<double> a = definite_matrix<double>(300, 1);
   for (const int threads : {1, 2}) {
     try {
-      (void)tiled_cholesky<double>(a.view(), threads, &listener);
+      (void)tiled_cholesky<double>(a.view(), &listener, threads);
       FAIL() << "not stopped";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::interrupted);

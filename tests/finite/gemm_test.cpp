@@ -1,4 +1,4 @@
-#include "widelimit/finite/layers/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
@@ -18,7 +18,6 @@ std::vector<double> numbers(Index count, std::uint64_t stream) {
 }
 
 TEST(Gemm, IsTheSumOfProductsInEveryOrientation) {
-  const SequentialBlas sequential;
   for (const auto& [m, n, k] : {std::tuple<Index, Index, Index>{1, 1, 1}, {37, 2, 5}, {2, 37, 0}, {130, 129, 200}}) {
     for (const bool ta : {false, true}) {
       for (const bool tb : {false, true}) {
@@ -45,7 +44,6 @@ TEST(Gemm, IsTheSumOfProductsInEveryOrientation) {
 }
 
 TEST(Gemm, DoesNotKnowHowManyThreadsThereAre) {
-  const SequentialBlas sequential;
   for (const auto& [m, n] : {std::pair<Index, Index>{128, 1500}, {1500, 128}}) {
     const Index k = 300;
     const std::vector<double> wide_a = numbers(m * k, 1);

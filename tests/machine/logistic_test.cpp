@@ -256,7 +256,7 @@ TEST(Logistic, StopsInsideAFactorisation) {
   struct Later : Progress {
     int calls = 0;
     bool update(std::int64_t, std::int64_t, std::string_view unit) override {
-      EXPECT_TRUE(unit == "rows" || unit == "iterations") << unit;  // the test of K comes first
+      EXPECT_TRUE(unit == "tiles" || unit == "iterations") << unit;  // the test of K comes first
       return ++calls < 4;
     }
   } later;

@@ -1,8 +1,8 @@
-#include "widelimit/machine/factor/tridiagonal.hpp"
+#include "widelimit/engine/cpu/algebra/tridiagonal.hpp"
 
 #include "tests/machine/random_gram.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/factor/pivoted_cholesky.hpp"
+#include "widelimit/engine/cpu/algebra/pivoted_cholesky.hpp"
 
 #include <gtest/gtest.h>
 

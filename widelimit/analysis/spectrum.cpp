@@ -3,15 +3,12 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/data/preprocess.hpp"
+#include "widelimit/engine/cpu/algebra/tridiagonal.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
-
-// LAPACK inside OpenBLAS: eigenvalues of a symmetric matrix by tridiagonal reduction.
-extern "C" void dsyevd_(const char* job, const char* triangle, const int* n, double* a, const int* lda, double* w,
-                        double* work, const int* work_size, int* integers, const int* integers_size, int* info);
 
 namespace widelimit {
 
@@ -51,33 +48,12 @@ std::vector<Index> all_rows(Index n) {
   return rows;
 }
 
-/// Destroys `matrix`, which LAPACK takes as column-major: its upper triangle is LAPACK's lower one. Entries are
-/// scaled by the largest, so that 1e±150 stays clear of overflow in LAPACK's squares.
+/// Largest first.
 std::vector<double> symmetric_eigenvalues(Matrix<double> matrix) {
   if (matrix.rows() > 40'000) fail(Code::resource, "{} rows are too many for eigenvalues", matrix.rows());
-  const int n = static_cast<int>(matrix.rows());
-  if (n == 0) return {};
-  const SequentialBlas sequential;
-  double* entries = matrix.data();
-  const auto count = static_cast<std::size_t>(matrix.rows() * matrix.cols());
-  const double scale = std::accumulate(
-      entries, entries + count, 0.0, [](double largest, double entry) { return std::max(largest, std::fabs(entry)); });
-  std::vector<double> values(static_cast<std::size_t>(n));
-  if (scale == 0.0) return values;
-  std::for_each(entries, entries + count, [&](double& entry) { entry /= scale; });
-  // Without vectors the documented workspace is 2n + 1 doubles and 1 integer; the query gives the faster, larger one.
-  int info = 0;
-  int integers = 0;
-  double best = 0;
-  const int query = -1;
-  dsyevd_("N", "L", &n, entries, &n, values.data(), &best, &query, &integers, &query, &info);
-  const int size = std::max(2 * n + 1, static_cast<int>(best));
-  const int one = 1;
-  std::vector<double> work(static_cast<std::size_t>(size));
-  dsyevd_("N", "L", &n, entries, &n, values.data(), work.data(), &size, &integers, &one, &info);
-  if (info != 0) fail(Code::numerical, "the eigenvalues did not converge (LAPACK dsyevd info {})", info);
+  if (matrix.rows() == 0) return {};
+  std::vector<double> values = eigenvalues(tridiagonal_form(std::move(matrix), nullptr));
   std::reverse(values.begin(), values.end());
-  for (double& value : values) value *= scale;
   return values;
 }
 

@@ -23,9 +23,6 @@ int team_size(int requested) {
   return std::min(requested > 0 ? requested : omp_get_num_procs(), omp_get_thread_limit());
 }
 
-SequentialBlas::SequentialBlas() : threads_before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-SequentialBlas::~SequentialBlas() { omp_set_num_threads(threads_before_); }
-
 void Pulse::at(std::int64_t done) {
   if (progress_ == nullptr) return;
   const auto now = std::chrono::steady_clock::now();
@@ -38,7 +35,6 @@ void Pulse::at(std::int64_t done) {
 
 void parallel_for(Index count, int threads, const std::function<void(Index task)>& body,
                   const std::function<void(Index done)>& after) {
-  const SequentialBlas sequential;
   std::atomic<Index> next{0};
   std::atomic<Index> done{0};
   std::mutex guard;

@@ -12,19 +12,6 @@ namespace widelimit {
 /// Threads for `requested`: itself, or one per processor this process may use where it is 0. Error{usage} below 0.
 [[nodiscard]] int team_size(int requested);
 
-/// While alive, BLAS calls made by this thread, and by teams it starts, run on one thread. OpenBLAS otherwise splits
-/// a product by the number of threads it finds, and the last bits of the result follow that number.
-class SequentialBlas {
- public:
-  SequentialBlas();
-  ~SequentialBlas();
-  SequentialBlas(const SequentialBlas&) = delete;
-  SequentialBlas& operator=(const SequentialBlas&) = delete;
-
- private:
-  int threads_before_;
-};
-
 /// Reports to a Progress a few times a second at most; does nothing where there is none.
 class Pulse {
  public:
@@ -40,7 +27,7 @@ class Pulse {
   std::chrono::steady_clock::time_point next_{};
 };
 
-/// body(task) for task = 0 … count−1 on `threads` threads, in any order; BLAS inside runs on one thread. `after`, where
+/// body(task) for task = 0 … count−1 on `threads` threads, in any order. `after`, where
 /// given, hears on the calling thread how many tasks are done, after each task of that thread, now and then while it
 /// waits for the others, and at the end; it stops the work by throwing. Where bodies throw, the exception of the lowest
 /// task that threw is rethrown and the tasks not yet begun are left out.

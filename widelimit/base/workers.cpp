@@ -2,9 +2,9 @@
 
 #include "widelimit/base/error.hpp"
 
-#include <omp.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <csignal>
 #include <latch>
@@ -43,8 +43,6 @@ class Worker {
 
  private:
   [[noreturn]] void work() {
-    // Signals are for the threads of the caller, and BLAS must not start teams of its own inside ours.
-    omp_set_num_threads(1);
     in_team = true;
     while (true) {
       Assignment next;

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/network/enclose_affine.hpp"
-#include "widelimit/finite/layers/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
 #include <algorithm>
 
@@ -77,7 +77,6 @@ MarginBounds class_differences(const WeightSlot& slot, const Weights<T>& weights
                                const Enclosure& a, std::span<const Index> labels) {
   const Index outputs = slot.fan_out;
   const double g = summation_error(slot.fan_in);
-  const SequentialBlas sequential;
   // With a at rest the radii of z_c and z_k are their rounding.
   Enclosure rest;
   rest.centre.assign(a.centre);

@@ -126,7 +126,6 @@ Tensor<T>& Gradient<T>::output_signal(const Architecture& architecture) {
 template <std::floating_point T>
 void backward(const Architecture& architecture, const Parameters<T>& parameters, const Trace<T>& trace,
               const PassOptions& options, Gradient<T>& gradient) {
-  const SequentialBlas sequential;
   const std::size_t count = architecture.slots.size();
   gradient.slots.resize(count);
   gradient.windows.resize(count);

@@ -91,7 +91,6 @@ Tensor<T>& Trace<T>::input() {
 template <std::floating_point T>
 void forward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options,
              Trace<T>& trace) {
-  const SequentialBlas sequential;
   Forward<T>(architecture, parameters, options).chain(architecture.stages, trace);
 }
 

@@ -3,7 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/layers/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/network/shape.hpp"
 

@@ -1,9 +1,7 @@
 #include "widelimit/machine/fit.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/cpu/algebra/blas.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +29,6 @@ Matrix<double> decision(const Fit& fit, const AnyView& test_by_train) {
         const Index outputs = fit.alpha.cols();
         Matrix<double> g(k.rows, outputs);
         Matrix<double> rows(std::min(strip, k.rows), k.cols, Content::unset);
-        choose_blas_kernels();
         for (Index begin = 0; begin < k.rows; begin += strip) {
           const Index count = std::min(strip, k.rows - begin);
           for (Index i = 0; i < count; ++i) {
@@ -39,10 +36,9 @@ Matrix<double> decision(const Fit& fit, const AnyView& test_by_train) {
             check_row(rows.view().row(i), k.cols, begin + i);
             std::copy_n(fit.bias.data(), outputs, g.view().row(begin + i));
           }
-          if (k.cols == 0 || outputs == 0) continue;
-          cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count), static_cast<int>(outputs),
-                      static_cast<int>(k.cols), 1.0, rows.data(), static_cast<int>(k.cols), fit.alpha.data(),
-                      static_cast<int>(outputs), 1.0, g.view().row(begin), static_cast<int>(outputs));
+          if (k.cols == 0) continue;
+          cpu::gemm<double>(1, cpu::Op::plain, rows.view().block(0, 0, count, k.cols), cpu::Op::plain, fit.alpha.view(),
+                            1, g.view().block(begin, 0, count, outputs));
         }
         return g;
       },

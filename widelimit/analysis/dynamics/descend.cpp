@@ -8,6 +8,7 @@
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/algebra/team.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 
 #include <algorithm>
@@ -96,14 +97,14 @@ Trajectory descend(const AnyView& k, MatrixView<const double> targets, const Des
   const DynamicsInput input{n, targets, options.loss, options.lambda};
   check_dynamics(input, options.start, options.record);
   Batches batches(n, options.batch, options.seed);
-  const SequentialBlas sequential;
+  const cpu::AlgebraTeam team(n < least_for_team ? 1 : options.threads);
 
   Recorder recorder(input, options.start, options.record, recorded_moments(options));
   if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
     return without_machine(std::move(recorder).finish(), k, options.progress);
   }
   const double curvature = objective_curvature(k, options.loss.kind, options.lambda, options.progress);
-  Descent descent(gram, input, options.start, std::move(batches), options.threads);
+  Descent descent(gram, input, options.start, std::move(batches));
   Pulse pulse(options.progress, options.steps, "steps");
   const Index between_checks = std::max<Index>(options.steps / recursion_checks, 1);
   double recursion = 0;

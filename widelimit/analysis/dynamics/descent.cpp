@@ -1,8 +1,6 @@
 #include "widelimit/analysis/dynamics/descent.hpp"
 
-#include "widelimit/analysis/dynamics/steady_product.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,11 +22,10 @@ void scale_and_subtract(Matrix<double>& m, double a, double b, const Matrix<doub
 
 }  // namespace
 
-Descent::Descent(const DenseGram& k, const DynamicsInput& input, const Start& start, Batches batches, int threads)
+Descent::Descent(const DenseGram& k, const DynamicsInput& input, const Start& start, Batches batches)
     : k_(k),
       input_(input),
       batches_(std::move(batches)),
-      threads_(threads),
       offset_(dense_or_zero(start.offset, input.samples, input.targets.cols)),
       alpha_(dense_or_zero(start.alpha, input.samples, input.targets.cols)),
       g_(input.samples, input.targets.cols),
@@ -43,9 +40,7 @@ void Descent::slopes_of(Index sample, double* slopes) const {
 }
 
 void Descent::add_row(Index sample, const double* change, double scale, Matrix<double>& product) const {
-  const int n = static_cast<int>(input_.samples);
-  const int width = static_cast<int>(input_.targets.cols);
-  cblas_dger(CblasRowMajor, n, width, scale, k_.row(sample), 1, change, 1, product.data(), width);
+  cpu::ger(scale, {k_.row(sample), at(input_.samples)}, {change, at(input_.targets.cols)}, product.view());
 }
 
 void Descent::full_step(double eta) {
@@ -66,7 +61,7 @@ void Descent::full_step(double eta) {
     }
     updates_ += std::ssize(changed);
   } else {
-    steady_multiply(k_, now.data(), product_.data(), width, threads_);
+    k_.multiply(now.data(), product_.data(), width);
     updates_ = 0;
   }
   slopes_ = std::move(now);
@@ -108,7 +103,7 @@ bool Descent::step(double eta) {
 double Descent::recursion_error() {
   const Index entries = input_.samples * input_.targets.cols;
   Matrix<double> solution(input_.samples, input_.targets.cols, Content::unset);
-  steady_multiply(k_, alpha_.data(), solution.data(), input_.targets.cols, threads_);
+  k_.multiply(alpha_.data(), solution.data(), input_.targets.cols);
   double error = 0;
   double largest = 0;
   for (Index i = 0; i < entries; ++i) {

@@ -10,7 +10,7 @@ namespace widelimit {
 /// g ← (1 − ηλ)g − η·(n/|B|)·K l'.
 class Descent {
  public:
-  Descent(const DenseGram& k, const DynamicsInput& input, const Start& start, Batches batches, int threads);
+  Descent(const DenseGram& k, const DynamicsInput& input, const Start& start, Batches batches);
 
   /// False where an output is beyond 1e30: the machine has diverged.
   bool step(double eta);
@@ -32,7 +32,6 @@ class Descent {
   const DenseGram& k_;
   DynamicsInput input_;
   Batches batches_;
-  int threads_;
   Matrix<double> offset_, alpha_, g_;
   Matrix<double> slopes_, product_;  ///< l' of all samples at the last full step, and K l'
   Index updates_ = 0;                ///< of `product_` since it was computed afresh

@@ -5,6 +5,9 @@
 
 namespace widelimit {
 
+/// Below so many samples a product is done before a team has begun.
+inline constexpr Index least_for_team = 2048;
+
 /// A machine to be trained: the Gram matrix was checked by who holds it.
 struct DynamicsInput {
   Index samples = 0;

@@ -7,6 +7,7 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/algebra/team.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 
 #include <algorithm>
@@ -66,7 +67,7 @@ Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOp
   const Index n = gram.count();
   const DynamicsInput input{n, targets, options.loss, options.lambda};
   check_dynamics(input, options.start, options.record);
-  const SequentialBlas sequential;
+  const cpu::AlgebraTeam team(n < least_for_team ? 1 : options.threads);
 
   const auto moments = std::ssize(options.times);
   Pulse pulse(options.progress, moments, "times");

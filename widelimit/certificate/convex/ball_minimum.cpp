@@ -1,9 +1,7 @@
 #include "widelimit/certificate/convex/ball_minimum.hpp"
 
 #include "widelimit/certificate/cone/geometry.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +16,7 @@ namespace {
 class BallProblem {
  public:
   BallProblem(std::span<const double> g, MatrixView<const double> b, double length)
-      : g_(g), b_(b), length_(length), factor_(b.rows, b.cols), n_(lapack_size(b.rows)) {
+      : g_(g), b_(b), length_(length), factor_(b.rows, b.cols), n_(b.rows) {
     for (Index j = 0; j < b.rows; ++j) {
       double row = 0;
       for (Index k = 0; k < b.cols; ++k) row += std::abs(b(j, k));
@@ -40,17 +38,14 @@ class BallProblem {
       std::copy(b_.row(j), b_.row(j) + b_.cols, factor_.view().row(j));
       factor_(j, j) += mu - shift;
     }
-    int info = 0;
-    dpotrf_("L", &n_, factor_.data(), &n_, &info);
-    if (info != 0) return nothing;
+    if (cpu::potrf(factor_.view()) != 0) return nothing;
     // v = −(B + μI)⁻¹g/2, and what is left of the gradient there costs no more than ‖left‖²/(4λ_min).
     std::vector<double> v(g_.begin(), g_.end());
-    const int one = 1;
-    dpotrs_("L", &n_, &one, factor_.data(), &n_, v.data(), &n_, &info);
+    cpu::potrs(factor_.view(), v.data(), 1);
     for (double& x : v) x *= -0.5;
     std::vector<double> left(g_.begin(), g_.end());
-    cblas_dsymv(CblasRowMajor, CblasUpper, n_, 2.0, b_.data, lapack_size(b_.stride), v.data(), 1, 1.0, left.data(), 1);
-    cblas_daxpy(n_, 2 * mu, v.data(), 1, left.data(), 1);
+    cpu::symv(2, b_, v, left);
+    cpu::axpy(2 * mu, v, left);
     const double size = euclidean_norm(v.data(), n_), slope = euclidean_norm(g_.data(), n_);
     const double rounding = (n + 8) * 0x1p-52 * (slope + 2 * (std::sqrt(n) * largest_ + mu) * size);
     // The last term keeps the square of the rest from vanishing.
@@ -67,7 +62,7 @@ class BallProblem {
   MatrixView<const double> b_;
   double length_;
   Matrix<double> factor_;
-  int n_;
+  Index n_;
   double largest_ = 0;
 };
 

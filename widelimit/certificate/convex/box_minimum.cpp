@@ -1,8 +1,6 @@
 #include "widelimit/certificate/convex/box_minimum.hpp"
 
-#include "widelimit/machine/factor/lapack.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -45,9 +43,7 @@ struct BoxState {
   /// w = g + 2Bv⁰.
   void find_slopes(std::span<const double> g, MatrixView<const double> matrix) {
     std::copy(g.begin(), g.end(), w.begin());
-    const int n = lapack_size(matrix.rows);
-    cblas_dsymv(CblasRowMajor, CblasUpper, n, 2.0, matrix.data, lapack_size(matrix.stride), v.data(), 1, 1.0, w.data(),
-                1);
+    cpu::symv(2, matrix, v, w);
   }
   /// 0 … 1: how much of coordinate j's slope is stronger than what couples it to the others.
   [[nodiscard]] double strength(std::size_t j) const {

@@ -1,10 +1,8 @@
 #include "widelimit/certificate/convex/expansion.hpp"
 
 #include "widelimit/certificate/cone/curvature.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/engine/cpu/vector/residual.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -153,8 +151,8 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
   }
   const MatrixView<const double> rows = directions.rows();
   if (count > 0) {
-    cblas_dgemv(CblasRowMajor, CblasTrans, lapack_size(count), lapack_size(size), 1.0, rows.data,
-                lapack_size(rows.stride), slopes.data(), 1, 0.0, result.gradient.data(), 1);
+    cpu::gemm<double>(1, cpu::Op::transposed, rows, cpu::Op::plain, {slopes.data(), count, 1, 1}, 0,
+                      {result.gradient.data(), size, 1, 1});
   }
   result.rise = level - turn;
   for (Index j = 0; j < size; ++j) result.gradient[at(j)] += result.rise * result.unit[at(j)];

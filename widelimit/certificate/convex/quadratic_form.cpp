@@ -1,9 +1,7 @@
 #include "widelimit/certificate/convex/quadratic_form.hpp"
 
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/engine/cpu/vector/residual.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -65,9 +63,8 @@ class RunSum {
       cpu::write_residual(frame, directions.row(run[k].sample), u, root, row);
       row[size] = static_cast<float>(-root * scale[at(size)] * u);
     }
-    const int n = lapack_size(dimension);
-    cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, n, static_cast<int>(run.size()), 1.0F, rows_.data(), n, 0.0F,
-                sum_.data(), n);
+    const MatrixView<const float> rows{rows_.data(), std::ssize(run), dimension, dimension};
+    cpu::syrk<float>(1, rows, 0, {sum_.data(), dimension, dimension, dimension});
     const double factor = sign / (unit_ * unit_);
     for (Index j = 0; j < dimension; ++j) {
       cpu::add_scaled(dimension - j, factor, sum_.data() + j * dimension + j, b.row(j) + j);

@@ -1,9 +1,8 @@
 #include "widelimit/certificate/network/enclose_affine.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/finite/layers/gemm.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -41,9 +40,8 @@ void weigh_tile(const WeightSlot& slot, const double* a, Index rows, const doubl
     multiply({.m = rows, .n = columns, .k = slot.fan_in, .alpha = slot.w_scale}, a, w, part);
     return;
   }
-  for (Index i = 0; i < rows; ++i) {
-    part[i] = slot.w_scale * cblas_ddot(static_cast<blasint>(slot.fan_in), a + i * slot.fan_in, 1, w, 1);
-  }
+  const std::size_t size = at(slot.fan_in);
+  for (Index i = 0; i < rows; ++i) part[i] = slot.w_scale * cpu::dot({a + i * slot.fan_in, size}, {w, size});
 }
 
 /// z = w_scale·a·map(W), tile by tile; finish(j) is added to every value of column j, or whatever else it makes of it.
@@ -52,7 +50,6 @@ void product_by_tiles(const WeightSlot& slot, const Weights<T>& weights, const W
                       const Tensor<double>& a, Tensor<double>& z, int threads, const Map& map, const Finish& finish) {
   z.resize(a.count(), {a.shape().height, a.shape().width, slot.fan_out});
   if (a.rows() == 0) return;
-  const SequentialBlas sequential;
   const Index width = std::clamp<Index>(tile_weights / slot.fan_in, 1, std::min(widest_tile, slot.fan_out));
   const Index tiles = (slot.fan_out + width - 1) / width;
   const auto one = [&](Index tile) {

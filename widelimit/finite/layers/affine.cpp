@@ -1,6 +1,6 @@
 #include "widelimit/finite/layers/affine.hpp"
 
-#include "widelimit/finite/layers/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
 namespace widelimit {
 

@@ -1,7 +1,7 @@
 #include "widelimit/finite/layers/self_attention.hpp"
 
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 #include "widelimit/finite/layers/affine.hpp"
-#include "widelimit/finite/layers/gemm.hpp"
 
 #include <algorithm>
 #include <cmath>

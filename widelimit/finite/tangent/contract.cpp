@@ -1,7 +1,7 @@
 #include "widelimit/finite/tangent/contract.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/finite/layers/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
 #include <algorithm>
 #include <vector>

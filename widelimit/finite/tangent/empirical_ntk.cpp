@@ -15,7 +15,6 @@ constexpr std::array<std::string_view, 2> ntk_outputs_names{"trace", "full"};
 
 template <std::floating_point T>
 Matrix<T> contract(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2, int threads) {
-  const SequentialBlas sequential;
   Matrix<T> kernel(g1.count(), g2.count());
   if (kernel.rows() == 0 || kernel.cols() == 0) return kernel;
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {

@@ -100,7 +100,6 @@ class TangentPass {
 template <std::floating_point T>
 void tangent(const Architecture& architecture, const Parameters<T>& parameters, const Parameters<T>& change,
              const Trace<T>& trace, const PassOptions& options, Trace<T>& result) {
-  const SequentialBlas sequential;
   result.input().resize(trace.values.front().count(), trace.values.front().shape());
   result.input().clear();
   TangentPass<T>(architecture, parameters, change, options).chain(architecture.stages, trace, result);

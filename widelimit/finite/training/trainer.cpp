@@ -139,7 +139,6 @@ void Trainer<T>::observe(std::span<const Index> batch, double rate) const {
 
 template <std::floating_point T>
 void Trainer<T>::step(std::span<const Index> batch, double rate) {
-  const SequentialBlas sequential;
   const double weight = static_cast<double>(samples_) / static_cast<double>(batch.size());
   Tensor<T>& signal = evaluator_.signal();
   for (Index i = 0; i < signal.size(); ++i) signal[i] = static_cast<T>(weight * look_.slopes.data()[i]);

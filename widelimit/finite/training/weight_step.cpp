@@ -1,7 +1,7 @@
 #include "widelimit/finite/training/weight_step.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/finite/layers/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
 #include <algorithm>
 
@@ -132,7 +132,6 @@ void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const
 template <std::floating_point T>
 void add_gradient(const Architecture& architecture, const Gradient<T>& gradient, double factor, Parameters<T>& weights,
                   int threads) {
-  const SequentialBlas sequential;
   const SlotStep<T> step{.rate = -factor, .threads = threads};
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
     step_slot(architecture.slots[l], gradient.slots[l], step, weights.slots[l]);

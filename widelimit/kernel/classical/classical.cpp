@@ -2,10 +2,9 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/kernel/classical/arccosine.hpp"
 #include "widelimit/kernel/classical/scaled_rows.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -144,11 +143,10 @@ std::vector<ClassicalTile> tiles(Index rows, Index cols, bool upper_half) {
 
 std::vector<double> inner_products(const ScaledRows& x1, const ScaledRows& x2, const ClassicalTile& tile) {
   std::vector<double> inner(static_cast<std::size_t>(tile.rows * tile.cols));
-  const auto blas = [](Index n) { return static_cast<blasint>(n); };
-  const blasint size = blas(x1.size());
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas(tile.rows), blas(tile.cols), size, 1.0,
-              x1.unit() + tile.row * x1.size(), size, x2.unit() + tile.col * x2.size(), size, 0.0, inner.data(),
-              blas(tile.cols));
+  const Index size = x1.size();
+  cpu::gemm<double>(1, cpu::Op::plain, {x1.unit() + tile.row * size, tile.rows, size, size}, cpu::Op::transposed,
+                    {x2.unit() + tile.col * size, tile.cols, size, size}, 0,
+                    {inner.data(), tile.rows, tile.cols, tile.cols});
   return inner;
 }
 

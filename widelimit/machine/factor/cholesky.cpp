@@ -2,8 +2,10 @@
 
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/algebra/condition.hpp"
+#include "widelimit/engine/cpu/algebra/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 #include "widelimit/machine/factor/factor.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
 #include "widelimit/machine/gram/product.hpp"
 
 #include <algorithm>
@@ -62,26 +64,28 @@ Cholesky::Cholesky(const RidgeMatrix& a, Factor factor, int threads, Progress* p
 }
 
 void Cholesky::factor_single() {
-  const BlasTeam team(threads_);
+  const cpu::AlgebraTeam team(threads_);
   const Index n = samples_of(a_.k);
   require_memory(sizeof(float) * static_cast<double>(n) * static_cast<double>(n), std::nullopt, "a Cholesky factor",
                  "solve by conjugate gradients");
   single_ = Matrix<float>(n, n, Content::unset);
   norm_ = fill_upper(a_, single_.view(), threads_, progress_);
-  if (factor_upper(single_.view(), progress_) == 0) condition_ = condition_of(single_.view(), norm_);
+  if (cpu::tiled_cholesky<float>(single_.view(), progress_) == 0)
+    condition_ = cpu::condition_of<float>(single_.view(), norm_);
   if (!(condition_ > 0 && condition_ <= largest_single_condition)) single_ = {};
 }
 
 void Cholesky::factor_twice() {
-  const BlasTeam team(threads_);
+  const cpu::AlgebraTeam team(threads_);
   const Index n = samples_of(a_.k);
   single_ = {};
   require_memory(sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt, "a Cholesky factor",
                  "ask for a float32 factor or solve by conjugate gradients");
   twice_ = Matrix<double>(n, n, Content::unset);
   norm_ = fill_upper(a_, twice_.view(), threads_, progress_);
-  failed_minor_ = factor_upper(twice_.view(), progress_);
-  condition_ = failed_minor_ == 0 ? condition_of(twice_.view(), norm_) : std::numeric_limits<double>::infinity();
+  failed_minor_ = cpu::tiled_cholesky<double>(twice_.view(), progress_);
+  condition_ =
+      failed_minor_ == 0 ? cpu::condition_of<double>(twice_.view(), norm_) : std::numeric_limits<double>::infinity();
   if (failed_minor_ == 0 && !(condition_ * std::numeric_limits<double>::epsilon() < 1)) failed_minor_ = weakest_minor();
 }
 
@@ -121,8 +125,8 @@ std::size_t Cholesky::bytes() const {
 
 void Cholesky::back_substitute(MatrixView<double> b) const {
   if (!single()) {
-    solve_upper<double>(twice_.view(), true, b);
-    solve_upper<double>(twice_.view(), false, b);
+    cpu::tiled_solve<double>(twice_.view(), cpu::Op::transposed, b);
+    cpu::tiled_solve<double>(twice_.view(), cpu::Op::plain, b);
     return;
   }
   // Columns are scaled to 1, so that neither large nor small ones leave the range of float32.
@@ -133,8 +137,8 @@ void Cholesky::back_substitute(MatrixView<double> b) const {
     scale[static_cast<std::size_t>(j)] = largest > 0 ? largest : 1.0;
     for (Index i = 0; i < b.rows; ++i) rounded(i, j) = static_cast<float>(b(i, j) / scale[static_cast<std::size_t>(j)]);
   }
-  solve_upper<float>(single_.view(), true, rounded.view());
-  solve_upper<float>(single_.view(), false, rounded.view());
+  cpu::tiled_solve<float>(single_.view(), cpu::Op::transposed, rounded.view());
+  cpu::tiled_solve<float>(single_.view(), cpu::Op::plain, rounded.view());
   for (Index i = 0; i < b.rows; ++i) {
     for (Index j = 0; j < b.cols; ++j) {
       b(i, j) = scale[static_cast<std::size_t>(j)] * static_cast<double>(rounded(i, j));
@@ -158,7 +162,7 @@ Index Cholesky::refine_single(MatrixView<const double> b, MatrixView<double> x) 
 }
 
 Index Cholesky::solve(MatrixView<double> b) {
-  const BlasTeam team(threads_);
+  const cpu::AlgebraTeam team(threads_);
   Matrix<double> x(b.rows, b.cols, Content::unset);
   copy(b, x.view());
   back_substitute(x.view());

@@ -1,10 +1,9 @@
 #include "widelimit/machine/factor/gram_factor.hpp"
 
+#include "widelimit/engine/cpu/algebra/pivoted_cholesky.hpp"
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 #include "widelimit/machine/factor/factor.hpp"
-#include "widelimit/machine/factor/pivoted_cholesky.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +43,7 @@ GramFactor::GramFactor(const DenseGram& k, int threads, Progress* progress)
 /// A factor of K itself proves as much as one of K + cD (semidefinite.hpp).
 bool GramFactor::factorise_plainly(const DenseGram& k, double least, Progress* progress) {
   for (Index i = 0; i < k.count(); ++i) std::copy(k.row(i) + i, k.row(i) + k.count(), rows_.view().row(i) + i);
-  if (factor_upper(rows_.view(), progress) != 0) return false;
+  if (cpu::tiled_cholesky<double>(rows_.view(), progress) != 0) return false;
   rank_ = k.count();
   for (Index i = 0; i < rank_; ++i) {
     if (!(rows_(i, i) * rows_(i, i) > least)) return false;
@@ -55,19 +54,13 @@ bool GramFactor::factorise_plainly(const DenseGram& k, double least, Progress* p
 
 /// The first rows of L are a triangle, half of which need not be read; where K has full rank they are all of L.
 void GramFactor::values(const double* beta, double* h, Index columns) const {
-  const int width = static_cast<int>(columns);
-  const int rank = static_cast<int>(rank_);
-  const int stride = static_cast<int>(rows_.cols());
-  const Index left = count() - rank_;
   std::vector<double> product(order_.size() * static_cast<std::size_t>(columns));
   std::copy_n(beta, rank_ * columns, product.begin());
+  const MatrixView<double> first{product.data(), rank_, columns, columns};
+  const MatrixView<double> rest{product.data() + rank_ * columns, count() - rank_, columns, columns};
+  cpu::multiply_triangle(triangle(), cpu::Triangle::lower, cpu::Op::plain, first);
   if (rank_ > 0) {
-    cblas_dtrmm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, rank, width, 1.0, rows_.data(),
-                stride, product.data(), width);
-  }
-  if (rank_ > 0 && left > 0) {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(left), width, rank, 1.0,
-                rows_.view().row(rank_), stride, beta, width, 0.0, product.data() + rank_ * columns, width);
+    cpu::tiled_product<double>(1, cpu::Op::plain, below(), cpu::Op::plain, {beta, rank_, columns, columns}, 0, rest);
   }
   const double* from = product.data();
   for (const Index i : order_) {
@@ -78,27 +71,19 @@ void GramFactor::values(const double* beta, double* h, Index columns) const {
 
 void GramFactor::pull(const double* r, double* c, Index columns) const {
   if (rank_ == 0) return;
-  const int width = static_cast<int>(columns);
-  const int rank = static_cast<int>(rank_);
-  const int stride = static_cast<int>(rows_.cols());
-  const Index left = count() - rank_;
   const std::vector<double> sorted = permuted(r, order_, columns);
+  const MatrixView<double> out{c, rank_, columns, columns};
   std::copy_n(sorted.begin(), rank_ * columns, c);
-  cblas_dtrmm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, rank, width, 1.0, rows_.data(), stride, c,
-              width);
-  if (left > 0) {
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rank, width, static_cast<int>(left), 1.0,
-                rows_.view().row(rank_), stride, sorted.data() + rank_ * columns, width, 1.0, c, width);
-  }
+  cpu::multiply_triangle(triangle(), cpu::Triangle::lower, cpu::Op::transposed, out);
+  const MatrixView<const double> rest{sorted.data() + rank_ * columns, count() - rank_, columns, columns};
+  if (rest.rows > 0) cpu::tiled_product<double>(1, cpu::Op::transposed, below(), cpu::Op::plain, rest, 1, out);
 }
 
 void GramFactor::coefficients(const double* beta, double* alpha, Index columns) const {
   std::fill_n(alpha, count() * columns, 0.0);
   if (rank_ == 0) return;
   std::vector<double> solved(beta, beta + rank_ * columns);
-  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, static_cast<int>(rank_),
-              static_cast<int>(columns), 1.0, rows_.data(), static_cast<int>(rows_.cols()), solved.data(),
-              static_cast<int>(columns));
+  cpu::solve_lower(triangle(), cpu::Op::transposed, {solved.data(), rank_, columns, columns});
   for (Index i = 0; i < rank_; ++i) {
     std::copy_n(solved.data() + i * columns, columns, alpha + order_[static_cast<std::size_t>(i)] * columns);
   }

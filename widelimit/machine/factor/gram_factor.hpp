@@ -30,6 +30,9 @@ class GramFactor {
   [[nodiscard]] const std::vector<Index>& order() const { return order_; }
 
  private:
+  /// The first rows of L, lower triangular, and the others.
+  [[nodiscard]] MatrixView<const double> triangle() const { return rows_.view().block(0, 0, rank_, rank_); }
+  [[nodiscard]] MatrixView<const double> below() const { return rows_.view().block(rank_, 0, count() - rank_, rank_); }
   [[nodiscard]] bool factorise_plainly(const DenseGram& k, double least, Progress* progress);
 
   Matrix<double> rows_;  ///< row-major, in the order of the pivots

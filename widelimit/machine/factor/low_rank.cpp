@@ -1,8 +1,6 @@
 #include "widelimit/machine/factor/low_rank.hpp"
 
-#include "widelimit/machine/factor/lapack.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,28 +11,6 @@ namespace {
 
 /// Rows whose sums float32 may hold.
 constexpr Index chunk = 4096;
-
-void multiply(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index inner, MatrixView<const float> a, MatrixView<const float> b,
-              MatrixView<float> c) {
-  cblas_sgemm(CblasRowMajor, ta, tb, lapack_size(c.rows), lapack_size(c.cols), lapack_size(inner), 1, a.data,
-              lapack_size(a.stride), b.data, lapack_size(b.stride), 0, c.data, lapack_size(c.stride));
-}
-
-void multiply(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, Index inner, MatrixView<const double> a,
-              MatrixView<const double> b, MatrixView<double> c) {
-  cblas_dgemm(CblasRowMajor, ta, tb, lapack_size(c.rows), lapack_size(c.cols), lapack_size(inner), 1, a.data,
-              lapack_size(a.stride), b.data, lapack_size(b.stride), 0, c.data, lapack_size(c.stride));
-}
-
-void square_columns(MatrixView<const float> a, MatrixView<float> c) {
-  cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, lapack_size(a.cols), lapack_size(a.rows), 1, a.data,
-              lapack_size(a.stride), 0, c.data, lapack_size(c.stride));
-}
-
-void square_columns(MatrixView<const double> a, MatrixView<double> c) {
-  cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, lapack_size(a.cols), lapack_size(a.rows), 1, a.data,
-              lapack_size(a.stride), 0, c.data, lapack_size(c.stride));
-}
 
 template <typename T>
 Matrix<T> rounded(MatrixView<const double> m) {
@@ -57,8 +33,8 @@ void LowRank<T>::take_from(Matrix<double>& c, std::span<const Index> chosen) con
   Matrix<T> known(std::min(chunk, samples()), c.cols(), Content::unset);
   for (Index begin = 0; begin < samples(); begin += chunk) {
     const Index count = std::min(chunk, samples() - begin);
-    multiply(CblasNoTrans, CblasTrans, rank_, part(begin, count), rows.view(),
-             known.view().block(0, 0, count, c.cols()));
+    cpu::tiled_product<T>(1, cpu::Op::plain, part(begin, count), cpu::Op::transposed, rows.view(), 0,
+                          known.view().block(0, 0, count, c.cols()));
     for (Index i = 0; i < count; ++i) {
       for (Index j = 0; j < c.cols(); ++j) c(begin + i, j) -= static_cast<double>(known(i, j));
     }
@@ -96,7 +72,7 @@ template <std::floating_point T>
 void LowRank<T>::add_inner(Matrix<double>& inner) const {
   Matrix<T> sum(rank_, rank_, Content::unset);
   for (Index begin = 0; begin < samples(); begin += chunk) {
-    square_columns(part(begin, std::min(chunk, samples() - begin)), sum.view());
+    cpu::tiled_self_product<T>(1, part(begin, std::min(chunk, samples() - begin)), 0, sum.view());
     for (Index i = 0; i < rank_; ++i) {
       for (Index j = i; j < rank_; ++j) inner(i, j) += static_cast<double>(sum(i, j));
     }
@@ -110,7 +86,7 @@ Matrix<double> LowRank<T>::transposed_times(MatrixView<const double> r) const {
   for (Index begin = 0; begin < samples(); begin += chunk) {
     const Index count = std::min(chunk, samples() - begin);
     const Matrix<T> rows = rounded<T>(r.block(begin, 0, count, r.cols));
-    multiply(CblasTrans, CblasNoTrans, count, part(begin, count), rows.view(), sum.view());
+    cpu::tiled_product<T>(1, cpu::Op::transposed, part(begin, count), cpu::Op::plain, rows.view(), 0, sum.view());
     for (Index i = 0; i < rank_ * r.cols; ++i) result.data()[i] += static_cast<double>(sum.data()[i]);
   }
   return result;
@@ -122,8 +98,8 @@ void LowRank<T>::subtract_times(const Matrix<double>& s, MatrixView<double> z) c
   Matrix<T> rows(std::min(chunk, samples()), z.cols, Content::unset);
   for (Index begin = 0; begin < samples(); begin += chunk) {
     const Index count = std::min(chunk, samples() - begin);
-    multiply(CblasNoTrans, CblasNoTrans, rank_, part(begin, count), factors.view(),
-             rows.view().block(0, 0, count, z.cols));
+    cpu::tiled_product<T>(1, cpu::Op::plain, part(begin, count), cpu::Op::plain, factors.view(), 0,
+                          rows.view().block(0, 0, count, z.cols));
     for (Index i = 0; i < count; ++i) {
       for (Index j = 0; j < z.cols; ++j) z(begin + i, j) -= static_cast<double>(rows(i, j));
     }

@@ -1,10 +1,9 @@
 #include "widelimit/machine/gram/dense_gram.hpp"
 
+#include "widelimit/engine/cpu/algebra/condition.hpp"
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 #include "widelimit/machine/factor/factor.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
 #include "widelimit/machine/gram/check_gram.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -35,15 +34,8 @@ double DenseGram::mean_diagonal() const {
 }
 
 void DenseGram::multiply(const double* factors, double* product, Index columns) const {
-  const int n = static_cast<int>(count());
-  const int stride = static_cast<int>(view_.stride);
-  if (columns == 1) {
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, n, 1.0, view_.data, stride, factors, 1, 0.0, product, 1);
-  } else {
-    const int width = static_cast<int>(columns);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, width, n, 1.0, view_.data, stride, factors, width, 0.0,
-                product, width);
-  }
+  const MatrixView<const double> v{factors, count(), columns, columns};
+  cpu::tiled_product<double>(1, cpu::Op::plain, view_, cpu::Op::plain, v, 0, {product, count(), columns, columns});
 }
 
 std::size_t DenseGram::memory() const { return sizeof(double) * static_cast<std::size_t>(copy_.rows() * copy_.cols()); }
@@ -62,11 +54,13 @@ bool ShiftedFactor::factorise(const DenseGram& k, const double* s, double mu, Pr
   return factorise_symmetric(factor_.view(), progress);
 }
 
-double ShiftedFactor::condition() { return condition_of(factor_.view(), norm_); }
+double ShiftedFactor::condition() { return cpu::condition_of<double>(factor_.view(), norm_); }
 
 void ShiftedFactor::solve(double* x, Index columns) const { solve_symmetric(factor_.view(), x, columns); }
 
-bool factorise_symmetric(MatrixView<double> m, Progress* progress) { return factor_upper(m, progress) == 0; }
+bool factorise_symmetric(MatrixView<double> m, Progress* progress) {
+  return cpu::tiled_cholesky<double>(m, progress) == 0;
+}
 
 double symmetric_norm(MatrixView<const double> m) {
   std::vector<double> sums(static_cast<std::size_t>(m.rows));
@@ -82,12 +76,6 @@ double symmetric_norm(MatrixView<const double> m) {
   return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
-void solve_symmetric(MatrixView<const double> m, double* x, Index columns) {
-  const int n = static_cast<int>(m.rows);
-  const int stride = static_cast<int>(m.stride);
-  const int width = static_cast<int>(columns);
-  int info = 0;
-  dpotrs_("L", &n, &width, m.data, &stride, x, &n, &info);
-}
+void solve_symmetric(MatrixView<const double> m, double* x, Index columns) { cpu::potrs(m, x, columns); }
 
 }  // namespace widelimit

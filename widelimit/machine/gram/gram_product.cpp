@@ -1,6 +1,6 @@
 #include "widelimit/machine/gram/gram_product.hpp"
 
-#include "widelimit/machine/factor/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/team.hpp"
 #include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/product.hpp"
 
@@ -39,7 +39,7 @@ class MemoryProduct final : public GramProduct {
   }
 
   void apply(MatrixView<const double> v, MatrixView<double> out, Progress* /*progress*/) const override {
-    const BlasTeam team(threads_);
+    const cpu::AlgebraTeam team(threads_);
     multiply(k_, v, out);
   }
 

@@ -2,14 +2,15 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/engine/overflow.hpp"
 #include "widelimit/kernel/block_work.hpp"
 #include "widelimit/kernel/inputs.hpp"
 #include "widelimit/network/shape.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
+#include <array>
+#include <map>
 #include <mutex>
 
 namespace widelimit {
@@ -63,6 +64,63 @@ class MemoryPool {
  private:
   std::mutex guard_;
   std::vector<std::unique_ptr<T>> free_;
+};
+
+/// Sums over tiles whose order is that of the tiles, whichever thread is done first: bits do not depend on threads. A
+/// part that comes early is kept until its turn, so that nobody waits.
+class OrderedSum {
+ public:
+  OrderedSum(MatrixView<double> out, Index edge)
+      : out_(out), edge_(edge), blocks_(static_cast<std::size_t>(out.rows / edge + 1)) {}
+
+  /// The parts that follow are those of these tiles, each to its rows and, off the diagonal, to its columns.
+  void begin(const std::vector<Tile>& tiles) {
+    for (Block& block : blocks_) block = {};
+    for (std::size_t k = 0; k < tiles.size(); ++k) {
+      block_of(tiles[k].rows).order.push_back(static_cast<Index>(k));
+      if (!tiles[k].on_diagonal()) block_of(tiles[k].cols).order.push_back(static_cast<Index>(k));
+    }
+  }
+
+  void add(Index tile, Range rows, MatrixView<const double> part) {
+    Block& block = block_of(rows);
+    const std::lock_guard lock(guards_[static_cast<std::size_t>(rows.begin / edge_) % guards_.size()]);
+    if (block.order[block.next] != tile) {
+      Matrix<double> kept(part.rows, part.cols, Content::unset);
+      for (Index i = 0; i < part.rows; ++i) std::copy_n(part.row(i), part.cols, kept.view().row(i));
+      block.early.emplace(tile, std::move(kept));
+      return;
+    }
+    add_now(block, rows, part);
+    while (block.next < block.order.size()) {
+      const auto early = block.early.find(block.order[block.next]);
+      if (early == block.early.end()) break;
+      add_now(block, rows, early->second.view());
+      block.early.erase(early);
+    }
+  }
+
+ private:
+  struct Block {
+    std::vector<Index> order;  ///< tiles that have a part in it
+    std::size_t next = 0;
+    std::map<Index, Matrix<double>> early;
+  };
+
+  Block& block_of(Range rows) { return blocks_[static_cast<std::size_t>(rows.begin / edge_)]; }
+
+  void add_now(Block& block, Range rows, MatrixView<const double> part) const {
+    for (Index i = 0; i < part.rows; ++i) {
+      double* to = out_.row(rows.begin + i);
+      for (Index j = 0; j < part.cols; ++j) to[j] += part(i, j);
+    }
+    ++block.next;
+  }
+
+  MatrixView<double> out_;
+  Index edge_;
+  std::vector<Block> blocks_;
+  std::array<std::mutex, 64> guards_;
 };
 
 template <std::floating_point T>
@@ -138,7 +196,7 @@ class NetworkProduct final : public GramProduct {
     for (Index i = 0; i < out.rows; ++i) std::fill_n(out.row(i), out.cols, 0.0);
     PairProgress pairs(progress, job_.pairs());
     MemoryPool<TileMemory<T>> pool;
-    std::vector<std::mutex> guards(static_cast<std::size_t>(samples() / edge_ + 1));
+    OrderedSum sum(out, edge_);
     Range held;
     std::shared_ptr<const Loaded> left;
     each_panel_pair(job_, plan_, edge_, [&](Range rows, Range cols, const std::vector<Tile>& tiles) {
@@ -146,14 +204,17 @@ class NetworkProduct final : public GramProduct {
       held = rows;
       const bool square = rows.begin == cols.begin;
       const std::shared_ptr<const Loaded> right = square ? left : load(cols, &pairs);
+      sum.begin(tiles);
       backend_.for_each(
           std::ssize(tiles),
           [&](Index k) {
             const Tile& tile = tiles[static_cast<std::size_t>(k)];
             auto memory = pool.take(edge_, v.cols);
             compute(tile, *left, rows, *right, cols, *memory);
-            add(tile.rows, tile.cols, false, *memory, v, out, guards);
-            if (!tile.on_diagonal()) add(tile.cols, tile.rows, true, *memory, v, out, guards);
+            sum.add(k, tile.rows, times(tile.rows, tile.cols, cpu::Op::plain, *memory, v));
+            if (!tile.on_diagonal()) {
+              sum.add(k, tile.cols, times(tile.cols, tile.rows, cpu::Op::transposed, *memory, v));
+            }
             pool.give(std::move(memory));
             pairs.add(tile.upper_pairs());
           },
@@ -187,19 +248,15 @@ class NetworkProduct final : public GramProduct {
     for (Index i = 0; i < height; ++i) memory.twice(i, i) = diagonal_[static_cast<std::size_t>(tile.rows.begin + i)];
   }
 
-  /// out[to] += tile·v[from], or its transpose.
-  void add(Range to, Range from, bool transposed, TileMemory<T>& memory, MatrixView<const double> v,
-           MatrixView<double> out, std::vector<std::mutex>& guards) const {
-    const Index columns = v.cols;
-    cblas_dgemm(CblasRowMajor, transposed ? CblasTrans : CblasNoTrans, CblasNoTrans, static_cast<int>(to.size()),
-                static_cast<int>(columns), static_cast<int>(from.size()), 1.0, memory.twice.data(),
-                static_cast<int>(edge_), v.row(from.begin), static_cast<int>(v.stride), 0.0, memory.sum.data(),
-                static_cast<int>(columns));
-    const std::lock_guard lock(guards[static_cast<std::size_t>(to.begin / edge_)]);
-    for (Index i = 0; i < to.size(); ++i) {
-      double* row = out.row(to.begin + i);
-      for (Index j = 0; j < columns; ++j) row[j] += memory.sum(i, j);
-    }
+  /// tile·v[from], or its transpose: the part of K·v that belongs to the rows `to`.
+  static MatrixView<const double> times(Range to, Range from, cpu::Op op, TileMemory<T>& memory,
+                                        MatrixView<const double> v) {
+    const bool plain = op == cpu::Op::plain;
+    const MatrixView<const double> tile =
+        memory.twice.view().block(0, 0, plain ? to.size() : from.size(), plain ? from.size() : to.size());
+    const MatrixView<double> part = memory.sum.view().block(0, 0, to.size(), v.cols);
+    cpu::gemm<double>(1, op, tile, cpu::Op::plain, v.block(from.begin, 0, from.size(), v.cols), 0, part);
+    return part;
   }
 
   SampleView x_;

@@ -1,9 +1,8 @@
 #include "widelimit/machine/gram/product.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
-
-#include <cblas.h>
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,27 +13,22 @@ namespace {
 
 constexpr Index product_strip = 256;
 
-void multiply_rows(MatrixView<const double> k, MatrixView<const double> v, MatrixView<double> out) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, lapack_size(k.rows), lapack_size(v.cols), lapack_size(k.cols),
-              1.0, k.data, lapack_size(k.stride), v.data, lapack_size(v.stride), 0.0, out.data,
-              lapack_size(out.stride));
-}
-
+/// Strips of rows in float64, each by one thread.
 void multiply_in_strips(MatrixView<const float> k, MatrixView<const double> v, MatrixView<double> out) {
-  Matrix<double> rows(std::min(product_strip, k.rows), k.cols, Content::unset);
-  for (Index begin = 0; begin < k.rows; begin += product_strip) {
+  parallel_for((k.rows + product_strip - 1) / product_strip, cpu::algebra_team(), [&](Index strip) {
+    const Index begin = strip * product_strip;
     const Index count = std::min(product_strip, k.rows - begin);
+    Matrix<double> rows(count, k.cols, Content::unset);
     for (Index i = 0; i < count; ++i) std::copy_n(k.row(begin + i), k.cols, rows.view().row(i));
-    multiply_rows(rows.view().block(0, 0, count, k.cols), v, out.block(begin, 0, count, out.cols));
-  }
+    cpu::gemm<double>(1, cpu::Op::plain, rows.view(), cpu::Op::plain, v, 0, out.block(begin, 0, count, out.cols));
+  });
 }
 
 }  // namespace
 
 void multiply(const AnyView& k, MatrixView<const double> v, MatrixView<double> out) {
-  if (v.cols == 0) return;
   if (const auto* twice = std::get_if<MatrixView<const double>>(&k)) {
-    multiply_rows(*twice, v, out);
+    cpu::tiled_product<double>(1, cpu::Op::plain, *twice, cpu::Op::plain, v, 0, out);
   } else {
     multiply_in_strips(std::get<MatrixView<const float>>(k), v, out);
   }

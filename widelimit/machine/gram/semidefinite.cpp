@@ -3,8 +3,9 @@
 #include "widelimit/base/checksum.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/algebra/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 #include "widelimit/machine/factor/factor.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
 #include "widelimit/machine/gram/dense_gram.hpp"
 #include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
@@ -117,8 +118,8 @@ bool has_factor(const AnyView& k, int threads, Progress* progress) {
   const double c = semidefinite_allowance(k);
   const bool possible = std::visit([&](const auto& m) { return fill_scaled(m, c, scaled.view(), threads); }, k);
   if (!possible) return false;
-  const BlasTeam team(n < least_shared ? 1 : threads);
-  return factor_upper(scaled.view(), progress) == 0;
+  const cpu::AlgebraTeam team(n < least_shared ? 1 : threads);
+  return cpu::tiled_cholesky<double>(scaled.view(), progress) == 0;
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/team.hpp"
 #include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/dense_gram.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
@@ -255,7 +256,7 @@ Fit fit_logistic(const AnyView& k, std::span<const double> labels, const Logisti
     return among_all(fit_logistic(view_of(part), chosen(labels, *kept), inner), *kept, samples_of(k));
   }
   const DenseGram gram(k, options.threads);
-  const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);
+  const cpu::AlgebraTeam team(gram.count() < least_shared ? 1 : options.threads);
   const LogisticLosses losses(labels, options.weights);
   const ProductRounding rounding(k, asymmetry);
   Fit fit =

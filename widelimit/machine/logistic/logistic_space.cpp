@@ -1,8 +1,8 @@
 #include "widelimit/machine/logistic/logistic_space.hpp"
 
+#include "widelimit/engine/cpu/algebra/condition.hpp"
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 #include "widelimit/machine/factor/factor.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -112,7 +112,7 @@ class FactorSpace : public LogisticSpace {
   }
   [[nodiscard]] bool newton(const LogisticStep& step, LogisticMove& move) override;
   [[nodiscard]] std::optional<double> condition() override {
-    return norm_ > 0 ? std::optional(condition_of(hessian_.view(), norm_)) : std::nullopt;
+    return norm_ > 0 ? std::optional(cpu::condition_of<double>(hessian_.view(), norm_)) : std::nullopt;
   }
   [[nodiscard]] std::size_t memory() const override {
     return sizeof(double) *
@@ -130,7 +130,7 @@ class FactorSpace : public LogisticSpace {
 
 bool FactorSpace::factorise(const LogisticStep& step) {
   const MatrixView<const double> l = factor_.rows();
-  const int m = static_cast<int>(dimension());
+  const Index m = dimension();
   const Vector root = roots(step.d);
   for (Index i = 0; i < l.rows; ++i) {
     const double s = root[static_cast<std::size_t>(factor_.order()[static_cast<std::size_t>(i)])];
@@ -138,8 +138,7 @@ bool FactorSpace::factorise(const LogisticStep& step) {
   }
   double largest = step.lambda;
   for (double mu = step.lambda; mu <= largest * 10; mu *= 10) {
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, m, static_cast<int>(l.rows), 1.0, scaled_.data(), m, 0.0,
-                hessian_.data(), m);
+    cpu::tiled_self_product<double>(1, scaled_.view(), 0, hessian_.view());
     for (Index i = 0; i < m; ++i) {
       largest = std::max(largest, hessian_(i, i));
       hessian_(i, i) += mu;

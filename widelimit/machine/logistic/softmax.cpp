@@ -2,7 +2,8 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/team.hpp"
 #include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/precise_product.hpp"
@@ -263,7 +264,7 @@ Fit fit_softmax(const AnyView& k, std::span<const Index> labels, Index classes, 
     return among_all(fit_softmax(view_of(part), chosen(labels, *kept), classes, inner), *kept, samples_of(k));
   }
   const DenseGram gram(k, options.threads);
-  const BlasTeam team(gram.count() < least_shared ? 1 : options.threads);
+  const cpu::AlgebraTeam team(gram.count() < least_shared ? 1 : options.threads);
   const SoftmaxLosses losses(labels, classes, options.weights);
   const ProductRounding rounding(k, asymmetry);
   Fit fit =

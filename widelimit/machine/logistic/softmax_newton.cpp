@@ -1,11 +1,11 @@
 #include "widelimit/machine/logistic/softmax_newton.hpp"
 
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/cpu/algebra/condition.hpp"
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 #include "widelimit/machine/factor/factor.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
 #include "widelimit/machine/logistic/softmax_preconditioner.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,13 +15,13 @@ namespace widelimit {
 
 namespace {
 
-double dot(const Matrix<double>& a, const Matrix<double>& b) {
-  return cblas_ddot(static_cast<int>(a.rows() * a.cols()), a.data(), 1, b.data(), 1);
-}
+std::span<const double> entries(const Matrix<double>& m) { return {m.data(), at(m.rows() * m.cols())}; }
+
+double dot(const Matrix<double>& a, const Matrix<double>& b) { return cpu::dot(entries(a), entries(b)); }
 
 /// a += t·b.
 void add(Matrix<double>& a, double t, const Matrix<double>& b) {
-  cblas_daxpy(static_cast<int>(a.rows() * a.cols()), t, b.data(), 1, a.data(), 1);
+  cpu::axpy(t, entries(b), {a.data(), at(a.rows() * a.cols())});
 }
 
 Matrix<double> copy(const Matrix<double>& a) {
@@ -39,9 +39,7 @@ void fill_block(const SoftmaxFeatures& features, const Matrix<double>& x, const 
     std::transform(x.view().row(i), x.view().row(i) + x.cols(), scaled.view().row(i),
                    [by](double entry) { return by * entry; });
   }
-  const int m = static_cast<int>(x.cols());
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, m, static_cast<int>(x.rows()), 1.0, x.data(), m,
-              scaled.data(), m, 0.0, block.data, static_cast<int>(block.stride));
+  cpu::tiled_product<double>(1, cpu::Op::transposed, x.view(), cpu::Op::plain, scaled.view(), 0, block);
 }
 
 /// The Hessian. A bias equal for all classes changes nothing and meets no penalty; it gets one, since ρ has no such
@@ -79,7 +77,7 @@ bool direct_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, c
     Matrix<double> a = hessian(features, losses, pi, damped);
     const double norm = symmetric_norm(a.view());
     if (!factorise_symmetric(a.view(), progress)) continue;
-    step.condition = condition_of(a.view(), norm);
+    step.condition = cpu::condition_of<double>(a.view(), norm);
     std::vector<double> solved(static_cast<std::size_t>(m * k));
     for (Index j = 0; j < m; ++j) {
       for (Index c = 0; c < k; ++c) solved[static_cast<std::size_t>(c * m + j)] = rho(j, c);
@@ -106,10 +104,8 @@ class RitzValues {
     if (diagonal_.empty()) return 1;
     std::vector<double> values = diagonal_;
     std::vector<double> next = beside_;
-    const int size = static_cast<int>(values.size());
-    int info = 0;
-    dsterf_(&size, values.data(), next.data(), &info);
-    return info == 0 && values.front() > 0 ? values.back() / values.front() : std::numeric_limits<double>::infinity();
+    const bool found = cpu::tridiagonal_eigenvalues(values, next);
+    return found && values.front() > 0 ? values.back() / values.front() : std::numeric_limits<double>::infinity();
   }
 
  private:
@@ -151,7 +147,8 @@ Matrix<double> SoftmaxFeatures::pull(const Matrix<double>& r) const {
 }
 
 double SoftmaxFeatures::product(const Matrix<double>& a, const Matrix<double>& b) const {
-  return cblas_ddot(static_cast<int>(factor_.rank() * a.cols()), a.data(), 1, b.data(), 1);
+  const std::size_t size = at(factor_.rank() * a.cols());
+  return cpu::dot({a.data(), size}, {b.data(), size});
 }
 
 SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,

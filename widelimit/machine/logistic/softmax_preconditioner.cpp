@@ -1,9 +1,7 @@
 #include "widelimit/machine/logistic/softmax_preconditioner.hpp"
 
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 #include "widelimit/machine/factor/factor.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -51,19 +49,19 @@ SoftmaxPreconditioner::SoftmaxPreconditioner(const SoftmaxFeatures& features, co
   }
   if (!factored) return;
   const Matrix<double> x = weighed_rows(features, curvature);
-  const int m = lapack_size(features.count());
+  const Index m = features.count();
   Matrix<double> p(m, m, Content::unset);
-  cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, m, lapack_size(x.rows()), 1.0, x.data(), m, 0.0, p.data(), m);
+  cpu::tiled_self_product<double>(1, x.view(), 0, p.view());
   for (Index j = 0; j < m; ++j) p(j, j) += features.penalty(j, lambda);
-  if (factor_upper(p.view(), progress) == 0) factor_ = std::move(p);
+  if (cpu::tiled_cholesky<double>(p.view(), progress) == 0) factor_ = std::move(p);
 }
 
 Matrix<double> SoftmaxPreconditioner::apply(const Matrix<double>& r) const {
   Matrix<double> z(r.rows(), r.cols(), Content::unset);
   std::copy_n(r.data(), r.rows() * r.cols(), z.data());
   if (factor_.rows() > 0) {
-    solve_upper<double>(factor_.view(), true, z.view());
-    solve_upper<double>(factor_.view(), false, z.view());
+    cpu::tiled_solve<double>(factor_.view(), cpu::Op::transposed, z.view());
+    cpu::tiled_solve<double>(factor_.view(), cpu::Op::plain, z.view());
     return z;
   }
   for (Index j = 0; j < z.rows(); ++j) {

@@ -3,8 +3,9 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cpu/algebra/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 #include "widelimit/machine/factor/factor.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
 #include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/product.hpp"
@@ -70,7 +71,7 @@ GaussianProcess::GaussianProcess(const AnyView& k, MatrixView<const double> targ
   Cholesky cholesky({k, {}, options.noise}, Factor::f64, options.threads, options.progress);
   summary.method = cholesky.method();
   summary.memory = cholesky.bytes();
-  const BlasTeam team(options.threads);
+  const cpu::AlgebraTeam team(options.threads);
   if (cholesky.failed_minor() == 0) {
     Matrix<double> solved = right_sides(targets, {}, false);
     summary.iterations = cholesky.solve(solved.view());
@@ -107,11 +108,11 @@ std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyVi
     }
   }
   std::vector<double> variance(test_diagonal.begin(), test_diagonal.end());
-  const BlasTeam team(threads);
+  const cpu::AlgebraTeam team(threads);
   for (Index begin = 0; begin < tests; begin += variance_strip) {
     Matrix<double> columns(n, std::min(variance_strip, tests - begin), Content::unset);
     transpose_strip(test_by_train, begin, columns.view());
-    solve_upper<double>(factor.view(), true, columns.view());
+    cpu::tiled_solve<double>(factor.view(), cpu::Op::transposed, columns.view());
     for (Index i = 0; i < n; ++i) {
       for (Index t = 0; t < columns.cols(); ++t) {
         variance[static_cast<std::size_t>(begin + t)] -= columns(i, t) * columns(i, t);

@@ -2,10 +2,8 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 #include "widelimit/machine/factor/factor.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -89,9 +87,8 @@ bool grow(const GramProduct& k, LowRank<T>& l, std::vector<double>& left, Index 
   // Copies among the chosen would end it, as would what float32 rounded off.
   const double doubt = std::is_same_v<T, float> ? 1e-6 : 1e-12;
   for (Index j = 0; j < count; ++j) square(j, j) += doubt * trace;
-  if (factor_upper(square.view(), nullptr) != 0) return false;
-  cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, lapack_size(n), lapack_size(count),
-              1.0, square.data(), lapack_size(count), c.data(), lapack_size(count));
+  if (cpu::tiled_cholesky<double>(square.view(), nullptr) != 0) return false;
+  cpu::solve_right(square.view(), c.view());
   l.append(c);
   for (Index i = 0; i < n; ++i) {
     double& own = left[static_cast<std::size_t>(i)];
@@ -107,7 +104,7 @@ bool grow(const GramProduct& k, LowRank<T>& l, std::vector<double>& left, Index 
 Preconditioner::Preconditioner(const GramProduct& k, std::span<const double> scale, double shift,
                                const PreconditionerOptions& options)
     : threads_(options.threads), l_(LowRank<double>(0, 0)) {
-  const BlasTeam team(threads_);
+  const cpu::AlgebraTeam team(threads_);
   std::vector<double> left = k.diagonal();
   for (double& value : left) value = std::max(value, 0.0);
   const double trace = sum_of(left);
@@ -151,12 +148,12 @@ void Preconditioner::factor(std::span<const double> scale, Progress* progress) {
         l.add_inner(inner_);
       },
       l_);
-  if (factor_upper(inner_.view(), progress) != 0) rank_ = 0;
+  if (cpu::tiled_cholesky<double>(inner_.view(), progress) != 0) rank_ = 0;
 }
 
 /// (v − L (c′I + LᵀL)⁻¹ Lᵀ v)/c′, each column in units of its largest entry, so that float32 holds it.
 void Preconditioner::apply(MatrixView<const double> r, MatrixView<double> z) const {
-  const BlasTeam team(threads_);
+  const cpu::AlgebraTeam team(threads_);
   std::vector<double> units(static_cast<std::size_t>(r.cols), 0.0);
   for (Index i = 0; i < r.rows; ++i) {
     for (Index j = 0; j < r.cols; ++j) {
@@ -172,8 +169,8 @@ void Preconditioner::apply(MatrixView<const double> r, MatrixView<double> z) con
     std::visit(
         [&](const auto& l) {
           Matrix<double> small = l.transposed_times(z);
-          solve_upper<double>(inner_.view(), true, small.view());
-          solve_upper<double>(inner_.view(), false, small.view());
+          cpu::tiled_solve<double>(inner_.view(), cpu::Op::transposed, small.view());
+          cpu::tiled_solve<double>(inner_.view(), cpu::Op::plain, small.view());
           l.subtract_times(small, z);
         },
         l_);

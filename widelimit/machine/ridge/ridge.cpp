@@ -3,7 +3,8 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/team.hpp"
 #include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/product.hpp"
@@ -64,7 +65,7 @@ Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOpt
   fit.summary.method = cholesky.method();
   fit.summary.memory = cholesky.bytes() + 3 * sizeof(double) * static_cast<std::size_t>(n * (targets.cols + 1));
   if (cholesky.failed_minor() != 0) {
-    const BlasTeam team(options.threads);
+    const cpu::AlgebraTeam team(options.threads);
     fit.summary.ending = Ending::not_positive_definite;
     fit.summary.message = cure(k, cholesky.failed_minor(), options.weights, options.progress);
   } else if (!all_finite(fit)) {
@@ -73,7 +74,7 @@ Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOpt
     fit.summary.ending = Ending::not_positive_definite;
     fit.summary.message = "the coefficients are beyond the range of float64; scale the kernel or give a larger lambda";
   } else {
-    const BlasTeam team(options.threads);
+    const cpu::AlgebraTeam team(options.threads);
     fit.summary.condition = cholesky.condition();
     remark_on_condition(fit.summary);
     prove_ridge(k, asymmetry, {targets, options.lambda, options.bias, options.weights}, fit, options.threads,

@@ -4,9 +4,10 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/factor/band_solve.hpp"
+#include "widelimit/engine/cpu/algebra/band_solve.hpp"
+#include "widelimit/engine/cpu/algebra/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/team.hpp"
 #include "widelimit/machine/factor/factor.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
 #include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/product.hpp"
@@ -184,7 +185,7 @@ RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::sp
   RidgePath result;
   bool failed = false;
   {
-    const BlasTeam team(threads);
+    const cpu::AlgebraTeam team(threads);
     for (std::size_t i = 0; i < inverses.size(); ++i) {
       result.points.push_back(point_of(path, lambdas[i], inverses[i]));
       failed |= !inverses[i].positive_definite;

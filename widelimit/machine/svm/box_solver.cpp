@@ -52,7 +52,6 @@ class Decomposition final : public BoxSolver::Worker {
   }
 
   BoxSolution solve(const BoxProblem& problem, const BoxOptions& options, BoxStart start) override {
-    const SequentialBlas sequential;
     problem_ = &problem;
     options_ = &options;
     limit_ = options.max_iterations > 0 ? options.max_iterations : std::max<Index>(10'000'000, 100 * problem.size());

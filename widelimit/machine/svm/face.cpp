@@ -1,5 +1,6 @@
 #include "widelimit/machine/svm/face.hpp"
 
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
 #include "widelimit/machine/svm/active_set.hpp"
 
@@ -7,11 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-
-// LAPACK inside OpenBLAS: Cholesky factor of a symmetric matrix, and the solution of a system with it.
-extern "C" void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int* info);
-extern "C" void dpotrs_(const char* triangle, const int* n, const int* columns, const double* a, const int* lda,
-                        double* b, const int* ldb, int* info);
 
 namespace widelimit {
 
@@ -37,17 +33,13 @@ Matrix<double> copy_of(const Matrix<double>& q, Index size) {
 int solve(const Matrix<double>& q, Index size, std::vector<double>& b) {
   if (size == 0) return 0;
   Matrix<double> factor = copy_of(q, size);
-  const int n = static_cast<int>(size);
-  const int one = 1;
-  int info = 0;
-  dpotrf_("L", &n, factor.data(), &n, &info);
-  if (info != 0) return info;
+  if (const Index minor = cpu::potrf(factor.view()); minor != 0) return static_cast<int>(minor);
   // A pivot that is nothing but rounding would send the step anywhere.
   for (Index i = 0; i < size; ++i) {
     const double pivot = factor(i, i) * factor(i, i);
     if (pivot <= 1e-13 * q(i, i)) return static_cast<int>(i + 1);
   }
-  dpotrs_("L", &n, &one, factor.data(), &n, b.data(), &n, &info);
+  cpu::potrs(factor.view(), b.data(), 1);
   return 0;
 }
 

@@ -1,6 +1,6 @@
 #include "widelimit/analysis/dynamics/flow/eigenpairs.hpp"
 
-#include "widelimit/machine/factor/tridiagonal.hpp"
+#include "widelimit/engine/cpu/algebra/tridiagonal.hpp"
 
 #include <algorithm>
 

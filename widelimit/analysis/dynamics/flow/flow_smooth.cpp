@@ -2,7 +2,6 @@
 #include "widelimit/analysis/dynamics/machine_limit.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
 #include "widelimit/analysis/dynamics/stable_step.hpp"
-#include "widelimit/analysis/dynamics/steady_product.hpp"
 
 #include <boost/numeric/odeint/stepper/controlled_runge_kutta.hpp>
 #include <boost/numeric/odeint/stepper/dense_output_runge_kutta.hpp>
@@ -91,7 +90,7 @@ class SmoothFlow final : public FlowEngine {
 
  private:
   void outputs_of(const double* alpha, double time, double* g) const {
-    steady_multiply(problem_.k, alpha, g, outputs_, problem_.threads);
+    problem_.k.multiply(alpha, g, outputs_);
     const double left = decay(problem_.input.lambda, time);
     for (Index i = 0; i < n_ * outputs_; ++i) g[i] += left * offset_.data()[i];
   }
@@ -120,7 +119,7 @@ class SmoothFlow final : public FlowEngine {
     without_limit_ = !find_limit();
     if (without_limit_) return false;
     std::copy_n(limit_->alpha.data(), n_ * outputs_, alpha_.data());
-    steady_multiply(problem_.k, alpha_.data(), g_.data(), outputs_, problem_.threads);
+    problem_.k.multiply(alpha_.data(), g_.data(), outputs_);
     return true;
   }
 

@@ -1,13 +1,11 @@
 #include "widelimit/analysis/dynamics/flow/eigenpairs.hpp"
 #include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 
 namespace widelimit {
 
@@ -89,19 +87,13 @@ class SquaredFlow final : public FlowEngine {
   /// V·m.
   [[nodiscard]] Matrix<double> turned(const Matrix<double>& m) const {
     Matrix<double> result(n_, outputs_, Content::unset);
-    const int width = lapack_size(outputs_);
-    const int n = lapack_size(n_);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, width, n, 1.0, pairs_.vectors.data(), n, m.data(), width,
-                0.0, result.data(), width);
+    cpu::tiled_product<double>(1, cpu::Op::plain, pairs_.vectors.view(), cpu::Op::plain, m.view(), 0, result.view());
     return result;
   }
 
   /// Vᵀ·m.
   void back(const Matrix<double>& m, Matrix<double>& to) const {
-    const int width = lapack_size(outputs_);
-    const int n = lapack_size(n_);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, width, n, 1.0, pairs_.vectors.data(), n, m.data(), width,
-                0.0, to.data(), width);
+    cpu::tiled_product<double>(1, cpu::Op::transposed, pairs_.vectors.view(), cpu::Op::plain, m.view(), 0, to.view());
   }
 
   FlowProblem problem_;

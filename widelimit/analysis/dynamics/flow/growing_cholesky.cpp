@@ -1,15 +1,14 @@
 #include "widelimit/analysis/dynamics/flow/growing_cholesky.hpp"
 
-#include <cblas.h>
-
 #include <cmath>
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 namespace widelimit {
 
 void GrowingCholesky::forward(std::span<double> beside) const {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const std::vector<double>& row = rows_[i];
-    beside[i] = (beside[i] - cblas_ddot(static_cast<int>(i), row.data(), 1, beside.data(), 1)) / row[i];
+    beside[i] = (beside[i] - cpu::dot({row.data(), i}, {beside.data(), i})) / row[i];
   }
 }
 
@@ -17,7 +16,7 @@ void GrowingCholesky::backward(std::span<double> x) const {
   for (std::size_t i = rows_.size(); i-- > 0;) {
     const std::vector<double>& row = rows_[i];
     x[i] /= row[i];
-    cblas_daxpy(static_cast<int>(i), -x[i], row.data(), 1, x.data(), 1);
+    cpu::axpy(-x[i], {row.data(), i}, {x.data(), i});
   }
 }
 

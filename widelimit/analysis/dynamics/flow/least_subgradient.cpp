@@ -1,10 +1,9 @@
 #include "widelimit/analysis/dynamics/flow/least_subgradient.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 namespace widelimit {
 
@@ -33,7 +32,7 @@ double LeastSubgradient::rounding(Index sample, double pull) const {
 void LeastSubgradient::move(const State& state, Index sample, double by) {
   if (by == 0) return;
   state.u[place_of(sample)] += by;
-  cblas_daxpy(static_cast<int>(k_.count()), by, k_.row(sample), 1, state.product.data(), 1);
+  cpu::axpy(by, {k_.row(sample), at(k_.count())}, state.product);
 }
 
 void LeastSubgradient::bind(std::size_t place) {
@@ -75,7 +74,7 @@ void LeastSubgradient::release(const State& state, Index sample) {
     std::transform(free_.begin(), free_.end(), forward.begin(), [&](Index j) { return k_.row(sample)[j]; });
     factor_.forward(forward);
     const double diagonal = k_.row(sample)[sample];
-    const double pivot = diagonal - cblas_ddot(static_cast<int>(forward.size()), forward.data(), 1, forward.data(), 1);
+    const double pivot = diagonal - cpu::dot(forward, forward);
     const bool dependent = pivot <= 8 * static_cast<double>(free_.size() + 1) * k_.epsilon() * diagonal;
     std::vector<double> direction = forward;
     factor_.backward(direction);

@@ -1,16 +1,19 @@
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
-extern "C" {
-void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int* info);
-void spotrf_(const char* triangle, const int* n, float* a, const int* lda, int* info);
-}
+#include "widelimit/engine/cpu/algebra/lapack.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
 
 namespace widelimit::cpu {
 
 namespace {
 
-int size_of(Index n) { return static_cast<int>(n); }
+int size_of(Index n) { return lapack_size(n); }
 CBLAS_TRANSPOSE as_cblas(Op op) { return op == Op::plain ? CblasNoTrans : CblasTrans; }
+CBLAS_UPLO as_cblas(Triangle part) { return part == Triangle::upper ? CblasUpper : CblasLower; }
+bool is_empty(const auto& m) { return m.rows == 0 || m.cols == 0; }
 
 /// BLAS wants a stride of at least 1, also of what is empty.
 template <typename T>
@@ -23,14 +26,26 @@ int stride_of(MatrixView<T> m) {
 template <>
 void gemm(double alpha, Op op_a, MatrixView<const double> a, Op op_b, MatrixView<const double> b, double beta,
           MatrixView<double> c) {
+  if (is_empty(c)) return;
   const Index inner = op_a == Op::plain ? a.cols : a.rows;
+  if (c.cols == 1 && b.cols == 1 && inner > 0) {  // a vector, whose entries may lie a stride apart
+    cblas_dgemv(CblasRowMajor, as_cblas(op_a), size_of(a.rows), size_of(a.cols), alpha, a.data, stride_of(a), b.data,
+                op_b == Op::plain ? stride_of(b) : 1, beta, c.data, stride_of(c));
+    return;
+  }
   cblas_dgemm(CblasRowMajor, as_cblas(op_a), as_cblas(op_b), size_of(c.rows), size_of(c.cols), size_of(inner), alpha,
               a.data, stride_of(a), b.data, stride_of(b), beta, c.data, stride_of(c));
 }
 template <>
 void gemm(float alpha, Op op_a, MatrixView<const float> a, Op op_b, MatrixView<const float> b, float beta,
           MatrixView<float> c) {
+  if (is_empty(c)) return;
   const Index inner = op_a == Op::plain ? a.cols : a.rows;
+  if (c.cols == 1 && b.cols == 1 && inner > 0) {  // a vector, whose entries may lie a stride apart
+    cblas_sgemv(CblasRowMajor, as_cblas(op_a), size_of(a.rows), size_of(a.cols), alpha, a.data, stride_of(a), b.data,
+                op_b == Op::plain ? stride_of(b) : 1, beta, c.data, stride_of(c));
+    return;
+  }
   cblas_sgemm(CblasRowMajor, as_cblas(op_a), as_cblas(op_b), size_of(c.rows), size_of(c.cols), size_of(inner), alpha,
               a.data, stride_of(a), b.data, stride_of(b), beta, c.data, stride_of(c));
 }
@@ -57,6 +72,69 @@ void trsm(MatrixView<const float> u, Op op, MatrixView<float> b) {
               u.data, stride_of(u), b.data, stride_of(b));
 }
 
+void solve_lower(MatrixView<const double> l, Op op, MatrixView<double> b) {
+  if (is_empty(b)) return;
+  cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, as_cblas(op), CblasNonUnit, size_of(b.rows), size_of(b.cols), 1.0,
+              l.data, stride_of(l), b.data, stride_of(b));
+}
+
+void solve_right(MatrixView<const double> u, MatrixView<double> b) {
+  if (is_empty(b)) return;
+  cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, size_of(b.rows), size_of(b.cols), 1.0,
+              u.data, stride_of(u), b.data, stride_of(b));
+}
+
+void multiply_triangle(MatrixView<const double> t, Triangle part, Op op, MatrixView<double> b) {
+  if (is_empty(b)) return;
+  cblas_dtrmm(CblasRowMajor, CblasLeft, as_cblas(part), as_cblas(op), CblasNonUnit, size_of(b.rows), size_of(b.cols),
+              1.0, t.data, stride_of(t), b.data, stride_of(b));
+}
+
+void multiply_triangle_right(MatrixView<const double> t, Triangle part, Op op, MatrixView<double> b) {
+  if (is_empty(b)) return;
+  cblas_dtrmm(CblasRowMajor, CblasRight, as_cblas(part), as_cblas(op), CblasNonUnit, size_of(b.rows), size_of(b.cols),
+              1.0, t.data, stride_of(t), b.data, stride_of(b));
+}
+
+void syr2k(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {
+  if (is_empty(c) || a.rows == 0) return;
+  cblas_dsyr2k(CblasRowMajor, CblasUpper, CblasTrans, size_of(c.rows), size_of(a.rows), alpha, a.data, stride_of(a),
+               b.data, stride_of(b), 1.0, c.data, stride_of(c));
+}
+
+void syrk_lower(double alpha, MatrixView<const double> a, MatrixView<double> c) {
+  if (is_empty(c) || a.cols == 0) return;
+  cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, size_of(c.rows), size_of(a.cols), alpha, a.data, stride_of(a),
+              1.0, c.data, stride_of(c));
+}
+
+void ger(double alpha, std::span<const double> x, std::span<const double> y, MatrixView<double> m) {
+  if (is_empty(m)) return;
+  cblas_dger(CblasRowMajor, size_of(m.rows), size_of(m.cols), alpha, x.data(), 1, y.data(), 1, m.data, stride_of(m));
+}
+
+double dot(std::span<const double> x, std::span<const double> y) {
+  return cblas_ddot(size_of(std::ssize(x)), x.data(), 1, y.data(), 1);
+}
+
+void axpy(double alpha, std::span<const double> x, std::span<double> y) {
+  cblas_daxpy(size_of(std::ssize(x)), alpha, x.data(), 1, y.data(), 1);
+}
+
+double norm(std::span<const double> x) { return cblas_dnrm2(size_of(std::ssize(x)), x.data(), 1); }
+
+void symv(double alpha, MatrixView<const double> m, std::span<const double> x, std::span<double> y) {
+  if (is_empty(m)) return;
+  cblas_dsymv(CblasRowMajor, CblasUpper, size_of(m.rows), alpha, m.data, stride_of(m), x.data(), 1, 1.0, y.data(), 1);
+}
+
+bool tridiagonal_eigenvalues(std::span<double> diagonal, std::span<double> beside) {
+  const int n = size_of(std::ssize(diagonal));
+  int info = 0;
+  dsterf_(&n, diagonal.data(), beside.data(), &info);
+  return info == 0;
+}
+
 // LAPACK is column-major: the upper triangle of a row-major matrix is its lower one.
 template <>
 Index potrf(MatrixView<double> a) {
@@ -71,6 +149,12 @@ Index potrf(MatrixView<float> a) {
   int info = 0;
   spotrf_("L", &n, a.data, &stride, &info);
   return info;
+}
+
+void potrs(MatrixView<const double> u, double* x, Index columns) {
+  const int n = size_of(u.rows), stride = stride_of(u), width = size_of(columns);
+  int info = 0;
+  dpotrs_("L", &n, &width, u.data, &stride, x, &n, &info);
 }
 
 }  // namespace widelimit::cpu

@@ -4,6 +4,7 @@
 #include "widelimit/engine/cpu/algebra/blas_library.hpp"
 
 #include <cblas.h>
+#include <omp.h>
 
 namespace widelimit {
 
@@ -11,11 +12,41 @@ void choose_blas_kernels() { (void)blas_routine("cblas_dgemm"); }
 
 namespace {
 
-/// OpenBLAS's `routine`, ready to be called.
+/// While alive, OpenBLAS runs on the calling thread alone: it would otherwise split a call by the number of threads
+/// that OpenMP is set to, which the last bits follow, and whose threads wait for each other at barriers.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) {
+    if (before_ != 1) omp_set_num_threads(1);
+  }
+  ~OneThread() {
+    if (before_ != 1) omp_set_num_threads(before_);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
+/// OpenBLAS's `routine`.
 template <auto* routine>
-auto* entry(const char* name) {
-  static auto* const found = reinterpret_cast<decltype(routine)>(blas_routine(name));
-  prepare_blas_call();
+class Entry {
+ public:
+  explicit Entry(const char* name) : found_(reinterpret_cast<decltype(routine)>(blas_routine(name))) {}
+  auto operator()(auto... arguments) const {
+    prepare_blas_call();
+    const OneThread one;
+    return found_(arguments...);
+  }
+
+ private:
+  decltype(routine) found_;
+};
+
+template <auto* routine>
+const Entry<routine>& entry(const char* name) {
+  static const Entry<routine> found(name);
   return found;
 }
 
@@ -39,7 +70,6 @@ double cblas_dnrm2(int n, const double* x, int dx) { return entry<&cblas_dnrm2>(
 void cblas_daxpy(int n, double alpha, const double* x, int dx, double* y, int dy) {
   entry<&cblas_daxpy>("cblas_daxpy")(n, alpha, x, dx, y, dy);
 }
-void cblas_dscal(int n, double alpha, double* x, int dx) { entry<&cblas_dscal>("cblas_dscal")(n, alpha, x, dx); }
 
 void cblas_dgemv(Order order, Op op, int m, int n, double alpha, const double* a, int lda, const double* x, int dx,
                  double beta, double* y, int dy) {
@@ -48,6 +78,10 @@ void cblas_dgemv(Order order, Op op, int m, int n, double alpha, const double* a
 void cblas_dsymv(Order order, Part part, int n, double alpha, const double* a, int lda, const double* x, int dx,
                  double beta, double* y, int dy) {
   entry<&cblas_dsymv>("cblas_dsymv")(order, part, n, alpha, a, lda, x, dx, beta, y, dy);
+}
+void cblas_sgemv(Order order, Op op, int m, int n, float alpha, const float* a, int lda, const float* x, int dx,
+                 float beta, float* y, int dy) {
+  entry<&cblas_sgemv>("cblas_sgemv")(order, op, m, n, alpha, a, lda, x, dx, beta, y, dy);
 }
 void cblas_dger(Order order, int m, int n, double alpha, const double* x, int dx, const double* y, int dy, double* a,
                 int lda) {
@@ -61,10 +95,6 @@ void cblas_dgemm(Order order, Op op_a, Op op_b, int m, int n, int k, double alph
 void cblas_sgemm(Order order, Op op_a, Op op_b, int m, int n, int k, float alpha, const float* a, int lda,
                  const float* b, int ldb, float beta, float* c, int ldc) {
   entry<&cblas_sgemm>("cblas_sgemm")(order, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-void cblas_dsymm(Order order, Side side, Part part, int m, int n, double alpha, const double* a, int lda,
-                 const double* b, int ldb, double beta, double* c, int ldc) {
-  entry<&cblas_dsymm>("cblas_dsymm")(order, side, part, m, n, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 void cblas_dsyrk(Order order, Part part, Op op, int n, int k, double alpha, const double* a, int lda, double beta,
                  double* c, int ldc) {
@@ -103,14 +133,6 @@ void dpotrs_(const char* part, const int* n, const int* columns, const double* a
              const int* ldb, int* info) {
   entry<&dpotrs_>("dpotrs_")(part, n, columns, a, lda, b, ldb, info);
 }
-void dpocon_(const char* part, const int* n, const double* a, const int* lda, const double* norm, double* reciprocal,
-             double* work, int* integers, int* info) {
-  entry<&dpocon_>("dpocon_")(part, n, a, lda, norm, reciprocal, work, integers, info);
-}
-void spocon_(const char* part, const int* n, const float* a, const int* lda, const float* norm, float* reciprocal,
-             float* work, int* integers, int* info) {
-  entry<&spocon_>("spocon_")(part, n, a, lda, norm, reciprocal, work, integers, info);
-}
 void dpbtrf_(const char* part, const int* n, const int* band, double* a, const int* lda, int* info) {
   entry<&dpbtrf_>("dpbtrf_")(part, n, band, a, lda, info);
 }
@@ -137,10 +159,6 @@ void dormtr_(const char* side, const char* part, const char* op, const int* m, c
 void dstedc_(const char* job, const int* n, double* diagonal, double* beside, double* vectors, const int* ldz,
              double* work, const int* work_size, int* integers, const int* integers_size, int* info) {
   entry<&dstedc_>("dstedc_")(job, n, diagonal, beside, vectors, ldz, work, work_size, integers, integers_size, info);
-}
-void dsyevd_(const char* job, const char* part, const int* n, double* a, const int* lda, double* values, double* work,
-             const int* work_size, int* integers, const int* integers_size, int* info) {
-  entry<&dsyevd_>("dsyevd_")(job, part, n, a, lda, values, work, work_size, integers, integers_size, info);
 }
 void dsbevd_(const char* job, const char* part, const int* n, const int* band, double* a, const int* lda,
              double* values, double* vectors, const int* ldz, double* work, const int* work_size, int* integers,

@@ -2,13 +2,11 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/base/team.hpp"
 #include "widelimit/base/workers.hpp"
 #include "widelimit/engine/cpu/algebra/blas.hpp"
 
 #include <dlfcn.h>
 #include <hwy/highway.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <atomic>
@@ -77,19 +75,12 @@ class BlasLibrary {
     return routine;
   }
 
-  /// Whether so many calls at once, and one call of so many threads, were prepared for.
-  [[nodiscard]] bool prepared(int calls, int threads) const { return calls <= calls_ && threads <= threads_; }
-
-  /// Buffers stay with OpenBLAS once they are mapped. Calls take one each; besides, OpenBLAS holds one for each thread
-  /// that it was last told to use.
-  void prepare(int calls, int threads) {
+  /// Error{resource} unless there are buffers for so many calls at once. They stay with OpenBLAS once they are mapped.
+  void prepare(int calls) {
+    if (calls <= calls_) return;
     const std::lock_guard lock(preparing_);
-    const int more_calls = std::max<int>(calls, calls_);
-    const int more_threads = std::max<int>(threads, threads_);
-    const int held = reinterpret_cast<int (*)()>(find("openblas_get_num_threads"))();
-    take_buffers(static_cast<std::size_t>(more_calls + std::max(more_threads - held, 0)));
-    calls_ = more_calls;
-    threads_ = more_threads;
+    take_buffers(static_cast<std::size_t>(std::max<int>(calls, calls_)));
+    calls_ = std::max<int>(calls, calls_);
   }
 
  private:
@@ -146,7 +137,6 @@ class BlasLibrary {
   void* handle_ = nullptr;
   std::mutex preparing_;
   std::atomic<int> calls_{0};
-  std::atomic<int> threads_{1};
 };
 
 /// A thread of a team may be the first to call BLAS, and then cannot fail any more.
@@ -172,19 +162,10 @@ struct Caller {
 
 void* blas_routine(const char* name) { return BlasLibrary::loaded().find(name); }
 
-void prepare_blas_calls(int calls) {
-  BlasLibrary& library = BlasLibrary::loaded();
-  calls *= Caller::count();
-  if (!library.prepared(calls, 1)) library.prepare(calls, 1);
-}
+void prepare_blas_calls(int calls) { BlasLibrary::loaded().prepare(calls * Caller::count()); }
 
 void prepare_blas_call() {
-  if (inside_team()) return;
-  BlasLibrary& library = BlasLibrary::loaded();
-  const int calls = Caller::count();
-  const int threads = omp_get_max_threads();
-  if (threads > 1) require_team(threads);
-  if (!library.prepared(calls, threads)) library.prepare(calls, threads);
+  if (!inside_team()) BlasLibrary::loaded().prepare(Caller::count());
 }
 
 const char* blas_description() {

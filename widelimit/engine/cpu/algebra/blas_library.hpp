@@ -13,7 +13,7 @@ namespace widelimit {
 /// else they allocate would race with it. Costs a comparison where as many were prepared for.
 void prepare_blas_calls(int calls);
 
-/// The same for a call by this thread alone, which may be shared among as many threads as OpenMP is set to use.
+/// The same for a call by this thread alone.
 void prepare_blas_call();
 
 }  // namespace widelimit

@@ -157,10 +157,8 @@ class TileSchedule {
 
 void run_tiles(const TileWork& work, int threads, Progress* progress) {
   if (work.tiles == 0) return;
-  const SequentialBlas sequential;
   TileSchedule schedule(work, progress);
   const int team = inside_team() ? 1 : static_cast<int>(std::clamp<Index>(work.tiles, 1, threads));
-  if (team > 1) prepare_blas_calls(team);
   run_on_team(team, [&](int member) { schedule.take_part(member == 0); });
   schedule.end();
 }

@@ -23,6 +23,15 @@ MatrixView<T> tile_of(MatrixView<T> m, Index row, Index column) {
   return m.block(tile_begin(row), tile_begin(column), tile_length(row, m.rows), tile_length(column, m.cols));
 }
 
+/// Row by row.
+std::vector<std::pair<Index, Index>> upper_tiles(Index count) {
+  std::vector<std::pair<Index, Index>> places;
+  for (Index i = 0; i < count; ++i) {
+    for (Index j = i; j < count; ++j) places.emplace_back(i, j);
+  }
+  return places;
+}
+
 /// A leading minor is not positive; ends the work on all tiles.
 struct NotPositive {};
 
@@ -31,13 +40,10 @@ struct NotPositive {};
 /// Tile (i, j), i ≤ j, is A_ij − Σ_k<i U_kiᵀU_kj and then the factor of that, or U_ii⁻ᵀ times it. Tiles are numbered
 /// row by row, so that the rows that all others need go first.
 template <std::floating_point T>
-Index tiled_cholesky(MatrixView<T> a, int threads, Progress* progress) {
+Index tiled_cholesky(MatrixView<T> a, Progress* progress, int threads) {
   const Index count = tile_count(a.rows);
   const auto number = [&](Index i, Index j) { return i * count - i * (i - 1) / 2 + j - i; };
-  std::vector<std::pair<Index, Index>> places;
-  for (Index i = 0; i < count; ++i) {
-    for (Index j = i; j < count; ++j) places.emplace_back(i, j);
-  }
+  const std::vector<std::pair<Index, Index>> places = upper_tiles(count);
   std::atomic<Index> failed{0};
   const TileWork work{
       .tiles = std::ssize(places),
@@ -118,11 +124,7 @@ void tiled_product(T alpha, Op op_a, MatrixView<const T> a, Op op_b, MatrixView<
 
 template <std::floating_point T>
 void tiled_self_product(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c, int threads) {
-  const Index count = tile_count(c.rows);
-  std::vector<std::pair<Index, Index>> places;
-  for (Index i = 0; i < count; ++i) {
-    for (Index j = i; j < count; ++j) places.emplace_back(i, j);
-  }
+  const std::vector<std::pair<Index, Index>> places = upper_tiles(tile_count(c.rows));
   parallel_for(std::ssize(places), threads, [&](Index task) {
     const auto [i, j] = places[at(task)];
     const MatrixView<T> out = tile_of(c, i, j);
@@ -131,8 +133,44 @@ void tiled_self_product(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c,
   });
 }
 
-template Index tiled_cholesky(MatrixView<float>, int, Progress*);
-template Index tiled_cholesky(MatrixView<double>, int, Progress*);
+/// A tile of columns of c takes what is above the diagonal of a from its columns, and what is below from its rows.
+void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double> a, MatrixView<double> c,
+                             int threads) {
+  parallel_for(tile_count(a.rows), threads, [&](Index tile) {
+    const Index begin = tile_begin(tile), width = tile_length(tile, a.rows), end = begin + width;
+    const Index rest = a.rows - end;
+    const MatrixView<double> out = c.block(0, begin, c.rows, width);
+    gemm<double>(1, Op::plain, v.block(0, 0, v.rows, begin), Op::plain, a.block(0, begin, begin, width), 0, out);
+    Matrix<double> square(width, width, Content::unset);
+    for (Index i = 0; i < width; ++i) {
+      for (Index j = i; j < width; ++j) square(i, j) = square(j, i) = a(begin + i, begin + j);
+    }
+    const double from_above = begin > 0 ? 1 : 0;
+    gemm<double>(1, Op::plain, v.block(0, begin, v.rows, width), Op::plain, square.view(), from_above, out);
+    gemm<double>(1, Op::plain, v.block(0, end, v.rows, rest), Op::transposed, a.block(begin, end, width, rest), 1, out);
+  });
+}
+
+void tiled_rank_two_update(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
+                           int threads) {
+  const std::vector<std::pair<Index, Index>> places = upper_tiles(tile_count(c.rows));
+  parallel_for(std::ssize(places), threads, [&](Index task) {
+    const auto [i, j] = places[at(task)];
+    const MatrixView<double> out = tile_of(c, i, j);
+    const auto columns = [&](MatrixView<const double> m, Index tile) {
+      return m.block(0, tile_begin(tile), m.rows, tile_length(tile, c.rows));
+    };
+    if (i == j) {
+      syr2k(alpha, columns(a, i), columns(b, i), out);
+    } else {
+      gemm<double>(alpha, Op::transposed, columns(a, i), Op::plain, columns(b, j), 1, out);
+      gemm<double>(alpha, Op::transposed, columns(b, i), Op::plain, columns(a, j), 1, out);
+    }
+  });
+}
+
+template Index tiled_cholesky(MatrixView<float>, Progress*, int);
+template Index tiled_cholesky(MatrixView<double>, Progress*, int);
 template void tiled_solve(MatrixView<const float>, Op, MatrixView<float>, int);
 template void tiled_solve(MatrixView<const double>, Op, MatrixView<double>, int);
 template void tiled_product(float, Op, MatrixView<const float>, Op, MatrixView<const float>, float, MatrixView<float>,

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/cpu/algebra/team.hpp"
 
 /// Dense algebra as tasks over tiles, each of which calls BLAS on one thread: bits do not depend on the number of
 /// threads, and a thread that another program keeps from running holds up nobody who has something else to do.
@@ -10,19 +11,27 @@ namespace widelimit::cpu {
 /// a = uᵀu over the upper triangle, in place; the order of the first leading minor that is not positive, or 0.
 /// n³/3 multiply-adds.
 template <std::floating_point T>
-[[nodiscard]] Index tiled_cholesky(MatrixView<T> a, int threads, Progress* progress = nullptr);
+[[nodiscard]] Index tiled_cholesky(MatrixView<T> a, Progress* progress = nullptr, int threads = algebra_team());
 
 /// b = op(u)⁻¹b, u upper triangular.  n²·columns multiply-adds.
 template <std::floating_point T>
-void tiled_solve(MatrixView<const T> u, Op op, MatrixView<T> b, int threads);
+void tiled_solve(MatrixView<const T> u, Op op, MatrixView<T> b, int threads = algebra_team());
 
 /// c = alpha·op(a)·op(b) + beta·c.
 template <std::floating_point T>
 void tiled_product(T alpha, Op op_a, MatrixView<const T> a, Op op_b, MatrixView<const T> b, T beta, MatrixView<T> c,
-                   int threads);
+                   int threads = algebra_team());
 
 /// Upper triangle of c = alpha·aᵀa + beta·c.
 template <std::floating_point T>
-void tiled_self_product(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c, int threads);
+void tiled_self_product(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c, int threads = algebra_team());
+
+/// c = v·a, a symmetric, of which the upper triangle is read.
+void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double> a, MatrixView<double> c,
+                             int threads = algebra_team());
+
+/// Upper triangle of c = alpha·(aᵀb + bᵀa) + c.
+void tiled_rank_two_update(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
+                           int threads = algebra_team());
 
 }  // namespace widelimit::cpu

@@ -1,9 +1,7 @@
-#include "widelimit/machine/factor/band_solve.hpp"
+#include "widelimit/engine/cpu/algebra/band_solve.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -16,12 +14,10 @@ namespace {
 constexpr Index group_size = 8;
 constexpr Index strip_rows = 128;
 
-void gemm(CBLAS_TRANSPOSE transposed, double alpha, MatrixView<const double> a, MatrixView<const double> b, double beta,
-          MatrixView<double> c) {
-  const Index inner = transposed == CblasTrans ? a.rows : a.cols;
-  cblas_dgemm(CblasRowMajor, transposed, CblasNoTrans, static_cast<int>(c.rows), static_cast<int>(c.cols),
-              static_cast<int>(inner), alpha, a.data, static_cast<int>(a.stride), b.data, static_cast<int>(b.stride),
-              beta, c.data, static_cast<int>(c.stride));
+/// c = alpha·op(a)·b + beta·c on this thread.
+void multiply_add(cpu::Op op, double alpha, MatrixView<const double> a, MatrixView<const double> b, double beta,
+                  MatrixView<double> c) {
+  cpu::gemm<double>(alpha, op, a, cpu::Op::plain, b, beta, c);
 }
 
 /// L of B + cI for several c beside each other, as the two matrices by which z_k = D_kᵀq_k − G_kᵀz_{k−1}:
@@ -70,21 +66,15 @@ bool Factors::factor(const BandForm& form, Index shift, double c) {
     }
     const MatrixView<double> left = f.view().block(0, 0, rows, width_);
     if (k > 0) {
-      gemm(CblasNoTrans, 1, form.below.view().block(k * width_, 0, rows, width_), inverse(k - 1, shift, width_), 0,
-           left);
-      cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, static_cast<int>(rows), static_cast<int>(width_), -1.0,
-                  left.data, static_cast<int>(left.stride), 1.0, square.data, static_cast<int>(square.stride));
+      multiply_add(cpu::Op::plain, 1, form.below.view().block(k * width_, 0, rows, width_),
+                   inverse(k - 1, shift, width_), 0, left);
+      cpu::gemm<double>(-1, cpu::Op::plain, left, cpu::Op::transposed, left, 1, square);
     }
-    const int n = static_cast<int>(rows);
-    const int stride = static_cast<int>(width_);
-    int info = 0;
-    dpotrf_("L", &n, square.data, &stride, &info);  // the upper triangle of the rows: L_kᵀ
-    if (info != 0) return false;
+    if (cpu::potrf(square) != 0) return false;  // the upper triangle of the rows: L_kᵀ
     const MatrixView<double> d = inverse(k, shift, rows);
     for (Index i = 0; i < rows; ++i) d(i, i) = 1;
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, n, n, 1.0, square.data, stride,
-                d.data, static_cast<int>(d.stride));
-    if (k > 0) gemm(CblasTrans, 1, left, d, 0, step(k, shift, rows));
+    cpu::trsm<double>(square, cpu::Op::plain, d);
+    if (k > 0) multiply_add(cpu::Op::transposed, 1, left, d, 0, step(k, shift, rows));
   }
   return true;
 }
@@ -95,10 +85,11 @@ Matrix<double> forward(const BandForm& form, Factors& factors, Index shift, Matr
   for (Index k = 0; k < form.blocks(); ++k) {
     const Index rows = form.rows(k);
     const MatrixView<double> here = u.view().block(k * form.width, 0, rows, r.cols);
-    gemm(CblasTrans, 1, factors.inverse(k, shift, rows), r.block(k * form.width, 0, rows, r.cols), 0, here);
+    multiply_add(cpu::Op::transposed, 1, factors.inverse(k, shift, rows), r.block(k * form.width, 0, rows, r.cols), 0,
+                 here);
     if (k == 0) continue;
-    gemm(CblasTrans, -1, factors.step(k, shift, rows), u.view().block((k - 1) * form.width, 0, form.width, r.cols), 1,
-         here);
+    multiply_add(cpu::Op::transposed, -1, factors.step(k, shift, rows),
+                 u.view().block((k - 1) * form.width, 0, form.width, r.cols), 1, here);
   }
   return u;
 }
@@ -113,16 +104,18 @@ void solve_strip(const BandForm& form, Factors& factors, const std::vector<Matri
   for (Index k = 0; k < form.blocks(); ++k) {
     const Index cols = form.rows(k);
     std::swap(z, before);
-    gemm(CblasNoTrans, 1, form.q.view().block(begin, k * width, rows, cols), factors.inverses(k, cols), 0, z.view());
+    multiply_add(cpu::Op::plain, 1, form.q.view().block(begin, k * width, rows, cols), factors.inverses(k, cols), 0,
+                 z.view());
     for (Index s = 0; s < factors.shifts(); ++s) {
       const MatrixView<double> here = z.view().block(0, s * width, rows, cols);
       if (k > 0) {
-        gemm(CblasNoTrans, -1, before.view().block(0, s * width, rows, width), factors.step(k, s, cols), 1, here);
+        multiply_add(cpu::Op::plain, -1, before.view().block(0, s * width, rows, width), factors.step(k, s, cols), 1,
+                     here);
       }
       ShiftedInverse& result = *results[static_cast<std::size_t>(s)];
-      gemm(CblasNoTrans, 1, here,
-           u[static_cast<std::size_t>(s)].view().block(k * width, 0, cols, result.solution.cols()), 1,
-           result.solution.view().block(begin, 0, rows, result.solution.cols()));
+      multiply_add(cpu::Op::plain, 1, here,
+                   u[static_cast<std::size_t>(s)].view().block(k * width, 0, cols, result.solution.cols()), 1,
+                   result.solution.view().block(begin, 0, rows, result.solution.cols()));
       for (Index i = 0; i < rows; ++i) {
         const double* row = here.row(i);
         result.diagonal[static_cast<std::size_t>(begin + i)] += std::inner_product(row, row + cols, row, 0.0);
@@ -139,10 +132,8 @@ std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<co
   const auto count = static_cast<Index>(shifts.size());
   const int team = team_size(threads);
   Matrix<double> rotated(n, right_sides.cols);
-  {
-    const BlasTeam blas(team);
-    gemm(CblasTrans, 1, form.q.view(), right_sides, 0, rotated.view());
-  }
+  cpu::tiled_product<double>(1, cpu::Op::transposed, form.q.view(), cpu::Op::plain, right_sides, 0, rotated.view(),
+                             team);
   std::vector<ShiftedInverse> results(shifts.size());
   Pulse pulse(progress, n * count, "samples of the path");
   for (Index first = 0; first < count; first += group_size) {

@@ -1,4 +1,4 @@
-#include "widelimit/machine/factor/pivoted_cholesky.hpp"
+#include "widelimit/engine/cpu/algebra/pivoted_cholesky.hpp"
 
 #include "widelimit/base/parallel.hpp"
 

@@ -9,10 +9,6 @@ void dpotrf_(const char* triangle, const int* n, double* a, const int* lda, int*
 void spotrf_(const char* triangle, const int* n, float* a, const int* lda, int* info);
 void dpotrs_(const char* triangle, const int* n, const int* columns, const double* a, const int* lda, double* b,
              const int* ldb, int* info);
-void dpocon_(const char* triangle, const int* n, const double* a, const int* lda, const double* norm,
-             double* reciprocal, double* work, int* integers, int* info);
-void spocon_(const char* triangle, const int* n, const float* a, const int* lda, const float* norm, float* reciprocal,
-             float* work, int* integers, int* info);
 void dlatrd_(const char* triangle, const int* n, const int* panel, double* a, const int* lda, double* beside,
              double* factors, double* w, const int* ldw);
 void dsytd2_(const char* triangle, const int* n, double* a, const int* lda, double* diagonal, double* beside,
@@ -31,21 +27,9 @@ void dsbevd_(const char* job, const char* triangle, const int* n, const int* ban
              const int* integers_size, int* info);
 }
 
-namespace widelimit {
+namespace widelimit::cpu {
 
 /// A size as BLAS and LAPACK take it. Error{resource} beyond what they can count.
 [[nodiscard]] int lapack_size(Index n);
 
-/// While alive, BLAS calls of this thread run on `threads` threads, by team_size.
-class BlasTeam {
- public:
-  explicit BlasTeam(int threads);
-  ~BlasTeam();
-  BlasTeam(const BlasTeam&) = delete;
-  BlasTeam& operator=(const BlasTeam&) = delete;
-
- private:
-  int threads_before_;
-};
-
-}  // namespace widelimit
+}  // namespace widelimit::cpu

@@ -1,5 +1,3 @@
-#include "widelimit/base/team.hpp"
-
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
@@ -48,8 +46,6 @@ constexpr int refused = static_cast<int>(Code::resource);
 
 TEST(Team, ThreadsThatTheSystemRefusesAreAnError) {
   if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers take address space of their own";
-  EXPECT_EQ(code_within(200 * mebibyte, [] { require_team(4); }), 0);
-  EXPECT_EQ(code_within(40 * mebibyte, [] { require_team(64); }), refused);
   EXPECT_EQ(code_within(40 * mebibyte, [] { parallel_for(64, 64, [](Index) {}); }), refused);
 }
 
@@ -57,14 +53,14 @@ TEST(Team, ThreadsThatTheSystemRefusesAreAnError) {
 TEST(Team, BuffersThatTheSystemRefusesAreAnError) {
   if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers take address space of their own";
   const auto work = [](int threads) { parallel_for(threads, threads, [](Index) {}); };
-  EXPECT_EQ(code_within(400 * mebibyte, [&] { work(8); }), refused);
+  EXPECT_EQ(code_within(400 * mebibyte, [&] { work(48); }), refused);
   choose_blas_kernels();
-  EXPECT_EQ(code_within(400 * mebibyte, [&] { work(8); }), refused);
+  EXPECT_EQ(code_within(400 * mebibyte, [&] { work(48); }), refused);
   EXPECT_EQ(code_within(3000 * mebibyte, [&] { work(8); }), 0);
   EXPECT_TRUE(std::string(blas_description()).starts_with("OpenBLAS "));
 }
 
-TEST(Memory, AddressSpaceIsAsked) {
+TEST(AddressSpace, IsAskedForFirst) {
   EXPECT_TRUE(address_space_has(mebibyte));
   EXPECT_FALSE(address_space_has(std::size_t{1} << 60));
   // A limit of address space is one of memory too.

@@ -1,9 +1,8 @@
-#include "widelimit/machine/factor/band_form.hpp"
+#include "widelimit/engine/cpu/algebra/band_form.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -33,7 +32,7 @@ class Reduction {
         triangles_(n_, band_width),
         product_(n_, band_width, Content::unset),
         square_(band_width, band_width),
-        team_(threads),
+        threads_(team_size(threads)),
         progress_(progress) {}
 
   BandForm run() {
@@ -59,15 +58,12 @@ class Reduction {
     const Index rows = n_ - row;
     Reflection next{row, std::min(band_width, rows), reflectors_.data() + column * n_,
                     triangles_.data() + column * band_width};
-    const int m = lapack_size(rows);
+    const int m = cpu::lapack_size(rows);
     const int width = static_cast<int>(band_width);
     const int count = static_cast<int>(next.count);
-    const int stride = lapack_size(n_);
+    const int stride = cpu::lapack_size(n_);
     int info = 0;
-    {
-      const SequentialBlas sequential;  // its steps are too small to be shared
-      dgeqrt_(&m, &width, &count, at(row, column), &stride, next.t, &width, product_.data(), &info);
-    }
+    dgeqrt_(&m, &width, &count, at(row, column), &stride, next.t, &width, product_.data(), &info);
     for (Index j = 0; j < next.count; ++j) {
       double* v = next.v + j * rows;
       std::fill_n(v, j, 0.0);
@@ -77,21 +73,30 @@ class Reduction {
     reflections_.push_back(next);
   }
 
-  /// A ← (I − V Tᵀ Vᵀ) A (I − V T Vᵀ) = A − V Wᵀ − W Vᵀ,  W = X − ½ V Tᵀ Vᵀ X,  X = A V T.
+  /// V and T by rows instead of columns: V is count × m, T lower triangular.
+  [[nodiscard]] MatrixView<const double> reflector(const Reflection& h) const {
+    return {h.v, h.count, n_ - h.row, n_ - h.row};
+  }
+  [[nodiscard]] static MatrixView<const double> triangle(const Reflection& h) {
+    return {h.t, h.count, h.count, band_width};
+  }
+  [[nodiscard]] MatrixView<double> rest_of_a(const Reflection& h) {
+    return a_.view().block(h.row, h.row, n_ - h.row, n_ - h.row);
+  }
+
+  /// A ← (I − V Tᵀ Vᵀ) A (I − V T Vᵀ) = A − V Wᵀ − W Vᵀ,  W = X − ½ V Tᵀ Vᵀ X,  X = A V T; all by rows, so that what
+  /// is written here is the transpose of that.
   void transform(const Reflection& h) {
-    const int m = lapack_size(n_ - h.row);
-    const int p = static_cast<int>(h.count);
-    const int width = static_cast<int>(band_width);
-    const int stride = lapack_size(n_);
-    double* a = at(h.row, h.row);
-    double* x = product_.data();
-    double* s = square_.data();
-    cblas_dsymm(CblasColMajor, CblasLeft, CblasLower, m, p, 1.0, a, stride, h.v, m, 0.0, x, m);
-    cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, m, p, 1.0, h.t, width, x, m);
-    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, p, p, m, 1.0, h.v, m, x, m, 0.0, s, width);
-    cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, p, p, 1.0, h.t, width, s, width);
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, p, p, -0.5, h.v, m, s, width, 1.0, x, m);
-    cblas_dsyr2k(CblasColMajor, CblasLower, CblasNoTrans, m, p, -1.0, h.v, m, x, m, 1.0, a, stride);
+    const MatrixView<const double> v = reflector(h);
+    const MatrixView<double> a = rest_of_a(h);
+    const MatrixView<double> x{product_.data(), v.rows, v.cols, v.cols};
+    const MatrixView<double> s{square_.data(), v.rows, v.rows, band_width};
+    cpu::tiled_symmetric_product(v, a, x, threads_);
+    cpu::multiply_triangle(triangle(h), cpu::Triangle::lower, cpu::Op::plain, x);
+    cpu::gemm<double>(1, cpu::Op::plain, x, cpu::Op::transposed, v, 0, s);
+    cpu::multiply_triangle_right(triangle(h), cpu::Triangle::lower, cpu::Op::transposed, s);
+    cpu::gemm<double>(-0.5, cpu::Op::plain, s, cpu::Op::plain, v, 1, x);
+    cpu::tiled_rank_two_update(-1, v, x, a, threads_);
   }
 
   void copy_block(Index begin, BandForm& form) {
@@ -110,16 +115,13 @@ class Reduction {
   void accumulate(Pulse& pulse) {
     std::fill_n(a_.data(), n_ * n_, 0.0);
     for (Index i = 0; i < n_; ++i) a_(i, i) = 1;
-    const int width = static_cast<int>(band_width);
-    const int stride = lapack_size(n_);
-    double* y = product_.data();
     for (auto h = reflections_.rbegin(); h != reflections_.rend(); ++h) {
-      const int m = lapack_size(n_ - h->row);
-      const int p = static_cast<int>(h->count);
-      double* q = at(h->row, h->row);
-      cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, p, m, 1.0, q, stride, h->v, m, 0.0, y, m);
-      cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, m, p, 1.0, h->t, width, y, m);
-      cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, m, p, -1.0, y, m, h->v, m, 1.0, q, stride);
+      const MatrixView<const double> v = reflector(*h);
+      const MatrixView<double> q = rest_of_a(*h);
+      const MatrixView<double> y{product_.data(), v.rows, v.cols, v.cols};
+      cpu::tiled_product<double>(1, cpu::Op::plain, v, cpu::Op::plain, q, 0, y, threads_);
+      cpu::multiply_triangle(triangle(*h), cpu::Triangle::lower, cpu::Op::transposed, y);
+      cpu::tiled_product<double>(-1, cpu::Op::transposed, v, cpu::Op::plain, y, 1, q, threads_);
       pulse.at(n_ + n_ - h->row);
     }
   }
@@ -131,7 +133,7 @@ class Reduction {
   Matrix<double> product_;
   Matrix<double> square_;
   std::vector<Reflection> reflections_;
-  BlasTeam team_;
+  int threads_;
   Progress* progress_;
 };
 
@@ -144,7 +146,7 @@ BandForm band_form(Matrix<double> a, int threads, Progress* progress) {
 }
 
 double smallest_eigenvalue(const BandForm& form) {
-  const int n = lapack_size(form.samples());
+  const int n = cpu::lapack_size(form.samples());
   const int band = static_cast<int>(std::min(form.width, form.samples() - 1));
   const int stride = band + 1;
   // LAPACK's lower band: entry (i, j) of B in row i − j of column j.

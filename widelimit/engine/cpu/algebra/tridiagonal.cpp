@@ -1,8 +1,8 @@
-#include "widelimit/machine/factor/tridiagonal.hpp"
+#include "widelimit/engine/cpu/algebra/tridiagonal.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/factor/lapack.hpp"
+#include "widelimit/engine/cpu/algebra/lapack.hpp"
 
 #include <cblas.h>
 
@@ -38,7 +38,7 @@ double scale_upper(Matrix<double>& a) {
 }  // namespace
 
 TridiagonalForm tridiagonal_form(Matrix<double> a, Progress* progress) {
-  const int n = lapack_size(a.rows());
+  const int n = cpu::lapack_size(a.rows());
   TridiagonalForm form;
   form.scale = scale_upper(a);
   form.diagonal.resize(at(n));
@@ -82,7 +82,7 @@ std::vector<double> eigenvalues(const TridiagonalForm& form) {
 }
 
 std::vector<double> eigenvectors(const TridiagonalForm& form, Matrix<double>& vectors, Progress* progress) {
-  const int n = lapack_size(form.samples());
+  const int n = cpu::lapack_size(form.samples());
   vectors = Matrix<double>(n, n);
   if (n == 0) return {};
   Pulse pulse(progress, n, "eigenvectors");

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
-#include "widelimit/machine/factor/band_form.hpp"
+#include "widelimit/engine/cpu/algebra/band_form.hpp"
 
 #include <span>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "widelimit/finite/layers/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"

@@ -17,7 +17,7 @@ struct Product {
 
 /// A large product is cut into parts of C by its size alone, and `threads` threads take them: the numbers are the same
 /// on any number of threads. Each thread reads its own part of the larger factor, so that a wide matrix of weights
-/// passes through the caches once.  BLAS must be sequential around this (SequentialBlas).
+/// passes through the caches once.
 template <std::floating_point T>
 void multiply(const Product& product, const T* a, const T* b, T* c, int threads = 1);
 
