@@ -16,7 +16,12 @@ namespace {
 /// Below a second, which is what a user waits for.
 constexpr timespec patience{0, 800'000'000};
 
+/// A signal that follows sooner is the same request: `timeout` and terminals send one to the process and one to its
+/// group.
+constexpr double repeat_seconds = 0.25;
+
 volatile std::sig_atomic_t asked = 0;
+timespec first_asked{};
 timer_t clock_timer{};
 volatile std::sig_atomic_t clock_runs = 0;
 
@@ -33,7 +38,15 @@ volatile std::sig_atomic_t clock_runs = 0;
 void end_by_clock(int) { end_now(); }
 
 void remember(int signal) {
-  if (asked != 0) end_now();
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  if (asked != 0) {
+    const double since = static_cast<double>(now.tv_sec - first_asked.tv_sec) +
+                         1e-9 * static_cast<double>(now.tv_nsec - first_asked.tv_nsec);
+    if (since > repeat_seconds) end_now();
+    return;
+  }
+  first_asked = now;
   asked = signal;
   if (clock_runs == 0) return;
   const itimerspec once{{}, patience};
@@ -45,6 +58,7 @@ void handle(int signal, void (*handler)(int)) {
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;  // reads and writes that it meets go on by themselves
   sigemptyset(&action.sa_mask);
+  for (const int other : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&action.sa_mask, other);  // one at a time
   sigaction(signal, &action, nullptr);
 }
 
