@@ -17,26 +17,28 @@ using Real = long double;
 
 constexpr Real pi = std::numbers::pi_v<Real>;
 
-/// sin a − a·cos a; below 1/4 by its series Σ_k (−1)^{k+1} 2k/(2k+1)!·a^{2k+1}.
-Real sine_less_cosine(Real a) {
-  if (a > 0.25L) return std::sin(a) - a * std::cos(a);
-  Real power = a;
+/// rr'(sin α − α cos α) = √(qq' − Σ²) − α|Σ|, α the angle of the pair to the nearer of ±1. Below 1/4 by the series
+/// sin α − α cos α = Σ_k (−1)^{k+1} 2k/(2k+1)!·α^{2k+1}.
+Real sine_less_cosine(const GaussianPair<Real>& pair) {
+  const Real angle = pair.c >= 0 ? pair.angle() : pair.opening();
+  if (angle > 0.25L) return pair.root() - angle * std::abs(pair.c);
+  Real power = angle;
   Real sum = 0;
   for (int k = 1; k <= 9; ++k) {
-    power *= -a * a / static_cast<Real>(2 * k * (2 * k + 1));
+    power *= -angle * angle / static_cast<Real>(2 * k * (2 * k + 1));
     sum -= static_cast<Real>(2 * k) * power;
   }
-  return sum;
+  return std::sqrt(pair.q1 * pair.q2) * sum;
 }
 
-/// The rectifier of slope s, h = (1−s)²/2, α the angle of the pair to the nearer of ±1, and RR' = (s + h)rr':
+/// The rectifier of slope s, with h = (1−s)²/2 and RR' = (s + h)rr':
 ///   ρ ≥ 0:  RR' − Σ_new = (s + h)·rr'(1−ρ) − h·rr'(sin α − α cos α)/π,
 ///   ρ < 0:  RR' − Σ_new = (s + h)·rr'(1+ρ) − (2s + h)Σ − h·rr'(sin α − α cos α)/π,
 ///           RR' + Σ_new = (s + h)·rr'(1+ρ) − hΣ + h·rr'(sin α − α cos α)/π.
 void rectify(Real s, const ActivationInput& input, ActivationOutput& output) {
   const GaussianPair<Real>& pair = input.pair;
   const Real h = (1 - s) * (1 - s) / 2;
-  const Real w = h * std::sqrt(pair.q1 * pair.q2) * sine_less_cosine(std::min(pair.angle(), pair.opening())) / pi;
+  const Real w = h * sine_less_cosine(pair) / pi;
   output.excess = (s + h) * input.excess;
   if (pair.c >= 0) {
     output.minus = std::max(Real(0), (s + h) * pair.minus - w);
@@ -120,27 +122,35 @@ class Smooth {
     return log_ratio_ * log_ratio_ * even_interpolation(curvature, step_, log_ratio_);
   }
 
+  /// E[φ'φ'] at the covariance ±(rr' − x).
+  [[nodiscard]] Real slope(Real sign, Real x) const {
+    const Real far = 2 * middle_ - x;
+    return dual_value(recipe_, dual_,
+                      {input_.pair.q1, input_.pair.q2, sign * (middle_ - x), sign > 0 ? x : far, sign > 0 ? far : x})
+        .dot;
+  }
+
   /// ∫E[φ'φ'] over the covariances from c to the end (Price's theorem), on panels that shrink towards it: kinks have
-  /// their singularity there, and saturated functions theirs a little beyond.
+  /// their singularity there, and saturated functions theirs a little beyond. Where it does not change any more, one
+  /// panel is the rest.
   [[nodiscard]] Real integral(Real sign) const {
     static const GaussLegendre rule = gauss_legendre(16);
     constexpr int panels = 32;
-    const Real gap = std::min(input_.pair.minus, input_.pair.plus);
+    constexpr Real flat = 0x1p-40L;
+    const Real last = slope(sign, 0);
     Real sum = 0;
-    Real right = gap;
-    for (int k = 0; k < panels; ++k) {
-      const Real left = k + 1 < panels ? right / 4 : 0;
+    Real right = std::min(input_.pair.minus, input_.pair.plus);
+    for (int k = 0; k < panels && right > 0; ++k) {
+      const bool rest = k + 1 == panels || std::abs(slope(sign, right) - last) <= flat * std::abs(last);
+      const Real left = rest ? 0 : right / 4;
       const Real half = (right - left) / 2;
       for (std::size_t i = 0; i < rule.nodes.size(); ++i) {
         const Real x = left + half * (1 + static_cast<Real>(rule.nodes[i]));
-        const Real far = 2 * middle_ - x;
-        const GaussianPair<Real> pair(input_.pair.q1, input_.pair.q2, sign * (middle_ - x), sign > 0 ? x : far,
-                                      sign > 0 ? far : x);
-        sum += half * static_cast<Real>(rule.weights[i]) * dual_value(recipe_, dual_, pair).dot;
+        sum += half * static_cast<Real>(rule.weights[i]) * slope(sign, x);
       }
       right = left;
     }
-    return gap > 0 ? sum : 0;
+    return sum;
   }
 
   const Recipe& recipe_;
@@ -152,10 +162,11 @@ class Smooth {
 };
 
 void pass_smooth(const Recipe& recipe, const Dual& dual, const ActivationInput& input, ActivationOutput& output) {
+  constexpr Real near = 0x1p-10L;  // farther apart, differences of covariances have 16 digits and more
+  if (std::min(output.minus, output.plus) >= near * std::max(output.minus, output.plus)) return;
   const Smooth smooth(recipe, dual, input);
   output.excess = smooth.excess();
-  constexpr Real near = 0x1p-10L;  // farther apart, differences of covariances have 16 digits and more
-  if (std::min(output.minus, output.plus) < near * std::max(output.minus, output.plus)) smooth.complements(output);
+  smooth.complements(output);
 }
 
 }  // namespace

@@ -56,19 +56,23 @@ Index source(const Step& step, Index p, Index row, Index col) {
 template <typename Gather>
 void rebuild(const Step& step, bool all_pairs_after, State& state, const Gather& gather) {
   const Index positions = step.after.positions();
-  const State next{.positions = positions, .all_pairs = all_pairs_after};
-  const auto size = static_cast<std::size_t>(all_pairs_after ? positions * positions : positions);
-  for_each_array(state, [&](std::vector<Real>& values) {
-    std::vector<Real> to(size, 0);
-    for_each_pair(positions, all_pairs_after, [&](Index p, Index q) {
+  State next{.positions = positions, .all_pairs = all_pairs_after};
+  next.theta.resize(state.theta.size());
+  std::vector<std::pair<const std::vector<Real>*, std::vector<Real>*>> arrays;
+  for_each_array(state, [&](const std::vector<Real>& from) { arrays.emplace_back(&from, nullptr); });
+  std::size_t next_array = 0;
+  for_each_array(next, [&](std::vector<Real>& to) { arrays[next_array++].second = &to; });
+  std::vector<std::size_t> sources;
+  for_each_pair(positions, all_pairs_after, [&](Index p, Index q) {
+    sources.clear();
+    gather(p, q, [&](Index p1, Index q1) { sources.push_back(static_cast<std::size_t>(state.at(p1, q1))); });
+    for (const auto& [from, to] : arrays) {
       Real sum = 0;
-      gather(p, q, [&](Index p1, Index q1) { sum += values[static_cast<std::size_t>(state.at(p1, q1))]; });
-      to[static_cast<std::size_t>(next.at(p, q))] = sum;
-    });
-    values = std::move(to);
+      for (const std::size_t k : sources) sum += (*from)[k];
+      to->push_back(sum);
+    }
   });
-  state.positions = positions;
-  state.all_pairs = all_pairs_after;
+  state = std::move(next);
 }
 
 }  // namespace
@@ -125,9 +129,10 @@ void window(const Step& step, const Trace& x1, const Trace& x2, State& state) {
       if (p1 >= 0 && q1 >= 0) add(p1, q1);
     });
   });
+  std::vector<Deviations> sources;
   for_each_pair(state.positions, state.all_pairs, [&](Index p, Index q) {
     const auto k = static_cast<std::size_t>(state.at(p, q));
-    std::vector<Deviations> sources;
+    sources.clear();
     for_each_source(p, q, [&](Index p1, Index q1) {
       const Real v1 = p1 < 0 ? 0 : x1.variance[static_cast<std::size_t>(p1)];
       const Real v2 = q1 < 0 ? 0 : x2.variance[static_cast<std::size_t>(q1)];
