@@ -45,6 +45,7 @@ void rectify(Real s, const ActivationInput& input, ActivationOutput& output) {
   } else {
     output.minus = std::max(Real(0), (s + h) * pair.plus - (2 * s + h) * pair.c - w);
     output.plus = (s + h) * pair.plus - h * pair.c + w;
+    output.value.sigma = s * pair.c + w;
   }
 }
 
@@ -186,12 +187,14 @@ Real cauchy_difference(std::span<const Deviations> terms) {
     along += r.difference * r.second;
   }
   if (!(first > 0) || !(second > 0)) return 0;
+  const bool similar = first < 4 * second && second < 4 * first;
   Real square = 0;
   for (const Deviations& r : terms) {
-    const Real rest = r.difference - along / second * r.second;
+    Real rest = r.difference - along / second * r.second;
+    if (!similar) rest = first < second ? r.first - inner / second * r.second : r.second - inner / first * r.first;
     square += rest * rest;
   }
-  return second * square / (std::sqrt(first * second) + inner);
+  return (similar ? second : std::max(first, second)) * square / (std::sqrt(first * second) + inner);
 }
 
 ActivationOutput activate(const Recipe& recipe, const Dual& dual, const ActivationInput& input) {

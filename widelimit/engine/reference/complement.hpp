@@ -18,7 +18,8 @@ struct Deviations {
 /// √q, √q' and √q − √q' from q, q' and q − q'.
 [[nodiscard]] Deviations deviations_of(long double q1, long double q2, long double excess);
 
-/// ‖r‖‖r'‖ − ⟨r, r'⟩ ≥ 0, from the part of r − r' that is orthogonal to r'.
+/// ‖r‖‖r'‖ − ⟨r, r'⟩ ≥ 0, from the part of r − r' that is orthogonal to r', or, where the two are of different size, of
+/// the smaller.
 [[nodiscard]] long double cauchy_difference(std::span<const Deviations> terms);
 
 /// What an activation receives and returns of a pair: the covariances, rr' ∓ Σ and q − q'.
