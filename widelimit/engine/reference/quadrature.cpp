@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <vector>
 
 namespace widelimit::reference {
 
@@ -44,18 +46,44 @@ long double growth_of(const GaussianSample& sample) {
   return sample.square > 0 ? sum / sample.square : 0;
 }
 
+/// E|d| for d normal of this mean and deviation.
+long double mean_distance(long double mean, long double deviation) {
+  if (!(deviation > 0)) return std::abs(mean);
+  const long double ratio = mean / deviation;
+  return deviation * std::sqrt(2 / std::numbers::pi_v<long double>) * std::exp(-ratio * ratio / 2) +
+         mean * std::erf(ratio / std::numbers::sqrt2_v<long double>);
+}
+
+/// E[(φ(u) − φ(v))²]/2 from the jumps of φ, for v close to u: a jump J at e is between them with probability
+/// density(e)·E|u − v|, where u − v has mean e·(d log s) and variance 2(rr' − |c|).
+long double jump_share(const Pieces& pieces, long double s, long double gap, long double log_ratio) {
+  const std::vector<Piece>& list = pieces.list;
+  long double sum = 0;
+  for (std::size_t k = 0; k + 1 < list.size(); ++k) {
+    const long double edge = list[k].right;
+    if (!std::binary_search(pieces.edges.begin(), pieces.edges.end(), list[k].right)) continue;
+    const long double jump = list[k + 1].at(list[k].right).value - list[k].at(list[k].right).value;
+    const long double density =
+        std::exp(-edge * edge / (2 * s * s)) / (s * std::sqrt(2 * std::numbers::pi_v<long double>));
+    sum += jump * jump / 2 * density * mean_distance(edge * log_ratio / 2, std::sqrt(2 * gap));
+  }
+  return sum;
+}
+
 /// 1 − |ρ_new| of a pair. Samples and their deviations are doubles, between which u and v cannot be told apart when
-/// they are closer than that. Then, where φ does not jump, first order is enough: E[φ'(u)φ'(v)]·(rr' − |c|)/RR' for the
-/// correlation, and stretch·(d log s)²/2 for the deviations.
+/// they are closer than that. Then the first order is enough: E[φ'(u)φ'(v)]·(rr' − |c|)/RR' for the correlation,
+/// stretch·(d log s)²/2 for the deviations, and what jumps add. It holds at ρ = −1 for even and odd φ alone.
 long double apart_of(const GaussianSample& first, const GaussianSample& second, const PairMean& found, long double gap,
                      long double log_ratio) {
   const long double size = std::sqrt(first.square) * std::sqrt(second.square);
-  const long double t = gap / (static_cast<long double>(first.deviation) * second.deviation);
-  if (!(size > 0) || t + log_ratio * log_ratio > 0x1p-53L) return found.apart;
+  const long double product = static_cast<long double>(first.deviation) * second.deviation;
+  if (!(size > 0) || gap / product + log_ratio * log_ratio > 0x1p-53L) return found.apart;
   const long double stretch = (static_cast<long double>(first.stretch) + second.stretch) / 2;
-  const long double linear = std::abs(found.dot) * gap / size + stretch * log_ratio * log_ratio / 8;
+  const long double near =
+      (std::abs(found.dot) * gap + jump_share(*first.pieces, std::sqrt(product), gap, log_ratio)) / size +
+      stretch * log_ratio * log_ratio / 8;
   constexpr long double noise = 0x1p-100L;  // squares of roundings
-  return found.apart < 2 * linear + noise ? linear : found.apart;
+  return found.apart < 2 * near + noise ? near : found.apart;
 }
 
 }  // namespace
