@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 /// Dual activations in closed form, one pair at a time, straight from the formulas: what the oracle uses for pairs and
@@ -19,17 +20,26 @@ struct DualValue {
   T dot;
 };
 
+/// √(ab), which is q to the last bit for a = b = q, so that a sample's correlation with itself is exactly 1. Two roots
+/// where the product leaves the range.
+template <typename T>
+T geometric_mean(T a, T b) {
+  if (a == b) return a;
+  const T product = a * b;
+  const bool inside = product >= std::numeric_limits<T>::min() && product <= std::numeric_limits<T>::max();
+  return inside ? std::sqrt(product) : std::sqrt(a) * std::sqrt(b);
+}
+
 /// A centred Gaussian pair (u, v).
 template <typename T>
 struct GaussianPair {
   T q1, q2, c;    ///< E[u²], E[v²], E[uv]
   T minus, plus;  ///< √(q1q2) ∓ c = √(q1q2)·(1 ∓ ρ)
 
-  /// One root of the product, not two: √(q·q) is q to the last bit, so that a sample's correlation with itself is
-  /// exactly 1. Rounding may leave c beyond it by an ulp.
+  /// Rounding may leave c beyond √(q1q2) by an ulp.
   GaussianPair(T first, T second, T covariance)
-      : GaussianPair(first, second, covariance, std::max(T(0), std::sqrt(first * second) - covariance),
-                     std::max(T(0), std::sqrt(first * second) + covariance)) {}
+      : GaussianPair(first, second, covariance, std::max(T(0), geometric_mean(first, second) - covariance),
+                     std::max(T(0), geometric_mean(first, second) + covariance)) {}
   /// For a caller who knows √(q1q2) ∓ c to more digits than their difference has.
   GaussianPair(T first, T second, T covariance, T below, T above)
       : q1(first), q2(second), c(covariance), minus(below), plus(above) {}
@@ -69,7 +79,7 @@ DualValue<T> rectifier_dual(T slope, const GaussianPair<T>& pair) {
 template <typename T>
 DualValue<T> erf_dual(const GaussianPair<T>& pair) {
   const T pi = std::numbers::pi_v<T>;
-  const T root = std::sqrt(1 + 2 * pair.q1 + 2 * pair.q2 + 4 * pair.determinant());
+  const T root = std::hypot(std::sqrt(1 + 2 * pair.q1 + 2 * pair.q2), 2 * pair.root());
   return {2 / pi * std::atan2(2 * pair.c, root), 4 / (pi * root)};
 }
 

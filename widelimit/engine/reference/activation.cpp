@@ -46,7 +46,7 @@ DualValue<Real> polynomial_dual(std::span<const double> coef, const GaussianPair
 /// (q1q2)^{n/2} J_n(ρ)/2π.
 Real rectified_moment(int n, const GaussianPair<Real>& pair) {
   const ArcCosine j = arc_cosine(n);
-  const Real size = std::sqrt(pair.q1 * pair.q2);
+  const Real size = geometric_mean(pair.q1, pair.q2);
   const Real rho = size > 0 ? pair.c / size : 0;
   const Real root = size > 0 ? pair.root() / size : 1;
   const Real angular = horner(j.a, rho) * root + horner(j.b, rho) * pair.opening();

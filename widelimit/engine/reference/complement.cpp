@@ -28,7 +28,7 @@ Real sine_less_cosine(const GaussianPair<Real>& pair) {
     power *= -angle * angle / static_cast<Real>(2 * k * (2 * k + 1));
     sum -= static_cast<Real>(2 * k) * power;
   }
-  return std::sqrt(pair.q1 * pair.q2) * sum;
+  return geometric_mean(pair.q1, pair.q2) * sum;
 }
 
 /// The rectifier of slope s, with h = (1−s)²/2 and RR' = (s + h)rr':
@@ -74,7 +74,7 @@ class Smooth {
       : recipe_(recipe),
         dual_(dual),
         input_(input),
-        middle_(std::sqrt(input.pair.q1 * input.pair.q2)),
+        middle_(geometric_mean(input.pair.q1, input.pair.q2)),
         log_ratio_(std::log1p(input.excess / input.pair.q2)) {
     // Waves in r change over lengths of 1, all others over a factor.
     const bool wave = dual.phi == Phi::sin || dual.phi == Phi::cos;
@@ -111,13 +111,13 @@ class Smooth {
       const Real q1 = middle_ * std::exp(l / 2);
       const Real q2 = middle_ * std::exp(-l / 2);
       const GaussianPair<Real> pair(q1, q2, sign * middle_, sign > 0 ? 0 : 2 * middle_, sign > 0 ? 2 * middle_ : 0);
-      return std::sqrt(square(l / 2) * square(-l / 2)) - std::abs(dual_value(recipe_, dual_, pair).sigma);
+      return geometric_mean(square(l / 2), square(-l / 2)) - std::abs(dual_value(recipe_, dual_, pair).sigma);
     };
     if (homogeneous && sign > 0) return 0;
     constexpr Real parity = 0x1p-40L;  // φ neither even nor odd: nothing small at −1
     if (std::abs(log_ratio_) > step_ || at(0) > parity * square(0)) {
       const GaussianPair<Real> ends(input_.pair.q1, input_.pair.q2, sign * middle_);
-      return std::sqrt(input_.square1 * input_.square2) - std::abs(dual_value(recipe_, dual_, ends).sigma);
+      return geometric_mean(input_.square1, input_.square2) - std::abs(dual_value(recipe_, dual_, ends).sigma);
     }
     const auto curvature = [&](Real l) { return at(l) / (l * l); };
     return log_ratio_ * log_ratio_ * even_interpolation(curvature, step_, log_ratio_);
@@ -194,7 +194,7 @@ Real cauchy_difference(std::span<const Deviations> terms) {
     if (!similar) rest = first < second ? r.first - inner / second * r.second : r.second - inner / first * r.first;
     square += rest * rest;
   }
-  return (similar ? second : std::max(first, second)) * square / (std::sqrt(first * second) + inner);
+  return (similar ? second : std::max(first, second)) / (geometric_mean(first, second) + inner) * square;
 }
 
 ActivationOutput activate(const Recipe& recipe, const Dual& dual, const ActivationInput& input) {
@@ -202,7 +202,7 @@ ActivationOutput activate(const Recipe& recipe, const Dual& dual, const Activati
   const bool random = pair.q1 > 0 && pair.q2 > 0;
   if (dual.function >= 0 && random) {
     const QuadratureDual found = quadrature_dual(recipe, dual, pair, input.excess);
-    const Real far = 2 * std::sqrt(input.square1 * input.square2) - found.apart;
+    const Real far = 2 * geometric_mean(input.square1, input.square2) - found.apart;
     const bool positive = found.value.sigma >= 0;
     return {found.value, positive ? found.apart : far, positive ? far : found.apart, found.excess};
   }

@@ -49,7 +49,7 @@ void push_inputs(std::span<const Real> x1, std::span<const Real> x2, State& stat
   }
   GaussianPair<Real> pair(q1, q2, c);
   constexpr Real near = 0x1p-10L;  // farther apart, the differences have 16 digits and more
-  if (std::min(pair.minus, pair.plus) < near * std::sqrt(q1 * q2)) {
+  if (std::min(pair.minus, pair.plus) < near * geometric_mean(q1, q2)) {
     Real& small = c > 0 ? pair.minus : pair.plus;
     small = gram_determinant(x1, x2, q1, c) / std::max(pair.minus, pair.plus);
   }

@@ -95,7 +95,8 @@ QuadratureDual quadrature_dual(const Recipe& recipe, const Dual& dual, const Gau
   const GaussianSample first = sample_gaussian(phi, static_cast<double>(std::sqrt(pair.q1)));
   const GaussianSample second = sample_gaussian(phi, static_cast<double>(std::sqrt(pair.q2)));
   const long double gap = std::min(pair.minus, pair.plus);
-  const PairMean found = pair_mean(first, second, static_cast<double>(gap / std::sqrt(pair.q1 * pair.q2)), pair.c >= 0);
+  const PairMean found =
+      pair_mean(first, second, static_cast<double>(gap / geometric_mean(pair.q1, pair.q2)), pair.c >= 0);
   const long double log_ratio = std::log1p(excess / pair.q2);
   const long double apart = apart_of(first, second, found, gap, log_ratio);
   const long double size = std::sqrt(first.square) * std::sqrt(second.square);

@@ -190,7 +190,7 @@ void layer_norm(const Trace& x1, const Trace& x2, State& state) {
     const auto k = static_cast<std::size_t>(state.at(p, q));
     const Real q1 = x1.variance[static_cast<std::size_t>(p)];
     const Real q2 = x2.variance[static_cast<std::size_t>(q)];
-    const Real scale = std::sqrt(q1 * q2);
+    const Real scale = geometric_mean(q1, q2);
     for_each_array(state, [&](std::vector<Real>& values) { values[k] = scale > 0 ? values[k] / scale : 0; });
     state.excess[k] = static_cast<Real>(q1 > 0) - static_cast<Real>(q2 > 0);
   });
@@ -206,7 +206,7 @@ void dropout(const Step& step, bool self, const Trace& x1, const Trace& x2, Stat
     }
     const Real q1 = x1.variance[static_cast<std::size_t>(p)];
     const Real q2 = x2.variance[static_cast<std::size_t>(q)];
-    const Real more = (1 / rate - 1) * std::sqrt(q1 * q2);
+    const Real more = (1 / rate - 1) * geometric_mean(q1, q2);
     state.minus[k] += more;
     state.plus[k] += more;
     state.excess[k] /= rate;
