@@ -88,7 +88,7 @@ void run(const Recipe& recipe, State state, bool self, const TracesAt& traces, c
         dual(recipe, step, *x1, *x2, stack.back());
         break;
       case Op::pool:
-        pool(step, stack.back());
+        pool(step, *x1, *x2, stack.back());
         break;
       case Op::flatten:
         flatten(*x1, *x2, stack.back());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace widelimit::reference {
 
@@ -73,6 +74,13 @@ void rebuild(const Step& step, bool all_pairs_after, State& state, const Gather&
     }
   });
   state = std::move(next);
+}
+
+/// No bound on rr' ∓ Σ is known.
+void forget_complements(State& state) {
+  state.minus.assign(state.sigma.size(), std::numeric_limits<Real>::max());
+  state.plus = state.minus;
+  state.excess.assign(state.sigma.size(), 0);
 }
 
 }  // namespace
@@ -150,7 +158,7 @@ void window(const Step& step, const Trace& x1, const Trace& x2, State& state) {
   });
 }
 
-void pool(const Step& step, State& state) {
+void pool(const Step& step, const Trace& x1, const Trace& x2, State& state) {
   const auto for_each_source = [&](Index p, const auto& f) {
     for (Index row = 0; row < step.size.height; ++row) {
       for (Index col = 0; col < step.size.width; ++col) {
@@ -159,12 +167,28 @@ void pool(const Step& step, State& state) {
       }
     }
   };
+  const State before = state;
   rebuild(step, step.all_pairs_after, state, [&](Index p, Index q, const auto& add) {
     for_each_source(p, [&](Index p1) { for_each_source(q, [&](Index q1) { add(p1, q1); }); });
   });
-  for_each_array(state, [&](std::vector<Real>& values) {
-    for (Real& value : values) value *= static_cast<Real>(step.scale * step.scale);
+  const auto scale = static_cast<Real>(step.scale);
+  for_each_kernel(state, [&](std::vector<Real>& values) {
+    for (Real& value : values) value *= scale * scale;
   });
+  forget_complements(state);
+  for (Index p = 0; p < state.positions; ++p) {
+    Real difference = 0;
+    Real sum = 0;
+    for_each_source(p, [&](Index p1) {
+      const auto k = static_cast<std::size_t>(before.at(p1, p1));
+      const Real r = deviations(x1, x2, p1, p1, before.excess[k]).difference;
+      difference += scale * std::sqrt(r * r + 2 * before.minus[k]);
+      sum += scale * std::sqrt(r * r + 2 * before.plus[k]);
+    });
+    const auto k = static_cast<std::size_t>(state.at(p, p));
+    state.minus[k] = difference * difference / 2;
+    state.plus[k] = sum * sum / 2;
+  }
 }
 
 void flatten(const Trace& x1, const Trace& x2, State& state) {
@@ -214,14 +238,13 @@ void dropout(const Step& step, bool self, const Trace& x1, const Trace& x2, Stat
 }
 
 void complements_of_covariances(const Trace& x1, const Trace& x2, State& state) {
-  for (auto* values : {&state.minus, &state.plus, &state.excess}) values->assign(state.sigma.size(), 0);
   for_each_pair(state.positions, state.all_pairs, [&](Index p, Index q) {
     const auto k = static_cast<std::size_t>(state.at(p, q));
     const Real q1 = x1.variance[static_cast<std::size_t>(p)];
     const Real q2 = x2.variance[static_cast<std::size_t>(q)];
     const GaussianPair<Real> pair(q1, q2, state.sigma[k]);
-    state.minus[k] = pair.minus;
-    state.plus[k] = pair.plus;
+    state.minus[k] = std::min(state.minus[k], pair.minus);
+    state.plus[k] = std::min(state.plus[k], pair.plus);
     state.excess[k] = q1 - q2;
   });
 }
@@ -256,6 +279,7 @@ void attend(const Trace& x1, const Trace& x2, State& state) {
     }
     values = std::move(whole);
   });
+  forget_complements(state);
 }
 
 void join(const Trace& x1, const Trace& x2, State& state, const State& other) {

@@ -15,12 +15,14 @@ void dropout(const Step& step, bool self, const Trace& x1, const Trace& x2, Stat
 /// Adds `other`, dropping position pairs that only one of the two holds.
 void join(const Trace& x1, const Trace& x2, State& state, const State& other);
 
-/// These mix the covariances of different positions, whose differences nothing carries: Σ and Θ_m alone.
-void pool(const Step& step, State& state);
+/// These mix the covariances of different positions, whose differences nothing carries. They leave bounds in place of
+/// rr' ∓ Σ: for the same window of two samples E[(U ∓ V)²] ≤ (Σ√E[(u ∓ v)²])², the triangle inequality, is twice one.
+void pool(const Step& step, const Trace& x1, const Trace& x2, State& state);
 void attend(const Trace& x1, const Trace& x2, State& state);
+/// rr' ∓ Σ within these bounds, and q − q', as differences by the traces after the step: good to an ulp of rr' in long
+/// double.
+void complements_of_covariances(const Trace& x1, const Trace& x2, State& state);
 /// ζ(p, ·) = softmax over keys of Σ(x,x)(p, ·).
 [[nodiscard]] std::vector<Real> attention_weights(const State& self);
-/// rr' ∓ Σ and q − q' as differences, by the traces after the step: good to an ulp of rr' in long double.
-void complements_of_covariances(const Trace& x1, const Trace& x2, State& state);
 
 }  // namespace widelimit::reference
