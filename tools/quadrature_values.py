@@ -62,15 +62,15 @@ def check_mixture():
 
 
 @functools.cache
-def dual(phi, q1, q2, c):
-    """E[phi phi] and E[phi' phi'] at variances q1, q2 and covariance c."""
+def dual(phi, q1, q2, c, negligible="1e-33"):
+    """E[phi phi] and E[phi' phi'] at variances q1, q2 and covariance c, without terms of negligible weight."""
     scale = mpf(1) / 2 if phi == "tanh" else mpf(1)
     value = slope = mpf(0)
     for s1, w1 in TERMS:
         a1 = q1 + (scale * s1) ** 2
         for s2, w2 in TERMS:
             w = w1 * w2
-            if w < mpf("1e-33"):
+            if w < mpf(negligible):
                 continue
             a2 = q2 + (scale * s2) ** 2
             product = sqrt(a1 * a2)

@@ -44,6 +44,25 @@ TEST_P(Extremes, HugeAndTinyInputs) {
   }
 }
 
+/// Variances of 1e±3200, whose products no type holds: normalisation takes the scale away. `cpu` refuses the large
+/// ones.
+TEST(ExtremesOfTheOracle, VariancesBeyondTheRangeOfTheirProducts) {
+  const auto backend = make_backend("reference");
+  const Network network = Network::parse("dense monomial(degree=8) dense layer_norm erf dense");
+  const Matrix<double> x = normal(4, 1);
+  const Gram unit = gram(network, {x.view(), shape}, {.kind = Kind::both}, *backend);
+  for (const double scale : {1e200, 1e-200}) {
+    const Matrix<double> scaled = normal(4, scale);
+    const Gram k = gram(network, {scaled.view(), shape}, {.kind = Kind::both}, *backend);
+    for (Index i = 0; i < 16; ++i) {
+      EXPECT_NEAR(f64(k.nngp).data()[i], f64(unit.nngp).data()[i], 1e-13) << scale;
+      EXPECT_NEAR(f64(k.ntk).data()[i] / f64(unit.ntk).data()[0], f64(unit.ntk).data()[i] / f64(unit.ntk).data()[0],
+                  1e-12)
+          << scale;
+    }
+  }
+}
+
 TEST_P(Extremes, BiasOutlivesTinyInputsAndDrownsInHugeOnes) {
   const Network network = Network::parse("dense(b_std=0.5) relu dense(b_std=0.5)");
   const Matrix<double> tiny = normal(3, 1e-150);

@@ -79,7 +79,7 @@ TEST_P(Duals, ClosedFormIsTheExpectation) {
   const auto& activation = std::get<Activation>(network.layers[1].value);
   const Recipe recipe = recipe_of(GetParam());
   for (const Covariance& k : covariances) {
-    const auto value = reference::dual_value(recipe, recipe.steps[1].dual, k.q1, k.q2, k.c);
+    const auto value = reference::dual_value(recipe, recipe.steps[1].dual, {k.q1, k.q2, k.c});
     const Real sigma =
         expectation([&](Real x) { return static_cast<Real>(evaluate(activation, static_cast<double>(x))); }, k);
     const Real dot =
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Closed, Duals,
 
 TEST(Duals, SignIsTheExpectationAndTrainsNothing) {
   for (const Covariance& k : covariances) {
-    const auto value = sign_dual(k.q1, k.q2, k.c);
+    const auto value = sign_dual<Real>({k.q1, k.q2, k.c});
     EXPECT_NEAR(static_cast<double>(value.sigma),
                 static_cast<double>(expectation([](Real x) { return Real((x > 0) - (x < 0)); }, k)), 1e-7);
     EXPECT_EQ(value.dot, 0);
@@ -114,7 +114,7 @@ TEST(Duals, SignIsTheExpectationAndTrainsNothing) {
 
 TEST(Duals, ExpIsTheMomentGeneratingFunction) {
   for (const Covariance& k : covariances) {
-    EXPECT_NEAR(static_cast<double>(exp_dual(k.q1, k.q2, k.c).sigma),
+    EXPECT_NEAR(static_cast<double>(exp_dual<Real>({k.q1, k.q2, k.c}).sigma),
                 static_cast<double>(expectation([](Real x) { return std::exp(x); }, k)), 1e-6);
   }
 }
@@ -127,7 +127,7 @@ TEST(Duals, SlopeOfSigmaIsDot) {
     const Recipe recipe = recipe_of(name);
     for (const Covariance& k : covariances) {
       const Real h = 1e-5L;
-      const auto at = [&](Real c) { return reference::dual_value(recipe, recipe.steps[1].dual, k.q1, k.q2, c); };
+      const auto at = [&](Real c) { return reference::dual_value(recipe, recipe.steps[1].dual, {k.q1, k.q2, c}); };
       const Real slope = (at(k.c + h).sigma - at(k.c - h).sigma) / (2 * h);
       EXPECT_NEAR(static_cast<double>(at(k.c).dot / (1 + std::abs(slope))),
                   static_cast<double>(slope / (1 + std::abs(slope))), 1e-8)

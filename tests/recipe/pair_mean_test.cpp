@@ -31,16 +31,29 @@ const std::vector<ClosedCase>& closed_cases() {
   using R = long double;
   static const std::vector<ClosedCase> list{
       {"relu", [](double x) { return std::max(x, 0.0); },
-       [](R q1, R q2, R c) { return rectifier_dual<R>(0, q1, q2, c); }},
+       [](R q1, R q2, R c) {
+         return rectifier_dual<R>(0, {q1, q2, c});
+       }},
       {"leaky", [](double x) { return x > 0 ? x : 0.3 * x; },
-       [](R q1, R q2, R c) { return rectifier_dual<R>(0.3, q1, q2, c); }},
-      {"erf", [](double x) { return std::erf(x); }, [](R q1, R q2, R c) { return erf_dual(q1, q2, c); }},
+       [](R q1, R q2, R c) {
+         return rectifier_dual<R>(0.3, {q1, q2, c});
+       }},
+      {"erf", [](double x) { return std::erf(x); },
+       [](R q1, R q2, R c) {
+         return erf_dual<R>({q1, q2, c});
+       }},
       {"gelu", [](double x) { return x * std::erfc(-x / std::numbers::sqrt2) / 2; },
-       [](R q1, R q2, R c) { return gelu_dual(q1, q2, c); }},
+       [](R q1, R q2, R c) {
+         return gelu_dual<R>({q1, q2, c});
+       }},
       {"sign", [](double x) { return static_cast<double>((x > 0) - (x < 0)); },
-       [](R q1, R q2, R c) { return sign_dual(q1, q2, c); }},
+       [](R q1, R q2, R c) {
+         return sign_dual<R>({q1, q2, c});
+       }},
       {"gaussian", [](double x) { return std::exp(-x * x); },
-       [](R q1, R q2, R c) { return gaussian_dual(q1, q2, c); }}};
+       [](R q1, R q2, R c) {
+         return gaussian_dual<R>({q1, q2, c});
+       }}};
   return list;
 }
 

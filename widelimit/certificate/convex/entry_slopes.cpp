@@ -59,7 +59,7 @@ void pass_rectifier(const ChainLayer& layer, SlopedPair<T>& pair) {
   const T root = std::sqrt((1 - rho) * (1 + rho));
   const T bend = (1 - slope) * (1 - slope) / 2 / std::numbers::pi_v<T>;
   const T growth = pair.first_by_q * inverse_or_zero(pair.first) / 2;  // ∂(log r)/∂q
-  const auto dual = rectifier_dual(slope, pair.first, pair.second, rho * r);
+  const auto dual = rectifier_dual<T>(slope, {pair.first, pair.second, rho * r});
   const Sloped<T> dot{dual.dot, bend / root * (pair.sigma.by_q * inverse_or_zero(r) - rho * growth),
                       bend / root * pair.sigma.by_c * inverse_or_zero(r)};
   pair.sigma = {dual.sigma, dual.dot * pair.sigma.by_q + bend * root * r * growth, dual.dot * pair.sigma.by_c};

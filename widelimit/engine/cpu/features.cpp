@@ -31,19 +31,19 @@ DualValue<Real> self_dual(const Dual& dual, Real q) {
       return {q * half, half};
     }
     case Phi::erf:
-      return erf_dual(q, q, q);
+      return erf_dual<Real>({q, q, q});
     case Phi::gelu:
-      return gelu_dual(q, q, q);
+      return gelu_dual<Real>({q, q, q});
     case Phi::sin:
-      return sin_dual(q, q, q);
+      return sin_dual<Real>({q, q, q});
     case Phi::cos:
-      return cos_dual(q, q, q);
+      return cos_dual<Real>({q, q, q});
     case Phi::sign:
       return {q > 0 ? Real(1) : Real(0), 0};
     case Phi::exp:
-      return exp_dual(q, q, q);
+      return exp_dual<Real>({q, q, q});
     case Phi::gaussian:
-      return gaussian_dual(q, q, q);
+      return gaussian_dual<Real>({q, q, q});
     case Phi::rbf:
       return {1, 2 * static_cast<Real>(dual.parameter)};
     case Phi::hermite:

@@ -5,6 +5,7 @@
 
 #include <numbers>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace widelimit::reference {
@@ -35,70 +36,73 @@ Real polynomial_sigma(std::span<const double> coef, Real q1, Real q2, Real c) {
   return sum;
 }
 
-DualValue<Real> polynomial_dual(std::span<const double> coef, Real q1, Real q2, Real c) {
+DualValue<Real> polynomial_dual(std::span<const double> coef, const GaussianPair<Real>& pair) {
+  const auto [q1, q2, c] = std::tuple(pair.q1, pair.q2, pair.c);
   std::vector<double> slope;
   for (std::size_t k = 1; k < coef.size(); ++k) slope.push_back(static_cast<double>(k) * coef[k]);
   return {polynomial_sigma(coef, q1, q2, c), polynomial_sigma(slope, q1, q2, c)};
 }
 
 /// (q1q2)^{n/2} J_n(ρ)/2π.
-Real rectified_moment(int n, Real q1, Real q2, Real c) {
-  const Real pi = std::numbers::pi_v<Real>;
+Real rectified_moment(int n, const GaussianPair<Real>& pair) {
   const ArcCosine j = arc_cosine(n);
-  const Real rho = correlation(q1, q2, c);
-  const Real angular = horner(j.a, rho) * std::sqrt((1 - rho) * (1 + rho)) + horner(j.b, rho) * (pi - std::acos(rho));
-  return std::pow(std::sqrt(q1) * std::sqrt(q2), n) * angular / (2 * pi);
+  const Real size = geometric_mean(pair.q1, pair.q2);
+  const Real rho = size > 0 ? pair.c / size : 0;
+  const Real root = size > 0 ? pair.root() / size : 1;
+  const Real angular = horner(j.a, rho) * root + horner(j.b, rho) * pair.opening();
+  return std::pow(size, n) * angular / (2 * std::numbers::pi_v<Real>);
 }
 
 }  // namespace
 
-DualValue<Real> dual_value(const Recipe& recipe, const Dual& dual, Real q1, Real q2, Real c) {
+DualValue<Real> dual_value(const Recipe& recipe, const Dual& dual, const GaussianPair<Real>& pair) {
   switch (dual.phi) {
     case Phi::relu:
-      return rectifier_dual<Real>(0, q1, q2, c);
+      return rectifier_dual<Real>(0, pair);
     case Phi::leaky_relu:
-      return rectifier_dual<Real>(dual.parameter, q1, q2, c);
+      return rectifier_dual<Real>(dual.parameter, pair);
     case Phi::abs:
-      return rectifier_dual<Real>(-1, q1, q2, c);
+      return rectifier_dual<Real>(-1, pair);
     case Phi::erf:
-      return erf_dual(q1, q2, c);
+      return erf_dual(pair);
     case Phi::gelu:
-      return gelu_dual(q1, q2, c);
+      return gelu_dual(pair);
     case Phi::sin:
-      return sin_dual(q1, q2, c);
+      return sin_dual(pair);
     case Phi::cos:
-      return cos_dual(q1, q2, c);
+      return cos_dual(pair);
     case Phi::sign:
-      return sign_dual(q1, q2, c);
+      return sign_dual(pair);
     case Phi::exp:
-      return exp_dual(q1, q2, c);
+      return exp_dual(pair);
     case Phi::gaussian:
-      return gaussian_dual(q1, q2, c);
+      return gaussian_dual(pair);
     case Phi::rbf:
-      return rbf_dual<Real>(dual.parameter, q1, q2, c);
+      return rbf_dual<Real>(dual.parameter, pair);
     case Phi::hermite:
-      return hermite_dual(dual.degree, c);
+      return hermite_dual(dual.degree, pair.c);
     case Phi::identity:
-      return {c, 1};
+      return {pair.c, 1};
     case Phi::monomial: {
       std::vector<double> coef(static_cast<std::size_t>(dual.degree) + 1, 0.0);
       coef.back() = 1;
-      return polynomial_dual(coef, q1, q2, c);
+      return polynomial_dual(coef, pair);
     }
     case Phi::polynomial:
-      return polynomial_dual({recipe.constants.data() + dual.first, static_cast<std::size_t>(dual.count)}, q1, q2, c);
+      return polynomial_dual({recipe.constants.data() + dual.first, static_cast<std::size_t>(dual.count)}, pair);
     case Phi::rectified_monomial: {
       const int n = dual.degree;
-      if (n == 0 && !(q1 > 0 && q2 > 0)) return {(q1 > 0 ? Real(0.5) : 1) * (q2 > 0 ? Real(0.5) : 1), 0};  // φ(0) = 1
-      const Real slope = n == 0 ? 0 : static_cast<Real>(n) * n * rectified_moment(n - 1, q1, q2, c);
-      return {rectified_moment(n, q1, q2, c), slope};
+      if (n == 0 && !(pair.q1 > 0 && pair.q2 > 0))
+        return {(pair.q1 > 0 ? Real(0.5) : 1) * (pair.q2 > 0 ? Real(0.5) : 1), 0};  // φ(0) = 1
+      const Real slope = n == 0 ? 0 : static_cast<Real>(n) * n * rectified_moment(n - 1, pair);
+      return {rectified_moment(n, pair), slope};
     }
     case Phi::tanh:
     case Phi::sigmoid:
     case Phi::swish:
     case Phi::softplus:
     case Phi::custom:
-      return quadrature_dual(recipe, dual, q1, q2, c);
+      return quadrature_dual(recipe, dual, pair, 0).value;
   }
   return {0, 0};
 }

@@ -77,7 +77,8 @@ class Reference final : public Backend {
     Index lists = 1;
     for (const Step& step : recipe.steps) {
       const Index positions = step.before.positions();
-      numbers += positions + (step.op == Op::attend ? positions * positions : 0);
+      const bool two = step.op == Op::dual || step.op == Op::join;
+      numbers += (two ? 2 : 1) * positions + (step.op == Op::attend ? positions * positions : 0);
       lists += 2;
     }
     return static_cast<std::size_t>(numbers) * sizeof(Real) + static_cast<std::size_t>(lists) * 2 * sizeof(Trace);
