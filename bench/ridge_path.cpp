@@ -1,4 +1,4 @@
-// Target 9: kernel ridge regression for 20 λ with exact leave-one-out predictions, 4,000 samples, 10 targets, on two
+// Kernel ridge regression for 20 λ with exact leave-one-out predictions, 4,000 samples, 10 targets, on two
 // processors, beside SciPy: a Cholesky factor and an inverse for each λ, and one eigendecomposition for all.
 
 #include "widelimit/machine/ridge/ridge_path.hpp"

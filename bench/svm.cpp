@@ -1,4 +1,4 @@
-// Target 10: support vector machines of ten classes, one against one with bias, for seven values of C on the
+// Support vector machines of ten classes, one against one with bias, for seven values of C on the
 // precomputed NTK of MNIST, on two processors, beside scikit-learn's SVC.
 
 #include "bench/measure.hpp"

@@ -67,4 +67,4 @@ def test_a_planted_tree_fails(tmp_path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     result = subprocess.run([sys.executable, str(SCRIPT), str(tmp_path)], capture_output=True, text=True)
     assert result.returncode == 1
-    assert result.stdout.startswith("widelimit/data/formats/csv.cpp:1: data includes")
+    assert result.stdout.startswith("widelimit/data/csv.cpp:1: data includes")

@@ -181,7 +181,7 @@ TEST(Gram, AnySize) {
   }
 }
 
-/// EQ's two-layer kernel: Θ = ⟨x,x'⟩/d·(π−arccos u)/π + ‖x‖‖x'‖√(1−u²)/(2πd).                     [mathematics §1]
+/// EQ's two-layer kernel: Θ = ⟨x,x'⟩/d·(π−arccos u)/π + ‖x‖‖x'‖√(1−u²)/(2πd).                [docs/theory/kernels.md]
 TEST(Gram, TwoLayerFormula) {
   const Matrix<double> x = normal(9, 5, 8);
   for (const std::string name : {"cpu", "reference"}) {

@@ -8,7 +8,7 @@
 
 /// Powers of two by which a problem is brought to the middle of float64's range. Products with them are exact, so that
 /// a bound of the scaled problem is one of the problem itself, and squares neither overflow nor vanish.
-/// [docs/theory/certificates.md#underflow]
+/// [docs/theory/certificates-proof.md#underflow]
 namespace widelimit {
 
 /// The multiple of 64 nearest to log₂ of a modulus; 0 for 0, and for all numbers between 2⁻³¹ and 2³¹, so that ordinary

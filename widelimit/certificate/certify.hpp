@@ -13,7 +13,7 @@
 
 namespace widelimit {
 
-/// How a machine is bounded from below on a ball.                                          [mathematics §5]
+/// How a machine is bounded from below on a ball. [docs/theory/certificates.md#methods]
 enum class CertificateMethod : std::uint8_t {
   paper,     ///< EQ Theorem 4.2 as published
   interval,  ///< the same with exact ranges of inner products and norms, any depth
@@ -66,7 +66,7 @@ struct Certificates {
 
 /// Certified radii of a fitted machine on samples that are not scaled yet, and their labels 0 … classes − 1 (of a
 /// machine for numbers with one output: its sign, label 0 for negative and 1 for positive). Sound in floating point: a
-/// bound of all rounding is subtracted before a radius is called certified (docs/theory/certificates.md).
+/// bound of all rounding is subtracted before a radius is called certified (docs/theory/certificates-proof.md).
 /// Error{usage} for a model without certificates (which network, which layer, what to do), Error{input} for samples of
 /// another shape, outside the box, not finite, or labels that the model does not know.
 [[nodiscard]] Certificates certify(const Model& model, const SampleView& samples, std::span<const Index> labels,

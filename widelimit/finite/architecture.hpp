@@ -15,7 +15,7 @@ namespace widelimit {
 /// Where the scale of a layer stands. The function at the start is the same; training is not: the gradient of a weight,
 /// and with it its step, is w_std/√fan_in times that of the standard form, so that the tangent kernel has a limit.
 enum class Parameterisation : std::uint8_t {
-  ntk,       ///< z = (w_std/√fan_in)·W a + b_std·b with W, b ~ N(0, 1)                 [mathematics §1]
+  ntk,       ///< z = (w_std/√fan_in)·W a + b_std·b with W, b ~ N(0, 1)                 [docs/theory/finite.md]
   standard,  ///< z = W a + b with W ~ N(0, w_std²/fan_in), b ~ N(0, b_std²)
 };
 [[nodiscard]] std::string_view to_string(Parameterisation parameterisation);  ///< "ntk", "standard"
@@ -31,7 +31,7 @@ struct Widths {
 };
 
 /// One trained matrix W (fan_in × fan_out) with its bias: z = w_scale·aW + b_scale·b; at the start W ~ N(0, w_start²)
-/// and b ~ N(0, b_start²).                                                                [mathematics §1]
+/// and b ~ N(0, b_start²).                                                                [docs/theory/finite.md]
 struct WeightSlot {
   Index fan_in = 0;  ///< conv: window positions × channels
   Index fan_out = 0;

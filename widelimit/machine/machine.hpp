@@ -12,7 +12,7 @@
 
 namespace widelimit {
 
-/// The machines of EQ Table 1. [mathematics §2]
+/// The machines of EQ Table 1. [docs/theory/machines.md]
 enum class Machine : std::uint8_t { regression, ridge, hard_svm, svm, svm2, svr, logistic };
 /// "regression", "ridge", "hard-svm", "svm", "svm2", "svr", "logistic".
 [[nodiscard]] std::string_view to_string(Machine machine);

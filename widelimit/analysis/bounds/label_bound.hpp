@@ -15,7 +15,7 @@ struct LabelBoundOptions {
 };
 
 /// NT-L's bounds for kernel regression, f = k(·,X)H⁻¹y, known before any training: from labels and kernel alone.
-/// All are absent where yᵀH⁻¹y is infinite.                                                         [mathematics §4]
+/// All are absent where yᵀH⁻¹y is infinite.                                                   [docs/theory/bounds.md]
 struct LabelBound {
   InterpolantNorm norm;
   Index samples = 0;

@@ -44,7 +44,7 @@ struct RademacherBound {
 /// by any loss of EQ Table 1 (error_loss); more by the ramp of analysis/margins, with `outputs` 2√C for machines with
 /// an output for each class and √(2(C − 1)) for one of each pair. K must be the kernel before the sample was seen.
 /// Error{input} for δ outside (0, 1), no samples, sizes that do not agree or a K that is not positive semi-definite;
-/// Error{usage} for other losses of several classes.  [mathematics §4, docs/theory/bounds.md]  O(n²·outputs).
+/// Error{usage} for other losses of several classes.  [docs/theory/bounds.md]  O(n²·outputs).
 [[nodiscard]] RademacherBound rademacher_bound(const AnyView& k, const Trained& trained, std::span<const Index> labels,
                                                const RademacherOptions& options = {});
 

@@ -50,7 +50,7 @@ struct DescendOptions {
 /// Batches are those of finite/training/batches.hpp, so that a network trained with the same seed sees the same
 /// samples. Steps beyond 2/M (stable_step.hpp) are warned of in the Summary; where outputs grow beyond 1e30 it stops as
 /// `diverged`. O(n²·outputs) for a step of all samples, less where few slopes change; O(n·|B|·outputs) for a batch.
-/// [mathematics §2]
+/// [docs/theory/dynamics.md]
 [[nodiscard]] Trajectory descend(const AnyView& k, MatrixView<const double> targets, const DescendOptions& options);
 
 }  // namespace widelimit

@@ -41,7 +41,8 @@ struct FlowOptions {
 ///     ġ(x) = −λ g(x) − Σᵢ l'(g(xᵢ), yᵢ) K(x, xᵢ),   in coefficients α̇ = −λα − l'(Kα + e^{−λt}h, y).
 ///
 /// Squared loss in closed form, hinge and ε-insensitive loss event by event with sliding on their kinks, both exactly;
-/// others by Runge–Kutta. Targets are samples × outputs: numbers, ±1, or a column for each class.   [mathematics §2]
+/// others by Runge–Kutta. Targets are samples × outputs: numbers, ±1, or a column for each class.
+/// [docs/theory/dynamics.md]
 /// A flow that could not reach all times ends where it could, and the Summary says why. A Gram matrix with an
 /// eigenvalue below 0 belongs to no machine: no time is reached then, but by the formula of the squared loss.
 [[nodiscard]] Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOptions& options);

@@ -44,7 +44,7 @@ struct FlowEvent {
 };
 
 /// L(β_t) − L(β*) ≤ bound(t)·(L(β₀) − L(β*)) along a trajectory: EQ Theorem 3.1 with bound e^{−2λt}, and for descent
-/// on a smooth loss the product of 1 − 2ηλ(1 − ηM/2), M = λ + l''λ_max(K).                       [mathematics §2]
+/// on a smooth loss the product of 1 − 2ηλ(1 − ηM/2), M = λ + l''λ_max(K).                  [docs/theory/dynamics.md]
 struct RateCheck {
   std::optional<double> optimum;        ///< L(β*), where it was found
   std::optional<double> largest_ratio;  ///< of left to right side, where the right side is above rounding

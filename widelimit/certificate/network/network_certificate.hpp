@@ -10,8 +10,9 @@ namespace widelimit {
 /// f − f₀ where the network is centred, with the weights that are stored, as a function on real numbers; all of this
 /// program's rounding is in the bounds, which are computed in float64 for weights of either precision.
 /// Uses norm, box (ℓ∞ only), radius, largest, tolerance, attack, threads and progress of the options; the method is
-/// `interval` whatever is asked for, and the remark says so.                   [docs/theory/certificates.md, Finite
-/// networks] Error{usage} for a network that intervals cannot pass: attention, an activation without range, linearised.
+/// `interval` whatever is asked for, and the remark says so.
+/// [docs/theory/certificates.md#finite-networks]
+/// Error{usage} for a network that intervals cannot pass: attention, an activation without range, linearised.
 /// Error{input} for samples of another shape, outside the box or not finite, and for labels that do not exist.
 [[nodiscard]] Certificates certify_network(const TrainedNetwork& trained, const SampleView& samples,
                                            std::span<const Index> labels, const CertifyOptions& options);

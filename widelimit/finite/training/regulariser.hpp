@@ -6,7 +6,7 @@
 namespace widelimit {
 
 /// What holds the weights of a network back in training, beside Σ l(f(xᵢ), yᵢ). They have different limits of infinite
-/// width: which one is trained must be said.                                             [mathematics §3]
+/// width: which one is trained must be said.                                             [docs/theory/finite.md]
 enum class Regulariser : std::uint8_t {
   none,
   /// (i) λ/2‖W‖² of the output layer W = (w_std/√m)·w, with W itself as the trained variable (EQ): decays f at rate λ

@@ -21,7 +21,7 @@ struct LogisticOptions {
   void validate() const;
 };
 
-/// ℓ2 logistic regression, EQ Table 1 [mathematics §2], labels ±1:
+/// ℓ2 logistic regression, EQ Table 1 [docs/theory/machines.md], labels ±1:
 ///
 ///     min over α, b of  P = λ/2 αᵀKα + Σ wᵢ log(1 + e^{−yᵢgᵢ}),  g = Kα + b.
 ///

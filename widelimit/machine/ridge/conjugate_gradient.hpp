@@ -33,10 +33,10 @@ struct ConjugateGradientFit {
 
 /// fit_ridge without the Gram matrix: conjugate gradients on S K S + λ/2·I, all outputs in one product a step, with a
 /// preconditioner of low rank. Outputs that are done leave the product. The summary's numbers are those of fit_ridge,
-/// from one more product, not from the recursion. Ends by the iteration limit with the best so far, or where a
-/// direction p with pᵀAp ≤ 0 shows that the matrix is not positive definite. Progress counts pairs of samples, of as
-/// many products as the residual so far lets expect. [mathematics §2]  A product and O(n rank outputs) a step; n·(rank
-/// + 6 outputs) doubles besides the product's.
+/// from one more product, not from the recursion. Stops at the iteration limit with the best iterate, or where a
+/// direction p with pᵀAp ≤ 0 shows that the matrix is not positive definite. Progress counts pairs of samples, over as
+/// many products as the present residual predicts.  A product and O(n rank outputs) a step; n·(rank + 6 outputs)
+/// doubles besides those of the product.                                                    [docs/theory/machines.md]
 [[nodiscard]] ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> targets,
                                              const ConjugateGradientOptions& options = {});
 

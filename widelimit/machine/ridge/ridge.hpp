@@ -31,7 +31,7 @@ struct RidgeOptions {
 /// (dual at the multipliers λα, and only for λ > 0), `gradient` the residual of the linear system beside y, all with
 /// their rounding counted (ridge_proof.hpp). Where the matrix is not positive definite, all coefficients are 0 and the
 /// message says which λ would cure it. Only S K S + λ/2·I is tested: the gap is a statement on the objective where K is
-/// positive semi-definite. [mathematics §2]  O(n³/3 + n² outputs), and n² numbers.
+/// positive semi-definite. [docs/theory/machines.md]  O(n³/3 + n² outputs), and n² numbers.
 [[nodiscard]] Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOptions& options = {});
 
 /// Kernel regression, the interpolant of least norm: ridge at λ = 0, where weights matter only as far as they are 0.

@@ -9,7 +9,7 @@
 
 namespace widelimit {
 
-/// Support vector machines: the least λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ), y = ±1, with C = 1/λ.      [mathematics §2]
+/// Support vector machines: the least λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ), y = ±1, with C = 1/λ.    [docs/theory/machines.md]
 enum class SvmLoss : std::uint8_t {
   hinge,          ///< 1-norm, max(0, 1 − yz): 0 ≤ αᵢyᵢ ≤ wᵢC
   squared_hinge,  ///< 2-norm, max(0, 1 − yz)²: αᵢyᵢ ≥ 0 and K + diag λ/(2wᵢ). LIBLINEAR's C is this one's too

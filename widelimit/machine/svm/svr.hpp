@@ -8,7 +8,7 @@
 namespace widelimit {
 
 /// Support vector regression: the least λ/2‖β‖² + Σ wᵢ max(0, |yᵢ − g(xᵢ)| − ε). Its dual:
-/// ½αᵀKα − yᵀα + ε‖α‖₁ where |αᵢ| ≤ wᵢ/λ, and Σαᵢ = 0 with a bias.                            [mathematics §2]
+/// ½αᵀKα − yᵀα + ε‖α‖₁ where |αᵢ| ≤ wᵢ/λ, and Σαᵢ = 0 with a bias.                          [docs/theory/machines.md]
 struct SvrOptions {
   double lambda = 1;                ///< C = 1/λ in scikit-learn's SVR
   double epsilon = 0.1;             ///< errors up to here cost nothing

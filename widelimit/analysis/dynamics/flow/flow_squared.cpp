@@ -18,7 +18,7 @@ namespace {
 ///     ȧ = −s a + 2ỹ − 2e^{−λt}h̃,   a(t) = e^{−st}a₀ + 2ỹ(1 − e^{−st})/s − 2h̃ e^{−λt}(1 − e^{−2dt})/(2d),
 ///
 /// whose limit 2ỹ/(λ + 2d) is the ridge machine (K + λ/2·I)⁻¹y. NT-L's e^{−tH} is e^{−2tK} here, since EQ's loss has
-/// no ½.  O(n³) once, O(n²·outputs) for each time.                                              [mathematics §2]
+/// no ½.  O(n³) once, O(n²·outputs) for each time.                                          [docs/theory/dynamics.md]
 class SquaredFlow final : public FlowEngine {
  public:
   explicit SquaredFlow(const FlowProblem& problem)
