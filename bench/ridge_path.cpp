@@ -30,7 +30,7 @@ Matrix<double> lambda_column() {
   return lambdas;
 }
 
-/// Smooth functions of a few features, so that samples tell of each other.
+/// Smooth functions of a few features, so that samples are predictable from each other.
 Matrix<double> smooth_targets(const Matrix<double>& x) {
   Matrix<double> y(x.rows(), outputs);
   for (Index i = 0; i < x.rows(); ++i) {

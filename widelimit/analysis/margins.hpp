@@ -13,7 +13,7 @@ namespace widelimit {
 ///     an output a class  g_true − max over the others of g;
 ///     an output a pair   the least decision in favour of the true class against another.
 ///
-/// Positive where the sample is told right; one against one may vote right where a single pair is wrong, so there a
+/// Positive where the prediction is correct; a one-vs-one vote may be correct where a single pair is wrong, so there a
 /// margin can be negative all the same. Error{usage} for machines of numbers and where sizes do not agree.
 /// O(samples·outputs).
 [[nodiscard]] std::vector<double> margins(Scheme scheme, Index classes, MatrixView<const double> decisions,

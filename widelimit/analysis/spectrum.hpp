@@ -19,7 +19,7 @@ struct Spectrum {
   std::vector<double> eigenvalues;  ///< largest first
   Index sampled = 0;                ///< rows used
   Index of = 0;                     ///< rows there are
-  /// λ₁/λ_n; nothing where λ_n cannot be told from 0 in the precision of the matrix.
+  /// λ₁/λ_n; empty where λ_n cannot be distinguished from 0 in the precision of the matrix.
   std::optional<double> condition;
   double effective_dimension = 0;  ///< (Σλ)²/Σλ²: n for the identity, 1 for rank one, 0 for the zero matrix
   std::string note;                ///< says so where a subset was taken

@@ -16,7 +16,7 @@ class SharedProgress final : public Progress {
  public:
   SharedProgress(Progress* whole, Index tasks, std::string_view unit) : whole_(whole), tasks_(tasks), unit_(unit) {}
 
-  /// What tasks report to; nothing where nobody listens.
+  /// What tasks report to; null where there is no listener.
   [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
   bool update(std::int64_t done, std::int64_t total, std::string_view unit) override;
   /// For the end of parallel_for: so many tasks are done. Throws Error{interrupted} where it is to stop.

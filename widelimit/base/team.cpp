@@ -15,7 +15,7 @@ namespace widelimit {
 
 namespace {
 
-/// Threads of this process by the system's account; 0 where it does not tell.
+/// Number of threads of this process as the system reports it; 0 where it does not.
 int threads_alive() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

@@ -49,7 +49,7 @@ struct CertifyOptions {
 
 /// One value for each sample. Radii are in the units of the samples as the kernel sees them, after scaling.
 struct Certificates {
-  std::vector<bool> correct;              ///< whether the machine tells the label; where not, the radius is 0
+  std::vector<bool> correct;              ///< whether the prediction is the label; where not, the radius is 0
   std::vector<double> margin;             ///< smallest f(x) of those that must stay positive
   std::vector<double> radius;             ///< no x in the ball of this radius (and in the box) has another class
   std::vector<CertificateMethod> method;  ///< which gave the radius: convex and interval take the best of those below

@@ -43,7 +43,7 @@ class Backend {
   [[nodiscard]] virtual std::string route(const Recipe& recipe, Precision precision) const = 0;
 
   /// Per-sample part of a recipe. O(n · steps), plus the self-covariance of each image where pooling needs it.
-  /// `after` hears now and then, on the calling thread, how many samples are done, and stops the work by throwing.
+  /// `after` is called on the calling thread from time to time with the number of samples done; it stops by throwing.
   /// What is made of a sample does not depend on the others, so a set may be loaded in parts.
   [[nodiscard]] virtual std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
                                                      const std::function<void(Index done)>& after) const = 0;

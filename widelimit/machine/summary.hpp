@@ -15,14 +15,14 @@ enum class Ending {
   iteration_limit,        ///< the answer is the best so far
   not_positive_definite,  ///< the Gram matrix does not allow this machine; the message names the ridge that would
   not_separable,          ///< no hyperplane separates the classes: a hard margin does not exist
-  diverged,               ///< training grew without bound; what came before is told
+  diverged,               ///< training grew without bound; earlier steps are reported
 };
 [[nodiscard]] const char* text(Ending ending);
 
 /// (primal − dual)/max(|primal|, |dual|), or 0 where both are.
 [[nodiscard]] double relative_gap(double primal, double dual);
 
-/// What a solver tells of its work. Absent numbers do not exist for that machine.
+/// Report of a solver. Empty values do not exist for that machine.
 struct Summary {
   Ending ending = Ending::converged;
   std::string message;              ///< empty where converged without remark; else what happened and what to do

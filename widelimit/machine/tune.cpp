@@ -18,7 +18,7 @@ namespace widelimit {
 
 namespace {
 
-/// Rows and columns of a fold: what is fitted to, and what is told.
+/// Rows and columns of a fold: the training and the held-out samples.
 struct Fold {
   std::vector<Index> fitted;
   std::vector<Index> told;

@@ -27,7 +27,7 @@ struct Record {
 
   explicit Record(std::string the_verb) : verb(std::move(the_verb)) {}
 
-  /// Remembers who computed, and in which precision.
+  /// Records the back end and the precision.
   void ran_on(const Backend& backend, Precision precision);
 
   /// Error{numerical} names the first number that is not finite by its key, as "results.accuracy[2]": JSON has no

@@ -40,7 +40,7 @@ struct RademacherBound {
   [[nodiscard]] bool vacuous(const BoundTerms& terms) const { return terms.value() >= setting.range; }
 };
 
-/// Of a machine on K that tells classes: with probability 1 − δ its share of errors is at most the bound. Two classes
+/// For a classifier on K: with probability 1 − δ its error rate is at most the bound. Two classes
 /// by any loss of EQ Table 1 (error_loss); more by the ramp of analysis/margins, with `outputs` 2√C for machines with
 /// an output for each class and √(2(C − 1)) for one of each pair. K must be the kernel before the sample was seen.
 /// Error{input} for δ outside (0, 1), no samples, sizes that do not agree or a K that is not positive semi-definite;
@@ -48,7 +48,7 @@ struct RademacherBound {
 [[nodiscard]] RademacherBound rademacher_bound(const AnyView& k, const Trained& trained, std::span<const Index> labels,
                                                const RademacherOptions& options = {});
 
-/// Of a machine on K that tells numbers: the mean of min(l(g(x), y), c) is at most the bound. One target; Error{usage}
+/// For a regression machine on K: the mean of min(l(g(x), y), c) is at most the bound. One target; Error{usage}
 /// for several.
 [[nodiscard]] RademacherBound rademacher_bound(const AnyView& k, const Fit& fit, std::span<const double> targets,
                                                const RademacherOptions& options = {});

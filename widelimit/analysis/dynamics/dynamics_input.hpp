@@ -5,7 +5,7 @@
 
 namespace widelimit {
 
-/// A machine to be trained: the Gram matrix was checked by who holds it.
+/// A machine to be trained: the caller has checked the Gram matrix.
 struct DynamicsInput {
   Index samples = 0;
   MatrixView<const double> targets;

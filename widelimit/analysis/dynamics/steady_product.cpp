@@ -18,7 +18,7 @@ constexpr Index least_for_threads = 2048;
 void steady_multiply(const DenseGram& k, const double* factors, double* product, Index columns, int threads) {
   const Index n = k.count();
   const int width = static_cast<int>(columns);
-  // Rows lie `stride` apart, which a matrix of one row cannot tell.
+  // Rows are `stride` apart, which a matrix of one row does not determine.
   const int stride = static_cast<int>(n > 1 ? k.row(1) - k.row(0) : n);
   const auto block = [&](Index b) {
     const Index first = b * rows_of_a_block;

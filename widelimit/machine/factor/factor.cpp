@@ -58,7 +58,7 @@ void subtract_product(int m, int n, int k, const float* left, const float* right
   cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, -1.0F, left, stride, right, stride, 1.0F, c, stride);
 }
 
-/// Of the rows that a block changes, so many that a person who wants to stop does not wait long.
+/// Rows updated between two polls of the progress, so that a stop takes effect soon.
 Index rows_at_once(Index block, Index rest) {
   return std::max<Index>(factor_block / 4, most_products_unheard / std::max<Index>(block * rest, 1));
 }

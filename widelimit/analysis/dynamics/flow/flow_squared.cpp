@@ -78,7 +78,7 @@ class SquaredFlow final : public FlowEngine {
   [[nodiscard]] double coordinate(Index i, Index j, double time) const {
     const double lambda = problem_.input.lambda;
     const double d = pairs_.values[static_cast<std::size_t>(i)];
-    // Coefficients in the null space grow for ever at λ = 0, and change no output: none are the limit.
+    // Coefficients in the null space grow without bound at λ = 0 and change no output: they are omitted in the limit.
     if (std::isinf(time) && lambda == 0 && std::abs(d) <= noise_) return first_(i, j);
     const double pull = 2 * y_(i, j) * decayed_time(lambda + 2 * d, time);
     const double left = decay(lambda, time);
