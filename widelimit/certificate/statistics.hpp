@@ -6,8 +6,8 @@
 
 namespace widelimit {
 
-/// What the certificates of many samples say together. Radii are those of samples that the machine tells right; the
-/// others have none, and are counted apart.
+/// Statistics of the certificates of many samples. Radii are those of correctly classified samples; the others are
+/// counted separately.
 struct CertificateStatistics {
   Index samples = 0;
   Index correct = 0;
