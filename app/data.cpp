@@ -38,7 +38,7 @@ void run_list(const CommonOptions& options) {
   deliver(options, record, table_text(table) + members + "\nor a file: .csv .tsv .libsvm .npy .npz .h5\n");
 }
 
-/// Name, size and classes as a page; a set of graphs and a data set tell the same things in other words.
+/// Name, size and classes as a page; the same table for sets of graphs and for data sets.
 template <typename Description>
 void write_report(const std::string& path, const Description& description) {
   Page page(description.name, fmt::format("{} samples.", description.count));

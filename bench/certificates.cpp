@@ -1,4 +1,4 @@
-// Target 11: certified radii of ridge on MNIST 0 and 1 with the tangent kernel of EQ's network, all test points against
+// Certified radii of ridge on MNIST 0 and 1 with the tangent kernel of EQ's network, all test points against
 // all training points (--rows 12665 --tests 2115), beside the published algorithm in NumPy, on two processors; and how
 // much larger convex radii are.
 

@@ -1,4 +1,4 @@
-// Target 1: the NTK of fully-connected ReLU networks of depth 1, 3 and 10 on 4,000 points with 784 features, symmetric,
+// The NTK of fully-connected ReLU networks of depth 1, 3 and 10 on 4,000 points with 784 features, symmetric,
 // on two processors, beside neural-tangents and beside the products alone (OpenBLAS syrk).
 
 #include "bench/measure.hpp"

@@ -30,10 +30,10 @@ std::vector<Digits> tasks() {
   return {{"MNIST 0 and 1", {"0", "1"}, 12665, 0.064}, {"MNIST, ten digits", {}, 10000, 0.01}};
 }
 
-/// scikit-learn's solver stops by another rule: so many of a thousand test images it may tell otherwise.
+/// scikit-learn's solver has another stopping rule: predictions may differ on so many of a thousand test images.
 constexpr double most_different = 2;
 
-/// A machine, its time, and what it tells of the test images.
+/// A machine, its time, and its predictions for the test images.
 struct Told {
   std::vector<Index> classes;
   Summary summary;

@@ -42,7 +42,7 @@ template <std::floating_point T>
 [[nodiscard]] double disagreement(MatrixView<const T> a, MatrixView<const T> b);
 
 /// Largest relative error of the diagonal against `layers`·2‖x‖²/d, the ReLU NTK of a point with itself where that
-/// many weight layers of w_std = √2 are trained.                                        [mathematics §1]
+/// many weight layers of w_std = √2 are trained.                                        [docs/theory/kernels.md]
 template <std::floating_point T>
 [[nodiscard]] double diagonal_error(MatrixView<const T> kernel, const Matrix<double>& x, Index layers);
 

@@ -1,4 +1,4 @@
-// Target 9: kernel ridge regression for 20 λ with exact leave-one-out predictions, 4,000 samples, 10 targets, on two
+// Kernel ridge regression for 20 λ with exact leave-one-out predictions, 4,000 samples, 10 targets, on two
 // processors, beside SciPy: a Cholesky factor and an inverse for each λ, and one eigendecomposition for all.
 
 #include "widelimit/machine/ridge/ridge_path.hpp"
@@ -30,7 +30,7 @@ Matrix<double> lambda_column() {
   return lambdas;
 }
 
-/// Smooth functions of a few features, so that samples tell of each other.
+/// Smooth functions of a few features, so that samples are predictable from each other.
 Matrix<double> smooth_targets(const Matrix<double>& x) {
   Matrix<double> y(x.rows(), outputs);
   for (Index i = 0; i < x.rows(); ++i) {

@@ -1,4 +1,4 @@
-// Target 10: support vector machines of ten classes, one against one with bias, for seven values of C on the
+// Support vector machines of ten classes, one against one with bias, for seven values of C on the
 // precomputed NTK of MNIST, on two processors, beside scikit-learn's SVC.
 
 #include "bench/measure.hpp"
@@ -70,7 +70,7 @@ Matrix<double> dual_objectives(const Digits& data, const std::vector<Fit>& path)
   return objectives;
 }
 
-/// Largest (ours − theirs)/ours and (theirs − ours)/ours: who is behind, and by how much.
+/// Largest (ours − theirs)/ours and (theirs − ours)/ours: the relative differences of the objectives, by sign.
 std::pair<double, double> behind(const Matrix<double>& ours, const Matrix<double>& theirs) {
   double them = 0;
   double us = 0;

@@ -1,4 +1,4 @@
-// Target 2: all depths and frozen prefixes of a fully-connected ReLU network with 0 … 4 hidden layers, 15 Gram
+// All depths and frozen prefixes of a fully-connected ReLU network with 0 … 4 hidden layers, 15 Gram
 // matrices of 2,000 points, on two processors, beside the recursion in NumPy.
 
 #include "bench/measure.hpp"

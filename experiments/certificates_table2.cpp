@@ -71,7 +71,7 @@ struct RadiusMoments {
   Index count = 0;
 };
 
-/// Of those points that are told right, as EQ has it.
+/// Over correctly classified points, as in EQ.
 RadiusMoments moments_of(const Certificates& c, std::span<const Index> points) {
   std::vector<double> radii;
   for (const Index i : points) {

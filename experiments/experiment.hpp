@@ -31,7 +31,7 @@ struct Setting {
   int threads = 0;
   std::optional<std::size_t> memory;
   std::uint64_t seed = 0;
-  bool figures = false;  ///< somebody will look at them
+  bool figures = false;  ///< make them
   Progress* progress = nullptr;
   std::map<std::string, std::string> values;  ///< of every option
 
@@ -58,7 +58,7 @@ struct Outcome {
   std::vector<Part> parts;
   nlohmann::ordered_json results = nlohmann::ordered_json::object();
   std::vector<std::pair<std::string, double>> timings;  ///< seconds
-  std::string trouble;  ///< a numerical ending that a part tells of, and what to do; empty where there is none
+  std::string trouble;  ///< a numerical failure of a part, and what to do; empty where there is none
 };
 
 /// A table or figure of a published work, computed again.

@@ -67,7 +67,7 @@ MachineOptions machine_options(const Setting& setting, const MnistTask& task, Ma
   return options;
 }
 
-/// Support vector regression learns ±1 and tells by the sign, as the others of two classes do.
+/// Support vector regression fits ±1 and predicts by the sign, like the other machines for two classes.
 Judged judge(const MnistTask& task, const MachineOptions& options) {
   app::stop_if_interrupted();
   const AnyView k = view_of(task.k);

@@ -72,7 +72,7 @@ Descent descent_of(const AnyMatrix& k, double lambda) {
   return {.rate = 0.5 / (largest + lambda), .steps = static_cast<Index>(steps)};
 }
 
-/// Share of test images that the sign tells wrong.
+/// Error rate of the sign on the test images.
 double wrong_share(const Matrix<double>& g, const std::vector<Index>& labels) {
   Index wrong = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {

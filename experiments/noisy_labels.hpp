@@ -4,7 +4,7 @@
 
 namespace widelimit::experiment {
 
-/// Networks trained on labels of which a share is wrong, held back by the distance to initialisation (RDI) or by an
+/// Networks trained on partly wrong labels, regularised by the distance to initialisation (RDI) or by an
 /// auxiliary variable a sample (AUX), beside their common limit of infinite width, k(x,X)(H + λI)⁻¹ỹ.
 [[nodiscard]] Experiment noisy_labels_rdi_aux();
 

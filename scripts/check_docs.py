@@ -1,4 +1,9 @@
-"""Keeps the documentation true: relative links in *.md resolve, and blocks that say so run.
+"""Keeps the documentation true: relative links in *.md resolve, cited files exist, and blocks that say so run.
+
+Comments and documents cite files of the tree, as docs/theory/kernels.md#recursion or widelimit/base/matrix.hpp; the
+file and the heading must exist. Comments of C++ may shorten the name of a source to its last parts. Files outside the
+tree, such as design documents, must not be cited. CHANGELOG.md may name files that are gone, and tests of scripts plant
+bad names.
 
 A fenced block with the info string `sh run` is a promise: with --run every such block is run by bash, in the root of
 the tree, stopping at the first command that fails. Blocks of one file share nothing but the tree. Prints the counts
@@ -14,13 +19,24 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 FENCE = re.compile(r"^\s*(```+|~~~+)\s*(.*?)\s*$")
+CITED = re.compile(
+    r"(?<![\w./-])((?:docs|widelimit)/[\w./-]*\w\.md|(?:widelimit|app|experiments|bench|tests|python)/[\w./-]*\w\.[ch]pp"
+    r"|(?:tools|scripts|bench|tests)/[\w./-]*\w\.py)\b(?:#([\w-]+))?"
+)
+CITED_SOURCE = re.compile(r"(?<![\w./-])([\w/-]*\w\.[ch]pp)\b(?!\.o)")
+OUTSIDE = re.compile(
+    r"mathe" r"matics(?:\.md| §)|\b(?:inter" r"face|tar" r"gets)\.md|shared/(?:design|seeds|reference)"
+)
+SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".py", ".sh", ".cmake", ".toml", ".txt", ".md"}
+CPP = {".cpp", ".hpp", ".cu", ".cuh"}
 TIME_LIMIT = 900
 
 
-def documents():
-    command = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard", "-z", "*.md"]
+def tree():
+    """Names of all files of the tree, relative to its root."""
+    command = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return [ROOT / name for name in listing.split("\0") if name and (ROOT / name).is_file()]
+    return sorted(name for name in listing.split("\0") if name and (ROOT / name).is_file())
 
 
 def split(text):
@@ -65,6 +81,30 @@ def broken_links(path):
                 yield number, f"link to {target}: no such heading"
 
 
+def citing(name):
+    """Whether the citations of this file are checked."""
+    return Path(name).suffix in SOURCES and name != "CHANGELOG.md" and not name.startswith("scripts/tests/")
+
+
+def broken_citations(name, text, files, headings):
+    """(line, what) of every citation of a file or heading that is not there.
+
+    `files`: names of the tree; `headings`: the anchors of a document by its name.
+    """
+    for number, line in enumerate(text.splitlines(), start=1):
+        for cited, fragment in CITED.findall(line):
+            if cited not in files:
+                yield number, f"cites {cited}: no such file"
+            elif fragment and cited.endswith(".md") and fragment not in headings(cited):
+                yield number, f"cites {cited}#{fragment}: no such heading"
+        comment = line.partition("//")[2] if Path(name).suffix in CPP else ""
+        for cited in CITED_SOURCE.findall(comment):
+            if not any(known == cited or known.endswith("/" + cited) for known in files):
+                yield number, f"cites {cited}: no such file"
+        if OUTSIDE.search(line):
+            yield number, "cites a document outside the tree; cite docs/theory/ or docs/references.md"
+
+
 def run_block(body):
     """None where the block ran, else why it did not."""
     try:
@@ -81,14 +121,20 @@ def main():
     parser.add_argument("--run", action="store_true", help="also run the blocks marked `sh run`")
     arguments = parser.parse_args()
     passed = failed = 0
-    for path in documents():
-        name = path.relative_to(ROOT)
-        broken = list(broken_links(path))
+    files = set(tree())
+    for name in sorted(files):
+        path = ROOT / name
+        is_document = path.suffix == ".md"
+        broken = list(broken_links(path)) if is_document else []
+        if citing(name):
+            broken += broken_citations(
+                name, path.read_text(encoding="utf-8"), files, lambda cited: anchors(ROOT / cited)
+            )
         for number, what in broken:
             print(f"{name}:{number}: {what}")
         failed += bool(broken)
-        passed += not broken
-        if not arguments.run:
+        passed += is_document and not broken
+        if not (arguments.run and is_document):
             continue
         for number, info, body in split(path.read_text(encoding="utf-8"))[1]:
             if info.split() != ["sh", "run"]:

@@ -19,7 +19,7 @@ def has_failed(case):
 
 
 def told_elsewhere(case, folder):
-    """Whether a program that ctest ran has told its end in its own file."""
+    """Whether a program that ctest ran has written its own result file."""
     own = folder / f"{case.get('name')}.xml"
     return own.exists() and (not has_failed(case) or any(has_failed(test) for test in cases_of(own)))
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Proves how far the double polynomials of widelimit/engine/cpu/vector/arccos_polynomials.hpp are from what they stand for.
+"""Bounds the error of the double polynomials of widelimit/engine/cpu/vector/arccos_polynomials.hpp.
 
 With t = 1 - rho on [0, 1], P(t) = arccos(rho)/sqrt(t) and Q(t) = (sqrt(1 - rho^2) - rho*arccos(rho))/t^1.5 have power
 series with coefficients sqrt(2)*C(2k,k)/(8^k (2k+1)) and that/(k + 3/2), all positive and falling by more than a half.
 The difference of a polynomial and a cut series is written in Chebyshev polynomials of [0, 1], which are at most 1: the
 sum of the absolute values of its coefficients, in exact fractions, plus what was cut off, bounds the error everywhere.
-Certificates rest on this number (docs/theory/certificates.md).
+Certificates rest on this number (docs/theory/certificates-proof.md).
 
 usage: arccos_bound.py        (fails where a bound exceeds 1e-15)
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Coefficients of the two polynomials behind the vectorised ReLU dual (mathematics §1, "fast form").
+"""Coefficients of the two polynomials behind the vectorised ReLU dual (docs/theory/numerics.md, "ReLU").
 
 With t = 1 - rho on [0, 1]:
     arccos(rho)                              = sqrt(t) * P(t)

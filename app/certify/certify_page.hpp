@@ -23,7 +23,7 @@ struct CertifyPage {
   std::optional<Box> box;
 };
 
-/// Positions of the samples told right with the smallest radii, the smallest first.
+/// Indices of the correctly classified samples with the smallest radii, in increasing order of radius.
 [[nodiscard]] std::vector<Index> weakest(const Certificates& certificates, std::size_t most);
 
 /// The certified-accuracy curve and the histogram of radii.

@@ -10,14 +10,14 @@
 namespace widelimit::app {
 
 /// What the demonstration shows of machines: on the tangent kernel of one network, each with the λ that its own
-/// training samples choose, told on samples it has not seen.
+/// training samples choose, scored on held-out samples.
 struct MachineShow {
   std::string network;
   Index train = 0;
   Index test = 0;
   Table table;
   std::vector<Illustration> paths;      ///< error by λ
-  std::vector<Illustration> confusion;  ///< who is taken for whom
+  std::vector<Illustration> confusion;  ///< confusion matrices
   double best_accuracy = 0;
   nlohmann::ordered_json results;
 };

@@ -36,7 +36,7 @@ void check_ending(const Summary& summary) {
   fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
 }
 
-/// Records and tells how well the machine does on the two parts of the data.
+/// Records and prints the scores on the training and the test set.
 std::vector<NamedScore> scores_of(const Fitted& fitted, const TrainTest& data, Record& record, std::string& words) {
   std::vector<NamedScore> scores;
   const auto add = [&](const char* name, const Matrix<double>& decisions, const Dataset& part) {

@@ -11,10 +11,10 @@
 
 namespace widelimit::app {
 
-/// A part of the data by its name, and how well the machine tells it.
+/// A part of the data by its name, and the score of the machine on it.
 using NamedScore = std::pair<std::string, Score>;
 
-/// The page of a fit: how it ended, its scores; of two classes the ROC, of more who is taken for whom; margins.
+/// The page of a fit: its summary and scores; the ROC curve for two classes, the confusion matrix for more; margins.
 void write_fit_page(const std::filesystem::path& path, const std::string& title, const Summary& summary,
                     const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
                     const nlohmann::ordered_json& settings);

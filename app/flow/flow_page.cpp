@@ -12,7 +12,7 @@ namespace widelimit::app {
 
 namespace {
 
-/// More lines than this no reader can tell apart.
+/// A reader cannot distinguish more lines than this.
 constexpr Index most_lines = 10;
 
 /// (time, value) of all moments that a figure can show.

@@ -14,7 +14,7 @@
 
 namespace widelimit::app {
 
-/// What is told of an array in a file.
+/// What is reported of an array in a file.
 struct ArrayFacts {
   std::string name;
   std::vector<Index> dims;
@@ -25,7 +25,7 @@ struct ArrayFacts {
 /// Name, shape and first statistics of every array.
 [[nodiscard]] Table array_table(const std::vector<ArrayFacts>& arrays);
 [[nodiscard]] nlohmann::ordered_json arrays_json(const std::vector<ArrayFacts>& arrays);
-/// 0 seconds are taken for a nanosecond.
+/// 0 seconds count as a nanosecond.
 [[nodiscard]] double pairs_per_second(double pairs, double seconds);
 /// Shapes, statistics and how they were computed, for the record.
 [[nodiscard]] nlohmann::ordered_json answer_json(const KernelAnswer& answer);

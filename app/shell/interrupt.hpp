@@ -12,7 +12,7 @@ void catch_signals();
 
 [[nodiscard]] bool interrupted();
 
-/// The work has stopped, and tells so itself.
+/// The work has stopped and reports it itself.
 void stop_clock();
 
 /// Error{interrupted} between two pieces of work, once a signal asked to stop.

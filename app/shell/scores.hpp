@@ -13,12 +13,12 @@
 
 namespace widelimit::app {
 
-/// How well decisions tell what is known of the samples.
+/// Scores of decisions against the known labels or targets of the samples.
 struct Score {
   Index samples = 0;
   Index correct = 0;                          ///< classes
   std::optional<double> squared_error;        ///< numbers: mean of (y − g)²
-  std::vector<std::vector<Index>> confusion;  ///< [true class][told class]
+  std::vector<std::vector<Index>> confusion;  ///< [true class][predicted class]
   std::optional<Roc> roc;                     ///< two classes, both of which occur
   std::vector<double> margins;                ///< of each sample; classes
 

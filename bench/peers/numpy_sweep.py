@@ -1,6 +1,6 @@
 """NumPy as a peer: every depth and every frozen prefix of a fully-connected ReLU network, x against itself.
 
-With w_std = √2 and Σ⁰ = ⟨x,x'⟩/d, layer by layer                                     [mathematics §1]
+With w_std = √2 and Σ⁰ = ⟨x,x'⟩/d, layer by layer                                     [docs/theory/kernels.md]
 
     ρ = Σ/√(Σ₁₁Σ₂₂),   Σ ← 2·½√(Σ₁₁Σ₂₂) κ₁(ρ),   Θ ← Θ·2·½κ₀(ρ) + Σ,
 

@@ -1,6 +1,6 @@
 """SciPy as a peer: kernel ridge regression for many λ, each with its exact leave-one-out predictions.
 
-With A = K + λ/2·I, α = A⁻¹y and residuals without the own sample αᵢ/(A⁻¹)ᵢᵢ                [mathematics §2]
+With A = K + λ/2·I, α = A⁻¹y and residuals without the own sample αᵢ/(A⁻¹)ᵢᵢ                [docs/theory/machines.md]
 
 Two ways: `cholesky` factors and inverts A for each λ (LAPACK potrf, potri); `eigen` takes one eigendecomposition of K
 (syevd), after which a λ costs little.

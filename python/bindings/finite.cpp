@@ -73,7 +73,7 @@ nb::tuple summary_of(const TrainedNetwork& trained) {
                         summary.seconds);
 }
 
-/// Weights on the memory of the trained network, which they keep alive; nobody may write to them.
+/// Weights on the memory of the trained network, which they keep alive; read-only.
 template <std::floating_point T>
 nb::object borrowed(const std::vector<T>& values, std::initializer_list<std::size_t> dims, const nb::object& owner) {
   const std::vector<std::size_t> shape(dims);

@@ -9,8 +9,8 @@
 
 namespace widelimit::python {
 
-/// Long work hears Ctrl-C: each report takes the interpreter lock for a moment and lets Python run its signal
-/// handlers, which is where KeyboardInterrupt, or whatever the user's own handler raises, comes from.
+/// Makes long work interruptible by Ctrl-C: each report takes the interpreter lock for a moment and lets Python run its
+/// signal handlers, which is where KeyboardInterrupt, or whatever the user's own handler raises, comes from.
 class SignalProgress final : public Progress {
  public:
   bool update(std::int64_t, std::int64_t, std::string_view) override {

@@ -24,9 +24,9 @@ class Certificates(NamedTuple):
     """What certify found, an entry for each sample."""
 
     radius: NDArray[np.float64]
-    """No input in the ball of this radius (and in the box) has another class; 0 where the class is not told right."""
+    """No input in the ball of this radius (and in the box) has another class; 0 where the sample is misclassified."""
     correct: NDArray[np.bool_]
-    """Whether the machine tells the class given."""
+    """Whether the prediction is the given class."""
     margin: NDArray[np.float64]
     """The smallest output, or difference of outputs, that must stay positive."""
     method: list[str]
@@ -61,7 +61,7 @@ def certify(
     norm: 'linf' (the default) or 'l2'.
     method: 'convex' (the default), 'interval', or 'paper', the published one; trained networks have intervals only.
     box: least and largest value of every feature, as (0, 1): the ball is cut by it. X must lie inside.
-    radius: only tell whether this radius is certified, which is cheaper: the result is it, or 0.
+    radius: only decide whether this radius is certified, which is cheaper: the result is it, or 0.
     attack: True to look for inputs nearby that have another class, or {'steps': …, 'restarts': …, 'seed': …}.
     tolerance: of the search, 1e-3 unless said: a radius may be less by this part than what the method can prove.
 

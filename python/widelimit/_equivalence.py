@@ -77,7 +77,7 @@ class Equivalence:
     """The same at the last step."""
     local_slopes: list[WidthSlope]
     settled: bool | None
-    """False where the widths do not lie on one line (at 5 %); None where that cannot be told."""
+    """False where the widths do not lie on one line (at 5 %); None where that cannot be decided."""
     kernel_part: NDArray[np.float64] | None
     movement_part: NDArray[np.float64] | None
     kernel_slope: float | None

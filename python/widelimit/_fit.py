@@ -102,7 +102,7 @@ class Fit:
         """Probability of each class for new points, of K(test, train).
 
         InputError unless the machine is logistic, or a support vector machine fitted with probability=True, whose
-        likeliest class need not be the one that predict tells.
+        most probable class may differ from that of predict.
         """
         if self.machine != "logistic" and self.calibration is None:
             raise InputError(

@@ -1,4 +1,4 @@
-"""The threads of OpenMP do not survive a fork: a child that asked for them again would wait for ever."""
+"""The threads of OpenMP do not survive a fork: a child that used them again would deadlock."""
 
 from __future__ import annotations
 

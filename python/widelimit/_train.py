@@ -76,7 +76,7 @@ class TrainedNetwork:
         self.distance: NDArray[np.float64] = record["distance"]
         """‖w − w₀‖."""
         self.accuracy: NDArray[np.float64] | None = record["accuracy"]
-        """Share of training samples whose class is told right; None where targets are numbers."""
+        """Accuracy on the training samples; None for regression targets."""
         self.test_loss: NDArray[np.float64] | None = record["test_loss"]
         self.test_accuracy: NDArray[np.float64] | None = record["test_accuracy"]
         self.outputs: NDArray[np.float64] = self._shaped(record["outputs"])

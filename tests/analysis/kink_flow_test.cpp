@@ -213,7 +213,7 @@ TEST(KinkFlow, DoesNotKnowTheOrderOfSamples) {
   }
 }
 
-/// A start outside the span decays by e^{−λt} beside what is learnt; here the margin is met in closed form.
+/// An initial function outside the span decays by e^{−λt}; here the time at which the margin is reached is closed form.
 TEST(KinkFlow, CarriesAStartOutsideTheSpan) {
   Matrix<double> k(1, 1);
   k(0, 0) = 1;

@@ -22,7 +22,7 @@ class MnistExperiment : public testing::Test {
     data_ = std::filesystem::absolute(images->parent_path().parent_path());
   }
 
-  /// Runs start in a folder of their own, so they are told where the data are.
+  /// Runs start in a folder of their own, so the data folder is passed to them.
   [[nodiscard]] Finished run(const Words& words) const {
     Words all{"env", "WIDELIMIT_DATA=" + data_.string(), WIDELIMIT_PROGRAM};
     all.insert(all.end(), words.begin(), words.end());

@@ -195,7 +195,7 @@ TEST(Fit, HardMarginOfOppositeTwinsIsANumericalEnding) {
   EXPECT_EQ(folder.names(), (Words{"t.csv"}));
 }
 
-/// A kernel file of somebody else's.
+/// A kernel file written by another program.
 TEST(Fit, KernelThatIsNotPositiveSemiDefiniteIsANumericalEnding) {
   const Folder folder;
   folder.write("t.csv", "1,2,a\n2,1,b\n3,1,a\n1,1,b\n");

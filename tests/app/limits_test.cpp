@@ -25,7 +25,7 @@ void expect_refusal(const Finished& run, const std::vector<std::string>& said) {
   for (const std::string& part : said) EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
 }
 
-/// OpenBLAS would ask for its buffers for ever: each of these ends within seconds, and those without a product succeed.
+/// OpenBLAS would retry its buffers endlessly: each of these ends within seconds, and those without a product succeed.
 TEST(Limits, LittleAddressSpaceIsARefusalNotAWait) {
   if (WIDELIMIT_SANITIZED != 0) GTEST_SKIP() << "sanitizers take address space of their own";
   const Folder folder;
@@ -40,7 +40,7 @@ TEST(Limits, LittleAddressSpaceIsARefusalNotAWait) {
   }
   expect_refusal(limited(folder, "ulimit -v 350000", fit + "1"), {"address space", "ulimit -v"});
   EXPECT_EQ(limited(folder, "ulimit -v 2000000", fit + "2").status, 0);
-  // Generous: a machine may be busy. What is measured against is for ever.
+  // Generous: a machine may be busy. The failure would never end.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(120));
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"m.h5"}));
 }

@@ -32,7 +32,7 @@ TEST(Resume, KilledAtRandomMomentsTheFileIsTheSame) {
   const double whole = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const std::string expected = read_back(folder.path("whole.h5"));
 
-  // A killed process tells a sanitizer nothing.
+  // A sanitizer gets no report from a killed process.
   constexpr int enough = WIDELIMIT_SANITIZED != 0 ? 4 : 24;
   const Random random(20);
   int kills = 0;

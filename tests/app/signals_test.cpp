@@ -53,7 +53,7 @@ TEST(Signals, EachKeepsWhatCanBeGoneOnWith) {
   }
 }
 
-/// Long texts: the reader hears of the signal.
+/// Long texts: the reader reacts to the signal.
 TEST(Signals, ReadingStops) {
   const Folder folder;
   std::string rows;

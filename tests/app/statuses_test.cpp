@@ -73,7 +73,7 @@ TEST(Statuses, StandardOutputThatCannotBeWritten) {
 
 TEST(Statuses, AnInterruptLeavesNothingBehind) {
   const Folder folder;
-  // The sequential back end takes half a minute and more for this, and hears of the interrupt at the next tile.
+  // The sequential back end takes half a minute and more for this, and reacts to the interrupt at the next tile.
   const Finished run = folder.interrupted({"kernel", "--network", "fc:9", "--train", "spirals(n=6000)", "--backend",
                                            "reference", "--out", "k.npz", "--progress"},
                                           std::chrono::milliseconds(1500));

@@ -85,7 +85,7 @@ TEST(Demo, LastLineIsThePage) {
   const Finished run = folder.widelimit({"demo", "--out", "show"});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_TRUE(run.out.ends_with("\nshow/index.html\n")) << run.out;
-  // Both machines tell digits they have not seen.
+  // Both machines classify held-out digits.
   EXPECT_TRUE(std::regex_search(run.out, std::regex("\nsvm .* folds .* 0\\.9[789]\\d* +converged\n"))) << run.out;
   EXPECT_TRUE(std::regex_search(run.out, std::regex("\nridge .* leave-one-out .* 0\\.9[789]\\d* +converged\n")))
       << run.out;

@@ -83,7 +83,7 @@ def _margins(scheme: str, outputs: np.ndarray, label: int, classes: int) -> np.n
 
 
 def _class_of(scheme: str, outputs: list[mpmath.mpf], classes: int) -> int | None:
-    """The class that outputs tell; None where a tie leaves it to rounding or to sums."""
+    """The predicted class of outputs; None where a tie is decided by rounding or by sums."""
     if scheme == "sign":
         return None if outputs[0] == 0 else int(outputs[0] > 0)
     if scheme == "one-hot":

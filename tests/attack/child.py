@@ -24,7 +24,7 @@ ENDINGS = (0, 2, 3, 4, 5)
 
 @dataclass(frozen=True)
 class Limits:
-    """What a child may take. `seconds` is of the clock: more than any of these runs needs, less than for ever."""
+    """Limits of a child. `seconds` is wall-clock time, more than any of these runs needs."""
 
     address_space: int | None = None
     file_size: int | None = None
@@ -67,7 +67,7 @@ FREE = Limits()
 
 
 def start(words: Sequence[str], folder: Path, limits: Limits = FREE, **streams: object) -> subprocess.Popen[bytes]:
-    """The program in `folder`; nobody's caches and data but those of the folder are read."""
+    """The program in `folder`; only caches and data of that folder are read."""
     surroundings = os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "WIDELIMIT_DATA": str(folder)}
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
     return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Processes under attack: killed, stopped, without room for results, without memory, with nobody who reads."""
+"""Processes under attack: killed, stopped, with a full disk, without memory, with closed streams."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ TEST(Parallel, ProgressStopsTheWork) {
   }
 }
 
-/// The calling thread takes a short task and waits; a long one elsewhere still hears that it is to stop.
+/// The calling thread takes a short task and waits; a long one elsewhere is still stopped.
 TEST(Parallel, StopsATaskOfAnotherThreadFromWithin) {
   struct Later : Progress {
     int calls = 0;

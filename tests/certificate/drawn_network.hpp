@@ -45,13 +45,13 @@ inline Matrix<double> drawn_rows(Index count, Index size, std::uint64_t seed) {
   return rows;
 }
 
-/// The class that outputs tell: the sign of one, the largest of several.
+/// The predicted class: the sign of one output, the largest of several.
 inline Index told_class(const double* f, Index outputs) {
   if (outputs == 1) return f[0] > 0 ? 1 : 0;
   return std::max_element(f, f + outputs) - f;
 }
 
-/// What the network tells of its own samples.
+/// Predictions of the network for its own samples.
 inline std::vector<Index> told_classes(const TrainedNetwork& network, const SampleView& x) {
   const Matrix<double> f = predict_outputs(network, x, 1);
   std::vector<Index> labels;

@@ -171,8 +171,8 @@ TEST(NetworkAttack, FindsTheHyperplaneOfOneLayer) {
   }
 }
 
-/// relu(⟨w, x⟩) is never negative: beyond the hyperplane it is 0, which is told as the first class. There the second is
-/// lost, and the first is kept everywhere.
+/// relu(⟨w, x⟩) is never negative: beyond the hyperplane it is 0, which is classified as the first class. There the
+/// second is lost, and the first is kept everywhere.
 TEST(NetworkAttack, TakesAZeroForTheClassThatIsToldThen) {
   const Shape shape{1, 1, 6};
   const TrainedNetwork net = drawn_network("dense relu", shape, {.width = 1});
@@ -273,7 +273,7 @@ TEST(NetworkCertificate, IsMonotoneInRadiusNormAndBox) {
   }
 }
 
-/// A class that is told wrong has radius 0 and is counted apart.
+/// A misclassified sample has radius 0 and is counted separately.
 TEST(NetworkCertificate, LeavesWrongPointsAtZero) {
   const Shape shape{1, 1, 5};
   for (const Index outputs : {1, 3}) {

@@ -1,4 +1,4 @@
-// A program of somebody else: sees nothing of widelimit but what is installed.
+// A program outside the tree: it uses only what widelimit installs.
 
 #include "widelimit/base/version.hpp"
 #include "widelimit/engine/select.hpp"

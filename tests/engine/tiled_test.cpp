@@ -137,7 +137,7 @@ TYPED_TEST(Tiled, MultipliesAMatrixByItself) {
   Matrix<TypeParam> c(520, 520);
   c(3, 1) = 42;
   tiled_self_product<TypeParam>(1, a.view(), 0, c.view(), 2);
-  EXPECT_EQ(c(3, 1), 42);  // the lower triangle is nobody's
+  EXPECT_EQ(c(3, 1), 42);  // the lower triangle is not touched
   for (Index i = 0; i < 520; i += 17) {
     for (Index j = i; j < 520; j += 13) {
       long double sum = 0;

@@ -114,7 +114,7 @@ TEST(EmpiricalNtk, ProductNeedsNoMatrix) {
   }
 }
 
-/// Θ of "dense relu dense" with w_std = 1, no bias [mathematics §1]: ⟨x,x'⟩/d·κ₀/2 + ‖x‖‖x'‖/d·κ₁/2.
+/// Θ of "dense relu dense" with w_std = 1, no bias [docs/theory/kernels.md]: ⟨x,x'⟩/d·κ₀/2 + ‖x‖‖x'‖/d·κ₁/2.
 double two_layer_limit(const double* x, const double* y, Index d) {
   const double nx = std::sqrt(std::inner_product(x, x + d, x, 0.0));
   const double ny = std::sqrt(std::inner_product(y, y + d, y, 0.0));

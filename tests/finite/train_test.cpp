@@ -297,7 +297,7 @@ TEST(Train, DoesNotKnowHowManyThreadsThereAre) {
   EXPECT_EQ(one.record.outputs, three.record.outputs);
 }
 
-// What happened in f32 is what happens in f64, to what f32 can tell.
+// Training in f32 agrees with f64 to the precision of f32.
 TEST(Train, PrecisionsAgree) {
   const Points points(12, 6, 9);
   const Network network = Network::parse("dense erf dense erf dense");

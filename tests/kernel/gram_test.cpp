@@ -104,7 +104,7 @@ TEST(Gram, SymmetricIsTheRectangleAndExactlySymmetric) {
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j < n; ++j) {
           EXPECT_EQ(s(i, j), s(j, i));
-          // Only dropout tells a sample with itself from two equal samples; there only the others are compared.
+          // Only dropout distinguishes a sample with itself from two equal samples; there only the others are compared.
           const bool comparable = i != j || c.network.to_text().find("dropout") == std::string::npos;
           if (comparable) {
             EXPECT_NEAR(s(i, j), r(i, j), 3e-8 * (1 + std::abs(s(i, j)))) << i << ", " << j;
@@ -181,7 +181,7 @@ TEST(Gram, AnySize) {
   }
 }
 
-/// EQ's two-layer kernel: Θ = ⟨x,x'⟩/d·(π−arccos u)/π + ‖x‖‖x'‖√(1−u²)/(2πd).                     [mathematics §1]
+/// EQ's two-layer kernel: Θ = ⟨x,x'⟩/d·(π−arccos u)/π + ‖x‖‖x'‖√(1−u²)/(2πd).                [docs/theory/kernels.md]
 TEST(Gram, TwoLayerFormula) {
   const Matrix<double> x = normal(9, 5, 8);
   for (const std::string name : {"cpu", "reference"}) {
@@ -220,7 +220,7 @@ TEST(Gram, DiagonalOfReluHasAClosedForm) {
   }
 }
 
-/// A scale is a weight that nobody trains: it multiplies both kernels of what comes before it by its square.
+/// A scale is a weight that is not trained: it multiplies both kernels of what comes before it by its square.
 TEST(Gram, ScaleMultipliesBySquare) {
   const auto backend = make_backend("cpu");
   const Matrix<double> x = normal(4, 5, 14);

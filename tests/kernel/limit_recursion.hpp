@@ -11,7 +11,7 @@
 namespace widelimit {
 
 /// The limit kernels of two images, written down once more as plainly as possible: one matrix Σ and one Θ over all
-/// positions of both images (image 0 first), every layer a map of such matrices.          [mathematics §1]
+/// positions of both images (image 0 first), every layer a map of such matrices.          [docs/theory/kernels.md]
 struct LimitRecursion {
   Index height = 1;
   Index width = 1;

@@ -22,7 +22,7 @@ class Resume : public testing::Test {
   StoreSummary store(const fs::path& place, const StoreOptions& how) const {
     return store_gram(place, {&network, 1}, {&block, 1}, how, *cpu);
   }
-  /// A fresh run hears of it after its first tile, and any run when all its tiles are written but not yet renamed.
+  /// A fresh run reacts to it after its first tile, and any run when all its tiles are written but not yet renamed.
   static constexpr std::int64_t early = 1;
   static constexpr std::int64_t late = 1100 * 1101 / 2;
 

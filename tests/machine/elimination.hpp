@@ -62,7 +62,7 @@ inline Matrix<double> wavy_targets(Index n, Index outputs) {
   return y;
 }
 
-/// Somebody who has had enough.
+/// A progress that stops the work.
 class Stop final : public Progress {
  public:
   bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }

@@ -110,7 +110,7 @@ TEST(Semidefinite, KnowsTheSimpleCases) {
   EXPECT_FALSE(is_semidefinite(k.view()));
 }
 
-/// The answer to the second question comes from memory, and a changed entry asks anew.
+/// The second answer comes from the cache; a changed entry is tested again.
 TEST(Semidefinite, IsAskedOnceOfEachMatrix) {
   struct Counting : Progress {
     int calls = 0;

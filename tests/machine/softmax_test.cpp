@@ -291,7 +291,7 @@ TEST(Softmax, ByConjugateGradientsWithAFactorTellsItsCondition) {
   EXPECT_GE(*fit.summary.condition, 1);
 }
 
-/// By conjugate gradients, which somebody who listens neither changes nor keeps from being stopped.
+/// By conjugate gradients, which a progress does not change and can stop.
 TEST(Softmax, IsTheSameWhoeverListens) {
   struct Patient : Progress {
     bool update(std::int64_t, std::int64_t, std::string_view) override { return true; }

@@ -118,7 +118,7 @@ TEST(Custom, IsFoundByNameAndReplaced) {
   EXPECT_EQ(evaluate(custom("double_it"), 3), 60);
   double x = 1;
   double y = 0;
-  (*held)({&x, 1}, {&y, 1});  // who holds the old one keeps it
+  (*held)({&x, 1}, {&y, 1});  // holders of the old one keep it
   EXPECT_EQ(y, 2);
   EXPECT_THROW((void)derivative(custom("double_it"), 0), Error);
 }

@@ -18,7 +18,7 @@ std::vector<std::string> keys_of(const Json& object) {
   return keys;
 }
 
-/// A back end that only says who it is.
+/// A back end that only has a name.
 class NamedBackend : public Backend {
  public:
   std::string name() const override { return "cpu"; }

@@ -7,19 +7,19 @@
 
 namespace widelimit {
 
-/// How far each sample is on the right side, from the decisions of a machine and the true classes 0 … classes − 1:
+/// Margin of each sample, from the decisions of a machine and the true classes 0 … classes − 1:
 ///
 ///     two classes        y·g with y = ±1;
-///     an output a class  g_true − max over the others of g;
-///     an output a pair   the least decision in favour of the true class against another.
+///     output per class   g_true − max over the others of g;
+///     output per pair    the smallest decision in favour of the true class against another.
 ///
-/// Positive where the sample is told right; one against one may vote right where a single pair is wrong, so there a
-/// margin can be negative all the same. Error{usage} for machines of numbers and where sizes do not agree.
+/// Positive where the prediction is correct; a one-vs-one vote may be correct where a single pair is wrong, so there a
+/// margin can be negative nevertheless. Error{usage} for regression machines and where sizes do not agree.
 /// O(samples·outputs).
 [[nodiscard]] std::vector<double> margins(Scheme scheme, Index classes, MatrixView<const double> decisions,
                                           std::span<const Index> labels);
 
-/// Numbers counted in bins of one width, of which 0 is an edge: bin b holds [first + b·width, first + (b + 1)·width).
+/// A histogram with bins of equal width, one edge of which is 0: bin b holds [first + b·width, first + (b + 1)·width).
 struct Histogram {
   double first = 0;
   double width = 1;
@@ -29,7 +29,7 @@ struct Histogram {
 };
 
 /// A histogram for each part, all with the same bins: 2∛n of the largest part over the range of all (Rice's rule), at
-/// least 8 and at most 48, and one more for the edge at 0. None where there is no value. Error{input} for a value that
+/// least 8 and at most 48, and one more for the edge at 0. Empty where there is no value. Error{input} for a value that
 /// is not finite.  O(n).
 [[nodiscard]] std::vector<Histogram> histograms(std::span<const std::vector<double>> parts);
 

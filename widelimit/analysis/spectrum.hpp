@@ -14,15 +14,15 @@ namespace widelimit {
 /// Error{usage} unless square, Error{input} where an entry is not finite.  O(n³), and n² doubles.
 [[nodiscard]] std::vector<double> eigenvalues(const AnyMatrix& matrix);
 
-/// What the eigenvalues λ₁ ≥ λ₂ ≥ … of a Gram matrix say of it.
+/// Eigenvalues λ₁ ≥ λ₂ ≥ … of a Gram matrix and quantities derived from them.
 struct Spectrum {
   std::vector<double> eigenvalues;  ///< largest first
   Index sampled = 0;                ///< rows used
-  Index of = 0;                     ///< rows there are
-  /// λ₁/λ_n; nothing where λ_n cannot be told from 0 in the precision of the matrix.
+  Index of = 0;                     ///< rows of the matrix
+  /// λ₁/λ_n; empty where λ_n cannot be distinguished from 0 in the precision of the matrix.
   std::optional<double> condition;
   double effective_dimension = 0;  ///< (Σλ)²/Σλ²: n for the identity, 1 for rank one, 0 for the zero matrix
-  std::string note;                ///< says so where a subset was taken
+  std::string note;                ///< states where a subset was used
 };
 
 /// The whole matrix up to `most` rows; beyond that `subset` rows drawn by `seed`, since n³ would take minutes: a
@@ -38,7 +38,7 @@ struct SpectrumOptions {
 /// 2001). 0 where either vanishes.  O(n²·columns).
 [[nodiscard]] double alignment(const AnyMatrix& gram, const Matrix<double>& targets);
 
-/// Share of samples whose nearest other sample in the feature space, ‖φ_i − φ_j‖² = K_ii + K_jj − 2K_ij, has the
+/// Fraction of samples whose nearest neighbour in the feature space, ‖φ_i − φ_j‖² = K_ii + K_jj − 2K_ij, has the
 /// same label; 0 for fewer than two samples.  O(n²).
 [[nodiscard]] double neighbour_accuracy(const AnyMatrix& gram, std::span<const Index> labels);
 

@@ -6,7 +6,7 @@ namespace widelimit {
 
 using Clock = std::chrono::steady_clock;
 
-/// What summaries and records tell of how long work took.
+/// Elapsed time for summaries and records.
 [[nodiscard]] inline double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }

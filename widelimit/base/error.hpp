@@ -8,12 +8,11 @@
 
 namespace widelimit {
 
-/// What went wrong, as a door must tell it: the command line exits with this number, Python raises the exception of
-/// that name.
+/// Category of an error: the exit status of the command line, and the exception type of Python.
 enum class Code : int {
   usage = 2,          ///< the call itself is wrong: an unknown option, back end or name
   input = 3,          ///< bad data, file or network
-  numerical = 4,      ///< a result that is not a number anyone could use: real overflow, not positive definite
+  numerical = 4,      ///< no usable result: overflow, not positive definite
   resource = 5,       ///< not enough memory or disk
   interrupted = 130,  ///< stopped by the user
 };

@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-/// A row-major window on somebody else's numbers; row i starts at data + i·stride.
+/// A non-owning row-major view; row i starts at data + i·stride.
 template <typename T>
 struct MatrixView {
   T* data = nullptr;

@@ -20,7 +20,7 @@ namespace widelimit {
 /// Whether the system would grant so much address space now. Takes it and gives it back.
 [[nodiscard]] bool address_space_has(std::size_t bytes);
 
-/// Most memory this process had in use at once so far; nothing where the system does not tell.
+/// Peak memory use of this process so far; empty where the system does not report it.
 [[nodiscard]] std::optional<std::size_t> peak_memory();
 
 /// Error{resource} where `bytes` for `what` exceed `limit`, or, without one, the memory available. `advice` says how

@@ -62,7 +62,7 @@ void parallel_for(Index count, int threads, const std::function<void(Index task)
       }
     }
   };
-  // The calling thread, done before the others, still hears whether to stop.
+  // The calling thread, done before the others, still polls for a stop.
   const auto wait_for_others = [&] {
     std::unique_lock lock(guard);
     while (working > 0 && !failure) {

@@ -27,10 +27,10 @@ class Pulse {
   std::chrono::steady_clock::time_point next_{};
 };
 
-/// body(task) for task = 0 … count−1 on `threads` threads, in any order. `after`, where
-/// given, hears on the calling thread how many tasks are done, after each task of that thread, now and then while it
-/// waits for the others, and at the end; it stops the work by throwing. Where bodies throw, the exception of the lowest
-/// task that threw is rethrown and the tasks not yet begun are left out.
+/// Runs body(task) for task = 0 … count−1 on `threads` threads, in any order. `after`, where given, is called on the
+/// calling thread with the number of finished tasks: after each task of that thread, from time to time while it waits
+/// for the others, and at the end. It stops the loop by throwing. Where bodies throw, the exception of the lowest such
+/// task is rethrown and tasks not yet started are skipped.
 void parallel_for(Index count, int threads, const std::function<void(Index task)>& body,
                   const std::function<void(Index done)>& after = {});
 

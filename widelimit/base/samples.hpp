@@ -17,7 +17,7 @@ using AnyView = std::variant<MatrixView<const float>, MatrixView<const double>>;
 }
 
 /// n samples of one shape, borrowed: row i holds sample i, positions row by row, channels last (N·H·W·C).
-/// Cheap to copy; whoever owns the numbers must outlive it.
+/// Cheap to copy; the owner of the data must outlive it.
 struct SampleView {
   AnyView values;
   Shape shape;

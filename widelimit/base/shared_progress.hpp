@@ -10,16 +10,16 @@
 
 namespace widelimit {
 
-/// One Progress for tasks that parallel_for runs at once, each of which may report from within: what the thread that
-/// made it hears goes on to `whole`, as tasks done; the other threads hear whether that one was told to stop.
+/// One Progress for tasks that parallel_for runs in parallel, each of which may report. Reports of the thread that
+/// created it are forwarded to `whole` as finished tasks; the other threads only learn whether to stop.
 class SharedProgress final : public Progress {
  public:
   SharedProgress(Progress* whole, Index tasks, std::string_view unit) : whole_(whole), tasks_(tasks), unit_(unit) {}
 
-  /// What tasks report to; nothing where nobody listens.
+  /// What tasks report to; null where there is no listener.
   [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
   bool update(std::int64_t done, std::int64_t total, std::string_view unit) override;
-  /// For the end of parallel_for: so many tasks are done. Throws Error{interrupted} where it is to stop.
+  /// Callback of parallel_for: so many tasks are done. Throws Error{interrupted} to stop.
   void at(Index done);
 
  private:

@@ -83,7 +83,7 @@ class Pool {
  public:
   using Members = std::vector<std::unique_ptr<Worker>>;
 
-  /// Never destroyed: its threads wait until the process ends. A child of fork has none of them, and begins anew.
+  /// Never destroyed: its threads wait until the process ends. A child of fork has none of them, and starts its own.
   static Pool& instance() {
     static std::once_flag once;
     std::call_once(once, [] {

@@ -8,7 +8,7 @@
 
 /// Powers of two by which a problem is brought to the middle of float64's range. Products with them are exact, so that
 /// a bound of the scaled problem is one of the problem itself, and squares neither overflow nor vanish.
-/// [docs/theory/certificates.md#underflow]
+/// [docs/theory/certificates-proof.md#underflow]
 namespace widelimit {
 
 /// The multiple of 64 nearest to log₂ of a modulus; 0 for 0, and for all numbers between 2⁻³¹ and 2³¹, so that ordinary
@@ -34,7 +34,7 @@ void scale_down(std::span<const double> from, int exponent, double* to);
 /// More than underflow can take from a bound of a scaled problem. Operations lose 2⁻¹⁰²² each, squares under a root
 /// 2⁻⁵¹¹, and no factor that follows is larger than 2²⁵⁰; what a bound loses to rounding is never less than 2⁻¹²⁰.
 inline constexpr double underflow_allowance = 0x1p-200;
-/// Radii of scaled problems: smaller balls are taken for one of the first, larger ones are not certified.
+/// Range of radii of scaled problems: smaller radii are replaced by the first, larger ones are not certified.
 inline constexpr double least_radius = 0x1p-250, largest_radius = 0x1p+200;
 
 /// A bound of the scaled problem as one of the problem itself, f = 2^exponent·(scaled f). Its sign is what counts, and

@@ -28,7 +28,7 @@ void note_zero_rows(std::span<const double> norms, EntryExponents& exponents) {
   }
 }
 
-/// Outputs that are no numbers tell no class.
+/// Outputs that are not finite determine no class.
 void check_outputs(const Matrix<double>& g, std::span<const Index> rows) {
   for (Index k = 0; k < g.rows(); ++k) {
     const double* row = g.view().row(k);

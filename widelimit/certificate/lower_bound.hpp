@@ -51,7 +51,7 @@ struct CertificateProblem {
   MatrixView<const double> points;   ///< rows
   std::span<const Functional> functionals;
   const CertifyOptions& options;            ///< norm, box, threads
-  const PointGeometry* geometry = nullptr;  ///< of support and points, where somebody has it
+  const PointGeometry* geometry = nullptr;  ///< of support and points, where it is computed already
   EntryExponents exponents = {};            ///< what rows were divided by
 
   /// Of entries N·‖xᵢ‖·κ times the kernel's scale, but for its exponent.

@@ -15,7 +15,7 @@ struct PointBlock {
 class BlockProgress final : public Progress {
  public:
   BlockProgress(Progress* whole, const PointBlock& block) : whole_(whole), block_(block) {}
-  /// Null where nobody listens.
+  /// Null where there is no listener.
   [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
   bool update(std::int64_t done, std::int64_t /*total*/, std::string_view unit) override {
     return whole_->update(block_.first + done, block_.total, unit);

@@ -6,15 +6,15 @@
 
 namespace widelimit {
 
-/// What the certificates of many samples say together. Radii are those of samples that the machine tells right; the
-/// others have none, and are counted apart.
+/// Statistics of the certificates of many samples. Radii are those of correctly classified samples; the others are
+/// counted separately.
 struct CertificateStatistics {
   Index samples = 0;
   Index correct = 0;
   double mean = 0, deviation = 0, median = 0, least = 0;  ///< of the radii, 0 where there are none; deviation over n
-  Index broken = 0;                                       ///< told right, and another class was found nearby
-  std::optional<double> attack_mean;                      ///< of those distances
-  std::optional<double> ratio;                            ///< mean of radius/distance over the broken samples
+  Index broken = 0;                   ///< correctly classified samples for which the attack found another class
+  std::optional<double> attack_mean;  ///< of those distances
+  std::optional<double> ratio;        ///< mean of radius/distance over the broken samples
 
   [[nodiscard]] double accuracy() const {
     return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples);
@@ -23,11 +23,11 @@ struct CertificateStatistics {
 /// O(n log n).
 [[nodiscard]] CertificateStatistics statistics(const Certificates& certificates);
 
-/// Share of all samples that are told right and stay so within `radius`: the certified accuracy.
+/// Certified accuracy: the fraction of all samples that are classified correctly with a certified `radius`.
 [[nodiscard]] double certified_share(const Certificates& certificates, double radius);
 
 /// Up to `most` of 1, 2, 5, 10, … times a power of ten, the largest below the largest radius, in growing order: where
-/// a table tells shares unless asked for others.
+/// a table reports fractions by default.
 [[nodiscard]] std::vector<double> round_radii(const Certificates& certificates, int most);
 
 }  // namespace widelimit

@@ -22,7 +22,7 @@ struct Array {
   [[nodiscard]] Index rows() const { return dims.empty() ? 1 : dims.front(); }
 };
 
-/// An array somebody else owns, by its name in a file; `dims` empty means rows × cols.
+/// A non-owning array with its name in a file; `dims` empty means rows × cols.
 struct NamedArray {
   std::string name;
   std::variant<MatrixView<const float>, MatrixView<const double>, MatrixView<const std::int64_t>> values;

@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-/// What `data show` tells of a set.
+/// What `data show` prints of a data set.
 struct Description {
   std::string name;
   Index count = 0;
@@ -33,7 +33,7 @@ struct Description {
 [[nodiscard]] std::string to_text(const Description& description);
 [[nodiscard]] nlohmann::json to_json(const Description& description);
 
-/// What `data show` tells of a set of graphs.
+/// What `data show` prints of a set of graphs.
 struct GraphDescription {
   std::string name;
   Index count = 0;

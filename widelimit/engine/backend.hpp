@@ -18,8 +18,8 @@ struct Range {
   [[nodiscard]] Index size() const { return end - begin; }
 };
 
-/// Samples as a back end holds them: everything that belongs to one sample alone (norms after every step, spectra of
-/// its activations), so that a pair costs only what is its own. Opaque; made by Backend::load, read by that back end.
+/// Samples as a back end holds them, with all per-sample quantities (norms after every step, spectra of activations),
+/// so that a pair costs only the per-pair work. Opaque; made by Backend::load, read by that back end.
 class Loaded {
  public:
   virtual ~Loaded() = default;
@@ -28,7 +28,7 @@ class Loaded {
   [[nodiscard]] virtual double quadrature_error() const = 0;
 };
 
-/// The seam between the algorithms and the machines that run them. A back end knows recipes, never networks.
+/// The interface between algorithms and hardware. A back end sees recipes, never networks.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -37,27 +37,27 @@ class Backend {
   [[nodiscard]] virtual std::string name() const = 0;
   /// One line for `doctor` and for records: threads, vector instructions, BLAS.
   [[nodiscard]] virtual std::string description() const = 0;
-  /// Workers that for_each keeps busy.
+  /// Number of workers of for_each.
   [[nodiscard]] virtual int threads() const = 0;
-  /// How this recipe will be evaluated, in words: "strips of pairs, vectorised, float32".
+  /// Description of how this recipe will be evaluated: "strips of pairs, vectorised, float32".
   [[nodiscard]] virtual std::string route(const Recipe& recipe, Precision precision) const = 0;
 
   /// Per-sample part of a recipe. O(n · steps), plus the self-covariance of each image where pooling needs it.
-  /// `after` hears now and then, on the calling thread, how many samples are done, and stops the work by throwing.
-  /// What is made of a sample does not depend on the others, so a set may be loaded in parts.
+  /// `after` is called on the calling thread from time to time with the number of samples done; it stops by throwing.
+  /// The result for a sample does not depend on the others, so a data set may be loaded in parts.
   [[nodiscard]] virtual std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
                                                      const std::function<void(Index done)>& after) const = 0;
-  /// Memory that load takes for each sample, at its peak: a bound by which a large set is cut into parts.
+  /// Peak memory of load for each sample: a bound used to split large data sets.
   [[nodiscard]] virtual std::size_t loaded_bytes(const Recipe& recipe, Precision precision) const = 0;
-  /// outputs[s](i, j) = output s of the recipe on the pair (rows.begin + i, cols.begin + j), as of two different
-  /// samples. Sequential: for_each is what runs tiles at once.
+  /// outputs[s](i, j) = output s of the recipe on the pair (rows.begin + i, cols.begin + j), as for two different
+  /// samples. Sequential: for_each runs tiles in parallel.
   virtual void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
                     std::span<const MatrixView<float>> outputs) const = 0;
   virtual void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
                     std::span<const MatrixView<double>> outputs) const = 0;
   /// As tile, with x on both sides: outputs[s], and its transpose in mirrored[s]. Where rows = cols, a square on the
-  /// diagonal, these are the same memory and the result is exactly symmetric. Unless a back end knows better, what
-  /// tile wrote is copied.
+  /// diagonal, these are the same memory and the result is exactly symmetric. The default copies the
+  /// output of tile.
   virtual void mirrored_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
                              std::span<const MatrixView<float>> outputs,
                              std::span<const MatrixView<float>> mirrored) const;
@@ -68,7 +68,7 @@ class Backend {
   /// dropout divides by its rate.
   virtual void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const = 0;
 
-  /// Edge length of the square tiles this back end likes for a recipe.
+  /// Preferred edge length of the square tiles for a recipe.
   [[nodiscard]] virtual Index tile_edge(const Recipe& recipe) const = 0;
   /// Runs task(0) … task(count−1), in any order, on all workers; the first exception stops the rest and is
   /// rethrown. `after` is called on the calling thread between tasks and at the end, and stops the work by throwing.

@@ -12,17 +12,17 @@
 
 namespace widelimit {
 
-/// Where the scale of a layer stands. The function at the start is the same; training is not: the gradient of a weight,
-/// and with it its step, is w_std/√fan_in times that of the standard form, so that the tangent kernel has a limit.
+/// Where the scale of a layer enters. The initial function is the same, training is not: in the NTK form the gradient
+/// of a weight is w_std/√fan_in times that of the standard form, so that the tangent kernel has a limit.
 enum class Parameterisation : std::uint8_t {
-  ntk,       ///< z = (w_std/√fan_in)·W a + b_std·b with W, b ~ N(0, 1)                 [mathematics §1]
+  ntk,       ///< z = (w_std/√fan_in)·W a + b_std·b with W, b ~ N(0, 1)                 [docs/theory/finite.md]
   standard,  ///< z = W a + b with W ~ N(0, w_std²/fan_in), b ~ N(0, b_std²)
 };
 [[nodiscard]] std::string_view to_string(Parameterisation parameterisation);  ///< "ntk", "standard"
 /// Error{usage} lists the choices.
 [[nodiscard]] Parameterisation parse_parameterisation(std::string_view text);
 
-/// How wide a network is made.
+/// Widths of a network.
 struct Widths {
   Index hidden = 256;  ///< channels of every dense, conv and attention layer, and attention's query dimension
   Index outputs = 1;   ///< channels of the last layer, where that is dense or conv
@@ -31,7 +31,7 @@ struct Widths {
 };
 
 /// One trained matrix W (fan_in × fan_out) with its bias: z = w_scale·aW + b_scale·b; at the start W ~ N(0, w_start²)
-/// and b ~ N(0, b_start²).                                                                [mathematics §1]
+/// and b ~ N(0, b_start²).                                                                [docs/theory/finite.md]
 struct WeightSlot {
   Index fan_in = 0;  ///< conv: window positions × channels
   Index fan_out = 0;
@@ -60,8 +60,8 @@ struct Stage {
 };
 
 /// A network with widths: what finite networks evaluate. Widths are `hidden` except where something fixes them: the
-/// last layer has `outputs`, and the two arms of a residual must end equally wide, so an arm that passes channels
-/// through (the identity) imposes its width on the other one.
+/// last layer has `outputs`, and the two branches of a residual must have equal output widths, so a branch that
+/// passes channels through (the identity) imposes its width on the other one.
 struct Architecture {
   Shape input;
   Shape output;

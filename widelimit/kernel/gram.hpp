@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-/// Which of the two limit kernels; `both` costs little more than `ntk`.
+/// Which of the two limit kernels to compute; `both` costs little more than `ntk`.
 enum class Kind : std::uint8_t { nngp = 1, ntk = 2, both = 3 };
 [[nodiscard]] constexpr bool has(Kind kinds, Kind kind) {
   return (static_cast<int>(kinds) & static_cast<int>(kind)) != 0;
@@ -21,30 +21,30 @@ enum class Kind : std::uint8_t { nngp = 1, ntk = 2, both = 3 };
 struct GramOptions {
   Kind kind = Kind::ntk;
   Precision precision = Precision::f64;
-  Progress* progress = nullptr;  ///< called on the calling thread; may stop the work
+  Progress* progress = nullptr;  ///< called on the calling thread; may stop the computation
 };
 
-/// A Gram matrix with what is known about how it came to be.
+/// A Gram matrix and how it was computed.
 struct Gram {
   AnyMatrix nngp;          ///< empty unless asked for
   AnyMatrix ntk;           ///< empty unless asked for
   bool symmetric = false;  ///< one set of samples against itself; the matrices are exactly symmetric
-  std::string route;       ///< how it was computed, in words
-  /// Where quadrature took part: a bound, to first order, of the error it left in an entry K(x,x'), relative to
-  /// √(K(x,x)·K(x',x')). 0 where all formulas are closed. Rounding comes on top.
+  std::string route;       ///< description of the method used
+  /// A bound, to first order, of the quadrature error of an entry K(x,x'), relative to √(K(x,x)·K(x',x')). 0 where all
+  /// duals have closed forms. Rounding is not included.
   double quadrature_error = 0.0;
   double seconds = 0.0;
 
   /// Whether the matrices are positive semi-definite by construction, up to the rounding of their entries: covariances
-  /// of a Gaussian process, and sums of products of such, from formulas that are right to that.
+  /// of a Gaussian process, and sums of products of such, from formulas that are accurate to rounding.
   [[nodiscard]] bool semidefinite() const { return symmetric && quadrature_error <= 1e-12; }
 };
 
-/// One sentence for readers of a kernel where quadrature left it more than its precision promises (1e-10 in float64,
-/// 1e-6 in float32); empty where it did not.
+/// A warning where the quadrature error exceeds the tolerance of the precision (1e-10 in float64, 1e-6 in float32);
+/// empty otherwise.
 [[nodiscard]] std::string quadrature_warning(double quadrature_error, Precision precision);
 
-/// Kernel of x against itself: half the work of the rectangle, exactly symmetric.  O(n²·steps).
+/// Kernel of x with itself: half the cost of the rectangular kernel, exactly symmetric.  O(n²·steps).
 [[nodiscard]] Gram gram(const Network& network, const SampleView& x, const GramOptions& options,
                         const Backend& backend);
 /// Kernel of every sample of x1 with every sample of x2.
@@ -59,10 +59,10 @@ struct Diagonal {
 [[nodiscard]] Diagonal diagonal(const Network& network, const SampleView& x, const Backend& backend,
                                 Precision precision = Precision::f64);
 
-/// What the training of each weight layer alone adds to the NTK; the matrices sum to Θ.
+/// Contribution of each weight layer to the NTK; the matrices sum to Θ.
 struct LayerContributions {
   std::vector<std::string> layers;  ///< place and text of each weight layer, in order of evaluation
-  std::vector<AnyMatrix> ntk;       ///< as many
+  std::vector<AnyMatrix> ntk;       ///< one for each layer
   double quadrature_error = 0.0;
 };
 [[nodiscard]] LayerContributions layer_contributions(const Network& network, const SampleView& x,

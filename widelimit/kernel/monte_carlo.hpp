@@ -26,13 +26,13 @@ struct MonteCarloGram {
   Matrix<double> ntk_error;
 };
 
-/// An independent check of the closed forms, and the only answer for networks without one (max_pool).
+/// An independent check of the closed forms, and the only method for networks without one (max_pool).
 ///
-/// nngp of one network is the expectation over its last layer where that is dense (w²⟨a,a'⟩/C + b²: all spread of
-/// the readout is gone), otherwise the mean of f_k f'_k over the output channels; ntk is the empirical tangent kernel
-/// of one scalar output, or of the outputs summed with random signs. Where x2 is x1 itself (the same memory), samples
-/// share their dropout masks and both matrices are exactly symmetric, as in a symmetric Gram matrix. The same bits for
-/// any number of threads.
+/// nngp of one network is the expectation over its last layer where that is dense (w²⟨a,a'⟩/C + b², without the
+/// variance of the readout), otherwise the mean of f_k f'_k over the output channels; ntk is the empirical tangent
+/// kernel of one scalar output, or of the outputs summed with random signs. Where x2 is x1 itself (the same memory),
+/// samples share their dropout masks and both matrices are exactly symmetric, as in a symmetric Gram matrix. The result
+/// does not depend on the number of threads, to the bit.
 [[nodiscard]] MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, const SampleView& x2,
                                               const MonteCarloOptions& options);
 

@@ -7,7 +7,7 @@
 
 namespace widelimit {
 
-/// Pairs of samples that are done: counted from any thread, told from the calling one.
+/// Pairs of samples that are done: counted by any thread, reported by the calling one.
 class PairProgress {
  public:
   PairProgress(Progress* progress, Index total) : pulse_(progress, total, "pairs"), total_(total) {}

@@ -14,19 +14,19 @@
 
 namespace widelimit {
 
-/// By formulas or by random finite networks; `automatic` takes the formulas wherever there are some.
+/// Formulas or Monte Carlo over random finite networks; `automatic` uses formulas where they exist.
 enum class Method : std::uint8_t { automatic, exact, monte_carlo };
 [[nodiscard]] Method parse_method(std::string_view text);  ///< "auto", "exact" or "monte-carlo"
 
-/// Which matrices are wanted.
+/// Which matrices to compute.
 enum class Shown : std::uint8_t {
   gram,      ///< train × train, and test × train where there is a test set
   diagonal,  ///< of train × train alone
-  layers,    ///< what each weight layer adds to the NTK
+  layers,    ///< contribution of each weight layer to the NTK
   sweep,     ///< every depth and every frozen prefix
 };
 
-/// All that a door can ask of kernels in one call.
+/// A complete request for kernels, as the command line and Python make it.
 struct KernelRequest {
   std::variant<Network, ClassicalKernel> kernel;
   Shown shown = Shown::gram;
@@ -34,17 +34,17 @@ struct KernelRequest {
   Precision precision = GramOptions{}.precision;
   Method method = Method::automatic;
   MonteCarloOptions monte_carlo;      ///< its progress and `ntk` are set from here
-  std::optional<std::size_t> memory;  ///< bytes the answer may take; else what the machine has left
+  std::optional<std::size_t> memory;  ///< bytes the answer may take; default: the available memory
   Progress* progress = nullptr;
 
-  /// Error{usage} for what contradicts itself.
+  /// Error{usage} for contradictory settings.
   void validate(bool has_test) const;
 };
 
 /// A network whose kernel comes from formulas, not from sampling.
 [[nodiscard]] bool by_formulas(const KernelRequest& request);
 
-/// One array of the answer, as it is called in a file.
+/// One array of the answer, with its name in files.
 struct NamedMatrix {
   std::string name;
   AnyMatrix values;
@@ -55,7 +55,7 @@ struct KernelAnswer {
   std::vector<NamedMatrix> matrices;
   std::vector<std::string> layers;  ///< Shown::layers: place and text of each, in the order of the array
   bool monte_carlo = false;
-  std::string route;  ///< how it was computed, in words
+  std::string route;  ///< description of the method used
   double quadrature_error = 0.0;
   /// Whether the matrix of the training samples is known to be positive semi-definite, as Gram::semidefinite says.
   bool semidefinite = false;

@@ -9,10 +9,10 @@
 
 namespace widelimit {
 
-/// What every fitted machine is: g(x) = Σᵢ αᵢ K(x, xᵢ) + b, for each of its outputs.
+/// A fitted machine: g(x) = Σᵢ αᵢ K(x, xᵢ) + b for each output.
 struct Fit {
   Matrix<double> alpha;      ///< samples × outputs
-  std::vector<double> bias;  ///< one per output; zeros in the homogeneous case, which is EQ's
+  std::vector<double> bias;  ///< one per output; zeros for homogeneous machines, as in EQ
   Summary summary;
 };
 
@@ -23,7 +23,7 @@ struct Fit {
 /// Weights wᵢ ≥ 0 of the samples in Σ wᵢ l(g(xᵢ), yᵢ), or none, which means 1. Error{input} unless there are `samples`
 /// of them, finite, not negative and not all zero.
 void check_weights(std::span<const double> weights, Index samples);
-/// The samples whose weight is not 0, where some weights are; nothing where all take part.
+/// Indices of the samples with non-zero weight; empty where all have one.
 [[nodiscard]] std::optional<std::vector<Index>> weighty_samples(std::span<const double> weights);
 /// A fit to those samples as one to all `samples`: the coefficients of the others are 0.
 [[nodiscard]] Fit among_all(Fit fit, std::span<const Index> kept, Index samples);

@@ -4,7 +4,7 @@
 
 namespace widelimit {
 
-/// Iterations done, told also from within a long one: what it reports of its own work only serves to hear whether to
+/// Iterations done, reported also from within a long one: reports of its own work only serve to learn whether to
 /// stop.
 class IterationProgress final : public Progress {
  public:

@@ -12,17 +12,17 @@
 
 namespace widelimit {
 
-/// The machines of EQ Table 1. [mathematics §2]
+/// The machines of EQ Table 1. [docs/theory/machines.md]
 enum class Machine : std::uint8_t { regression, ridge, hard_svm, svm, svm2, svr, logistic };
 /// "regression", "ridge", "hard-svm", "svm", "svm2", "svr", "logistic".
 [[nodiscard]] std::string_view to_string(Machine machine);
 /// Error{usage} lists the choices.
 [[nodiscard]] Machine parse_machine(std::string_view text);
 
-/// How the outputs of a machine become classes, or numbers.
+/// How the outputs of a machine determine classes or values.
 enum class Scheme : std::uint8_t {
   values,       ///< numbers, an output for each target
-  sign,         ///< two classes, one output: the second class where it is positive
+  sign,         ///< two classes, one output: the second class where positive
   one_hot,      ///< regression on 0 and 1, an output for each class: the largest
   one_vs_rest,  ///< an output for each class: the largest
   one_vs_one,   ///< an output for each pair of classes: most votes
@@ -37,42 +37,42 @@ struct MachineOptions {
   double lambda = 1;             ///< not used by regression and hard-svm, whose λ is 0
   double epsilon = 0.1;          ///< svr
   bool bias = false;             ///< not regularised
-  std::optional<Scheme> scheme;  ///< of a support vector machine of three or more classes; one-vs-one unless said
+  std::optional<Scheme> scheme;  ///< of an SVM with three or more classes; default one-vs-one
   std::span<const double> weights;
-  std::optional<double> tolerance;  ///< of the duality gap; else the solver's own
-  bool probability = false;         ///< of a support vector machine for classes: calibrate it too, by Platt
+  std::optional<double> tolerance;  ///< of the duality gap; default: that of the solver
+  bool probability = false;         ///< of an SVM: also calibrate it by Platt's method
   /// As in SvmOptions; ridge and regression test K + λ/2·I by factoring it.
   bool check_definite = true;
   int threads = 0;
   Progress* progress = nullptr;
 };
 
-/// A machine, and what its outputs mean.
+/// A fitted machine, and the meaning of its outputs.
 struct Trained {
   Machine machine = Machine::svm;
   Scheme scheme = Scheme::values;
-  Index classes = 0;  ///< 0 where outputs are numbers
+  Index classes = 0;  ///< 0 for regression
   Fit fit;
-  std::vector<Sigmoid> calibration = {};  ///< of each output, where probabilities were asked for
+  std::vector<Sigmoid> calibration = {};  ///< of each output, where requested
 };
 
 /// Fits labels 0 … classes − 1, each of which must occur: two classes by one output, more by the machine's scheme.
-/// Error{usage} for svr, which is for numbers, for a scheme that the machine does not have, and for probabilities of
-/// ridge and regression, which have none; Error{input} for data the machine cannot take. Numerical endings are in the
+/// Error{usage} for svr, which is a regression machine, for a scheme that the machine does not support, and for
+/// probabilities of ridge and regression; Error{input} for invalid data. Numerical failures are reported in the
 /// Summary.
 [[nodiscard]] Trained train_classes(const AnyView& k, std::span<const Index> labels, Index classes,
                                     const MachineOptions& options);
 
-/// Fits numbers, a column for each target, by regression, ridge or svr; Error{usage} for the others.
+/// Fits numeric targets, a column for each, by regression, ridge or svr; Error{usage} for the other machines.
 [[nodiscard]] Trained train_values(const AnyView& k, MatrixView<const double> targets, const MachineOptions& options);
 
-/// Outputs that a machine of `scheme` has.
+/// Number of outputs of a machine with `scheme`.
 [[nodiscard]] Index output_count(Scheme scheme, Index classes);
 
 /// The class of every row of decisions. Error{usage} for Scheme::values.
 [[nodiscard]] std::vector<Index> classes_of(Scheme scheme, Index classes, MatrixView<const double> decisions);
 
-/// Y for labels 0 … classes − 1: one column ±1 where there are two classes, else a column of 0 and 1 for each.
+/// Targets for labels 0 … classes − 1: one column ±1 for two classes, else one-hot columns.
 [[nodiscard]] Matrix<double> class_targets(std::span<const Index> labels, Index classes);
 
 }  // namespace widelimit

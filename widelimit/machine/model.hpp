@@ -14,24 +14,24 @@
 
 namespace widelimit {
 
-/// A fitted machine with all that predictions on new samples need: g(x) = Σᵢ αᵢ K(x, xᵢ) + b over its support, the
-/// training samples with a coefficient other than 0.
+/// A fitted machine with everything that predictions on new samples need: g(x) = Σᵢ αᵢ K(x, xᵢ) + b over its support,
+/// the training samples with non-zero coefficients.
 struct Model {
   std::variant<Network, ClassicalKernel> kernel;
   Kind kind = Kind::ntk;  ///< of a network: ntk or nngp
   Precision precision = Precision::f64;
   Shape shape;                    ///< of a sample
-  std::optional<Scaler> scaling;  ///< what new samples go through first; none: nothing
+  std::optional<Scaler> scaling;  ///< applied to new samples first, where present
   Machine machine = Machine::svm;
   Scheme scheme = Scheme::values;
-  std::vector<std::string> classes;  ///< names; empty where outputs are numbers
+  std::vector<std::string> classes;  ///< names; empty for regression
   double lambda = 0;
   double epsilon = 0;  ///< of support vector regression
   bool has_bias = false;
-  /// Of ridge without a bias: the support is all training samples, so that K + λ/2·I gives the variance of the Gaussian
-  /// process whose mean the machine is.
+  /// For ridge without a bias: the support is all training samples, so that K + λ/2·I gives the variance of the
+  /// Gaussian process whose posterior mean is the machine.
   bool posterior = false;
-  AnyMatrix support;                 ///< rows as the kernel sees them: scaled
+  AnyMatrix support;                 ///< rows after scaling
   Matrix<double> alpha;              ///< support × outputs
   std::vector<double> bias;          ///< one per output
   std::vector<Sigmoid> calibration;  ///< of a support vector machine's outputs, one each, or none
@@ -41,13 +41,12 @@ struct Model {
   [[nodiscard]] Index outputs() const { return alpha.cols(); }
   [[nodiscard]] Index supports() const { return alpha.rows(); }
   [[nodiscard]] SampleView support_view() const { return {support, shape}; }
-  /// Error{input} names what does not agree, is not finite or not known.
+  /// Error{input} for inconsistent, non-finite or unknown values.
   void validate() const;
 };
 
-/// What every fit leaves: kernel, shape, classes where there are any, machine and its outputs, λ, support and α.
-/// Precision, scaling and what else a fit may have had are the caller's to add; a posterior is asked for first, since
-/// it keeps all samples.
+/// A model with kernel, shape, classes, machine and outputs, λ, support and α of a fit. The caller adds precision,
+/// scaling and other settings. `posterior` keeps all samples.
 [[nodiscard]] Model fitted_model(std::variant<Network, ClassicalKernel> kernel, const Dataset& train,
                                  const Trained& trained, double lambda, bool posterior = false);
 
@@ -55,13 +54,13 @@ struct Model {
 /// samples where the model has a posterior.
 void set_support(Model& model, const Fit& fit, const SampleView& train);
 
-/// New samples as the kernel sees them: a copy, scaled. Error{input} where they have another shape than the model's, or
+/// A scaled copy of new samples. Error{input} where they have another shape than the model's, or
 /// entries that are not finite.
 [[nodiscard]] Dataset scaled_samples(const Model& model, const SampleView& samples);
 
 struct PredictOptions {
   std::size_t memory = std::size_t{256} << 20;  ///< bytes a strip of K(test, support) may take
-  std::optional<std::size_t> factor_memory;     ///< bytes that K + λ/2·I may take; none: what is available
+  std::optional<std::size_t> factor_memory;     ///< bytes that K + λ/2·I may take; default: the available memory
   int threads = 0;                              ///< of its factorisation
   Progress* progress = nullptr;
 };
@@ -71,8 +70,8 @@ struct PredictOptions {
 [[nodiscard]] Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Backend& backend,
                                                const PredictOptions& options = {});
 
-/// Mean and variance of the Gaussian process that a model with a posterior is, noise not added. The factor is made anew
-/// from the support. Error{usage} where the model has none.  O(support³/3 + test·support²), support² doubles.
+/// Posterior mean and variance of a model with a posterior, without the noise. Factors the matrix of the support.
+/// Error{usage} where the model has no posterior.  O(support³/3 + test·support²), support² doubles.
 [[nodiscard]] Posterior predict_posterior(const Model& model, const SampleView& samples, const Backend& backend,
                                           const PredictOptions& options = {});
 

@@ -7,11 +7,11 @@
 
 namespace widelimit {
 
-/// Support vector machines of several classes from binary ones that share a Gram matrix. Labels are 0 … classes − 1 and
+/// Multi-class support vector machines from binary ones that share a Gram matrix. Labels are 0 … classes − 1 and
 /// each occurs. α is samples × outputs, zero where a sample is not in the problem of that output.
 ///
-/// One against one: an output for each pair (0,1), (0,2), …, (1,2), …, positive for the first of the two; a pair sees
-/// the rows and columns of its own samples only. One against the rest: an output for each class. Problems run in
+/// One-vs-one: an output for each pair (0,1), (0,2), …, (1,2), …, positive for the first of the two; a pair uses the
+/// rows and columns of its own samples only. One-vs-rest: an output for each class. Problems run in
 /// parallel; objectives in the Summary are their sums, the gap is the largest, the ending the worst.
 [[nodiscard]] Fit fit_one_vs_one(const AnyView& k, std::span<const Index> labels, Index classes,
                                  const SvmOptions& options = {}, SvmLoss loss = SvmLoss::hinge);
@@ -26,11 +26,11 @@ namespace widelimit {
                                                 std::span<const double> lambdas, const SvmOptions& options = {},
                                                 SvmLoss loss = SvmLoss::hinge);
 
-/// Class of each row of one-against-one decisions: most votes; of equals the larger sum of decisions in its favour;
-/// then the lowest.
+/// Class of each row of one-vs-one decisions: most votes; ties by the larger sum of decisions in its favour, then the
+/// lowest class.
 [[nodiscard]] std::vector<Index> vote(const MatrixView<const double>& decisions, Index classes);
 
-/// Class of each row of one-against-rest decisions: the largest, of equals the lowest.
+/// Class of each row of one-vs-rest decisions: the largest output; ties by the lowest class.
 [[nodiscard]] std::vector<Index> largest_output(const MatrixView<const double>& decisions);
 
 }  // namespace widelimit

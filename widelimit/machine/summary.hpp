@@ -8,33 +8,33 @@
 
 namespace widelimit {
 
-/// How a fit ended. Everything but `converged` is told to the user with its message: a numerical ending is data, not an
+/// How a fit ended. Every ending but `converged` has a message for the user: a numerical failure is data, not an
 /// exception.
 enum class Ending {
   converged,
-  iteration_limit,        ///< the answer is the best so far
-  not_positive_definite,  ///< the Gram matrix does not allow this machine; the message names the ridge that would
+  iteration_limit,        ///< the result is the best iterate
+  not_positive_definite,  ///< of the Gram matrix; the message suggests a ridge
   not_separable,          ///< no hyperplane separates the classes: a hard margin does not exist
-  diverged,               ///< training grew without bound; what came before is told
+  diverged,               ///< training grew without bound; earlier steps are reported
 };
 [[nodiscard]] const char* text(Ending ending);
 
 /// (primal − dual)/max(|primal|, |dual|), or 0 where both are.
 [[nodiscard]] double relative_gap(double primal, double dual);
 
-/// What a solver tells of its work. Absent numbers do not exist for that machine.
+/// Report of a solver. Empty values do not exist for that machine.
 struct Summary {
   Ending ending = Ending::converged;
-  std::string message;              ///< empty where converged without remark; else what happened and what to do
+  std::string message;              ///< empty where converged without remark; else the reason and a remedy
   std::string method;               ///< "Cholesky, float64", "decomposition, second-order working sets"
   std::optional<double> primal;     ///< λ/2‖β‖² + Σ wᵢ l(g(xᵢ), yᵢ), summed over outputs
-  std::optional<double> dual;       ///< a lower bound of the least objective, all rounding counted
+  std::optional<double> dual;       ///< a lower bound of the minimum, all rounding included
   std::optional<double> gap;        ///< (primal − dual)/max(|primal|, |dual|), or 0 where both are
   std::optional<double> gradient;   ///< norm of the gradient or residual relative to that at 0
-  std::optional<double> condition;  ///< estimate of the condition number of what was factored
+  std::optional<double> condition;  ///< estimate of the condition number of the factored matrix
   Index iterations = 0;
   double seconds = 0;
-  std::size_t memory = 0;  ///< bytes the solver held at its peak, besides the Gram matrix
+  std::size_t memory = 0;  ///< peak bytes of the solver, besides the Gram matrix
 
   [[nodiscard]] bool converged() const { return ending == Ending::converged; }
 };

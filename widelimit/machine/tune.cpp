@@ -18,7 +18,7 @@ namespace widelimit {
 
 namespace {
 
-/// Rows and columns of a fold: what is fitted to, and what is told.
+/// Rows and columns of a fold: the training and the held-out samples.
 struct Fold {
   std::vector<Index> fitted;
   std::vector<Index> told;
@@ -68,7 +68,8 @@ std::vector<double> lambdas_of(const TuneOptions& options) {
   return without_lambda(options.machine.machine) ? std::vector<double>{options.lambdas.front()} : options.lambdas;
 }
 
-/// Kα + b on the samples fitted to is y − λα/2, since (K + λ/2·I)α = y − b: no product with K.  [mathematics §2]
+/// On the training samples Kα + b is y − λα/2, since (K + λ/2·I)α = y − b: no product with K.
+/// [docs/theory/machines.md]
 Matrix<double> fitted_by_ridge(MatrixView<const double> targets, const RidgePoint& point) {
   Matrix<double> g(targets.rows, targets.cols, Content::unset);
   for (Index i = 0; i < g.rows(); ++i) {

@@ -8,7 +8,7 @@
 
 namespace widelimit {
 
-/// What an argument is where nobody wrote it.
+/// The default of an argument.
 enum class Absent : std::uint8_t {
   prototype,  ///< the value that the layer's struct starts with
   required,   ///< it must be written

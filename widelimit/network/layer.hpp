@@ -27,7 +27,7 @@ struct Extent {
 enum class Padding : std::uint8_t { same, valid, circular };
 [[nodiscard]] std::string_view to_string(Padding padding);  ///< "SAME", "VALID", "CIRCULAR"
 
-/// z = (w_std/√fan_in)·W a + b_std·b, all entries of W, b ~ N(0,1) and trained.          [mathematics §1]
+/// z = (w_std/√fan_in)·W a + b_std·b, all entries of W, b ~ N(0,1) and trained.          [docs/theory/kernels.md]
 struct Dense {
   double w_std = 1.0;
   double b_std = 0.0;

@@ -37,7 +37,7 @@ Layers fully_connected(const PresetOptions& options) {
   return layers;
 }
 
-/// EQ's two-layer network, f(x) = (1/√m) Σ v_j relu(⟨w_j, x⟩/√d).                        [mathematics §1]
+/// EQ's two-layer network, f(x) = (1/√m) Σ v_j relu(⟨w_j, x⟩/√d).                        [docs/theory/kernels.md]
 Layers equivalence_net(const PresetOptions&) { return {Dense{}, Activation{}, Dense{}}; }
 
 /// The convolutional NTK of Arora et al. 2019: L convolutions and one readout.

@@ -24,7 +24,7 @@ std::string position(std::string_view text, std::size_t byte) {
   return fmt::format("line {}, character {}", 1 + std::count(before.begin(), before.end(), '\n'), character);
 }
 
-/// Arguments in parentheses, whoever takes them.
+/// Arguments in parentheses, of layers and of presets.
 struct Call {
   std::string_view name;
   std::vector<const Parameter*> parameters;

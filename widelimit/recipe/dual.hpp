@@ -9,7 +9,7 @@
 
 /// Dual activations in closed form, one pair at a time, straight from the formulas: what the oracle uses for pairs and
 /// every back end for variances.  With (u,v) centred Gaussian of variances q1, q2 and covariance c,
-///   sigma = E[φ(u)φ(v)],  dot = E[φ'(u)φ'(v)].                                          [mathematics §1]
+///   sigma = E[φ(u)φ(v)],  dot = E[φ'(u)φ'(v)].                                          [docs/theory/duals.md]
 /// No formula divides by a variance: a zero variance means u = 0 for sure, and gets the limit. None subtracts c from
 /// what it may equal: 1 ∓ ρ is part of what is given.
 namespace widelimit {

@@ -16,7 +16,7 @@ constexpr std::string_view max_pool_reason = "takes a maximum; avg_pool has a fo
 ///                                                                    [docs/theory/kernels.md, Where a dual may be
 ///                                                                    applied]
 ///
-/// Layers that act on each unit alone are held back until another kind of layer comes: activations in a row are one
+/// Layers that act on each unit alone are deferred until another kind of layer comes: consecutive activations are one
 /// function of a Gaussian, and one that follows flatten may as well come before it. settle() hands out what was held
 /// back. Methods return why a layer has no formula here, in words that go on after its name; empty where it has one.
 class LimitState {
@@ -25,7 +25,7 @@ class LimitState {
   explicit LimitState(bool one_position) : one_position_(one_position) {}
 
   [[nodiscard]] std::string_view activate(const Activation& activation);
-  /// True where the factor was held back with the activation before it; false where it is to be applied now.
+  /// True where the factor was deferred with the activation before it; false where it is to be applied now.
   [[nodiscard]] bool scale(double by);
   void flatten();
 
@@ -33,7 +33,7 @@ class LimitState {
     PointwiseChain chain;
     bool flatten = false;
   };
-  /// What was held back, to be applied now. Every method below comes after it.
+  /// The deferred layers, to be applied now. Every method below comes after it.
   [[nodiscard]] Pending settle();
 
   /// dense, conv: sums over infinitely many units with weights of their own.
@@ -45,7 +45,7 @@ class LimitState {
 
   /// Both arms of a residual begin with what the state is now.
   void fork() { fresh_.push_back(false); }
-  /// True where an arm that begins with these layers goes on with what is held back.
+  /// True where a branch that starts with these layers extends the deferred ones.
   [[nodiscard]] bool continues(const Layers& arm) const;
   /// The sum of two arms, this one and the other.
   [[nodiscard]] std::string_view join(const LimitState& other);
@@ -63,8 +63,8 @@ class LimitState {
   bool nonnegative_ = false;
   bool settled_ = true;  ///< second moments are numbers, not random: sums over infinitely many units, or no randomness
   bool one_position_;
-  PointwiseChain chain_;     ///< held back; acts on Gaussian values
-  bool flatten_ = false;     ///< held back
+  PointwiseChain chain_;     ///< deferred; acts on Gaussian values
+  bool flatten_ = false;     ///< deferred
   std::vector<bool> fresh_;  ///< for each open residual: weights have come since it began
 };
 

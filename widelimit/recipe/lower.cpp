@@ -98,7 +98,7 @@ class Lowering {
     push({.op = Op::join});
   }
 
-  /// Writes down what the state has held back.
+  /// Emits the steps that the state has deferred.
   void settle() {
     const LimitState::Pending pending = state_.settle();
     if (!pending.chain.empty()) {
@@ -163,7 +163,7 @@ class Lowering {
   }
 
   /// The dual of slopes p and n as that of a rectifier; returns the factor that is left. n·min(x, 0) is relu of −x
-  /// times −n, and a centred Gaussian does not tell x from −x.
+  /// times −n, and a centred Gaussian is symmetric in x and −x.
   double two_slopes(const TwoSlopes& slopes) {
     if (slopes.is_scale()) return slopes.positive;
     const bool turned = slopes.positive == 0;

@@ -10,7 +10,7 @@
 namespace widelimit {
 
 /// What one step does to the state of a pair: the covariance Σ (NNGP), the tangent channels Θ_m, and the variances
-/// of both samples.                                                                     [mathematics §1]
+/// of both samples.                                                                     [docs/theory/kernels.md]
 enum class Op : std::uint8_t {
   affine,      ///< Σ ← w²Σ + b²;  Θ_m ← w²Θ_m + [m in channels] Σ
   window,      ///< mean over the filter window, the same shift applied to both positions

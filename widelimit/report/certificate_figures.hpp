@@ -24,7 +24,7 @@ struct RadiusSeries {
 /// Error{usage} where there are no samples, or where no radius is positive.
 [[nodiscard]] Illustration certified_accuracy(const std::vector<RadiusSeries>& series);
 
-/// Share of the samples told right by their radius, on a logarithmic axis; those of radius 0 are counted in the
+/// Fraction of the correctly classified samples by radius, on a logarithmic axis; those of radius 0 are counted in the
 /// caption.
 [[nodiscard]] Illustration radius_histogram(const std::vector<RadiusSeries>& series);
 

@@ -22,7 +22,7 @@ namespace widelimit {
 /// "−0.49 [−0.56, −0.42]", or why there is no slope.
 [[nodiscard]] std::string slope_text(const std::optional<LineFit>& slope);
 /// The slope in sentences: that of all widths; where these do not lie on one line, that it is not settled, with the
-/// slopes from width to width; those of the two parts where they are told.
+/// slopes between neighbouring widths; those of the two parts where they are given.
 [[nodiscard]] std::vector<std::string> slope_sentences(const Equivalence& result);
 /// A row for each width: means over the seeds.
 [[nodiscard]] Table equivalence_table(const Equivalence& result);

@@ -14,21 +14,21 @@
 
 namespace widelimit {
 
-/// A figure with the words that belong to it on a page.
+/// A figure with its caption on a page.
 struct Illustration {
   Figure figure = {};
   std::string caption = {};  ///< below the figure, followed by the figure's own note
-  std::string alt = {};      ///< what the figure shows, for those who cannot see it; its title where empty
+  std::string alt = {};      ///< alternative text; the title where empty
 };
 
-/// A page that stands alone: one file, no scripts, nothing fetched from elsewhere, light or dark as its reader
-/// prefers. Every text is escaped here; callers pass it as it is.
+/// A self-contained page: one file, no scripts, no external resources, light or dark by the preference of the reader.
+/// All text is escaped here; callers pass it unescaped.
 class Page {
  public:
-  /// `summary`: the one sentence to read when there is time for one.
+  /// `summary`: one sentence with the main result.
   Page(std::string_view title, std::string_view summary);
 
-  /// Few numbers worth a large type: (label, value).
+  /// A few key numbers in large type: (label, value).
   Page& highlights(const std::vector<std::pair<std::string, std::string>>& numbers);
   Page& section(std::string_view heading);
   Page& paragraph(std::string_view text);
@@ -41,7 +41,7 @@ class Page {
   Page& settings(const nlohmann::ordered_json& settings);
 
   [[nodiscard]] std::string html(std::chrono::system_clock::time_point written) const;
-  /// Whole or not at all; Error{resource} where it cannot be written.
+  /// Writes atomically; Error{resource} where it cannot be written.
   void write(const std::filesystem::path& path) const;
 
  private:

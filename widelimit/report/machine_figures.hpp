@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-/// Who is taken for whom: counts [true class][told class], each drawn as the share of its class. Error{usage} unless
+/// Confusion matrix: counts [true class][predicted class], each drawn as a fraction of its class. Error{usage} unless
 /// there is a row and a column for each name.
 [[nodiscard]] Illustration confusion_map(const std::vector<std::vector<Index>>& counts,
                                          const std::vector<std::string>& classes, const std::string& title);

@@ -12,7 +12,7 @@
 
 namespace widelimit {
 
-/// What a verb did, as --json prints it: one object whose keys keep their order.
+/// Record of a run, as --json prints it: one object whose keys keep their order.
 ///
 ///   {"widelimit": "0.1.0", "verb": …, "settings": {…}, "seed": …, "backend": {"name": …, "description": …},
 ///    "precision": …, "threads": …, "timings": {…seconds}, "results": {…}}
@@ -27,11 +27,11 @@ struct Record {
 
   explicit Record(std::string the_verb) : verb(std::move(the_verb)) {}
 
-  /// Remembers who computed, and in which precision.
+  /// Records the back end and the precision.
   void ran_on(const Backend& backend, Precision precision);
 
-  /// Error{numerical} names the first number that is not finite by its key, as "results.accuracy[2]": JSON has no
-  /// word for it, and null would hide it.
+  /// Error{numerical} names the first number that is not finite by its key, as "results.accuracy[2]": JSON cannot
+  /// represent it, and null would hide it.
   [[nodiscard]] nlohmann::ordered_json to_json() const;
   /// Indented text ending in a newline; bytes that are not UTF-8 become U+FFFD.
   [[nodiscard]] std::string to_text() const;

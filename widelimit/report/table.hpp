@@ -7,10 +7,10 @@
 
 namespace widelimit {
 
-/// One cell: nothing, a word, a count or a measured number.
+/// One cell: empty, text, a count or a measured number.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
 
-/// Rows under named columns: what a page shows and a CSV file keeps.
+/// Rows with named columns, for pages and CSV files.
 struct Table {
   std::vector<std::string> columns = {};
   std::vector<std::vector<Cell>> rows = {};
@@ -21,12 +21,12 @@ struct Table {
   void validate() const;
 };
 
-/// A column as one reads it, one text per row: all its measured numbers with the same number of decimals, so that
-/// their points stand under each other, or all in scientific form where they span too many decades. `significant`
-/// digits are kept of the number smallest in size.
+/// A column as text, one string per row: all measured numbers with the same number of decimals, so that their decimal
+/// points align, or all in scientific notation where they span too many decades. The number smallest in magnitude keeps
+/// `significant` digits.
 [[nodiscard]] std::vector<std::string> column_text(const Table& table, std::size_t column, int significant = 4);
 
-/// Whether the column holds numbers and nothing else that is written.
+/// Whether all non-empty cells of the column are numbers.
 [[nodiscard]] bool is_numeric(const Table& table, std::size_t column);
 
 }  // namespace widelimit

@@ -26,7 +26,7 @@ struct ClippedLoss {
 
 /// Clipped at l(0, ±1) and divided by it: range 1, and no less than 1 wherever yz ≤ 0, so that its mean bounds the
 /// share of wrong signs. The hinge becomes the ramp min(1, max(0, 1 − yz)). Error{usage} for softmax, Error{input} for
-/// ε ≥ 1, where the loss does not tell a wrong sign.
+/// ε ≥ 1, where the loss does not detect a wrong sign.
 [[nodiscard]] ClippedLoss error_loss(const Loss& loss);
 
 }  // namespace widelimit

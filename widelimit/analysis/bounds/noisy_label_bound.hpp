@@ -14,7 +14,7 @@ struct NoisyLabels {
 };
 
 /// NT-L Theorem 6 with 1 for its O(·): (√λ·√(yᵀH⁻¹y/n) + 1/√λ)/(1 − 2p), y the clean labels. A shape, not a guarantee:
-/// the work does not give the constants.                                                          [mathematics §4]
+/// the work does not give the constants.                                                      [docs/theory/bounds.md]
 [[nodiscard]] double noisy_label_shape(const NoisyLabels& labels, double norm_square, Index samples, double lambda);
 
 /// The λ that makes it least, √(n/yᵀH⁻¹y); its value there is 2(yᵀH⁻¹y/n)^¼/(1 − 2p).

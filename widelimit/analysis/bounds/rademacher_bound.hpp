@@ -14,9 +14,9 @@ namespace widelimit {
 
 struct RademacherOptions {
   double delta = BoundSetting{}.delta;
-  std::optional<Loss> loss;    ///< else the hinge for classes, the squared loss for numbers
-  std::optional<double> clip;  ///< numbers: losses count at most this, chosen before the sample is seen; else 1
-  /// Refuse a kernel that is not positive semi-definite (machine/gram/semidefinite.hpp): no norm belongs to it. False
+  std::optional<Loss> loss;    ///< default: hinge for classification, squared loss for regression
+  std::optional<double> clip;  ///< regression: clip of the loss, chosen independently of the sample; default 1
+  /// Refuse a kernel that is not positive semi-definite (machine/gram/semidefinite.hpp), which defines no norm. False
   /// where it is known to be.
   bool check_definite = true;
   int threads = 0;
@@ -25,37 +25,37 @@ struct RademacherOptions {
   void validate() const;
 };
 
-/// What a sample says of the mean loss of a fitted function over all data that it might be drawn from.
+/// Bound on the expected loss of a fitted function from its training sample.
 struct RademacherBound {
-  ClippedLoss loss;      ///< whose mean is bounded; for classes it is at least the share of errors
+  ClippedLoss loss;      ///< whose mean is bounded; for classification it bounds the error rate
   FunctionSize size;     ///< B, tr K, |b|, n
   BoundSetting setting;  ///< ρ, c, δ
-  BoundTerms textbook;   ///< EQ's, B taken as if it had been chosen before
-  /// True of the B that the fit has; nothing where the kernel itself was learned from the sample, of which no bound
-  /// of this kind holds.
+  BoundTerms textbook;   ///< EQ's, with B treated as fixed in advance
+  /// Valid for the B of the fit; empty where the kernel itself was learned from the sample, for which no bound of this
+  /// kind holds.
   std::optional<UniformBound> uniform;
-  std::string note;  ///< what is special about it, or empty
+  std::string note;  ///< a remark, or empty
 
-  /// A loss is at most c anyway.
+  /// The clipped loss never exceeds c.
   [[nodiscard]] bool vacuous(const BoundTerms& terms) const { return terms.value() >= setting.range; }
 };
 
-/// Of a machine on K that tells classes: with probability 1 − δ its share of errors is at most the bound. Two classes
+/// For a classifier on K: with probability 1 − δ its error rate is at most the bound. Two classes
 /// by any loss of EQ Table 1 (error_loss); more by the ramp of analysis/margins, with `outputs` 2√C for machines with
-/// an output for each class and √(2(C − 1)) for one of each pair. K must be the kernel before the sample was seen.
+/// an output for each class and √(2(C − 1)) for one of each pair. K must not depend on the sample.
 /// Error{input} for δ outside (0, 1), no samples, sizes that do not agree or a K that is not positive semi-definite;
-/// Error{usage} for other losses of several classes.  [mathematics §4, docs/theory/bounds.md]  O(n²·outputs).
+/// Error{usage} for other losses of several classes.  [docs/theory/bounds.md]  O(n²·outputs).
 [[nodiscard]] RademacherBound rademacher_bound(const AnyView& k, const Trained& trained, std::span<const Index> labels,
                                                const RademacherOptions& options = {});
 
-/// Of a machine on K that tells numbers: the mean of min(l(g(x), y), c) is at most the bound. One target; Error{usage}
+/// For a regression machine on K: the mean of min(l(g(x), y), c) is at most the bound. One target; Error{usage}
 /// for several.
 [[nodiscard]] RademacherBound rademacher_bound(const AnyView& k, const Fit& fit, std::span<const double> targets,
                                                const RademacherOptions& options = {});
 
-/// Of a trained network through the kernel of EQ Theorem 4.1, f_T = Σ aᵢK(x,xᵢ) + b(x): B² = aᵀKa and tr K; b(x) is a
+/// For a trained network, through the kernel of EQ Theorem 4.1, f_T = Σ aᵢK(x,xᵢ) + b(x): B² = aᵀKa and tr K; b(x) is a
 /// function fixed before the sample, which adds nothing. `outputs` is 1 for one output, else 2, tr K being that of all
-/// outputs. EQ's number and no guarantee: K is made of the path of training, which the sample has chosen. Error{input}
+/// outputs. EQ's number, not a proved bound: K depends on the training path, hence on the sample. Error{input}
 /// for K with aᵀKa or tr K below 0, which is then no kernel; Error{usage} where labels and outputs do not agree.
 [[nodiscard]] RademacherBound path_bound(const NetAsMachine& net, std::span<const Index> labels, Index classes,
                                          const RademacherOptions& options = {});

@@ -6,7 +6,7 @@
 
 namespace widelimit {
 
-/// The three parts of a bound on the mean loss over all data, L_D, from that over a sample, L_S.   [mathematics §4]
+/// The three terms of a bound on the expected loss L_D from the mean loss L_S of a sample.    [docs/theory/bounds.md]
 struct BoundTerms {
   double empirical = 0;   ///< L_S
   double complexity = 0;  ///< 2ρ times the empirical Rademacher complexity

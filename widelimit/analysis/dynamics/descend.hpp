@@ -9,7 +9,7 @@
 
 namespace widelimit {
 
-/// Step sizes η_t, t = 1, 2, …
+/// Learning rates η_t, t = 1, 2, …
 enum class RateSchedule : std::uint8_t {
   constant,
   pegasos,  ///< 1/(λt): Shalev-Shwartz, Singer, Srebro (2007)
@@ -25,15 +25,15 @@ struct DescendOptions {
   RateSchedule schedule = RateSchedule::constant;
   double rate = 0.1;  ///< η of a constant schedule
   Index steps = 1000;
-  Index batch = 0;         ///< samples of a step, 0 for all
+  Index batch = 0;         ///< batch size, 0 for all samples
   std::uint64_t seed = 0;  ///< of the batches
-  Index record_every = 1;  ///< steps; the first moment, step 0, and the last are recorded too
+  Index record_every = 1;  ///< steps; step 0 and the last are recorded too
   /// Instead: these steps and no others, from 0 up. Empty: by `record_every`.
   std::vector<Index> record_at = {};
   Start start;
   Recording record;
-  bool check_rate = true;  ///< the rate of descent on smooth losses, which needs the optimum
-  /// Do not begin unless K is positive semi-definite (machine/gram/semidefinite.hpp); O(n³/3) once for each matrix.
+  bool check_rate = true;  ///< check the convergence rate on smooth losses, which needs the optimum
+  /// Test first whether K is positive semi-definite (machine/gram/semidefinite.hpp); O(n³/3) once for each matrix.
   /// False where K is known to be, as the kernel of a network is.
   bool check_definite = true;
   int threads = 0;  ///< 0 for one per processor
@@ -43,14 +43,14 @@ struct DescendOptions {
   void validate() const;
 };
 
-/// The machine with Gram matrix K while it is trained by (sub)gradient descent, EQ Theorem 3.2 with λ and batches B:
+/// (Sub)gradient descent of the machine with Gram matrix K, EQ Theorem 3.2 with λ and batches B:
 ///
 ///     α ← (1 − ηλ)α − η·(n/|B|)·Σ_{i∈B} l'(g(xᵢ), yᵢ)eᵢ,   g = Kα + Π(1 − ηλ)·h.
 ///
-/// Batches are those of finite/training/batches.hpp, so that a network trained with the same seed sees the same
-/// samples. Steps beyond 2/M (stable_step.hpp) are warned of in the Summary; where outputs grow beyond 1e30 it stops as
+/// Batches are those of finite/training/batches.hpp, so that a network trained with the same seed has the same
+/// batches. The Summary warns of learning rates beyond 2/M (stable_step.hpp); where outputs exceed 1e30 it stops as
 /// `diverged`. O(n²·outputs) for a step of all samples, less where few slopes change; O(n·|B|·outputs) for a batch.
-/// [mathematics §2]
+/// [docs/theory/dynamics.md]
 [[nodiscard]] Trajectory descend(const AnyView& k, MatrixView<const double> targets, const DescendOptions& options);
 
 }  // namespace widelimit

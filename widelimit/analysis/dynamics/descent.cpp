@@ -12,7 +12,7 @@ namespace widelimit {
 namespace {
 
 constexpr double beyond_doubt = 1e30;
-/// Rank-one updates of K l' between two products afresh.
+/// Rank-one updates of K l' between two full products.
 constexpr Index updates_between_products = 256;
 
 /// m ← a·m − b·by.

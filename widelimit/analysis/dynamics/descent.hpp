@@ -34,7 +34,7 @@ class Descent {
   Batches batches_;
   Matrix<double> offset_, alpha_, g_;
   Matrix<double> slopes_, product_;  ///< l' of all samples at the last full step, and K l'
-  Index updates_ = 0;                ///< of `product_` since it was computed afresh
+  Index updates_ = 0;                ///< of `product_` since its last full computation
   Index steps_ = 0;
   double offset_left_ = 1;
 };

@@ -11,7 +11,7 @@ namespace widelimit {
 
 /// How a flow is solved.
 enum class FlowMethod : std::uint8_t {
-  automatic,    ///< exactly where there is a formula: squared, hinge, insensitive
+  automatic,    ///< exact where there is a formula: squared, hinge, insensitive
   runge_kutta,  ///< any loss but those with kinks
 };
 
@@ -26,7 +26,7 @@ struct FlowOptions {
   Index most_events = 0;    ///< of each output with kinks; 0 for 1,000 and 200 for each sample
   Index most_steps = 0;     ///< of Runge–Kutta; 0 for a million
   bool check_rate = true;   ///< EQ Theorem 3.1, which needs the optimum
-  /// Do not begin unless K is positive semi-definite (machine/gram/semidefinite.hpp); O(n³/3) once for each matrix.
+  /// Test first whether K is positive semi-definite (machine/gram/semidefinite.hpp); O(n³/3) once for each matrix.
   /// False where K is known to be, as the kernel of a network is.
   bool check_definite = true;
   int threads = 0;  ///< 0 for one per processor
@@ -36,14 +36,15 @@ struct FlowOptions {
   void validate() const;
 };
 
-/// The machine with Gram matrix K while it is trained by gradient flow, EQ (8):
+/// Gradient flow of the machine with Gram matrix K, EQ (8):
 ///
 ///     ġ(x) = −λ g(x) − Σᵢ l'(g(xᵢ), yᵢ) K(x, xᵢ),   in coefficients α̇ = −λα − l'(Kα + e^{−λt}h, y).
 ///
 /// Squared loss in closed form, hinge and ε-insensitive loss event by event with sliding on their kinks, both exactly;
-/// others by Runge–Kutta. Targets are samples × outputs: numbers, ±1, or a column for each class.   [mathematics §2]
-/// A flow that could not reach all times ends where it could, and the Summary says why. A Gram matrix with an
-/// eigenvalue below 0 belongs to no machine: no time is reached then, but by the formula of the squared loss.
+/// others by Runge–Kutta. Targets are samples × outputs: numbers, ±1, or a column for each class.
+/// [docs/theory/dynamics.md]
+/// A flow that cannot reach all times stops early, and the Summary gives the reason. For an indefinite Gram matrix no
+/// time is reached, except by the formula of the squared loss.
 [[nodiscard]] Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOptions& options);
 
 }  // namespace widelimit

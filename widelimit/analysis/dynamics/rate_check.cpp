@@ -10,7 +10,7 @@ namespace {
 
 /// Sums of up to a million losses, rounded one by one, and the products behind them.
 constexpr double objective_rounding = 1e4 * std::numeric_limits<double>::epsilon();
-/// A ratio is told where its denominator is so many times its uncertainty.
+/// A ratio is reported where its denominator is so many times its uncertainty.
 constexpr double telling = 1e3;
 
 }  // namespace

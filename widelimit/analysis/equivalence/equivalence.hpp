@@ -93,7 +93,7 @@ struct Equivalence {
 };
 
 /// Trains networks and machines on the same points by the same batches. What is compared is chosen so that it agrees in
-/// the limit where there is one:                                                         [mathematics §3]
+/// the limit where there is one:                                                         [docs/theory/finite.md]
 ///   init, none: f − f₀ is trained, g(0) = 0, the machine of λ (0 for none): the limit is exact;
 ///   aux: f − f₀ and the machine of K + λI without λ, its outputs Kα: exact as well;
 ///   output, weights: f itself and the machine of λ with g(0) = f₀, decaying as EQ (9) says: EQ's claim as it stands.

@@ -53,7 +53,7 @@ class ChainFunctionals {
   ByOutputs<ChainWeights> weights_;
 };
 
-/// Every kernel entry enclosed by itself.                                       [docs/theory/certificates.md#biases]
+/// Every kernel entry enclosed by itself.                                 [docs/theory/certificates-proof.md#biases]
 [[nodiscard]] std::unique_ptr<LowerBound> make_chain_bound(const ChainProblem& problem);
 
 /// Expansions to second order, with slopes and curvatures of entries enclosed: they add up before signs are lost.

@@ -20,7 +20,7 @@ struct ChainSums {
   Interval error = Interval::of(0);
 };
 
-/// With n = ‖x̃‖ and f = √q·H + b (q the variance after the last layer):   [docs/theory/certificates.md#biases]
+/// With n = ‖x̃‖ and f = √q·H + b (q the variance after the last layer):  [docs/theory/certificates-proof.md#biases]
 ///   n·H ≥ n·(H₀ + rest) + ⟨z, Σ m xᵢ/‖x̃ᵢ‖⟩ + (λΥ − Σ mρ₀)(n − ‖c̃‖) + Σ (β·other·curvature/n)·e²,  m = β·other·slope,
 /// with λ = n·(log n − log ‖c̃‖)/(n − ‖c̃‖) between 1 and n/‖c̃‖: an Expansion of f·n/√q.
 class ChainExpander final : public Expander {

@@ -78,8 +78,8 @@ double ConeKernel::slope(double u) const {
   return derivative;
 }
 
-/// Carries bounds of all errors along the recursion, as derived in docs/theory/certificates.md: `rest` relative of
-/// t = 1 − |ρ|, the others absolute, those of slopes in units of 1 + 1/√(1−|u|).
+/// Carries bounds of all errors along the recursion, as derived in docs/theory/certificates-proof.md: `rest` relative
+/// of t = 1 − |ρ|, the others absolute, those of slopes in units of 1 + 1/√(1−|u|).
 void ConeKernel::bound_errors() {
   constexpr double fit = 1e-15;  // relative, of the polynomials for arccos
   double rest = cone_unit, theta = cone_unit * trained_, size = trained_, steep = 1 / 3.0;

@@ -19,7 +19,7 @@ struct TouchingRay {
 
 /// The kernel of a chain of dense layers without bias and rectifiers (relu, leaky_relu with a slope ≥ 0, identity) on
 /// vectors or flattened images:
-///   Θ(x, x') = 2^exponent·scale·N·M·κ(u),   N = ‖x‖, M = ‖x'‖, u = ⟨x,x'⟩/(N·M),          [mathematics §5]
+///   Θ(x, x') = 2^exponent·scale·N·M·κ(u),   N = ‖x‖, M = ‖x'‖, u = ⟨x,x'⟩/(N·M),       [docs/theory/certificates.md]
 /// the NTK or the NNGP. Relative to the deviations κ obeys ρ ← aρ + bκ₁(ρ), θ ← θ(a + bκ₀(ρ)) + kρ_new with a + b = 1,
 /// from ρ = u, θ = ku; weights only scale it. κ has a non-negative power series, so that it grows and is convex on
 /// [0, 1].
@@ -44,7 +44,7 @@ class ConeKernel {
   void evaluate(Index count, const cpu::ConeArrays& arrays) const { cpu::evaluate_cone(chain(), count, arrays); }
   [[nodiscard]] double value(double u) const;
   [[nodiscard]] double slope(double u) const;
-  /// |computed κ(u) − κ(u)|, u as given and `rest` right to 2⁻⁵³ of itself.        [docs/theory/certificates.md]
+  /// |computed κ(u) − κ(u)|, u as given and `rest` right to 2⁻⁵³ of itself.  [docs/theory/certificates-proof.md]
   [[nodiscard]] double value_error() const { return value_error_; }
   /// |computed κ'(u) − κ'(u)| ≤ slope_error()·(1 + 1/√(1−|u|)), for 1 − |u| ≥ 2⁻¹⁰⁶.
   [[nodiscard]] double slope_error() const { return slope_error_; }

@@ -25,7 +25,7 @@ struct SideScratch {
 };
 
 /// Bounds of H(a, N) = N·κ(a/N) over ranges, where a kernel entry is scale·‖xᵢ‖·H. Each may be off by
-/// norm.high·(value_error + 16·2⁻⁵³·κ(1)), which whoever adds them up subtracts.
+/// norm.high·(value_error + 16·2⁻⁵³·κ(1)), which the caller subtracts from the sum.
 class KernelSides {
  public:
   virtual ~KernelSides() = default;

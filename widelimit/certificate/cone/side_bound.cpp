@@ -69,7 +69,8 @@ SideBound::SideBound(const CertificateProblem& problem, Ranges::Of of, std::uniq
                   std::any_of(problem.functionals.begin(), problem.functionals.end(),
                               [&](const Functional& functional) { return !weights_.of(functional).which.empty(); })) {}
 
-/// Rounding [docs/theory/certificates.md]: entries are off by norm·(κ's error + 16 units of κ(1)), weights by the error
+/// Rounding [docs/theory/certificates-proof.md]:
+/// entries are off by norm·(κ's error + 16 units of κ(1)), weights by the error
 /// of a norm and three units, sums in strips by a unit for each addition that a term goes through.
 double SideBound::bound(const BallRanges& ranges, const SignedWeights& weights, SideScratch& scratch) const {
   const auto& [ball, norm, low, high] = ranges;

@@ -16,7 +16,7 @@ struct ConvexParts {
 
 /// An expansion on one ball with the matrix of its squares. What is true on a ball is true on every smaller one about
 /// the same point: the matrix is made once, O(samples·features²), and then bounds balls of many radii, O(features²)
-/// each.                                                                    [docs/theory/certificates.md#convex]
+/// each.                                                              [docs/theory/certificates-proof.md#convex]
 class ConvexForm {
  public:
   ConvexForm(const ConvexParts& parts, const Ball& ball, Expansion expansion);

@@ -11,7 +11,8 @@ namespace widelimit {
 
 /// A machine's f = Σ βᵢΘ(·,xᵢ) + b on a ball, to second order about the centre c of the box that surrounds it:
 ///   f(x) ≥ constant + ⟨gradient, z⟩ + rise·ν + Σᵢ wᵢ·(⟨yᵢ, z⟩ − uᵢν)² − error,                       (1)
-/// z = x − c, ν = ‖x‖ − ‖c‖ − ⟨ĉ, z⟩ in [0, ν_max], ĉ = c/‖c‖, yᵢ = x̂ᵢ − uᵢĉ.     [docs/theory/certificates.md#convex]
+/// z = x − c, ν = ‖x‖ − ‖c‖ − ⟨ĉ, z⟩ in [0, ν_max], ĉ = c/‖c‖, yᵢ = x̂ᵢ − uᵢĉ.
+/// [docs/theory/certificates-proof.md#convex]
 /// Nothing is lost at first order: what training samples of both signs do to f is added up before it is bounded.
 struct Expansion {
   std::vector<double> centre, direction;  ///< c and ĉ, all features

@@ -24,7 +24,7 @@ class Expander {
   [[nodiscard]] virtual ConvexParts parts() const = 0;
 };
 
-/// Expansions to second order, minimised over the ball.                     [docs/theory/certificates.md#convex]
+/// Expansions to second order, minimised over the ball.               [docs/theory/certificates-proof.md#convex]
 [[nodiscard]] std::unique_ptr<LowerBound> make_expansion_bound(std::unique_ptr<Expander> expander,
                                                                std::span<const Functional> functionals, int threads);
 

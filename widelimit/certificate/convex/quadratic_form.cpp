@@ -79,7 +79,7 @@ class RunSum {
 }  // namespace
 
 /// Rounding: entries of a run are right to two units of float32, sums of m products to m more, and runs are added in
-/// float64; what underflows is below 2⁻¹²⁰ of the largest row's square.     [docs/theory/certificates.md#convex]
+/// float64; what underflows is below 2⁻¹²⁰ of the largest row's square.  [docs/theory/certificates-proof.md#convex]
 QuadraticForm quadratic_form(const Expansion& expansion, MatrixView<const double> directions,
                              std::span<const double> scale, bool euclidean, double negligible) {
   const Index dimension = std::ssize(scale);

@@ -12,7 +12,7 @@ namespace widelimit {
 ///
 /// Where every x̂ᵢ is 0, yᵢ = x̂ᵢ − uᵢĉ is a multiple of ĉ: an expansion sees those coordinates of z through
 /// ζ = Σ ĉ_j z_j alone. One coordinate ζ/e with e ≥ ‖(ĉ_j)‖, on which samples are 0 and ĉ is e, takes their place: in
-/// ℓ∞ |ζ|/e ≤ Σ|ĉ_j|half_j/e, in ℓ2 it is no longer than they were.          [docs/theory/certificates.md#convex]
+/// ℓ∞ |ζ|/e ≤ Σ|ĉ_j|half_j/e, in ℓ2 it is no longer than they were.    [docs/theory/certificates-proof.md#convex]
 class ReducedDirections {
  public:
   /// Borrows the geometry. O(samples·features) where a feature is left out.

@@ -68,7 +68,7 @@ struct Interval {
 [[nodiscard]] inline bool finite(const Interval& a) { return std::isfinite(a.low) && std::isfinite(a.high); }
 
 /// κ₀(ρ) = (π − arccos ρ)/π of ρ in [−1, 1], increasing. The library's arccos is right to 1 ulp of a number up to π,
-/// hence to 2⁻⁵¹; the difference and the quotient add as much again at most.                [mathematics §1]
+/// hence to 2⁻⁵¹; the difference and the quotient add as much again at most.                  [docs/theory/duals.md]
 [[nodiscard]] inline Interval kappa0(const Interval& rho) {
   constexpr double slack = 0x1p-50;
   const auto at = [](double r) { return (std::numbers::pi - std::acos(r)) / std::numbers::pi; };

@@ -95,8 +95,8 @@ void IntervalSides::high(const RangeStrip& strip, SideScratch& scratch, double* 
 }
 
 /// The same for ends on the left, of the samples that `scratch.turned` names. Where a is negative throughout, all
-/// begins anew: the right end needs the rounding of κ's falling part, and the edge of least N may lie outside the cone,
-/// where the corner is that of a_high with the cone.
+/// starts again: the right end needs the rounding of κ's falling part, and the edge of least N may lie outside the
+/// cone, where the corner is that of a_high with the cone.
 void IntervalSides::high_on_the_left(const RangeStrip& strip, SideScratch& scratch, Index turned, double* to) const {
   const double opposite = kernel_.value(-1);
   double* norms = scratch.factor.data();

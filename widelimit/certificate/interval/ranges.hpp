@@ -24,7 +24,7 @@ struct Surrounding {
 };
 
 /// Ranges of a = ⟨x, xᵢ⟩/‖xᵢ‖ and of N = ‖x‖ over balls, rounding counted in: every bound sees a machine through them,
-/// since Θ(x, xᵢ) = scale·‖xᵢ‖·N·κ(a/N).                                          [docs/theory/certificates.md]
+/// since Θ(x, xᵢ) = scale·‖xᵢ‖·N·κ(a/N).                                [docs/theory/certificates-proof.md#interval]
 class Ranges {
  public:
   /// What the ranges are of.

@@ -15,7 +15,7 @@ constexpr double relative_slack = 0x1p-48;
 /// Where φ is a composition, rounding inside it is an absolute error: at most a few units, since |x φ'(x)| < 2 wherever
 /// φ is not nearly linear.
 constexpr double inner_slack = 0x1p-47;
-/// Beyond it whole turns are no longer told apart with certainty, and a wave is only known to lie in [−1, 1].
+/// Beyond it the argument modulo 2π is not known with certainty, and sin and cos are only known to lie in [−1, 1].
 constexpr double longest_argument = 1e6;
 
 struct Valley {
@@ -69,7 +69,7 @@ Ends hill_range(const Activation& activation, Ends x, double top) {
   return {lower, top};
 }
 
-/// Whether a point of `at` + 2π·ℤ lies in the interval, or so near that rounding cannot tell.
+/// Whether a point of `at` + 2π·ℤ lies in the interval, or is within rounding of it.
 bool meets_turn(Ends x, double at) {
   constexpr double turn = 2 * std::numbers::pi;
   constexpr double doubt = 1e-9;

@@ -8,7 +8,7 @@ namespace widelimit {
 
 /// Every value v of a layer, for all inputs of a ball: |v − centre| ≤ radius as real numbers, each sample with its own
 /// ball. Radii hold what rounding did to the centres, so that the statement is one about the network and not about this
-/// program's arithmetic.                                               [docs/theory/certificates.md, Finite networks]
+/// program's arithmetic.                                               [docs/theory/certificates.md#finite-networks]
 struct Enclosure {
   Tensor<double> centre;
   Tensor<double> radius;

@@ -13,8 +13,7 @@ void require_bounds(const std::vector<Stage>& stages);
 
 /// Interval bound propagation: the enclosure of what enters `stages` becomes that of what leaves them. Dropout is off,
 /// as in prediction. Stages are of `architecture`, whose weights are given in either precision; all arithmetic is in
-/// float64.  Twice the cost of a forward pass.                                                          [mathematics
-/// §5]
+/// float64.  Twice the cost of a forward pass.                         [docs/theory/certificates.md#finite-networks]
 void enclose_stages(const Architecture& architecture, const AnyParameters& parameters, std::span<const Stage> stages,
                     Enclosure& values, int threads);
 

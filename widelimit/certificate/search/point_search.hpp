@@ -19,7 +19,7 @@ struct FunctionalState {
   /// Two answers on one side halve the bound at the other end (the Illinois rule), so that secants go there.
   void hear(double r, double bound);
   /// Where a straight line vanishes: through a radius that holds and one that does not, or before there is one through
-  /// the point itself. ∞ where that tells nothing.
+  /// the point itself. ∞ where that gives no information.
   [[nodiscard]] double secant() const;
 };
 

@@ -67,7 +67,7 @@ CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const Re
     split.records.resize(static_cast<std::size_t>(split.count() * cifar_record));
     split.seen.resize(static_cast<std::size_t>(split.count()), false);
   }
-  // The archive itself need not tell how far it is: images do.
+  // The archive need not report progress: the images do.
   const ReadLimits silent{limits.memory, nullptr};
   Pulse pulse(limits.progress, total, "images");
   Index done = 0;

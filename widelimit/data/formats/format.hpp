@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-/// What a reader may be told. A format ignores what it has no use for.
+/// Options of a reader. A format ignores those that do not apply to it.
 struct ReadOptions {
   std::string source = "data";          ///< for messages
   std::optional<std::string> features;  ///< NPZ, HDF5: the array that holds the samples

@@ -27,7 +27,7 @@ Array read_array(const ZipFile& zip, const ZipFile::Member& member, const std::s
   return parse_npy(zip.read(member, limits), source + "/" + array_name(member), limits);
 }
 
-/// Arrays that nobody asked for are never unpacked.
+/// Arrays that were not requested are never decompressed.
 Dataset read_samples(const ZipFile& zip, const ReadOptions& options) {
   std::vector<std::string> names;
   for (const ZipFile::Member& member : zip.members()) names.push_back(array_name(member));

@@ -123,7 +123,7 @@ Blob ZipFile::bytes_at(std::uint64_t offset, std::uint64_t count) const {
 }
 
 void ZipFile::read_directory() {
-  // The end record is last but for a comment, whose length it tells.
+  // The end record is last except for a comment, whose length it contains.
   const std::uint64_t tail = std::min<std::uint64_t>(size_, end_bytes + longest_comment);
   const Blob last = bytes_at(size_ - tail, tail);
   std::optional<std::size_t> found;
@@ -176,7 +176,7 @@ void ZipFile::read_directory() {
     rest = rest.subspan(length);
   }
   if (members_.size() != count) fail_zip(source_, "its directory has another number of members");
-  // Of members that nobody reads as well: a name that is damaged decides which those are.
+  // Also for members that are not read: a damaged name decides which those are.
   for (const Member& member : members_) (void)contents_of(member);
 }
 

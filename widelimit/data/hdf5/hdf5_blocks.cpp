@@ -134,7 +134,7 @@ class Hdf5Blocks::Open {
   }
 
  private:
-  /// All that a reader will do, once, where a crash harms nobody.
+  /// Everything that a reader will do, once, in a child process that may crash.
   static bool try_all(const fs::path& path) {
     const Hdf5Handle file = open_hdf5(path);
     for (const Extent& matrix : find_matrices(file)) {

@@ -111,7 +111,7 @@ class Cpu final : public Backend {
     }
   }
 
-  /// Vectors: the matrix product packs both sides of each tile anew, so tiles are large. Planes: 16 pairs at a time;
+  /// Vectors: the matrix product packs both sides of each tile, so tiles are large. Planes: 16 pairs at a time;
   /// equal positions alone are so little work that tiles are larger. General images: a pair is work enough.
   [[nodiscard]] Index tile_edge(const Recipe& recipe) const override {
     if (recipe.on_vectors()) return 1024;

@@ -9,7 +9,7 @@
 namespace widelimit {
 
 /// Empirical tangent kernel Θ̂(x,x') = ⟨∇f(x), ∇f(x')⟩ of a scalar output, slot by slot from the factors of the
-/// gradients and never from a Jacobian:                                                  [mathematics §3]
+/// gradients, without a Jacobian:                                                  [docs/theory/finite.md]
 ///   Θ̂ = Σ_l [ w_scale²·Σ_{p,q} ⟨a_p, a'_q⟩⟨d_p, d'_q⟩ + b_scale²·⟨Σ_p d_p, Σ_q d'_q⟩ ].
 /// A slot costs O(n₁·n₂·P²·(fan_in + fan_out)), or, where a convolution's matrix is smaller than that, its positions
 /// are contracted first, Σ_p a_p d_pᵀ, and it costs O((n₁ + n₂)·P·fan_in·fan_out + n₁·n₂·fan_in·fan_out).
@@ -20,9 +20,9 @@ template <std::floating_point T>
 template <std::floating_point T>
 [[nodiscard]] Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g, int threads = 1);
 
-/// What is made of a network's K outputs.
+/// How the K outputs of a network are combined.
 enum class NtkOutputs : std::uint8_t {
-  trace,  ///< mean over the outputs of Θ̂_kk, n₁ × n₂: what the infinite kernel is the limit of
+  trace,  ///< mean over the outputs of Θ̂_kk, n₁ × n₂: converges to the infinite kernel
   full,   ///< all pairs: entry (i·K + k, j·K + l) is ⟨∇f_k(x_i), ∇f_l(x_j)⟩
 };
 /// "trace", "full". Error{usage} lists the choices.

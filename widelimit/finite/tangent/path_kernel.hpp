@@ -7,7 +7,8 @@
 
 namespace widelimit {
 
-/// The kernel machine that a network is after training by steps of gradient descent (EQ Theorem 4.1).  [mathematics §3]
+/// A network trained by gradient descent, written as a kernel machine (EQ Theorem 4.1).
+/// [docs/theory/finite.md#every-trained-network-is-a-kernel-machine]
 /// Where ḟ(x) = −λf(x) − Σᵢ l'(f(xᵢ),yᵢ)·Θ̂(w;x,xᵢ), as under regulariser `output` at every width,
 ///   f_T(x) = Σᵢ aᵢK(x,xᵢ) + b(x),   aᵢ = −sign l'(f₀(xᵢ),yᵢ),   b(x) = e^{−λT}f₀(x),
 ///   K(x,xᵢ) = e^{−λT} ∫₀ᵀ |l'(f_t(xᵢ),yᵢ)|·Θ̂(w_t;x,xᵢ)·e^{λt} dt.

@@ -53,8 +53,8 @@ void Trainer<T>::average_with_state() {
 }
 
 /// Heun's method: two steps of descent from w and the mean of their end with w, second order; the first of them alone,
-/// Euler's method, tells the error, by what the outputs on the training samples differ. A step costs two gradients and,
-/// where it is taken back, a third.
+/// Euler's method, gives the error estimate, the difference of the outputs on the training samples. A step costs two
+/// gradients and, where it is taken back, a third.
 template <std::floating_point T>
 void Trainer<T>::flow() {
   evaluator_.look_at(x_, 0, samples_);

@@ -12,7 +12,7 @@ namespace widelimit {
 /// σ(−m) = 1/(1 + e^m), exact to the last digits where it is small.
 [[nodiscard]] double logistic_tail(double m);
 
-/// The losses l(z, y) of EQ Table 1 and of classes.                                      [mathematics §2]
+/// The losses l(z, y) of EQ Table 1 and of classes.                                      [docs/theory/machines.md]
 enum class LossKind : std::uint8_t {
   squared,        ///< (y − z)²: without the ½, so that the limit of training is (K + λ/2·I)⁻¹y
   hinge,          ///< max(0, 1 − yz)

@@ -5,8 +5,8 @@
 
 namespace widelimit {
 
-/// What holds the weights of a network back in training, beside Σ l(f(xᵢ), yᵢ). They have different limits of infinite
-/// width: which one is trained must be said.                                             [mathematics §3]
+/// Penalty on the weights of a network, added to Σ l(f(xᵢ), yᵢ). The penalties have different limits of infinite
+/// width.                                             [docs/theory/finite.md]
 enum class Regulariser : std::uint8_t {
   none,
   /// (i) λ/2‖W‖² of the output layer W = (w_std/√m)·w, with W itself as the trained variable (EQ): decays f at rate λ
@@ -16,15 +16,15 @@ enum class Regulariser : std::uint8_t {
   weights,
   /// (iii) λ/2‖w − w₀‖² of all weights, the distance to initialisation: the one whose limit is the kernel machine.
   init,
-  /// An auxiliary √λ·bᵢ added to the output at each sample and trained with the weights, b = 0 at first; with the
-  /// squared loss the limit is that of a ridge λ, where `init` has the ridge λ/2.
+  /// An auxiliary √λ·bᵢ added to the output at each sample and trained with the weights, b = 0 initially; with
+  /// the squared loss the limit is that of a ridge λ, where `init` has the ridge λ/2.
   aux,
 };
 /// "none", "output", "weights", "init", "aux".
 [[nodiscard]] std::string_view to_string(Regulariser regulariser);
 /// Error{usage} lists the choices.
 [[nodiscard]] Regulariser parse_regulariser(std::string_view text);
-/// In words, for help and pages.
+/// Description for help and pages.
 [[nodiscard]] std::string_view words(Regulariser regulariser);
 
 }  // namespace widelimit

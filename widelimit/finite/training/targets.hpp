@@ -18,7 +18,7 @@ namespace widelimit {
 /// be finite.
 void require_targets(MatrixView<const double> targets, const Loss& loss);
 
-/// Share of samples whose class the outputs tell: the sign of one output, the largest of several. Nothing where the
+/// Accuracy: classes are predicted by the sign of one output or the largest of several. Nothing where the
 /// targets are numbers that mean no class.
 [[nodiscard]] std::optional<double> told_right(MatrixView<const double> outputs, MatrixView<const double> targets);
 

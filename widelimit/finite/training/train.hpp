@@ -14,13 +14,13 @@
 
 namespace widelimit {
 
-/// One step of training as an observer sees it: the state before the step, and what makes the step. Borrowed.
+/// One training step for an observer: the state before the step, and its gradient. Borrowed.
 struct TrainStep {
   Index step = 0;
   double time = 0;                   ///< Σ of the step sizes before
   double rate = 0;                   ///< size of this step
-  std::span<const Index> batch;      ///< the samples it sees
-  double weight = 1;                 ///< n/|B|, what each of them counts
+  std::span<const Index> batch;      ///< its samples
+  double weight = 1;                 ///< n/|B|, the weight of each of them
   MatrixView<const double> outputs;  ///< f, or f − f₀ where centred, of the batch
   MatrixView<const double> slopes;   ///< l' at the outputs (with √λ·b added, under `aux`)
   std::variant<const Parameters<float>*, const Parameters<double>*> parameters;
@@ -28,10 +28,10 @@ struct TrainStep {
 };
 using TrainObserver = std::function<void(const TrainStep&)>;
 
-/// Training lowers λ·penalty + Σᵢ l(f(xᵢ), yᵢ) by
+/// Training minimises λ·penalty + Σᵢ l(f(xᵢ), yᵢ) by
 ///   w ← w − rate·(λ·∇penalty + (n/|B|)·Σ_{i∈B} l'(f(xᵢ), yᵢ)·∇f(xᵢ)),
-/// the sum over all samples for the full batch; a batch B stands for all, so that its mean step is the full step. In
-/// the limit of `init` this is g ← g − rate·(λg + (n/|B|)·Σ_B l'(gᵢ)·K(·,xᵢ)), the machine's own recursion.
+/// the sum over all samples for the full batch; a batch B is scaled to n samples, so that the mean step is the full
+/// step. In the limit of `init` this is g ← g − rate·(λg + (n/|B|)·Σ_B l'(gᵢ)·K(·,xᵢ)), the recursion of the machine.
 struct TrainOptions {
   Index width = 1024;
   Parameterisation parameterisation = Parameterisation::ntk;
@@ -40,25 +40,25 @@ struct TrainOptions {
   double lambda = 0;
   double rate = 0.1;
   Index steps = 1000;
-  Index batch = 0;          ///< samples of a step; 0: all
+  Index batch = 0;          ///< batch size; 0: all samples
   double momentum = 0;      ///< v ← momentum·v − rate·gradient, w ← w + v
-  bool centred = false;     ///< train f − f₀, f₀ the network at the start
+  bool centred = false;     ///< train f − f₀, f₀ the network at initialisation
   bool linearised = false;  ///< train f₀ + J(w₀)(w − w₀) in place of f
-  /// Follow the gradient flow to this time instead, by steps of their own size (Heun, full batch); `rate` is the first
-  /// and `steps` the most. 0: no flow.
+  /// Follow the gradient flow to this time instead, with adaptive steps (Heun, full batch); `rate` is the first step
+  /// size and `steps` the maximum number. 0: no flow.
   double flow_time = 0;
   double tolerance = 1e-3;  ///< flow: error of an output in one step, relative to 1 + the largest output
   std::uint64_t seed = 0;   ///< of weights, batches and dropout
   Precision precision = Precision::f64;
-  Index records = 101;  ///< how often to look, bounded by memory as bounded_records says
-  /// Look at these steps instead, rising, and at the first and the last; not for a flow. Empty: as `records` says.
+  Index records = 101;  ///< number of recorded steps, limited by memory (bounded_records)
+  /// Record these steps instead, increasing, and the first and the last; not for a flow. Empty: by `records`.
   std::vector<Index> record_at = {};
   bool record_outputs = true;
   /// Without it descent never looks at all samples, and the record stays empty: for networks so wide that a look costs
   /// as much as the steps. A flow always looks.
   bool look = true;
   int threads = 0;
-  std::optional<std::size_t> memory = {};  ///< most bytes to take; else what is free
+  std::optional<std::size_t> memory = {};  ///< memory limit in bytes; default: the available memory
   Progress* progress = nullptr;
   TrainObserver observer = {};
 

@@ -169,7 +169,7 @@ void GramStore::finish() {
 void GramStore::discard() {
   std::error_code ignored;
   file_.reset();
-  // What somebody else put there is not ours to remove.
+  // A file of another program must not be removed.
   const bool ours = fs::is_regular_file(fs::symlink_status(part_, ignored)) && fs::hard_link_count(part_, ignored) == 1;
   if (ours) fs::remove(part_, ignored);
   journal_->remove();

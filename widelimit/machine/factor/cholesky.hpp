@@ -49,7 +49,7 @@ class Cholesky {
   /// b = A⁻¹b, n × m without gaps between rows; returns the steps of refinement: one for a float64 factor, for float32
   /// as many as bring the residual down to that of float64, or, where they do not, a new factor in float64.
   Index solve(MatrixView<double> b);
-  /// U itself, for who keeps it; empty where the factor is float32.
+  /// U itself; empty where the factor is float32.
   [[nodiscard]] Matrix<double> factor() && { return std::move(twice_); }
 
  private:

@@ -40,7 +40,7 @@ class FreshProduct {
       if (precise_) {
         cpu::accumulate(column, by, product.data(), low_.data(), columns_.size());
       } else {
-        // The pass of the box solver; nobody asks here which variable leads.
+        // The pass of the box solver; the working set it finds is not used here.
         (void)cpu::advance({column, by, column, 0.0}, low_.data(), product.data(), columns_.size());
       }
     }

@@ -30,7 +30,7 @@ inline constexpr Index most_exact_samples = 4000;
 [[nodiscard]] std::string diagonal_cure(const AnyView& k, Progress* progress = nullptr,
                                         Index most_exact = most_exact_samples);
 
-/// `diagnose` from eigenvalues somebody else has found; `epsilon` is that of the entries of K.
+/// `diagnose` from given eigenvalues; `epsilon` is that of the entries of K.
 [[nodiscard]] Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, double epsilon);
 
 /// `count` machines that a K which is not positive semi-definite does not allow: coefficients 0, and in the summary

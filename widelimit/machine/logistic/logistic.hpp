@@ -11,7 +11,7 @@ struct LogisticOptions {
   double lambda = 1;                ///< of λ/2‖β‖²; scikit-learn's C is 1/λ
   bool bias = false;                ///< an offset b that is not regularised
   std::span<const double> weights;  ///< wᵢ ≥ 0; none means 1
-  double tolerance = 1e-8;          ///< on the relative duality gap, with all rounding counted
+  double tolerance = 1e-8;          ///< of the relative duality gap, all rounding included
   Index iterations = 200;
   bool check_definite = true;  ///< as in SvmOptions
   int threads = 0;             ///< 0: one per processor
@@ -21,19 +21,19 @@ struct LogisticOptions {
   void validate() const;
 };
 
-/// ℓ2 logistic regression, EQ Table 1 [mathematics §2], labels ±1:
+/// ℓ2 logistic regression, EQ Table 1 [docs/theory/machines.md], labels ±1:
 ///
 ///     min over α, b of  P = λ/2 αᵀKα + Σ wᵢ log(1 + e^{−yᵢgᵢ}),  g = Kα + b.
 ///
-/// With r = w·y·σ(−yg) the gradient in the feature space is that of λα − r, which Newton's method brings to 0 by
-/// (λI + DK)Δα = r − λα − DΔb, D = diag(wσ(g)σ(−g)), through the factor of I + D^½KD^½/λ; the bias keeps Σα = 0. A
-/// line search makes it converge from any start. Every a with 0 ≤ aᵢ ≤ wᵢ (and Σyᵢaᵢ = 0 with a bias) bounds P from
-/// below by
+/// With r = w·y·σ(−yg) the gradient in the feature space is that of λα − r. Newton's method solves
+/// (λI + DK)Δα = r − λα − DΔb, D = diag(wσ(g)σ(−g)), with a Cholesky factor of I + D^½KD^½/λ; the bias keeps Σα = 0.
+/// With a line search it converges from any starting point. Every a with 0 ≤ aᵢ ≤ wᵢ (and Σyᵢaᵢ = 0 with a bias) bounds
+/// P from below by
 ///
 ///     −1/(2λ) Σ aᵢaⱼyᵢyⱼKᵢⱼ − Σ [aᵢ log(aᵢ/wᵢ) + (wᵢ − aᵢ) log(1 − aᵢ/wᵢ)],
 ///
-/// and a = yr gives the gap; with a bias the larger class is first scaled down to balance. The gap that is reported
-/// counts all rounding (loss_proof.hpp). Probabilities: probability.hpp. Error{input} for labels other than ±1, and
+/// and a = yr gives the gap; with a bias the larger class is first scaled down to balance. The reported gap
+/// includes all rounding (loss_proof.hpp). Probabilities: probability.hpp. Error{input} for labels other than ±1, and
 /// where one of them has no weight. A Gram that is not positive semi-definite ends as not_positive_definite.  O(n³/3)
 /// for each iteration, and n² doubles (2n² for a float32 Gram).
 [[nodiscard]] Fit fit_logistic(const AnyView& k, std::span<const double> labels, const LogisticOptions& options = {});

@@ -4,7 +4,7 @@
 
 namespace widelimit {
 
-/// Multinomial logistic regression [mathematics §2], labels 0 … classes − 1, one output for each class:
+/// Multinomial logistic regression [docs/theory/machines.md], labels 0 … classes − 1, one output for each class:
 ///
 ///     min over α, b of  λ/2 Σ_c α_cᵀKα_c + Σ wᵢ [log Σ_c e^{g_ic} − g_{i,yᵢ}],  g_c = Kα_c + b_c.
 ///

@@ -14,7 +14,7 @@ namespace widelimit {
 
 /// Probability of each class, rows × classes: of a logistic machine by the two above; of a support vector machine by
 /// the sigmoid of each output, pairs coupled, classes against the rest divided by their sum (Zadrozny and Elkan 2002).
-/// Their largest need not be the class that classes_of tells. Error{usage} where a machine has none.
+/// The most probable class may differ from that of classes_of. Error{usage} where a machine has none.
 [[nodiscard]] Matrix<double> class_probabilities(Machine machine, Scheme scheme, Index classes,
                                                  std::span<const Sigmoid> calibration, const Matrix<double>& decisions);
 

@@ -8,7 +8,7 @@
 
 namespace widelimit {
 
-/// √w; at λ = 0 every sample that takes part is met exactly, whatever its weight, so there it is 1.
+/// √w; at λ = 0 every sample is interpolated exactly, whatever its weight, so there it is 1.
 [[nodiscard]] std::vector<double> scale_of_weights(std::span<const double> weights, double lambda);
 
 /// S y, and behind it S 1 where a bias is wanted: the right sides of A = S K S + λ/2·I.

@@ -165,7 +165,7 @@ bool advance(Recursion& s, const RidgeProduct& a) {
   return true;
 }
 
-/// Iterates; tells how it ended.
+/// Iterates; returns the ending.
 Ending iterate(Recursion& s, const RidgeProduct& a, const Preconditioner& preconditioner,
                const ConjugateGradientOptions& options, ExpectedProducts& expected, std::vector<double>& residuals) {
   drop_finished(s, options.tolerance);

@@ -12,11 +12,11 @@ struct ConjugateGradientOptions {
   double lambda = 1;
   bool bias = false;
   std::span<const double> weights = {};
-  /// ‖r‖/‖y‖ of the linear system, of every output. The duality gap is ‖r‖²/primal, and ‖r‖ bounds what is missing in
-  /// the outputs on the training samples, since K(K + λ/2·I)⁻¹ shortens.
+  /// ‖r‖/‖y‖ of the linear system, of every output. The duality gap is ‖r‖²/primal, and ‖r‖ bounds the error of
+  /// the outputs on the training samples, since K(K + λ/2·I)⁻¹ is a contraction.
   double tolerance = 1e-6;
   Index most_iterations = 500;        ///< at most 100,000
-  std::optional<Index> rank;          ///< of the preconditioner, 0 for none; else what it costs and saves decides
+  std::optional<Index> rank;          ///< of the preconditioner, 0 for none; default: chosen by cost
   std::optional<std::size_t> memory;  ///< bytes of the preconditioner
   int threads = 0;
   Progress* progress = nullptr;
@@ -32,11 +32,11 @@ struct ConjugateGradientFit {
 };
 
 /// fit_ridge without the Gram matrix: conjugate gradients on S K S + λ/2·I, all outputs in one product a step, with a
-/// preconditioner of low rank. Outputs that are done leave the product. The summary's numbers are those of fit_ridge,
-/// from one more product, not from the recursion. Ends by the iteration limit with the best so far, or where a
-/// direction p with pᵀAp ≤ 0 shows that the matrix is not positive definite. Progress counts pairs of samples, of as
-/// many products as the residual so far lets expect. [mathematics §2]  A product and O(n rank outputs) a step; n·(rank
-/// + 6 outputs) doubles besides the product's.
+/// preconditioner of low rank. Converged outputs are dropped from the product. The summary's numbers are those of
+/// fit_ridge, from one more product, not from the recursion. Stops at the iteration limit with the best iterate, or
+/// where a direction p with pᵀAp ≤ 0 shows that the matrix is not positive definite. Progress counts pairs of samples,
+/// over as many products as the present residual predicts.  A product and O(n rank outputs) a step; n·(rank + 6
+/// outputs) doubles besides those of the product. [docs/theory/machines.md]
 [[nodiscard]] ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> targets,
                                              const ConjugateGradientOptions& options = {});
 

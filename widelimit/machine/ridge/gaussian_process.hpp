@@ -11,8 +11,8 @@
 namespace widelimit {
 
 struct GaussianProcessOptions {
-  double noise = 0;  ///< variance σ² of what is observed about what is meant; finite, ≥ 0
-  /// Fit nothing unless K is a covariance, that is, positive semi-definite; as in SvmOptions.
+  double noise = 0;  ///< variance σ² of the observation noise; finite, ≥ 0
+  /// Test first whether K is positive semi-definite, as in SvmOptions.
   bool check_definite = true;
   int threads = 0;
   Progress* progress = nullptr;
@@ -26,9 +26,9 @@ struct Posterior {
   std::vector<double> variance;  ///< one per test point, the same for all outputs, ≥ 0
 };
 
-/// K** − K*ᵀ(K + σ²I)⁻¹K* at test points, of U with K + σ²I = UᵀU, K(test, train) and K(x, x) of the test points; where
-/// rounding would leave it below 0, it is 0. Error{input} where they do not fit each other or are not finite.
-/// O(n²) for each test point.
+/// K** − K*ᵀ(K + σ²I)⁻¹K* at test points, of U with K + σ²I = UᵀU, K(test, train) and K(x, x) of the test points;
+/// clamped to 0 from below. Error{input} where shapes do not agree or entries are not finite. O(n²) for each test
+/// point.
 [[nodiscard]] std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyView& test_by_train,
                                                      std::span<const double> test_diagonal, int threads = 0);
 
@@ -43,13 +43,13 @@ class GaussianProcess {
  public:
   GaussianProcess(const AnyView& k, MatrixView<const double> targets, const GaussianProcessOptions& options = {});
 
-  /// As a machine: α = (K + σ²I)⁻¹y. Where its summary has not converged, neither likelihood nor posterior exist.
+  /// As a machine: α = (K + σ²I)⁻¹y. Where it did not converge, neither likelihood nor posterior exist.
   [[nodiscard]] const Fit& fit() const& { return fit_; }
   [[nodiscard]] Fit fit() && { return std::move(fit_); }
-  /// log p(y) of each output; their sum is that of all. Empty where the fit did not end well.
+  /// log p(y) of each output; their sum is that of all. Empty where the fit failed.
   [[nodiscard]] const std::vector<double>& log_marginal_likelihood() const { return likelihood_; }
-  /// From K(test, train) and K(x, x) of the test points. Error{input} where they do not fit each other or are not
-  /// finite, Error{numerical} where the fit did not end well.
+  /// From K(test, train) and K(x, x) of the test points. Error{input} where shapes do not agree or entries are
+  /// not finite, Error{numerical} where the fit failed.
   [[nodiscard]] Posterior posterior(const AnyView& test_by_train, std::span<const double> test_diagonal) const;
 
  private:

@@ -24,7 +24,8 @@ constexpr double least_single_share = 5e-6;
 
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// `count` samples in proportion to `left`, by equal steps through their sum: who holds more than a step comes once.
+/// `count` samples in proportion to `left`, by equal steps through their sum: a sample that exceeds a step is drawn
+/// once.
 std::vector<Index> draw(const std::vector<double>& left, Index count, double offset) {
   const double step = sum_of(left) / static_cast<double>(count);
   std::vector<Index> chosen;

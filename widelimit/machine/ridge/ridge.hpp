@@ -19,22 +19,22 @@ struct RidgeOptions {
   void validate() const;
 };
 
-/// Kernel ridge regression, every output on its own, all with one factor:
+/// Kernel ridge regression of every output, with one factorisation:
 ///
 ///     min λ/2‖β‖² + Σ wᵢ (yᵢ − g(xᵢ))²   ⇔   (K + λ/2·W⁻¹) α = y − b,   Σ αᵢ = 0 where there is a bias.
 ///
-/// The ½ is EQ's: what others call alpha or noise variance is λ/2. With S = √W the matrix S K S + λ/2·I is factored,
-/// which weights of 0 do not spoil; they give αᵢ = 0. The summary has, with r = y − Kα − b,
+/// The ½ is EQ's convention: λ/2 is the usual alpha or noise variance. With S = √W the matrix S K S + λ/2·I is
+/// factored, which allows weights of 0; they give αᵢ = 0. The summary has, with r = y − Kα − b,
 ///
 ///     primal = λ/2 αᵀKα + Σ wᵢ rᵢ²,   primal − dual = Σ wᵢ (rᵢ − λαᵢ/(2wᵢ))²,
 ///
-/// (dual at the multipliers λα, and only for λ > 0), `gradient` the residual of the linear system beside y, all with
-/// their rounding counted (ridge_proof.hpp). Where the matrix is not positive definite, all coefficients are 0 and the
-/// message says which λ would cure it. Only S K S + λ/2·I is tested: the gap is a statement on the objective where K is
-/// positive semi-definite. [mathematics §2]  O(n³/3 + n² outputs), and n² numbers.
+/// (dual at the multipliers λα, and only for λ > 0), `gradient` the residual of the linear system relative to y, all
+/// with rounding included (ridge_proof.hpp). Where the matrix is not positive definite, all coefficients are 0 and the
+/// message suggests a λ. Only S K S + λ/2·I is tested: the gap is a statement on the objective where K is
+/// positive semi-definite. [docs/theory/machines.md]  O(n³/3 + n² outputs), and n² numbers.
 [[nodiscard]] Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOptions& options = {});
 
-/// Kernel regression, the interpolant of least norm: ridge at λ = 0, where weights matter only as far as they are 0.
+/// Kernel regression, the minimum-norm interpolant: ridge at λ = 0, where weights only matter by being 0 or not.
 [[nodiscard]] Fit fit_regression(const AnyView& k, MatrixView<const double> targets, RidgeOptions options = {});
 
 }  // namespace widelimit

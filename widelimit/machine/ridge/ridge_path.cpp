@@ -56,7 +56,7 @@ void eliminate_bias(const Path& path, ShiftedInverse& inverse, std::vector<doubl
     double& own = inverse.diagonal[static_cast<std::size_t>(i)];
     const double rest = own - x(i, outputs) * x(i, outputs) / below;
     own =
-        rest > static_cast<double>(x.rows()) * path_rounding * own ? rest : 0.0;  // 0: nobody is left to fit a bias to
+        rest > static_cast<double>(x.rows()) * path_rounding * own ? rest : 0.0;  // 0: no sample left to fit a bias to
   }
 }
 

@@ -18,29 +18,29 @@ struct RidgePathOptions {
   void validate() const;
 };
 
-/// One λ of a path: the machine, and what each sample would have been predicted without it.
+/// One λ of a path: the machine and its leave-one-out predictions.
 struct RidgePoint {
   double lambda = 0;
   Fit fit;
   Matrix<double> left_out;  ///< samples × outputs: prediction for a sample by the machine of all others
-  /// Σ wᵢ ‖yᵢ − left_outᵢ‖²/Σ wᵢ; nothing where the fit did not end well.
+  /// Σ wᵢ ‖yᵢ − left_outᵢ‖²/Σ wᵢ; empty where the fit failed.
   std::optional<double> loo_error;
-  /// Share of weight whose class is missed; only where targets are one column of ±1, or all rows hold one high value
-  /// among low ones, the same two in all.
+  /// Weighted error rate; only where targets are one column of ±1, or all rows have one high value among low ones, the
+  /// same two values in all rows.
   std::optional<double> loo_misclassified;
 };
 
 struct RidgePath {
-  std::vector<RidgePoint> points;  ///< in the order of the λ asked for
+  std::vector<RidgePoint> points;  ///< in the order of the given λ
 
   [[nodiscard]] const Matrix<double>& alpha(Index i) const { return points[static_cast<std::size_t>(i)].fit.alpha; }
   [[nodiscard]] std::optional<double> loo_error(Index i) const { return points[static_cast<std::size_t>(i)].loo_error; }
   [[nodiscard]] std::optional<double> loo_misclassified(Index i) const {
     return points[static_cast<std::size_t>(i)].loo_misclassified;
   }
-  /// The λ of least squared leave-one-out error, the largest among equals; nothing where no fit ended well.
+  /// The λ of the smallest squared leave-one-out error, ties by the largest λ; empty where all fits failed.
   [[nodiscard]] std::optional<Index> best() const;
-  /// The same by the share of missed classes, and among equals by the squared error.
+  /// The same by the error rate, ties by the squared error.
   [[nodiscard]] std::optional<Index> best_classifier() const;
 };
 
@@ -49,8 +49,8 @@ struct RidgePath {
 ///
 ///     yᵢ − g₋ᵢ(xᵢ) = γᵢ/(sᵢ Mᵢᵢ),   M = A⁻¹, or A⁻¹ − vvᵀ/(sᵀv) with v = A⁻¹s where there is a bias,
 ///
-/// which needs the diagonal of A⁻¹ for each λ. K is brought to the form of a band once, which a shift does not change
-/// (band_form.hpp).  O(8n³/3) for all, O(n² (200 + 2 outputs)) for each λ; 2n² doubles. [mathematics §2]
+/// which needs the diagonal of A⁻¹ for each λ. K is reduced to a band matrix once; a shift preserves the band
+/// (band_form.hpp).  O(8n³/3) for all, O(n² (200 + 2 outputs)) for each λ; 2n² doubles. [docs/theory/machines.md]
 [[nodiscard]] RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::span<const double> lambdas,
                                    const RidgePathOptions& options = {});
 

@@ -89,7 +89,7 @@ void ActiveSet<T>::advance(const cpu::Moves<T>& moves) {
   lead_ = equality_ ? cpu::advance(moves, up_.data(), gradient_.data(), size())
                     : cpu::advance_single(moves, up_.data(), down_.data(), inverse_.data(), gradient_.data(), size(),
                                           largest_);
-  if (lead_.at < 0) lead_ = {};  // nobody can move
+  if (lead_.at < 0) lead_ = {};  // no variable can move
 }
 
 template <std::floating_point T>

@@ -16,7 +16,7 @@ enum class Move : std::uint8_t {
   made,
   none,        ///< nothing violates optimality by more than allowed
   stalled,     ///< the best step is below rounding
-  unbounded,   ///< the objective falls for ever: no bound stops a direction without curvature
+  unbounded,   ///< the objective is unbounded below: no bound stops a direction without curvature
   indefinite,  ///< a direction has negative curvature
 };
 
@@ -72,7 +72,7 @@ class ActiveSet {
   bool ridged_;                                ///< curvature is never below that of the ridge
   double floor_ = 0;                           ///< in the choice of working sets, less curvature counts as this
   std::vector<std::pair<Index, double>> ray_;  ///< variable and by how much it moves
-  cpu::Best lead_;                             ///< who moves next
+  cpu::Best lead_;                             ///< the variable that moves next
   double largest_ = 0;                         ///< largest gradient + down, or largest slope without the equality
   double violation_ = 0;
   double descent_ = 0;

@@ -33,7 +33,7 @@ class BoxJudge {
   /// After a look: the product afresh, unless it is known, and objectives with all rounding counted. A classifier that
   /// separates is scaled to margins of 1 where that lowers the gap.
   void count(BoxSolution& found, double tolerance);
-  /// The product is one of those that were made afresh, with this error.
+  /// The product was recomputed, with this error.
   void know(const ProductError& error) {
     fresh_.know(error);
     known_ = true;
@@ -71,7 +71,7 @@ class BoxJudge {
   double excess_;
   std::function<void()> beat_;
   FreshProduct<T> fresh_;
-  bool known_ = false;  ///< the product need not be made afresh
+  bool known_ = false;  ///< the product need not be recomputed
   bool negative_ = false;
   bool unbounded_ = false;  ///< nothing but the data keeps coefficients finite
 };

@@ -22,7 +22,7 @@ struct BoxOptions {
 };
 
 /// Where to start: feasible coefficients and their product Ka; nothing means 0. Where both are those of a solution, its
-/// error of the product may be given too, so that it need not be made afresh.
+/// error of the product may be given too, so that it need not be recomputed.
 struct BoxStart {
   std::span<const double> a;
   std::span<const double> product;

@@ -26,7 +26,7 @@ struct CheckedGram {
                                                       std::span<const double> lambdas, SvmLoss loss,
                                                       const SvmOptions& options, int threads, Progress* progress);
 
-/// What a solution tells, in terms of EQ's objective with this λ, where targets and coefficients were divided by
+/// The summary of a solution, in terms of EQ's objective with this λ, where targets and coefficients were divided by
 /// 2^power; numbers beyond float64 are left out.
 [[nodiscard]] Summary svm_summary(const BoxSolution& solution, double lambda, SvmLoss loss, int power = 0);
 

@@ -7,11 +7,11 @@
 
 namespace widelimit {
 
-/// Support vector regression: the least λ/2‖β‖² + Σ wᵢ max(0, |yᵢ − g(xᵢ)| − ε). Its dual:
-/// ½αᵀKα − yᵀα + ε‖α‖₁ where |αᵢ| ≤ wᵢ/λ, and Σαᵢ = 0 with a bias.                            [mathematics §2]
+/// Support vector regression: minimise λ/2‖β‖² + Σ wᵢ max(0, |yᵢ − g(xᵢ)| − ε). Its dual:
+/// ½αᵀKα − yᵀα + ε‖α‖₁ where |αᵢ| ≤ wᵢ/λ, and Σαᵢ = 0 with a bias.                          [docs/theory/machines.md]
 struct SvrOptions {
   double lambda = 1;                ///< C = 1/λ in scikit-learn's SVR
-  double epsilon = 0.1;             ///< errors up to here cost nothing
+  double epsilon = 0.1;             ///< errors up to ε have no loss
   bool bias = false;                ///< not regularised
   std::span<const double> weights;  ///< empty for 1
   double tolerance = 1e-6;          ///< relative duality gap
@@ -24,7 +24,7 @@ struct SvrOptions {
   void validate() const;
 };
 
-/// K is symmetric with a row for each row of the targets; each column of them is a problem of its own. Objectives in
+/// K is symmetric with a row for each row of the targets; each column is a separate problem. Objectives in
 /// the Summary are sums over the outputs, the gap is the largest.
 [[nodiscard]] Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const SvrOptions& options = {});
 

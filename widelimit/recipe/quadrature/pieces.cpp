@@ -22,7 +22,7 @@ constexpr std::size_t points = fitted + checks.size();
 constexpr double rounding = std::numeric_limits<double>::epsilon();
 /// Coefficients of this size, relative to φ, are rounding.
 constexpr double resolved_level = 4 * rounding;
-/// Below this a tail that halving thrice leaves alone is taken for noise of φ.
+/// Below this a tail that three bisections do not reduce counts as noise of φ.
 constexpr double noise_level = 1e-12;
 /// Length, relative to its place, of an interval that is not halved any more.
 constexpr double shortest = 0x1p-44;

@@ -8,7 +8,7 @@
 namespace widelimit {
 
 /// A picture as SVG, drawn by gnuplot on a transparent ground. Its ink is `currentColor`, a grey that can be read on
-/// light and dark alike until the page around it says better; its colours can be told apart by colour-blind readers.
+/// light and dark alike until the page around it says better; colour-blind readers can distinguish its colours.
 struct Figure {
   std::string svg = {};
   std::string title = {};

@@ -39,7 +39,7 @@ struct Entry {
 constexpr int sample_width = 22;
 
 /// Entries flow like words, from left to right and then to the next row. gnuplot's own legend is not used: it keeps
-/// columns as wide as the longest name and does not tell how many rows it took.
+/// columns as wide as the longest name and does not report how many rows it used.
 std::vector<Entry> arrange(const std::vector<std::string>& names, int width) {
   constexpr int gaps = 8 + 24;
   std::vector<Entry> entries;

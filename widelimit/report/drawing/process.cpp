@@ -61,7 +61,7 @@ class Attributes {
 bool never() { return false; }
 std::atomic<bool (*)()> asked_to_stop{&never};
 
-/// How it ended, as waitpid tells it.
+/// Exit status, from waitpid.
 int wait_for(pid_t child, const std::string& name) {
   constexpr std::chrono::milliseconds pause{5};
   int state = 0;

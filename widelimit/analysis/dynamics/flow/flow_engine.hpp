@@ -28,7 +28,7 @@ struct Optimum {
   double uncertainty = 0;
 };
 
-/// One way to solve EQ (8) in coefficients, α̇ = −λα − l'(g, y), g = Kα + e^{−λt}h. [mathematics §2]
+/// One way to solve EQ (8) in coefficients, α̇ = −λα − l'(g, y), g = Kα + e^{−λt}h. [docs/theory/dynamics.md]
 class FlowEngine {
  public:
   virtual ~FlowEngine() = default;

@@ -56,7 +56,7 @@ class KinkedFlow final : public FlowEngine {
   [[nodiscard]] const Matrix<double>& alpha() const override { return alpha_; }
   [[nodiscard]] const Matrix<double>& g() const override { return g_; }
 
-  /// The flows go on to their end on copies, so that the events told are those of the times asked for.
+  /// The flows go on to their end on copies, so that the reported events are those up to the requested times.
   [[nodiscard]] std::optional<Optimum> optimum() override {
     const double end = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < flows_.size(); ++j) {

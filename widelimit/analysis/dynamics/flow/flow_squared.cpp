@@ -16,7 +16,7 @@ namespace {
 ///     ȧ = −s a + 2ỹ − 2e^{−λt}h̃,   a(t) = e^{−st}a₀ + 2ỹ(1 − e^{−st})/s − 2h̃ e^{−λt}(1 − e^{−2dt})/(2d),
 ///
 /// whose limit 2ỹ/(λ + 2d) is the ridge machine (K + λ/2·I)⁻¹y. NT-L's e^{−tH} is e^{−2tK} here, since EQ's loss has
-/// no ½.  O(n³) once, O(n²·outputs) for each time.                                              [mathematics §2]
+/// no ½.  O(n³) once, O(n²·outputs) for each time.                                          [docs/theory/dynamics.md]
 class SquaredFlow final : public FlowEngine {
  public:
   explicit SquaredFlow(const FlowProblem& problem)
@@ -76,7 +76,7 @@ class SquaredFlow final : public FlowEngine {
   [[nodiscard]] double coordinate(Index i, Index j, double time) const {
     const double lambda = problem_.input.lambda;
     const double d = pairs_.values[static_cast<std::size_t>(i)];
-    // Coefficients in the null space grow for ever at λ = 0, and change no output: none are the limit.
+    // Coefficients in the null space grow without bound at λ = 0 and change no output: they are omitted in the limit.
     if (std::isinf(time) && lambda == 0 && std::abs(d) <= noise_) return first_(i, j);
     const double pull = 2 * y_(i, j) * decayed_time(lambda + 2 * d, time);
     const double left = decay(lambda, time);

@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-/// After so many events Ku and g are computed afresh, so that their rounding does not add up.
+/// After so many events Ku and g are recomputed, so that rounding does not accumulate.
 constexpr Index events_between_refreshes = 64;
 /// A list of events is for readers.
 constexpr std::size_t most_listed_events = 100'000;

@@ -15,7 +15,7 @@ namespace widelimit {
 ///
 /// exactly. The next event is the first sample to meet a kink κ, after τ = −log(1 − λ(κ − g)/ġ)/λ; the slopes after it
 /// are those of the least subgradient. With λ > 0 and no event left the limit is α = −u/λ, the dual solution. Events of
-/// one time follow each other after τ = 0.  O(n·sliding) for an event.                           [mathematics §2]
+/// one time follow each other after τ = 0.  O(n·sliding) for an event.                      [docs/theory/dynamics.md]
 class KinkFlow {
  public:
   struct Input {

@@ -33,7 +33,7 @@ class LeastSubgradient {
   };
   /// False where it needs more steps than there could be without cycling.
   bool solve(const State& state);
-  /// Ku afresh, and one step of refinement for those that slide.  O(n²).
+  /// Recomputes Ku, with one step of refinement for the sliding samples.  O(n²).
   void refine(const State& state);
 
   [[nodiscard]] bool slides(Index sample) const { return position_[static_cast<std::size_t>(sample)] >= 0; }

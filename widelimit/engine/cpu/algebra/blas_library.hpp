@@ -2,9 +2,9 @@
 
 namespace widelimit {
 
-/// OpenBLAS as a library that is loaded with the first call, so that who multiplies no matrix neither waits for it nor
-/// needs its memory: OpenBLAS maps 128 MiB of address space for each thread that calls it, and version 0.3.21 asks for
-/// them for ever where the system refuses (`ulimit -v`). All of them are therefore taken here, before a call would.
+/// OpenBLAS as a library that is loaded with the first call, so that programs without products neither wait for it nor
+/// need its memory: OpenBLAS maps 128 MiB of address space for each thread that calls it, and version 0.3.21 retries
+/// endlessly where the system refuses (`ulimit -v`). All buffers are therefore taken here, before a call would.
 
 /// The routine `name`. Loads OpenBLAS where it was not; thread-safe. Error{resource} where it cannot be loaded.
 [[nodiscard]] void* blas_routine(const char* name);

@@ -5,7 +5,7 @@
 #include "widelimit/engine/cpu/algebra/team.hpp"
 
 /// Dense algebra as tasks over tiles, each of which calls BLAS on one thread: bits do not depend on the number of
-/// threads, and a thread that another program keeps from running holds up nobody who has something else to do.
+/// threads, and a delayed thread does not block the others while they have tasks.
 namespace widelimit::cpu {
 
 /// a = uᵀu over the upper triangle, in place; the order of the first leading minor that is not positive, or 0.

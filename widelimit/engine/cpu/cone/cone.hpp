@@ -4,7 +4,8 @@
 
 #include <span>
 
-/// Kernels of chains without bias, Θ(x,x') = const·‖x‖‖x'‖·κ(u), as functions of u = cos(x,x').   [mathematics §5]
+/// Kernels of chains without bias, Θ(x,x') = const·‖x‖‖x'‖·κ(u), as functions of u = cos(x,x').
+/// [docs/theory/certificates.md#kernels-without-bias]
 namespace widelimit::cpu {
 
 /// A rectifier and the dense layers after it, relative to the deviations: ρ ← linear·ρ + bend·κ₁(ρ),

@@ -2,7 +2,8 @@
 
 #include "widelimit/engine/cpu/cone/cone.hpp"
 
-/// Extremes of H(a, N) = N·κ(a/N) over a ≥ 0 of a range and N of another, |a| ≤ N.     [docs/theory/certificates.md]
+/// Extremes of H(a, N) = N·κ(a/N) over a ≥ 0 of a range and N of another, |a| ≤ N.
+/// [docs/theory/certificates-proof.md#interval]
 namespace widelimit::cpu {
 
 /// A range of N, and what κ does to H there. For fixed a, H is convex in N.

@@ -6,7 +6,7 @@
 #include <span>
 
 /// Displacement planes. Without pooling the displacement q − p of a position pair (p, q) never changes, so the pairs of
-/// one displacement, a plane, go through all steps alone.                    [mathematics §1, docs/theory/convolution]
+/// one displacement, a plane, go through all steps alone.                    [docs/theory/convolution.md]
 ///
 /// Every number is a run of 16, one for each of 16 pairs of images: vectors run over pairs and never over positions, so
 /// sizes, strides and padding are scalar control flow. Unwrapped planes then cost nothing: they hold

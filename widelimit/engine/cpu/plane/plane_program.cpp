@@ -221,7 +221,7 @@ std::vector<Index> unwrapped(const std::vector<Index>& list, Index n, bool wraps
   return result;
 }
 
-/// From the end backwards: planes that nobody reads are never computed.
+/// From the end backwards: planes that are not needed are never computed.
 void find_displacements(PlaneProgram& program) {
   bool variance = false;
   for (std::size_t s = program.stages.size(); s-- > 0;) {

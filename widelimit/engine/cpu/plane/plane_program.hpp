@@ -35,7 +35,7 @@ struct PlaneStage {
   StageEnd ending = StageEnd::emit;
   Step last;                    ///< flatten, pool or emit
   double weight = 1;            ///< total: of each element
-  std::vector<Index> dy, dx;    ///< displacements at the end that somebody needs
+  std::vector<Index> dy, dx;    ///< displacements at the end that are needed
   bool variance_after = false;  ///< a later operation needs variances
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// With t = 1 − ρ on [0, 1]:  arccos ρ = √t·P(t)  and  √(1−ρ²) − ρ·arccos ρ = √t·t·Q(t).          [mathematics §1]
+/// With t = 1 − ρ on [0, 1]:  arccos ρ = √t·P(t)  and  √(1−ρ²) − ρ·arccos ρ = √t·t·Q(t).    [docs/theory/numerics.md]
 /// Made by tools/arccos_polynomials.py: relative error 2e-8 (float) and 8e-16 (double).
 namespace widelimit::cpu {
 

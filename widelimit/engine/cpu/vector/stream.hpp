@@ -2,8 +2,8 @@
 
 #include "widelimit/base/matrix.hpp"
 
-/// Results that nobody reads soon, written past the caches: an ordinary store first fetches the line it is about to
-/// overwrite, so a Gram matrix would cross the memory bus twice.
+/// Results that are not read soon, written with non-temporal stores: an ordinary store first fetches the line it is
+/// about to overwrite, so a Gram matrix would cross the memory bus twice.
 namespace widelimit::cpu {
 
 /// to = from; same size, no overlap.
