@@ -1,9 +1,9 @@
 #include "bench/measure.hpp"
 
+#include "bench/openblas.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 
-#include <cblas.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -107,32 +107,18 @@ double diagonal_error(MatrixView<const T> kernel, const Matrix<double>& x, Index
 
 template <std::floating_point T>
 double syrk_seconds(const Matrix<T>& x, Matrix<T>& out, int threads) {
-  openblas_set_num_threads(threads);  // a back end may have set it to one
-  const auto n = static_cast<blasint>(x.rows());
-  const auto d = static_cast<blasint>(x.cols());
-  return seconds_of([&] {
-    if constexpr (std::is_same_v<T, float>) {
-      cblas_ssyrk(CblasRowMajor, CblasUpper, CblasNoTrans, n, d, 1.0F, x.data(), d, 0.0F, out.data(), n);
-    } else {
-      cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, n, d, 1.0, x.data(), d, 0.0, out.data(), n);
-    }
-    return 0;
-  });
+  openblas::use_threads(threads);
+  return seconds_of([&] { return openblas::syrk(x.view(), out.view()), 0; });
 }
 
 double multiply_adds_per_second() {
   constexpr Index size = 768;
   const Matrix<float> a = converted<float>(normal_inputs(size, size));
   Matrix<float> product(size, size);
-  openblas_set_num_threads(1);
+  openblas::use_threads(1);
   double best = 0;
   for (int round = 0; round < 20; ++round) {
-    const double seconds = seconds_of([&] {
-      const auto n = static_cast<blasint>(size);
-      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0F, a.data(), n, a.data(), n, 0.0F,
-                  product.data(), n);
-      return 0;
-    });
+    const double seconds = seconds_of([&] { return openblas::gemm(a.view(), a.view(), product.view()), 0; });
     best = std::max(best, static_cast<double>(size * size * size) / 16 / seconds);
   }
   return best;

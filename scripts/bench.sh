@@ -10,5 +10,6 @@ for name in fc_ntk sweep cntk ridge_path svm machines train empirical_ntk certif
   "build/release/bin/bench_$name" "$@" || status=1
   echo
 done
+build/release/bin/bench_algebra || status=1
 build/release/bin/bench_conjugate_gradient || status=1  # 10,000 samples; 60,000 as its argument
 exit $status
