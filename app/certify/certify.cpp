@@ -153,6 +153,7 @@ void run_certify(const CertifyChoice& choice) {
   choice.common.check_apart(choice.out, choice.data.specs({choice.model}));
   require_no_scale(choice.data);
   const auto backend = choice.common.make_backend();
+  require_cpu(*backend, "certificates");
   Predictor predictor = load_predictor(choice.model, choice.common);
   if (choice.out) check_writable(*choice.out, 0);
   Dataset data = load_samples(choice.common, choice.data, predictor);

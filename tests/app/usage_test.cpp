@@ -110,5 +110,23 @@ TEST(Usage, EveryHelpEndsInAnExampleThatRuns) {
   }
 }
 
+/// A record names the back end that did the work.
+TEST(Usage, ABackEndThatCannotDoTheWorkIsRefused) {
+  const Folder folder;
+  const Words small{"--train", "spirals", "--limit", "9", "--out", "k.npz"};
+  for (const Words& begin : {Words{"certify", "--model", "m.h5", "--test", "digits"},
+                             Words{"equivalence", "--network", "fc:1", "--train", "spirals", "--widths", "16"},
+                             Words{"kernel", "--classical", "rbf(gamma=0.5)"},
+                             Words{"kernel", "--network", "fc:1", "--method", "monte-carlo"}}) {
+    Words words = begin;
+    if (words[0] == "kernel") words.insert(words.end(), small.begin(), small.end());
+    words.insert(words.end(), {"--backend", "reference"});
+    const Finished run = folder.widelimit(words);
+    EXPECT_EQ(run.status, 2) << run.err;
+    EXPECT_NE(run.err.find("on the processor"), std::string::npos) << run.err;
+  }
+  EXPECT_EQ(folder.names(), Words{});
+}
+
 }  // namespace
 }  // namespace widelimit::test

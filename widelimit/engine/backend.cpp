@@ -1,5 +1,6 @@
 #include "widelimit/engine/backend.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
 
 namespace widelimit {
@@ -31,6 +32,12 @@ void Backend::mirrored_tile(const Recipe& recipe, const Loaded& x, Range rows, R
                             std::span<const MatrixView<double>> mirrored) const {
   tile(recipe, x, rows, x, cols, outputs);
   mirror(rows.begin == cols.begin, outputs, mirrored);
+}
+
+void require_cpu(const Backend& backend, std::string_view work) {
+  if (backend.name() == "cpu") return;
+  fail(Code::usage, "{} are computed on the processor only; choose the back end cpu instead of {}", work,
+       backend.name());
 }
 
 }  // namespace widelimit

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace widelimit {
 
@@ -75,5 +76,9 @@ class Backend {
   virtual void for_each(Index count, const std::function<void(Index)>& task,
                         const std::function<void()>& after) const = 0;
 };
+
+/// Error{usage} unless the back end is the processor's: `work` ("certificates") has no other, and a record must not
+/// name one that did not do it.
+void require_cpu(const Backend& backend, std::string_view work);
 
 }  // namespace widelimit

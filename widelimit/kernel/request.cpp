@@ -71,12 +71,16 @@ void fill_gram(const KernelRequest& request, const std::string& prefix, const Sa
   const auto n1 = static_cast<double>(x1.count());
   answer.pairs += x2 ? n1 * static_cast<double>(x2->count()) : n1 * (n1 + 1) / 2;
   if (const auto* classical = std::get_if<ClassicalKernel>(&request.kernel)) {
+    require_cpu(backend, "classical kernels");
     answer.route = "classical kernel, by its formula";
     add(answer, prefix + "kernel",
         classical_gram(*classical, x1, x2, request.precision, backend.threads(), request.progress));
     return;
   }
-  if (takes_monte_carlo(request)) return sample_networks(request, prefix, x1, x2.value_or(x1), answer);
+  if (takes_monte_carlo(request)) {
+    require_cpu(backend, "Monte-Carlo kernels");
+    return sample_networks(request, prefix, x1, x2.value_or(x1), answer);
+  }
   const GramOptions options{request.kind, request.precision, request.progress};
   const Network& network = *network_of(request);
   add_gram(answer, prefix, x2 ? gram(network, x1, *x2, options, backend) : gram(network, x1, options, backend),

@@ -268,6 +268,7 @@ std::string Equivalence::trouble() const {
 Equivalence equivalence(const Network& network, const TrainData& data, const EquivalenceOptions& options,
                         const Backend& backend) {
   options.validate();
+  require_cpu(backend, "networks of finite width");
   const Widths smallest{.hidden = options.widths.front(), .outputs = std::max<Index>(data.y.cols, 1)};
   if (Architecture::make(network, data.x.shape, smallest).dropouts > 0) {
     fail(Code::input, "dropout draws masks that no machine sees; take the network without it");
