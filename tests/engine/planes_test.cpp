@@ -146,7 +146,7 @@ Matrix<double> rows_of(const Matrix<double>& x, const std::vector<Index>& picked
   return result;
 }
 
-double at(const AnyMatrix& matrix, Index i, Index j) {
+double entry_of(const AnyMatrix& matrix, Index i, Index j) {
   return std::visit([&](const auto& m) { return static_cast<double>(m(i, j)); }, matrix);
 }
 
@@ -157,8 +157,8 @@ double difference(const AnyMatrix& ours, const std::vector<Index>& rows, const s
   double worst = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t j = 0; j < cols.size(); ++j) {
-      const double reference = at(expected, static_cast<Index>(i), static_cast<Index>(j));
-      const double error = std::abs(at(ours, rows[i], cols[j]) - reference);
+      const double reference = entry_of(expected, static_cast<Index>(i), static_cast<Index>(j));
+      const double error = std::abs(entry_of(ours, rows[i], cols[j]) - reference);
       scale = std::max(scale, std::abs(reference));
       worst = std::isfinite(error) ? std::max(worst, error) : HUGE_VAL;
     }
@@ -230,7 +230,7 @@ TEST(Planes, TilesOfAnyRangeAreTheSameKernel) {
       backend->tile(recipe, *a, rows, *b, cols, outputs);
       for (Index i = 0; i < tile.rows(); ++i) {
         for (Index j = 0; j < tile.cols(); ++j) {
-          const double expected = at(whole.ntk, rows.begin + i, cols.begin + j);
+          const double expected = entry_of(whole.ntk, rows.begin + i, cols.begin + j);
           EXPECT_NEAR(tile(i, j), expected, 1e-13 * std::abs(expected));
         }
       }
@@ -241,7 +241,7 @@ TEST(Planes, TilesOfAnyRangeAreTheSameKernel) {
     for (Index i = 0; i < 22; ++i) {
       for (Index j = 0; j < 22; ++j) {
         if (i == j) continue;
-        const double expected = at(square.ntk, 7 + i, 7 + j);
+        const double expected = entry_of(square.ntk, 7 + i, 7 + j);
         EXPECT_NEAR(inner(i, j), expected, 1e-13 * std::abs(expected));
       }
     }
@@ -259,7 +259,7 @@ TEST(Planes, ThreadsChangeNoBit) {
       const Gram a = gram(Network::parse(text), {x.view(), shape}, options, *one);
       const Gram b = gram(Network::parse(text), {x.view(), shape}, options, *many);
       for (Index i = 0; i < 37; ++i) {
-        for (Index j = 0; j < 37; ++j) EXPECT_EQ(at(a.ntk, i, j), at(b.ntk, i, j)) << text;
+        for (Index j = 0; j < 37; ++j) EXPECT_EQ(entry_of(a.ntk, i, j), entry_of(b.ntk, i, j)) << text;
       }
     }
   }
@@ -276,8 +276,8 @@ TEST(Planes, SharesOfLayersAddUp) {
     for (Index i = 0; i < 18; ++i) {
       for (Index j = 0; j < 18; ++j) {
         double sum = 0;
-        for (const AnyMatrix& share : shares.ntk) sum += at(share, i, j);
-        EXPECT_NEAR(sum, at(whole.ntk, i, j), 1e-13 * std::abs(sum));
+        for (const AnyMatrix& share : shares.ntk) sum += entry_of(share, i, j);
+        EXPECT_NEAR(sum, entry_of(whole.ntk, i, j), 1e-13 * std::abs(sum));
       }
     }
   }
@@ -301,16 +301,16 @@ TEST(Planes, ImagesOfAnyScale) {
   }
   const Gram k = gram(network, {scaled.view(), shape}, {x.view(), shape}, {}, *backend);
   for (Index j = 0; j < 5; ++j) {
-    EXPECT_NEAR(at(k.ntk, 0, j) / 1e150, at(unit.ntk, 0, j), 1e-7);
-    EXPECT_NEAR(at(k.ntk, 1, j) / 1e-150, at(unit.ntk, 0, j), 1e-7);
-    EXPECT_EQ(at(k.ntk, 2, j), 0);
-    EXPECT_NEAR(at(k.ntk, 4, j), at(unit.ntk, 4, j), 1e-7);
+    EXPECT_NEAR(entry_of(k.ntk, 0, j) / 1e150, entry_of(unit.ntk, 0, j), 1e-7);
+    EXPECT_NEAR(entry_of(k.ntk, 1, j) / 1e-150, entry_of(unit.ntk, 0, j), 1e-7);
+    EXPECT_EQ(entry_of(k.ntk, 2, j), 0);
+    EXPECT_NEAR(entry_of(k.ntk, 4, j), entry_of(unit.ntk, 4, j), 1e-7);
   }
   const auto image = [&](Index i) {
     return SampleView(MatrixView<const double>(scaled.view().block(i, 0, 1, shape.size())), shape);
   };
   const Gram single = gram(network, image(0), image(1), {.precision = Precision::f32}, *backend);
-  EXPECT_NEAR(at(single.ntk, 0, 0), at(unit.ntk, 0, 0), 1e-5 * at(unit.ntk, 0, 0));
+  EXPECT_NEAR(entry_of(single.ntk, 0, 0), entry_of(unit.ntk, 0, 0), 1e-5 * entry_of(unit.ntk, 0, 0));
 }
 
 /// Networks that leave the fast path say why, and are still right.
@@ -331,7 +331,8 @@ TEST(Planes, WhatDoesNotFitTakesTheGeneralPathAndSaysSo) {
     const Gram expected = gram(Network::parse(text), {x.view(), shape}, {}, *oracle);
     EXPECT_EQ(ours.route.rfind("general image path", 0), 0U) << ours.route;
     EXPECT_NE(ours.route.find(why), std::string::npos) << ours.route;
-    for (Index i = 0; i < 9; ++i) EXPECT_NEAR(at(ours.ntk, i / 3, i % 3), at(expected.ntk, i / 3, i % 3), 1e-9);
+    for (Index i = 0; i < 9; ++i)
+      EXPECT_NEAR(entry_of(ours.ntk, i / 3, i % 3), entry_of(expected.ntk, i / 3, i % 3), 1e-9);
   }
 }
 
@@ -365,7 +366,8 @@ TEST(Planes, FloatIsWithin1e5OfDoubleAtDepth20) {
     const Gram single = gram(network, view(0, 1), view(1, 16), {.precision = Precision::f32}, *backend);
     const Gram twice = gram(network, view(0, 1), view(1, 16), {}, *backend);
     double worst = 0;
-    for (Index j = 0; j < 16; ++j) worst = std::max(worst, std::abs(at(single.ntk, 0, j) / at(twice.ntk, 0, j) - 1));
+    for (Index j = 0; j < 16; ++j)
+      worst = std::max(worst, std::abs(entry_of(single.ntk, 0, j) / entry_of(twice.ntk, 0, j) - 1));
     EXPECT_LE(worst, 1e-5) << readout;
     printf("cntk:20, %s: float32 differs from float64 by %.2g\n", readout.c_str(), worst);
   }

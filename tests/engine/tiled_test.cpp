@@ -87,7 +87,7 @@ TYPED_TEST(Tiled, SolvesBothTriangles) {
       Matrix<TypeParam> u = definite_matrix<TypeParam>(n, 3);
       ASSERT_EQ(tiled_cholesky<TypeParam>(u.view(), nullptr, 2), 0);
       const Matrix<TypeParam> b = random_matrix<TypeParam>(n, columns, 5);
-      for (const Op op : {Op::plain, Op::transposed}) {
+      for (const Transpose op : {Transpose::no, Transpose::yes}) {
         Matrix<TypeParam> x = copy_of(b), again = copy_of(b);
         tiled_solve<TypeParam>(u.view(), op, x.view(), 1);
         tiled_solve<TypeParam>(u.view(), op, again.view(), 4);
@@ -96,8 +96,8 @@ TYPED_TEST(Tiled, SolvesBothTriangles) {
           for (Index j = 0; j < columns; j += 37) {
             long double sum = 0;
             for (Index k = 0; k < n; ++k) {
-              const bool inside = op == Op::plain ? k >= i : k <= i;
-              if (inside) sum += static_cast<long double>(op == Op::plain ? u(i, k) : u(k, i)) * x(k, j);
+              const bool inside = op == Transpose::no ? k >= i : k <= i;
+              if (inside) sum += static_cast<long double>(op == Transpose::no ? u(i, k) : u(k, i)) * x(k, j);
             }
             ASSERT_NEAR(static_cast<double>(sum), b(i, j), allowed);
             ASSERT_EQ(x(i, j), again(i, j));
@@ -110,10 +110,12 @@ TYPED_TEST(Tiled, SolvesBothTriangles) {
 
 TYPED_TEST(Tiled, MultipliesAllWays) {
   const Index m = 300, n = 270, inner = 90;
-  for (const Op op_a : {Op::plain, Op::transposed}) {
-    for (const Op op_b : {Op::plain, Op::transposed}) {
-      const auto a = op_a == Op::plain ? random_matrix<TypeParam>(m, inner, 1) : random_matrix<TypeParam>(inner, m, 1);
-      const auto b = op_b == Op::plain ? random_matrix<TypeParam>(inner, n, 2) : random_matrix<TypeParam>(n, inner, 2);
+  for (const Transpose op_a : {Transpose::no, Transpose::yes}) {
+    for (const Transpose op_b : {Transpose::no, Transpose::yes}) {
+      const auto a =
+          op_a == Transpose::no ? random_matrix<TypeParam>(m, inner, 1) : random_matrix<TypeParam>(inner, m, 1);
+      const auto b =
+          op_b == Transpose::no ? random_matrix<TypeParam>(inner, n, 2) : random_matrix<TypeParam>(n, inner, 2);
       const Matrix<TypeParam> start = random_matrix<TypeParam>(m, n, 3);
       Matrix<TypeParam> c = copy_of(start), again = copy_of(start);
       tiled_product<TypeParam>(2, op_a, a.view(), op_b, b.view(), -1, c.view(), 1);
@@ -122,7 +124,7 @@ TYPED_TEST(Tiled, MultipliesAllWays) {
         for (Index j = 0; j < n; j += 11) {
           long double sum = -static_cast<long double>(start(i, j));
           for (Index k = 0; k < inner; ++k) {
-            sum += 2.0L * (op_a == Op::plain ? a(i, k) : a(k, i)) * (op_b == Op::plain ? b(k, j) : b(j, k));
+            sum += 2.0L * (op_a == Transpose::no ? a(i, k) : a(k, i)) * (op_b == Transpose::no ? b(k, j) : b(j, k));
           }
           ASSERT_NEAR(static_cast<double>(sum), c(i, j), 500 * std::numeric_limits<TypeParam>::epsilon());
           ASSERT_EQ(c(i, j), again(i, j));

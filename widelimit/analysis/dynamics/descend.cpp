@@ -97,7 +97,7 @@ Trajectory descend(const AnyView& k, MatrixView<const double> targets, const Des
   const DynamicsInput input{n, targets, options.loss, options.lambda};
   check_dynamics(input, options.start, options.record);
   Batches batches(n, options.batch, options.seed);
-  const cpu::AlgebraTeam team(n < least_for_team ? 1 : options.threads);
+  const cpu::AlgebraTeam team(n < least_shared ? 1 : options.threads);
 
   Recorder recorder(input, options.start, options.record, recorded_moments(options));
   if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {

@@ -5,9 +5,6 @@
 
 namespace widelimit {
 
-/// Below so many samples a product is done before a team has begun.
-inline constexpr Index least_for_team = 2048;
-
 /// A machine to be trained: the caller has checked the Gram matrix.
 struct DynamicsInput {
   Index samples = 0;

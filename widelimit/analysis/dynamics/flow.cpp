@@ -67,7 +67,7 @@ Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOp
   const Index n = gram.count();
   const DynamicsInput input{n, targets, options.loss, options.lambda};
   check_dynamics(input, options.start, options.record);
-  const cpu::AlgebraTeam team(n < least_for_team ? 1 : options.threads);
+  const cpu::AlgebraTeam team(n < least_shared ? 1 : options.threads);
 
   const auto moments = std::ssize(options.times);
   Pulse pulse(options.progress, moments, "times");

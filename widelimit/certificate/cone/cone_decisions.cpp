@@ -1,7 +1,7 @@
 #include "widelimit/certificate/cone/cone_decisions.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -72,7 +72,8 @@ Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, cons
       for (Index i = 0; i < supports; ++i) row[i] *= kernel.scale() * norm * geometry.support.norms[at(i)];
       unscale_entries(exponents, kernel.exponent(), row, supports);
     }
-    cpu::multiply(entries, model.alpha.view(), g.view().block(begin, 0, count, outputs));
+    cpu::gemm<double>(1, cpu::Transpose::no, entries, cpu::Transpose::no, model.alpha.view(), 0,
+                      g.view().block(begin, 0, count, outputs));
     for (Index k = begin; k < begin + count; ++k) {
       for (Index o = 0; o < outputs; ++o) g(k, o) += model.bias[at(o)];
     }

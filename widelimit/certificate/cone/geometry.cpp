@@ -2,8 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/certify.hpp"
-#include "widelimit/engine/cpu/algebra/blas.hpp"
-#include "widelimit/engine/cpu/algebra/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -84,7 +83,6 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
       norms(at(points.rows)),
       // A product of d terms in any order, of directions that are off by two roundings and the norm's error.
       inner_error(1.01 * (static_cast<double>(points.cols) + 4) * geometry_unit + directions.norm_error) {
-  choose_blas_kernels();
   for (Index k = 0; k < points.rows; ++k) norms[at(k)] = euclidean_norm(points.row(k), points.cols);
   std::vector<char> seen(at(points.cols), 0);
   mark_used(points, seen.data());
@@ -103,7 +101,8 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
     std::vector<double> memory(at(rows * size));
     const MatrixView<double> block{memory.data(), rows, size, size};
     keep_features(support.directions.view().block(begin, 0, rows, points.cols), features, block);
-    cpu::multiply_transposed(kept.view(), block, inner.view().block(0, begin, points.rows, rows));
+    cpu::gemm<double>(1, cpu::Transpose::no, kept.view(), cpu::Transpose::yes, block, 0,
+                      inner.view().block(0, begin, points.rows, rows));
   });
 }
 

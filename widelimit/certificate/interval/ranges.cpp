@@ -4,7 +4,7 @@
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/engine/cpu/algebra/blas.hpp"
-#include "widelimit/engine/cpu/algebra/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/engine/cpu/cone/cone_sides.hpp"
 
 #include <algorithm>
@@ -110,8 +110,9 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
   std::vector<double> middles(at(count * supports)), reaches(at(count * supports));
   const MatrixView<double> middle{middles.data(), count, supports, supports},
       reach{reaches.data(), count, supports, supports};
-  cpu::multiply_transposed(centres.view(), directions(), middle);
-  cpu::multiply_transposed(halves.view(), absolute.rows() > 0 ? absolute.view() : directions(), reach);
+  cpu::gemm<double>(1, cpu::Transpose::no, centres.view(), cpu::Transpose::yes, directions(), 0, middle);
+  cpu::gemm<double>(1, cpu::Transpose::no, halves.view(), cpu::Transpose::yes,
+                    absolute.rows() > 0 ? absolute.view() : directions(), 0, reach);
   for (Index k = 0; k < count; ++k) {
     const double error = errors[at(k)];
     double* lows = low.row(k);

@@ -5,7 +5,6 @@
 #include "widelimit/engine/cpu/algebra/condition.hpp"
 #include "widelimit/engine/cpu/algebra/lapack.hpp"
 #include "widelimit/engine/cpu/algebra/tiled.hpp"
-#include "widelimit/machine/factor/factor.hpp"
 #include "widelimit/machine/gram/product.hpp"
 
 #include <algorithm>
@@ -38,22 +37,6 @@ double column_maximum(MatrixView<const double> x, Index column) {
 }
 
 }  // namespace
-
-void RidgeMatrix::residual(MatrixView<const double> x, MatrixView<const double> b, MatrixView<double> out) const {
-  if (scale.empty()) {
-    multiply(k, x, out);
-  } else {
-    Matrix<double> scaled(x.rows, x.cols, Content::unset);
-    for (Index i = 0; i < x.rows; ++i) {
-      for (Index j = 0; j < x.cols; ++j) scaled(i, j) = scale_of(i) * x(i, j);
-    }
-    multiply(k, scaled.view(), out);
-  }
-  for (Index i = 0; i < x.rows; ++i) {
-    const double s = scale_of(i);
-    for (Index j = 0; j < x.cols; ++j) out(i, j) = s == 0 ? 0.0 : b(i, j) - s * out(i, j) - shift * x(i, j);
-  }
-}
 
 Cholesky::Cholesky(const RidgeMatrix& a, Factor factor, int threads, Progress* progress)
     : a_(a), threads_(team_size(threads)), progress_(progress) {
@@ -125,8 +108,8 @@ std::size_t Cholesky::bytes() const {
 
 void Cholesky::back_substitute(MatrixView<double> b) const {
   if (!single()) {
-    cpu::tiled_solve<double>(twice_.view(), cpu::Op::transposed, b);
-    cpu::tiled_solve<double>(twice_.view(), cpu::Op::plain, b);
+    cpu::tiled_solve<double>(twice_.view(), cpu::Transpose::yes, b);
+    cpu::tiled_solve<double>(twice_.view(), cpu::Transpose::no, b);
     return;
   }
   // Columns are scaled to 1, so that neither large nor small ones leave the range of float32.
@@ -137,8 +120,8 @@ void Cholesky::back_substitute(MatrixView<double> b) const {
     scale[static_cast<std::size_t>(j)] = largest > 0 ? largest : 1.0;
     for (Index i = 0; i < b.rows; ++i) rounded(i, j) = static_cast<float>(b(i, j) / scale[static_cast<std::size_t>(j)]);
   }
-  cpu::tiled_solve<float>(single_.view(), cpu::Op::transposed, rounded.view());
-  cpu::tiled_solve<float>(single_.view(), cpu::Op::plain, rounded.view());
+  cpu::tiled_solve<float>(single_.view(), cpu::Transpose::yes, rounded.view());
+  cpu::tiled_solve<float>(single_.view(), cpu::Transpose::no, rounded.view());
   for (Index i = 0; i < b.rows; ++i) {
     for (Index j = 0; j < b.cols; ++j) {
       b(i, j) = scale[static_cast<std::size_t>(j)] * static_cast<double>(rounded(i, j));

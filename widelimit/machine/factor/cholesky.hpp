@@ -1,7 +1,6 @@
 #pragma once
 
-#include "widelimit/base/progress.hpp"
-#include "widelimit/base/samples.hpp"
+#include "widelimit/machine/factor/ridge_matrix.hpp"
 
 #include <cstdint>
 #include <span>
@@ -16,18 +15,6 @@ enum class Factor : std::uint8_t {
   automatic,  ///< that of the Gram matrix
   f32,
   f64,
-};
-
-/// A = S K S + c I with S = diag(scale), where scale is given: what a ridge machine of weights s² has to solve. A
-/// sample of scale 0 takes no part: its unknown is 0 whatever the right side says.
-struct RidgeMatrix {
-  AnyView k;
-  std::span<const double> scale;
-  double shift = 0;
-
-  [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)]; }
-  /// out = b − A x.  O(n² columns).
-  void residual(MatrixView<const double> x, MatrixView<const double> b, MatrixView<double> out) const;
 };
 
 /// A = UᵀU, blocked, on a team of threads. K must have passed check_gram.  n³/3 multiply-adds and n² numbers.

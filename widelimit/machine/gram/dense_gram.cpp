@@ -2,7 +2,6 @@
 
 #include "widelimit/engine/cpu/algebra/condition.hpp"
 #include "widelimit/engine/cpu/algebra/tiled.hpp"
-#include "widelimit/machine/factor/factor.hpp"
 #include "widelimit/machine/gram/check_gram.hpp"
 
 #include <algorithm>
@@ -35,7 +34,8 @@ double DenseGram::mean_diagonal() const {
 
 void DenseGram::multiply(const double* factors, double* product, Index columns) const {
   const MatrixView<const double> v{factors, count(), columns, columns};
-  cpu::tiled_product<double>(1, cpu::Op::plain, view_, cpu::Op::plain, v, 0, {product, count(), columns, columns});
+  cpu::tiled_product<double>(1, cpu::Transpose::no, view_, cpu::Transpose::no, v, 0,
+                             {product, count(), columns, columns});
 }
 
 std::size_t DenseGram::memory() const { return sizeof(double) * static_cast<std::size_t>(copy_.rows() * copy_.cols()); }

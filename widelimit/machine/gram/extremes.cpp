@@ -48,11 +48,9 @@ Extremes lanczos_extremes(const AnyView& k, Progress* progress) {
     multiply(k, {q, n, 1, 1}, {next.data(), n, 1, 1});
     diagonal.push_back(cpu::dot({q, at(n)}, next));
     const MatrixView<const double> known = basis.view().block(0, 0, step + 1, n);
-    const MatrixView<double> coefficients{overlap.data(), step + 1, 1, 1};
-    const MatrixView<double> left{next.data(), n, 1, 1};
     for (int pass = 0; pass < 2; ++pass) {
-      cpu::gemm<double>(1, cpu::Op::plain, known, cpu::Op::plain, left, 0, coefficients);
-      cpu::gemm<double>(-1, cpu::Op::transposed, known, cpu::Op::plain, coefficients, 1, left);
+      cpu::gemv<double>(1, cpu::Transpose::no, known, {next.data()}, 0, {overlap.data()});
+      cpu::gemv<double>(-1, cpu::Transpose::yes, known, {overlap.data()}, 1, {next.data()});
     }
     const double length = cpu::norm(next);
     if (step + 1 == steps || length <= std::numeric_limits<double>::epsilon() * std::abs(diagonal.front())) break;

@@ -211,9 +211,9 @@ class NetworkProduct final : public GramProduct {
             const Tile& tile = tiles[static_cast<std::size_t>(k)];
             auto memory = pool.take(edge_, v.cols);
             compute(tile, *left, rows, *right, cols, *memory);
-            sum.add(k, tile.rows, times(tile.rows, tile.cols, cpu::Op::plain, *memory, v));
+            sum.add(k, tile.rows, times(tile.rows, tile.cols, cpu::Transpose::no, *memory, v));
             if (!tile.on_diagonal()) {
-              sum.add(k, tile.cols, times(tile.cols, tile.rows, cpu::Op::transposed, *memory, v));
+              sum.add(k, tile.cols, times(tile.cols, tile.rows, cpu::Transpose::yes, *memory, v));
             }
             pool.give(std::move(memory));
             pairs.add(tile.upper_pairs());
@@ -249,13 +249,13 @@ class NetworkProduct final : public GramProduct {
   }
 
   /// tile·v[from], or its transpose: the part of K·v that belongs to the rows `to`.
-  static MatrixView<const double> times(Range to, Range from, cpu::Op op, TileMemory<T>& memory,
+  static MatrixView<const double> times(Range to, Range from, cpu::Transpose op, TileMemory<T>& memory,
                                         MatrixView<const double> v) {
-    const bool plain = op == cpu::Op::plain;
+    const bool plain = op == cpu::Transpose::no;
     const MatrixView<const double> tile =
         memory.twice.view().block(0, 0, plain ? to.size() : from.size(), plain ? from.size() : to.size());
     const MatrixView<double> part = memory.sum.view().block(0, 0, to.size(), v.cols);
-    cpu::gemm<double>(1, op, tile, cpu::Op::plain, v.block(from.begin, 0, from.size(), v.cols), 0, part);
+    cpu::gemm<double>(1, op, tile, cpu::Transpose::no, v.block(from.begin, 0, from.size(), v.cols), 0, part);
     return part;
   }
 

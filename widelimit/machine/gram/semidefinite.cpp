@@ -5,7 +5,6 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cpu/algebra/lapack.hpp"
 #include "widelimit/engine/cpu/algebra/tiled.hpp"
-#include "widelimit/machine/factor/factor.hpp"
 #include "widelimit/machine/gram/dense_gram.hpp"
 #include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/rounding.hpp"

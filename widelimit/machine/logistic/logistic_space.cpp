@@ -2,7 +2,6 @@
 
 #include "widelimit/engine/cpu/algebra/condition.hpp"
 #include "widelimit/engine/cpu/algebra/tiled.hpp"
-#include "widelimit/machine/factor/factor.hpp"
 
 #include <algorithm>
 #include <cmath>

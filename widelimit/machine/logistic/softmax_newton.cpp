@@ -4,7 +4,6 @@
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/engine/cpu/algebra/condition.hpp"
 #include "widelimit/engine/cpu/algebra/tiled.hpp"
-#include "widelimit/machine/factor/factor.hpp"
 #include "widelimit/machine/logistic/softmax_preconditioner.hpp"
 
 #include <algorithm>
@@ -39,7 +38,7 @@ void fill_block(const SoftmaxFeatures& features, const Matrix<double>& x, const 
     std::transform(x.view().row(i), x.view().row(i) + x.cols(), scaled.view().row(i),
                    [by](double entry) { return by * entry; });
   }
-  cpu::tiled_product<double>(1, cpu::Op::transposed, x.view(), cpu::Op::plain, scaled.view(), 0, block);
+  cpu::tiled_product<double>(1, cpu::Transpose::yes, x.view(), cpu::Transpose::no, scaled.view(), 0, block);
 }
 
 /// The Hessian. A bias equal for all classes changes nothing and meets no penalty; it gets one, since ρ has no such

@@ -5,7 +5,6 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cpu/algebra/lapack.hpp"
 #include "widelimit/engine/cpu/algebra/tiled.hpp"
-#include "widelimit/machine/factor/factor.hpp"
 #include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/product.hpp"
@@ -112,7 +111,7 @@ std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyVi
   for (Index begin = 0; begin < tests; begin += variance_strip) {
     Matrix<double> columns(n, std::min(variance_strip, tests - begin), Content::unset);
     transpose_strip(test_by_train, begin, columns.view());
-    cpu::tiled_solve<double>(factor.view(), cpu::Op::transposed, columns.view());
+    cpu::tiled_solve<double>(factor.view(), cpu::Transpose::yes, columns.view());
     for (Index i = 0; i < n; ++i) {
       for (Index t = 0; t < columns.cols(); ++t) {
         variance[static_cast<std::size_t>(begin + t)] -= columns(i, t) * columns(i, t);

@@ -3,7 +3,6 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/engine/cpu/algebra/tiled.hpp"
-#include "widelimit/machine/factor/factor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -170,8 +169,8 @@ void Preconditioner::apply(MatrixView<const double> r, MatrixView<double> z) con
     std::visit(
         [&](const auto& l) {
           Matrix<double> small = l.transposed_times(z);
-          cpu::tiled_solve<double>(inner_.view(), cpu::Op::transposed, small.view());
-          cpu::tiled_solve<double>(inner_.view(), cpu::Op::plain, small.view());
+          cpu::tiled_solve<double>(inner_.view(), cpu::Transpose::yes, small.view());
+          cpu::tiled_solve<double>(inner_.view(), cpu::Transpose::no, small.view());
           l.subtract_times(small, z);
         },
         l_);

@@ -7,7 +7,7 @@
 #include "widelimit/engine/cpu/algebra/band_solve.hpp"
 #include "widelimit/engine/cpu/algebra/lapack.hpp"
 #include "widelimit/engine/cpu/algebra/team.hpp"
-#include "widelimit/machine/factor/factor.hpp"
+#include "widelimit/machine/factor/ridge_matrix.hpp"
 #include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/product.hpp"

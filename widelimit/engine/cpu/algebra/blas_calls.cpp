@@ -11,8 +11,7 @@ namespace widelimit::cpu {
 namespace {
 
 int size_of(Index n) { return lapack_size(n); }
-CBLAS_TRANSPOSE as_cblas(Op op) { return op == Op::plain ? CblasNoTrans : CblasTrans; }
-CBLAS_UPLO as_cblas(Triangle part) { return part == Triangle::upper ? CblasUpper : CblasLower; }
+CBLAS_TRANSPOSE as_cblas(Transpose op) { return op == Transpose::no ? CblasNoTrans : CblasTrans; }
 bool is_empty(const auto& m) { return m.rows == 0 || m.cols == 0; }
 
 /// BLAS wants a stride of at least 1, also of what is empty.
@@ -24,55 +23,61 @@ int stride_of(MatrixView<T> m) {
 }  // namespace
 
 template <>
-void gemm(double alpha, Op op_a, MatrixView<const double> a, Op op_b, MatrixView<const double> b, double beta,
-          MatrixView<double> c) {
+void gemm(double alpha, Transpose op_a, MatrixView<const double> a, Transpose op_b, MatrixView<const double> b,
+          double beta, MatrixView<double> c) {
   if (is_empty(c)) return;
-  const Index inner = op_a == Op::plain ? a.cols : a.rows;
-  if (c.cols == 1 && b.cols == 1 && inner > 0) {  // a vector, whose entries may lie a stride apart
-    cblas_dgemv(CblasRowMajor, as_cblas(op_a), size_of(a.rows), size_of(a.cols), alpha, a.data, stride_of(a), b.data,
-                op_b == Op::plain ? stride_of(b) : 1, beta, c.data, stride_of(c));
-    return;
-  }
+  const Index inner = op_a == Transpose::no ? a.cols : a.rows;
   cblas_dgemm(CblasRowMajor, as_cblas(op_a), as_cblas(op_b), size_of(c.rows), size_of(c.cols), size_of(inner), alpha,
               a.data, stride_of(a), b.data, stride_of(b), beta, c.data, stride_of(c));
 }
 template <>
-void gemm(float alpha, Op op_a, MatrixView<const float> a, Op op_b, MatrixView<const float> b, float beta,
+void gemm(float alpha, Transpose op_a, MatrixView<const float> a, Transpose op_b, MatrixView<const float> b, float beta,
           MatrixView<float> c) {
   if (is_empty(c)) return;
-  const Index inner = op_a == Op::plain ? a.cols : a.rows;
-  if (c.cols == 1 && b.cols == 1 && inner > 0) {  // a vector, whose entries may lie a stride apart
-    cblas_sgemv(CblasRowMajor, as_cblas(op_a), size_of(a.rows), size_of(a.cols), alpha, a.data, stride_of(a), b.data,
-                op_b == Op::plain ? stride_of(b) : 1, beta, c.data, stride_of(c));
-    return;
-  }
+  const Index inner = op_a == Transpose::no ? a.cols : a.rows;
   cblas_sgemm(CblasRowMajor, as_cblas(op_a), as_cblas(op_b), size_of(c.rows), size_of(c.cols), size_of(inner), alpha,
               a.data, stride_of(a), b.data, stride_of(b), beta, c.data, stride_of(c));
 }
 
 template <>
-void syrk(double alpha, MatrixView<const double> a, double beta, MatrixView<double> c) {
-  cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, size_of(c.rows), size_of(a.rows), alpha, a.data, stride_of(a),
+void gemv(double alpha, Transpose op, MatrixView<const double> a, Strided<const double> x, double beta,
+          Strided<double> y) {
+  cblas_dgemv(CblasRowMajor, as_cblas(op), size_of(a.rows), size_of(a.cols), alpha, a.data, stride_of(a), x.data,
+              size_of(x.stride), beta, y.data, size_of(y.stride));
+}
+template <>
+void gemv(float alpha, Transpose op, MatrixView<const float> a, Strided<const float> x, float beta, Strided<float> y) {
+  cblas_sgemv(CblasRowMajor, as_cblas(op), size_of(a.rows), size_of(a.cols), alpha, a.data, stride_of(a), x.data,
+              size_of(x.stride), beta, y.data, size_of(y.stride));
+}
+
+template <>
+void syrk(double alpha, Transpose op, MatrixView<const double> a, double beta, MatrixView<double> c) {
+  if (is_empty(c)) return;
+  const Index inner = op == Transpose::no ? a.cols : a.rows;
+  cblas_dsyrk(CblasRowMajor, CblasUpper, as_cblas(op), size_of(c.rows), size_of(inner), alpha, a.data, stride_of(a),
               beta, c.data, stride_of(c));
 }
 template <>
-void syrk(float alpha, MatrixView<const float> a, float beta, MatrixView<float> c) {
-  cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, size_of(c.rows), size_of(a.rows), alpha, a.data, stride_of(a),
+void syrk(float alpha, Transpose op, MatrixView<const float> a, float beta, MatrixView<float> c) {
+  if (is_empty(c)) return;
+  const Index inner = op == Transpose::no ? a.cols : a.rows;
+  cblas_ssyrk(CblasRowMajor, CblasUpper, as_cblas(op), size_of(c.rows), size_of(inner), alpha, a.data, stride_of(a),
               beta, c.data, stride_of(c));
 }
 
 template <>
-void trsm(MatrixView<const double> u, Op op, MatrixView<double> b) {
+void trsm(MatrixView<const double> u, Transpose op, MatrixView<double> b) {
   cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, as_cblas(op), CblasNonUnit, size_of(b.rows), size_of(b.cols), 1.0,
               u.data, stride_of(u), b.data, stride_of(b));
 }
 template <>
-void trsm(MatrixView<const float> u, Op op, MatrixView<float> b) {
+void trsm(MatrixView<const float> u, Transpose op, MatrixView<float> b) {
   cblas_strsm(CblasRowMajor, CblasLeft, CblasUpper, as_cblas(op), CblasNonUnit, size_of(b.rows), size_of(b.cols), 1.0F,
               u.data, stride_of(u), b.data, stride_of(b));
 }
 
-void solve_lower(MatrixView<const double> l, Op op, MatrixView<double> b) {
+void solve_lower(MatrixView<const double> l, Transpose op, MatrixView<double> b) {
   if (is_empty(b)) return;
   cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, as_cblas(op), CblasNonUnit, size_of(b.rows), size_of(b.cols), 1.0,
               l.data, stride_of(l), b.data, stride_of(b));
@@ -84,16 +89,16 @@ void solve_right(MatrixView<const double> u, MatrixView<double> b) {
               u.data, stride_of(u), b.data, stride_of(b));
 }
 
-void multiply_triangle(MatrixView<const double> t, Triangle part, Op op, MatrixView<double> b) {
+void multiply_lower(MatrixView<const double> l, Transpose op, MatrixView<double> b) {
   if (is_empty(b)) return;
-  cblas_dtrmm(CblasRowMajor, CblasLeft, as_cblas(part), as_cblas(op), CblasNonUnit, size_of(b.rows), size_of(b.cols),
-              1.0, t.data, stride_of(t), b.data, stride_of(b));
+  cblas_dtrmm(CblasRowMajor, CblasLeft, CblasLower, as_cblas(op), CblasNonUnit, size_of(b.rows), size_of(b.cols), 1.0,
+              l.data, stride_of(l), b.data, stride_of(b));
 }
 
-void multiply_triangle_right(MatrixView<const double> t, Triangle part, Op op, MatrixView<double> b) {
+void multiply_lower_right(MatrixView<const double> l, Transpose op, MatrixView<double> b) {
   if (is_empty(b)) return;
-  cblas_dtrmm(CblasRowMajor, CblasRight, as_cblas(part), as_cblas(op), CblasNonUnit, size_of(b.rows), size_of(b.cols),
-              1.0, t.data, stride_of(t), b.data, stride_of(b));
+  cblas_dtrmm(CblasRowMajor, CblasRight, CblasLower, as_cblas(op), CblasNonUnit, size_of(b.rows), size_of(b.cols), 1.0,
+              l.data, stride_of(l), b.data, stride_of(b));
 }
 
 void syr2k(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {

@@ -8,29 +8,38 @@
 /// (tiled.hpp).
 namespace widelimit::cpu {
 
-enum class Op : bool { plain, transposed };
-enum class Triangle : bool { upper, lower };
+enum class Transpose : bool { no, yes };
 
 /// c = alpha·op(a)·op(b) + beta·c.
 template <std::floating_point T>
-void gemm(T alpha, Op op_a, MatrixView<const T> a, Op op_b, MatrixView<const T> b, T beta, MatrixView<T> c);
-/// Upper triangle of c = alpha·aᵀa + beta·c.
+void gemm(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
+          MatrixView<T> c);
+/// A vector whose entries lie `stride` apart.
+template <typename T>
+struct Strided {
+  T* data;
+  Index stride = 1;
+};
+/// y = alpha·op(a)·x + beta·y, a not empty: without the packing of a that gemm does, which would cost as much.
 template <std::floating_point T>
-void syrk(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c);
-/// b = op(u)⁻¹b, u upper triangular.
+void gemv(T alpha, Transpose op, MatrixView<const T> a, Strided<const T> x, T beta, Strided<T> y);
+/// Upper triangle of c = alpha·op(a)·op(a)ᵀ + beta·c.
 template <std::floating_point T>
-void trsm(MatrixView<const T> u, Op op, MatrixView<T> b);
-/// b = op(l)⁻¹b, l lower triangular.
-void solve_lower(MatrixView<const double> l, Op op, MatrixView<double> b);
-/// b = b·u⁻¹, u upper triangular.
-void solve_right(MatrixView<const double> u, MatrixView<double> b);
-/// b = op(t)·b or, from the right, b·op(t).
-void multiply_triangle(MatrixView<const double> t, Triangle part, Op op, MatrixView<double> b);
-void multiply_triangle_right(MatrixView<const double> t, Triangle part, Op op, MatrixView<double> b);
-/// Upper triangle of c = alpha·(aᵀb + bᵀa) + c.
-void syr2k(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c);
+void syrk(T alpha, Transpose op, MatrixView<const T> a, T beta, MatrixView<T> c);
 /// Lower triangle of c = alpha·aaᵀ + c.
 void syrk_lower(double alpha, MatrixView<const double> a, MatrixView<double> c);
+/// b = op(u)⁻¹b, u upper triangular.
+template <std::floating_point T>
+void trsm(MatrixView<const T> u, Transpose op, MatrixView<T> b);
+/// b = op(l)⁻¹b, l lower triangular.
+void solve_lower(MatrixView<const double> l, Transpose op, MatrixView<double> b);
+/// b = b·u⁻¹, u upper triangular.
+void solve_right(MatrixView<const double> u, MatrixView<double> b);
+/// b = op(l)·b or, from the right, b·op(l), l lower triangular.
+void multiply_lower(MatrixView<const double> l, Transpose op, MatrixView<double> b);
+void multiply_lower_right(MatrixView<const double> l, Transpose op, MatrixView<double> b);
+/// Upper triangle of c = alpha·(aᵀb + bᵀa) + c.
+void syr2k(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c);
 /// m = alpha·xyᵀ + m.
 void ger(double alpha, std::span<const double> x, std::span<const double> y, MatrixView<double> m);
 [[nodiscard]] double dot(std::span<const double> x, std::span<const double> y);
@@ -51,19 +60,23 @@ void potrs(MatrixView<const double> u, double* x, Index columns);
 
 // Each is written once for float and once for double.
 template <>
-void gemm(float, Op, MatrixView<const float>, Op, MatrixView<const float>, float, MatrixView<float>);
+void gemm(float, Transpose, MatrixView<const float>, Transpose, MatrixView<const float>, float, MatrixView<float>);
 template <>
-void syrk(float, MatrixView<const float>, float, MatrixView<float>);
+void gemv(float, Transpose, MatrixView<const float>, Strided<const float>, float, Strided<float>);
 template <>
-void trsm(MatrixView<const float>, Op, MatrixView<float>);
+void syrk(float, Transpose, MatrixView<const float>, float, MatrixView<float>);
+template <>
+void trsm(MatrixView<const float>, Transpose, MatrixView<float>);
 template <>
 Index potrf(MatrixView<float>);
 template <>
-void gemm(double, Op, MatrixView<const double>, Op, MatrixView<const double>, double, MatrixView<double>);
+void gemm(double, Transpose, MatrixView<const double>, Transpose, MatrixView<const double>, double, MatrixView<double>);
 template <>
-void syrk(double, MatrixView<const double>, double, MatrixView<double>);
+void gemv(double, Transpose, MatrixView<const double>, Strided<const double>, double, Strided<double>);
 template <>
-void trsm(MatrixView<const double>, Op, MatrixView<double>);
+void syrk(double, Transpose, MatrixView<const double>, double, MatrixView<double>);
+template <>
+void trsm(MatrixView<const double>, Transpose, MatrixView<double>);
 template <>
 Index potrf(MatrixView<double>);
 

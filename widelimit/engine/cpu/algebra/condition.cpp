@@ -46,8 +46,8 @@ class InverseNorm {
  private:
   void solve() {
     const MatrixView<T> column{x_.data(), u_.rows, 1, 1};
-    tiled_solve<T>(u_, Op::transposed, column);
-    tiled_solve<T>(u_, Op::plain, column);
+    tiled_solve<T>(u_, Transpose::yes, column);
+    tiled_solve<T>(u_, Transpose::no, column);
   }
   double solved_norm() {
     solve();

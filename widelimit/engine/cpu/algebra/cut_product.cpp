@@ -1,34 +1,13 @@
 #include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
-#include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace widelimit {
 
 namespace {
-
-blasint blas_size(Index n) {
-  if (n > std::numeric_limits<blasint>::max()) {
-    fail(Code::resource, "a product of size {} is beyond what BLAS can index; use fewer samples at a time", n);
-  }
-  return static_cast<blasint>(n);
-}
-
-void gemm(const Product& p, const float* a, blasint lda, const float* b, blasint ldb, float* c, blasint ldc) {
-  cblas_sgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans, p.transpose_b ? CblasTrans : CblasNoTrans,
-              blas_size(p.m), blas_size(p.n), blas_size(p.k), static_cast<float>(p.alpha), a, lda, b, ldb,
-              static_cast<float>(p.beta), c, ldc);
-}
-
-void gemm(const Product& p, const double* a, blasint lda, const double* b, blasint ldb, double* c, blasint ldc) {
-  cblas_dgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans, p.transpose_b ? CblasTrans : CblasNoTrans,
-              blas_size(p.m), blas_size(p.n), blas_size(p.k), p.alpha, a, lda, b, ldb, p.beta, c, ldc);
-}
 
 /// Below this many multiply-adds a team costs more than it saves.
 constexpr double worth_a_team = 1 << 24;
@@ -47,13 +26,14 @@ Index part_length(Index size) {
 
 template <std::floating_point T>
 void multiply_part(const Product& product, Index row, Index col, Index m, Index n, const T* a, const T* b, T* c) {
-  const Index lda = std::max<Index>(product.transpose_a ? product.m : product.k, 1);
-  const Index ldb = std::max<Index>(product.transpose_b ? product.k : product.n, 1);
-  Product part = product;
-  part.m = m;
-  part.n = n;
-  gemm(part, a + (product.transpose_a ? row : row * lda), blas_size(lda), b + (product.transpose_b ? col * ldb : col),
-       blas_size(ldb), c + row * product.n + col, blas_size(product.n));
+  const auto& [all_rows, all_columns, inner, transpose_a, transpose_b, alpha, beta] = product;
+  const MatrixView<const T> left = transpose_a ? MatrixView<const T>{a + row, inner, m, all_rows}
+                                               : MatrixView<const T>{a + row * inner, m, inner, inner};
+  const MatrixView<const T> right = transpose_b ? MatrixView<const T>{b + col * inner, n, inner, inner}
+                                                : MatrixView<const T>{b + col, inner, n, all_columns};
+  const auto op = [](bool transposed) { return transposed ? cpu::Transpose::yes : cpu::Transpose::no; };
+  cpu::gemm<T>(static_cast<T>(alpha), op(transpose_a), left, op(transpose_b), right, static_cast<T>(beta),
+               {c + row * all_columns + col, m, n, all_columns});
 }
 
 template <std::floating_point T>

@@ -1,8 +1,7 @@
 #include "widelimit/engine/cpu/algebra/pivoted_cholesky.hpp"
 
 #include "widelimit/base/parallel.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +26,6 @@ void exchange(MatrixView<double> a, Index j, Index k) {
 /// One block of columns from `begin`; returns how many had a pivot.
 Index factor_block_of(MatrixView<double> a, Index begin, double least, std::vector<Index>& order) {
   const Index n = a.rows;
-  const int stride = static_cast<int>(a.stride);
   const Index end = std::min(n, begin + pivot_block);
   std::vector<double> taken(at(n));  // from the diagonal, by the columns of this block
   for (Index j = begin; j < end; ++j) {
@@ -46,10 +44,9 @@ Index factor_block_of(MatrixView<double> a, Index begin, double least, std::vect
     const double root = std::sqrt(left);
     a(j, j) = root;
     if (j + 1 == n) continue;
-    const int below = static_cast<int>(n - j - 1);
     if (j > begin) {
-      cblas_dgemv(CblasRowMajor, CblasNoTrans, below, static_cast<int>(j - begin), -1.0, &a(j + 1, begin), stride,
-                  &a(j, begin), 1, 1.0, &a(j + 1, j), stride);
+      cpu::gemv<double>(-1, cpu::Transpose::no, a.block(j + 1, begin, n - j - 1, j - begin), {&a(j, begin)}, 1,
+                        {&a(j + 1, j), a.stride});
     }
     for (Index i = j + 1; i < n; ++i) a(i, j) /= root;
   }
@@ -69,9 +66,8 @@ Index pivoted_cholesky(MatrixView<double> a, double least, std::vector<Index>& o
     if (found < std::min(pivot_block, n - begin)) return begin + found;
     const Index rest = n - begin - found;
     if (rest == 0) continue;
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, static_cast<int>(rest), static_cast<int>(found), -1.0,
-                &a(begin + found, begin), static_cast<int>(a.stride), 1.0, &a(begin + found, begin + found),
-                static_cast<int>(a.stride));
+    cpu::tiled_row_product(-1, a.block(begin + found, begin, rest, found),
+                           a.block(begin + found, begin + found, rest, rest));
   }
   return n;
 }

@@ -23,6 +23,17 @@ MatrixView<T> tile_of(MatrixView<T> m, Index row, Index column) {
   return m.block(tile_begin(row), tile_begin(column), tile_length(row, m.rows), tile_length(column, m.cols));
 }
 
+/// gemm, or gemv where c is a single column.
+template <std::floating_point T>
+void multiply_add(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
+                  MatrixView<T> c) {
+  if (c.cols == 1 && a.rows > 0 && a.cols > 0) {
+    gemv<T>(alpha, op_a, a, {b.data, op_b == Transpose::no ? b.stride : 1}, beta, {c.data, c.stride});
+  } else {
+    gemm<T>(alpha, op_a, a, op_b, b, beta, c);
+  }
+}
+
 /// Row by row.
 std::vector<std::pair<Index, Index>> upper_tiles(Index count) {
   std::vector<std::pair<Index, Index>> places;
@@ -59,9 +70,10 @@ Index tiled_cholesky(MatrixView<T> a, Progress* progress, int threads) {
             const MatrixView<T> c = tile_of(a, i, j);
             const MatrixView<const T> left = tile_of(a, step, i), right = tile_of(a, step, j);
             if (step < i) {
-              i == j ? syrk<T>(-1, left, 1, c) : gemm<T>(-1, Op::transposed, left, Op::plain, right, 1, c);
+              i == j ? syrk<T>(-1, Transpose::yes, left, 1, c)
+                     : gemm<T>(-1, Transpose::yes, left, Transpose::no, right, 1, c);
             } else if (i < j) {
-              trsm<T>(left, Op::transposed, c);
+              trsm<T>(left, Transpose::yes, c);
             } else if (const Index info = potrf<T>(c); info != 0) {
               failed = tile_begin(i) + std::max<Index>(info, 1);
               throw NotPositive{};
@@ -79,10 +91,10 @@ Index tiled_cholesky(MatrixView<T> a, Progress* progress, int threads) {
 /// Of op(u)⁻¹b, tile row i is b_i less what the rows before it, or after it, take away, and then U_ii⁻¹ times that.
 /// Columns are cut as well, where there are many.
 template <std::floating_point T>
-void tiled_solve(MatrixView<const T> u, Op op, MatrixView<T> b, int threads) {
+void tiled_solve(MatrixView<const T> u, Transpose op, MatrixView<T> b, int threads) {
   if (b.rows == 0 || b.cols == 0) return;
   const Index rows = tile_count(b.rows), columns = tile_count(b.cols);
-  const bool forward = op == Op::transposed;
+  const bool forward = op == Transpose::yes;
   // In the order in which rows are solved, all columns of a row together.
   const auto row_of = [&](Index tile) { return forward ? tile / columns : rows - 1 - tile / columns; };
   const TileWork work{
@@ -101,24 +113,25 @@ void tiled_solve(MatrixView<const T> u, Op op, MatrixView<T> b, int threads) {
               return;
             }
             const Index k = row_of(step * columns);
-            gemm<T>(-1, op, forward ? tile_of(u, k, i) : tile_of(u, i, k), Op::plain, tile_of(b, k, column), 1, here);
+            multiply_add<T>(-1, op, forward ? tile_of(u, k, i) : tile_of(u, i, k), Transpose::no, tile_of(b, k, column),
+                            1, here);
           },
   };
   run_tiles(work, threads);
 }
 
 template <std::floating_point T>
-void tiled_product(T alpha, Op op_a, MatrixView<const T> a, Op op_b, MatrixView<const T> b, T beta, MatrixView<T> c,
-                   int threads) {
+void tiled_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
+                   MatrixView<T> c, int threads) {
   const Index rows = tile_count(c.rows), columns = tile_count(c.cols);
   parallel_for(rows * columns, threads, [&](Index task) {
     const Index i = task / columns, j = task % columns;
     const MatrixView<T> out = tile_of(c, i, j);
-    const auto left =
-        op_a == Op::plain ? a.block(tile_begin(i), 0, out.rows, a.cols) : a.block(0, tile_begin(i), a.rows, out.rows);
-    const auto right =
-        op_b == Op::plain ? b.block(0, tile_begin(j), b.rows, out.cols) : b.block(tile_begin(j), 0, out.cols, b.cols);
-    gemm<T>(alpha, op_a, left, op_b, right, beta, out);
+    const auto left = op_a == Transpose::no ? a.block(tile_begin(i), 0, out.rows, a.cols)
+                                            : a.block(0, tile_begin(i), a.rows, out.rows);
+    const auto right = op_b == Transpose::no ? b.block(0, tile_begin(j), b.rows, out.cols)
+                                             : b.block(tile_begin(j), 0, out.cols, b.cols);
+    multiply_add<T>(alpha, op_a, left, op_b, right, beta, out);
   });
 }
 
@@ -129,7 +142,19 @@ void tiled_self_product(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c,
     const auto [i, j] = places[at(task)];
     const MatrixView<T> out = tile_of(c, i, j);
     const auto left = a.block(0, tile_begin(i), a.rows, out.rows), right = a.block(0, tile_begin(j), a.rows, out.cols);
-    i == j ? syrk<T>(alpha, left, beta, out) : gemm<T>(alpha, Op::transposed, left, Op::plain, right, beta, out);
+    i == j ? syrk<T>(alpha, Transpose::yes, left, beta, out)
+           : gemm<T>(alpha, Transpose::yes, left, Transpose::no, right, beta, out);
+  });
+}
+
+void tiled_row_product(double alpha, MatrixView<const double> a, MatrixView<double> c, int threads) {
+  const std::vector<std::pair<Index, Index>> places = upper_tiles(tile_count(c.rows));
+  parallel_for(std::ssize(places), threads, [&](Index task) {
+    const auto [j, i] = places[at(task)];
+    const MatrixView<double> out = tile_of(c, i, j);
+    const auto rows = [&](Index tile) { return a.block(tile_begin(tile), 0, tile_length(tile, c.rows), a.cols); };
+    i == j ? syrk_lower(alpha, rows(i), out)
+           : gemm<double>(alpha, Transpose::no, rows(i), Transpose::yes, rows(j), 1, out);
   });
 }
 
@@ -140,14 +165,16 @@ void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double
     const Index begin = tile_begin(tile), width = tile_length(tile, a.rows), end = begin + width;
     const Index rest = a.rows - end;
     const MatrixView<double> out = c.block(0, begin, c.rows, width);
-    gemm<double>(1, Op::plain, v.block(0, 0, v.rows, begin), Op::plain, a.block(0, begin, begin, width), 0, out);
+    gemm<double>(1, Transpose::no, v.block(0, 0, v.rows, begin), Transpose::no, a.block(0, begin, begin, width), 0,
+                 out);
     Matrix<double> square(width, width, Content::unset);
     for (Index i = 0; i < width; ++i) {
       for (Index j = i; j < width; ++j) square(i, j) = square(j, i) = a(begin + i, begin + j);
     }
     const double from_above = begin > 0 ? 1 : 0;
-    gemm<double>(1, Op::plain, v.block(0, begin, v.rows, width), Op::plain, square.view(), from_above, out);
-    gemm<double>(1, Op::plain, v.block(0, end, v.rows, rest), Op::transposed, a.block(begin, end, width, rest), 1, out);
+    gemm<double>(1, Transpose::no, v.block(0, begin, v.rows, width), Transpose::no, square.view(), from_above, out);
+    gemm<double>(1, Transpose::no, v.block(0, end, v.rows, rest), Transpose::yes, a.block(begin, end, width, rest), 1,
+                 out);
   });
 }
 
@@ -163,19 +190,19 @@ void tiled_rank_two_update(double alpha, MatrixView<const double> a, MatrixView<
     if (i == j) {
       syr2k(alpha, columns(a, i), columns(b, i), out);
     } else {
-      gemm<double>(alpha, Op::transposed, columns(a, i), Op::plain, columns(b, j), 1, out);
-      gemm<double>(alpha, Op::transposed, columns(b, i), Op::plain, columns(a, j), 1, out);
+      gemm<double>(alpha, Transpose::yes, columns(a, i), Transpose::no, columns(b, j), 1, out);
+      gemm<double>(alpha, Transpose::yes, columns(b, i), Transpose::no, columns(a, j), 1, out);
     }
   });
 }
 
 template Index tiled_cholesky(MatrixView<float>, Progress*, int);
 template Index tiled_cholesky(MatrixView<double>, Progress*, int);
-template void tiled_solve(MatrixView<const float>, Op, MatrixView<float>, int);
-template void tiled_solve(MatrixView<const double>, Op, MatrixView<double>, int);
-template void tiled_product(float, Op, MatrixView<const float>, Op, MatrixView<const float>, float, MatrixView<float>,
-                            int);
-template void tiled_product(double, Op, MatrixView<const double>, Op, MatrixView<const double>, double,
+template void tiled_solve(MatrixView<const float>, Transpose, MatrixView<float>, int);
+template void tiled_solve(MatrixView<const double>, Transpose, MatrixView<double>, int);
+template void tiled_product(float, Transpose, MatrixView<const float>, Transpose, MatrixView<const float>, float,
+                            MatrixView<float>, int);
+template void tiled_product(double, Transpose, MatrixView<const double>, Transpose, MatrixView<const double>, double,
                             MatrixView<double>, int);
 template void tiled_self_product(float, MatrixView<const float>, float, MatrixView<float>, int);
 template void tiled_self_product(double, MatrixView<const double>, double, MatrixView<double>, int);

@@ -15,16 +15,19 @@ template <std::floating_point T>
 
 /// b = op(u)⁻¹b, u upper triangular.  n²·columns multiply-adds.
 template <std::floating_point T>
-void tiled_solve(MatrixView<const T> u, Op op, MatrixView<T> b, int threads = algebra_team());
+void tiled_solve(MatrixView<const T> u, Transpose op, MatrixView<T> b, int threads = algebra_team());
 
 /// c = alpha·op(a)·op(b) + beta·c.
 template <std::floating_point T>
-void tiled_product(T alpha, Op op_a, MatrixView<const T> a, Op op_b, MatrixView<const T> b, T beta, MatrixView<T> c,
-                   int threads = algebra_team());
+void tiled_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
+                   MatrixView<T> c, int threads = algebra_team());
 
 /// Upper triangle of c = alpha·aᵀa + beta·c.
 template <std::floating_point T>
 void tiled_self_product(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c, int threads = algebra_team());
+
+/// Lower triangle of c = alpha·aaᵀ + c.
+void tiled_row_product(double alpha, MatrixView<const double> a, MatrixView<double> c, int threads = algebra_team());
 
 /// c = v·a, a symmetric, of which the upper triangle is read.
 void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double> a, MatrixView<double> c,

@@ -3,8 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cpu/algebra/lapack.hpp"
-
-#include <cblas.h>
+#include "widelimit/engine/cpu/algebra/tiled.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -52,8 +51,11 @@ TridiagonalForm tridiagonal_form(Matrix<double> a, Progress* progress) {
     const int rest = left - panel_columns;
     dlatrd_("L", &left, &panel_columns, &a(done, done), &n, &form.beside[at(done)], &form.factors[at(done)], w.data(),
             &n);
-    cblas_dsyr2k(CblasColMajor, CblasLower, CblasNoTrans, rest, panel_columns, -1.0, &a(done, done + panel_columns), n,
-                 w.data() + panel_columns, n, 1.0, &a(done + panel_columns, done + panel_columns), n);
+    // LAPACK's lower triangle by columns is ours upper by rows; so are its reflectors and w.
+    const Index next = done + panel_columns;
+    cpu::tiled_rank_two_update(-1, a.view().block(done, next, panel_columns, rest),
+                               {w.data() + panel_columns, panel_columns, rest, n},
+                               a.view().block(next, next, rest, rest));
     for (int j = done; j < done + panel_columns; ++j) {
       a(j, j + 1) = form.beside[at(j)];
       form.diagonal[at(j)] = a(j, j);

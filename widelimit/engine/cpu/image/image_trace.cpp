@@ -1,6 +1,6 @@
 #include "widelimit/engine/cpu/image/image_trace.hpp"
 
-#include "widelimit/engine/cpu/algebra/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -122,7 +122,7 @@ PairState image_input(const Recipe& recipe, MatrixView<const double> x1, MatrixV
   const Index positions = recipe.input.positions();
   PairState state(positions, recipe.all_pairs, recipe.channels);
   if (recipe.all_pairs) {
-    multiply_transposed(x1, x2, state.rho());
+    gemm<double>(1, Transpose::no, x1, Transpose::yes, x2, 0, state.rho());
   } else {
     for (Index p = 0; p < positions; ++p) {
       double sum = 0;

@@ -1,6 +1,6 @@
 #include "widelimit/engine/cpu/vector/pair_state.hpp"
 
-#include "widelimit/engine/cpu/algebra/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -158,8 +158,9 @@ PairState attend_covariance(const TracePair& traces, PairState& state) {
   for (const Index k : summed_arrays(state)) {
     const Matrix<double> from = covariances(traces, state, k);
     Matrix<double> half(n, n);
-    multiply(traces.attention_first->view(), from.view().block(0, 0, n, n), half.view());
-    multiply_transposed(half.view(), traces.attention_second->view(), result.array(k));
+    gemm<double>(1, Transpose::no, traces.attention_first->view(), Transpose::no, from.view().block(0, 0, n, n), 0,
+                 half.view());
+    gemm<double>(1, Transpose::no, half.view(), Transpose::yes, traces.attention_second->view(), 0, result.array(k));
   }
   return result;
 }

@@ -1,7 +1,7 @@
 #include "widelimit/engine/cpu/vector/vector_engine.hpp"
 
 #include "widelimit/base/transpose.hpp"
-#include "widelimit/engine/cpu/algebra/gemm.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/engine/cpu/loaded.hpp"
 #include "widelimit/engine/cpu/normalise.hpp"
 #include "widelimit/engine/cpu/vector/apply.hpp"
@@ -107,9 +107,9 @@ class VectorTile {
     for (Index i = 0; i < rho_.rows; ++i) std::fill(rho_.row(i) + cols.size(), rho_.row(i) + rho_.cols, T(0));
     const MatrixView<T> products = rho_.block(0, 0, rows.size(), cols.size());
     if (on_diagonal()) {
-      multiply_by_itself(unit_rows(a_, rows), products);
+      syrk<T>(1, Transpose::no, unit_rows(a_, rows), 0, products);
     } else {
-      multiply_transposed(unit_rows(a_, rows), unit_rows(b_, cols), products);
+      gemm<T>(1, Transpose::no, unit_rows(a_, rows), Transpose::yes, unit_rows(b_, cols), 0, products);
     }
   }
 

@@ -1,6 +1,7 @@
-#include "widelimit/machine/factor/factor.hpp"
+#include "widelimit/machine/factor/ridge_matrix.hpp"
 
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/gram/product.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +27,22 @@ double idle_diagonal(const RidgeMatrix& a) {
 }
 
 }  // namespace
+
+void RidgeMatrix::residual(MatrixView<const double> x, MatrixView<const double> b, MatrixView<double> out) const {
+  if (scale.empty()) {
+    multiply(k, x, out);
+  } else {
+    Matrix<double> scaled(x.rows, x.cols, Content::unset);
+    for (Index i = 0; i < x.rows; ++i) {
+      for (Index j = 0; j < x.cols; ++j) scaled(i, j) = scale_of(i) * x(i, j);
+    }
+    multiply(k, scaled.view(), out);
+  }
+  for (Index i = 0; i < x.rows; ++i) {
+    const double s = scale_of(i);
+    for (Index j = 0; j < x.cols; ++j) out(i, j) = s == 0 ? 0.0 : b(i, j) - s * out(i, j) - shift * x(i, j);
+  }
+}
 
 template <std::floating_point T>
 double fill_upper(const RidgeMatrix& a, MatrixView<T> out, int threads, Progress* progress) {
