@@ -29,7 +29,7 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
-Table machine_table(const Backend& cpu) {
+Table machine_table(const Engine& cpu) {
   const auto memory = available_memory();
   Table table{.columns = {"this machine", ""}};
   table.rows = {{"version", std::string(version())},
@@ -42,7 +42,7 @@ Table machine_table(const Backend& cpu) {
 
 Table backend_table() {
   Table table{.columns = {"back end", "present", "detail"}};
-  for (const BackendPresence& entry : list_backends()) {
+  for (const EnginePresence& entry : list_engines()) {
     table.rows.push_back({entry.name, std::string(entry.present ? "yes" : "no"), entry.detail});
   }
   return table;
@@ -86,7 +86,7 @@ nlohmann::ordered_json table_json(const Table& table) {
 
 void run(const CommonOptions& options) {
   options.check_report(false);
-  const auto cpu = make_backend("cpu", BackendOptions{options.threads});
+  const auto cpu = make_engine("cpu", EngineOptions{options.threads});
   const std::vector<Table> tables{machine_table(*cpu), backend_table(), program_table(), data_table()};
   Record record("doctor");
   record.seed = options.seed;

@@ -57,9 +57,9 @@ void write_experiment_page(const Experiment& chosen, const experiment::Outcome& 
 
 void run_experiment(const Experiment& chosen, const ExperimentChoice& choice) {
   choice.common.check_report(true);
-  const auto backend = choice.common.make_backend();
+  const auto engine = choice.common.make_engine();
   ProgressBar bar(choice.common);
-  const experiment::Setting setting{.backend = *backend,
+  const experiment::Setting setting{.engine = *engine,
                                     .precision = parse_precision(choice.common.precision),
                                     .threads = choice.common.threads,
                                     .memory = choice.common.memory_limit(),
@@ -75,7 +75,7 @@ void run_experiment(const Experiment& chosen, const ExperimentChoice& choice) {
   record.seed = setting.seed;
   record.settings["full"] = choice.full;
   for (const experiment::Option& option : chosen.options) record.settings[option.name] = setting.text(option.name);
-  record.ran_on(*backend, setting.precision);
+  record.ran_on(*engine, setting.precision);
   record.timings = outcome.timings;
   record.timings.emplace_back("all", seconds_since(start));
   record.results = outcome.results;

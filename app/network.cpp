@@ -53,7 +53,7 @@ std::string describe_on(const Network& network, const Shape& input, const Common
   if (exactness(network) != Exactness::monte_carlo) {
     const Recipe recipe = lower(network, input, Wanted::ntk);
     const double operations = operations_per_pair(recipe);
-    const std::string route = options.make_backend()->route(recipe, parse_precision(options.precision));
+    const std::string route = options.make_engine()->kernels().route(recipe, parse_precision(options.precision));
     results["operations_per_pair"] = operations;
     results["route"] = route;
     page.highlights({{"operations a pair", fmt::format("{:.3g}", operations)}, {"route", route}});

@@ -52,8 +52,7 @@ class BusyPrograms {
 Matrix<double> positive_definite(Index n) {
   const Matrix<double> x = normal_inputs(n, 64);
   Matrix<double> a(n, n);
-  cpu::tiled_product<double>(1.0 / 64, cpu::Transpose::no, x.view(), cpu::Transpose::yes, x.view(), 0, a.view(),
-                             team_size(0));
+  cpu::tiled_product<double>(1.0 / 64, Transpose::no, x.view(), Transpose::yes, x.view(), 0, a.view(), team_size(0));
   for (Index i = 0; i < n; ++i) a(i, i) += 1;
   return a;
 }

@@ -131,7 +131,7 @@ void beside_convex(const Settings& settings, const MnistTask& task, const Model&
 
 bool run(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;
-  const experiment::Setting setting{.backend = benchmark.backend, .threads = settings.threads};
+  const experiment::Setting setting{.engine = benchmark.engine, .threads = settings.threads};
   std::optional<MnistTask> task;
   try {
     task = experiment::mnist_task(setting, network, {"0", "1"}, settings.rows);

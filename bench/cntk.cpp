@@ -79,7 +79,7 @@ bool compare_and_time(const Benchmark& benchmark, const Images& images, const Re
   const Index peer_rows = std::min(readout.peer, half);
   const auto rectangle = [&](Index count, Precision precision) {
     return gram(network, images.range(0, count), images.range(count, count),
-                {.kind = Kind::ntk, .precision = precision}, benchmark.backend);
+                {.kind = Kind::ntk, .precision = precision}, benchmark.engine);
   };
   const Gram single = rectangle(4, Precision::f32);
   const Gram twice = rectangle(4, Precision::f64);
@@ -103,7 +103,7 @@ bool compare_and_time(const Benchmark& benchmark, const Images& images, const Re
         cpu = cpu_seconds() - before;
         return seconds;
       },
-      [&] { return seconds_of([&] { return gram(network, images.range(0, n), options, benchmark.backend); }); }};
+      [&] { return seconds_of([&] { return gram(network, images.range(0, n), options, benchmark.engine); }); }};
   if (peer.present()) {
     clocks.push_back([&] { return std::stod(peer.ask(fmt::format("time {} {} {}", readout.name, depth, peer_rows))); });
   }
@@ -123,24 +123,25 @@ bool compare_and_time(const Benchmark& benchmark, const Images& images, const Re
 
 /// Pairs per second of a network, `count` images against as many others.
 double pairs_per_second(const Benchmark& benchmark, const Images& images, const std::string& network, Index count,
-                        Precision precision, const Backend& backend) {
+                        Precision precision, const Engine& engine) {
   const GramOptions options{.kind = Kind::ntk, .precision = precision};
   const Index n = std::min(count, benchmark.settings.rows / 2);
-  const double seconds = medians_in_turn(
-      {[&] {
-        return seconds_of(
-            [&] { return gram(Network::parse(network), images.range(0, n), images.range(n, n), options, backend); });
-      }},
-      benchmark.settings.repeats)[0];
+  const double seconds =
+      medians_in_turn({[&] {
+                        return seconds_of([&] {
+                          return gram(Network::parse(network), images.range(0, n), images.range(n, n), options, engine);
+                        });
+                      }},
+                      benchmark.settings.repeats)[0];
   return static_cast<double>(n * n) / seconds;
 }
 
 void report_rates(const Benchmark& benchmark, const Images& images) {
-  const auto one = make_backend("cpu", {.threads = 1});
+  const auto one = make_engine("cpu", {.threads = 1});
   fmt::print("{:>28} {:>6} {:>12} {:>12} {:>8}\n", "pairs a second", "", "1 thread", "2 threads", "scaling");
   const auto line = [&](const std::string& network, Index count, Precision precision) {
     const double slow = pairs_per_second(benchmark, images, network, count, precision, *one);
-    const double fast = pairs_per_second(benchmark, images, network, count, precision, benchmark.backend);
+    const double fast = pairs_per_second(benchmark, images, network, count, precision, benchmark.engine);
     fmt::print("{:>28} {:>6} {:>12.1f} {:>12.1f} {:>7.2f}x\n", network, to_string(precision), slow, fast, fast / slow);
     return slow;
   };
@@ -168,7 +169,7 @@ bool run_all(const Benchmark& benchmark) {
   const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(benchmark.settings.cols) / 3)));
   const Images images{converted<float>(benchmark.inputs), {side, side, benchmark.settings.cols / (side * side)}};
   fmt::print("CNTK of {} convolutions, {}, float32; {}; medians of {} rounds, milliseconds an entry\n", depth,
-             to_string(images.shape), benchmark.backend.description(), benchmark.settings.repeats);
+             to_string(images.shape), benchmark.engine.description(), benchmark.settings.repeats);
   if (const Peer peer = start_peer(benchmark, images, "f32"); !peer.present()) {
     fmt::print("no neural-tangents ({})\n", peer.why_absent());
   }

@@ -66,13 +66,13 @@ Index undecided(const Matrix<double>& decisions, double error) {
 }
 
 /// Seconds a pair of one product with ten columns, and of ssyrk on the same samples.
-void print_product(const Network& network, const Dataset& train, const Backend& backend) {
+void print_product(const Network& network, const Dataset& train, const Engine& engine) {
   const auto& all = std::get<Matrix<float>>(train.values);
   const Index n = std::min(train.count(), most_beside_sgemm);
   Matrix<float> x(n, all.cols());
   std::copy_n(all.data(), n * all.cols(), x.data());
   const SampleView samples(x.view(), train.shape);
-  const auto product = network_product(network, samples, {}, backend);
+  const auto product = network_product(network, samples, {}, engine);
   Matrix<double> v(n, classes);
   std::fill_n(v.data(), n * classes, 1.0);
   Matrix<double> out(n, classes);
@@ -91,7 +91,7 @@ void print_product(const Network& network, const Dataset& train, const Backend& 
 }
 
 Matrix<double> test_decisions(const Network& network, const Fit& fit, const Dataset& train, const Dataset& test,
-                              const Backend& backend) {
+                              const Engine& engine) {
   Model model;
   model.kernel = network;
   model.precision = Precision::f32;
@@ -99,28 +99,28 @@ Matrix<double> test_decisions(const Network& network, const Fit& fit, const Data
   model.scheme = Scheme::one_hot;
   for (Index c = 0; c < classes; ++c) model.classes.push_back(std::to_string(c));
   set_support(model, fit, train.view());
-  return predict_decisions(model, test.view(), backend);
+  return predict_decisions(model, test.view(), engine);
 }
 
 void run(const Asked& asked) {
   use_processors(threads);
-  const auto backend = make_backend("cpu", {.threads = threads});
+  const auto engine = make_engine("cpu", {.threads = threads});
   const Dataset train = digits("mnist:train", asked.samples);
   const Dataset test = digits("mnist:test", 10'000);
   const Network network = Network::parse(fmt::format("fc:1(w_std={})", std::sqrt(2.0)));
-  print_product(network, train, *backend);
+  print_product(network, train, *engine);
 
   const Matrix<double> y = class_targets(train.labels, classes);
   RidgeNetworkOptions options;
   options.memory = parse_bytes(asked.memory);
   options.solver = {.lambda = asked.lambda, .tolerance = asked.tolerance, .rank = asked.rank, .threads = threads};
-  const ConjugateGradientFit found = fit_ridge(network, train.view(), y.view(), options, *backend);
+  const ConjugateGradientFit found = fit_ridge(network, train.view(), y.view(), options, *engine);
   const Summary& summary = found.fit.summary;
   fmt::print("{} samples, λ = {}: {}, {}\n", train.count(), asked.lambda, text(summary.ending), summary.method);
   fmt::print("  {} iterations, {:.1f} s, residual {:.1e}, duality gap {:.1e}, {} held\n", summary.iterations,
              summary.seconds, *summary.gradient, summary.gap.value_or(0),
              bytes_text(static_cast<double>(summary.memory)));
-  const Matrix<double> g = test_decisions(network, found.fit, train, test, *backend);
+  const Matrix<double> g = test_decisions(network, found.fit, train, test, *engine);
   const double rms = asked.tolerance / std::sqrt(static_cast<double>(classes));
   fmt::print("  accuracy: train {:.4f}, test {:.4f}\n",
              static_cast<double>(correct(found.decisions, train)) / static_cast<double>(train.count()),

@@ -27,7 +27,7 @@ bool run(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;
   const Matrix<double>& inputs = benchmark.inputs;
   const Scratch& scratch = benchmark.scratch;
-  const Backend& backend = benchmark.backend;
+  const Engine& engine = benchmark.engine;
   const bool single = std::is_same_v<T, float>;
   const std::string precision = single ? "f32" : "f64";
   const Matrix<T> x = converted<T>(inputs);
@@ -47,7 +47,7 @@ bool run(const Benchmark& benchmark) {
     double off_diagonal = 0.0;
     double diagonal = 0.0;
     {
-      const Gram gram_matrix = gram(network, samples, options, backend);
+      const Gram gram_matrix = gram(network, samples, options, engine);
       const auto ours = std::get<Matrix<T>>(gram_matrix.ntk).view();
       diagonal = diagonal_error<T>(ours, inputs, depth.hidden + 1);
       if (peer.present()) {
@@ -64,7 +64,7 @@ bool run(const Benchmark& benchmark) {
       continue;
     }
     std::vector<std::function<double()>> clocks{
-        [&] { return seconds_of([&] { return gram(network, samples, options, backend); }); },
+        [&] { return seconds_of([&] { return gram(network, samples, options, engine); }); },
         [&] { return syrk_seconds<T>(x, product, settings.threads); }};
     if (peer.present()) clocks.push_back([&] { return std::stod(peer.ask(fmt::format("time {}", depth.hidden))); });
     const auto seconds = medians_in_turn(clocks, settings.repeats);
@@ -82,7 +82,7 @@ bool run(const Benchmark& benchmark) {
 
 bool run_all(const Benchmark& benchmark) {
   fmt::print("FC ReLU NTK, n = {}, d = {}, symmetric; {}; medians of {} rounds, milliseconds\n",
-             benchmark.settings.rows, benchmark.settings.cols, benchmark.backend.description(),
+             benchmark.settings.rows, benchmark.settings.cols, benchmark.engine.description(),
              benchmark.settings.repeats);
   fmt::print("{:>5} {:>6} {:>10} {:>10} {:>10} {:>8} {:>16} {:>11} {:>14} {:>9} {:>9}\n", "", "depth", "widelimit",
              "syrk", "nt", "nt/ours", "target", "ours/syrk", "target", "error", "diagonal");

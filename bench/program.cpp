@@ -30,8 +30,8 @@ int run_benchmark(int argc, char** argv, const std::string& description, Setting
     const Scratch scratch;
     const Matrix<double> inputs = normal_inputs(settings.rows, settings.cols);
     write_raw(scratch / "x", inputs);
-    const auto backend = make_backend("cpu", {.threads = settings.threads});
-    return body({settings, inputs, scratch, *backend}) ? 0 : 1;
+    const auto engine = make_engine("cpu", {.threads = settings.threads});
+    return body({settings, inputs, scratch, *engine}) ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: {}\n", argv[0], error.what());
     return 1;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bench/peer.hpp"
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 
 #include <functional>
 #include <string>
@@ -23,7 +23,7 @@ struct Benchmark {
   const Settings& settings;
   const Matrix<double>& inputs;
   const Scratch& scratch;  ///< holds "x", the inputs
-  const Backend& backend;
+  const Engine& engine;
 };
 
 /// Reads the options, makes inputs and back end, and runs `body`, which returns false where answers differ. The exit

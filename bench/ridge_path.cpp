@@ -75,7 +75,7 @@ bool run(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;
   const Scratch& scratch = benchmark.scratch;
   const SampleView samples(benchmark.inputs.view(), Shape{1, 1, settings.cols});
-  const Gram computed = gram(Network::parse("fc:1"), samples, {}, benchmark.backend);
+  const Gram computed = gram(Network::parse("fc:1"), samples, {}, benchmark.engine);
   const auto& k = std::get<Matrix<double>>(computed.ntk);
   const Matrix<double> y = smooth_targets(benchmark.inputs);
   const Matrix<double> lambdas = lambda_column();
@@ -88,7 +88,7 @@ bool run(const Benchmark& benchmark) {
   };
 
   fmt::print("Ridge path with leave-one-out, n = {}, {} lambdas, {} targets; {}; medians of {} rounds, seconds\n",
-             settings.rows, lambda_count, outputs, benchmark.backend.description(), settings.repeats);
+             settings.rows, lambda_count, outputs, benchmark.engine.description(), settings.repeats);
   Peer peer({settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/scipy_ridge_path.py", "--gram",
              (scratch / "gram").string(), "--targets", (scratch / "targets").string(), "--lambdas",
              (scratch / "lambdas").string(), "--rows", std::to_string(settings.rows)},

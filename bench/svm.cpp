@@ -32,7 +32,7 @@ struct Digits {
 };
 
 /// The first `rows` training digits, in their order, values in [0, 1].
-std::optional<Digits> digits(Index rows, const Backend& backend) {
+std::optional<Digits> digits(Index rows, const Engine& engine) {
   std::optional<Dataset> data;
   try {
     data = load_data("mnist:train");
@@ -45,7 +45,7 @@ std::optional<Digits> digits(Index rows, const Backend& backend) {
   std::transform(images.data(), images.data() + rows * images.cols(), x.data(),
                  [](float value) { return static_cast<double>(value) / 255; });
   const Network network = Network::parse(fmt::format("fc:3(w_std={})", std::sqrt(2.0)));
-  Gram kernel = gram(network, SampleView(x.view(), Shape{1, 1, x.cols()}), {}, backend);
+  Gram kernel = gram(network, SampleView(x.view(), Shape{1, 1, x.cols()}), {}, engine);
   return Digits{std::move(std::get<Matrix<double>>(kernel.ntk)), {data->labels.begin(), data->labels.begin() + rows}};
 }
 
@@ -84,7 +84,7 @@ std::pair<double, double> behind(const Matrix<double>& ours, const Matrix<double
 
 bool run(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;
-  const auto data = digits(settings.rows, benchmark.backend);
+  const auto data = digits(settings.rows, benchmark.engine);
   if (!data) return true;
   std::vector<double> lambdas;
   for (const double c : costs()) lambdas.push_back(1 / c);

@@ -53,7 +53,7 @@ bool run(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;
   const Matrix<double>& inputs = benchmark.inputs;
   const Scratch& scratch = benchmark.scratch;
-  const Backend& backend = benchmark.backend;
+  const Engine& engine = benchmark.engine;
   const bool single = std::is_same_v<T, float>;
   const std::string precision = single ? "f32" : "f64";
   const double target = single ? 20 : 12;
@@ -74,7 +74,7 @@ bool run(const Benchmark& benchmark) {
     peer.ask(fmt::format("compute shared {}", file.string()));
     theirs = read_raw<T>(file, kernels * settings.rows, settings.rows);
   }
-  const Errors errors = compare<T>(sweep(network, samples, options, backend), theirs, inputs);
+  const Errors errors = compare<T>(sweep(network, samples, options, engine), theirs, inputs);
   theirs = {};
   if (!(errors.off_diagonal <= tolerance<T>) || !(errors.diagonal <= tolerance<T>) || !errors.zero_above) {
     fmt::print("{}: ANSWERS DIFFER: {:.1e} from the peer, {:.1e} from the diagonal's closed form{}; not timed\n",
@@ -83,7 +83,7 @@ bool run(const Benchmark& benchmark) {
   }
 
   std::vector<std::function<double()>> clocks{
-      [&] { return seconds_of([&] { return sweep(network, samples, options, backend); }); },
+      [&] { return seconds_of([&] { return sweep(network, samples, options, engine); }); },
       [&] { return syrk_seconds<T>(x, product, settings.threads); }};
   if (peer.present()) {
     clocks.push_back([&] { return std::stod(peer.ask("time shared")); });
@@ -104,7 +104,7 @@ bool run(const Benchmark& benchmark) {
 
 bool run_all(const Benchmark& benchmark) {
   fmt::print("Sweep of {} Gram matrices, n = {}, d = {}; {}; medians of {} rounds, milliseconds\n", kernels,
-             benchmark.settings.rows, benchmark.settings.cols, benchmark.backend.description(),
+             benchmark.settings.rows, benchmark.settings.cols, benchmark.engine.description(),
              benchmark.settings.repeats);
   fmt::print("{:>5} {:>10} {:>10} {:>11} {:>13} {:>9} {:>16} {:>13} {:>9} {:>9} {:>9}\n", "", "widelimit", "syrk",
              "ours/syrk", "numpy shared", "/ours", "target", "numpy prefix", "/ours", "error", "diagonal");

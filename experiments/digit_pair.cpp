@@ -51,7 +51,7 @@ EquivalenceOptions digit_options(const Setting& setting, const DigitPair& pair, 
 Equivalence compare_digits(const Setting& setting, const DigitPair& pair, const std::string& network,
                            const EquivalenceOptions& options) {
   app::stop_if_interrupted();
-  return equivalence(Network::parse(network), pair.targets.with(pair.data), options, setting.backend);
+  return equivalence(Network::parse(network), pair.targets.with(pair.data), options, setting.engine);
 }
 
 void tell_fit(nlohmann::ordered_json& json, const std::optional<LineFit>& fit) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/report/html.hpp"
 
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ struct Option {
 
 /// What a run is asked for.
 struct Setting {
-  const Backend& backend;
+  const Engine& engine;
   Precision precision = Precision::f64;
   int threads = 0;
   std::optional<std::size_t> memory;

@@ -19,7 +19,7 @@ MnistTask mnist_task(const Setting& setting, const std::string& network, const s
   request.memory = setting.memory;
   request.progress = setting.progress;
   TrainTest data = load_train_test(request);
-  KernelAnswer answer = compute_kernel(wanted, data.train, data.test, setting.backend);
+  KernelAnswer answer = compute_kernel(wanted, data.train, data.test, setting.engine);
   MnistTask task{.train = std::move(data.train),
                  .test = std::move(*data.test),
                  .k = {},

@@ -125,7 +125,7 @@ struct BoundWork {
   std::string title;
 };
 
-BoundWork bounds_of_model(const BoundChoice& choice, const Backend& backend) {
+BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
   const Model model = load_model(*choice.model, {choice.fit.common.memory_limit(), nullptr});
   TrainTest data = load_within(choice.fit.common, choice.fit.data.parsed());
   const bool values = model.classes.empty();
@@ -136,7 +136,7 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Backend& backend) {
   }
   const Trained trained = fit_of(model, data.train);
   const KernelRequest request = request_of(model);
-  const MachineKernels kernels = machine_kernels({}, choice.fit.common, request, data, backend);
+  const MachineKernels kernels = machine_kernels({}, choice.fit.common, request, data, engine);
   const BoundTask task = task_of(kernels, data, trained.classes == 0);
   ProgressBar bar(choice.fit.common);
   RademacherOptions options = choice.bound_options();
@@ -151,9 +151,9 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Backend& backend) {
   return work;
 }
 
-BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request, const Backend& backend) {
+BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request, const Engine& engine) {
   const TrainTest data = load_within(choice.fit.common, choice.fit.data.parsed());
-  const MachineKernels kernels = machine_kernels(choice.fit.kernel, choice.fit.common, request, data, backend);
+  const MachineKernels kernels = machine_kernels(choice.fit.kernel, choice.fit.common, request, data, engine);
   const BoundTask task = task_of(kernels, data, parse_machine(choice.fit.machine) == Machine::svr);
   ProgressBar bar(choice.fit.common);
   return {.rows = rows_of(choice, task, &bar),
@@ -176,14 +176,14 @@ void run_bound(const BoundChoice& choice) {
   const DataRequest data_request = choice.fit.data.parsed();
   const std::optional<KernelRequest> request =
       choice.model ? std::nullopt : std::optional(choice.fit.kernel.request(common));
-  const auto backend = common.make_backend();
+  const auto engine = common.make_engine();
   common.check_report(true);
   const auto start = Clock::now();
-  const BoundWork work = request ? bounds_of_fit(choice, *request, *backend) : bounds_of_model(choice, *backend);
+  const BoundWork work = request ? bounds_of_fit(choice, *request, *engine) : bounds_of_model(choice, *engine);
   Record record("bound");
   record.settings = choice.settings(request.value_or(KernelRequest{}), data_request);
   record.seed = common.seed;
-  record.ran_on(*backend, work.precision);
+  record.ran_on(*engine, work.precision);
   if (work.kernel_seconds) record.timings.emplace_back("kernel", *work.kernel_seconds);
   record.timings.emplace_back("all", seconds_since(start));
   Json rows = Json::array();

@@ -118,10 +118,10 @@ std::vector<CertificateMethod> methods_of(const Predictor& predictor, const std:
 
 /// What the predictor takes the attacked samples for; nothing where none are kept.
 std::vector<Index> attacked_classes(const Predictor& predictor, const Certificates& best, const Shape& shape,
-                                    const Backend& backend, int threads) {
+                                    const Engine& engine, int threads) {
   if (best.attacked.rows() == 0) return {};
   const SampleView samples(best.attacked.view(), shape);
-  const Matrix<double> said = predictor.model ? predict_decisions(*predictor.model, samples, backend)
+  const Matrix<double> said = predictor.model ? predict_decisions(*predictor.model, samples, engine)
                                               : predict_outputs(predictor.network->trained, samples, threads);
   if (predictor.scheme != Scheme::values) {
     return classes_of(predictor.scheme, std::ssize(predictor.classes), said.view());
@@ -132,9 +132,9 @@ std::vector<Index> attacked_classes(const Predictor& predictor, const Certificat
 }
 
 void tell_page(const CertifyChoice& choice, const Predictor& predictor, const Certified& certified, const Table& table,
-               const Dataset& data, const std::vector<Index>& labels, const Backend& backend, const Json& settings) {
+               const Dataset& data, const std::vector<Index>& labels, const Engine& engine, const Json& settings) {
   const std::vector<Index> attacked_as =
-      attacked_classes(predictor, certified.best(), data.shape, backend, choice.common.threads);
+      attacked_classes(predictor, certified.best(), data.shape, engine, choice.common.threads);
   write_certify_page(*choice.common.report,
                      {.title = fmt::format("Certificates of {} on {}", predictor.name(), data.name),
                       .certified = certified,
@@ -152,8 +152,8 @@ void run_certify(const CertifyChoice& choice) {
   choice.common.check_report(true);
   choice.common.check_apart(choice.out, choice.data.specs({choice.model}));
   require_no_scale(choice.data);
-  const auto backend = choice.common.make_backend();
-  require_cpu(*backend, "certificates");
+  const auto engine = choice.common.make_engine();
+  require_cpu(*engine, "certificates");
   Predictor predictor = load_predictor(choice.model, choice.common);
   if (choice.out) check_writable(*choice.out, 0);
   Dataset data = load_samples(choice.common, choice.data, predictor);
@@ -173,7 +173,7 @@ void run_certify(const CertifyChoice& choice) {
   Record record("certify");
   record.settings = settings;
   record.seed = choice.common.seed;
-  record.ran_on(*backend, Precision::f64);
+  record.ran_on(*engine, Precision::f64);
   record.timings.emplace_back("certify", seconds_since(start));
   record.results = certified_json(certified, how.radius ? std::vector<double>{*how.radius} : at);
   std::string words = certified_words(certified) + table_text(table);
@@ -183,7 +183,7 @@ void run_certify(const CertifyChoice& choice) {
     words += fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report) {
-    tell_page(choice, predictor, certified, table, data, labels, *backend, settings);
+    tell_page(choice, predictor, certified, table, data, labels, *engine, settings);
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

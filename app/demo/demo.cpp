@@ -91,7 +91,7 @@ void hang(Show& show, const Exhibit& exhibit, const NamedMatrix& matrix, const K
   curves.emplace_back(exhibit.name, normalised(std::move(found)));
 }
 
-void add(Show& show, const Exhibit& exhibit, const CommonOptions& options, const Backend& backend) {
+void add(Show& show, const Exhibit& exhibit, const CommonOptions& options, const Engine& engine) {
   ProgressBar bar(options);
   DataRequest request{.train = "digits"};
   request.limit = exhibit.samples;
@@ -102,7 +102,7 @@ void add(Show& show, const Exhibit& exhibit, const CommonOptions& options, const
   wanted.precision = parse_precision(options.precision);
   wanted.memory = options.memory_limit();
   wanted.progress = &bar;
-  const KernelAnswer answer = compute_kernel(wanted, data, std::nullopt, backend);
+  const KernelAnswer answer = compute_kernel(wanted, data, std::nullopt, engine);
   show.pairs += answer.pairs;
   show.maps.emplace_back(exhibit.words, std::vector<Illustration>{});
   for (const NamedMatrix& matrix : answer.matrices) {
@@ -165,13 +165,13 @@ void run(const CommonOptions& options, const std::filesystem::path& folder) {
   const std::filesystem::path path = options.report ? std::filesystem::path(*options.report) : folder / "index.html";
   checked.report = path.string();
   checked.check_report(true);
-  const auto backend = options.make_backend();
+  const auto engine = options.make_engine();
   const auto start = Clock::now();
   Show show;
-  for (const Exhibit& exhibit : exhibits()) add(show, exhibit, options, *backend);
-  const MachineShow machines = show_machines(options, *backend);
-  const Equivalence beside = show_equivalence(options, *backend);
-  const CertificateShow certificates = show_certificates(options, *backend);
+  for (const Exhibit& exhibit : exhibits()) add(show, exhibit, options, *engine);
+  const MachineShow machines = show_machines(options, *engine);
+  const Equivalence beside = show_equivalence(options, *engine);
+  const CertificateShow certificates = show_certificates(options, *engine);
   stop_if_interrupted();
   Page page = page_of(show, machines);
   add_equivalence_section(page, beside);
@@ -180,7 +180,7 @@ void run(const CommonOptions& options, const std::filesystem::path& folder) {
   Record record("demo");
   record.seed = options.seed;
   record.settings = {{"data", "digits"}, {"out", folder.string()}};
-  record.ran_on(*backend, parse_precision(options.precision));
+  record.ran_on(*engine, parse_precision(options.precision));
   record.timings.emplace_back("all", seconds_since(start));
   record.results = {{"kernels", show.results},
                     {"network", machines.network},

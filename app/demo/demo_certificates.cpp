@@ -35,10 +35,10 @@ TrainTest pixel_digits(std::uint64_t seed) {
   return data;
 }
 
-Model demo_model(const TrainTest& data, const CommonOptions& options, const Backend& backend) {
+Model demo_model(const TrainTest& data, const CommonOptions& options, const Engine& engine) {
   KernelRequest wanted{.kernel = Network::parse(demo_certified_network)};
   wanted.kind = Kind::ntk;
-  const KernelAnswer answer = compute_kernel(wanted, data.train, std::nullopt, backend);
+  const KernelAnswer answer = compute_kernel(wanted, data.train, std::nullopt, engine);
   const MachineOptions machine{.machine = Machine::ridge, .lambda = 1, .threads = options.threads};
   const Trained trained = train_classes(view_of(answer.matrices.front().values), data.train.labels, 2, machine);
   if (!trained.fit.summary.converged()) fail(Code::numerical, "ridge on digits: {}", trained.fit.summary.message);
@@ -47,11 +47,11 @@ Model demo_model(const TrainTest& data, const CommonOptions& options, const Back
 
 }  // namespace
 
-CertificateShow show_certificates(const CommonOptions& options, const Backend& backend) {
+CertificateShow show_certificates(const CommonOptions& options, const Engine& engine) {
   stop_if_interrupted();
   ProgressBar bar(options);
   const TrainTest data = pixel_digits(options.seed);
-  const Model model = demo_model(data, options, backend);
+  const Model model = demo_model(data, options, engine);
   CertifyOptions how;
   how.box = Box{};
   how.attack = AttackOptions{.seed = options.seed};
@@ -64,7 +64,7 @@ CertificateShow show_certificates(const CommonOptions& options, const Backend& b
                               [&](const CertifyOptions& own) { return certify(model, test.view(), test.labels, own); }),
       .train = data.train.count()};
   show.table = certified_table(show.certified, round_radii(show.certified.best(), 2));
-  const Matrix<double> said = predict_decisions(model, {show.certified.best().attacked.view(), test.shape}, backend);
+  const Matrix<double> said = predict_decisions(model, {show.certified.best().attacked.view(), test.shape}, engine);
   const std::vector<Index> attacked_as = classes_of(model.scheme, 2, said.view());
   show.weakest = weakest_pictures({.title = {},
                                    .certified = show.certified,

@@ -15,7 +15,7 @@ struct CertificateShow {
   Index train = 0;
 };
 
-[[nodiscard]] CertificateShow show_certificates(const CommonOptions& options, const Backend& backend);
+[[nodiscard]] CertificateShow show_certificates(const CommonOptions& options, const Engine& engine);
 
 /// The last section of the page.
 void add_certificate_section(Page& page, const CertificateShow& show);

@@ -12,7 +12,7 @@
 
 namespace widelimit::app {
 
-Equivalence show_equivalence(const CommonOptions& options, const Backend& backend) {
+Equivalence show_equivalence(const CommonOptions& options, const Engine& engine) {
   ProgressBar bar(options);
   stop_if_interrupted();
   DataRequest request{.train = "digits"};
@@ -33,7 +33,7 @@ Equivalence show_equivalence(const CommonOptions& options, const Backend& backen
   how.widths = {64, 256, 1024};
   how.seeds = 2;
   const NetworkTargets targets = network_targets(data, train.loss);
-  Equivalence result = equivalence(Network::parse("fc:2(w_std=1.4142)"), targets.with(data), how, backend);
+  Equivalence result = equivalence(Network::parse("fc:2(w_std=1.4142)"), targets.with(data), how, engine);
   if (const std::string trouble = result.trouble(); !trouble.empty()) fail(Code::numerical, "{}", trouble);
   return result;
 }

@@ -29,7 +29,7 @@ struct DemoTask {
   [[nodiscard]] Index classes() const { return std::ssize(data.train.class_names); }
 };
 
-DemoTask demo_task(const CommonOptions& options, const Backend& backend) {
+DemoTask demo_task(const CommonOptions& options, const Engine& engine) {
   ProgressBar bar(options);
   DataRequest request{.train = "digits"};
   request.shuffle = options.seed;
@@ -41,7 +41,7 @@ DemoTask demo_task(const CommonOptions& options, const Backend& backend) {
   wanted.precision = parse_precision(options.precision);
   wanted.memory = options.memory_limit();
   wanted.progress = &bar;
-  KernelAnswer answer = compute_kernel(wanted, task.data.train, task.data.test, backend);
+  KernelAnswer answer = compute_kernel(wanted, task.data.train, task.data.test, engine);
   for (NamedMatrix& matrix : answer.matrices) {
     (matrix.name == "ntk" ? task.train : task.test) = std::move(matrix.values);
   }
@@ -85,8 +85,8 @@ void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const
 
 }  // namespace
 
-MachineShow show_machines(const CommonOptions& options, const Backend& backend) {
-  const DemoTask task = demo_task(options, backend);
+MachineShow show_machines(const CommonOptions& options, const Engine& engine) {
+  const DemoTask task = demo_task(options, engine);
   MachineShow show{.network = demo_network, .train = task.data.train.count(), .test = task.data.test->count()};
   show.table.columns = {"machine", "lambda", "chosen by", "error left out", "test accuracy", "ending"};
   show.results = nlohmann::ordered_json::array();

@@ -22,6 +22,6 @@ struct MachineShow {
   nlohmann::ordered_json results;
 };
 
-[[nodiscard]] MachineShow show_machines(const CommonOptions& options, const Backend& backend);
+[[nodiscard]] MachineShow show_machines(const CommonOptions& options, const Engine& engine);
 
 }  // namespace widelimit::app

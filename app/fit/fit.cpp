@@ -55,13 +55,13 @@ void run(const FitOptions& options) {
   const KernelRequest request = options.kernel.request(options.common);
   (void)options.machine_options();
   const DataRequest data_request = options.data.parsed();
-  const auto backend = options.common.make_backend();
+  const auto engine = options.common.make_engine();
   options.common.check_report(true);
   options.common.check_apart(options.out, options.data.specs({options.kernel.gram.value_or("")}));
   check_writable(options.out, 0);
 
   const TrainTest data = load_within(options.common, data_request);
-  const Fitted fitted = fitted_machine(options, request, data, *backend);
+  const Fitted fitted = fitted_machine(options, request, data, *engine);
   const Trained& trained = fitted.trained;
   const Summary& summary = trained.fit.summary;
   if (summary.ending == Ending::not_positive_definite || summary.ending == Ending::not_separable) check_ending(summary);
@@ -72,7 +72,7 @@ void run(const FitOptions& options) {
   Record record("fit");
   record.settings = settings;
   record.seed = options.common.seed;
-  record.ran_on(*backend, request.precision);
+  record.ran_on(*engine, request.precision);
   if (fitted.kernel_seconds) record.timings.emplace_back("kernel", *fitted.kernel_seconds);
   record.timings.emplace_back("fit", summary.seconds);
   record.results["machine"] = to_string(trained.machine);

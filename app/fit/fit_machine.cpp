@@ -47,8 +47,8 @@ Trained train(const FitOptions& options, const AnyView& k, bool semidefinite, co
 }
 
 Fitted fit_on_gram(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
-                   const Backend& backend) {
-  const MachineKernels kernels = machine_kernels(options.kernel, options.common, request, data, backend);
+                   const Engine& engine) {
+  const MachineKernels kernels = machine_kernels(options.kernel, options.common, request, data, engine);
   const AnyView k = view_of(kernels.train);
   ProgressBar bar(options.common);
   Fitted fitted;
@@ -104,7 +104,7 @@ bool goes_by_products(const FitOptions& options, const KernelRequest& request, c
 }
 
 Fitted fit_by_products(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
-                       const Backend& backend) {
+                       const Engine& engine) {
   auto [targets, trained] = ridge_targets(options, data.train);
   ProgressBar bar(options.common);
   RidgeNetworkOptions how{
@@ -115,23 +115,23 @@ Fitted fit_by_products(const FitOptions& options, const KernelRequest& request, 
   how.solver.threads = options.common.threads;
   how.solver.progress = &bar;
   const auto& network = std::get<Network>(request.kernel);
-  ConjugateGradientFit found = fit_ridge(network, data.train.view(), targets.view(), how, backend);
+  ConjugateGradientFit found = fit_ridge(network, data.train.view(), targets.view(), how, engine);
   Fitted fitted{.trained = std::move(trained), .train = std::move(found.decisions), .residuals = found.residuals};
   fitted.trained.fit = std::move(found.fit);
   if (!data.test) return fitted;
   Model model = fitted_model(network, data.train, fitted.trained, options.lambda);
   model.kind = request.kind;
   model.precision = request.precision;
-  fitted.test = predict_decisions(model, data.test->view(), backend, {.progress = &bar});
+  fitted.test = predict_decisions(model, data.test->view(), engine, {.progress = &bar});
   return fitted;
 }
 
 }  // namespace
 
 Fitted fitted_machine(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
-                      const Backend& backend) {
-  return goes_by_products(options, request, data) ? fit_by_products(options, request, data, backend)
-                                                  : fit_on_gram(options, request, data, backend);
+                      const Engine& engine) {
+  return goes_by_products(options, request, data) ? fit_by_products(options, request, data, engine)
+                                                  : fit_on_gram(options, request, data, engine);
 }
 
 }  // namespace widelimit::app

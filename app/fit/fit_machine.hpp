@@ -21,6 +21,6 @@ struct Fitted {
 
 /// On a Gram matrix, or, where it does not fit into memory or --solver says so, by products with its tiles.
 [[nodiscard]] Fitted fitted_machine(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
-                                    const Backend& backend);
+                                    const Engine& engine);
 
 }  // namespace widelimit::app

@@ -57,10 +57,10 @@ MachineKernels read_kernels(const std::string& path, const KernelRequest& reques
 }
 
 MachineKernels compute_kernels(const CommonOptions& common, KernelRequest request, const TrainTest& data,
-                               const Backend& backend) {
+                               const Engine& engine) {
   ProgressBar bar(common);
   request.progress = &bar;
-  KernelAnswer answer = compute_kernel(request, data.train, data.test, backend);
+  KernelAnswer answer = compute_kernel(request, data.train, data.test, engine);
   stop_if_interrupted();
   warn_of(common, answer.quadrature_error, request.precision);
   MachineKernels kernels{
@@ -115,8 +115,8 @@ void add_kernel_choice(CLI::App& verb, KernelChoice& choice, const char* group) 
 }
 
 MachineKernels machine_kernels(const KernelChoice& choice, const CommonOptions& common, const KernelRequest& request,
-                               const TrainTest& data, const Backend& backend) {
-  return choice.gram ? read_kernels(*choice.gram, request, data) : compute_kernels(common, request, data, backend);
+                               const TrainTest& data, const Engine& engine) {
+  return choice.gram ? read_kernels(*choice.gram, request, data) : compute_kernels(common, request, data, engine);
 }
 
 }  // namespace widelimit::app

@@ -38,7 +38,6 @@ struct MachineKernels {
 
 /// Read from the file of --gram, or computed. Error{input} where the file is of another network or of other data.
 [[nodiscard]] MachineKernels machine_kernels(const KernelChoice& choice, const CommonOptions& common,
-                                             const KernelRequest& request, const TrainTest& data,
-                                             const Backend& backend);
+                                             const KernelRequest& request, const TrainTest& data, const Engine& engine);
 
 }  // namespace widelimit::app

@@ -65,7 +65,7 @@ void run_predict(const PredictChoice& options) {
   require_no_scale(options.data);
   const Predictor model = load_predictor(options.model, options.common);
   if (options.out) check_writable(*options.out, 0);
-  const auto backend = options.common.make_backend();
+  const auto engine = options.common.make_engine();
   Dataset data = load_samples(options.common, options.data, model);
 
   ProgressBar bar(options.common);
@@ -75,12 +75,12 @@ void run_predict(const PredictChoice& options) {
   how.threads = options.common.threads;
   how.progress = &bar;
   const auto start = Clock::now();
-  const Said said = say(model, data, *backend, how);
+  const Said said = say(model, data, *engine, how);
   Record record("predict");
   record.settings["model"] = options.model;
   record.settings["data"] = data_settings(options.data.parsed());
   record.seed = options.common.seed;
-  record.ran_on(*backend, model.precision());
+  record.ran_on(*engine, model.precision());
   record.timings.emplace_back("predict", seconds_since(start));
   record.results["samples"] = data.count();
   std::string words;

@@ -50,14 +50,14 @@ Dataset load_samples(const CommonOptions& common, const DataChoice& data, const 
 
 namespace {
 
-Said say_as_machine(const Model& model, const Dataset& data, const Backend& backend, const PredictOptions& how) {
+Said say_as_machine(const Model& model, const Dataset& data, const Engine& engine, const PredictOptions& how) {
   Said said;
   if (model.posterior) {
-    Posterior posterior = predict_posterior(model, data.view(), backend, how);
+    Posterior posterior = predict_posterior(model, data.view(), engine, how);
     said.decisions = std::move(posterior.mean);
     for (const double variance : posterior.variance) said.deviation.push_back(std::sqrt(variance));
   } else {
-    said.decisions = predict_decisions(model, data.view(), backend, how);
+    said.decisions = predict_decisions(model, data.view(), engine, how);
   }
   if (has_probabilities(model.machine, model.calibration)) {
     said.probabilities =
@@ -74,8 +74,8 @@ void scale_for_good(Predictor& predictor, Dataset& data) {
   scaling.reset();
 }
 
-Said say(const Predictor& predictor, Dataset& data, const Backend& backend, const PredictOptions& how) {
-  if (predictor.model) return say_as_machine(*predictor.model, data, backend, how);
+Said say(const Predictor& predictor, Dataset& data, const Engine& engine, const PredictOptions& how) {
+  if (predictor.model) return say_as_machine(*predictor.model, data, engine, how);
   if (predictor.network->notes.scaling) predictor.network->notes.scaling->apply(data);
   Said said;
   said.decisions = predict_outputs(predictor.network->trained, data.view(), how.threads, how.progress);

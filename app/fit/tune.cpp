@@ -62,10 +62,10 @@ std::vector<TunePoint> tune_on(const AnyView& k, bool semidefinite, const Datase
 }
 
 /// Every depth and every number of frozen layers of one network, its kernels from one pass.
-std::vector<LambdaPath> tune_sweep(const TuneChoice& choice, const Dataset& data, const Backend& backend) {
+std::vector<LambdaPath> tune_sweep(const TuneChoice& choice, const Dataset& data, const Engine& engine) {
   ProgressBar bar(choice.common);
   const Network network = Network::parse(choice.networks.front());
-  const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, backend);
+  const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, engine);
   warn_of(choice.common, all.quadrature_error, parse_precision(choice.common.precision));
   const TuneOptions options = tune_options(choice, &bar);
   std::vector<LambdaPath> candidates;
@@ -80,7 +80,7 @@ std::vector<LambdaPath> tune_sweep(const TuneChoice& choice, const Dataset& data
   return candidates;
 }
 
-std::vector<LambdaPath> tune_networks(const TuneChoice& choice, const Dataset& data, const Backend& backend) {
+std::vector<LambdaPath> tune_networks(const TuneChoice& choice, const Dataset& data, const Engine& engine) {
   ProgressBar bar(choice.common);
   const TuneOptions options = tune_options(choice, &bar);
   const Kind kind = parse_kind(choice.kind);
@@ -88,7 +88,7 @@ std::vector<LambdaPath> tune_networks(const TuneChoice& choice, const Dataset& d
   std::vector<LambdaPath> candidates;
   for (const std::string& text : choice.networks) {
     const Gram found =
-        gram(Network::parse(text), data.view(), {kind, parse_precision(choice.common.precision), &bar}, backend);
+        gram(Network::parse(text), data.view(), {kind, parse_precision(choice.common.precision), &bar}, engine);
     warn_of(choice.common, found.quadrature_error, parse_precision(choice.common.precision));
     const AnyView k = view_of(kind == Kind::ntk ? found.ntk : found.nngp);
     candidates.push_back({text, tune_on(k, found.semidefinite(), data, options)});
@@ -148,11 +148,11 @@ void run_tune(const TuneChoice& choice) {
   choice.common.check_report(true);
   (void)tune_options(choice, nullptr);
   if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
-  const auto backend = choice.common.make_backend();
+  const auto engine = choice.common.make_engine();
   const DataRequest request = choice.data.parsed();
   const Dataset data = load_within(choice.common, request).train;
   const std::vector<LambdaPath> candidates =
-      choice.sweep ? tune_sweep(choice, data, *backend) : tune_networks(choice, data, *backend);
+      choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
   const auto [chosen, place] = best_of(candidates);
   const TunePoint& best = candidates[chosen].points[place];
 
@@ -165,7 +165,7 @@ void run_tune(const TuneChoice& choice) {
   record.settings["folds"] = choice.folds;
   record.settings["data"] = data_settings(request);
   record.seed = choice.common.seed;
-  record.ran_on(*backend, parse_precision(choice.common.precision));
+  record.ran_on(*engine, parse_precision(choice.common.precision));
   const bool leave_one_out = parse_machine(choice.machine) == Machine::ridge;
   const std::string method = leave_one_out ? "leave-one-out" : fmt::format("{} folds", choice.folds);
   record.results["method"] = method;

@@ -40,7 +40,7 @@ void run_flow(const FlowChoice& choice) {
   if (!choice.discrete() && std::isinf(choice.flow_options().times.front()) && choice.common.report) {
     fail(Code::usage, "--report draws outputs by time; give --times with a finite one");
   }
-  const auto backend = choice.common.make_backend();
+  const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
   choice.common.check_apart(choice.out, choice.data.specs());
   if (choice.out) check_trajectory_path(*choice.out);
@@ -48,7 +48,7 @@ void run_flow(const FlowChoice& choice) {
   const TrainTest data = load_within(choice.common, data_request);
   const Loss loss = choice.parsed_loss();
   const Matrix<double> targets = training_targets(data.train, data.train.class_names, loss);
-  const MachineKernels kernels = machine_kernels(choice.kernel, choice.common, request, data, *backend);
+  const MachineKernels kernels = machine_kernels(choice.kernel, choice.common, request, data, *engine);
 
   FlowOutcome outcome{.trajectory = follow(choice, kernels, targets),
                       .loss = loss,
@@ -59,7 +59,7 @@ void run_flow(const FlowChoice& choice) {
   Record record("flow");
   record.settings = settings;
   record.seed = choice.common.seed;
-  record.ran_on(*backend, request.precision);
+  record.ran_on(*engine, request.precision);
   if (kernels.seconds) record.timings.emplace_back("kernel", *kernels.seconds);
   record.timings.emplace_back("flow", summary.seconds);
   record.results = outcome_json(outcome);

@@ -15,10 +15,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 KernelAnswer compute(const KernelOptions& options, KernelRequest& request, const TrainTest& data,
-                     const Backend& backend) {
+                     const Engine& engine) {
   ProgressBar bar(options.common);
   request.progress = &bar;
-  KernelAnswer answer = compute_kernel(request, data.train, data.test, backend);
+  KernelAnswer answer = compute_kernel(request, data.train, data.test, engine);
   stop_if_interrupted();
   return answer;
 }
@@ -47,23 +47,23 @@ std::string summary(const KernelOptions& options, const KernelAnswer& answer) {
 void run(const KernelOptions& options) {
   KernelRequest request = options.request();
   const DataRequest data_request = options.data.parsed();
-  const auto backend = options.common.make_backend();
+  const auto engine = options.common.make_engine();
   options.common.check_report(true);
   options.common.check_apart(options.out, options.data.specs());
   check_kernel_path(options.out, 0);
   const TrainTest data = load_within(options.common, data_request);
-  if (options.stored(request)) return run_stored(options, request, data_request, data, *backend);
+  if (options.stored(request)) return run_stored(options, request, data_request, data, *engine);
   const Index test_count = data.test ? data.test->count() : 0;
   check_kernel_path(options.out, answer_bytes(request, data.train.count(), test_count, data.train.shape));
 
-  const KernelAnswer answer = compute(options, request, data, *backend);
+  const KernelAnswer answer = compute(options, request, data, *engine);
   note(options.common, "route: " + answer.route);
   warn_of(options.common, answer.quadrature_error, request.precision);
   const Json settings = kernel_settings(options, request, data_request);
   Record record("kernel");
   record.settings = settings;
   record.seed = options.common.seed;
-  record.ran_on(*backend, answer.monte_carlo ? Precision::f64 : request.precision);
+  record.ran_on(*engine, answer.monte_carlo ? Precision::f64 : request.precision);
   record.timings.emplace_back("kernel", answer.seconds);
   record.results = answer_json(answer);
   record.results["file"] = options.out;

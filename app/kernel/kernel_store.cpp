@@ -33,7 +33,7 @@ std::vector<ArrayFacts> array_facts(const StoreSummary& summary) {
 }
 
 StoreSummary store(const KernelOptions& options, const KernelRequest& request, const Json& settings,
-                   const TrainTest& data, const Backend& backend) {
+                   const TrainTest& data, const Engine& engine) {
   std::vector<GramBlock> blocks{{"", data.train.view(), std::nullopt}};
   if (data.test) blocks.push_back({"test_", data.test->view(), data.train.view()});
   const LabelArrays labels(data);
@@ -43,7 +43,7 @@ StoreSummary store(const KernelOptions& options, const KernelRequest& request, c
   how.progress = &bar;
   how.settings = file_settings(options.common, settings, data.train);
   how.beside = labels.arrays();
-  return store_gram(options.out, options.parsed_networks(), blocks, how, backend);
+  return store_gram(options.out, options.parsed_networks(), blocks, how, engine);
 }
 
 Json summary_json(const StoreSummary& summary) {
@@ -108,16 +108,16 @@ Json write_page(const KernelOptions& options, const StoreSummary& summary, const
 }  // namespace
 
 void run_stored(const KernelOptions& options, const KernelRequest& request, const DataRequest& data_request,
-                const TrainTest& data, const Backend& backend) {
+                const TrainTest& data, const Engine& engine) {
   check_page(options, request, data);
   const Json settings = kernel_settings(options, request, data_request);
-  const StoreSummary summary = store(options, request, settings, data, backend);
+  const StoreSummary summary = store(options, request, settings, data, engine);
   note(options.common, fmt::format("route: {}", fmt::join(summary.routes, "; ")));
   warn_of(options.common, summary.quadrature_error, request.precision);
   Record record("kernel");
   record.settings = settings;
   record.seed = options.common.seed;
-  record.ran_on(backend, request.precision);
+  record.ran_on(engine, request.precision);
   record.timings.emplace_back("kernel", summary.seconds);
   record.results = summary_json(summary);
   record.results["file"] = options.out;

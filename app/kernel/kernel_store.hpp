@@ -9,6 +9,6 @@ namespace widelimit::app {
 /// `kernel` into an HDF5 file, tile by tile: the matrix may be larger than memory, and the work may be stopped and
 /// resumed. From the data to the last line printed.
 void run_stored(const KernelOptions& options, const KernelRequest& request, const DataRequest& data_request,
-                const TrainTest& data, const Backend& backend);
+                const TrainTest& data, const Engine& engine);
 
 }  // namespace widelimit::app

@@ -22,8 +22,8 @@ bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
 
 }  // namespace
 
-std::unique_ptr<Backend> CommonOptions::make_backend() const {
-  return widelimit::make_backend(backend, BackendOptions{threads});
+std::unique_ptr<Engine> CommonOptions::make_engine() const {
+  return widelimit::make_engine(backend, EngineOptions{threads});
 }
 
 std::optional<std::size_t> CommonOptions::memory_limit() const {

@@ -24,11 +24,11 @@ struct CommonOptions {
   std::optional<std::string> report;
   std::string backend = "cpu";
   std::string precision{to_string(GramOptions{}.precision)};
-  int threads = BackendOptions{}.threads;
+  int threads = EngineOptions{}.threads;
   std::optional<std::string> memory;
   std::uint64_t seed = 0;
 
-  [[nodiscard]] std::unique_ptr<Backend> make_backend() const;
+  [[nodiscard]] std::unique_ptr<Engine> make_engine() const;
   /// Bytes of --memory. Error{usage} where it is no size.
   [[nodiscard]] std::optional<std::size_t> memory_limit() const;
   /// Error now rather than after the work where the report could not be written or its figures drawn.

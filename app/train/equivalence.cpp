@@ -162,19 +162,19 @@ void run_equivalence(const EquivalenceChoice& choice) {
   const CommonOptions& common = choice.train.common;
   const Network network = Network::parse(choice.train.network);
   const DataRequest loading = choice.train.data.parsed();
-  const auto backend = common.make_backend();
+  const auto engine = common.make_engine();
   common.check_report(true);
   const TrainTest data = load_within(common, loading);
   ProgressBar bar(common);
   options.train.progress = &bar;
   const NetworkTargets targets = network_targets(data, options.train.loss);
-  const Equivalence result = equivalence(network, targets.with(data), options, *backend);
+  const Equivalence result = equivalence(network, targets.with(data), options, *engine);
   if (const std::string trouble = result.trouble(); !trouble.empty()) fail(Code::numerical, "{}", trouble);
 
   Record record("equivalence");
   record.settings = equivalence_settings(choice, network);
   record.seed = common.seed;
-  record.ran_on(*backend, options.train.precision);
+  record.ran_on(*engine, options.train.precision);
   record.timings.emplace_back("kernel", result.kernel_seconds);
   double seconds = 0;
   for (const EquivalenceRun& run : result.runs) seconds += run.seconds;

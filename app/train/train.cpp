@@ -142,7 +142,7 @@ void run_training(const TrainChoice& choice) {
   options.record_outputs = false;
   const Network network = Network::parse(choice.network);
   const DataRequest loading = choice.data.parsed();
-  const auto backend = choice.common.make_backend();
+  const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
   choice.common.check_apart(choice.out, choice.data.specs());
   if (choice.out) check_writable(*choice.out, 0);
@@ -156,7 +156,7 @@ void run_training(const TrainChoice& choice) {
   Record record("train");
   record.settings = train_settings(choice, network, choice.data.parsed());
   record.seed = choice.common.seed;
-  record.ran_on(*backend, options.precision);
+  record.ran_on(*engine, options.precision);
   record.timings.emplace_back("train", trained.summary.seconds);
   record.results = training_json(trained);
   std::string words = table_text(training_table(trained.record));

@@ -9,18 +9,18 @@ namespace nb = nanobind;
 
 namespace widelimit::python {
 
-void bind_backend(nb::module_& module) {
-  nb::class_<BackendPresence>(module, "BackendPresence", "A back end, or why it is not there.")
-      .def_ro("name", &BackendPresence::name)
-      .def_ro("present", &BackendPresence::present)
-      .def_ro("detail", &BackendPresence::detail)
-      .def("__repr__", [](const BackendPresence& backend) {
-        return fmt::format("<{}: {}{}>", backend.name, backend.present ? "" : "absent: ", backend.detail);
+void bind_engine(nb::module_& module) {
+  nb::class_<EnginePresence>(module, "BackendPresence", "A back end, or why it is not there.")
+      .def_ro("name", &EnginePresence::name)
+      .def_ro("present", &EnginePresence::present)
+      .def_ro("detail", &EnginePresence::detail)
+      .def("__repr__", [](const EnginePresence& engine) {
+        return fmt::format("<{}: {}{}>", engine.name, engine.present ? "" : "absent: ", engine.detail);
       });
-  module.def("backends", &list_backends, R"(Every back end, and why one is absent.
+  module.def("backends", &list_engines, R"(Every back end, and why one is absent.
 
 >>> import widelimit as wl
->>> [backend.name for backend in wl.backends() if backend.present][:2]
+>>> [engine.name for engine in wl.backends() if engine.present][:2]
 ['cpu', 'reference'])");
 }
 

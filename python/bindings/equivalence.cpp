@@ -72,8 +72,8 @@ nb::dict compared(const Network& network, const SampleArray& x, const Table& y, 
   if (test) data.test = view_samples(*test);
   return results_of(unlocked([&](Progress* progress) {
     options.train.progress = progress;
-    const auto backend = make_backend("cpu", {.threads = options.train.threads});
-    return equivalence(network, data, options, *backend);
+    const auto engine = make_engine("cpu", {.threads = options.train.threads});
+    return equivalence(network, data, options, *engine);
   }));
 }
 

@@ -32,10 +32,10 @@ struct Asked {
     result.progress = progress;
     return result;
   }
-  [[nodiscard]] std::unique_ptr<Backend> make() const {
-    BackendOptions result;
+  [[nodiscard]] std::unique_ptr<Engine> make() const {
+    EngineOptions result;
     if (threads) result.threads = *threads;
-    return make_backend(backend, result);
+    return make_engine(backend, result);
   }
 };
 

@@ -69,7 +69,7 @@ nb::object decisions_of(const Model& model, const SampleArray& x, std::optional<
   return as_array(unlocked([&](Progress* progress) {
     PredictOptions options;
     options.progress = progress;
-    return predict_decisions(model, view_samples(x), *make_backend("cpu", {threads.value_or(0)}), options);
+    return predict_decisions(model, view_samples(x), *make_engine("cpu", {threads.value_or(0)}), options);
   }));
 }
 

@@ -7,7 +7,7 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_base(module);
   widelimit::python::bind_data(module);
   widelimit::python::bind_network(module);
-  widelimit::python::bind_backend(module);
+  widelimit::python::bind_engine(module);
   widelimit::python::bind_kernel(module);
   widelimit::python::bind_stored(module);
   widelimit::python::bind_comparison(module);

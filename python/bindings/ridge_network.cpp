@@ -38,9 +38,9 @@ nb::tuple ridge_network(const Network& network, const SampleArray& x, const Tabl
     options.solver.weights = span_of(weights);
     options.solver.rank = rank;
     options.solver.progress = progress;
-    BackendOptions how;
+    EngineOptions how;
     if (threads) how.threads = *threads;
-    return fit_ridge(network, view_samples(x), view_of(targets), options, *make_backend(backend, how));
+    return fit_ridge(network, view_samples(x), view_of(targets), options, *make_engine(backend, how));
   });
   return nb::make_tuple(as_tuple(std::move(found.fit)), as_array(std::move(found.decisions)), found.residuals);
 }

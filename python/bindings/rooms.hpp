@@ -8,7 +8,7 @@ namespace widelimit::python {
 void bind_base(nanobind::module_& module);
 void bind_data(nanobind::module_& module);
 void bind_network(nanobind::module_& module);
-void bind_backend(nanobind::module_& module);
+void bind_engine(nanobind::module_& module);
 void bind_kernel(nanobind::module_& module);
 void bind_stored(nanobind::module_& module);
 void bind_comparison(nanobind::module_& module);

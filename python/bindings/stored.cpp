@@ -51,7 +51,7 @@ nb::tuple store(const std::string& path, const std::vector<Network>& networks, c
     options.progress = progress;
     options.settings = settings_of(networks, options, kind, backend);
     const GramBlock block{"", view_samples(x1), x2 ? std::optional(view_samples(*x2)) : std::nullopt};
-    const auto machine = make_backend(backend, threads ? BackendOptions{*threads} : BackendOptions{});
+    const auto machine = make_engine(backend, threads ? EngineOptions{*threads} : EngineOptions{});
     return store_gram(path, networks, {&block, 1}, options, *machine);
   });
   std::vector<std::string> names;

@@ -13,7 +13,7 @@ struct SignTask {
       : x(random_numbers(n, dims, 3)),
         z(random_numbers(tests, dims, 4)),
         y(random_signs(n, outputs)),
-        backend(make_backend("cpu", {.threads = 1})) {
+        engine(make_engine("cpu", {.threads = 1})) {
     for (Matrix<double>* points : {&x, &z}) {
       for (Index i = 0; i < points->rows(); ++i) {
         double square = 0;
@@ -29,13 +29,13 @@ struct SignTask {
     return result;
   }
   [[nodiscard]] Equivalence compare(const EquivalenceOptions& options) const {
-    return equivalence(Network::parse("fc:1"), data(), options, *backend);
+    return equivalence(Network::parse("fc:1"), data(), options, *engine);
   }
   static Shape shape() { return Shape{.channels = dims}; }
 
   static constexpr Index dims = 6;
   Matrix<double> x, z, y;
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Engine> engine;
 };
 
 EquivalenceOptions small_options() {
@@ -92,7 +92,7 @@ TEST(EquivalenceTest, OneLayerIsItsMachineUnderItsOutputRegulariser) {
   EquivalenceOptions options = small_options();
   options.train.regulariser = Regulariser::output;
   options.kernel = MachineKernel::start;
-  const Equivalence result = equivalence(Network::parse("dense"), task.data(), options, *task.backend);
+  const Equivalence result = equivalence(Network::parse("dense"), task.data(), options, *task.engine);
   ASSERT_EQ(result.trouble(), "");
   EXPECT_LT(result.runs.front().difference, 1e-11);
 }
@@ -223,7 +223,7 @@ TEST(EquivalenceTest, RefusesWhatItCannotCompare) {
   const auto code = [&](auto change, const char* network = "fc:1") {
     EquivalenceOptions options = small_options();
     change(options);
-    return code_of_error([&] { (void)equivalence(Network::parse(network), task.data(), options, *task.backend); });
+    return code_of_error([&] { (void)equivalence(Network::parse(network), task.data(), options, *task.engine); });
   };
   EXPECT_EQ(code([](auto& o) { o.widths.clear(); }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.widths = {0}; }), Code::usage);

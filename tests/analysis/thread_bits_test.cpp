@@ -38,7 +38,7 @@ constexpr Index samples = 1111;
 class ThreadBits : public ::testing::Test {
  protected:
   ThreadBits() : data_(noisy_samples(samples, {1, 1, 11}, 5)), targets_(samples, 2) {
-    Gram found = gram(Network::parse("fc:2(b_std=0.1)"), data_.view(), {.kind = Kind::ntk}, *make_backend("cpu"));
+    Gram found = gram(Network::parse("fc:2(b_std=0.1)"), data_.view(), {.kind = Kind::ntk}, *make_engine("cpu"));
     k_ = std::get<Matrix<double>>(std::move(found.ntk));
     single_ = Matrix<float>(samples, samples);
     std::transform(k_.data(), k_.data() + samples * samples, single_.data(),
@@ -121,7 +121,7 @@ TEST_F(ThreadBits, OfPathsPosteriorsAndConjugateGradients) {
       RidgeNetworkOptions options{.precision = Precision::f64};
       options.solver = {.lambda = 0.1, .rank = rank, .threads = threads};
       const auto fit = fit_ridge(Network::parse("fc:2"), data_.view(), targets_.view(), options,
-                                 *make_backend("cpu", {.threads = threads}));
+                                 *make_engine("cpu", {.threads = threads}));
       append(numbers, fit.fit);
       append(numbers, fit.decisions);
       return numbers;

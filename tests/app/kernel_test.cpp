@@ -56,7 +56,7 @@ TEST(Kernel, FileHoldsWhatTheLibraryComputes) {
   const TrainTest data = load_train_test(digits(37, 5));
   KernelRequest request{.kernel = Network::parse("fc:2")};
   request.kind = Kind::both;
-  const KernelAnswer answer = compute_kernel(request, data.train, data.test, *make_backend("cpu"));
+  const KernelAnswer answer = compute_kernel(request, data.train, data.test, *make_engine("cpu"));
   for (const NamedMatrix& matrix : answer.matrices) {
     SCOPED_TRACE(matrix.name);
     ASSERT_EQ(file.arrays.count(matrix.name), 1U);

@@ -223,9 +223,9 @@ TEST(Certify, HandlesBiasesLayerByLayer) {
 TEST(Certify, AttacksMachinesWithBiasesAsNearAsBruteForceInThePlane) {
   const Matrix<double> support = normal_rows(6, 2, 51);
   const Model model = machine_of("dense(b_std=0.2) relu dense(b_std=0.1)", support, alternating(6), Scheme::sign, 2);
-  const auto backend = make_backend("cpu", {});
+  const auto engine = make_engine("cpu", {});
   const Outputs outputs = [&](const Matrix<double>& rows) {
-    const Matrix<double> f = predict_decisions(model, rows_of(rows), *backend);
+    const Matrix<double> f = predict_decisions(model, rows_of(rows), *engine);
     return std::vector<double>(f.data(), f.data() + f.rows());
   };
   const Matrix<double> x = normal_rows(6, 2, 53);

@@ -49,9 +49,9 @@ TEST_P(ConeKernelDepth, AgreesWithTheGramOfTheReferenceBackEnd) {
   random.normals(0, count * features, 1.0, x.data());
   for (Index j = 0; j < features; ++j) x(1, j) = -2 * x(0, j), x(2, j) = x(0, j) * (1 + 1e-3 * x(3, j));
   const Shape shape{1, 1, features};
-  const auto backend = make_backend("reference");
+  const auto engine = make_engine("reference");
   for (const Kind kind : {Kind::ntk, Kind::nngp}) {
-    const Gram k = gram(network, SampleView(x.view(), shape), {.kind = kind}, *backend);
+    const Gram k = gram(network, SampleView(x.view(), shape), {.kind = kind}, *engine);
     const auto& entries = std::get<Matrix<double>>(kind == Kind::ntk ? k.ntk : k.nngp);
     const ConeKernel cone(network, kind, shape);
     EXPECT_EQ(cone.depth(), GetParam());
@@ -127,12 +127,12 @@ TEST(ConeKernel, TakesLeakyRectifiersAndScales) {
   const Network network =
       Network::parse("dense(w_std=2) leaky_relu(slope=0.3) scale(by=3) dense leaky_relu(slope=0.3) dense");
   const ConeKernel cone(network, Kind::ntk, {1, 1, 2});
-  const auto backend = make_backend("reference");
+  const auto engine = make_engine("reference");
   Matrix<double> x(2, 2);
   for (int k = 0; k <= 20; ++k) {
     const double angle = std::numbers::pi * k / 20;
     x(0, 0) = 1.5, x(0, 1) = 0, x(1, 0) = 0.7 * std::cos(angle), x(1, 1) = 0.7 * std::sin(angle);
-    const Gram g = gram(network, SampleView(x.view(), {1, 1, 2}), {}, *backend);
+    const Gram g = gram(network, SampleView(x.view(), {1, 1, 2}), {}, *engine);
     EXPECT_NEAR(cone.scale() * 1.5 * 0.7 * cone.value(std::cos(angle)), std::get<Matrix<double>>(g.ntk)(0, 1), 1e-7);
   }
   EXPECT_TRUE(cone.convex());

@@ -67,9 +67,9 @@ class OneOutput {
 };
 
 double predicted(const Model& model, const std::vector<double>& x) {
-  const auto backend = make_backend("reference", {});
+  const auto engine = make_engine("reference", {});
   const SampleView sample(MatrixView<const double>{x.data(), 1, features, features}, model.shape);
-  return predict_decisions(model, sample, *backend)(0, 0);
+  return predict_decisions(model, sample, *engine)(0, 0);
 }
 
 std::vector<double> place(std::uint64_t seed) {

@@ -16,7 +16,7 @@ int main() {
   const widelimit::SampleView train(rows.view(), widelimit::Shape{1, 1, 2});
 
   const auto network = widelimit::Network::parse("fc:3(w_std=1.4142)");
-  const auto gram = widelimit::gram(network, train, {.kind = widelimit::Kind::ntk}, *widelimit::make_backend("cpu"));
+  const auto gram = widelimit::gram(network, train, {.kind = widelimit::Kind::ntk}, *widelimit::make_engine("cpu"));
   const auto& ntk = std::get<widelimit::Matrix<double>>(gram.ntk);
   std::printf("widelimit %s, %s: %.6f %.6f\n", widelimit::version().data(), network.to_text().c_str(), ntk(0, 0),
               ntk(0, 1));

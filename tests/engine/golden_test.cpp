@@ -72,7 +72,7 @@ class Golden : public testing::TestWithParam<std::tuple<std::string, std::string
 
 TEST_P(Golden, KernelsAgreeWithTheReferenceValues) {
   const auto& [group, backend_name, precision] = GetParam();
-  const auto backend = make_backend(backend_name);
+  const auto engine = make_engine(backend_name);
   const Arrays values = arrays(group);
   const auto view = [&](const std::string& name) {
     const Array& x = values.at(name);
@@ -86,8 +86,8 @@ TEST_P(Golden, KernelsAgreeWithTheReferenceValues) {
   Worst worst_of_all;
   for (const auto& [name, network] : networks(group)) {
     SCOPED_TRACE(name);
-    const Gram rectangle = gram(network, view("x1"), view("x2"), options, *backend);
-    const Gram symmetric = gram(network, view("x1"), options, *backend);
+    const Gram rectangle = gram(network, view("x1"), view("x2"), options, *engine);
+    const Gram symmetric = gram(network, view("x1"), options, *engine);
     if (group == "image" && backend_name == "cpu") {
       const bool attends = network.to_text().find("attention") != std::string::npos;
       EXPECT_EQ(rectangle.route.rfind(attends ? "general image path" : "displacement planes", 0), 0U)
@@ -119,11 +119,11 @@ TEST_P(Golden, KernelsAgreeWithTheReferenceValues) {
 class Signs : public testing::TestWithParam<std::string> {};
 
 TEST_P(Signs, SignsOfParallelInputsAreExact) {
-  const auto backend = make_backend(GetParam());
+  const auto engine = make_engine(GetParam());
   const Arrays values = arrays("vector");
   const Shape shape{1, 1, 10};
   const Gram signs = gram(networks("vector").at("fc2_sign"), {values.at("x1").values, shape},
-                          {values.at("x2").values, shape}, {.kind = Kind::nngp}, *backend);
+                          {values.at("x2").values, shape}, {.kind = Kind::nngp}, *engine);
   const auto& k = std::get<Matrix<double>>(signs.nngp);
   EXPECT_NEAR(k(0, 0), 1, 1e-12);
   EXPECT_NEAR(k(1, 1), -1, 1e-12);

@@ -30,7 +30,7 @@ TEST(LoadedBytes, BoundWhatLoadKeeps) {
                                 {"conv relu attention flatten dense", {4, 4, 2}}};
   constexpr Index n = 150;
   for (const char* name : {"cpu", "reference"}) {
-    const auto backend = make_backend(name);
+    const auto engine = make_engine(name);
     for (const Case& c : cases) {
       for (const Precision precision : {Precision::f32, Precision::f64}) {
         SCOPED_TRACE(std::string(name) + " " + c.network);
@@ -39,11 +39,11 @@ TEST(LoadedBytes, BoundWhatLoadKeeps) {
         for (Index k = 0; k < n * x.cols(); ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
         const Recipe recipe = lower(Network::parse(c.network), c.shape, Wanted::both);
         // Tables of quadrature are made once, by the first to need them.
-        (void)backend->load(recipe, SampleView(x.view(), c.shape), precision, [](Index) {});
+        (void)engine->kernels().load(recipe, SampleView(x.view(), c.shape), precision, [](Index) {});
         const std::size_t before = bytes_in_use();
-        const auto loaded = backend->load(recipe, SampleView(x.view(), c.shape), precision, [](Index) {});
+        const auto loaded = engine->kernels().load(recipe, SampleView(x.view(), c.shape), precision, [](Index) {});
         const std::size_t kept = (bytes_in_use() - before) / n;
-        const std::size_t bound = backend->loaded_bytes(recipe, precision);
+        const std::size_t bound = engine->kernels().loaded_bytes(recipe, precision);
         // Arrays of 150 places are padded to 176; descriptions of steps do not grow with n.
         EXPECT_GE(bound * 176 / 150 + 128, kept);
         EXPECT_LE(bound, 3 * kept + 512);

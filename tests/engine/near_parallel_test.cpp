@@ -46,8 +46,8 @@ struct NearError {
   double quadrature = 0;       ///< what it states
 };
 
-NearError near_error(const NearPair& pair, const Backend& backend) {
-  const Gram k = gram(Network::parse(pair.network), {pair.x.view(), pair.shape}, {.kind = Kind::both}, backend);
+NearError near_error(const NearPair& pair, const Engine& engine) {
+  const Gram k = gram(Network::parse(pair.network), {pair.x.view(), pair.shape}, {.kind = Kind::both}, engine);
   NearError error{.quadrature = k.quadrature_error};
   for (const std::size_t kind : {0U, 1U}) {
     const auto& entries = std::get<Matrix<double>>(kind == 0 ? k.nngp : k.ntk);
@@ -98,8 +98,8 @@ struct Largest {
 };
 
 Largest compare(const std::vector<NearPair>& pairs) {
-  const auto fast = make_backend("cpu");
-  const auto oracle = make_backend("reference");
+  const auto fast = make_engine("cpu");
+  const auto oracle = make_engine("reference");
   Largest largest;
   for (const NearPair& pair : pairs) {
     SCOPED_TRACE(pair.network + ", pair " + std::to_string(pair.number));
@@ -147,7 +147,7 @@ TEST(NearParallel, UsersFunctionsKeepTheirDistanceInTheOracle) {
   register_activation("near_relu", each([](double x) { return x > 0 ? x : 0; }));
   register_activation("near_sign", each([](double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : 0.0); }));
   register_activation("near_erf", each([](double x) { return std::erf(x); }));
-  const auto oracle = make_backend("reference");
+  const auto oracle = make_engine("reference");
   int seen = 0;
   for (NearPair& pair : near_pairs("vectors", {1, 1, 3})) {
     for (const std::string name : {"relu", "sign", "erf"}) {
@@ -165,7 +165,7 @@ TEST(NearParallel, UsersFunctionsKeepTheirDistanceInTheOracle) {
 
 /// Equal inputs in two sets: the fourth root of 1 − |ρ| shows an ulp of anything as 1e-4.
 TEST(NearParallel, EqualInputsAreEqualInTheOracle) {
-  const auto oracle = make_backend("reference");
+  const auto oracle = make_engine("reference");
   for (const NearPair& pair : near_pairs("images", {3, 2, 2})) {
     const SampleView x(pair.x.view(), pair.shape);
     for (const std::string text : {"conv(b_std=0.3) erf avg_pool(window=2, padding=same) conv gelu flatten dense sign "

@@ -169,8 +169,8 @@ double difference(const AnyMatrix& ours, const std::vector<Index>& rows, const s
 /// float64: sums of a few hundred terms and roots of 1 − ρ not nearer to 0 than 1e-4: 1e-16·1e2/√1e-4. float32: the
 /// same with 6e-8, less for what is a mean.                                               [docs/theory/convolution.md]
 TEST(Planes, RandomNetworksEqualTheReference) {
-  const auto fast = make_backend("cpu");
-  const auto oracle = make_backend("reference");
+  const auto fast = make_engine("cpu");
+  const auto oracle = make_engine("reference");
   double worst_f64 = 0;
   double worst_f32 = 0;
   constexpr std::uint64_t networks = WIDELIMIT_SANITIZED != 0 ? 60 : 240;
@@ -211,7 +211,7 @@ const std::vector<std::string> several = {
 
 /// Ranges that begin and end inside a group of 16, more rows than columns and the other way round.
 TEST(Planes, TilesOfAnyRangeAreTheSameKernel) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const Shape shape{4, 5, 2};
   const Matrix<double> x1 = normal(37, shape.size(), 1);
   const Matrix<double> x2 = normal(21, shape.size(), 2);
@@ -219,15 +219,15 @@ TEST(Planes, TilesOfAnyRangeAreTheSameKernel) {
     SCOPED_TRACE(text);
     const Network network = Network::parse(text);
     const Recipe recipe = lower(network, shape, Wanted::ntk);
-    const auto a = backend->load(recipe, {x1.view(), shape}, Precision::f64, [](Index) {});
-    const auto b = backend->load(recipe, {x2.view(), shape}, Precision::f64, [](Index) {});
-    const Gram whole = gram(network, {x1.view(), shape}, {x2.view(), shape}, {}, *backend);
-    const Gram square = gram(network, {x1.view(), shape}, {}, *backend);
+    const auto a = engine->kernels().load(recipe, {x1.view(), shape}, Precision::f64, [](Index) {});
+    const auto b = engine->kernels().load(recipe, {x2.view(), shape}, Precision::f64, [](Index) {});
+    const Gram whole = gram(network, {x1.view(), shape}, {x2.view(), shape}, {}, *engine);
+    const Gram square = gram(network, {x1.view(), shape}, {}, *engine);
     const std::vector<std::pair<Range, Range>> tiles{{{3, 20}, {5, 9}}, {{30, 31}, {0, 21}}, {{0, 37}, {20, 21}}};
     for (const auto& [rows, cols] : tiles) {
       Matrix<double> tile(rows.size(), cols.size());
       const std::vector<MatrixView<double>> outputs{tile.view()};
-      backend->tile(recipe, *a, rows, *b, cols, outputs);
+      engine->kernels().tile(recipe, *a, rows, *b, cols, outputs);
       for (Index i = 0; i < tile.rows(); ++i) {
         for (Index j = 0; j < tile.cols(); ++j) {
           const double expected = entry_of(whole.ntk, rows.begin + i, cols.begin + j);
@@ -237,7 +237,7 @@ TEST(Planes, TilesOfAnyRangeAreTheSameKernel) {
     }
     Matrix<double> inner(22, 22);
     const std::vector<MatrixView<double>> outputs{inner.view()};
-    backend->tile(recipe, *a, {7, 29}, *a, {7, 29}, outputs);
+    engine->kernels().tile(recipe, *a, {7, 29}, *a, {7, 29}, outputs);
     for (Index i = 0; i < 22; ++i) {
       for (Index j = 0; j < 22; ++j) {
         if (i == j) continue;
@@ -249,8 +249,8 @@ TEST(Planes, TilesOfAnyRangeAreTheSameKernel) {
 }
 
 TEST(Planes, ThreadsChangeNoBit) {
-  const auto one = make_backend("cpu", {.threads = 1});
-  const auto many = make_backend("cpu", {.threads = 5});
+  const auto one = make_engine("cpu", {.threads = 1});
+  const auto many = make_engine("cpu", {.threads = 5});
   const Shape shape{5, 4, 3};
   const Matrix<double> x = normal(37, shape.size(), 3);
   for (const std::string& text : several) {
@@ -266,13 +266,13 @@ TEST(Planes, ThreadsChangeNoBit) {
 }
 
 TEST(Planes, SharesOfLayersAddUp) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const Shape shape{5, 4, 3};
   const Matrix<double> x = normal(18, shape.size(), 4);
   for (const std::string& text : several) {
     SCOPED_TRACE(text);
-    const Gram whole = gram(Network::parse(text), {x.view(), shape}, {}, *backend);
-    const LayerContributions shares = layer_contributions(Network::parse(text), {x.view(), shape}, {}, *backend);
+    const Gram whole = gram(Network::parse(text), {x.view(), shape}, {}, *engine);
+    const LayerContributions shares = layer_contributions(Network::parse(text), {x.view(), shape}, {}, *engine);
     for (Index i = 0; i < 18; ++i) {
       for (Index j = 0; j < 18; ++j) {
         double sum = 0;
@@ -286,11 +286,11 @@ TEST(Planes, SharesOfLayersAddUp) {
 /// A network without bias is homogeneous, also where the squares of its inputs leave the range of double, let alone
 /// float; images without light give 0, equal and opposite ones what the formula says.
 TEST(Planes, ImagesOfAnyScale) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const Shape shape{4, 4, 2};
   const Network network = Network::parse("conv(w_std=1.4) relu conv(w_std=1.4) relu global_avg_pool dense");
   const Matrix<double> x = normal(5, shape.size(), 5);
-  const Gram unit = gram(network, {x.view(), shape}, {}, *backend);
+  const Gram unit = gram(network, {x.view(), shape}, {}, *engine);
   Matrix<double> scaled(5, shape.size());
   for (Index k = 0; k < shape.size(); ++k) {
     scaled(0, k) = 1e150 * x(0, k);
@@ -299,7 +299,7 @@ TEST(Planes, ImagesOfAnyScale) {
     scaled(3, k) = -x(0, k);
     scaled(4, k) = x(4, k);
   }
-  const Gram k = gram(network, {scaled.view(), shape}, {x.view(), shape}, {}, *backend);
+  const Gram k = gram(network, {scaled.view(), shape}, {x.view(), shape}, {}, *engine);
   for (Index j = 0; j < 5; ++j) {
     EXPECT_NEAR(entry_of(k.ntk, 0, j) / 1e150, entry_of(unit.ntk, 0, j), 1e-7);
     EXPECT_NEAR(entry_of(k.ntk, 1, j) / 1e-150, entry_of(unit.ntk, 0, j), 1e-7);
@@ -309,14 +309,14 @@ TEST(Planes, ImagesOfAnyScale) {
   const auto image = [&](Index i) {
     return SampleView(MatrixView<const double>(scaled.view().block(i, 0, 1, shape.size())), shape);
   };
-  const Gram single = gram(network, image(0), image(1), {.precision = Precision::f32}, *backend);
+  const Gram single = gram(network, image(0), image(1), {.precision = Precision::f32}, *engine);
   EXPECT_NEAR(entry_of(single.ntk, 0, 0), entry_of(unit.ntk, 0, 0), 1e-5 * entry_of(unit.ntk, 0, 0));
 }
 
 /// Networks that leave the fast path say why, and are still right.
 TEST(Planes, WhatDoesNotFitTakesTheGeneralPathAndSaysSo) {
-  const auto fast = make_backend("cpu");
-  const auto oracle = make_backend("reference");
+  const auto fast = make_engine("cpu");
+  const auto oracle = make_engine("reference");
   const Shape shape{4, 5, 2};
   const Matrix<double> x = normal(3, shape.size(), 6);
   const std::vector<std::pair<std::string, std::string>> cases{
@@ -337,11 +337,11 @@ TEST(Planes, WhatDoesNotFitTakesTheGeneralPathAndSaysSo) {
 }
 
 TEST(Planes, PresetsForImagesTakeThem) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   for (const std::string name : {"cntk:20(readout=pool)", "cntk:20(readout=flatten)", "myrtle5", "myrtle7", "myrtle10",
                                  "lantk_cnn8", "resnet:2"}) {
     const Recipe recipe = lower(Network::parse(name), {32, 32, 3}, Wanted::ntk);
-    const std::string route = backend->route(recipe, Precision::f32);
+    const std::string route = engine->kernels().route(recipe, Precision::f32);
     EXPECT_EQ(route.rfind("displacement planes", 0), 0U) << name << ": " << route;
     EXPECT_NE(route.find("float"), std::string::npos);
   }
@@ -356,15 +356,15 @@ TEST(Planes, FloatIsWithin1e5OfDoubleAtDepth20) {
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
   }
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const auto view = [&](Index begin, Index count) {
     return std::visit([&](const auto& m) { return SampleView(m.view().block(begin, 0, count, m.cols()), data.shape); },
                       data.values);
   };
   for (const std::string readout : {"pool", "flatten"}) {
     const Network network = Network::parse("cntk:20(readout=" + readout + ")");
-    const Gram single = gram(network, view(0, 1), view(1, 16), {.precision = Precision::f32}, *backend);
-    const Gram twice = gram(network, view(0, 1), view(1, 16), {}, *backend);
+    const Gram single = gram(network, view(0, 1), view(1, 16), {.precision = Precision::f32}, *engine);
+    const Gram twice = gram(network, view(0, 1), view(1, 16), {}, *engine);
     double worst = 0;
     for (Index j = 0; j < 16; ++j)
       worst = std::max(worst, std::abs(entry_of(single.ntk, 0, j) / entry_of(twice.ntk, 0, j) - 1));

@@ -50,7 +50,7 @@ class Quadrature : public testing::TestWithParam<std::string> {};
 /// layers. The stated error is a bound, up to rounding: some ulps a layer, and an ulp of ρ is worth up to the deviation
 /// of ulps in E[φ'φ'] of the next layer, which at deviation s goes through a kink of width 1/s.
 TEST_P(Quadrature, StaysWithinTheErrorItStates) {
-  const auto backend = make_backend(GetParam());
+  const auto engine = make_engine(GetParam());
   double worst = 0;
   int seen = 0;
   for (const GoldenPair& pair : golden_pairs()) {
@@ -58,7 +58,7 @@ TEST_P(Quadrature, StaysWithinTheErrorItStates) {
     const bool deep = pair.network.find("fc:1(") == std::string::npos;
     if (deep && pair.network.find("fc:3(") == std::string::npos && GetParam() == "reference") continue;  // too long
     SCOPED_TRACE(pair.network + fmt::format(" on {} and {}, {}", pair.x(0, 0), pair.x(1, 0), pair.x(1, 1)));
-    const Gram k = gram(Network::parse(pair.network), {pair.x.view(), {1, 1, 2}}, {.kind = Kind::both}, *backend);
+    const Gram k = gram(Network::parse(pair.network), {pair.x.view(), {1, 1, 2}}, {.kind = Kind::both}, *engine);
     const double rounding = deep ? 1e-13 + 1.6e-16 * pair.x(0, 0) : 3e-14;
     EXPECT_LE(error_of(k.nngp, pair.nngp), k.quadrature_error + rounding);
     EXPECT_LE(error_of(k.ntk, pair.ntk), k.quadrature_error + rounding);
@@ -70,11 +70,11 @@ TEST_P(Quadrature, StaysWithinTheErrorItStates) {
 }
 
 TEST(QuadratureFloat, AsksForLessAndSaysSo) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   for (const GoldenPair& pair : golden_pairs()) {
     SCOPED_TRACE(pair.network + fmt::format(" on {} and {}, {}", pair.x(0, 0), pair.x(1, 0), pair.x(1, 1)));
     const Gram k = gram(Network::parse(pair.network), {pair.x.view(), {1, 1, 2}},
-                        {.kind = Kind::both, .precision = Precision::f32}, *backend);
+                        {.kind = Kind::both, .precision = Precision::f32}, *engine);
     EXPECT_LE(error_of(k.ntk, pair.ntk), k.quadrature_error + 2e-7);
     EXPECT_EQ(quadrature_warning(k.quadrature_error, Precision::f32), "");
   }
@@ -115,16 +115,16 @@ Matrix<double> near_and_far(double norm) {
 /// long double, into 3e-10, and of 1e-16 for equal samples into 1e-8, as everywhere.
 TEST_P(Quadrature, UsersFunctionsEqualTheirClosedForms) {
   register_functions();
-  const auto backend = make_backend(GetParam());
+  const auto engine = make_engine(GetParam());
   for (const std::string name : {"relu", "abs", "erf", "gelu", "sign"}) {
     for (const double norm : {0.02, 1.0, 20.0}) {
       SCOPED_TRACE(name + " at " + std::to_string(norm));
       const Matrix<double> x = near_and_far(norm);
       const SampleView view(x.view(), {1, 1, 3});
       const Gram own = gram(Network::parse("dense(b_std=0.1) custom(name=own_" + name + ") dense"), view,
-                            {.kind = Kind::both}, *backend);
+                            {.kind = Kind::both}, *engine);
       const Gram known =
-          gram(Network::parse("dense(b_std=0.1) " + name + " dense"), view, {.kind = Kind::both}, *backend);
+          gram(Network::parse("dense(b_std=0.1) " + name + " dense"), view, {.kind = Kind::both}, *engine);
       EXPECT_EQ(known.quadrature_error, 0);
       EXPECT_GT(own.quadrature_error, 0);
       EXPECT_LT(own.quadrature_error, 1e-11);
@@ -153,10 +153,10 @@ TEST(QuadratureErrors, AreStatedByBothBackEndsAlike) {
     const Network network = Network::parse("dense(b_std=0.1) " + name + " dense relu dense");
     const GramOptions options{.kind = Kind::both};
     const bool noise = name.find("noise") != std::string::npos;
-    const double fast = noise ? diagonal(network, view, *make_backend("cpu")).quadrature_error
-                              : gram(network, view, options, *make_backend("cpu")).quadrature_error;
-    const double slow = noise ? diagonal(network, view, *make_backend("reference")).quadrature_error
-                              : gram(network, view, options, *make_backend("reference")).quadrature_error;
+    const double fast = noise ? diagonal(network, view, *make_engine("cpu")).quadrature_error
+                              : gram(network, view, options, *make_engine("cpu")).quadrature_error;
+    const double slow = noise ? diagonal(network, view, *make_engine("reference")).quadrature_error
+                              : gram(network, view, options, *make_engine("reference")).quadrature_error;
     EXPECT_NEAR(fast / slow, 1, 0.5);
     EXPECT_EQ(quadrature_warning(fast, Precision::f64).empty(), !noise);
     EXPECT_EQ(quadrature_warning(slow, Precision::f64).empty(), !noise);
@@ -166,11 +166,11 @@ TEST(QuadratureErrors, AreStatedByBothBackEndsAlike) {
 
 /// relu after relu is relu; a function of a function is integrated as one.
 TEST_P(Quadrature, ChainsOfActivationsAreOne) {
-  const auto backend = make_backend(GetParam());
+  const auto engine = make_engine(GetParam());
   const Matrix<double> x = near_and_far(1);
   const SampleView view(x.view(), {1, 1, 3});
   const auto kernel = [&](const std::string& text) {
-    return gram(Network::parse(text), view, {.kind = Kind::both}, *backend);
+    return gram(Network::parse(text), view, {.kind = Kind::both}, *engine);
   };
   const auto expect_same = [&](const std::string& chain, const std::string& simple, double tolerance) {
     SCOPED_TRACE(chain);
@@ -197,8 +197,8 @@ TEST_P(Quadrature, ChainsOfActivationsAreOne) {
 /// and images that are nearly equal. Planes carry ρ, so that a kink of width 1/r costs r roundings of it, and equal
 /// images in different sets its root.
 TEST(QuadratureOnPlanes, EqualsTheReference) {
-  const auto fast = make_backend("cpu");
-  const auto oracle = make_backend("reference");
+  const auto fast = make_engine("cpu");
+  const auto oracle = make_engine("reference");
   const Shape shape{2, 2, 2};
   Matrix<double> x(19, shape.size());
   const Random random(8);

@@ -23,18 +23,18 @@ const Matrix<double>& f64(const AnyMatrix& matrix) { return std::get<Matrix<doub
 
 class Extremes : public testing::TestWithParam<std::string> {
  protected:
-  const std::unique_ptr<Backend> backend = make_backend(GetParam());
+  const std::unique_ptr<Engine> engine = make_engine(GetParam());
 };
 
 /// A network without bias is homogeneous: inputs times s give the kernel times s².
 TEST_P(Extremes, HugeAndTinyInputs) {
   const Network network = Network::parse("fc:3(w_std=1.4142135623730951)");
   const Matrix<double> x = normal(5, 1);
-  const Gram unit = gram(network, {x.view(), shape}, {.kind = Kind::both}, *backend);
+  const Gram unit = gram(network, {x.view(), shape}, {.kind = Kind::both}, *engine);
   for (const double scale : {1e150, 1e-150, 0x1p400, 0x1p-500}) {
     const Matrix<double> scaled = normal(5, scale);
-    const Gram k = gram(network, {scaled.view(), shape}, {.kind = Kind::both}, *backend);
-    const Gram mixed = gram(network, {scaled.view(), shape}, {x.view(), shape}, {.kind = Kind::both}, *backend);
+    const Gram k = gram(network, {scaled.view(), shape}, {.kind = Kind::both}, *engine);
+    const Gram mixed = gram(network, {scaled.view(), shape}, {x.view(), shape}, {.kind = Kind::both}, *engine);
     for (Index i = 0; i < 5; ++i) {
       for (Index j = 0; j < 5; ++j) {
         EXPECT_NEAR(f64(k.ntk)(i, j) / scale / scale, f64(unit.ntk)(i, j), 1e-13) << scale;
@@ -47,13 +47,13 @@ TEST_P(Extremes, HugeAndTinyInputs) {
 /// Variances of 1e±3200, whose products no type holds: normalisation takes the scale away. `cpu` refuses the large
 /// ones.
 TEST(ExtremesOfTheOracle, VariancesBeyondTheRangeOfTheirProducts) {
-  const auto backend = make_backend("reference");
+  const auto engine = make_engine("reference");
   const Network network = Network::parse("dense monomial(degree=8) dense layer_norm erf dense");
   const Matrix<double> x = normal(4, 1);
-  const Gram unit = gram(network, {x.view(), shape}, {.kind = Kind::both}, *backend);
+  const Gram unit = gram(network, {x.view(), shape}, {.kind = Kind::both}, *engine);
   for (const double scale : {1e200, 1e-200}) {
     const Matrix<double> scaled = normal(4, scale);
-    const Gram k = gram(network, {scaled.view(), shape}, {.kind = Kind::both}, *backend);
+    const Gram k = gram(network, {scaled.view(), shape}, {.kind = Kind::both}, *engine);
     for (Index i = 0; i < 16; ++i) {
       EXPECT_NEAR(f64(k.nngp).data()[i], f64(unit.nngp).data()[i], 1e-13) << scale;
       EXPECT_NEAR(f64(k.ntk).data()[i] / f64(unit.ntk).data()[0], f64(unit.ntk).data()[i] / f64(unit.ntk).data()[0],
@@ -67,8 +67,8 @@ TEST_P(Extremes, BiasOutlivesTinyInputsAndDrownsInHugeOnes) {
   const Network network = Network::parse("dense(b_std=0.5) relu dense(b_std=0.5)");
   const Matrix<double> tiny = normal(3, 1e-150);
   const Matrix<double> zero = normal(3, 0);
-  const Gram a = gram(network, {tiny.view(), shape}, {}, *backend);
-  const Gram b = gram(network, {zero.view(), shape}, {}, *backend);
+  const Gram a = gram(network, {tiny.view(), shape}, {}, *engine);
+  const Gram b = gram(network, {zero.view(), shape}, {}, *engine);
   for (Index k = 0; k < 9; ++k) EXPECT_NEAR(f64(a.ntk).data()[k], f64(b.ntk).data()[k], 1e-12);
 }
 
@@ -79,8 +79,8 @@ TEST_P(Extremes, FloatsOfAnyScaleGoIntoFloats) {
   const Matrix<double> tiny = normal(4, 1e-100);
   const Matrix<double> one = normal(4, 1);
   const GramOptions options{.precision = Precision::f32};
-  const Gram k = gram(network, {huge.view(), shape}, {tiny.view(), shape}, options, *backend);
-  const Gram expected = gram(network, {one.view(), shape}, {one.view(), shape}, {}, *backend);
+  const Gram k = gram(network, {huge.view(), shape}, {tiny.view(), shape}, options, *engine);
+  const Gram expected = gram(network, {one.view(), shape}, {one.view(), shape}, {}, *engine);
   for (Index i = 0; i < 16; ++i) {
     EXPECT_NEAR(std::get<Matrix<float>>(k.ntk).data()[i], f64(expected.ntk).data()[i], 1e-5);
   }
@@ -90,7 +90,7 @@ TEST_P(Extremes, RealOverflowIsAnErrorThatSaysSo) {
   const auto message = [&](const std::string& text, double scale, Precision precision) -> std::string {
     const Matrix<double> x = normal(3, scale);
     try {
-      static_cast<void>(gram(Network::parse(text), {x.view(), shape}, {.precision = precision}, *backend));
+      static_cast<void>(gram(Network::parse(text), {x.view(), shape}, {.precision = precision}, *engine));
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::numerical);
       return error.what();
@@ -115,7 +115,7 @@ TEST_P(Extremes, ZeroDuplicateAntipodalAndParallelRows) {
         "dense layer_norm relu dense", "dense gelu dense cos dense", "dense leaky_relu(slope=0.5) dense",
         "dense rectified_monomial(degree=3) dense", "dense rbf(gamma=0.5) dense", "dense tanh dense"}) {
     SCOPED_TRACE(text);
-    const Gram k = gram(Network::parse(text), {x.view(), shape}, {.kind = Kind::both}, *backend);
+    const Gram k = gram(Network::parse(text), {x.view(), shape}, {.kind = Kind::both}, *engine);
     for (Index i = 0; i < 36; ++i) {
       EXPECT_TRUE(std::isfinite(f64(k.nngp).data()[i]));
       EXPECT_TRUE(std::isfinite(f64(k.ntk).data()[i]));
@@ -124,7 +124,7 @@ TEST_P(Extremes, ZeroDuplicateAntipodalAndParallelRows) {
     EXPECT_NEAR(ntk(0, 1), ntk(0, 0), 1e-8 * std::abs(ntk(0, 0)));  // equal samples have equal kernels
     for (Index j = 0; j < 6; ++j) EXPECT_NEAR(ntk(0, j), ntk(1, j), 3e-8 * (1 + std::abs(ntk(0, j))));
   }
-  const Gram relu = gram(Network::parse("fc:1"), {x.view(), shape}, {.kind = Kind::both}, *backend);
+  const Gram relu = gram(Network::parse("fc:1"), {x.view(), shape}, {.kind = Kind::both}, *engine);
   EXPECT_NEAR(f64(relu.nngp)(0, 2), 0, 1e-16);                        // κ₁(−1) = 0
   EXPECT_NEAR(f64(relu.ntk)(0, 3), 2.5 * f64(relu.ntk)(0, 0), 1e-7);  // homogeneous
   for (Index j = 0; j < 6; ++j) EXPECT_EQ(f64(relu.ntk)(4, j), 0);    // nothing in, nothing out
@@ -137,7 +137,7 @@ TEST_P(Extremes, NearlyEqualInputsKeepTheirDigits) {
   const auto gap = [&](double delta, Precision precision) {
     Matrix<double> x = normal(2, 1);
     for (Index j = 0; j < shape.size(); ++j) x(1, j) = x(0, j) * (1 + (j % 2 == 0 ? delta : -delta));
-    const Gram k = gram(network, {x.view(), shape}, {.precision = precision}, *backend);
+    const Gram k = gram(network, {x.view(), shape}, {.precision = precision}, *engine);
     return std::visit(
         [](const auto& m) {
           return 1 -

@@ -72,8 +72,8 @@ std::vector<Case> cases() {
 
 /// The fast back end against the oracle. 1e-12 away from equal inputs; quadrature adds what it says it adds.
 TEST(Gram, FastBackEndEqualsReference) {
-  const auto fast = make_backend("cpu");
-  const auto oracle = make_backend("reference");
+  const auto fast = make_engine("cpu");
+  const auto oracle = make_engine("reference");
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
     const Index n = exactness(c.network) == Exactness::quadrature ? 3 : 6;
@@ -90,14 +90,14 @@ TEST(Gram, FastBackEndEqualsReference) {
 }
 
 TEST(Gram, SymmetricIsTheRectangleAndExactlySymmetric) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
     const Index n = c.shape.is_vector() ? 37 : 6;
     const Matrix<double> x = normal(n, c.shape.size(), 3);
     const SampleView view(x.view(), c.shape);
-    const Gram symmetric = gram(c.network, view, {.kind = Kind::both}, *backend);
-    const Gram rectangle = gram(c.network, view, view, {.kind = Kind::both}, *backend);
+    const Gram symmetric = gram(c.network, view, {.kind = Kind::both}, *engine);
+    const Gram rectangle = gram(c.network, view, view, {.kind = Kind::both}, *engine);
     for (const auto kind : {&Gram::nngp, &Gram::ntk}) {
       const auto& s = in_double(symmetric.*kind);
       const auto& r = in_double(rectangle.*kind);
@@ -116,14 +116,14 @@ TEST(Gram, SymmetricIsTheRectangleAndExactlySymmetric) {
 }
 
 TEST(Gram, PermutedInputsPermuteTheKernel) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const std::vector<Index> order{4, 0, 3, 1, 5, 2};
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
     const Matrix<double> x = normal(6, c.shape.size(), 4);
     const Matrix<double> permuted = rows_of(x, order);
-    const Gram plain = gram(c.network, {x.view(), c.shape}, {}, *backend);
-    const Gram moved = gram(c.network, {permuted.view(), c.shape}, {}, *backend);
+    const Gram plain = gram(c.network, {x.view(), c.shape}, {}, *engine);
+    const Gram moved = gram(c.network, {permuted.view(), c.shape}, {}, *engine);
     for (Index i = 0; i < 6; ++i) {
       for (Index j = 0; j < 6; ++j) {
         const double expected =
@@ -156,11 +156,11 @@ void expect_positive_semidefinite(const Matrix<double>& k) {
 }
 
 TEST(Gram, IsPositiveSemidefinite) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
     const Matrix<double> x = normal(12, c.shape.size(), 5);
-    const Gram k = gram(c.network, {x.view(), c.shape}, {.kind = Kind::both}, *backend);
+    const Gram k = gram(c.network, {x.view(), c.shape}, {.kind = Kind::both}, *engine);
     expect_positive_semidefinite(in_double(k.nngp));
     expect_positive_semidefinite(in_double(k.ntk));
   }
@@ -168,12 +168,12 @@ TEST(Gram, IsPositiveSemidefinite) {
 
 TEST(Gram, AnySize) {
   for (const std::string name : {"cpu", "reference"}) {
-    const auto backend = make_backend(name);
+    const auto engine = make_engine(name);
     for (const Index n : {0, 1, 2, 37}) {
       for (const Index m : {0, 1, 37}) {
         const Matrix<double> x1 = normal(n, 3, 6);
         const Matrix<double> x2 = normal(m, 3, 7);
-        const Gram k = gram(Network::parse("fc:2"), {x1.view(), {1, 1, 3}}, {x2.view(), {1, 1, 3}}, {}, *backend);
+        const Gram k = gram(Network::parse("fc:2"), {x1.view(), {1, 1, 3}}, {x2.view(), {1, 1, 3}}, {}, *engine);
         EXPECT_EQ(in_double(k.ntk).rows(), n);
         EXPECT_EQ(in_double(k.ntk).cols(), m);
       }
@@ -185,7 +185,7 @@ TEST(Gram, AnySize) {
 TEST(Gram, TwoLayerFormula) {
   const Matrix<double> x = normal(9, 5, 8);
   for (const std::string name : {"cpu", "reference"}) {
-    const Gram k = gram(Network::parse("eq2"), {x.view(), {1, 1, 5}}, {}, *make_backend(name));
+    const Gram k = gram(Network::parse("eq2"), {x.view(), {1, 1, 5}}, {}, *make_engine(name));
     for (Index i = 0; i < 9; ++i) {
       for (Index j = 0; j < 9; ++j) {
         double dot = 0;
@@ -209,7 +209,7 @@ TEST(Gram, DiagonalOfReluHasAClosedForm) {
   for (const std::string name : {"cpu", "reference"}) {
     for (const int hidden : {1, 3, 20}) {
       const Network network = Network::parse("fc:" + std::to_string(hidden) + "(w_std=1.4142135623730951)");
-      const Gram k = gram(network, {x.view(), {1, 1, 6}}, {.kind = Kind::both}, *make_backend(name));
+      const Gram k = gram(network, {x.view(), {1, 1, 6}}, {.kind = Kind::both}, *make_engine(name));
       for (Index i = 0; i < 5; ++i) {
         double variance = 0;
         for (Index j = 0; j < 6; ++j) variance += 2 * x(i, j) * x(i, j) / 6;
@@ -222,11 +222,11 @@ TEST(Gram, DiagonalOfReluHasAClosedForm) {
 
 /// A scale is a weight that is not trained: it multiplies both kernels of what comes before it by its square.
 TEST(Gram, ScaleMultipliesBySquare) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const Matrix<double> x = normal(4, 5, 14);
   const SampleView view(x.view(), {1, 1, 5});
-  const Gram plain = gram(Network::parse("dense relu dense"), view, {.kind = Kind::both}, *backend);
-  const Gram scaled = gram(Network::parse("dense relu dense scale(by=-3)"), view, {.kind = Kind::both}, *backend);
+  const Gram plain = gram(Network::parse("dense relu dense"), view, {.kind = Kind::both}, *engine);
+  const Gram scaled = gram(Network::parse("dense relu dense scale(by=-3)"), view, {.kind = Kind::both}, *engine);
   for (Index k = 0; k < 16; ++k) {
     EXPECT_NEAR(in_double(scaled.nngp).data()[k], 9 * in_double(plain.nngp).data()[k], 1e-14);
     EXPECT_NEAR(in_double(scaled.ntk).data()[k], 9 * in_double(plain.ntk).data()[k], 1e-14);
@@ -234,9 +234,9 @@ TEST(Gram, ScaleMultipliesBySquare) {
 }
 
 TEST(Gram, OneThreadIsManyThreadsBitForBit) {
-  const auto one = make_backend("cpu", {.threads = 1});
+  const auto one = make_engine("cpu", {.threads = 1});
   for (const int threads : WIDELIMIT_SANITIZED != 0 ? std::vector<int>{5} : std::vector<int>{2, 5}) {
-    const auto many = make_backend("cpu", {.threads = threads});
+    const auto many = make_engine("cpu", {.threads = threads});
     for (const Case& c : cases()) {
       const Matrix<double> x = normal(c.shape.is_vector() ? 700 : 9, c.shape.size(), 9);
       for (const Precision precision : {Precision::f64, Precision::f32}) {
@@ -255,13 +255,13 @@ TEST(Gram, OneThreadIsManyThreadsBitForBit) {
 }
 
 TEST(Gram, LayersSumToTheWhole) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.network.to_text());
     const Matrix<double> x = normal(5, c.shape.size(), 10);
     const SampleView view(x.view(), c.shape);
-    const Gram whole = gram(c.network, view, {}, *backend);
-    const LayerContributions parts = layer_contributions(c.network, view, {}, *backend);
+    const Gram whole = gram(c.network, view, {}, *engine);
+    const LayerContributions parts = layer_contributions(c.network, view, {}, *engine);
     ASSERT_EQ(parts.layers.size(), parts.ntk.size());
     for (Index k = 0; k < 25; ++k) {
       double sum = 0;
@@ -273,13 +273,13 @@ TEST(Gram, LayersSumToTheWhole) {
 
 TEST(Gram, DiagonalAloneIsTheDiagonal) {
   for (const std::string name : {"cpu", "reference"}) {
-    const auto backend = make_backend(name);
+    const auto engine = make_engine(name);
     for (const Case& c : cases()) {
       if (name == "reference" && exactness(c.network) == Exactness::quadrature) continue;
       const Matrix<double> x = normal(4, c.shape.size(), 11);
       const SampleView view(x.view(), c.shape);
-      const Gram k = gram(c.network, view, {.kind = Kind::both}, *backend);
-      const Matrix<double> d = diagonal(c.network, view, *backend).values;
+      const Gram k = gram(c.network, view, {.kind = Kind::both}, *engine);
+      const Matrix<double> d = diagonal(c.network, view, *engine).values;
       for (Index i = 0; i < 4; ++i) {
         EXPECT_EQ(d(0, i), in_double(k.nngp)(i, i));
         EXPECT_EQ(d(1, i), in_double(k.ntk)(i, i));
@@ -289,7 +289,7 @@ TEST(Gram, DiagonalAloneIsTheDiagonal) {
 }
 
 TEST(Gram, RefusesWhatItCannotUse) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const Network network = Network::parse("fc:1");
   Matrix<double> x = normal(3, 4, 12);
   const auto code = [&](const auto& call) {
@@ -300,16 +300,16 @@ TEST(Gram, RefusesWhatItCannotUse) {
     }
     return Code::usage;
   };
-  EXPECT_EQ(code([&] { return gram(network, {x.view(), {1, 1, 5}}, {}, *backend); }), Code::input);
+  EXPECT_EQ(code([&] { return gram(network, {x.view(), {1, 1, 5}}, {}, *engine); }), Code::input);
   const Matrix<double> other = normal(2, 3, 13);
   EXPECT_EQ(code([&] {
-              return gram(network, {x.view(), {1, 1, 4}}, {other.view(), {1, 1, 3}}, {}, *backend);
+              return gram(network, {x.view(), {1, 1, 4}}, {other.view(), {1, 1, 3}}, {}, *engine);
             }),
             Code::input);
   x(1, 2) = std::nan("");
-  EXPECT_EQ(code([&] { return gram(network, {x.view(), {1, 1, 4}}, {}, *backend); }), Code::input);
+  EXPECT_EQ(code([&] { return gram(network, {x.view(), {1, 1, 4}}, {}, *engine); }), Code::input);
   x(1, 2) = HUGE_VAL;
-  EXPECT_EQ(code([&] { return gram(network, {x.view(), {1, 1, 4}}, {}, *backend); }), Code::input);
+  EXPECT_EQ(code([&] { return gram(network, {x.view(), {1, 1, 4}}, {}, *engine); }), Code::input);
 }
 
 }  // namespace

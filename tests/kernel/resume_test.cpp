@@ -207,7 +207,7 @@ TEST_F(Resume, StopBeforeTheFirstTileLeavesNothing) {
   const Matrix<double> images = normal_rows(40, 6, 3);
   const GramBlock few{"", SampleView(images.view(), {3, 2, 1}), std::nullopt};
   const Error error = error_of([&] {
-    (void)store_gram(path, {&smooth, 1}, {&few, 1}, how, *make_backend("reference"));
+    (void)store_gram(path, {&smooth, 1}, {&few, 1}, how, *make_engine("reference"));
   });
   EXPECT_EQ(error.code(), Code::interrupted);
   EXPECT_TRUE(fs::is_empty(folder.path()));

@@ -35,7 +35,7 @@ double deviations(const Network& network, const SampleView& x, Index layers, Ind
   constexpr Index width = 64;
   const MonteCarloGram narrow = monte_carlo_gram(network, x, x, {.width = width, .draws = draws, .seed = seed});
   const MonteCarloGram wide = monte_carlo_gram(network, x, x, {.width = 2 * width, .draws = draws, .seed = seed + 1});
-  const Gram limit = gram(network, x, {.kind = Kind::both}, *make_backend("cpu"));
+  const Gram limit = gram(network, x, {.kind = Kind::both}, *make_engine("cpu"));
   double most = 0;
   const auto compare = [&](const Sampled& sampled, const AnyMatrix& exact) {
     const auto& k = std::get<Matrix<double>>(exact);
@@ -68,7 +68,7 @@ TEST_P(SampledNetworks, AgreeWithWhatClaimsAFormula) {
     const Matrix<double> x = normal_rows(2, shape.size(), 100 + seed);
     const SampleView view(x.view(), shape);
     if (exactness(network) == Exactness::monte_carlo) {
-      EXPECT_THROW(static_cast<void>(gram(network, view, {}, *make_backend("cpu"))), Error);
+      EXPECT_THROW(static_cast<void>(gram(network, view, {}, *make_engine("cpu"))), Error);
       continue;
     }
     ++claimed;

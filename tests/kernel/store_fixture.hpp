@@ -14,7 +14,7 @@
 
 namespace widelimit::test {
 
-inline const auto cpu = make_backend("cpu");
+inline const auto cpu = make_engine("cpu");
 
 /// The stored matrix is `expected`, bit for bit.
 inline void expect_stored(const std::filesystem::path& path, const std::string& name, const AnyMatrix& expected) {

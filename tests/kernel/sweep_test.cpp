@@ -21,17 +21,17 @@ Matrix<double> normal(Index n, Index d) {
 
 /// The network of the first i hidden layers, its first j weight layers frozen, one at a time.
 TEST(Sweep, EveryEntryIsANetworkOfItsOwn) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const Network network = Network::parse("dense(b_std=0.2) relu dense(w_std=1.3) erf dense(b_std=0.1) relu dense");
   const Matrix<double> x = normal(7, 4);
   const SampleView view(x.view(), {1, 1, 4});
-  const Sweep all = sweep(network, view, {}, *backend);
+  const Sweep all = sweep(network, view, {}, *engine);
   ASSERT_EQ(all.hidden_layers, 3);
   const auto& values = std::get<Matrix<double>>(all.values);
   for (Index i = 0; i <= 3; ++i) {
     Network cut;
     cut.layers.assign(network.layers.begin(), network.layers.begin() + 2 * i + 1);
-    const LayerContributions parts = layer_contributions(cut, view, {}, *backend);
+    const LayerContributions parts = layer_contributions(cut, view, {}, *engine);
     for (Index j = 0; j <= 3; ++j) {
       for (Index k = 0; k < 49; ++k) {
         double expected = 0;
@@ -47,7 +47,7 @@ TEST(Sweep, EveryEntryIsANetworkOfItsOwn) {
 /// Arora et al.'s own program, whose input covariance is ⟨x,x'⟩: d times ours.
 TEST(Sweep, AgreesWithThePublishedProgram) {
   const auto golden = read_npz_arrays(WIDELIMIT_GOLDEN "/open_uci.npz").arrays;
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   for (const auto& [name, expected] : golden) {
     Dataset data;
     try {
@@ -59,7 +59,7 @@ TEST(Sweep, AgreesWithThePublishedProgram) {
     const auto& x = std::get<Matrix<double>>(data.values);
     const Index depths = expected.dims.front();
     const Network network = Network::parse("fc:" + std::to_string(depths - 1));
-    const Sweep ours = sweep(network, {x.view().block(0, 0, n, x.cols()), data.shape}, {}, *backend);
+    const Sweep ours = sweep(network, {x.view().block(0, 0, n, x.cols()), data.shape}, {}, *engine);
     const auto& values = std::get<Matrix<double>>(ours.values);
     const auto& theirs = std::get<Matrix<double>>(expected.values);
     for (Index k = 0; k < depths * depths * n * n; ++k) {
@@ -75,8 +75,8 @@ TEST(Sweep, SizesAndPrecisions) {
     for (const Index n : {0, 1, 2, 37}) {
       const Matrix<double> x = normal(n, 3);
       const Sweep f32 =
-          sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {.precision = Precision::f32}, *make_backend(name));
-      const Sweep f64 = sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {}, *make_backend(name));
+          sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {.precision = Precision::f32}, *make_engine(name));
+      const Sweep f64 = sweep(Network::parse("fc:2"), {x.view(), {1, 1, 3}}, {}, *make_engine(name));
       const auto& single = std::get<Matrix<float>>(f32.values);
       const auto& twice = std::get<Matrix<double>>(f64.values);
       ASSERT_EQ(single.rows(), 9 * n);

@@ -54,8 +54,8 @@ TEST(ZeroSample, AllRoutesTakeTheValueAtZero) {
   const Matrix<double> copy = with_zero();
   const SampleView view(x.view(), {1, 1, 4});
   const SampleView other(copy.view(), {1, 1, 4});
-  const auto fast = make_backend("cpu");
-  const auto oracle = make_backend("reference");
+  const auto fast = make_engine("cpu");
+  const auto oracle = make_engine("reference");
   for (const std::string& activation : activations) {
     SCOPED_TRACE(activation);
     const Network network = Network::parse("dense " + activation + " dense");
@@ -72,8 +72,8 @@ TEST(ZeroSample, AllRoutesTakeTheValueAtZero) {
         EXPECT_NEAR(doubles(found.ntk).data()[k], doubles(expected.ntk).data()[k], equal ? 1e-7 : 1e-12) << k;
       }
     }
-    for (const auto* backend : {&fast, &oracle}) {
-      const Matrix<double> own = diagonal(network, view, **backend).values;
+    for (const auto* engine : {&fast, &oracle}) {
+      const Matrix<double> own = diagonal(network, view, **engine).values;
       for (Index i = 0; i < 3; ++i) {
         EXPECT_NEAR(own(0, i), doubles(expected.nngp)(i, i), 1e-13);
         EXPECT_NEAR(own(1, i), doubles(expected.ntk)(i, i), 1e-12);
@@ -91,7 +91,7 @@ TEST(ZeroSample, AllRoutesTakeTheValueAtZero) {
 TEST(ZeroSample, TheStepFunctionIsOneThere) {
   const Matrix<double> x = with_zero();
   const Gram k = gram(Network::parse("dense rectified_monomial(degree=0) dense"), {x.view(), {1, 1, 4}},
-                      {.kind = Kind::both}, *make_backend("cpu"));
+                      {.kind = Kind::both}, *make_engine("cpu"));
   for (const auto kind : {&Gram::nngp, &Gram::ntk}) {
     EXPECT_NEAR(doubles(k.*kind)(1, 1), 1, 1e-15);
     EXPECT_NEAR(doubles(k.*kind)(1, 0), 0.5, 1e-15);
@@ -113,8 +113,8 @@ TEST(ZeroSample, ZeroPositionsOfImages) {
         "conv(kernel=1x1) layer_norm cos global_avg_pool dense", "conv(kernel=1x1) sigmoid conv sign flatten dense"}) {
     SCOPED_TRACE(text);
     const Network network = Network::parse(text);
-    const Gram fast = gram(network, view, {.kind = Kind::both}, *make_backend("cpu"));
-    const Gram slow = gram(network, view, {.kind = Kind::both}, *make_backend("reference"));
+    const Gram fast = gram(network, view, {.kind = Kind::both}, *make_engine("cpu"));
+    const Gram slow = gram(network, view, {.kind = Kind::both}, *make_engine("reference"));
     for (Index k = 0; k < 4; ++k) {
       EXPECT_NEAR(doubles(fast.nngp).data()[k], doubles(slow.nngp).data()[k], 1e-8);  // jumps, as above
       EXPECT_NEAR(doubles(fast.ntk).data()[k], doubles(slow.ntk).data()[k], 1e-8);

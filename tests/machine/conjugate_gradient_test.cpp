@@ -141,23 +141,23 @@ Matrix<double> points(Index n, Index features) {
 }
 
 TEST(NetworkProduct, IsTheGramMatrixOfTheNetwork) {
-  const auto backend = make_backend("cpu", {.threads = 2});
+  const auto engine = make_engine("cpu", {.threads = 2});
   const Network network = Network::parse("fc:2");
   for (const Index n : {1, 2, 37, 400}) {
     const Matrix<double> x = points(n, 7);
     const SampleView samples(x.view(), Shape{1, 1, 7});
-    const Gram whole = gram(network, samples, {}, *backend);
+    const Gram whole = gram(network, samples, {}, *engine);
     const auto& k = std::get<Matrix<double>>(whole.ntk);
     const Matrix<double> v = wavy_targets(n, 3);
     const auto expected = memory_product(k.view());
     Matrix<double> right(n, 3);
     expected->apply(v.view(), right.view(), nullptr);
     NetworkProductOptions options{.precision = Precision::f64};
-    const auto whole_product = network_product(network, samples, options, *backend);
+    const auto whole_product = network_product(network, samples, options, *engine);
     for (const bool panels : {false, true}) {
       if (panels && n < 400) continue;
       if (panels) options.memory = whole_product->bytes() - 1;
-      const auto product = network_product(network, samples, options, *backend);
+      const auto product = network_product(network, samples, options, *engine);
       EXPECT_EQ(product->bytes() < whole_product->bytes(), panels);
       ASSERT_EQ(product->samples(), n);
       Matrix<double> out(n, 3);
@@ -176,32 +176,32 @@ TEST(NetworkProduct, IsTheGramMatrixOfTheNetwork) {
 }
 
 TEST(NetworkProduct, FitsWithoutTheGramMatrix) {
-  const auto backend = make_backend("cpu", {.threads = 2});
+  const auto engine = make_engine("cpu", {.threads = 2});
   const Network network = Network::parse("fc:1");
   const Matrix<double> x = points(200, 5);
   const SampleView samples(x.view(), Shape{1, 1, 5});
   const Matrix<double> y = wavy_targets(200, 2);
-  const Gram whole = gram(network, samples, {.precision = Precision::f32}, *backend);
-  const auto product = network_product(network, samples, {}, *backend);
+  const Gram whole = gram(network, samples, {.precision = Precision::f32}, *engine);
+  const auto product = network_product(network, samples, {}, *engine);
   const auto found = fit_ridge(*product, y.view(), {.lambda = 0.1, .tolerance = 1e-12, .rank = 50});
   ASSERT_TRUE(found.fit.summary.converged());
   expect_same(found.fit, fit_ridge(view_of(whole.ntk), y.view(), {.lambda = 0.1}), 1e-5);
 }
 
 TEST(RidgeNetwork, IsRidgeWithinItsMemory) {
-  const auto backend = make_backend("cpu", {.threads = 2});
+  const auto engine = make_engine("cpu", {.threads = 2});
   const Network network = Network::parse("fc:1");
   const Matrix<double> x = points(600, 5);
   const SampleView samples(x.view(), Shape{1, 1, 5});
   const Matrix<double> y = wavy_targets(600, 2);
-  const Gram whole = gram(network, samples, {.precision = Precision::f32}, *backend);
+  const Gram whole = gram(network, samples, {.precision = Precision::f32}, *engine);
   const Fit exact = fit_ridge(view_of(whole.ntk), y.view(), {.lambda = 1, .bias = true});
   Index smaller = 0;
   for (const std::size_t memory : {std::size_t{3} << 20, std::size_t{64} << 20}) {
     RidgeNetworkOptions options;
     options.memory = memory;
     options.solver = {.lambda = 1, .bias = true, .tolerance = 1e-9};
-    const auto found = fit_ridge(network, samples, y.view(), options, *backend);
+    const auto found = fit_ridge(network, samples, y.view(), options, *engine);
     ASSERT_TRUE(found.fit.summary.converged()) << found.fit.summary.message;
     EXPECT_LE(found.fit.summary.memory, memory);
     EXPECT_GE(found.rank, smaller);
@@ -212,7 +212,7 @@ TEST(RidgeNetwork, IsRidgeWithinItsMemory) {
   }
   RidgeNetworkOptions none;
   none.memory = 1000;
-  EXPECT_THROW((void)fit_ridge(network, samples, y.view(), none, *backend), Error);
+  EXPECT_THROW((void)fit_ridge(network, samples, y.view(), none, *engine), Error);
   EXPECT_NEAR(dense_ridge_bytes(1000, 9, Precision::f64), 16e6, 1e6);
 }
 
@@ -242,14 +242,14 @@ TEST(Preconditioner, KeepsToItsMemory) {
 }
 
 TEST(NetworkProduct, RefusesBadInput) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const Matrix<double> none(0, 3);
   const Network network = Network::parse("fc:1");
-  EXPECT_THROW((void)network_product(network, SampleView(none.view(), Shape{1, 1, 3}), {}, *backend), Error);
+  EXPECT_THROW((void)network_product(network, SampleView(none.view(), Shape{1, 1, 3}), {}, *engine), Error);
   const Matrix<double> x = points(4, 3);
-  EXPECT_THROW((void)network_product(network, SampleView(x.view(), Shape{1, 1, 3}), {.kind = Kind::both}, *backend),
+  EXPECT_THROW((void)network_product(network, SampleView(x.view(), Shape{1, 1, 3}), {.kind = Kind::both}, *engine),
                Error);
-  EXPECT_THROW((void)network_product(network, SampleView(x.view(), Shape{1, 1, 3}), {.memory = 10}, *backend), Error);
+  EXPECT_THROW((void)network_product(network, SampleView(x.view(), Shape{1, 1, 3}), {.memory = 10}, *engine), Error);
 }
 
 TEST(ConjugateGradient, StopsWhenAsked) {

@@ -11,7 +11,7 @@ namespace {
 class ModelPosterior : public Folder {};
 
 /// Ridge with a posterior on `train`, which it scales itself.
-Model posterior_model(const Dataset& raw, const std::variant<Network, ClassicalKernel>& kernel, const Backend& backend,
+Model posterior_model(const Dataset& raw, const std::variant<Network, ClassicalKernel>& kernel, const Engine& engine,
                       AnyMatrix& gram_of_train) {
   Model model;
   model.kernel = kernel;
@@ -20,7 +20,7 @@ Model posterior_model(const Dataset& raw, const std::variant<Network, ClassicalK
   Dataset train = noisy_samples(raw.count(), raw.shape, 1);
   model.scaling->apply(train);
   if (const auto* network = std::get_if<Network>(&kernel)) {
-    gram_of_train = gram(*network, train.view(), {.kind = Kind::nngp}, backend).nngp;
+    gram_of_train = gram(*network, train.view(), {.kind = Kind::nngp}, engine).nngp;
   } else {
     gram_of_train = classical_gram(std::get<ClassicalKernel>(kernel), train.view(), std::nullopt, Precision::f64);
   }
@@ -36,28 +36,28 @@ Model posterior_model(const Dataset& raw, const std::variant<Network, ClassicalK
 }
 
 TEST_F(ModelPosterior, TravelsInTheFileAndIsThatOfTheProcess) {
-  const auto backend = make_backend("cpu", {.threads = 1});
+  const auto engine = make_engine("cpu", {.threads = 1});
   for (const std::variant<Network, ClassicalKernel>& kernel :
        {std::variant<Network, ClassicalKernel>(Network::parse("fc:2")),
         std::variant<Network, ClassicalKernel>(ClassicalKernel::parse("rbf(gamma=0.1)"))}) {
     const Dataset raw = noisy_samples(20, {1, 1, 5}, 1);
     AnyMatrix k;
-    const Model model = posterior_model(raw, kernel, *backend, k);
+    const Model model = posterior_model(raw, kernel, *engine, k);
     save_model(path("m.h5"), model);
     const Model loaded = load_model(path("m.h5"));
     EXPECT_TRUE(loaded.posterior);
-    const Posterior posterior = predict_posterior(loaded, raw.view(), *backend, {.memory = 700});
-    const Matrix<double> mean = predict_decisions(loaded, raw.view(), *backend);
+    const Posterior posterior = predict_posterior(loaded, raw.view(), *engine, {.memory = 700});
+    const Matrix<double> mean = predict_decisions(loaded, raw.view(), *engine);
     // At a training sample: K − K(K + σ²I)⁻¹K = σ²(I − σ²(K + σ²I)⁻¹), which is less than the noise.
     for (Index i = 0; i < 20; ++i) {
       EXPECT_NEAR(posterior.mean(i, 0), mean(i, 0), 1e-12);  // strips of other lengths
       EXPECT_GT(posterior.variance[static_cast<std::size_t>(i)], 0);
       EXPECT_LT(posterior.variance[static_cast<std::size_t>(i)], 0.05);
     }
-    EXPECT_THROW((void)predict_posterior(loaded, raw.view(), *backend, {.factor_memory = 100}), Error);
+    EXPECT_THROW((void)predict_posterior(loaded, raw.view(), *engine, {.factor_memory = 100}), Error);
     Model without = load_model(path("m.h5"));
     without.posterior = false;
-    EXPECT_THROW((void)predict_posterior(without, raw.view(), *backend), Error);
+    EXPECT_THROW((void)predict_posterior(without, raw.view(), *engine), Error);
     without.posterior = true;
     without.has_bias = true;
     EXPECT_THROW(without.validate(), Error);

@@ -254,7 +254,7 @@ TEST_F(ModelFile, ThatCannotBeIsNotSaved) {
 }
 
 TEST(Predict, IsTheKernelTimesTheCoefficients) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   for (const Precision precision : {Precision::f32, Precision::f64}) {
     Model model = small_model();
     model.precision = precision;
@@ -263,13 +263,13 @@ TEST(Predict, IsTheKernelTimesTheCoefficients) {
       Dataset scaled = noisy_samples(tests, model.shape, 9);
       model.scaling->apply(scaled);
       // One strip, and strips of one sample.
-      const Matrix<double> g = predict_decisions(model, test.view(), *backend);
-      const Matrix<double> thin = predict_decisions(model, test.view(), *backend, {.memory = 1});
+      const Matrix<double> g = predict_decisions(model, test.view(), *engine);
+      const Matrix<double> thin = predict_decisions(model, test.view(), *engine, {.memory = 1});
       ASSERT_EQ(g.rows(), tests);
       ASSERT_EQ(g.cols(), 3);
       if (tests == 0) continue;
       const Gram k = gram(std::get<Network>(model.kernel), scaled.view(), model.support_view(),
-                          {.kind = Kind::ntk, .precision = Precision::f64}, *make_backend("reference"));
+                          {.kind = Kind::ntk, .precision = Precision::f64}, *make_engine("reference"));
       const double tolerance = precision == Precision::f32 ? 1e-4 : 1e-11;
       for (Index i = 0; i < tests; ++i) {
         for (Index c = 0; c < 3; ++c) {
@@ -286,12 +286,12 @@ TEST(Predict, IsTheKernelTimesTheCoefficients) {
 }
 
 TEST(Predict, TakesOtherKernelsAndNoSupport) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   Model model = small_model();
   const Dataset test = noisy_samples(3, model.shape, 4);
   model.kernel = ClassicalKernel::parse("linear");
   model.scaling.reset();
-  const Matrix<double> g = predict_decisions(model, test.view(), *backend);
+  const Matrix<double> g = predict_decisions(model, test.view(), *engine);
   double sum = model.bias[1];
   for (Index s = 0; s < model.supports(); ++s) {
     for (Index j = 0; j < 5; ++j) {
@@ -301,26 +301,26 @@ TEST(Predict, TakesOtherKernelsAndNoSupport) {
   EXPECT_NEAR(g(2, 1), sum, 1e-13);
   model.alpha = Matrix<double>(0, 3);
   model.support = Matrix<double>(0, 5);
-  const Matrix<double> flat = predict_decisions(model, test.view(), *backend);
+  const Matrix<double> flat = predict_decisions(model, test.view(), *engine);
   for (Index i = 0; i < 3; ++i) EXPECT_EQ(flat(i, 2), model.bias[2]);
 }
 
 TEST(Predict, RefusesOtherFeatures) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const Model model = small_model();
   expect_error(Code::input, {"shape 5", "shape 6"}, [&] {
-    (void)predict_decisions(model, noisy_samples(2, {1, 1, 6}, 1).view(), *backend);
+    (void)predict_decisions(model, noisy_samples(2, {1, 1, 6}, 1).view(), *engine);
   });
   // A network without positions reads an image as a vector; one with them does not.
   Model spatial = small_model(4, 3, {2, 3, 1});
-  EXPECT_EQ(predict_decisions(spatial, noisy_samples(2, {1, 1, 6}, 1).view(), *backend).rows(), 2);
+  EXPECT_EQ(predict_decisions(spatial, noisy_samples(2, {1, 1, 6}, 1).view(), *engine).rows(), 2);
   spatial.kernel = Network::parse("conv relu flatten dense");
   expect_error(Code::input, {"2x3x1"}, [&] {
-    (void)predict_decisions(spatial, noisy_samples(2, {3, 2, 1}, 1).view(), *backend);
+    (void)predict_decisions(spatial, noisy_samples(2, {3, 2, 1}, 1).view(), *engine);
   });
   Dataset broken = noisy_samples(2, model.shape, 1);
   std::get<Matrix<double>>(broken.values)(1, 1) = std::numeric_limits<double>::quiet_NaN();
-  expect_error(Code::input, {}, [&] { (void)predict_decisions(model, broken.view(), *backend); });
+  expect_error(Code::input, {}, [&] { (void)predict_decisions(model, broken.view(), *engine); });
 }
 
 class Stopping : public Progress {
@@ -330,12 +330,11 @@ class Stopping : public Progress {
 };
 
 TEST(Predict, CanBeStopped) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   const Model model = small_model();
   Stopping stop;
   expect_error(Code::interrupted, {}, [&] {
-    (void)predict_decisions(model, noisy_samples(20, model.shape, 1).view(), *backend,
-                            {.memory = 1, .progress = &stop});
+    (void)predict_decisions(model, noisy_samples(20, model.shape, 1).view(), *engine, {.memory = 1, .progress = &stop});
   });
 }
 

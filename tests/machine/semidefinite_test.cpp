@@ -131,7 +131,7 @@ TEST(Semidefinite, IsAskedOnceOfEachMatrix) {
 /// What Gram::semidefinite says of kernels is what the test finds, in both precisions: with equal, opposite and zero
 /// rows, and rows of very different length.
 TEST(Semidefinite, IsWhatKernelsOfNetworksAre) {
-  const auto backend = make_backend("cpu");
+  const auto engine = make_engine("cpu");
   Noise noise(4);
   Matrix<double> x(60, 5);
   for (Index i = 0; i < 60 * 5; ++i) x.data()[i] = noise();
@@ -146,7 +146,7 @@ TEST(Semidefinite, IsWhatKernelsOfNetworksAre) {
   for (const char* text : {"fc:1", "fc:3(w_std=1.4142)", "fc:20", "dense(b_std=0.3) erf dense(b_std=0.3) erf dense",
                            "dense relu dense relu dense", "dense gelu dense", "dense abs dense sin dense"}) {
     for (const Precision precision : {Precision::f32, Precision::f64}) {
-      const Gram found = gram(Network::parse(text), samples, {Kind::both, precision, nullptr}, *backend);
+      const Gram found = gram(Network::parse(text), samples, {Kind::both, precision, nullptr}, *engine);
       if (!found.semidefinite()) continue;  // quadrature: it is tested then
       EXPECT_TRUE(is_semidefinite(view_of(found.ntk))) << text;
       EXPECT_TRUE(is_semidefinite(view_of(found.nngp))) << text;

@@ -18,25 +18,14 @@ std::vector<std::string> keys_of(const Json& object) {
   return keys;
 }
 
-/// A back end that only has a name.
-class NamedBackend : public Backend {
+/// An engine that only has a name.
+class NamedEngine : public Engine {
  public:
   std::string name() const override { return "cpu"; }
   std::string description() const override { return "2 threads, AVX2"; }
   int threads() const override { return 2; }
-  std::string route(const Recipe&, Precision) const override { return ""; }
-  std::unique_ptr<Loaded> load(const Recipe&, const SampleView&, Precision,
-                               const std::function<void(Index)>&) const override {
-    return nullptr;
-  }
-  std::size_t loaded_bytes(const Recipe&, Precision) const override { return 0; }
-  void tile(const Recipe&, const Loaded&, Range, const Loaded&, Range,
-            std::span<const MatrixView<float>>) const override {}
-  void tile(const Recipe&, const Loaded&, Range, const Loaded&, Range,
-            std::span<const MatrixView<double>>) const override {}
-  void diagonal(const Recipe&, const Loaded&, MatrixView<double>) const override {}
-  Index tile_edge(const Recipe&) const override { return 1; }
-  void for_each(Index, const std::function<void(Index)>&, const std::function<void()>&) const override {}
+  const Kernels& kernels() const override { fail(Code::usage, "no kernels"); }
+  const Algebra& algebra() const override { fail(Code::usage, "no algebra"); }
 };
 
 std::string numerical_message(const Record& record) {
@@ -57,7 +46,7 @@ TEST(Record, KeepsTheOrderOfItsKeys) {
   record.timings = {{"read", 0.5}, {"gram", 0.25}};
   record.results["z"] = 1;
   record.results["b"] = {1.5, 2};
-  record.ran_on(NamedBackend(), Precision::f32);
+  record.ran_on(NamedEngine(), Precision::f32);
   const Json json = Json::parse(record.to_text());
   EXPECT_EQ(keys_of(json), (std::vector<std::string>{"widelimit", "verb", "settings", "seed", "backend", "precision",
                                                      "threads", "timings", "results"}));
@@ -70,7 +59,7 @@ TEST(Record, KeepsTheOrderOfItsKeys) {
   EXPECT_EQ(keys_of(json["results"]), (std::vector<std::string>{"z", "b"}));
 }
 
-TEST(Record, WithoutABackendLeavesItOut) {
+TEST(Record, WithoutAnEngineLeavesItOut) {
   const Json json = Record("data").to_json();
   EXPECT_FALSE(json.contains("backend"));
   EXPECT_TRUE(json["settings"].is_object());

@@ -66,7 +66,7 @@ CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& ke
       options_(options),
       exponents_{.point = exponent, .sample = support.exponents()},
       geometry_(support.scaled(), options),
-      backend_(make_backend("cpu", {.threads = options.threads})) {
+      engine_(make_engine("cpu", {.threads = options.threads})) {
   if (kernel_.cone) {
     note_zero_rows(geometry_.norms, exponents_);
     return;
@@ -94,7 +94,7 @@ Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) cons
   fit.bias = model_.bias;
   if (model_.supports() == 0) return decision(fit, Matrix<double>(points.rows, 0).view());
   const Gram k = gram(std::get<Network>(model_.kernel), SampleView(points, model_.shape),
-                      SampleView(support_.rows(), model_.shape), {.kind = model_.kind}, *backend_);
+                      SampleView(support_.rows(), model_.shape), {.kind = model_.kind}, *engine_);
   return decision(fit, view_of(model_.kind == Kind::ntk ? k.ntk : k.nngp));
 }
 

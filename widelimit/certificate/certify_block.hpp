@@ -7,7 +7,7 @@
 #include "widelimit/certificate/convex/gradient.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 #include "widelimit/certificate/point_block.hpp"
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 
 #include <memory>
 #include <optional>
@@ -71,7 +71,7 @@ class CertifiedMachine {
   const CertifyOptions& options_;
   EntryExponents exponents_;  ///< of points and support
   SupportGeometry geometry_;
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Engine> engine_;
   std::string remark_;
 };
 

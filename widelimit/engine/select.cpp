@@ -10,25 +10,25 @@
 
 namespace widelimit {
 
-std::unique_ptr<Backend> make_backend(std::string_view spec, const BackendOptions& options) {
+std::unique_ptr<Engine> make_engine(std::string_view spec, const EngineOptions& options) {
   if (options.threads < 0 || options.threads > 4096) {
     fail(Code::usage, "threads = {} makes no sense; give a number from 1 to 4096, or 0 for all", options.threads);
   }
-  if (spec == "cpu") return make_cpu_backend(options.threads);
-  if (spec == "reference") return make_reference_backend();
-  if (spec == "mpi") return make_mpi_backend();
-  if (spec == "cuda") return make_cuda_backend(0);
+  if (spec == "cpu") return make_cpu_engine(options.threads);
+  if (spec == "reference") return make_reference_engine();
+  if (spec == "mpi") return make_mpi_engine();
+  if (spec == "cuda") return make_cuda_engine(0);
   if (spec.starts_with("cuda:")) {
     int device = 0;
     const auto [end, error] = std::from_chars(spec.data() + 5, spec.data() + spec.size(), device);
-    if (error == std::errc{} && end == spec.data() + spec.size() && device >= 0) return make_cuda_backend(device);
+    if (error == std::errc{} && end == spec.data() + spec.size() && device >= 0) return make_cuda_engine(device);
   }
   fail(Code::usage, "back end '{}' is unknown; choose cpu, reference, cuda:N or mpi", spec);
 }
 
-std::vector<BackendPresence> list_backends() {
-  return {{"cpu", true, make_cpu_backend(0)->description()},
-          {"reference", true, make_reference_backend()->description()},
+std::vector<EnginePresence> list_engines() {
+  return {{"cpu", true, make_cpu_engine(0)->description()},
+          {"reference", true, make_reference_engine()->description()},
           cuda_presence(),
           mpi_presence()};
 }

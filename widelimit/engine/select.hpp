@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 
 #include <memory>
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace widelimit {
 
-struct BackendOptions {
+struct EngineOptions {
   int threads = 0;  ///< 0: one per processor this process may use
 };
 
 /// "cpu", "reference", "cuda:N" or "mpi". Never falls back: Error{usage} says why a back end is absent.
-[[nodiscard]] std::unique_ptr<Backend> make_backend(std::string_view spec, const BackendOptions& options = {});
+[[nodiscard]] std::unique_ptr<Engine> make_engine(std::string_view spec, const EngineOptions& options = {});
 
 /// For `doctor`: a back end, or why it is not there.
-struct BackendPresence {
+struct EnginePresence {
   std::string name;
   bool present = false;
   std::string detail;
 };
-[[nodiscard]] std::vector<BackendPresence> list_backends();
+[[nodiscard]] std::vector<EnginePresence> list_engines();
 
 }  // namespace widelimit

@@ -83,13 +83,13 @@ std::uint64_t add_to_sum(MatrixView<const T> tile, std::uint64_t sum) {
 template <typename T>
 class BlockWork {
  public:
-  BlockWork(const BlockJob& job, const Backend& backend, GramStore& store, PairProgress& progress)
+  BlockWork(const BlockJob& job, const Engine& engine, GramStore& store, PairProgress& progress)
       : job_(job),
         recipe_(*job.recipe),
-        backend_(backend),
+        engine_(engine),
         store_(store),
         progress_(progress),
-        edge_(job.edge(backend)),
+        edge_(job.edge(engine)),
         counts_(static_cast<std::size_t>(recipe_.outputs)) {}
 
   std::vector<EntryCount> run(const PanelPlan& plan) {
@@ -144,7 +144,7 @@ class BlockWork {
 
   template <typename Task>
   void for_each(std::size_t count, const Task& task) {
-    backend_.for_each(
+    engine_.kernels().for_each(
         static_cast<Index>(count),
         [&](Index k) {
           auto memory = pool_.take(recipe_.outputs, edge_ * edge_);
@@ -156,10 +156,10 @@ class BlockWork {
 
   void load(Panel& panel) {
     if (panel.loaded) return;
-    panel.loaded = backend_.load(recipe_, panel.samples->part(panel.range.begin, panel.range.size()), precision_of<T>,
-                                 [&](Index) { progress_.tell(); });
+    panel.loaded = engine_.kernels().load(recipe_, panel.samples->part(panel.range.begin, panel.range.size()),
+                                          precision_of<T>, [&](Index) { progress_.tell(); });
     panel.diagonal = Matrix<double>(recipe_.outputs, panel.range.size());
-    if (job_.symmetric()) backend_.diagonal(recipe_, *panel.loaded, panel.diagonal.view());
+    if (job_.symmetric()) engine_.kernels().diagonal(recipe_, *panel.loaded, panel.diagonal.view());
   }
 
   static MatrixView<T> view(Matrix<T>& memory, Index rows, Index cols) { return {memory.data(), rows, cols, cols}; }
@@ -197,10 +197,10 @@ class BlockWork {
     };
     const Range row_range = within(tile.rows, rows);
     if (job_.symmetric() && tile.on_diagonal()) {
-      backend_.mirrored_tile(recipe_, *rows.loaded, row_range, row_range, outputs, outputs);
+      engine_.kernels().mirrored_tile(recipe_, *rows.loaded, row_range, row_range, outputs, outputs);
       set_own_pairs<T>(rows.diagonal.view(), row_range, outputs);
     } else {
-      backend_.tile(recipe_, *rows.loaded, row_range, *cols.loaded, within(tile.cols, cols), outputs);
+      engine_.kernels().tile(recipe_, *rows.loaded, row_range, *cols.loaded, within(tile.cols, cols), outputs);
     }
 
     std::uint64_t sum = first_sum(tile);
@@ -229,7 +229,7 @@ class BlockWork {
 
   const BlockJob& job_;
   const Recipe& recipe_;
-  const Backend& backend_;
+  const Engine& engine_;
   GramStore& store_;
   PairProgress& progress_;
   Index edge_;
@@ -252,12 +252,12 @@ std::uint64_t BlockJob::key(const Tile& tile) const {
   return number << place_bits | static_cast<std::uint64_t>(place);
 }
 
-std::size_t tile_bytes(const Backend& backend, const BlockJob& job, Precision precision) {
-  const auto edge = static_cast<std::size_t>(job.edge(backend));
+std::size_t tile_bytes(const Engine& engine, const BlockJob& job, Precision precision) {
+  const auto edge = static_cast<std::size_t>(job.edge(engine));
   const std::size_t entry = precision == Precision::f32 ? 4 : 8;
   // The outputs, one of them mirrored, and the correlations the back end starts from.
   const std::size_t tiles = static_cast<std::size_t>(job.recipe->outputs) + 1;
-  return static_cast<std::size_t>(backend.threads()) * edge * edge * (tiles * entry + sizeof(double));
+  return static_cast<std::size_t>(engine.threads()) * edge * edge * (tiles * entry + sizeof(double));
 }
 
 void each_panel_pair(const BlockJob& job, const PanelPlan& plan, Index edge, const PanelVisit& visit) {
@@ -274,14 +274,14 @@ void each_panel_pair(const BlockJob& job, const PanelPlan& plan, Index edge, con
 }
 
 template <std::floating_point T>
-std::vector<EntryCount> run_block(const BlockJob& job, const PanelPlan& plan, const Backend& backend, GramStore& store,
+std::vector<EntryCount> run_block(const BlockJob& job, const PanelPlan& plan, const Engine& engine, GramStore& store,
                                   PairProgress& progress) {
-  return BlockWork<T>(job, backend, store, progress).run(plan);
+  return BlockWork<T>(job, engine, store, progress).run(plan);
 }
 
-template std::vector<EntryCount> run_block<float>(const BlockJob&, const PanelPlan&, const Backend&, GramStore&,
+template std::vector<EntryCount> run_block<float>(const BlockJob&, const PanelPlan&, const Engine&, GramStore&,
                                                   PairProgress&);
-template std::vector<EntryCount> run_block<double>(const BlockJob&, const PanelPlan&, const Backend&, GramStore&,
+template std::vector<EntryCount> run_block<double>(const BlockJob&, const PanelPlan&, const Engine&, GramStore&,
                                                    PairProgress&);
 
 }  // namespace widelimit

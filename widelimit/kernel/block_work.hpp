@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/kernel/file/cut.hpp"
 #include "widelimit/kernel/file/gram_store.hpp"
 #include "widelimit/kernel/pair_progress.hpp"
@@ -37,15 +37,15 @@ struct BlockJob {
     return symmetric() ? tile.upper_pairs() : tile.rows.size() * tile.cols.size();
   }
   /// Edge of its tiles.
-  [[nodiscard]] Index edge(const Backend& backend) const {
-    return cut_edge(x1.count(), columns().count(), backend.tile_edge(*recipe));
+  [[nodiscard]] Index edge(const Engine& engine) const {
+    return cut_edge(x1.count(), columns().count(), engine.kernels().tile_edge(*recipe));
   }
   /// Number of a tile, the same whatever the panels.
   [[nodiscard]] std::uint64_t key(const Tile& tile) const;
 };
 
 /// Bytes of the tiles that `backend` has under way at once.
-[[nodiscard]] std::size_t tile_bytes(const Backend& backend, const BlockJob& job, Precision precision);
+[[nodiscard]] std::size_t tile_bytes(const Engine& engine, const BlockJob& job, Precision precision);
 
 /// Visits the tiles of a job panel by panel: rows in memory with columns in memory.
 using PanelVisit = std::function<void(Range rows, Range cols, const std::vector<Tile>& tiles)>;
@@ -54,7 +54,7 @@ void each_panel_pair(const BlockJob& job, const PanelPlan& plan, Index edge, con
 /// Computes the tiles of a job that are not in the store yet, checks those that are, and returns the statistics of
 /// each of its matrices.
 template <std::floating_point T>
-std::vector<EntryCount> run_block(const BlockJob& job, const PanelPlan& plan, const Backend& backend, GramStore& store,
+std::vector<EntryCount> run_block(const BlockJob& job, const PanelPlan& plan, const Engine& engine, GramStore& store,
                                   PairProgress& progress);
 
 }  // namespace widelimit

@@ -36,10 +36,10 @@ Gram as_gram(std::vector<AnyMatrix> matrices, Kind kind) {
   return gram;
 }
 
-std::unique_ptr<Loaded> load(const Backend& backend, const Recipe& recipe, const SampleView& x,
+std::unique_ptr<Loaded> load(const Engine& engine, const Recipe& recipe, const SampleView& x,
                              const GramOptions& options) {
   Pulse pulse(options.progress, x.count(), "samples");
-  return backend.load(recipe, x, options.precision, [&](Index done) { pulse.at(done); });
+  return engine.kernels().load(recipe, x, options.precision, [&](Index done) { pulse.at(done); });
 }
 
 }  // namespace
@@ -61,80 +61,80 @@ Kind parse_kind(std::string_view text) {
   fail(Code::usage, "kernel kind '{}' is unknown; choose ntk, nngp or nngp,ntk", text);
 }
 
-Gram gram(const Network& network, const SampleView& x, const GramOptions& options, const Backend& backend) {
+Gram gram(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
   const auto start = Clock::now();
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, wanted(options.kind));
-  const auto loaded = load(backend, recipe, x, options);
+  const auto loaded = load(engine, recipe, x, options);
   Gram result =
       as_gram(with_type(options.precision,
                         [&](auto zero) {
                           using T = decltype(zero);
                           return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
-                            fill_symmetric<T>(backend, recipe, *loaded, views, options.progress);
+                            fill_symmetric<T>(engine, recipe, *loaded, views, options.progress);
                           });
                         }),
               options.kind);
   result.symmetric = true;
-  result.route = backend.route(recipe, options.precision);
+  result.route = engine.kernels().route(recipe, options.precision);
   result.quadrature_error = loaded->quadrature_error();
   result.seconds = seconds_since(start);
   return result;
 }
 
 Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, const GramOptions& options,
-          const Backend& backend) {
+          const Engine& engine) {
   const auto start = Clock::now();
   check_samples(x1);
   check_samples(x2);
   check_same_shape(x1, x2);
   const Recipe recipe = lower(network, x1.shape, wanted(options.kind));
-  const auto loaded1 = load(backend, recipe, x1, options);
-  const auto loaded2 = load(backend, recipe, x2, options);
+  const auto loaded1 = load(engine, recipe, x1, options);
+  const auto loaded2 = load(engine, recipe, x2, options);
   Gram result =
       as_gram(with_type(options.precision,
                         [&](auto zero) {
                           using T = decltype(zero);
                           return allocate_and_fill<T>(recipe.outputs, x1.count(), x2.count(), [&](const auto& views) {
-                            fill_rectangle<T>(backend, recipe, *loaded1, *loaded2, views, options.progress);
+                            fill_rectangle<T>(engine, recipe, *loaded1, *loaded2, views, options.progress);
                           });
                         }),
               options.kind);
-  result.route = backend.route(recipe, options.precision);
+  result.route = engine.kernels().route(recipe, options.precision);
   result.quadrature_error = std::max(loaded1->quadrature_error(), loaded2->quadrature_error());
   result.seconds = seconds_since(start);
   return result;
 }
 
-Diagonal diagonal(const Network& network, const SampleView& x, const Backend& backend, Precision precision) {
+Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine, Precision precision) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::both);
-  const auto loaded = load(backend, recipe, x, {.precision = precision});
+  const auto loaded = load(engine, recipe, x, {.precision = precision});
   Diagonal result{Matrix<double>(recipe.outputs, x.count()), loaded->quadrature_error()};
-  backend.diagonal(recipe, *loaded, result.values.view());
+  engine.kernels().diagonal(recipe, *loaded, result.values.view());
   return result;
 }
 
 LayerContributions layer_contributions(const Network& network, const SampleView& x, const GramOptions& options,
-                                       const Backend& backend) {
+                                       const Engine& engine) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::per_layer);
-  const auto loaded = load(backend, recipe, x, options);
+  const auto loaded = load(engine, recipe, x, options);
   return {recipe.weight_layers,
           with_type(options.precision,
                     [&](auto zero) {
                       using T = decltype(zero);
                       return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
-                        fill_symmetric<T>(backend, recipe, *loaded, views, options.progress);
+                        fill_symmetric<T>(engine, recipe, *loaded, views, options.progress);
                       });
                     }),
           loaded->quadrature_error()};
 }
 
-Sweep sweep(const Network& network, const SampleView& x, const GramOptions& options, const Backend& backend) {
+Sweep sweep(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::sweep);
-  const auto loaded = load(backend, recipe, x, options);
+  const auto loaded = load(engine, recipe, x, options);
   const Index n = x.count();
   const Index depths = recipe.channels;
   Sweep result{depths - 1, n, {}, loaded->quadrature_error()};
@@ -148,7 +148,7 @@ Sweep sweep(const Network& network, const SampleView& x, const GramOptions& opti
       T* const beyond = stack.data() + (i * depths + i + 1) * n * n;
       clear_pages(beyond, static_cast<std::size_t>(frozen_beyond * n * n) * sizeof(T));
     }
-    fill_symmetric<T>(backend, recipe, *loaded, views, options.progress);
+    fill_symmetric<T>(engine, recipe, *loaded, views, options.progress);
     result.values = std::move(stack);
     return 0;
   });

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/network/network.hpp"
 
 #include <cstdint>
@@ -45,18 +45,17 @@ struct Gram {
 [[nodiscard]] std::string quadrature_warning(double quadrature_error, Precision precision);
 
 /// Kernel of x with itself: half the cost of the rectangular kernel, exactly symmetric.  O(n²·steps).
-[[nodiscard]] Gram gram(const Network& network, const SampleView& x, const GramOptions& options,
-                        const Backend& backend);
+[[nodiscard]] Gram gram(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine);
 /// Kernel of every sample of x1 with every sample of x2.
 [[nodiscard]] Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, const GramOptions& options,
-                        const Backend& backend);
+                        const Engine& engine);
 
 /// Θ(x_i, x_i) and Σ(x_i, x_i) alone, in double.  O(n·steps) for networks on vectors.
 struct Diagonal {
   Matrix<double> values;  ///< 2 × n, nngp first
   double quadrature_error = 0.0;
 };
-[[nodiscard]] Diagonal diagonal(const Network& network, const SampleView& x, const Backend& backend,
+[[nodiscard]] Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine,
                                 Precision precision = Precision::f64);
 
 /// Contribution of each weight layer to the NTK; the matrices sum to Θ.
@@ -66,7 +65,7 @@ struct LayerContributions {
   double quadrature_error = 0.0;
 };
 [[nodiscard]] LayerContributions layer_contributions(const Network& network, const SampleView& x,
-                                                     const GramOptions& options, const Backend& backend);
+                                                     const GramOptions& options, const Engine& engine);
 
 /// Every depth and every frozen prefix in one pass: matrix (i·(L+1) + j) of `values`, an (L+1)²·n × n stack, is the
 /// NTK of the network cut after i hidden layers (0 = linear) with its first j weight layers frozen; zero where
@@ -78,6 +77,6 @@ struct Sweep {
   double quadrature_error = 0.0;
 };
 [[nodiscard]] Sweep sweep(const Network& network, const SampleView& x, const GramOptions& options,
-                          const Backend& backend);
+                          const Engine& engine);
 
 }  // namespace widelimit

@@ -67,28 +67,28 @@ void sample_networks(const KernelRequest& request, const std::string& prefix, co
 
 /// x1 × x2, or x1 against itself where x2 is absent.
 void fill_gram(const KernelRequest& request, const std::string& prefix, const SampleView& x1,
-               const std::optional<SampleView>& x2, const Backend& backend, KernelAnswer& answer) {
+               const std::optional<SampleView>& x2, const Engine& engine, KernelAnswer& answer) {
   const auto n1 = static_cast<double>(x1.count());
   answer.pairs += x2 ? n1 * static_cast<double>(x2->count()) : n1 * (n1 + 1) / 2;
   if (const auto* classical = std::get_if<ClassicalKernel>(&request.kernel)) {
-    require_cpu(backend, "classical kernels");
+    require_cpu(engine, "classical kernels");
     answer.route = "classical kernel, by its formula";
     add(answer, prefix + "kernel",
-        classical_gram(*classical, x1, x2, request.precision, backend.threads(), request.progress));
+        classical_gram(*classical, x1, x2, request.precision, engine.threads(), request.progress));
     return;
   }
   if (takes_monte_carlo(request)) {
-    require_cpu(backend, "Monte-Carlo kernels");
+    require_cpu(engine, "Monte-Carlo kernels");
     return sample_networks(request, prefix, x1, x2.value_or(x1), answer);
   }
   const GramOptions options{request.kind, request.precision, request.progress};
   const Network& network = *network_of(request);
-  add_gram(answer, prefix, x2 ? gram(network, x1, *x2, options, backend) : gram(network, x1, options, backend),
+  add_gram(answer, prefix, x2 ? gram(network, x1, *x2, options, engine) : gram(network, x1, options, engine),
            request.kind);
 }
 
-void fill_diagonal(const KernelRequest& request, const Dataset& train, const Backend& backend, KernelAnswer& answer) {
-  const auto [both, error] = diagonal(*network_of(request), train.view(), backend, request.precision);
+void fill_diagonal(const KernelRequest& request, const Dataset& train, const Engine& engine, KernelAnswer& answer) {
+  const auto [both, error] = diagonal(*network_of(request), train.view(), engine, request.precision);
   answer.quadrature_error = error;
   const auto row = [&, &both = both](Index k) {
     Matrix<double> values(1, both.cols());
@@ -112,9 +112,9 @@ Matrix<T> stacked(const std::vector<AnyMatrix>& layers, Index n) {
   return stack;
 }
 
-void fill_layers(const KernelRequest& request, const Dataset& train, const Backend& backend, KernelAnswer& answer) {
-  LayerContributions found = layer_contributions(*network_of(request), train.view(),
-                                                 {Kind::ntk, request.precision, request.progress}, backend);
+void fill_layers(const KernelRequest& request, const Dataset& train, const Engine& engine, KernelAnswer& answer) {
+  LayerContributions found =
+      layer_contributions(*network_of(request), train.view(), {Kind::ntk, request.precision, request.progress}, engine);
   const Index n = train.count();
   const std::vector<Index> dims{std::ssize(found.layers), n, n};
   answer.layers = std::move(found.layers);
@@ -124,8 +124,8 @@ void fill_layers(const KernelRequest& request, const Dataset& train, const Backe
   add(answer, "layer_ntk", std::move(stack), dims);
 }
 
-void fill_sweep(const KernelRequest& request, const Dataset& train, const Backend& backend, KernelAnswer& answer) {
-  Sweep found = sweep(*network_of(request), train.view(), {Kind::ntk, request.precision, request.progress}, backend);
+void fill_sweep(const KernelRequest& request, const Dataset& train, const Engine& engine, KernelAnswer& answer) {
+  Sweep found = sweep(*network_of(request), train.view(), {Kind::ntk, request.precision, request.progress}, engine);
   const Index depths = found.hidden_layers + 1;
   answer.quadrature_error = found.quadrature_error;
   add(answer, "sweep", std::move(found.values), {depths, depths, found.count, found.count});
@@ -136,13 +136,14 @@ Wanted wanted_of(const KernelRequest& request) {
   return request.shown == Shown::layers ? Wanted::per_layer : Wanted::both;
 }
 
-void fill_special(const KernelRequest& request, const Dataset& train, const Backend& backend, KernelAnswer& answer) {
+void fill_special(const KernelRequest& request, const Dataset& train, const Engine& engine, KernelAnswer& answer) {
   const auto n = static_cast<double>(train.count());
   answer.pairs = n * (n + 1) / 2;
-  if (request.shown == Shown::diagonal) fill_diagonal(request, train, backend, answer);
-  if (request.shown == Shown::layers) fill_layers(request, train, backend, answer);
-  if (request.shown == Shown::sweep) fill_sweep(request, train, backend, answer);
-  answer.route = backend.route(lower(*network_of(request), train.shape, wanted_of(request)), request.precision);
+  if (request.shown == Shown::diagonal) fill_diagonal(request, train, engine, answer);
+  if (request.shown == Shown::layers) fill_layers(request, train, engine, answer);
+  if (request.shown == Shown::sweep) fill_sweep(request, train, engine, answer);
+  answer.route =
+      engine.kernels().route(lower(*network_of(request), train.shape, wanted_of(request)), request.precision);
 }
 
 }  // namespace
@@ -192,7 +193,7 @@ double answer_bytes(const KernelRequest& request, Index train, Index test, const
 }
 
 KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train, const std::optional<Dataset>& test,
-                            const Backend& backend) {
+                            const Engine& engine) {
   request.validate(test.has_value());
   require_memory(answer_bytes(request, train.count(), test ? test->count() : 0, train.shape), request.memory,
                  fmt::format("this kernel of {} samples", train.count() + (test ? test->count() : 0)),
@@ -202,10 +203,10 @@ KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train, 
   const auto start = Clock::now();
   KernelAnswer answer;
   if (request.shown == Shown::gram) {
-    fill_gram(request, "", train.view(), std::nullopt, backend, answer);
-    if (test) fill_gram(request, "test_", test->view(), train.view(), backend, answer);
+    fill_gram(request, "", train.view(), std::nullopt, engine, answer);
+    if (test) fill_gram(request, "test_", test->view(), train.view(), engine, answer);
   } else {
-    fill_special(request, train, backend, answer);
+    fill_special(request, train, engine, answer);
   }
   answer.seconds = seconds_since(start);
   return answer;

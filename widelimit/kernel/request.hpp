@@ -74,6 +74,6 @@ struct KernelAnswer {
 /// are means over random networks; diagonal_ntk, diagonal_nngp; layer_ntk; sweep. Error{resource} before anything is
 /// computed where the answer would not fit.
 [[nodiscard]] KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train,
-                                          const std::optional<Dataset>& test, const Backend& backend);
+                                          const std::optional<Dataset>& test, const Engine& engine);
 
 }  // namespace widelimit

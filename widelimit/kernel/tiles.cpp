@@ -19,52 +19,52 @@ std::vector<MatrixView<T>> blocks(const std::vector<MatrixView<T>>& outputs, Ran
 }  // namespace
 
 template <std::floating_point T>
-void fill_rectangle(const Backend& backend, const Recipe& recipe, const Loaded& x1, const Loaded& x2,
+void fill_rectangle(const Engine& engine, const Recipe& recipe, const Loaded& x1, const Loaded& x2,
                     const std::vector<MatrixView<T>>& outputs, Progress* progress) {
   const Index n1 = x1.count();
   const Index n2 = x2.count();
-  const Index edge = cut_edge(n1, n2, backend.tile_edge(recipe));
+  const Index edge = cut_edge(n1, n2, engine.kernels().tile_edge(recipe));
   const std::vector<Tile> tiles = rectangle_tiles({0, n1}, {0, n2}, edge);
   PairProgress pairs(progress, n1 * n2);
-  backend.for_each(
+  engine.kernels().for_each(
       static_cast<Index>(tiles.size()),
       [&](Index k) {
         const auto& [rows, cols] = tiles[static_cast<std::size_t>(k)];
-        backend.tile(recipe, x1, rows, x2, cols, blocks(outputs, rows, cols));
+        engine.kernels().tile(recipe, x1, rows, x2, cols, blocks(outputs, rows, cols));
         pairs.add(rows.size() * cols.size());
       },
       [&] { pairs.tell(); });
 }
 
 template <std::floating_point T>
-void fill_symmetric(const Backend& backend, const Recipe& recipe, const Loaded& x,
+void fill_symmetric(const Engine& engine, const Recipe& recipe, const Loaded& x,
                     const std::vector<MatrixView<T>>& outputs, Progress* progress) {
   const Index n = x.count();
-  const Index edge = cut_edge(n, n, backend.tile_edge(recipe));
+  const Index edge = cut_edge(n, n, engine.kernels().tile_edge(recipe));
   Matrix<double> diagonal(recipe.outputs, n);
-  backend.diagonal(recipe, x, diagonal.view());
+  engine.kernels().diagonal(recipe, x, diagonal.view());
 
   const std::vector<Tile> tiles = upper_tiles({0, n}, edge);
   PairProgress pairs(progress, n * (n + 1) / 2);
   const auto fill = [&](const Tile& tile) {
     const auto& [rows, cols] = tile;
     const auto upper = blocks(outputs, rows, cols);
-    backend.mirrored_tile(recipe, x, rows, cols, upper, blocks(outputs, cols, rows));
+    engine.kernels().mirrored_tile(recipe, x, rows, cols, upper, blocks(outputs, cols, rows));
     pairs.add(tile.upper_pairs());
     if (tile.on_diagonal()) set_own_pairs<T>(diagonal.view(), rows, upper);
   };
-  backend.for_each(
+  engine.kernels().for_each(
       static_cast<Index>(tiles.size()), [&](Index k) { fill(tiles[static_cast<std::size_t>(k)]); },
       [&] { pairs.tell(); });
 }
 
-template void fill_rectangle(const Backend&, const Recipe&, const Loaded&, const Loaded&,
+template void fill_rectangle(const Engine&, const Recipe&, const Loaded&, const Loaded&,
                              const std::vector<MatrixView<float>>&, Progress*);
-template void fill_rectangle(const Backend&, const Recipe&, const Loaded&, const Loaded&,
+template void fill_rectangle(const Engine&, const Recipe&, const Loaded&, const Loaded&,
                              const std::vector<MatrixView<double>>&, Progress*);
-template void fill_symmetric(const Backend&, const Recipe&, const Loaded&, const std::vector<MatrixView<float>>&,
+template void fill_symmetric(const Engine&, const Recipe&, const Loaded&, const std::vector<MatrixView<float>>&,
                              Progress*);
-template void fill_symmetric(const Backend&, const Recipe&, const Loaded&, const std::vector<MatrixView<double>>&,
+template void fill_symmetric(const Engine&, const Recipe&, const Loaded&, const std::vector<MatrixView<double>>&,
                              Progress*);
 
 }  // namespace widelimit

@@ -37,8 +37,8 @@ Matrix<double> decision(const Fit& fit, const AnyView& test_by_train) {
             std::copy_n(fit.bias.data(), outputs, g.view().row(begin + i));
           }
           if (k.cols == 0) continue;
-          cpu::gemm<double>(1, cpu::Transpose::no, rows.view().block(0, 0, count, k.cols), cpu::Transpose::no,
-                            fit.alpha.view(), 1, g.view().block(begin, 0, count, outputs));
+          cpu::gemm<double>(1, Transpose::no, rows.view().block(0, 0, count, k.cols), Transpose::no, fit.alpha.view(),
+                            1, g.view().block(begin, 0, count, outputs));
         }
         return g;
       },

@@ -67,12 +67,12 @@ struct PredictOptions {
 
 /// g on new samples, not scaled yet: test × outputs. Error{input} where they have another shape than the model's, or
 /// entries that are not finite.  O(test·support) kernel entries, in strips of test samples.
-[[nodiscard]] Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Backend& backend,
+[[nodiscard]] Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Engine& engine,
                                                const PredictOptions& options = {});
 
 /// Posterior mean and variance of a model with a posterior, without the noise. Factors the matrix of the support.
 /// Error{usage} where the model has no posterior.  O(support³/3 + test·support²), support² doubles.
-[[nodiscard]] Posterior predict_posterior(const Model& model, const SampleView& samples, const Backend& backend,
+[[nodiscard]] Posterior predict_posterior(const Model& model, const SampleView& samples, const Engine& engine,
                                           const PredictOptions& options = {});
 
 }  // namespace widelimit

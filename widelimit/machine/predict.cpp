@@ -62,18 +62,18 @@ Dataset strip_of(const Model& model, const SampleView& samples, Index begin, Ind
   return strip;
 }
 
-AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Backend& backend, Progress* progress) {
+AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Engine& engine, Progress* progress) {
   if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
-    return classical_gram(*classical, strip, model.support_view(), model.precision, backend.threads(), progress);
+    return classical_gram(*classical, strip, model.support_view(), model.precision, engine.threads(), progress);
   }
   const GramOptions options{.kind = model.kind, .precision = model.precision, .progress = progress};
-  Gram block = gram(std::get<Network>(model.kernel), strip, model.support_view(), options, backend);
+  Gram block = gram(std::get<Network>(model.kernel), strip, model.support_view(), options, engine);
   return model.kind == Kind::ntk ? std::move(block.ntk) : std::move(block.nngp);
 }
 
 /// visit(first sample, K(strip, support), strip) for strips of samples that fit into the memory allowed.
 template <typename Visit>
-void each_strip(const Model& model, const SampleView& samples, const Backend& backend, const PredictOptions& options,
+void each_strip(const Model& model, const SampleView& samples, const Engine& engine, const PredictOptions& options,
                 const Visit& visit) {
   const Index row_bytes = static_cast<Index>(sizeof(double)) * (model.supports() + model.shape.size());
   const Index longest = std::max<Index>(1, static_cast<Index>(options.memory) / row_bytes);
@@ -82,7 +82,7 @@ void each_strip(const Model& model, const SampleView& samples, const Backend& ba
     const Index count = std::min(longest, samples.count() - begin);
     progress.begin(begin, count);
     const Dataset strip = strip_of(model, samples, begin, count);
-    const AnyMatrix k = model.supports() > 0 ? kernel_rows(model, strip.view(), backend, progress.get())
+    const AnyMatrix k = model.supports() > 0 ? kernel_rows(model, strip.view(), engine, progress.get())
                                              : AnyMatrix(Matrix<double>(count, 0));
     visit(begin, view_of(k), strip.view());
   }
@@ -102,9 +102,9 @@ void write_decisions(const Fit& fit, const AnyView& k, Index begin, Matrix<doubl
 }
 
 /// K(x, x) of each sample of a strip.
-std::vector<double> own_kernels(const Model& model, const SampleView& strip, const Backend& backend) {
+std::vector<double> own_kernels(const Model& model, const SampleView& strip, const Engine& engine) {
   if (const auto* network = std::get_if<Network>(&model.kernel)) {
-    const Matrix<double> both = diagonal(*network, strip, backend, model.precision).values;
+    const Matrix<double> both = diagonal(*network, strip, engine, model.precision).values;
     const double* row = both.view().row(model.kind == Kind::nngp ? 0 : 1);
     return {row, row + both.cols()};
   }
@@ -119,17 +119,17 @@ std::vector<double> own_kernels(const Model& model, const SampleView& strip, con
 }
 
 /// U of K + λ/2·I = UᵀU over the support.
-Matrix<double> posterior_factor(const Model& model, const Backend& backend, const PredictOptions& options) {
+Matrix<double> posterior_factor(const Model& model, const Engine& engine, const PredictOptions& options) {
   const auto n = static_cast<double>(model.supports());
   require_memory(2 * sizeof(double) * n * n, options.factor_memory, "the variance of this model",
                  "predict without it by a model fitted without --posterior, or allow more");
   const SampleView support = model.support_view();
   const AnyMatrix k = [&]() -> AnyMatrix {
     if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
-      return classical_gram(*classical, support, std::nullopt, model.precision, backend.threads(), options.progress);
+      return classical_gram(*classical, support, std::nullopt, model.precision, engine.threads(), options.progress);
     }
     const GramOptions how{.kind = model.kind, .precision = model.precision, .progress = options.progress};
-    Gram whole = gram(std::get<Network>(model.kernel), support, how, backend);
+    Gram whole = gram(std::get<Network>(model.kernel), support, how, engine);
     return model.kind == Kind::ntk ? std::move(whole.ntk) : std::move(whole.nngp);
   }();
   Cholesky cholesky({view_of(k), {}, model.lambda / 2}, Factor::f64, options.threads, options.progress);
@@ -146,28 +146,28 @@ Dataset scaled_samples(const Model& model, const SampleView& samples) {
   return strip_of(model, samples, 0, samples.count());
 }
 
-Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Backend& backend,
+Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Engine& engine,
                                  const PredictOptions& options) {
   model.validate();
   check_shape(model, samples);
   const Fit fit = fit_of(model);
   Matrix<double> g(samples.count(), model.outputs());
-  each_strip(model, samples, backend, options,
+  each_strip(model, samples, engine, options,
              [&](Index begin, const AnyView& k, const SampleView&) { write_decisions(fit, k, begin, g); });
   return g;
 }
 
-Posterior predict_posterior(const Model& model, const SampleView& samples, const Backend& backend,
+Posterior predict_posterior(const Model& model, const SampleView& samples, const Engine& engine,
                             const PredictOptions& options) {
   model.validate();
   if (!model.posterior) fail(Code::usage, "the model has no posterior; fit ridge with one");
   check_shape(model, samples);
   const Fit fit = fit_of(model);
-  const Matrix<double> factor = posterior_factor(model, backend, options);
+  const Matrix<double> factor = posterior_factor(model, engine, options);
   Posterior result{Matrix<double>(samples.count(), model.outputs()), {}};
-  each_strip(model, samples, backend, options, [&](Index begin, const AnyView& k, const SampleView& strip) {
+  each_strip(model, samples, engine, options, [&](Index begin, const AnyView& k, const SampleView& strip) {
     write_decisions(fit, k, begin, result.mean);
-    const auto variance = posterior_variance(factor, k, own_kernels(model, strip, backend), options.threads);
+    const auto variance = posterior_variance(factor, k, own_kernels(model, strip, engine), options.threads);
     result.variance.insert(result.variance.end(), variance.begin(), variance.end());
   });
   return result;

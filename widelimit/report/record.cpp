@@ -24,8 +24,8 @@ void require_finite(const Json& value, const std::string& place) {
 
 }  // namespace
 
-void Record::ran_on(const Backend& backend, Precision precision) {
-  machine_ = Machine{backend.name(), backend.description(), precision, backend.threads()};
+void Record::ran_on(const Engine& engine, Precision precision) {
+  machine_ = Machine{engine.name(), engine.description(), precision, engine.threads()};
 }
 
 Json Record::to_json() const {

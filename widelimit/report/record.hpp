@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -28,7 +28,7 @@ struct Record {
   explicit Record(std::string the_verb) : verb(std::move(the_verb)) {}
 
   /// Records the back end and the precision.
-  void ran_on(const Backend& backend, Precision precision);
+  void ran_on(const Engine& engine, Precision precision);
 
   /// Error{numerical} names the first number that is not finite by its key, as "results.accuracy[2]": JSON cannot
   /// represent it, and null would hide it.

@@ -79,13 +79,13 @@ MachinePath follow_auxiliary(const Matrix<T>& k, const Matrix<T>& k_test, const 
 }  // namespace
 
 CompanionKernels limit_kernels(const Network& network, const TrainData& data, const TrainOptions& options,
-                               const Backend& backend) {
+                               const Engine& engine) {
   require_kernel_memory(data, options);
   const GramOptions how{.kind = Kind::ntk, .precision = options.precision, .progress = options.progress};
-  Gram train = gram(network, data.x, how, backend);
+  Gram train = gram(network, data.x, how, engine);
   CompanionKernels kernels{.train = std::move(train.ntk), .test = {}, .seconds = train.seconds};
   if (test_count(data) > 0) {
-    Gram test = gram(network, *data.test, data.x, how, backend);
+    Gram test = gram(network, *data.test, data.x, how, engine);
     kernels.test = std::move(test.ntk);
     kernels.seconds += test.seconds;
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/analysis/dynamics/trajectory.hpp"
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/finite/training/train.hpp"
 
 #include <vector>
@@ -17,7 +17,7 @@ struct CompanionKernels {
 
 /// Tangent kernels of infinite width. Error{resource} before they are computed where they do not fit.
 [[nodiscard]] CompanionKernels limit_kernels(const Network& network, const TrainData& data, const TrainOptions& options,
-                                             const Backend& backend);
+                                             const Engine& engine);
 /// Tangent kernels of this network before it was trained; the mean over its outputs where it has several.
 [[nodiscard]] CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data, int threads);
 

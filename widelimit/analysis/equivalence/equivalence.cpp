@@ -120,11 +120,11 @@ class SideBySide {
 /// All runs of one call.
 class Comparison {
  public:
-  Comparison(const Network& network, const TrainData& data, const EquivalenceOptions& options, const Backend& backend)
+  Comparison(const Network& network, const TrainData& data, const EquivalenceOptions& options, const Engine& engine)
       : network_(network),
         data_(data),
         options_(options),
-        backend_(backend),
+        engine_(engine),
         progress_(options.train.progress, options.train.steps * options.seeds * std::ssize(options.widths)) {}
 
   Equivalence run() {
@@ -132,7 +132,7 @@ class Comparison {
     result_.steps = recorded_steps(options_.train, points * data_.y.cols);
     result_.watched = watched_samples(data_);
     if (options_.kernel == MachineKernel::limit) {
-      kernels_ = limit_kernels(network_, data_, options_.train, backend_);
+      kernels_ = limit_kernels(network_, data_, options_.train, engine_);
       result_.kernel_seconds = kernels_.seconds;
     }
     for (Index s = 0; s < options_.seeds; ++s) {
@@ -222,7 +222,7 @@ class Comparison {
   const Network& network_;
   const TrainData& data_;
   const EquivalenceOptions& options_;
-  const Backend& backend_;
+  const Engine& engine_;
   AllSteps progress_;
   CompanionKernels kernels_;
   MachinePath machine_;
@@ -266,15 +266,15 @@ std::string Equivalence::trouble() const {
 }
 
 Equivalence equivalence(const Network& network, const TrainData& data, const EquivalenceOptions& options,
-                        const Backend& backend) {
+                        const Engine& engine) {
   options.validate();
-  require_cpu(backend, "networks of finite width");
+  require_cpu(engine, "networks of finite width");
   const Widths smallest{.hidden = options.widths.front(), .outputs = std::max<Index>(data.y.cols, 1)};
   if (Architecture::make(network, data.x.shape, smallest).dropouts > 0) {
     fail(Code::input, "dropout draws masks that no machine sees; take the network without it");
   }
   if (data.y.rows == 0) fail(Code::input, "there are no samples to train on");
-  Equivalence result = Comparison(network, data, options, backend).run();
+  Equivalence result = Comparison(network, data, options, engine).run();
   summarise_by_width(result, options.widths, options.parts);
   return result;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/analysis/equivalence/line_fit.hpp"
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/finite/training/train.hpp"
 
 #include <cstdint>
@@ -100,6 +100,6 @@ struct Equivalence {
 /// Records are taken as often as TrainOptions::records says, within the memory of bounded_records; beside them memory
 /// holds one network and the Gram matrix. Error{usage|input|resource} as train and gram; divergence is data.
 [[nodiscard]] Equivalence equivalence(const Network& network, const TrainData& data, const EquivalenceOptions& options,
-                                      const Backend& backend);
+                                      const Engine& engine);
 
 }  // namespace widelimit

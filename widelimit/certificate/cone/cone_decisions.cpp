@@ -72,7 +72,7 @@ Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, cons
       for (Index i = 0; i < supports; ++i) row[i] *= kernel.scale() * norm * geometry.support.norms[at(i)];
       unscale_entries(exponents, kernel.exponent(), row, supports);
     }
-    cpu::gemm<double>(1, cpu::Transpose::no, entries, cpu::Transpose::no, model.alpha.view(), 0,
+    cpu::gemm<double>(1, Transpose::no, entries, Transpose::no, model.alpha.view(), 0,
                       g.view().block(begin, 0, count, outputs));
     for (Index k = begin; k < begin + count; ++k) {
       for (Index o = 0; o < outputs; ++o) g(k, o) += model.bias[at(o)];

@@ -101,7 +101,7 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
     std::vector<double> memory(at(rows * size));
     const MatrixView<double> block{memory.data(), rows, size, size};
     keep_features(support.directions.view().block(begin, 0, rows, points.cols), features, block);
-    cpu::gemm<double>(1, cpu::Transpose::no, kept.view(), cpu::Transpose::yes, block, 0,
+    cpu::gemm<double>(1, Transpose::no, kept.view(), Transpose::yes, block, 0,
                       inner.view().block(0, begin, points.rows, rows));
   });
 }

@@ -151,7 +151,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
   }
   const MatrixView<const double> rows = directions.rows();
   if (count > 0) {
-    cpu::gemv<double>(1, cpu::Transpose::yes, rows, {slopes.data()}, 0, {result.gradient.data()});
+    cpu::gemv<double>(1, Transpose::yes, rows, {slopes.data()}, 0, {result.gradient.data()});
   }
   result.rise = level - turn;
   for (Index j = 0; j < size; ++j) result.gradient[at(j)] += result.rise * result.unit[at(j)];

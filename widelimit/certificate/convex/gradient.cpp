@@ -15,7 +15,7 @@ void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const In
   const Index supports = support_.rows;
   std::vector<double> memory(at(x.rows * supports)), along(at(x.rows));
   const MatrixView<double> pairs{memory.data(), x.rows, supports, supports};
-  cpu::gemm<double>(1, cpu::Transpose::no, x, cpu::Transpose::yes, support_, 0, pairs);
+  cpu::gemm<double>(1, Transpose::no, x, Transpose::yes, support_, 0, pairs);
   EntrySlopes slopes(supports);
   for (Index k = 0; k < x.rows; ++k) {
     double* row = pairs.row(k);
@@ -29,7 +29,7 @@ void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const In
       row[i] = beta * slopes.across[at(i)];
     }
   }
-  cpu::gemm<double>(1, cpu::Transpose::no, pairs, cpu::Transpose::no, support_, 0, gradients);
+  cpu::gemm<double>(1, Transpose::no, pairs, Transpose::no, support_, 0, gradients);
   for (Index k = 0; k < x.rows; ++k) {
     for (Index j = 0; j < x.cols; ++j) gradients(k, j) += along[at(k)] * x(k, j);
   }

@@ -64,7 +64,7 @@ class RunSum {
       row[size] = static_cast<float>(-root * scale[at(size)] * u);
     }
     const MatrixView<const float> rows{rows_.data(), std::ssize(run), dimension, dimension};
-    cpu::syrk<float>(1, cpu::Transpose::yes, rows, 0, {sum_.data(), dimension, dimension, dimension});
+    cpu::syrk<float>(1, Transpose::yes, rows, 0, {sum_.data(), dimension, dimension, dimension});
     const double factor = sign / (unit_ * unit_);
     for (Index j = 0; j < dimension; ++j) {
       cpu::add_scaled(dimension - j, factor, sum_.data() + j * dimension + j, b.row(j) + j);

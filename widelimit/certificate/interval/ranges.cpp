@@ -110,8 +110,8 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
   std::vector<double> middles(at(count * supports)), reaches(at(count * supports));
   const MatrixView<double> middle{middles.data(), count, supports, supports},
       reach{reaches.data(), count, supports, supports};
-  cpu::gemm<double>(1, cpu::Transpose::no, centres.view(), cpu::Transpose::yes, directions(), 0, middle);
-  cpu::gemm<double>(1, cpu::Transpose::no, halves.view(), cpu::Transpose::yes,
+  cpu::gemm<double>(1, Transpose::no, centres.view(), Transpose::yes, directions(), 0, middle);
+  cpu::gemm<double>(1, Transpose::no, halves.view(), Transpose::yes,
                     absolute.rows() > 0 ? absolute.view() : directions(), 0, reach);
   for (Index k = 0; k < count; ++k) {
     const double error = errors[at(k)];

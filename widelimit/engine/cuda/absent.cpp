@@ -3,9 +3,9 @@
 
 namespace widelimit {
 
-BackendPresence cuda_presence() { return {"cuda", false, "this version has no CUDA back end yet"}; }
+EnginePresence cuda_presence() { return {"cuda", false, "this version has no CUDA back end yet"}; }
 
-std::unique_ptr<Backend> make_cuda_backend(int device) {
+std::unique_ptr<Engine> make_cuda_engine(int device) {
   fail(Code::usage, "back end cuda:{} is absent: {}; use back end cpu", device, cuda_presence().detail);
 }
 

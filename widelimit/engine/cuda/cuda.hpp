@@ -5,7 +5,7 @@
 namespace widelimit {
 
 /// The back end of NVIDIA device `device`, or Error{usage} that says why there is none.
-[[nodiscard]] std::unique_ptr<Backend> make_cuda_backend(int device);
-[[nodiscard]] BackendPresence cuda_presence();
+[[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int device);
+[[nodiscard]] EnginePresence cuda_presence();
 
 }  // namespace widelimit

@@ -3,9 +3,9 @@
 
 namespace widelimit {
 
-BackendPresence mpi_presence() { return {"mpi", false, "this version has no MPI back end yet"}; }
+EnginePresence mpi_presence() { return {"mpi", false, "this version has no MPI back end yet"}; }
 
-std::unique_ptr<Backend> make_mpi_backend() {
+std::unique_ptr<Engine> make_mpi_engine() {
   fail(Code::usage, "back end mpi is absent: {}; use back end cpu", mpi_presence().detail);
 }
 

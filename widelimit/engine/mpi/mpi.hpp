@@ -5,7 +5,7 @@
 namespace widelimit {
 
 /// The back end of an MPI communicator, tiles spread over its ranks, or Error{usage} that says why there is none.
-[[nodiscard]] std::unique_ptr<Backend> make_mpi_backend();
-[[nodiscard]] BackendPresence mpi_presence();
+[[nodiscard]] std::unique_ptr<Engine> make_mpi_engine();
+[[nodiscard]] EnginePresence mpi_presence();
 
 }  // namespace widelimit

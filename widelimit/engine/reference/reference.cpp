@@ -3,6 +3,7 @@
 #include "widelimit/engine/overflow.hpp"
 #include "widelimit/engine/reference/pair.hpp"
 #include "widelimit/engine/reference/quadrature.hpp"
+#include "widelimit/engine/reference/reference_algebra.hpp"
 
 #include <cmath>
 #include <limits>
@@ -44,11 +45,9 @@ DualErrors dual_errors(const Recipe& recipe, const reference::Traces& traces) {
   return errors;
 }
 
-class Reference final : public Backend {
+class ReferenceKernels final : public Kernels {
  public:
-  [[nodiscard]] std::string name() const override { return "reference"; }
-  [[nodiscard]] std::string description() const override { return "sequential, long double"; }
-  [[nodiscard]] int threads() const override { return 1; }
+  [[nodiscard]] std::string obstacle(const Recipe&, Precision) const override { return {}; }
   [[nodiscard]] std::string route(const Recipe&, Precision) const override {
     return "pair by pair, by the formulas, long double";
   }
@@ -140,8 +139,21 @@ class Reference final : public Backend {
   }
 };
 
+class Reference final : public Engine {
+ public:
+  [[nodiscard]] std::string name() const override { return "reference"; }
+  [[nodiscard]] std::string description() const override { return "sequential, long double"; }
+  [[nodiscard]] int threads() const override { return 1; }
+  [[nodiscard]] const Kernels& kernels() const override { return kernels_; }
+  [[nodiscard]] const Algebra& algebra() const override { return algebra_; }
+
+ private:
+  ReferenceKernels kernels_;
+  reference::ReferenceAlgebra algebra_;
+};
+
 }  // namespace
 
-std::unique_ptr<Backend> make_reference_backend() { return std::make_unique<Reference>(); }
+std::unique_ptr<Engine> make_reference_engine() { return std::make_unique<Reference>(); }
 
 }  // namespace widelimit

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 
 #include <memory>
 
 namespace widelimit {
 
 /// Sequential, readable, long double: the oracle of every other back end.
-[[nodiscard]] std::unique_ptr<Backend> make_reference_backend();
+[[nodiscard]] std::unique_ptr<Engine> make_reference_engine();
 
 }  // namespace widelimit

@@ -144,7 +144,7 @@ std::vector<ClassicalTile> tiles(Index rows, Index cols, bool upper_half) {
 std::vector<double> inner_products(const ScaledRows& x1, const ScaledRows& x2, const ClassicalTile& tile) {
   std::vector<double> inner(static_cast<std::size_t>(tile.rows * tile.cols));
   const Index size = x1.size();
-  cpu::gemm<double>(1, cpu::Transpose::no, {x1.unit() + tile.row * size, tile.rows, size, size}, cpu::Transpose::yes,
+  cpu::gemm<double>(1, Transpose::no, {x1.unit() + tile.row * size, tile.rows, size, size}, Transpose::yes,
                     {x2.unit() + tile.col * size, tile.cols, size, size}, 0,
                     {inner.data(), tile.rows, tile.cols, tile.cols});
   return inner;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/engine.hpp"
 
 #include <vector>
 

@@ -104,13 +104,13 @@ Work lay_out_work(std::span<const Network> networks, std::span<const GramBlock> 
   return work;
 }
 
-void plan(Work& work, std::size_t samples, std::size_t records, const StoreOptions& options, const Backend& backend) {
+void plan(Work& work, std::size_t samples, std::size_t records, const StoreOptions& options, const Engine& engine) {
   const std::size_t budget = options.memory.value_or(samples + available_memory().value_or(2 * usual_memory) / 2);
   for (const BlockJob& job : work.jobs) {
     PanelNeeds needs{.rows = job.x1.count(), .cols = job.columns().count(), .symmetric = job.symmetric()};
-    needs.edge = job.edge(backend);
-    needs.sample_bytes = backend.loaded_bytes(*job.recipe, options.precision);
-    needs.fixed_bytes = samples + records * sizeof(Journal::Record) + tile_bytes(backend, job, options.precision);
+    needs.edge = job.edge(engine);
+    needs.sample_bytes = engine.kernels().loaded_bytes(*job.recipe, options.precision);
+    needs.fixed_bytes = samples + records * sizeof(Journal::Record) + tile_bytes(engine, job, options.precision);
     needs.budget = budget;
     needs.most = options.most_loaded;
     work.plans.push_back(plan_panels(needs));
@@ -119,7 +119,7 @@ void plan(Work& work, std::size_t samples, std::size_t records, const StoreOptio
 
 /// The largest error by quadrature that any sample meets; where all formulas are closed there is none to look for.
 double quadrature_error(const Work& work, std::span<const Network> networks, std::span<const GramBlock> blocks,
-                        const StoreOptions& options, const Backend& backend) {
+                        const StoreOptions& options, const Engine& engine) {
   double error = 0;
   for (std::size_t k = 0; k < networks.size(); ++k) {
     if (exactness(networks[k]) == Exactness::closed_form) continue;
@@ -128,8 +128,8 @@ double quadrature_error(const Work& work, std::span<const Network> networks, std
       for (Index first = 0; first < x.count(); first += step) {
         const Index count = std::min(step, x.count() - first);
         Pulse pulse(options.progress, x.count(), "samples");
-        const auto loaded = backend.load(work.recipes[k], x.part(first, count), options.precision,
-                                         [&](Index done) { pulse.at(first + done); });
+        const auto loaded = engine.kernels().load(work.recipes[k], x.part(first, count), options.precision,
+                                                  [&](Index done) { pulse.at(first + done); });
         error = std::max(error, loaded->quadrature_error());
       }
     }
@@ -150,11 +150,11 @@ double stored_quadrature_error(const GramStore& store) {
   return settings.is_object() ? settings.value("quadrature_error", 0.0) : 0.0;
 }
 
-Index finished_pairs(const Work& work, const GramStore& store, const Backend& backend) {
+Index finished_pairs(const Work& work, const GramStore& store, const Engine& engine) {
   Index pairs = 0;
   for (std::size_t k = 0; k < work.jobs.size() && store.resumed(); ++k) {
     const BlockJob& job = work.jobs[k];
-    const Index edge = job.edge(backend);
+    const Index edge = job.edge(engine);
     each_panel_pair(job, work.plans[k], edge, [&](Range, Range, const std::vector<Tile>& tiles) {
       for (const Tile& tile : tiles) pairs += store.finished(job.key(tile)) ? job.pairs(tile) : 0;
     });
@@ -162,17 +162,17 @@ Index finished_pairs(const Work& work, const GramStore& store, const Backend& ba
   return pairs;
 }
 
-void compute(const Work& work, const StoreOptions& options, const Backend& backend, GramStore& store,
+void compute(const Work& work, const StoreOptions& options, const Engine& engine, GramStore& store,
              StoreSummary& summary) {
   Index total = 0;
   for (const BlockJob& job : work.jobs) total += job.pairs();
-  const Index kept = finished_pairs(work, store, backend);
+  const Index kept = finished_pairs(work, store, engine);
   PairProgress progress(options.progress, total - kept);
   for (std::size_t k = 0; k < work.jobs.size(); ++k) {
     const BlockJob& job = work.jobs[k];
     const auto counts = options.precision == Precision::f32
-                            ? run_block<float>(job, work.plans[k], backend, store, progress)
-                            : run_block<double>(job, work.plans[k], backend, store, progress);
+                            ? run_block<float>(job, work.plans[k], engine, store, progress)
+                            : run_block<double>(job, work.plans[k], engine, store, progress);
     for (std::size_t s = 0; s < counts.size(); ++s) {
       Entries& entries = summary.matrices[job.first_matrix + s].entries;
       const double count = static_cast<double>(entries.rows) * static_cast<double>(entries.cols);
@@ -190,7 +190,7 @@ void compute(const Work& work, const StoreOptions& options, const Backend& backe
 }  // namespace
 
 StoreSummary store_gram(const std::filesystem::path& path, std::span<const Network> networks,
-                        std::span<const GramBlock> blocks, const StoreOptions& options, const Backend& backend) {
+                        std::span<const GramBlock> blocks, const StoreOptions& options, const Engine& engine) {
   const auto start = Clock::now();
   check_blocks(networks, blocks);
   Work work = lay_out_work(networks, blocks, options);
@@ -198,7 +198,7 @@ StoreSummary store_gram(const std::filesystem::path& path, std::span<const Netwo
   for (const TiledMatrix& matrix : work.matrices) {
     summary.matrices.push_back({matrix.name, {.rows = matrix.rows, .cols = matrix.cols}});
   }
-  for (const Recipe& recipe : work.recipes) summary.routes.push_back(backend.route(recipe, options.precision));
+  for (const Recipe& recipe : work.recipes) summary.routes.push_back(engine.kernels().route(recipe, options.precision));
 
   GramStore store(path, fingerprint_of(networks, blocks, options), options.existing);
   summary.complete_before = store.complete();
@@ -208,7 +208,7 @@ StoreSummary store_gram(const std::filesystem::path& path, std::span<const Netwo
   }
   std::size_t samples = 0;
   for (const SampleView& x : distinct_sets(blocks)) samples += bytes_of(x);
-  plan(work, samples, store.records().size(), options, backend);
+  plan(work, samples, store.records().size(), options, engine);
   for (std::size_t k = 0; k < work.plans.size(); ++k) {
     const PanelPlan& panel = work.plans[k];
     summary.memory = std::max(summary.memory, panel.bytes);
@@ -218,10 +218,10 @@ StoreSummary store_gram(const std::filesystem::path& path, std::span<const Netwo
     if (store.resumed()) {
       summary.quadrature_error = stored_quadrature_error(store);
     } else {
-      summary.quadrature_error = quadrature_error(work, networks, blocks, options, backend);
+      summary.quadrature_error = quadrature_error(work, networks, blocks, options, engine);
       store.create(work.matrices, options.beside, settings_text(options, summary));
     }
-    compute(work, options, backend, store, summary);
+    compute(work, options, engine, store, summary);
     store.finish();
   } catch (const Error& error) {
     if (error.code() == Code::numerical) store.discard();

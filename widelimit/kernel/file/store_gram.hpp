@@ -56,6 +56,6 @@ struct StoreSummary {
 /// threads, and so is the file after any number of interruptions (see GramStore). Error{interrupted} and
 /// Error{resource} say how to go on.
 StoreSummary store_gram(const std::filesystem::path& path, std::span<const Network> networks,
-                        std::span<const GramBlock> blocks, const StoreOptions& options, const Backend& backend);
+                        std::span<const GramBlock> blocks, const StoreOptions& options, const Engine& engine);
 
 }  // namespace widelimit

@@ -108,8 +108,8 @@ std::size_t Cholesky::bytes() const {
 
 void Cholesky::back_substitute(MatrixView<double> b) const {
   if (!single()) {
-    cpu::tiled_solve<double>(twice_.view(), cpu::Transpose::yes, b);
-    cpu::tiled_solve<double>(twice_.view(), cpu::Transpose::no, b);
+    cpu::tiled_solve<double>(twice_.view(), Transpose::yes, b);
+    cpu::tiled_solve<double>(twice_.view(), Transpose::no, b);
     return;
   }
   // Columns are scaled to 1, so that neither large nor small ones leave the range of float32.
@@ -120,8 +120,8 @@ void Cholesky::back_substitute(MatrixView<double> b) const {
     scale[static_cast<std::size_t>(j)] = largest > 0 ? largest : 1.0;
     for (Index i = 0; i < b.rows; ++i) rounded(i, j) = static_cast<float>(b(i, j) / scale[static_cast<std::size_t>(j)]);
   }
-  cpu::tiled_solve<float>(single_.view(), cpu::Transpose::yes, rounded.view());
-  cpu::tiled_solve<float>(single_.view(), cpu::Transpose::no, rounded.view());
+  cpu::tiled_solve<float>(single_.view(), Transpose::yes, rounded.view());
+  cpu::tiled_solve<float>(single_.view(), Transpose::no, rounded.view());
   for (Index i = 0; i < b.rows; ++i) {
     for (Index j = 0; j < b.cols; ++j) {
       b(i, j) = scale[static_cast<std::size_t>(j)] * static_cast<double>(rounded(i, j));

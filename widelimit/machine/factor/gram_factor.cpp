@@ -57,10 +57,9 @@ void GramFactor::values(const double* beta, double* h, Index columns) const {
   std::copy_n(beta, rank_ * columns, product.begin());
   const MatrixView<double> first{product.data(), rank_, columns, columns};
   const MatrixView<double> rest{product.data() + rank_ * columns, count() - rank_, columns, columns};
-  cpu::multiply_lower(triangle(), cpu::Transpose::no, first);
+  cpu::multiply_lower(triangle(), Transpose::no, first);
   if (rank_ > 0) {
-    cpu::tiled_product<double>(1, cpu::Transpose::no, below(), cpu::Transpose::no, {beta, rank_, columns, columns}, 0,
-                               rest);
+    cpu::tiled_product<double>(1, Transpose::no, below(), Transpose::no, {beta, rank_, columns, columns}, 0, rest);
   }
   const double* from = product.data();
   for (const Index i : order_) {
@@ -74,16 +73,16 @@ void GramFactor::pull(const double* r, double* c, Index columns) const {
   const std::vector<double> sorted = permuted(r, order_, columns);
   const MatrixView<double> out{c, rank_, columns, columns};
   std::copy_n(sorted.begin(), rank_ * columns, c);
-  cpu::multiply_lower(triangle(), cpu::Transpose::yes, out);
+  cpu::multiply_lower(triangle(), Transpose::yes, out);
   const MatrixView<const double> rest{sorted.data() + rank_ * columns, count() - rank_, columns, columns};
-  if (rest.rows > 0) cpu::tiled_product<double>(1, cpu::Transpose::yes, below(), cpu::Transpose::no, rest, 1, out);
+  if (rest.rows > 0) cpu::tiled_product<double>(1, Transpose::yes, below(), Transpose::no, rest, 1, out);
 }
 
 void GramFactor::coefficients(const double* beta, double* alpha, Index columns) const {
   std::fill_n(alpha, count() * columns, 0.0);
   if (rank_ == 0) return;
   std::vector<double> solved(beta, beta + rank_ * columns);
-  cpu::solve_lower(triangle(), cpu::Transpose::yes, {solved.data(), rank_, columns, columns});
+  cpu::solve_lower(triangle(), Transpose::yes, {solved.data(), rank_, columns, columns});
   for (Index i = 0; i < rank_; ++i) {
     std::copy_n(solved.data() + i * columns, columns, alpha + order_[static_cast<std::size_t>(i)] * columns);
   }

@@ -33,7 +33,7 @@ void LowRank<T>::take_from(Matrix<double>& c, std::span<const Index> chosen) con
   Matrix<T> known(std::min(chunk, samples()), c.cols(), Content::unset);
   for (Index begin = 0; begin < samples(); begin += chunk) {
     const Index count = std::min(chunk, samples() - begin);
-    cpu::tiled_product<T>(1, cpu::Transpose::no, part(begin, count), cpu::Transpose::yes, rows.view(), 0,
+    cpu::tiled_product<T>(1, Transpose::no, part(begin, count), Transpose::yes, rows.view(), 0,
                           known.view().block(0, 0, count, c.cols()));
     for (Index i = 0; i < count; ++i) {
       for (Index j = 0; j < c.cols(); ++j) c(begin + i, j) -= static_cast<double>(known(i, j));
@@ -86,7 +86,7 @@ Matrix<double> LowRank<T>::transposed_times(MatrixView<const double> r) const {
   for (Index begin = 0; begin < samples(); begin += chunk) {
     const Index count = std::min(chunk, samples() - begin);
     const Matrix<T> rows = rounded<T>(r.block(begin, 0, count, r.cols));
-    cpu::tiled_product<T>(1, cpu::Transpose::yes, part(begin, count), cpu::Transpose::no, rows.view(), 0, sum.view());
+    cpu::tiled_product<T>(1, Transpose::yes, part(begin, count), Transpose::no, rows.view(), 0, sum.view());
     for (Index i = 0; i < rank_ * r.cols; ++i) result.data()[i] += static_cast<double>(sum.data()[i]);
   }
   return result;
@@ -98,7 +98,7 @@ void LowRank<T>::subtract_times(const Matrix<double>& s, MatrixView<double> z) c
   Matrix<T> rows(std::min(chunk, samples()), z.cols, Content::unset);
   for (Index begin = 0; begin < samples(); begin += chunk) {
     const Index count = std::min(chunk, samples() - begin);
-    cpu::tiled_product<T>(1, cpu::Transpose::no, part(begin, count), cpu::Transpose::no, factors.view(), 0,
+    cpu::tiled_product<T>(1, Transpose::no, part(begin, count), Transpose::no, factors.view(), 0,
                           rows.view().block(0, 0, count, z.cols));
     for (Index i = 0; i < count; ++i) {
       for (Index j = 0; j < z.cols; ++j) z(begin + i, j) -= static_cast<double>(rows(i, j));

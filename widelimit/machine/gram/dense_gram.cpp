@@ -34,8 +34,7 @@ double DenseGram::mean_diagonal() const {
 
 void DenseGram::multiply(const double* factors, double* product, Index columns) const {
   const MatrixView<const double> v{factors, count(), columns, columns};
-  cpu::tiled_product<double>(1, cpu::Transpose::no, view_, cpu::Transpose::no, v, 0,
-                             {product, count(), columns, columns});
+  cpu::tiled_product<double>(1, Transpose::no, view_, Transpose::no, v, 0, {product, count(), columns, columns});
 }
 
 std::size_t DenseGram::memory() const { return sizeof(double) * static_cast<std::size_t>(copy_.rows() * copy_.cols()); }

@@ -49,8 +49,8 @@ Extremes lanczos_extremes(const AnyView& k, Progress* progress) {
     diagonal.push_back(cpu::dot({q, at(n)}, next));
     const MatrixView<const double> known = basis.view().block(0, 0, step + 1, n);
     for (int pass = 0; pass < 2; ++pass) {
-      cpu::gemv<double>(1, cpu::Transpose::no, known, {next.data()}, 0, {overlap.data()});
-      cpu::gemv<double>(-1, cpu::Transpose::yes, known, {overlap.data()}, 1, {next.data()});
+      cpu::gemv<double>(1, Transpose::no, known, {next.data()}, 0, {overlap.data()});
+      cpu::gemv<double>(-1, Transpose::yes, known, {overlap.data()}, 1, {next.data()});
     }
     const double length = cpu::norm(next);
     if (step + 1 == steps || length <= std::numeric_limits<double>::epsilon() * std::abs(diagonal.front())) break;

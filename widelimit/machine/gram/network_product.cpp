@@ -127,23 +127,23 @@ template <std::floating_point T>
 class NetworkProduct final : public GramProduct {
  public:
   NetworkProduct(const Network& network, const SampleView& x, const NetworkProductOptions& options,
-                 const Backend& backend)
+                 const Engine& engine)
       : x_(x),
         spatial_(is_spatial(network)),
         recipe_(lower(network, x.shape, wanted(options.kind))),
-        backend_(backend),
+        engine_(engine),
         job_{&recipe_, x_, {}} {
-    edge_ = job_.edge(backend_);
+    edge_ = job_.edge(engine_);
     PanelNeeds needs{.rows = x.count(), .cols = x.count(), .symmetric = true, .edge = edge_};
-    needs.sample_bytes = backend_.loaded_bytes(recipe_, precision_of<T>);
-    needs.fixed_bytes = tile_bytes(backend_, job_, precision_of<T>);
+    needs.sample_bytes = engine_.kernels().loaded_bytes(recipe_, precision_of<T>);
+    needs.fixed_bytes = tile_bytes(engine_, job_, precision_of<T>);
     needs.budget = options.memory;
     plan_ = plan_panels(needs);
     for (Index begin = 0; begin < x_.count(); begin += plan_.rows) {
       const Range range{begin, std::min(x_.count(), begin + plan_.rows)};
       auto loaded = load(range, nullptr);
       Matrix<double> values(recipe_.outputs, range.size());
-      backend_.diagonal(recipe_, *loaded, values.view());
+      engine_.kernels().diagonal(recipe_, *loaded, values.view());
       diagonal_.insert(diagonal_.end(), values.data(), values.data() + range.size());
       if (range.size() == x_.count()) whole_ = std::move(loaded);
     }
@@ -166,19 +166,19 @@ class NetworkProduct final : public GramProduct {
   Matrix<double> columns(std::span<const Index> chosen) const override {
     const AnyMatrix picked = gathered(x_, chosen);
     const Index count = std::ssize(chosen);
-    const auto right = backend_.load(recipe_, SampleView(picked, x_.shape), precision_of<T>, [](Index) {});
+    const auto right = engine_.kernels().load(recipe_, SampleView(picked, x_.shape), precision_of<T>, [](Index) {});
     Matrix<double> result(samples(), count, Content::unset);
     for (Index begin = 0; begin < samples(); begin += plan_.rows) {
       const Range range{begin, std::min(samples(), begin + plan_.rows)};
       const std::shared_ptr<const Loaded> left = load(range, nullptr);
       const std::vector<Tile> tiles = rectangle_tiles({0, range.size()}, {0, count}, edge_);
-      backend_.for_each(
+      engine_.kernels().for_each(
           std::ssize(tiles),
           [&](Index k) {
             const Tile& tile = tiles[static_cast<std::size_t>(k)];
             Matrix<T> values(tile.rows.size(), tile.cols.size(), Content::unset);
             const MatrixView<T> outputs[]{values.view()};
-            backend_.tile(recipe_, *left, tile.rows, *right, tile.cols, outputs);
+            engine_.kernels().tile(recipe_, *left, tile.rows, *right, tile.cols, outputs);
             for (Index i = 0; i < values.rows(); ++i) {
               std::copy_n(values.view().row(i), values.cols(), &result(begin + tile.rows.begin + i, tile.cols.begin));
             }
@@ -205,15 +205,15 @@ class NetworkProduct final : public GramProduct {
       const bool square = rows.begin == cols.begin;
       const std::shared_ptr<const Loaded> right = square ? left : load(cols, &pairs);
       sum.begin(tiles);
-      backend_.for_each(
+      engine_.kernels().for_each(
           std::ssize(tiles),
           [&](Index k) {
             const Tile& tile = tiles[static_cast<std::size_t>(k)];
             auto memory = pool.take(edge_, v.cols);
             compute(tile, *left, rows, *right, cols, *memory);
-            sum.add(k, tile.rows, times(tile.rows, tile.cols, cpu::Transpose::no, *memory, v));
+            sum.add(k, tile.rows, times(tile.rows, tile.cols, Transpose::no, *memory, v));
             if (!tile.on_diagonal()) {
-              sum.add(k, tile.cols, times(tile.cols, tile.rows, cpu::Transpose::yes, *memory, v));
+              sum.add(k, tile.cols, times(tile.cols, tile.rows, Transpose::yes, *memory, v));
             }
             pool.give(std::move(memory));
             pairs.add(tile.upper_pairs());
@@ -225,7 +225,7 @@ class NetworkProduct final : public GramProduct {
  private:
   std::shared_ptr<const Loaded> load(Range range, PairProgress* pairs) const {
     if (whole_) return whole_;
-    return backend_.load(recipe_, part_of(x_, range), precision_of<T>, [pairs](Index) {
+    return engine_.kernels().load(recipe_, part_of(x_, range), precision_of<T>, [pairs](Index) {
       if (pairs != nullptr) pairs->tell();
     });
   }
@@ -239,9 +239,9 @@ class NetworkProduct final : public GramProduct {
     const Range row_range{tile.rows.begin - rows.begin, tile.rows.end - rows.begin};
     const Range col_range{tile.cols.begin - cols.begin, tile.cols.end - cols.begin};
     if (tile.on_diagonal()) {
-      backend_.mirrored_tile(recipe_, left, row_range, row_range, outputs, outputs);
+      engine_.kernels().mirrored_tile(recipe_, left, row_range, row_range, outputs, outputs);
     } else {
-      backend_.tile(recipe_, left, row_range, right, col_range, outputs);
+      engine_.kernels().tile(recipe_, left, row_range, right, col_range, outputs);
     }
     for (Index i = 0; i < height; ++i) std::copy_n(outputs[0].row(i), width, memory.twice.view().row(i));
     if (!tile.on_diagonal()) return;
@@ -249,20 +249,20 @@ class NetworkProduct final : public GramProduct {
   }
 
   /// tile·v[from], or its transpose: the part of K·v that belongs to the rows `to`.
-  static MatrixView<const double> times(Range to, Range from, cpu::Transpose op, TileMemory<T>& memory,
+  static MatrixView<const double> times(Range to, Range from, Transpose op, TileMemory<T>& memory,
                                         MatrixView<const double> v) {
-    const bool plain = op == cpu::Transpose::no;
+    const bool plain = op == Transpose::no;
     const MatrixView<const double> tile =
         memory.twice.view().block(0, 0, plain ? to.size() : from.size(), plain ? from.size() : to.size());
     const MatrixView<double> part = memory.sum.view().block(0, 0, to.size(), v.cols);
-    cpu::gemm<double>(1, op, tile, cpu::Transpose::no, v.block(from.begin, 0, from.size(), v.cols), 0, part);
+    cpu::gemm<double>(1, op, tile, Transpose::no, v.block(from.begin, 0, from.size(), v.cols), 0, part);
     return part;
   }
 
   SampleView x_;
   bool spatial_;
   Recipe recipe_;
-  const Backend& backend_;
+  const Engine& engine_;
   BlockJob job_;
   Index edge_ = 1;
   PanelPlan plan_;
@@ -277,12 +277,12 @@ void NetworkProductOptions::validate() const {
 }
 
 std::unique_ptr<GramProduct> network_product(const Network& network, const SampleView& x,
-                                             const NetworkProductOptions& options, const Backend& backend) {
+                                             const NetworkProductOptions& options, const Engine& engine) {
   options.validate();
   check_samples(x);
   if (x.count() == 0) fail(Code::input, "there are no samples to fit");
-  if (options.precision == Precision::f32) return std::make_unique<NetworkProduct<float>>(network, x, options, backend);
-  return std::make_unique<NetworkProduct<double>>(network, x, options, backend);
+  if (options.precision == Precision::f32) return std::make_unique<NetworkProduct<float>>(network, x, options, engine);
+  return std::make_unique<NetworkProduct<double>>(network, x, options, engine);
 }
 
 }  // namespace widelimit

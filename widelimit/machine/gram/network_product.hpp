@@ -21,7 +21,6 @@ struct NetworkProductOptions {
 /// the diagonal serves both halves. Entries are those of `gram` in that precision, sums are float64. Samples and back
 /// end must outlive it.  O(n²/2·steps + n² columns) for each product.
 [[nodiscard]] std::unique_ptr<GramProduct> network_product(const Network& network, const SampleView& x,
-                                                           const NetworkProductOptions& options,
-                                                           const Backend& backend);
+                                                           const NetworkProductOptions& options, const Engine& engine);
 
 }  // namespace widelimit

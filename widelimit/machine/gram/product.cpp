@@ -20,8 +20,7 @@ void multiply_in_strips(MatrixView<const float> k, MatrixView<const double> v, M
     const Index count = std::min(product_strip, k.rows - begin);
     Matrix<double> rows(count, k.cols, Content::unset);
     for (Index i = 0; i < count; ++i) std::copy_n(k.row(begin + i), k.cols, rows.view().row(i));
-    cpu::gemm<double>(1, cpu::Transpose::no, rows.view(), cpu::Transpose::no, v, 0,
-                      out.block(begin, 0, count, out.cols));
+    cpu::gemm<double>(1, Transpose::no, rows.view(), Transpose::no, v, 0, out.block(begin, 0, count, out.cols));
   });
 }
 
@@ -29,7 +28,7 @@ void multiply_in_strips(MatrixView<const float> k, MatrixView<const double> v, M
 
 void multiply(const AnyView& k, MatrixView<const double> v, MatrixView<double> out) {
   if (const auto* twice = std::get_if<MatrixView<const double>>(&k)) {
-    cpu::tiled_product<double>(1, cpu::Transpose::no, *twice, cpu::Transpose::no, v, 0, out);
+    cpu::tiled_product<double>(1, Transpose::no, *twice, Transpose::no, v, 0, out);
   } else {
     multiply_in_strips(std::get<MatrixView<const float>>(k), v, out);
   }

@@ -38,7 +38,7 @@ void fill_block(const SoftmaxFeatures& features, const Matrix<double>& x, const 
     std::transform(x.view().row(i), x.view().row(i) + x.cols(), scaled.view().row(i),
                    [by](double entry) { return by * entry; });
   }
-  cpu::tiled_product<double>(1, cpu::Transpose::yes, x.view(), cpu::Transpose::no, scaled.view(), 0, block);
+  cpu::tiled_product<double>(1, Transpose::yes, x.view(), Transpose::no, scaled.view(), 0, block);
 }
 
 /// The Hessian. A bias equal for all classes changes nothing and meets no penalty; it gets one, since ρ has no such

@@ -59,8 +59,8 @@ Matrix<double> SoftmaxPreconditioner::apply(const Matrix<double>& r) const {
   Matrix<double> z(r.rows(), r.cols(), Content::unset);
   std::copy_n(r.data(), r.rows() * r.cols(), z.data());
   if (factor_.rows() > 0) {
-    cpu::tiled_solve<double>(factor_.view(), cpu::Transpose::yes, z.view());
-    cpu::tiled_solve<double>(factor_.view(), cpu::Transpose::no, z.view());
+    cpu::tiled_solve<double>(factor_.view(), Transpose::yes, z.view());
+    cpu::tiled_solve<double>(factor_.view(), Transpose::no, z.view());
     return z;
   }
   for (Index j = 0; j < z.rows(); ++j) {

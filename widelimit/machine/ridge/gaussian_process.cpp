@@ -111,7 +111,7 @@ std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyVi
   for (Index begin = 0; begin < tests; begin += variance_strip) {
     Matrix<double> columns(n, std::min(variance_strip, tests - begin), Content::unset);
     transpose_strip(test_by_train, begin, columns.view());
-    cpu::tiled_solve<double>(factor.view(), cpu::Transpose::yes, columns.view());
+    cpu::tiled_solve<double>(factor.view(), Transpose::yes, columns.view());
     for (Index i = 0; i < n; ++i) {
       for (Index t = 0; t < columns.cols(); ++t) {
         variance[static_cast<std::size_t>(begin + t)] -= columns(i, t) * columns(i, t);

@@ -169,8 +169,8 @@ void Preconditioner::apply(MatrixView<const double> r, MatrixView<double> z) con
     std::visit(
         [&](const auto& l) {
           Matrix<double> small = l.transposed_times(z);
-          cpu::tiled_solve<double>(inner_.view(), cpu::Transpose::yes, small.view());
-          cpu::tiled_solve<double>(inner_.view(), cpu::Transpose::no, small.view());
+          cpu::tiled_solve<double>(inner_.view(), Transpose::yes, small.view());
+          cpu::tiled_solve<double>(inner_.view(), Transpose::no, small.view());
           l.subtract_times(small, z);
         },
         l_);

@@ -20,7 +20,7 @@ std::size_t vector_bytes(Index samples, Index outputs) {
 }  // namespace
 
 ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x, MatrixView<const double> targets,
-                               const RidgeNetworkOptions& options, const Backend& backend) {
+                               const RidgeNetworkOptions& options, const Engine& engine) {
   options.solver.validate();
   check_targets(targets, x.count());
   const std::size_t vectors = vector_bytes(x.count(), targets.cols);
@@ -29,7 +29,7 @@ ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x, Matr
          bytes_text(static_cast<double>(vectors)), bytes_text(static_cast<double>(options.memory)));
   }
   const auto product = network_product(
-      network, x, {.kind = options.kind, .precision = options.precision, .memory = options.memory - vectors}, backend);
+      network, x, {.kind = options.kind, .precision = options.precision, .memory = options.memory - vectors}, engine);
   ConjugateGradientOptions solver = options.solver;
   const std::size_t held = std::min(options.memory, vectors + product->bytes());
   solver.memory = options.memory - held;

@@ -18,7 +18,7 @@ struct RidgeNetworkOptions {
 /// preconditioner as memory and cost allow. Error{resource} where the memory does not do for a product.
 [[nodiscard]] ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x,
                                              MatrixView<const double> targets, const RidgeNetworkOptions& options,
-                                             const Backend& backend);
+                                             const Engine& engine);
 
 /// Bytes that fit_ridge on a Gram matrix of that precision takes, the matrix among them.
 [[nodiscard]] double dense_ridge_bytes(Index samples, Index outputs, Precision precision);

@@ -87,15 +87,13 @@ class SquaredFlow final : public FlowEngine {
   /// V·m.
   [[nodiscard]] Matrix<double> turned(const Matrix<double>& m) const {
     Matrix<double> result(n_, outputs_, Content::unset);
-    cpu::tiled_product<double>(1, cpu::Transpose::no, pairs_.vectors.view(), cpu::Transpose::no, m.view(), 0,
-                               result.view());
+    cpu::tiled_product<double>(1, Transpose::no, pairs_.vectors.view(), Transpose::no, m.view(), 0, result.view());
     return result;
   }
 
   /// Vᵀ·m.
   void back(const Matrix<double>& m, Matrix<double>& to) const {
-    cpu::tiled_product<double>(1, cpu::Transpose::yes, pairs_.vectors.view(), cpu::Transpose::no, m.view(), 0,
-                               to.view());
+    cpu::tiled_product<double>(1, Transpose::yes, pairs_.vectors.view(), Transpose::no, m.view(), 0, to.view());
   }
 
   FlowProblem problem_;

@@ -92,10 +92,10 @@ class Reduction {
     const MatrixView<double> x{product_.data(), v.rows, v.cols, v.cols};
     const MatrixView<double> s{square_.data(), v.rows, v.rows, band_width};
     cpu::tiled_symmetric_product(v, a, x, threads_);
-    cpu::multiply_lower(triangle(h), cpu::Transpose::no, x);
-    cpu::gemm<double>(1, cpu::Transpose::no, x, cpu::Transpose::yes, v, 0, s);
-    cpu::multiply_lower_right(triangle(h), cpu::Transpose::yes, s);
-    cpu::gemm<double>(-0.5, cpu::Transpose::no, s, cpu::Transpose::no, v, 1, x);
+    cpu::multiply_lower(triangle(h), Transpose::no, x);
+    cpu::gemm<double>(1, Transpose::no, x, Transpose::yes, v, 0, s);
+    cpu::multiply_lower_right(triangle(h), Transpose::yes, s);
+    cpu::gemm<double>(-0.5, Transpose::no, s, Transpose::no, v, 1, x);
     cpu::tiled_rank_two_update(-1, v, x, a, threads_);
   }
 
@@ -119,9 +119,9 @@ class Reduction {
       const MatrixView<const double> v = reflector(*h);
       const MatrixView<double> q = rest_of_a(*h);
       const MatrixView<double> y{product_.data(), v.rows, v.cols, v.cols};
-      cpu::tiled_product<double>(1, cpu::Transpose::no, v, cpu::Transpose::no, q, 0, y, threads_);
-      cpu::multiply_lower(triangle(*h), cpu::Transpose::yes, y);
-      cpu::tiled_product<double>(-1, cpu::Transpose::yes, v, cpu::Transpose::no, y, 1, q, threads_);
+      cpu::tiled_product<double>(1, Transpose::no, v, Transpose::no, q, 0, y, threads_);
+      cpu::multiply_lower(triangle(*h), Transpose::yes, y);
+      cpu::tiled_product<double>(-1, Transpose::yes, v, Transpose::no, y, 1, q, threads_);
       pulse.at(n_ + n_ - h->row);
     }
   }

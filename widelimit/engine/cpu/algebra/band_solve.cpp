@@ -15,9 +15,9 @@ constexpr Index group_size = 8;
 constexpr Index strip_rows = 128;
 
 /// c = alpha·op(a)·b + beta·c on this thread.
-void multiply_add(cpu::Transpose op, double alpha, MatrixView<const double> a, MatrixView<const double> b, double beta,
+void multiply_add(Transpose op, double alpha, MatrixView<const double> a, MatrixView<const double> b, double beta,
                   MatrixView<double> c) {
-  cpu::gemm<double>(alpha, op, a, cpu::Transpose::no, b, beta, c);
+  cpu::gemm<double>(alpha, op, a, Transpose::no, b, beta, c);
 }
 
 /// L of B + cI for several c beside each other, as the two matrices by which z_k = D_kᵀq_k − G_kᵀz_{k−1}:
@@ -66,15 +66,15 @@ bool Factors::factor(const BandForm& form, Index shift, double c) {
     }
     const MatrixView<double> left = f.view().block(0, 0, rows, width_);
     if (k > 0) {
-      multiply_add(cpu::Transpose::no, 1, form.below.view().block(k * width_, 0, rows, width_),
+      multiply_add(Transpose::no, 1, form.below.view().block(k * width_, 0, rows, width_),
                    inverse(k - 1, shift, width_), 0, left);
-      cpu::gemm<double>(-1, cpu::Transpose::no, left, cpu::Transpose::yes, left, 1, square);
+      cpu::gemm<double>(-1, Transpose::no, left, Transpose::yes, left, 1, square);
     }
     if (cpu::potrf(square) != 0) return false;  // the upper triangle of the rows: L_kᵀ
     const MatrixView<double> d = inverse(k, shift, rows);
     for (Index i = 0; i < rows; ++i) d(i, i) = 1;
-    cpu::trsm<double>(square, cpu::Transpose::no, d);
-    if (k > 0) multiply_add(cpu::Transpose::yes, 1, left, d, 0, step(k, shift, rows));
+    cpu::trsm<double>(square, Transpose::no, d);
+    if (k > 0) multiply_add(Transpose::yes, 1, left, d, 0, step(k, shift, rows));
   }
   return true;
 }
@@ -85,10 +85,9 @@ Matrix<double> forward(const BandForm& form, Factors& factors, Index shift, Matr
   for (Index k = 0; k < form.blocks(); ++k) {
     const Index rows = form.rows(k);
     const MatrixView<double> here = u.view().block(k * form.width, 0, rows, r.cols);
-    multiply_add(cpu::Transpose::yes, 1, factors.inverse(k, shift, rows), r.block(k * form.width, 0, rows, r.cols), 0,
-                 here);
+    multiply_add(Transpose::yes, 1, factors.inverse(k, shift, rows), r.block(k * form.width, 0, rows, r.cols), 0, here);
     if (k == 0) continue;
-    multiply_add(cpu::Transpose::yes, -1, factors.step(k, shift, rows),
+    multiply_add(Transpose::yes, -1, factors.step(k, shift, rows),
                  u.view().block((k - 1) * form.width, 0, form.width, r.cols), 1, here);
   }
   return u;
@@ -104,16 +103,16 @@ void solve_strip(const BandForm& form, Factors& factors, const std::vector<Matri
   for (Index k = 0; k < form.blocks(); ++k) {
     const Index cols = form.rows(k);
     std::swap(z, before);
-    multiply_add(cpu::Transpose::no, 1, form.q.view().block(begin, k * width, rows, cols), factors.inverses(k, cols), 0,
+    multiply_add(Transpose::no, 1, form.q.view().block(begin, k * width, rows, cols), factors.inverses(k, cols), 0,
                  z.view());
     for (Index s = 0; s < factors.shifts(); ++s) {
       const MatrixView<double> here = z.view().block(0, s * width, rows, cols);
       if (k > 0) {
-        multiply_add(cpu::Transpose::no, -1, before.view().block(0, s * width, rows, width), factors.step(k, s, cols),
-                     1, here);
+        multiply_add(Transpose::no, -1, before.view().block(0, s * width, rows, width), factors.step(k, s, cols), 1,
+                     here);
       }
       ShiftedInverse& result = *results[static_cast<std::size_t>(s)];
-      multiply_add(cpu::Transpose::no, 1, here,
+      multiply_add(Transpose::no, 1, here,
                    u[static_cast<std::size_t>(s)].view().block(k * width, 0, cols, result.solution.cols()), 1,
                    result.solution.view().block(begin, 0, rows, result.solution.cols()));
       for (Index i = 0; i < rows; ++i) {
@@ -132,8 +131,7 @@ std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<co
   const auto count = static_cast<Index>(shifts.size());
   const int team = team_size(threads);
   Matrix<double> rotated(n, right_sides.cols);
-  cpu::tiled_product<double>(1, cpu::Transpose::yes, form.q.view(), cpu::Transpose::no, right_sides, 0, rotated.view(),
-                             team);
+  cpu::tiled_product<double>(1, Transpose::yes, form.q.view(), Transpose::no, right_sides, 0, rotated.view(), team);
   std::vector<ShiftedInverse> results(shifts.size());
   Pulse pulse(progress, n * count, "samples of the path");
   for (Index first = 0; first < count; first += group_size) {

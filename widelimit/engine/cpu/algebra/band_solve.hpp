@@ -1,19 +1,13 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
+#include "widelimit/engine/algebra.hpp"
 #include "widelimit/engine/cpu/algebra/band_form.hpp"
 
 #include <span>
 #include <vector>
 
 namespace widelimit {
-
-/// (A + cI)⁻¹ as far as a machine needs it.
-struct ShiftedInverse {
-  bool positive_definite = false;  ///< nothing else is set where it is not
-  Matrix<double> solution;         ///< (A + cI)⁻¹ R
-  std::vector<double> diagonal;    ///< of (A + cI)⁻¹
-};
 
 /// One for each shift, of A = Q B Qᵀ. With B + cI = L Lᵀ, row q of Q and z = L⁻¹q,
 ///

@@ -1,14 +1,13 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
+#include "widelimit/engine/engine_matrix.hpp"
 
 #include <span>
 
 /// BLAS and LAPACK on row-major views, by the type of their numbers. One thread each: tiles are what is shared
 /// (tiled.hpp).
 namespace widelimit::cpu {
-
-enum class Transpose : bool { no, yes };
 
 /// c = alpha·op(a)·op(b) + beta·c.
 template <std::floating_point T>

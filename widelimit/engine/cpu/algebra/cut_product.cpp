@@ -31,7 +31,7 @@ void multiply_part(const Product& product, Index row, Index col, Index m, Index 
                                                : MatrixView<const T>{a + row * inner, m, inner, inner};
   const MatrixView<const T> right = transpose_b ? MatrixView<const T>{b + col * inner, n, inner, inner}
                                                 : MatrixView<const T>{b + col, inner, n, all_columns};
-  const auto op = [](bool transposed) { return transposed ? cpu::Transpose::yes : cpu::Transpose::no; };
+  const auto op = [](bool transposed) { return transposed ? Transpose::yes : Transpose::no; };
   cpu::gemm<T>(static_cast<T>(alpha), op(transpose_a), left, op(transpose_b), right, static_cast<T>(beta),
                {c + row * all_columns + col, m, n, all_columns});
 }

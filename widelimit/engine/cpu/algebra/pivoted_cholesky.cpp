@@ -45,7 +45,7 @@ Index factor_block_of(MatrixView<double> a, Index begin, double least, std::vect
     a(j, j) = root;
     if (j + 1 == n) continue;
     if (j > begin) {
-      cpu::gemv<double>(-1, cpu::Transpose::no, a.block(j + 1, begin, n - j - 1, j - begin), {&a(j, begin)}, 1,
+      cpu::gemv<double>(-1, Transpose::no, a.block(j + 1, begin, n - j - 1, j - begin), {&a(j, begin)}, 1,
                         {&a(j + 1, j), a.stride});
     }
     for (Index i = j + 1; i < n; ++i) a(i, j) /= root;

@@ -1,10 +1,12 @@
-#include "widelimit/engine/cpu/plane/plane_engine.hpp"
+#include "widelimit/engine/cpu/path.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/loaded.hpp"
 #include "widelimit/engine/cpu/plane/plane_layout.hpp"
 #include "widelimit/engine/cpu/plane/plane_runner.hpp"
+#include "widelimit/engine/cpu/vector/apply.hpp"
 #include "widelimit/engine/overflow.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +17,12 @@ namespace {
 
 template <typename T>
 struct PlaneLoaded final : CpuLoaded {
+  void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+            std::span<const MatrixView<float>> outputs) const override;
+  void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+            std::span<const MatrixView<double>> outputs) const override;
+  void diagonal(const Recipe& recipe, int threads, MatrixView<double> outputs) const override;
+
   PlaneProgram program;
   std::vector<GroupTrace<T>> groups;
   Index images = 0;
@@ -122,23 +130,11 @@ class TileWriter {
   Index held_ = -1;                ///< the group in images_
 };
 
-}  // namespace
-
-std::string plane_obstacle(const Recipe& recipe) { return plane_program(recipe).obstacle; }
-
-Index plane_count(const Recipe& recipe) {
-  Index count = 0;
-  for (const PlaneStage& stage : plane_program(recipe).stages) {
-    if (stage.begin.positions() > 1) count += static_cast<Index>(stage.dy.size() * stage.dx.size());
-  }
-  return count;
-}
-
 template <typename T>
-std::unique_ptr<Loaded> load_planes(const Recipe& recipe, const SampleView& x, Precision precision, int threads,
-                                    const std::function<void(Index done)>& after) {
+std::unique_ptr<Loaded> load_planes(const Recipe& recipe, const PlaneProgram& program, const SampleView& x,
+                                    Precision precision, int threads, const std::function<void(Index done)>& after) {
   auto loaded = std::make_unique<PlaneLoaded<T>>();
-  loaded->program = plane_program(recipe);
+  loaded->program = program;
   loaded->images = x.count();
   const Index groups = (x.count() + plane_lanes - 1) / plane_lanes;
   loaded->groups.resize(static_cast<std::size_t>(groups));
@@ -152,11 +148,6 @@ std::unique_ptr<Loaded> load_planes(const Recipe& recipe, const SampleView& x, P
       [&](Index done) { after(std::min(x.count(), done * plane_lanes)); });
   for (const double error : errors) loaded->error = std::max(loaded->error, error);
   return loaded;
-}
-
-template <typename T>
-bool holds_planes(const Loaded& x) {
-  return dynamic_cast<const PlaneLoaded<T>*>(&x) != nullptr;
 }
 
 template <typename T, typename Out>
@@ -182,34 +173,82 @@ void plane_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded
 }
 
 template <typename T>
-void plane_diagonal(const Recipe& recipe, const Loaded& x, int threads, MatrixView<double> outputs) {
-  const auto& loaded = planes_of<T>(x);
-  parallel_for(static_cast<Index>(loaded.groups.size()), threads, [&](Index g) {
-    PlaneRunner<T> runner(loaded.program, recipe.input.channels);
-    const PlaneBatch<T> batch{&loaded.group(g), {&loaded.group(g), 0, true}, true};
+void PlaneLoaded<T>::diagonal(const Recipe& recipe, int threads, MatrixView<double> outputs) const {
+  parallel_for(static_cast<Index>(groups.size()), threads, [&](Index g) {
+    PlaneRunner<T> runner(program, recipe.input.channels);
+    const PlaneBatch<T> batch{&group(g), {&group(g), 0, true}, true};
     runner.run(batch);
-    each_output<T>(loaded.program.stages.back().last, batch, runner, [&](Index slot, Index lane, double value) {
+    each_output<T>(program.stages.back().last, batch, runner, [&](Index slot, Index lane, double value) {
       const Index i = g * plane_lanes + lane;
-      if (i >= loaded.images) return;
+      if (i >= images) return;
       if (!std::isfinite(value)) report_overflow(slot, i, i, Precision::f64);
       outputs(slot, i) = value;
     });
   });
 }
 
-template std::unique_ptr<Loaded> load_planes<float>(const Recipe&, const SampleView&, Precision, int,
-                                                    const std::function<void(Index)>&);
-template std::unique_ptr<Loaded> load_planes<double>(const Recipe&, const SampleView&, Precision, int,
-                                                     const std::function<void(Index)>&);
-template bool holds_planes<float>(const Loaded&);
-template bool holds_planes<double>(const Loaded&);
-template void plane_tile<float, float>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
-                                       std::span<const MatrixView<float>>);
-template void plane_tile<double, float>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
-                                        std::span<const MatrixView<float>>);
-template void plane_tile<double, double>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
-                                         std::span<const MatrixView<double>>);
-template void plane_diagonal<float>(const Recipe&, const Loaded&, int, MatrixView<double>);
-template void plane_diagonal<double>(const Recipe&, const Loaded&, int, MatrixView<double>);
+template <typename T>
+void PlaneLoaded<T>::tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+                          std::span<const MatrixView<float>> outputs) const {
+  plane_tile<T>(recipe, *this, rows, other, cols, outputs);
+}
+
+template <typename T>
+void PlaneLoaded<T>::tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+                          std::span<const MatrixView<double>> outputs) const {
+  plane_tile<T>(recipe, *this, rows, other, cols, outputs);
+}
+
+template <typename T>
+class PlanePath final : public Path {
+ public:
+  PlanePath(const Recipe& recipe, Precision precision, PlaneProgram program)
+      : recipe_(recipe), precision_(precision), program_(std::move(program)) {}
+
+  [[nodiscard]] std::string route() const override {
+    // Planes of a pair of images, each counted once however many steps it goes through.
+    Index count = 0;
+    for (const PlaneStage& stage : program_.stages) {
+      if (stage.begin.positions() > 1) count += static_cast<Index>(stage.dy.size() * stage.dx.size());
+    }
+    return fmt::format("displacement planes ({}), 16 pairs at a time, {}", count,
+                       std::is_same_v<T, float> ? "float" : "double");
+  }
+  [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
+                                             const std::function<void(Index)>& after) const override {
+    return load_planes<T>(recipe_, program_, x, precision_, threads, after);
+  }
+  [[nodiscard]] std::size_t loaded_bytes() const override {
+    std::size_t group = at(recipe_.input.size() * plane_lanes) * sizeof(T);
+    for (const PlaneStage& stage : program_.stages) {
+      for (const PlaneOp& op : stage.ops) {
+        Index features = op.main.op == Op::layer_norm ? 1 : 0;
+        if (op.main.op == Op::dual) features = 2 + (op.rectifies ? 0 : feature_count(op.main));
+        const Index places = std::max(op.before.positions(), op.after.positions()) + 1;
+        group += sizeof(OpTrace) + allocation_overhead + at(features * places * plane_lanes) * sizeof(T);
+      }
+    }
+    return group / at(plane_lanes) + 1;
+  }
+  /// 16 pairs at a time; equal positions alone are so little work that tiles are larger.
+  [[nodiscard]] Index tile_edge() const override { return recipe_.all_pairs ? 16 : 64; }
+
+ private:
+  const Recipe& recipe_;
+  Precision precision_;
+  PlaneProgram program_;
+};
+
+}  // namespace
+
+std::unique_ptr<Path> plane_path(const Recipe& recipe, Precision precision, std::string& obstacle) {
+  PlaneProgram program = plane_program(recipe);
+  obstacle = program.obstacle;
+  if (!obstacle.empty()) return nullptr;
+  if (precision == Precision::f32 && runs_in_float(recipe)) {
+    return std::make_unique<PlanePath<float>>(recipe, precision, std::move(program));
+  }
+  return std::make_unique<PlanePath<double>>(recipe, precision, std::move(program));
+}
 
 }  // namespace widelimit::cpu

@@ -1,11 +1,13 @@
-#include "widelimit/engine/cpu/image/image_engine.hpp"
+#include "widelimit/engine/cpu/path.hpp"
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cpu/image/image_trace.hpp"
-#include "widelimit/engine/cpu/loaded.hpp"
 #include "widelimit/engine/cpu/normalise.hpp"
 #include "widelimit/engine/overflow.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 namespace widelimit::cpu {
@@ -13,6 +15,11 @@ namespace widelimit::cpu {
 namespace {
 
 struct ImageLoaded final : CpuLoaded {
+  void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+            std::span<const MatrixView<float>> outputs) const override;
+  void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+            std::span<const MatrixView<double>> outputs) const override;
+
   Matrix<double> unit;  ///< positions of all images divided by their norms, n·P × channels
   std::vector<ImageTrace> traces;
 
@@ -30,15 +37,13 @@ void each_output(const Step& step, const TracePair& traces, PairState& state, co
   for (Index m = 0; m < step.ntk_count; ++m) put(step.ntk_slot + m, state.theta(m)(0, 0) * r * r_other);
 }
 
-}  // namespace
-
 std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, Precision precision, int threads,
                                     const std::function<void(Index done)>& after) {
   auto loaded = std::make_unique<ImageLoaded>();
   const Index n = x.count();
   const Index positions = recipe.input.positions();
   loaded->unit = Matrix<double>(n * positions, recipe.input.channels);
-  loaded->diagonal = Matrix<double>(recipe.outputs, n);
+  loaded->own_pairs = Matrix<double>(recipe.outputs, n);
   loaded->traces.resize(static_cast<std::size_t>(n));
   const Variances variances = normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads);
   std::vector<double> errors(static_cast<std::size_t>(n), 0.0);
@@ -49,7 +54,7 @@ std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, P
                                      [&](const Step& step, const TracePair& traces, PairState& state) {
                                        each_output(step, traces, state, [&](Index slot, double value) {
                                          if (!std::isfinite(value)) report_overflow(slot, i, i, Precision::f64);
-                                         loaded->diagonal(slot, i) = value;
+                                         loaded->own_pairs(slot, i) = value;
                                        });
                                      });
     loaded->traces[static_cast<std::size_t>(i)] = std::move(traced.trace);
@@ -81,8 +86,52 @@ void image_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded
   }
 }
 
-template void image_tile(const Recipe&, const Loaded&, Range, const Loaded&, Range, std::span<const MatrixView<float>>);
-template void image_tile(const Recipe&, const Loaded&, Range, const Loaded&, Range,
-                         std::span<const MatrixView<double>>);
+void ImageLoaded::tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+                       std::span<const MatrixView<float>> outputs) const {
+  image_tile(recipe, *this, rows, other, cols, outputs);
+}
+
+void ImageLoaded::tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+                       std::span<const MatrixView<double>> outputs) const {
+  image_tile(recipe, *this, rows, other, cols, outputs);
+}
+
+class ImagePath final : public Path {
+ public:
+  ImagePath(const Recipe& recipe, Precision precision, std::string obstacle)
+      : recipe_(recipe), precision_(precision), obstacle_(std::move(obstacle)) {}
+
+  [[nodiscard]] std::string route() const override {
+    return fmt::format("general image path ({}), {}, double", obstacle_,
+                       recipe_.all_pairs ? "all position pairs" : "equal positions");
+  }
+  [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
+                                             const std::function<void(Index)>& after) const override {
+    return load_images(recipe_, x, precision_, threads, after);
+  }
+  [[nodiscard]] std::size_t loaded_bytes() const override {
+    std::size_t kept = at(recipe_.input.size() + recipe_.outputs) * sizeof(double);
+    for (const Step& step : recipe_.steps) {
+      const Index places = std::max(step.before.positions(), step.after.positions());
+      kept += sizeof(Features) + sizeof(Matrix<double>) + allocation_overhead;
+      kept += at(feature_count(step) * (padded(places) + strip_padding)) * sizeof(double);
+      if (step.op == Op::attend) kept += at(step.before.positions() * step.before.positions()) * sizeof(double);
+    }
+    return kept + at(recipe_.input.positions()) * sizeof(long double);
+  }
+  /// A pair is work enough.
+  [[nodiscard]] Index tile_edge() const override { return 4; }
+
+ private:
+  const Recipe& recipe_;
+  Precision precision_;
+  std::string obstacle_;
+};
+
+}  // namespace
+
+std::unique_ptr<Path> image_path(const Recipe& recipe, Precision precision, std::string obstacle) {
+  return std::make_unique<ImagePath>(recipe, precision, std::move(obstacle));
+}
 
 }  // namespace widelimit::cpu

@@ -19,8 +19,8 @@ struct Range {
   [[nodiscard]] Index size() const { return end - begin; }
 };
 
-/// Samples as a back end holds them, with all per-sample quantities (norms after every step, spectra of activations),
-/// so that a pair costs only the per-pair work. Opaque; made by Backend::load, read by that back end.
+/// Samples as an engine holds them, with all per-sample quantities (norms after every step, spectra of activations),
+/// so that a pair costs only the per-pair work. Opaque; made by Kernels::load, read by that engine.
 class Loaded {
  public:
   virtual ~Loaded() = default;
@@ -29,17 +29,13 @@ class Loaded {
   [[nodiscard]] virtual double quadrature_error() const = 0;
 };
 
-/// The interface between algorithms and hardware. A back end sees recipes, never networks.
-class Backend {
+/// Kernels of an engine: it sees recipes, never networks.
+class Kernels {
  public:
-  virtual ~Backend() = default;
+  virtual ~Kernels() = default;
 
-  /// As the user writes it: "cpu", "reference", "cuda:0".
-  [[nodiscard]] virtual std::string name() const = 0;
-  /// One line for `doctor` and for records: threads, vector instructions, BLAS.
-  [[nodiscard]] virtual std::string description() const = 0;
-  /// Number of workers of for_each.
-  [[nodiscard]] virtual int threads() const = 0;
+  /// Why this engine cannot run a recipe, in words; empty where it can.
+  [[nodiscard]] virtual std::string obstacle(const Recipe& recipe, Precision precision) const = 0;
   /// Description of how this recipe will be evaluated: "strips of pairs, vectorised, float32".
   [[nodiscard]] virtual std::string route(const Recipe& recipe, Precision precision) const = 0;
 
@@ -76,9 +72,5 @@ class Backend {
   virtual void for_each(Index count, const std::function<void(Index)>& task,
                         const std::function<void()>& after) const = 0;
 };
-
-/// Error{usage} unless the back end is the processor's: `work` ("certificates") has no other, and a record must not
-/// name one that did not do it.
-void require_cpu(const Backend& backend, std::string_view work);
 
 }  // namespace widelimit

@@ -1,6 +1,5 @@
-#include "widelimit/engine/backend.hpp"
+#include "widelimit/engine/kernels.hpp"
 
-#include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
 
 namespace widelimit {
@@ -20,24 +19,18 @@ void mirror(bool on_diagonal, std::span<const MatrixView<T>> outputs, std::span<
 
 }  // namespace
 
-void Backend::mirrored_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
+void Kernels::mirrored_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
                             std::span<const MatrixView<float>> outputs,
                             std::span<const MatrixView<float>> mirrored) const {
   tile(recipe, x, rows, x, cols, outputs);
   mirror(rows.begin == cols.begin, outputs, mirrored);
 }
 
-void Backend::mirrored_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
+void Kernels::mirrored_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
                             std::span<const MatrixView<double>> outputs,
                             std::span<const MatrixView<double>> mirrored) const {
   tile(recipe, x, rows, x, cols, outputs);
   mirror(rows.begin == cols.begin, outputs, mirrored);
-}
-
-void require_cpu(const Backend& backend, std::string_view work) {
-  if (backend.name() == "cpu") return;
-  fail(Code::usage, "{} are computed on the processor only; choose the back end cpu instead of {}", work,
-       backend.name());
 }
 
 }  // namespace widelimit

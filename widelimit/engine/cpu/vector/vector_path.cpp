@@ -1,8 +1,7 @@
-#include "widelimit/engine/cpu/vector/vector_engine.hpp"
+#include "widelimit/engine/cpu/path.hpp"
 
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
-#include "widelimit/engine/cpu/loaded.hpp"
 #include "widelimit/engine/cpu/normalise.hpp"
 #include "widelimit/engine/cpu/vector/apply.hpp"
 #include "widelimit/engine/cpu/vector/self_tangent.hpp"
@@ -12,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 namespace widelimit::cpu {
@@ -28,6 +28,15 @@ constexpr double float_safe = 1e15;
 
 template <typename T>
 struct VectorLoaded final : CpuLoaded {
+  void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+            std::span<const MatrixView<float>> outputs) const override;
+  void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+            std::span<const MatrixView<double>> outputs) const override;
+  bool mirrored_tile(const Recipe& recipe, Range rows, Range cols, std::span<const MatrixView<float>> outputs,
+                     std::span<const MatrixView<float>> mirrored) const override;
+  bool mirrored_tile(const Recipe& recipe, Range rows, Range cols, std::span<const MatrixView<double>> outputs,
+                     std::span<const MatrixView<double>> mirrored) const override;
+
   Matrix<T> unit;                  ///< inputs divided by their norms, n × d
   std::vector<Features> features;  ///< one for each step; emit: the deviations
   /// Samples with a deviation outside float_safe at an emit step; none where there are none.
@@ -177,14 +186,13 @@ class VectorTile {
   StripStack<T> stack_;
 };
 
-}  // namespace
-
+/// Per-sample quantities of all steps.
 template <typename T>
 std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, Precision precision, int threads) {
   auto loaded = std::make_unique<VectorLoaded<T>>();
   const Index n = x.count();
   loaded->unit = Matrix<T>(n, recipe.input.channels, Content::unset);
-  loaded->diagonal = Matrix<double>(recipe.outputs, n);
+  loaded->own_pairs = Matrix<double>(recipe.outputs, n);
 
   std::vector<Variances> stack{normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads)};
   SelfTangent tangent(recipe.channels, n);
@@ -218,7 +226,7 @@ std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, 
         break;
     }
     tangent.advance(step, stack.back(), advanced);
-    if (step.op == Op::emit) tangent.write(step, stack.back(), loaded->diagonal.view());
+    if (step.op == Op::emit) tangent.write(step, stack.back(), loaded->own_pairs.view());
     if (!advanced.variance.empty()) stack.back() = std::move(advanced.variance);
     if (step.op == Op::dual) duals.push_back(advanced.error);
     if constexpr (std::is_same_v<T, float>) advanced.features.round_to_float();
@@ -235,6 +243,8 @@ void vector_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loade
   tile.write(rows, outputs);
 }
 
+/// The same, and its transpose: made in bands of rows that stay in the second-level cache, then streamed to both
+/// places.
 template <typename T, typename Out>
 void mirrored_vector_tile(const Recipe& recipe, const Loaded& x, Range rows, Range cols,
                           std::span<const MatrixView<Out>> outputs, std::span<const MatrixView<Out>> mirrored) {
@@ -263,22 +273,90 @@ void mirrored_vector_tile(const Recipe& recipe, const Loaded& x, Range rows, Ran
   }
 }
 
-template std::unique_ptr<Loaded> load_vectors<float>(const Recipe&, const SampleView&, Precision, int);
-template std::unique_ptr<Loaded> load_vectors<double>(const Recipe&, const SampleView&, Precision, int);
-template void vector_tile<float, float>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
-                                        std::span<const MatrixView<float>>);
-template void vector_tile<double, float>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
-                                         std::span<const MatrixView<float>>);
-template void vector_tile<double, double>(const Recipe&, const Loaded&, Range, const Loaded&, Range,
-                                          std::span<const MatrixView<double>>);
-template void mirrored_vector_tile<float, float>(const Recipe&, const Loaded&, Range, Range,
-                                                 std::span<const MatrixView<float>>,
-                                                 std::span<const MatrixView<float>>);
-template void mirrored_vector_tile<double, float>(const Recipe&, const Loaded&, Range, Range,
-                                                  std::span<const MatrixView<float>>,
-                                                  std::span<const MatrixView<float>>);
-template void mirrored_vector_tile<double, double>(const Recipe&, const Loaded&, Range, Range,
-                                                   std::span<const MatrixView<double>>,
-                                                   std::span<const MatrixView<double>>);
+/// Strips of floats hold too few digits for outputs in double.
+template <typename T, typename Out>
+constexpr bool holds_digits = sizeof(T) >= sizeof(Out);
+
+template <typename T>
+void VectorLoaded<T>::tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+                           std::span<const MatrixView<float>> outputs) const {
+  vector_tile<T>(recipe, *this, rows, other, cols, outputs);
+}
+
+template <typename T>
+void VectorLoaded<T>::tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+                           std::span<const MatrixView<double>> outputs) const {
+  if constexpr (holds_digits<T, double>) {
+    vector_tile<T>(recipe, *this, rows, other, cols, outputs);
+  } else {
+    fail(Code::usage, "samples loaded for float32 have no kernel in float64");
+  }
+}
+
+template <typename T>
+bool VectorLoaded<T>::mirrored_tile(const Recipe& recipe, Range rows, Range cols,
+                                    std::span<const MatrixView<float>> outputs,
+                                    std::span<const MatrixView<float>> mirrored) const {
+  mirrored_vector_tile<T>(recipe, *this, rows, cols, outputs, mirrored);
+  return true;
+}
+
+template <typename T>
+bool VectorLoaded<T>::mirrored_tile(const Recipe& recipe, Range rows, Range cols,
+                                    std::span<const MatrixView<double>> outputs,
+                                    std::span<const MatrixView<double>> mirrored) const {
+  if constexpr (holds_digits<T, double>) mirrored_vector_tile<T>(recipe, *this, rows, cols, outputs, mirrored);
+  return holds_digits<T, double>;
+}
+
+/// States that are alive at once: one, and one more for each branch not yet joined.
+std::size_t deepest_stack(const Recipe& recipe) {
+  std::size_t depth = 1;
+  std::size_t deepest = 1;
+  for (const Step& step : recipe.steps) {
+    if (step.op == Op::fork) deepest = std::max(deepest, ++depth);
+    if (step.op == Op::join) --depth;
+  }
+  return deepest;
+}
+
+template <typename T>
+class VectorPath final : public Path {
+ public:
+  VectorPath(const Recipe& recipe, Precision precision) : recipe_(recipe), precision_(precision) {}
+
+  [[nodiscard]] std::string route() const override {
+    return std::is_same_v<T, float> ? "strips of pairs, float" : "strips of pairs, double";
+  }
+  [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
+                                             const std::function<void(Index)>& /*after*/) const override {
+    return load_vectors<T>(recipe_, x, precision_, threads);
+  }
+  [[nodiscard]] std::size_t loaded_bytes() const override {
+    std::size_t features = 0;
+    for (const Step& step : recipe_.steps) features += at(feature_count(step));
+    const std::size_t rounded = std::is_same_v<T, float> ? sizeof(float) : 0;
+    const std::size_t kept = at(recipe_.input.channels) * sizeof(T) + at(recipe_.outputs) * sizeof(double) +
+                             features * (sizeof(double) + rounded);
+    // Variances and tangents of every state, and of the step under way.
+    const std::size_t passing = (deepest_stack(recipe_) + 1) * (2 + at(recipe_.channels)) * sizeof(long double);
+    return kept + passing;
+  }
+  /// The matrix product packs both sides of each tile, so tiles are large.
+  [[nodiscard]] Index tile_edge() const override { return 1024; }
+
+ private:
+  const Recipe& recipe_;
+  Precision precision_;
+};
+
+}  // namespace
+
+std::unique_ptr<Path> vector_path(const Recipe& recipe, Precision precision) {
+  if (precision == Precision::f32 && runs_in_float(recipe)) {
+    return std::make_unique<VectorPath<float>>(recipe, precision);
+  }
+  return std::make_unique<VectorPath<double>>(recipe, precision);
+}
 
 }  // namespace widelimit::cpu

@@ -1,0 +1,83 @@
+#include "widelimit/engine/algebra.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace widelimit {
+
+namespace {
+
+constexpr int most_searches = 5;
+
+/// ‖A⁻¹‖₁ is the largest value of the convex function ‖A⁻¹x‖₁ on the ball ‖x‖₁ ≤ 1, and is attained at one of its
+/// corners ±e_j. From one corner the subgradient A⁻¹sign(A⁻¹x) names the next, as long as the value grows.
+class InverseNorm {
+ public:
+  InverseNorm(const Algebra& algebra, const EngineMatrix& u) : algebra_(algebra), u_(u), x_(at(u.rows())) {}
+
+  [[nodiscard]] double estimate() {
+    const Index n = u_.rows();
+    std::fill(x_.begin(), x_.end(), 1.0 / static_cast<double>(n));
+    double best = solved_norm();
+    for (int search = 0; search < most_searches; ++search) {
+      for (double& x : x_) x = x < 0 ? -1 : 1;
+      solve();
+      const auto corner =
+          std::max_element(x_.begin(), x_.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+      const auto place = corner - x_.begin();
+      std::fill(x_.begin(), x_.end(), 0.0);
+      x_[at(place)] = 1;
+      const double found = solved_norm();
+      if (!(found > best)) break;
+      best = found;
+    }
+    // A vector on which cancellation cannot deceive all searches.
+    for (Index i = 0; i < n; ++i) {
+      const double size = 1 + static_cast<double>(i) / static_cast<double>(std::max<Index>(n - 1, 1));
+      x_[at(i)] = i % 2 == 0 ? size : -size;
+    }
+    return std::max(best, 2 * solved_norm() / (3 * static_cast<double>(n)));
+  }
+
+ private:
+  void solve() { algebra_.solve_factored(u_, {x_.data(), u_.rows(), 1, 1}); }
+  double solved_norm() {
+    solve();
+    double sum = 0;
+    for (const double x : x_) sum += std::abs(x);
+    return sum;
+  }
+
+  const Algebra& algebra_;
+  const EngineMatrix& u_;
+  std::vector<double> x_;
+};
+
+}  // namespace
+
+double Algebra::condition(const EngineMatrix& u, double norm) const {
+  if (u.rows() == 0) return 1;
+  const double condition = norm * InverseNorm(*this, u).estimate();
+  return std::isfinite(condition) ? condition : std::numeric_limits<double>::infinity();
+}
+
+void Algebra::solve_factored(const EngineMatrix& u, MatrixView<double> b) const {
+  solve(Transpose::yes, u, b);
+  solve(Transpose::no, u, b);
+}
+
+EngineMatrix Algebra::copy_of(const EngineMatrix& a, Precision precision) const {
+  EngineMatrix result = allocate(a.rows(), a.cols(), precision);
+  copy(a, result);
+  return result;
+}
+
+EngineMatrix Algebra::copy_of(MatrixView<const double> host) const {
+  EngineMatrix result = allocate(host.rows, host.cols, Precision::f64);
+  write(host, result);
+  return result;
+}
+
+}  // namespace widelimit

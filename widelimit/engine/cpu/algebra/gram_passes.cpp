@@ -1,0 +1,167 @@
+#include "widelimit/engine/cpu/algebra/gram_passes.hpp"
+
+#include "widelimit/base/checksum.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/base/transpose.hpp"
+#include "widelimit/engine/cpu/algebra/compensated_pass.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace widelimit::cpu {
+
+namespace {
+
+/// Squares of this edge and their mirror images stay in the first-level cache.
+constexpr Index square_edge = 32;
+constexpr Index rows_of_a_strip = 64;
+/// Entries whose sums are made together: they stay in the first-level cache while the rows of K go by.
+constexpr Index entries_at_once = 1024;
+/// Rows between two looks whether to stop.
+constexpr Index rows_of_a_look = 1024;
+
+Index strips_of(Index rows) { return (rows + rows_of_a_strip - 1) / rows_of_a_strip; }
+
+/// A square of the upper triangle beside the transpose of its mirror image, row by row without a branch, so that the
+/// time goes to memory.
+template <typename T>
+void check_square(MatrixView<const T> k, std::span<const T> scale, T allowed, Index top, Index left, Symmetry& found) {
+  const Index height = std::min(square_edge, k.rows - top);
+  const Index width = std::min(square_edge, k.cols - left);
+  std::array<T, square_edge * square_edge> memory;
+  const MatrixView<T> mirror{memory.data(), height, width, width};
+  transpose(k.block(left, top, width, height), mirror);
+  for (Index i = 0; i < height && !found.offender; ++i) {
+    const T unit = allowed * scale[at(top + i)];
+    const T* upper = k.row(top + i) + left;
+    const T* lower = mirror.row(i);
+    bool same = true;
+    for (Index j = 0; j < width; ++j) same &= upper[j] - lower[j] == 0;  // infinity is not the same as itself here
+    if (same) continue;
+    found.equal = false;
+    // What is not a number does not agree either.
+    const auto agree = [&](Index j) { return std::abs(upper[j] - lower[j]) <= unit * scale[at(left + j)]; };
+    for (Index j = 0; j < width && !found.offender; ++j) {
+      if (!agree(j)) found.offender = std::pair(top + i, left + j);
+    }
+  }
+}
+
+}  // namespace
+
+template <std::floating_point T>
+Symmetry symmetry_of(MatrixView<const T> k, double allowed, int threads) {
+  std::vector<T> scale(at(k.rows));
+  for (Index i = 0; i < k.rows; ++i) scale[at(i)] = std::sqrt(std::abs(k(i, i)));
+  const Index bands = (k.rows + square_edge - 1) / square_edge;
+  std::vector<Symmetry> found(at(bands));
+  parallel_for(bands, threads, [&](Index band) {
+    const Index top = band * square_edge;
+    for (Index left = top; left < k.cols && !found[at(band)].offender; left += square_edge) {
+      check_square<T>(k, scale, static_cast<T>(allowed), top, left, found[at(band)]);
+    }
+  });
+  Symmetry result;
+  for (const Symmetry& band : found) {
+    result.equal = result.equal && band.equal;
+    if (!result.offender) result.offender = band.offender;
+  }
+  return result;
+}
+
+template <std::floating_point T>
+std::uint64_t checksum_of(MatrixView<const T> k, int threads) {
+  std::vector<std::uint64_t> sums(at(strips_of(k.rows)));
+  parallel_for(std::ssize(sums), threads, [&](Index strip) {
+    std::uint64_t sum = sizeof(T);
+    for (Index i = strip * rows_of_a_strip; i < std::min(k.rows, (strip + 1) * rows_of_a_strip); ++i) {
+      sum = checksum(std::as_bytes(std::span(k.row(i), at(k.cols))), sum);
+    }
+    sums[at(strip)] = sum;
+  });
+  return checksum(std::as_bytes(std::span(sums)), static_cast<std::uint64_t>(k.rows));
+}
+
+template <std::floating_point T, std::floating_point Out>
+double fill_scaled(MatrixView<const T> k, std::span<const double> scale, std::span<const double> shift,
+                   MatrixView<Out> out, int threads, Progress* progress) {
+  const Index n = k.rows;
+  const auto scale_of = [&](Index i) { return scale.empty() ? 1.0 : scale[at(i)]; };
+  std::vector<double> sums(at(n));
+  const auto fill_row = [&](Index i) {
+    const double own = scale_of(i);
+    const double added = shift.empty() ? 0.0 : shift[at(i)];
+    double sum = 0;
+    for (Index j = 0; j < n; ++j) sum += std::abs(own * scale_of(j) * static_cast<double>(k(i, j)));
+    for (Index j = i; j < n; ++j) out(i, j) = static_cast<Out>(own * scale_of(j) * static_cast<double>(k(i, j)));
+    out(i, i) = static_cast<Out>(own * own * static_cast<double>(k(i, i)) + added);
+    sums[at(i)] = sum + std::abs(added);
+  };
+  Pulse pulse(progress, n, "rows");
+  const auto fill = [&](Index strip) {
+    for (Index i = strip * rows_of_a_strip; i < std::min(n, (strip + 1) * rows_of_a_strip); ++i) fill_row(i);
+  };
+  parallel_for(strips_of(n), threads, fill, [&](Index) { pulse.at(0); });
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
+
+template <std::floating_point T>
+void multiply_compensated(MatrixView<const T> k, MatrixView<const double> v, MatrixView<double> out, int threads,
+                          Progress* progress) {
+  const Index strips = (k.cols + entries_at_once - 1) / entries_at_once;
+  SharedProgress shared(progress, strips * v.cols, "strips of a product");
+  const auto strip = [&](Index task) {
+    const Index begin = task / v.cols * entries_at_once;
+    const Index column = task % v.cols;
+    const Index count = std::min(entries_at_once, k.cols - begin);
+    std::vector<double> high(at(count));
+    std::vector<double> low(at(count));
+    Pulse pulse(shared.get(), k.rows, "rows");
+    for (Index j = 0; j < k.rows; ++j) {
+      if (j % rows_of_a_look == 0) pulse.at(j);
+      if (v(j, column) != 0) accumulate(k.row(j) + begin, v(j, column), high.data(), low.data(), count);
+    }
+    for (Index i = 0; i < count; ++i) out(begin + i, column) = high[at(i)] + low[at(i)];
+  };
+  parallel_for(strips * v.cols, threads, strip, [&](Index done) { shared.at(done); });
+}
+
+template <std::floating_point T>
+double upper_norm(MatrixView<const T> a) {
+  std::vector<double> sums(at(a.rows));
+  for (Index i = 0; i < a.rows; ++i) {
+    double own = 0;
+    for (Index j = i; j < a.cols; ++j) {
+      const double size = std::abs(static_cast<double>(a(i, j)));
+      own += size;
+      if (j > i) sums[at(j)] += size;
+    }
+    sums[at(i)] += own;
+  }
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
+
+template Symmetry symmetry_of(MatrixView<const float>, double, int);
+template Symmetry symmetry_of(MatrixView<const double>, double, int);
+template std::uint64_t checksum_of(MatrixView<const float>, int);
+template std::uint64_t checksum_of(MatrixView<const double>, int);
+template double fill_scaled(MatrixView<const float>, std::span<const double>, std::span<const double>,
+                            MatrixView<float>, int, Progress*);
+template double fill_scaled(MatrixView<const float>, std::span<const double>, std::span<const double>,
+                            MatrixView<double>, int, Progress*);
+template double fill_scaled(MatrixView<const double>, std::span<const double>, std::span<const double>,
+                            MatrixView<float>, int, Progress*);
+template double fill_scaled(MatrixView<const double>, std::span<const double>, std::span<const double>,
+                            MatrixView<double>, int, Progress*);
+template void multiply_compensated(MatrixView<const float>, MatrixView<const double>, MatrixView<double>, int,
+                                   Progress*);
+template void multiply_compensated(MatrixView<const double>, MatrixView<const double>, MatrixView<double>, int,
+                                   Progress*);
+template double upper_norm(MatrixView<const float>);
+template double upper_norm(MatrixView<const double>);
+
+}  // namespace widelimit::cpu

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "widelimit/engine/algebra.hpp"
+#include "widelimit/engine/kernels.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace widelimit {
+
+/// Where work happens: kernels of recipes, and dense algebra on what they fill. Chosen by the user at run time
+/// (make_engine), passed on as an argument, never replaced by another in silence.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// As the user writes it: "cpu", "reference", "cuda:0".
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// One line for `doctor` and for records: threads, vector instructions, BLAS.
+  [[nodiscard]] virtual std::string description() const = 0;
+  /// Threads of the host that work for it.
+  [[nodiscard]] virtual int threads() const = 0;
+  [[nodiscard]] virtual const Kernels& kernels() const = 0;
+  [[nodiscard]] virtual const Algebra& algebra() const = 0;
+};
+
+/// Error{usage} unless the engine is the processor's: `work` ("certificates") has no other, and a record must not
+/// name one that did not do it.
+void require_cpu(const Engine& engine, std::string_view work);
+
+}  // namespace widelimit

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "widelimit/base/matrix.hpp"
+#include "widelimit/engine/engine_matrix.hpp"
+
+#include <span>
+
+/// Algebra on vectors and small matrices of the host, on the calling thread: what solvers keep beside the matrices of
+/// an engine. Work of O(n²) and more on a Gram matrix belongs to Algebra.
+namespace widelimit::host {
+
+[[nodiscard]] double dot(std::span<const double> x, std::span<const double> y);
+[[nodiscard]] double norm(std::span<const double> x);
+/// y = alpha·x + y.
+void axpy(double alpha, std::span<const double> x, std::span<double> y);
+/// m = alpha·xyᵀ + m.
+void add_outer(double alpha, std::span<const double> x, std::span<const double> y, MatrixView<double> m);
+/// y = alpha·op(a)·x + beta·y.
+void multiply(double alpha, Transpose op, MatrixView<const double> a, std::span<const double> x, double beta,
+              std::span<double> y);
+
+/// a = uᵀu over the upper triangle, in place; the order of the first leading minor that is not positive, or 0.
+[[nodiscard]] Index cholesky(MatrixView<double> a);
+/// x = (uᵀu)⁻¹x.
+void solve_factored(MatrixView<const double> u, std::span<double> x);
+/// b = b·u⁻¹, u upper triangular.
+void solve_right(MatrixView<const double> u, MatrixView<double> b);
+
+/// Eigenvalues of a tridiagonal matrix, smallest first, in place of its diagonal; `beside` is destroyed. False
+/// where they do not converge.
+bool tridiagonal_eigenvalues(std::span<double> diagonal, std::span<double> beside);
+
+}  // namespace widelimit::host

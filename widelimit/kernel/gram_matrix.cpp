@@ -1,0 +1,164 @@
+#include "widelimit/kernel/gram_matrix.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/engine/select.hpp"
+
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <optional>
+
+namespace widelimit {
+
+namespace {
+
+/// Other people's kernels round the two halves differently by a few units in the last place.
+constexpr int ulps = 64;
+/// Sums of larger entries may leave float64.
+constexpr double largest_entry = 1e300;
+
+/// An entry as it prints in the precision of its matrix.
+std::string entry_text(const Algebra& algebra, const EngineMatrix& k, Index i, Index j) {
+  if (k.precision() == Precision::f32) {
+    float value = 0;
+    algebra.read(k.block(i, j, 1, 1), MatrixView<float>{&value, 1, 1, 1});
+    return fmt::format("{}", value);
+  }
+  double value = 0;
+  algebra.read(k.block(i, j, 1, 1), MatrixView<double>{&value, 1, 1, 1});
+  return fmt::format("{}", value);
+}
+
+[[noreturn]] void refuse(const Algebra& algebra, const EngineMatrix& k, Index i, Index j) {
+  const auto finite = [&](Index row, Index col) {
+    double value = 0;
+    algebra.read(k.block(row, col, 1, 1), MatrixView<double>{&value, 1, 1, 1});
+    return std::isfinite(value);
+  };
+  if (finite(i, j) && finite(j, i)) {
+    fail(Code::input, "the Gram matrix is not symmetric: entry ({}, {}) is {}, entry ({}, {}) is {}", i, j,
+         entry_text(algebra, k, i, j), j, i, entry_text(algebra, k, j, i));
+  }
+  if (finite(i, j)) std::swap(i, j);
+  fail(Code::input, "entry ({}, {}) of the Gram matrix is {}", i, j, entry_text(algebra, k, i, j));
+}
+
+double asymmetry_of(const Algebra& algebra, const EngineMatrix& k, const std::vector<double>& diagonal,
+                    double epsilon) {
+  for (Index i = 0; i < k.rows(); ++i) {
+    const double own = diagonal[at(i)];
+    if (!std::isfinite(own)) refuse(algebra, k, i, i);
+    if (std::abs(own) > largest_entry) {
+      fail(Code::input, "entry ({}, {}) of the Gram matrix is {:.3g}; divide the kernel by a constant", i, i, own);
+    }
+  }
+  const Symmetry found = algebra.symmetry(k, ulps * epsilon);
+  if (found.offender) refuse(algebra, k, found.offender->first, found.offender->second);
+  return found.equal ? 0 : ulps * epsilon;
+}
+
+}  // namespace
+
+struct GramMatrix::Shared {
+  const Engine* engine = nullptr;
+  EngineMatrix held;
+  std::shared_ptr<const GramSource> source;
+
+  std::mutex guard;
+  std::optional<std::vector<double>> diagonal;
+  std::optional<double> asymmetry;
+};
+
+GramMatrix::GramMatrix(const AnyView& host, const Engine& engine) : GramMatrix(engine.algebra().hold(host), engine) {}
+
+GramMatrix::GramMatrix(EngineMatrix k, const Engine& engine) : shared_(std::make_shared<Shared>()) {
+  shared_->engine = &engine;
+  shared_->held = std::move(k);
+}
+
+GramMatrix::GramMatrix(std::shared_ptr<const GramSource> source) : shared_(std::make_shared<Shared>()) {
+  shared_->engine = &source->engine();
+  shared_->asymmetry = 0;
+  shared_->source = std::move(source);
+}
+
+const Engine& GramMatrix::processors() {
+  static const std::unique_ptr<Engine> all = make_engine("cpu");
+  return *all;
+}
+
+const Engine& GramMatrix::engine() const { return *shared_->engine; }
+bool GramMatrix::held() const { return shared_->source == nullptr; }
+Index GramMatrix::samples() const { return held() ? shared_->held.rows() : shared_->source->samples(); }
+Precision GramMatrix::precision() const { return held() ? shared_->held.precision() : shared_->source->precision(); }
+
+double GramMatrix::epsilon() const {
+  return precision() == Precision::f32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                       : std::numeric_limits<double>::epsilon();
+}
+
+const EngineMatrix& GramMatrix::matrix() const {
+  if (!held()) fail(Code::usage, "this machine needs the Gram matrix in memory; ridge by conjugate gradients does not");
+  return shared_->held;
+}
+
+double GramMatrix::check() const {
+  if (held() && shared_->held.rows() != shared_->held.cols()) {
+    fail(Code::input, "a Gram matrix is square; this one is {} by {}", shared_->held.rows(), shared_->held.cols());
+  }
+  if (samples() == 0) fail(Code::input, "the Gram matrix is empty; there are no samples to fit");
+  const std::vector<double>& own = diagonal();
+  const std::lock_guard lock(shared_->guard);
+  if (!shared_->asymmetry) shared_->asymmetry = asymmetry_of(algebra(), shared_->held, own, epsilon());
+  return *shared_->asymmetry;
+}
+
+const std::vector<double>& GramMatrix::diagonal() const {
+  const std::lock_guard lock(shared_->guard);
+  if (!shared_->diagonal) shared_->diagonal = held() ? algebra().diagonal(matrix()) : shared_->source->diagonal();
+  return *shared_->diagonal;
+}
+
+double GramMatrix::mean_diagonal() const {
+  double sum = 0;
+  for (const double own : diagonal()) sum += own / static_cast<double>(samples());
+  return sum;
+}
+
+Matrix<double> GramMatrix::columns(std::span<const Index> chosen) const {
+  if (!held()) return shared_->source->columns(chosen);
+  std::vector<Index> all(at(samples()));
+  for (Index i = 0; i < samples(); ++i) all[at(i)] = i;
+  Matrix<double> result(samples(), std::ssize(chosen), Content::unset);
+  algebra().read(algebra().gather(matrix(), all, chosen), result.view());
+  return result;
+}
+
+void GramMatrix::multiply(MatrixView<const double> v, MatrixView<double> out, Progress* progress) const {
+  if (!held()) return shared_->source->multiply(v, out, progress);
+  algebra().multiply(Transpose::no, matrix(), v, out);
+}
+
+void GramMatrix::multiply(const double* v, double* out, Index columns) const {
+  multiply({v, samples(), columns, columns}, {out, samples(), columns, columns});
+}
+
+void GramMatrix::multiply_precisely(MatrixView<const double> v, MatrixView<double> out, Progress* progress) const {
+  algebra().multiply_precisely(matrix(), v, out, progress);
+}
+
+GramMatrix GramMatrix::part(std::span<const Index> chosen) const {
+  return {algebra().gather(matrix(), chosen, chosen), engine()};
+}
+
+double GramMatrix::entry_cost() const { return held() ? 10 : shared_->source->entry_cost(); }
+std::size_t GramMatrix::bytes() const { return held() ? 0 : shared_->source->bytes(); }
+
+Matrix<double> product_of(const AnyView& rectangle, MatrixView<const double> v, const Engine& engine) {
+  const EngineMatrix k = engine.algebra().hold(rectangle);
+  Matrix<double> result(k.rows(), v.cols, Content::unset);
+  engine.algebra().multiply(Transpose::no, k, v, result.view());
+  return result;
+}
+
+}  // namespace widelimit

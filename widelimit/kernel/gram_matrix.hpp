@@ -1,0 +1,90 @@
+#pragma once
+
+#include "widelimit/engine/engine.hpp"
+
+#include <concepts>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace widelimit {
+
+/// A symmetric matrix that is not held: in a file, or computed anew for each product.
+class GramSource {
+ public:
+  virtual ~GramSource() = default;
+  [[nodiscard]] virtual const Engine& engine() const = 0;
+  [[nodiscard]] virtual Index samples() const = 0;
+  /// Of its entries.
+  [[nodiscard]] virtual Precision precision() const = 0;
+  [[nodiscard]] virtual std::vector<double> diagonal() const = 0;
+  /// K(:, chosen): samples × chosen.
+  [[nodiscard]] virtual Matrix<double> columns(std::span<const Index> chosen) const = 0;
+  /// out = K·v; neither has gaps between rows. `progress` may stop it.
+  virtual void multiply(MatrixView<const double> v, MatrixView<double> out, Progress* progress) const = 0;
+  /// About how many multiply-adds an entry costs in a product with ten columns.
+  [[nodiscard]] virtual double entry_cost() const = 0;
+  /// Bytes held, besides what was handed over.
+  [[nodiscard]] virtual std::size_t bytes() const = 0;
+};
+
+/// A symmetric Gram matrix as a handle: in the memory of an engine, or a GramSource. Machines, dynamics and bounds are
+/// written against it and work where it lies. Copies share the matrix and what is known of it.
+class GramMatrix {
+ public:
+  /// A caller's own matrix in host memory, which must outlive the handle, on all processors of this machine.
+  template <typename Host>
+  requires std::convertible_to<const Host&, AnyView> GramMatrix(const Host& host)
+      : GramMatrix(AnyView(host), processors()) {}
+  /// The same on a given engine, which must outlive the handle, too.
+  GramMatrix(const AnyView& host, const Engine& engine);
+  /// A matrix of that engine.
+  GramMatrix(EngineMatrix k, const Engine& engine);
+  explicit GramMatrix(std::shared_ptr<const GramSource> source);
+
+  [[nodiscard]] const Engine& engine() const;
+  [[nodiscard]] const Algebra& algebra() const { return engine().algebra(); }
+  [[nodiscard]] Index samples() const;
+  [[nodiscard]] Precision precision() const;
+  /// Relative rounding of its entries: that of their precision.
+  [[nodiscard]] double epsilon() const;
+  /// Whether the engine holds all of it.
+  [[nodiscard]] bool held() const;
+  /// Error{usage} where it is not held.
+  [[nodiscard]] const EngineMatrix& matrix() const;
+
+  /// Error{input} unless K can be a Gram matrix: square, at least one sample, finite, symmetric, its diagonal at most
+  /// 1e300. Names an entry that is not finite, or a pair that differs with both values. Our kernels are exactly
+  /// symmetric; those of others may round the two halves differently, so |K_ij − K_ji| ≤ 64 ε √|K_ii K_jj| passes, ε
+  /// that of the matrix. Returns δ with |K_ij − K_ji| ≤ δ √|K_ii K_jj|: 0 where the halves are equal, else 64 ε.
+  /// O(n²), once.
+  double check() const;
+
+  [[nodiscard]] const std::vector<double>& diagonal() const;
+  [[nodiscard]] double mean_diagonal() const;
+  /// K(:, chosen): samples × chosen.
+  [[nodiscard]] Matrix<double> columns(std::span<const Index> chosen) const;
+  /// out = K·v, sums in float64; neither has gaps between rows.  O(n²·columns).
+  void multiply(MatrixView<const double> v, MatrixView<double> out, Progress* progress = nullptr) const;
+  void multiply(const double* v, double* out, Index columns = 1) const;
+  /// The same of a matrix that is held, with sums carried in twice the precision.
+  void multiply_precisely(MatrixView<const double> v, MatrixView<double> out, Progress* progress = nullptr) const;
+  /// The matrix of some of the samples, on the same engine.
+  [[nodiscard]] GramMatrix part(std::span<const Index> samples) const;
+  /// About how many multiply-adds an entry costs in a product with ten columns.
+  [[nodiscard]] double entry_cost() const;
+  /// Bytes held by a source, besides what was handed over; 0 where the matrix is held.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  /// "cpu" with one thread for each processor.
+  [[nodiscard]] static const Engine& processors();
+
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+/// K(rows, :), or any other rectangle, times v: samples × columns, on an engine that takes a host matrix.
+[[nodiscard]] Matrix<double> product_of(const AnyView& rectangle, MatrixView<const double> v, const Engine& engine);
+
+}  // namespace widelimit
