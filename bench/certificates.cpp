@@ -31,9 +31,9 @@ CertifyOptions options_of(const Settings& settings, CertificateMethod method) {
   return options;
 }
 
-Model fitted(const MnistTask& task, const Settings& settings, double lambda) {
-  const MachineOptions options{.machine = Machine::ridge, .lambda = lambda, .threads = settings.threads};
-  const Trained trained = train_classes(view_of(task.k), task.train.labels, task.classes(), options);
+Model fitted(const MnistTask& task, const Engine& engine, double lambda) {
+  const MachineOptions options{.machine = Machine::ridge, .lambda = lambda};
+  const Trained trained = train_classes({view_of(task.k), engine}, task.train.labels, task.classes(), options);
   if (!trained.fit.summary.converged()) fail(Code::numerical, "{}", trained.fit.summary.message);
   return fitted_model(Network::parse(network), task.train, trained, lambda);
 }
@@ -143,11 +143,11 @@ bool run(const Benchmark& benchmark) {
   const Index tests = std::min(settings.tests, task->test.count());
   fmt::print("Certificates, MNIST 0 and 1, {} training and {} test points, ridge; medians of {} rounds\n",
              task->train.count(), tests, settings.repeats);
-  if (!beside_the_peer(benchmark, *task, fitted(*task, settings, 1), tests)) return false;
+  if (!beside_the_peer(benchmark, *task, fitted(*task, benchmark.engine, 1), tests)) return false;
   fmt::print("{:>8} {:>14} {:>12} {:>12} {:>9} {:>14} {:>16}\n", "lambda", "beside", "its radius", "convex", "ratio",
              "target", "seconds a point");
   for (const double lambda : {0.01, 1.0, 10.0}) {
-    const Model model = fitted(*task, settings, lambda);
+    const Model model = fitted(*task, benchmark.engine, lambda);
     for (const auto other : {CertificateMethod::paper, CertificateMethod::interval}) {
       beside_convex(settings, *task, model, other, std::min(tests, convex_tests));
     }

@@ -6,7 +6,7 @@
 #include "widelimit/base/memory.hpp"
 #include "widelimit/data/catalogue.hpp"
 #include "widelimit/engine/select.hpp"
-#include "widelimit/machine/gram/network_product.hpp"
+#include "widelimit/kernel/network_gram.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/ridge/ridge_network.hpp"
@@ -72,14 +72,14 @@ void print_product(const Network& network, const Dataset& train, const Engine& e
   Matrix<float> x(n, all.cols());
   std::copy_n(all.data(), n * all.cols(), x.data());
   const SampleView samples(x.view(), train.shape);
-  const auto product = network_product(network, samples, {}, engine);
+  const GramMatrix k = network_gram(network, samples, {}, engine);
   Matrix<double> v(n, classes);
   std::fill_n(v.data(), n * classes, 1.0);
   Matrix<double> out(n, classes);
   Matrix<float> square(n, n);
   const auto seconds = medians_in_turn({[&] {
                                           return seconds_of([&] {
-                                            product->apply(v.view(), out.view(), nullptr);
+                                            k.multiply(v.view(), out.view());
                                             return 0;
                                           });
                                         },
@@ -113,7 +113,7 @@ void run(const Asked& asked) {
   const Matrix<double> y = class_targets(train.labels, classes);
   RidgeNetworkOptions options;
   options.memory = parse_bytes(asked.memory);
-  options.solver = {.lambda = asked.lambda, .tolerance = asked.tolerance, .rank = asked.rank, .threads = threads};
+  options.solver = {.lambda = asked.lambda, .tolerance = asked.tolerance, .rank = asked.rank};
   const ConjugateGradientFit found = fit_ridge(network, train.view(), y.view(), options, *engine);
   const Summary& summary = found.fit.summary;
   fmt::print("{} samples, λ = {}: {}, {}\n", train.count(), asked.lambda, text(summary.ending), summary.method);

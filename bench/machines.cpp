@@ -39,9 +39,10 @@ struct Told {
   Summary summary;
 };
 
-Told tell(const MnistTask& task, const MachineOptions& options) {
-  const Trained trained = train_classes(view_of(task.k), task.train.labels, task.classes(), options);
-  const Matrix<double> g = decision(trained.fit, view_of(task.k_test));
+Told tell(const Benchmark& benchmark, const MnistTask& task, const MachineOptions& options) {
+  const Trained trained =
+      train_classes({view_of(task.k), benchmark.engine}, task.train.labels, task.classes(), options);
+  const Matrix<double> g = decision(trained.fit, view_of(task.k_test), benchmark.engine);
   return {classes_of(trained.scheme, task.classes(), g.view()), trained.fit.summary};
 }
 
@@ -67,12 +68,14 @@ std::vector<Index> read_classes(const std::filesystem::path& path, Index samples
 /// One line: times of the fit in turn, accuracies, and the proof of ours. False where answers differ or ours has none.
 bool measure(const Benchmark& benchmark, const MnistTask& task, const MachineOptions& options, Peer& peer) {
   const std::string name(to_string(options.machine));
-  const Told ours = tell(task, options);
+  const Told ours = tell(benchmark, task, options);
   if (!ours.summary.converged()) {
     fmt::print("{:<6} {}: {}; not timed\n", name, text(ours.summary.ending), ours.summary.message);
     return false;
   }
-  const auto fit = [&] { return train_classes(view_of(task.k), task.train.labels, task.classes(), options); };
+  const auto fit = [&] {
+    return train_classes({view_of(task.k), benchmark.engine}, task.train.labels, task.classes(), options);
+  };
   std::vector<std::function<double()>> clocks{[&] { return seconds_of(fit); }};
   const std::string question = fmt::format("{} {}", name, options.lambda);
   std::optional<double> their_accuracy;
@@ -124,7 +127,6 @@ bool run_task(const Benchmark& benchmark, const Digits& digits) {
     // SVC has a bias always, KernelRidge never.
     MachineOptions options{.machine = machine, .lambda = digits.lambda, .bias = machine == Machine::svm};
     options.check_definite = !task.semidefinite;
-    options.threads = settings.threads;
     good = measure(benchmark, task, options, peer) && good;
   }
   return good;

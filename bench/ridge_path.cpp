@@ -83,8 +83,7 @@ bool run(const Benchmark& benchmark) {
   write_raw(scratch / "targets", y);
   write_raw(scratch / "lambdas", lambdas);
   const auto ours = [&] {
-    return ridge_path(k.view(), y.view(), {lambdas.data(), static_cast<std::size_t>(lambda_count)},
-                      {.threads = settings.threads});
+    return ridge_path({k.view(), benchmark.engine}, y.view(), {lambdas.data(), static_cast<std::size_t>(lambda_count)});
   };
 
   fmt::print("Ridge path with leave-one-out, n = {}, {} lambdas, {} targets; {}; medians of {} rounds, seconds\n",

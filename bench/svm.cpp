@@ -89,8 +89,10 @@ bool run(const Benchmark& benchmark) {
   std::vector<double> lambdas;
   for (const double c : costs()) lambdas.push_back(1 / c);
   // The kernel of a network is positive semi-definite; SVC does not ask either.
-  const SvmOptions options{.bias = true, .check_definite = false, .threads = settings.threads};
-  const auto fit = [&] { return one_vs_one_path(data->gram.view(), data->labels, classes, lambdas, options); };
+  const SvmOptions options{.bias = true, .check_definite = false};
+  const auto fit = [&] {
+    return one_vs_one_path({data->gram.view(), benchmark.engine}, data->labels, classes, lambdas, options);
+  };
 
   fmt::print("SVM, MNIST {}, {} pairs, {} values of C, fc:3 NTK precomputed; medians of {} rounds, milliseconds\n",
              settings.rows, pairs, lambdas.size(), settings.repeats);

@@ -208,9 +208,8 @@ RadiusRow machine_row(const Setting& setting, const Table2Choice& choice, const 
   const MachineOptions options{.machine = Machine::svm,
                                .lambda = choice.machine_lambda,
                                .check_definite = !task.semidefinite,
-                               .threads = setting.threads,
                                .progress = setting.progress};
-  const Trained trained = train_classes(view_of(task.k), task.train.labels, task.classes(), options);
+  const Trained trained = train_classes({view_of(task.k), setting.engine}, task.train.labels, task.classes(), options);
   const Model model = fitted_model(choice.network, task.train, trained, choice.machine_lambda);
   const double seconds = seconds_since(begin);
   const Dataset& test = *pair.data.test;

@@ -68,10 +68,10 @@ std::vector<Trained> table_machines(const Setting& setting, const MnistTask& tas
     if (line.machine == Machine::ridge) lambdas.push_back(line.lambda);
   }
   const Matrix<double> y = class_targets(task.train.labels, task.classes());
+  const GramMatrix k(view_of(task.k), setting.engine);
   RidgePathOptions along;
-  along.threads = setting.threads;
   along.progress = setting.progress;
-  RidgePath path = ridge_path(view_of(task.k), y.view(), lambdas, along);
+  RidgePath path = ridge_path(k, y.view(), lambdas, along);
   std::vector<Trained> machines;
   std::size_t ridge = 0;
   for (const Table3Line& line : lines) {
@@ -86,9 +86,8 @@ std::vector<Trained> table_machines(const Setting& setting, const MnistTask& tas
     MachineOptions options{.machine = line.machine};
     if (line.lambda > 0) options.lambda = line.lambda;
     options.check_definite = !task.semidefinite;
-    options.threads = setting.threads;
     options.progress = setting.progress;
-    machines.push_back(train_classes(view_of(task.k), task.train.labels, task.classes(), options));
+    machines.push_back(train_classes(k, task.train.labels, task.classes(), options));
   }
   return machines;
 }
@@ -103,7 +102,7 @@ struct MachineRow {
 MachineRow certified_row(const Setting& setting, const Table3Sizes& sizes, const MnistTask& task,
                          const Table3Line& published, const Trained& trained) {
   MachineRow row{.published = published};
-  const Matrix<double> g = decision(trained.fit, view_of(task.k_test));
+  const Matrix<double> g = decision(trained.fit, view_of(task.k_test), setting.engine);
   row.accuracy = app::score(Scheme::sign, task.classes(), g, task.test)->accuracy();
   const Model model = fitted_model(Network::parse(certified_network), task.train, trained, published.lambda);
   for (const MethodColumn& column : method_columns) {

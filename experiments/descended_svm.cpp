@@ -27,9 +27,8 @@ Trajectory descent_of(const Setting& setting, const MnistTask& task, double lamb
   options.record.coefficients = true;
   options.check_rate = false;
   options.check_definite = !task.semidefinite;
-  options.threads = setting.threads;
   options.progress = setting.progress;
-  return descend(view_of(task.k), y.view(), options);
+  return descend({view_of(task.k), setting.engine}, y.view(), options);
 }
 
 Trained machine_at(const Trajectory& trajectory, std::size_t moment, Index classes) {
@@ -63,7 +62,7 @@ DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const 
   options.progress = setting.progress;
   for (std::size_t k = 1; k < steps.size(); ++k) {
     const Trained machine = machine_at(trajectory, k, task.classes());
-    const Matrix<double> g = decision(machine.fit, view_of(task.k_test));
+    const Matrix<double> g = decision(machine.fit, view_of(task.k_test), setting.engine);
     const double accuracy = app::score(Scheme::sign, task.classes(), g, task.test)->accuracy();
     const Model model = fitted_model(Network::parse(network), task.train, machine, lambda);
     const double radius = statistics(certify_digits(model, task, tests, 0, options)).mean;

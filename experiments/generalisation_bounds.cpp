@@ -57,9 +57,10 @@ BoundsChoice bounds_choice(const Setting& setting) {
   return choice;
 }
 
-app::BoundTask digits_task(const MnistTask& task) {
+app::BoundTask digits_task(const Setting& setting, const MnistTask& task) {
   return {.k = view_of(task.k),
           .k_test = view_of(task.k_test),
+          .engine = &setting.engine,
           .labels = task.train.labels,
           .test_labels = task.test.labels,
           .classes = 2,
@@ -70,7 +71,6 @@ app::BoundTask digits_task(const MnistTask& task) {
 
 MachineOptions bound_machine(const Setting& setting, Machine machine, double lambda) {
   MachineOptions options{.machine = machine, .lambda = lambda};
-  options.threads = setting.threads;
   options.progress = setting.progress;
   return options;
 }
@@ -93,7 +93,7 @@ void add_rows(Part& part, Outcome& outcome, const std::string& name, const std::
 
 /// Machines by n, true labels and random ones; the norm of the labels is the same for both machines.
 void machines_by_samples(const Setting& setting, const BoundsChoice& choice, const MnistTask& task, Outcome& outcome) {
-  const app::BoundTask whole = digits_task(task);
+  const app::BoundTask whole = digits_task(setting, task);
   const RademacherOptions options{.delta = choice.delta, .loss = {}, .clip = {}};
   std::vector<app::BoundRow> rows;
   for (const bool random : {false, true}) {
@@ -129,14 +129,14 @@ void machines_by_samples(const Setting& setting, const BoundsChoice& choice, con
 
 /// Ridge on flipped labels at every n.
 void flipped_by_samples(const Setting& setting, const BoundsChoice& choice, const MnistTask& task, Outcome& outcome) {
-  const app::BoundTask whole = digits_task(task);
+  const app::BoundTask whole = digits_task(setting, task);
   const RademacherOptions options{.delta = choice.delta, .loss = {}, .clip = {}};
   std::vector<app::BoundRow> rows;
   std::string shapes;
   for (const Index size : choice.sizes) {
     app::BoundTask part = whole.first(std::min(size, whole.samples()));
     app::stop_if_interrupted();
-    const auto norm = interpolant_norm(part.k, *part.values(), setting.threads, setting.progress).square;
+    const auto norm = interpolant_norm(part.gram(), *part.values(), setting.progress).square;
     const std::vector<Index> labels = part.labels;
     for (const double flip : choice.flips) {
       part.labels = flip_labels(labels, 2, flip, setting.seed);
@@ -205,7 +205,7 @@ app::BoundRow network_row(const Setting& setting, const BoundsChoice& choice, co
 void networks_by_samples(const Setting& setting, const BoundsChoice& choice, const MnistTask& task, Outcome& outcome) {
   std::vector<app::BoundRow> rows;
   for (const bool random : {false, true}) {
-    app::BoundTask labelled = digits_task(task);
+    app::BoundTask labelled = digits_task(setting, task);
     if (random) labelled = labelled.with_random_labels(setting.seed + 1);
     for (const Index size : choice.net_sizes) {
       rows.push_back(network_row(setting, choice, task, labelled, std::min(size, task.train.count())));

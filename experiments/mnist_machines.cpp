@@ -62,15 +62,14 @@ MachineOptions machine_options(const Setting& setting, const MnistTask& task, Ma
   MachineOptions options{.machine = machine};
   options.check_definite = !task.semidefinite;
   if (lambda > 0) options.lambda = lambda;  // else that of a machine without one
-  options.threads = setting.threads;
   options.progress = setting.progress;
   return options;
 }
 
 /// Support vector regression fits ±1 and predicts by the sign, like the other machines for two classes.
-Judged judge(const MnistTask& task, const MachineOptions& options) {
+Judged judge(const Setting& setting, const MnistTask& task, const MachineOptions& options) {
   app::stop_if_interrupted();
-  const AnyView k = view_of(task.k);
+  const GramMatrix k(view_of(task.k), setting.engine);
   Judged judged;
   Trained& trained = judged.trained;
   if (options.machine == Machine::svr) {
@@ -80,7 +79,7 @@ Judged judge(const MnistTask& task, const MachineOptions& options) {
   } else {
     trained = train_classes(k, task.train.labels, task.classes(), options);
   }
-  const Matrix<double> g = decision(trained.fit, view_of(task.k_test));
+  const Matrix<double> g = decision(trained.fit, view_of(task.k_test), setting.engine);
   judged.score = app::score(trained.scheme, trained.classes, g, task.test);
   return judged;
 }
@@ -123,7 +122,7 @@ void two_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
   int published = 0;
   for (const PublishedFit& line : eq_table_3()) {
     const double used = line.lambda.value_or(choice.lambda);
-    const Judged judged = judge(task, machine_options(setting, task, line.machine, used));
+    const Judged judged = judge(setting, task, machine_options(setting, task, line.machine, used));
     const std::string name(to_string(line.machine));
     add_fit(part, outcome, json, name, used, judged, line.accuracy);
     if (line.accuracy) {
@@ -168,7 +167,7 @@ void ten_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
   for (const Machine machine : {Machine::ridge, Machine::svm}) {
     MachineOptions options = machine_options(setting, task, machine, 1);
     options.lambda = choose_lambda(task, options, setting.seed).lambda;
-    const Judged judged = judge(task, options);
+    const Judged judged = judge(setting, task, options);
     const std::string name(to_string(machine));
     add_fit(part, outcome, json, name, options.lambda, judged, std::nullopt);
     outcome.sentence +=

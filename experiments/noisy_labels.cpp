@@ -90,10 +90,9 @@ double distance_between(const Matrix<double>& a, const Matrix<double>& b) {
 
 /// k(x,X)(H + λI)⁻¹ỹ; fit_ridge has the ridge λ/2, its squared loss having no half.
 Matrix<double> kernel_limit(const MnistTask& task, const Matrix<double>& y, double lambda, const Setting& setting) {
-  const Fit fit =
-      fit_ridge(view_of(task.k), y.view(), {.lambda = 2 * lambda, .threads = setting.threads, .progress = nullptr});
+  const Fit fit = fit_ridge({view_of(task.k), setting.engine}, y.view(), {.lambda = 2 * lambda});
   if (!fit.summary.converged()) fail(Code::numerical, "the limit of infinite width: {}", fit.summary.message);
-  return decision(fit, view_of(task.k_test));
+  return decision(fit, view_of(task.k_test), setting.engine);
 }
 
 /// Outputs on the test images after training on noisy targets. The works' ½Σ(f − ỹ)² + λ/2‖w − w₀‖² is half of

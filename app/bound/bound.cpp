@@ -22,9 +22,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Borrows from both.
-BoundTask task_of(const MachineKernels& kernels, const TrainTest& data, bool numbers) {
+BoundTask task_of(const MachineKernels& kernels, const TrainTest& data, bool numbers, const Engine& engine) {
   BoundTask task{.k = view_of(kernels.train),
                  .k_test = kernels.test ? std::optional(view_of(*kernels.test)) : std::nullopt,
+                 .engine = &engine,
                  .labels = {},
                  .test_labels = {},
                  .classes = 0,
@@ -137,7 +138,7 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
   const Trained trained = fit_of(model, data.train);
   const KernelRequest request = request_of(model);
   const MachineKernels kernels = machine_kernels({}, choice.fit.common, request, data, engine);
-  const BoundTask task = task_of(kernels, data, trained.classes == 0);
+  const BoundTask task = task_of(kernels, data, trained.classes == 0, engine);
   ProgressBar bar(choice.fit.common);
   RademacherOptions options = choice.bound_options();
   if (model.machine == Machine::svr && !options.loss) {
@@ -147,14 +148,14 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
                  .kernel_seconds = kernels.seconds,
                  .precision = model.precision,
                  .title = fmt::format("Bounds of {} on {}", to_string(model.machine), data.train.name)};
-  work.rows.push_back(bound_row(task, trained, options, choice.fit.common.threads, &bar, true));
+  work.rows.push_back(bound_row(task, trained, options, &bar, true));
   return work;
 }
 
 BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request, const Engine& engine) {
   const TrainTest data = load_within(choice.fit.common, choice.fit.data.parsed());
   const MachineKernels kernels = machine_kernels(choice.fit.kernel, choice.fit.common, request, data, engine);
-  const BoundTask task = task_of(kernels, data, parse_machine(choice.fit.machine) == Machine::svr);
+  const BoundTask task = task_of(kernels, data, parse_machine(choice.fit.machine) == Machine::svr, engine);
   ProgressBar bar(choice.fit.common);
   return {.rows = rows_of(choice, task, &bar),
           .kernel_seconds = kernels.seconds,

@@ -31,7 +31,7 @@ RademacherOptions value_options(RademacherOptions options, const MachineOptions&
 
 void measure(BoundRow& row, const BoundTask& task, const Trained& trained) {
   const auto on = [&](const AnyView& k, const std::vector<Index>& labels, const std::vector<double>& targets) {
-    const Matrix<double> g = decision(trained.fit, k);
+    const Matrix<double> g = decision(trained.fit, k, *task.engine);
     return task.classes > 0 ? share_wrong(trained, g, labels) : mean_clipped(row.machine->loss, g, targets);
   };
   row.train = on(task.k, task.labels, task.targets);
@@ -77,17 +77,16 @@ BoundRow bound_row(const BoundTask& task, const MachineOptions& asked, const Rad
   const bool numbers = task.classes == 0;
   MachineOptions machine = asked;
   machine.check_definite = !task.semidefinite;
-  const Trained trained = numbers ? train_values(task.k, {task.targets.data(), task.samples(), 1, 1}, machine)
-                                  : train_classes(task.k, task.labels, task.classes, machine);
+  const Trained trained = numbers ? train_values(task.gram(), {task.targets.data(), task.samples(), 1, 1}, machine)
+                                  : train_classes(task.gram(), task.labels, task.classes, machine);
   const RademacherOptions how = numbers ? value_options(options, machine) : options;
-  return bound_row(task, trained, how, machine.threads, machine.progress, by_labels);
+  return bound_row(task, trained, how, machine.progress, by_labels);
 }
 
-BoundRow bound_row(const BoundTask& task, const Trained& trained, const RademacherOptions& asked, int threads,
-                   Progress* progress, bool by_labels) {
+BoundRow bound_row(const BoundTask& task, const Trained& trained, const RademacherOptions& asked, Progress* progress,
+                   bool by_labels) {
   RademacherOptions options = asked;
   options.check_definite = !task.semidefinite;
-  options.threads = threads;
   options.progress = progress;
   BoundRow row{.labels = "true",
                .name = std::string(to_string(trained.machine)),
@@ -101,14 +100,14 @@ BoundRow bound_row(const BoundTask& task, const Trained& trained, const Rademach
                .summary = trained.fit.summary};
   const Ending ending = row.summary.ending;
   if (ending == Ending::converged || ending == Ending::iteration_limit) {
-    row.machine = task.classes > 0 ? rademacher_bound(task.k, trained, task.labels, options)
-                                   : rademacher_bound(task.k, trained.fit, task.targets, options);
+    row.machine = task.classes > 0 ? rademacher_bound(task.gram(), trained, task.labels, options)
+                                   : rademacher_bound(task.gram(), trained.fit, task.targets, options);
     measure(row, task, trained);
   }
   stop_if_interrupted();
   const auto values = task.values();
   if (by_labels && values) {
-    row.label = label_bound(task.k, *values, {.delta = options.delta, .threads = threads, .progress = progress});
+    row.label = label_bound(task.gram(), *values, {.delta = options.delta, .progress = progress});
   }
   return row;
 }

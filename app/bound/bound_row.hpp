@@ -3,6 +3,7 @@
 #include "widelimit/analysis/bounds/label_bound.hpp"
 #include "widelimit/analysis/bounds/noisy_label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/report/html.hpp"
 
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@ namespace widelimit::app {
 struct BoundTask {
   AnyView k;
   std::optional<AnyView> k_test;
+  const Engine* engine = &all_processors();  ///< that fits and bounds
   std::vector<Index> labels;
   std::vector<Index> test_labels;
   Index classes = 0;  ///< 0: numbers
@@ -27,6 +29,7 @@ struct BoundTask {
   bool semidefinite = false;  ///< k is so by construction
 
   [[nodiscard]] Index samples() const;
+  [[nodiscard]] GramMatrix gram() const { return {k, *engine}; }
   /// The first `count` samples, with all test samples.
   [[nodiscard]] BoundTask first(Index count) const;
   /// Each label any class, all equally likely, of the sample and of the test samples, whose noise is another.
@@ -54,7 +57,7 @@ struct BoundRow {
                                  bool by_labels);
 /// The same of a machine that was fitted before.
 [[nodiscard]] BoundRow bound_row(const BoundTask& task, const Trained& trained, const RademacherOptions& options,
-                                 int threads, Progress* progress, bool by_labels);
+                                 Progress* progress, bool by_labels);
 
 /// Of labels flipped with probability `flip`, whose clean ones have the squared norm `clean_norm`: both noisy bounds,
 /// the shape at the ridge λ/2 of `lambda`.

@@ -35,12 +35,13 @@ TrainTest pixel_digits(std::uint64_t seed) {
   return data;
 }
 
-Model demo_model(const TrainTest& data, const CommonOptions& options, const Engine& engine) {
+Model demo_model(const TrainTest& data, const Engine& engine) {
   KernelRequest wanted{.kernel = Network::parse(demo_certified_network)};
   wanted.kind = Kind::ntk;
   const KernelAnswer answer = compute_kernel(wanted, data.train, std::nullopt, engine);
-  const MachineOptions machine{.machine = Machine::ridge, .lambda = 1, .threads = options.threads};
-  const Trained trained = train_classes(view_of(answer.matrices.front().values), data.train.labels, 2, machine);
+  const MachineOptions machine{.machine = Machine::ridge, .lambda = 1};
+  const Trained trained =
+      train_classes({view_of(answer.matrices.front().values), engine}, data.train.labels, 2, machine);
   if (!trained.fit.summary.converged()) fail(Code::numerical, "ridge on digits: {}", trained.fit.summary.message);
   return fitted_model(wanted.kernel, data.train, trained, machine.lambda);
 }
@@ -51,7 +52,7 @@ CertificateShow show_certificates(const CommonOptions& options, const Engine& en
   stop_if_interrupted();
   ProgressBar bar(options);
   const TrainTest data = pixel_digits(options.seed);
-  const Model model = demo_model(data, options, engine);
+  const Model model = demo_model(data, engine);
   CertifyOptions how;
   how.box = Box{};
   how.attack = AttackOptions{.seed = options.seed};

@@ -49,15 +49,15 @@ DemoTask demo_task(const CommonOptions& options, const Engine& engine) {
 }
 
 /// λ by what is left out, then the machine of that λ.
-void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const CommonOptions& options) {
+void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const CommonOptions& options,
+                 const Engine& engine) {
   ProgressBar bar(options);
   stop_if_interrupted();
   TuneOptions tuning;
-  tuning.machine = {
-      .machine = machine, .check_definite = false, .threads = options.threads, .progress = &bar};  // a network's kernel
+  tuning.machine = {.machine = machine, .check_definite = false, .progress = &bar};  // a network's kernel
   tuning.lambdas = logarithmic_grid(1e-4, 1e2, machine == Machine::ridge ? 13 : 7);
   tuning.seed = options.seed;
-  const AnyView k = view_of(task.train);
+  const GramMatrix k(view_of(task.train), engine);
   const std::vector<Index>& labels = task.data.train.labels;
   const LambdaPath path{std::string(to_string(machine)), tune_classes(k, labels, task.classes(), tuning)};
   const auto best = best_point(path.points);
@@ -67,7 +67,8 @@ void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const
   MachineOptions chosen = tuning.machine;
   chosen.lambda = point.lambda;
   const Trained trained = train_classes(k, labels, task.classes(), chosen);
-  const auto found = score(trained.scheme, trained.classes, decision(trained.fit, view_of(task.test)), *task.data.test);
+  const auto found =
+      score(trained.scheme, trained.classes, decision(trained.fit, view_of(task.test), engine), *task.data.test);
   const std::string method = machine == Machine::ridge ? "leave-one-out" : fmt::format("{} folds", tuning.folds);
   show.table.rows.push_back({path.name, fmt::format("{:.3g}", point.lambda), method, *point.error(), found->accuracy(),
                              text(trained.fit.summary.ending)});
@@ -90,7 +91,7 @@ MachineShow show_machines(const CommonOptions& options, const Engine& engine) {
   MachineShow show{.network = demo_network, .train = task.data.train.count(), .test = task.data.test->count()};
   show.table.columns = {"machine", "lambda", "chosen by", "error left out", "test accuracy", "ending"};
   show.results = nlohmann::ordered_json::array();
-  for (const Machine machine : {Machine::svm, Machine::ridge}) add_machine(show, task, machine, options);
+  for (const Machine machine : {Machine::svm, Machine::ridge}) add_machine(show, task, machine, options, engine);
   return show;
 }
 

@@ -38,7 +38,8 @@ std::pair<Matrix<double>, Trained> ridge_targets(const FitOptions& options, cons
   return {class_targets(data.labels, trained.classes), std::move(trained)};
 }
 
-Trained train(const FitOptions& options, const AnyView& k, bool semidefinite, const Dataset& data, Progress* progress) {
+Trained train(const FitOptions& options, const GramMatrix& k, bool semidefinite, const Dataset& data,
+              Progress* progress) {
   MachineOptions how = options.machine_options();
   how.check_definite = !semidefinite;
   how.progress = progress;
@@ -49,17 +50,14 @@ Trained train(const FitOptions& options, const AnyView& k, bool semidefinite, co
 Fitted fit_on_gram(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
                    const Engine& engine) {
   const MachineKernels kernels = machine_kernels(options.kernel, options.common, request, data, engine);
-  const AnyView k = view_of(kernels.train);
+  const GramMatrix k(view_of(kernels.train), engine);
   ProgressBar bar(options.common);
   Fitted fitted;
   fitted.kernel_seconds = kernels.seconds;
   if (options.posterior) {
     auto [targets, trained] = ridge_targets(options, data.train);
     GaussianProcess process(k, targets.view(),
-                            {.noise = options.lambda / 2,
-                             .check_definite = !kernels.semidefinite,
-                             .threads = options.common.threads,
-                             .progress = &bar});
+                            {.noise = options.lambda / 2, .check_definite = !kernels.semidefinite, .progress = &bar});
     fitted.trained = std::move(trained);
     const std::vector<double>& each = process.log_marginal_likelihood();
     if (!each.empty()) fitted.likelihood = std::accumulate(each.begin(), each.end(), 0.0);
@@ -67,8 +65,8 @@ Fitted fit_on_gram(const FitOptions& options, const KernelRequest& request, cons
   } else {
     fitted.trained = train(options, k, kernels.semidefinite, data.train, &bar);
   }
-  fitted.train = decision(fitted.trained.fit, k);
-  if (kernels.test) fitted.test = decision(fitted.trained.fit, view_of(*kernels.test));
+  fitted.train = decision(fitted.trained.fit, k.matrix(), engine);
+  if (kernels.test) fitted.test = decision(fitted.trained.fit, view_of(*kernels.test), engine);
   return fitted;
 }
 
@@ -112,7 +110,6 @@ Fitted fit_by_products(const FitOptions& options, const KernelRequest& request, 
   how.solver.lambda = options.lambda;
   how.solver.bias = options.bias;
   if (options.tolerance) how.solver.tolerance = *options.tolerance;
-  how.solver.threads = options.common.threads;
   how.solver.progress = &bar;
   const auto& network = std::get<Network>(request.kernel);
   ConjugateGradientFit found = fit_ridge(network, data.train.view(), targets.view(), how, engine);

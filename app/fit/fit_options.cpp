@@ -43,7 +43,6 @@ MachineOptions FitOptions::machine_options() const {
   if (scheme) result.scheme = parse_scheme(*scheme);
   result.tolerance = tolerance;
   result.probability = probability;
-  result.threads = common.threads;
   return result;
 }
 

@@ -72,7 +72,6 @@ void run_predict(const PredictChoice& options) {
   PredictOptions how;
   if (const auto memory = options.common.memory_limit()) how.memory = *memory;
   how.factor_memory = options.common.memory_limit();
-  how.threads = options.common.threads;
   how.progress = &bar;
   const auto start = Clock::now();
   const Said said = say(model, data, *engine, how);

@@ -78,7 +78,7 @@ Said say(const Predictor& predictor, Dataset& data, const Engine& engine, const 
   if (predictor.model) return say_as_machine(*predictor.model, data, engine, how);
   if (predictor.network->notes.scaling) predictor.network->notes.scaling->apply(data);
   Said said;
-  said.decisions = predict_outputs(predictor.network->trained, data.view(), how.threads, how.progress);
+  said.decisions = predict_outputs(predictor.network->trained, data.view(), engine.threads(), how.progress);
   return said;
 }
 

@@ -38,7 +38,6 @@ TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   TuneOptions options;
   options.machine = {.machine = parse_machine(choice.machine), .epsilon = choice.epsilon, .bias = choice.bias};
   if (choice.scheme) options.machine.scheme = parse_scheme(*choice.scheme);
-  options.machine.threads = choice.common.threads;
   options.machine.progress = progress;
   for (const double lambda : choice.lambdas) {
     if (!std::isfinite(lambda) || lambda <= 0) fail(Code::usage, "--lambdas {}: positive numbers are wanted", lambda);
@@ -51,7 +50,7 @@ TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   return options;
 }
 
-std::vector<TunePoint> tune_on(const AnyView& k, bool semidefinite, const Dataset& data, TuneOptions options) {
+std::vector<TunePoint> tune_on(const GramMatrix& k, bool semidefinite, const Dataset& data, TuneOptions options) {
   stop_if_interrupted();
   options.machine.check_definite = !semidefinite;
   if (!data.labels.empty() && options.machine.machine != Machine::svr) {
@@ -74,7 +73,8 @@ std::vector<LambdaPath> tune_sweep(const TuneChoice& choice, const Dataset& data
       const Index place = (depth * (all.hidden_layers + 1) + frozen) * all.count;
       const AnyView k = std::visit(
           [&](const auto& stack) { return AnyView(stack.view().block(place, 0, all.count, all.count)); }, all.values);
-      candidates.push_back({fmt::format("{} hidden, {} frozen", depth, frozen), tune_on(k, true, data, options)});
+      candidates.push_back(
+          {fmt::format("{} hidden, {} frozen", depth, frozen), tune_on({k, engine}, true, data, options)});
     }
   }
   return candidates;
@@ -91,7 +91,7 @@ std::vector<LambdaPath> tune_networks(const TuneChoice& choice, const Dataset& d
         gram(Network::parse(text), data.view(), {kind, parse_precision(choice.common.precision), &bar}, engine);
     warn_of(choice.common, found.quadrature_error, parse_precision(choice.common.precision));
     const AnyView k = view_of(kind == Kind::ntk ? found.ntk : found.nngp);
-    candidates.push_back({text, tune_on(k, found.semidefinite(), data, options)});
+    candidates.push_back({text, tune_on({k, engine}, found.semidefinite(), data, options)});
   }
   return candidates;
 }

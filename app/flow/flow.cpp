@@ -15,9 +15,10 @@ namespace widelimit::app {
 
 namespace {
 
-Trajectory follow(const FlowChoice& choice, const MachineKernels& kernels, const Matrix<double>& targets) {
+Trajectory follow(const FlowChoice& choice, const MachineKernels& kernels, const Matrix<double>& targets,
+                  const Engine& engine) {
   ProgressBar bar(choice.common);
-  const AnyView k = view_of(kernels.train);
+  const GramMatrix k(view_of(kernels.train), engine);
   const auto test = kernels.test ? std::optional(view_of(*kernels.test)) : std::nullopt;
   if (choice.discrete()) {
     DescendOptions options = choice.descend_options();
@@ -50,7 +51,7 @@ void run_flow(const FlowChoice& choice) {
   const Matrix<double> targets = training_targets(data.train, data.train.class_names, loss);
   const MachineKernels kernels = machine_kernels(choice.kernel, choice.common, request, data, *engine);
 
-  FlowOutcome outcome{.trajectory = follow(choice, kernels, targets),
+  FlowOutcome outcome{.trajectory = follow(choice, kernels, targets, *engine),
                       .loss = loss,
                       .lambda = choice.lambda,
                       .discrete = choice.discrete()};

@@ -47,7 +47,6 @@ FlowOptions FlowChoice::flow_options() const {
   options.loss = parsed_loss();
   options.lambda = lambda;
   options.tolerance = tolerance;
-  options.threads = common.threads;
   options.record.samples = record;
   options.times = times;
   if (times.empty()) {
@@ -71,7 +70,6 @@ DescendOptions FlowChoice::descend_options() const {
   if (batch) options.batch = *batch;
   options.seed = common.seed;
   options.record_every = record_every.value_or(std::max<Index>(options.steps / 1000, 1));
-  options.threads = common.threads;
   options.record.samples = record;
   options.validate();
   return options;

@@ -1,5 +1,6 @@
 #include "arrays.hpp"
 #include "asked_options.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
@@ -85,10 +86,11 @@ nb::tuple bound_of_labels(const SampleArray& h, const Numbers& y, const nb::dict
   LabelBoundOptions options;
   const AskedOptions asked(given);
   asked.take("delta", options.delta);
-  asked.take("threads", options.threads);
+  std::optional<int> threads;
+  asked.take("threads", threads);
   const LabelBound bound = unlocked([&](Progress* progress) {
     options.progress = progress;
-    return label_bound(view_samples(h).values, {y.data(), y.size()}, options);
+    return label_bound({view_samples(h).values, processor(threads)}, {y.data(), y.size()}, options);
   });
   return nb::make_tuple(bound.norm.square, bound.a_priori, bound.scaled, bound.absolute, uniform_tuple(bound.uniform),
                         bound.trace, bound.samples, bound.delta, bound.norm.condition, bound.norm.message);

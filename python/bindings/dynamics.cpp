@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
@@ -30,7 +31,6 @@ struct Given {
   const MaybeTable& test_offset;
   const std::optional<std::vector<Index>>& record;
   bool coefficients;
-  std::optional<int> threads;
   std::optional<bool> check_definite;
 
   template <typename Options>
@@ -45,7 +45,6 @@ struct Given {
     if (test_offset) result.start.test_offset = view_of(*test_offset);
     result.record.samples = record;
     result.record.coefficients = coefficients;
-    if (threads) result.threads = *threads;
     if (check_definite) result.check_definite = *check_definite;
     result.progress = progress;
     return result;
@@ -81,8 +80,7 @@ nb::tuple flow_of(const SampleArray& k, const Table& targets, const std::string&
                   const std::optional<std::vector<Index>>& record, bool coefficients, bool runge_kutta,
                   std::optional<double> tolerance, std::optional<Index> most_events, std::optional<Index> most_steps,
                   std::optional<int> threads, std::optional<bool> check_definite) {
-  const Given given{loss,        epsilon, lambda,       test,    alpha,         offset,
-                    test_offset, record,  coefficients, threads, check_definite};
+  const Given given{loss, epsilon, lambda, test, alpha, offset, test_offset, record, coefficients, check_definite};
   return trajectory_tuple(unlocked([&](Progress* progress) {
     auto options = given.options<FlowOptions>(progress);
     options.times.assign(times.data(), times.data() + times.size());
@@ -90,7 +88,7 @@ nb::tuple flow_of(const SampleArray& k, const Table& targets, const std::string&
     if (tolerance) options.tolerance = *tolerance;
     if (most_events) options.most_events = *most_events;
     if (most_steps) options.most_steps = *most_steps;
-    return flow(view_samples(k).values, view_of(targets), options);
+    return flow({view_samples(k).values, processor(threads)}, view_of(targets), options);
   }));
 }
 
@@ -101,8 +99,7 @@ nb::tuple descend_of(const SampleArray& k, const Table& targets, const std::stri
                      const MaybeTable& offset, const MaybeTable& test_offset,
                      const std::optional<std::vector<Index>>& record, bool coefficients, std::optional<int> threads,
                      std::optional<bool> check_definite) {
-  const Given given{loss,        epsilon, lambda,       test,    alpha,         offset,
-                    test_offset, record,  coefficients, threads, check_definite};
+  const Given given{loss, epsilon, lambda, test, alpha, offset, test_offset, record, coefficients, check_definite};
   return trajectory_tuple(unlocked([&](Progress* progress) {
     auto options = given.options<DescendOptions>(progress);
     if (rate) options.rate = *rate;
@@ -111,7 +108,7 @@ nb::tuple descend_of(const SampleArray& k, const Table& targets, const std::stri
     if (batch) options.batch = *batch;
     if (seed) options.seed = *seed;
     if (record_every) options.record_every = *record_every;
-    return descend(view_samples(k).values, view_of(targets), options);
+    return descend({view_samples(k).values, processor(threads)}, view_of(targets), options);
   }));
 }
 

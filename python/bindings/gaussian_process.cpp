@@ -1,6 +1,7 @@
 #include "widelimit/machine/ridge/gaussian_process.hpp"
 
 #include "arrays.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
@@ -22,10 +23,10 @@ std::unique_ptr<GaussianProcess> make_process(const SampleArray& k, const Table&
   return unlocked([&](Progress* progress) {
     GaussianProcessOptions options;
     if (noise) options.noise = *noise;
-    if (threads) options.threads = *threads;
     if (check_definite) options.check_definite = *check_definite;
     options.progress = progress;
-    return std::make_unique<GaussianProcess>(view_samples(k).values, view_of(targets), options);
+    return std::make_unique<GaussianProcess>(GramMatrix(view_samples(k).values, processor(threads)), view_of(targets),
+                                             options);
   });
 }
 

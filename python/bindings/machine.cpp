@@ -1,6 +1,7 @@
 #include "widelimit/machine/machine.hpp"
 
 #include "arrays.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
@@ -29,7 +30,6 @@ struct Asked {
   Text scheme;
   std::optional<Numbers> weights;
   std::optional<double> tolerance;
-  std::optional<int> threads;
   std::optional<bool> probability;
   std::optional<bool> check_definite;
 
@@ -42,7 +42,6 @@ struct Asked {
     if (scheme) result.scheme = parse_scheme(*scheme);
     result.weights = span_of(weights);
     result.tolerance = tolerance;
-    if (threads) result.threads = *threads;
     if (probability) result.probability = *probability;
     if (check_definite) result.check_definite = *check_definite;
     result.progress = progress;
@@ -60,20 +59,18 @@ nb::tuple classes(const SampleArray& k, const Labels& labels, Index count, const
                   std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
                   const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
                   std::optional<bool> probability, std::optional<bool> check_definite) {
-  const Asked asked{machine, lambda,    std::nullopt, bias,        scheme,
-                    weights, tolerance, threads,      probability, check_definite};
+  const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, probability, check_definite};
   return named(unlocked([&](Progress* progress) {
-    return train_classes(view_samples(k).values, span_of(labels), count, asked.options(progress));
+    return train_classes({view_samples(k).values, processor(threads)}, span_of(labels), count, asked.options(progress));
   }));
 }
 
 nb::tuple values(const SampleArray& k, const Table& targets, const std::string& machine, std::optional<double> lambda,
                  std::optional<double> epsilon, std::optional<bool> bias, const std::optional<Numbers>& weights,
                  std::optional<double> tolerance, std::optional<int> threads, std::optional<bool> check_definite) {
-  const Asked asked{machine, lambda,    epsilon, bias,         std::nullopt,
-                    weights, tolerance, threads, std::nullopt, check_definite};
+  const Asked asked{machine, lambda, epsilon, bias, std::nullopt, weights, tolerance, std::nullopt, check_definite};
   return named(unlocked([&](Progress* progress) {
-    return train_values(view_samples(k).values, view_of(targets), asked.options(progress));
+    return train_values({view_samples(k).values, processor(threads)}, view_of(targets), asked.options(progress));
   }));
 }
 

@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
@@ -24,9 +25,8 @@ nb::tuple ridge(const SampleArray& k, const Table& targets, const Numbers& lambd
     RidgePathOptions options;
     if (bias) options.bias = *bias;
     options.weights = span_of(weights);
-    if (threads) options.threads = *threads;
     options.progress = progress;
-    return ridge_path(view_samples(k).values, view_of(targets), span_of(lambdas), options);
+    return ridge_path({view_samples(k).values, processor(threads)}, view_of(targets), span_of(lambdas), options);
   });
   const std::optional<Index> best = path.best();
   const std::optional<Index> best_classifier = path.best_classifier();
@@ -57,7 +57,7 @@ Scheme scheme_of(const Text& scheme, Index classes) {
   return classes == 2 ? Scheme::sign : several;
 }
 
-std::vector<Fit> fit_path(const AnyView& k, std::span<const Index> labels, Index classes,
+std::vector<Fit> fit_path(const GramMatrix& k, std::span<const Index> labels, Index classes,
                           std::span<const double> lambdas, Scheme scheme, const SvmOptions& options, SvmLoss loss) {
   if (scheme == Scheme::one_vs_one) return one_vs_one_path(k, labels, classes, lambdas, options, loss);
   if (scheme == Scheme::one_vs_rest) return one_vs_rest_path(k, labels, classes, lambdas, options, loss);
@@ -77,10 +77,9 @@ nb::tuple svm(const SampleArray& k, const Labels& labels, Index classes, const N
     options.weights = span_of(weights);
     if (tolerance) options.tolerance = *tolerance;
     if (check_definite) options.check_definite = *check_definite;
-    if (threads) options.threads = *threads;
     options.progress = progress;
-    return fit_path(view_samples(k).values, span_of(labels), classes, span_of(lambdas), used, options,
-                    loss_of(machine));
+    return fit_path({view_samples(k).values, processor(threads)}, span_of(labels), classes, span_of(lambdas), used,
+                    options, loss_of(machine));
   });
   nb::list list;
   for (Fit& fit : fits) list.append(as_tuple(std::move(fit)));

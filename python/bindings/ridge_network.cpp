@@ -34,7 +34,6 @@ nb::tuple ridge_network(const Network& network, const SampleArray& x, const Tabl
     if (lambda) options.solver.lambda = *lambda;
     if (bias) options.solver.bias = *bias;
     if (tolerance) options.solver.tolerance = *tolerance;
-    if (threads) options.solver.threads = *threads;
     options.solver.weights = span_of(weights);
     options.solver.rank = rank;
     options.solver.progress = progress;

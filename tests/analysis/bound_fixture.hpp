@@ -54,8 +54,7 @@ inline Draw two_clouds(Index train, std::uint64_t seed, Index test) {
 }
 
 inline Trained svm_on(const Draw& draw, double lambda) {
-  return train_classes(AnyView(draw.k.view()), draw.labels, 2,
-                       {.machine = Machine::svm, .lambda = lambda, .threads = 1});
+  return train_classes(AnyView(draw.k.view()), draw.labels, 2, {.machine = Machine::svm, .lambda = lambda});
 }
 
 inline double error_on_test(const Draw& draw, const Trained& trained) {

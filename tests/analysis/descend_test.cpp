@@ -171,14 +171,13 @@ TEST(Descend, HasTheSameBitsOnAnyNumberOfThreads) {
   std::vector<Trajectory> paths;
   for (const int threads : {1, 3}) {
     DescendOptions steps{.loss = {.kind = LossKind::hinge}, .rate = 1e-4, .steps = 6};
-    steps.threads = threads;
-    paths.push_back(descend(k.view(), y.view(), steps));
+    const auto engine = make_engine("cpu", {.threads = threads});
+    paths.push_back(descend({k.view(), *engine}, y.view(), steps));
     FlowOptions times;
     times.loss.kind = LossKind::hinge;
     times.times = {1e-4};
-    times.threads = threads;
     times.check_rate = false;
-    paths.push_back(flow(k.view(), y.view(), times));
+    paths.push_back(flow({k.view(), *engine}, y.view(), times));
   }
   for (std::size_t p = 0; p < 2; ++p) {
     EXPECT_EQ(largest_difference(paths[p].train, paths[p + 2].train), 0);

@@ -2,7 +2,6 @@
 
 #include "widelimit/analysis/dynamics/flow.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/gram/product.hpp"
 
 #include "tests/machine/random_gram.hpp"
 
@@ -35,7 +34,7 @@ inline Matrix<double> random_numbers(Index n, Index outputs, std::uint64_t seed 
 
 inline Matrix<double> product_of(const Matrix<double>& k, const Matrix<double>& alpha) {
   Matrix<double> g(k.rows(), alpha.cols());
-  multiply(k.view(), alpha.view(), g.view());
+  GramMatrix(k).multiply(alpha.view(), g.view());
   return g;
 }
 

@@ -37,10 +37,10 @@ TEST(LabelBound, PrintedAndScaledAgreeAtOneHalf) {
   for (Index i = 0; i < 900; ++i) draw.k.data()[i] *= 0.5;  // the Gaussian kernel has 1 on its diagonal
   for (Index i = 0; i < 30; ++i) draw.k(i, i) += 1e-3;
   for (Index i = 0; i < 900; ++i) draw.k.data()[i] *= 0.5 / 0.501;
-  const LabelBound bound = label_bound(AnyView(draw.k.view()), label_signs(draw.labels), {.threads = 1});
+  const LabelBound bound = label_bound(AnyView(draw.k.view()), label_signs(draw.labels));
   EXPECT_NEAR(*bound.a_priori, *bound.scaled, 1e-9 * *bound.scaled);
   for (Index i = 0; i < 900; ++i) draw.k.data()[i] *= 100;
-  EXPECT_NEAR(*label_bound(AnyView(draw.k.view()), label_signs(draw.labels), {.threads = 1}).scaled, *bound.scaled,
+  EXPECT_NEAR(*label_bound(AnyView(draw.k.view()), label_signs(draw.labels)).scaled, *bound.scaled,
               1e-9 * *bound.scaled);
 }
 
@@ -48,7 +48,7 @@ TEST(LabelBound, IsThatOfKernelRegression) {
   bound_test::Draw draw = bound_test::two_clouds(37, 5, 0);
   for (Index i = 0; i < 37; ++i) draw.k(i, i) += 0.1;
   const std::vector<double> y = label_signs(draw.labels);
-  const LabelBound label = label_bound(AnyView(draw.k.view()), y, {.threads = 1});
+  const LabelBound label = label_bound(AnyView(draw.k.view()), y);
   Trained trained{.machine = Machine::regression, .scheme = Scheme::sign, .classes = 2, .fit = {}};
   trained.fit = fit_regression(AnyView(draw.k.view()), {y.data(), 37, 1, 1});
   const RademacherBound machine = rademacher_bound(AnyView(draw.k.view()), trained, draw.labels);
@@ -60,9 +60,8 @@ TEST(LabelBound, IsThatOfKernelRegression) {
 TEST(LabelBound, RandomLabelsAreLarger) {
   bound_test::Draw draw = bound_test::two_clouds(80, 5, 0);
   for (Index i = 0; i < 80; ++i) draw.k(i, i) += 0.1;
-  const LabelBound honest = label_bound(AnyView(draw.k.view()), label_signs(draw.labels), {.threads = 1});
-  const LabelBound random =
-      label_bound(AnyView(draw.k.view()), label_signs(flip_labels(draw.labels, 2, 0.5, 1)), {.threads = 1});
+  const LabelBound honest = label_bound(AnyView(draw.k.view()), label_signs(draw.labels));
+  const LabelBound random = label_bound(AnyView(draw.k.view()), label_signs(flip_labels(draw.labels, 2, 0.5, 1)));
   EXPECT_GT(*random.a_priori, *honest.a_priori);
   EXPECT_GT(*random.absolute, *honest.absolute);
 }
@@ -78,16 +77,16 @@ TEST(LabelBound, EqualSamplesWithDifferentLabelsHaveNone) {
     for (Index i = 1; i < n - 1; ++i) draw.k(i, i) += 1;
     std::vector<double> y = label_signs(draw.labels);
     y.back() = -y.front();
-    const LabelBound none = label_bound(AnyView(draw.k.view()), y, {.threads = 1});
+    const LabelBound none = label_bound(AnyView(draw.k.view()), y);
     EXPECT_FALSE(none.norm.square);
     EXPECT_FALSE(none.a_priori || none.scaled || none.absolute || none.uniform);
     EXPECT_NE(none.norm.message.find("singular"), std::string::npos) << none.norm.message;
     // The same labels: the second sample says nothing new.
     y.back() = y.front();
-    const LabelBound twice = label_bound(AnyView(draw.k.view()), y, {.threads = 1});
+    const LabelBound twice = label_bound(AnyView(draw.k.view()), y);
     ASSERT_TRUE(twice.norm.square);
     const AnyView once(draw.k.view().block(0, 0, n - 1, n - 1));
-    const LabelBound single = label_bound(once, std::span(y).first(static_cast<std::size_t>(n - 1)), {.threads = 1});
+    const LabelBound single = label_bound(once, std::span(y).first(static_cast<std::size_t>(n - 1)));
     EXPECT_NEAR(*twice.norm.square, *single.norm.square, 1e-9 * *single.norm.square);
   }
 }

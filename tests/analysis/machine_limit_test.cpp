@@ -25,7 +25,7 @@ TEST_P(MachineLimit, IsWhereNothingMovesAnyMore) {
   const Matrix<double> y = targets_for(GetParam(), n);
   const double lambda = 0.4;
   const DynamicsInput input{n, y.view(), {.kind = GetParam()}, lambda};
-  const std::optional<Fit> fit = machine_limit(k.view(), input, 1e-11, 1, nullptr);
+  const std::optional<Fit> fit = machine_limit(k.view(), input, 1e-11, nullptr);
   ASSERT_TRUE(fit.has_value());
   const Matrix<double> g = product_of(k, fit->alpha);
   const auto width = static_cast<std::size_t>(y.cols());
@@ -55,8 +55,8 @@ TEST(MachineLimits, DoNotExistWithoutLambdaOrWithOneClass) {
   const Matrix<double> y = random_signs(4, 1);
   Matrix<double> same(4, 1);
   std::fill_n(same.data(), 4, 1.0);
-  EXPECT_FALSE(machine_limit(k.view(), {4, y.view(), {.kind = LossKind::hinge}, 0}, 1e-9, 1, nullptr).has_value());
-  EXPECT_FALSE(machine_limit(k.view(), {4, same.view(), {.kind = LossKind::hinge}, 1}, 1e-9, 1, nullptr).has_value());
+  EXPECT_FALSE(machine_limit(k.view(), {4, y.view(), {.kind = LossKind::hinge}, 0}, 1e-9, nullptr).has_value());
+  EXPECT_FALSE(machine_limit(k.view(), {4, same.view(), {.kind = LossKind::hinge}, 1}, 1e-9, nullptr).has_value());
   // The flow itself needs no second class.
   FlowOptions options;
   options.loss.kind = LossKind::hinge;

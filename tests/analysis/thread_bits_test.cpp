@@ -54,10 +54,10 @@ class ThreadBits : public ::testing::Test {
   /// The same bits on one thread, two, three and seven.
   template <typename Call>
   static void expect_same_bits(const std::string& name, const Call& call) {
-    const Numbers one = call(1);
+    const Numbers one = call(*make_engine("cpu", {.threads = 1}));
     ASSERT_FALSE(one.empty());
     for (const int threads : {2, 3, 7}) {
-      const Numbers many = call(threads);
+      const Numbers many = call(*make_engine("cpu", {.threads = threads}));
       ASSERT_EQ(many.size(), one.size());
       const auto [here, there] = std::mismatch(one.begin(), one.end(), many.begin());
       EXPECT_EQ(here, one.end()) << name << " on " << threads << ": number " << here - one.begin() << " of "
@@ -75,9 +75,9 @@ class ThreadBits : public ::testing::Test {
 TEST_F(ThreadBits, OfMachinesForClasses) {
   for (const Machine machine : {Machine::svm, Machine::svm2, Machine::ridge, Machine::regression, Machine::logistic}) {
     for (const AnyView k : {AnyView(k_.view()), AnyView(single_.view())}) {
-      expect_same_bits(std::string(to_string(machine)), [&](int threads) {
+      expect_same_bits(std::string(to_string(machine)), [&](const Engine& engine) {
         Numbers numbers;
-        append(numbers, train_classes(k, labels_, 3, {.machine = machine, .lambda = 0.1, .threads = threads}).fit);
+        append(numbers, train_classes({k, engine}, labels_, 3, {.machine = machine, .lambda = 0.1}).fit);
         return numbers;
       });
     }
@@ -86,10 +86,10 @@ TEST_F(ThreadBits, OfMachinesForClasses) {
 
 TEST_F(ThreadBits, OfMachinesForNumbers) {
   for (const Machine machine : {Machine::ridge, Machine::regression, Machine::svr}) {
-    expect_same_bits(std::string(to_string(machine)), [&](int threads) {
+    expect_same_bits(std::string(to_string(machine)), [&](const Engine& engine) {
       Numbers numbers;
-      const MachineOptions options{.machine = machine, .lambda = 0.1, .bias = true, .threads = threads};
-      append(numbers, train_values(k_.view(), targets_.view(), options).fit);
+      const MachineOptions options{.machine = machine, .lambda = 0.1, .bias = true};
+      append(numbers, train_values({k_.view(), engine}, targets_.view(), options).fit);
       return numbers;
     });
   }
@@ -97,17 +97,17 @@ TEST_F(ThreadBits, OfMachinesForNumbers) {
 
 TEST_F(ThreadBits, OfPathsPosteriorsAndConjugateGradients) {
   const std::vector<double> lambdas{1e-3, 0.1, 10};
-  expect_same_bits("path", [&](int threads) {
+  expect_same_bits("path", [&](const Engine& engine) {
     Numbers numbers;
-    for (const RidgePoint& point : ridge_path(k_.view(), targets_.view(), lambdas, {.threads = threads}).points) {
+    for (const RidgePoint& point : ridge_path({k_.view(), engine}, targets_.view(), lambdas).points) {
       append(numbers, point.fit);
       append(numbers, point.left_out);
     }
     return numbers;
   });
-  expect_same_bits("Gaussian process", [&](int threads) {
+  expect_same_bits("Gaussian process", [&](const Engine& engine) {
     Numbers numbers;
-    const GaussianProcess process(k_.view(), targets_.view(), {.noise = 0.1, .threads = threads});
+    const GaussianProcess process({k_.view(), engine}, targets_.view(), {.noise = 0.1});
     append(numbers, process.fit());
     const std::vector<double> own(20, 3.0);
     const Posterior posterior = process.posterior(AnyView(k_.view().block(0, 0, 20, samples)), own);
@@ -116,12 +116,11 @@ TEST_F(ThreadBits, OfPathsPosteriorsAndConjugateGradients) {
     return numbers;
   });
   for (const std::optional<Index> rank : {std::optional<Index>(0), std::optional<Index>(200)}) {
-    expect_same_bits("conjugate gradients", [&](int threads) {
+    expect_same_bits("conjugate gradients", [&](const Engine& engine) {
       Numbers numbers;
       RidgeNetworkOptions options{.precision = Precision::f64};
-      options.solver = {.lambda = 0.1, .rank = rank, .threads = threads};
-      const auto fit = fit_ridge(Network::parse("fc:2"), data_.view(), targets_.view(), options,
-                                 *make_engine("cpu", {.threads = threads}));
+      options.solver = {.lambda = 0.1, .rank = rank};
+      const auto fit = fit_ridge(Network::parse("fc:2"), data_.view(), targets_.view(), options, engine);
       append(numbers, fit.fit);
       append(numbers, fit.decisions);
       return numbers;
@@ -133,19 +132,17 @@ TEST_F(ThreadBits, OfDynamicsAndBounds) {
   for (const LossKind kind : {LossKind::squared, LossKind::hinge, LossKind::logistic}) {
     Matrix<double> signs(samples, 1);
     for (Index i = 0; i < samples; ++i) signs(i, 0) = targets_(i, 0) > 0 ? 1 : -1;
-    expect_same_bits("flow", [&](int threads) {
+    expect_same_bits("flow", [&](const Engine& engine) {
       Numbers numbers;
       FlowOptions options{.loss = {kind}, .lambda = 1, .times = {0.001, 0.01}};
       options.check_rate = false;
-      options.threads = threads;
-      append(numbers, flow(k_.view(), signs.view(), options).train);
+      append(numbers, flow({k_.view(), engine}, signs.view(), options).train);
       return numbers;
     });
-    expect_same_bits("descent", [&](int threads) {
+    expect_same_bits("descent", [&](const Engine& engine) {
       Numbers numbers;
       DescendOptions options{.loss = {kind}, .lambda = 1, .rate = 1e-4, .steps = 20};
-      options.threads = threads;
-      append(numbers, descend(k_.view(), signs.view(), options).train);
+      append(numbers, descend({k_.view(), engine}, signs.view(), options).train);
       return numbers;
     });
   }

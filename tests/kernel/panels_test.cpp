@@ -1,7 +1,7 @@
 #include "widelimit/kernel/panels.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/kernel/file/cut.hpp"
+#include "widelimit/engine/tiles.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "widelimit/machine/svm/box_solver.hpp"
 
 #include "tests/machine/box_fixture.hpp"
-#include "widelimit/machine/svm/box_columns.hpp"
+#include "widelimit/kernel/gram_columns.hpp"
 #include "widelimit/machine/svm/face.hpp"
 
 #include <gtest/gtest.h>
@@ -27,11 +27,11 @@ BoxProblem svm_dual(std::span<const double> labels, double bound, bool equality)
 
 TEST(Columns, OfAPartAreTheSameHoweverFewAreKept) {
   const Clouds data = clouds(37, 1.0, 1);
-  Columns<double> root(data.gram.view());
+  GramColumns<double> root(data.gram.view());
   std::vector<Index> chosen;
   for (Index i = 0; i < 37; i += (i % 4 == 0 ? 3 : 1)) chosen.push_back(i);
   for (const std::size_t room : {std::size_t{0}, std::size_t{800}, std::size_t{1} << 20}) {
-    Columns<double> part(root, chosen, room);
+    GramColumns<double> part(root, chosen, room);
     const Index n = part.size();
     for (Index step = 0; step < 300; ++step) {
       const Index k = step * 7 % n;

@@ -3,7 +3,7 @@
 #include "tests/machine/elimination.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"
-#include "widelimit/machine/gram/network_product.hpp"
+#include "widelimit/kernel/network_gram.hpp"
 #include "widelimit/machine/ridge/preconditioner.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/machine/ridge/ridge_network.hpp"
@@ -37,20 +37,20 @@ TEST(ConjugateGradient, IsCholesky) {
     const Matrix<double> k = line_gram<double>(n);
     const Matrix<float> single = line_gram<float>(n);
     const Matrix<double> y = wavy_targets(n, 3);
-    const auto product = memory_product(k.view());
+    const GramMatrix product(k.view());
     for (const double lambda : {0.0, 1e-3, 1.0, 1e12}) {
       for (const bool bias : {false, true}) {
         for (const Index rank : {0, 20, 500}) {
           SCOPED_TRACE(testing::Message() << n << ' ' << lambda << ' ' << bias << ' ' << rank);
-          const auto found =
-              fit_ridge(*product, y.view(), {.lambda = lambda, .bias = bias, .tolerance = 1e-13, .rank = rank});
+          const auto found = conjugate_gradients(product, y.view(),
+                                                 {.lambda = lambda, .bias = bias, .tolerance = 1e-13, .rank = rank});
           EXPECT_TRUE(found.fit.summary.converged()) << found.fit.summary.message;
           EXPECT_EQ(std::ssize(found.residuals), found.fit.summary.iterations);
           expect_same(found.fit, fit_ridge(k.view(), y.view(), {.lambda = lambda, .bias = bias}), 1e-8);
         }
       }
     }
-    const auto found = fit_ridge(*memory_product(single.view()), y.view(), {.tolerance = 1e-13});
+    const auto found = conjugate_gradients(single.view(), y.view(), {.tolerance = 1e-13});
     expect_same(found.fit, fit_ridge(single.view(), y.view()), 1e-8);
   }
 }
@@ -62,9 +62,8 @@ TEST(ConjugateGradient, TakesWeightsAlsoOfZero) {
   for (Index i = 0; i < 60; ++i) weights.push_back(static_cast<double>(i % 4));
   for (const bool bias : {false, true}) {
     for (const double lambda : {0.0, 0.1}) {
-      const auto found =
-          fit_ridge(*memory_product(k.view()), y.view(),
-                    {.lambda = lambda, .bias = bias, .weights = weights, .tolerance = 1e-13, .rank = 10});
+      const auto found = conjugate_gradients(
+          k.view(), y.view(), {.lambda = lambda, .bias = bias, .weights = weights, .tolerance = 1e-13, .rank = 10});
       const Fit expected = fit_ridge(k.view(), y.view(), {.lambda = lambda, .bias = bias, .weights = weights});
       expect_same(found.fit, expected, 1e-8);
       EXPECT_NEAR(*found.fit.summary.primal, *expected.summary.primal, 1e-9);
@@ -76,16 +75,16 @@ TEST(ConjugateGradient, TakesWeightsAlsoOfZero) {
 TEST(ConjugateGradient, APreconditionerOfRankSavesSteps) {
   const Matrix<double> k = line_gram<double>(300);
   const Matrix<double> y = wavy_targets(300, 1);
-  const auto product = memory_product(k.view());
-  const Index plain = std::ssize(fit_ridge(*product, y.view(), {.lambda = 1e-3, .rank = 0}).residuals);
-  const Index helped = std::ssize(fit_ridge(*product, y.view(), {.lambda = 1e-3, .rank = 100}).residuals);
+  const GramMatrix product(k.view());
+  const Index plain = std::ssize(conjugate_gradients(product, y.view(), {.lambda = 1e-3, .rank = 0}).residuals);
+  const Index helped = std::ssize(conjugate_gradients(product, y.view(), {.lambda = 1e-3, .rank = 100}).residuals);
   EXPECT_LT(helped, plain / 2) << plain;
 }
 
 TEST(Preconditioner, OfFullRankIsTheInverse) {
   const Index n = 90;
   const Matrix<double> k = line_gram<double>(n);
-  const Preconditioner inverse(*memory_product(k.view()), {}, 0.5, {.rank = n});
+  const Preconditioner inverse(k.view(), {}, 0.5, {.rank = n});
   EXPECT_GT(inverse.rank(), 80);
   const Matrix<double> y = wavy_targets(n, 1);
   Matrix<double> z(n, 1);
@@ -101,7 +100,7 @@ TEST(Preconditioner, EndsWhereSamplesRepeat) {
     for (Index j = 0; j < 100; ++j) k(i, j) = few(i % 3, j % 3);
   }
   const Matrix<double> y = wavy_targets(100, 1);
-  const auto found = fit_ridge(*memory_product(k.view()), y.view(), {.lambda = 0.1, .rank = 90});
+  const auto found = conjugate_gradients(k.view(), y.view(), {.lambda = 0.1, .rank = 90});
   EXPECT_TRUE(found.fit.summary.converged());
   EXPECT_LT(found.fit.summary.iterations, 10);
 }
@@ -109,24 +108,24 @@ TEST(Preconditioner, EndsWhereSamplesRepeat) {
 TEST(ConjugateGradient, EndsInASummary) {
   const Matrix<double> k = line_gram<double>(100);
   const Matrix<double> y = wavy_targets(100, 1);
-  const auto cut = fit_ridge(*memory_product(k.view()), y.view(), {.lambda = 1e-6, .most_iterations = 3, .rank = 0});
+  const auto cut = conjugate_gradients(k.view(), y.view(), {.lambda = 1e-6, .most_iterations = 3, .rank = 0});
   EXPECT_EQ(cut.fit.summary.ending, Ending::iteration_limit);
   EXPECT_EQ(cut.residuals.size(), 3U);
   EXPECT_FALSE(cut.fit.summary.message.empty());
   Matrix<double> negative = line_gram<double>(100);
   for (Index i = 0; i < 100; ++i) negative(i, i) -= 3;
-  const auto broken = fit_ridge(*memory_product(negative.view()), y.view(), {.lambda = 1e-6});
+  const auto broken = conjugate_gradients(negative.view(), y.view(), {.lambda = 1e-6});
   EXPECT_EQ(broken.fit.summary.ending, Ending::not_positive_definite);
   EXPECT_EQ(broken.fit.alpha(0, 0), 0.0);
-  const auto zero = fit_ridge(*memory_product(Matrix<double>(4, 4).view()), wavy_targets(4, 1).view(), {.lambda = 2});
+  const auto zero = conjugate_gradients(Matrix<double>(4, 4).view(), wavy_targets(4, 1).view(), {.lambda = 2});
   EXPECT_TRUE(zero.fit.summary.converged());
-  EXPECT_THROW((void)fit_ridge(*memory_product(k.view()), y.view(), {.tolerance = 0}), Error);
-  EXPECT_THROW((void)fit_ridge(*memory_product(k.view()), y.view(), {.rank = -1}), Error);
+  EXPECT_THROW((void)conjugate_gradients(k.view(), y.view(), {.tolerance = 0}), Error);
+  EXPECT_THROW((void)conjugate_gradients(k.view(), y.view(), {.rank = -1}), Error);
 }
 
 TEST(ConjugateGradient, TargetsOfZeroNeedNoStep) {
   const Matrix<double> k = line_gram<double>(5);
-  const auto found = fit_ridge(*memory_product(k.view()), Matrix<double>(5, 2).view());
+  const auto found = conjugate_gradients(k.view(), Matrix<double>(5, 2).view());
   EXPECT_TRUE(found.fit.summary.converged());
   EXPECT_EQ(found.fit.summary.iterations, 0);
 }
@@ -140,7 +139,7 @@ Matrix<double> points(Index n, Index features) {
   return x;
 }
 
-TEST(NetworkProduct, IsTheGramMatrixOfTheNetwork) {
+TEST(NetworkGram, IsTheGramMatrixOfTheNetwork) {
   const auto engine = make_engine("cpu", {.threads = 2});
   const Network network = Network::parse("fc:2");
   for (const Index n : {1, 2, 37, 400}) {
@@ -149,41 +148,42 @@ TEST(NetworkProduct, IsTheGramMatrixOfTheNetwork) {
     const Gram whole = gram(network, samples, {}, *engine);
     const auto& k = std::get<Matrix<double>>(whole.ntk);
     const Matrix<double> v = wavy_targets(n, 3);
-    const auto expected = memory_product(k.view());
+    const GramMatrix expected(k.view());
     Matrix<double> right(n, 3);
-    expected->apply(v.view(), right.view(), nullptr);
-    NetworkProductOptions options{.precision = Precision::f64};
-    const auto whole_product = network_product(network, samples, options, *engine);
-    for (const bool panels : {false, true}) {
-      if (panels && n < 400) continue;
-      if (panels) options.memory = whole_product->bytes() - 1;
-      const auto product = network_product(network, samples, options, *engine);
-      EXPECT_EQ(product->bytes() < whole_product->bytes(), panels);
-      ASSERT_EQ(product->samples(), n);
+    expected.multiply(v.view(), right.view(), nullptr);
+    NetworkGramOptions options{.precision = Precision::f64};
+    const auto whole_product = network_gram(network, samples, options, *engine);
+    // All at once, in smaller blocks, and with the samples in panels.
+    for (const std::size_t memory : {options.memory, whole_product.bytes() - 1, std::size_t{440'000}}) {
+      if (memory < options.memory && n < 400) continue;
+      options.memory = memory;
+      const auto product = network_gram(network, samples, options, *engine);
+      EXPECT_LE(product.bytes(), memory);
+      ASSERT_EQ(product.samples(), n);
       Matrix<double> out(n, 3);
-      product->apply(v.view(), out.view(), nullptr);
+      product.multiply(v.view(), out.view(), nullptr);
       std::vector<Index> chosen{0, n - 1, n / 2};
-      const Matrix<double> columns = product->columns(chosen);
+      const Matrix<double> columns = product.columns(chosen);
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j < 3; ++j) {
           EXPECT_NEAR(out(i, j), right(i, j), 1e-12 * static_cast<double>(n));
           EXPECT_NEAR(columns(i, j), k(i, chosen[static_cast<std::size_t>(j)]), 1e-14);
         }
-        EXPECT_EQ(product->diagonal()[static_cast<std::size_t>(i)], k(i, i));
+        EXPECT_EQ(product.diagonal()[static_cast<std::size_t>(i)], k(i, i));
       }
     }
   }
 }
 
-TEST(NetworkProduct, FitsWithoutTheGramMatrix) {
+TEST(NetworkGram, FitsWithoutTheGramMatrix) {
   const auto engine = make_engine("cpu", {.threads = 2});
   const Network network = Network::parse("fc:1");
   const Matrix<double> x = points(200, 5);
   const SampleView samples(x.view(), Shape{1, 1, 5});
   const Matrix<double> y = wavy_targets(200, 2);
   const Gram whole = gram(network, samples, {.precision = Precision::f32}, *engine);
-  const auto product = network_product(network, samples, {}, *engine);
-  const auto found = fit_ridge(*product, y.view(), {.lambda = 0.1, .tolerance = 1e-12, .rank = 50});
+  const auto product = network_gram(network, samples, {}, *engine);
+  const auto found = conjugate_gradients(product, y.view(), {.lambda = 0.1, .tolerance = 1e-12, .rank = 50});
   ASSERT_TRUE(found.fit.summary.converged());
   expect_same(found.fit, fit_ridge(view_of(whole.ntk), y.view(), {.lambda = 0.1}), 1e-5);
 }
@@ -219,15 +219,15 @@ TEST(RidgeNetwork, IsRidgeWithinItsMemory) {
 TEST(Preconditioner, OfFloat32IsAsGoodWhereTheRidgeIsLarge) {
   const Matrix<float> single = line_gram<float>(400);
   const Matrix<double> twice = line_gram<double>(400);
-  const Preconditioner a(*memory_product(single.view()), {}, 0.5, {.rank = 60});
-  const Preconditioner b(*memory_product(twice.view()), {}, 0.5, {.rank = 60});
+  const Preconditioner a(single.view(), {}, 0.5, {.rank = 60});
+  const Preconditioner b(twice.view(), {}, 0.5, {.rank = 60});
   EXPECT_TRUE(a.single());
   EXPECT_FALSE(b.single());
-  EXPECT_FALSE(Preconditioner(*memory_product(single.view()), {}, 1e-6, {.rank = 60}).single());
+  EXPECT_FALSE(Preconditioner(single.view(), {}, 1e-6, {.rank = 60}).single());
   const Matrix<double> y = wavy_targets(400, 2);
   for (const double lambda : {1.0, 1e-3}) {
-    const auto fast = fit_ridge(*memory_product(single.view()), y.view(), {.lambda = lambda, .rank = 60});
-    const auto sure = fit_ridge(*memory_product(twice.view()), y.view(), {.lambda = lambda, .rank = 60});
+    const auto fast = conjugate_gradients(single.view(), y.view(), {.lambda = lambda, .rank = 60});
+    const auto sure = conjugate_gradients(twice.view(), y.view(), {.lambda = lambda, .rank = 60});
     EXPECT_TRUE(fast.fit.summary.converged());
     EXPECT_LE(fast.fit.summary.iterations, sure.fit.summary.iterations + 2) << lambda;
   }
@@ -236,29 +236,28 @@ TEST(Preconditioner, OfFloat32IsAsGoodWhereTheRidgeIsLarge) {
 TEST(Preconditioner, KeepsToItsMemory) {
   const Matrix<double> k = line_gram<double>(500);
   const std::size_t memory = std::size_t{1} << 19;
-  const Preconditioner small(*memory_product(k.view()), {}, 1e-4, {.rank = 400, .memory = memory});
+  const Preconditioner small(k.view(), {}, 1e-4, {.rank = 400, .memory = memory});
   EXPECT_GT(small.rank(), 10);
   EXPECT_LE(small.bytes(), memory);
 }
 
-TEST(NetworkProduct, RefusesBadInput) {
+TEST(NetworkGram, RefusesBadInput) {
   const auto engine = make_engine("cpu");
   const Matrix<double> none(0, 3);
   const Network network = Network::parse("fc:1");
-  EXPECT_THROW((void)network_product(network, SampleView(none.view(), Shape{1, 1, 3}), {}, *engine), Error);
+  EXPECT_THROW((void)network_gram(network, SampleView(none.view(), Shape{1, 1, 3}), {}, *engine), Error);
   const Matrix<double> x = points(4, 3);
-  EXPECT_THROW((void)network_product(network, SampleView(x.view(), Shape{1, 1, 3}), {.kind = Kind::both}, *engine),
-               Error);
-  EXPECT_THROW((void)network_product(network, SampleView(x.view(), Shape{1, 1, 3}), {.memory = 10}, *engine), Error);
+  EXPECT_THROW((void)network_gram(network, SampleView(x.view(), Shape{1, 1, 3}), {.kind = Kind::both}, *engine), Error);
+  EXPECT_THROW((void)network_gram(network, SampleView(x.view(), Shape{1, 1, 3}), {.memory = 10}, *engine), Error);
 }
 
 TEST(ConjugateGradient, StopsWhenAsked) {
   const Matrix<double> k = line_gram<double>(60);
   const Matrix<double> y = wavy_targets(60, 1);
-  const auto product = memory_product(k.view());
+  const GramMatrix product(k.view());
   test::Stop stop;
   try {
-    (void)fit_ridge(*product, y.view(), {.rank = 0, .progress = &stop});
+    (void)conjugate_gradients(product, y.view(), {.rank = 0, .progress = &stop});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::interrupted);

@@ -10,7 +10,7 @@ namespace {
 
 /// L·(row j of L) is column j of K; α of a random β gives Kα = Lβ; pull is the transpose of values.
 void expect_factor(const Matrix<double>& k, Index rank) {
-  const DenseGram gram(k.view());
+  const GramMatrix gram(k.view());
   const GramFactor factor(gram);
   const auto n = static_cast<std::size_t>(k.rows());
   ASSERT_EQ(factor.rank(), rank);
@@ -41,10 +41,10 @@ TEST(GramFactor, IsARootOfK) {
 TEST(GramFactor, SeesNegativeEigenvalues) {
   Matrix<double> k = random_gram(10, 20);
   k(3, 3) -= 50;
-  EXPECT_FALSE(GramFactor(DenseGram(k.view())).complete());
+  EXPECT_FALSE(GramFactor(GramMatrix(k.view())).complete());
   Matrix<double> swap(2, 2);
   swap(0, 1) = swap(1, 0) = 1;
-  EXPECT_FALSE(GramFactor(DenseGram(swap.view())).complete());
+  EXPECT_FALSE(GramFactor(GramMatrix(swap.view())).complete());
 }
 
 // Rounding to float32 makes zero eigenvalues negative; that is not a fault of the kernel.
@@ -52,7 +52,7 @@ TEST(GramFactor, ForgivesTheRoundingOfItsPrecision) {
   const Matrix<double> k = random_gram(37, 4);
   Matrix<float> rounded(37, 37);
   std::copy_n(k.data(), 37 * 37, rounded.data());
-  const GramFactor factor(DenseGram(rounded.view()));
+  const GramFactor factor(GramMatrix(rounded.view()));
   EXPECT_TRUE(factor.complete());
   EXPECT_EQ(factor.rank(), 4);
 }

@@ -27,7 +27,7 @@ TEST(OneVsOne, IsTheBinaryMachineOfEachPair) {
   std::vector<double> weights;
   for (Index i = 0; i < n; ++i) weights.push_back(1 + 0.5 * static_cast<double>(i % 3));
   for (const bool bias : {false, true}) {
-    SvmOptions options{.lambda = 0.2, .bias = bias, .weights = weights, .tolerance = 1e-10, .threads = 2};
+    SvmOptions options{.lambda = 0.2, .bias = bias, .weights = weights, .tolerance = 1e-10};
     const Fit all = fit_one_vs_one(data.gram.view(), labels, classes, options);
     ASSERT_EQ(all.alpha.cols(), 6);
     ASSERT_EQ(all.bias.size(), 6U);
@@ -86,8 +86,10 @@ TEST(OneVsOne, PathAgreesWithSingleFitsAndThreadsChangeNothing) {
   const Clouds data = clouds(120, 2.0, 14);
   const auto labels = mixed_labels(120, 5);
   const double lambdas[]{0.01, 10.0, 1e-4, 1.0};
-  const auto path = one_vs_one_path(data.gram.view(), labels, 5, lambdas, {.bias = true, .threads = 1});
-  const auto again = one_vs_one_path(data.gram.view(), labels, 5, lambdas, {.bias = true, .threads = 2});
+  const auto path =
+      one_vs_one_path({data.gram.view(), *make_engine("cpu", {.threads = 1})}, labels, 5, lambdas, {.bias = true});
+  const auto again =
+      one_vs_one_path({data.gram.view(), *make_engine("cpu", {.threads = 2})}, labels, 5, lambdas, {.bias = true});
   for (std::size_t l = 0; l < std::size(lambdas); ++l) {
     const Fit single = fit_one_vs_one(data.gram.view(), labels, 5, {.lambda = lambdas[l], .bias = true});
     ASSERT_TRUE(path[l].summary.converged());
@@ -150,9 +152,11 @@ TEST(OneVsOne, StopsInsideAProblem) {
   std::vector<Index> labels;
   for (Index i = 0; i < 60; ++i) labels.push_back(i % 3);
   for (const int threads : {1, 2}) {
-    const SvmOptions options{.lambda = 1e-6, .threads = threads, .progress = &never};
-    EXPECT_THROW((void)fit_one_vs_one(data.gram.view(), labels, 3, options), Error);
-    EXPECT_THROW((void)calibrate(data.gram.view(), labels, 3, Scheme::one_vs_one, options), Error);
+    const auto engine = make_engine("cpu", {.threads = threads});
+    const GramMatrix k(data.gram.view(), *engine);
+    const SvmOptions options{.lambda = 1e-6, .progress = &never};
+    EXPECT_THROW((void)fit_one_vs_one(k, labels, 3, options), Error);
+    EXPECT_THROW((void)calibrate(k, labels, 3, Scheme::one_vs_one, options), Error);
   }
 }
 

@@ -75,7 +75,7 @@ TEST(Ridge, LeavesNoResidualWhereTheFactorHasSeveralBlocks) {
   const Matrix<double> k = line_gram<double>(n);
   const Matrix<double> y = wavy_targets(n, 1);
   for (const Factor factor : {Factor::f32, Factor::f64}) {
-    const Fit fit = fit_ridge(k.view(), y.view(), {.lambda = 0.5, .factor = factor, .threads = 2});
+    const Fit fit = fit_ridge(k.view(), y.view(), {.lambda = 0.5, .factor = factor});
     for (Index i = 0; i < n; ++i) {
       Extended residual = static_cast<Extended>(y(i, 0)) - Extended(0.25) * static_cast<Extended>(fit.alpha(i, 0));
       for (Index j = 0; j < n; ++j) residual -= static_cast<Extended>(k(i, j)) * static_cast<Extended>(fit.alpha(j, 0));
@@ -183,7 +183,7 @@ TEST(Ridge, GapIsThatOfThePrimalAwayFromTheSolution) {
   Fit fit = fit_ridge(k.view(), y.view(), {.lambda = 0.5});
   const double best = *fit.summary.primal;
   fit.alpha(3, 0) += 0.1;
-  prove_ridge(k.view(), 0, {y.view(), 0.5}, fit, 1, nullptr);
+  prove_ridge(k.view(), {y.view(), 0.5}, fit, nullptr);
   EXPECT_NEAR(*fit.summary.primal, primal(k, y, fit.alpha, 0, 0.5), 1e-12);
   EXPECT_LT(*fit.summary.dual, best);
   double dual = 0;

@@ -166,7 +166,7 @@ TEST(Softmax, ConvergesByConjugateGradients) {
   const std::vector<Index> y = noisy_classes(k, 5);
   for (const bool bias : {false, true}) {
     for (const double lambda : {1e-6, 1e-2, 10.0}) {
-      const Fit fit = fit_softmax(k.view(), y, 5, {.lambda = lambda, .bias = bias, .threads = 1});
+      const Fit fit = fit_softmax(k.view(), y, 5, {.lambda = lambda, .bias = bias});
       EXPECT_TRUE(fit.summary.converged()) << lambda << ' ' << fit.summary.message;
       EXPECT_NE(fit.summary.method.find("conjugate"), std::string::npos);
     }
@@ -299,8 +299,8 @@ TEST(Softmax, IsTheSameWhoeverListens) {
   const Index n = direct_size / 3 + 20;
   const Matrix<double> k = random_gram(n, n);
   const std::vector<Index> y = noisy_classes(k, 3);
-  const Fit alone = fit_softmax(k.view(), y, 3, {.lambda = 0.1, .threads = 1});
-  const Fit heard = fit_softmax(k.view(), y, 3, {.lambda = 0.1, .threads = 1, .progress = &patient});
+  const Fit alone = fit_softmax(k.view(), y, 3, {.lambda = 0.1});
+  const Fit heard = fit_softmax(k.view(), y, 3, {.lambda = 0.1, .progress = &patient});
   EXPECT_NE(alone.summary.method.find("conjugate gradients"), std::string::npos) << alone.summary.method;
   EXPECT_EQ(alone.summary.method, heard.summary.method);
   for (Index i = 0; i < 3 * n; ++i) ASSERT_EQ(alone.alpha.data()[i], heard.alpha.data()[i]);

@@ -1,65 +1,29 @@
 #include "widelimit/analysis/spectrum.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/data/preprocess.hpp"
-#include "widelimit/engine/cpu/algebra/tridiagonal.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 namespace widelimit {
 
 namespace {
 
-Index rows_of(const AnyMatrix& matrix) {
-  return std::visit([](const auto& m) { return m.rows(); }, matrix);
-}
-
-/// Rows and columns `chosen` in double; Error as eigenvalues() promises.
-Matrix<double> submatrix(const AnyMatrix& matrix, std::span<const Index> chosen) {
-  Matrix<double> result(std::ssize(chosen), std::ssize(chosen));
-  std::visit(
-      [&](const auto& m) {
-        if (m.rows() != m.cols()) {
-          fail(Code::usage, "eigenvalues need a square matrix; this one is {} by {}", m.rows(), m.cols());
-        }
-        for (Index i = 0; i < result.rows(); ++i) {
-          for (Index j = 0; j < result.cols(); ++j) {
-            const Index row = chosen[static_cast<std::size_t>(i)];
-            const Index col = chosen[static_cast<std::size_t>(j)];
-            result(i, j) = static_cast<double>(m(row, col));
-            if (!std::isfinite(result(i, j))) {
-              fail(Code::input, "entry ({}, {}) of the matrix is {}; eigenvalues need finite entries", row, col,
-                   result(i, j));
-            }
-          }
-        }
-      },
-      matrix);
-  return result;
-}
-
-std::vector<Index> all_rows(Index n) {
-  std::vector<Index> rows(static_cast<std::size_t>(n));
-  std::iota(rows.begin(), rows.end(), Index{0});
-  return rows;
-}
-
-/// Largest first.
-std::vector<double> symmetric_eigenvalues(Matrix<double> matrix) {
-  if (matrix.rows() > 40'000) fail(Code::resource, "{} rows are too many for eigenvalues", matrix.rows());
-  if (matrix.rows() == 0) return {};
-  std::vector<double> values = eigenvalues(tridiagonal_form(std::move(matrix), nullptr));
+/// Largest first, of the matrix or of the part that belongs to some samples.
+std::vector<double> symmetric_eigenvalues(const GramMatrix& k) {
+  if (k.samples() > 40'000) fail(Code::resource, "{} rows are too many for eigenvalues", k.samples());
+  if (k.samples() == 0) return {};
+  std::vector<double> values = k.algebra().eigenvalues(k.algebra().copy_of(k.matrix(), Precision::f64), nullptr);
   std::reverse(values.begin(), values.end());
   return values;
 }
 
-double epsilon_of(const AnyMatrix& matrix) {
-  return std::holds_alternative<Matrix<float>>(matrix) ? std::numeric_limits<float>::epsilon()
-                                                       : std::numeric_limits<double>::epsilon();
+void check_square(const GramMatrix& k) {
+  if (k.matrix().rows() != k.matrix().cols()) {
+    fail(Code::usage, "eigenvalues need a square matrix; this one is {} by {}", k.matrix().rows(), k.matrix().cols());
+  }
+  (void)k.asymmetry();
 }
 
 /// Rounding of entries moves eigenvalues by up to n·ε·λ₁; below that λ_n means nothing.
@@ -84,23 +48,27 @@ double participation(const std::vector<double>& values) {
 
 }  // namespace
 
-std::vector<double> eigenvalues(const AnyMatrix& matrix) {
-  return symmetric_eigenvalues(submatrix(matrix, all_rows(rows_of(matrix))));
+std::vector<double> eigenvalues(const GramMatrix& k) {
+  check_square(k);
+  return symmetric_eigenvalues(k);
 }
 
-Spectrum spectrum(const AnyMatrix& gram, const SpectrumOptions& options) {
+Spectrum spectrum(const GramMatrix& k, const SpectrumOptions& options) {
   if (options.most < 1 || options.subset < 1) fail(Code::usage, "a spectrum needs at least one row");
+  check_square(k);
   Spectrum result;
-  result.of = rows_of(gram);
-  std::vector<Index> chosen = all_rows(result.of);
-  if (result.of > options.most) {
-    chosen = permutation(result.of, options.seed);
-    chosen.resize(static_cast<std::size_t>(std::min(options.subset, result.of)));
+  result.of = k.samples();
+  result.sampled = k.samples();
+  if (result.of <= options.most) {
+    result.eigenvalues = symmetric_eigenvalues(k);
+  } else {
+    std::vector<Index> chosen = permutation(result.of, options.seed);
+    chosen.resize(at(std::min(options.subset, result.of)));
     result.note = fmt::format("Of a random subset of {} of the {} samples.", chosen.size(), result.of);
+    result.sampled = std::ssize(chosen);
+    result.eigenvalues = symmetric_eigenvalues(k.part(chosen));
   }
-  result.sampled = std::ssize(chosen);
-  result.eigenvalues = symmetric_eigenvalues(submatrix(gram, chosen));
-  result.condition = condition_number(result.eigenvalues, epsilon_of(gram));
+  result.condition = condition_number(result.eigenvalues, k.epsilon());
   result.effective_dimension = participation(result.eigenvalues);
   return result;
 }

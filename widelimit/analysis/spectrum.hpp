@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/base/samples.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace widelimit {
 
-/// Eigenvalues of a symmetric matrix, largest first (LAPACK dsyevd; only the upper triangle is read).
-/// Error{usage} unless square, Error{input} where an entry is not finite.  O(n³), and n² doubles.
-[[nodiscard]] std::vector<double> eigenvalues(const AnyMatrix& matrix);
+/// Eigenvalues of a symmetric matrix, largest first. Error{usage} unless square, Error{input} as its check says.
+/// O(n³), and n² doubles.
+[[nodiscard]] std::vector<double> eigenvalues(const GramMatrix& k);
 
 /// Eigenvalues λ₁ ≥ λ₂ ≥ … of a Gram matrix and quantities derived from them.
 struct Spectrum {
@@ -32,7 +32,7 @@ struct SpectrumOptions {
   Index subset = 2000;
   std::uint64_t seed = 0;
 };
-[[nodiscard]] Spectrum spectrum(const AnyMatrix& gram, const SpectrumOptions& options = {});
+[[nodiscard]] Spectrum spectrum(const GramMatrix& k, const SpectrumOptions& options = {});
 
 /// Kernel–target alignment ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖), Frobenius; yᵀKy/(‖K‖‖yyᵀ‖ ) for one column (Cristianini et al.
 /// 2001). 0 where either vanishes.  O(n²·columns).

@@ -61,6 +61,9 @@ class Algebra {
   /// A host matrix as an EngineMatrix: a copy, or, where the engine works in host memory, the matrix itself, which must
   /// then outlive it and is never written to.
   [[nodiscard]] virtual EngineMatrix hold(const AnyView& host) const = 0;
+  /// A host matrix that the engine may write to, which must outlive it; nothing where the engine does not work in host
+  /// memory.
+  [[nodiscard]] virtual std::optional<EngineMatrix> over(const AnyView& host) const = 0;
   /// The entries, where the host may look at them in place.
   [[nodiscard]] virtual std::optional<AnyView> host_view(const EngineMatrix& a) const = 0;
   /// to = a, rounded to the precision of `to`.
@@ -119,8 +122,11 @@ class Algebra {
   [[nodiscard]] virtual Index cholesky(EngineMatrix& a, Progress* progress) const = 0;
   /// b = op(u)⁻¹b, u an upper triangle. In the precision of u; columns of b are scaled so that float32 holds them.
   virtual void solve(Transpose op, const EngineMatrix& u, MatrixView<double> b) const = 0;
+  /// The upper triangle of a becomes the lower one; above the diagonal are zeros.
+  virtual void transpose_upper(EngineMatrix& a) const = 0;
   /// pᵀap = llᵀ over the lower triangle, the largest diagonal entry left always the next pivot; ends where that is not
-  /// above `least`, and returns the rank found. Row i of l is row order[i] of a; entries beyond the rank are undefined.
+  /// above `least`, and returns the rank found. Row i of l is row order[i] of a; entries beyond the rank are undefined,
+  /// those above the diagonal 0.
   [[nodiscard]] virtual Index pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
                                                Progress* progress) const = 0;
   /// Signs of the eigenvalues, by a factorisation a = ldlᵀ with pivots (Bunch and Kaufman 1977). Destroys a.

@@ -16,6 +16,10 @@ struct EngineOptions {
 /// "cpu", "reference", "cuda:N" or "mpi". Never falls back: Error{usage} says why a back end is absent.
 [[nodiscard]] std::unique_ptr<Engine> make_engine(std::string_view spec, const EngineOptions& options = {});
 
+/// "cpu" with one thread for each processor that this process may use: for callers who bring a matrix and name no
+/// engine.
+[[nodiscard]] const Engine& all_processors();
+
 /// For `doctor`: a back end, or why it is not there.
 struct EnginePresence {
   std::string name;

@@ -3,7 +3,7 @@
 #include "widelimit/base/checksum.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
-#include "widelimit/kernel/own_pairs.hpp"
+#include "widelimit/engine/tiles.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -198,7 +198,7 @@ class BlockWork {
     const Range row_range = within(tile.rows, rows);
     if (job_.symmetric() && tile.on_diagonal()) {
       engine_.kernels().mirrored_tile(recipe_, *rows.loaded, row_range, row_range, outputs, outputs);
-      set_own_pairs<T>(rows.diagonal.view(), row_range, outputs);
+      set_diagonal<T>(rows.diagonal.view(), row_range, outputs);
     } else {
       engine_.kernels().tile(recipe_, *rows.loaded, row_range, *cols.loaded, within(tile.cols, cols), outputs);
     }

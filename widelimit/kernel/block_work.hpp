@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/engine/engine.hpp"
-#include "widelimit/kernel/file/cut.hpp"
+#include "widelimit/engine/tiles.hpp"
 #include "widelimit/kernel/file/gram_store.hpp"
 #include "widelimit/kernel/pair_progress.hpp"
 #include "widelimit/kernel/panels.hpp"

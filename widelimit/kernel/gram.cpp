@@ -4,7 +4,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/kernel/inputs.hpp"
-#include "widelimit/kernel/tiles.hpp"
 
 namespace widelimit {
 
@@ -36,8 +35,31 @@ Gram as_gram(std::vector<AnyMatrix> matrices, Kind kind) {
   return gram;
 }
 
+/// All pairs of x1 and x2, or of x1 with itself where x2 is not given, into host matrices: in place where the engine
+/// works in host memory.
+template <typename T>
+void fill_host(const Engine& engine, const Recipe& recipe, const Loaded& x1, const Loaded* x2,
+               const std::vector<MatrixView<T>>& views, Progress* progress) {
+  const Algebra& algebra = engine.algebra();
+  const Loaded& columns = x2 != nullptr ? *x2 : x1;
+  const Index pairs = x2 != nullptr ? x1.count() * x2->count() : x1.count() * (x1.count() + 1) / 2;
+  std::vector<EngineMatrix> outputs;
+  for (const auto& view : views) {
+    const auto own = algebra.over(MatrixView<const T>(view));
+    outputs.push_back(own ? *own : algebra.allocate(view.rows, view.cols, precision_of<T>));
+  }
+  Pulse pulse(progress, pairs, "pairs");
+  engine.kernels().fill(recipe, x1, {0, x1.count()}, columns, {0, columns.count()}, x2 == nullptr, outputs,
+                        [&](Index done) { pulse.at(done); });
+  for (std::size_t s = 0; s < views.size(); ++s) {
+    if (!algebra.over(MatrixView<const T>(views[s]))) algebra.read(outputs[s], views[s]);
+  }
+}
+
 std::unique_ptr<Loaded> load(const Engine& engine, const Recipe& recipe, const SampleView& x,
                              const GramOptions& options) {
+  const std::string obstacle = engine.kernels().obstacle(recipe, options.precision);
+  if (!obstacle.empty()) fail(Code::usage, "{} cannot compute this kernel: {}", engine.name(), obstacle);
   Pulse pulse(options.progress, x.count(), "samples");
   return engine.kernels().load(recipe, x, options.precision, [&](Index done) { pulse.at(done); });
 }
@@ -71,7 +93,7 @@ Gram gram(const Network& network, const SampleView& x, const GramOptions& option
                         [&](auto zero) {
                           using T = decltype(zero);
                           return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
-                            fill_symmetric<T>(engine, recipe, *loaded, views, options.progress);
+                            fill_host<T>(engine, recipe, *loaded, nullptr, views, options.progress);
                           });
                         }),
               options.kind);
@@ -96,7 +118,7 @@ Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, co
                         [&](auto zero) {
                           using T = decltype(zero);
                           return allocate_and_fill<T>(recipe.outputs, x1.count(), x2.count(), [&](const auto& views) {
-                            fill_rectangle<T>(engine, recipe, *loaded1, *loaded2, views, options.progress);
+                            fill_host<T>(engine, recipe, *loaded1, loaded2.get(), views, options.progress);
                           });
                         }),
               options.kind);
@@ -104,6 +126,18 @@ Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, co
   result.quadrature_error = std::max(loaded1->quadrature_error(), loaded2->quadrature_error());
   result.seconds = seconds_since(start);
   return result;
+}
+
+GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
+  if (options.kind == Kind::both) fail(Code::usage, "a Gram matrix is of one kernel; choose nngp or ntk");
+  check_samples(x);
+  const Recipe recipe = lower(network, x.shape, wanted(options.kind));
+  const auto loaded = load(engine, recipe, x, options);
+  const Index n = x.count();
+  const EngineMatrix k = engine.algebra().allocate(n, n, options.precision);
+  Pulse pulse(options.progress, n * (n + 1) / 2, "pairs");
+  engine.kernels().fill(recipe, *loaded, {0, n}, *loaded, {0, n}, true, {&k, 1}, [&](Index done) { pulse.at(done); });
+  return {k, engine};
 }
 
 Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine, Precision precision) {
@@ -125,7 +159,7 @@ LayerContributions layer_contributions(const Network& network, const SampleView&
                     [&](auto zero) {
                       using T = decltype(zero);
                       return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
-                        fill_symmetric<T>(engine, recipe, *loaded, views, options.progress);
+                        fill_host<T>(engine, recipe, *loaded, nullptr, views, options.progress);
                       });
                     }),
           loaded->quadrature_error()};
@@ -148,7 +182,7 @@ Sweep sweep(const Network& network, const SampleView& x, const GramOptions& opti
       T* const beyond = stack.data() + (i * depths + i + 1) * n * n;
       clear_pages(beyond, static_cast<std::size_t>(frozen_beyond * n * n) * sizeof(T));
     }
-    fill_symmetric<T>(engine, recipe, *loaded, views, options.progress);
+    fill_host<T>(engine, recipe, *loaded, nullptr, views, options.progress);
     result.values = std::move(stack);
     return 0;
   });

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
-#include "widelimit/engine/engine.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/network/network.hpp"
 
 #include <cstdint>
@@ -49,6 +49,10 @@ struct Gram {
 /// Kernel of every sample of x1 with every sample of x2.
 [[nodiscard]] Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, const GramOptions& options,
                         const Engine& engine);
+
+/// One kernel of x with itself as a matrix of the engine, which machines take where it lies.
+[[nodiscard]] GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOptions& options,
+                                     const Engine& engine);
 
 /// Θ(x_i, x_i) and Σ(x_i, x_i) alone, in double.  O(n·steps) for networks on vectors.
 struct Diagonal {

@@ -1,7 +1,6 @@
 #include "widelimit/kernel/gram_matrix.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/select.hpp"
 
 #include <cmath>
 #include <limits>
@@ -46,11 +45,7 @@ std::string entry_text(const Algebra& algebra, const EngineMatrix& k, Index i, I
 double asymmetry_of(const Algebra& algebra, const EngineMatrix& k, const std::vector<double>& diagonal,
                     double epsilon) {
   for (Index i = 0; i < k.rows(); ++i) {
-    const double own = diagonal[at(i)];
-    if (!std::isfinite(own)) refuse(algebra, k, i, i);
-    if (std::abs(own) > largest_entry) {
-      fail(Code::input, "entry ({}, {}) of the Gram matrix is {:.3g}; divide the kernel by a constant", i, i, own);
-    }
+    if (!std::isfinite(diagonal[at(i)])) refuse(algebra, k, i, i);
   }
   const Symmetry found = algebra.symmetry(k, ulps * epsilon);
   if (found.offender) refuse(algebra, k, found.offender->first, found.offender->second);
@@ -82,11 +77,6 @@ GramMatrix::GramMatrix(std::shared_ptr<const GramSource> source) : shared_(std::
   shared_->source = std::move(source);
 }
 
-const Engine& GramMatrix::processors() {
-  static const std::unique_ptr<Engine> all = make_engine("cpu");
-  return *all;
-}
-
 const Engine& GramMatrix::engine() const { return *shared_->engine; }
 bool GramMatrix::held() const { return shared_->source == nullptr; }
 Index GramMatrix::samples() const { return held() ? shared_->held.rows() : shared_->source->samples(); }
@@ -102,15 +92,26 @@ const EngineMatrix& GramMatrix::matrix() const {
   return shared_->held;
 }
 
-double GramMatrix::check() const {
+double GramMatrix::asymmetry() const {
   if (held() && shared_->held.rows() != shared_->held.cols()) {
     fail(Code::input, "a Gram matrix is square; this one is {} by {}", shared_->held.rows(), shared_->held.cols());
   }
-  if (samples() == 0) fail(Code::input, "the Gram matrix is empty; there are no samples to fit");
   const std::vector<double>& own = diagonal();
   const std::lock_guard lock(shared_->guard);
   if (!shared_->asymmetry) shared_->asymmetry = asymmetry_of(algebra(), shared_->held, own, epsilon());
   return *shared_->asymmetry;
+}
+
+double GramMatrix::check() const {
+  const double result = asymmetry();
+  if (samples() == 0) fail(Code::input, "the Gram matrix is empty; there are no samples to fit");
+  for (Index i = 0; i < samples(); ++i) {
+    const double own = diagonal()[at(i)];
+    if (std::abs(own) > largest_entry) {
+      fail(Code::input, "entry ({}, {}) of the Gram matrix is {:.3g}; divide the kernel by a constant", i, i, own);
+    }
+  }
+  return result;
 }
 
 const std::vector<double>& GramMatrix::diagonal() const {
@@ -153,12 +154,5 @@ GramMatrix GramMatrix::part(std::span<const Index> chosen) const {
 
 double GramMatrix::entry_cost() const { return held() ? 10 : shared_->source->entry_cost(); }
 std::size_t GramMatrix::bytes() const { return held() ? 0 : shared_->source->bytes(); }
-
-Matrix<double> product_of(const AnyView& rectangle, MatrixView<const double> v, const Engine& engine) {
-  const EngineMatrix k = engine.algebra().hold(rectangle);
-  Matrix<double> result(k.rows(), v.cols, Content::unset);
-  engine.algebra().multiply(Transpose::no, k, v, result.view());
-  return result;
-}
 
 }  // namespace widelimit

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/engine/engine.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <concepts>
 #include <memory>
@@ -35,7 +35,10 @@ class GramMatrix {
   /// A caller's own matrix in host memory, which must outlive the handle, on all processors of this machine.
   template <typename Host>
   requires std::convertible_to<const Host&, AnyView> GramMatrix(const Host& host)
-      : GramMatrix(AnyView(host), processors()) {}
+      : GramMatrix(AnyView(host), all_processors()) {}
+  template <std::floating_point T>
+  GramMatrix(const Matrix<T>& host) : GramMatrix(AnyView(host.view()), all_processors()) {}
+  GramMatrix(const AnyMatrix& host) : GramMatrix(view_of(host), all_processors()) {}
   /// The same on a given engine, which must outlive the handle, too.
   GramMatrix(const AnyView& host, const Engine& engine);
   /// A matrix of that engine.
@@ -53,11 +56,13 @@ class GramMatrix {
   /// Error{usage} where it is not held.
   [[nodiscard]] const EngineMatrix& matrix() const;
 
-  /// Error{input} unless K can be a Gram matrix: square, at least one sample, finite, symmetric, its diagonal at most
-  /// 1e300. Names an entry that is not finite, or a pair that differs with both values. Our kernels are exactly
-  /// symmetric; those of others may round the two halves differently, so |K_ij − K_ji| ≤ 64 ε √|K_ii K_jj| passes, ε
-  /// that of the matrix. Returns δ with |K_ij − K_ji| ≤ δ √|K_ii K_jj|: 0 where the halves are equal, else 64 ε.
+  /// δ with |K_ij − K_ji| ≤ δ √|K_ii K_jj|: 0 where the halves are equal, else 64 ε, ε that of the matrix. Our kernels
+  /// are exactly symmetric; those of others may round the two halves differently, and that much passes. Error{input}
+  /// where K is not square, or for an entry that is not finite or a pair that differs by more, which it names.
   /// O(n²), once.
+  [[nodiscard]] double asymmetry() const;
+  /// The same; also Error{input} unless there is a sample and all of the diagonal is at most 1e300, so that sums stay
+  /// in the range of float64.
   double check() const;
 
   [[nodiscard]] const std::vector<double>& diagonal() const;
@@ -77,14 +82,8 @@ class GramMatrix {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  /// "cpu" with one thread for each processor.
-  [[nodiscard]] static const Engine& processors();
-
   struct Shared;
   std::shared_ptr<Shared> shared_;
 };
-
-/// K(rows, :), or any other rectangle, times v: samples × columns, on an engine that takes a host matrix.
-[[nodiscard]] Matrix<double> product_of(const AnyView& rectangle, MatrixView<const double> v, const Engine& engine);
 
 }  // namespace widelimit

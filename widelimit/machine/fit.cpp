@@ -1,7 +1,7 @@
 #include "widelimit/machine/fit.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,39 +10,52 @@ namespace widelimit {
 
 namespace {
 
-/// Rows converted to float64 at a time: enough for a product to run at speed, little beside the matrix.
-constexpr Index strip = 256;
-
-void check_row(const double* row, Index cols, Index i) {
-  const double* bad = std::find_if(row, row + cols, [](double value) { return !std::isfinite(value); });
-  if (bad != row + cols) fail(Code::input, "entry ({}, {}) of K(test, train) is {}", i, bad - row, *bad);
+void check_finite(const AnyView& test_by_train) {
+  std::visit(
+      [](const auto& k) {
+        for (Index i = 0; i < k.rows; ++i) {
+          const auto* row = k.row(i);
+          const auto* bad = std::find_if(row, row + k.cols, [](auto value) { return !std::isfinite(value); });
+          if (bad != row + k.cols) fail(Code::input, "entry ({}, {}) of K(test, train) is {}", i, bad - row, *bad);
+        }
+      },
+      test_by_train);
 }
 
 }  // namespace
 
+Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const Engine& engine) {
+  if (test_by_train.cols() != fit.alpha.rows()) {
+    fail(Code::input, "K(test, train) has {} columns, the machine {} training samples", test_by_train.cols(),
+         fit.alpha.rows());
+  }
+  Matrix<double> g(test_by_train.rows(), fit.alpha.cols());
+  if (test_by_train.cols() > 0) engine.algebra().multiply(Transpose::no, test_by_train, fit.alpha.view(), g.view());
+  for (Index i = 0; i < g.rows(); ++i) {
+    for (Index j = 0; j < g.cols(); ++j) g(i, j) += fit.bias[at(j)];
+  }
+  return g;
+}
+
+Matrix<double> decision(const Fit& fit, const AnyView& test_by_train, const Engine& engine) {
+  check_finite(test_by_train);
+  return decision(fit, engine.algebra().hold(test_by_train), engine);
+}
+
 Matrix<double> decision(const Fit& fit, const AnyView& test_by_train) {
-  return std::visit(
-      [&](const auto& k) {
-        if (k.cols != fit.alpha.rows()) {
-          fail(Code::input, "K(test, train) has {} columns, the machine {} training samples", k.cols, fit.alpha.rows());
-        }
-        const Index outputs = fit.alpha.cols();
-        Matrix<double> g(k.rows, outputs);
-        Matrix<double> rows(std::min(strip, k.rows), k.cols, Content::unset);
-        for (Index begin = 0; begin < k.rows; begin += strip) {
-          const Index count = std::min(strip, k.rows - begin);
-          for (Index i = 0; i < count; ++i) {
-            std::copy_n(k.row(begin + i), k.cols, rows.view().row(i));
-            check_row(rows.view().row(i), k.cols, begin + i);
-            std::copy_n(fit.bias.data(), outputs, g.view().row(begin + i));
-          }
-          if (k.cols == 0) continue;
-          cpu::gemm<double>(1, Transpose::no, rows.view().block(0, 0, count, k.cols), Transpose::no, fit.alpha.view(),
-                            1, g.view().block(begin, 0, count, outputs));
-        }
-        return g;
-      },
-      test_by_train);
+  return decision(fit, test_by_train, all_processors());
+}
+
+void check_targets(MatrixView<const double> targets, Index samples) {
+  if (targets.rows != samples) {
+    fail(Code::input, "there are targets for {} samples, but the Gram matrix has {}", targets.rows, samples);
+  }
+  if (targets.cols == 0) fail(Code::input, "the targets have no column; give at least one output");
+  for (Index i = 0; i < targets.rows; ++i) {
+    const double* row = targets.row(i);
+    const double* bad = std::find_if(row, row + targets.cols, [](double value) { return !std::isfinite(value); });
+    if (bad != row + targets.cols) fail(Code::input, "target {} of sample {} is {}", bad - row, i, *bad);
+  }
 }
 
 void check_weights(std::span<const double> weights, Index samples) {

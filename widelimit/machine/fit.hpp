@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/samples.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/machine/summary.hpp"
 
 #include <optional>
@@ -16,9 +17,16 @@ struct Fit {
   Summary summary;
 };
 
-/// g on new points: test × outputs, of K(test, train). Sums in float64. Error{input} unless K has a column for each
-/// sample of the fit and all of it is finite.  O(test·train·outputs).
+/// g on new points: test × outputs, of K(test, train), on all processors of this machine or on a given engine. Sums in
+/// float64. Error{input} unless K has a column for each sample of the fit and all of it is finite.
+/// O(test·train·outputs).
 [[nodiscard]] Matrix<double> decision(const Fit& fit, const AnyView& test_by_train);
+[[nodiscard]] Matrix<double> decision(const Fit& fit, const AnyView& test_by_train, const Engine& engine);
+/// The same of a matrix that the engine holds, which is finite.
+[[nodiscard]] Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const Engine& engine);
+
+/// Error{input} unless there is a row of finite numbers for each of `samples`, and at least one column.
+void check_targets(MatrixView<const double> targets, Index samples);
 
 /// Weights wᵢ ≥ 0 of the samples in Σ wᵢ l(g(xᵢ), yᵢ), or none, which means 1. Error{input} unless there are `samples`
 /// of them, finite, not negative and not all zero.

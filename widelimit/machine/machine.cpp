@@ -23,12 +23,9 @@ SvmLoss loss_of(Machine machine) {
   return machine == Machine::hard_svm ? SvmLoss::hard : SvmLoss::hinge;
 }
 
-Fit fit_linear(const AnyView& k, MatrixView<const double> targets, const MachineOptions& options) {
-  const RidgeOptions ridge{.lambda = options.lambda,
-                           .bias = options.bias,
-                           .weights = options.weights,
-                           .threads = options.threads,
-                           .progress = options.progress};
+Fit fit_linear(const GramMatrix& k, MatrixView<const double> targets, const MachineOptions& options) {
+  const RidgeOptions ridge{
+      .lambda = options.lambda, .bias = options.bias, .weights = options.weights, .progress = options.progress};
   return options.machine == Machine::ridge ? fit_ridge(k, targets, ridge) : fit_regression(k, targets, ridge);
 }
 
@@ -38,7 +35,6 @@ SvmOptions svm_options(const MachineOptions& options) {
           .weights = options.weights,
           .tolerance = options.tolerance.value_or(SvmOptions{}.tolerance),
           .check_definite = options.check_definite,
-          .threads = options.threads,
           .progress = options.progress};
 }
 
@@ -48,11 +44,10 @@ LogisticOptions logistic_options(const MachineOptions& options) {
           .weights = options.weights,
           .tolerance = options.tolerance.value_or(LogisticOptions{}.tolerance),
           .check_definite = options.check_definite,
-          .threads = options.threads,
           .progress = options.progress};
 }
 
-Fit fit_signs(const AnyView& k, const Matrix<double>& signs, const MachineOptions& options) {
+Fit fit_signs(const GramMatrix& k, const Matrix<double>& signs, const MachineOptions& options) {
   const std::span<const double> labels(signs.data(), static_cast<std::size_t>(signs.rows()));
   switch (options.machine) {
     case Machine::svm:
@@ -119,7 +114,8 @@ Matrix<double> class_targets(std::span<const Index> labels, Index classes) {
 
 namespace {
 
-Trained train_outputs(const AnyView& k, std::span<const Index> labels, Index classes, const MachineOptions& options) {
+Trained train_outputs(const GramMatrix& k, std::span<const Index> labels, Index classes,
+                      const MachineOptions& options) {
   if (options.machine == Machine::svr) {
     fail(Code::usage, "svr fits numbers, not classes; choose svm, svm2, hard-svm, logistic, ridge or regression");
   }
@@ -149,7 +145,8 @@ Trained train_outputs(const AnyView& k, std::span<const Index> labels, Index cla
 
 }  // namespace
 
-Trained train_classes(const AnyView& k, std::span<const Index> labels, Index classes, const MachineOptions& options) {
+Trained train_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
+                      const MachineOptions& options) {
   const bool own = options.machine == Machine::logistic;
   if (options.probability && !own && !is_svm(options.machine) && options.machine != Machine::svr) {
     fail(Code::usage, "{} has no probabilities; logistic has, and svm, svm2 and hard-svm may be calibrated",
@@ -166,7 +163,7 @@ Trained train_classes(const AnyView& k, std::span<const Index> labels, Index cla
   return trained;
 }
 
-Trained train_values(const AnyView& k, MatrixView<const double> targets, const MachineOptions& options) {
+Trained train_values(const GramMatrix& k, MatrixView<const double> targets, const MachineOptions& options) {
   Trained trained{.machine = options.machine};
   if (options.machine == Machine::regression || options.machine == Machine::ridge) {
     trained.fit = fit_linear(k, targets, options);
@@ -178,7 +175,6 @@ Trained train_values(const AnyView& k, MatrixView<const double> targets, const M
                            .weights = options.weights,
                            .tolerance = options.tolerance.value_or(SvrOptions{}.tolerance),
                            .check_definite = options.check_definite,
-                           .threads = options.threads,
                            .progress = options.progress});
   } else {
     fail(Code::usage, "{} fits classes, not numbers; choose regression, ridge or svr", to_string(options.machine));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
 #include "widelimit/machine/logistic/sigmoid.hpp"
 
@@ -43,7 +44,6 @@ struct MachineOptions {
   bool probability = false;         ///< of an SVM: also calibrate it by Platt's method
   /// As in SvmOptions; ridge and regression test K + λ/2·I by factoring it.
   bool check_definite = true;
-  int threads = 0;
   Progress* progress = nullptr;
 };
 
@@ -60,11 +60,12 @@ struct Trained {
 /// Error{usage} for svr, which is a regression machine, for a scheme that the machine does not support, and for
 /// probabilities of ridge and regression; Error{input} for invalid data. Numerical failures are reported in the
 /// Summary.
-[[nodiscard]] Trained train_classes(const AnyView& k, std::span<const Index> labels, Index classes,
+[[nodiscard]] Trained train_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                     const MachineOptions& options);
 
 /// Fits numeric targets, a column for each, by regression, ridge or svr; Error{usage} for the other machines.
-[[nodiscard]] Trained train_values(const AnyView& k, MatrixView<const double> targets, const MachineOptions& options);
+[[nodiscard]] Trained train_values(const GramMatrix& k, MatrixView<const double> targets,
+                                   const MachineOptions& options);
 
 /// Number of outputs of a machine with `scheme`.
 [[nodiscard]] Index output_count(Scheme scheme, Index classes);

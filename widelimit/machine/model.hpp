@@ -61,7 +61,6 @@ void set_support(Model& model, const Fit& fit, const SampleView& train);
 struct PredictOptions {
   std::size_t memory = std::size_t{256} << 20;  ///< bytes a strip of K(test, support) may take
   std::optional<std::size_t> factor_memory;     ///< bytes that K + λ/2·I may take; default: the available memory
-  int threads = 0;                              ///< of its factorisation
   Progress* progress = nullptr;
 };
 

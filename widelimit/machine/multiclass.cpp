@@ -6,7 +6,6 @@
 #include "widelimit/base/shared_progress.hpp"
 #include "widelimit/machine/binary_problems.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/merge.hpp"
 #include "widelimit/machine/svm/box_input.hpp"
@@ -22,25 +21,6 @@ namespace {
 
 /// Samples up to which a second Gram matrix, sorted by class, is worth its memory.
 constexpr Index most_sorted = 16'384;
-
-/// A Gram matrix whose samples stand class by class, so that the columns of a pair are two pieces of a row; a pair of
-/// ten classes otherwise reads five times what it needs.
-AnyMatrix by_class(const AnyView& k, std::span<const Index> order, int team) {
-  return std::visit(
-      [&]<typename T>(const MatrixView<const T>& gram) -> AnyMatrix {
-        Matrix<T> sorted(gram.rows, gram.cols, Content::unset);
-        constexpr Index rows_at_once = 64;
-        parallel_for((gram.rows + rows_at_once - 1) / rows_at_once, team, [&](Index task) {
-          for (Index i = task * rows_at_once; i < std::min(gram.rows, (task + 1) * rows_at_once); ++i) {
-            const T* from = gram.row(order[at(i)]);
-            T* to = sorted.view().row(i);
-            for (const Index j : order) *to++ = from[j];
-          }
-        });
-        return sorted;
-      },
-      k);
-}
 
 /// Replaces the samples of each class by their places when the classes stand one after the other, and returns which
 /// sample stands where.
@@ -62,9 +42,8 @@ std::vector<double> reordered(std::span<const double> weights, std::span<const I
 }
 
 /// One Fit for each λ, one output for each problem; order[i] is the sample that row i of the Gram matrix belongs to.
-std::vector<Fit> fit_all(const CheckedGram& gram, std::span<const Index> order,
-                         const std::vector<BinaryProblem>& problems, std::span<const double> lambdas,
-                         const SvmOptions& options, SvmLoss loss) {
+std::vector<Fit> fit_all(const GramMatrix& k, std::span<const Index> order, const std::vector<BinaryProblem>& problems,
+                         std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
   const auto begin = Clock::now();
   const Index outputs = std::ssize(problems);
   std::vector<Fit> fits(lambdas.size());
@@ -76,7 +55,7 @@ std::vector<Fit> fit_all(const CheckedGram& gram, std::span<const Index> order,
   SharedProgress shared(options.progress, outputs, "binary problems");
   const auto solve = [&](Index p) {
     const BinaryProblem& problem = problems[at(p)];
-    const auto solutions = solve_svm_path(gram, problem, lambdas, loss, options, 1, shared.get());
+    const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, 1, shared.get());
     for (std::size_t l = 0; l < lambdas.size(); ++l) {
       for (std::size_t i = 0; i < solutions[l].a.size(); ++i) {
         const Index row = problem.samples.empty() ? static_cast<Index>(i) : problem.samples[i];
@@ -86,72 +65,70 @@ std::vector<Fit> fit_all(const CheckedGram& gram, std::span<const Index> order,
       parts[l][at(p)] = svm_summary(solutions[l], lambdas[l], loss);
     }
   };
-  parallel_for(outputs, team_size(options.threads), solve, [&](Index done) { shared.at(done); });
+  parallel_for(outputs, k.engine().threads(), solve, [&](Index done) { shared.at(done); });
   const double taken = seconds_since(begin);
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
     fits[l].summary = merged(parts[l]);
     fits[l].summary.seconds = taken / static_cast<double>(lambdas.size());
   }
-  name_cure(gram.k, fits, options.progress);
+  name_cure(k, fits, options.progress);
   return fits;
 }
 
-CheckedGram checked(const AnyView& k, std::span<const Index> labels, std::span<const double> lambdas,
-                    const SvmOptions& options, SvmLoss loss) {
+void check_input(const GramMatrix& k, std::span<const Index> labels, std::span<const double> lambdas,
+                 const SvmOptions& options, SvmLoss loss) {
   options.validate();
   check_lambdas(lambdas);
-  const double asymmetry = check_box_input(k, std::ssize(labels), options.threads);
+  check_box_input(k, std::ssize(labels));
   check_weights(options.weights, std::ssize(labels));
   if (loss != SvmLoss::hard) check_bounds(lambdas, options.weights);
-  return {k, asymmetry};
 }
 
 /// Principal submatrices of a semi-definite matrix are semi-definite: one test serves all problems and all λ.
-std::optional<std::vector<Fit>> refused(const AnyView& k, Index outputs, std::size_t lambdas,
+std::optional<std::vector<Fit>> refused(const GramMatrix& k, Index outputs, std::size_t lambdas,
                                         const SvmOptions& options) {
   const auto begin = Clock::now();
-  if (!options.check_definite || is_semidefinite(k, options.threads, options.progress)) return std::nullopt;
-  return indefinite_fits(k, samples_of(k), outputs, lambdas, seconds_since(begin), options.progress);
+  if (!options.check_definite || is_semidefinite(k, options.progress)) return std::nullopt;
+  return indefinite_fits(k, k.samples(), outputs, lambdas, seconds_since(begin), options.progress);
 }
 
 }  // namespace
 
-std::vector<Fit> one_vs_one_path(const AnyView& k, std::span<const Index> labels, Index classes,
+std::vector<Fit> one_vs_one_path(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                  std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
-  CheckedGram gram = checked(k, labels, lambdas, options, loss);
+  check_input(k, labels, lambdas, options, loss);
   auto members = members_of(labels, classes);
   if (auto fits = refused(k, output_count(Scheme::one_vs_one, classes), lambdas.size(), options))
     return std::move(*fits);
   std::vector<Index> order(labels.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::vector<double> weights(options.weights.begin(), options.weights.end());
-  AnyMatrix sorted;
-  const bool sorts = classes > 2 && std::ssize(labels) <= most_sorted;
-  if (sorts) {
-    order = sort_by_class(members);
-    weights = reordered(options.weights, order);
-    sorted = by_class(k, order, team_size(options.threads));
-    gram.k = view_of(sorted);
+  if (classes == 2 || std::ssize(labels) > most_sorted) {
+    return fit_all(k, order, pair_problems(members, weights), lambdas, options, loss);
   }
-  return fit_all(gram, order, pair_problems(members, weights), lambdas, options, loss);
+  // With the samples class by class the columns of a pair are two pieces of a row; a pair of ten classes otherwise
+  // reads five times what it needs.
+  order = sort_by_class(members);
+  weights = reordered(options.weights, order);
+  return fit_all(k.part(order), order, pair_problems(members, weights), lambdas, options, loss);
 }
 
-std::vector<Fit> one_vs_rest_path(const AnyView& k, std::span<const Index> labels, Index classes,
+std::vector<Fit> one_vs_rest_path(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                   std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
-  const CheckedGram gram = checked(k, labels, lambdas, options, loss);
+  check_input(k, labels, lambdas, options, loss);
   (void)members_of(labels, classes);
   if (auto fits = refused(k, classes, lambdas.size(), options)) return std::move(*fits);
   std::vector<Index> order(labels.size());
   std::iota(order.begin(), order.end(), Index{0});
-  return fit_all(gram, order, rest_problems(labels, classes, options.weights), lambdas, options, loss);
+  return fit_all(k, order, rest_problems(labels, classes, options.weights), lambdas, options, loss);
 }
 
-Fit fit_one_vs_one(const AnyView& k, std::span<const Index> labels, Index classes, const SvmOptions& options,
+Fit fit_one_vs_one(const GramMatrix& k, std::span<const Index> labels, Index classes, const SvmOptions& options,
                    SvmLoss loss) {
   return std::move(one_vs_one_path(k, labels, classes, {&options.lambda, 1}, options, loss).front());
 }
 
-Fit fit_one_vs_rest(const AnyView& k, std::span<const Index> labels, Index classes, const SvmOptions& options,
+Fit fit_one_vs_rest(const GramMatrix& k, std::span<const Index> labels, Index classes, const SvmOptions& options,
                     SvmLoss loss) {
   return std::move(one_vs_rest_path(k, labels, classes, {&options.lambda, 1}, options, loss).front());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/svm/svm.hpp"
 
 #include <span>
@@ -13,16 +14,16 @@ namespace widelimit {
 /// One-vs-one: an output for each pair (0,1), (0,2), …, (1,2), …, positive for the first of the two; a pair uses the
 /// rows and columns of its own samples only. One-vs-rest: an output for each class. Problems run in
 /// parallel; objectives in the Summary are their sums, the gap is the largest, the ending the worst.
-[[nodiscard]] Fit fit_one_vs_one(const AnyView& k, std::span<const Index> labels, Index classes,
+[[nodiscard]] Fit fit_one_vs_one(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                  const SvmOptions& options = {}, SvmLoss loss = SvmLoss::hinge);
-[[nodiscard]] Fit fit_one_vs_rest(const AnyView& k, std::span<const Index> labels, Index classes,
+[[nodiscard]] Fit fit_one_vs_rest(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                   const SvmOptions& options = {}, SvmLoss loss = SvmLoss::hinge);
 
 /// The same for each λ, in that order, every problem warm-started from the largest λ down; options.lambda is not used.
-[[nodiscard]] std::vector<Fit> one_vs_one_path(const AnyView& k, std::span<const Index> labels, Index classes,
+[[nodiscard]] std::vector<Fit> one_vs_one_path(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                                std::span<const double> lambdas, const SvmOptions& options = {},
                                                SvmLoss loss = SvmLoss::hinge);
-[[nodiscard]] std::vector<Fit> one_vs_rest_path(const AnyView& k, std::span<const Index> labels, Index classes,
+[[nodiscard]] std::vector<Fit> one_vs_rest_path(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                                 std::span<const double> lambdas, const SvmOptions& options = {},
                                                 SvmLoss loss = SvmLoss::hinge);
 

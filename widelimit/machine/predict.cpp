@@ -96,8 +96,8 @@ Fit fit_of(const Model& model) {
   return fit;
 }
 
-void write_decisions(const Fit& fit, const AnyView& k, Index begin, Matrix<double>& g) {
-  const Matrix<double> part = decision(fit, k);
+void write_decisions(const Fit& fit, const AnyView& k, const Engine& engine, Index begin, Matrix<double>& g) {
+  const Matrix<double> part = decision(fit, k, engine);
   std::copy_n(part.data(), part.rows() * part.cols(), g.view().row(begin));
 }
 
@@ -119,7 +119,7 @@ std::vector<double> own_kernels(const Model& model, const SampleView& strip, con
 }
 
 /// U of K + λ/2·I = UᵀU over the support.
-Matrix<double> posterior_factor(const Model& model, const Engine& engine, const PredictOptions& options) {
+EngineMatrix posterior_factor(const Model& model, const Engine& engine, const PredictOptions& options) {
   const auto n = static_cast<double>(model.supports());
   require_memory(2 * sizeof(double) * n * n, options.factor_memory, "the variance of this model",
                  "predict without it by a model fitted without --posterior, or allow more");
@@ -132,11 +132,11 @@ Matrix<double> posterior_factor(const Model& model, const Engine& engine, const 
     Gram whole = gram(std::get<Network>(model.kernel), support, how, engine);
     return model.kind == Kind::ntk ? std::move(whole.ntk) : std::move(whole.nngp);
   }();
-  Cholesky cholesky({view_of(k), {}, model.lambda / 2}, Factor::f64, options.threads, options.progress);
+  Cholesky cholesky({{view_of(k), engine}, {}, model.lambda / 2}, Factor::f64, options.progress);
   if (cholesky.failed_minor() != 0) {
     fail(Code::numerical, "K + λ/2·I of the model is not positive definite here; fit it again with a larger λ");
   }
-  return std::move(cholesky).factor();
+  return cholesky.factor();
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ Matrix<double> predict_decisions(const Model& model, const SampleView& samples, 
   const Fit fit = fit_of(model);
   Matrix<double> g(samples.count(), model.outputs());
   each_strip(model, samples, engine, options,
-             [&](Index begin, const AnyView& k, const SampleView&) { write_decisions(fit, k, begin, g); });
+             [&](Index begin, const AnyView& k, const SampleView&) { write_decisions(fit, k, engine, begin, g); });
   return g;
 }
 
@@ -163,11 +163,11 @@ Posterior predict_posterior(const Model& model, const SampleView& samples, const
   if (!model.posterior) fail(Code::usage, "the model has no posterior; fit ridge with one");
   check_shape(model, samples);
   const Fit fit = fit_of(model);
-  const Matrix<double> factor = posterior_factor(model, engine, options);
+  const EngineMatrix factor = posterior_factor(model, engine, options);
   Posterior result{Matrix<double>(samples.count(), model.outputs()), {}};
   each_strip(model, samples, engine, options, [&](Index begin, const AnyView& k, const SampleView& strip) {
-    write_decisions(fit, k, begin, result.mean);
-    const auto variance = posterior_variance(factor, k, own_kernels(model, strip, engine), options.threads);
+    write_decisions(fit, k, engine, begin, result.mean);
+    const auto variance = posterior_variance(factor, engine, k, own_kernels(model, strip, engine));
     result.variance.insert(result.variance.end(), variance.begin(), variance.end());
   });
   return result;

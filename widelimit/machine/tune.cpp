@@ -2,10 +2,9 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/machine/gram/check_gram.hpp"
+#include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/gram/submatrix.hpp"
 #include "widelimit/machine/ridge/leave_one_out.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
 
@@ -46,12 +45,8 @@ std::vector<Fold> make_folds(std::span<const Index> labels, Index folds, std::ui
   return result;
 }
 
-Index rows_of(const AnyView& k) {
-  return std::visit([](const auto& m) { return m.rows; }, k);
-}
-
-void check(const AnyView& k, Index samples, const TuneOptions& options) {
-  if (rows_of(k) != samples) fail(Code::input, "K has {} rows for {} samples", rows_of(k), samples);
+void check(const GramMatrix& k, Index samples, const TuneOptions& options) {
+  if (k.samples() != samples) fail(Code::input, "K has {} rows for {} samples", k.samples(), samples);
   if (options.lambdas.empty()) fail(Code::input, "there is no λ to try");
   for (const double lambda : options.lambdas) {
     if (!std::isfinite(lambda) || lambda <= 0) fail(Code::input, "λ = {} is not a positive number", lambda);
@@ -78,12 +73,10 @@ Matrix<double> fitted_by_ridge(MatrixView<const double> targets, const RidgePoin
   return g;
 }
 
-std::vector<TunePoint> ridge_points(const AnyView& k, MatrixView<const double> targets, const TuneOptions& options) {
-  const RidgePath path = ridge_path(k, targets, options.lambdas,
-                                    {.bias = options.machine.bias,
-                                     .weights = options.machine.weights,
-                                     .threads = options.machine.threads,
-                                     .progress = options.machine.progress});
+std::vector<TunePoint> ridge_points(const GramMatrix& k, MatrixView<const double> targets, const TuneOptions& options) {
+  const RidgePath path = ridge_path(
+      k, targets, options.lambdas,
+      {.bias = options.machine.bias, .weights = options.machine.weights, .progress = options.machine.progress});
   std::vector<TunePoint> points;
   for (const RidgePoint& point : path.points) {
     points.push_back({point.lambda, point.loo_misclassified, point.loo_error, point.fit.summary.converged() ? 0 : 1,
@@ -106,10 +99,10 @@ std::vector<TunePoint> unsolved_points(const TuneOptions& options, const std::st
 }
 
 /// Why no fold can be fitted: a part of a semi-definite matrix is one, so that one test serves all.
-std::optional<std::string> indefinite(const AnyView& k, const MachineOptions& machine) {
+std::optional<std::string> indefinite(const GramMatrix& k, const MachineOptions& machine) {
   if (!machine.check_definite || machine.machine == Machine::regression) return std::nullopt;
-  check_gram(k, machine.threads);
-  if (is_semidefinite(k, machine.threads, machine.progress)) return std::nullopt;
+  k.check();
+  if (is_semidefinite(k, machine.progress)) return std::nullopt;
   return diagonal_cure(k, machine.progress);
 }
 
@@ -123,13 +116,13 @@ struct FoldErrors {
 
 /// Adds what one fold shows to the points, each sample counted as 1/samples.
 template <typename FitAndMiss>
-std::vector<TunePoint> by_folds(const AnyView& k, std::span<const Index> strata, const TuneOptions& options,
+std::vector<TunePoint> by_folds(const GramMatrix& k, std::span<const Index> strata, const TuneOptions& options,
                                 bool classes, const FitAndMiss& missed) {
   std::vector<TunePoint> points;
   for (const double lambda : lambdas_of(options)) points.push_back({.lambda = lambda});
   for (const Fold& fold : make_folds(strata, options.folds, options.seed)) {
-    const AnyMatrix square = submatrix(k, fold.fitted, fold.fitted);
-    const AnyMatrix rectangle = submatrix(k, fold.told, fold.fitted);
+    const GramMatrix square = k.part(fold.fitted);
+    const EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.told, fold.fitted);
     for (TunePoint& point : points) {
       MachineOptions machine = options.machine;
       machine.lambda = point.lambda;
@@ -137,7 +130,7 @@ std::vector<TunePoint> by_folds(const AnyView& k, std::span<const Index> strata,
       const std::vector<double> weights =
           machine.weights.empty() ? std::vector<double>{} : chosen(machine.weights, fold.fitted);
       machine.weights = weights;
-      const FoldErrors sums = missed(fold, view_of(square), view_of(rectangle), machine);
+      const FoldErrors sums = missed(fold, square, rectangle, machine);
       auto& total = classes ? point.misclassified : point.squared_error;
       total = total.value_or(0) + sums.told / static_cast<double>(strata.size());
       auto& training = classes ? point.training_misclassified : point.training_squared_error;
@@ -156,7 +149,7 @@ std::vector<TunePoint> by_folds(const AnyView& k, std::span<const Index> strata,
 
 }  // namespace
 
-std::vector<TunePoint> tune_classes(const AnyView& k, std::span<const Index> labels, Index classes,
+std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                     const TuneOptions& options) {
   check(k, std::ssize(labels), options);
   if (options.machine.machine == Machine::ridge) return ridge_points(k, class_targets(labels, classes).view(), options);
@@ -167,22 +160,23 @@ std::vector<TunePoint> tune_classes(const AnyView& k, std::span<const Index> lab
   if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
   return by_folds(
       k, labels, options, true,
-      [&](const Fold& fold, const AnyView& square, const AnyView& rectangle, const MachineOptions& machine) {
+      [&](const Fold& fold, const GramMatrix& square, const EngineMatrix& rectangle, const MachineOptions& machine) {
         const Trained trained = train_classes(square, chosen(labels, fold.fitted), classes, machine);
-        const auto missed = [&](const AnyView& rows, std::span<const Index> which) {
-          const std::vector<Index> told = classes_of(trained.scheme, classes, decision(trained.fit, rows).view());
+        const auto missed = [&](const EngineMatrix& rows, std::span<const Index> which) {
+          const std::vector<Index> told =
+              classes_of(trained.scheme, classes, decision(trained.fit, rows, k.engine()).view());
           double sum = 0;
           for (std::size_t i = 0; i < told.size(); ++i) {
             sum += told[i] == labels[static_cast<std::size_t>(which[i])] ? 0 : 1;
           }
           return sum;
         };
-        return FoldErrors{missed(rectangle, fold.told), missed(square, fold.fitted), trained.fit.summary.converged(),
-                          trained.fit.summary.message};
+        return FoldErrors{missed(rectangle, fold.told), missed(square.matrix(), fold.fitted),
+                          trained.fit.summary.converged(), trained.fit.summary.message};
       });
 }
 
-std::vector<TunePoint> tune_values(const AnyView& k, std::span<const double> targets, const TuneOptions& options) {
+std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> targets, const TuneOptions& options) {
   const Index n = std::ssize(targets);
   check(k, n, options);
   if (options.machine.machine == Machine::ridge) return ridge_points(k, {targets.data(), n, 1, 1}, options);
@@ -190,11 +184,11 @@ std::vector<TunePoint> tune_values(const AnyView& k, std::span<const double> tar
   const std::vector<Index> one_stratum(targets.size(), 0);
   return by_folds(
       k, one_stratum, options, false,
-      [&](const Fold& fold, const AnyView& square, const AnyView& rectangle, const MachineOptions& machine) {
+      [&](const Fold& fold, const GramMatrix& square, const EngineMatrix& rectangle, const MachineOptions& machine) {
         const std::vector<double> known = chosen(targets, fold.fitted);
         const Trained trained = train_values(square, {known.data(), std::ssize(known), 1, 1}, machine);
-        const auto missing = [&](const AnyView& rows, std::span<const Index> which) {
-          const Matrix<double> g = decision(trained.fit, rows);
+        const auto missing = [&](const EngineMatrix& rows, std::span<const Index> which) {
+          const Matrix<double> g = decision(trained.fit, rows, k.engine());
           double sum = 0;
           for (Index i = 0; i < g.rows(); ++i) {
             const double error = targets[static_cast<std::size_t>(which[static_cast<std::size_t>(i)])] - g(i, 0);
@@ -202,8 +196,8 @@ std::vector<TunePoint> tune_values(const AnyView& k, std::span<const double> tar
           }
           return sum;
         };
-        return FoldErrors{missing(rectangle, fold.told), missing(square, fold.fitted), trained.fit.summary.converged(),
-                          trained.fit.summary.message};
+        return FoldErrors{missing(rectangle, fold.told), missing(square.matrix(), fold.fitted),
+                          trained.fit.summary.converged(), trained.fit.summary.message};
       });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/machine.hpp"
 
 #include <cstdint>
@@ -37,9 +38,9 @@ struct TuneOptions {
 /// Error of a machine at every λ: ridge by exact leave-one-out from one factorisation, the others by stratified
 /// cross-validation. All folds share one Gram matrix, of which they use rows and columns.
 /// Error{input} for λ that are not positive, or a class with fewer samples than two.
-[[nodiscard]] std::vector<TunePoint> tune_classes(const AnyView& k, std::span<const Index> labels, Index classes,
+[[nodiscard]] std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                                   const TuneOptions& options);
-[[nodiscard]] std::vector<TunePoint> tune_values(const AnyView& k, std::span<const double> targets,
+[[nodiscard]] std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> targets,
                                                  const TuneOptions& options);
 
 /// Index of the smallest error; ties by the smallest squared error, then by the largest λ. Empty where no point has an

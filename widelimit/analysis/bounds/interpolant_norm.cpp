@@ -4,7 +4,6 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/factor/cholesky.hpp"
 #include "widelimit/machine/factor/gram_factor.hpp"
-#include "widelimit/machine/gram/check_gram.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,27 +17,21 @@ namespace {
 /// What rounding may leave between a value and the one its neighbours in feature space dictate, beside the largest.
 constexpr double same_value = 1e-6;
 
-double entry_epsilon(const AnyView& h) {
-  return std::holds_alternative<MatrixView<const float>>(h) ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                                            : std::numeric_limits<double>::epsilon();
-}
-
 /// β with L_r β = y on the samples that have a pivot, by substitution; then the others must agree.
-InterpolantNorm singular_norm(const AnyView& h, std::span<const double> y, int threads, Progress* progress) {
-  const DenseGram gram(h, threads);
-  const GramFactor factor(gram, threads, progress);
+InterpolantNorm singular_norm(const GramMatrix& h, std::span<const double> y, Progress* progress) {
+  const GramFactor factor(h, progress);
   if (!factor.complete()) {
     fail(Code::input, "the kernel has negative eigenvalues; no norm belongs to it: add to its diagonal");
   }
-  const MatrixView<const double> rows = factor.rows();
   const Index rank = factor.rank();
-  std::vector<double> beta(static_cast<std::size_t>(rank));
-  const auto value_of = [&](Index i) {
-    return y[static_cast<std::size_t>(factor.order()[static_cast<std::size_t>(i)])];
-  };
+  // L_r and the others, in the order of the pivots.
+  Matrix<double> rows(factor.count(), rank, Content::unset);
+  h.algebra().read(factor.rows(), rows.view());
+  std::vector<double> beta(at(rank));
+  const auto value_of = [&](Index i) { return y[at(factor.order()[at(i)])]; };
   const auto dot = [&](Index i, Index count) {
     double sum = 0;
-    for (Index j = 0; j < count; ++j) sum += rows(i, j) * beta[static_cast<std::size_t>(j)];
+    for (Index j = 0; j < count; ++j) sum += rows(i, j) * beta[at(j)];
     return sum;
   };
   double largest = 0;
@@ -50,27 +43,27 @@ InterpolantNorm singular_norm(const AnyView& h, std::span<const double> y, int t
     square += unknown * unknown;
   }
   InterpolantNorm result;
-  for (Index i = rank; i < rows.rows; ++i) {
+  for (Index i = rank; i < rows.rows(); ++i) {
     const double dictated = dot(i, rank);
     if (std::fabs(value_of(i) - dictated) <= same_value * largest) continue;
     result.message = fmt::format(
         "the kernel is singular, of rank {} for {} samples, and sample {} has the value {:.4g} where the others "
         "dictate {:.4g}: no function of the kernel takes these values; remove repeated samples, or add to the diagonal",
-        rank, rows.rows, factor.order()[static_cast<std::size_t>(i)], value_of(i), dictated);
+        rank, rows.rows(), factor.order()[static_cast<std::size_t>(i)], value_of(i), dictated);
     return result;
   }
   if (!std::isfinite(square)) fail(Code::numerical, "the norm of the labels is beyond float64; scale the kernel");
   result.square = square;
   result.message =
-      fmt::format("the kernel is singular, of rank {} for {} samples; the labels agree with it", rank, rows.rows);
+      fmt::format("the kernel is singular, of rank {} for {} samples; the labels agree with it", rank, rows.rows());
   return result;
 }
 
 }  // namespace
 
-InterpolantNorm interpolant_norm(const AnyView& h, std::span<const double> y, int threads, Progress* progress) {
-  check_gram(h, threads);
-  const Index n = std::visit([](const auto& m) { return m.rows; }, h);
+InterpolantNorm interpolant_norm(const GramMatrix& h, std::span<const double> y, Progress* progress) {
+  h.check();
+  const Index n = h.samples();
   if (std::ssize(y) != n) fail(Code::input, "{} values for a kernel of {} samples", y.size(), n);
   Matrix<double> solved(n, 1, Content::unset);
   for (Index i = 0; i < n; ++i) {
@@ -78,16 +71,16 @@ InterpolantNorm interpolant_norm(const AnyView& h, std::span<const double> y, in
     if (!std::isfinite(value)) fail(Code::input, "value {} is {}; it must be finite", i, value);
     solved(i, 0) = value;
   }
-  Cholesky cholesky({h, {}, 0}, Factor::f64, threads, progress);
-  if (cholesky.failed_minor() != 0) return singular_norm(h, y, threads, progress);
+  Cholesky cholesky({h, {}, 0}, Factor::f64, progress);
+  if (cholesky.failed_minor() != 0) return singular_norm(h, y, progress);
   (void)cholesky.solve(solved.view());
   InterpolantNorm result;
   result.condition = cholesky.condition();
   double square = 0;
   for (Index i = 0; i < n; ++i) square += y[static_cast<std::size_t>(i)] * solved(i, 0);
-  if (!std::isfinite(square) || square < 0) return singular_norm(h, y, threads, progress);
+  if (!std::isfinite(square) || square < 0) return singular_norm(h, y, progress);
   result.square = square;
-  if (*result.condition * entry_epsilon(h) > 1e-2) {
+  if (*result.condition * h.epsilon() > 1e-2) {
     result.message = fmt::format(
         "the condition number is about {:.1e}: the norm of the labels is known in its order of magnitude at best",
         *result.condition);

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <optional>
 #include <span>
@@ -20,7 +21,7 @@ struct InterpolantNorm {
 /// Lβ = y where there is such a β, and infinite else, as for two equal samples with different values; the message then
 /// names a sample. Error{input} for y that does not fit H or is not finite, and for H with negative eigenvalues.
 /// O(n³/3) and n² doubles.
-[[nodiscard]] InterpolantNorm interpolant_norm(const AnyView& h, std::span<const double> y, int threads = 0,
+[[nodiscard]] InterpolantNorm interpolant_norm(const GramMatrix& h, std::span<const double> y,
                                                Progress* progress = nullptr);
 
 }  // namespace widelimit

@@ -5,10 +5,10 @@
 
 namespace widelimit {
 
-LabelBound label_bound(const AnyView& h, std::span<const double> y, const LabelBoundOptions& options) {
+LabelBound label_bound(const GramMatrix& h, std::span<const double> y, const LabelBoundOptions& options) {
   const BoundSetting setting{.lipschitz = 1, .range = 1, .delta = options.delta};
   setting.validate();
-  LabelBound bound{.norm = interpolant_norm(h, y, options.threads, options.progress),
+  LabelBound bound{.norm = interpolant_norm(h, y, options.progress),
                    .samples = std::ssize(y),
                    .trace = 0,
                    .delta = options.delta,
@@ -16,11 +16,7 @@ LabelBound label_bound(const AnyView& h, std::span<const double> y, const LabelB
                    .scaled = {},
                    .absolute = {},
                    .uniform = {}};
-  std::visit(
-      [&](const auto& m) {
-        for (Index i = 0; i < m.rows; ++i) bound.trace += static_cast<double>(m(i, i));
-      },
-      h);
+  for (const double own : h.diagonal()) bound.trace += own;
   if (!bound.norm.square) return bound;
   const auto n = static_cast<double>(bound.samples);
   const FunctionSize size{.samples = bound.samples, .norm = std::sqrt(*bound.norm.square), .trace = bound.trace};

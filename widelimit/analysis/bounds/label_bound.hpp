@@ -2,6 +2,7 @@
 
 #include "widelimit/analysis/bounds/interpolant_norm.hpp"
 #include "widelimit/analysis/bounds/rademacher_terms.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <optional>
 #include <span>
@@ -10,7 +11,6 @@ namespace widelimit {
 
 struct LabelBoundOptions {
   double delta = BoundSetting{}.delta;
-  int threads = 0;
   Progress* progress = nullptr;
 };
 
@@ -33,7 +33,7 @@ struct LabelBound {
 
 /// Values yᵢ of any size; where all are ±1 the bounds also hold for the error rate. Error{input} for δ
 /// outside (0, 1) and as interpolant_norm.  O(n³/3).
-[[nodiscard]] LabelBound label_bound(const AnyView& h, std::span<const double> y,
+[[nodiscard]] LabelBound label_bound(const GramMatrix& h, std::span<const double> y,
                                      const LabelBoundOptions& options = {});
 
 }  // namespace widelimit

@@ -2,7 +2,6 @@
 
 #include "widelimit/analysis/margins.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/product_error.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
@@ -28,22 +27,18 @@ double root_of_square(double square, double parts, Index terms, const char* what
   return std::sqrt(std::max(square, 0.0) + rounding) * (1 + 4 * unit_rounding);
 }
 
-double trace_of(const AnyView& k) {
+double trace_of(const GramMatrix& k) {
   double sum = 0;
-  std::visit(
-      [&](const auto& m) {
-        for (Index i = 0; i < m.rows; ++i) {
-          const auto entry = static_cast<double>(m(i, i));
-          if (entry < 0) fail(Code::input, "entry {} of the diagonal of the kernel is {:.3g}, below 0", i, entry);
-          sum += entry;
-        }
-      },
-      k);
+  for (Index i = 0; i < k.samples(); ++i) {
+    const double entry = k.diagonal()[at(i)];
+    if (entry < 0) fail(Code::input, "entry {} of the diagonal of the kernel is {:.3g}, below 0", i, entry);
+    sum += entry;
+  }
   return sum;
 }
 
 /// B, |b| and tr K of a machine whose decisions on its own samples are `g`; B upwards, whatever was rounded.
-FunctionSize machine_size(const AnyView& k, double asymmetry, const Fit& fit, const Matrix<double>& g) {
+FunctionSize machine_size(const GramMatrix& k, double asymmetry, const Fit& fit, const Matrix<double>& g) {
   FunctionSize size{.samples = fit.alpha.rows()};
   size.trace = trace_of(k);
   const ProductRounding rounding(k, asymmetry);
@@ -72,15 +67,15 @@ double outputs_factor(Scheme scheme, Index classes) {
   return scheme == Scheme::one_vs_one ? std::sqrt(2 * (c - 1)) : 2 * std::sqrt(c);
 }
 
-/// What check_gram says.
-double check_machine(const AnyView& k, const Fit& fit, std::size_t known, const RademacherOptions& options) {
-  const double asymmetry = check_gram(k, options.threads);
-  const Index n = std::visit([](const auto& m) { return m.rows; }, k);
+/// What the check of the kernel says.
+double check_machine(const GramMatrix& k, const Fit& fit, std::size_t known, const RademacherOptions& options) {
+  const double asymmetry = k.check();
+  const Index n = k.samples();
   if (fit.alpha.rows() != n || static_cast<Index>(known) != n) {
     fail(Code::input, "a kernel of {} samples, a fit to {} and {} labels do not belong together", n, fit.alpha.rows(),
          known);
   }
-  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+  if (options.check_definite && !is_semidefinite(k, options.progress)) {
     fail(Code::input, "{}: no norm belongs to this kernel", diagonal_cure(k, options.progress));
   }
   return asymmetry;
@@ -114,12 +109,12 @@ ClippedLoss class_loss(const RademacherOptions& options, Index classes) {
 
 void RademacherOptions::validate() const { BoundSetting{.delta = delta}.validate(); }
 
-RademacherBound rademacher_bound(const AnyView& k, const Trained& trained, std::span<const Index> labels,
+RademacherBound rademacher_bound(const GramMatrix& k, const Trained& trained, std::span<const Index> labels,
                                  const RademacherOptions& options) {
   options.validate();
   const ClippedLoss loss = class_loss(options, trained.classes);
   const double asymmetry = check_machine(k, trained.fit, labels.size(), options);
-  const Matrix<double> g = decision(trained.fit, k);
+  const Matrix<double> g = decision(trained.fit, k.matrix(), k.engine());
   const std::vector<double> found = margins(trained.scheme, trained.classes, g.view(), labels);
   FunctionSize size = machine_size(k, asymmetry, trained.fit, g);
   size.outputs = outputs_factor(trained.scheme, trained.classes);
@@ -129,7 +124,7 @@ RademacherBound rademacher_bound(const AnyView& k, const Trained& trained, std::
   return bound;
 }
 
-RademacherBound rademacher_bound(const AnyView& k, const Fit& fit, std::span<const double> targets,
+RademacherBound rademacher_bound(const GramMatrix& k, const Fit& fit, std::span<const double> targets,
                                  const RademacherOptions& options) {
   options.validate();
   const ClippedLoss loss = clipped_loss(options.loss.value_or(Loss{}), options.clip.value_or(1.0));
@@ -137,7 +132,7 @@ RademacherBound rademacher_bound(const AnyView& k, const Fit& fit, std::span<con
     fail(Code::usage, "a bound is of one target, not of {}; fit and bound each by itself", fit.alpha.cols());
   }
   const double asymmetry = check_machine(k, fit, targets.size(), options);
-  const Matrix<double> g = decision(fit, k);
+  const Matrix<double> g = decision(fit, k.matrix(), k.engine());
   double sum = 0;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (!std::isfinite(targets[i])) fail(Code::input, "target {} is {}; it must be finite", i, targets[i]);

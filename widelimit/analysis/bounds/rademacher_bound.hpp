@@ -4,6 +4,7 @@
 #include "widelimit/analysis/bounds/rademacher_terms.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/finite/tangent/path_kernel.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/machine.hpp"
 
 #include <optional>
@@ -19,7 +20,6 @@ struct RademacherOptions {
   /// Refuse a kernel that is not positive semi-definite (machine/gram/semidefinite.hpp), which defines no norm. False
   /// where it is known to be.
   bool check_definite = true;
-  int threads = 0;
   Progress* progress = nullptr;
 
   void validate() const;
@@ -45,12 +45,12 @@ struct RademacherBound {
 /// an output for each class and √(2(C − 1)) for one of each pair. K must not depend on the sample.
 /// Error{input} for δ outside (0, 1), no samples, sizes that do not agree or a K that is not positive semi-definite;
 /// Error{usage} for other losses of several classes.  [docs/theory/bounds.md]  O(n²·outputs).
-[[nodiscard]] RademacherBound rademacher_bound(const AnyView& k, const Trained& trained, std::span<const Index> labels,
-                                               const RademacherOptions& options = {});
+[[nodiscard]] RademacherBound rademacher_bound(const GramMatrix& k, const Trained& trained,
+                                               std::span<const Index> labels, const RademacherOptions& options = {});
 
 /// For a regression machine on K: the mean of min(l(g(x), y), c) is at most the bound. One target; Error{usage}
 /// for several.
-[[nodiscard]] RademacherBound rademacher_bound(const AnyView& k, const Fit& fit, std::span<const double> targets,
+[[nodiscard]] RademacherBound rademacher_bound(const GramMatrix& k, const Fit& fit, std::span<const double> targets,
                                                const RademacherOptions& options = {});
 
 /// For a trained network, through the kernel of EQ Theorem 4.1, f_T = Σ aᵢK(x,xᵢ) + b(x): B² = aᵀKa and tr K; b(x) is a

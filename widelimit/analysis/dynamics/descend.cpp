@@ -8,7 +8,6 @@
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/team.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 
 #include <algorithm>
@@ -46,7 +45,7 @@ std::string step_warning(const DescendOptions& options, double curvature) {
 
 /// Of descent on a loss without kinks by all samples: L − L* falls by 1 − 2ηλ(1 − ηM/2) or more a step, M the
 /// curvature.
-RateCheck check_descent_rate(const Trajectory& trajectory, const AnyView& k, const DynamicsInput& input,
+RateCheck check_descent_rate(const Trajectory& trajectory, const GramMatrix& k, const DynamicsInput& input,
                              const DescendOptions& options, double curvature) {
   const auto skipped = [](const char* why) {
     RateCheck check;
@@ -59,7 +58,7 @@ RateCheck check_descent_rate(const Trajectory& trajectory, const AnyView& k, con
   const double eta = options.rate;
   if (eta * curvature > 2) return skipped("the step is not stable");
   RateEnds ends{.first = trajectory.objective.front(), .outside = options.start.outside()};
-  if (const auto limit = machine_limit(k, input, 1e-10, options.threads, options.progress)) {
+  if (const auto limit = machine_limit(k, input, 1e-10, options.progress)) {
     ends.optimum = *limit->summary.primal;
     ends.uncertainty = limit->summary.gap.value_or(0.0) * std::abs(*ends.optimum);
   }
@@ -86,25 +85,23 @@ void DescendOptions::validate() const {
       fail(Code::input, "step {} cannot be recorded here; begin with 0 and go up to {} at most", record_at[k], steps);
     }
   }
-  (void)team_size(threads);
 }
 
-Trajectory descend(const AnyView& k, MatrixView<const double> targets, const DescendOptions& options) {
+Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& options) {
   const auto begin = Clock::now();
   options.validate();
-  const DenseGram gram(k, options.threads);
-  const Index n = gram.count();
+  (void)k.check();
+  const Index n = k.samples();
   const DynamicsInput input{n, targets, options.loss, options.lambda};
   check_dynamics(input, options.start, options.record);
   Batches batches(n, options.batch, options.seed);
-  const cpu::AlgebraTeam team(n < least_shared ? 1 : options.threads);
 
-  Recorder recorder(input, options.start, options.record, recorded_moments(options));
-  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+  Recorder recorder(input, options.start, options.record, recorded_moments(options), k.engine());
+  if (options.check_definite && !is_semidefinite(k, options.progress)) {
     return without_machine(std::move(recorder).finish(), k, options.progress);
   }
   const double curvature = objective_curvature(k, options.loss.kind, options.lambda, options.progress);
-  Descent descent(gram, input, options.start, std::move(batches));
+  Descent descent(k, input, options.start, std::move(batches));
   Pulse pulse(options.progress, options.steps, "steps");
   const Index between_checks = std::max<Index>(options.steps / recursion_checks, 1);
   double recursion = 0;
@@ -125,7 +122,7 @@ Trajectory descend(const AnyView& k, MatrixView<const double> targets, const Des
                                                   : fmt::format("{} samples a step", options.batch));
   summary.iterations = descent.steps();
   summary.message = step_warning(options, curvature);
-  summary.memory = gram.memory() + 6 * sizeof(double) * static_cast<std::size_t>(n * targets.cols);
+  summary.memory = 6 * sizeof(double) * static_cast<std::size_t>(n * targets.cols);
   trajectory.recursion_error = recursion;
   if (curvature > 0) trajectory.stable_step = 2 / curvature;
   if (diverged) {

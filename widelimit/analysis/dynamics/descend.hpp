@@ -3,6 +3,7 @@
 #include "widelimit/analysis/dynamics/trajectory.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/finite/training/loss.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -36,7 +37,6 @@ struct DescendOptions {
   /// Test first whether K is positive semi-definite (machine/gram/semidefinite.hpp); O(n³/3) once for each matrix.
   /// False where K is known to be, as the kernel of a network is.
   bool check_definite = true;
-  int threads = 0;  ///< 0 for one per processor
   Progress* progress = nullptr;
 
   /// Error{input} where a number is out of range, Error{usage} for Pegasos without λ.
@@ -51,6 +51,6 @@ struct DescendOptions {
 /// batches. The Summary warns of learning rates beyond 2/M (stable_step.hpp); where outputs exceed 1e30 it stops as
 /// `diverged`. O(n²·outputs) for a step of all samples, less where few slopes change; O(n·|B|·outputs) for a batch.
 /// [docs/theory/dynamics.md]
-[[nodiscard]] Trajectory descend(const AnyView& k, MatrixView<const double> targets, const DescendOptions& options);
+[[nodiscard]] Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& options);
 
 }  // namespace widelimit

@@ -1,6 +1,6 @@
 #include "widelimit/analysis/dynamics/descent.hpp"
 
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,8 +22,9 @@ void scale_and_subtract(Matrix<double>& m, double a, double b, const Matrix<doub
 
 }  // namespace
 
-Descent::Descent(const DenseGram& k, const DynamicsInput& input, const Start& start, Batches batches)
+Descent::Descent(const GramMatrix& k, const DynamicsInput& input, const Start& start, Batches batches)
     : k_(k),
+      columns_(k),
       input_(input),
       batches_(std::move(batches)),
       offset_(dense_or_zero(start.offset, input.samples, input.targets.cols)),
@@ -39,8 +40,9 @@ void Descent::slopes_of(Index sample, double* slopes) const {
   loss_slopes(input_.loss, {g_.view().row(sample), width}, {input_.targets.row(sample), width}, {slopes, width});
 }
 
-void Descent::add_row(Index sample, const double* change, double scale, Matrix<double>& product) const {
-  cpu::ger(scale, {k_.row(sample), at(input_.samples)}, {change, at(input_.targets.cols)}, product.view());
+void Descent::add_row(Index sample, const double* change, double scale, Matrix<double>& product) {
+  host::add_outer(scale, {columns_.column(sample), at(input_.samples)}, {change, at(input_.targets.cols)},
+                  product.view());
 }
 
 void Descent::full_step(double eta) {

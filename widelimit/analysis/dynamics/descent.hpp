@@ -2,7 +2,7 @@
 
 #include "widelimit/analysis/dynamics/dynamics_input.hpp"
 #include "widelimit/finite/training/batches.hpp"
-#include "widelimit/machine/gram/dense_gram.hpp"
+#include "widelimit/kernel/gram_columns.hpp"
 
 namespace widelimit {
 
@@ -10,7 +10,7 @@ namespace widelimit {
 /// g ← (1 − ηλ)g − η·(n/|B|)·K l'.
 class Descent {
  public:
-  Descent(const DenseGram& k, const DynamicsInput& input, const Start& start, Batches batches);
+  Descent(const GramMatrix& k, const DynamicsInput& input, const Start& start, Batches batches);
 
   /// False where an output is beyond 1e30: the machine has diverged.
   bool step(double eta);
@@ -27,9 +27,10 @@ class Descent {
   void batch_step(double eta, const std::vector<Index>& batch);
   void slopes_of(Index sample, double* slopes) const;
   /// product += K(:, sample)·changeᵀ.
-  void add_row(Index sample, const double* change, double scale, Matrix<double>& product) const;
+  void add_row(Index sample, const double* change, double scale, Matrix<double>& product);
 
-  const DenseGram& k_;
+  const GramMatrix& k_;
+  GramColumns<double> columns_;
   DynamicsInput input_;
   Batches batches_;
   Matrix<double> offset_, alpha_, g_;

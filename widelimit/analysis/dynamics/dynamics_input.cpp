@@ -1,7 +1,6 @@
 #include "widelimit/analysis/dynamics/dynamics_input.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/gram/product.hpp"
 
 #include <algorithm>
 #include <cmath>

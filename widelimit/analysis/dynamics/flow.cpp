@@ -7,7 +7,6 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/team.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 
 #include <algorithm>
@@ -57,35 +56,32 @@ void FlowOptions::validate() const {
   }
   if (!(tolerance > 0 && tolerance < 1)) fail(Code::input, "a tolerance of {}; choose one between 0 and 1", tolerance);
   if (most_events < 0 || most_steps < 0) fail(Code::input, "limits of events and steps are not negative");
-  (void)team_size(threads);
 }
 
-Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOptions& options) {
+Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const FlowOptions& options) {
   const auto begin = Clock::now();
   options.validate();
-  const DenseGram gram(k, options.threads);
-  const Index n = gram.count();
+  (void)k.check();
+  const Index n = k.samples();
   const DynamicsInput input{n, targets, options.loss, options.lambda};
   check_dynamics(input, options.start, options.record);
-  const cpu::AlgebraTeam team(n < least_shared ? 1 : options.threads);
 
   const auto moments = std::ssize(options.times);
   Pulse pulse(options.progress, moments, "times");
   Index done = 0;
-  const FlowProblem problem{.k = gram,
+  const FlowProblem problem{.k = k,
                             .input = input,
                             .start = options.start,
                             .tolerance = options.tolerance,
                             .most_events = options.most_events == 0 ? 1000 + 200 * n : options.most_events,
                             .most_steps = options.most_steps == 0 ? usual_most_steps : options.most_steps,
-                            .threads = options.threads,
                             .progress = options.progress,
                             .beat = [&] { pulse.at(done); }};
   problem.beat();
-  Recorder recorder(input, options.start, options.record, moments);
+  Recorder recorder(input, options.start, options.record, moments, k.engine());
   // The formula of the squared loss finds its eigenvalues itself.
   const bool by_formula = options.loss.kind == LossKind::squared && options.method == FlowMethod::automatic;
-  if (options.check_definite && !by_formula && !is_semidefinite(k, options.threads, options.progress)) {
+  if (options.check_definite && !by_formula && !is_semidefinite(k, options.progress)) {
     return without_machine(std::move(recorder).finish(), k, options.progress);
   }
   const auto engine = flow_engine(problem, options.method);

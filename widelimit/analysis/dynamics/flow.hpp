@@ -3,6 +3,7 @@
 #include "widelimit/analysis/dynamics/trajectory.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/finite/training/loss.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -29,7 +30,6 @@ struct FlowOptions {
   /// Test first whether K is positive semi-definite (machine/gram/semidefinite.hpp); O(n³/3) once for each matrix.
   /// False where K is known to be, as the kernel of a network is.
   bool check_definite = true;
-  int threads = 0;  ///< 0 for one per processor
   Progress* progress = nullptr;
 
   /// Error{input} where a number is out of range.
@@ -45,6 +45,6 @@ struct FlowOptions {
 /// [docs/theory/dynamics.md]
 /// A flow that cannot reach all times stops early, and the Summary gives the reason. For an indefinite Gram matrix no
 /// time is reached, except by the formula of the squared loss.
-[[nodiscard]] Trajectory flow(const AnyView& k, MatrixView<const double> targets, const FlowOptions& options);
+[[nodiscard]] Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const FlowOptions& options);
 
 }  // namespace widelimit

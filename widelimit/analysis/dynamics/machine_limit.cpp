@@ -16,30 +16,27 @@ namespace {
 struct LimitSettings {
   double lambda;
   double tolerance;
-  int threads;
   Progress* progress;
 };
 
-Fit fit_labels(const AnyView& k, LossKind kind, const std::vector<double>& labels, const LimitSettings& settings) {
+Fit fit_labels(const GramMatrix& k, LossKind kind, const std::vector<double>& labels, const LimitSettings& settings) {
   if (kind == LossKind::logistic) {
     return fit_logistic(k, labels,
                         {.lambda = settings.lambda,
                          .weights = {},
                          .tolerance = settings.tolerance,
                          .check_definite = false,
-                         .threads = settings.threads,
                          .progress = settings.progress});
   }
   const SvmOptions options{.lambda = settings.lambda,
                            .weights = {},
                            .tolerance = settings.tolerance,
                            .check_definite = false,
-                           .threads = settings.threads,
                            .progress = settings.progress};
   return kind == LossKind::hinge ? fit_svm(k, labels, options) : fit_svm2(k, labels, options);
 }
 
-std::optional<Fit> fit_each_output(const AnyView& k, const DynamicsInput& input, const LimitSettings& settings) {
+std::optional<Fit> fit_each_output(const GramMatrix& k, const DynamicsInput& input, const LimitSettings& settings) {
   Fit fit = zero_fit(input.samples, input.targets.cols);
   std::vector<Summary> parts;
   for (Index j = 0; j < input.targets.cols; ++j) {
@@ -54,7 +51,7 @@ std::optional<Fit> fit_each_output(const AnyView& k, const DynamicsInput& input,
   return fit;
 }
 
-std::optional<Fit> fit_classes(const AnyView& k, const DynamicsInput& input, const LimitSettings& settings) {
+std::optional<Fit> fit_classes(const GramMatrix& k, const DynamicsInput& input, const LimitSettings& settings) {
   const Index classes = input.targets.cols;
   std::vector<Index> labels;
   std::vector<bool> seen(static_cast<std::size_t>(classes));
@@ -69,15 +66,13 @@ std::optional<Fit> fit_classes(const AnyView& k, const DynamicsInput& input, con
                       .weights = {},
                       .tolerance = settings.tolerance,
                       .check_definite = false,
-                      .threads = settings.threads,
                       .progress = settings.progress});
 }
 
-std::optional<Fit> fit_any(const AnyView& k, const DynamicsInput& input, const LimitSettings& settings) {
+std::optional<Fit> fit_any(const GramMatrix& k, const DynamicsInput& input, const LimitSettings& settings) {
   switch (input.loss.kind) {
     case LossKind::squared:
-      return fit_ridge(k, input.targets,
-                       {.lambda = settings.lambda, .threads = settings.threads, .progress = settings.progress});
+      return fit_ridge(k, input.targets, {.lambda = settings.lambda, .progress = settings.progress});
     case LossKind::insensitive:
       return fit_svr(k, input.targets,
                      {.lambda = settings.lambda,
@@ -85,7 +80,6 @@ std::optional<Fit> fit_any(const AnyView& k, const DynamicsInput& input, const L
                       .weights = {},
                       .tolerance = settings.tolerance,
                       .check_definite = false,
-                      .threads = settings.threads,
                       .progress = settings.progress});
     case LossKind::softmax:
       return fit_classes(k, input, settings);
@@ -99,10 +93,10 @@ std::optional<Fit> fit_any(const AnyView& k, const DynamicsInput& input, const L
 
 }  // namespace
 
-std::optional<Fit> machine_limit(const AnyView& k, const DynamicsInput& input, double tolerance, int threads,
+std::optional<Fit> machine_limit(const GramMatrix& k, const DynamicsInput& input, double tolerance,
                                  Progress* progress) {
   if (input.lambda == 0) return std::nullopt;
-  std::optional<Fit> fit = fit_any(k, input, {input.lambda, tolerance, threads, progress});
+  std::optional<Fit> fit = fit_any(k, input, {input.lambda, tolerance, progress});
   if (fit && !fit->summary.converged()) fit.reset();
   return fit;
 }

@@ -2,6 +2,7 @@
 
 #include "widelimit/analysis/dynamics/dynamics_input.hpp"
 #include "widelimit/base/progress.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
 
 namespace widelimit {
@@ -10,7 +11,7 @@ namespace widelimit {
 /// of a loss of labels one by one. Nothing where λ = 0, where an output has labels of one class only, which the solvers
 /// refuse, or where a fit did not converge. `tolerance` is the relative duality gap to reach. K is positive
 /// semi-definite, by who calls.
-[[nodiscard]] std::optional<Fit> machine_limit(const AnyView& k, const DynamicsInput& input, double tolerance,
-                                               int threads, Progress* progress);
+[[nodiscard]] std::optional<Fit> machine_limit(const GramMatrix& k, const DynamicsInput& input, double tolerance,
+                                               Progress* progress);
 
 }  // namespace widelimit

@@ -2,7 +2,6 @@
 
 #include "widelimit/base/memory.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/product.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -45,9 +44,13 @@ Objective objective_at(const DynamicsInput& input, const Start& start, const Mom
   return result;
 }
 
-Recorder::Recorder(const DynamicsInput& input, const Start& start, const Recording& recording, Index moments)
-    : input_(input), start_(start), recording_(recording) {
-  if (recording.test) tests_ = std::visit([](const auto& k) { return k.rows; }, *recording.test);
+Recorder::Recorder(const DynamicsInput& input, const Start& start, const Recording& recording, Index moments,
+                   const Engine& engine)
+    : input_(input), start_(start), recording_(recording), engine_(engine) {
+  if (recording.test) {
+    test_ = engine.algebra().hold(*recording.test);
+    tests_ = test_.rows();
+  }
   result_.outputs = input.targets.cols;
   if (recording.samples) {
     result_.samples = *recording.samples;
@@ -69,7 +72,7 @@ Recorder::Recorder(const DynamicsInput& input, const Start& start, const Recordi
 
 bool Recorder::add(const Moment& moment) {
   if (tests_ > 0) {
-    multiply(*recording_.test, moment.alpha.view(), test_now_.view());
+    engine_.algebra().multiply(Transpose::no, test_, moment.alpha.view(), test_now_.view());
     for (Index i = 0; i < start_.test_offset.rows; ++i) {
       for (Index j = 0; j < result_.outputs; ++j) {
         test_now_(i, j) += moment.offset_left * start_.test_offset(i, j);
@@ -101,7 +104,7 @@ Trajectory Recorder::finish() && {
   return std::move(result_);
 }
 
-Trajectory without_machine(Trajectory trajectory, const AnyView& k, Progress* progress) {
+Trajectory without_machine(Trajectory trajectory, const GramMatrix& k, Progress* progress) {
   trajectory.summary.ending = Ending::not_positive_definite;
   trajectory.summary.method = "not begun";
   trajectory.summary.message = diagonal_cure(k, progress);

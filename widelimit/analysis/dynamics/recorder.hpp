@@ -2,6 +2,7 @@
 
 #include "widelimit/analysis/dynamics/dynamics_input.hpp"
 #include "widelimit/base/progress.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 namespace widelimit {
 
@@ -24,7 +25,8 @@ struct Objective {
 class Recorder {
  public:
   /// Room for `moments`; Error{resource} where memory does not hold them. All that is handed over must outlive it.
-  Recorder(const DynamicsInput& input, const Start& start, const Recording& recording, Index moments);
+  Recorder(const DynamicsInput& input, const Start& start, const Recording& recording, Index moments,
+           const Engine& engine);
 
   /// False where an output is not finite, which is then not recorded.  O(test·samples·outputs).
   bool add(const Moment& moment);
@@ -36,11 +38,13 @@ class Recorder {
   const Start& start_;
   const Recording& recording_;
   Index tests_ = 0;
+  const Engine& engine_;
+  EngineMatrix test_;  ///< K(test, train)
   Matrix<double> test_now_;
   Trajectory result_;
 };
 
 /// A trajectory that was not begun because K, with an eigenvalue below 0, is no machine's: its summary says what to do.
-[[nodiscard]] Trajectory without_machine(Trajectory trajectory, const AnyView& k, Progress* progress);
+[[nodiscard]] Trajectory without_machine(Trajectory trajectory, const GramMatrix& k, Progress* progress);
 
 }  // namespace widelimit

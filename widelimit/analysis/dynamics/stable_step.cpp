@@ -6,7 +6,7 @@
 
 namespace widelimit {
 
-double objective_curvature(const AnyView& k, LossKind kind, double lambda, Progress* progress) {
+double objective_curvature(const GramMatrix& k, LossKind kind, double lambda, Progress* progress) {
   const std::optional<double> curvature = largest_curvature(kind);
   return curvature ? lambda + *curvature * std::max(lanczos_extremes(k, progress).largest, 0.0) : lambda;
 }

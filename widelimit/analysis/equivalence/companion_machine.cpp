@@ -4,6 +4,7 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/kernel/gram.hpp"
 
@@ -54,7 +55,7 @@ double loss_at(const double* outputs, const TrainData& data, const Loss& loss) {
 
 template <std::floating_point T>
 MachinePath follow_auxiliary(const Matrix<T>& k, const Matrix<T>& k_test, const TrainData& data, double lambda,
-                             DescendOptions how) {
+                             DescendOptions how, const Engine& engine) {
   const Index n = k.rows();
   Matrix<T> ridged(n, n, Content::unset);
   std::copy_n(k.data(), n * n, ridged.data());
@@ -64,7 +65,7 @@ MachinePath follow_auxiliary(const Matrix<T>& k, const Matrix<T>& k_test, const 
   std::copy_n(k_test.data(), k_test.rows() * n, points.data() + n * n);
   how.lambda = 0;
   how.record.test = points.view();
-  const Trajectory path = descend(ridged.view(), data.y, how);
+  const Trajectory path = descend(GramMatrix(ridged.view(), engine), data.y, how);
   const Index values = n * data.y.cols;
   MachinePath result{.train = columns(path.test, 0, values),
                      .test = columns(path.test, values, k_test.rows() * data.y.cols),
@@ -109,7 +110,7 @@ MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& dat
   how.start = start;
   how.check_rate = false;
   how.check_definite = false;  // sums of squares, by construction
-  how.threads = options.threads;
+  const auto engine = make_engine("cpu", {.threads = options.threads});
   how.progress = options.progress;
   if (options.regulariser == Regulariser::none) how.lambda = 0;
   if (options.regulariser == Regulariser::aux) {
@@ -118,12 +119,12 @@ MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& dat
           using Number = std::remove_cvref_t<decltype(k)>;
           const Number none(0, k.cols());
           const auto* test = test_count(data) > 0 ? &std::get<Number>(kernels.test) : &none;
-          return follow_auxiliary(k, *test, data, options.lambda, how);
+          return follow_auxiliary(k, *test, data, options.lambda, how, *engine);
         },
         kernels.train);
   }
   if (test_count(data) > 0) how.record.test = view_of(kernels.test);
-  Trajectory path = descend(view_of(kernels.train), data.y, how);
+  Trajectory path = descend({view_of(kernels.train), *engine}, data.y, how);
   return {.train = std::move(path.train),
           .test = std::move(path.test),
           .loss = std::move(path.loss),

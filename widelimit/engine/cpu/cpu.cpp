@@ -6,6 +6,7 @@
 #include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
 #include "widelimit/engine/cpu/path.hpp"
 #include "widelimit/engine/cpu/vector/strip.hpp"
+#include "widelimit/engine/tiles.hpp"
 
 #include <fmt/format.h>
 
@@ -61,6 +62,14 @@ class CpuKernels final : public Kernels {
     return path_of(recipe, Precision::f64)->tile_edge();
   }
 
+  void fill(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
+            std::span<const EngineMatrix> outputs, const std::function<void(Index)>& after) const override {
+    if (outputs.front().precision() == Precision::f32) {
+      fill_by_tiles<float>(*this, recipe, x1, rows, x2, cols, symmetric, cpu::views_of<float>(outputs), after);
+    } else {
+      fill_by_tiles<double>(*this, recipe, x1, rows, x2, cols, symmetric, cpu::views_of<double>(outputs), after);
+    }
+  }
   void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
             std::span<const MatrixView<float>> outputs) const override {
     of(x1).tile(recipe, rows, x2, cols, outputs);

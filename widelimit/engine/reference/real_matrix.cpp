@@ -87,7 +87,10 @@ Index factor_with_pivots(RealView a, long double least, std::vector<Index>& orde
     for (Index k = r; k < n; ++k) std::swap(a(k, r), a(k, pivot));
     std::swap(order[at(r)], order[at(pivot)]);
     a(r, r) = std::sqrt(a(r, r));
-    for (Index i = r + 1; i < n; ++i) a(i, r) /= a(r, r);
+    for (Index i = r + 1; i < n; ++i) {
+      a(i, r) /= a(r, r);
+      a(r, i) = 0;
+    }
     for (Index i = r + 1; i < n; ++i) {
       for (Index j = r + 1; j < n; ++j) a(i, j) -= a(i, r) * a(j, r);
     }

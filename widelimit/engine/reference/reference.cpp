@@ -4,6 +4,7 @@
 #include "widelimit/engine/reference/pair.hpp"
 #include "widelimit/engine/reference/quadrature.hpp"
 #include "widelimit/engine/reference/reference_algebra.hpp"
+#include "widelimit/engine/tiles.hpp"
 
 #include <cmath>
 #include <limits>
@@ -83,6 +84,14 @@ class ReferenceKernels final : public Kernels {
     return static_cast<std::size_t>(numbers) * sizeof(Real) + static_cast<std::size_t>(lists) * 2 * sizeof(Trace);
   }
 
+  void fill(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
+            std::span<const EngineMatrix> outputs, const std::function<void(Index)>& after) const override {
+    if (outputs.front().precision() == Precision::f32) {
+      fill_host<float>(recipe, x1, rows, x2, cols, symmetric, outputs, after);
+    } else {
+      fill_host<double>(recipe, x1, rows, x2, cols, symmetric, outputs, after);
+    }
+  }
   void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
             std::span<const MatrixView<float>> outputs) const override {
     fill_tile(recipe, x1, rows, x2, cols, outputs);
@@ -110,6 +119,22 @@ class ReferenceKernels final : public Kernels {
   }
 
  private:
+  /// Rounded to T, as the entries of a Gram matrix are.
+  template <typename T>
+  void fill_host(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
+                 std::span<const EngineMatrix> outputs, const std::function<void(Index)>& after) const {
+    std::vector<Matrix<T>> host;
+    std::vector<MatrixView<T>> views;
+    for (std::size_t s = 0; s < outputs.size(); ++s) host.emplace_back(rows.size(), cols.size(), Content::unset);
+    for (Matrix<T>& matrix : host) views.push_back(matrix.view());
+    fill_by_tiles<T>(*this, recipe, x1, rows, x2, cols, symmetric, views, after);
+    const reference::ReferenceAlgebra algebra;
+    for (std::size_t s = 0; s < outputs.size(); ++s) {
+      EngineMatrix to = outputs[s];
+      algebra.copy(algebra.hold(MatrixView<const T>(views[s])), to);
+    }
+  }
+
   template <typename T>
   static T checked(Real value, Index slot, Index row, Index col) {
     if (!(std::abs(value) <= static_cast<Real>(std::numeric_limits<T>::max()))) {

@@ -141,8 +141,9 @@ EngineMatrix ReferenceAlgebra::gather(const EngineMatrix& a, std::span<const Ind
 }
 
 std::vector<double> ReferenceAlgebra::diagonal(const EngineMatrix& a) const {
+  const RealView m = view(a);
   std::vector<double> result;
-  for (Index i = 0; i < a.rows(); ++i) result.push_back(static_cast<double>(view(a)(i, i)));
+  for (Index i = 0; i < m.rows; ++i) result.push_back(static_cast<double>(m(i, i)));
   return result;
 }
 
@@ -298,6 +299,16 @@ Index ReferenceAlgebra::cholesky(EngineMatrix& a, Progress* progress) const {
 
 void ReferenceAlgebra::solve(Transpose op, const EngineMatrix& u, MatrixView<double> b) const {
   substitute(view(u), false, op, b);
+}
+
+void ReferenceAlgebra::transpose_upper(EngineMatrix& a) const {
+  const RealView m = view(a);
+  for (Index i = 0; i < m.rows; ++i) {
+    for (Index j = i + 1; j < m.cols; ++j) {
+      m(j, i) = m(i, j);
+      m(i, j) = 0;
+    }
+  }
 }
 
 Index ReferenceAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,

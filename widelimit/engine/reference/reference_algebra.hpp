@@ -10,6 +10,7 @@ class ReferenceAlgebra final : public Algebra {
  public:
   [[nodiscard]] EngineMatrix allocate(Index rows, Index cols, Precision precision) const override;
   [[nodiscard]] EngineMatrix hold(const AnyView& host) const override;
+  [[nodiscard]] std::optional<EngineMatrix> over(const AnyView& /*host*/) const override { return std::nullopt; }
   [[nodiscard]] std::optional<AnyView> host_view(const EngineMatrix& /*a*/) const override { return std::nullopt; }
   void copy(const EngineMatrix& a, EngineMatrix& to) const override;
   void read(const EngineMatrix& a, MatrixView<float> host) const override;
@@ -40,6 +41,7 @@ class ReferenceAlgebra final : public Algebra {
   [[nodiscard]] double symmetric_norm(const EngineMatrix& a) const override;
   [[nodiscard]] Index cholesky(EngineMatrix& a, Progress* progress) const override;
   void solve(Transpose op, const EngineMatrix& u, MatrixView<double> b) const override;
+  void transpose_upper(EngineMatrix& a) const override;
   [[nodiscard]] Index pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
                                        Progress* progress) const override;
   [[nodiscard]] Inertia inertia(EngineMatrix a) const override;

@@ -1,13 +1,28 @@
 #pragma once
 
-#include "widelimit/machine/factor/ridge_matrix.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace widelimit {
+
+/// A = S K S + c I with S = diag(scale), where scale is given: what a ridge machine of weights s² has to solve. A
+/// sample of scale 0 takes no part: its unknown is 0 whatever the right side says.
+struct RidgeMatrix {
+  GramMatrix k;
+  std::span<const double> scale;
+  double shift = 0;
+
+  [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[at(i)]; }
+  /// The diagonal that is added to S K S: c, and, for a sample of scale 0, a number as large as the others, so that it
+  /// does not spoil the condition.
+  [[nodiscard]] std::vector<double> added_diagonal() const;
+  /// out = b − A x.  O(n² columns).
+  void residual(MatrixView<const double> x, MatrixView<const double> b, MatrixView<double> out) const;
+};
 
 /// Precision of a factor. Answers are refined in float64 either way; a float32 factor takes half the time and memory,
 /// and is given up for float64 where the condition number is too large for refinement to converge.
@@ -17,10 +32,10 @@ enum class Factor : std::uint8_t {
   f64,
 };
 
-/// A = UᵀU, blocked, on a team of threads. K must have passed check_gram.  n³/3 multiply-adds and n² numbers.
+/// A = UᵀU on the engine of K, which must have passed its check.  n³/3 multiply-adds and n² numbers.
 class Cholesky {
  public:
-  Cholesky(const RidgeMatrix& a, Factor factor, int threads, Progress* progress);
+  Cholesky(const RidgeMatrix& a, Factor factor, Progress* progress);
 
   /// Order of the first leading minor that is not positive, or, where the condition number is beyond 1/ε, of the one
   /// that rounding alone keeps positive; 0 where A is positive definite. Nothing below makes sense where it is not.
@@ -29,28 +44,26 @@ class Cholesky {
   [[nodiscard]] double condition() const { return condition_; }
   /// log det A = 2 Σ log U_ii.
   [[nodiscard]] double log_determinant() const;
-  [[nodiscard]] bool single() const { return twice_.rows() == 0; }
+  [[nodiscard]] bool single() const { return factor_.precision() == Precision::f32; }
   [[nodiscard]] std::string method() const;
-  [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] std::size_t bytes() const { return factor_.bytes(); }
 
   /// b = A⁻¹b, n × m without gaps between rows; returns the steps of refinement: one for a float64 factor, for float32
   /// as many as bring the residual down to that of float64, or, where they do not, a new factor in float64.
   Index solve(MatrixView<double> b);
-  /// U itself; empty where the factor is float32.
-  [[nodiscard]] Matrix<double> factor() && { return std::move(twice_); }
+  /// U itself.
+  [[nodiscard]] const EngineMatrix& factor() const { return factor_; }
 
  private:
-  void factor_single();
-  void factor_twice();
+  /// False where a float32 factor does not do.
+  bool factorise(Precision precision);
   [[nodiscard]] Index weakest_minor() const;
-  void back_substitute(MatrixView<double> b) const;
   [[nodiscard]] Index refine_single(MatrixView<const double> b, MatrixView<double> x) const;
 
   RidgeMatrix a_;
-  int threads_;
+  const Algebra& algebra_;
   Progress* progress_;
-  Matrix<float> single_;
-  Matrix<double> twice_;
+  EngineMatrix factor_;
   Index failed_minor_ = 0;
   double norm_ = 0;
   double condition_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/machine/gram/dense_gram.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <vector>
 
@@ -8,14 +8,15 @@ namespace widelimit {
 
 /// K = LLᵀ, L of n rows and as many columns as K has rank in its precision: samples as vectors of features, in which a
 /// machine is a linear one, h = Lβ. Where K is singular and λ small, β keeps digits that α loses, since a part of α
-/// that K sends to 0 may grow as 1/λ.
+/// that K sends to 0 may grow as 1/λ. Lies on the engine of K.
 class GramFactor {
  public:
   /// Cholesky; with pivots down to 4√n·ε·max Kᵢᵢ, which rounding may leave of 0, where K is singular.  O(n·rank²) and
   /// n² doubles. `progress` may stop it.
-  explicit GramFactor(const DenseGram& k, int threads = 0, Progress* progress = nullptr);
+  explicit GramFactor(const GramMatrix& k, Progress* progress = nullptr);
 
-  [[nodiscard]] Index count() const { return rows_.rows(); }
+  [[nodiscard]] const Algebra& algebra() const { return algebra_; }
+  [[nodiscard]] Index count() const { return l_.rows(); }
   [[nodiscard]] Index rank() const { return rank_; }
   /// Whether K is positive semi-definite up to rounding; if not, LLᵀ is not K.
   [[nodiscard]] bool complete() const { return complete_; }
@@ -25,17 +26,20 @@ class GramFactor {
   void pull(const double* r, double* c, Index columns = 1) const;
   /// α with Kα = Lβ, zero for samples without a pivot.
   void coefficients(const double* beta, double* alpha, Index columns = 1) const;
-  /// rows × rank: sample `order()[i]` is row i.
-  [[nodiscard]] MatrixView<const double> rows() const { return {rows_.data(), count(), rank_, rows_.cols()}; }
+  /// L, samples × rank: sample `order()[i]` is row i.
+  [[nodiscard]] EngineMatrix rows() const { return l_.block(0, 0, count(), rank_); }
   [[nodiscard]] const std::vector<Index>& order() const { return order_; }
+  /// A number for each sample, in the order of the rows.
+  [[nodiscard]] std::vector<double> ordered(const std::vector<double>& of_samples) const;
 
  private:
   /// The first rows of L, lower triangular, and the others.
-  [[nodiscard]] MatrixView<const double> triangle() const { return rows_.view().block(0, 0, rank_, rank_); }
-  [[nodiscard]] MatrixView<const double> below() const { return rows_.view().block(rank_, 0, count() - rank_, rank_); }
-  [[nodiscard]] bool factorise_plainly(const DenseGram& k, double least, Progress* progress);
+  [[nodiscard]] EngineMatrix triangle() const { return l_.block(0, 0, rank_, rank_); }
+  [[nodiscard]] EngineMatrix below() const { return l_.block(rank_, 0, count() - rank_, rank_); }
+  [[nodiscard]] bool factorise_plainly(const GramMatrix& k, double least, Progress* progress);
 
-  Matrix<double> rows_;  ///< row-major, in the order of the pivots
+  const Algebra& algebra_;
+  EngineMatrix l_;  ///< n × n, of which `rank` columns count, in the order of the pivots
   std::vector<Index> order_;
   Index rank_ = 0;
   bool complete_ = true;

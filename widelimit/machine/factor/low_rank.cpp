@@ -1,112 +1,72 @@
 #include "widelimit/machine/factor/low_rank.hpp"
 
-#include "widelimit/engine/cpu/algebra/tiled.hpp"
-
 #include <algorithm>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 namespace widelimit {
 
-namespace {
-
-/// Rows whose sums float32 may hold.
-constexpr Index chunk = 4096;
-
-template <typename T>
-Matrix<T> rounded(MatrixView<const double> m) {
-  Matrix<T> result(m.rows, m.cols, Content::unset);
-  for (Index i = 0; i < m.rows; ++i) {
-    std::transform(m.row(i), m.row(i) + m.cols, result.view().row(i), [](double x) { return static_cast<T>(x); });
+void LowRank::multiply(Transpose op, MatrixView<const double> v, MatrixView<double> out) const {
+  if (single()) {
+    algebra_.multiply_single(op, known(), v, out);
+  } else {
+    algebra_.multiply(op, known(), v, out);
   }
-  return result;
 }
 
-}  // namespace
-
-template <std::floating_point T>
-void LowRank<T>::take_from(Matrix<double>& c, std::span<const Index> chosen) const {
+void LowRank::take_from(Matrix<double>& c, std::span<const Index> chosen) const {
   if (rank_ == 0) return;
-  Matrix<T> rows(std::ssize(chosen), rank_, Content::unset);
-  for (std::size_t j = 0; j < chosen.size(); ++j) {
-    std::copy_n(l_.view().row(chosen[j]), rank_, rows.view().row(static_cast<Index>(j)));
+  std::vector<Index> all(at(rank_));
+  std::iota(all.begin(), all.end(), Index{0});
+  Matrix<double> rows(std::ssize(chosen), rank_, Content::unset);
+  algebra_.read(algebra_.gather(l_, chosen, all), rows.view());
+  Matrix<double> turned(rank_, rows.rows(), Content::unset);
+  for (Index i = 0; i < rows.rows(); ++i) {
+    for (Index j = 0; j < rank_; ++j) turned(j, i) = rows(i, j);
   }
-  Matrix<T> known(std::min(chunk, samples()), c.cols(), Content::unset);
-  for (Index begin = 0; begin < samples(); begin += chunk) {
-    const Index count = std::min(chunk, samples() - begin);
-    cpu::tiled_product<T>(1, Transpose::no, part(begin, count), Transpose::yes, rows.view(), 0,
-                          known.view().block(0, 0, count, c.cols()));
-    for (Index i = 0; i < count; ++i) {
-      for (Index j = 0; j < c.cols(); ++j) c(begin + i, j) -= static_cast<double>(known(i, j));
-    }
-  }
+  subtract_times(turned, c.view());
 }
 
-template <std::floating_point T>
-void LowRank<T>::append(Matrix<double>& c) {
-  for (Index i = 0; i < samples(); ++i) {
-    for (Index j = 0; j < c.cols(); ++j) {
-      l_(i, rank_ + j) = static_cast<T>(c(i, j));
-      c(i, j) = static_cast<double>(l_(i, rank_ + j));
-    }
-  }
+void LowRank::append(Matrix<double>& c) {
+  EngineMatrix place = l_.block(0, rank_, l_.rows(), c.cols());
+  algebra_.write(c.view(), place);
+  algebra_.read(place, c.view());
   rank_ += c.cols();
 }
 
-template <std::floating_point T>
-void LowRank<T>::give_back_unused() {
+void LowRank::give_back_unused() {
   if (2 * rank_ > l_.cols()) return;
-  Matrix<T> kept(samples(), std::max<Index>(rank_, 1), Content::unset);
-  for (Index i = 0; i < samples(); ++i) std::copy_n(l_.view().row(i), rank_, kept.view().row(i));
+  EngineMatrix kept = algebra_.allocate(l_.rows(), std::max<Index>(rank_, 1), l_.precision());
+  EngineMatrix place = kept.block(0, 0, l_.rows(), rank_);
+  algebra_.copy(known(), place);
   l_ = std::move(kept);
 }
 
-template <std::floating_point T>
-void LowRank<T>::scale_rows(std::span<const double> scale) {
-  for (std::size_t i = 0; i < scale.size(); ++i) {
-    T* row = l_.view().row(static_cast<Index>(i));
-    std::transform(row, row + rank_, row, [&](T x) { return static_cast<T>(scale[i] * static_cast<double>(x)); });
-  }
+void LowRank::scale_rows(std::span<const double> scale) {
+  EngineMatrix rows = known();
+  algebra_.scale_rows(rows, scale);
 }
 
-template <std::floating_point T>
-void LowRank<T>::add_inner(Matrix<double>& inner) const {
-  Matrix<T> sum(rank_, rank_, Content::unset);
-  for (Index begin = 0; begin < samples(); begin += chunk) {
-    cpu::tiled_self_product<T>(1, part(begin, std::min(chunk, samples() - begin)), 0, sum.view());
-    for (Index i = 0; i < rank_; ++i) {
-      for (Index j = i; j < rank_; ++j) inner(i, j) += static_cast<double>(sum(i, j));
-    }
-  }
-}
-
-template <std::floating_point T>
-Matrix<double> LowRank<T>::transposed_times(MatrixView<const double> r) const {
-  Matrix<double> result(rank_, r.cols);
-  Matrix<T> sum(rank_, r.cols, Content::unset);
-  for (Index begin = 0; begin < samples(); begin += chunk) {
-    const Index count = std::min(chunk, samples() - begin);
-    const Matrix<T> rows = rounded<T>(r.block(begin, 0, count, r.cols));
-    cpu::tiled_product<T>(1, Transpose::yes, part(begin, count), Transpose::no, rows.view(), 0, sum.view());
-    for (Index i = 0; i < rank_ * r.cols; ++i) result.data()[i] += static_cast<double>(sum.data()[i]);
-  }
+EngineMatrix LowRank::inner(double shift) const {
+  EngineMatrix result = algebra_.allocate(rank_, rank_, Precision::f64);
+  algebra_.inner_product(known(), {}, false, result);
+  algebra_.add_to_diagonal(result, std::vector<double>(at(rank_), shift));
   return result;
 }
 
-template <std::floating_point T>
-void LowRank<T>::subtract_times(const Matrix<double>& s, MatrixView<double> z) const {
-  const Matrix<T> factors = rounded<T>(s.view());
-  Matrix<T> rows(std::min(chunk, samples()), z.cols, Content::unset);
-  for (Index begin = 0; begin < samples(); begin += chunk) {
-    const Index count = std::min(chunk, samples() - begin);
-    cpu::tiled_product<T>(1, Transpose::no, part(begin, count), Transpose::no, factors.view(), 0,
-                          rows.view().block(0, 0, count, z.cols));
-    for (Index i = 0; i < count; ++i) {
-      for (Index j = 0; j < z.cols; ++j) z(begin + i, j) -= static_cast<double>(rows(i, j));
-    }
-  }
+Matrix<double> LowRank::transposed_times(MatrixView<const double> r) const {
+  Matrix<double> result(rank_, r.cols, Content::unset);
+  multiply(Transpose::yes, r, result.view());
+  return result;
 }
 
-template class LowRank<float>;
-template class LowRank<double>;
+void LowRank::subtract_times(const Matrix<double>& s, MatrixView<double> z) const {
+  Matrix<double> product(z.rows, z.cols, Content::unset);
+  multiply(Transpose::no, s.view(), product.view());
+  for (Index i = 0; i < z.rows; ++i) {
+    for (Index j = 0; j < z.cols; ++j) z(i, j) -= product(i, j);
+  }
+}
 
 }  // namespace widelimit

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "widelimit/base/progress.hpp"
-#include "widelimit/base/samples.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 namespace widelimit {
 
@@ -12,10 +11,10 @@ struct Extremes {
 };
 
 /// By tridiagonal reduction.  O(n³), and n² doubles. `progress` may stop it.
-[[nodiscard]] Extremes exact_extremes(const AnyView& k, Progress* progress = nullptr);
+[[nodiscard]] Extremes exact_extremes(const GramMatrix& k, Progress* progress = nullptr);
 
 /// Extreme Ritz values of a Krylov space of 100 products, kept orthogonal by two passes of Gram–Schmidt: inside the
 /// true ends, and close to them where the spectrum is spread out there. `progress` may stop it.
-[[nodiscard]] Extremes lanczos_extremes(const AnyView& k, Progress* progress = nullptr);
+[[nodiscard]] Extremes lanczos_extremes(const GramMatrix& k, Progress* progress = nullptr);
 
 }  // namespace widelimit

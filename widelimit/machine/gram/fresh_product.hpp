@@ -2,9 +2,9 @@
 
 #include "widelimit/engine/cpu/algebra/box_pass.hpp"
 #include "widelimit/engine/cpu/algebra/compensated_pass.hpp"
+#include "widelimit/kernel/gram_columns.hpp"
 #include "widelimit/machine/gram/product_error.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
-#include "widelimit/machine/svm/box_columns.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ template <std::floating_point T>
 class FreshProduct {
  public:
   /// K stands for its symmetric part: |K_ij − K_ji| ≤ asymmetry·√(K_ii K_jj), and |K_ij| ≤ (1 + excess)√(K_ii K_jj).
-  FreshProduct(Columns<T>& columns, double asymmetry, double excess)
+  FreshProduct(GramColumns<T>& columns, double asymmetry, double excess)
       : columns_(columns), rounding_(lengths_of(columns), asymmetry, excess), low_(at(columns.size())) {}
 
   /// From now on in twice the precision, which takes about five times as long.
@@ -63,14 +63,14 @@ class FreshProduct {
  private:
   static constexpr Index columns_of_a_beat = 64;
 
-  [[nodiscard]] static std::vector<double> lengths_of(const Columns<T>& columns) {
+  [[nodiscard]] static std::vector<double> lengths_of(const GramColumns<T>& columns) {
     std::vector<double> lengths;
     lengths.reserve(at(columns.size()));
     for (Index k = 0; k < columns.size(); ++k) lengths.push_back(std::sqrt(std::max(0.0, columns.diagonal(k))));
     return lengths;
   }
 
-  Columns<T>& columns_;
+  GramColumns<T>& columns_;
   ProductRounding rounding_;
   std::vector<double> low_;
   bool precise_ = false;

@@ -1,7 +1,6 @@
 #include "widelimit/machine/gram/indefinite.hpp"
 
 #include "widelimit/machine/gram/extremes.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/ridge/border.hpp"
 
@@ -39,30 +38,28 @@ Indefinite diagnosis(Index minor, double smallest, double norm, Index samples, d
   return result;
 }
 
-Indefinite diagnose(const AnyView& k, Index minor, Progress* progress, Index most_exact) {
-  const Index n = samples_of(k);
+Indefinite diagnose(const GramMatrix& k, Index minor, Progress* progress, Index most_exact) {
+  const Index n = k.samples();
   const Extremes extremes = n <= most_exact ? exact_extremes(k, progress) : lanczos_extremes(k, progress);
-  const double epsilon = std::holds_alternative<MatrixView<const float>>(k)
-                             ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                             : std::numeric_limits<double>::epsilon();
   return diagnosis(minor, extremes.smallest, std::max(std::abs(extremes.smallest), std::abs(extremes.largest)), n,
-                   epsilon);
+                   k.epsilon());
 }
 
-std::string diagonal_cure(const AnyView& k, Progress* progress, Index most_exact) {
+std::string diagonal_cure(const GramMatrix& k, Progress* progress, Index most_exact) {
   const Indefinite found = diagnose(k, 0, progress, most_exact);
-  if (samples_of(k) <= most_exact) {
+  if (k.samples() <= most_exact) {
     return fmt::format("the Gram matrix has the negative eigenvalue {:.2g}; add {:.2g} or more to its diagonal",
                        found.smallest, found.lambda / 2);
   }
   // Lanczos' values lie inside the spectrum: twice what they show, and no less than what the test lets pass.
-  const double least = 2 * semidefinite_allowance(k) * found.norm / static_cast<double>(samples_of(k));
+  const double least =
+      2 * semidefinite_allowance(k.samples(), k.precision()) * found.norm / static_cast<double>(k.samples());
   return fmt::format(
       "the Gram matrix has a negative eigenvalue, of {:.2g} or below; add {:.2g} or more to its diagonal",
       std::min(found.smallest, -least), rounded_up(2 * std::max(-found.smallest, 0.0) + 2 * least));
 }
 
-std::vector<Fit> indefinite_fits(const AnyView& k, Index samples, Index outputs, std::size_t count, double seconds,
+std::vector<Fit> indefinite_fits(const GramMatrix& k, Index samples, Index outputs, std::size_t count, double seconds,
                                  Progress* progress) {
   std::vector<Fit> fits;
   const std::string message = diagonal_cure(k, progress);
@@ -76,7 +73,7 @@ std::vector<Fit> indefinite_fits(const AnyView& k, Index samples, Index outputs,
   return fits;
 }
 
-void name_cure(const AnyView& k, std::span<Fit> fits, Progress* progress) {
+void name_cure(const GramMatrix& k, std::span<Fit> fits, Progress* progress) {
   std::string message;
   for (Fit& fit : fits) {
     if (fit.summary.ending != Ending::not_positive_definite) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
 
 #include <span>
@@ -23,11 +24,11 @@ inline constexpr Index most_exact_samples = 4000;
 
 /// Of a K that is finite and symmetric, after its factorisation failed at `minor`.  O(n³) and n² doubles up to
 /// `most_exact` samples; beyond, 100 products with K. `progress` may stop it.
-[[nodiscard]] Indefinite diagnose(const AnyView& k, Index minor, Progress* progress = nullptr,
+[[nodiscard]] Indefinite diagnose(const GramMatrix& k, Index minor, Progress* progress = nullptr,
                                   Index most_exact = most_exact_samples);
 
 /// The message for machines whose λ leaves K as it is: what to add to its diagonal. Cost as diagnose.
-[[nodiscard]] std::string diagonal_cure(const AnyView& k, Progress* progress = nullptr,
+[[nodiscard]] std::string diagonal_cure(const GramMatrix& k, Progress* progress = nullptr,
                                         Index most_exact = most_exact_samples);
 
 /// `diagnose` from given eigenvalues; `epsilon` is that of the entries of K.
@@ -35,10 +36,10 @@ inline constexpr Index most_exact_samples = 4000;
 
 /// `count` machines that a K which is not positive semi-definite does not allow: coefficients 0, and in the summary
 /// what cures it. `seconds` is what finding out took.
-[[nodiscard]] std::vector<Fit> indefinite_fits(const AnyView& k, Index samples, Index outputs, std::size_t count,
+[[nodiscard]] std::vector<Fit> indefinite_fits(const GramMatrix& k, Index samples, Index outputs, std::size_t count,
                                                double seconds, Progress* progress);
 
 /// Makes such machines of those fits whose solver met negative curvature.
-void name_cure(const AnyView& k, std::span<Fit> fits, Progress* progress);
+void name_cure(const GramMatrix& k, std::span<Fit> fits, Progress* progress);
 
 }  // namespace widelimit

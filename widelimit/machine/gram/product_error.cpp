@@ -8,14 +8,9 @@
 
 namespace widelimit {
 
-ProductRounding::ProductRounding(const AnyView& k, double asymmetry)
-    : asymmetry_(asymmetry), excess_(2 * semidefinite_allowance(k)) {
-  std::visit(
-      [&](const auto& m) {
-        lengths_.reserve(static_cast<std::size_t>(m.rows));
-        for (Index i = 0; i < m.rows; ++i) lengths_.push_back(std::sqrt(std::max(0.0, static_cast<double>(m(i, i)))));
-      },
-      k);
+ProductRounding::ProductRounding(const GramMatrix& k, double asymmetry)
+    : asymmetry_(asymmetry), excess_(2 * semidefinite_allowance(k.samples(), k.precision())) {
+  for (const double own : k.diagonal()) lengths_.push_back(std::sqrt(std::max(0.0, own)));
 }
 
 double ProductRounding::least_square(MatrixView<const double> v, Index column) const {

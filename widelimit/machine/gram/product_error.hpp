@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/base/samples.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <span>
 #include <vector>
@@ -25,9 +25,9 @@ struct ProductError {
 /// γ_m √K_ii Σ√K_jj|v_j|; carried in twice the precision, to γ_m² of that and u of itself.
 class ProductRounding {
  public:
-  /// K stands for its symmetric part, |K_ij − K_ji| ≤ asymmetry·√(K_ii K_jj) as check_gram says, and is positive
+  /// K stands for its symmetric part, |K_ij − K_ji| ≤ asymmetry·√(K_ii K_jj) as its check says, and is positive
   /// semi-definite up to what is_semidefinite allows.
-  ProductRounding(const AnyView& k, double asymmetry);
+  ProductRounding(const GramMatrix& k, double asymmetry);
   /// From √K_ii, and how far |K_ij| may exceed √(K_ii K_jj).
   ProductRounding(std::vector<double> lengths, double asymmetry, double excess)
       : lengths_(std::move(lengths)), asymmetry_(asymmetry), excess_(excess) {}

@@ -15,27 +15,28 @@ constexpr double farthest_ratio = 1e280;
 
 }  // namespace
 
-std::optional<RescaledGram> rescaled_gram(const AnyView& k) {
-  const auto* twice = std::get_if<MatrixView<const double>>(&k);
-  if (twice == nullptr) return std::nullopt;  // float32 does not reach so far
+std::optional<RescaledGram> rescaled_gram(const GramMatrix& k) {
+  if (k.precision() == Precision::f32) return std::nullopt;  // float32 does not reach so far
   double largest = 0;
-  for (Index i = 0; i < twice->rows; ++i) largest = std::max(largest, std::abs((*twice)(i, i)));
+  for (const double own : k.diagonal()) largest = std::max(largest, std::abs(own));
   if (largest == 0 || std::abs(std::ilogb(largest)) <= farthest_power) return std::nullopt;
-  RescaledGram result{Matrix<double>(twice->rows, twice->cols, Content::unset), std::ilogb(largest)};
-  for (Index i = 0; i < twice->rows; ++i) {
-    for (Index j = 0; j < twice->cols; ++j) result.k(i, j) = std::ldexp((*twice)(i, j), -result.power);
+  const int power = std::ilogb(largest);
+  EngineMatrix scaled = k.algebra().copy_of(k.matrix(), Precision::f64);
+  // In two steps: 2^−power itself may be beyond float64.
+  for (const int part : {-power / 2, -power - -power / 2}) {
+    k.algebra().scale_rows(scaled, std::vector<double>(at(k.samples()), std::ldexp(1.0, part)));
   }
-  return result;
+  return RescaledGram{{std::move(scaled), k.engine()}, power};
 }
 
 Fit fit_rescaled(const RescaledGram& gram, double lambda,
-                 const std::function<Fit(const AnyView& k, double lambda)>& fit) {
+                 const std::function<Fit(const GramMatrix& k, double lambda)>& fit) {
   const double scaled = std::ldexp(lambda, -gram.power);
   if (!(scaled >= 1 / farthest_ratio && scaled <= farthest_ratio)) {
     fail(Code::input, "lambda = {:g} beside a kernel of about {:.1g} is beyond float64; divide both by a constant",
          lambda, std::ldexp(1.0, gram.power));
   }
-  Fit result = fit(gram.k.view(), scaled);
+  Fit result = fit(gram.k, scaled);
   bool exact = true;
   for (Index i = 0; i < result.alpha.rows() * result.alpha.cols(); ++i) {
     const double alpha = std::ldexp(result.alpha.data()[i], -gram.power);

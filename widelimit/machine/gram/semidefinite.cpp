@@ -1,22 +1,14 @@
 #include "widelimit/machine/gram/semidefinite.hpp"
 
-#include "widelimit/base/checksum.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/lapack.hpp"
-#include "widelimit/engine/cpu/algebra/tiled.hpp"
-#include "widelimit/machine/gram/dense_gram.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <deque>
 #include <limits>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,46 +16,8 @@ namespace widelimit {
 
 namespace {
 
-/// Entries of K are taken to be right to so many ε√(K_ii K_jj), as check_gram takes its two halves to agree.
+/// Entries of K are taken to be right to so many ε√(K_ii K_jj), as GramMatrix::check takes its two halves to agree.
 constexpr double entry_roundings = 64;
-constexpr Index rows_of_a_task = 64;
-
-Index tasks_of(Index n) { return (n + rows_of_a_task - 1) / rows_of_a_task; }
-
-/// 2^−⌊log₂√K_ii⌋, and 0 where the diagonal is 0; false where an entry of it is negative.
-template <typename T>
-bool row_scales(MatrixView<const T> k, std::vector<double>& scale) {
-  for (Index i = 0; i < k.rows; ++i) {
-    const auto own = static_cast<double>(k(i, i));
-    if (own < 0) return false;
-    scale[at(i)] = own > 0 ? std::ldexp(1.0, -std::ilogb(own) / 2) : 0;
-  }
-  return true;
-}
-
-/// The upper triangle of S(K + cD)S; false where that shows already that K is not semi-definite.
-template <typename T>
-bool fill_scaled(MatrixView<const T> k, double c, MatrixView<double> out, int threads) {
-  std::vector<double> scale(at(k.rows));
-  if (!row_scales(k, scale)) return false;
-  std::atomic<bool> possible = true;
-  parallel_for(tasks_of(k.rows), threads, [&](Index task) {
-    bool fine = true;
-    for (Index i = task * rows_of_a_task; i < std::min(k.rows, (task + 1) * rows_of_a_task); ++i) {
-      const T* from = k.row(i);
-      double* to = out.row(i);
-      for (Index j = i; j < k.cols; ++j) {
-        const auto entry = static_cast<double>(from[j]);
-        to[j] = entry * scale[at(i)] * scale[at(j)];
-        // Beside a diagonal of 0 nothing else is allowed; beyond 4 both scaled diagonals would be exceeded.
-        fine = fine && std::abs(to[j]) <= 8 && (to[j] != 0 || entry == 0 || (scale[at(i)] > 0 && scale[at(j)] > 0));
-      }
-      to[i] = scale[at(i)] > 0 ? to[i] * (1 + c) : 1;
-    }
-    if (!fine) possible = false;
-  });
-  return possible;
-}
 
 /// Answers of this process, the latest of them: a pure cache.
 class Answers {
@@ -91,34 +45,40 @@ Answers& answers() {
   return all;
 }
 
-/// Of all entries, the same whatever the number of threads.
-std::uint64_t fingerprint(const AnyView& k, int threads) {
-  return std::visit(
-      [&]<typename T>(const MatrixView<const T>& m) {
-        std::vector<std::uint64_t> sums(at(tasks_of(m.rows)));
-        parallel_for(std::ssize(sums), threads, [&](Index task) {
-          std::uint64_t sum = sizeof(T);
-          for (Index i = task * rows_of_a_task; i < std::min(m.rows, (task + 1) * rows_of_a_task); ++i) {
-            sum = checksum(std::as_bytes(std::span(m.row(i), at(m.cols))), sum);
-          }
-          sums[at(task)] = sum;
-        });
-        return checksum(std::as_bytes(std::span(sums)), static_cast<std::uint64_t>(m.rows));
-      },
-      k);
+/// Whether rows whose diagonal is 0 are 0, as those of a semi-definite matrix are.
+bool zero_rows_are_zero(const GramMatrix& k) {
+  constexpr std::size_t rows_at_once = 64;
+  std::vector<Index> zeros;
+  for (Index i = 0; i < k.samples(); ++i) {
+    if (k.diagonal()[at(i)] == 0) zeros.push_back(i);
+  }
+  for (std::size_t begin = 0; begin < zeros.size(); begin += rows_at_once) {
+    const std::span<const Index> some = std::span(zeros).subspan(begin, std::min(rows_at_once, zeros.size() - begin));
+    const Matrix<double> columns = k.columns(some);
+    const double* end = columns.data() + columns.rows() * columns.cols();
+    if (std::any_of(columns.data(), end, [](double entry) { return entry != 0; })) return false;
+  }
+  return true;
 }
 
-bool has_factor(const AnyView& k, int threads, Progress* progress) {
-  const Index n = samples_of(k);
+/// Of S(K + cD)S, S = 2^−⌊log₂√K_ii⌋; a row of zeros becomes one of the identity.
+bool has_factor(const GramMatrix& k, Progress* progress) {
+  const Index n = k.samples();
   require_memory(sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt,
                  "the test that the Gram matrix is positive semi-definite",
                  "leave the test out where the matrix is known to be so");
-  Matrix<double> scaled(n, n, Content::unset);
-  const double c = semidefinite_allowance(k);
-  const bool possible = std::visit([&](const auto& m) { return fill_scaled(m, c, scaled.view(), threads); }, k);
-  if (!possible) return false;
-  const cpu::AlgebraTeam team(n < least_shared ? 1 : threads);
-  return cpu::tiled_cholesky<double>(scaled.view(), progress) == 0;
+  if (has_negative_diagonal(k) || !zero_rows_are_zero(k)) return false;
+  const double c = semidefinite_allowance(n, k.precision());
+  std::vector<double> scale;
+  std::vector<double> shift;
+  for (const double own : k.diagonal()) {
+    const double s = own > 0 ? std::ldexp(1.0, -std::ilogb(own) / 2) : 0;
+    scale.push_back(s);
+    shift.push_back(own > 0 ? c * (own * s * s) : 1);
+  }
+  EngineMatrix scaled = k.algebra().allocate(n, n, Precision::f64);
+  (void)k.algebra().scaled(k.matrix(), scale, shift, scaled, nullptr);
+  return k.algebra().cholesky(scaled, progress) == 0;
 }
 
 }  // namespace
@@ -131,26 +91,14 @@ double semidefinite_allowance(Index samples, Precision precision) {
   return 1.1 * n * ((n + 16) * unit_rounding + entry_roundings * epsilon);
 }
 
-double semidefinite_allowance(const AnyView& k) {
-  const bool single = std::holds_alternative<MatrixView<const float>>(k);
-  return semidefinite_allowance(samples_of(k), single ? Precision::f32 : Precision::f64);
+bool has_negative_diagonal(const GramMatrix& k) {
+  return std::any_of(k.diagonal().begin(), k.diagonal().end(), [](double own) { return own < 0; });
 }
 
-bool has_negative_diagonal(const AnyView& k) {
-  return std::visit(
-      [](const auto& m) {
-        bool negative = false;
-        for (Index i = 0; i < m.rows; ++i) negative = negative || m(i, i) < 0;
-        return negative;
-      },
-      k);
-}
-
-bool is_semidefinite(const AnyView& k, int threads, Progress* progress) {
-  const int team = team_size(threads);
-  const std::uint64_t key = fingerprint(k, team);
+bool is_semidefinite(const GramMatrix& k, Progress* progress) {
+  const std::uint64_t key = k.algebra().checksum(k.matrix());
   if (const auto known = answers().find(key)) return *known;
-  const bool answer = has_factor(k, team, progress);
+  const bool answer = has_factor(k, progress);
   answers().keep(key, answer);
   return answer;
 }

@@ -2,16 +2,10 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/cpu/algebra/lapack.hpp"
-#include "widelimit/engine/cpu/algebra/team.hpp"
-#include "widelimit/machine/gram/check_gram.hpp"
-#include "widelimit/machine/gram/dense_gram.hpp"
+#include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/precise_product.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/rescaled_gram.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/gram/submatrix.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
 #include "widelimit/machine/logistic/line_search.hpp"
 #include "widelimit/machine/logistic/logistic_loss.hpp"
@@ -143,7 +137,7 @@ void refine(const ProofSetting& setting, const LogisticLosses& losses, LogisticS
             double& bias) {
   const Index n = std::ssize(alpha);
   Vector h(alpha.size());
-  multiply_precisely(setting.k, {alpha.data(), n, 1, 1}, {h.data(), n, 1, 1}, setting.threads, setting.progress);
+  setting.k.multiply_precisely({alpha.data(), n, 1, 1}, {h.data(), n, 1, 1}, setting.progress);
   Vector r(alpha.size());
   Vector d(alpha.size());
   losses.derivatives(h, bias, r, d);
@@ -162,15 +156,15 @@ void refine(const ProofSetting& setting, const LogisticLosses& losses, LogisticS
 
 /// Newton's method in features, which keep digits that α loses. α is then r/λ, as the minimum has it, or from the
 /// factor, and is refined. False where K is not positive semi-definite.
-bool solve_in_features(const DenseGram& k, const LogisticLosses& losses, const LogisticOptions& options,
+bool solve_in_features(const GramMatrix& k, const LogisticLosses& losses, const LogisticOptions& options,
                        const ProofSetting& setting, BestProved& proved) {
-  const GramFactor factor(k, options.threads, options.progress);
+  const GramFactor factor(k, options.progress);
   if (!factor.complete()) return false;
   const auto space = factor_space(factor);
   LogisticNewton newton(losses, options, *space);
   Summary summary = newton.run();
   summary.method = "Newton in features, Cholesky, float64";
-  summary.memory = k.memory() + space->memory();
+  summary.memory = space->memory();
   Vector alpha(losses.size());
   std::transform(newton.r().begin(), newton.r().end(), alpha.begin(), [&](double r) { return r / options.lambda; });
   double bias = newton.bias();
@@ -185,7 +179,7 @@ bool solve_in_features(const DenseGram& k, const LogisticLosses& losses, const L
 }
 
 /// In the coordinates that are fastest, and where rounding stops them in those that keep digits.
-Fit solve(const DenseGram& k, const LogisticLosses& losses, const LogisticOptions& options,
+Fit solve(const GramMatrix& k, const LogisticLosses& losses, const LogisticOptions& options,
           const ProofSetting& setting) {
   BestProved proved(setting);
   bool enough = false;
@@ -194,15 +188,15 @@ Fit solve(const DenseGram& k, const LogisticLosses& losses, const LogisticOption
     LogisticNewton newton(losses, options, *space);
     Summary summary = newton.run();
     summary.method = "Newton, Cholesky, float64";
-    summary.memory = k.memory() + space->memory();
+    summary.memory = space->memory();
     enough = proved.offer(as_fit(newton.coordinates(), newton.bias(), summary));
   }
   if (!enough && !solve_in_features(k, losses, options, setting, proved)) {
-    Fit fit = zero_fit(k.count(), 1);
+    Fit fit = zero_fit(k.samples(), 1);
     fit.summary.ending = Ending::not_positive_definite;
     return fit;
   }
-  return std::move(proved).take(k.count(), 1, options.iterations);
+  return std::move(proved).take(k.samples(), 1, options.iterations);
 }
 
 void check_labels(std::span<const double> labels, std::span<const double> weights, Index samples) {
@@ -231,37 +225,33 @@ void LogisticOptions::validate() const {
   if (iterations < 1) fail(Code::input, "{} iterations are too few; allow at least one", iterations);
 }
 
-Fit fit_logistic(const AnyView& k, std::span<const double> labels, const LogisticOptions& options) {
+Fit fit_logistic(const GramMatrix& k, std::span<const double> labels, const LogisticOptions& options) {
   const auto begin = Clock::now();
   options.validate();
-  const double asymmetry = check_gram(k, options.threads);
-  check_labels(labels, options.weights, samples_of(k));
+  const double asymmetry = k.check();
+  check_labels(labels, options.weights, k.samples());
   if (const auto rescaled = rescaled_gram(k)) {
-    return fit_rescaled(*rescaled, options.lambda, [&](const AnyView& scaled, double lambda) {
+    return fit_rescaled(*rescaled, options.lambda, [&](const GramMatrix& scaled, double lambda) {
       LogisticOptions inner = options;
       inner.lambda = lambda;
       return fit_logistic(scaled, labels, inner);
     });
   }
   const bool known = !options.check_definite && !has_negative_diagonal(k);
-  if (!known && !is_semidefinite(k, options.threads, options.progress)) {
-    return std::move(indefinite_fits(k, samples_of(k), 1, 1, seconds_since(begin), options.progress).front());
+  if (!known && !is_semidefinite(k, options.progress)) {
+    return std::move(indefinite_fits(k, k.samples(), 1, 1, seconds_since(begin), options.progress).front());
   }
   if (const auto kept = weighty_samples(options.weights)) {
-    const AnyMatrix part = submatrix(k, *kept, *kept);
     const std::vector<double> weights = chosen(options.weights, *kept);
     LogisticOptions inner = options;
     inner.weights = weights;
     inner.check_definite = false;
-    return among_all(fit_logistic(view_of(part), chosen(labels, *kept), inner), *kept, samples_of(k));
+    return among_all(fit_logistic(k.part(*kept), chosen(labels, *kept), inner), *kept, k.samples());
   }
-  const DenseGram gram(k, options.threads);
-  const cpu::AlgebraTeam team(gram.count() < least_shared ? 1 : options.threads);
   const LogisticLosses losses(labels, options.weights);
   const ProductRounding rounding(k, asymmetry);
-  Fit fit =
-      solve(gram, losses, options,
-            {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.threads, options.progress});
+  Fit fit = solve(k, losses, options,
+                  {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.progress});
   fit.summary.seconds = seconds_since(begin);
   name_cure(k, {&fit, 1}, options.progress);
   return fit;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
 
 #include <span>
@@ -14,7 +15,6 @@ struct LogisticOptions {
   double tolerance = 1e-8;          ///< of the relative duality gap, all rounding included
   Index iterations = 200;
   bool check_definite = true;  ///< as in SvmOptions
-  int threads = 0;             ///< 0: one per processor
   Progress* progress = nullptr;
 
   /// Error{input} for a λ that is not positive and finite, a tolerance that is not, or no iterations.
@@ -36,6 +36,7 @@ struct LogisticOptions {
 /// includes all rounding (loss_proof.hpp). Probabilities: probability.hpp. Error{input} for labels other than ±1, and
 /// where one of them has no weight. A Gram that is not positive semi-definite ends as not_positive_definite.  O(n³/3)
 /// for each iteration, and n² doubles (2n² for a float32 Gram).
-[[nodiscard]] Fit fit_logistic(const AnyView& k, std::span<const double> labels, const LogisticOptions& options = {});
+[[nodiscard]] Fit fit_logistic(const GramMatrix& k, std::span<const double> labels,
+                               const LogisticOptions& options = {});
 
 }  // namespace widelimit

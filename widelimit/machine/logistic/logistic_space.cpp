@@ -1,8 +1,5 @@
 #include "widelimit/machine/logistic/logistic_space.hpp"
 
-#include "widelimit/engine/cpu/algebra/condition.hpp"
-#include "widelimit/engine/cpu/algebra/tiled.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -21,11 +18,37 @@ Vector roots(const Vector& d) {
   return root;
 }
 
+/// Cholesky factor of B = I + S·K·S/μ with S = diag(s), whose eigenvalues are at least 1 where K has none below 0: the
+/// well-conditioned form of K + μS⁻² (Rasmussen & Williams 2006, §3.4.3).
+class ShiftedFactor {
+ public:
+  explicit ShiftedFactor(const GramMatrix& k)
+      : k_(k), factor_(k.algebra().allocate(k.samples(), k.samples(), Precision::f64)) {}
+
+  /// False where a leading minor is not positive.  O(n³/3).
+  [[nodiscard]] bool factorise(const Vector& s, double mu, Progress* progress) {
+    const double by = 1 / std::sqrt(mu);
+    Vector scale(s.size());
+    std::transform(s.begin(), s.end(), scale.begin(), [by](double value) { return value * by; });
+    norm_ = k_.algebra().scaled(k_.matrix(), scale, Vector(s.size(), 1.0), factor_, nullptr);
+    return std::isfinite(norm_) && k_.algebra().cholesky(factor_, progress) == 0;
+  }
+  /// In place B⁻¹x, n × columns.  O(n²·columns).
+  void solve(MatrixView<double> x) const { k_.algebra().solve_factored(factor_, x); }
+  /// Estimate of the condition number of B.
+  [[nodiscard]] double condition() const { return k_.algebra().condition(factor_, norm_); }
+
+ private:
+  const GramMatrix& k_;
+  EngineMatrix factor_;
+  double norm_ = 0;  ///< ‖B‖₁
+};
+
 class GramSpace : public LogisticSpace {
  public:
-  explicit GramSpace(const DenseGram& k) : k_(k), factor_(k.count()) {}
+  explicit GramSpace(const GramMatrix& k) : k_(k), factor_(k) {}
 
-  [[nodiscard]] Index dimension() const override { return k_.count(); }
+  [[nodiscard]] Index dimension() const override { return k_.samples(); }
   [[nodiscard]] Vector pull(const Vector& r) const override { return r; }
   [[nodiscard]] Vector star(const Vector& c) const override {
     Vector product(c.size());
@@ -38,26 +61,25 @@ class GramSpace : public LogisticSpace {
     return factored_ ? std::optional(factor_.condition()) : std::nullopt;
   }
   [[nodiscard]] std::size_t memory() const override {
-    return sizeof(double) * static_cast<std::size_t>(k_.count() * k_.count());
+    return sizeof(double) * static_cast<std::size_t>(k_.samples() * k_.samples());
   }
 
  private:
   /// With λ, or the smallest μ above it that works: any μ gives a direction of descent. 0 where none does.
   double factorise(const LogisticStep& step, const Vector& root);
 
-  const DenseGram& k_;
+  const GramMatrix& k_;
   ShiftedFactor factor_;
   bool factored_ = false;
 };
 
 double GramSpace::factorise(const LogisticStep& step, const Vector& root) {
   double largest = 0;
-  for (Index i = 0; i < k_.count(); ++i)
-    largest = std::max(largest, step.d[static_cast<std::size_t>(i)] * k_.row(i)[i]);
+  for (std::size_t i = 0; i < step.d.size(); ++i) largest = std::max(largest, step.d[i] * k_.diagonal()[i]);
   double mu = std::max(step.lambda, largest / largest_ratio);
-  const double most = std::max(mu, largest) * static_cast<double>(k_.count()) * 10;
+  const double most = std::max(mu, largest) * static_cast<double>(k_.samples()) * 10;
   for (; mu <= most; mu *= 10) {
-    if (factor_.factorise(k_, root.data(), mu, step.progress)) {
+    if (factor_.factorise(root, mu, step.progress)) {
       factored_ = true;
       return mu;
     }
@@ -72,30 +94,30 @@ bool GramSpace::newton(const LogisticStep& step, LogisticMove& move) {
   const Vector root = roots(step.d);
   const double mu = factorise(step, root);
   if (mu == 0) return false;
-  Vector z(step.bias ? 2 * n : n);
-  for (std::size_t i = 0; i < n; ++i) z[i] = root[i] * step.rho_star[i] / mu;
-  if (step.bias) std::copy(root.begin(), root.end(), z.begin() + static_cast<Index>(n));
-  factor_.solve(z.data(), step.bias ? 2 : 1);
+  Matrix<double> z(std::ssize(step.d), step.bias ? 2 : 1, Content::unset);
+  for (Index i = 0; i < z.rows(); ++i) {
+    z(i, 0) = root[at(i)] * step.rho_star[at(i)] / mu;
+    if (step.bias) z(i, 1) = root[at(i)];
+  }
+  factor_.solve(z.view());
   move.c.resize(n);
-  for (std::size_t i = 0; i < n; ++i) move.c[i] = (step.rho[i] - root[i] * z[i]) / mu;
+  for (std::size_t i = 0; i < n; ++i) move.c[i] = (step.rho[i] - root[i] * z(static_cast<Index>(i), 0)) / mu;
   move.bias = 0;
   if (!step.bias) return true;
   double denominator = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    z[n + i] *= root[i] / mu;
-    denominator += mu * z[n + i];
+  for (Index i = 0; i < z.rows(); ++i) {
+    z(i, 1) *= root[at(i)] / mu;
+    denominator += mu * z(i, 1);
   }
   if (denominator > 0) move.bias = (step.sum_r - total(step.rho) + mu * total(move.c)) / denominator;
-  for (std::size_t i = 0; i < n; ++i) move.c[i] -= move.bias * z[n + i];
+  for (Index i = 0; i < z.rows(); ++i) move.c[at(i)] -= move.bias * z(i, 1);
   return true;
 }
 
 class FactorSpace : public LogisticSpace {
  public:
   explicit FactorSpace(const GramFactor& factor)
-      : factor_(factor),
-        scaled_(factor.count(), factor.rank(), Content::unset),
-        hessian_(factor.rank(), factor.rank(), Content::unset) {}
+      : factor_(factor), hessian_(factor.algebra().allocate(factor.rank(), factor.rank(), Precision::f64)) {}
 
   [[nodiscard]] Index dimension() const override { return factor_.rank(); }
   [[nodiscard]] Vector pull(const Vector& r) const override {
@@ -111,7 +133,7 @@ class FactorSpace : public LogisticSpace {
   }
   [[nodiscard]] bool newton(const LogisticStep& step, LogisticMove& move) override;
   [[nodiscard]] std::optional<double> condition() override {
-    return norm_ > 0 ? std::optional(cpu::condition_of<double>(hessian_.view(), norm_)) : std::nullopt;
+    return norm_ > 0 ? std::optional(factor_.algebra().condition(hessian_, norm_)) : std::nullopt;
   }
   [[nodiscard]] std::size_t memory() const override {
     return sizeof(double) *
@@ -120,30 +142,23 @@ class FactorSpace : public LogisticSpace {
 
  private:
   bool factorise(const LogisticStep& step);
+  void solve(Vector& x) const { factor_.algebra().solve_factored(hessian_, {x.data(), std::ssize(x), 1, 1}); }
 
   const GramFactor& factor_;
-  Matrix<double> scaled_;   ///< D^½L
-  Matrix<double> hessian_;  ///< λI + LᵀDL, then its factor
-  double norm_ = 0;         ///< ‖λI + LᵀDL‖₁; 0 before the first
+  EngineMatrix hessian_;  ///< λI + LᵀDL, then its factor
+  double norm_ = 0;       ///< ‖λI + LᵀDL‖₁; 0 before the first
 };
 
 bool FactorSpace::factorise(const LogisticStep& step) {
-  const MatrixView<const double> l = factor_.rows();
-  const Index m = dimension();
-  const Vector root = roots(step.d);
-  for (Index i = 0; i < l.rows; ++i) {
-    const double s = root[static_cast<std::size_t>(factor_.order()[static_cast<std::size_t>(i)])];
-    std::transform(l.row(i), l.row(i) + m, scaled_.view().row(i), [s](double entry) { return s * entry; });
-  }
+  const Algebra& algebra = factor_.algebra();
+  const Vector weights = factor_.ordered(step.d);
   double largest = step.lambda;
   for (double mu = step.lambda; mu <= largest * 10; mu *= 10) {
-    cpu::tiled_self_product<double>(1, scaled_.view(), 0, hessian_.view());
-    for (Index i = 0; i < m; ++i) {
-      largest = std::max(largest, hessian_(i, i));
-      hessian_(i, i) += mu;
-    }
-    norm_ = symmetric_norm(hessian_.view());
-    if (factorise_symmetric(hessian_.view(), step.progress)) return true;
+    algebra.inner_product(factor_.rows(), weights, false, hessian_);
+    for (const double own : algebra.diagonal(hessian_)) largest = std::max(largest, own);
+    algebra.add_to_diagonal(hessian_, Vector(at(dimension()), mu));
+    norm_ = algebra.symmetric_norm(hessian_);
+    if (algebra.cholesky(hessian_, step.progress) == 0) return true;
   }
   return false;
 }
@@ -153,12 +168,12 @@ bool FactorSpace::newton(const LogisticStep& step, LogisticMove& move) {
   move = {step.rho, 0};
   if (dimension() > 0) {
     if (!factorise(step)) return false;
-    solve_symmetric(hessian_.view(), move.c.data());
+    solve(move.c);
   }
   if (!step.bias) return true;
   const Vector offset = pull(step.d);
   Vector x = offset;
-  if (dimension() > 0) solve_symmetric(hessian_.view(), x.data());
+  if (dimension() > 0) solve(x);
   const double denominator = total(step.d) - inner(offset, x);
   if (denominator > 0) move.bias = (step.sum_r - inner(offset, move.c)) / denominator;
   for (std::size_t i = 0; i < x.size(); ++i) move.c[i] -= move.bias * x[i];
@@ -167,7 +182,7 @@ bool FactorSpace::newton(const LogisticStep& step, LogisticMove& move) {
 
 }  // namespace
 
-std::unique_ptr<LogisticSpace> gram_space(const DenseGram& k) { return std::make_unique<GramSpace>(k); }
+std::unique_ptr<LogisticSpace> gram_space(const GramMatrix& k) { return std::make_unique<GramSpace>(k); }
 std::unique_ptr<LogisticSpace> factor_space(const GramFactor& factor) { return std::make_unique<FactorSpace>(factor); }
 
 }  // namespace widelimit

@@ -49,7 +49,7 @@ class LogisticSpace {
 };
 
 /// c = α: star(α) = Kα. Fastest, O(n³/3) for a step; loses digits where K is singular and λ small.
-[[nodiscard]] std::unique_ptr<LogisticSpace> gram_space(const DenseGram& k);
+[[nodiscard]] std::unique_ptr<LogisticSpace> gram_space(const GramMatrix& k);
 /// c = β, K = LLᵀ: star(β) = β.  O(n·rank²) for a step. `factor` must outlive it.
 [[nodiscard]] std::unique_ptr<LogisticSpace> factor_space(const GramFactor& factor);
 

@@ -2,15 +2,10 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/cpu/algebra/lapack.hpp"
-#include "widelimit/engine/cpu/algebra/team.hpp"
-#include "widelimit/machine/gram/check_gram.hpp"
+#include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/precise_product.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/rescaled_gram.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/gram/submatrix.hpp"
 #include "widelimit/machine/iteration_progress.hpp"
 #include "widelimit/machine/logistic/softmax_preconditioner.hpp"
 #include "widelimit/machine/ridge/border.hpp"
@@ -159,7 +154,7 @@ void refine(const ProofSetting& setting, const SoftmaxLosses& losses, const Soft
   const Index n = fit.alpha.rows();
   const Index classes = fit.alpha.cols();
   Matrix<double> h(n, classes, Content::unset);
-  multiply_precisely(setting.k, fit.alpha.view(), h.view(), setting.threads, setting.progress);
+  setting.k.multiply_precisely(fit.alpha.view(), h.view(), setting.progress);
   for (Index i = 0; i < n; ++i) {
     for (Index c = 0; c < classes; ++c) h(i, c) += fit.bias[at(c)];
   }
@@ -207,11 +202,11 @@ void check_labels(std::span<const Index> labels, Index classes, std::span<const 
   }
 }
 
-Fit solve(const DenseGram& k, const SoftmaxLosses& losses, const LogisticOptions& options,
+Fit solve(const GramMatrix& k, const SoftmaxLosses& losses, const LogisticOptions& options,
           const ProofSetting& setting) {
-  const GramFactor factor(k, options.threads, options.progress);
+  const GramFactor factor(k, options.progress);
   if (!factor.complete()) {
-    Fit fit = zero_fit(k.count(), losses.classes());
+    Fit fit = zero_fit(k.samples(), losses.classes());
     fit.summary.ending = Ending::not_positive_definite;
     return fit;
   }
@@ -221,55 +216,51 @@ Fit solve(const DenseGram& k, const SoftmaxLosses& losses, const LogisticOptions
   Summary summary = newton.run();
   const Index unknowns = features.count() * losses.classes();
   const Index direct = unknowns <= direct_size ? unknowns * unknowns : 0;
-  summary.memory = k.memory() + sizeof(double) * static_cast<std::size_t>(k.count() * k.count() + direct);
+  summary.memory = sizeof(double) * static_cast<std::size_t>(k.samples() * k.samples() + direct);
   BestProved proved(setting);
   bool enough = proved.offer(as_fit(features, options.lambda, newton, summary, false)) ||
                 proved.offer(as_fit(features, options.lambda, newton, summary, true));
   Fit fit = as_fit(features, options.lambda, newton, summary, true);
   for (int step = 0; step < most_refinements_of_classes && !enough; ++step) {
     refine(setting, losses, features, fit);
-    Fit offered = zero_fit(k.count(), losses.classes());
-    std::copy_n(fit.alpha.data(), k.count() * losses.classes(), offered.alpha.data());
+    Fit offered = zero_fit(k.samples(), losses.classes());
+    std::copy_n(fit.alpha.data(), k.samples() * losses.classes(), offered.alpha.data());
     offered.bias = fit.bias;
     offered.summary = summary;
     enough = proved.offer(std::move(offered));
   }
-  return std::move(proved).take(k.count(), losses.classes(), options.iterations);
+  return std::move(proved).take(k.samples(), losses.classes(), options.iterations);
 }
 
 }  // namespace
 
-Fit fit_softmax(const AnyView& k, std::span<const Index> labels, Index classes, const LogisticOptions& options) {
+Fit fit_softmax(const GramMatrix& k, std::span<const Index> labels, Index classes, const LogisticOptions& options) {
   const auto begin = Clock::now();
   options.validate();
-  const double asymmetry = check_gram(k, options.threads);
-  check_labels(labels, classes, options.weights, samples_of(k));
+  const double asymmetry = k.check();
+  check_labels(labels, classes, options.weights, k.samples());
   if (const auto rescaled = rescaled_gram(k)) {
-    return fit_rescaled(*rescaled, options.lambda, [&](const AnyView& scaled, double lambda) {
+    return fit_rescaled(*rescaled, options.lambda, [&](const GramMatrix& scaled, double lambda) {
       LogisticOptions inner = options;
       inner.lambda = lambda;
       return fit_softmax(scaled, labels, classes, inner);
     });
   }
   const bool known = !options.check_definite && !has_negative_diagonal(k);
-  if (!known && !is_semidefinite(k, options.threads, options.progress)) {
-    return std::move(indefinite_fits(k, samples_of(k), classes, 1, seconds_since(begin), options.progress).front());
+  if (!known && !is_semidefinite(k, options.progress)) {
+    return std::move(indefinite_fits(k, k.samples(), classes, 1, seconds_since(begin), options.progress).front());
   }
   if (const auto kept = weighty_samples(options.weights)) {
-    const AnyMatrix part = submatrix(k, *kept, *kept);
     const std::vector<double> weights = chosen(options.weights, *kept);
     LogisticOptions inner = options;
     inner.weights = weights;
     inner.check_definite = false;
-    return among_all(fit_softmax(view_of(part), chosen(labels, *kept), classes, inner), *kept, samples_of(k));
+    return among_all(fit_softmax(k.part(*kept), chosen(labels, *kept), classes, inner), *kept, k.samples());
   }
-  const DenseGram gram(k, options.threads);
-  const cpu::AlgebraTeam team(gram.count() < least_shared ? 1 : options.threads);
   const SoftmaxLosses losses(labels, classes, options.weights);
   const ProductRounding rounding(k, asymmetry);
-  Fit fit =
-      solve(gram, losses, options,
-            {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.threads, options.progress});
+  Fit fit = solve(k, losses, options,
+                  {k, rounding, losses, options.lambda, options.bias, options.tolerance, options.progress});
   fit.summary.seconds = seconds_since(begin);
   name_cure(k, {&fit, 1}, options.progress);
   return fit;

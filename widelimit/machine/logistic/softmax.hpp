@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/logistic/logistic.hpp"
 
 namespace widelimit {
@@ -14,7 +15,7 @@ namespace widelimit {
 /// r, so that Σ_c α_c = 0, and Σ b_c = 0 is chosen. Two classes at λ are fit_logistic at λ/2: g₁ − g₀ is its decision,
 /// α₁ = −α₀ half its α, the objectives are equal. Error{input} for labels out of range and for a class without weight.
 /// O(n³/3) once, then softmax_step for each iteration, and n² doubles (2n² for a float32 Gram).
-[[nodiscard]] Fit fit_softmax(const AnyView& k, std::span<const Index> labels, Index classes,
+[[nodiscard]] Fit fit_softmax(const GramMatrix& k, std::span<const Index> labels, Index classes,
                               const LogisticOptions& options = {});
 
 }  // namespace widelimit

@@ -1,9 +1,7 @@
 #include "widelimit/machine/logistic/softmax_newton.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
-#include "widelimit/engine/cpu/algebra/condition.hpp"
-#include "widelimit/engine/cpu/algebra/tiled.hpp"
+#include "widelimit/engine/host/host.hpp"
 #include "widelimit/machine/logistic/softmax_preconditioner.hpp"
 
 #include <algorithm>
@@ -16,11 +14,11 @@ namespace {
 
 std::span<const double> entries(const Matrix<double>& m) { return {m.data(), at(m.rows() * m.cols())}; }
 
-double dot(const Matrix<double>& a, const Matrix<double>& b) { return cpu::dot(entries(a), entries(b)); }
+double dot(const Matrix<double>& a, const Matrix<double>& b) { return host::dot(entries(a), entries(b)); }
 
 /// a += t·b.
 void add(Matrix<double>& a, double t, const Matrix<double>& b) {
-  cpu::axpy(t, entries(b), {a.data(), at(a.rows() * a.cols())});
+  host::axpy(t, entries(b), {a.data(), at(a.rows() * a.cols())});
 }
 
 Matrix<double> copy(const Matrix<double>& a) {
@@ -29,29 +27,21 @@ Matrix<double> copy(const Matrix<double>& a) {
   return result;
 }
 
-/// Adds the block Xᵀdiag(v)X of the classes c ≤ d to the upper triangle, unknowns ordered by class, then feature.
-void fill_block(const SoftmaxFeatures& features, const Matrix<double>& x, const std::vector<double>& v,
-                MatrixView<double> block) {
-  Matrix<double> scaled(x.rows(), x.cols(), Content::unset);
-  for (Index i = 0; i < x.rows(); ++i) {
-    const double by = v[static_cast<std::size_t>(features.factor().order()[static_cast<std::size_t>(i)])];
-    std::transform(x.view().row(i), x.view().row(i) + x.cols(), scaled.view().row(i),
-                   [by](double entry) { return by * entry; });
-  }
-  cpu::tiled_product<double>(1, Transpose::yes, x.view(), Transpose::no, scaled.view(), 0, block);
-}
-
-/// The Hessian. A bias equal for all classes changes nothing and meets no penalty; it gets one, since ρ has no such
-/// part and the answer none either.
+/// The Hessian, unknowns ordered by class, then feature: its upper triangle, of blocks Xᵀdiag(v)X for classes c ≤ d. A
+/// bias equal for all classes changes nothing and meets no penalty; it gets one, since ρ has no such part and the
+/// answer none either.
 Matrix<double> hessian(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
                        double lambda) {
+  const Algebra& algebra = features.factor().algebra();
   const Index m = features.count();
   const Index k = losses.classes();
-  const Matrix<double> x = features.rows();
+  const EngineMatrix x = features.rows();
+  EngineMatrix block = algebra.allocate(m, m, Precision::f64);
   Matrix<double> a(m * k, m * k);
   for (Index c = 0; c < k; ++c) {
     for (Index d = c; d < k; ++d) {
-      fill_block(features, x, losses.curvature(pi, c, d), a.view().block(c * m, d * m, m, m));
+      algebra.inner_product(x, features.factor().ordered(losses.curvature(pi, c, d)), true, block);
+      algebra.read(block, a.view().block(c * m, d * m, m, m));
     }
   }
   for (Index c = 0; c < k; ++c) {
@@ -70,20 +60,21 @@ Matrix<double> hessian(const SoftmaxFeatures& features, const SoftmaxLosses& los
 /// False where rounding leaves no factor even of a damped Hessian.
 bool direct_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
                  const Matrix<double>& rho, double lambda, Progress* progress, SoftmaxStep& step) {
+  const Algebra& algebra = features.factor().algebra();
   const Index m = features.count();
   const Index k = losses.classes();
   for (double damped = lambda; std::isfinite(damped) && damped <= lambda * 1e20; damped *= 100) {
-    Matrix<double> a = hessian(features, losses, pi, damped);
-    const double norm = symmetric_norm(a.view());
-    if (!factorise_symmetric(a.view(), progress)) continue;
-    step.condition = cpu::condition_of<double>(a.view(), norm);
-    std::vector<double> solved(static_cast<std::size_t>(m * k));
+    EngineMatrix a = algebra.copy_of(hessian(features, losses, pi, damped).view());
+    const double norm = algebra.symmetric_norm(a);
+    if (algebra.cholesky(a, progress) != 0) continue;
+    step.condition = algebra.condition(a, norm);
+    Matrix<double> solved(m * k, 1, Content::unset);
     for (Index j = 0; j < m; ++j) {
-      for (Index c = 0; c < k; ++c) solved[static_cast<std::size_t>(c * m + j)] = rho(j, c);
+      for (Index c = 0; c < k; ++c) solved(c * m + j, 0) = rho(j, c);
     }
-    solve_symmetric(a.view(), solved.data());
+    algebra.solve_factored(a, solved.view());
     for (Index j = 0; j < m; ++j) {
-      for (Index c = 0; c < k; ++c) step.move(j, c) = solved[static_cast<std::size_t>(c * m + j)];
+      for (Index c = 0; c < k; ++c) step.move(j, c) = solved(c * m + j, 0);
     }
     return true;
   }
@@ -103,7 +94,7 @@ class RitzValues {
     if (diagonal_.empty()) return 1;
     std::vector<double> values = diagonal_;
     std::vector<double> next = beside_;
-    const bool found = cpu::tridiagonal_eigenvalues(values, next);
+    const bool found = host::tridiagonal_eigenvalues(values, next);
     return found && values.front() > 0 ? values.back() / values.front() : std::numeric_limits<double>::infinity();
   }
 
@@ -115,13 +106,16 @@ class RitzValues {
 
 }  // namespace
 
-Matrix<double> SoftmaxFeatures::rows() const {
-  const MatrixView<const double> l = factor_.rows();
-  Matrix<double> x(l.rows, count(), Content::unset);
-  for (Index i = 0; i < l.rows; ++i) {
-    std::copy_n(l.row(i), l.cols, x.view().row(i));
-    if (has_bias()) x(i, l.cols) = kappa_;
-  }
+EngineMatrix SoftmaxFeatures::rows() const {
+  if (!has_bias()) return factor_.rows();
+  const Algebra& algebra = factor_.algebra();
+  EngineMatrix x = algebra.allocate(factor_.count(), count(), Precision::f64);
+  EngineMatrix features = x.block(0, 0, factor_.count(), factor_.rank());
+  algebra.copy(factor_.rows(), features);
+  Matrix<double> last(factor_.count(), 1, Content::unset);
+  std::fill_n(last.data(), last.rows(), kappa_);
+  EngineMatrix column = x.block(0, factor_.rank(), factor_.count(), 1);
+  algebra.write(last.view(), column);
   return x;
 }
 
@@ -147,7 +141,7 @@ Matrix<double> SoftmaxFeatures::pull(const Matrix<double>& r) const {
 
 double SoftmaxFeatures::product(const Matrix<double>& a, const Matrix<double>& b) const {
   const std::size_t size = at(factor_.rank() * a.cols());
-  return cpu::dot({a.data(), size}, {b.data(), size});
+  return host::dot({a.data(), size}, {b.data(), size});
 }
 
 SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,

@@ -19,7 +19,7 @@ class SoftmaxFeatures {
   /// λ, or 0 for the feature of the bias.
   [[nodiscard]] double penalty(Index feature, double lambda) const { return feature < factor_.rank() ? lambda : 0.0; }
   /// X, samples in the order of the pivots.
-  [[nodiscard]] Matrix<double> rows() const;
+  [[nodiscard]] EngineMatrix rows() const;
   /// samples × classes.
   [[nodiscard]] Matrix<double> values(const Matrix<double>& coordinates) const;
   /// Its transpose.

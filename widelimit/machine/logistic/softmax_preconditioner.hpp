@@ -20,8 +20,9 @@ class SoftmaxPreconditioner {
   [[nodiscard]] static Index iterations_worth(const SoftmaxFeatures& features, Index classes);
 
  private:
+  const Algebra& algebra_;
   std::vector<double> diagonal_;
-  Matrix<double> factor_;  ///< empty where it is the diagonal
+  EngineMatrix factor_;  ///< empty where it is the diagonal
 };
 
 }  // namespace widelimit

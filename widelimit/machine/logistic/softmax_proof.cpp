@@ -1,4 +1,4 @@
-#include "widelimit/machine/gram/dense_gram.hpp"
+#include "widelimit/engine/host/host.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
 #include "widelimit/machine/logistic/softmax_loss.hpp"
 
@@ -50,14 +50,14 @@ class BiasProblem {
     for (Index c = 0; c < k; ++c) {
       for (Index d = c; d < k; ++d) hessian_(c, d) += trace / static_cast<double>(k);
     }
-    factored_ = trace > 0 && factorise_symmetric(hessian_.view());
+    factored_ = trace > 0 && host::cholesky(hessian_.view()) == 0;
   }
 
   /// H⁻¹s; empty where there is none.
   [[nodiscard]] std::vector<double> step() const {
     if (!factored_) return {};
     std::vector<double> by = s_;
-    solve_symmetric(hessian_.view(), by.data());
+    host::solve_factored(hessian_.view(), by);
     return by;
   }
 
@@ -73,7 +73,7 @@ class BiasProblem {
     for (std::size_t c = 0; c < s_.size(); ++c) {
       std::vector<double> unit(s_.size());
       unit[c] = 1;
-      solve_symmetric(hessian_.view(), unit.data());
+      host::solve_factored(hessian_.view(), unit);
       kappa = std::max(kappa, std::sqrt(std::max(0.0, unit[c])));
     }
     double square = 0;

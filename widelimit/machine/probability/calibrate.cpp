@@ -53,7 +53,7 @@ FoldedProblem folded(BinaryProblem problem, Index folds) {
   return result;
 }
 
-void decide_fold(const CheckedGram& gram, FoldedProblem& whole, Index fold, const SvmOptions& options, SvmLoss loss,
+void decide_fold(const GramMatrix& k, FoldedProblem& whole, Index fold, const SvmOptions& options, SvmLoss loss,
                  Progress* progress) {
   BinaryProblem fitted;
   for (std::size_t i = 0; i < whole.fold.size(); ++i) {
@@ -62,54 +62,53 @@ void decide_fold(const CheckedGram& gram, FoldedProblem& whole, Index fold, cons
     fitted.labels.push_back(whole.problem.labels[i]);
     if (!whole.problem.weights.empty()) fitted.weights.push_back(whole.problem.weights[i]);
   }
-  const auto solutions = solve_svm_path(gram, fitted, {&options.lambda, 1}, loss, options, 1, progress);
+  const auto solutions = solve_svm_path(k, fitted, {&options.lambda, 1}, loss, options, 1, progress);
   const BoxSolution& solution = solutions.front();
-  std::visit(
-      [&](const auto& k) {
-        for (std::size_t i = 0; i < whole.fold.size(); ++i) {
-          if (whole.fold[i] != fold) continue;
-          double sum = solution.bias;
-          for (std::size_t j = 0; j < fitted.samples.size(); ++j) {
-            sum += solution.a[j] * static_cast<double>(k(whole.problem.samples[i], fitted.samples[j]));
-          }
-          whole.decisions[i] = sum;
-        }
-      },
-      gram.k);
+  std::vector<Index> held_out;
+  for (std::size_t i = 0; i < whole.fold.size(); ++i) {
+    if (whole.fold[i] == fold) held_out.push_back(whole.problem.samples[i]);
+  }
+  const EngineMatrix rows = k.algebra().gather(k.matrix(), held_out, fitted.samples);
+  std::vector<double> g(held_out.size());
+  k.algebra().multiply(Transpose::no, rows, {solution.a.data(), std::ssize(solution.a), 1, 1},
+                       {g.data(), std::ssize(g), 1, 1});
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < whole.fold.size(); ++i) {
+    if (whole.fold[i] == fold) whole.decisions[i] = g[next++] + solution.bias;
+  }
 }
 
 /// All folds of all problems at once.
-void decide(const CheckedGram& gram, std::vector<FoldedProblem>& problems, const SvmOptions& options, SvmLoss loss) {
+void decide(const GramMatrix& k, std::vector<FoldedProblem>& problems, const SvmOptions& options, SvmLoss loss) {
   std::vector<std::pair<std::size_t, Index>> tasks;
   for (std::size_t p = 0; p < problems.size(); ++p) {
     for (Index fold = 0; fold < problems[p].folds; ++fold) tasks.emplace_back(p, fold);
   }
   SharedProgress shared(options.progress, std::ssize(tasks), "folds");
   parallel_for(
-      std::ssize(tasks), team_size(options.threads),
+      std::ssize(tasks), k.engine().threads(),
       [&](Index t) {
         const auto& task = tasks[at(t)];
-        decide_fold(gram, problems[task.first], task.second, options, loss, shared.get());
+        decide_fold(k, problems[task.first], task.second, options, loss, shared.get());
       },
       [&](Index done) { shared.at(done); });
 }
 
 /// Error{numerical} where K is not positive semi-definite: folds have no machines then.
-CheckedGram checked_calibration(const AnyView& k, Index samples, const SvmOptions& options) {
+void check_calibration(const GramMatrix& k, Index samples, const SvmOptions& options) {
   options.validate();
-  const double asymmetry = check_box_input(k, samples, options.threads);
+  check_box_input(k, samples);
   check_weights(options.weights, samples);
-  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+  if (options.check_definite && !is_semidefinite(k, options.progress)) {
     fail(Code::numerical, "{}", diagonal_cure(k, options.progress));
   }
-  return {k, asymmetry};
 }
 
 }  // namespace
 
-std::vector<double> held_out_decisions(const AnyView& k, std::span<const double> labels, Index folds,
+std::vector<double> held_out_decisions(const GramMatrix& k, std::span<const double> labels, Index folds,
                                        const SvmOptions& options, SvmLoss loss) {
-  const CheckedGram gram = checked_calibration(k, std::ssize(labels), options);
+  check_calibration(k, std::ssize(labels), options);
   check_signs(labels);
   BinaryProblem problem;
   problem.labels.assign(labels.begin(), labels.end());
@@ -118,18 +117,18 @@ std::vector<double> held_out_decisions(const AnyView& k, std::span<const double>
   std::iota(problem.samples.begin(), problem.samples.end(), Index{0});
   std::vector<FoldedProblem> problems;
   problems.push_back(folded(std::move(problem), folds));
-  decide(gram, problems, options, loss);
+  decide(k, problems, options, loss);
   return std::move(problems.front().decisions);
 }
 
-std::vector<Sigmoid> calibrate(const AnyView& k, std::span<const Index> labels, Index classes, Scheme scheme,
+std::vector<Sigmoid> calibrate(const GramMatrix& k, std::span<const Index> labels, Index classes, Scheme scheme,
                                const SvmOptions& options, SvmLoss loss, Index folds) {
-  const CheckedGram gram = checked_calibration(k, std::ssize(labels), options);
+  check_calibration(k, std::ssize(labels), options);
   std::vector<FoldedProblem> problems;
   for (BinaryProblem& problem : binary_problems(labels, classes, scheme, options.weights)) {
     problems.push_back(folded(weighed(std::move(problem)), folds));
   }
-  decide(gram, problems, options, loss);
+  decide(k, problems, options, loss);
   std::vector<Sigmoid> sigmoids;
   for (const FoldedProblem& problem : problems) {
     sigmoids.push_back(fit_sigmoid(problem.decisions, problem.problem.labels));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/svm/svm.hpp"
 
@@ -17,14 +18,14 @@ namespace widelimit {
 /// Decisions on each sample by the machine fitted without the samples of its fold; fold i holds the samples j with
 /// j mod folds = i of each class. Error{input} where some class has fewer than two samples or fewer folds than two are
 /// asked for; there are never more folds than samples of the rarer class.
-[[nodiscard]] std::vector<double> held_out_decisions(const AnyView& k, std::span<const double> labels, Index folds,
+[[nodiscard]] std::vector<double> held_out_decisions(const GramMatrix& k, std::span<const double> labels, Index folds,
                                                      const SvmOptions& options = {}, SvmLoss loss = SvmLoss::hinge);
 
 /// A sigmoid for each output of a support vector machine of that scheme (sign, one-vs-one, one-vs-rest), from
 /// decisions on samples left out of their fold; all folds of all outputs run in parallel. Error{input} as
 /// held_out_decisions says.  Costs `folds` times the fit.
 inline constexpr Index platt_folds = 5;
-[[nodiscard]] std::vector<Sigmoid> calibrate(const AnyView& k, std::span<const Index> labels, Index classes,
+[[nodiscard]] std::vector<Sigmoid> calibrate(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                              Scheme scheme, const SvmOptions& options = {},
                                              SvmLoss loss = SvmLoss::hinge, Index folds = platt_folds);
 

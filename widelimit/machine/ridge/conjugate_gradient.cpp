@@ -3,7 +3,6 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/ridge/border.hpp"
 #include "widelimit/machine/ridge/preconditioner.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
@@ -80,7 +79,7 @@ class ExpectedProducts final : public Progress {
 
 /// S K S + c I.
 struct RidgeProduct {
-  const GramProduct& k;
+  const GramMatrix& k;
   std::span<const double> scale;
   double shift;
   Progress* progress;
@@ -92,7 +91,7 @@ struct RidgeProduct {
       for (Index j = 0; j < v.cols(); ++j) scaled(i, j) = scale_of(i) * v(i, j);
     }
     Matrix<double> out(v.rows(), v.cols(), Content::unset);
-    k.apply(scaled.view(), out.view(), progress);
+    k.multiply(scaled.view(), out.view(), progress);
     for (Index i = 0; i < v.rows(); ++i) {
       for (Index j = 0; j < v.cols(); ++j) out(i, j) = scale_of(i) * out(i, j) + shift * v(i, j);
     }
@@ -199,7 +198,7 @@ std::string message_of(Ending ending, const ConjugateGradientOptions& options, d
 }  // namespace
 
 void ConjugateGradientOptions::validate() const {
-  RidgeOptions{.lambda = lambda, .threads = threads}.validate();
+  RidgeOptions{.lambda = lambda}.validate();
   if (!(tolerance > 0) || tolerance >= 1) fail(Code::usage, "tolerance {} must lie between 0 and 1", tolerance);
   if (most_iterations < 1 || most_iterations > iteration_bound) {
     fail(Code::usage, "{} iterations; choose 1 to {}", most_iterations, iteration_bound);
@@ -207,18 +206,18 @@ void ConjugateGradientOptions::validate() const {
   if (rank.value_or(0) < 0) fail(Code::usage, "the rank of the preconditioner is {}; it must not be negative", *rank);
 }
 
-ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> targets,
-                               const ConjugateGradientOptions& options) {
+ConjugateGradientFit conjugate_gradients(const GramMatrix& k, MatrixView<const double> targets,
+                                         const ConjugateGradientOptions& options) {
   const auto start = Clock::now();
   options.validate();
+  (void)k.check();
   const Index n = k.samples();
   check_targets(targets, n);
   check_weights(options.weights, n);
   const std::vector<double> scale = scale_of_weights(options.weights, options.lambda);
   ExpectedProducts expected(options.progress, n, options.tolerance);
   const RidgeProduct a{k, scale, options.lambda / 2, expected.get()};
-  const Preconditioner preconditioner(k, scale, a.shift,
-                                      {options.rank, options.memory, options.threads, options.progress});
+  const Preconditioner preconditioner(k, scale, a.shift, {options.rank, options.memory, options.progress});
 
   Recursion s;
   s.r = right_sides(targets, scale, options.bias);
@@ -241,9 +240,9 @@ ConjugateGradientFit fit_ridge(const GramProduct& k, MatrixView<const double> ta
     summary.message = "the coefficients are beyond the range of float64; scale the kernel or give a larger lambda";
   }
   Matrix<double> g(n, targets.cols, Content::unset);
-  k.apply(result.fit.alpha.view(), g.view(), expected.get());
+  k.multiply(result.fit.alpha.view(), g.view(), expected.get());
   const RidgeTask task{targets, options.lambda, options.bias, options.weights};
-  (void)judge_ridge(g.view(), ridge_rounding(k.diagonal(), k.asymmetry(), task), false, task, result.fit);
+  (void)judge_ridge(g.view(), ridge_rounding(k.diagonal(), k.check(), task), false, task, result.fit);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < g.cols(); ++j) g(i, j) += result.fit.bias[static_cast<std::size_t>(j)];
   }

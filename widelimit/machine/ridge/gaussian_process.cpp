@@ -2,12 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/lapack.hpp"
-#include "widelimit/engine/cpu/algebra/tiled.hpp"
-#include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/ridge/border.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
@@ -46,31 +41,29 @@ void transpose_strip(const AnyView& test_by_train, Index begin, MatrixView<doubl
 void GaussianProcessOptions::validate() const {
   if (!std::isfinite(noise) || noise < 0)
     fail(Code::input, "the noise variance is {}; it must be finite and not negative", noise);
-  (void)team_size(threads);
 }
 
-GaussianProcess::GaussianProcess(const AnyView& k, MatrixView<const double> targets,
+GaussianProcess::GaussianProcess(const GramMatrix& k, MatrixView<const double> targets,
                                  const GaussianProcessOptions& options)
-    : threads_(options.threads) {
+    : engine_(k.engine()) {
   const auto start = Clock::now();
   options.validate();
-  const double asymmetry = check_gram(k, options.threads);
-  const Index n = samples_of(k);
+  (void)k.check();
+  const Index n = k.samples();
   check_targets(targets, n);
   fit_ = zero_fit(n, targets.cols);
   Summary& summary = fit_.summary;
   // Of a factor of K itself, that is the test.
-  if (options.check_definite && options.noise > 0 && !is_semidefinite(k, options.threads, options.progress)) {
+  if (options.check_definite && options.noise > 0 && !is_semidefinite(k, options.progress)) {
     summary.ending = Ending::not_positive_definite;
     summary.method = "not begun";
     summary.message = diagonal_cure(k, options.progress);
     summary.seconds = seconds_since(start);
     return;
   }
-  Cholesky cholesky({k, {}, options.noise}, Factor::f64, options.threads, options.progress);
+  Cholesky cholesky({k, {}, options.noise}, Factor::f64, options.progress);
   summary.method = cholesky.method();
   summary.memory = cholesky.bytes();
-  const cpu::AlgebraTeam team(options.threads);
   if (cholesky.failed_minor() == 0) {
     Matrix<double> solved = right_sides(targets, {}, false);
     summary.iterations = cholesky.solve(solved.view());
@@ -83,18 +76,18 @@ GaussianProcess::GaussianProcess(const AnyView& k, MatrixView<const double> targ
     const Indefinite found = diagnose(k, cholesky.failed_minor(), options.progress);
     summary.message = fmt::format("{}, that is a noise variance of half of it", found.message);
   } else {
-    prove_ridge(k, asymmetry, {targets, 2 * options.noise}, fit_, options.threads, options.progress);
+    prove_ridge(k, {targets, 2 * options.noise}, fit_, options.progress);
     for (Index j = 0; j < targets.cols; ++j) {
       likelihood_.push_back(log_likelihood(targets, fit_.alpha, j, cholesky.log_determinant()));
     }
-    factor_ = std::move(cholesky).factor();
+    factor_ = cholesky.factor();
   }
   summary.seconds = seconds_since(start);
 }
 
-std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyView& test_by_train,
-                                       std::span<const double> test_diagonal, int threads) {
-  const Index tests = samples_of(test_by_train);
+std::vector<double> posterior_variance(const EngineMatrix& factor, const Engine& engine, const AnyView& test_by_train,
+                                       std::span<const double> test_diagonal) {
+  const Index tests = std::visit([](const auto& k) { return k.rows; }, test_by_train);
   const Index n = factor.rows();
   const Index columns_given = std::visit([](const auto& k) { return k.cols; }, test_by_train);
   if (columns_given != n) fail(Code::input, "K(test, train) has {} columns for {} samples", columns_given, n);
@@ -107,11 +100,10 @@ std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyVi
     }
   }
   std::vector<double> variance(test_diagonal.begin(), test_diagonal.end());
-  const cpu::AlgebraTeam team(threads);
   for (Index begin = 0; begin < tests; begin += variance_strip) {
     Matrix<double> columns(n, std::min(variance_strip, tests - begin), Content::unset);
     transpose_strip(test_by_train, begin, columns.view());
-    cpu::tiled_solve<double>(factor.view(), Transpose::yes, columns.view());
+    engine.algebra().solve(Transpose::yes, factor, columns.view());
     for (Index i = 0; i < n; ++i) {
       for (Index t = 0; t < columns.cols(); ++t) {
         variance[static_cast<std::size_t>(begin + t)] -= columns(i, t) * columns(i, t);
@@ -124,7 +116,7 @@ std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyVi
 
 Posterior GaussianProcess::posterior(const AnyView& test_by_train, std::span<const double> test_diagonal) const {
   if (!fit_.summary.converged()) fail(Code::numerical, "{}", fit_.summary.message);
-  return {decision(fit_, test_by_train), posterior_variance(factor_, test_by_train, test_diagonal, threads_)};
+  return {decision(fit_, test_by_train, engine_), posterior_variance(factor_, engine_, test_by_train, test_diagonal)};
 }
 
 }  // namespace widelimit

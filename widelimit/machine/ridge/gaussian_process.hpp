@@ -14,7 +14,6 @@ struct GaussianProcessOptions {
   double noise = 0;  ///< variance σ² of the observation noise; finite, ≥ 0
   /// Test first whether K is positive semi-definite, as in SvmOptions.
   bool check_definite = true;
-  int threads = 0;
   Progress* progress = nullptr;
 
   void validate() const;
@@ -26,11 +25,12 @@ struct Posterior {
   std::vector<double> variance;  ///< one per test point, the same for all outputs, ≥ 0
 };
 
-/// K** − K*ᵀ(K + σ²I)⁻¹K* at test points, of U with K + σ²I = UᵀU, K(test, train) and K(x, x) of the test points;
-/// clamped to 0 from below. Error{input} where shapes do not agree or entries are not finite. O(n²) for each test
-/// point.
-[[nodiscard]] std::vector<double> posterior_variance(const Matrix<double>& factor, const AnyView& test_by_train,
-                                                     std::span<const double> test_diagonal, int threads = 0);
+/// K** − K*ᵀ(K + σ²I)⁻¹K* at test points, of U with K + σ²I = UᵀU on an engine, K(test, train) and K(x, x) of the test
+/// points; clamped to 0 from below. Error{input} where shapes do not agree or entries are not finite. O(n²) for each
+/// test point.
+[[nodiscard]] std::vector<double> posterior_variance(const EngineMatrix& factor, const Engine& engine,
+                                                     const AnyView& test_by_train,
+                                                     std::span<const double> test_diagonal);
 
 /// A network of infinite width before training is a Gaussian process f of covariance K, its NNGP kernel; this is f
 /// given y = f(x) + σ·noise on the training samples, all outputs independent with the same K:
@@ -41,7 +41,7 @@ struct Posterior {
 /// The mean is that of ridge at λ = 2σ².  O(n³/3), then O(n²) for each test point; n² doubles.
 class GaussianProcess {
  public:
-  GaussianProcess(const AnyView& k, MatrixView<const double> targets, const GaussianProcessOptions& options = {});
+  GaussianProcess(const GramMatrix& k, MatrixView<const double> targets, const GaussianProcessOptions& options = {});
 
   /// As a machine: α = (K + σ²I)⁻¹y. Where it did not converge, neither likelihood nor posterior exist.
   [[nodiscard]] const Fit& fit() const& { return fit_; }
@@ -55,8 +55,8 @@ class GaussianProcess {
  private:
   Fit fit_;
   std::vector<double> likelihood_;
-  Matrix<double> factor_;  ///< U of K + σ²I = UᵀU
-  int threads_;
+  const Engine& engine_;
+  EngineMatrix factor_;  ///< U of K + σ²I = UᵀU
 };
 
 }  // namespace widelimit

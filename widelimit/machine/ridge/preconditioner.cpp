@@ -2,7 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/engine/cpu/algebra/tiled.hpp"
+#include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ std::vector<Index> draw(const std::vector<double>& left, Index count, double off
 }
 
 /// Mean of Σ|K_ij| over some columns, which is about ‖K‖ where entries are of one sign.
-double norm_estimate(const GramProduct& k, const std::vector<double>& diagonal) {
+double norm_estimate(const GramMatrix& k, const std::vector<double>& diagonal) {
   const std::vector<Index> chosen = draw(diagonal, std::min<Index>(pivot_block, k.samples()), 0.5);
   if (chosen.empty()) return 0;
   const Matrix<double> columns = k.columns(chosen);
@@ -55,7 +55,7 @@ double norm_estimate(const GramProduct& k, const std::vector<double>& diagonal) 
 /// the last columns took from the trace each, κ = 1 + ℓ/c′ and some 7√κ iterations bring the residual to 1e-6; where
 /// eigenvalues fall off as 1/rank, a column less of κ − 1 is (κ − 1)/rank. It costs its entries, and a product with the
 /// others twice.
-bool worth_more(const GramProduct& k, Index rank, double taken, double shift) {
+bool worth_more(const GramMatrix& k, Index rank, double taken, double shift) {
   const auto n = static_cast<double>(k.samples());
   const double excess = taken / shift;
   const double saved = 7 * excess / (2 * std::sqrt(1 + excess) * static_cast<double>(rank)) * n * n / 2;
@@ -69,8 +69,7 @@ Index rank_within(std::size_t memory, Index samples, std::size_t number_bytes) {
   return static_cast<Index>((std::sqrt(n * n + 4 * square * static_cast<double>(memory)) - n) / (2 * square));
 }
 
-template <typename T>
-bool grow(const GramProduct& k, LowRank<T>& l, std::vector<double>& left, Index columns) {
+bool grow(const GramMatrix& k, LowRank& l, std::vector<double>& left, Index columns) {
   const Random random(0, static_cast<std::uint64_t>(l.rank()));
   const std::vector<Index> chosen = draw(left, columns, random.uniform(0));
   const Index count = std::ssize(chosen);
@@ -85,10 +84,10 @@ bool grow(const GramProduct& k, LowRank<T>& l, std::vector<double>& left, Index 
     trace += square(i, i);
   }
   // Copies among the chosen would end it, as would what float32 rounded off.
-  const double doubt = std::is_same_v<T, float> ? 1e-6 : 1e-12;
+  const double doubt = l.single() ? 1e-6 : 1e-12;
   for (Index j = 0; j < count; ++j) square(j, j) += doubt * trace;
-  if (cpu::tiled_cholesky<double>(square.view(), nullptr) != 0) return false;
-  cpu::solve_right(square.view(), c.view());
+  if (host::cholesky(square.view()) != 0) return false;
+  host::solve_right(square.view(), c.view());
   l.append(c);
   for (Index i = 0; i < n; ++i) {
     double& own = left[static_cast<std::size_t>(i)];
@@ -101,10 +100,9 @@ bool grow(const GramProduct& k, LowRank<T>& l, std::vector<double>& left, Index 
 
 }  // namespace
 
-Preconditioner::Preconditioner(const GramProduct& k, std::span<const double> scale, double shift,
+Preconditioner::Preconditioner(const GramMatrix& k, std::span<const double> scale, double shift,
                                const PreconditionerOptions& options)
-    : threads_(options.threads), l_(LowRank<double>(0, 0)) {
-  const cpu::AlgebraTeam team(threads_);
+    : algebra_(k.algebra()) {
   std::vector<double> left = k.diagonal();
   for (double& value : left) value = std::max(value, 0.0);
   const double trace = sum_of(left);
@@ -113,17 +111,13 @@ Preconditioner::Preconditioner(const GramProduct& k, std::span<const double> sca
   if (options.memory) {
     wanted = std::min(wanted, rank_within(*options.memory, k.samples(), fits_single ? sizeof(float) : sizeof(double)));
   }
-  if (fits_single) {
-    l_.emplace<LowRank<float>>(k.samples(), std::max<Index>(wanted, 1));
-  } else {
-    l_.emplace<LowRank<double>>(k.samples(), std::max<Index>(wanted, 1));
-  }
+  l_.emplace(algebra_, k.samples(), std::max<Index>(wanted, 1), fits_single ? Precision::f32 : Precision::f64);
   Pulse pulse(options.progress, wanted, "columns of the preconditioner");
   const double least = static_cast<double>(k.samples()) * (fits_single ? 1e-7 : pivot_rounding) * trace;
   double before = trace;
   while (rank_ < wanted && before > least) {
-    if (!std::visit([&](auto& l) { return grow(k, l, left, std::min(pivot_block, wanted - rank_)); }, l_)) break;
-    rank_ = std::visit([](const auto& l) { return l.rank(); }, l_);
+    if (!grow(k, *l_, left, std::min(pivot_block, wanted - rank_))) break;
+    rank_ = l_->rank();
     pulse.at(rank_);
     const double now = sum_of(left);
     const double mean = now / static_cast<double>(k.samples());
@@ -133,27 +127,20 @@ Preconditioner::Preconditioner(const GramProduct& k, std::span<const double> sca
   }
   shift_ = shift + sum_of(left) / static_cast<double>(k.samples());
   if (!(shift_ > least_share * trace)) shift_ = trace > 0 ? least_share * trace : 1.0;
-  std::visit([](auto& l) { l.give_back_unused(); }, l_);
+  l_->give_back_unused();
   factor(scale, options.progress);
 }
 
 /// S L takes the place of L.
 void Preconditioner::factor(std::span<const double> scale, Progress* progress) {
-  inner_ = Matrix<double>(rank_, rank_);
   if (rank_ == 0) return;
-  for (Index j = 0; j < rank_; ++j) inner_(j, j) = shift_;
-  std::visit(
-      [&](auto& l) {
-        l.scale_rows(scale);
-        l.add_inner(inner_);
-      },
-      l_);
-  if (cpu::tiled_cholesky<double>(inner_.view(), progress) != 0) rank_ = 0;
+  l_->scale_rows(scale);
+  inner_ = l_->inner(shift_);
+  if (algebra_.cholesky(inner_, progress) != 0) rank_ = 0;
 }
 
 /// (v − L (c′I + LᵀL)⁻¹ Lᵀ v)/c′, each column in units of its largest entry, so that float32 holds it.
 void Preconditioner::apply(MatrixView<const double> r, MatrixView<double> z) const {
-  const cpu::AlgebraTeam team(threads_);
   std::vector<double> units(static_cast<std::size_t>(r.cols), 0.0);
   for (Index i = 0; i < r.rows; ++i) {
     for (Index j = 0; j < r.cols; ++j) {
@@ -166,23 +153,15 @@ void Preconditioner::apply(MatrixView<const double> r, MatrixView<double> z) con
     for (Index j = 0; j < r.cols; ++j) z(i, j) = r(i, j) / units[static_cast<std::size_t>(j)];
   }
   if (rank_ > 0) {
-    std::visit(
-        [&](const auto& l) {
-          Matrix<double> small = l.transposed_times(z);
-          cpu::tiled_solve<double>(inner_.view(), Transpose::yes, small.view());
-          cpu::tiled_solve<double>(inner_.view(), Transpose::no, small.view());
-          l.subtract_times(small, z);
-        },
-        l_);
+    Matrix<double> small = l_->transposed_times(z);
+    algebra_.solve_factored(inner_, small.view());
+    l_->subtract_times(small, z);
   }
   for (Index i = 0; i < z.rows; ++i) {
     for (Index j = 0; j < z.cols; ++j) z(i, j) *= units[static_cast<std::size_t>(j)] / shift_;
   }
 }
 
-std::size_t Preconditioner::bytes() const {
-  return std::visit([](const auto& l) { return l.bytes(); }, l_) +
-         sizeof(double) * static_cast<std::size_t>(inner_.rows() * inner_.cols());
-}
+std::size_t Preconditioner::bytes() const { return l_->bytes() + inner_.bytes(); }
 
 }  // namespace widelimit

@@ -1,10 +1,9 @@
 #pragma once
 
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/factor/low_rank.hpp"
-#include "widelimit/machine/gram/gram_product.hpp"
 
 #include <optional>
-#include <variant>
 
 namespace widelimit {
 
@@ -13,7 +12,6 @@ struct PreconditionerOptions {
   /// Columns of L; none: as many as save more work in products with K than they cost, at most half the samples.
   std::optional<Index> rank;
   std::optional<std::size_t> memory;  ///< bytes it may take
-  int threads = 0;
   Progress* progress = nullptr;
 };
 
@@ -24,22 +22,22 @@ struct PreconditionerOptions {
 /// O(n rank²) and `rank` columns of K; n·rank numbers.
 class Preconditioner {
  public:
-  Preconditioner(const GramProduct& k, std::span<const double> scale, double shift,
+  Preconditioner(const GramMatrix& k, std::span<const double> scale, double shift,
                  const PreconditionerOptions& options);
   /// z = (L Lᵀ + c′I)⁻¹ r.  O(n rank columns).
   void apply(MatrixView<const double> r, MatrixView<double> z) const;
   [[nodiscard]] Index rank() const { return rank_; }
-  [[nodiscard]] bool single() const { return std::holds_alternative<LowRank<float>>(l_); }
+  [[nodiscard]] bool single() const { return l_ && l_->single(); }
   [[nodiscard]] std::size_t bytes() const;
 
  private:
   void factor(std::span<const double> scale, Progress* progress);
 
-  int threads_;
   Index rank_ = 0;
-  std::variant<LowRank<float>, LowRank<double>> l_;
-  Matrix<double> inner_;  ///< U of c′I + LᵀL = UᵀU
-  double shift_ = 0;      ///< c′
+  const Algebra& algebra_;
+  std::optional<LowRank> l_;
+  EngineMatrix inner_;  ///< U of c′I + LᵀL = UᵀU
+  double shift_ = 0;    ///< c′
 };
 
 }  // namespace widelimit

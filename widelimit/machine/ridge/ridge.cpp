@@ -3,11 +3,7 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/lapack.hpp"
-#include "widelimit/engine/cpu/algebra/team.hpp"
-#include "widelimit/machine/gram/check_gram.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/ridge/border.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
 
@@ -21,7 +17,7 @@ namespace widelimit {
 namespace {
 
 /// K + λ/2·W⁻¹ needs a λ as many times larger as the largest weight.
-std::string cure(const AnyView& k, Index minor, std::span<const double> weights, Progress* progress) {
+std::string cure(const GramMatrix& k, Index minor, std::span<const double> weights, Progress* progress) {
   const Indefinite found = diagnose(k, minor, progress);
   const double heaviest = weights.empty() ? 1.0 : *std::max_element(weights.begin(), weights.end());
   if (heaviest <= 1) return found.message;
@@ -42,21 +38,20 @@ void remark_on_condition(Summary& summary) {
 void RidgeOptions::validate() const {
   if (!std::isfinite(lambda) || lambda < 0)
     fail(Code::input, "lambda is {}; it must be finite and not negative", lambda);
-  (void)team_size(threads);
 }
 
-Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOptions& options) {
+Fit fit_ridge(const GramMatrix& k, MatrixView<const double> targets, const RidgeOptions& options) {
   const auto start = Clock::now();
   options.validate();
-  const double asymmetry = check_gram(k, options.threads);
-  const Index n = samples_of(k);
+  (void)k.check();
+  const Index n = k.samples();
   check_targets(targets, n);
   check_weights(options.weights, n);
 
   Fit fit = zero_fit(n, targets.cols);
   const std::vector<double> scale = scale_of_weights(options.weights, options.lambda);
   const RidgeMatrix a{k, scale, options.lambda / 2};
-  Cholesky cholesky(a, options.factor, options.threads, options.progress);
+  Cholesky cholesky(a, options.factor, options.progress);
   if (cholesky.failed_minor() == 0) {
     Matrix<double> solved = right_sides(targets, scale, options.bias);
     fit.summary.iterations = cholesky.solve(solved.view());
@@ -65,7 +60,6 @@ Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOpt
   fit.summary.method = cholesky.method();
   fit.summary.memory = cholesky.bytes() + 3 * sizeof(double) * static_cast<std::size_t>(n * (targets.cols + 1));
   if (cholesky.failed_minor() != 0) {
-    const cpu::AlgebraTeam team(options.threads);
     fit.summary.ending = Ending::not_positive_definite;
     fit.summary.message = cure(k, cholesky.failed_minor(), options.weights, options.progress);
   } else if (!all_finite(fit)) {
@@ -74,17 +68,15 @@ Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOpt
     fit.summary.ending = Ending::not_positive_definite;
     fit.summary.message = "the coefficients are beyond the range of float64; scale the kernel or give a larger lambda";
   } else {
-    const cpu::AlgebraTeam team(options.threads);
     fit.summary.condition = cholesky.condition();
     remark_on_condition(fit.summary);
-    prove_ridge(k, asymmetry, {targets, options.lambda, options.bias, options.weights}, fit, options.threads,
-                options.progress);
+    prove_ridge(k, {targets, options.lambda, options.bias, options.weights}, fit, options.progress);
   }
   fit.summary.seconds = seconds_since(start);
   return fit;
 }
 
-Fit fit_regression(const AnyView& k, MatrixView<const double> targets, RidgeOptions options) {
+Fit fit_regression(const GramMatrix& k, MatrixView<const double> targets, RidgeOptions options) {
   options.lambda = 0;
   return fit_ridge(k, targets, options);
 }

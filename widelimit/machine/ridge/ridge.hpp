@@ -13,7 +13,6 @@ struct RidgeOptions {
   bool bias = false;  ///< fit b too; it is not regularised
   std::span<const double> weights = {};
   Factor factor = Factor::automatic;
-  int threads = 0;
   Progress* progress = nullptr;
 
   void validate() const;
@@ -32,9 +31,9 @@ struct RidgeOptions {
 /// with rounding included (ridge_proof.hpp). Where the matrix is not positive definite, all coefficients are 0 and the
 /// message suggests a λ. Only S K S + λ/2·I is tested: the gap is a statement on the objective where K is
 /// positive semi-definite. [docs/theory/machines.md]  O(n³/3 + n² outputs), and n² numbers.
-[[nodiscard]] Fit fit_ridge(const AnyView& k, MatrixView<const double> targets, const RidgeOptions& options = {});
+[[nodiscard]] Fit fit_ridge(const GramMatrix& k, MatrixView<const double> targets, const RidgeOptions& options = {});
 
 /// Kernel regression, the minimum-norm interpolant: ridge at λ = 0, where weights only matter by being 0 or not.
-[[nodiscard]] Fit fit_regression(const AnyView& k, MatrixView<const double> targets, RidgeOptions options = {});
+[[nodiscard]] Fit fit_regression(const GramMatrix& k, MatrixView<const double> targets, RidgeOptions options = {});
 
 }  // namespace widelimit

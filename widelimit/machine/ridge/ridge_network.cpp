@@ -2,8 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/machine/gram/network_product.hpp"
-#include "widelimit/machine/gram/product.hpp"
+#include "widelimit/kernel/network_gram.hpp"
 
 #include <algorithm>
 
@@ -28,12 +27,12 @@ ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x, Matr
     fail(Code::resource, "vectors of {} samples take {}, and {} are allowed; allow more", x.count(),
          bytes_text(static_cast<double>(vectors)), bytes_text(static_cast<double>(options.memory)));
   }
-  const auto product = network_product(
+  const GramMatrix k = network_gram(
       network, x, {.kind = options.kind, .precision = options.precision, .memory = options.memory - vectors}, engine);
   ConjugateGradientOptions solver = options.solver;
-  const std::size_t held = std::min(options.memory, vectors + product->bytes());
+  const std::size_t held = std::min(options.memory, vectors + k.bytes());
   solver.memory = options.memory - held;
-  return fit_ridge(*product, targets, solver);
+  return conjugate_gradients(k, targets, solver);
 }
 
 double dense_ridge_bytes(Index samples, Index outputs, Precision precision) {

@@ -14,7 +14,7 @@ struct RidgeNetworkOptions {
   ConjugateGradientOptions solver;            ///< its `memory` is what is left for the preconditioner
 };
 
-/// fit_ridge on the limit kernel of a network, whose Gram matrix is never held: network_product with as large a
+/// fit_ridge on the limit kernel of a network, whose Gram matrix is never held: network_gram with as large a
 /// preconditioner as memory and cost allow. Error{resource} where the memory does not do for a product.
 [[nodiscard]] ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x,
                                              MatrixView<const double> targets, const RidgeNetworkOptions& options,

@@ -3,14 +3,8 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/band_solve.hpp"
-#include "widelimit/engine/cpu/algebra/lapack.hpp"
-#include "widelimit/engine/cpu/algebra/team.hpp"
-#include "widelimit/machine/factor/ridge_matrix.hpp"
-#include "widelimit/machine/gram/check_gram.hpp"
+#include "widelimit/machine/factor/cholesky.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/ridge/border.hpp"
 #include "widelimit/machine/ridge/leave_one_out.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
@@ -28,14 +22,12 @@ constexpr double path_rounding = std::numeric_limits<double>::epsilon();
 
 /// What is common to all λ.
 struct Path {
-  AnyView k;
+  GramMatrix k;
   MatrixView<const double> targets;
   std::span<const double> weights;
   bool bias = false;
   std::vector<double> scale;  ///< √w, empty without weights
   double norm = 0;            ///< ‖S K S‖₁
-  double asymmetry = 0;
-  int threads = 0;
 
   [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[static_cast<std::size_t>(i)]; }
 };
@@ -65,7 +57,8 @@ void leave_out(const Path& path, const ShiftedInverse& inverse, RidgePoint& poin
   for (Index i = 0; i < path.targets.rows; ++i) {
     const double s = path.scale_of(i);
     const double own = inverse.diagonal[static_cast<std::size_t>(i)];
-    if (s == 0 && g.rows() == 0) g = decision(point.fit, path.k);  // no part in the fit: it is the prediction
+    if (s == 0 && g.rows() == 0)
+      g = decision(point.fit, path.k.matrix(), path.k.engine());  // no part in the fit: it is the prediction
     for (Index j = 0; j < path.targets.cols; ++j) {
       if (s == 0) {
         point.left_out(i, j) = g(i, j);
@@ -108,8 +101,7 @@ RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
   const double error = mean_squared_error(path.targets, point.left_out.view(), path.weights);
   inverse.positive_definite = all_finite(point.fit) && std::isfinite(error);
   if (!inverse.positive_definite) return empty_point(path, lambda);
-  prove_ridge(path.k, path.asymmetry, {path.targets, lambda, path.bias, path.weights}, point.fit, path.threads,
-              nullptr);
+  prove_ridge(path.k, {path.targets, lambda, path.bias, path.weights}, point.fit, nullptr);
   point.loo_error = error;
   point.loo_misclassified = misclassified(path.targets, point.left_out.view(), path.weights);
   return point;
@@ -120,11 +112,8 @@ void check_lambdas(std::span<const double> lambdas) {
   for (const double lambda : lambdas) RidgeOptions{.lambda = lambda}.validate();
 }
 
-void tell_cure(const Path& path, const BandForm& form, RidgePath& result) {
-  const double ulp = std::holds_alternative<MatrixView<const float>>(path.k)
-                         ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                         : path_rounding;
-  const Indefinite found = diagnosis(0, smallest_eigenvalue(form), path.norm, form.samples(), ulp);
+void tell_cure(const Path& path, const ShiftedFamily& family, RidgePath& result) {
+  const Indefinite found = diagnosis(0, family.smallest_eigenvalue(), path.norm, path.k.samples(), path.k.epsilon());
   for (RidgePoint& point : result.points) {
     if (point.loo_error) continue;
     point.fit.summary.ending = Ending::not_positive_definite;
@@ -148,8 +137,6 @@ bool less_error(const RidgePoint& a, const RidgePoint& b) {
 
 }  // namespace
 
-void RidgePathOptions::validate() const { (void)team_size(threads); }
-
 std::optional<Index> RidgePath::best() const { return least(points, less_error); }
 
 std::optional<Index> RidgePath::best_classifier() const {
@@ -159,39 +146,36 @@ std::optional<Index> RidgePath::best_classifier() const {
   });
 }
 
-RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::span<const double> lambdas,
+RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std::span<const double> lambdas,
                      const RidgePathOptions& options) {
   const auto start = Clock::now();
-  options.validate();
   check_lambdas(lambdas);
-  const double asymmetry = check_gram(k, options.threads);
-  const Index n = samples_of(k);
+  (void)k.check();
+  const Index n = k.samples();
   check_targets(targets, n);
   check_weights(options.weights, n);
-  const int threads = team_size(options.threads);
   const double bytes = 2.0 * sizeof(double) * static_cast<double>(n) * static_cast<double>(n);
   require_memory(bytes, std::nullopt, "a ridge path", "fit single values of lambda, or fewer samples");
 
-  Path path{k, targets, options.weights, options.bias, {}, 0, asymmetry, threads};
+  Path path{k, targets, options.weights, options.bias, {}, 0};
   for (const double w : options.weights) path.scale.push_back(std::sqrt(w));
-  Matrix<double> a(n, n, Content::unset);
-  path.norm = fill_upper(RidgeMatrix{k, path.scale, 0}, a.view(), threads, options.progress);
-  const BandForm form = band_form(std::move(a), threads, options.progress);
+  const Algebra& algebra = k.algebra();
+  EngineMatrix a = algebra.allocate(n, n, Precision::f64);
+  const RidgeMatrix unshifted{k, path.scale, 0};
+  path.norm = algebra.scaled(k.matrix(), path.scale, unshifted.added_diagonal(), a, options.progress);
+  const auto family = algebra.shifted_family(std::move(a), options.progress);
   std::vector<double> shifts;
   for (const double lambda : lambdas) shifts.push_back(lambda / 2);
   std::vector<ShiftedInverse> inverses =
-      shifted_inverses(form, right_sides(targets, path.scale, options.bias).view(), shifts, threads, options.progress);
+      family->inverses(right_sides(targets, path.scale, options.bias).view(), shifts, options.progress);
 
   RidgePath result;
   bool failed = false;
-  {
-    const cpu::AlgebraTeam team(threads);
-    for (std::size_t i = 0; i < inverses.size(); ++i) {
-      result.points.push_back(point_of(path, lambdas[i], inverses[i]));
-      failed |= !inverses[i].positive_definite;
-    }
-    if (failed) tell_cure(path, form, result);
+  for (std::size_t i = 0; i < inverses.size(); ++i) {
+    result.points.push_back(point_of(path, lambdas[i], inverses[i]));
+    failed |= !inverses[i].positive_definite;
   }
+  if (failed) tell_cure(path, *family, result);
   const double seconds = seconds_since(start);
   for (RidgePoint& point : result.points) {
     point.fit.summary.seconds = seconds / static_cast<double>(result.points.size());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
 
 #include <optional>
@@ -12,10 +13,7 @@ namespace widelimit {
 struct RidgePathOptions {
   bool bias = false;
   std::span<const double> weights = {};
-  int threads = 0;
   Progress* progress = nullptr;
-
-  void validate() const;
 };
 
 /// One λ of a path: the machine and its leave-one-out predictions.
@@ -51,7 +49,7 @@ struct RidgePath {
 ///
 /// which needs the diagonal of A⁻¹ for each λ. K is reduced to a band matrix once; a shift preserves the band
 /// (band_form.hpp).  O(8n³/3) for all, O(n² (200 + 2 outputs)) for each λ; 2n² doubles. [docs/theory/machines.md]
-[[nodiscard]] RidgePath ridge_path(const AnyView& k, MatrixView<const double> targets, std::span<const double> lambdas,
-                                   const RidgePathOptions& options = {});
+[[nodiscard]] RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets,
+                                   std::span<const double> lambdas, const RidgePathOptions& options = {});
 
 }  // namespace widelimit

@@ -1,7 +1,5 @@
 #include "widelimit/machine/ridge/ridge_proof.hpp"
 
-#include "widelimit/machine/gram/precise_product.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
 
 #include <algorithm>
@@ -130,18 +128,12 @@ bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bo
   return sums.residual > 4 * sums.missing && summary.gradient.value_or(1) > small_residual;
 }
 
-void prove_ridge(const AnyView& k, double asymmetry, const RidgeTask& task, Fit& fit, int threads, Progress* progress) {
-  std::vector<double> diagonal;
-  std::visit(
-      [&](const auto& m) {
-        for (Index i = 0; i < m.rows; ++i) diagonal.push_back(static_cast<double>(m(i, i)));
-      },
-      k);
-  const ProductRounding rounding = ridge_rounding(diagonal, asymmetry, task);
+void prove_ridge(const GramMatrix& k, const RidgeTask& task, Fit& fit, Progress* progress) {
+  const ProductRounding rounding = ridge_rounding(k.diagonal(), k.check(), task);
   Matrix<double> g(fit.alpha.rows(), fit.alpha.cols(), Content::unset);
-  multiply(k, fit.alpha.view(), g.view());
+  k.multiply(fit.alpha.view(), g.view());
   if (!judge_ridge(g.view(), rounding, false, task, fit)) return;
-  multiply_precisely(k, fit.alpha.view(), g.view(), threads, progress);
+  k.multiply_precisely(fit.alpha.view(), g.view(), progress);
   (void)judge_ridge(g.view(), rounding, true, task, fit);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
 #include "widelimit/machine/gram/product_error.hpp"
 
@@ -37,6 +38,6 @@ bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bo
 
 /// judge_ridge of a matrix in memory, by a product in twice the precision where rounding of the first one is most of a
 /// residual above 1e-9.
-void prove_ridge(const AnyView& k, double asymmetry, const RidgeTask& task, Fit& fit, int threads, Progress* progress);
+void prove_ridge(const GramMatrix& k, const RidgeTask& task, Fit& fit, Progress* progress);
 
 }  // namespace widelimit

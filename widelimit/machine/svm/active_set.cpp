@@ -23,7 +23,7 @@ std::vector<double> picked(std::span<const double> from, std::span<const Index> 
 }  // namespace
 
 template <std::floating_point T>
-ActiveSet<T>::ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vector<Index> position,
+ActiveSet<T>::ActiveSet(const BoxProblem& problem, GramColumns<T>& columns, std::vector<Index> position,
                         std::span<const double> a, std::span<const double> gradient, double excess)
     : columns_(columns),
       position_(std::move(position)),

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/engine/cpu/algebra/box_pass.hpp"
-#include "widelimit/machine/svm/box_columns.hpp"
+#include "widelimit/kernel/gram_columns.hpp"
 #include "widelimit/machine/svm/box_problem.hpp"
 
 #include <concepts>
@@ -28,7 +28,7 @@ class ActiveSet {
  public:
   /// Variables `position` of the problem, whose columns `columns` holds; a and gradient are of the whole problem. No
   /// curvature vᵀKv of a positive semi-definite K is below −excess·Σvᵢ²K_ii.
-  ActiveSet(const BoxProblem& problem, Columns<T>& columns, std::vector<Index> position, std::span<const double> a,
+  ActiveSet(const BoxProblem& problem, GramColumns<T>& columns, std::vector<Index> position, std::span<const double> a,
             std::span<const double> gradient, double excess);
 
   /// One working set, unless no violation exceeds `allowed`. O(active).
@@ -63,7 +63,7 @@ class ActiveSet {
   void advance(const cpu::Moves<T>& moves);
   [[nodiscard]] cpu::Best find_partner(const T* column);
 
-  Columns<T>& columns_;
+  GramColumns<T>& columns_;
   std::vector<Index> position_;
   std::vector<double> a_, gradient_, lower_, upper_, ridge_, diagonal_, inverse_, up_, down_;
   double epsilon_;

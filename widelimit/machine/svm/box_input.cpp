@@ -1,16 +1,14 @@
 #include "widelimit/machine/svm/box_input.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/machine/gram/check_gram.hpp"
 
 #include <algorithm>
 
 namespace widelimit {
 
-double check_box_input(const AnyView& k, Index samples, int threads) {
-  const Index rows = std::visit([](const auto& gram) { return gram.rows; }, k);
-  if (rows != samples) fail(Code::input, "the Gram matrix has {} rows for {} samples", rows, samples);
-  return check_gram(k, threads);
+void check_box_input(const GramMatrix& k, Index samples) {
+  if (k.samples() != samples) fail(Code::input, "the Gram matrix has {} rows for {} samples", k.samples(), samples);
+  (void)k.check();
 }
 
 void check_signs(std::span<const double> labels) {

@@ -39,7 +39,7 @@ bool has_no_bounds(const BoxProblem& problem) {
 }  // namespace
 
 template <std::floating_point T>
-BoxJudge<T>::BoxJudge(const BoxProblem& problem, Columns<T>& columns, double asymmetry, double excess,
+BoxJudge<T>::BoxJudge(const BoxProblem& problem, GramColumns<T>& columns, double asymmetry, double excess,
                       std::function<void()> beat)
     : problem_(problem),
       columns_(columns),

@@ -24,7 +24,8 @@ class BoxJudge {
  public:
   /// K is symmetric up to `asymmetry` and positive semi-definite up to `excess`, both as FreshProduct takes them.
   /// `beat` is called often; it stops the work by throwing.
-  BoxJudge(const BoxProblem& problem, Columns<T>& columns, double asymmetry, double excess, std::function<void()> beat);
+  BoxJudge(const BoxProblem& problem, GramColumns<T>& columns, double asymmetry, double excess,
+           std::function<void()> beat);
 
   /// Ka from nothing but a.
   void refresh(BoxSolution& found) { fresh_.compute(found.a, found.product, beat_); }
@@ -66,7 +67,7 @@ class BoxJudge {
   [[nodiscard]] Size size_of(std::span<const double> v, std::span<const double> product) const;
 
   const BoxProblem& problem_;
-  Columns<T>& columns_;
+  GramColumns<T>& columns_;
   double asymmetry_;
   double excess_;
   std::function<void()> beat_;

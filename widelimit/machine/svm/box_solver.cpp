@@ -46,10 +46,10 @@ constexpr int most_stalls = 3;
 template <std::floating_point T>
 class Decomposition final : public BoxSolver::Worker {
  public:
-  Decomposition(MatrixView<const T> gram, std::vector<Index> samples, std::size_t room)
-      : root_(gram), excess_(2 * semidefinite_allowance(AnyView(gram))) {
-    if (!samples.empty()) part_.emplace(root_, std::move(samples), room);
-  }
+  Decomposition(const GramMatrix& gram, std::vector<Index> samples, std::size_t room)
+      : columns_(gram, std::move(samples), room),
+        asymmetry_(gram.check()),
+        excess_(2 * semidefinite_allowance(gram.samples(), gram.precision())) {}
 
   BoxSolution solve(const BoxProblem& problem, const BoxOptions& options, BoxStart start) override {
     problem_ = &problem;
@@ -62,16 +62,14 @@ class Decomposition final : public BoxSolver::Worker {
     scale_ = 0;
     for (const double p : problem.linear) scale_ = std::max(scale_, std::abs(p));
     pulse_.emplace(options.progress, limit_, "working sets");
-    judge_.emplace(problem, columns(), options.asymmetry, excess_, [this] { pulse_->at(found_.iterations); });
+    judge_.emplace(problem, columns_, asymmetry_, excess_, [this] { pulse_->at(found_.iterations); });
     begin(start);
     descend();
-    found_.memory += (part_ ? part_->bytes() : 0) + 8 * found_.a.size() * sizeof(double);
+    found_.memory += columns_.bytes() + 8 * found_.a.size() * sizeof(double);
     return std::move(found_);
   }
 
  private:
-  [[nodiscard]] Columns<T>& columns() { return part_ ? *part_ : root_; }
-
   void begin(BoxStart start) {
     const auto n = at(problem_->size());
     found_.a.assign(n, 0.0);
@@ -177,9 +175,9 @@ class Decomposition final : public BoxSolver::Worker {
   Move run(double allowed, bool near) {
     std::vector<Index> everyone(at(problem_->size()));
     std::iota(everyone.begin(), everyone.end(), Index{0});
-    std::unique_ptr<Columns<T>> packed;
+    std::unique_ptr<GramColumns<T>> packed;
     auto active =
-        std::make_unique<ActiveSet<T>>(*problem_, columns(), std::move(everyone), found_.a, gradient_, excess_);
+        std::make_unique<ActiveSet<T>>(*problem_, columns_, std::move(everyone), found_.a, gradient_, excess_);
     const bool may_shrink = !shrunk_;  // what was left out too early once is not left out twice
     Move ended = Move::made;
     if (near && active->free_count() <= largest_face) {
@@ -194,7 +192,7 @@ class Decomposition final : public BoxSolver::Worker {
       std::vector<Index> kept = active->unsettled();
       active.reset();
       packed.reset();
-      packed = std::make_unique<Columns<T>>(columns(), kept, options_->room);
+      packed = std::make_unique<GramColumns<T>>(columns_, kept, options_->room);
       active = std::make_unique<ActiveSet<T>>(*problem_, *packed, std::move(kept), found_.a, gradient_, excess_);
     }
     if (ended == Move::unbounded || ended == Move::indefinite) ray_ = active->ray(problem_->size());
@@ -247,8 +245,8 @@ class Decomposition final : public BoxSolver::Worker {
     return Move::made;
   }
 
-  Columns<T> root_;
-  std::optional<Columns<T>> part_;
+  GramColumns<T> columns_;
+  double asymmetry_;
   double excess_;  ///< of entries over those of a Gram matrix, as its test allows it
   const BoxProblem* problem_ = nullptr;
   const BoxOptions* options_ = nullptr;
@@ -265,12 +263,13 @@ class Decomposition final : public BoxSolver::Worker {
 
 }  // namespace
 
-BoxSolver::BoxSolver(const AnyView& gram, std::vector<Index> samples, std::size_t room)
-    : worker_(std::visit(
-          [&]<typename T>(const MatrixView<const T>& k) -> std::unique_ptr<Worker> {
-            return std::make_unique<Decomposition<T>>(k, std::move(samples), room);
-          },
-          gram)) {}
+BoxSolver::BoxSolver(const GramMatrix& gram, std::vector<Index> samples, std::size_t room) {
+  if (gram.precision() == Precision::f32) {
+    worker_ = std::make_unique<Decomposition<float>>(gram, std::move(samples), room);
+  } else {
+    worker_ = std::make_unique<Decomposition<double>>(gram, std::move(samples), room);
+  }
+}
 BoxSolver::~BoxSolver() = default;
 BoxSolver::BoxSolver(BoxSolver&&) noexcept = default;
 BoxSolver& BoxSolver::operator=(BoxSolver&&) noexcept = default;

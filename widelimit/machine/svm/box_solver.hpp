@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
-#include "widelimit/base/samples.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/summary.hpp"
 #include "widelimit/machine/svm/box_problem.hpp"
 
@@ -17,7 +17,6 @@ struct BoxOptions {
   Index max_iterations = 0;                 ///< working sets; 0 for the larger of 10⁷ and 100 per variable
   int threads = 1;                          ///< over the gradient, where there are very many variables
   std::size_t room = std::size_t{1} << 30;  ///< bytes for columns of the variables that still move
-  double asymmetry = 0;                     ///< of the Gram matrix, by check_gram
   Progress* progress = nullptr;
 };
 
@@ -54,7 +53,7 @@ struct BoxSolution {
 /// of a, so that margins 1/‖β‖ are below the rounding of K.
 class BoxSolver {
  public:
-  explicit BoxSolver(const AnyView& gram, std::vector<Index> samples = {}, std::size_t room = std::size_t{1} << 30);
+  explicit BoxSolver(const GramMatrix& gram, std::vector<Index> samples = {}, std::size_t room = std::size_t{1} << 30);
   ~BoxSolver();
   BoxSolver(BoxSolver&&) noexcept;
   BoxSolver& operator=(BoxSolver&&) noexcept;

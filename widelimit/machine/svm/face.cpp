@@ -1,6 +1,6 @@
 #include "widelimit/machine/svm/face.hpp"
 
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/host/host.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
 #include "widelimit/machine/svm/active_set.hpp"
 
@@ -33,13 +33,13 @@ Matrix<double> copy_of(const Matrix<double>& q, Index size) {
 int solve(const Matrix<double>& q, Index size, std::vector<double>& b) {
   if (size == 0) return 0;
   Matrix<double> factor = copy_of(q, size);
-  if (const Index minor = cpu::potrf(factor.view()); minor != 0) return static_cast<int>(minor);
+  if (const Index minor = host::cholesky(factor.view()); minor != 0) return static_cast<int>(minor);
   // A pivot that is nothing but rounding would send the step anywhere.
   for (Index i = 0; i < size; ++i) {
     const double pivot = factor(i, i) * factor(i, i);
     if (pivot <= 1e-13 * q(i, i)) return static_cast<int>(i + 1);
   }
-  cpu::potrs(factor.view(), b.data(), 1);
+  host::solve_factored(factor.view(), b);
   return 0;
 }
 

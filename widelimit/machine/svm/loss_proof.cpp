@@ -1,7 +1,5 @@
 #include "widelimit/machine/svm/loss_proof.hpp"
 
-#include "widelimit/machine/gram/precise_product.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
 #include "widelimit/machine/ridge/border.hpp"
 
@@ -35,9 +33,9 @@ struct CountedProduct {
 CountedProduct counted_product(const ProofSetting& setting, const Matrix<double>& v, bool precise) {
   CountedProduct product{Matrix<double>(v.rows(), v.cols(), Content::unset), {}};
   if (precise) {
-    multiply_precisely(setting.k, v.view(), product.values.view(), setting.threads, setting.progress);
+    setting.k.multiply_precisely(v.view(), product.values.view(), setting.progress);
   } else {
-    multiply(setting.k, v.view(), product.values.view());
+    setting.k.multiply(v.view(), product.values.view());
   }
   for (Index c = 0; c < v.cols(); ++c) product.errors.push_back(setting.rounding.error_of(v.view(), c, precise));
   return product;

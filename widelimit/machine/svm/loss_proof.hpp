@@ -38,13 +38,12 @@ class ProvableLosses {
 
 /// A machine to be proved: λ/2 Σ_c α_cᵀKα_c + Σ l.
 struct ProofSetting {
-  const AnyView& k;
+  const GramMatrix& k;
   const ProductRounding& rounding;
   const ProvableLosses& losses;
   double lambda = 1;
   bool bias = false;
   double tolerance = 0;
-  int threads = 0;
   Progress* progress = nullptr;
 };
 

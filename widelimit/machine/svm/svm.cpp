@@ -18,22 +18,21 @@ void SvmOptions::validate() const {
   if (max_iterations < 0) fail(Code::input, "max_iterations = {} is negative", max_iterations);
 }
 
-std::vector<Fit> svm_path(const AnyView& k, std::span<const double> labels, std::span<const double> lambdas,
+std::vector<Fit> svm_path(const GramMatrix& k, std::span<const double> labels, std::span<const double> lambdas,
                           const SvmOptions& options, SvmLoss loss) {
   options.validate();
   check_lambdas(lambdas);
   const Index n = std::ssize(labels);
-  const CheckedGram gram{k, check_box_input(k, n, options.threads)};
+  check_box_input(k, n);
   check_signs(labels);
   check_weights(options.weights, n);
   if (loss != SvmLoss::hard) check_bounds(lambdas, options.weights);
   const auto begin = Clock::now();
-  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+  if (options.check_definite && !is_semidefinite(k, options.progress)) {
     return indefinite_fits(k, n, 1, lambdas.size(), seconds_since(begin), options.progress);
   }
   const BinaryProblem problem{{}, {labels.begin(), labels.end()}, {options.weights.begin(), options.weights.end()}};
-  const auto solutions =
-      solve_svm_path(gram, problem, lambdas, loss, options, team_size(options.threads), options.progress);
+  const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, k.engine().threads(), options.progress);
   const double taken = seconds_since(begin);
   std::vector<Fit> fits(lambdas.size());
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
@@ -47,15 +46,15 @@ std::vector<Fit> svm_path(const AnyView& k, std::span<const double> labels, std:
   return fits;
 }
 
-Fit fit_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options) {
+Fit fit_svm(const GramMatrix& k, std::span<const double> labels, const SvmOptions& options) {
   return std::move(svm_path(k, labels, {&options.lambda, 1}, options, SvmLoss::hinge).front());
 }
 
-Fit fit_svm2(const AnyView& k, std::span<const double> labels, const SvmOptions& options) {
+Fit fit_svm2(const GramMatrix& k, std::span<const double> labels, const SvmOptions& options) {
   return std::move(svm_path(k, labels, {&options.lambda, 1}, options, SvmLoss::squared_hinge).front());
 }
 
-Fit fit_hard_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options) {
+Fit fit_hard_svm(const GramMatrix& k, std::span<const double> labels, const SvmOptions& options) {
   return std::move(svm_path(k, labels, {&options.lambda, 1}, options, SvmLoss::hard).front());
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
 
 #include <cstdint>
@@ -25,7 +26,6 @@ struct SvmOptions {
   /// Test first whether K is positive semi-definite (semidefinite.hpp), in O(n³/3) once for each matrix. False where K
   /// is known to be, as the kernel of a network is.
   bool check_definite = true;
-  int threads = 0;  ///< 0 for one per processor
   Progress* progress = nullptr;
 
   /// Error{input} where λ, the tolerance or the limit is out of range.
@@ -35,14 +35,14 @@ struct SvmOptions {
 /// K is symmetric, a row for each of the labels ±1, both of which occur. Primal and dual objective in the Summary are
 /// those of EQ (7), that is, λ times those of a solver in terms of C; the gap includes all rounding. A K that is not
 /// positive semi-definite ends as not_positive_definite, with coefficients 0 and a message that suggests a ridge.
-[[nodiscard]] Fit fit_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
-[[nodiscard]] Fit fit_svm2(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
+[[nodiscard]] Fit fit_svm(const GramMatrix& k, std::span<const double> labels, const SvmOptions& options = {});
+[[nodiscard]] Fit fit_svm2(const GramMatrix& k, std::span<const double> labels, const SvmOptions& options = {});
 /// Data that no hyperplane separates end with Ending::not_separable; the coefficients are then those of the last step.
-[[nodiscard]] Fit fit_hard_svm(const AnyView& k, std::span<const double> labels, const SvmOptions& options = {});
+[[nodiscard]] Fit fit_hard_svm(const GramMatrix& k, std::span<const double> labels, const SvmOptions& options = {});
 
 /// One machine for each λ, in that order; solved from the largest λ down, each warm-started from the scaled solution
 /// before it. options.lambda is not used.
-[[nodiscard]] std::vector<Fit> svm_path(const AnyView& k, std::span<const double> labels,
+[[nodiscard]] std::vector<Fit> svm_path(const GramMatrix& k, std::span<const double> labels,
                                         std::span<const double> lambdas, const SvmOptions& options = {},
                                         SvmLoss loss = SvmLoss::hinge);
 

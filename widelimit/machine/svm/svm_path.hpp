@@ -15,14 +15,8 @@ struct BinaryProblem {
   std::vector<double> weights;  ///< of those; empty for 1
 };
 
-/// A Gram matrix that was checked, with what check_gram found.
-struct CheckedGram {
-  AnyView k;
-  double asymmetry = 0;
-};
-
 /// Solutions for each λ, in the order given, warm-started from the largest down. Nothing is checked here.
-[[nodiscard]] std::vector<BoxSolution> solve_svm_path(const CheckedGram& gram, const BinaryProblem& problem,
+[[nodiscard]] std::vector<BoxSolution> solve_svm_path(const GramMatrix& k, const BinaryProblem& problem,
                                                       std::span<const double> lambdas, SvmLoss loss,
                                                       const SvmOptions& options, int threads, Progress* progress);
 

@@ -5,7 +5,6 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/shared_progress.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/gram/product.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/merge.hpp"
 #include "widelimit/machine/svm/box_input.hpp"
@@ -23,14 +22,8 @@ namespace {
 constexpr int farthest_exponent = 800;
 constexpr int last_exponent = 990;
 
-double longest_diagonal(const AnyView& k) {
-  double largest = 0;
-  std::visit(
-      [&](const auto& gram) {
-        for (Index i = 0; i < gram.rows; ++i) largest = std::max(largest, static_cast<double>(gram(i, i)));
-      },
-      k);
-  return largest;
+double longest_diagonal(const GramMatrix& k) {
+  return std::max(0.0, *std::max_element(k.diagonal().begin(), k.diagonal().end()));
 }
 
 /// The machine of targets y/2^p, with ε/2^p and coefficients a/2^p, is the same: p for which objectives y·a are far
@@ -87,17 +80,17 @@ void SvrOptions::validate() const {
   if (max_iterations < 0) fail(Code::input, "max_iterations = {} is negative", max_iterations);
 }
 
-Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const SvrOptions& options) {
+Fit fit_svr(const GramMatrix& k, const MatrixView<const double>& targets, const SvrOptions& options) {
   options.validate();
-  const double asymmetry = check_box_input(k, targets.rows, options.threads);
+  check_box_input(k, targets.rows);
   check_targets(targets, targets.rows);
   check_weights(options.weights, targets.rows);
   check_bounds({&options.lambda, 1}, options.weights);
   const auto begin = Clock::now();
-  if (options.check_definite && !is_semidefinite(k, options.threads, options.progress)) {
+  if (options.check_definite && !is_semidefinite(k, options.progress)) {
     return std::move(indefinite_fits(k, targets.rows, targets.cols, 1, seconds_since(begin), options.progress).front());
   }
-  const int team = team_size(options.threads);
+  const int team = k.engine().threads();
   const bool alone = targets.cols == 1;
   Fit fit;
   fit.alpha = Matrix<double>(targets.rows, targets.cols);
@@ -112,7 +105,6 @@ Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const Svr
         solver.solve(dual_of(targets, output, options, power), {.tolerance = options.tolerance,
                                                                 .max_iterations = options.max_iterations,
                                                                 .threads = alone ? team : 1,
-                                                                .asymmetry = asymmetry,
                                                                 .progress = alone ? options.progress : shared.get()});
     bool exact = true;
     for (Index i = 0; i < targets.rows; ++i) {

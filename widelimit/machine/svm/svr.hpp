@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/progress.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
 
 #include <span>
@@ -17,7 +18,6 @@ struct SvrOptions {
   double tolerance = 1e-6;          ///< relative duality gap
   Index max_iterations = 0;         ///< 0 for the larger of 10⁷ and 100 per sample
   bool check_definite = true;       ///< as in SvmOptions
-  int threads = 0;                  ///< 0 for one per processor
   Progress* progress = nullptr;
 
   /// Error{input} where λ, ε, the tolerance or the limit is out of range.
@@ -26,6 +26,6 @@ struct SvrOptions {
 
 /// K is symmetric with a row for each row of the targets; each column is a separate problem. Objectives in
 /// the Summary are sums over the outputs, the gap is the largest.
-[[nodiscard]] Fit fit_svr(const AnyView& k, const MatrixView<const double>& targets, const SvrOptions& options = {});
+[[nodiscard]] Fit fit_svr(const GramMatrix& k, const MatrixView<const double>& targets, const SvrOptions& options = {});
 
 }  // namespace widelimit

@@ -2,7 +2,7 @@
 
 #include "widelimit/analysis/dynamics/dynamics_input.hpp"
 #include "widelimit/base/progress.hpp"
-#include "widelimit/machine/gram/dense_gram.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <functional>
 #include <memory>
@@ -11,13 +11,12 @@ namespace widelimit {
 
 /// A machine to be trained, with what an engine needs of it. All of it outlives the engine.
 struct FlowProblem {
-  const DenseGram& k;
+  const GramMatrix& k;
   DynamicsInput input;
   const Start& start;
   double tolerance = 0;   ///< of the Runge–Kutta method
   Index most_events = 0;  ///< for each output
   Index most_steps = 0;   ///< of the Runge–Kutta method
-  int threads = 0;
   Progress* progress = nullptr;
   std::function<void()> beat;  ///< called often; stops the work by throwing
 };

@@ -24,9 +24,9 @@ class KinkedFlow final : public FlowEngine {
  public:
   explicit KinkedFlow(const FlowProblem& problem)
       : problem_(problem),
-        alpha_(problem.k.count(), problem.input.targets.cols),
-        g_(problem.k.count(), problem.input.targets.cols) {
-    const Index n = problem_.k.count();
+        alpha_(problem.k.samples(), problem.input.targets.cols),
+        g_(problem.k.samples(), problem.input.targets.cols) {
+    const Index n = problem_.k.samples();
     const Start& start = problem_.start;
     for (Index j = 0; j < problem_.input.targets.cols; ++j) {
       flows_.emplace_back(KinkFlow::Input{.k = problem_.k,
@@ -81,7 +81,7 @@ class KinkedFlow final : public FlowEngine {
     std::stable_sort(trajectory.events.begin(), trajectory.events.end(),
                      [](const FlowEvent& a, const FlowEvent& b) { return a.time < b.time; });
     summary.iterations = trajectory.event_count;
-    summary.memory = sizeof(double) * static_cast<std::size_t>(8 * problem_.k.count() + sliding * sliding / 2) +
+    summary.memory = sizeof(double) * static_cast<std::size_t>(8 * problem_.k.samples() + sliding * sliding / 2) +
                      sizeof(FlowEvent) * trajectory.events.size();
     if (failed_ < 0) return;
     const KinkFlow& flow = flows_[static_cast<std::size_t>(failed_)];

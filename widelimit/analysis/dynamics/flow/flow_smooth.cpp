@@ -32,10 +32,9 @@ class SmoothFlow final : public FlowEngine {
  public:
   explicit SmoothFlow(const FlowProblem& problem)
       : problem_(problem),
-        n_(problem.k.count()),
+        n_(problem.k.samples()),
         outputs_(problem.input.targets.cols),
-        curvature_(
-            objective_curvature(problem.k.source(), problem.input.loss.kind, problem.input.lambda, problem.progress)),
+        curvature_(objective_curvature(problem.k, problem.input.loss.kind, problem.input.lambda, problem.progress)),
         stepper_(boost::numeric::odeint::make_dense_output(problem.tolerance, problem.tolerance, DormandPrince())),
         offset_(dense_or_zero(problem.start.offset, n_, outputs_)),
         alpha_(dense_or_zero(problem.start.alpha, n_, outputs_)),
@@ -110,7 +109,7 @@ class SmoothFlow final : public FlowEngine {
 
   bool find_limit() {
     if (!limit_ && !without_limit_) {
-      limit_ = machine_limit(problem_.k.source(), problem_.input, limit_tolerance, problem_.threads, problem_.progress);
+      limit_ = machine_limit(problem_.k, problem_.input, limit_tolerance, problem_.progress);
     }
     return limit_.has_value();
   }

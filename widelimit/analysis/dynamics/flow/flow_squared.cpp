@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include "widelimit/engine/cpu/algebra/tiled.hpp"
 
 namespace widelimit {
 
@@ -21,7 +20,7 @@ class SquaredFlow final : public FlowEngine {
  public:
   explicit SquaredFlow(const FlowProblem& problem)
       : problem_(problem),
-        n_(problem.k.count()),
+        n_(problem.k.samples()),
         outputs_(problem.input.targets.cols),
         pairs_(eigenpairs(problem.k, problem.progress)),
         alpha_(dense_or_zero(problem.start.alpha, n_, outputs_)),
@@ -69,7 +68,7 @@ class SquaredFlow final : public FlowEngine {
     summary.memory = 2 * sizeof(double) * static_cast<std::size_t>(n_ * n_);
     if (!indefinite_) return;
     summary.ending = Ending::not_positive_definite;
-    summary.message = diagonal_cure(problem_.k.source(), problem_.progress);
+    summary.message = diagonal_cure(problem_.k, problem_.progress);
   }
 
  private:
@@ -87,13 +86,13 @@ class SquaredFlow final : public FlowEngine {
   /// V·m.
   [[nodiscard]] Matrix<double> turned(const Matrix<double>& m) const {
     Matrix<double> result(n_, outputs_, Content::unset);
-    cpu::tiled_product<double>(1, Transpose::no, pairs_.vectors.view(), Transpose::no, m.view(), 0, result.view());
+    problem_.k.algebra().multiply(Transpose::no, pairs_.vectors, m.view(), result.view());
     return result;
   }
 
   /// Vᵀ·m.
   void back(const Matrix<double>& m, Matrix<double>& to) const {
-    cpu::tiled_product<double>(1, Transpose::yes, pairs_.vectors.view(), Transpose::no, m.view(), 0, to.view());
+    problem_.k.algebra().multiply(Transpose::yes, pairs_.vectors, m.view(), to.view());
   }
 
   FlowProblem problem_;

@@ -1,14 +1,14 @@
 #include "widelimit/analysis/dynamics/flow/growing_cholesky.hpp"
 
 #include <cmath>
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/host/host.hpp"
 
 namespace widelimit {
 
 void GrowingCholesky::forward(std::span<double> beside) const {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const std::vector<double>& row = rows_[i];
-    beside[i] = (beside[i] - cpu::dot({row.data(), i}, {beside.data(), i})) / row[i];
+    beside[i] = (beside[i] - host::dot({row.data(), i}, {beside.data(), i})) / row[i];
   }
 }
 
@@ -16,7 +16,7 @@ void GrowingCholesky::backward(std::span<double> x) const {
   for (std::size_t i = rows_.size(); i-- > 0;) {
     const std::vector<double>& row = rows_[i];
     x[i] /= row[i];
-    cpu::axpy(-x[i], {row.data(), i}, {x.data(), i});
+    host::axpy(-x[i], {row.data(), i}, {x.data(), i});
   }
 }
 

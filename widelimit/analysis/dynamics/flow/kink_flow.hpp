@@ -19,7 +19,7 @@ namespace widelimit {
 class KinkFlow {
  public:
   struct Input {
-    const DenseGram& k;
+    const GramMatrix& k;
     const Loss& loss;
     std::vector<double> targets;
     double lambda = 0;

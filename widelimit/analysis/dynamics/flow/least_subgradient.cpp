@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/host/host.hpp"
 
 namespace widelimit {
 
@@ -17,10 +17,13 @@ std::size_t place_of(Index i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-LeastSubgradient::LeastSubgradient(const DenseGram& k)
-    : k_(k), position_(place_of(k.count()), -1), lengths_(place_of(k.count())) {
-  for (Index i = 0; i < k.count(); ++i) {
-    lengths_[place_of(i)] = std::sqrt(std::max(k.row(i)[i], 0.0));
+LeastSubgradient::LeastSubgradient(const GramMatrix& k)
+    : k_(k),
+      columns_(std::make_shared<GramColumns<double>>(k)),
+      position_(place_of(k.samples()), -1),
+      lengths_(place_of(k.samples())) {
+  for (Index i = 0; i < k.samples(); ++i) {
+    lengths_[place_of(i)] = std::sqrt(std::max(k.diagonal()[place_of(i)], 0.0));
     total_ += lengths_[place_of(i)];
   }
 }
@@ -32,7 +35,7 @@ double LeastSubgradient::rounding(Index sample, double pull) const {
 void LeastSubgradient::move(const State& state, Index sample, double by) {
   if (by == 0) return;
   state.u[place_of(sample)] += by;
-  cpu::axpy(by, {k_.row(sample), at(k_.count())}, state.product);
+  host::axpy(by, {columns_->column(sample), at(k_.samples())}, state.product);
 }
 
 void LeastSubgradient::bind(std::size_t place) {
@@ -71,10 +74,11 @@ void LeastSubgradient::release(const State& state, Index sample) {
   while (true) {
     // Along (−K_FF⁻¹K_Fi, 1) slopes of those that slide stay 0, and that of the sample changes by the pivot.
     std::vector<double> forward(free_.size());
-    std::transform(free_.begin(), free_.end(), forward.begin(), [&](Index j) { return k_.row(sample)[j]; });
+    std::transform(free_.begin(), free_.end(), forward.begin(),
+                   [column = columns_->column(sample)](Index j) { return column[j]; });
     factor_.forward(forward);
-    const double diagonal = k_.row(sample)[sample];
-    const double pivot = diagonal - cpu::dot(forward, forward);
+    const double diagonal = k_.diagonal()[place_of(sample)];
+    const double pivot = diagonal - host::dot(forward, forward);
     const bool dependent = pivot <= 8 * static_cast<double>(free_.size() + 1) * k_.epsilon() * diagonal;
     std::vector<double> direction = forward;
     factor_.backward(direction);

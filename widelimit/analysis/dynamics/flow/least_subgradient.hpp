@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/analysis/dynamics/flow/growing_cholesky.hpp"
-#include "widelimit/machine/gram/dense_gram.hpp"
+#include "widelimit/kernel/gram_columns.hpp"
 
 #include <span>
 #include <vector>
@@ -19,7 +19,7 @@ namespace widelimit {
 /// samples: rows come and go in O(sliding²), and each change costs O(n·sliding) in Ku.
 class LeastSubgradient {
  public:
-  explicit LeastSubgradient(const DenseGram& k);
+  explicit LeastSubgradient(const GramMatrix& k);
 
   /// One problem. u and product = Ku of all samples are changed in place; on entry those that slide are where they
   /// were, all others on a kink at a bound.
@@ -48,7 +48,8 @@ class LeastSubgradient {
   void move(const State& state, Index sample, double by);
   void bind(std::size_t place);
 
-  const DenseGram& k_;
+  const GramMatrix& k_;
+  std::shared_ptr<GramColumns<double>> columns_;  ///< shared by copies
   GrowingCholesky factor_;
   std::vector<Index> free_;      ///< samples that slide, in the order of the factor
   std::vector<Index> position_;  ///< by sample: 0 where it slides, −1 else

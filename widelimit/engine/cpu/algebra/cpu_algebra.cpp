@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/algebra/band_solve.hpp"
 #include "widelimit/engine/cpu/algebra/gram_passes.hpp"
 #include "widelimit/engine/cpu/algebra/lapack.hpp"
@@ -43,7 +44,7 @@ MatrixView<const T> constant(const EngineMatrix& a) {
 
 /// To be written to: never a caller's own matrix, since only `hold` makes those and callers hold them as const.
 template <typename T>
-MatrixView<T> writable(EngineMatrix& a) {
+MatrixView<T> writable(const EngineMatrix& a) {
   const MatrixView<const T> view = constant<T>(a);
   return {const_cast<T*>(view.data), view.rows, view.cols, view.stride};
 }
@@ -149,6 +150,16 @@ EngineMatrix owned(Matrix<T> matrix) {
 
 }  // namespace
 
+template <std::floating_point T>
+std::vector<MatrixView<T>> views_of(std::span<const EngineMatrix> matrices) {
+  std::vector<MatrixView<T>> result;
+  for (const EngineMatrix& matrix : matrices) result.push_back(writable<T>(matrix));
+  return result;
+}
+
+template std::vector<MatrixView<float>> views_of(std::span<const EngineMatrix>);
+template std::vector<MatrixView<double>> views_of(std::span<const EngineMatrix>);
+
 EngineMatrix CpuAlgebra::allocate(Index rows, Index cols, Precision precision) const {
   return precision == Precision::f32 ? owned(Matrix<float>(rows, cols, Content::unset))
                                      : owned(Matrix<double>(rows, cols, Content::unset));
@@ -156,9 +167,10 @@ EngineMatrix CpuAlgebra::allocate(Index rows, Index cols, Precision precision) c
 
 EngineMatrix CpuAlgebra::hold(const AnyView& host) const {
   auto memory = std::make_shared<HostMemory>();
-  memory->entries = host;
   return std::visit(
-      [&]<typename T>(const MatrixView<const T>& view) {
+      [&]<typename T>(MatrixView<const T> view) {
+        if (view.rows == 1) view.stride = view.cols;  // that of one row may be anything, which BLAS refuses
+        memory->entries = view;
         return EngineMatrix(std::move(memory), view.rows, view.cols, precision_of<T>);
       },
       host);
@@ -338,9 +350,19 @@ void CpuAlgebra::solve(Transpose op, const EngineMatrix& u, MatrixView<double> b
   }
 }
 
+void CpuAlgebra::transpose_upper(EngineMatrix& a) const {
+  with_writable(a, [&]<typename T>(const MatrixView<T>& m) {
+    mirror_upper(m);
+    for (Index i = 0; i < m.rows; ++i) std::fill(m.row(i) + i + 1, m.row(i) + m.cols, T{0});
+  });
+}
+
 Index CpuAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order, Progress* progress) const {
   const AlgebraTeam shared(team(a));
-  return widelimit::pivoted_cholesky(writable<double>(a), least, order, progress);
+  const MatrixView<double> m = writable<double>(a);
+  const Index rank = widelimit::pivoted_cholesky(m, least, order, progress);
+  for (Index i = 0; i < rank; ++i) std::fill(m.row(i) + i + 1, m.row(i) + m.cols, 0.0);
+  return rank;
 }
 
 Inertia CpuAlgebra::inertia(EngineMatrix a) const {

@@ -10,6 +10,10 @@ struct HostMemory final : EngineMatrix::Memory {
   AnyView entries;  ///< of all of it, `owned` or a caller's
 };
 
+/// The entries of matrices of this engine, to be written to.
+template <std::floating_point T>
+[[nodiscard]] std::vector<MatrixView<T>> views_of(std::span<const EngineMatrix> matrices);
+
 /// Dense algebra on the processor: BLAS and LAPACK on tiles that threads share.
 class CpuAlgebra final : public Algebra {
  public:
@@ -17,6 +21,7 @@ class CpuAlgebra final : public Algebra {
 
   [[nodiscard]] EngineMatrix allocate(Index rows, Index cols, Precision precision) const override;
   [[nodiscard]] EngineMatrix hold(const AnyView& host) const override;
+  [[nodiscard]] std::optional<EngineMatrix> over(const AnyView& host) const override { return hold(host); }
   [[nodiscard]] std::optional<AnyView> host_view(const EngineMatrix& a) const override;
   void copy(const EngineMatrix& a, EngineMatrix& to) const override;
   void read(const EngineMatrix& a, MatrixView<float> host) const override;
@@ -45,6 +50,7 @@ class CpuAlgebra final : public Algebra {
   [[nodiscard]] double symmetric_norm(const EngineMatrix& a) const override;
   [[nodiscard]] Index cholesky(EngineMatrix& a, Progress* progress) const override;
   void solve(Transpose op, const EngineMatrix& u, MatrixView<double> b) const override;
+  void transpose_upper(EngineMatrix& a) const override;
   [[nodiscard]] Index pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
                                        Progress* progress) const override;
   [[nodiscard]] Inertia inertia(EngineMatrix a) const override;

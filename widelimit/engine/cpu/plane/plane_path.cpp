@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 namespace widelimit::cpu {
 
@@ -30,6 +31,10 @@ struct PlaneLoaded final : CpuLoaded {
   /// Images that group g really holds.
   [[nodiscard]] Index size(Index g) const { return std::min(plane_lanes, images - g * plane_lanes); }
   [[nodiscard]] const GroupTrace<T>& group(Index g) const { return groups[static_cast<std::size_t>(g)]; }
+
+ private:
+  mutable std::once_flag made_;
+  mutable Matrix<double> values_;  ///< of each image with itself
 };
 
 template <typename T>
@@ -172,19 +177,26 @@ void plane_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded
   }
 }
 
+/// Computed when first asked for, and kept: a rectangle of pairs needs none of it.
 template <typename T>
 void PlaneLoaded<T>::diagonal(const Recipe& recipe, int threads, MatrixView<double> outputs) const {
-  parallel_for(static_cast<Index>(groups.size()), threads, [&](Index g) {
-    PlaneRunner<T> runner(program, recipe.input.channels);
-    const PlaneBatch<T> batch{&group(g), {&group(g), 0, true}, true};
-    runner.run(batch);
-    each_output<T>(program.stages.back().last, batch, runner, [&](Index slot, Index lane, double value) {
-      const Index i = g * plane_lanes + lane;
-      if (i >= images) return;
-      if (!std::isfinite(value)) report_overflow(slot, i, i, Precision::f64);
-      outputs(slot, i) = value;
+  std::call_once(made_, [&] {
+    values_ = Matrix<double>(recipe.outputs, images);
+    parallel_for(static_cast<Index>(groups.size()), threads, [&](Index g) {
+      PlaneRunner<T> runner(program, recipe.input.channels);
+      const PlaneBatch<T> batch{&group(g), {&group(g), 0, true}, true};
+      runner.run(batch);
+      each_output<T>(program.stages.back().last, batch, runner, [&](Index slot, Index lane, double value) {
+        const Index i = g * plane_lanes + lane;
+        if (i >= images) return;
+        if (!std::isfinite(value)) report_overflow(slot, i, i, Precision::f64);
+        values_(slot, i) = value;
+      });
     });
   });
+  for (Index slot = 0; slot < recipe.outputs; ++slot) {
+    std::copy_n(values_.view().row(slot), images, outputs.row(slot));
+  }
 }
 
 template <typename T>

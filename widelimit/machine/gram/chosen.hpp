@@ -1,14 +1,11 @@
 #pragma once
 
-#include "widelimit/base/samples.hpp"
+#include "widelimit/base/types.hpp"
 
 #include <span>
 #include <vector>
 
 namespace widelimit {
-
-/// Rows and columns of a matrix, in its precision.  O(rows·cols).
-[[nodiscard]] AnyMatrix submatrix(const AnyView& k, std::span<const Index> rows, std::span<const Index> cols);
 
 /// Entries of a list.
 template <typename T>

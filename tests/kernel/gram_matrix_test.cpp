@@ -1,4 +1,4 @@
-#include "widelimit/machine/gram/check_gram.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include "widelimit/base/error.hpp"
 
@@ -23,7 +23,7 @@ Matrix<T> smooth_gram(Index n) {
 template <typename T>
 std::string complaint(const Matrix<T>& k, int threads = 0) {
   try {
-    check_gram(k.view(), threads);
+    (void)GramMatrix(k.view(), *make_engine("cpu", {.threads = threads})).check();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::input);
     return error.what();
@@ -88,9 +88,9 @@ TEST(CheckGramScale, IsTakenFromTheDiagonal) {
 
 TYPED_TEST(CheckGram, TellsWhetherTheHalvesAreEqual) {
   auto k = smooth_gram<TypeParam>(100);
-  EXPECT_EQ(check_gram(k.view()), 0);
+  EXPECT_EQ(GramMatrix(k).check(), 0);
   k(3, 90) += std::numeric_limits<TypeParam>::epsilon() * k(3, 90);
-  EXPECT_EQ(check_gram(k.view()), 64 * static_cast<double>(std::numeric_limits<TypeParam>::epsilon()));
+  EXPECT_EQ(GramMatrix(k).check(), 64 * static_cast<double>(std::numeric_limits<TypeParam>::epsilon()));
 }
 
 TEST(CheckGramRange, RefusesEntriesWhoseSumsLeaveFloat64) {

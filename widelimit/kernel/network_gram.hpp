@@ -1,13 +1,13 @@
 #pragma once
 
 #include "widelimit/kernel/gram.hpp"
-#include "widelimit/machine/gram/gram_product.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <cstddef>
 
 namespace widelimit {
 
-struct NetworkProductOptions {
+struct NetworkGramOptions {
   Kind kind = Kind::ntk;  ///< one of the two
   Precision precision = Precision::f32;
   /// Bytes for loaded samples and tiles under way. Where not all samples fit at once, they are loaded in panels anew
@@ -20,7 +20,7 @@ struct NetworkProductOptions {
 /// The Gram matrix of a network on samples, computed tile by tile for each product and never stored: each tile above
 /// the diagonal serves both halves. Entries are those of `gram` in that precision, sums are float64. Samples and back
 /// end must outlive it.  O(n²/2·steps + n² columns) for each product.
-[[nodiscard]] std::unique_ptr<GramProduct> network_product(const Network& network, const SampleView& x,
-                                                           const NetworkProductOptions& options, const Engine& engine);
+[[nodiscard]] GramMatrix network_gram(const Network& network, const SampleView& x, const NetworkGramOptions& options,
+                                      const Engine& engine);
 
 }  // namespace widelimit

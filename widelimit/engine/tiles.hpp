@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/engine/engine.hpp"
+#include "widelimit/engine/kernels.hpp"
 
 #include <vector>
 
@@ -30,5 +30,16 @@ struct Tile {
 /// Tiles that cover the upper triangle of square × square: first those above the diagonal, then the squares on it,
 /// which are half the work and so leave the threads to finish together.
 [[nodiscard]] std::vector<Tile> upper_tiles(Range square, Index edge);
+
+/// Writes the pairs (i, i) of a square on the diagonal, which Kernels::tile took for two different samples:
+/// blocks[s](i, i) = diagonal(s, square.begin + i), as Kernels::diagonal gave it. Error{numerical} on overflow.
+template <std::floating_point T>
+void set_diagonal(MatrixView<const double> diagonal, Range square, std::span<const MatrixView<T>> blocks);
+
+/// Kernels::fill into host memory, tile by tile on all threads: blocks[s] is rows × cols.
+template <std::floating_point T>
+void fill_by_tiles(const Kernels& kernels, const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2,
+                   Range cols, bool symmetric, std::span<const MatrixView<T>> blocks,
+                   const std::function<void(Index pairs)>& after);
 
 }  // namespace widelimit

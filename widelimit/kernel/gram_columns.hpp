@@ -1,0 +1,113 @@
+#pragma once
+
+#include "widelimit/kernel/gram_matrix.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace widelimit {
+
+/// Columns of a Gram matrix, or of the part of it that belongs to some of the samples, in host memory and in T: for
+/// solvers that move one variable at a time. Where the host may look at the matrix in that precision, whole columns are
+/// its rows and nothing is copied; else a column is fetched when first asked for, and kept while there is room.
+template <std::floating_point T>
+class GramColumns {
+ public:
+  static constexpr std::size_t usual_room = std::size_t{1} << 30;
+
+  explicit GramColumns(const GramMatrix& k, std::size_t room = usual_room) : GramColumns(k, {}, room) {}
+  /// Rows and columns `chosen`, or all where it is empty; at most about `room` bytes are kept.
+  GramColumns(const GramMatrix& k, std::vector<Index> chosen, std::size_t room)
+      : k_(k), chosen_(std::move(chosen)), size_(chosen_.empty() ? k.samples() : std::ssize(chosen_)) {
+    if (const auto view = k.algebra().host_view(k.matrix())) {
+      if (const auto* entries = std::get_if<MatrixView<const T>>(&*view)) in_place_ = *entries;
+    }
+    if (in_place_.rows == 0 && !chosen_.empty()) whole_.resize(at(k.samples()));
+    prepare(room);
+  }
+  /// Rows and columns `chosen` of another, which must outlive this one.
+  GramColumns(GramColumns& from, std::vector<Index> chosen, std::size_t room)
+      : k_(from.k_), from_(&from), chosen_(std::move(chosen)), size_(std::ssize(chosen_)) {
+    prepare(room);
+  }
+  GramColumns(const GramColumns&) = delete;
+  GramColumns& operator=(const GramColumns&) = delete;
+
+  [[nodiscard]] Index size() const { return size_; }
+  /// Entry (k, k) without a column being fetched.
+  [[nodiscard]] double diagonal(Index k) const {
+    return from_ != nullptr ? from_->diagonal(chosen_[at(k)]) : k_.diagonal()[at(sample(k))];
+  }
+  /// Column k; it stays where it is until the column after next is asked for.
+  [[nodiscard]] const T* column(Index k) {
+    if (from_ == nullptr && chosen_.empty() && in_place_.rows > 0) return in_place_.row(k);
+    Index& slot = slot_[at(k)];
+    if (slot < 0) {
+      slot = free_slot();
+      owner_[at(slot)] = k;
+      fetch(sample(k), kept_[at(slot)].get());
+    }
+    last_ = slot;
+    return kept_[at(slot)].get();
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    return owner_.size() * at(size_) * sizeof(T) + chosen_.size() * 2 * sizeof(Index) + whole_.size() * sizeof(T);
+  }
+
+ private:
+  [[nodiscard]] Index sample(Index k) const { return chosen_.empty() ? k : chosen_[at(k)]; }
+
+  void prepare(std::size_t room) {
+    slot_.assign(at(size_), -1);
+    const auto column_bytes = static_cast<Index>(sizeof(T)) * std::max<Index>(size_, 1);
+    slots_ = std::clamp<Index>(static_cast<Index>(room) / column_bytes, 2, std::max<Index>(size_, 2));
+    for (const Index sample : chosen_) {
+      if (runs_.empty() || runs_.back().first + runs_.back().second != sample) runs_.emplace_back(sample, 0);
+      ++runs_.back().second;
+    }
+  }
+  void fetch(Index sample, T* to) {
+    if (from_ != nullptr) return copy_together(from_->column(sample), to);
+    if (in_place_.rows > 0) return copy_together(in_place_.row(sample), to);
+    T* row = chosen_.empty() ? to : whole_.data();
+    k_.algebra().read(k_.matrix().block(sample, 0, 1, k_.samples()), MatrixView<T>{row, 1, k_.samples(), k_.samples()});
+    if (!chosen_.empty()) copy_together(row, to);
+  }
+  void copy_together(const T* from, T* to) const {
+    if (4 * std::ssize(runs_) > size_) {
+      for (const Index sample : chosen_) *to++ = from[sample];
+      return;
+    }
+    for (const auto& [first, count] : runs_) to = std::copy_n(from + first, count, to);
+  }
+  /// In turn, but never the column handed out last.
+  Index free_slot() {
+    if (std::ssize(owner_) < slots_) {
+      owner_.push_back(-1);
+      kept_.push_back(std::make_unique_for_overwrite<T[]>(at(size_)));
+      return std::ssize(owner_) - 1;
+    }
+    if (next_ == last_) next_ = (next_ + 1) % slots_;
+    const Index slot = next_;
+    slot_[at(owner_[at(slot)])] = -1;
+    next_ = (next_ + 1) % slots_;
+    return slot;
+  }
+
+  GramMatrix k_;
+  GramColumns* from_ = nullptr;
+  MatrixView<const T> in_place_{};  ///< no rows where the host may not look
+  std::vector<Index> chosen_;       ///< empty for all
+  Index size_ = 0;
+  std::vector<Index> slot_;   ///< of each column, −1 where it is not kept
+  std::vector<Index> owner_;  ///< of each slot
+  std::vector<std::unique_ptr<T[]>> kept_;
+  std::vector<std::pair<Index, Index>> runs_;  ///< of consecutive samples: the first, and how many
+  std::vector<T> whole_;                       ///< a column on its way into a part
+  Index slots_ = 0;
+  Index next_ = 0;
+  Index last_ = -1;
+};
+
+}  // namespace widelimit
