@@ -1,101 +1,113 @@
-"""clang-tidy on every C++ source of the library, the command line and the benchmarks whose answer may have changed.
+"""clang-tidy on every C++ source of the tree, each as its own translation unit, where its answer may have changed.
 
-A source is read again only when it, a header it includes (as ninja knows them from the last build), or .clang-tidy is
-newer than its last clean answer; the whole tree from nothing takes minutes, a change takes seconds.
-
-Sources are read without the precompiled headers of the build: clang cannot read those of g++, and a source that forgot
-an include is found this way.
+The commands are those of the preset `plain`, which compiles each source alone and without precompiled headers; it is
+configured, not built. A clean answer is kept under a checksum of all that it depends on: the source, the headers of the
+tree that it includes, the settings of clang-tidy, its version and the command. Answers lie beside those of ccache, so
+that another checkout of the same sources finds them: the tree from nothing takes tens of minutes, a change seconds.
 """
 
 import argparse
+import hashlib
 import json
 import os
-import shlex
+import re
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("widelimit", "app", "experiments", "bench")
+FOLDERS = ("widelimit", "app", "experiments", "bench", "tests", "python/bindings")
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+KEPT_DAYS = 30
 
 
-def dependencies(build):
-    """Object file → files it was made from."""
-    listing = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True).stdout
-    depends, current = {}, []
-    for line in listing.splitlines():
-        if line and not line.startswith(" "):
-            current = depends.setdefault(line.split(":")[0], [])
-        elif line.strip():
-            current.append(line.strip())
-    return depends
+@cache
+def included(path):
+    """The files of the tree that `path` names in its includes: from the root, or beside it."""
+    names = INCLUDE.findall(path.read_text(encoding="utf-8"))
+    places = ((ROOT / name, path.parent / name) for name in names)
+    return [next(place.resolve() for place in both if place.is_file()) for both in places if any(map(Path.is_file, both))]
 
 
-def output_of(entry):
-    words = shlex.split(entry["command"])
-    return words[words.index("-o") + 1]
+def made_from(source):
+    """`source` and every file of the tree that it includes, in the end."""
+    known, left = {source}, [source]
+    while left:
+        new = set(included(left.pop())) - known
+        known |= new
+        left += new
+    return sorted(known)
 
 
-def as_clang_reads(command):
-    """The command without precompiled headers and without what only g++ knows."""
-    words, kept = shlex.split(command), []
-    while words:
-        word = words.pop(0)
-        if word == "-include" and words and words[0].endswith("cmake_pch.hxx"):
-            words.pop(0)
-        elif word not in ("-Winvalid-pch", "-Wshadow=local", "-Wno-subobject-linkage"):
-            kept.append(word)
-    return shlex.join(kept)
+def settings_of(source):
+    folders = [folder for folder in source.parents if folder.is_relative_to(ROOT)]
+    return [folder / ".clang-tidy" for folder in folders if (folder / ".clang-tidy").is_file()]
 
 
-def newest(paths):
-    return max((os.stat(path).st_mtime for path in paths if os.path.exists(path)), default=0.0)
+def key_of(source, command, version):
+    """Checksum of everything that an answer depends on; the same in every checkout."""
+    sum_of_all = hashlib.sha256(f"{version}\n{command.replace(str(ROOT), '')}\n".encode())
+    for path in [*made_from(source), *settings_of(source)]:
+        sum_of_all.update(f"{path.relative_to(ROOT)}\n".encode())
+        sum_of_all.update(hashlib.sha256(path.read_bytes()).digest())
+    return sum_of_all.hexdigest()
+
+
+def default_answers():
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return caches / "widelimit-tidy"
+
+
+def forget_old(answers):
+    oldest = time.time() - KEPT_DAYS * 24 * 3600
+    for answer in answers.iterdir():
+        if answer.stat().st_mtime < oldest:
+            answer.unlink(missing_ok=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "plain")
+    parser.add_argument("--answers", type=Path, default=default_answers(), help="folder of clean answers")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("folders", nargs="*", default=FOLDERS, help="parts of the tree to read; all of them")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    clean = build / "tidy"
-    depends = dependencies(build)
+    arguments.answers.mkdir(parents=True, exist_ok=True)
+    forget_old(arguments.answers)
+    version = subprocess.run(["clang-tidy", "--version"], capture_output=True, text=True, check=True).stdout
 
-    entries = json.loads((build / "compile_commands.json").read_text())
-    clean.mkdir(parents=True, exist_ok=True)
-    plain = [entry | {"command": as_clang_reads(entry["command"])} for entry in entries]
-    (clean / "compile_commands.json").write_text(json.dumps(plain))
-
+    sources = 0
     work = []
-    for entry in entries:
+    for entry in json.loads((build / "compile_commands.json").read_text()):
         source = Path(entry["file"])
-        # Sources that are compiled as one are read as one: a file that includes them, in the same place of the build.
-        place = source.relative_to(build) if source.is_relative_to(build) else Path(os.path.relpath(source, ROOT))
-        if place.parts[0] not in FOLDERS:
+        if not any(source.is_relative_to(ROOT / folder) for folder in arguments.folders):
             continue
-        stamp = clean / place.with_suffix(".clean")
-        made_from = [build / path for path in depends.get(output_of(entry), [])]
-        project_files = [path for path in made_from if path.resolve().is_relative_to(ROOT)]
-        last_change = newest([source, ROOT / ".clang-tidy", *project_files])
-        if not made_from or last_change >= newest([stamp]):
-            work.append((source, stamp))
+        sources += 1
+        answer = arguments.answers / key_of(source, entry["command"], version)
+        if answer.exists():
+            answer.touch()
+        else:
+            work.append((source, answer))
 
     def tidy(item):
-        source, stamp = item
-        command = ["clang-tidy", "-p", str(clean), "--quiet", str(source)]
+        source, answer = item
+        command = ["clang-tidy", "-p", str(build), "--quiet", str(source)]
         result = subprocess.run(command, capture_output=True, text=True)
         if result.returncode == 0 and "warning:" not in result.stdout:
-            stamp.parent.mkdir(parents=True, exist_ok=True)
-            stamp.touch()
+            answer.touch()
             return ""
-        return result.stdout or result.stderr
+        text = result.stdout or result.stderr
+        print(text, end="", flush=True)
+        return text
 
     with ThreadPoolExecutor(arguments.jobs) as pool:
         found = [text for text in pool.map(tidy, work) if text]
-    print("".join(found), end="")
-    print(f"clang-tidy: {len(work)} sources read, {len(found)} with findings")
-    return 1 if found else 0
+    print(f"clang-tidy: {sources} sources, {len(work)} read, {len(found)} with findings")
+    return 1 if found or not sources else 0
 
 
 if __name__ == "__main__":
