@@ -38,7 +38,8 @@ lint: setup            ## format, clang-tidy, tree rules, Python
 	@scripts/lint.sh
 
 plain: setup           ## every source compiled alone, without precompiled headers
-	@scripts/plain.sh $(jobs)
+	@cmake --preset plain --log-level=WARNING >/dev/null
+	@.venv/bin/python scripts/plain.py
 
 format:                ## write C++ the way lint wants it
 	@git ls-files -z --cached --others --exclude-standard '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -r clang-format -i

@@ -4,6 +4,7 @@
 #include "widelimit/data/file/journal.hpp"
 #include "widelimit/data/file/sealed_file.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
+#include "widelimit/kernel/file/stored_gram.hpp"
 #include "widelimit/report/file.hpp"
 
 #include <gtest/gtest.h>
@@ -34,9 +35,9 @@ void expect_same(const Json& now, const Json& then, const std::string& place) {
     ASSERT_EQ(now.type(), then.type()) << place;
     ASSERT_EQ(now.size(), then.size()) << place;
     for (const auto& item : then.items()) {
-      if (then.is_object()) ASSERT_TRUE(now.contains(item.key())) << place;
-      expect_same(then.is_object() ? now.at(item.key()) : now.at(std::stoul(item.key())), item.value(),
-                  place + "/" + item.key());
+      const Json::json_pointer entry("/" + item.key());
+      ASSERT_TRUE(now.contains(entry)) << place << entry;
+      expect_same(now.at(entry), item.value(), place + entry.to_string());
     }
   } else {
     EXPECT_EQ(now, then) << place;
@@ -62,13 +63,8 @@ class OldFolder : public Folder {
 };
 
 AnyMatrix matrix_of(const fs::path& path, const std::string& name) {
-  ArrayFile file = read_hdf5_arrays(path, {});
-  const auto found = file.arrays.find(name);
-  if (found == file.arrays.end()) {
-    ADD_FAILURE() << path << " has no " << name;
-    return Matrix<double>();
-  }
-  return std::move(found->second.values);
+  const StoredGram matrix(path, name);
+  return matrix.read(0, 0, matrix.rows(), matrix.cols());
 }
 
 /// Every entry to `tolerance` of the largest; 0 asks for the same bits.
@@ -160,7 +156,7 @@ void write_later(const fs::path& from, const fs::path& to, const SealedFormat& f
   write_sealed(to, later, description, arrays);
 }
 
-void expect_refusal(const Finished& run, const Words& parts) {
+void expect_later_refused(const Finished& run, const Words& parts) {
   EXPECT_EQ(run.status, 3) << run.out;
   for (const std::string& part : parts) EXPECT_NE(run.err.find(part), std::string::npos) << part << " in " << run.err;
 }
@@ -174,8 +170,9 @@ TEST(LaterFiles, ModelsAndNetworksAreRefusedByBothVersions) {
               {"support", "alpha", "bias", "shift", "scale", "calibration"});
   write_later(golden() / "network.h5", folder.path("network.h5"), network, {"w0", "b0", "w1", "b1", "shift", "scale"});
   for (const char* name : {"model.h5", "network.h5"}) {
-    expect_refusal(folder.widelimit({"predict", "--model", name, "--test", "unseen.csv"}),
-                   {name, "format 2", "widelimit 9.8.7", "widelimit " + std::string(version()), "format 1", "upgrade"});
+    expect_later_refused(
+        folder.widelimit({"predict", "--model", name, "--test", "unseen.csv"}),
+        {name, "format 2", "widelimit 9.8.7", "widelimit " + std::string(version()), "format 1", "upgrade"});
   }
 }
 
@@ -191,8 +188,8 @@ TEST(LaterFiles, UnfinishedGramsAreRefusedByBothVersions) {
     for (const Journal::Record& record : records) journal.append(record);
   }
   const Words before = folder.names();
-  expect_refusal(folder.widelimit(resumed(three_grams("stopped.h5"))),
-                 {"stopped.h5.part", "format 2", "widelimit " + std::string(version()), "format 1", "--force"});
+  expect_later_refused(folder.widelimit(resumed(three_grams("stopped.h5"))),
+                       {"stopped.h5.part", "format 2", "widelimit " + std::string(version()), "format 1", "--force"});
   EXPECT_EQ(folder.names(), before);
 }
 
