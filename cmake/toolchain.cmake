@@ -21,10 +21,10 @@ endif()
 add_library(widelimit_warnings INTERFACE)
 target_compile_options(widelimit_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
                        -Wno-missing-field-initializers -Werror)
-# Several sources are compiled as one: g++ then takes them for headers and warns of their private types, and a private
-# name of one is nothing that a local name of another hides.
-target_compile_options(widelimit_warnings INTERFACE
-                       "$<IF:$<CXX_COMPILER_ID:GNU>,-Wno-subobject-linkage;-Wshadow=local,-Wshadow>")
+# Where several sources are compiled as one, g++ takes them for headers and warns of their private types, and a private
+# name of one is nothing that a local name of another hides. The preset `plain` compiles each alone, with both warnings.
+set(batched $<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${WIDELIMIT_UNITY}>>)
+target_compile_options(widelimit_warnings INTERFACE "$<IF:${batched},-Wno-subobject-linkage;-Wshadow=local,-Wshadow>")
 
 # The undefined-behaviour sanitizer doubles the time of compilation, so that only the library has it, and tests and
 # command line are compiled without optimisation.

@@ -1,6 +1,5 @@
 #include "experiments/certificates_table2.hpp"
 
-#include "app/shell/interrupt.hpp"
 #include "experiments/digit_pair.hpp"
 #include "experiments/mnist_task.hpp"
 #include "widelimit/base/clock.hpp"
@@ -140,7 +139,7 @@ CertifyOptions table2_certificate(const Setting& setting, CertificateMethod meth
 /// A network as EQ may have trained it: f itself, from its start, by small batches; η̂ on the mean of the losses.
 RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const DigitPair& pair, Index width,
                       bool centred, std::uint64_t seed, const std::vector<Index>& few) {
-  app::stop_if_interrupted();
+  stop_if_asked(setting.progress);
   const auto samples = static_cast<double>(pair.data.train.count());
   TrainOptions options;
   options.width = width;
@@ -202,7 +201,7 @@ void add_row(Part& part, Json& json, const std::string& model, const std::string
 /// of EQ Theorem 4.2.
 RadiusRow machine_row(const Setting& setting, const Table2Choice& choice, const DigitPair& pair,
                       const std::vector<Index>& few) {
-  app::stop_if_interrupted();
+  stop_if_asked(setting.progress);
   const auto begin = Clock::now();
   const MnistTask task = mnist_task(setting, setting.text("network"), {"0", "1"}, choice.samples);
   const MachineOptions options{.machine = Machine::svm,

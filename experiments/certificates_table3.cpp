@@ -1,11 +1,10 @@
 #include "experiments/certificates_table3.hpp"
 
-#include "app/shell/interrupt.hpp"
-#include "app/shell/scores.hpp"
 #include "experiments/certified_digits.hpp"
 #include "experiments/descended_svm.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
 #include "widelimit/report/certificate_figures.hpp"
+#include "widelimit/report/scores.hpp"
 
 #include <fmt/format.h>
 
@@ -75,7 +74,7 @@ std::vector<Trained> table_machines(const Setting& setting, const MnistTask& tas
   std::vector<Trained> machines;
   std::size_t ridge = 0;
   for (const Table3Line& line : lines) {
-    app::stop_if_interrupted();
+    stop_if_asked(setting.progress);
     if (line.machine == Machine::ridge) {
       machines.push_back({.machine = line.machine,
                           .scheme = Scheme::sign,
@@ -103,7 +102,7 @@ MachineRow certified_row(const Setting& setting, const Table3Sizes& sizes, const
                          const Table3Line& published, const Trained& trained) {
   MachineRow row{.published = published};
   const Matrix<double> g = decision(trained.fit, view_of(task.k_test), setting.engine);
-  row.accuracy = app::score(Scheme::sign, task.classes(), g, task.test)->accuracy();
+  row.accuracy = score(Scheme::sign, task.classes(), g, task.test)->accuracy();
   const Model model = fitted_model(Network::parse(certified_network), task.train, trained, published.lambda);
   for (const MethodColumn& column : method_columns) {
     CertifyOptions options;

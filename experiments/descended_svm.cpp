@@ -1,7 +1,7 @@
 #include "experiments/descended_svm.hpp"
 
-#include "app/shell/scores.hpp"
 #include "widelimit/analysis/dynamics/descend.hpp"
+#include "widelimit/report/scores.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +63,7 @@ DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const 
   for (std::size_t k = 1; k < steps.size(); ++k) {
     const Trained machine = machine_at(trajectory, k, task.classes());
     const Matrix<double> g = decision(machine.fit, view_of(task.k_test), setting.engine);
-    const double accuracy = app::score(Scheme::sign, task.classes(), g, task.test)->accuracy();
+    const double accuracy = score(Scheme::sign, task.classes(), g, task.test)->accuracy();
     const Model model = fitted_model(Network::parse(network), task.train, machine, lambda);
     const double radius = statistics(certify_digits(model, task, tests, 0, options)).mean;
     result.part.table.rows.push_back({passes[k - 1], steps[k], fmt::format("{:.2f} %", 100 * accuracy),

@@ -1,6 +1,5 @@
 #include "experiments/digit_pair.hpp"
 
-#include "app/shell/interrupt.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +25,7 @@ DigitPair digit_pair(const Setting& setting, Index samples, Index tests) {
   request.memory = setting.memory;
   request.progress = setting.progress;
   DigitPair pair{.data = load_train_test(request), .targets = {}};
-  pair.targets = app::network_targets(pair.data, Loss{.kind = LossKind::hinge});
+  pair.targets = network_targets(pair.data, Loss{.kind = LossKind::hinge});
   return pair;
 }
 
@@ -50,7 +49,7 @@ EquivalenceOptions digit_options(const Setting& setting, const DigitPair& pair, 
 
 Equivalence compare_digits(const Setting& setting, const DigitPair& pair, const std::string& network,
                            const EquivalenceOptions& options) {
-  app::stop_if_interrupted();
+  stop_if_asked(setting.progress);
   return equivalence(Network::parse(network), pair.targets.with(pair.data), options, setting.engine);
 }
 

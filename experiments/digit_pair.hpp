@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/shell/network_targets.hpp"
 #include "experiments/experiment.hpp"
 #include "widelimit/analysis/equivalence/equivalence.hpp"
+#include "widelimit/finite/training/network_targets.hpp"
 
 namespace widelimit::experiment {
 
@@ -12,7 +12,7 @@ namespace widelimit::experiment {
 /// MNIST 0 and 1, values in [0, 1]: samples to train networks and machines on, the same for both.
 struct DigitPair {
   TrainTest data;
-  app::NetworkTargets targets;  ///< ±1
+  NetworkTargets targets;  ///< ±1
 };
 
 /// The first `samples` training images and the first `tests` test images (none: no test set). Error{input} says where

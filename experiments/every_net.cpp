@@ -1,6 +1,5 @@
 #include "experiments/every_net.hpp"
 
-#include "app/shell/interrupt.hpp"
 #include "experiments/log_slope.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/request.hpp"
@@ -98,7 +97,7 @@ PathOrder follow(const Setting& setting, const PathChoice& choice, const Network
   const Matrix<double> y = class_targets(data.train.labels, std::ssize(data.train.class_names), Loss{loss});
   const TrainData given{.x = data.train.view(), .y = y.view(), .test = data.test->view()};
   for (Index halving = 0; halving <= choice.halvings; ++halving) {
-    app::stop_if_interrupted();
+    stop_if_asked(setting.progress);
     const TrainOptions options = path_training(setting, choice, loss, Index{1} << halving);
     const NetAsMachine net = train_as_kernel_machine(network, given, options);
     if (!net.difference) fail(Code::numerical, "{}: {}", to_string(loss), net.trained.summary.message);

@@ -1,7 +1,5 @@
 #include "experiments/generalisation_bounds.hpp"
 
-#include "app/bound/bound_row.hpp"
-#include "app/shell/interrupt.hpp"
 #include "experiments/digit_pair.hpp"
 #include "experiments/mnist_task.hpp"
 #include "widelimit/base/error.hpp"
@@ -9,6 +7,7 @@
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/network/network.hpp"
+#include "widelimit/report/bound_report.hpp"
 
 #include <fmt/format.h>
 
@@ -57,7 +56,7 @@ BoundsChoice bounds_choice(const Setting& setting) {
   return choice;
 }
 
-app::BoundTask digits_task(const Setting& setting, const MnistTask& task) {
+BoundTask digits_task(const Setting& setting, const MnistTask& task) {
   return {.k = view_of(task.k),
           .k_test = view_of(task.k_test),
           .engine = &setting.engine,
@@ -75,13 +74,12 @@ MachineOptions bound_machine(const Setting& setting, Machine machine, double lam
   return options;
 }
 
-void add_rows(Part& part, Outcome& outcome, const std::string& name, const std::vector<app::BoundRow>& rows,
-              bool figures) {
-  part.table = app::bound_table(rows);
-  if (figures) part.pictures = app::bound_figures(rows);
+void add_rows(Part& part, Outcome& outcome, const std::string& name, const std::vector<BoundRow>& rows, bool figures) {
+  part.table = bound_table(rows);
+  if (figures) part.pictures = bound_figures(rows);
   Json json = Json::array();
-  for (const app::BoundRow& row : rows) {
-    json.push_back(app::bound_json(row));
+  for (const BoundRow& row : rows) {
+    json.push_back(bound_json(row));
     if (!row.summary.converged() && outcome.trouble.empty()) {
       outcome.trouble =
           fmt::format("{}, n = {}: {}: {}", row.name, row.samples, text(row.summary.ending), row.summary.message);
@@ -93,27 +91,27 @@ void add_rows(Part& part, Outcome& outcome, const std::string& name, const std::
 
 /// Machines by n, true labels and random ones; the norm of the labels is the same for both machines.
 void machines_by_samples(const Setting& setting, const BoundsChoice& choice, const MnistTask& task, Outcome& outcome) {
-  const app::BoundTask whole = digits_task(setting, task);
+  const BoundTask whole = digits_task(setting, task);
   const RademacherOptions options{.delta = choice.delta, .loss = {}, .clip = {}};
-  std::vector<app::BoundRow> rows;
+  std::vector<BoundRow> rows;
   for (const bool random : {false, true}) {
     for (const auto& [machine, lambda] :
          {std::pair(Machine::svm, choice.svm_lambda), std::pair(Machine::ridge, choice.ridge_lambda)}) {
       for (const Index size : choice.sizes) {
-        app::BoundTask part = whole.first(std::min(size, whole.samples()));
+        BoundTask part = whole.first(std::min(size, whole.samples()));
         if (random) part = part.with_random_labels(setting.seed + 1);
-        rows.push_back(app::bound_row(part, bound_machine(setting, machine, lambda), options, machine == Machine::svm));
+        rows.push_back(bound_row(part, bound_machine(setting, machine, lambda), options, machine == Machine::svm));
         if (random) rows.back().labels = "random";
       }
     }
   }
-  const app::BoundRow& last = rows[choice.sizes.size() - 1];
+  const BoundRow& last = rows[choice.sizes.size() - 1];
   outcome.sentence = fmt::format(
       "MNIST {} and {}, {} images, {} with true labels: test error {:.4f}, {} by EQ's form and {} for all norms at "
       "once.",
       choice.digits[0], choice.digits[1], last.samples, last.name, last.test.value_or(0),
-      app::bound_text(last.machine ? std::optional(last.machine->textbook.value()) : std::nullopt),
-      app::bound_text(last.machine ? std::optional(last.machine->uniform->terms.value()) : std::nullopt));
+      bound_text(last.machine ? std::optional(last.machine->textbook.value()) : std::nullopt),
+      bound_text(last.machine ? std::optional(last.machine->uniform->terms.value()) : std::nullopt));
   Part part{.heading = "Kernel machines, true and random labels"};
   part.words = fmt::format(
       "MNIST {} and {}, values in [0, 1], tangent kernel of {}, no offset; svm with λ = {:g}, ridge with λ = {:g}; δ = "
@@ -129,20 +127,20 @@ void machines_by_samples(const Setting& setting, const BoundsChoice& choice, con
 
 /// Ridge on flipped labels at every n.
 void flipped_by_samples(const Setting& setting, const BoundsChoice& choice, const MnistTask& task, Outcome& outcome) {
-  const app::BoundTask whole = digits_task(setting, task);
+  const BoundTask whole = digits_task(setting, task);
   const RademacherOptions options{.delta = choice.delta, .loss = {}, .clip = {}};
-  std::vector<app::BoundRow> rows;
+  std::vector<BoundRow> rows;
   std::string shapes;
   for (const Index size : choice.sizes) {
-    app::BoundTask part = whole.first(std::min(size, whole.samples()));
-    app::stop_if_interrupted();
+    BoundTask part = whole.first(std::min(size, whole.samples()));
+    stop_if_asked(setting.progress);
     const auto norm = interpolant_norm(part.gram(), *part.values(), setting.progress).square;
     const std::vector<Index> labels = part.labels;
     for (const double flip : choice.flips) {
       part.labels = flip_labels(labels, 2, flip, setting.seed);
-      rows.push_back(app::bound_row(part, bound_machine(setting, Machine::ridge, choice.noisy_lambda), options, false));
+      rows.push_back(bound_row(part, bound_machine(setting, Machine::ridge, choice.noisy_lambda), options, false));
       rows.back().labels = fmt::format("{:g} flipped", flip);
-      app::add_noisy_bounds(rows.back(), flip, norm, choice.noisy_lambda);
+      add_noisy_bounds(rows.back(), flip, norm, choice.noisy_lambda);
     }
     if (norm && size == choice.sizes.back()) {
       const double best = noisy_label_best_lambda(*norm, part.samples());
@@ -159,9 +157,9 @@ void flipped_by_samples(const Setting& setting, const BoundsChoice& choice, cons
   add_rows(part, outcome, "flipped", rows, setting.figures);
 }
 
-app::BoundRow network_row(const Setting& setting, const BoundsChoice& choice, const MnistTask& task,
-                          const app::BoundTask& labelled, Index size) {
-  app::stop_if_interrupted();
+BoundRow network_row(const Setting& setting, const BoundsChoice& choice, const MnistTask& task,
+                     const BoundTask& labelled, Index size) {
+  stop_if_asked(setting.progress);
   const Loss loss{.kind = LossKind::hinge};
   const auto n = static_cast<std::size_t>(size);
   const std::vector<Index> labels(labelled.labels.begin(), labelled.labels.begin() + static_cast<std::ptrdiff_t>(n));
@@ -183,16 +181,16 @@ app::BoundRow network_row(const Setting& setting, const BoundsChoice& choice, co
   const NetAsMachine net = train_as_kernel_machine(Network::parse(choice.network),
                                                    {.x = task.train.view().part(0, size), .y = y.view()}, options);
   if (!net.difference) fail(Code::numerical, "{}", net.trained.summary.message);
-  app::BoundRow row{.labels = "true",
-                    .name = fmt::format("width {}", choice.width),
-                    .samples = size,
-                    .machine = path_bound(net, labels, 2, {.delta = choice.delta, .loss = {}, .clip = {}}),
-                    .label = {},
-                    .train = 0,
-                    .test = {},
-                    .clean = {},
-                    .noisy_shape = {},
-                    .summary = {}};
+  BoundRow row{.labels = "true",
+               .name = fmt::format("width {}", choice.width),
+               .samples = size,
+               .machine = path_bound(net, labels, 2, {.delta = choice.delta, .loss = {}, .clip = {}}),
+               .label = {},
+               .train = 0,
+               .test = {},
+               .clean = {},
+               .noisy_shape = {},
+               .summary = {}};
   const Matrix<double> f = predict_outputs(net.trained, task.test.view(), setting.threads);
   Index wrong = 0;
   for (Index i = 0; i < f.rows(); ++i) {
@@ -203,9 +201,9 @@ app::BoundRow network_row(const Setting& setting, const BoundsChoice& choice, co
 }
 
 void networks_by_samples(const Setting& setting, const BoundsChoice& choice, const MnistTask& task, Outcome& outcome) {
-  std::vector<app::BoundRow> rows;
+  std::vector<BoundRow> rows;
   for (const bool random : {false, true}) {
-    app::BoundTask labelled = digits_task(setting, task);
+    BoundTask labelled = digits_task(setting, task);
     if (random) labelled = labelled.with_random_labels(setting.seed + 1);
     for (const Index size : choice.net_sizes) {
       rows.push_back(network_row(setting, choice, task, labelled, std::min(size, task.train.count())));

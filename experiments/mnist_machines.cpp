@@ -1,11 +1,11 @@
 #include "experiments/mnist_machines.hpp"
 
-#include "app/shell/interrupt.hpp"
-#include "app/shell/scores.hpp"
 #include "experiments/mnist_task.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/network/network.hpp"
+#include "widelimit/report/fit_summary.hpp"
 #include "widelimit/report/machine_figures.hpp"
+#include "widelimit/report/scores.hpp"
 
 #include <fmt/format.h>
 
@@ -55,7 +55,7 @@ MachinesChoice choice_of(const Setting& setting) {
 
 struct Judged {
   Trained trained;
-  std::optional<app::Score> score;  ///< MNIST is labelled: always there
+  std::optional<Score> score;  ///< MNIST is labelled: always there
 };
 
 MachineOptions machine_options(const Setting& setting, const MnistTask& task, Machine machine, double lambda) {
@@ -68,7 +68,7 @@ MachineOptions machine_options(const Setting& setting, const MnistTask& task, Ma
 
 /// Support vector regression fits ±1 and predicts by the sign, like the other machines for two classes.
 Judged judge(const Setting& setting, const MnistTask& task, const MachineOptions& options) {
-  app::stop_if_interrupted();
+  stop_if_asked(setting.progress);
   const GramMatrix k(view_of(task.k), setting.engine);
   Judged judged;
   Trained& trained = judged.trained;
@@ -80,7 +80,7 @@ Judged judge(const Setting& setting, const MnistTask& task, const MachineOptions
     trained = train_classes(k, task.train.labels, task.classes(), options);
   }
   const Matrix<double> g = decision(trained.fit, view_of(task.k_test), setting.engine);
-  judged.score = app::score(trained.scheme, trained.classes, g, task.test);
+  judged.score = score(trained.scheme, trained.classes, g, task.test);
   return judged;
 }
 
@@ -100,9 +100,9 @@ void add_fit(Part& part, Outcome& outcome, Json& json, const std::string& name, 
                              published ? percent(*published) : "–", text(summary.ending), proof_text(summary),
                              fmt::format("{:.3g}", summary.seconds)});
   Json entry{{"machine", name}, {"lambda", lambda}};
-  if (answered) entry["test"] = app::score_json(*judged.score);
+  if (answered) entry["test"] = score_json(*judged.score);
   if (published) entry["published"] = *published;
-  entry["summary"] = app::summary_json(summary);
+  entry["summary"] = summary_json(summary);
   json.push_back(std::move(entry));
   if (!summary.converged() && outcome.trouble.empty()) {
     outcome.trouble = fmt::format("{}, λ = {:g}: {}: {}", name, lambda, text(summary.ending), summary.message);

@@ -1,6 +1,5 @@
 #include "experiments/noisy_labels.hpp"
 
-#include "app/shell/interrupt.hpp"
 #include "experiments/digit_pair.hpp"
 #include "experiments/log_slope.hpp"
 #include "experiments/mnist_task.hpp"
@@ -99,7 +98,7 @@ Matrix<double> kernel_limit(const MnistTask& task, const Matrix<double>& y, doub
 /// Σ(f − ỹ)² + λ‖w − w₀‖², which `init` has at 2λ; `aux` has √λ·b as it stands.
 Matrix<double> noisy_net(const Setting& setting, const NoiseChoice& choice, const MnistTask& task,
                          const Matrix<double>& y, Regulariser regulariser, Index width) {
-  app::stop_if_interrupted();
+  stop_if_asked(setting.progress);
   const Descent descent = descent_of(task.k, choice.lambda);
   TrainOptions options;
   options.width = width;

@@ -1,7 +1,8 @@
 """Rules of the tree that a compiler does not know. Prints each breach as file:line: what; exits 1 where there is one.
 
 - Includes go one way between the rooms: a room may include itself and what stands to its left in ROOMS.
-- The library includes nothing of app/, experiments/, bench/, tests/ or python/.
+- The library includes nothing of app/, experiments/, bench/, tests/ or python/; experiments/ includes nothing of app/,
+  bench/, tests/ or python/.
 - Conditional compilation only under widelimit/engine/.
 - Nothing longer than MAX_LINES, no notes of unfinished work, no paths of one machine.
 """
@@ -14,6 +15,8 @@ from pathlib import Path
 
 ROOMS = ["base", "data", "network", "recipe", "engine", "finite", "kernel", "machine"]
 ROOMS += ["analysis", "certificate", "report"]
+# Folders that use the library and the experiments.
+DOORS = {"app", "bench", "tests", "python"}
 MAX_LINES = 400
 
 CPP = {".cpp", ".hpp", ".cu", ".cuh"}
@@ -36,11 +39,13 @@ def check_include(path, header):
     """What is wrong with `path` including `header`, or None."""
     here = room_of(path)
     there = room_of(header)
+    if Path(path).parts[0] == "experiments" and header.split("/")[0] in DOORS:
+        return f"experiments/ includes {header}; it may include the library and itself"
     if here is None:
         return None
     if here not in ROOMS:
         return f"room '{here}' is not in the list of rooms"
-    if header.split("/")[0] in {"app", "experiments", "bench", "tests", "python"}:
+    if header.split("/")[0] in DOORS | {"experiments"}:
         return f"the library includes {header}, which stands outside it"
     if there is None:
         return None

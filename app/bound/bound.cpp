@@ -1,6 +1,5 @@
 #include "app/bound/bound_model.hpp"
 #include "app/bound/bound_options.hpp"
-#include "app/bound/bound_row.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
@@ -11,6 +10,7 @@
 #include "widelimit/data/flip_labels.hpp"
 #include "widelimit/data/labels.hpp"
 #include "widelimit/machine/model_file.hpp"
+#include "widelimit/report/bound_report.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,10 +2,10 @@
 
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
-#include "app/shell/network_targets.hpp"
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/finite/training/network_targets.hpp"
 #include "widelimit/report/equivalence_figures.hpp"
 
 #include <fmt/format.h>

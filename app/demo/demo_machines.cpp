@@ -3,12 +3,13 @@
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/progress_bar.hpp"
-#include "app/shell/scores.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/request.hpp"
+#include "widelimit/report/fit_summary.hpp"
 #include "widelimit/report/machine_figures.hpp"
+#include "widelimit/report/scores.hpp"
 
 #include <fmt/format.h>
 

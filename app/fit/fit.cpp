@@ -10,6 +10,8 @@
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/machine/model_file.hpp"
+#include "widelimit/report/fit_summary.hpp"
+#include "widelimit/report/scores.hpp"
 
 namespace widelimit::app {
 

@@ -1,5 +1,6 @@
 #include "app/fit/machine_pages.hpp"
 
+#include "widelimit/report/fit_summary.hpp"
 #include "widelimit/report/html.hpp"
 
 #include <fmt/format.h>

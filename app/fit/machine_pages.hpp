@@ -1,8 +1,7 @@
 #pragma once
 
-#include "app/shell/scores.hpp"
-
 #include "widelimit/report/machine_figures.hpp"
+#include "widelimit/report/scores.hpp"
 
 #include <filesystem>
 #include <string>

@@ -8,6 +8,7 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/report/csv.hpp"
+#include "widelimit/report/scores.hpp"
 
 #include <limits>
 

@@ -2,12 +2,12 @@
 #include "app/flow/flow_outcome.hpp"
 #include "app/kernel/kernel_file.hpp"
 #include "app/shell/loading.hpp"
-#include "app/shell/network_targets.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/finite/training/network_targets.hpp"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 #include "app/flow/flow_outcome.hpp"
 
-#include "app/shell/scores.hpp"
-
 #include "widelimit/analysis/dynamics/loss_scheme.hpp"
+#include "widelimit/report/fit_summary.hpp"
+#include "widelimit/report/scores.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
-#include "app/shell/network_targets.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
@@ -8,6 +7,7 @@
 
 #include "widelimit/analysis/equivalence/equivalence.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/finite/training/network_targets.hpp"
 #include "widelimit/report/equivalence_figures.hpp"
 
 namespace widelimit::app {

@@ -1,6 +1,5 @@
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
-#include "app/shell/network_targets.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
@@ -12,6 +11,7 @@
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/finite/tangent/path_kernel.hpp"
+#include "widelimit/finite/training/network_targets.hpp"
 
 namespace widelimit::app {
 

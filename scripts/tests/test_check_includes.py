@@ -26,6 +26,9 @@ def breaches(path, text):
         ("widelimit/engine/cpu/tile.cpp", "widelimit/kernel/gram.hpp"),
         ("widelimit/kernel/gram.cpp", "widelimit/attic/old.hpp"),
         ("widelimit/attic/old.cpp", "widelimit/base/types.hpp"),
+        ("widelimit/report/html.cpp", "experiments/experiment.hpp"),
+        ("experiments/every_net.cpp", "app/shell/interrupt.hpp"),
+        ("experiments/every_net.cpp", "bench/measure.hpp"),
     ],
 )
 def test_a_wrong_include_is_found(path, header):
@@ -41,6 +44,10 @@ def test_a_wrong_include_is_found(path, header):
         ("widelimit/base/matrix.cpp", "vector"),
         ("app/kernel/kernel.cpp", "widelimit/report/html.hpp"),
         ("tests/data/csv_test.cpp", "widelimit/kernel/gram.hpp"),
+        ("experiments/every_net.cpp", "experiments/log_slope.hpp"),
+        ("experiments/every_net.cpp", "widelimit/report/table.hpp"),
+        ("app/experiment.cpp", "experiments/experiment.hpp"),
+        ("bench/machines.cpp", "experiments/mnist_task.hpp"),
     ],
 )
 def test_a_right_include_is_left_alone(path, header):

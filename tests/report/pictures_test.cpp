@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/report/drawing/png.hpp"
 #include "widelimit/report/drawing/process.hpp"
+#include "widelimit/report/file.hpp"
 #include "widelimit/report/html.hpp"
 
 #include <gtest/gtest.h>

@@ -15,4 +15,8 @@ class Progress {
   virtual bool update(std::int64_t done, std::int64_t total, std::string_view unit) = 0;
 };
 
+/// Between two pieces of work: Error{interrupted} where `progress` says to stop, which it is asked by 0 of 0. Nothing
+/// where there is no listener.
+void stop_if_asked(Progress* progress);
+
 }  // namespace widelimit

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/checksum.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/version.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
 
 #include <array>
@@ -23,6 +24,13 @@ std::uint64_t add_checksum(const T* numbers, Index rows, Index cols, std::uint64
 
 std::string checksum_text(std::uint64_t sum) { return fmt::format("{:016x}", sum); }
 
+/// The version that a file of a later format names, where it still does so in the place we know.
+std::string writer_of(const Description& settings, const SealedFormat& format) {
+  const Description::json_pointer place(fmt::format("/{}/version", format.key));
+  if (!settings.contains(place) || !settings.at(place).is_string()) return "of a later version";
+  return settings.at(place).get<std::string>();
+}
+
 Description parsed_settings(const std::string& settings, const SealedFormat& format) {
   // Deeper levels, which no file of ours has, are left out before anything recurses into them.
   constexpr int deepest = 4;
@@ -34,8 +42,9 @@ Description parsed_settings(const std::string& settings, const SealedFormat& for
   const Description& number = json.at("format_number");
   if (!number.is_number_integer() || number.get<std::int64_t>() < 1) fail(Code::input, "its format number is damaged");
   if (number.get<std::int64_t>() > format.number) {
-    fail(Code::input, "it has format {}, made by a later widelimit; this one reads up to format {}: upgrade",
-         number.get<std::int64_t>(), format.number);
+    fail(Code::input,
+         "it has format {}, written by widelimit {}; this is widelimit {}, which reads up to format {}: upgrade",
+         number.get<std::int64_t>(), writer_of(json, format), version(), format.number);
   }
   return json;
 }

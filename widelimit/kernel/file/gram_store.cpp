@@ -1,6 +1,7 @@
 #include "widelimit/kernel/file/gram_store.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/version.hpp"
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/data/formats/array_file.hpp"
 #include "widelimit/data/hdf5/hdf5_blocks.hpp"
@@ -98,7 +99,8 @@ void GramStore::resume_part() {
   const Json header = Json::parse(journal_->header(), nullptr, false);
   try {
     if (header.at("format") != format_version) {
-      fail(Code::input, "'{}' is of another version of widelimit; {}", part_.string(), again);
+      fail(Code::input, "'{}' has format {} of unfinished Grams, and widelimit {} goes on with format {}; {}",
+           part_.string(), header.at("format").dump(), version(), format_version, again);
     }
     if (header.at(fingerprint_name) != fingerprint_) {
       fail(Code::usage,

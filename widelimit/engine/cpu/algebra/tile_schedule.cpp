@@ -9,6 +9,7 @@
 #include <exception>
 #include <mutex>
 #include <queue>
+#include <utility>
 #include <vector>
 
 namespace widelimit::cpu {

@@ -1,16 +1,16 @@
-#include "app/shell/network_targets.hpp"
+#include "widelimit/finite/training/network_targets.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/finite/training/targets.hpp"
 
 #include <algorithm>
 
-namespace widelimit::app {
+namespace widelimit {
 
 Matrix<double> training_targets(const Dataset& data, const std::vector<std::string>& classes, const Loss& loss) {
-  if (!data.labels.empty()) return widelimit::class_targets(data.labels, std::ssize(classes), loss);
+  if (!data.labels.empty()) return class_targets(data.labels, std::ssize(classes), loss);
   if (data.targets.empty()) {
-    fail(Code::input, "{} has no labels; training needs them (--label names their column)", data.name);
+    fail(Code::input, "{} has no labels; training needs them: name their column", data.name);
   }
   Matrix<double> targets(data.count(), 1);
   std::copy(data.targets.begin(), data.targets.end(), targets.data());
@@ -32,4 +32,4 @@ NetworkTargets network_targets(const TrainTest& data, const Loss& loss) {
   return targets;
 }
 
-}  // namespace widelimit::app
+}  // namespace widelimit

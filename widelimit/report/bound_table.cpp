@@ -1,11 +1,11 @@
-#include "app/bound/bound_row.hpp"
+#include "widelimit/report/bound_report.hpp"
 
-#include "app/shell/scores.hpp"
+#include "widelimit/report/fit_summary.hpp"
 
 #include <algorithm>
 #include <functional>
 
-namespace widelimit::app {
+namespace widelimit {
 
 namespace {
 
@@ -135,4 +135,4 @@ Json bound_json(const BoundRow& row) {
   return json;
 }
 
-}  // namespace widelimit::app
+}  // namespace widelimit

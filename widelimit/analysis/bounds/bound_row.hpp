@@ -4,9 +4,6 @@
 #include "widelimit/analysis/bounds/noisy_label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/engine/select.hpp"
-#include "widelimit/report/html.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace widelimit::app {
+namespace widelimit {
 
 /// The kernel of a sample, and of test samples with it, each with what is known of them: classes or numbers.
 struct BoundTask {
@@ -63,15 +60,4 @@ struct BoundRow {
 /// the shape at the ridge λ/2 of `lambda`.
 void add_noisy_bounds(BoundRow& row, double flip, std::optional<double> clean_norm, double lambda);
 
-/// "0.5295", or "1.28 (vacuous)" from `range` on; a dash for nothing.
-[[nodiscard]] std::string bound_text(std::optional<double> value, double range = 1);
-
-/// A row for each bound row; columns that no row has are left out.
-[[nodiscard]] Table bound_table(const std::vector<BoundRow>& rows);
-[[nodiscard]] nlohmann::ordered_json bound_json(const BoundRow& row);
-
-/// Measured error and bounds by the number of samples, a figure for each kind of labels and machine; of one number of
-/// samples the parts of each bound as bars.
-[[nodiscard]] std::vector<Illustration> bound_figures(const std::vector<BoundRow>& rows);
-
-}  // namespace widelimit::app
+}  // namespace widelimit

@@ -1,8 +1,8 @@
-#include "app/bound/bound_row.hpp"
+#include "widelimit/report/bound_report.hpp"
 
 #include <map>
 
-namespace widelimit::app {
+namespace widelimit {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::vector<Illustration> bound_figures(const std::vector<BoundRow>& rows) {
   return figures;
 }
 
-}  // namespace widelimit::app
+}  // namespace widelimit

@@ -1,10 +1,8 @@
-#include "app/bound/bound_row.hpp"
-
-#include "app/shell/interrupt.hpp"
+#include "widelimit/analysis/bounds/bound_row.hpp"
 
 #include "widelimit/data/flip_labels.hpp"
 
-namespace widelimit::app {
+namespace widelimit {
 
 namespace {
 
@@ -73,7 +71,7 @@ std::optional<std::vector<double>> BoundTask::values() const {
 
 BoundRow bound_row(const BoundTask& task, const MachineOptions& asked, const RademacherOptions& options,
                    bool by_labels) {
-  stop_if_interrupted();
+  stop_if_asked(asked.progress);
   const bool numbers = task.classes == 0;
   MachineOptions machine = asked;
   machine.check_definite = !task.semidefinite;
@@ -104,7 +102,7 @@ BoundRow bound_row(const BoundTask& task, const Trained& trained, const Rademach
                                    : rademacher_bound(task.gram(), trained.fit, task.targets, options);
     measure(row, task, trained);
   }
-  stop_if_interrupted();
+  stop_if_asked(progress);
   const auto values = task.values();
   if (by_labels && values) {
     row.label = label_bound(task.gram(), *values, {.delta = options.delta, .progress = progress});
@@ -118,4 +116,4 @@ void add_noisy_bounds(BoundRow& row, double flip, std::optional<double> clean_no
   if (clean_norm && lambda > 0) row.noisy_shape = noisy_label_shape(noise, *clean_norm, row.samples, lambda / 2);
 }
 
-}  // namespace widelimit::app
+}  // namespace widelimit

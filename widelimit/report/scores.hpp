@@ -3,7 +3,6 @@
 #include "widelimit/analysis/roc.hpp"
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/machine/machine.hpp"
-#include "widelimit/report/table.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -11,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace widelimit::app {
+namespace widelimit {
 
 /// Scores of decisions against the known labels or targets of the samples.
 struct Score {
@@ -34,8 +33,5 @@ struct Score {
 /// "accuracy 0.9861 (1229 of 1247)", of two classes with ", AUC 0.9987", or "mean squared error 0.12".
 [[nodiscard]] std::string score_text(const Score& score);
 [[nodiscard]] nlohmann::ordered_json score_json(const Score& score);
-[[nodiscard]] nlohmann::ordered_json summary_json(const Summary& summary);
-/// The same for reading; what does not exist is left out.
-[[nodiscard]] Table summary_table(const Summary& summary);
 
-}  // namespace widelimit::app
+}  // namespace widelimit

@@ -3,7 +3,7 @@
 #include "widelimit/data/request.hpp"
 #include "widelimit/finite/training/train.hpp"
 
-namespace widelimit::app {
+namespace widelimit {
 
 /// What a loss is to learn of samples: ±1 or one output a class, or the numbers themselves. Error{input} where they
 /// have neither.
@@ -22,4 +22,4 @@ struct NetworkTargets {
 /// Error{input} where the training samples have no labels.
 [[nodiscard]] NetworkTargets network_targets(const TrainTest& data, const Loss& loss);
 
-}  // namespace widelimit::app
+}  // namespace widelimit

@@ -1,0 +1,70 @@
+"""Sources are checked one by one: what one forgot is found, and an answer is kept while nothing it read changes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A tree of two sources, of which the second includes a header that includes another."""
+    room = tmp_path / "widelimit"
+    room.mkdir()
+    (room / "a.hpp").write_text("#pragma once\n")
+    (room / "b.hpp").write_text('#pragma once\n#include "a.hpp"\n')
+    (room / "one.cpp").write_text("int one();\n")
+    (room / "two.cpp").write_text('#include "widelimit/b.hpp"\n#include <string>\nstd::string two();\n')
+    build = tmp_path / "build" / "plain"
+    build.mkdir(parents=True)
+    entries = [
+        {
+            "directory": str(build),
+            "file": str(room / name),
+            "command": f"c++ -std=c++20 -Wall -Wextra -Wshadow -Werror -I{tmp_path} -o {name}.o -c {room / name}",
+        }
+        for name in ("one.cpp", "two.cpp")
+    ]
+    (build / "compile_commands.json").write_text(json.dumps(entries))
+    return tmp_path
+
+
+def plain(tree):
+    command = [sys.executable, str(SCRIPTS / "plain.py"), "--root", str(tree), "--answers", str(tree / "answers")]
+    result = subprocess.run(command, capture_output=True, text=True)
+    return result.returncode, result.stdout
+
+
+def test_clean_answers_are_kept_until_something_they_read_changes(tree):
+    assert plain(tree) == (0, "plain: 2 sources, 2 read, 0 with findings\n")
+    assert plain(tree) == (0, "plain: 2 sources, 0 read, 0 with findings\n")
+    # Two includes away from one of them.
+    (tree / "widelimit" / "a.hpp").write_text("#pragma once\nint more();\n")
+    assert plain(tree) == (0, "plain: 2 sources, 1 read, 0 with findings\n")
+    (tree / "widelimit" / ".clang-tidy").write_text("Checks: '-*'\n")
+    assert plain(tree) == (0, "plain: 2 sources, 2 read, 0 with findings\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ("#include <string>\nstd::vector<int> forgot;\n", "vector"),
+        ("static int hidden = 1;\nint two(int hidden) { return hidden; }\nint three() { return hidden; }\n", "shadow"),
+    ],
+)
+def test_what_a_neighbour_would_hide_is_found_every_time(tree, text, finding):
+    (tree / "widelimit" / "two.cpp").write_text(text)
+    for read in (2, 1):
+        status, output = plain(tree)
+        assert status == 1
+        assert finding in output
+        assert output.endswith(f"plain: 2 sources, {read} read, 1 with findings\n")
+
+
+def test_an_empty_tree_is_no_success(tree):
+    (tree / "build" / "plain" / "compile_commands.json").write_text("[]")
+    assert plain(tree)[0] == 1

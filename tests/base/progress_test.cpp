@@ -1,0 +1,42 @@
+#include "widelimit/base/progress.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace widelimit::test {
+namespace {
+
+class Listener final : public Progress {
+ public:
+  explicit Listener(bool go_on) : go_on_(go_on) {}
+  bool update(std::int64_t done, std::int64_t total, std::string_view) override {
+    EXPECT_EQ(done, 0);
+    EXPECT_EQ(total, 0);
+    ++asked;
+    return go_on_;
+  }
+
+  int asked = 0;
+
+ private:
+  bool go_on_;
+};
+
+TEST(StopIfAsked, AsksOnceAndThrowsOnlyWhereTheListenerSaysStop) {
+  EXPECT_NO_THROW(stop_if_asked(nullptr));
+  Listener patient(true);
+  EXPECT_NO_THROW(stop_if_asked(&patient));
+  EXPECT_EQ(patient.asked, 1);
+  Listener leaving(false);
+  try {
+    stop_if_asked(&leaving);
+    FAIL() << "went on";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::interrupted);
+  }
+  EXPECT_EQ(leaving.asked, 1);
+}
+
+}  // namespace
+}  // namespace widelimit::test
