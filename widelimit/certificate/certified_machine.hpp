@@ -1,13 +1,15 @@
 #pragma once
 
 #include "widelimit/certificate/attack/attack.hpp"
-#include "widelimit/certificate/certified_kernel.hpp"
 #include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/chain/chain_enclosure.hpp"
+#include "widelimit/certificate/cone/cone_kernel.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/certificate/convex/gradient.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 #include "widelimit/certificate/point_block.hpp"
 #include "widelimit/engine/engine.hpp"
+#include "widelimit/machine/model.hpp"
 
 #include <memory>
 #include <optional>
@@ -15,6 +17,20 @@
 #include <string>
 
 namespace widelimit {
+
+/// A model's kernel as certificates see it.
+struct CertifiedKernel {
+  Chain chain;
+  std::optional<ConeKernel> cone;  ///< where the chain has one that is proved convex
+  std::string why_chain;           ///< else why there is none
+  Chain without_last_bias;         ///< the same with a last layer that adds no constant,
+  double last_bias = 0;            ///< which is the square of this
+
+  /// Error{usage} where the network has no certificate at all.
+  explicit CertifiedKernel(const Model& model);
+  /// The coordinate that a bias of the first layer adds to every sample, rounded up.
+  [[nodiscard]] double lift() const { return cone ? 0 : lifted_coordinate(chain).high; }
+};
 
 /// The training samples of a machine, and the same brought to the middle of float64's range.
 class ScaledSupport {

@@ -1,10 +1,78 @@
-#include "widelimit/certificate/interval/interval_sides.hpp"
+#include "widelimit/certificate/cone/entry_bounds.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace widelimit {
+
+void EntryScratch::resize(std::size_t size) {
+  for (std::vector<double>* array : {&low, &high, &u, &factor, &value, &other, &part}) array->resize(size);
+  turned.resize(size);
+  chosen.resize(size);
+}
+
+void EntryBounds::bound(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
+  bound_apart(strip, false, scratch, to);
+}
+
+void EntryBounds::bound_apart(const RangeStrip& strip, bool negative_only, EntryScratch& scratch, double* to) const {
+  for (const bool positive : {true, false}) {
+    Index count = 0;
+    for (Index k = 0; k < strip.count; ++k) {
+      if ((strip.weight[k] > 0) != positive || (negative_only && strip.low[k] >= 0)) continue;
+      scratch.low[at(count)] = strip.low[k], scratch.high[at(count)] = strip.high[k];
+      scratch.chosen[at(count++)] = static_cast<std::int32_t>(k);
+    }
+    if (count == 0) continue;
+    const RangeStrip chosen{.norm = strip.norm, .count = count, .low = scratch.low.data(), .high = scratch.high.data()};
+    positive ? low(chosen, scratch, scratch.part.data()) : high(chosen, scratch, scratch.part.data());
+    for (Index k = 0; k < count; ++k) to[scratch.chosen[at(k)]] = scratch.part[at(k)];
+  }
+}
+
+void PaperEntryBounds::low(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
+  const double inner = strip.norm.low, outer = strip.norm.high;
+  const double inner_inverse = inverse_of(inner), outer_inverse = inverse_of(outer);
+  const double falls = kernel_.fall_end(), grows = kernel_.growth_begin(), least = kernel_.lowest_value();
+  double* u = scratch.u.data();
+  double* value = scratch.value.data();
+  double* right = scratch.other.data();
+  for (Index k = 0; k < strip.count; ++k) {
+    const double left = ratio_below(strip.low[k], strip.low[k] < 0 ? inner_inverse : outer_inverse);
+    right[k] = ratio_above(strip.high[k], strip.high[k] > 0 ? inner_inverse : outer_inverse);
+    u[k] = right[k] < falls ? right[k] : left;
+  }
+  kernel_.evaluate(strip.count, {.u = u, .value = value});
+  for (Index k = 0; k < strip.count; ++k) {
+    const bool at_lowest = u[k] <= grows && right[k] >= falls;
+    const double bound = at_lowest ? least : value[k];
+    to[k] = bound * (bound > 0 ? inner : outer);
+  }
+}
+
+void PaperEntryBounds::high(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
+  const double inner = strip.norm.low, outer = strip.norm.high;
+  const double inner_inverse = inverse_of(inner), outer_inverse = inverse_of(outer);
+  double* u = scratch.u.data();
+  double* value = scratch.value.data();
+  double* other = scratch.other.data();
+  for (Index k = 0; k < strip.count; ++k) {
+    u[k] = ratio_above(strip.high[k], strip.high[k] > 0 ? inner_inverse : outer_inverse);
+  }
+  kernel_.evaluate(strip.count, {.u = u, .value = value});
+  // κ(−u) ≤ κ(u) for u ≥ 0: the left end counts only where it is the farther from 0.
+  int turned = 0;
+  for (Index k = 0; k < strip.count; ++k) turned |= static_cast<int>(-strip.low[k] > strip.high[k]);
+  if (turned != 0) {
+    for (Index k = 0; k < strip.count; ++k) {
+      u[k] = ratio_below(strip.low[k], strip.low[k] < 0 ? inner_inverse : outer_inverse);
+    }
+    kernel_.evaluate(strip.count, {.u = u, .value = other});
+    for (Index k = 0; k < strip.count; ++k) value[k] = std::max(value[k], other[k]);
+  }
+  for (Index k = 0; k < strip.count; ++k) to[k] = value[k] * (value[k] > 0 ? outer : inner);
+}
 
 namespace {
 
@@ -29,7 +97,7 @@ LowPlace on_row(const ConeKernel& kernel, double low, double high, double norm) 
 
 /// For fixed N the least κ is taken; what is left is convex in N, falls up to the place where a ray touches and grows
 /// from there. Below 0 that is the ray through a_low where κ takes negative values, else through a_high.
-LowPlace lowest_below(const ConeKernel& kernel, double low, double high, const NormRange& norm) {
+LowPlace lowest_below(const ConeKernel& kernel, double low, double high, const Interval& norm) {
   const bool deep = kernel.lowest_value() < 0;
   if (!deep && high >= 0) return on_row(kernel, low, high, norm.low);
   const TouchingRay& ray = kernel.ray_below();
@@ -41,7 +109,7 @@ LowPlace lowest_below(const ConeKernel& kernel, double low, double high, const N
 
 /// Names the samples that `is` is true of in `scratch.turned`; their number.
 template <typename F>
-Index find_turned(Index count, SideScratch& scratch, const F& is) {
+Index find_turned(Index count, EntryScratch& scratch, const F& is) {
   Index turned = 0;
   for (Index k = 0; k < count; ++k) {
     scratch.turned[at(turned)] = static_cast<std::int32_t>(k);
@@ -52,7 +120,7 @@ Index find_turned(Index count, SideScratch& scratch, const F& is) {
 
 }  // namespace
 
-cpu::ConeEdges IntervalSides::edges(const NormRange& norm) const {
+cpu::ConeEdges IntervalEntryBounds::edges(const Interval& norm) const {
   const TouchingRay& ray = kernel_.ray_above();
   return {.inner = norm.low,
           .outer = norm.high,
@@ -65,7 +133,7 @@ cpu::ConeEdges IntervalSides::edges(const NormRange& norm) const {
 }
 
 /// Of a ≥ 0 it is the ray above through a_low; samples below 0 are placed again.
-void IntervalSides::low(const RangeStrip& strip, SideScratch& scratch, double* to) const {
+void IntervalEntryBounds::low(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
   cpu::least_on_edges(kernel_.chain(), edges(strip.norm), strip.count, strip.low, to);
   const Index turned = find_turned(strip.count, scratch, [&](Index k) { return strip.low[k] < 0; });
   if (turned == 0) return;
@@ -80,7 +148,7 @@ void IntervalSides::low(const RangeStrip& strip, SideScratch& scratch, double* t
   }
 }
 
-void IntervalSides::bound(const RangeStrip& strip, SideScratch& scratch, double* to) const {
+void IntervalEntryBounds::bound(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
   const cpu::ConeSamples samples{strip.count, strip.low, strip.high, strip.weight};
   if (cpu::bound_on_edges(kernel_.chain(), edges(strip.norm), samples, to)) bound_apart(strip, true, scratch, to);
 }
@@ -88,7 +156,7 @@ void IntervalSides::bound(const RangeStrip& strip, SideScratch& scratch, double*
 /// A convex function is largest at corners: those of the two edges of constant N, and where the edges of constant a
 /// meet the cone |a| = N. The one on the right is the largest of its edge where it is the farther from 0, since κ(u) ≥
 /// κ(−u) for u ≥ 0 (no odd power is negative) and κ grows there.
-void IntervalSides::high(const RangeStrip& strip, SideScratch& scratch, double* to) const {
+void IntervalEntryBounds::high(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
   cpu::most_on_edges(kernel_.chain(), edges(strip.norm), strip.count, strip.high, to);
   const Index turned = find_turned(strip.count, scratch, [&](Index k) { return -strip.low[k] > strip.high[k]; });
   if (turned > 0) high_on_the_left(strip, scratch, turned, to);
@@ -97,7 +165,8 @@ void IntervalSides::high(const RangeStrip& strip, SideScratch& scratch, double* 
 /// The same for ends on the left, of the samples that `scratch.turned` names. Where a is negative throughout, all
 /// starts again: the right end needs the rounding of κ's falling part, and the edge of least N may lie outside the
 /// cone, where the corner is that of a_high with the cone.
-void IntervalSides::high_on_the_left(const RangeStrip& strip, SideScratch& scratch, Index turned, double* to) const {
+void IntervalEntryBounds::high_on_the_left(const RangeStrip& strip, EntryScratch& scratch, Index turned,
+                                           double* to) const {
   const double opposite = kernel_.value(-1);
   double* norms = scratch.factor.data();
   for (Index k = 0; k < turned; ++k) {

@@ -1,20 +1,58 @@
-#include "widelimit/certificate/cone/side_bound.hpp"
-
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
+#include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/cone/cone_kernel.hpp"
+#include "widelimit/certificate/cone/entry_bounds.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/certificate/lower_bound.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <vector>
 
 namespace widelimit {
 
 namespace {
 
-constexpr double side_unit = 0x1p-53;
+/// β = α₊ − α₋ of a functional, zeros left out.
+struct SignedWeights {
+  std::vector<std::int32_t> which;  ///< samples; empty where all have a weight
+  std::vector<double> weight;       ///< β·‖xᵢ‖
+  double total = 0;                 ///< Σ|weight|, rounded up
+  double bias = 0;                  ///< b₊ − b₋
+  int exponent = 0;                 ///< f is 2^exponent times what these give
+};
+
+/// A ball and the ranges of all samples over it; null where they are widened strip by strip, as they are needed.
+struct BallRanges {
+  Ball ball;
+  Interval norm;
+  const double* low = nullptr;
+  const double* high = nullptr;
+};
+
+/// f ≥ Σ_{β>0} β·(lower bound of the entry) + Σ_{β<0} β·(upper bound) + b: a bound of each kernel entry by itself.
+class EntrywiseBound final : public LowerBound {
+ public:
+  EntrywiseBound(const CertificateProblem& problem, Ranges::Of of, std::unique_ptr<EntryBounds> sides);
+  [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override;
+
+ private:
+  void evaluate_balls(const BallGroups& groups, std::span<const BallQuery> queries, Index begin, Index end,
+                      double* bounds) const;
+  [[nodiscard]] double bound(const BallRanges& ranges, const SignedWeights& weights, EntryScratch& scratch) const;
+
+  const CertificateProblem& problem_;
+  Ranges ranges_;
+  std::unique_ptr<EntryBounds> entries_;
+  ByOutputs<SignedWeights> weights_;
+  bool whole_rows_;  ///< whether ranges of all samples are found first: by a box's products, or to be picked from
+};
 
 /// Σ a·b of one strip, in eight sums.
 double strip_product(const double* a, const double* b, Index count) {
@@ -44,25 +82,10 @@ SignedWeights signed_weights(const CertificateProblem& problem, std::span<const 
   return result;
 }
 
-}  // namespace
-
-BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries) {
-  BallGroups groups;
-  for (std::size_t q = 0; q < queries.size(); ++q) {
-    const Ball ball{.point = functionals[at(queries[q].functional)].point, .radius = queries[q].radius};
-    if (groups.balls.empty() || !(groups.balls.back() == ball)) {
-      groups.balls.push_back(ball);
-      groups.first.push_back(static_cast<Index>(q));
-    }
-  }
-  groups.first.push_back(std::ssize(queries));
-  return groups;
-}
-
-SideBound::SideBound(const CertificateProblem& problem, Ranges::Of of, std::unique_ptr<KernelSides> sides)
+EntrywiseBound::EntrywiseBound(const CertificateProblem& problem, Ranges::Of of, std::unique_ptr<EntryBounds> sides)
     : problem_(problem),
       ranges_(problem, of),
-      sides_(std::move(sides)),
+      entries_(std::move(sides)),
       weights_(problem.functionals,
                [&](const Functional& functional) { return signed_weights(problem, ranges_.norms(), functional); }),
       whole_rows_(problem.options.box.has_value() ||
@@ -72,14 +95,14 @@ SideBound::SideBound(const CertificateProblem& problem, Ranges::Of of, std::uniq
 /// Rounding [docs/theory/certificates-proof.md]:
 /// entries are off by norm·(κ's error + 16 units of κ(1)), weights by the error
 /// of a norm and three units, sums in strips by a unit for each addition that a term goes through.
-double SideBound::bound(const BallRanges& ranges, const SignedWeights& weights, SideScratch& scratch) const {
+double EntrywiseBound::bound(const BallRanges& ranges, const SignedWeights& weights, EntryScratch& scratch) const {
   const auto& [ball, norm, low, high] = ranges;
   const auto count = std::ssize(weights.weight);
-  std::array<double, at(KernelSides::longest)> sides{}, lows{}, highs{};
+  std::array<double, at(EntryBounds::longest)> sides{}, lows{}, highs{};
   double sum = 0;
   Index strips = 0;
-  for (Index begin = 0; begin < count; begin += KernelSides::longest, ++strips) {
-    const Index size = std::min(KernelSides::longest, count - begin);
+  for (Index begin = 0; begin < count; begin += EntryBounds::longest, ++strips) {
+    const Index size = std::min(EntryBounds::longest, count - begin);
     RangeStrip strip{norm, size, lows.data(), highs.data(), weights.weight.data() + begin};
     if (low == nullptr) {
       ranges_.widen(ball, norm, begin, size, lows.data(), highs.data());
@@ -91,30 +114,30 @@ double SideBound::bound(const BallRanges& ranges, const SignedWeights& weights, 
         lows[at(k)] = low[i], highs[at(k)] = high[i];
       }
     }
-    sides_->bound(strip, scratch, sides.data());
+    entries_->bound(strip, scratch, sides.data());
     sum += strip_product(strip.weight, sides.data(), size);
   }
   const ConeKernel& kernel = problem_.kernel;
-  const double additions = static_cast<double>(KernelSides::longest) / 8 + 4 + static_cast<double>(strips);
-  const double relative = (additions + 32) * side_unit + ranges_.norm_error() + kernel.scale_error();
+  const double additions = static_cast<double>(EntryBounds::longest) / 8 + 4 + static_cast<double>(strips);
+  const double relative = (additions + 32) * unit_roundoff + ranges_.norm_error() + kernel.scale_error();
   const double error = weights.total * norm.high * (kernel.value_error() + relative * kernel.largest());
   const double value = kernel.scale() * (sum - 1.001 * error);
-  const double result = value + weights.bias - 4 * side_unit * (std::abs(value) + std::abs(weights.bias));
+  const double result = value + weights.bias - 4 * unit_roundoff * (std::abs(value) + std::abs(weights.bias));
   return std::isfinite(result) ? unscaled_bound(result, weights.exponent) : -std::numeric_limits<double>::infinity();
 }
 
 /// Balls [begin, end); with a box, ranges come from matrix products, which like to be large.
-void SideBound::evaluate_balls(const BallGroups& groups, std::span<const BallQuery> queries, Index begin, Index end,
-                               double* bounds) const {
+void EntrywiseBound::evaluate_balls(const BallGroups& groups, std::span<const BallQuery> queries, Index begin,
+                                    Index end, double* bounds) const {
   const Index at_once = problem_.options.box ? 64 : 1;
   const Index supports = whole_rows_ ? problem_.support.rows : 0;
   // Vectors, whose memory is used again by the next task; that of a Matrix comes from the system each time.
   std::vector<double> lows(at(at_once * supports)), highs(at(at_once * supports));
   const MatrixView<double> low{lows.data(), at_once, supports, supports},
       high{highs.data(), at_once, supports, supports};
-  std::vector<NormRange> norms(at(at_once));
-  SideScratch scratch;
-  scratch.resize(at(KernelSides::longest));
+  std::vector<Interval> norms(at(at_once));
+  EntryScratch scratch;
+  scratch.resize(at(EntryBounds::longest));
   for (Index first = begin; first < end; first += at_once) {
     const Index size = std::min(at_once, end - first);
     const auto balls = std::span(groups.balls).subspan(at(first), at(size));
@@ -131,7 +154,7 @@ void SideBound::evaluate_balls(const BallGroups& groups, std::span<const BallQue
   }
 }
 
-std::vector<double> SideBound::evaluate(std::span<const BallQuery> queries) const {
+std::vector<double> EntrywiseBound::evaluate(std::span<const BallQuery> queries) const {
   const BallGroups groups = group_balls(problem_.functionals, queries);
   std::vector<double> bounds(queries.size());
   const Index balls_at_once = problem_.options.box ? 64 : 16;
@@ -140,6 +163,18 @@ std::vector<double> SideBound::evaluate(std::span<const BallQuery> queries) cons
     evaluate_balls(groups, queries, task * balls_at_once, std::min(count, (task + 1) * balls_at_once), bounds.data());
   });
   return bounds;
+}
+
+}  // namespace
+
+std::unique_ptr<LowerBound> make_paper_bound(const CertificateProblem& problem) {
+  return std::make_unique<EntrywiseBound>(problem, Ranges::Of::published,
+                                          std::make_unique<PaperEntryBounds>(problem.kernel));
+}
+
+std::unique_ptr<LowerBound> make_interval_bound(const CertificateProblem& problem) {
+  return std::make_unique<EntrywiseBound>(problem, Ranges::Of::ball,
+                                          std::make_unique<IntervalEntryBounds>(problem.kernel));
 }
 
 }  // namespace widelimit

@@ -1,6 +1,5 @@
-#include "widelimit/certificate/cone/paper_sides.hpp"
+#include "widelimit/certificate/cone/entry_bounds.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
-#include "widelimit/certificate/interval/interval_sides.hpp"
 #include "widelimit/certificate/interval/ranges.hpp"
 
 #include "cone_machine.hpp"
@@ -13,7 +12,7 @@ namespace widelimit {
 namespace {
 
 /// Extremes of N·κ(a/N) over a fine mesh of [a]×[N] ∩ {|a| ≤ N}, its corners and edges included.
-Interval mesh_extremes(const ConeKernel& kernel, double low, double high, const NormRange& norm) {
+Interval mesh_extremes(const ConeKernel& kernel, double low, double high, const Interval& norm) {
   constexpr int steps = 60;
   Interval found{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   std::vector<double> u, n, value;
@@ -36,19 +35,19 @@ Interval mesh_extremes(const ConeKernel& kernel, double low, double high, const 
   return found;
 }
 
-class KernelSidesOf : public testing::TestWithParam<const char*> {};
+class EntryBoundsOf : public testing::TestWithParam<const char*> {};
 
-TEST_P(KernelSidesOf, HoldAllValuesAndIntervalNoMore) {
+TEST_P(EntryBoundsOf, HoldAllValuesAndIntervalNoMore) {
   const Random random(5);
   for (const Kind kind : {Kind::ntk, Kind::nngp}) {
     const ConeKernel kernel(Network::parse(GetParam()), kind, {1, 1, 3});
-    const IntervalSides interval(kernel);
-    const PaperSides paper(kernel);
-    SideScratch scratch;
-    scratch.resize(static_cast<std::size_t>(KernelSides::longest));
+    const IntervalEntryBounds interval(kernel);
+    const PaperEntryBounds paper(kernel);
+    EntryScratch scratch;
+    scratch.resize(static_cast<std::size_t>(EntryBounds::longest));
     for (std::uint64_t trial = 0; trial < 150; ++trial) {
       const double reach = trial % 3 == 0 ? 0.01 : 1;
-      NormRange norm{2 * random.uniform(4 * trial), 0};
+      Interval norm{2 * random.uniform(4 * trial), 0};
       norm.high = norm.low + reach * random.uniform(4 * trial + 1);
       if (trial % 7 == 0) norm.low = 0;
       const double middle = (2 * random.uniform(4 * trial + 2) - 1) * norm.high;
@@ -66,8 +65,8 @@ TEST_P(KernelSidesOf, HoldAllValuesAndIntervalNoMore) {
       EXPECT_GE(most, exact.high - rounding) << low << " " << high << " " << norm.low << " " << norm.high;
       EXPECT_LE(paper_least, least + rounding);
       EXPECT_GE(paper_most, most - rounding);
-      for (const KernelSides* sides :
-           {static_cast<const KernelSides*>(&interval), static_cast<const KernelSides*>(&paper)}) {
+      for (const EntryBounds* sides :
+           {static_cast<const EntryBounds*>(&interval), static_cast<const EntryBounds*>(&paper)}) {
         for (const double weight : {2.0, -0.5}) {
           double bound = 0, side = 0;
           sides->bound({norm, 1, &low, &high, &weight}, scratch, &bound);
@@ -84,7 +83,7 @@ TEST_P(KernelSidesOf, HoldAllValuesAndIntervalNoMore) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, KernelSidesOf,
+INSTANTIATE_TEST_SUITE_P(Networks, EntryBoundsOf,
                          testing::Values("eq2", "fc:4", "dense leaky_relu(slope=0.3) dense",
                                          "dense leaky_relu(slope=0.1) dense leaky_relu(slope=0.9) dense", "dense"));
 
@@ -103,7 +102,7 @@ TEST(Ranges, HoldEveryPlaceOfBallAndBox) {
       const std::vector<Ball> balls{
           {.point = 0, .radius = 0.1}, {.point = 1, .radius = 0.9}, {.point = 2, .radius = 4}};
       Matrix<double> low(3, 9), high(3, 9);
-      std::vector<NormRange> norms(3);
+      std::vector<Interval> norms(3);
       ranges.evaluate(balls, low.view(), high.view(), norms);
       std::vector<double> y(4);
       for (std::uint64_t trial = 0; trial < 300; ++trial) {

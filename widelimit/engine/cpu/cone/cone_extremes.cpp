@@ -1,10 +1,10 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "widelimit/engine/cpu/cone/cone_sides.cpp"
+#define HWY_TARGET_INCLUDE "widelimit/engine/cpu/cone/cone_extremes.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target includes this file once for each instruction set; cone-inl.hpp must follow it.
 #include "widelimit/engine/cpu/cone/cone-inl.hpp"
 
-#include "widelimit/engine/cpu/cone/cone_sides.hpp"
+#include "widelimit/engine/cpu/cone/cone_extremes.hpp"
 
 #include <algorithm>
 
