@@ -4,7 +4,7 @@
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/training/batches.hpp"
-#include "widelimit/finite/training/stable_rate.hpp"
+#include "widelimit/finite/training/trainer.hpp"
 
 #include <gtest/gtest.h>
 
