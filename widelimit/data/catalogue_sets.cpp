@@ -3,7 +3,6 @@
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/data/formats/archive.hpp"
 #include "widelimit/data/formats/cifar.hpp"
-#include "widelimit/data/formats/cifar_archive.hpp"
 #include "widelimit/data/formats/csv.hpp"
 #include "widelimit/data/formats/csv_rows.hpp"
 #include "widelimit/data/formats/idx.hpp"
