@@ -1,4 +1,4 @@
-#include "widelimit/base/pages.hpp"
+#include "widelimit/base/page_allocation.hpp"
 
 #include "widelimit/base/error.hpp"
 
