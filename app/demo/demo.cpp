@@ -1,6 +1,4 @@
-#include "app/demo/demo_certificates.hpp"
-#include "app/demo/demo_equivalence.hpp"
-#include "app/demo/demo_machines.hpp"
+#include "app/demo/demo_shows.hpp"
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/options.hpp"
