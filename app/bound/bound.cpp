@@ -71,7 +71,7 @@ void BoundChoice::validate() const {
     fail(Code::usage, "--sizes, --random-labels and --flip fit again; give --network and --machine, not --model");
   }
   if (fit.data.parsed().scale != Scaling::none) {
-    fail(Code::usage, "--scale: the model scales samples as it was taught; leave it out");
+    fail(Code::usage, "--scale: the model applies the scaling that it was fitted with; leave it out");
   }
 }
 
@@ -103,12 +103,12 @@ void add_bound_options(CLI::App& verb, BoundChoice& choice) {
   verb.add_option("--model", choice.model, "Instead of a fit: a model fitted to --train before")
       ->type_name("MODEL.h5")
       ->group(bound_group);
-  verb.add_option("--delta", choice.delta, "Share of samples on which a bound may fail")
+  verb.add_option("--delta", choice.delta, "Probability with which a bound may fail")
       ->type_name("D")
       ->capture_default_str()
       ->group(bound_group);
   verb.add_option("--loss", choice.loss,
-                  "Loss that stands for errors: hinge (as usual), squared, squared-hinge, insensitive or logistic")
+                  "Surrogate loss: hinge (the default), squared, squared-hinge, insensitive or logistic")
       ->type_name("LOSS")
       ->group(bound_group);
   verb.add_option("--clip", choice.clip, "Numbers, not classes: a loss counts at most this; else 1")
@@ -323,7 +323,7 @@ BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request,
 
 void write_bound_page(const std::string& path, const BoundWork& work, const std::vector<std::string>& said,
                       const Json& settings) {
-  Page page(work.title, "What the sample promises of the share of errors on all data, beside what was measured.");
+  Page page(work.title, "Generalisation bounds on the error rate, beside the measured error rate.");
   page.section("Bounds").figures(bound_figures(work.rows)).table(bound_table(work.rows));
   for (const std::string& line : said) page.paragraph(line);
   page.settings(settings).write(path);

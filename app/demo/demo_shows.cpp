@@ -92,7 +92,7 @@ void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const
 MachineShow show_machines(const CommonOptions& options, const Engine& engine) {
   const DemoTask task = demo_task(options, engine);
   MachineShow show{.network = demo_network, .train = task.data.train.count(), .test = task.data.test->count()};
-  show.table.columns = {"machine", "lambda", "chosen by", "error left out", "test accuracy", "ending"};
+  show.table.columns = {"machine", "lambda", "chosen by", "held-out error", "test accuracy", "ending"};
   show.results = nlohmann::ordered_json::array();
   for (const Machine machine : {Machine::svm, Machine::ridge}) add_machine(show, task, machine, options);
   return show;
@@ -202,12 +202,15 @@ CertificateShow show_certificates(const CommonOptions& options, const Engine& en
 void add_certificate_section(Page& page, const CertificateShow& show) {
   const CertificateStatistics told = statistics(show.certified.best());
   page.section("Certificates").table(show.table);
-  page.paragraph(fmt::format(
-      "Ridge regression on the tangent kernel of one hidden layer tells 3 from 8; it learned from {} images and is "
-      "right on {} of {} others. A certificate is a proof that no image within a distance, every pixel changed by that "
-      "much at most and kept in [0, 1], is told otherwise; the attack is the nearest such image found. The published "
-      "method (paper) proves little, the bound of second order (convex) most of what is true.",
-      show.train, told.correct, told.samples));
+  page.paragraph(
+      fmt::format("Ridge regression on the tangent kernel of one hidden layer tells 3 from 8; it learned from {} "
+                  "images and classifies "
+                  "{} of {} held-out images correctly. A certificate is a proof that no image within a distance, every "
+                  "pixel changed by that "
+                  "much at most and kept in [0, 1], is classified differently; the attack is the nearest such image "
+                  "found. The published "
+                  "method (paper) proves little, the bound of second order (convex) most of what is true.",
+                  show.train, told.correct, told.samples));
   add_radius_figures(page, show.certified);
   if (show.weakest) page.figure(*show.weakest);
 }

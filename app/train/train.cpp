@@ -36,9 +36,10 @@ void add_machine(Page& page, const NetAsMachine& net) {
   const auto least_most = std::minmax_element(net.outputs.begin(), net.outputs.end());
   const std::vector<double> ends{*least_most.first, *least_most.second};
   page.section("As a kernel machine")
-      .paragraph(fmt::format("f(x) = Σ aᵢK(x,xᵢ) + b(x) up to {:.3g}, where training moved f by {:.3g}; the difference "
-                             "falls in proportion to the rate. {} of {} slopes of the loss changed their sign.",
-                             net.difference->largest(), net.difference->moved, machine.sign_changes, machine.a.size()))
+      .paragraph(
+          fmt::format("f(x) = Σ aᵢK(x,xᵢ) + b(x) up to {:.3g}, where training moved f by {:.3g}; the difference "
+                      "falls in proportion to the learning rate. {} of {} slopes of the loss changed their sign.",
+                      net.difference->largest(), net.difference->moved, machine.sign_changes, machine.a.size()))
       .figures({{.figure = curves({{.name = "equal", .x = ends, .y = ends, .stroke = Stroke::line},
                                    {.name = "points", .x = net.outputs, .y = machine.values, .stroke = Stroke::rings}},
                                   {.title = "Network and machine", .x_label = "f(x)", .y_label = "Σ aᵢK(x,xᵢ) + b(x)"}),
@@ -87,8 +88,7 @@ void write_train_page(const std::filesystem::path& path, const std::string& titl
   add_curve(shares, "training samples", x, record.accuracy);
   add_curve(shares, "test samples", x, record.test_accuracy);
   if (!shares.empty()) {
-    figures.push_back(
-        {.figure = curves(shares, {.title = "Accuracy", .x_label = x_label, .y_label = "share told right"})});
+    figures.push_back({.figure = curves(shares, {.title = "Accuracy", .x_label = x_label, .y_label = "accuracy"})});
   }
   page.section("Along the training").figures(figures);
   page.figure({.figure = curves({{.name = "all weights", .x = x, .y = record.distance}},
@@ -170,7 +170,7 @@ void tell_bound(const NetBound& found, nlohmann::ordered_json& json, std::string
                    {"delta", found.bound->setting.delta},
                    {"vacuous", found.bound->vacuous(terms)},
                    {"note", found.bound->note}};
-  words += fmt::format("EQ's bound on its share of errors, no guarantee: {:.4f}{}\n", terms.value(),
+  words += fmt::format("EQ's bound on its error rate, no guarantee: {:.4f}{}\n", terms.value(),
                        found.bound->vacuous(terms) ? " (vacuous)" : "");
 }
 

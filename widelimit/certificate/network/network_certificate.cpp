@@ -152,8 +152,7 @@ void check_request(const TrainedNetwork& trained, const SampleView& samples, std
   if (trained.linearised) {
     fail(Code::usage,
          "a linearised network is not what intervals bound, but a kernel machine of its tangent kernel; train the "
-         "network "
-         "itself");
+         "network itself");
   }
   if (samples.shape != trained.shape && samples.shape.size() != trained.shape.size()) {
     fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(samples.shape),
@@ -165,7 +164,7 @@ void check_request(const TrainedNetwork& trained, const SampleView& samples, std
   const Index classes = std::max<Index>(2, trained.architecture.output.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= classes) {
-      fail(Code::input, "label {} of sample {}: the network knows 0 to {}", labels[i], i, classes - 1);
+      fail(Code::input, "label {} of sample {}: the network has classes 0 to {}", labels[i], i, classes - 1);
     }
   }
 }

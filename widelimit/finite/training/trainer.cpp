@@ -270,8 +270,9 @@ bool Trainer<T>::diverged() {
   const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "beyond all numbers";
   const auto stable = stable_rate(architecture_, start_, x_, options_.loss, options_.lambda, threads_);
   const std::string advice = stable && *stable < options_.rate ? fmt::format(", about {:.2g} at most", *stable) : "";
-  summary_.message = fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:g}; choose a smaller rate{}",
-                                 first_loss_, now, summary_.steps, options_.rate, advice);
+  summary_.message =
+      fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:g}; choose a smaller learning rate{}",
+                  first_loss_, now, summary_.steps, options_.rate, advice);
   return true;
 }
 
