@@ -2,22 +2,107 @@
 #include "app/shell/options.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/streams.hpp"
-#include "app/shell/typo.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
+#include "widelimit/network/value.hpp"
 #include "widelimit/report/drawing/process.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <exception>
 #include <new>
 #include <sstream>
+#include <string>
 
 namespace widelimit::app {
 
 namespace {
+
+/// The verb that was typed last, or the program itself.
+const CLI::App& innermost(const CLI::App& cli) {
+  const auto verbs = cli.get_subcommands();
+  return verbs.empty() ? cli : innermost(*verbs.front());
+}
+
+std::string full_name(const CLI::App& verb) {
+  return verb.get_parent() == nullptr ? verb.get_name() : full_name(*verb.get_parent()) + " " + verb.get_name();
+}
+
+std::vector<std::string> option_names(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> verb_names(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::App* inner : verb.get_subcommands(nullptr)) names.push_back(inner->get_name());
+  return names;
+}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& names) {
+  return suggestion(word, {names.begin(), names.end()});
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  }
+  return text;
+}
+
+/// Of "Could not convert: --limit = 1.5": which option, which value, and what it takes.
+std::string conversion_message(const std::string& text) {
+  const auto begin = text.find("--"), equals = text.find(" = ");
+  if (begin == std::string::npos || equals == std::string::npos || equals < begin) return one_line(text);
+  const std::string value = text.substr(equals + 3);
+  const bool real = value.find_first_not_of("0123456789+-.eE,") == std::string::npos;
+  return fmt::format("{} {}: {} wanted", text.substr(begin, equals - begin), value,
+                     real ? "a whole number in range is" : "a number is");
+}
+
+/// Of "--limit: At Most 1 required but received 2" and "--limit: 1 required N missing".
+std::string count_message(const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  if (text.find("At Most") != std::string::npos) return name + " is given more than once";
+  return text.ends_with("missing") ? name + " has no value" : one_line(text);
+}
+
+std::string what_is_wrong(const CLI::App& verb, const std::vector<std::string>& extras, const CLI::ParseError& error) {
+  const auto option = std::find_if(extras.begin(), extras.end(),
+                                   [](const std::string& word) { return word.size() > 1 && word.front() == '-'; });
+  if (option != extras.end()) {
+    const std::string name = option->substr(0, option->find('='));
+    return fmt::format("unknown option '{}'{}", name, nearest(name, option_names(verb)));
+  }
+  const auto verbs = verb_names(verb);
+  if (!extras.empty() && !verbs.empty()) {
+    const std::string guess = nearest(extras.front(), verbs);
+    if (verb.get_parent() == nullptr) return fmt::format("unknown verb '{}'{}", extras.front(), guess);
+    return fmt::format("'{}' is none of {}: {}{}", extras.front(), full_name(verb), fmt::join(verbs, ", "), guess);
+  }
+  if (!extras.empty()) return fmt::format("unexpected argument '{}'", extras.front());
+  if (!verbs.empty()) return fmt::format("a verb is missing: one of {}", fmt::join(verbs, ", "));
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return conversion_message(error.what());
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return count_message(error.what());
+  return one_line(error.what());
+}
+
+/// One line for a command line that was not understood: what is wrong, the nearest right word, where to read more.
+std::string usage_message(const CLI::App& cli, const CLI::ParseError& error) {
+  const CLI::App& verb = innermost(cli);
+  const std::string wrong = what_is_wrong(verb, cli.remaining(true), error);
+  return fmt::format("{}{} see '{} --help'", wrong, wrong.ends_with('?') ? "" : ";", full_name(verb));
+}
 
 /// One message, and the status that goes with it. A file or a figure cut short by a signal fails in its own words; the
 /// reason is still the signal.

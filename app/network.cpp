@@ -1,15 +1,30 @@
-#include "app/shell/network_words.hpp"
 #include "app/shell/options.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 
+#include "widelimit/network/forms.hpp"
 #include "widelimit/network/network.hpp"
+#include "widelimit/network/presets.hpp"
 #include "widelimit/network/shape.hpp"
 #include "widelimit/recipe/recipe.hpp"
+#include "widelimit/report/table.hpp"
 
 namespace widelimit::app {
 
 namespace {
+
+/// The words a network may be written with.
+Table preset_table() {
+  Table table{.columns = {"preset", "what"}};
+  for (const Preset& preset : list_presets()) table.rows.push_back({preset.usage(), std::string(preset.description)});
+  return table;
+}
+
+Table layer_table() {
+  Table table{.columns = {"layer", "arguments"}};
+  for (const Form& form : forms()) table.rows.push_back({std::string(form.name), form.argument_names()});
+  return table;
+}
 
 using Json = nlohmann::ordered_json;
 

@@ -1,23 +1,182 @@
-#include "app/bound/bound_model.hpp"
-#include "app/bound/bound_options.hpp"
+#include "app/fit/fit_options.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
 
+#include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/data/dataset.hpp"
 #include "widelimit/data/flip_labels.hpp"
 #include "widelimit/data/labels.hpp"
+#include "widelimit/kernel/request.hpp"
+#include "widelimit/machine/model.hpp"
 #include "widelimit/machine/model_file.hpp"
 #include "widelimit/report/bound_report.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace widelimit::app {
 
 namespace {
+
+/// `bound` as typed.
+struct BoundChoice {
+  FitOptions fit;  ///< kernel, data and machine
+  std::optional<std::string> model;
+  double delta = RademacherOptions{}.delta;
+  std::optional<std::string> loss;
+  std::optional<double> clip;
+  std::vector<Index> sizes;
+  std::optional<std::uint64_t> random_labels;  ///< seed
+  std::optional<double> flip;
+
+  /// Error{usage} for contradictions, Error{input} for numbers out of range.
+  void validate() const;
+  [[nodiscard]] RademacherOptions bound_options() const;
+  [[nodiscard]] nlohmann::ordered_json settings(const KernelRequest& request, const DataRequest& data) const;
+};
+
+constexpr const char* bound_group = "Bound";
+
+void BoundChoice::validate() const {
+  if (!(delta > 0 && delta < 1)) {
+    fail(Code::usage, "--delta {}: choose a number between 0 and 1, such as 0.05", delta);
+  }
+  bound_options().validate();
+  if (flip && !(*flip >= 0 && *flip < 0.5)) {
+    fail(Code::usage, "--flip {}: it must be from 0 to below 0.5, where labels say nothing", *flip);
+  }
+  for (const Index size : sizes) {
+    if (size < 1) fail(Code::usage, "--sizes {}: a bound needs one sample at least", size);
+  }
+  if (!model) {
+    (void)fit.machine_options();
+    return;
+  }
+  if (fit.kernel.network || fit.kernel.classical || fit.kernel.gram) {
+    fail(Code::usage, "--model has a kernel of its own; leave --network, --classical and --gram out");
+  }
+  if (!sizes.empty() || random_labels || flip) {
+    fail(Code::usage, "--sizes, --random-labels and --flip fit again; give --network and --machine, not --model");
+  }
+  if (fit.data.parsed().scale != Scaling::none) {
+    fail(Code::usage, "--scale: the model applies the scaling that it was fitted with; leave it out");
+  }
+}
+
+RademacherOptions BoundChoice::bound_options() const {
+  RademacherOptions options{.delta = delta, .loss = {}, .clip = clip};
+  if (loss) options.loss = Loss{.kind = parse_loss(*loss), .epsilon = fit.epsilon};
+  return options;
+}
+
+nlohmann::ordered_json BoundChoice::settings(const KernelRequest& request, const DataRequest& data) const {
+  nlohmann::ordered_json result;
+  if (model) {
+    result["model"] = *model;
+    result["data"] = data_settings(data);
+  } else {
+    result = fit_settings(fit, request, data);
+  }
+  result["delta"] = delta;
+  if (loss) result["loss"] = *loss;
+  if (clip) result["clip"] = *clip;
+  if (!sizes.empty()) result["sizes"] = sizes;
+  if (random_labels) result["random_labels"] = *random_labels;
+  if (flip) result["flip"] = *flip;
+  return result;
+}
+
+void add_bound_options(CLI::App& verb, BoundChoice& choice) {
+  add_machine_options(verb, choice.fit);
+  verb.add_option("--model", choice.model, "Instead of a fit: a model fitted to --train before")
+      ->type_name("MODEL.h5")
+      ->group(bound_group);
+  verb.add_option("--delta", choice.delta, "Probability with which a bound may fail")
+      ->type_name("D")
+      ->capture_default_str()
+      ->group(bound_group);
+  verb.add_option("--loss", choice.loss,
+                  "Surrogate loss: hinge (the default), squared, squared-hinge, insensitive or logistic")
+      ->type_name("LOSS")
+      ->group(bound_group);
+  verb.add_option("--clip", choice.clip, "Numbers, not classes: a loss counts at most this; else 1")
+      ->type_name("C")
+      ->group(bound_group);
+  verb.add_option("--sizes", choice.sizes, "Bounds of the first N samples, for each of these; else of all")
+      ->type_name("N1,N2,…")
+      ->delimiter(',')
+      ->group(bound_group);
+  verb.add_option("--random-labels", choice.random_labels, "The same for labels drawn at random by this seed")
+      ->type_name("SEED")
+      ->group(bound_group);
+  verb.add_option("--flip", choice.flip, "Two classes: the same for labels flipped with this probability, by --seed")
+      ->type_name("P")
+      ->group(bound_group);
+  add_train_option(verb, choice.fit.data);
+  add_data_options(verb, choice.fit.data, true);
+  add_common_options(verb, choice.fit.common);
+}
+
+/// The numbers of a sample as bytes, the same for float and double of one value.
+std::string row_key(const AnyMatrix& values, Index i) {
+  return std::visit(
+      [&](const auto& m) {
+        std::string key(sizeof(double) * static_cast<std::size_t>(m.cols()), '\0');
+        for (Index j = 0; j < m.cols(); ++j) {
+          const double value = static_cast<double>(m(i, j)) + 0.0;  // −0 is 0
+          std::memcpy(key.data() + sizeof(double) * static_cast<std::size_t>(j), &value, sizeof(double));
+        }
+        return key;
+      },
+      values);
+}
+
+/// The kernel of a model, asked for again.
+KernelRequest request_of(const Model& model) {
+  KernelRequest request{.kernel = model.kernel};
+  request.kind = model.kind;
+  request.method = Method::exact;
+  request.precision = model.precision;
+  return request;
+}
+
+/// The fit that a model was made of: its coefficients at the places of their samples in `train`, which is scaled
+/// already, 0 elsewhere. Error{input} names a sample of the model that `train` does not have.  O(n·d).
+Trained fit_of(const Model& model, const Dataset& train) {
+  if (!(train.shape == model.shape)) {
+    fail(Code::input, "samples of {} do not have the shape that the model was fitted to", train.name);
+  }
+  std::unordered_multimap<std::string, Index> places;
+  for (Index i = 0; i < train.count(); ++i) places.emplace(row_key(train.values, i), i);
+  Trained trained{.machine = model.machine, .scheme = model.scheme, .classes = std::ssize(model.classes), .fit = {}};
+  trained.fit.alpha = Matrix<double>(train.count(), model.outputs());
+  trained.fit.bias = model.bias;
+  for (Index s = 0; s < model.supports(); ++s) {
+    const auto place = places.find(row_key(model.support, s));
+    if (place == places.end()) {
+      fail(Code::input,
+           "{} has no sample like number {} of the model's; give the data it was fitted to, with the "
+           "options of that fit but --scale",
+           train.name, s);
+    }
+    for (Index j = 0; j < model.outputs(); ++j) trained.fit.alpha(place->second, j) = model.alpha(s, j);
+    places.erase(place);
+  }
+  trained.fit.summary.method = "read from a model";
+  return trained;
+}
 
 using Json = nlohmann::ordered_json;
 
@@ -165,7 +324,7 @@ BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request,
 
 void write_bound_page(const std::string& path, const BoundWork& work, const std::vector<std::string>& said,
                       const Json& settings) {
-  Page page(work.title, "What the sample promises of the share of errors on all data, beside what was measured.");
+  Page page(work.title, "Generalisation bounds on the error rate, beside the measured error rate.");
   page.section("Bounds").figures(bound_figures(work.rows)).table(bound_table(work.rows));
   for (const std::string& line : said) page.paragraph(line);
   page.settings(settings).write(path);

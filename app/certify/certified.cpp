@@ -23,7 +23,7 @@ double seconds_per_point(const Certificates& run) {
   return run.seconds / static_cast<double>(std::max<std::size_t>(run.radius.size(), 1));
 }
 
-/// Share of samples that the attack has not broken within `radius`.
+/// Fraction of samples that the attack has not broken within `radius`.
 double unbroken_share(const Certificates& run, double radius) {
   double unbroken = 0;
   for (std::size_t i = 0; i < run.attack.size(); ++i) unbroken += run.correct[i] && run.attack[i] > radius ? 1 : 0;
@@ -152,7 +152,7 @@ std::string certified_words(const Certified& certified) {
   if (wrong > 0) words += fmt::format("; the {} misclassified have radius 0, and no part in the means", wrong);
   words += "\n";
   if (certified.attacked() && told.broken < told.correct) {
-    words += fmt::format("the attack found no other class near {} of {} samples that are told right\n",
+    words += fmt::format("the attack found no other class near {} of {} correctly classified samples\n",
                          told.correct - told.broken, told.correct);
   }
   for (std::size_t m = 0; m < certified.runs.size(); ++m) {

@@ -28,7 +28,7 @@ struct Certified {
 [[nodiscard]] Certified certify_by(const std::vector<CertificateMethod>& methods, const CertifyOptions& options,
                                    const std::function<Certificates(const CertifyOptions&)>& call);
 
-/// A row for each method, and one for the attack: what radii there are, and the share of samples that have at least
+/// A row for each method, and one for the attack: what radii there are, and the fraction of samples that have at least
 /// each of the radii `at`.
 [[nodiscard]] Table certified_table(const Certified& certified, const std::vector<double>& at);
 /// The same where one radius was asked for: how many samples have it.

@@ -204,11 +204,11 @@ void add_ball_options(CLI::App& verb, CertifyChoice& choice) {
   verb.add_option("--radius", choice.radius, "Only whether this radius is certified, which is cheaper")
       ->type_name("R")
       ->group(group);
-  verb.add_option("--at", choice.at, "Tell the share of samples certified at these radii")
+  verb.add_option("--at", choice.at, "Report the certified accuracy at these radii")
       ->type_name("R1,R2,…")
       ->delimiter(',')
       ->group(group);
-  verb.add_option("--tolerance", choice.tolerance, "A radius is found up to this part of itself")
+  verb.add_option("--tolerance", choice.tolerance, "Relative tolerance of the radii")
       ->type_name("T")
       ->capture_default_str()
       ->group(group);

@@ -1,6 +1,4 @@
-#include "app/demo/demo_certificates.hpp"
-#include "app/demo/demo_equivalence.hpp"
-#include "app/demo/demo_machines.hpp"
+#include "app/demo/demo_shows.hpp"
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/options.hpp"
@@ -115,9 +113,9 @@ void add_machines(Page& page, const MachineShow& show) {
   page.section("Machines on the tangent kernel of three hidden layers").table(show.table);
   page.paragraph(fmt::format(
       "A support vector machine by pairs of digits and ridge regression on ten targets learn from {} images, which "
-      "also "
-      "choose λ: ridge by its exact leave-one-out error, from one factorisation for all λ. The accuracy is that on {} "
-      "other images.",
+      "also choose λ: ridge by its exact leave-one-out error, from one factorisation for all λ. The accuracy is that "
+      "on {} "
+      "held-out images.",
       show.train, show.test));
   page.figures(show.paths).figures(show.confusion);
 }
@@ -136,7 +134,8 @@ Page page_of(const Show& show, const MachineShow& machines) {
                    {"best machine accuracy", fmt::format("{:.1f} %", 100 * machines.best_accuracy)}});
   page.section("In numbers").table(show.table);
   page.paragraph(
-      "Effective dimension is (Σλ)²/Σλ². Alignment with the classes is ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖). Neighbours is the share of "
+      "Effective dimension is (Σλ)²/Σλ². Alignment with the classes is ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖). Neighbours is the fraction "
+      "of "
       "images whose nearest other image, as the kernel measures distance, shows the same digit.");
   add_machines(page, machines);
   page.section("Spectra").figures(

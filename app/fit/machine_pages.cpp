@@ -11,10 +11,11 @@ namespace {
 
 std::string margin_words(std::size_t classes) {
   if (classes == 2)
-    return "The margin of a sample is y·g, y = ±1 its class and g its score: positive where it is told right.";
+    return "The margin of a sample is y·g, y = ±1 its class and g its score: positive where the sample is classified "
+           "correctly.";
   return "The margin of a sample is the score of its class less the best of the others; of machines that decide by "
          "pairs "
-         "the least score of its class against another. Positive where it is told right.";
+         "the least score of its class against another. Positive where the sample is classified correctly.";
 }
 
 void add_scores(Page& page, const std::vector<NamedScore>& scores, const std::vector<std::string>& classes) {
@@ -27,7 +28,7 @@ void add_scores(Page& page, const std::vector<NamedScore>& scores, const std::ve
     if (!score.margins.empty()) distances.emplace_back(name, score.margins);
     if (classes.size() > 2) maps.push_back(confusion_map(score.confusion, classes, "Who is taken for whom, " + name));
   }
-  if (!maps.empty()) page.section("Confusion").figures(maps);
+  if (!maps.empty()) page.section("Confusion matrices").figures(maps);
   if (distances.empty()) return;
   page.section(curves.empty() ? "Margins" : "ROC and margins");
   std::vector<Illustration> pictures;
@@ -51,7 +52,7 @@ void write_fit_page(const std::filesystem::path& path, const std::string& title,
 void write_prediction_page(const std::filesystem::path& path, const std::string& title,
                            const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
                            const nlohmann::ordered_json& settings) {
-  Page page(title, "What a fitted model says of samples.");
+  Page page(title, "Predictions of a fitted model.");
   add_scores(page, scores, classes);
   page.settings(settings).write(path);
 }

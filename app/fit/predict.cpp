@@ -117,7 +117,7 @@ void run_predict(const PredictChoice& options) {
 }  // namespace
 
 void add_predict(Program& program) {
-  auto* verb = program.cli.add_subcommand("predict", "What a fitted model or a trained network says of samples");
+  auto* verb = program.cli.add_subcommand("predict", "Predictions of a fitted model or a trained network");
   const auto options = std::make_shared<PredictChoice>();
   verb->add_option("--model", options->model, "File of a fitted model or of a trained network")
       ->type_name("MODEL.h5")

@@ -37,7 +37,7 @@ Predictor load_predictor(const std::string& path, const CommonOptions& common) {
 
 void require_no_scale(const DataChoice& data) {
   if (data.parsed().scale != Scaling::none) {
-    fail(Code::usage, "--scale: the model scales samples as it was taught; leave it out");
+    fail(Code::usage, "--scale: the model applies the scaling that it was fitted with; leave it out");
   }
 }
 

@@ -26,13 +26,13 @@ struct Predictor {
 
 [[nodiscard]] Predictor load_predictor(const std::string& path, const CommonOptions& common);
 
-/// Error{usage} for --scale: a predictor scales samples as it was taught.
+/// Error{usage} for --scale: a predictor applies the scaling that it was fitted with.
 void require_no_scale(const DataChoice& data);
 
 /// The samples as they are in their source; labels by the names of the predictor's classes, where they have them.
 [[nodiscard]] Dataset load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor);
 
-/// What a predictor says of samples.
+/// Predictions on samples.
 struct Said {
   Matrix<double> decisions;
   Matrix<double> probabilities;   ///< samples × classes; none where it has none

@@ -116,7 +116,8 @@ std::pair<std::size_t, std::size_t> best_of(const std::vector<LambdaPath>& candi
 
 Table candidates_table(const std::vector<LambdaPath>& candidates) {
   const bool classes = candidates.front().points.front().misclassified.has_value();
-  Table table{.columns = {"kernel", "lambda", classes ? "error rate" : "squared error", "in training"}};
+  Table table{
+      .columns = {"kernel", "lambda", classes ? "held-out error rate" : "held-out squared error", "training error"}};
   for (const LambdaPath& candidate : candidates) {
     for (const TunePoint& point : candidate.points) {
       const auto cell = [](std::optional<double> error) { return error ? Cell(*error) : Cell(); };
@@ -214,7 +215,7 @@ void add_tune(Program& program) {
       ->capture_default_str()
       ->group(group);
   verb->add_flag("--bias", choice->bias, "Add an offset that is not regularised")->group(group);
-  verb->add_option("--scheme", choice->scheme, "Several classes by svm: one-vs-one (as usual) or one-vs-rest")
+  verb->add_option("--scheme", choice->scheme, "Several classes by svm: one-vs-one (the default) or one-vs-rest")
       ->type_name("HOW")
       ->group(group);
   add_train_option(*verb, choice->data);

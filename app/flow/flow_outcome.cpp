@@ -76,7 +76,7 @@ std::vector<std::string> checks_of(const FlowOutcome& outcome) {
                                   moment_text(*path.rate.at));
     }
   } else if (!path.rate.note.empty()) {
-    lines.push_back(fmt::format("rate not checked: {}", path.rate.note));
+    lines.push_back(fmt::format("convergence rate not checked: {}", path.rate.note));
   }
   if (path.recursion_error) {
     lines.push_back(

@@ -84,7 +84,7 @@ Illustration rate_lines(const FlowOutcome& outcome) {
   }
   return {.figure = curves(
               {finite_series("L(t) - L*", path.times, left), finite_series("bound exp(-2λt)", path.times, right)},
-              {.title = "Rate of Theorem 3.1",
+              {.title = "Convergence rate of Theorem 3.1",
                .x_label = outcome.time_name(),
                .y_label = "L - L*",
                .y_scale = AxisScale::log}),

@@ -1,16 +1,286 @@
 #include "app/kernel/kernel_file.hpp"
-#include "app/kernel/kernel_options.hpp"
 #include "app/kernel/kernel_report.hpp"
-#include "app/kernel/kernel_store.hpp"
+#include "app/shell/data_options.hpp"
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
+#include "app/shell/options.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
 
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/data/request.hpp"
+#include "widelimit/kernel/file/store_gram.hpp"
+#include "widelimit/kernel/file/stored_gram.hpp"
+#include "widelimit/kernel/request.hpp"
+
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
 namespace widelimit::app {
 
 namespace {
+
+/// `kernel` as typed.
+struct KernelOptions {
+  CommonOptions common;
+  DataChoice data;
+  std::vector<std::string> networks;  ///< more than one only where the Gram is stored by tiles
+  std::optional<std::string> classical;
+  std::string kind = "ntk";
+  std::string method = "auto";
+  Index width = MonteCarloOptions{}.width;
+  Index draws = MonteCarloOptions{}.draws;
+  bool sweep = false;
+  bool layers = false;
+  bool diagonal = false;
+  std::string out;
+  bool resume = false;
+  bool force = false;
+
+  /// Error{usage} for contradictions, Error{input} for a network that cannot be read.
+  [[nodiscard]] KernelRequest request() const;
+  [[nodiscard]] std::vector<Network> parsed_networks() const;
+  /// Whether the Gram goes into its file tile by tile: HDF5, a network, formulas.
+  [[nodiscard]] bool stored(const KernelRequest& asked) const;
+};
+
+constexpr const char* kernel_group = "Kernel";
+
+std::variant<Network, ClassicalKernel> parse_either(const KernelOptions& options) {
+  if (!options.networks.empty() && options.classical) {
+    fail(Code::usage, "--network and --classical exclude each other; give one");
+  }
+  if (!options.networks.empty()) return Network::parse(options.networks.front());
+  if (options.classical) return ClassicalKernel::parse(*options.classical);
+  fail(Code::usage, "no kernel given; add --network NET (see 'widelimit network list') or --classical KERNEL");
+}
+
+Shown shown(const KernelOptions& options) {
+  if (int{options.sweep} + int{options.layers} + int{options.diagonal} > 1) {
+    fail(Code::usage, "--sweep, --layers and --diagonal exclude each other; give one");
+  }
+  if (options.sweep) return Shown::sweep;
+  if (options.layers) return Shown::layers;
+  return options.diagonal ? Shown::diagonal : Shown::gram;
+}
+
+/// One by text and JSON; several as lists, in the order of their groups in the file.
+void add_networks(nlohmann::ordered_json& settings, const KernelOptions& options, const Network& first) {
+  if (options.networks.size() == 1) {
+    settings["network"] = first.to_text();
+    settings["network_json"] = nlohmann::ordered_json(first.to_json());
+    return;
+  }
+  for (const Network& network : options.parsed_networks()) {
+    settings["networks"].push_back(network.to_text());
+    settings["networks_json"].push_back(nlohmann::ordered_json(network.to_json()));
+  }
+}
+
+std::string_view shown_text(Shown shown) {
+  if (shown == Shown::sweep) return "sweep";
+  if (shown == Shown::layers) return "layers";
+  return shown == Shown::diagonal ? "diagonal" : "gram";
+}
+
+KernelRequest KernelOptions::request() const {
+  KernelRequest result{.kernel = parse_either(*this)};
+  result.shown = shown(*this);
+  result.kind = parse_kind(kind);
+  result.precision = parse_precision(common.precision);
+  result.method = parse_method(method);
+  result.monte_carlo.width = width;
+  result.monte_carlo.draws = draws;
+  result.monte_carlo.seed = common.seed;
+  result.monte_carlo.threads = common.threads;
+  result.memory = common.memory_limit();
+  result.validate(data.request.test.has_value() || data.request.split.has_value());
+  if (resume && force) fail(Code::usage, "--resume goes on and --force begins again; give one");
+  if (!stored(result) && (resume || networks.size() > 1)) {
+    fail(Code::usage,
+         "{} only for the Gram matrix of a network, by its formulas, in an HDF5 file; give --out K.h5 and leave the "
+         "other kinds out",
+         resume ? "--resume is" : "several networks are");
+  }
+  return result;
+}
+
+std::vector<Network> KernelOptions::parsed_networks() const {
+  std::vector<Network> parsed;
+  for (const std::string& text : networks) parsed.push_back(Network::parse(text));
+  return parsed;
+}
+
+bool KernelOptions::stored(const KernelRequest& asked) const {
+  return is_hdf5(out) && asked.shown == Shown::gram && by_formulas(asked);
+}
+
+void add_kernel_options(CLI::App& verb, KernelOptions& options) {
+  verb.add_option("--network", options.networks, "The network: text, preset, JSON, or a file of one; may be repeated")
+      ->type_name("NET")
+      ->allow_extra_args(false)
+      ->group(kernel_group);
+  verb.add_option("--classical", options.classical, "Instead: linear, polynomial, rbf, laplace or arccosine")
+      ->type_name("\"rbf(gamma=0.5)\"")
+      ->group(kernel_group);
+  verb.add_option("--kind", options.kind, "ntk, nngp or nngp,ntk")
+      ->type_name("KIND")
+      ->capture_default_str()
+      ->group(kernel_group);
+  verb.add_option("--out", options.out, "File of the arrays, with the settings inside")
+      ->type_name("K.npz|K.h5")
+      ->required()
+      ->group(kernel_group);
+  verb.add_flag("--resume", options.resume, "K.h5: go on where a stopped or killed run ended")->group(kernel_group);
+  verb.add_flag("--force", options.force, "K.h5: begin again, whatever is there")->group(kernel_group);
+  verb.add_flag("--sweep", options.sweep, "Every depth and every number of frozen layers")->group(kernel_group);
+  verb.add_flag("--layers", options.layers, "What each weight layer adds to the NTK")->group(kernel_group);
+  verb.add_flag("--diagonal", options.diagonal, "The diagonal alone")->group(kernel_group);
+  verb.add_option("--method", options.method, "auto (formulas where there are some), exact or monte-carlo")
+      ->type_name("HOW")
+      ->capture_default_str()
+      ->group(kernel_group);
+  verb.add_option("--width", options.width, "Monte Carlo: width of the random networks")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(kernel_group);
+  verb.add_option("--draws", options.draws, "Monte Carlo: how many random networks")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(kernel_group);
+  add_train_option(verb, options.data);
+  add_data_options(verb, options.data, true);
+  add_common_options(verb, options.common);
+}
+
+/// What the kernel is of: the network or classical kernel, the data, the kind, how.
+nlohmann::ordered_json kernel_settings(const KernelOptions& options, const KernelRequest& request,
+                                       const DataRequest& data) {
+  nlohmann::ordered_json settings;
+  if (const auto* network = std::get_if<Network>(&request.kernel)) {
+    add_networks(settings, options, *network);
+    settings["kind"] = options.kind;
+  } else {
+    settings["classical"] = std::get<ClassicalKernel>(request.kernel).to_text();
+  }
+  settings["data"] = data_settings(data);
+  settings["shown"] = shown_text(request.shown);
+  settings["method"] = options.method;
+  return settings;
+}
+
+using Json = nlohmann::ordered_json;
+
+Existing existing(const KernelOptions& options) {
+  if (options.force) return Existing::replace;
+  return options.resume ? Existing::resume : Existing::refuse;
+}
+
+std::vector<ArrayFacts> array_facts(const StoreSummary& summary) {
+  std::vector<ArrayFacts> facts;
+  for (const auto& matrix : summary.matrices) {
+    facts.push_back({matrix.name, {matrix.entries.rows, matrix.entries.cols}, matrix.entries});
+  }
+  return facts;
+}
+
+StoreSummary store(const KernelOptions& options, const KernelRequest& request, const Json& settings,
+                   const TrainTest& data, const Engine& engine) {
+  std::vector<GramBlock> blocks{{"", data.train.view(), std::nullopt}};
+  if (data.test) blocks.push_back({"test_", data.test->view(), data.train.view()});
+  const LabelArrays labels(data);
+  ProgressBar bar(options.common);
+  StoreOptions how{.kind = request.kind, .precision = request.precision, .memory = request.memory};
+  how.existing = existing(options);
+  how.progress = &bar;
+  how.settings = file_settings(options.common, settings, data.train);
+  how.beside = labels.arrays();
+  return store_gram(options.out, options.parsed_networks(), blocks, how, engine);
+}
+
+Json summary_json(const StoreSummary& summary) {
+  Json json;
+  if (summary.complete_before) {
+    for (const auto& [name, entries] : summary.matrices) json["arrays"][name]["shape"] = {entries.rows, entries.cols};
+  } else {
+    json["arrays"] = arrays_json(array_facts(summary));
+  }
+  json["route"] = summary.routes.size() == 1 ? Json(summary.routes.front()) : Json(summary.routes);
+  json["monte_carlo"] = false;
+  json["quadrature_error"] = summary.quadrature_error;
+  json["seconds"] = summary.seconds;
+  json["pairs"] = static_cast<std::int64_t>(summary.pairs);
+  json["pairs_per_second"] = pairs_per_second(summary.pairs, summary.seconds);
+  json["pairs_kept"] = static_cast<std::int64_t>(summary.pairs_kept);
+  json["complete_before"] = summary.complete_before;
+  json["panels"] = summary.panels;
+  json["memory"]["planned"] = summary.memory;
+  if (const auto peak = peak_memory()) json["memory"]["peak"] = *peak;
+  return json;
+}
+
+std::string summary_text(const KernelOptions& options, const StoreSummary& summary) {
+  if (summary.complete_before) return fmt::format("{} was complete already\n", options.out);
+  std::string text = table_text(array_table(array_facts(summary)));
+  if (summary.quadrature_error > 0) text += fmt::format("quadrature error  {:.1e}\n", summary.quadrature_error);
+  text += fmt::format("{:.3g} s, {:.3g} pairs/s", summary.seconds, pairs_per_second(summary.pairs, summary.seconds));
+  if (summary.pairs_kept > 0) {
+    text += fmt::format(", {:.3g} % kept from earlier runs",
+                        100 * summary.pairs_kept / (summary.pairs + summary.pairs_kept));
+  }
+  if (const auto peak = peak_memory()) {
+    text += fmt::format(", {} of memory at most", bytes_text(static_cast<double>(*peak)));
+  }
+  return text + "\n" + files_text(options.common, options.out);
+}
+
+/// A page needs whole matrices, so it is refused before the work where they do not fit.
+void check_page(const KernelOptions& options, const KernelRequest& request, const TrainTest& data) {
+  if (!options.common.report) return;
+  if (options.networks.size() > 1) fail(Code::usage, "--report shows one network; run one at a time for their pages");
+  require_memory(answer_bytes(request, data.train.count(), data.test ? data.test->count() : 0, data.train.shape),
+                 request.memory, "--report, which looks at whole matrices,",
+                 "leave it out, take fewer samples (--limit), or allow more (--memory)");
+}
+
+Json write_page(const KernelOptions& options, const StoreSummary& summary, const Json& settings, const Dataset& train) {
+  KernelAnswer answer;
+  answer.route = summary.routes.front();
+  answer.seconds = summary.seconds;
+  answer.pairs = summary.pairs;
+  for (const auto& matrix : summary.matrices) {
+    const StoredGram gram(options.out, matrix.name);
+    answer.matrices.push_back({matrix.name, gram.read(0, 0, matrix.entries.rows, matrix.entries.cols), {}});
+    stop_if_interrupted();
+  }
+  return write_kernel_page(*options.common.report, options.networks.front(), answer, train, settings,
+                           options.common.seed);
+}
+
+/// `kernel` into an HDF5 file, tile by tile: the matrix may be larger than memory, and the work may be stopped and
+/// resumed. From the data to the last line printed.
+void run_stored(const KernelOptions& options, const KernelRequest& request, const DataRequest& data_request,
+                const TrainTest& data, const Engine& engine) {
+  check_page(options, request, data);
+  const Json settings = kernel_settings(options, request, data_request);
+  const StoreSummary summary = store(options, request, settings, data, engine);
+  note(options.common, fmt::format("route: {}", fmt::join(summary.routes, "; ")));
+  warn_of(options.common, summary.quadrature_error, request.precision);
+  Record record("kernel");
+  record.settings = settings;
+  record.seed = options.common.seed;
+  record.ran_on(engine, request.precision);
+  record.timings.emplace_back("kernel", summary.seconds);
+  record.results = summary_json(summary);
+  record.results["file"] = options.out;
+  if (options.common.report) {
+    record.results["analysis"] = write_page(options, summary, settings, data.train);
+    record.results["report"] = *options.common.report;
+  }
+  deliver(options.common, record, summary_text(options, summary));
+}
 
 using Json = nlohmann::ordered_json;
 

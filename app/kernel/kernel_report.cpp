@@ -126,7 +126,8 @@ Json write_kernel_page(const std::filesystem::path& path, const std::string& tit
     page.section("Kernel").figures(maps);
     page.section("Spectrum").figure(spectrum_curves(findings.spectra, "Eigenvalues"));
     findings.table.caption =
-        "Effective dimension: (Σλ)²/Σλ². Alignment with the classes: ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖). Neighbours: share of samples "
+        "Effective dimension: (Σλ)²/Σλ². Alignment with the classes: ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖). Neighbours: fraction of "
+        "samples "
         "whose nearest other sample by the kernel has their class.";
     page.table(findings.table);
   }

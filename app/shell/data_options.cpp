@@ -13,7 +13,7 @@ void add_test_options(CLI::App& verb, DataRequest& request) {
   verb.add_option("--test-limit", request.test_limit, "Only the first N test samples")
       ->type_name("N")
       ->group(data_group);
-  verb.add_option("--split", request.split, "Train on this share, test on the rest")
+  verb.add_option("--split", request.split, "Fraction of the samples to train on; the others are held out for testing")
       ->type_name("0.8")
       ->group(data_group);
 }

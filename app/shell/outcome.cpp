@@ -1,6 +1,7 @@
 #include "app/shell/outcome.hpp"
 
 #include "app/shell/streams.hpp"
+
 #include "widelimit/kernel/gram.hpp"
 
 #include <algorithm>

@@ -55,7 +55,7 @@ void add_training_options(CLI::App& verb, TrainChoice& choice) {
       ->capture_default_str()
       ->group(training_group);
   number("--lambda", numbers.lambda, "Weight λ of the regulariser", "L");
-  number("--rate", numbers.rate, "Size of a step; of a flow, of the first", "ETA");
+  number("--rate", numbers.rate, "Learning rate; of a flow, the size of its first step", "ETA");
   number("--steps", numbers.steps, "Number of steps; of a flow, the most", "N");
   number("--batch", numbers.batch, "Samples of a step, each counted n/batch times; 0 is all", "N");
   verb.add_option("--record-steps", numbers.record_at,
@@ -76,7 +76,7 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
       ->group(training_group);
   number("--width", numbers.width, "Channels of every hidden layer", "M");
   add_training_options(verb, choice);
-  number("--momentum", numbers.momentum, "Share of the last step that is kept in the next", "MU");
+  number("--momentum", numbers.momentum, "Momentum: fraction of the previous step that is added to the next", "MU");
   number("--flow", numbers.flow_time, "Follow the gradient flow to this time by steps of their own size; 0 is off",
          "T");
   number("--tolerance", numbers.tolerance, "Error that a step of a flow may make in an output", "TOL");
@@ -91,7 +91,7 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
       ->type_name("HOW")
       ->capture_default_str()
       ->group(training_group);
-  number("--records", numbers.records, "How many times to look at loss and accuracy, first and last included", "N");
+  number("--records", numbers.records, "How often to record loss and accuracy, first and last included", "N");
   verb.add_option("--out", choice.out, "File of the trained network")->type_name("NET.h5")->group(training_group);
   add_train_option(verb, choice.data);
   add_data_options(verb, choice.data, true);

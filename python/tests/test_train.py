@@ -99,7 +99,7 @@ def test_saved_network_comes_back(tmp_path):
 
 def test_endings_and_refusals():
     x, y = points()
-    with pytest.warns(wl.ConvergenceWarning, match="smaller rate"):
+    with pytest.warns(wl.ConvergenceWarning, match="smaller learning rate"):
         t = wl.train("fc:1", x, y, width=16, rate=1e4, steps=100)
     assert t.summary.ending == "diverged" and np.isfinite(t.loss).all()
     for wrong in [{"rate": -1.0}, {"steps": -1}, {"batch": 100}, {"loss": "hing"}, {"regulariser": "l2"}]:

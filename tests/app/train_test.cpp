@@ -99,7 +99,7 @@ TEST(TrainVerb, EndsWithTheStatusOfWhatWentWrong) {
   words[16] = "1000";
   const Finished far = folder.widelimit(words);
   EXPECT_EQ(far.status, 4) << far.err;
-  EXPECT_NE(far.err.find("smaller rate"), std::string::npos) << far.err;
+  EXPECT_NE(far.err.find("smaller learning rate"), std::string::npos) << far.err;
   EXPECT_EQ(folder.names(), Words{});
   EXPECT_EQ(folder.widelimit(train_words({"--loss", "hing"})).status, 2);
   EXPECT_EQ(folder.widelimit(train_words({"--regulariser", "both"})).status, 2);

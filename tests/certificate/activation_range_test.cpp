@@ -36,8 +36,8 @@ TEST(ActivationRange, HoldsEveryValueAndNoMuchMore) {
     for (int trial = 0; trial < interval_trials; ++trial) {
       const double middle = 4 * random.normal(draw++);
       const double half = std::exp(4 * random.uniform(draw++) - 3);
-      const Ends x{middle - half, middle + half};
-      const Ends y = activation_range(activation, x);
+      const Interval x{middle - half, middle + half};
+      const Interval y = activation_range(activation, x);
       double least = std::numeric_limits<double>::infinity();
       double most = -least;
       double steepest = 0;

@@ -1,7 +1,7 @@
 #include "widelimit/certificate/chain/chain_enclosure.hpp"
 
 #include "cone_machine.hpp"
-#include "widelimit/certificate/convex/entry_slopes.hpp"
+#include "widelimit/certificate/convex/gradient.hpp"
 
 #include <gtest/gtest.h>
 

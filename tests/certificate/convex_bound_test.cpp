@@ -1,6 +1,6 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/cone/cone_kernel.hpp"
-#include "widelimit/certificate/cone/curvature.hpp"
+#include "widelimit/certificate/convex/expansion.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 
 #include "cone_machine.hpp"

@@ -1,6 +1,5 @@
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/certificate/convex/ball_minimum.hpp"
-#include "widelimit/certificate/convex/box_minimum.hpp"
+#include "widelimit/certificate/convex/quadratic_form.hpp"
 
 #include "cone_machine.hpp"
 
@@ -77,13 +76,13 @@ TEST(BoxMinimum, IsBelowEveryPlaceBetweenGivenEnds) {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       const Quadratic q(size, seed * 100 + static_cast<std::uint64_t>(size), 3);
       const Random random(seed);
-      std::vector<BoxEnds> ends;
+      std::vector<Interval> ends;
       for (std::uint64_t j = 0; j < at(size); ++j) {
         const double a = 2 * random.uniform(2 * j) - 1, b = j % 5 == 3 ? a : 2 * random.uniform(2 * j + 1) - 1;
         ends.push_back({std::min(a, b), std::max(a, b)});
       }
       const double bound = box_minimum(q.g, q.b.view(), ends);
-      EXPECT_GE(bound, box_minimum(q.g, q.b.view(), std::vector<BoxEnds>(at(size))) - 1e-9);
+      EXPECT_GE(bound, box_minimum(q.g, q.b.view(), std::vector<Interval>(at(size), {-1, 1})) - 1e-9);
       for (std::uint64_t trial = 0; trial < 400; ++trial) {
         std::vector<double> v;
         for (std::uint64_t j = 0; j < at(size); ++j) {

@@ -1,4 +1,4 @@
-#include "widelimit/certificate/search/nested_search.hpp"
+#include "widelimit/certificate/search/point_search.hpp"
 
 #include "tests/certificate/bound_shapes.hpp"
 

@@ -3,7 +3,6 @@
 #include "fixture.hpp"
 #include "widelimit/data/describe.hpp"
 #include "widelimit/data/file/location.hpp"
-#include "widelimit/data/spec.hpp"
 
 #include <nlohmann/json.hpp>
 

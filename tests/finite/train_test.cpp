@@ -4,7 +4,7 @@
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/training/batches.hpp"
-#include "widelimit/finite/training/stable_rate.hpp"
+#include "widelimit/finite/training/trainer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -218,7 +218,7 @@ TEST(Train, TellsWhereItDivergesAndStaysFinite) {
     const TrainOptions options{.width = 30, .loss = {LossKind::squared}, .rate = 1e3, .steps = 500};
     const TrainedNetwork trained = train(Network::parse(network), points.data(), options);
     EXPECT_EQ(trained.summary.ending, TrainEnding::diverged);
-    EXPECT_NE(trained.summary.message.find("smaller rate"), std::string::npos);
+    EXPECT_NE(trained.summary.message.find("smaller learning rate"), std::string::npos);
     for (const auto& slot : std::get<Parameters<double>>(trained.parameters).slots) {
       for (const double w : slot.w) ASSERT_TRUE(std::isfinite(w));
     }

@@ -2,7 +2,7 @@
 
 #include "widelimit/engine/reference/activation.hpp"
 #include "widelimit/network/network.hpp"
-#include "widelimit/recipe/quadrature/gauss_hermite.hpp"
+#include "widelimit/recipe/quadrature/gauss_rules.hpp"
 #include "widelimit/recipe/rectified_monomial.hpp"
 
 #include <gtest/gtest.h>

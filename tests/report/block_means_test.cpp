@@ -1,4 +1,4 @@
-#include "widelimit/report/drawing/block_means.hpp"
+#include "widelimit/report/drawing/figures.hpp"
 
 #include "widelimit/base/random.hpp"
 

@@ -1,7 +1,6 @@
 #include "widelimit/report/drawing/pictures.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/report/drawing/png.hpp"
 #include "widelimit/report/drawing/process.hpp"
 #include "widelimit/report/file.hpp"
 #include "widelimit/report/html.hpp"

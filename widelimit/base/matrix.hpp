@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/pages.hpp"
+#include "widelimit/base/page_allocation.hpp"
 #include "widelimit/base/types.hpp"
 
 #include <concepts>

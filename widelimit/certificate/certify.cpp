@@ -3,7 +3,7 @@
 #include "widelimit/base/choice.hpp"
 #include "widelimit/certificate/attack/attack.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
-#include "widelimit/certificate/certify_block.hpp"
+#include "widelimit/certificate/certified_machine.hpp"
 #include "widelimit/certificate/functionals.hpp"
 #include "widelimit/data/array.hpp"
 

@@ -41,4 +41,17 @@ FunctionalWeights CertificateProblem::weights(const Functional& functional) cons
   return functional_weights(alpha, bias, functional, entries);
 }
 
+BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries) {
+  BallGroups groups;
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    const Ball ball{.point = functionals[at(queries[q].functional)].point, .radius = queries[q].radius};
+    if (groups.balls.empty() || !(groups.balls.back() == ball)) {
+      groups.balls.push_back(ball);
+      groups.first.push_back(static_cast<Index>(q));
+    }
+  }
+  groups.first.push_back(std::ssize(queries));
+  return groups;
+}
+
 }  // namespace widelimit

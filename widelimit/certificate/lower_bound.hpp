@@ -63,6 +63,13 @@ struct BallQuery {
   double radius = 0;
 };
 
+/// Runs of queries that ask for the same ball, and the balls.
+struct BallGroups {
+  std::vector<Ball> balls;
+  std::vector<Index> first;  ///< query where each begins, and the number of queries
+};
+[[nodiscard]] BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries);
+
 /// A method: proved lower bounds of f on balls. Many at once, so that products with the support are matrix products.
 class LowerBound {
  public:

@@ -4,11 +4,23 @@
 #include "widelimit/data/formats/graph.hpp"
 #include "widelimit/data/formats/read_limits.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace widelimit {
+
+/// How a user names data: `name`, `name:part`, either with arguments: `spirals(n=200,noise=0.1)`.
+struct DataSpec {
+  std::string name;
+  std::string part;
+  std::map<std::string, std::string> arguments;
+};
+
+/// Error{usage} for parentheses that do not close, and for arguments that are not key=value.
+[[nodiscard]] DataSpec parse_spec(std::string_view text);
 
 struct DataOptions {
   std::optional<std::string> label;  ///< files: which column or array is the label, or "none"

@@ -3,7 +3,6 @@
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/data/formats/archive.hpp"
 #include "widelimit/data/formats/cifar.hpp"
-#include "widelimit/data/formats/cifar_archive.hpp"
 #include "widelimit/data/formats/csv.hpp"
 #include "widelimit/data/formats/csv_rows.hpp"
 #include "widelimit/data/formats/idx.hpp"
@@ -87,7 +86,7 @@ Blob extract_uci(const fs::path& archive, const std::string& name, const ReadLim
 /// A name that becomes part of a path: it must not lead elsewhere.
 void require_plain_name(const std::string& name, std::string_view what) {
   const bool plain = !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
-  if (!plain) fail(Code::usage, "write {}:NAME with the name of a set; `data list` shows them", what);
+  if (!plain) fail(Code::usage, "write {}:NAME with the name of a set; the catalogue lists them", what);
 }
 
 }  // namespace

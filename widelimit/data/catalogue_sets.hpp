@@ -1,7 +1,6 @@
 #pragma once
 
 #include "widelimit/data/catalogue.hpp"
-#include "widelimit/data/spec.hpp"
 
 namespace widelimit {
 

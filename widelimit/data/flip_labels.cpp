@@ -14,7 +14,7 @@ constexpr std::uint64_t flipped_class_stream = (std::uint64_t{1} << 50) + 2;
 }  // namespace
 
 std::vector<Index> flip_labels(std::span<const Index> labels, Index classes, double share, std::uint64_t seed) {
-  if (!(share >= 0 && share <= 1)) fail(Code::usage, "a share of {:g} of flipped labels: choose 0 to 1", share);
+  if (!(share >= 0 && share <= 1)) fail(Code::usage, "{:g} is no fraction of labels to flip; choose 0 to 1", share);
   if (classes < 2) fail(Code::usage, "labels of {} classes cannot be flipped; two are needed", classes);
   const Random chance(seed, flip_stream);
   const Random other(seed, flipped_class_stream);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/finite/forward.hpp"
+#include "widelimit/finite/layers/self_attention.hpp"
 
 #include <vector>
 

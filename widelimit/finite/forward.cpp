@@ -3,6 +3,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/layers/affine.hpp"
 #include "widelimit/finite/layers/pooling.hpp"
+#include "widelimit/finite/layers/self_attention.hpp"
 
 namespace widelimit {
 

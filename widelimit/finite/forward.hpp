@@ -1,13 +1,21 @@
 #pragma once
 
+#include "widelimit/finite/layers/pointwise.hpp"
 #include "widelimit/finite/layers/self_attention.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
 #include "widelimit/finite/parameters.hpp"
-#include "widelimit/finite/pass.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace widelimit {
+
+/// How a network is run through.
+struct PassOptions {
+  std::optional<DropoutDraw> dropout = {};  ///< masks of training; without them dropout passes everything on
+  int threads = 1;                          ///< the numbers do not depend on it
+  bool input_signal = true;                 ///< backward: whether ∂f/∂x is wanted; a trainer does without
+};
 
 /// The activations of one chain of stages: values[k] enters stage k, values.back() leaves the chain. Whatever else the
 /// way back needs (masks, attention weights, maxima) is a function of these and is computed again there.

@@ -20,7 +20,7 @@ constexpr SealedFormat network_form{.name = "widelimit network",
                                     .number = network_format,
                                     .key = "network",
                                     .article = "a trained network",
-                                    .writer = "`widelimit train --out` writes one"};
+                                    .writer = "save a trained network to make one"};
 
 /// Names in the order of a file: w0, b0, w1, b1, …, shift, scale.
 std::vector<std::string> file_arrays(std::size_t slots) {

@@ -25,7 +25,7 @@ Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w,
     const Index count = std::min(predicted_samples, x.count() - first);
     const Tensor<T> part = read_samples<T>(x.part(first, count), trained.architecture.input);
     const auto add = [&](const Parameters<T>& weights, double sign) {
-      evaluator.look_at(part, 0, count);
+      evaluator.set_samples(part, 0, count);
       const Tensor<T>& f = evaluator.outputs(weights);
       for (Index i = 0; i < f.size(); ++i) result.data()[first * outputs + i] += sign * static_cast<double>(f[i]);
     };

@@ -1,5 +1,6 @@
 #include "widelimit/network/shape.hpp"
 #include "widelimit/recipe/limit_state.hpp"
+#include "widelimit/recipe/pointwise_chain.hpp"
 #include "widelimit/recipe/recipe.hpp"
 
 #include <algorithm>

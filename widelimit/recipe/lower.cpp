@@ -1,6 +1,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/network/shape.hpp"
 #include "widelimit/recipe/limit_state.hpp"
+#include "widelimit/recipe/pointwise_chain.hpp"
 #include "widelimit/recipe/recipe.hpp"
 
 #include <algorithm>

@@ -32,10 +32,10 @@ Illustration lines_by_samples(const std::string& title, const BoundLines& rows) 
   std::erase_if(lines, [](const Series& line) { return line.x.empty(); });
   return {.figure = curves(lines, {.title = title,
                                    .x_label = "training samples",
-                                   .y_label = "share of errors",
+                                   .y_label = "error rate",
                                    .x_scale = AxisScale::log,
                                    .y_scale = AxisScale::log}),
-          .caption = "A bound of 1 or more says nothing."};
+          .caption = "A bound of 1 or more is vacuous."};
 }
 
 /// The three parts of every bound there is.
@@ -53,8 +53,8 @@ Illustration parts_of_bounds(const std::vector<BoundRow>& rows) {
     if (row.machine) add(who + ": EQ", row.machine->textbook);
     if (row.machine && row.machine->uniform) add(who + ": all norms", row.machine->uniform->terms);
   }
-  return {.figure = bars(names, parts, {.title = "What the bounds are made of", .value_label = "share of errors"}),
-          .caption = "A bound is the sum of its three bars; from 1 on it says nothing."};
+  return {.figure = bars(names, parts, {.title = "What the bounds are made of", .value_label = "error rate"}),
+          .caption = "A bound is the sum of its three bars; from 1 on it is vacuous."};
 }
 
 }  // namespace

@@ -97,13 +97,13 @@ Illustration certified_accuracy(const std::vector<RadiusSeries>& series) {
   }
   return {.figure = curves(lines, {.title = "Certified accuracy",
                                    .x_label = "radius",
-                                   .y_label = "share of samples",
+                                   .y_label = "fraction of samples",
                                    .x_scale = spread ? AxisScale::log : AxisScale::linear}),
           .caption =
               "Certified: no input so near has another class. Attack: no input so near was found that has. Median "
               "radius: " +
               told + ".",
-          .alt = "Share of samples by radius, medians: " + told};
+          .alt = "Fraction of samples by radius, medians: " + told};
 }
 
 Illustration radius_histogram(const std::vector<RadiusSeries>& series) {
@@ -123,10 +123,11 @@ Illustration radius_histogram(const std::vector<RadiusSeries>& series) {
     without += fmt::format("{}{} {} of {}", without.empty() ? "" : ", ", series[s].name,
                            series[s].radii.size() - logarithms[s].size(), series[s].radii.size());
   }
-  return {.figure = curves(
-              lines, {.title = "Radii", .x_label = "radius", .y_label = "share of samples", .x_scale = AxisScale::log}),
-          .caption = "Without a positive and finite radius: " + without + ".",
-          .alt = "Histogram of radii; without one: " + without};
+  return {
+      .figure = curves(
+          lines, {.title = "Radii", .x_label = "radius", .y_label = "fraction of samples", .x_scale = AxisScale::log}),
+      .caption = "Without a positive and finite radius: " + without + ".",
+      .alt = "Histogram of radii; without one: " + without};
 }
 
 }  // namespace widelimit

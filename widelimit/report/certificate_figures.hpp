@@ -19,8 +19,8 @@ struct RadiusSeries {
 /// The distances at which an attack found another class, 0 where misclassified.
 [[nodiscard]] RadiusSeries attacked_radii(const Certificates& certificates);
 
-/// Share of samples whose radius is at least r, by r: of certificates the certified accuracy, of attacks what is left
-/// of it; the truth lies between. The axis is logarithmic where medians differ by more than a factor of 20.
+/// Fraction of samples whose radius is at least r, by r: of certificates the certified accuracy, of attacks what is
+/// left of it; the truth lies between. The axis is logarithmic where medians differ by more than a factor of 20.
 /// Error{usage} where there are no samples, or where no radius is positive.
 [[nodiscard]] Illustration certified_accuracy(const std::vector<RadiusSeries>& series);
 

@@ -51,7 +51,7 @@ Illustration confusion_map(const std::vector<std::vector<Index>>& counts, const 
   const HeatMapOptions options{.title = title,
                                .row_label = "class",
                                .column_label = "taken for",
-                               .value_label = "share of the class",
+                               .value_label = "fraction of the class",
                                .row_bands = bands,
                                .column_bands = bands};
   return {.figure = heat_map(shares.view(), options),
@@ -93,7 +93,7 @@ Illustration margin_histogram(const std::vector<std::pair<std::string, std::vect
     const auto below = std::count_if(values[p].begin(), values[p].end(), [](double margin) { return margin <= 0; });
     wrong += fmt::format("{}{} {} of {}", wrong.empty() ? "" : ", ", parts[p].first, below, values[p].size());
   }
-  return {.figure = curves(lines, {.title = "Margins", .x_label = "margin", .y_label = "share of samples"}),
+  return {.figure = curves(lines, {.title = "Margins", .x_label = "margin", .y_label = "fraction of samples"}),
           .caption = "At 0 or below: " + wrong + ".",
           .alt = "Histogram of margins; at 0 or below: " + wrong};
 }

@@ -21,7 +21,7 @@ namespace widelimit {
 [[nodiscard]] Illustration roc_curves(const std::vector<std::pair<std::string, Roc>>& parts,
                                       const std::string& positive);
 
-/// Share of samples by margin, a line for each part of the data; the caption counts those on the wrong side.
+/// Fraction of samples by margin, a line for each part of the data; the caption counts those on the wrong side.
 [[nodiscard]] Illustration margin_histogram(const std::vector<std::pair<std::string, std::vector<double>>>& parts);
 
 /// One kernel, and the errors of a machine on it by λ.

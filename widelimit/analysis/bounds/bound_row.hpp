@@ -42,7 +42,7 @@ struct BoundRow {
   Index samples = 0;
   std::optional<RademacherBound> machine;  ///< nothing where the fit ended without an answer
   std::optional<LabelBound> label;         ///< two classes, or numbers
-  double train = 0;                        ///< share of errors on the sample, or mean clipped loss
+  double train = 0;                        ///< error rate on the sample, or mean clipped loss
   std::optional<double> test;              ///< the same on test samples
   std::optional<double> clean;             ///< guarantee for the labels before they were flipped
   std::optional<double> noisy_shape;       ///< NT-L Theorem 6 with its constant 1

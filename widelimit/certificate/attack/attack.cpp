@@ -1,8 +1,11 @@
 #include "widelimit/certificate/attack/attack.hpp"
 
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/random.hpp"
 #include "widelimit/base/shared_progress.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
+#include "widelimit/certificate/cone/geometry.hpp"
+#include "widelimit/certificate/interval/interval.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +14,153 @@
 #include <numeric>
 
 namespace widelimit {
+
+namespace {
+
+double norm_of(Norm norm, const double* a, Index size) {
+  if (norm == Norm::l2) return euclidean_norm(a, size);
+  double largest = 0;
+  for (Index j = 0; j < size; ++j) largest = std::max(largest, std::abs(a[j]));
+  return largest;
+}
+
+double dual_norm(Norm norm, const double* a, Index size) {
+  return norm == Norm::l2 ? euclidean_norm(a, size) : sum_norm(a, size);
+}
+
+}  // namespace
+
+double distance_between(Norm norm, const double* a, const double* b, Index size) {
+  std::vector<double> difference(at(size));
+  for (Index j = 0; j < size; ++j) difference[at(j)] = above(std::abs(a[j] - b[j]));
+  return norm_of(norm, difference.data(), size) * (norm == Norm::l2 ? 1 + 0x1p-50 : 1);
+}
+
+Descended::Descended(Index rows, Index features)
+    : distance(at(rows), std::numeric_limits<double>::infinity()), samples(rows, features) {}
+
+AttackDescent::AttackDescent(const AttackedRows& attacked, AttackGoal goal, std::vector<Index> rows,
+                             const AttackOptions& options, Descended& found)
+    : attacked_(attacked),
+      goal_(std::move(goal)),
+      rows_(std::move(rows)),
+      options_(options),
+      found_(found),
+      x_(std::ssize(rows_), attacked.points.cols, Content::unset),
+      slopes_(std::ssize(rows_), attacked.points.cols, Content::unset),
+      values_(rows_.size()),
+      reach_(rows_.size(), 0) {}
+
+/// x ← point + shift, the shift shortened to `reach`, inside the box.
+void AttackDescent::put(Index k, const std::vector<double>& shift, double reach) {
+  const double* centre = point(k);
+  const double length = attacked_.norm == Norm::l2 ? norm_of(Norm::l2, shift.data(), x_.cols()) : 0;
+  const double factor = length > reach ? reach / length : 1;
+  for (Index j = 0; j < x_.cols(); ++j) {
+    const double moved = attacked_.norm == Norm::l2 ? factor * shift[at(j)] : std::clamp(shift[at(j)], -reach, reach);
+    double to = centre[j] + moved;
+    if (attacked_.box) to = std::clamp(to, attacked_.box->low, attacked_.box->high);
+    x_(k, j) = to;
+  }
+}
+
+/// Random places within nine tenths of what is known, so that they are worth their while.
+void AttackDescent::place(Index start) {
+  std::vector<double> shift(at(x_.cols()), 0);
+  for (Index k = 0; k < x_.rows(); ++k) {
+    const double best = found_.distance[at(rows_[at(k)])];
+    if (start > 0) {
+      if (std::isfinite(best)) reach_[at(k)] = 0.9 * best;
+      const auto stream = static_cast<std::uint64_t>(rows_[at(k)] * 1024 + start);
+      const Random random(options_.seed, stream);
+      const double length =
+          reach_[at(k)] / (attacked_.norm == Norm::l2 ? std::sqrt(static_cast<double>(x_.cols()) / 3) : 1);
+      for (Index j = 0; j < x_.cols(); ++j) {
+        shift[at(j)] = length * (2 * random.uniform(static_cast<std::uint64_t>(j)) - 1);
+      }
+    }
+    put(k, shift, reach_[at(k)]);
+  }
+}
+
+void AttackDescent::evaluate() { goal_(x_.view(), rows_, values_.data(), slopes_.view()); }
+
+void AttackDescent::keep(Index k) {
+  const Index row = rows_[at(k)];
+  const double distance = distance_between(attacked_.norm, point(k), x_.view().row(k), x_.cols());
+  if (!(distance < found_.distance[at(row)])) return;
+  found_.distance[at(row)] = distance;
+  std::copy_n(x_.view().row(k), x_.cols(), found_.samples.view().row(row));
+}
+
+/// The sphere shrinks below what was found, and grows, faster at first, where nothing was.
+void AttackDescent::step(Index k, double progress) {
+  const Index row = rows_[at(k)], size = x_.cols();
+  const double best = found_.distance[at(row)];
+  const double change = 0.002 + 0.1 * (1 - progress);
+  const double* slope = slopes_.view().row(k);
+  const double steepness = dual_norm(attacked_.norm, slope, size);
+  const bool known = steepness > 0 && std::isfinite(steepness);
+  double& reach = reach_[at(k)];
+  if (reach == 0) {
+    const double tangent = known ? std::abs(values_[at(k)]) / steepness : 0;
+    reach = tangent > 0 ? tangent : 1;
+  } else if (values_[at(k)] < 0) {
+    reach = best * (1 - change);
+  } else {
+    reach = std::isfinite(best) ? std::min(reach * (1 + change), best * (1 - change / 8)) : reach * 1.25;
+  }
+  const double pace = reach * (1 - 0.9 * progress);
+  const double* centre = point(k);
+  std::vector<double> shift(at(size));
+  for (Index j = 0; j < size; ++j) {
+    const double descent = !known                       ? 0
+                           : attacked_.norm == Norm::l2 ? pace / steepness * slope[j]
+                                                        : pace * static_cast<double>((slope[j] > 0) - (slope[j] < 0));
+    shift[at(j)] = x_(k, j) - centre[j] - descent;
+  }
+  put(k, shift, reach);
+}
+
+/// Halves the last fifth of the line from the point to what was found.
+void AttackDescent::retreat() {
+  std::vector<double> low(rows_.size(), 0.8), high(rows_.size(), 1);
+  Matrix<double> ends(x_.rows(), x_.cols(), Content::unset);
+  for (Index k = 0; k < x_.rows(); ++k)
+    std::copy_n(found_.samples.view().row(rows_[at(k)]), x_.cols(), ends.view().row(k));
+  for (int halving = 0; halving < 8; ++halving) {
+    for (Index k = 0; k < x_.rows(); ++k) {
+      const double* centre = point(k);
+      const double part = (low[at(k)] + high[at(k)]) / 2;
+      for (Index j = 0; j < x_.cols(); ++j) x_(k, j) = centre[j] + part * (ends(k, j) - centre[j]);
+    }
+    evaluate();
+    for (Index k = 0; k < x_.rows(); ++k) {
+      if (!std::isfinite(found_.distance[at(rows_[at(k)])])) continue;
+      const bool across = values_[at(k)] < 0;
+      if (across) keep(k);
+      (across ? high : low)[at(k)] = (low[at(k)] + high[at(k)]) / 2;
+    }
+  }
+}
+
+void AttackDescent::descend(Index start, Progress* progress) {
+  Pulse pulse(progress, options_.steps, "steps");
+  place(start);
+  for (Index t = 0; t <= options_.steps; ++t) {
+    pulse.at(t);
+    evaluate();
+    for (Index k = 0; k < x_.rows(); ++k) {
+      if (values_[at(k)] < 0) keep(k);
+      step(k, static_cast<double>(t) / static_cast<double>(options_.steps));
+    }
+  }
+}
+
+void AttackDescent::run(Progress* progress) {
+  for (Index start = 0; start <= options_.restarts; ++start) descend(start, progress);
+  retreat();
+}
 
 namespace {
 

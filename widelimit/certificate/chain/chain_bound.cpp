@@ -1,8 +1,8 @@
 #include "widelimit/certificate/chain/chain_bound.hpp"
 
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/certificate/cone/side_bound.hpp"
 #include "widelimit/certificate/convex/lifted_ball.hpp"
+#include "widelimit/certificate/lower_bound.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +68,7 @@ class ChainBound final : public LowerBound {
     parallel_for(std::ssize(groups.balls), team_size(problem_.options.threads), [&](Index k) {
       const LiftedBall ball = lift_ball(problem_, ranges_, groups.balls[at(k)]);
       std::vector<EnclosedEntry> entries;
-      for (const TurnedSample& sample : ball.samples) {
+      for (const SampleCosine& sample : ball.samples) {
         entries.push_back(
             enclose_entry(problem_.chain, problem_.kind, ball.pair(sample, ball.norm, sample.rho), false));
       }

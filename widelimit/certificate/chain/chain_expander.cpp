@@ -1,15 +1,146 @@
+#include "widelimit/base/types.hpp"
 #include "widelimit/certificate/chain/chain_bound.hpp"
-#include "widelimit/certificate/convex/entry_change.hpp"
+#include "widelimit/certificate/chain/chain_enclosure.hpp"
 #include "widelimit/certificate/convex/expansion_bound.hpp"
-#include "widelimit/certificate/convex/slope_sum.hpp"
+#include "widelimit/certificate/convex/lifted_ball.hpp"
+#include "widelimit/certificate/interval/interval.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace widelimit {
 
 namespace {
+
+/// How the value of an entry (EnclosedEntry) changes from the centre c to any x of a ball, Δ for what is at x less what
+/// is at c:
+///   Δvalue = (slope + curvature·Δρ)·Δρ + by_norm·Δ(log ‖x̃‖), each number somewhere in its interval.
+struct EntryChange {
+  Deviation other;    ///< the factor of the sample
+  Interval start;     ///< value at c
+  Interval anywhere;  ///< value on the ball
+  Interval slope, curvature, by_norm;
+  bool sloped = false;  ///< else only `anywhere` is known
+};
+
+/// One sample beside one ball.
+class ChangeEnclosure {
+ public:
+  ChangeEnclosure(const Chain& chain, Kind kind, const LiftedBall& ball, const SampleCosine& sample)
+      : chain_(chain), kind_(kind), ball_(ball), sample_(sample) {}
+
+  [[nodiscard]] EntryChange change(bool biased) const {
+    const EnclosedEntry whole = entry_of(ball_.norm, sample_.rho, false);
+    EntryChange change{.other = whole.other, .anywhere = whole.value};
+    if (!sample_.has_cosine) return change;
+    if (biased) {
+      const std::optional<Interval> slopes = norm_slopes();
+      if (!slopes) return change;
+      change.by_norm = *slopes;
+    }
+    sample_.rho.low >= 0 ? bend(change) : pass_stages(change);
+    return change;
+  }
+
+ private:
+  [[nodiscard]] EnclosedEntry entry_of(const Interval& norm, const Interval& rho, bool sloped) const {
+    return enclose_entry(chain_, kind_, ball_.pair(sample_, norm, rho), sloped);
+  }
+
+  /// Cell by cell, since intervals forget that numbers of one x move together. Nothing where a cell has no slopes.
+  [[nodiscard]] std::optional<Interval> norm_slopes() const {
+    constexpr int cells = 3;
+    const auto cell = [](const Interval& range, int k) {
+      const auto end = [&](int j) { return j == cells ? range.high : range.low + range.width() * j / cells; };
+      return Interval{end(k), end(k + 1)};
+    };
+    std::optional<Interval> slopes;
+    for (int k = 0; k < cells * cells; ++k) {
+      const EnclosedEntry entry = entry_of(cell(ball_.norm, k / cells), cell(sample_.rho, k % cells), true);
+      if (!entry.sloped) return std::nullopt;
+      slopes = slopes ? hull(*slopes, entry.by_norm) : entry.by_norm;
+    }
+    return slopes;
+  }
+
+  /// For ρ ≥ 0 the value is a power series in ρ without negative coefficients, so that its second divided differences
+  /// at ρ₀, ρ₀ and ρ are not negative and grow with ρ. They are finite where the slope is not.
+  void bend(EntryChange& change) const {
+    const EnclosedEntry start = entry_of(ball_.start, sample_.start, true);
+    if (!start.sloped) return;
+    change.start = start.value;
+    change.slope = start.by_rho;
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    const auto difference = [&](double rho) {
+      const Interval step = Interval::of(rho) - sample_.start;
+      if (step.low <= 0 && step.high >= 0) return Interval{-infinite, infinite};
+      const Interval chord = (entry_of(ball_.start, Interval::of(rho), false).value - start.value) / step;
+      return (chord - start.by_rho) / step;
+    };
+    if (sample_.rho.low < sample_.start.low) {
+      change.curvature.low = std::max(0.0, difference(sample_.rho.low).low);
+    }
+    if (sample_.rho.high > sample_.start.high) change.curvature.high = difference(sample_.rho.high).high;
+    change.sloped = finite(change.slope) && finite(change.curvature) && change.curvature.high >= change.curvature.low;
+  }
+
+  /// Else the slope is the mean of a few enclosures, each of a longer part of the way.
+  void pass_stages(EntryChange& change) const {
+    constexpr int stages = 4;
+    change.start = entry_of(ball_.start, sample_.start, false).value;
+    for (int k = 1; k <= stages; ++k) {
+      const double t = static_cast<double>(k) / stages;
+      const Interval rho = Interval::of(1 - t) * sample_.start + Interval::of(t) * sample_.rho;
+      const EnclosedEntry stage = entry_of(ball_.start, rho, true);
+      if (!stage.sloped) return;
+      change.slope = change.slope + Interval::of(1.0 / stages) * stage.by_rho;
+    }
+    change.sloped = true;
+  }
+
+  const Chain& chain_;
+  Kind kind_;
+  const LiftedBall& ball_;
+  const SampleCosine& sample_;
+};
+
+/// First ρ changes and then ‖x̃‖. `biased` says whether values depend on ‖x̃‖: not without biases after the first layer.
+EntryChange enclose_change(const Chain& chain, Kind kind, bool biased, const LiftedBall& ball,
+                           const SampleCosine& sample) {
+  return ChangeEnclosure(chain, kind, ball, sample).change(biased);
+}
+
+/// Σ wᵢ·xᵢ of intervals w, feature by feature: middles, and what is between them and the truth.
+class SlopeSum {
+ public:
+  SlopeSum(Index features, Index terms)
+      : error_(static_cast<double>(terms + 4) * 0x1p-52),
+        least_(2 * static_cast<double>(terms) * std::numeric_limits<double>::min()),
+        middle_(at(features)),
+        reach_(at(features)) {}
+
+  void add(const Interval& weight, const double* row) {
+    const double middle = weight.middle();
+    const double widened = (weight.radius() + error_ * std::abs(middle)) * (1 + 0x1p-50);
+    for (std::size_t j = 0; j < middle_.size(); ++j) {
+      middle_[j] += middle * row[j];
+      reach_[j] += widened * std::abs(row[j]);
+    }
+  }
+  /// A sum of n products is off by (n + 1)·2⁻⁵³ of those of absolute values at most, and by underflow.
+  [[nodiscard]] Interval feature(Index j) const {
+    const double reach = reach_[at(j)] * (1 + 2 * error_) + least_;
+    return outward(below(middle_[at(j)] - reach), above(middle_[at(j)] + reach));
+  }
+
+ private:
+  double error_, least_;
+  std::vector<double> middle_, reach_;
+};
 
 /// Sums over the samples of an expansion.
 struct ChainSums {
@@ -46,7 +177,7 @@ class ChainExpander final : public Expander {
         : machine_(machine), ball_(lift_ball(machine.problem_, machine.ranges_, ball)) {
       const ChainProblem& problem = machine.problem_;
       if (!(ball_.norm.low > 0x1p-20 * ball_.norm.high)) return;
-      for (const TurnedSample& sample : ball_.samples) {
+      for (const SampleCosine& sample : ball_.samples) {
         changes_.push_back(enclose_change(problem.chain, problem.kind, machine.biased_, ball_, sample));
       }
     }
@@ -108,7 +239,7 @@ class ChainExpander final : public Expander {
     const std::vector<int>& units = functionals_.deviations().sample;
     ChainSums sums;
     for (Index i = 0; i < std::ssize(changes); ++i) {
-      const TurnedSample& sample = ball.samples[at(i)];
+      const SampleCosine& sample = ball.samples[at(i)];
       const EntryChange& change = changes[at(i)];
       const bool entry = units[at(i)] != EntryExponents::no_entry;
       const Interval weight = entry ? weights.beta[at(i)] * change.other.in_units_of(units[at(i)]) : Interval::of(0);
@@ -154,7 +285,7 @@ class ChainExpander final : public Expander {
   /// √q/n falls with n: q = A·n² + B.
   void set_scale(const ChainWeights& weights, const LiftedBall& ball, const ChainSums& sums, Expansion& result) const {
     const auto at_norm = [&](double norm) {
-      const TurnedSample& any = ball.samples.front();
+      const SampleCosine& any = ball.samples.front();
       const Interval point = Interval::of(norm);
       const EnclosedEntry entry = enclose_entry(problem_.chain, problem_.kind, ball.pair(any, point, any.rho), false);
       return entry.scale.in_units_of(functionals_.deviations().point) / point;

@@ -1,6 +1,7 @@
 #include "widelimit/certificate/cone/cone_kernel.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/certificate/interval/interval.hpp"
 
 #include <cmath>
 #include <numbers>
@@ -8,8 +9,6 @@
 namespace widelimit {
 
 namespace {
-
-constexpr double cone_unit = 0x1p-53;  // of rounding
 
 /// t = 1 − ρ after a relu, rounded down: of all t before the layers it shrinks most from t = 1, since
 /// t_new/t = 1 − w(t)/t falls with t. Other rectifiers shrink it less.
@@ -60,7 +59,7 @@ void ConeKernel::read(const Chain& chain) {
   exponent_ = static_cast<int>(64 * std::lround(std::ilogb(scale) / 64.0));
   scale_ = static_cast<double>(std::ldexp(scale, -exponent_));
   // Products in long double, rounded once.
-  scale_error_ = (4 + static_cast<double>(chain.layers.size()) * 0x1p-8) * cone_unit;
+  scale_error_ = (4 + static_cast<double>(chain.layers.size()) * 0x1p-8) * unit_roundoff;
   largest_ = trained_;
   for (const cpu::ConeLayer& layer : layers_) largest_ += layer.trained;
   if (!tangent_) largest_ = 1;
@@ -82,21 +81,21 @@ double ConeKernel::slope(double u) const {
 /// of t = 1 − |ρ|, the others absolute, those of slopes in units of 1 + 1/√(1−|u|).
 void ConeKernel::bound_errors() {
   constexpr double fit = 1e-15;  // relative, of the polynomials for arccos
-  double rest = cone_unit, theta = cone_unit * trained_, size = trained_, steep = 1 / 3.0;
+  double rest = unit_roundoff, theta = unit_roundoff * trained_, size = trained_, steep = 1 / 3.0;
   double rho_slope = 0, theta_slope = 0, size_slope = trained_;
   double rho = 0, shrunk = 1;
   bool signs = false;  // whether rounding may decide on the sign of ρ, which after a relu is positive
   for (const cpu::ConeLayer& layer : layers_) {
     const double turned = signs ? 2 * (rho + rest) : 0;
-    const double factor = (rest + fit) / 2 + 18 * cone_unit + turned;
-    const double new_rho = 1.6 * rest + fit + 16 * cone_unit + turned;
-    const double factor_slope = steep * (rest + 8 * cone_unit + rho_slope);
-    const double new_rho_slope = rho_slope + factor + cone_unit;
+    const double factor = (rest + fit) / 2 + 18 * unit_roundoff + turned;
+    const double new_rho = 1.6 * rest + fit + 16 * unit_roundoff + turned;
+    const double factor_slope = steep * (rest + 8 * unit_roundoff + rho_slope);
+    const double new_rho_slope = rho_slope + factor + unit_roundoff;
     const double new_size_slope = size_slope + size * steep + layer.trained;
     theta_slope += size_slope * factor + size * factor_slope + theta * steep + layer.trained * new_rho_slope +
-                   6 * cone_unit * new_size_slope;
-    theta += size * factor + layer.trained * new_rho + 6 * cone_unit * (size + layer.trained);
-    rest += fit + 20 * cone_unit + 2 * turned;
+                   6 * unit_roundoff * new_size_slope;
+    theta += size * factor + layer.trained * new_rho + 6 * unit_roundoff * (size + layer.trained);
+    rest += fit + 20 * unit_roundoff + 2 * turned;
     signs = layer.linear > 0;
     rho = new_rho;
     rho_slope = new_rho_slope;

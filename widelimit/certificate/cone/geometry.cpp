@@ -2,6 +2,7 @@
 
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 namespace widelimit {
 
 namespace {
-
-constexpr double geometry_unit = 0x1p-53;
 
 /// Marks the features that are not 0 in all rows.
 void mark_used(MatrixView<const double> rows, char* seen) {
@@ -50,7 +49,7 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
       norms(at(support.rows)),
       sum_norms(at(support.rows)),
       // A sum of d squares in long double, then a root and a rounding to double.
-      norm_error((2 + static_cast<double>(support.cols) * 0x1p-11) * geometry_unit) {
+      norm_error((2 + static_cast<double>(support.cols) * 0x1p-11) * unit_roundoff) {
   constexpr Index rows_at_once = 256;
   const Index tasks = (support.rows + rows_at_once - 1) / rows_at_once;
   std::vector<char> negative(at(tasks), 0), seen(at(tasks * support.cols), 0);
@@ -61,7 +60,7 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
       const double norm = norms[at(i)] = euclidean_norm(support.row(i), support.cols);
       double* to = directions.view().row(i);
       for (Index j = 0; j < support.cols; ++j) to[j] = norm > 0 ? support(i, j) / norm : 0;
-      sum_norms[at(i)] = sum_norm(to, support.cols) * (1 + 2 * norm_error + 4 * geometry_unit);
+      sum_norms[at(i)] = sum_norm(to, support.cols) * (1 + 2 * norm_error + 4 * unit_roundoff);
       if (std::any_of(to, to + support.cols, [](double x) { return x < 0; })) negative[at(task)] = 1;
     }
   });
@@ -82,7 +81,7 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
       inner(points.rows, directions.directions.rows(), Content::unset),
       norms(at(points.rows)),
       // A product of d terms in any order, of directions that are off by two roundings and the norm's error.
-      inner_error(1.01 * (static_cast<double>(points.cols) + 4) * geometry_unit + directions.norm_error) {
+      inner_error(1.01 * (static_cast<double>(points.cols) + 4) * unit_roundoff + directions.norm_error) {
   for (Index k = 0; k < points.rows; ++k) norms[at(k)] = euclidean_norm(points.row(k), points.cols);
   std::vector<char> seen(at(points.cols), 0);
   mark_used(points, seen.data());

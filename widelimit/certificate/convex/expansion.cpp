@@ -1,25 +1,169 @@
 #include "widelimit/certificate/convex/expansion.hpp"
 
-#include "widelimit/certificate/cone/curvature.hpp"
+#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/engine/cpu/vector/residual.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace widelimit {
 
 namespace {
 
-constexpr double expansion_unit = 0x1p-53;
+/// κ at both ends of each range, at the moduli where a range has negative u, and there at the tangent points' too.
+struct CurvatureEnds {
+  std::vector<double> low, high;  ///< cosines
+  std::vector<double> low_value, high_value;
+  std::vector<double> modulus, modulus_value, modulus_slope;  ///< of tangent points
+};
+
+/// Ends nearer to the tangent point than a part of what is left on their side are moved out to it: C is monotone there,
+/// so that is safe, and the difference it is computed from keeps half of its digits.
+CurvatureEnds find_ends(const ConeKernel& kernel, std::span<const CosineRange> ranges) {
+  constexpr double least_step = 0x1p-9;
+  CurvatureEnds ends;
+  std::vector<double> low_modulus, high_modulus;
+  for (const auto& [low, tangent, high] : ranges) {
+    const double step = least_step * (1 - std::abs(tangent));
+    ends.low.push_back(std::max(low >= 0 ? 0.0 : -1.0, std::min(low, tangent - step)));
+    ends.high.push_back(std::min(1.0, std::max(high, tangent + step)));
+    low_modulus.push_back(std::abs(ends.low.back()));
+    high_modulus.push_back(std::abs(ends.high.back()));
+    ends.modulus.push_back(std::abs(tangent));
+  }
+  const auto count = std::ssize(ranges);
+  for (auto* values : {&ends.low_value, &ends.high_value, &ends.modulus_value, &ends.modulus_slope}) {
+    values->resize(ranges.size());
+  }
+  kernel.evaluate(count, {.u = low_modulus.data(), .value = ends.low_value.data()});
+  kernel.evaluate(count, {.u = high_modulus.data(), .value = ends.high_value.data()});
+  kernel.evaluate(count,
+                  {.u = ends.modulus.data(), .value = ends.modulus_value.data(), .slope = ends.modulus_slope.data()});
+  return ends;
+}
+
+/// A number not above κ''(0)/2, the coefficient c₂. φ(u²) = (κ(u) + κ(−u) − 2κ(0))/(2u²) = c₂ + c₄u² + … is convex, so
+/// c₂ = φ(0) ≥ 2φ(h) − φ(2h).
+double half_curvature_at_zero(const ConeKernel& kernel) {
+  constexpr double h = 0x1p-13;
+  const auto phi = [&](double square) {
+    const double u = std::sqrt(square);
+    return (kernel.value(u) + kernel.value(-u) - 2 * kernel.value(0)) / (2 * square);
+  };
+  const double error = (8 * kernel.value_error() + 0x1p-48 * kernel.largest()) / h;
+  return std::max(0.0, 2 * phi(h) - phi(2 * h) - error);
+}
+
+}  // namespace
+
+CurvatureBounds::CurvatureBounds(const ConeKernel& kernel, std::span<const CosineRange> ranges)
+    : value(ranges.size()), slope(ranges.size()), curvature(ranges.size()) {
+  std::vector<double> tangents;
+  for (const CosineRange& range : ranges) tangents.push_back(range.tangent);
+  kernel.evaluate(std::ssize(ranges), {.u = tangents.data(), .value = value.data(), .slope = slope.data()});
+  const CurvatureEnds ends = find_ends(kernel, ranges);
+  const double middle = kernel.slope(0);
+  const double bend = half_curvature_at_zero(kernel);
+  const double value_error = 4 * (kernel.value_error() + kernel.slope_error()) + 0x1p-48 * (kernel.largest() + middle);
+
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const double t = tangents[i];
+    const bool right = ranges[i].low >= 0;
+    // E(u) = κ(|u|) − κ'(0)|u| is κ up to a straight line where no u is negative: one formula for both.
+    const double straight = right ? 0 : middle;
+    const double base = ends.modulus_value[i] - straight * ends.modulus[i];
+    const double tilt = std::copysign(ends.modulus_slope[i] - straight, t);
+    const double tilt_error =
+        2 * kernel.slope_error() * (1 + 1 / std::sqrt(1 - ends.modulus[i])) + 0x1p-50 * (std::abs(tilt) + middle);
+    const auto divided = [&](double u, double kappa, double sign) {
+      const double step = u - t;
+      if (step == 0) return 0.0;
+      const double above_tangent = kappa - straight * std::abs(u) - base - tilt * step;
+      return (above_tangent + sign * (value_error + tilt_error * std::abs(step))) / (step * step);
+    };
+    const double most =
+        std::max(divided(ends.low[i], ends.low_value[i], 1), divided(ends.high[i], ends.high_value[i], 1));
+    const double across = kernel.depth() <= 1 ? bend : std::max(2 * bend - most, kernel.convex() ? 0 : -most);
+    const double least = right ? std::max(0.0, divided(ends.low[i], ends.low_value[i], -1)) : across;
+    constexpr double slack = 0x1p-48;
+    curvature[i] = {least - slack * std::abs(least), most + slack * std::abs(most)};
+  }
+}
+
+ReducedDirections::ReducedDirections(const SupportGeometry& support)
+    : used_(support.used), rows_(support.directions.view()) {
+  if (std::ssize(used_) == rows_.cols) return;
+  for (Index j = 0; j < rows_.cols; ++j) {
+    if (!std::binary_search(used_.begin(), used_.end(), j)) rest_.push_back(j);
+  }
+  own_ = Matrix<double>(rows_.rows, std::ssize(used_) + 1, Content::unset);
+  for (Index i = 0; i < rows_.rows; ++i) {
+    double* row = own_.view().row(i);
+    for (std::size_t j = 0; j < used_.size(); ++j) row[j] = rows_(i, used_[j]);
+    row[used_.size()] = 0;
+  }
+  rows_ = std::as_const(own_).view();
+}
+
+ReducedDirections::ReducedDirections(const SupportGeometry& support, std::span<const double> factors)
+    : ReducedDirections(support) {
+  Matrix<double> scaled(rows_.rows, rows_.cols, Content::unset);
+  for (Index i = 0; i < rows_.rows; ++i) {
+    std::transform(rows_.row(i), rows_.row(i) + rows_.cols, scaled.view().row(i),
+                   [&](double x) { return factors[at(i)] * x; });
+  }
+  own_ = std::move(scaled);
+  rows_ = std::as_const(own_).view();
+}
+
+double ReducedDirections::rest_length(std::span<const double> unit) const {
+  double squares = 0;
+  for (const Index j : rest_) squares += unit[at(j)] * unit[at(j)];
+  return std::sqrt(squares) * (1 + slack(unit.size()));
+}
+
+double ReducedDirections::rest_sum(std::span<const double> unit, std::span<const double> low,
+                                   std::span<const double> high, bool larger) const {
+  double sum = 0;
+  for (const Index j : rest_) {
+    const double left = unit[at(j)] * low[at(j)], right = unit[at(j)] * high[at(j)];
+    sum += larger ? std::max(left, right) : std::min(left, right);
+  }
+  return sum;
+}
+
+double ReducedDirections::rest_half(std::span<const double> unit, std::span<const double> half, double rest) const {
+  if (!(rest > 0)) return 0;
+  std::vector<double> negative(half.size());
+  std::transform(half.begin(), half.end(), negative.begin(), [](double x) { return -x; });
+  return rest_sum(unit, negative, half, true) / rest * (1 + slack(half.size()));
+}
+
+double ReducedDirections::rest_total(std::span<const double> full) const {
+  double sum = 0;
+  for (const Index j : rest_) sum += full[at(j)];
+  return sum;
+}
+
+std::vector<double> ReducedDirections::keep(std::span<const double> full, double rest) const {
+  std::vector<double> kept;
+  kept.reserve(at(rows_.cols));
+  for (const Index j : used_) kept.push_back(full[at(j)]);
+  if (!rest_.empty()) kept.push_back(rest);
+  return kept;
+}
+
+namespace {
 
 /// A sum of `terms` products in any order is off by no more than this part of the sum of their moduli.
-double gamma_of(Index terms) { return 1.01 * static_cast<double>(terms) * expansion_unit; }
+double gamma_of(Index terms) { return 1.01 * static_cast<double>(terms) * unit_roundoff; }
 
 /// The part of an expansion that does not depend on the weights: where each sample's cosine is and may go.
 struct CosineGeometry {
-  NormRange norm;
+  Interval norm;
   double half_norm = 0;  ///< ‖z‖ is not larger
   double slack = 0;      ///< of ⟨x̂ᵢ, x⟩ − uᵢ‖x‖ against its computed parts, the same for all samples
   double nu_slack = 0;   ///< of ν
@@ -28,7 +172,7 @@ struct CosineGeometry {
 };
 
 /// Cosines of a sample: q = ⟨x̂ᵢ, x⟩ − u‖x‖ moves the cosine from u by q/‖x‖.
-CosineRange cosine_range(double u, double low, double high, const NormRange& norm) {
+CosineRange cosine_range(double u, double low, double high, const Interval& norm) {
   constexpr double slack = 0x1p-50;
   const double least = u + (low < 0 ? low / norm.low : low / norm.high);
   const double most = u + (high > 0 ? high / norm.low : high / norm.high);
@@ -50,7 +194,7 @@ CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> direc
   // ν ≤ ‖z‖²/(2‖c‖) by (a − b)² ≥ 0; both ‖c‖ and ĉ are rounded.
   expansion.nu = geometry.half_norm * geometry.half_norm / (2 * norm) * (1 + 0x1p-48);
   const double lengths = norm + geometry.norm.high + geometry.half_norm;
-  geometry.nu_slack = (16 * expansion_unit + 4 * ranges.norm_error()) * lengths;
+  geometry.nu_slack = (16 * unit_roundoff + 4 * ranges.norm_error()) * lengths;
   geometry.slack = (gamma_of(features + 32) + 4 * ranges.norm_error()) * 2 * lengths + geometry.nu_slack;
   expansion.u.resize(at(count));
   expansion.reach.resize(at(count));
@@ -108,7 +252,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
     std::fill(box.half.begin(), box.half.end(), ball.radius * (1 + 0x1p-50));
   }
   const double norm = result.centre_norm = euclidean_norm(box.centre.data(), features);
-  const NormRange around = ranges.norm_range(ball);
+  const Interval around = ranges.norm_range(ball);
   if (!(around.low > 0x1p-20 * around.high) || !(norm > 0)) return result;
   result.direction.resize(box.centre.size());
   std::transform(box.centre.begin(), box.centre.end(), result.direction.begin(), [&](double x) { return x / norm; });
@@ -158,10 +302,10 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
   result.constant = weights.bias + level * norm + squares;
   // Sums of the terms above, the weights' own rounding, and ν's.
   const double sums = gamma_of(count + 64);
-  const double own = kernel.scale_error() + ranges.norm_error() + 8 * expansion_unit;
+  const double own = kernel.scale_error() + ranges.norm_error() + 8 * unit_roundoff;
   error += (sums + own) * levels * 2 * geometry.norm.high + sums * (moduli + turns * 4 * geometry.half_norm) +
            sums * (levels + turns) * (geometry.half_norm + result.nu) + (levels + turns) * geometry.nu_slack +
-           4 * expansion_unit * (std::abs(weights.bias) + std::abs(result.constant));
+           4 * unit_roundoff * (std::abs(weights.bias) + std::abs(result.constant));
   result.error = 1.01 * error;
   result.bounded = std::isfinite(result.error) && std::isfinite(result.constant);
   return result;

@@ -1,12 +1,35 @@
 #pragma once
 
 #include "widelimit/certificate/by_outputs.hpp"
-#include "widelimit/certificate/convex/entry_slopes.hpp"
+#include "widelimit/certificate/chain/chain.hpp"
+#include "widelimit/certificate/cone/cone_kernel.hpp"
+#include "widelimit/certificate/lower_bound.hpp"
 
 #include <functional>
 #include <span>
+#include <vector>
 
 namespace widelimit {
+
+/// Of one x with every sample of a support: Θ(x,xᵢ), and ∇Θ(x,xᵢ) = across[i]·xᵢ + along[i]·x.
+struct EntrySlopes {
+  explicit EntrySlopes(Index supports) : value(at(supports)), across(at(supports)), along(at(supports)) {}
+  std::vector<double> value, across, along;
+};
+
+/// Fills them from ‖x‖ and all ⟨x,xᵢ⟩. Where x is parallel to some xᵢ slopes are infinite and cancel: there they are
+/// those of an angle nearby.
+using EntryRule = std::function<void(double norm, const double* inner, EntrySlopes& slopes)>;
+
+/// Θ = scale·N·Mᵢ·κ(u):  across = scale·κ'(u),  along = scale·(Mᵢ/N)·(κ − uκ')(u), without the kernel's exponent.
+/// Borrows both.
+[[nodiscard]] EntryRule cone_entries(const ConeKernel& kernel, std::span<const double> norms);
+
+/// With q = ‖x‖²/d and c = ⟨x,xᵢ⟩/d, from which the layers go on:  across = ∂Θ/∂c / d,  along = 2·∂Θ/∂q / d.  Norms and
+/// inner products are those of rows that were divided by `rows`; Θ is divided by `entries`, and slopes are those by the
+/// scaled x. Where there is anything to scale, layers are passed in long double, whose range is that of all products.
+[[nodiscard]] EntryRule chain_entries(const Chain& chain, Kind kind, std::span<const double> norms,
+                                      EntryExponents rows = {}, EntryExponents entries = {});
 
 /// f and ∇f of functionals at any x:
 ///   f = Σ βᵢ Θ(x,xᵢ) + b,   ∇f = Σ βᵢ acrossᵢ·xᵢ + (Σ βᵢ alongᵢ)·x,   entries and their slopes by a rule.

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include "widelimit/certificate/interval/interval.hpp"
 
 namespace widelimit {
 
 namespace {
-
-constexpr double lift_unit = 0x1p-53;
 
 /// Products of samples with the centre c, and the largest |⟨z,y⟩| of y = xᵢ/‖x̃ᵢ‖ − ρ·c/‖c̃‖ over the ball.
 class CentreProducts {
@@ -18,7 +17,7 @@ class CentreProducts {
       : ball_(ball),
         euclidean_(euclidean),
         length_(length),
-        error_((static_cast<double>(ball.half.size()) + 16) * 2 * lift_unit) {
+        error_((static_cast<double>(ball.half.size()) + 16) * 2 * unit_roundoff) {
     for (const double x : ball.centre) direction_.push_back(x / ball.start.low);
   }
 
@@ -40,7 +39,7 @@ class CentreProducts {
       sum += euclidean_ ? y * y : ball_.half[j] * std::abs(y);
     }
     const double found = euclidean_ ? ball_.radius * std::sqrt(sum) : sum;
-    return (found * (1 + error_) + ball_.step * (2 * error_ + rho.width())) * (1 + 8 * lift_unit);
+    return (found * (1 + error_) + ball_.step * (2 * error_ + rho.width())) * (1 + 8 * unit_roundoff);
   }
 
  private:
@@ -73,21 +72,20 @@ LiftedBall lift_ball(const ChainProblem& problem, const Ranges& ranges, const Ba
   result.half = std::move(box.half);
   const double centre_length = euclidean_norm(result.centre.data(), features);
   result.start = lifted(around(centre_length), lift);
-  const NormRange range = ranges.norm_range(ball);
-  result.norm = hull(lifted({range.low, range.high}, lift), result.start);
-  const bool turns = result.norm.low > 0;
+  result.norm = hull(lifted(ranges.norm_range(ball), lift), result.start);
+  const bool has_cosine = result.norm.low > 0;
   result.step = euclidean ? result.radius : around(euclidean_norm(result.half.data(), features)).high;
   const Interval step = Interval::of(result.step);
-  if (turns) result.bulge = (step * step / (Interval::of(2) * result.start)).high;
+  if (has_cosine) result.bulge = (step * step / (Interval::of(2) * result.start)).high;
 
   const CentreProducts products(result, centre_length, euclidean);
   for (Index i = 0; i < problem.support.rows; ++i) {
     const double length = support.norms[at(i)];
     const int exponent = problem.row_exponent(i);
     const Interval own_lift = scaled(lift_at_1, -exponent);
-    TurnedSample sample{.norm = lifted(around(length), own_lift), .exponent = exponent};
-    sample.turns = turns && sample.norm.low > 0;
-    if (sample.turns) {
+    SampleCosine sample{.norm = lifted(around(length), own_lift), .exponent = exponent};
+    sample.has_cosine = has_cosine && sample.norm.low > 0;
+    if (sample.has_cosine) {
       const double* row = problem.support.row(i);
       const Interval product = products.inner(row, length) + lift * own_lift;
       sample.start = clamp(product / (result.start * sample.norm), -1, 1);

@@ -9,12 +9,12 @@
 namespace widelimit {
 
 /// A sample of the support beside a ball, with ρ the cosine of x̃ and x̃ᵢ.
-struct TurnedSample {
+struct SampleCosine {
   Interval norm;  ///< ‖x̃ᵢ‖, in units of 2^exponent
   int exponent = 0;
-  bool turns = false;     ///< false: x̃ or x̃ᵢ may be 0, and nothing is known of ρ
-  Interval rho{-1, 1};    ///< ρ on the ball; holds ρ₀
-  Interval start{-1, 1};  ///< ρ₀, at the centre
+  bool has_cosine = false;  ///< false: x̃ or x̃ᵢ may be 0, and nothing is known of ρ
+  Interval rho{-1, 1};      ///< ρ on the ball; holds ρ₀
+  Interval start{-1, 1};    ///< ρ₀, at the centre
   double reach = 0;  ///< of e = ⟨x̃,x̃ᵢ⟩/‖x̃ᵢ‖ − ρ₀‖x̃‖: |e| is no larger, and ρ − ρ₀ = e/‖x̃‖
 };
 
@@ -28,10 +28,10 @@ struct LiftedBall {
   Interval start;    ///< ‖c̃‖
   Interval norm;     ///< ‖x̃‖; holds the start
   double bulge = 0;  ///< ‖z‖²/(2‖c̃‖) at the most
-  std::vector<TurnedSample> samples;
+  std::vector<SampleCosine> samples;
 
   /// x̃ with a norm and a cosine of the ball beside a sample of it.
-  [[nodiscard]] LiftedPair pair(const TurnedSample& sample, const Interval& norm_of_x, const Interval& rho) const {
+  [[nodiscard]] LiftedPair pair(const SampleCosine& sample, const Interval& norm_of_x, const Interval& rho) const {
     return {norm_of_x, sample.norm, rho, exponent, sample.exponent};
   }
 };

@@ -1,11 +1,14 @@
 #include "widelimit/certificate/convex/quadratic_form.hpp"
 
+#include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/engine/cpu/vector/residual.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <vector>
 
 namespace widelimit {
 
@@ -115,6 +118,183 @@ QuadraticForm quadratic_form(const Expansion& expansion, MatrixView<const double
   form.error = 1.01 * (lost + relative * total +
                        static_cast<double>(dimension) * static_cast<double>(dimension) * samples * 0x1p-120 * largest);
   return form;
+}
+
+namespace {
+
+/// The problem, and room for factors.
+class BallProblem {
+ public:
+  BallProblem(std::span<const double> g, MatrixView<const double> b, double length)
+      : g_(g), b_(b), length_(length), factor_(b.rows, b.cols), n_(b.rows) {
+    for (Index j = 0; j < b.rows; ++j) {
+      double row = 0;
+      for (Index k = 0; k < b.cols; ++k) row += std::abs(b(j, k));
+      largest_ = std::max(largest_, row);
+    }
+  }
+
+  /// ‖B‖ is not larger.
+  [[nodiscard]] double largest() const { return largest_; }
+
+  /// −∞ where B + μI is not proved to be positive definite.
+  [[nodiscard]] double bound(double mu) {
+    constexpr double nothing = -std::numeric_limits<double>::infinity();
+    const auto n = static_cast<double>(n_);
+    // A factor that exists in floating point proves λ_min > −(n + 2)·2⁻⁵²·trace of what was factored; twice that is
+    // taken off first, so that λ_min of B + μI is at least once that.
+    const double shift = 2 * (n + 2) * 0x1p-52 * n * (largest_ + mu);
+    for (Index j = 0; j < b_.rows; ++j) {
+      std::copy(b_.row(j), b_.row(j) + b_.cols, factor_.view().row(j));
+      factor_(j, j) += mu - shift;
+    }
+    if (cpu::potrf(factor_.view()) != 0) return nothing;
+    // v = −(B + μI)⁻¹g/2, and what is left of the gradient there costs no more than ‖left‖²/(4λ_min).
+    std::vector<double> v(g_.begin(), g_.end());
+    cpu::potrs(factor_.view(), v.data(), 1);
+    for (double& x : v) x *= -0.5;
+    std::vector<double> left(g_.begin(), g_.end());
+    cpu::symv(2, b_, v, left);
+    cpu::axpy(2 * mu, v, left);
+    const double size = euclidean_norm(v.data(), n_), slope = euclidean_norm(g_.data(), n_);
+    const double rounding = (n + 8) * 0x1p-52 * (slope + 2 * (std::sqrt(n) * largest_ + mu) * size);
+    // The last term keeps the square of the rest from vanishing.
+    const double rest = euclidean_norm(left.data(), n_) * (1 + 0x1p-40) + rounding + 0x1p-500;
+    double value = 0;  // ⟨g, v⟩ + vᵀ(B + μI)v = ⟨g + left, v⟩/2
+    for (std::size_t j = 0; j < v.size(); ++j) value += (g_[j] + left[j]) / 2 * v[j];
+    const double result =
+        value - rounding * size - rest * rest / (2 * shift) - mu * length_ * length_ * (1 + 0x1p-50) - n * 0x1p-1000;
+    return std::isfinite(result) ? result : nothing;
+  }
+
+ private:
+  std::span<const double> g_;
+  MatrixView<const double> b_;
+  double length_;
+  Matrix<double> factor_;
+  Index n_;
+  double largest_ = 0;
+};
+
+}  // namespace
+
+/// The bound is concave in μ; it is −∞ below −λ_min(B) and falls as −μ far above. Golden sections.
+double ball_minimum(std::span<const double> g, MatrixView<const double> b, double length) {
+  BallProblem problem(g, b, length);
+  const double slope = euclidean_norm(g.data(), std::ssize(g));
+  double low = 0, high = problem.largest() + slope / (2 * length) + std::numeric_limits<double>::min();
+  const double crude = (slope + problem.largest() * length) * length * (1 + 0x1p-40) + 0x1p-1000;
+  double best = std::max(-crude, problem.bound(high));
+  constexpr double section = 0.381966;
+  double left = low + section * (high - low), right = high - section * (high - low);
+  double at_left = problem.bound(left), at_right = problem.bound(right);
+  for (int round = 0; round < 10; ++round) {
+    best = std::max({best, at_left, at_right});
+    if (at_left < at_right || !std::isfinite(at_left)) {
+      low = left, left = right, at_left = at_right;
+      right = high - section * (high - low), at_right = problem.bound(right);
+    } else {
+      high = right, right = left, at_right = at_left;
+      left = low + section * (high - low), at_left = problem.bound(left);
+    }
+  }
+  return std::max({best, at_left, at_right});
+}
+
+namespace {
+
+/// b_j = Σ_k |B_jk| s_k/s_j, rounded up.
+void weigh_rows(MatrixView<const double> matrix, const std::vector<double>& s, std::vector<double>& b) {
+  const double up = 1 + 0x1p-51 * static_cast<double>(matrix.rows + 8);
+  for (Index j = 0; j < matrix.rows; ++j) {
+    const double* row = matrix.row(j);
+    double even = 0, odd = 0;
+    Index k = 0;
+    for (; k + 2 <= matrix.cols; k += 2) {
+      even += std::abs(row[k]) * s[at(k)];
+      odd += std::abs(row[k + 1]) * s[at(k + 1)];
+    }
+    if (k < matrix.cols) even += std::abs(row[k]) * s[at(k)];
+    b[at(j)] = (even + odd) / s[at(j)] * up;
+  }
+}
+
+/// What is known about one v⁰ and s.
+struct BoxState {
+  std::vector<double> v, s, b, w;
+  std::vector<Interval> ends;
+
+  BoxState(std::size_t n, std::span<const Interval> given) : v(n), s(n, 1.0), b(n), w(n), ends(n, {-1, 1}) {
+    if (!ends.empty()) ends.back().low = 0;
+    if (!given.empty()) ends.assign(given.begin(), given.end());
+    for (std::size_t j = 0; j < n; ++j) v[j] = middle(j);
+  }
+  [[nodiscard]] double middle(std::size_t j) const { return (ends[j].low + ends[j].high) / 2; }
+  [[nodiscard]] double half(std::size_t j) const { return (ends[j].high - ends[j].low) / 2; }
+
+  /// w = g + 2Bv⁰.
+  void find_slopes(std::span<const double> g, MatrixView<const double> matrix) {
+    std::copy(g.begin(), g.end(), w.begin());
+    cpu::symv(2, matrix, v, w);
+  }
+  /// 0 … 1: how much of coordinate j's slope is stronger than what couples it to the others.
+  [[nodiscard]] double strength(std::size_t j) const {
+    const double coupled = 2 * b[j] * half(j);
+    return coupled > 0 ? std::min(1.0, std::abs(w[j]) / coupled) : 1;
+  }
+
+  /// Half way to the best v⁰ for these slopes.
+  void move() {
+    for (std::size_t j = 0; j < v.size(); ++j) {
+      const double best = middle(j) - std::copysign(half(j) * strength(j), w[j]);
+      v[j] = std::clamp((v[j] + best) / 2, ends[j].low, ends[j].high);
+    }
+  }
+  [[nodiscard]] double bound(std::span<const double> g) const {
+    // ⟨g, v⟩ + vᵀBv = ⟨g + w, v⟩/2.
+    double sum = 0;
+    for (std::size_t j = 0; j < v.size(); ++j) {
+      const double left = ends[j].low - v[j], right = ends[j].high - v[j];
+      const auto at_end = [&](double e) { return (w[j] - b[j] * e) * e; };
+      sum += (g[j] + w[j]) / 2 * v[j] + std::min({0.0, at_end(left), at_end(right)});
+    }
+    return sum;
+  }
+  void shift_weights() {
+    double mean = 0;
+    for (std::size_t j = 0; j < s.size(); ++j) mean += (1 - strength(j)) / static_cast<double>(s.size());
+    for (std::size_t j = 0; j < s.size(); ++j) {
+      constexpr double pace = 0.35;
+      s[j] = std::clamp(s[j] * std::exp(pace * (1 - strength(j) - mean)), 0.05, 20.0);
+    }
+  }
+};
+
+}  // namespace
+
+double box_minimum(std::span<const double> g, MatrixView<const double> b, std::span<const Interval> ends) {
+  constexpr int most_rounds = 10, moves = 5;
+  BoxState state(g.size(), ends);
+  double best = -std::numeric_limits<double>::infinity(), size = 0;
+  for (int round = 0; round < most_rounds; ++round) {
+    weigh_rows(b, state.s, state.b);
+    double moduli = 0;
+    for (std::size_t j = 0; j < g.size(); ++j) moduli += std::abs(g[j]) + state.b[j];
+    size = std::max(size, moduli);
+    for (int k = 0; k < moves; ++k) {
+      state.find_slopes(g, b);
+      state.move();
+    }
+    state.find_slopes(g, b);
+    const double bound = state.bound(g);
+    if (bound < best) break;
+    best = bound;
+    state.shift_weights();
+  }
+  // w is off by (n + 8) units of |g| + 2Σ|B|, and goes into the bound with |e| ≤ 2 and |v| ≤ 1; b is rounded up. No
+  // product that underflows is multiplied by more than 20.
+  const auto terms = static_cast<double>(std::ssize(g) + 16);
+  return best - 16 * terms * (0x1p-52 * size + terms * 0x1p-1015);
 }
 
 }  // namespace widelimit

@@ -7,16 +7,20 @@
 
 namespace widelimit {
 
-/// A number below, or above, by one to three units in the last place: what one operation rounded to nearest may have
-/// lost. In a few instructions where the number is finite.
+/// u of float64, rounded to nearest.
+inline constexpr double unit_roundoff = 0x1p-53;
+
+/// Added where a product may have fallen below the normal numbers: above anything that underflow takes away.
+inline constexpr double underflow = 0x1p-1000;
+
+/// A number below, or above, what was computed with one or two roundings: 2⁻⁵¹ is four units of rounding. A number that
+/// overflowed is at least the largest one, hence not below infinity. No branches, so that loops become vectors; NaN
+/// stays NaN, which std::min gives where it comes first.
 [[nodiscard]] inline double below(double x) {
-  if (!std::isfinite(x)) return std::nextafter(x, -std::numeric_limits<double>::infinity());
-  return x - (std::abs(x) * 0x1p-52 + std::numeric_limits<double>::min());
+  const double y = std::min(x, std::numeric_limits<double>::max());
+  return y - (std::abs(y) * 0x1p-51 + underflow);
 }
-[[nodiscard]] inline double above(double x) {
-  if (!std::isfinite(x)) return std::nextafter(x, std::numeric_limits<double>::infinity());
-  return x + (std::abs(x) * 0x1p-52 + std::numeric_limits<double>::min());
-}
+[[nodiscard]] inline double above(double x) { return -below(-x); }
 
 /// All numbers from low to high. An operation's result holds every result of numbers from its operands: the ends are
 /// rounded to nearest and moved outward.
@@ -66,6 +70,11 @@ struct Interval {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 [[nodiscard]] inline bool finite(const Interval& a) { return std::isfinite(a.low) && std::isfinite(a.high); }
+
+/// [low, high] of a centre and a radius.
+[[nodiscard]] inline Interval interval_around(double centre, double radius) {
+  return outward(centre - radius, centre + radius);
+}
 
 /// κ₀(ρ) = (π − arccos ρ)/π of ρ in [−1, 1], increasing. The library's arccos is right to 1 ulp of a number up to π,
 /// hence to 2⁻⁵¹; the difference and the quotient add as much again at most.                  [docs/theory/duals.md]

@@ -5,7 +5,7 @@
 #include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/engine/cpu/algebra/blas.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
-#include "widelimit/engine/cpu/cone/cone_sides.hpp"
+#include "widelimit/engine/cpu/cone/cone_extremes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,8 +13,6 @@
 namespace widelimit {
 
 namespace {
-
-constexpr double range_unit = 0x1p-53;
 
 /// How far a moves for a unit of radius where that is the same for all samples.
 double common_spread(Norm norm, Index features) {
@@ -53,7 +51,7 @@ Surrounding Ranges::surrounding(const Ball& ball) const {
   return result;
 }
 
-NormRange Ranges::norm_range(const Ball& ball) const {
+Interval Ranges::norm_range(const Ball& ball) const {
   const double norm = geometry_.norms[at(ball.point)];
   const double slack = 4 * norm_error();
   if (of_ == Of::published) {
@@ -72,8 +70,8 @@ NormRange Ranges::norm_range(const Ball& ball) const {
     least += near * near;
     most += far * far;
   }
-  NormRange range{static_cast<double>(std::sqrt(least)) * (1 - slack),
-                  static_cast<double>(std::sqrt(most)) * (1 + slack)};
+  Interval range{static_cast<double>(std::sqrt(least)) * (1 - slack),
+                 static_cast<double>(std::sqrt(most)) * (1 + slack)};
   if (options_.norm == Norm::l2) {
     range.low = std::max(range.low, norm - ball.radius - slack * (norm + ball.radius));
     range.high = std::min(range.high, (norm + ball.radius) * (1 + slack));
@@ -82,13 +80,13 @@ NormRange Ranges::norm_range(const Ball& ball) const {
 }
 
 /// From the point itself by what the radius allows.
-void Ranges::widen(const Ball& ball, const NormRange& norm, Index begin, Index count, double* low, double* high) const {
+void Ranges::widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const {
   const bool common = of_ == Of::published || options_.norm == Norm::l2;
   const double spread = common ? common_spread(options_.norm, points_.cols) : 1;
   cpu::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
                      .spread = common ? nullptr : geometry_.support.sum_norms.data() + begin,
-                     .radius = ball.radius * spread * (1 + 8 * range_unit),
-                     .error = (geometry_.inner_error + 8 * range_unit) * geometry_.norms[at(ball.point)],
+                     .radius = ball.radius * spread * (1 + 8 * unit_roundoff),
+                     .error = (geometry_.inner_error + 8 * unit_roundoff) * geometry_.norms[at(ball.point)],
                      .limit = norm.high},
                     count, low, high);
 }
@@ -103,7 +101,7 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
     std::copy(box.centre.begin(), box.centre.end(), centres.view().row(k));
     std::copy(box.half.begin(), box.half.end(), halves.view().row(k));
     const double lengths = euclidean_norm(box.centre.data(), size) + euclidean_norm(box.half.data(), size);
-    errors.push_back((geometry_.inner_error + 8 * range_unit) * lengths);
+    errors.push_back((geometry_.inner_error + 8 * unit_roundoff) * lengths);
   }
   const Index supports = geometry_.inner.cols();
   const Matrix<double>& absolute = geometry_.support.absolute;
@@ -127,7 +125,7 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
 }
 
 void Ranges::evaluate(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high,
-                      std::span<NormRange> norms) const {
+                      std::span<Interval> norms) const {
   for (std::size_t k = 0; k < balls.size(); ++k) {
     norms[k] = norm_range(balls[k]);
     const auto row = static_cast<Index>(k);

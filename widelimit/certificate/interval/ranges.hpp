@@ -3,6 +3,7 @@
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/certificate/ball.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
+#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 
 #include <cstdint>
@@ -11,12 +12,6 @@
 #include <vector>
 
 namespace widelimit {
-
-/// ‖x‖ over a ball and box lies in [low, high].
-struct NormRange {
-  double low = 0;
-  double high = 0;
-};
 
 /// The smallest box that holds a ball ∩ box: |x_j − centre_j| ≤ half_j.
 struct Surrounding {
@@ -40,9 +35,9 @@ class Ranges {
   /// Fills a row of `low` and `high` and a norm for each ball: balls × support.  Without a box O(balls·support), with a
   /// box two matrix products.
   void evaluate(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high,
-                std::span<NormRange> norms) const;
+                std::span<Interval> norms) const;
   /// What the radius alone allows, for `count` samples from `begin` on: all there is without a box.
-  void widen(const Ball& ball, const NormRange& norm, Index begin, Index count, double* low, double* high) const;
+  void widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const;
 
   [[nodiscard]] const PointGeometry& geometry() const { return geometry_; }
   [[nodiscard]] MatrixView<const double> directions() const { return geometry_.support.directions.view(); }
@@ -54,7 +49,8 @@ class Ranges {
 
   /// Of ℓ2 balls too; holds every x of ball and box in spite of rounding.
   [[nodiscard]] Surrounding surrounding(const Ball& ball) const;
-  [[nodiscard]] NormRange norm_range(const Ball& ball) const;
+  /// Of ‖x‖ over ball and box.
+  [[nodiscard]] Interval norm_range(const Ball& ball) const;
 
  private:
   void cut_by_box(std::span<const Ball> balls, MatrixView<double> low, MatrixView<double> high) const;

@@ -47,14 +47,14 @@ double slack_of(const Activation& activation, double value) {
   }
 }
 
-Ends through(const Activation& activation, double least_at, double most_at) {
+Interval through(const Activation& activation, double least_at, double most_at) {
   const double low = evaluate(activation, least_at);
   const double high = evaluate(activation, most_at);
   return {low - slack_of(activation, low), high + slack_of(activation, high)};
 }
 
 /// φ falls, then rises.
-Ends valley_range(const Activation& activation, Ends x, const Valley& valley) {
+Interval valley_range(const Activation& activation, Interval x, const Valley& valley) {
   if (x.low >= valley.right) return through(activation, x.low, x.high);
   if (x.high <= valley.left) return through(activation, x.high, x.low);
   const double higher = std::max(through(activation, x.low, x.low).high, through(activation, x.high, x.high).high);
@@ -62,7 +62,7 @@ Ends valley_range(const Activation& activation, Ends x, const Valley& valley) {
 }
 
 /// φ rises up to 0 and falls from there, with φ(0) = top.
-Ends hill_range(const Activation& activation, Ends x, double top) {
+Interval hill_range(const Activation& activation, Interval x, double top) {
   if (x.high <= 0) return through(activation, x.low, x.high);
   if (x.low >= 0) return through(activation, x.high, x.low);
   const double lower = std::min(through(activation, x.low, x.low).low, through(activation, x.high, x.high).low);
@@ -70,14 +70,14 @@ Ends hill_range(const Activation& activation, Ends x, double top) {
 }
 
 /// Whether a point of `at` + 2π·ℤ lies in the interval, or is within rounding of it.
-bool meets_turn(Ends x, double at) {
+bool meets_turn(Interval x, double at) {
   constexpr double turn = 2 * std::numbers::pi;
   constexpr double doubt = 1e-9;
   return std::ceil((x.low - at) / turn - doubt) <= std::floor((x.high - at) / turn + doubt);
 }
 
 /// sin on an interval; `shift` 0, or π/2 for cos.
-Ends wave_range(Ends x, double shift) {
+Interval wave_range(Interval x, double shift) {
   if (!(std::abs(x.low) <= longest_argument && std::abs(x.high) <= longest_argument)) return {-1, 1};
   const auto value = [&](double at) { return shift == 0 ? std::sin(at) : std::cos(at); };
   const double low = std::min(value(x.low), value(x.high)) - inner_slack;
@@ -88,14 +88,14 @@ Ends wave_range(Ends x, double shift) {
 }
 
 /// √2·sin(√(2γ)·x + π/4).
-Ends rbf_range(double gamma, Ends x) {
+Interval rbf_range(double gamma, Interval x) {
   const double frequency = std::sqrt(2 * gamma);
   const auto argument = [&](double at, double sign) {
     const double turned = frequency * at;
     return turned + std::numbers::pi / 4 + sign * (relative_slack * (std::abs(turned) + 1));
   };
-  const Ends wave = wave_range({argument(x.low, -1), argument(x.high, 1)}, 0);
-  return {rounded_down(std::numbers::sqrt2 * wave.low), rounded_up(std::numbers::sqrt2 * wave.high)};
+  const Interval wave = wave_range({argument(x.low, -1), argument(x.high, 1)}, 0);
+  return {below(std::numbers::sqrt2 * wave.low), above(std::numbers::sqrt2 * wave.high)};
 }
 
 /// The loop that every step of a search goes through. c ≥ r and c ≤ −r are exact questions about the interval: one that
@@ -104,7 +104,7 @@ void rectify_intervals(double* centre, double* radius, Index size) {
   for (Index i = 0; i < size; ++i) {
     const double c = centre[i];
     const double r = radius[i];
-    const double half = 0.5 * rounded_up(c + r);
+    const double half = 0.5 * above(c + r);
     centre[i] = c >= r ? c : c <= -r ? 0.0 : half;
     radius[i] = c >= r ? r : c <= -r ? 0.0 : half;
   }
@@ -114,7 +114,7 @@ void rectify_intervals(double* centre, double* radius, Index size) {
 
 bool has_range(Phi phi) { return phi != Phi::hermite && phi != Phi::polynomial && phi != Phi::custom; }
 
-Ends activation_range(const Activation& activation, Ends x) {
+Interval activation_range(const Activation& activation, Interval x) {
   const Valley at_zero{0, 0, 0};
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (!std::isfinite(x.low) || !std::isfinite(x.high)) return {-infinity, infinity};
@@ -125,7 +125,7 @@ Ends activation_range(const Activation& activation, Ends x) {
       return activation.slope < 0 ? valley_range(activation, x, at_zero) : through(activation, x.low, x.high);
     case Phi::monomial:
       if (activation.degree % 2 == 1) return through(activation, x.low, x.high);
-      return activation.degree == 0 ? Ends{1, 1} : valley_range(activation, x, at_zero);
+      return activation.degree == 0 ? Interval{1, 1} : valley_range(activation, x, at_zero);
     case Phi::gelu:
       return valley_range(activation, x, gelu_valley);
     case Phi::swish:
@@ -153,8 +153,8 @@ void enclose_activation(const Activation& activation, Enclosure& values, int thr
       return;
     }
     for (Index i = 0; i < size; ++i) {
-      const Ends y = activation_range(activation, ends_of(centre[i], radius[i]));
-      set_ends(y.low, y.high, centre[i], radius[i]);
+      const Interval y = activation_range(activation, interval_around(centre[i], radius[i]));
+      set_interval(y, centre[i], radius[i]);
     }
   });
 }

@@ -11,7 +11,7 @@ namespace widelimit {
 /// The range of φ on [low, high], outwards: the ends where φ is monotone, with the extremum between them where it has
 /// one (abs, even powers, gaussian, gelu, swish), or those of a wave (sin, cos, rbf). The mathematical library is taken
 /// to err by at most 8 units in the last place.
-[[nodiscard]] Ends activation_range(const Activation& activation, Ends x);
+[[nodiscard]] Interval activation_range(const Activation& activation, Interval x);
 
 /// Every value of an enclosure through φ, in place.
 void enclose_activation(const Activation& activation, Enclosure& values, int threads);

@@ -12,66 +12,62 @@ namespace widelimit {
 namespace {
 
 /// Bounds of (φ(x) − φ(y))/(x − y) over all x, y, rounded outwards; nothing where there are none or they are not kept.
-std::optional<Ends> slope_range(const Activation& activation) {
+std::optional<Interval> slope_range(const Activation& activation) {
   switch (activation.phi) {
     case Phi::relu:
     case Phi::tanh:
     case Phi::softplus:
-      return Ends{0, 1};
+      return Interval{0, 1};
     case Phi::leaky_relu:
-      return Ends{std::min(activation.slope, 1.0), std::max(activation.slope, 1.0)};
+      return Interval{std::min(activation.slope, 1.0), std::max(activation.slope, 1.0)};
     case Phi::identity:
-      return Ends{1, 1};
+      return Interval{1, 1};
     case Phi::abs:
     case Phi::sin:
     case Phi::cos:
-      return Ends{-1, 1};
+      return Interval{-1, 1};
     case Phi::erf:
-      return Ends{0, 1.12838};
+      return Interval{0, 1.12838};
     case Phi::sigmoid:
-      return Ends{0, 0.25};
+      return Interval{0, 0.25};
     case Phi::gelu:
-      return Ends{-0.13, 1.13};
+      return Interval{-0.13, 1.13};
     case Phi::swish:
-      return Ends{-0.1, 1.1};
+      return Interval{-0.1, 1.1};
     default:
       return std::nullopt;
   }
 }
 
-Ends product_of(Ends slope, Ends d) {
+Interval product_of(const Interval& slope, const Interval& d) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (!std::isfinite(d.low) || !std::isfinite(d.high)) return {-infinity, infinity};
-  const double corners[] = {slope.low * d.low, slope.low * d.high, slope.high * d.low, slope.high * d.high};
-  return {rounded_down(*std::min_element(std::begin(corners), std::end(corners))),
-          rounded_up(*std::max_element(std::begin(corners), std::end(corners)))};
+  return finite(d) ? slope * d : Interval{-infinity, infinity};
 }
 
 /// Where subtracting the two intervals says more than the difference does, it counts.
 void cut_by_subtraction(EnclosedPair& pair) {
   for (Index i = 0; i < pair.difference.centre.size(); ++i) {
-    const Ends a = ends_of(pair.trained.centre[i], pair.trained.radius[i]);
-    const Ends b = ends_of(pair.start.centre[i], pair.start.radius[i]);
-    const Ends d = ends_of(pair.difference.centre[i], pair.difference.radius[i]);
-    const double low = rounded_down(a.low - b.high);
-    const double high = rounded_up(a.high - b.low);
-    if (low <= d.low && high >= d.high) continue;
-    set_ends(std::max(low, d.low), std::min(high, d.high), pair.difference.centre[i], pair.difference.radius[i]);
+    const Interval a = interval_around(pair.trained.centre[i], pair.trained.radius[i]);
+    const Interval b = interval_around(pair.start.centre[i], pair.start.radius[i]);
+    const Interval d = interval_around(pair.difference.centre[i], pair.difference.radius[i]);
+    const Interval subtracted = a - b;
+    if (subtracted.low <= d.low && subtracted.high >= d.high) continue;
+    set_interval({std::max(subtracted.low, d.low), std::min(subtracted.high, d.high)}, pair.difference.centre[i],
+                 pair.difference.radius[i]);
   }
 }
 
 void subtract(EnclosedPair& pair) {
   pair.difference.resize(pair.trained.count(), pair.trained.centre.shape());
   for (Index i = 0; i < pair.difference.centre.size(); ++i) {
-    const Ends a = ends_of(pair.trained.centre[i], pair.trained.radius[i]);
-    const Ends b = ends_of(pair.start.centre[i], pair.start.radius[i]);
-    set_ends(rounded_down(a.low - b.high), rounded_up(a.high - b.low), pair.difference.centre[i],
-             pair.difference.radius[i]);
+    const Interval a = interval_around(pair.trained.centre[i], pair.trained.radius[i]);
+    const Interval b = interval_around(pair.start.centre[i], pair.start.radius[i]);
+    set_interval(a - b, pair.difference.centre[i], pair.difference.radius[i]);
   }
 }
 
 /// The pair holds what enters φ.
-void activate_difference(const Activation& activation, const Ends& slope, EnclosedPair& pair) {
+void activate_difference(const Activation& activation, const Interval& slope, EnclosedPair& pair) {
   for (Index i = 0; i < pair.difference.centre.size(); ++i) {
     double& c = pair.difference.centre[i];
     double& r = pair.difference.radius[i];
@@ -82,8 +78,8 @@ void activate_difference(const Activation& activation, const Ends& slope, Enclos
       c = r = 0;
       continue;
     }
-    const Ends d = product_of(slope, ends_of(c, r));
-    set_ends(d.low, d.high, c, r);
+    const Interval d = product_of(slope, interval_around(c, r));
+    set_interval(d, c, r);
   }
 }
 
@@ -176,7 +172,7 @@ Enclosure enclose_affine_difference(const WeightSlot& slot, const Weights<T>& tr
   enclose_affine<T>(unbiased, start, nullptr, pair.difference, carried, 1);
   for (Index i = 0; i < moved.centre.size(); ++i) {
     moved.centre[i] += carried.centre[i];
-    moved.radius[i] = rounded_up(moved.radius[i] + carried.radius[i] + std::abs(moved.centre[i]) * 0x1p-51);
+    moved.radius[i] = above(moved.radius[i] + carried.radius[i] + std::abs(moved.centre[i]) * 0x1p-51);
   }
   return moved;
 }

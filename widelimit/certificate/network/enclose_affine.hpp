@@ -1,7 +1,11 @@
 #pragma once
 
+#include "widelimit/certificate/ball.hpp"
 #include "widelimit/certificate/network/enclosure.hpp"
 #include "widelimit/finite/parameters.hpp"
+
+#include <optional>
+#include <span>
 
 namespace widelimit {
 
@@ -27,5 +31,39 @@ template <std::floating_point T>
 template <std::floating_point T>
 [[nodiscard]] Tensor<double> unit_radius_l2(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
                                             const Tensor<double>& reach, int threads);
+
+/// The stage whose columns bound a ball exactly: the first, where it is dense or conv and at most a change of shape
+/// stands before it. A circular window may see a pixel twice, and then the ℓ2 norm of its column does not bound the
+/// sum.
+[[nodiscard]] std::optional<std::size_t> exact_first_layer(const std::vector<Stage>& stages, Norm norm);
+
+/// What the matrix of a dense or conv stage multiplies.
+[[nodiscard]] Tensor<double> seen_by(const Stage& stage, const Tensor<double>& input, int threads);
+
+/// The first layer on balls without a box: centres do not depend on the radius and are computed once for a set of
+/// points, radii are the radius times the dual norms of the columns. Of the weights, or of their difference from
+/// `minus`, which is the first layer of the difference of two networks.
+class FirstLayer {
+ public:
+  FirstLayer(const Architecture& architecture, std::size_t stage, const AnyParameters& parameters,
+             const AnyParameters* minus, Norm norm, int threads);
+
+  void set_points(const Tensor<double>& points, int threads);
+  /// Values after the stage.
+  [[nodiscard]] Enclosure enclose(const Tensor<double>& points, std::span<const Ball> balls) const;
+
+ private:
+  const Architecture& architecture_;
+  const Stage& stage_;
+  const AnyParameters& parameters_;
+  const AnyParameters* minus_;
+  Norm norm_;
+  Tensor<double> unit_;     ///< radii of the unit ball
+  Tensor<double> centres_;  ///< of the points
+};
+
+/// Balls cut by a box, or before anything that FirstLayer could begin with: an interval for each coordinate.
+[[nodiscard]] Enclosure enclose_coordinates(const Tensor<double>& points, std::span<const Ball> balls,
+                                            const std::optional<Box>& box);
 
 }  // namespace widelimit

@@ -1,9 +1,170 @@
 #include "widelimit/certificate/network/network_margins.hpp"
 
-#include "widelimit/certificate/network/margin_parts.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/certificate/network/difference_bounds.hpp"
+#include "widelimit/certificate/network/enclose_affine.hpp"
 #include "widelimit/certificate/network/network_bounds.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
+
+#include <algorithm>
+#include <utility>
 
 namespace widelimit {
+
+namespace {
+
+/// |w_ic − w_ik| of all rows i and outputs k, row-major.
+template <std::floating_point T>
+void column_distances(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, Index c,
+                      std::vector<double>& distance) {
+  const Index outputs = slot.fan_out;
+  distance.resize(at(slot.fan_in * outputs));
+  std::vector<double> row(at(outputs));
+  for (Index i = 0; i < slot.fan_in; ++i) {
+    for (Index k = 0; k < outputs; ++k) {
+      const auto entry = at(i * outputs + k);
+      const double less = minus == nullptr ? 0.0 : static_cast<double>(minus->w[entry]);
+      row[at(k)] = static_cast<double>(weights.w[entry]) - less;
+    }
+    for (Index k = 0; k < outputs; ++k) distance[at(i * outputs + k)] = std::abs(row[at(c)] - row[at(k)]);
+    if (minus == nullptr) continue;
+    // Each entry of a difference has a rounding of its own size, which their distance may not have.
+    for (Index k = 0; k < outputs; ++k) {
+      distance[at(i * outputs + k)] += 0x1p-51 * (std::abs(row[at(c)]) + std::abs(row[at(k)]));
+    }
+  }
+}
+
+}  // namespace
+
+MarginBounds::MarginBounds(Index balls, Index outputs)
+    : each(std::max<Index>(1, outputs - 1)), centre(at(balls * each)), radius(at(balls * each)) {}
+
+void MarginBounds::add(const MarginBounds& other) {
+  for (std::size_t i = 0; i < centre.size(); ++i) {
+    centre[i] += other.centre[i];
+    radius[i] = above(radius[i] + other.radius[i] + std::abs(centre[i]) * 0x1p-51);
+  }
+}
+
+void MarginBounds::put(Index ball, const MarginBounds& part) {
+  std::copy(part.centre.begin(), part.centre.end(), centre.begin() + ball * each);
+  std::copy(part.radius.begin(), part.radius.end(), radius.begin() + ball * each);
+}
+
+MarginBounds margins_of(const Enclosure& outputs, std::span<const Index> labels) {
+  const Index count = outputs.centre.shape().size();
+  MarginBounds margins(outputs.count(), count);
+  std::size_t to = 0;
+  for (Index n = 0; n < outputs.count(); ++n) {
+    const Index label = labels[at(n)];
+    const double* centre = outputs.centre.sample(n);
+    const double* radius = outputs.radius.sample(n);
+    if (count == 1) {
+      margins.centre[to] = label == 1 ? centre[0] : -centre[0];
+      margins.radius[to++] = radius[0];
+      continue;
+    }
+    for (Index k = 0; k < count; ++k) {
+      if (k == label) continue;
+      margins.centre[to] = centre[label] - centre[k];
+      margins.radius[to] = above(radius[label] + radius[k] + std::abs(margins.centre[to]) * 0x1p-51);
+      ++to;
+    }
+  }
+  return margins;
+}
+
+template <std::floating_point T>
+MarginBounds class_differences(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
+                               const Enclosure& a, std::span<const Index> labels) {
+  const Index outputs = slot.fan_out;
+  const double g = summation_error(slot.fan_in);
+  // With a at rest the radii of z_c and z_k are their rounding.
+  Enclosure rest;
+  rest.centre.assign(a.centre);
+  rest.radius.resize(a.count(), a.radius.shape());
+  rest.radius.clear();
+  Enclosure z;
+  enclose_affine<T>(slot, weights, minus, rest, z, 1);
+  MarginBounds margins = margins_of(z, labels);
+  std::vector<double> distance;
+  std::vector<double> moved(at(outputs));
+  for (Index c = 0; c < outputs; ++c) {
+    if (std::find(labels.begin(), labels.end(), c) == labels.end()) continue;
+    column_distances(slot, weights, minus, c, distance);
+    for (Index n = 0; n < a.count(); ++n) {
+      if (labels[at(n)] != c) continue;
+      multiply({.m = 1, .n = outputs, .k = slot.fan_in, .alpha = slot.w_scale}, a.radius.sample(n), distance.data(),
+               moved.data());
+      std::size_t to = at(n * margins.each);
+      for (Index k = 0; k < outputs; ++k) {
+        if (k == c) continue;
+        margins.radius[to] = above((margins.radius[to] + moved[at(k)]) * (1 + 2 * g) +
+                                   static_cast<double>(slot.fan_in + 16) * underflow * std::max(1.0, slot.w_scale));
+        ++to;
+      }
+    }
+  }
+  return margins;
+}
+
+template MarginBounds class_differences(const WeightSlot&, const Weights<float>&, const Weights<float>*,
+                                        const Enclosure&, std::span<const Index>);
+template MarginBounds class_differences(const WeightSlot&, const Weights<double>&, const Weights<double>*,
+                                        const Enclosure&, std::span<const Index>);
+
+namespace {
+
+/// Numbers of the first layers that are kept, and of the widest activation of the balls of one part.
+constexpr Index kept_numbers = Index{1} << 26;
+constexpr Index cached_numbers = Index{1} << 16;
+constexpr Index working_numbers = Index{1} << 23;
+/// Columns that make a matrix little more than a vector.
+constexpr Index few_columns = 16;
+
+/// Values of the widest stage, with the windows of convolutions.
+Index widest(const std::vector<Stage>& stages) {
+  Index most = 1;
+  for (const Stage& stage : stages) {
+    Index seen = std::max(stage.in.size(), stage.out.size());
+    if (std::holds_alternative<Conv>(stage.layer.value)) {
+      seen += stage.out.positions() * stage.windows->size() * stage.in.channels;
+    }
+    most = std::max({most, seen, widest(stage.branch) + stage.in.size(), widest(stage.shortcut) + stage.in.size()});
+  }
+  return most;
+}
+
+bool only_vectors_follow(const Architecture& architecture, std::size_t first) {
+  return std::all_of(architecture.stages.begin() + static_cast<Index>(first) + 1, architecture.stages.end(),
+                     [](const Stage& stage) {
+                       return std::holds_alternative<Activation>(stage.layer.value) || stage.out.size() <= few_columns;
+                     });
+}
+
+}  // namespace
+
+Index kept_points(const Architecture& architecture, std::optional<std::size_t> first) {
+  const Index kept = first ? architecture.stages[*first].out.size() : architecture.input.size();
+  return std::max<Index>(1, kept_numbers / kept);
+}
+
+MarginBounds margins_by_parts(const Architecture& architecture, std::optional<std::size_t> first,
+                              std::span<const Ball> balls, std::span<const Index> labels, int threads,
+                              const MarginPart& part) {
+  MarginBounds margins(std::ssize(balls), architecture.output.size());
+  const Index numbers = first && only_vectors_follow(architecture, *first) ? cached_numbers : working_numbers;
+  const Index size = std::max<Index>(1, numbers / widest(architecture.stages));
+  const Index parts = (std::ssize(balls) + size - 1) / size;
+  parallel_for(parts, parts > 1 ? threads : 1, [&](Index p) {
+    const auto some = balls.subspan(at(p * size), at(std::min(size, std::ssize(balls) - p * size)));
+    std::vector<Index> told;
+    for (const Ball& ball : some) told.push_back(labels[at(ball.point)]);
+    margins.put(p * size, part(some, told));
+  });
+  return margins;
+}
 
 NetworkMargins::NetworkMargins(const Architecture& architecture, const AnyParameters& parameters, Norm norm,
                                std::optional<Box> box, int threads)
@@ -22,10 +183,10 @@ NetworkMargins::NetworkMargins(const Architecture& architecture, const AnyParame
 
 Index NetworkMargins::points_at_once() const { return kept_points(architecture_, first_); }
 
-void NetworkMargins::look_at(Tensor<double> points, std::span<const Index> labels) {
+void NetworkMargins::set_points(Tensor<double> points, std::span<const Index> labels) {
   points_ = std::move(points);
   labels_ = labels;
-  if (columns_) columns_->look_at(points_, threads_);
+  if (columns_) columns_->set_points(points_, threads_);
 }
 
 /// Whether the last layer's columns are subtracted.
@@ -56,6 +217,69 @@ MarginBounds NetworkMargins::bound_part(std::span<const Ball> balls, std::span<c
 MarginBounds NetworkMargins::evaluate(std::span<const Ball> balls) const {
   const auto part = [&](std::span<const Ball> some, std::span<const Index> labels) { return bound_part(some, labels); };
   return margins_by_parts(architecture_, first_, balls, labels_, threads_, part);
+}
+
+DifferenceMargins::DifferenceMargins(const Architecture& architecture, const AnyParameters& trained,
+                                     const AnyParameters& start, Norm norm, std::optional<Box> box, int threads)
+    : architecture_(architecture),
+      trained_(trained),
+      start_(start),
+      box_(norm == Norm::linf ? box : std::nullopt),
+      threads_(threads) {
+  require_bounds(architecture.stages);
+  std::visit([&](const auto& p) { require_match(architecture, p); }, trained);
+  std::visit([&](const auto& p) { require_match(architecture, p); }, start);
+  if (!box_) first_ = exact_first_layer(architecture.stages, norm);
+  if (!first_) return;
+  columns_.emplace_back(architecture, *first_, trained, nullptr, norm, threads);
+  columns_.emplace_back(architecture, *first_, start, nullptr, norm, threads);
+  columns_.emplace_back(architecture, *first_, trained, &start, norm, threads);
+}
+
+void DifferenceMargins::set_points(Tensor<double> points, std::span<const Index> labels) {
+  points_ = std::move(points);
+  labels_ = labels;
+  for (FirstLayer& layer : columns_) layer.set_points(points_, threads_);
+}
+
+MarginBounds DifferenceMargins::bound_part(std::span<const Ball> balls, std::span<const Index> labels) const {
+  EnclosedPair pair;
+  if (first_) {
+    pair = {columns_[0].enclose(points_, balls), columns_[1].enclose(points_, balls),
+            columns_[2].enclose(points_, balls)};
+  } else {
+    pair.trained = enclose_coordinates(points_, balls, box_);
+    pair.start = pair.trained;
+    pair.difference.resize(pair.trained.count(), pair.trained.centre.shape());  // both see one x
+    pair.difference.centre.clear();
+    pair.difference.radius.clear();
+  }
+  const std::span<const Stage> stages(architecture_.stages);
+  const std::size_t done = first_ ? *first_ + 1 : 0;
+  const Stage& last = stages.back();
+  const bool subtracts = done < stages.size() && std::holds_alternative<Dense>(last.layer.value) &&
+                         last.out.positions() == 1 && last.out.size() > 1;
+  enclose_difference(architecture_, trained_, start_, stages.subspan(done, stages.size() - done - (subtracts ? 1 : 0)),
+                     pair);
+  if (!subtracts) return margins_of(pair.difference, labels);
+  const auto k = at(last.slot);
+  WeightSlot unbiased = architecture_.slots[k];
+  unbiased.b_scale = 0;
+  return std::visit(
+      [&]<std::floating_point T>(const Parameters<T>& trained) {
+        const Weights<T>& start = std::get<Parameters<T>>(start_).slots[k];
+        MarginBounds margins =
+            class_differences<T>(architecture_.slots[k], trained.slots[k], &start, pair.trained, labels);
+        margins.add(class_differences<T>(unbiased, start, nullptr, pair.difference, labels));
+        return margins;
+      },
+      trained_);
+}
+
+MarginBounds DifferenceMargins::evaluate(std::span<const Ball> balls) const {
+  return margins_by_parts(
+      architecture_, first_, balls, labels_, threads_,
+      [&](std::span<const Ball> some, std::span<const Index> labels) { return bound_part(some, labels); });
 }
 
 }  // namespace widelimit

@@ -1,7 +1,13 @@
 #include "widelimit/certificate/search/point_search.hpp"
 
+#include "widelimit/base/parallel.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
 
 namespace widelimit {
 
@@ -88,6 +94,164 @@ double PointSearch::expected() const {
     if (high_ == unbounded || std::isfinite(state.high)) least = std::min(least, state.secant());
   }
   return least;
+}
+
+namespace {
+
+/// A bound on a ball, made for that ball.
+struct OwnBound {
+  double radius = 0;
+  double bound = 0;
+};
+
+bool near_each_other(const OwnBound& a, const OwnBound& b) {
+  constexpr double near = 1.25;
+  return a.radius < near * b.radius && b.radius < near * a.radius;
+}
+
+/// Where bounds would vanish: the radius as a polynomial of the bound, through all of them.
+double extrapolated(std::span<const OwnBound> bounds) {
+  double radius = 0;
+  for (const OwnBound& a : bounds) {
+    double term = a.radius;
+    for (const OwnBound& b : bounds) {
+      if (&a != &b) term *= b.bound / (b.bound - a.bound);
+    }
+    radius += term;
+  }
+  return radius;
+}
+
+/// The search of one functional.
+class NestedSearch {
+ public:
+  NestedSearch(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range, Index functional,
+               double value, Index point)
+      : bound_(bound),
+        grid_(grid),
+        functional_(functional),
+        value_(value),
+        point_(point),
+        first_(range.first),
+        least_(grid.least(range.first)),
+        most_(range.largest),
+        low_(range.certified) {}
+
+  /// `before` is called before each ball, and stops the search by throwing.
+  [[nodiscard]] Index run(const std::function<void()>& before) {
+    Index place = low_ == RadiusGrid::none ? first_ : std::max(first_, low_ + 1);
+    while (open()) {
+      before();
+      ask_ball(std::min(place, most_));
+      place = next();
+    }
+    return low_;
+  }
+
+ private:
+  [[nodiscard]] bool open() const {
+    if (low_ == RadiusGrid::none) return failed_ > least_;
+    return low_ < most_ && (failed_ == unbounded || failed_ - low_ > 1);
+  }
+
+  /// All radii up to that of a ball, with what the ball says of them.
+  void ask_ball(Index place) {
+    const double radius = grid_.radius(place);
+    const auto within = bound_.within({.point = point_, .radius = radius});
+    PointSearch search(grid_, {.certified = low_, .first = place, .largest = place}, functional_, {&value_, 1});
+    std::optional<double> own;
+    std::vector<BallQuery> queries;
+    while (!search.done()) {
+      queries.clear();
+      search.ask(queries);
+      const std::vector<double> bounds = within->evaluate(queries);
+      if (!own) own = bounds.front();
+      search.hear(bounds.data());
+    }
+    low_ = std::max(low_, search.place());
+    if (search.place() != place) failed_ = place;
+    bounds_.push_back({radius, own.value_or(0)});
+  }
+
+  [[nodiscard]] Index next() const {
+    if (low_ == RadiusGrid::none) return std::max(least_, failed_ - grid_.span(8));
+    constexpr int slow = 4;
+    const auto balls = static_cast<int>(bounds_.size());
+    // The first place that should fail: with luck it does and leaves the one before.
+    const double line =
+        std::clamp(expected(), grid_.radius(low_), grid_.radius(failed_ == unbounded ? most_ : failed_));
+    const Index place = grid_.floor(line) + 1;
+    if (failed_ != unbounded) {
+      return balls > 2 * slow ? low_ + (failed_ - low_) / 2 : std::clamp(place, low_ + 1, failed_ - 1);
+    }
+    const Index stride = balls > slow ? grid_.span(1.05) << std::min(2 * (balls - slow), 12) : 1;
+    return std::max(place, low_ + stride);
+  }
+
+  /// Where the bounds of balls, each by its own, would vanish: through the last three or two where they are near each
+  /// other. They bend down, since bounds of curvature worsen with the ball: the line of a small ball is too long, and
+  /// at the end they fall some times faster than a line from the point itself. Both numbers are those of digits; where
+  /// they are others, it takes a ball or two more.
+  [[nodiscard]] double expected() const {
+    constexpr double reached = 0.7, steepness = 2.4;
+    const auto known = std::span<const OwnBound>(bounds_);
+    const OwnBound& last = known.back();
+    for (std::size_t count = std::min<std::size_t>(3, known.size()); count >= 2; --count) {
+      const auto some = known.last(count);
+      const bool near = std::all_of(some.begin(), some.end(), [&](const auto& b) { return near_each_other(b, last); });
+      const double place = extrapolated(some);
+      if (near && std::isfinite(place) && place > grid_.radius(low_)) return place;
+    }
+    if (!std::isfinite(last.bound)) return last.radius / 2;
+    const double line = last.radius * value_ / (value_ - last.bound);
+    if (known.size() == 1 && last.bound > 0 && std::isfinite(line)) return std::max(reached * line, last.radius);
+    return last.radius * std::clamp(1 + last.bound / (steepness * value_), 0.5, 2.0);
+  }
+
+  static constexpr Index unbounded = std::numeric_limits<Index>::max();
+
+  const LowerBound& bound_;
+  RadiusGrid grid_;
+  Index functional_;
+  double value_;  ///< at the point itself
+  Index point_;
+  Index first_, least_, most_;
+  Index low_;                 ///< the last place known to hold
+  Index failed_ = unbounded;  ///< the first that does not by the bound of its own ball
+  std::vector<OwnBound> bounds_;
+};
+
+}  // namespace
+
+Index nested_search(const LowerBound& bound, const RadiusGrid& grid, const SearchRange& range, Index first_functional,
+                    std::span<const double> values, Index point, Progress* progress) {
+  if (range.largest == RadiusGrid::none) return range.certified;
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  if (!(values[order.front()] > 0)) return range.certified;
+  SearchRange left = range;
+  Pulse pulse(progress, std::ssize(order), "functionals of a point");
+  Index done = 0;
+  const auto search = [&](std::size_t f) {
+    NestedSearch one(bound, grid, left, first_functional + static_cast<Index>(f), values[f], point);
+    left.first = left.largest = one.run([&] { pulse.at(done); });
+    return left.largest != RadiusGrid::none;
+  };
+  if (!search(order.front())) return RadiusGrid::none;
+  if (order.size() == 1 || left.largest <= range.certified) return left.largest;
+  // The others mostly hold as far, by the bound of one ball.
+  const double radius = grid.radius(left.largest);
+  std::vector<BallQuery> others;
+  for (const std::size_t f : std::span(order).subspan(1)) {
+    others.push_back({.functional = first_functional + static_cast<Index>(f), .radius = radius});
+  }
+  pulse.at(++done);
+  const std::vector<double> bounds = bound.within({.point = point, .radius = radius})->evaluate(others);
+  for (std::size_t k = 0; k < others.size(); ++k, ++done) {
+    if (!(bounds[k] > 0) && !search(order[k + 1])) return RadiusGrid::none;
+  }
+  return left.largest;
 }
 
 }  // namespace widelimit

@@ -3,7 +3,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/shared_progress.hpp"
-#include "widelimit/certificate/search/nested_search.hpp"
 #include "widelimit/certificate/search/point_search.hpp"
 
 #include <algorithm>

@@ -21,7 +21,7 @@ struct SealedFormat {
   int number = 1;         ///< raised when an older program could no longer read what a newer one writes
   const char* key;        ///< where the description stands: "model"
   const char* article;    ///< "a model"
-  const char* writer;     ///< "`widelimit fit --out` writes one"
+  const char* writer;     ///< "save a trained network to make one"
 };
 
 using Description = nlohmann::ordered_json;

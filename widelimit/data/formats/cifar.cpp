@@ -1,5 +1,17 @@
 #include "widelimit/data/formats/cifar.hpp"
 
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/data/formats/archive.hpp"
+#include "widelimit/data/formats/jpeg.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace widelimit {
 
 Dataset parse_cifar(Bytes bytes, const std::string& source, const ReadLimits& limits) {
@@ -32,6 +44,79 @@ Dataset parse_cifar(Bytes bytes, const std::string& source, const ReadLimits& li
   }
   data.values = std::move(matrix);
   return data;
+}
+
+namespace {
+
+constexpr Index classes = std::ssize(cifar_classes);
+constexpr Index pixels = cifar_side * cifar_side;
+
+/// One of the two splits as it fills.
+struct Split {
+  std::string_view prefix;
+  Index per_class;
+  Blob records{};
+  std::vector<bool> seen{};
+
+  [[nodiscard]] Index count() const { return classes * per_class; }
+};
+
+/// The record that `member`, without the split's prefix ("frog/0042.jpg"), belongs to; −1 where it is none.
+Index record_of(std::string_view member, const Split& split) {
+  const auto slash = member.find('/');
+  if (slash == std::string_view::npos || !member.ends_with(".jpg")) return -1;
+  const auto label = std::find(cifar_classes.begin(), cifar_classes.end(), member.substr(0, slash));
+  Index number = -1;
+  const char* const end = member.data() + member.size() - std::strlen(".jpg");
+  const auto result = std::from_chars(member.data() + slash + 1, end, number);
+  if (label == cifar_classes.end() || result.ptr != end || number < 0 || number >= split.per_class) return -1;
+  return number * classes + (label - cifar_classes.begin());
+}
+
+void store_record(const Image& image, Index record, Split& split, const std::string& source) {
+  if (image.height != cifar_side || image.width != cifar_side) {
+    fail(Code::input, "{}: {} x {} pixels, CIFAR-10 has 32 x 32", source, image.height, image.width);
+  }
+  std::byte* out = split.records.data() + record * cifar_record;
+  *out++ = static_cast<std::byte>(record % classes);
+  for (Index channel = 0; channel < 3; ++channel) {
+    for (Index p = 0; p < pixels; ++p) {
+      *out++ = static_cast<std::byte>(image.rgb[static_cast<std::size_t>(3 * p + channel)]);
+    }
+  }
+  split.seen[static_cast<std::size_t>(record)] = true;
+}
+
+}  // namespace
+
+CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const ReadLimits& limits) {
+  Split splits[] = {{"train/", 5000}, {"test/", 1000}};
+  Index total = 0;
+  for (const Split& split : splits) total += split.count();
+  limits.require(static_cast<double>(total * cifar_record), archive.string());
+  for (Split& split : splits) {
+    split.records.resize(static_cast<std::size_t>(split.count() * cifar_record));
+    split.seen.resize(static_cast<std::size_t>(split.count()), false);
+  }
+  // The archive need not report progress: the images do.
+  const ReadLimits silent{limits.memory, nullptr};
+  Pulse pulse(limits.progress, total, "images");
+  Index done = 0;
+  for (Archive members(archive, silent); members.next();) {
+    const std::string source = archive.string() + "/" + members.member();
+    for (Split& split : splits) {
+      if (!members.member().starts_with(split.prefix)) continue;
+      const Index record = record_of(std::string_view(members.member()).substr(split.prefix.size()), split);
+      if (record < 0) fail(Code::input, "{}: not a name of this archive", source);
+      store_record(decode_jpeg(members.read(), source, pixels), record, split, source);
+      pulse.at(++done);
+    }
+  }
+  for (const Split& split : splits) {
+    const auto missing = std::count(split.seen.begin(), split.seen.end(), false);
+    if (missing > 0) fail(Code::input, "{}: {} images of {} are missing", archive.string(), missing, split.prefix);
+  }
+  return {std::move(splits[0].records), std::move(splits[1].records)};
 }
 
 }  // namespace widelimit

@@ -2,7 +2,7 @@
 
 #include "widelimit/engine/reference/activation.hpp"
 #include "widelimit/engine/reference/quadrature.hpp"
-#include "widelimit/recipe/quadrature/gauss_legendre.hpp"
+#include "widelimit/recipe/quadrature/gauss_rules.hpp"
 
 #include <algorithm>
 #include <array>

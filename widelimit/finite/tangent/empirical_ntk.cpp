@@ -1,15 +1,126 @@
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 
 #include "widelimit/base/choice.hpp"
+#include "widelimit/base/matrix.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/transpose.hpp"
-#include "widelimit/finite/tangent/contract.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
+#include "widelimit/finite/backward.hpp"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 namespace widelimit {
 
 namespace {
+
+/// Numbers of one tile of products, and of one panel of contracted gradients.
+constexpr Index tile_numbers = Index{1} << 20;
+constexpr Index panel_numbers = Index{1} << 26;
+
+/// Samples of one tile: rows and columns.
+struct TileSize {
+  Index rows;
+  Index cols;
+};
+TileSize tile_size(Index positions) {
+  const Index rows = std::max<Index>(1, 256 / positions);
+  return {rows, std::max<Index>(1, tile_numbers / (rows * positions * positions))};
+}
+
+/// kernel += (w²·A Aᵀ + b²)∘(D Dᵀ), summed over the positions of both samples.
+template <std::floating_point T>
+void contract_pairs(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
+                    MatrixView<T> kernel, bool symmetric, int threads) {
+  const Index positions = g1.d->shape().positions();
+  const TileSize tile = tile_size(positions);
+  std::vector<T> a;
+  std::vector<T> d;
+  const auto w_square = static_cast<T>(slot.w_scale * slot.w_scale);
+  const auto b_square = static_cast<T>(slot.b_scale * slot.b_scale);
+  for (Index i = 0; i < kernel.rows; i += tile.rows) {
+    const Index rows = std::min(tile.rows, kernel.rows - i) * positions;
+    for (Index j = symmetric ? i : 0; j < kernel.cols; j += tile.cols) {
+      const Index cols = std::min(tile.cols, kernel.cols - j) * positions;
+      const auto inner = [&](const Tensor<T>& left, const Tensor<T>& right, std::vector<T>& products) {
+        products.resize(static_cast<std::size_t>(rows * cols));
+        multiply({.m = rows, .n = cols, .k = left.shape().channels, .transpose_b = true}, left.sample(i),
+                 right.sample(j), products.data(), threads);
+      };
+      inner(*g1.a, *g2.a, a);
+      inner(*g1.d, *g2.d, d);
+      for (Index p = 0; p < rows; ++p) {
+        T* to = kernel.row(i + p / positions) + j;
+        const T* a_row = a.data() + p * cols;
+        const T* d_row = d.data() + p * cols;
+        for (Index s = 0; s < cols / positions; ++s) {
+          T sum = 0;
+          for (Index q = s * positions; q < (s + 1) * positions; ++q)
+            sum += (w_square * a_row[q] + b_square) * d_row[q];
+          to[s] += sum;
+        }
+      }
+    }
+  }
+}
+
+/// Rows Σ_p (w_scale·a_p d_pᵀ, b_scale·d_p) of samples [first, first + count): gradients of this slot alone.
+template <std::floating_point T>
+std::vector<T> contracted(const WeightSlot& slot, const GradientFactors<T>& g, Index first, Index count, int threads) {
+  const Index positions = g.d->shape().positions();
+  const Index weights = slot.fan_in * slot.fan_out;
+  const Index row_size = weights + (slot.biased() ? slot.fan_out : 0);
+  std::vector<T> rows(static_cast<std::size_t>(count * row_size));
+  parallel_for(count, threads, [&](Index s) {
+    T* row = rows.data() + s * row_size;
+    const T* d = g.d->sample(first + s);
+    multiply({.m = slot.fan_in, .n = slot.fan_out, .k = positions, .transpose_a = true, .alpha = slot.w_scale},
+             g.a->sample(first + s), d, row);
+    for (Index p = 0; slot.biased() && p < positions; ++p) {
+      for (Index o = 0; o < slot.fan_out; ++o)
+        row[weights + o] += static_cast<T>(slot.b_scale) * d[p * slot.fan_out + o];
+    }
+  });
+  return rows;
+}
+
+template <std::floating_point T>
+void contract_positions(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
+                        MatrixView<T> kernel, bool symmetric, int threads) {
+  const Index row_size = slot.fan_in * slot.fan_out + (slot.biased() ? slot.fan_out : 0);
+  const Index panel = std::max<Index>(1, panel_numbers / row_size);
+  std::vector<T> products;
+  for (Index i = 0; i < kernel.rows; i += panel) {
+    const Index rows = std::min(panel, kernel.rows - i);
+    const std::vector<T> left = contracted(slot, g1, i, rows, threads);
+    for (Index j = symmetric ? i : 0; j < kernel.cols; j += panel) {
+      const Index cols = std::min(panel, kernel.cols - j);
+      const bool same = symmetric && i == j;
+      const std::vector<T> other = same ? std::vector<T>{} : contracted(slot, g2, j, cols, threads);
+      products.resize(static_cast<std::size_t>(rows * cols));
+      multiply({.m = rows, .n = cols, .k = row_size, .transpose_b = true}, left.data(),
+               same ? left.data() : other.data(), products.data(), threads);
+      for (Index r = 0; r < rows; ++r) {
+        for (Index c = 0; c < cols; ++c) kernel(i + r, j + c) += products[static_cast<std::size_t>(r * cols + c)];
+      }
+    }
+  }
+}
+
+/// Adds one slot's part of the empirical kernel to `kernel`; where g1 and g2 are one and the same, to what lies on and
+/// above the diagonal only.  [empirical_ntk.hpp]
+template <std::floating_point T>
+void contract_slot(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
+                   MatrixView<T> kernel, int threads) {
+  const bool symmetric = g1.a == g2.a && g1.d == g2.d;
+  const Index positions = g1.d->shape().positions();
+  if (slot.fan_in * slot.fan_out < positions * positions * (slot.fan_in + slot.fan_out)) {
+    contract_positions(slot, g1, g2, kernel, symmetric, threads);
+  } else {
+    contract_pairs(slot, g1, g2, kernel, symmetric, threads);
+  }
+}
 
 constexpr std::array<std::string_view, 2> ntk_outputs_names{"trace", "full"};
 

@@ -121,7 +121,8 @@ void sum_up(PathMachine& machine) {
   for (Index p = 0; p < machine.k.rows(); ++p) {
     double& sum = machine.values[static_cast<std::size_t>(p)];
     for (Index i = 0; i < machine.k.cols(); ++i) sum += machine.a[static_cast<std::size_t>(i)] * machine.k(p, i);
-    if (!std::isfinite(sum)) fail(Code::numerical, "the kernel of the machine overflows; choose a smaller rate");
+    if (!std::isfinite(sum))
+      fail(Code::numerical, "the kernel of the machine overflows; choose a smaller learning rate");
   }
 }
 

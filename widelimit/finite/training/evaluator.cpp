@@ -11,7 +11,7 @@ Evaluator<T>::Evaluator(const Architecture& architecture, const Parameters<T>* c
 }
 
 template <std::floating_point T>
-void Evaluator<T>::look_at(const Tensor<T>& x, std::span<const Index> rows) {
+void Evaluator<T>::set_samples(const Tensor<T>& x, std::span<const Index> rows) {
   Tensor<T>& input = trace_.input();
   input.resize(std::ssize(rows), x.shape());
   for (Index i = 0; i < input.count(); ++i) {
@@ -21,7 +21,7 @@ void Evaluator<T>::look_at(const Tensor<T>& x, std::span<const Index> rows) {
 }
 
 template <std::floating_point T>
-void Evaluator<T>::look_at(const Tensor<T>& x, Index first, Index count) {
+void Evaluator<T>::set_samples(const Tensor<T>& x, Index first, Index count) {
   Tensor<T>& input = trace_.input();
   input.resize(count, x.shape());
   std::copy_n(x.sample(first), input.size(), input.data());

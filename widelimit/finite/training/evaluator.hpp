@@ -13,9 +13,9 @@ class Evaluator {
   /// `centre`: w₀ of a linearised network, which must outlive this; null: the network itself.
   Evaluator(const Architecture& architecture, const Parameters<T>* centre, int threads);
 
-  /// Samples to look at: rows `rows` of `x`, or all.
-  void look_at(const Tensor<T>& x, std::span<const Index> rows);
-  void look_at(const Tensor<T>& x, Index first, Index count);
+  /// The samples: rows `rows` of `x`, or all.
+  void set_samples(const Tensor<T>& x, std::span<const Index> rows);
+  void set_samples(const Tensor<T>& x, Index first, Index count);
 
   /// f(w) on the samples.
   const Tensor<T>& outputs(const Parameters<T>& w, const std::optional<DropoutDraw>& dropout = {});

@@ -1,3 +1,4 @@
+#include "widelimit/finite/training/train_record.hpp"
 #include "widelimit/finite/training/trainer.hpp"
 
 #include <algorithm>
@@ -57,7 +58,7 @@ void Trainer<T>::average_with_state() {
 /// gradients and, where it is taken back, a third.
 template <std::floating_point T>
 void Trainer<T>::flow() {
-  evaluator_.look_at(x_, 0, samples_);
+  evaluator_.set_samples(x_, 0, samples_);
   RecordSchedule schedule(options_.flow_time, bounded_records(options_.records, recorded_numbers()));
   Pulse pulse(options_.progress, 1000, "thousandths of the time");
   double size = std::min(options_.rate, options_.flow_time);

@@ -19,7 +19,7 @@ enum class LossKind : std::uint8_t {
   squared_hinge,  ///< max(0, 1 − yz)²
   insensitive,    ///< max(0, |y − z| − ε)
   logistic,       ///< log(1 + e^{−yz})
-  softmax,        ///< −log of the softmax share of the class that is 1 in y; over all outputs of a sample
+  softmax,        ///< −log of the softmax probability of the class that is 1 in y; over all outputs of a sample
 };
 /// "squared", "hinge", "squared-hinge", "insensitive", "logistic", "softmax".
 [[nodiscard]] std::string_view to_string(LossKind kind);

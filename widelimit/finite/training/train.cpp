@@ -97,7 +97,8 @@ void TrainOptions::validate() const {
     }
   }
   if (flow_time > 0 && !record_at.empty()) {
-    fail(Code::usage, "a gradient flow takes steps of its own size; say how often to look, not at which steps");
+    fail(Code::usage,
+         "a gradient flow takes steps of its own size; choose how many records to take, not at which steps");
   }
   if (flow_time > 0 && (momentum > 0 || batch > 0)) {
     fail(Code::usage, "a gradient flow has neither momentum nor batches; leave them out");

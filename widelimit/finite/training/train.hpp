@@ -3,6 +3,7 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
 #include "widelimit/finite/training/loss.hpp"
+#include "widelimit/finite/training/train_record.hpp"
 #include "widelimit/finite/training/trained_network.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "widelimit/finite/training/trainer.hpp"
 
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/training/stable_rate.hpp"
+#include "widelimit/finite/tangent/ntk_product.hpp"
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/weight_step.hpp"
 
@@ -10,6 +10,47 @@
 #include <numeric>
 
 namespace widelimit {
+
+namespace {
+
+constexpr Index most_samples = 256;
+constexpr int power_steps = 8;
+
+template <std::floating_point T>
+double norm(const Tensor<T>& v) {
+  double sum = 0;
+  for (const T value : v.values()) sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+template <std::floating_point T>
+std::optional<double> stable_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
+                                  const Loss& loss, double lambda, int threads) {
+  const std::optional<double> curvature = largest_curvature(loss.kind);
+  if (!curvature || x.count() == 0) return std::nullopt;
+  Tensor<T> some(std::min(most_samples, x.count()), x.shape());
+  std::copy_n(x.data(), some.size(), some.data());
+  Tensor<T> v(some.count(), architecture.output);
+  Random(0).normals(0, v.size(), 1.0, v.data());
+  double largest = 0;
+  for (int step = 0; step < power_steps; ++step) {
+    const double size = norm(v);
+    if (!(size > 0) || !std::isfinite(size)) return std::nullopt;
+    for (Index i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<double>(v[i]) / size);
+    v = ntk_product(architecture, parameters, some, some, v, threads);
+    largest = norm(v);
+  }
+  if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
+  const double all = largest * static_cast<double>(x.count()) / static_cast<double>(some.count());
+  return 2 / (lambda + *curvature * all);
+}
+
+template std::optional<double> stable_rate(const Architecture&, const Parameters<float>&, const Tensor<float>&,
+                                           const Loss&, double, int);
+template std::optional<double> stable_rate(const Architecture&, const Parameters<double>&, const Tensor<double>&,
+                                           const Loss&, double, int);
 
 namespace {
 
@@ -75,7 +116,7 @@ Matrix<double> Trainer<T>::evaluate(const Tensor<T>& x, const std::vector<double
   Matrix<double> outputs(x.count(), outputs_);
   for (Index first = 0; first < x.count(); first += onlooker_samples) {
     const Index count = std::min(onlooker_samples, x.count() - first);
-    onlooker_.look_at(x, first, count);
+    onlooker_.set_samples(x, first, count);
     const Tensor<T>& part = onlooker_.outputs(w_);
     for (Index i = 0; i < count * outputs_; ++i) {
       const Index at = first * outputs_ + i;
@@ -229,8 +270,9 @@ bool Trainer<T>::diverged() {
   const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "beyond all numbers";
   const auto stable = stable_rate(architecture_, start_, x_, options_.loss, options_.lambda, threads_);
   const std::string advice = stable && *stable < options_.rate ? fmt::format(", about {:.2g} at most", *stable) : "";
-  summary_.message = fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:g}; choose a smaller rate{}",
-                                 first_loss_, now, summary_.steps, options_.rate, advice);
+  summary_.message =
+      fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:g}; choose a smaller learning rate{}",
+                  first_loss_, now, summary_.steps, options_.rate, advice);
   return true;
 }
 
@@ -240,10 +282,10 @@ void Trainer<T>::descend() {
   RecordSchedule schedule = record_schedule(options_, recorded_numbers());
   const Random masks(options_.seed, dropout_seed_stream);
   Pulse pulse(options_.progress, options_.steps, "steps");
-  if (batches.full()) evaluator_.look_at(x_, 0, samples_);
+  if (batches.full()) evaluator_.set_samples(x_, 0, samples_);
   for (;; ++summary_.steps) {
     const std::vector<Index>& batch = batches.of(std::min(summary_.steps, std::max<Index>(options_.steps - 1, 0)));
-    if (!batches.full()) evaluator_.look_at(x_, batch);
+    if (!batches.full()) evaluator_.set_samples(x_, batch);
     std::optional<DropoutDraw> dropout;
     if (architecture_.dropouts > 0) {
       dropout = DropoutDraw{masks.bits(static_cast<std::uint64_t>(summary_.steps)), 0};

@@ -1,7 +1,7 @@
 #include "widelimit/recipe/quadrature/gaussian_sample.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/recipe/quadrature/gauss_legendre.hpp"
+#include "widelimit/recipe/quadrature/gauss_rules.hpp"
 
 #include <algorithm>
 #include <cmath>

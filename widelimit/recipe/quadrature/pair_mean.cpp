@@ -1,7 +1,6 @@
 #include "widelimit/recipe/quadrature/pair_mean.hpp"
 
-#include "widelimit/recipe/quadrature/gauss_hermite.hpp"
-#include "widelimit/recipe/quadrature/gauss_legendre.hpp"
+#include "widelimit/recipe/quadrature/gauss_rules.hpp"
 
 #include <algorithm>
 #include <array>

@@ -36,6 +36,11 @@ struct HeatMapOptions {
 [[nodiscard]] Figure heat_map(MatrixView<const float> matrix, const HeatMapOptions& options);
 [[nodiscard]] Figure heat_map(const AnyMatrix& matrix, const HeatMapOptions& options);
 
+/// The matrix at most `edge` × `edge`, each entry the mean of the block it stands for; blocks differ by at most one
+/// row or column in size. Error{numerical} names the first entry that is not finite.  O(rows·cols).
+[[nodiscard]] Matrix<double> block_means(MatrixView<const double> matrix, Index edge);
+[[nodiscard]] Matrix<double> block_means(MatrixView<const float> matrix, Index edge);
+
 enum class AxisScale { linear, log };
 
 /// How the points of a series are shown: joined, with dots where they are few; joined only; or as rings that mark

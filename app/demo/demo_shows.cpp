@@ -1,0 +1,220 @@
+#include "app/demo/demo_shows.hpp"
+
+#include "app/certify/certify_page.hpp"
+#include "app/shell/interrupt.hpp"
+#include "app/shell/loading.hpp"
+#include "widelimit/finite/training/network_targets.hpp"
+#include "app/shell/progress_bar.hpp"
+
+#include "widelimit/report/fit_summary.hpp"
+#include "widelimit/report/scores.hpp"
+#include "widelimit/finite/training/network_targets.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/request.hpp"
+#include "widelimit/kernel/request.hpp"
+#include "widelimit/machine/model.hpp"
+#include "widelimit/report/equivalence_figures.hpp"
+#include "widelimit/report/machine_figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace widelimit::app {
+
+namespace {
+
+constexpr const char* demo_network = "fc:3(w_std=1.4142)";
+
+/// Digits in a random order, four fifths to learn from, and the kernels of both parts.
+struct DemoTask {
+  TrainTest data;
+  AnyMatrix train;
+  AnyMatrix test;
+
+  [[nodiscard]] Index classes() const { return std::ssize(data.train.class_names); }
+};
+
+DemoTask demo_task(const CommonOptions& options, const Engine& engine) {
+  ProgressBar bar(options);
+  DataRequest request{.train = "digits"};
+  request.shuffle = options.seed;
+  request.split = 0.8;
+  request.scale = Scaling::standard;
+  DemoTask task{.data = load_within(options, request), .train = {}, .test = {}};
+  KernelRequest wanted{.kernel = Network::parse(demo_network)};
+  wanted.kind = Kind::ntk;
+  wanted.precision = parse_precision(options.precision);
+  wanted.memory = options.memory_limit();
+  wanted.progress = &bar;
+  KernelAnswer answer = compute_kernel(wanted, task.data.train, task.data.test, engine);
+  for (NamedMatrix& matrix : answer.matrices) {
+    (matrix.name == "ntk" ? task.train : task.test) = std::move(matrix.values);
+  }
+  return task;
+}
+
+/// λ by what is left out, then the machine of that λ.
+void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const CommonOptions& options,
+                 const Engine& engine) {
+  ProgressBar bar(options);
+  stop_if_interrupted();
+  TuneOptions tuning;
+  tuning.machine = {.machine = machine, .check_definite = false, .progress = &bar};  // a network's kernel
+  tuning.lambdas = logarithmic_grid(1e-4, 1e2, machine == Machine::ridge ? 13 : 7);
+  tuning.seed = options.seed;
+  const GramMatrix k(view_of(task.train), engine);
+  const std::vector<Index>& labels = task.data.train.labels;
+  const LambdaPath path{std::string(to_string(machine)), tune_classes(k, labels, task.classes(), tuning)};
+  const auto best = best_point(path.points);
+  if (!best) fail(Code::numerical, "{} has no answer on the digits for any λ", path.name);
+  const TunePoint& point = path.points[*best];
+
+  MachineOptions chosen = tuning.machine;
+  chosen.lambda = point.lambda;
+  const Trained trained = train_classes(k, labels, task.classes(), chosen);
+  const auto found = score(trained.scheme, trained.classes, decision(trained.fit, view_of(task.test), engine), *task.data.test);
+  const std::string method = machine == Machine::ridge ? "leave-one-out" : fmt::format("{} folds", tuning.folds);
+  show.table.rows.push_back({path.name, fmt::format("{:.3g}", point.lambda), method, *point.error(), found->accuracy(),
+                             text(trained.fit.summary.ending)});
+  show.results.push_back({{"machine", path.name},
+                          {"lambda", point.lambda},
+                          {"method", method},
+                          {"held_out_error", *point.error()},
+                          {"test", score_json(*found)},
+                          {"summary", summary_json(trained.fit.summary)}});
+  show.best_accuracy = std::max(show.best_accuracy, found->accuracy());
+  show.paths.push_back(error_by_lambda({path}, method, std::pair(std::size_t{0}, *best)));
+  show.confusion.push_back(
+      confusion_map(found->confusion, task.data.train.class_names, path.name + ": who is taken for whom"));
+}
+
+}  // namespace
+
+MachineShow show_machines(const CommonOptions& options, const Engine& engine) {
+  const DemoTask task = demo_task(options, engine);
+  MachineShow show{.network = demo_network, .train = task.data.train.count(), .test = task.data.test->count()};
+  show.table.columns = {"machine", "lambda", "chosen by", "held-out error", "test accuracy", "ending"};
+  show.results = nlohmann::ordered_json::array();
+  for (const Machine machine : {Machine::svm, Machine::ridge}) add_machine(show, task, machine, options, engine);
+  return show;
+}
+
+Equivalence show_equivalence(const CommonOptions& options, const Engine& engine) {
+  ProgressBar bar(options);
+  stop_if_interrupted();
+  DataRequest request{.train = "digits"};
+  request.classes = {"0", "1"};
+  request.limit = 40;
+  request.scale = Scaling::minmax;
+  const TrainTest data = load_within(options, request);
+  EquivalenceOptions how;
+  TrainOptions& train = how.train;
+  train.loss.kind = LossKind::hinge;
+  train.lambda = 1;
+  train.rate = 0.1 / static_cast<double>(data.train.count());
+  train.steps = 100;
+  train.seed = options.seed;
+  train.threads = options.threads;
+  train.memory = options.memory_limit();
+  train.progress = &bar;
+  how.widths = {64, 256, 1024};
+  how.seeds = 2;
+  const NetworkTargets targets = network_targets(data, train.loss);
+  Equivalence result = equivalence(Network::parse("fc:2(w_std=1.4142)"), targets.with(data), how, engine);
+  if (const std::string trouble = result.trouble(); !trouble.empty()) fail(Code::numerical, "{}", trouble);
+  return result;
+}
+
+void add_equivalence_section(Page& page, const Equivalence& result) {
+  page.section("Networks of finite width beside their machine").table(equivalence_table(result));
+  page.paragraph(fmt::format(
+      "Networks of three layers and the support vector machine of their tangent kernel learn to tell 0 from "
+      "1 by the same {} steps. The wider the network, the nearer it stays: the largest difference of outputs "
+      "falls with the width as a power of {} (95 %); theory has −½.",
+      result.steps.back(), slope_text(result.slope)));
+  page.figures({equivalence_outputs(result), difference_by_width(result)});
+}
+
+namespace {
+
+constexpr const char* demo_certified_network = "fc:1(w_std=1.4142)";
+constexpr double brightest_digit = 16;
+constexpr Index demo_certified_images = 36;
+
+/// Pixels in [0, 1] whatever the images hold, so that the box is that of all images.
+TrainTest pixel_digits(std::uint64_t seed) {
+  DataRequest request{.train = "digits"};
+  request.classes = {"3", "8"};
+  request.shuffle = seed;
+  request.split = 0.8;
+  request.test_limit = demo_certified_images;
+  TrainTest data = load_train_test(request);
+  const auto features = static_cast<std::size_t>(data.train.shape.size());
+  const Scaler pixels(Scaling::minmax, std::vector<double>(features, 0.0),
+                      std::vector<double>(features, brightest_digit));
+  pixels.apply(data.train);
+  pixels.apply(*data.test);
+  return data;
+}
+
+Model demo_model(const TrainTest& data, const Engine& engine) {
+  KernelRequest wanted{.kernel = Network::parse(demo_certified_network)};
+  wanted.kind = Kind::ntk;
+  const KernelAnswer answer = compute_kernel(wanted, data.train, std::nullopt, engine);
+  const MachineOptions machine{.machine = Machine::ridge, .lambda = 1};
+  const Trained trained = train_classes({view_of(answer.matrices.front().values), engine}, data.train.labels, 2, machine);
+  if (!trained.fit.summary.converged()) fail(Code::numerical, "ridge on digits: {}", trained.fit.summary.message);
+  return fitted_model(wanted.kernel, data.train, trained, machine.lambda);
+}
+
+}  // namespace
+
+CertificateShow show_certificates(const CommonOptions& options, const Engine& engine) {
+  stop_if_interrupted();
+  ProgressBar bar(options);
+  const TrainTest data = pixel_digits(options.seed);
+  const Model model = demo_model(data, engine);
+  CertifyOptions how;
+  how.box = Box{};
+  how.attack = AttackOptions{.seed = options.seed};
+  how.keep_attacked = true;
+  how.threads = options.threads;
+  how.progress = &bar;
+  const Dataset& test = *data.test;
+  CertificateShow show{
+      .certified = certify_by(certificate_methods(model), how,
+                              [&](const CertifyOptions& own) { return certify(model, test.view(), test.labels, own); }),
+      .train = data.train.count()};
+  show.table = certified_table(show.certified, round_radii(show.certified.best(), 2));
+  const Matrix<double> said = predict_decisions(model, {show.certified.best().attacked.view(), test.shape}, engine);
+  const std::vector<Index> attacked_as = classes_of(model.scheme, 2, said.view());
+  show.weakest = weakest_pictures({.title = {},
+                                   .certified = show.certified,
+                                   .table = show.table,
+                                   .data = test,
+                                   .names = model.classes,
+                                   .labels = test.labels,
+                                   .attacked_as = attacked_as,
+                                   .box = how.box},
+                                  weakest(show.certified.best(), 9));
+  return show;
+}
+
+void add_certificate_section(Page& page, const CertificateShow& show) {
+  const CertificateStatistics told = statistics(show.certified.best());
+  page.section("Certificates").table(show.table);
+  page.paragraph(
+      fmt::format("Ridge regression on the tangent kernel of one hidden layer tells 3 from 8; it learned from {} "
+                  "images and classifies "
+                  "{} of {} held-out images correctly. A certificate is a proof that no image within a distance, every "
+                  "pixel changed by that "
+                  "much at most and kept in [0, 1], is classified differently; the attack is the nearest such image "
+                  "found. The published "
+                  "method (paper) proves little, the bound of second order (convex) most of what is true.",
+                  show.train, told.correct, told.samples));
+  add_radius_figures(page, show.certified);
+  if (show.weakest) page.figure(*show.weakest);
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,371 @@
+#include "widelimit/certificate/certified_machine.hpp"
+
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/certificate/binary_scale.hpp"
+#include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/chain/chain_bound.hpp"
+#include "widelimit/certificate/cone/cone_kernel.hpp"
+#include "widelimit/certificate/cone/geometry.hpp"
+#include "widelimit/certificate/convex/gradient.hpp"
+#include "widelimit/certificate/functionals.hpp"
+#include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/certificate/search/radius_search.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/select.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace widelimit {
+
+namespace {
+
+/// Below, an inner product has lost the digits of 1 − |u|. [docs/theory/numerics.md]
+constexpr double least_kept = 0x1p-20;
+
+/// 1 − |u| = ½‖x/N ∓ x̂ᵢ‖².
+double distance_rest(const double* x, double norm, const double* direction, Index size, double sign) {
+  double sum = 0;
+  for (Index j = 0; j < size; ++j) {
+    const double difference = x[j] / norm - sign * direction[j];
+    sum += difference * difference;
+  }
+  return sum / 2;
+}
+
+/// 1 − |u| of all training samples, from differences where they are nearly parallel to the point.
+void find_rests(const PointGeometry& geometry, MatrixView<const double> points, Index point,
+                const std::vector<double>& u, std::vector<double>& rest) {
+  for (Index i = 0; i < std::ssize(u); ++i) {
+    rest[at(i)] = 1 - std::abs(u[at(i)]);
+    if (rest[at(i)] >= least_kept || geometry.support.norms[at(i)] == 0) continue;
+    rest[at(i)] = distance_rest(points.row(point), geometry.norms[at(point)], geometry.support.directions.view().row(i),
+                                points.cols, u[at(i)] < 0 ? -1 : 1);
+  }
+}
+
+/// Entries of the scaled problem times what they were divided by.
+void unscale_entries(const EntryExponents& exponents, int kernel_exponent, double* row, Index supports) {
+  for (Index i = 0; i < supports; ++i) {
+    const int sample = exponents.sample.empty() ? 0 : exponents.sample[at(i)];
+    if (sample == EntryExponents::no_entry) continue;
+    const int exponent = exponents.point + kernel_exponent + sample;
+    if (exponent != 0) row[i] = std::ldexp(row[i], exponent);
+  }
+}
+
+/// Outputs of a machine at the points of `geometry`, from inner products that are there already: points × outputs.
+/// Where a point is nearly parallel to a training sample, 1 − |u| is taken from their difference, as back ends do.
+/// `points` and the support of `geometry` are scaled by `exponents`.
+Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, const PointGeometry& geometry,
+                              MatrixView<const double> points, const EntryExponents& exponents, int threads) {
+  const Index supports = model.supports(), outputs = model.outputs();
+  Matrix<double> g(points.rows, outputs);
+  constexpr Index points_at_once = 8;
+  parallel_for((points.rows + points_at_once - 1) / points_at_once, team_size(threads), [&](Index task) {
+    const Index begin = task * points_at_once, count = std::min(points_at_once, points.rows - begin);
+    std::vector<double> memory(at(count * supports));
+    const MatrixView<double> entries{memory.data(), count, supports, supports};
+    std::vector<double> u(at(supports)), rest(at(supports));
+    for (Index k = 0; k < count; ++k) {
+      const double norm = geometry.norms[at(begin + k)];
+      const double* inner = geometry.inner.view().row(begin + k);
+      double* row = entries.row(k);
+      const double inverse = norm > 0 ? 1 / norm : 0;
+      int parallel = 0;
+      for (Index i = 0; i < supports; ++i) {
+        const double cosine = std::min(1.0, std::max(-1.0, inner[i] * inverse));
+        parallel |= static_cast<int>(std::abs(cosine) > 1 - least_kept);
+        u[at(i)] = cosine;
+      }
+      if (parallel != 0) find_rests(geometry, points, begin + k, u, rest);
+      kernel.evaluate(supports, {.u = u.data(), .rest = parallel != 0 ? rest.data() : nullptr, .value = row});
+      for (Index i = 0; i < supports; ++i) row[i] *= kernel.scale() * norm * geometry.support.norms[at(i)];
+      unscale_entries(exponents, kernel.exponent(), row, supports);
+    }
+    cpu::gemm<double>(1, Transpose::no, entries, Transpose::no, model.alpha.view(), 0,
+                      g.view().block(begin, 0, count, outputs));
+    for (Index k = begin; k < begin + count; ++k) {
+      for (Index o = 0; o < outputs; ++o) g(k, o) += model.bias[at(o)];
+    }
+  });
+  return g;
+}
+
+const Network& network_of(const Model& model) {
+  const auto* network = std::get_if<Network>(&model.kernel);
+  if (network == nullptr) {
+    fail(Code::usage, "classical kernels have no certificate; fit a network such as eq2 or fc:2");
+  }
+  return *network;
+}
+
+}  // namespace
+
+CertifiedKernel::CertifiedKernel(const Model& model) : chain(read_chain(network_of(model), model.shape)) {
+  const auto biased =
+      std::find_if(chain.layers.begin(), chain.layers.end(), [](const ChainLayer& layer) { return layer.b_std != 0; });
+  without_last_bias = chain;
+  if (chain.layers.size() > 1) last_bias = std::exchange(without_last_bias.layers.back().b_std, 0.0);
+  if (biased != chain.layers.end()) {
+    why_chain = biased->place + " has a bias";
+    return;
+  }
+  cone.emplace(chain, model.kind);
+  if (cone->convex()) return;
+  cone.reset();
+  why_chain = "rounding hides where the kernel of this network is convex";
+}
+
+namespace {
+
+/// Samples that are 0 have no entries where there are no biases, whatever their coefficients.
+void note_zero_rows(std::span<const double> norms, EntryExponents& exponents) {
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    if (norms[i] != 0) continue;
+    if (exponents.sample.empty()) exponents.sample.resize(norms.size(), 0);
+    exponents.sample[i] = EntryExponents::no_entry;
+  }
+}
+
+/// Outputs that are not finite determine no class.
+void check_outputs(const Matrix<double>& g, std::span<const Index> rows) {
+  for (Index k = 0; k < g.rows(); ++k) {
+    const double* row = g.view().row(k);
+    if (std::all_of(row, row + g.cols(), [](double x) { return std::isfinite(x); })) continue;
+    fail(Code::numerical, "the output at sample {} overflows; scale the samples down", rows[at(k)]);
+  }
+}
+
+}  // namespace
+
+/// What bounds of a block of points refer to.
+struct CertifiedMachine::Parts {
+  MatrixView<const double> points;  ///< scaled
+  std::span<const Functional> functionals;
+  std::span<const double> values;  ///< of the functionals at their points
+  std::optional<CertificateProblem> cone;
+  std::optional<ChainProblem> chain;
+};
+
+ScaledSupport::ScaledSupport(Matrix<double> rows, double lift) : rows_(std::move(rows)) {
+  std::vector<int> exponents = row_exponents(rows_.view(), lift);
+  if (std::all_of(exponents.begin(), exponents.end(), [](int e) { return e == 0; })) return;
+  scaled_ = Matrix<double>(rows_.rows(), rows_.cols(), Content::unset);
+  for (Index i = 0; i < rows_.rows(); ++i) {
+    scale_down({rows_.view().row(i), at(rows_.cols())}, exponents[at(i)], scaled_.view().row(i));
+  }
+  exponents_ = std::move(exponents);
+}
+
+CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& kernel, const ScaledSupport& support,
+                                   const CertifyOptions& options, int exponent)
+    : model_(model),
+      kernel_(kernel),
+      support_(support),
+      options_(options),
+      exponents_{.point = exponent, .sample = support.exponents()},
+      geometry_(support.scaled(), options),
+      engine_(make_engine("cpu", {.threads = options.threads})) {
+  if (kernel_.cone) {
+    note_zero_rows(geometry_.norms, exponents_);
+    return;
+  }
+  if (options.method == CertificateMethod::paper) {
+    fail(Code::usage, "{}, and Theorem 4.2 is for networks without; use method convex", kernel_.why_chain);
+  }
+  remark_ = fmt::format("{}: kernel entries{} are bounded layer by layer", kernel_.why_chain,
+                        options.method == CertificateMethod::convex ? ", their slopes and curvatures" : "");
+}
+
+std::vector<CertificateMethod> CertifiedMachine::methods() const {
+  std::vector<CertificateMethod> methods;
+  for (int m = static_cast<int>(options_.method); m >= 0; --m) methods.push_back(static_cast<CertificateMethod>(m));
+  // At no radius is paper better than interval; it is only cheaper.
+  if ((!options_.radius || !kernel_.cone) && methods.size() > 1) methods.pop_back();
+  return methods;
+}
+
+/// In float64 whatever the model's precision: what is certified is the machine with the α, b and support it stores.
+Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) const {
+  Fit fit;
+  fit.alpha = Matrix<double>(model_.supports(), model_.outputs(), Content::unset);
+  std::copy_n(model_.alpha.data(), model_.supports() * model_.outputs(), fit.alpha.data());
+  fit.bias = model_.bias;
+  if (model_.supports() == 0) return decision(fit, Matrix<double>(points.rows, 0).view());
+  const Gram k = gram(std::get<Network>(model_.kernel), SampleView(points, model_.shape),
+                      SampleView(support_.rows(), model_.shape), {.kind = model_.kind}, *engine_);
+  return decision(fit, view_of(model_.kind == Kind::ntk ? k.ntk : k.nngp));
+}
+
+std::unique_ptr<LowerBound> CertifiedMachine::make_bound(CertificateMethod method, const Parts& parts) const {
+  if (parts.chain) {
+    return method == CertificateMethod::interval ? make_chain_bound(*parts.chain)
+                                                 : make_chain_convex_bound(*parts.chain);
+  }
+  if (method == CertificateMethod::paper) return make_paper_bound(*parts.cone);
+  return method == CertificateMethod::interval ? make_interval_bound(*parts.cone) : make_convex_bound(*parts.cone);
+}
+
+/// The cheapest method that says yes. The radius stands in the caller's units.
+void CertifiedMachine::answer_one_radius(const Parts& parts, Certificates& result) const {
+  const double scaled = std::max(scaled_above(*options_.radius, -exponents_.point), least_radius);
+  if (!(scaled <= largest_radius)) return;
+  std::vector<CertificateMethod> order = methods();
+  std::reverse(order.begin(), order.end());
+  const Index first = std::ssize(result.radius) - parts.points.rows;
+  std::vector<char> asked(at(parts.points.rows), 1);
+  for (const CertificateMethod method : order) {
+    const std::vector<bool> holds = holds_at(*make_bound(method, parts), parts.functionals, asked, scaled);
+    for (Index k = 0; k < parts.points.rows; ++k) {
+      if (asked[at(k)] == 0) continue;
+      result.method[at(first + k)] = method;
+      if (!holds[at(k)]) continue;
+      result.radius[at(first + k)] = *options_.radius;
+      asked[at(k)] = 0;
+    }
+  }
+}
+
+/// The best method first; then those below it where they hold at the next radius.
+void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certificates& result) const {
+  const std::vector<CertificateMethod> order = methods();
+  const Index begin = std::ssize(result.radius) - parts.points.rows;
+  const RadiusGrid grid(options_.tolerance);
+  const double first = order.front() == CertificateMethod::convex ? 0.01 : 1e-3;
+  std::vector<SearchRange> ranges =
+      search_ranges(grid, parts.points, options_, first, std::ldexp(kernel_.lift(), -exponents_.point));
+  // Balls smaller than the least that is bounded are part of it.
+  const Index least = grid.floor(1e13 * least_radius), largest = grid.floor(largest_radius);
+  for (SearchRange& range : ranges) {
+    range.first = std::clamp(range.first, least, largest);
+    range.largest = std::clamp(range.largest, least, largest);
+  }
+  for (const CertificateMethod method : order) {
+    const std::vector<Index> found = search_radii(*make_bound(method, parts), {parts.functionals, parts.values}, grid,
+                                                  ranges, progress, options_.threads);
+    for (Index k = 0; k < parts.points.rows; ++k) {
+      SearchRange& range = ranges[at(k)];
+      if (method == order.front() || found[at(k)] > range.certified) result.method[at(begin + k)] = method;
+      range.certified = found[at(k)];
+      if (range.certified != RadiusGrid::none) range.first = range.certified + 1;
+    }
+  }
+  for (Index k = 0; k < parts.points.rows; ++k) {
+    result.radius[at(begin + k)] = unscaled_radius(grid.radius(ranges[at(k)].certified), exponents_.point);
+  }
+}
+
+/// Whether samples in units of 2^exponent have another class than the labels of `points`. One whose outputs overflow
+/// counts as having none.
+std::vector<bool> CertifiedMachine::changed(MatrixView<const double> scaled, std::span<const Index> points,
+                                            std::span<const Index> labels) const {
+  Matrix<double> samples(scaled.rows, scaled.cols, Content::unset);
+  for (Index k = 0; k < scaled.rows; ++k) {
+    scale_down({scaled.row(k), at(scaled.cols)}, -exponents_.point, samples.view().row(k));
+  }
+  const auto classes = std::ssize(model_.classes);
+  std::vector<bool> answers;
+  try {
+    const Matrix<double> g = decisions(samples.view());
+    check_outputs(g, points);
+    for (Index k = 0; k < samples.rows(); ++k) {
+      answers.push_back(!functionals_of(model_.scheme, classes, g.view(), k, labels[at(points[at(k)])]).correct);
+    }
+  } catch (const Error& error) {
+    if (error.code() != Code::numerical) throw;
+    if (scaled.rows == 1) return {false};
+    answers.clear();
+    for (Index k = 0; k < scaled.rows; ++k) {
+      answers.push_back(changed(scaled.block(k, 0, 1, scaled.cols), points.subspan(at(k), 1), labels).front());
+    }
+  }
+  return answers;
+}
+
+FunctionalGradient CertifiedMachine::gradient_of(const Parts& parts) const {
+  if (parts.cone) {
+    return {support_.scaled(), parts.functionals, [&](const Functional& f) { return parts.cone->weights(f); },
+            cone_entries(*kernel_.cone, geometry_.norms)};
+  }
+  EntryExponents entries = ChainFunctionals(*parts.chain).deviations();
+  const auto weights = [&](const Functional& f) {
+    return functional_weights(model_.alpha.view(), model_.bias, f, entries);
+  };
+  return {support_.scaled(), parts.functionals, weights,
+          chain_entries(kernel_.chain, model_.kind, geometry_.norms, exponents_, entries)};
+}
+
+void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> labels, Certificates& result) const {
+  const auto begin = Clock::now();
+  const FunctionalGradient gradient = gradient_of(parts);
+  const AttackGoal goal = [&](MatrixView<const double> x, std::span<const Index> rows, double* values,
+                              MatrixView<double> slopes) { gradient.evaluate(x, rows, values, slopes); };
+  AttackedRows attacked{parts.points, {}, options_.norm, options_.box, exponents_.point};
+  if (model_.supports() > 0) {
+    for (const Functional& functional : parts.functionals) attacked.point.push_back(functional.point);
+  }
+  const Attacked found =
+      attack(attacked, goal, options_, [&](MatrixView<const double> samples, std::span<const Index> points) {
+        return changed(samples, points, labels);
+      });
+  const Index first = std::ssize(result.attack);
+  for (Index k = 0; k < parts.points.rows; ++k) {
+    const double distance = scaled_above(found.distance[at(k)], exponents_.point);
+    result.attack.push_back(result.correct[at(first + k)] ? distance : 0);
+  }
+  if (options_.keep_attacked) {
+    const Index size = parts.points.cols;
+    for (Index k = 0; k < parts.points.rows; ++k) {
+      scale_down({found.samples.view().row(k), at(size)}, -exponents_.point, result.attacked.view().row(first + k));
+    }
+  }
+  result.attack_seconds += seconds_since(begin);
+}
+
+void CertifiedMachine::certify_block(const ScaledPoints& block, Certificates& result) const {
+  const auto begin = Clock::now();
+  BlockProgress progress(options_.progress, block.done);
+  const MatrixView<const double> scaled = block.scaled;
+  const PointGeometry geometry(geometry_, scaled, options_);
+  const Matrix<double> g = kernel_.cone
+                               ? cone_decisions(*kernel_.cone, model_, geometry, scaled, exponents_, options_.threads)
+                               : decisions(block.points);
+  check_outputs(g, block.rows);
+  std::vector<Functional> functionals;
+  std::vector<double> values;
+  for (Index k = 0; k < scaled.rows; ++k) {
+    const PointFunctionals point =
+        functionals_of(model_.scheme, std::ssize(model_.classes), g.view(), k, block.labels[at(k)]);
+    result.correct.push_back(point.correct);
+    result.margin.push_back(point.margin);
+    if (point.correct && !point.decided) ++result.undecided;
+    if (!point.correct || !point.decided) continue;
+    functionals.insert(functionals.end(), point.functionals.begin(), point.functionals.end());
+    values.insert(values.end(), point.values.begin(), point.values.end());
+  }
+  Parts parts{scaled, functionals, values, {}, {}};
+  if (kernel_.cone) {
+    parts.cone.emplace(CertificateProblem{*kernel_.cone, support_.scaled(), model_.alpha.view(), model_.bias, scaled,
+                                          functionals, options_, &geometry, exponents_});
+  } else {
+    parts.chain.emplace(ChainProblem{kernel_.without_last_bias, model_.kind, support_.scaled(), model_.alpha.view(),
+                                     model_.bias, scaled, functionals, options_, geometry, kernel_.last_bias,
+                                     exponents_});
+  }
+  result.radius.resize(result.correct.size(), 0);
+  result.method.resize(result.correct.size(), methods().front());
+  if (options_.radius) {
+    answer_one_radius(parts, result);
+  } else {
+    find_radii(parts, progress.get(), result);
+  }
+  result.seconds += seconds_since(begin);
+  if (options_.attack) find_attacks(parts, block.labels, result);
+}
+
+}  // namespace widelimit

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "widelimit/certificate/attack/attack.hpp"
+#include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/chain/chain_enclosure.hpp"
+#include "widelimit/certificate/cone/cone_kernel.hpp"
+#include "widelimit/certificate/cone/geometry.hpp"
+#include "widelimit/certificate/convex/gradient.hpp"
+#include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/certificate/point_block.hpp"
+#include "widelimit/engine/engine.hpp"
+#include "widelimit/machine/model.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace widelimit {
+
+/// A model's kernel as certificates see it.
+struct CertifiedKernel {
+  Chain chain;
+  std::optional<ConeKernel> cone;  ///< where the chain has one that is proved convex
+  std::string why_chain;           ///< else why there is none
+  Chain without_last_bias;         ///< the same with a last layer that adds no constant,
+  double last_bias = 0;            ///< which is the square of this
+
+  /// Error{usage} where the network has no certificate at all.
+  explicit CertifiedKernel(const Model& model);
+  /// The coordinate that a bias of the first layer adds to every sample, rounded up.
+  [[nodiscard]] double lift() const { return cone ? 0 : lifted_coordinate(chain).high; }
+};
+
+/// The training samples of a machine, and the same brought to the middle of float64's range.
+class ScaledSupport {
+ public:
+  /// `lift` is the coordinate that a bias of the first layer adds to every sample.
+  ScaledSupport(Matrix<double> rows, double lift);
+
+  [[nodiscard]] MatrixView<const double> rows() const { return rows_.view(); }
+  [[nodiscard]] MatrixView<const double> scaled() const { return scaled_.rows() > 0 ? scaled_.view() : rows_.view(); }
+  [[nodiscard]] const std::vector<int>& exponents() const { return exponents_; }  ///< empty: all 0
+
+ private:
+  Matrix<double> rows_, scaled_;  ///< the second without rows where it is the first
+  std::vector<int> exponents_;
+};
+
+/// Points that are certified together.
+struct ScaledPoints {
+  MatrixView<const double> points;
+  MatrixView<const double> scaled;  ///< the same in units of 2^exponent
+  std::span<const Index> rows;      ///< their numbers among all points
+  std::vector<Index> labels;
+  PointBlock done;
+};
+
+/// A machine with all that does not depend on points, for points of one exponent.
+class CertifiedMachine {
+ public:
+  /// Borrows all. The box of `options` is in units of 2^exponent, its radius is not. Error{usage} where the network has
+  /// no certificate by the method asked for.
+  CertifiedMachine(const Model& model, const CertifiedKernel& kernel, const ScaledSupport& support,
+                   const CertifyOptions& options, int exponent);
+
+  /// Appends to every list of `result`.
+  void certify_block(const ScaledPoints& block, Certificates& result) const;
+  [[nodiscard]] const std::string& remark() const { return remark_; }
+
+ private:
+  [[nodiscard]] Matrix<double> decisions(MatrixView<const double> points) const;
+  struct Parts;
+  /// Best first.
+  [[nodiscard]] std::vector<CertificateMethod> methods() const;
+  [[nodiscard]] std::unique_ptr<LowerBound> make_bound(CertificateMethod method, const Parts& parts) const;
+  void find_radii(const Parts& parts, Progress* progress, Certificates& result) const;
+  void answer_one_radius(const Parts& parts, Certificates& result) const;
+  [[nodiscard]] std::vector<bool> changed(MatrixView<const double> scaled, std::span<const Index> points,
+                                          std::span<const Index> labels) const;
+  [[nodiscard]] FunctionalGradient gradient_of(const Parts& parts) const;
+  void find_attacks(const Parts& parts, std::span<const Index> labels, Certificates& result) const;
+
+  const Model& model_;
+  const CertifiedKernel& kernel_;
+  const ScaledSupport& support_;
+  const CertifyOptions& options_;
+  EntryExponents exponents_;  ///< of points and support
+  SupportGeometry geometry_;
+  std::unique_ptr<Engine> engine_;
+  std::string remark_;
+};
+
+}  // namespace widelimit
