@@ -1,7 +1,7 @@
 #include "widelimit/base/parallel.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/base/progress.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,23 +14,9 @@
 
 namespace widelimit {
 
-namespace {
-constexpr std::chrono::milliseconds pulse_interval{200};
-}  // namespace
-
 int team_size(int requested) {
   if (requested < 0) fail(Code::usage, "threads = {} is negative; give 0 for one thread per processor", requested);
   return std::min(requested > 0 ? requested : omp_get_num_procs(), omp_get_thread_limit());
-}
-
-void Pulse::at(std::int64_t done) {
-  if (progress_ == nullptr) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_ && done < total_) return;
-  next_ = now + pulse_interval;
-  if (!progress_->update(done, total_, unit_)) {
-    fail(Code::interrupted, "stopped after {} of {} {}", done, total_, unit_);
-  }
 }
 
 void parallel_for(Index count, int threads, const std::function<void(Index task)>& body,
@@ -66,7 +52,7 @@ void parallel_for(Index count, int threads, const std::function<void(Index task)
   const auto wait_for_others = [&] {
     std::unique_lock lock(guard);
     while (working > 0 && !failure) {
-      if (ended.wait_for(lock, pulse_interval, [&] { return working == 0; })) return;
+      if (ended.wait_for(lock, progress_interval, [&] { return working == 0; })) return;
       lock.unlock();
       try {
         after(done);

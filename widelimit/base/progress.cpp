@@ -8,4 +8,28 @@ void stop_if_asked(Progress* progress) {
   if (progress != nullptr && !progress->update(0, 0, "")) fail(Code::interrupted, "stopped between two pieces of work");
 }
 
+void Pulse::at(std::int64_t done) {
+  if (progress_ == nullptr) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_ && done < total_) return;
+  next_ = now + progress_interval;
+  if (!progress_->update(done, total_, unit_)) {
+    fail(Code::interrupted, "stopped after {} of {} {}", done, total_, unit_);
+  }
+}
+
+bool SharedProgress::tell() {
+  if (whole_ != nullptr && !whole_->update(done_, tasks_, unit_)) stopped_ = true;
+  return !stopped_;
+}
+
+bool SharedProgress::update(std::int64_t /*done*/, std::int64_t /*total*/, std::string_view /*unit*/) {
+  return std::this_thread::get_id() == owner_ ? tell() : !stopped_;
+}
+
+void SharedProgress::at(Index done) {
+  done_ = done;
+  if (!tell()) fail(Code::interrupted, "stopped after {} of {} {}", done, tasks_, unit_);
+}
+
 }  // namespace widelimit

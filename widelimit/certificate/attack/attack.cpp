@@ -1,8 +1,8 @@
 #include "widelimit/certificate/attack/attack.hpp"
 
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/progress.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/certificate/interval/interval.hpp"

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/base/shared_progress.hpp"
+#include "widelimit/base/progress.hpp"
 #include "widelimit/certificate/attack/attack.hpp"
 #include "widelimit/certificate/network/network_margins.hpp"
 #include "widelimit/certificate/point_block.hpp"
