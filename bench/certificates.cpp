@@ -53,7 +53,7 @@ void write_problem(const Scratch& scratch, const Model& model, const MnistTask& 
   write_raw(scratch / "test", as_doubles(task.test.values));
   write_raw(scratch / "alpha", model.alpha);
   Matrix<double> signs(task.test.count(), 1);
-  for (Index i = 0; i < signs.rows(); ++i) signs(i, 0) = task.test.labels[at(i)] == 1 ? 1 : -1;
+  for (Index i = 0; i < signs.rows(); ++i) signs(i, 0) = task.test.labels[usize(i)] == 1 ? 1 : -1;
   write_raw(scratch / "signs", signs);
 }
 

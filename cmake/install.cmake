@@ -1,11 +1,16 @@
-# Install tree: headers, library, the command line, and what find_package(widelimit) needs. A wheel takes none of it.
+# Install tree: public headers, library, the command line, and what find_package(widelimit) needs. A wheel takes none of it.
 if(SKBUILD)
   return()
 endif()
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/widelimit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+include(${CMAKE_CURRENT_LIST_DIR}/public_headers.cmake)
+public_headers(headers)
+foreach(header IN LISTS headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
 install(TARGETS widelimit EXPORT widelimit ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET widelimit_app)
   install(TARGETS widelimit_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -74,7 +74,7 @@ struct RadiusMoments {
 RadiusMoments moments_of(const Certificates& c, std::span<const Index> points) {
   std::vector<double> radii;
   for (const Index i : points) {
-    if (c.correct[at(i)]) radii.push_back(1000 * c.radius[at(i)]);
+    if (c.correct[usize(i)]) radii.push_back(1000 * c.radius[usize(i)]);
   }
   RadiusMoments m{.count = std::ssize(radii)};
   if (radii.empty()) return m;
@@ -115,15 +115,15 @@ RadiusRow row_of(const Certificates& c, const std::vector<Index>& few) {
 
 /// `count` of the first `of` numbers at random, without repetition.
 std::vector<Index> some_points(Index count, Index of, std::uint64_t seed) {
-  std::vector<Index> order(at(of));
+  std::vector<Index> order(usize(of));
   std::iota(order.begin(), order.end(), Index{0});
   const Random random(seed, 2);
   for (Index i = 0; i < std::min(count, of); ++i) {
     const auto other =
         i + static_cast<Index>(random.below(static_cast<std::uint64_t>(of - i), static_cast<std::uint64_t>(i)));
-    std::swap(order[at(i)], order[at(other)]);
+    std::swap(order[usize(i)], order[usize(other)]);
   }
-  order.resize(at(std::min(count, of)));
+  order.resize(usize(std::min(count, of)));
   return order;
 }
 

@@ -181,7 +181,7 @@ Illustration digits_by_radius(const MachineRow& row, Index attacks) {
   }
   RadiusSeries attacked = attacked_radii(row.columns.back());
   attacked.name = "attack, box";
-  attacked.radii.resize(std::min(attacked.radii.size(), at(attacks)));
+  attacked.radii.resize(std::min(attacked.radii.size(), usize(attacks)));
   series.push_back(std::move(attacked));
   Illustration picture = certified_accuracy(series);
   picture.caption += fmt::format(" Ridge, λ = {:g}.", row.published.lambda);

@@ -29,13 +29,13 @@ Certificates certify_digits(const Model& model, const MnistTask& task, Index tes
   const SampleView samples = task.test.view();
   const std::span<const Index> labels(task.test.labels);
   const Index first = options.attack ? std::min(attacks, tests) : tests;
-  Certificates all = certify(model, samples.part(0, first), labels.first(at(first)), options);
+  Certificates all = certify(model, samples.part(0, first), labels.first(usize(first)), options);
   if (first == tests) return all;
   CertifyOptions rest = options;
   rest.attack.reset();
   rest.keep_attacked = false;
-  append_unattacked(
-      all, certify(model, samples.part(first, tests - first), labels.subspan(at(first), at(tests - first)), rest));
+  append_unattacked(all, certify(model, samples.part(first, tests - first),
+                                 labels.subspan(usize(first), usize(tests - first)), rest));
   return all;
 }
 

@@ -181,7 +181,7 @@ Trained fit_of(const Model& model, const Dataset& train) {
 using Json = nlohmann::ordered_json;
 
 /// Borrows from both.
-BoundTask task_of(const MachineKernels& kernels, const TrainTest& data, bool numbers, const Engine& engine) {
+BoundTask task_of(const DataKernels& kernels, const TrainTest& data, bool numbers, const Engine& engine) {
   BoundTask task{.k = view_of(kernels.train),
                  .k_test = kernels.test ? std::optional(view_of(*kernels.test)) : std::nullopt,
                  .engine = &engine,
@@ -296,7 +296,7 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
   }
   const Trained trained = fit_of(model, data.train);
   const KernelRequest request = request_of(model);
-  const MachineKernels kernels = machine_kernels({}, choice.fit.common, request, data, engine);
+  const DataKernels kernels = machine_kernels({}, choice.fit.common, request, data, engine);
   const BoundTask task = task_of(kernels, data, trained.classes == 0, engine);
   ProgressBar bar(choice.fit.common);
   RademacherOptions options = choice.bound_options();
@@ -313,7 +313,7 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
 
 BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request, const Engine& engine) {
   const TrainTest data = load_within(choice.fit.common, choice.fit.data.parsed());
-  const MachineKernels kernels = machine_kernels(choice.fit.kernel, choice.fit.common, request, data, engine);
+  const DataKernels kernels = machine_kernels(choice.fit.kernel, choice.fit.common, request, data, engine);
   const BoundTask task = task_of(kernels, data, parse_machine(choice.fit.machine) == Machine::svr, engine);
   ProgressBar bar(choice.fit.common);
   return {.rows = rows_of(choice, task, &bar),

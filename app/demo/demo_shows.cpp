@@ -3,18 +3,18 @@
 #include "app/certify/certify_page.hpp"
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
-#include "widelimit/finite/training/network_targets.hpp"
 #include "app/shell/progress_bar.hpp"
-
-#include "widelimit/report/fit_summary.hpp"
-#include "widelimit/report/scores.hpp"
 #include "widelimit/finite/training/network_targets.hpp"
+
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/request.hpp"
+#include "widelimit/finite/training/network_targets.hpp"
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/report/equivalence_figures.hpp"
+#include "widelimit/report/fit_summary.hpp"
 #include "widelimit/report/machine_figures.hpp"
+#include "widelimit/report/scores.hpp"
 
 #include <fmt/format.h>
 
@@ -73,7 +73,8 @@ void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const
   MachineOptions chosen = tuning.machine;
   chosen.lambda = point.lambda;
   const Trained trained = train_classes(k, labels, task.classes(), chosen);
-  const auto found = score(trained.scheme, trained.classes, decision(trained.fit, view_of(task.test), engine), *task.data.test);
+  const auto found =
+      score(trained.scheme, trained.classes, decision(trained.fit, view_of(task.test), engine), *task.data.test);
   const std::string method = machine == Machine::ridge ? "leave-one-out" : fmt::format("{} folds", tuning.folds);
   show.table.rows.push_back({path.name, fmt::format("{:.3g}", point.lambda), method, *point.error(), found->accuracy(),
                              text(trained.fit.summary.ending)});
@@ -163,7 +164,8 @@ Model demo_model(const TrainTest& data, const Engine& engine) {
   wanted.kind = Kind::ntk;
   const KernelAnswer answer = compute_kernel(wanted, data.train, std::nullopt, engine);
   const MachineOptions machine{.machine = Machine::ridge, .lambda = 1};
-  const Trained trained = train_classes({view_of(answer.matrices.front().values), engine}, data.train.labels, 2, machine);
+  const Trained trained =
+      train_classes({view_of(answer.matrices.front().values), engine}, data.train.labels, 2, machine);
   if (!trained.fit.summary.converged()) fail(Code::numerical, "ridge on digits: {}", trained.fit.summary.message);
   return fitted_model(wanted.kernel, data.train, trained, machine.lambda);
 }

@@ -48,22 +48,22 @@ AnyMatrix read_gram(const std::string& path, const std::string& name, Index rows
   return gram.read(0, 0, rows, cols);
 }
 
-MachineKernels read_kernels(const std::string& path, const KernelRequest& request, const TrainTest& data) {
+DataKernels read_kernels(const std::string& path, const KernelRequest& request, const TrainTest& data) {
   const std::string name = matrix_name(request);
   const Index n = data.train.count();
-  MachineKernels kernels{.train = read_gram(path, name, n, n, request), .test = std::nullopt, .seconds = std::nullopt};
+  DataKernels kernels{.train = read_gram(path, name, n, n, request), .test = std::nullopt, .seconds = std::nullopt};
   if (data.test) kernels.test = read_gram(path, "test_" + name, data.test->count(), n, request);
   return kernels;
 }
 
-MachineKernels compute_kernels(const CommonOptions& common, KernelRequest request, const TrainTest& data,
-                               const Engine& engine) {
+DataKernels compute_kernels(const CommonOptions& common, KernelRequest request, const TrainTest& data,
+                            const Engine& engine) {
   ProgressBar bar(common);
   request.progress = &bar;
   KernelAnswer answer = compute_kernel(request, data.train, data.test, engine);
   stop_if_interrupted();
   warn_of(common, answer.quadrature_error, request.precision);
-  MachineKernels kernels{
+  DataKernels kernels{
       .train = {}, .test = std::nullopt, .seconds = answer.seconds, .semidefinite = answer.semidefinite};
   for (NamedMatrix& matrix : answer.matrices) {
     if (matrix.name.starts_with("test_")) {
@@ -114,8 +114,8 @@ void add_kernel_choice(CLI::App& verb, KernelChoice& choice, const char* group) 
       ->group(group);
 }
 
-MachineKernels machine_kernels(const KernelChoice& choice, const CommonOptions& common, const KernelRequest& request,
-                               const TrainTest& data, const Engine& engine) {
+DataKernels machine_kernels(const KernelChoice& choice, const CommonOptions& common, const KernelRequest& request,
+                            const TrainTest& data, const Engine& engine) {
   return choice.gram ? read_kernels(*choice.gram, request, data) : compute_kernels(common, request, data, engine);
 }
 

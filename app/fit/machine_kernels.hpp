@@ -4,6 +4,7 @@
 
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/request.hpp"
+#include "widelimit/machine/fit_data.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -28,16 +29,8 @@ struct KernelChoice {
 /// --network, --classical, --kind and --gram.
 void add_kernel_choice(CLI::App& verb, KernelChoice& choice, const char* group);
 
-/// Kernels of the training samples, and of the test samples with them.
-struct MachineKernels {
-  AnyMatrix train;
-  std::optional<AnyMatrix> test;
-  std::optional<double> seconds;  ///< nothing where they were read
-  bool semidefinite = false;      ///< that of the training samples is so by construction
-};
-
 /// Read from the file of --gram, or computed. Error{input} where the file is of another network or of other data.
-[[nodiscard]] MachineKernels machine_kernels(const KernelChoice& choice, const CommonOptions& common,
-                                             const KernelRequest& request, const TrainTest& data, const Engine& engine);
+[[nodiscard]] DataKernels machine_kernels(const KernelChoice& choice, const CommonOptions& common,
+                                          const KernelRequest& request, const TrainTest& data, const Engine& engine);
 
 }  // namespace widelimit::app

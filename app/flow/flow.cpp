@@ -3,11 +3,11 @@
 #include "app/kernel/kernel_file.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/loading.hpp"
-#include "widelimit/finite/training/network_targets.hpp"
 #include "app/shell/options.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
+#include "widelimit/finite/training/network_targets.hpp"
 
 #include "widelimit/analysis/dynamics/descend.hpp"
 #include "widelimit/analysis/dynamics/flow.hpp"
@@ -178,7 +178,7 @@ void add_flow_options(CLI::App& verb, FlowChoice& choice) {
   add_common_options(verb, choice.common);
 }
 
-Trajectory follow(const FlowChoice& choice, const MachineKernels& kernels, const Matrix<double>& targets,
+Trajectory follow(const FlowChoice& choice, const DataKernels& kernels, const Matrix<double>& targets,
                   const Engine& engine) {
   ProgressBar bar(choice.common);
   const GramMatrix k(view_of(kernels.train), engine);
@@ -212,7 +212,7 @@ void run_flow(const FlowChoice& choice) {
   const TrainTest data = load_within(choice.common, data_request);
   const Loss loss = choice.parsed_loss();
   const Matrix<double> targets = training_targets(data.train, data.train.class_names, loss);
-  const MachineKernels kernels = machine_kernels(choice.kernel, choice.common, request, data, *engine);
+  const DataKernels kernels = machine_kernels(choice.kernel, choice.common, request, data, *engine);
 
   FlowOutcome outcome{.trajectory = follow(choice, kernels, targets, *engine),
                       .loss = loss,

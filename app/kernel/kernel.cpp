@@ -178,7 +178,7 @@ Existing existing(const KernelOptions& options) {
   return options.resume ? Existing::resume : Existing::refuse;
 }
 
-std::vector<ArrayFacts> array_facts(const StoreSummary& summary) {
+std::vector<ArrayFacts> stored_facts(const StoreSummary& summary) {
   std::vector<ArrayFacts> facts;
   for (const auto& matrix : summary.matrices) {
     facts.push_back({matrix.name, {matrix.entries.rows, matrix.entries.cols}, matrix.entries});
@@ -205,7 +205,7 @@ Json summary_json(const StoreSummary& summary) {
   if (summary.complete_before) {
     for (const auto& [name, entries] : summary.matrices) json["arrays"][name]["shape"] = {entries.rows, entries.cols};
   } else {
-    json["arrays"] = arrays_json(array_facts(summary));
+    json["arrays"] = arrays_json(stored_facts(summary));
   }
   json["route"] = summary.routes.size() == 1 ? Json(summary.routes.front()) : Json(summary.routes);
   json["monte_carlo"] = false;
@@ -223,7 +223,7 @@ Json summary_json(const StoreSummary& summary) {
 
 std::string summary_text(const KernelOptions& options, const StoreSummary& summary) {
   if (summary.complete_before) return fmt::format("{} was complete already\n", options.out);
-  std::string text = table_text(array_table(array_facts(summary)));
+  std::string text = table_text(array_table(stored_facts(summary)));
   if (summary.quadrature_error > 0) text += fmt::format("quadrature error  {:.1e}\n", summary.quadrature_error);
   text += fmt::format("{:.3g} s, {:.3g} pairs/s", summary.seconds, pairs_per_second(summary.pairs, summary.seconds));
   if (summary.pairs_kept > 0) {
@@ -281,8 +281,6 @@ void run_stored(const KernelOptions& options, const KernelRequest& request, cons
   }
   deliver(options.common, record, summary_text(options, summary));
 }
-
-using Json = nlohmann::ordered_json;
 
 KernelAnswer compute(const KernelOptions& options, KernelRequest& request, const TrainTest& data,
                      const Engine& engine) {

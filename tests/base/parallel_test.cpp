@@ -52,9 +52,9 @@ struct Listener : Progress {
 
 TEST(Parallel, ProgressSpeaksOnTheCallingThreadAndSeldom) {
   Listener listener;
-  Pulse pulse(&listener, 100000, "tasks");
+  ProgressTicker ticker(&listener, 100000, "tasks");
   parallel_for(
-      100000, 2, [](Index) {}, [&](Index done) { pulse.at(done); });
+      100000, 2, [](Index) {}, [&](Index done) { ticker.at(done); });
   EXPECT_EQ(listener.thread, std::this_thread::get_id());
   EXPECT_EQ(listener.last, 100000);
   EXPECT_LT(listener.calls, 1000);
@@ -63,10 +63,10 @@ TEST(Parallel, ProgressSpeaksOnTheCallingThreadAndSeldom) {
 TEST(Parallel, ProgressStopsTheWork) {
   Listener listener;
   listener.go_on = false;
-  Pulse pulse(&listener, 50, "tasks");
+  ProgressTicker ticker(&listener, 50, "tasks");
   try {
     parallel_for(
-        50, 2, [](Index) {}, [&](Index done) { pulse.at(done); });
+        50, 2, [](Index) {}, [&](Index done) { ticker.at(done); });
     FAIL() << "not stopped";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::interrupted);

@@ -74,11 +74,11 @@ TEST(CertifyScales, GivesNoRadiusThatWasNotProved) {
               certify(model, rows_of(x), labels, {.norm = norm, .method = method, .tolerance = tolerance});
           for (Index k = 0; k < x.rows(); ++k) {
             const long double exact = linear_radius(model, x.view().row(k), norm);
-            EXPECT_LT(found.radius[at(k)], exact) << "tolerance " << tolerance << ", seed " << seed;
+            EXPECT_LT(found.radius[usize(k)], exact) << "tolerance " << tolerance << ", seed " << seed;
             // Balls that hold the origin, or nearly, are left to intervals.
             const long double length = std::hypot(x(k, 0), x(k, 1), x(k, 2));
             if (method == CertificateMethod::convex && 2 * exact < length) {
-              EXPECT_GT(found.radius[at(k)], exact * (1 - 2.1L * tolerance - 1e-12L)) << "tolerance " << tolerance;
+              EXPECT_GT(found.radius[usize(k)], exact * (1 - 2.1L * tolerance - 1e-12L)) << "tolerance " << tolerance;
             }
           }
         }
@@ -123,7 +123,7 @@ TEST(CertifyScales, PointsOfAllSizesStandTogether) {
   Matrix<double> x = normal_rows(7, 3, 13);
   const std::vector<int> exponents{0, -900, 300, 0, -1000, 300, 70};
   for (Index k = 0; k < x.rows(); ++k) {
-    for (Index j = 0; j < x.cols(); ++j) x(k, j) = std::ldexp(x(k, j), exponents[at(k)]);
+    for (Index j = 0; j < x.cols(); ++j) x(k, j) = std::ldexp(x(k, j), exponents[usize(k)]);
   }
   std::vector<Index> labels;
   for (Index k = 0; k < x.rows(); ++k) labels.push_back(test::exact_output(model, 1, x.view().row(k), 0) > 0);
@@ -132,11 +132,11 @@ TEST(CertifyScales, PointsOfAllSizesStandTogether) {
   for (Index k = 0; k < x.rows(); ++k) {
     Matrix<double> one(1, 3);
     std::copy_n(x.view().row(k), 3, one.data());
-    const Certificates alone = certify(model, rows_of(one), std::span(labels).subspan(at(k), 1), options);
-    EXPECT_GT(all.radius[at(k)], 0);
-    EXPECT_EQ(all.radius[at(k)], alone.radius[0]);
-    EXPECT_EQ(all.margin[at(k)], alone.margin[0]);
-    EXPECT_EQ(all.attack[at(k)], alone.attack[0]);
+    const Certificates alone = certify(model, rows_of(one), std::span(labels).subspan(usize(k), 1), options);
+    EXPECT_GT(all.radius[usize(k)], 0);
+    EXPECT_EQ(all.radius[usize(k)], alone.radius[0]);
+    EXPECT_EQ(all.margin[usize(k)], alone.margin[0]);
+    EXPECT_EQ(all.attack[usize(k)], alone.attack[0]);
     for (Index j = 0; j < 3; ++j) EXPECT_EQ(all.attacked(k, j), alone.attacked(0, j));
   }
 }

@@ -133,12 +133,12 @@ TEST(Certify, LiesBetweenNothingAndBruteForceInThePlane) {
         const Certificates found =
             certify(model, rows_of(x), labels, {.norm = norm, .method = method, .box = box, .attack = AttackOptions{}});
         for (Index k = 0; k < x.rows(); ++k) {
-          const double attack = found.attack[at(k)];
-          EXPECT_LE(found.radius[at(k)], attack);
+          const double attack = found.attack[usize(k)];
+          EXPECT_LE(found.radius[usize(k)], attack);
           if (!std::isfinite(attack) || method != CertificateMethod::paper) continue;
           ++broken;
           const double brute = brute_radius(exact_outputs(model, 2), x.view().row(k), norm, box, 1.5 * attack);
-          EXPECT_LE(found.radius[at(k)], brute);
+          EXPECT_LE(found.radius[usize(k)], brute);
           EXPECT_LT(attack, 1.1 * brute) << k;
         }
         radii.push_back(found.radius);
@@ -237,9 +237,9 @@ TEST(Certify, AttacksMachinesWithBiasesAsNearAsBruteForceInThePlane) {
         certify(model, rows_of(x), labels, {.norm = norm, .attack = AttackOptions{}, .keep_attacked = true});
     const std::vector<double> moved = outputs(found.attacked);
     for (Index k = 0; k < x.rows(); ++k) {
-      const double attack = found.attack[at(k)];
-      EXPECT_LE(found.radius[at(k)], attack);
-      EXPECT_EQ((moved[at(k)] > 0) != (labels[at(k)] == 1), std::isfinite(attack)) << k;
+      const double attack = found.attack[usize(k)];
+      EXPECT_LE(found.radius[usize(k)], attack);
+      EXPECT_EQ((moved[usize(k)] > 0) != (labels[usize(k)] == 1), std::isfinite(attack)) << k;
       if (!std::isfinite(attack)) continue;
       ++broken;
       EXPECT_LT(attack, 1.1 * brute_radius(outputs, x.view().row(k), norm, {}, 1.5 * attack)) << k;

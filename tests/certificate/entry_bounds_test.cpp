@@ -122,7 +122,7 @@ TEST(Ranges, HoldEveryPlaceOfBallAndBox) {
         EXPECT_GE(norms[b].high * (1 + 1e-15), size);
         for (Index i = 0; i < 9; ++i) {
           long double inner = 0;
-          for (Index j = 0; j < 4; ++j) inner += static_cast<long double>(y[at(j)]) * support(i, j);
+          for (Index j = 0; j < 4; ++j) inner += static_cast<long double>(y[usize(j)]) * support(i, j);
           const auto a = static_cast<double>(inner / euclidean_norm(support.view().row(i), 4));
           EXPECT_LE(low(static_cast<Index>(b), i), a + 1e-15 * size);
           EXPECT_GE(high(static_cast<Index>(b), i), a - 1e-15 * size);

@@ -80,10 +80,10 @@ std::vector<double> place(std::uint64_t seed) {
 /// Steps h lose h²/6 of the third derivative and 2⁻⁵³/h of the value: both below 1e-7 for what is of order 1 to 100.
 double central_difference(const Model& model, std::vector<double> x, Index feature) {
   constexpr double h = 1e-5;
-  const double here = x[at(feature)];
-  x[at(feature)] = here + h;
+  const double here = x[usize(feature)];
+  x[usize(feature)] = here + h;
   const double above = predicted(model, x);
-  x[at(feature)] = here - h;
+  x[usize(feature)] = here - h;
   return (above - predicted(model, x)) / (2 * h);
 }
 
@@ -99,7 +99,7 @@ TEST(FunctionalGradient, OfChainsIsThatOfTheOracleByCentralDifferences) {
         const Slope slope = output.by_chain(x);
         EXPECT_NEAR(slope.value, predicted(model, x), 1e-12 * (1 + std::abs(slope.value))) << network;
         for (Index j = 0; j < features; ++j) {
-          EXPECT_NEAR(slope.gradient[at(j)], central_difference(model, x, j), 1e-7) << network << " feature " << j;
+          EXPECT_NEAR(slope.gradient[usize(j)], central_difference(model, x, j), 1e-7) << network << " feature " << j;
         }
       }
     }
@@ -113,7 +113,8 @@ TEST(FunctionalGradient, OfChainsWithoutBiasIsThatOfTheirCone) {
       const OneOutput output(model);
       const Slope chain = output.by_chain(place(7)), cone = output.by_cone(place(7));
       EXPECT_NEAR(chain.value, cone.value, 1e-13 * (1 + std::abs(chain.value))) << network;
-      for (Index j = 0; j < features; ++j) EXPECT_NEAR(chain.gradient[at(j)], cone.gradient[at(j)], 1e-12) << network;
+      for (Index j = 0; j < features; ++j)
+        EXPECT_NEAR(chain.gradient[usize(j)], cone.gradient[usize(j)], 1e-12) << network;
     }
   }
 }

@@ -15,19 +15,19 @@ struct Quadratic {
   Matrix<double> b;
   std::vector<double> g;
 
-  Quadratic(Index size, std::uint64_t seed, double slope) : b(size, size), g(at(size)) {
+  Quadratic(Index size, std::uint64_t seed, double slope) : b(size, size), g(usize(size)) {
     const Random random(seed);
     for (Index j = 0; j < size; ++j) {
       for (Index k = 0; k <= j; ++k) b(j, k) = b(k, j) = random.normal(static_cast<std::uint64_t>(j * size + k));
-      g[at(j)] = slope * random.normal(static_cast<std::uint64_t>(size * size + j));
+      g[usize(j)] = slope * random.normal(static_cast<std::uint64_t>(size * size + j));
     }
   }
   [[nodiscard]] double operator()(const std::vector<double>& v) const {
     double sum = 0;
     for (Index j = 0; j < b.rows(); ++j) {
-      double row = g[at(j)];
-      for (Index k = 0; k < b.cols(); ++k) row += b(j, k) * v[at(k)];
-      sum += row * v[at(j)];
+      double row = g[usize(j)];
+      for (Index k = 0; k < b.cols(); ++k) row += b(j, k) * v[usize(k)];
+      sum += row * v[usize(j)];
     }
     return sum;
   }
@@ -77,16 +77,16 @@ TEST(BoxMinimum, IsBelowEveryPlaceBetweenGivenEnds) {
       const Quadratic q(size, seed * 100 + static_cast<std::uint64_t>(size), 3);
       const Random random(seed);
       std::vector<Interval> ends;
-      for (std::uint64_t j = 0; j < at(size); ++j) {
+      for (std::uint64_t j = 0; j < usize(size); ++j) {
         const double a = 2 * random.uniform(2 * j) - 1, b = j % 5 == 3 ? a : 2 * random.uniform(2 * j + 1) - 1;
         ends.push_back({std::min(a, b), std::max(a, b)});
       }
       const double bound = box_minimum(q.g, q.b.view(), ends);
-      EXPECT_GE(bound, box_minimum(q.g, q.b.view(), std::vector<Interval>(at(size), {-1, 1})) - 1e-9);
+      EXPECT_GE(bound, box_minimum(q.g, q.b.view(), std::vector<Interval>(usize(size), {-1, 1})) - 1e-9);
       for (std::uint64_t trial = 0; trial < 400; ++trial) {
         std::vector<double> v;
-        for (std::uint64_t j = 0; j < at(size); ++j) {
-          const double t = random.uniform(1000 + trial * at(size) + j);
+        for (std::uint64_t j = 0; j < usize(size); ++j) {
+          const double t = random.uniform(1000 + trial * usize(size) + j);
           v.push_back(ends[j].low + (trial < 200 ? std::round(t) : t) * (ends[j].high - ends[j].low));
         }
         EXPECT_LE(bound, q(v));
@@ -115,12 +115,12 @@ TEST(BallMinimum, IsTheMinimumOverTheBall) {
     double low = 3 + 1e-12, high = 1e3;
     const auto length = [&](double mu) {
       double sum = 0;
-      for (Index j = 0; j < 5; ++j) sum += std::pow(q.g[at(j)] / (2 * (q.b(j, j) + mu)), 2);
+      for (Index j = 0; j < 5; ++j) sum += std::pow(q.g[usize(j)] / (2 * (q.b(j, j) + mu)), 2);
       return sum;
     };
     for (int step = 0; step < 200; ++step) (length((low + high) / 2) > 1 ? low : high) = (low + high) / 2;
     std::vector<double> v(5);
-    for (Index j = 0; j < 5; ++j) v[at(j)] = -q.g[at(j)] / (2 * (q.b(j, j) + high));
+    for (Index j = 0; j < 5; ++j) v[usize(j)] = -q.g[usize(j)] / (2 * (q.b(j, j) + high));
     const double found = ball_minimum(q.g, q.b.view()), least = q(v);
     EXPECT_LE(found, least + 1e-9);
     EXPECT_GT(found, least - 0.02 * std::abs(least));
@@ -133,15 +133,15 @@ TEST(BallMinimum, IsBelowEveryPlaceOfTheBall) {
       const Quadratic q(size, static_cast<std::uint64_t>(size), slope);
       const double bound = ball_minimum(q.g, q.b.view());
       // Steepest descent, projected.
-      std::vector<double> v(at(size), 0.01);
+      std::vector<double> v(usize(size), 0.01);
       double least = 0;
       for (int step = 0; step < 300; ++step) {
         std::vector<double> down(q.g.begin(), q.g.end());
         for (Index j = 0; j < size; ++j) {
-          for (Index k = 0; k < size; ++k) down[at(j)] += 2 * q.b(j, k) * v[at(k)];
+          for (Index k = 0; k < size; ++k) down[usize(j)] += 2 * q.b(j, k) * v[usize(k)];
         }
         double norm = 0;
-        for (Index j = 0; j < size; ++j) norm += std::pow(v[at(j)] -= 0.02 * down[at(j)], 2);
+        for (Index j = 0; j < size; ++j) norm += std::pow(v[usize(j)] -= 0.02 * down[usize(j)], 2);
         for (double& x : v) x /= std::max(1.0, std::sqrt(norm));
         least = std::min(least, q(v));
       }

@@ -35,20 +35,20 @@ TEST_P(CertifyScheme, KeepsTheClassInsideAndLosesItAtTheAttack) {
   const Random random(8);
   int certified = 0, attacked = 0;
   for (Index k = 0; k < x.rows(); ++k) {
-    EXPECT_TRUE(found.correct[at(k)]);
-    EXPECT_LE(found.radius[at(k)], found.attack[at(k)]);
-    if (std::isfinite(found.attack[at(k)])) {
+    EXPECT_TRUE(found.correct[usize(k)]);
+    EXPECT_LE(found.radius[usize(k)], found.attack[usize(k)]);
+    if (std::isfinite(found.attack[usize(k)])) {
       ++attacked;
-      EXPECT_NE(class_at(model, found.attacked.view().row(k)), labels[at(k)]);
+      EXPECT_NE(class_at(model, found.attacked.view().row(k)), labels[usize(k)]);
     }
-    certified += found.radius[at(k)] > 0 ? 1 : 0;
+    certified += found.radius[usize(k)] > 0 ? 1 : 0;
     for (std::uint64_t trial = 0; trial < 50; ++trial) {
       double moved[3];
       for (std::uint64_t j = 0; j < 3; ++j) {
         const double z = random.uniform(trial * 3 + j) > 0.5 ? 1 : -1;
-        moved[j] = x(k, static_cast<Index>(j)) + found.radius[at(k)] * z;
+        moved[j] = x(k, static_cast<Index>(j)) + found.radius[usize(k)] * z;
       }
-      EXPECT_EQ(class_at(model, moved), labels[at(k)]);
+      EXPECT_EQ(class_at(model, moved), labels[usize(k)]);
     }
   }
   EXPECT_GE(certified, 12);  // circles of votes have no certificate

@@ -35,17 +35,17 @@ CertifyOptions interval_options(Norm norm = Norm::linf) {
 void move_inside(MatrixView<double> x, const Certificates& c, const CertifyOptions& options, std::uint64_t seed) {
   const Random random(seed, 9);
   for (Index i = 0; i < x.rows; ++i) {
-    std::vector<double> move(at(x.cols));
+    std::vector<double> move(usize(x.cols));
     double size = 0;
     for (Index k = 0; k < x.cols; ++k) {
       const auto draw = static_cast<std::uint64_t>(2 * (i * x.cols + k));
       const double u = 2 * random.uniform(draw) - 1;
-      move[at(k)] = options.norm == Norm::l2 ? random.normal(draw) : seed % 2 == 0 ? u : std::copysign(1.0, u);
-      size += move[at(k)] * move[at(k)];
+      move[usize(k)] = options.norm == Norm::l2 ? random.normal(draw) : seed % 2 == 0 ? u : std::copysign(1.0, u);
+      size += move[usize(k)] * move[usize(k)];
     }
-    const double scale = 0.999 * c.radius[at(i)] / (options.norm == Norm::l2 ? std::sqrt(size) : 1.0);
+    const double scale = 0.999 * c.radius[usize(i)] / (options.norm == Norm::l2 ? std::sqrt(size) : 1.0);
     for (Index k = 0; k < x.cols; ++k) {
-      x(i, k) += scale * move[at(k)];
+      x(i, k) += scale * move[usize(k)];
       if (options.box) x(i, k) = std::clamp(x(i, k), options.box->low, options.box->high);
     }
   }
@@ -79,10 +79,10 @@ TEST_P(Sound, NoPointInsideChangesItsClass) {
   options.keep_attacked = true;
   const Certificates c = certify_network(net, x, labels, options);
   for (Index i = 0; i < count; ++i) {
-    EXPECT_TRUE(c.correct[at(i)]);
-    EXPECT_GT(c.margin[at(i)], 0);
-    EXPECT_GT(c.radius[at(i)], 0);
-    EXPECT_GE(c.attack[at(i)], c.radius[at(i)]);
+    EXPECT_TRUE(c.correct[usize(i)]);
+    EXPECT_GT(c.margin[usize(i)], 0);
+    EXPECT_GT(c.radius[usize(i)], 0);
+    EXPECT_GE(c.attack[usize(i)], c.radius[usize(i)]);
   }
   for (Index trial = 0; trial < certificate_trials / 20; ++trial) {
     Matrix<double> moved(count, rows.cols());
@@ -93,8 +93,8 @@ TEST_P(Sound, NoPointInsideChangesItsClass) {
   // What the attack found has another class, as far as it says.
   const std::vector<Index> attacked = told_classes(net, SampleView(c.attacked.view(), which.shape));
   for (Index i = 0; i < count; ++i) {
-    if (std::isinf(c.attack[at(i)])) continue;
-    EXPECT_NE(attacked[at(i)], labels[at(i)]);
+    if (std::isinf(c.attack[usize(i)])) continue;
+    EXPECT_NE(attacked[usize(i)], labels[usize(i)]);
   }
 }
 
@@ -132,13 +132,13 @@ TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
     for (Index i = 0; i < 5; ++i) {
       double nearest = std::numeric_limits<double>::infinity();
       double nearest2 = nearest;
-      const Index c = outputs == 1 ? 0 : labels[at(i)];
+      const Index c = outputs == 1 ? 0 : labels[usize(i)];
       for (Index k = 0; k < outputs; ++k) {
         if (outputs > 1 && k == c) continue;
         double one = 0;
         double two = 0;
         for (Index d = 0; d < 37; ++d) {
-          const double v = w[at(d * outputs + c)] - (outputs == 1 ? 0.0 : w[at(d * outputs + k)]);
+          const double v = w[usize(d * outputs + c)] - (outputs == 1 ? 0.0 : w[usize(d * outputs + k)]);
           one += std::abs(v);
           two += v * v;
         }
@@ -146,10 +146,10 @@ TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
         nearest = std::min(nearest, margin / (scale * one));
         nearest2 = std::min(nearest2, margin / (scale * std::sqrt(two)));
       }
-      EXPECT_NEAR(linf.radius[at(i)], nearest, 3e-6 * nearest);
-      EXPECT_LE(l2.radius[at(i)], nearest2);
+      EXPECT_NEAR(linf.radius[usize(i)], nearest, 3e-6 * nearest);
+      EXPECT_LE(l2.radius[usize(i)], nearest2);
       if (outputs > 1) continue;
-      EXPECT_NEAR(l2.radius[at(i)], nearest2, 3e-6 * nearest2);
+      EXPECT_NEAR(l2.radius[usize(i)], nearest2, 3e-6 * nearest2);
     }
   }
 }
@@ -166,7 +166,7 @@ TEST(NetworkAttack, FindsTheHyperplaneOfOneLayer) {
       CertifyOptions options = interval_options(norm);
       options.attack = AttackOptions{};
       const Certificates c = certify_network(net, x, labels, options);
-      for (Index i = 0; i < 5; ++i) EXPECT_LT(c.attack[at(i)], 1.005 * c.radius[at(i)]) << i;
+      for (Index i = 0; i < 5; ++i) EXPECT_LT(c.attack[usize(i)], 1.005 * c.radius[usize(i)]) << i;
     }
   }
 }
@@ -186,9 +186,9 @@ TEST(NetworkAttack, TakesAZeroForTheClassThatIsToldThen) {
   const Certificates c = certify_network(net, x, labels, options);
   const std::vector<Index> attacked = told_classes(net, SampleView(c.attacked.view(), shape));
   for (Index i = 0; i < 30; ++i) {
-    if (labels[at(i)] == 0) continue;
-    EXPECT_LT(c.attack[at(i)], 1.01 * c.radius[at(i)]) << i;
-    EXPECT_EQ(attacked[at(i)], 0) << i;
+    if (labels[usize(i)] == 0) continue;
+    EXPECT_LT(c.attack[usize(i)], 1.01 * c.radius[usize(i)]) << i;
+    EXPECT_EQ(attacked[usize(i)], 0) << i;
   }
 }
 
@@ -235,12 +235,12 @@ TEST(NetworkCertificate, StandsBruteForceInTwoDimensions) {
           double u = 2.0 * static_cast<double>(a) / (grid - 1) - 1;
           double v = 2.0 * static_cast<double>(b) / (grid - 1) - 1;
           const double length = norm == Norm::l2 ? std::max(1.0, std::hypot(u, v)) : 1.0;
-          ball(a * grid + b, 0) = rows(i, 0) + c.radius[at(i)] * u / length;
-          ball(a * grid + b, 1) = rows(i, 1) + c.radius[at(i)] * v / length;
+          ball(a * grid + b, 0) = rows(i, 0) + c.radius[usize(i)] * u / length;
+          ball(a * grid + b, 1) = rows(i, 1) + c.radius[usize(i)] * v / length;
         }
       }
       const std::vector<Index> told = told_classes(net, SampleView(ball.view(), shape));
-      EXPECT_TRUE(std::all_of(told.begin(), told.end(), [&](Index t) { return t == labels[at(i)]; })) << i;
+      EXPECT_TRUE(std::all_of(told.begin(), told.end(), [&](Index t) { return t == labels[usize(i)]; })) << i;
     }
   }
 }
@@ -261,15 +261,15 @@ TEST(NetworkCertificate, IsMonotoneInRadiusNormAndBox) {
   boxed.box = Box{0, 1};
   const Certificates inside = certify_network(net, x, labels, boxed);
   for (Index i = 0; i < 8; ++i) {
-    const double radius = largest.radius[at(i)];
+    const double radius = largest.radius[usize(i)];
     for (const double factor : {0.2, 0.9, 1.01, 3.0}) {
       CertifyOptions one = interval_options();
       one.radius = factor * radius;
       const Certificates test = certify_network(net, x, labels, one);
-      EXPECT_EQ(test.radius[at(i)], factor < 1 ? factor * radius : 0.0);
+      EXPECT_EQ(test.radius[usize(i)], factor < 1 ? factor * radius : 0.0);
     }
-    EXPECT_GE(l2.radius[at(i)], radius);
-    EXPECT_GT(inside.radius[at(i)], radius);
+    EXPECT_GE(l2.radius[usize(i)], radius);
+    EXPECT_GT(inside.radius[usize(i)], radius);
   }
 }
 
@@ -301,7 +301,7 @@ double power_of_the_width(bool centred) {
   Matrix<double> y(16, 1);
   std::vector<Index> labels(16);
   for (Index i = 0; i < 16; ++i) {
-    labels[at(i)] = rows(i, 0) > 0 ? 1 : 0;
+    labels[usize(i)] = rows(i, 0) > 0 ? 1 : 0;
     y(i, 0) = rows(i, 0) > 0 ? 1 : -1;
   }
   std::vector<double> means;

@@ -64,9 +64,9 @@ struct Tried {
   int contested = 0;
 
   void count(const Certificates& found, Index k, int trials) {
-    if (!(found.radius[at(k)] > 0)) return;
+    if (!(found.radius[usize(k)] > 0)) return;
     places += trials;
-    if (std::isfinite(found.attack[at(k)])) contested += trials;
+    if (std::isfinite(found.attack[usize(k)])) contested += trials;
   }
 };
 
@@ -176,19 +176,20 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried
                                       .attack = AttackOptions{.steps = 12, .restarts = 1},
                                       .threads = 1});
   for (Index k = 0; k < points; ++k) {
-    const double radius = found.radius[at(k)];
-    ASSERT_LE(radius, found.attack[at(k)]) << c.network << ", seed " << seed;
+    const double radius = found.radius[usize(k)];
+    ASSERT_LE(radius, found.attack[usize(k)]) << c.network << ", seed " << seed;
     if (!(radius > 0)) continue;
     tried.count(found, k, trials);
-    const long double sign = labels[at(k)] == 1 ? 1 : -1;
-    Place moved = x[at(k)];
+    const long double sign = labels[usize(k)] == 1 ? 1 : -1;
+    Place moved = x[usize(k)];
     for (int trial = 0; trial < trials; ++trial) {
       if (trial < steps) {
         Place slope = exact.slope(moved, 1e-4L * radius);
         for (long double& s : slope) s *= sign;
-        moved = against(x[at(k)], slope, c.norm, 0.999L * radius);
+        moved = against(x[usize(k)], slope, c.norm, 0.999L * radius);
       } else {
-        moved = place_in_ball(Random(seed), static_cast<std::uint64_t>(trial * points + k), c.norm, radius, x[at(k)]);
+        moved =
+            place_in_ball(Random(seed), static_cast<std::uint64_t>(trial * points + k), c.norm, radius, x[usize(k)]);
       }
       for (long double& value : moved) {
         if (c.box) value = std::clamp<long double>(value, c.box->low, c.box->high);

@@ -63,7 +63,7 @@ TEST_P(AlgebraOf, MovesMatricesAndTheirBlocks) {
   const std::vector<Index> cols{4, 1};
   const Matrix<double> part = host(algebra_.gather(held, rows, cols));
   for (Index i = 0; i < 3; ++i) {
-    for (Index j = 0; j < 2; ++j) EXPECT_EQ(part(i, j), m(rows[at(i)], cols[at(j)]));
+    for (Index j = 0; j < 2; ++j) EXPECT_EQ(part(i, j), m(rows[usize(i)], cols[usize(j)]));
   }
   EXPECT_EQ(algebra_.diagonal(held.block(0, 0, 5, 5))[3], m(3, 3));
   EngineMatrix single = algebra_.copy_of(held, Precision::f32);
@@ -141,9 +141,9 @@ TEST_P(AlgebraOf, ScalesShiftsFactorsAndSolves) {
   for (const Index n : {1, 2, 37, 200}) {
     const Matrix<double> k = definite(n);
     const EngineMatrix held = algebra_.hold(k.view());
-    std::vector<double> scale(at(n));
-    for (Index i = 0; i < n; ++i) scale[at(i)] = 1 + 0.5 * std::sin(static_cast<double>(i));
-    const std::vector<double> shift(at(n), 0.25);
+    std::vector<double> scale(usize(n));
+    for (Index i = 0; i < n; ++i) scale[usize(i)] = 1 + 0.5 * std::sin(static_cast<double>(i));
+    const std::vector<double> shift(usize(n), 0.25);
     EngineMatrix u = algebra_.allocate(n, n, Precision::f64);
     const double norm = algebra_.scaled(held, scale, shift, u, nullptr);
     EXPECT_NEAR(norm, algebra_.symmetric_norm(u), 1e-12 * norm);
@@ -218,14 +218,14 @@ TEST_P(AlgebraOf, MakesInnerProducts) {
         for (Index i = 0; i < 6; ++i) {
           for (Index j = whole ? 0 : i; j < 6; ++j) {
             double sum = 0;
-            for (Index k = 0; k < 50; ++k) sum += m(k, i) * (weighed ? weights[at(k)] : 1) * m(k, j);
+            for (Index k = 0; k < 50; ++k) sum += m(k, i) * (weighed ? weights[usize(k)] : 1) * m(k, j);
             EXPECT_NEAR(found(i, j), sum, allowed);
           }
         }
       }
     }
     double squares = 0;
-    for (Index k = 0; k < 50; ++k) squares += weights[at(k)] * m(k, 2) * m(k, 2);
+    for (Index k = 0; k < 50; ++k) squares += weights[usize(k)] * m(k, 2) * m(k, 2);
     EXPECT_NEAR(algebra_.column_squares(x, weights)[2], squares, allowed);
     algebra_.scale_rows(x, weights);
     EXPECT_NEAR(host(x)(3, 1), weights[3] * m(3, 1), 1e-6);
@@ -236,7 +236,7 @@ TEST_P(AlgebraOf, FindsTheRankByPivots) {
   const Index n = 37;
   const Matrix<double> k = random_gram(n, 5);
   EngineMatrix a = algebra_.copy_of(k.view());
-  std::vector<Index> order(at(n));
+  std::vector<Index> order(usize(n));
   std::iota(order.begin(), order.end(), Index{0});
   ASSERT_EQ(algebra_.pivoted_cholesky(a, 1e-10, order, nullptr), 5);
   const Matrix<double> l = host(a.block(0, 0, n, 5));
@@ -244,7 +244,7 @@ TEST_P(AlgebraOf, FindsTheRankByPivots) {
     for (Index j = 0; j < n; ++j) {
       double sum = 0;
       for (Index r = 0; r < 5; ++r) sum += l(i, r) * l(j, r);
-      EXPECT_NEAR(sum, k(order[at(i)], order[at(j)]), 1e-11);
+      EXPECT_NEAR(sum, k(order[usize(i)], order[usize(j)]), 1e-11);
     }
   }
 }
@@ -258,11 +258,11 @@ TEST_P(AlgebraOf, HasEigenvectorsAndShiftedInverses) {
   const std::vector<double> alone = algebra_.eigenvalues(algebra_.copy_of(k.view()), nullptr);
   const Matrix<double> v = host(vectors);
   for (Index e = 0; e < n; ++e) {
-    EXPECT_NEAR(values[at(e)], alone[at(e)], 1e-12 * values.back());
+    EXPECT_NEAR(values[usize(e)], alone[usize(e)], 1e-12 * values.back());
     for (Index i = 0; i < n; ++i) {
       double product = 0;
       for (Index j = 0; j < n; ++j) product += k(i, j) * v(e, j);
-      EXPECT_NEAR(product, values[at(e)] * v(e, i), 1e-11 * values.back());
+      EXPECT_NEAR(product, values[usize(e)] * v(e, i), 1e-11 * values.back());
     }
   }
   const auto family = algebra_.shifted_family(algebra_.copy_of(k.view()), nullptr);
@@ -274,8 +274,8 @@ TEST_P(AlgebraOf, HasEigenvectorsAndShiftedInverses) {
   ASSERT_TRUE(inverses[0].positive_definite);
   for (Index i = 0; i < n; ++i) {
     double own = 0;
-    for (Index e = 0; e < n; ++e) own += v(e, i) * v(e, i) / (values[at(e)] + shifts[0]);
-    EXPECT_NEAR(inverses[0].diagonal[at(i)], own, 1e-12);
+    for (Index e = 0; e < n; ++e) own += v(e, i) * v(e, i) / (values[usize(e)] + shifts[0]);
+    EXPECT_NEAR(inverses[0].diagonal[usize(i)], own, 1e-12);
     double product = shifts[0] * inverses[0].solution(i, 1);
     for (Index j = 0; j < n; ++j) product += k(i, j) * inverses[0].solution(j, 1);
     EXPECT_NEAR(product, b(i, 1), 1e-11);

@@ -30,12 +30,12 @@ TEST(Tridiagonal, EigenvectorsGiveTheMatrixBack) {
       double worst = 0;
       double skew = 0;
       for (Index i = 0; i < n; ++i) {
-        EXPECT_NEAR(alone[at(i)] / scale, values[at(i)] / scale, 1e-12);
+        EXPECT_NEAR(alone[usize(i)] / scale, values[usize(i)] / scale, 1e-12);
         for (Index j = 0; j < n; ++j) {
           double entry = 0;
           double inner = 0;
           for (Index e = 0; e < n; ++e) {
-            entry += v(e, i) * (values[at(e)] / scale) * v(e, j);
+            entry += v(e, i) * (values[usize(e)] / scale) * v(e, j);
             inner += v(i, e) * v(j, e);
           }
           worst = std::max(worst, std::abs(entry - k(i, j)));
@@ -65,13 +65,13 @@ TEST(PivotedCholesky, GivesTheMatrixBack) {
       EXPECT_EQ(found, rank) << n;
       std::vector<Index> sorted = order;
       std::sort(sorted.begin(), sorted.end());
-      for (Index i = 0; i < n; ++i) EXPECT_EQ(sorted[at(i)], i);
+      for (Index i = 0; i < n; ++i) EXPECT_EQ(sorted[usize(i)], i);
       for (Index i = 0; i + 1 < found; ++i) EXPECT_GE(l(i, i), l(i + 1, i + 1));
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j <= i; ++j) {
           double sum = 0;
           for (Index e = 0; e < std::min({found, i + 1, j + 1}); ++e) sum += l(i, e) * l(j, e);
-          EXPECT_NEAR(sum, k(order[at(i)], order[at(j)]), 1e-12) << n << ' ' << rank;
+          EXPECT_NEAR(sum, k(order[usize(i)], order[usize(j)]), 1e-12) << n << ' ' << rank;
         }
       }
     }

@@ -108,7 +108,7 @@ TEST(Preconditioner, EndsWhereSamplesRepeat) {
 TEST(ConjugateGradient, EndsInASummary) {
   const Matrix<double> k = line_gram<double>(100);
   const Matrix<double> y = wavy_targets(100, 1);
-  const auto cut = conjugate_gradients(k.view(), y.view(), {.lambda = 1e-6, .most_iterations = 3, .rank = 0});
+  const auto cut = conjugate_gradients(k.view(), y.view(), {.lambda = 1e-6, .max_iterations = 3, .rank = 0});
   EXPECT_EQ(cut.fit.summary.ending, Ending::iteration_limit);
   EXPECT_EQ(cut.residuals.size(), 3U);
   EXPECT_FALSE(cut.fit.summary.message.empty());

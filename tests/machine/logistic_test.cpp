@@ -246,7 +246,7 @@ TEST(Logistic, TellsTheConditionOfItsFactor) {
   k(0, 0) = 1;
   k(1, 1) = 9;
   const double y[]{1, -1};
-  const Fit fit = fit_logistic(k.view(), y, {.lambda = 0.25, .tolerance = 0.5, .iterations = 1});
+  const Fit fit = fit_logistic(k.view(), y, {.lambda = 0.25, .tolerance = 0.5, .max_iterations = 1});
   ASSERT_TRUE(fit.summary.condition);
   EXPECT_GE(*fit.summary.condition, 1);
   EXPECT_LE(*fit.summary.condition, 5 + 1e-12);

@@ -32,11 +32,11 @@ Matrix<double> with_eigenvalues(const std::vector<double>& values) {
     v.push_back(std::sin(1.0 + static_cast<double>(i)));
     norm += v.back() * v.back();
   }
-  const auto reflect = [&](Index a, Index e) { return (a == e ? 1.0 : 0.0) - 2 * v[at(a)] * v[at(e)] / norm; };
+  const auto reflect = [&](Index a, Index e) { return (a == e ? 1.0 : 0.0) - 2 * v[usize(a)] * v[usize(e)] / norm; };
   Matrix<double> k(n, n);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j <= i; ++j) {
-      for (Index e = 0; e < n; ++e) k(i, j) += reflect(i, e) * values[at(e)] * reflect(j, e);
+      for (Index e = 0; e < n; ++e) k(i, j) += reflect(i, e) * values[usize(e)] * reflect(j, e);
       k(j, i) = k(i, j);
     }
   }
@@ -82,9 +82,9 @@ TEST(Semidefinite, FindsEveryNegativeEigenvalueBeyondRounding) {
     EXPECT_LT(passing, 1e-11) << n;
     for (const double size : {20 * passing, 1e-10, 1e-6, 1e-3, 1.0}) {
       for (const double others : {0.0, 1.0}) {
-        std::vector<double> values(at(n), others);
+        std::vector<double> values(usize(n), others);
         values[0] = 1;
-        values[at(n / 2)] = -size;
+        values[usize(n / 2)] = -size;
         const Matrix<double> k = with_eigenvalues(values);
         double smallest = 1;  // of the diagonal, which the allowance is relative to
         for (Index i = 0; i < n; ++i) smallest = std::min(smallest, k(i, i));

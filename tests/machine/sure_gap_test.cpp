@@ -43,7 +43,7 @@ Matrix<double> whole_gram(Index n, Index features, unsigned seed) {
 std::vector<Quad> outputs(const Matrix<double>& k, const Fit& fit, Index c) {
   std::vector<Quad> g;
   for (Index i = 0; i < k.rows(); ++i) {
-    Quad sum = fit.bias[at(c)];
+    Quad sum = fit.bias[usize(c)];
     for (Index j = 0; j < k.rows(); ++j) sum += static_cast<Quad>(k(i, j)) * static_cast<Quad>(fit.alpha(j, c));
     g.push_back(sum);
   }
@@ -58,13 +58,13 @@ Real objective(const Matrix<double>& k, const Fit& fit, double lambda,
   for (Index c = 0; c < fit.alpha.cols(); ++c) {
     g.push_back(outputs(k, fit, c));
     for (Index i = 0; i < k.rows(); ++i) {
-      norm += static_cast<Quad>(fit.alpha(i, c)) * (g.back()[at(i)] - static_cast<Quad>(fit.bias[at(c)]));
+      norm += static_cast<Quad>(fit.alpha(i, c)) * (g.back()[usize(i)] - static_cast<Quad>(fit.bias[usize(c)]));
     }
   }
   Real value = static_cast<Real>(static_cast<Quad>(lambda) / 2 * norm);
   for (Index i = 0; i < k.rows(); ++i) {
     std::vector<Real> row;
-    for (const auto& column : g) row.push_back(static_cast<Real>(column[at(i)]));
+    for (const auto& column : g) row.push_back(static_cast<Real>(column[usize(i)]));
     value += loss(i, row);
   }
   return value;
@@ -113,7 +113,7 @@ TEST(SureGap, OfSupportVectorMachines) {
           };
           expect_true_gaps(fit(1e-3), fit(1e-12), [&](const Fit& one) {
             return objective(k, one, lambda, [&](Index i, const std::vector<Real>& g) {
-              const Real slack = std::max<Real>(0, 1 - static_cast<Real>(y[at(i)]) * g[0]);
+              const Real slack = std::max<Real>(0, 1 - static_cast<Real>(y[usize(i)]) * g[0]);
               return square ? slack * slack : slack;
             });
           });
@@ -169,17 +169,17 @@ TEST(SureGap, OfLogisticMachines) {
         expect_true_gaps(fit_logistic(k.view(), y, options(1e-2)), fit_logistic(k.view(), y, options(1e-12)),
                          [&](const Fit& one) {
                            return objective(k, one, lambda, [&](Index i, const std::vector<Real>& g) {
-                             const Real m = static_cast<Real>(y[at(i)]) * g[0];
+                             const Real m = static_cast<Real>(y[usize(i)]) * g[0];
                              return m > 0 ? std::log1p(std::exp(-m)) : std::log1p(std::exp(m)) - m;
                            });
                          });
         expect_true_gaps(fit_softmax(k.view(), classes, 3, options(1e-2)),
                          fit_softmax(k.view(), classes, 3, options(1e-12)), [&](const Fit& one) {
                            return objective(k, one, lambda, [&](Index i, const std::vector<Real>& g) {
-                             const Real own = g[at(classes[at(i)])];
+                             const Real own = g[usize(classes[usize(i)])];
                              Real others = 0;
                              for (Index c = 0; c < 3; ++c) {
-                               if (c != classes[at(i)]) others += std::exp(g[at(c)] - own);
+                               if (c != classes[usize(i)]) others += std::exp(g[usize(c)] - own);
                              }
                              return std::log1p(others);
                            });

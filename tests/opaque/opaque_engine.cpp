@@ -17,7 +17,7 @@ namespace {
 class LockedMemory final : public EngineMatrix::Memory {
  public:
   LockedMemory(Index rows, Index cols, Precision precision)
-      : bytes_(std::max<std::size_t>(1, at(rows * cols) * (precision == Precision::f32 ? 4 : 8))),
+      : bytes_(std::max<std::size_t>(1, usize(rows * cols) * (precision == Precision::f32 ? 4 : 8))),
         pages_(::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
     if (pages_ == MAP_FAILED) fail(Code::resource, "no pages for a matrix of {} by {}", rows, cols);
     const auto view = [&]<typename T>(T* first) { return AnyView(MatrixView<const T>{first, rows, cols, cols}); };

@@ -63,7 +63,7 @@ Spectrum spectrum(const GramMatrix& k, const SpectrumOptions& options) {
     result.eigenvalues = symmetric_eigenvalues(k);
   } else {
     std::vector<Index> chosen = permutation(result.of, options.seed);
-    chosen.resize(at(std::min(options.subset, result.of)));
+    chosen.resize(usize(std::min(options.subset, result.of)));
     result.note = fmt::format("Of a random subset of {} of the {} samples.", chosen.size(), result.of);
     result.sampled = std::ssize(chosen);
     result.eigenvalues = symmetric_eigenvalues(k.part(chosen));

@@ -8,7 +8,7 @@ void stop_if_asked(Progress* progress) {
   if (progress != nullptr && !progress->update(0, 0, "")) fail(Code::interrupted, "stopped between two pieces of work");
 }
 
-void Pulse::at(std::int64_t done) {
+void ProgressTicker::at(std::int64_t done) {
   if (progress_ == nullptr) return;
   const auto now = std::chrono::steady_clock::now();
   if (now < next_ && done < total_) return;

@@ -29,9 +29,9 @@ void stop_if_asked(Progress* progress);
 inline constexpr std::chrono::milliseconds progress_interval{200};
 
 /// Reports to a Progress a few times a second at most; does nothing where there is none.
-class Pulse {
+class ProgressTicker {
  public:
-  Pulse(Progress* progress, std::int64_t total, std::string_view unit)
+  ProgressTicker(Progress* progress, std::int64_t total, std::string_view unit)
       : progress_(progress), total_(total), unit_(unit) {}
   /// Throws Error{interrupted} where the progress asks to stop. The last unit is always reported.
   void at(std::int64_t done);

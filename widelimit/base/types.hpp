@@ -11,7 +11,7 @@ namespace widelimit {
 /// Counts and positions. Signed, so that differences need no care.
 using Index = std::ptrdiff_t;
 /// The place of a count in a standard container.
-[[nodiscard]] constexpr std::size_t at(Index k) { return static_cast<std::size_t>(k); }
+[[nodiscard]] constexpr std::size_t usize(Index k) { return static_cast<std::size_t>(k); }
 
 /// The arithmetic of one call.
 enum class Precision : std::uint8_t { f32, f64 };

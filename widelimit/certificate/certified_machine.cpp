@@ -41,17 +41,17 @@ double distance_rest(const double* x, double norm, const double* direction, Inde
 void find_rests(const PointGeometry& geometry, MatrixView<const double> points, Index point,
                 const std::vector<double>& u, std::vector<double>& rest) {
   for (Index i = 0; i < std::ssize(u); ++i) {
-    rest[at(i)] = 1 - std::abs(u[at(i)]);
-    if (rest[at(i)] >= least_kept || geometry.support.norms[at(i)] == 0) continue;
-    rest[at(i)] = distance_rest(points.row(point), geometry.norms[at(point)], geometry.support.directions.view().row(i),
-                                points.cols, u[at(i)] < 0 ? -1 : 1);
+    rest[usize(i)] = 1 - std::abs(u[usize(i)]);
+    if (rest[usize(i)] >= least_kept || geometry.support.norms[usize(i)] == 0) continue;
+    rest[usize(i)] = distance_rest(points.row(point), geometry.norms[usize(point)],
+                                   geometry.support.directions.view().row(i), points.cols, u[usize(i)] < 0 ? -1 : 1);
   }
 }
 
 /// Entries of the scaled problem times what they were divided by.
 void unscale_entries(const EntryExponents& exponents, int kernel_exponent, double* row, Index supports) {
   for (Index i = 0; i < supports; ++i) {
-    const int sample = exponents.sample.empty() ? 0 : exponents.sample[at(i)];
+    const int sample = exponents.sample.empty() ? 0 : exponents.sample[usize(i)];
     if (sample == EntryExponents::no_entry) continue;
     const int exponent = exponents.point + kernel_exponent + sample;
     if (exponent != 0) row[i] = std::ldexp(row[i], exponent);
@@ -68,11 +68,11 @@ Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, cons
   constexpr Index points_at_once = 8;
   parallel_for((points.rows + points_at_once - 1) / points_at_once, team_size(threads), [&](Index task) {
     const Index begin = task * points_at_once, count = std::min(points_at_once, points.rows - begin);
-    std::vector<double> memory(at(count * supports));
+    std::vector<double> memory(usize(count * supports));
     const MatrixView<double> entries{memory.data(), count, supports, supports};
-    std::vector<double> u(at(supports)), rest(at(supports));
+    std::vector<double> u(usize(supports)), rest(usize(supports));
     for (Index k = 0; k < count; ++k) {
-      const double norm = geometry.norms[at(begin + k)];
+      const double norm = geometry.norms[usize(begin + k)];
       const double* inner = geometry.inner.view().row(begin + k);
       double* row = entries.row(k);
       const double inverse = norm > 0 ? 1 / norm : 0;
@@ -80,17 +80,17 @@ Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, cons
       for (Index i = 0; i < supports; ++i) {
         const double cosine = std::min(1.0, std::max(-1.0, inner[i] * inverse));
         parallel |= static_cast<int>(std::abs(cosine) > 1 - least_kept);
-        u[at(i)] = cosine;
+        u[usize(i)] = cosine;
       }
       if (parallel != 0) find_rests(geometry, points, begin + k, u, rest);
       kernel.evaluate(supports, {.u = u.data(), .rest = parallel != 0 ? rest.data() : nullptr, .value = row});
-      for (Index i = 0; i < supports; ++i) row[i] *= kernel.scale() * norm * geometry.support.norms[at(i)];
+      for (Index i = 0; i < supports; ++i) row[i] *= kernel.scale() * norm * geometry.support.norms[usize(i)];
       unscale_entries(exponents, kernel.exponent(), row, supports);
     }
     cpu::gemm<double>(1, Transpose::no, entries, Transpose::no, model.alpha.view(), 0,
                       g.view().block(begin, 0, count, outputs));
     for (Index k = begin; k < begin + count; ++k) {
-      for (Index o = 0; o < outputs; ++o) g(k, o) += model.bias[at(o)];
+      for (Index o = 0; o < outputs; ++o) g(k, o) += model.bias[usize(o)];
     }
   });
   return g;
@@ -137,7 +137,7 @@ void check_outputs(const Matrix<double>& g, std::span<const Index> rows) {
   for (Index k = 0; k < g.rows(); ++k) {
     const double* row = g.view().row(k);
     if (std::all_of(row, row + g.cols(), [](double x) { return std::isfinite(x); })) continue;
-    fail(Code::numerical, "the output at sample {} overflows; scale the samples down", rows[at(k)]);
+    fail(Code::numerical, "the output at sample {} overflows; scale the samples down", rows[usize(k)]);
   }
 }
 
@@ -157,7 +157,7 @@ ScaledSupport::ScaledSupport(Matrix<double> rows, double lift) : rows_(std::move
   if (std::all_of(exponents.begin(), exponents.end(), [](int e) { return e == 0; })) return;
   scaled_ = Matrix<double>(rows_.rows(), rows_.cols(), Content::unset);
   for (Index i = 0; i < rows_.rows(); ++i) {
-    scale_down({rows_.view().row(i), at(rows_.cols())}, exponents[at(i)], scaled_.view().row(i));
+    scale_down({rows_.view().row(i), usize(rows_.cols())}, exponents[usize(i)], scaled_.view().row(i));
   }
   exponents_ = std::move(exponents);
 }
@@ -218,15 +218,15 @@ void CertifiedMachine::answer_one_radius(const Parts& parts, Certificates& resul
   std::vector<CertificateMethod> order = methods();
   std::reverse(order.begin(), order.end());
   const Index first = std::ssize(result.radius) - parts.points.rows;
-  std::vector<char> asked(at(parts.points.rows), 1);
+  std::vector<char> asked(usize(parts.points.rows), 1);
   for (const CertificateMethod method : order) {
     const std::vector<bool> holds = holds_at(*make_bound(method, parts), parts.functionals, asked, scaled);
     for (Index k = 0; k < parts.points.rows; ++k) {
-      if (asked[at(k)] == 0) continue;
-      result.method[at(first + k)] = method;
-      if (!holds[at(k)]) continue;
-      result.radius[at(first + k)] = *options_.radius;
-      asked[at(k)] = 0;
+      if (asked[usize(k)] == 0) continue;
+      result.method[usize(first + k)] = method;
+      if (!holds[usize(k)]) continue;
+      result.radius[usize(first + k)] = *options_.radius;
+      asked[usize(k)] = 0;
     }
   }
 }
@@ -249,14 +249,14 @@ void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certif
     const std::vector<Index> found = search_radii(*make_bound(method, parts), {parts.functionals, parts.values}, grid,
                                                   ranges, progress, options_.threads);
     for (Index k = 0; k < parts.points.rows; ++k) {
-      SearchRange& range = ranges[at(k)];
-      if (method == order.front() || found[at(k)] > range.certified) result.method[at(begin + k)] = method;
-      range.certified = found[at(k)];
+      SearchRange& range = ranges[usize(k)];
+      if (method == order.front() || found[usize(k)] > range.certified) result.method[usize(begin + k)] = method;
+      range.certified = found[usize(k)];
       if (range.certified != RadiusGrid::none) range.first = range.certified + 1;
     }
   }
   for (Index k = 0; k < parts.points.rows; ++k) {
-    result.radius[at(begin + k)] = unscaled_radius(grid.radius(ranges[at(k)].certified), exponents_.point);
+    result.radius[usize(begin + k)] = unscaled_radius(grid.radius(ranges[usize(k)].certified), exponents_.point);
   }
 }
 
@@ -266,7 +266,7 @@ std::vector<bool> CertifiedMachine::changed(MatrixView<const double> scaled, std
                                             std::span<const Index> labels) const {
   Matrix<double> samples(scaled.rows, scaled.cols, Content::unset);
   for (Index k = 0; k < scaled.rows; ++k) {
-    scale_down({scaled.row(k), at(scaled.cols)}, -exponents_.point, samples.view().row(k));
+    scale_down({scaled.row(k), usize(scaled.cols)}, -exponents_.point, samples.view().row(k));
   }
   const auto classes = std::ssize(model_.classes);
   std::vector<bool> answers;
@@ -274,14 +274,14 @@ std::vector<bool> CertifiedMachine::changed(MatrixView<const double> scaled, std
     const Matrix<double> g = decisions(samples.view());
     check_outputs(g, points);
     for (Index k = 0; k < samples.rows(); ++k) {
-      answers.push_back(!functionals_of(model_.scheme, classes, g.view(), k, labels[at(points[at(k)])]).correct);
+      answers.push_back(!functionals_of(model_.scheme, classes, g.view(), k, labels[usize(points[usize(k)])]).correct);
     }
   } catch (const Error& error) {
     if (error.code() != Code::numerical) throw;
     if (scaled.rows == 1) return {false};
     answers.clear();
     for (Index k = 0; k < scaled.rows; ++k) {
-      answers.push_back(changed(scaled.block(k, 0, 1, scaled.cols), points.subspan(at(k), 1), labels).front());
+      answers.push_back(changed(scaled.block(k, 0, 1, scaled.cols), points.subspan(usize(k), 1), labels).front());
     }
   }
   return answers;
@@ -315,13 +315,13 @@ void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> l
       });
   const Index first = std::ssize(result.attack);
   for (Index k = 0; k < parts.points.rows; ++k) {
-    const double distance = scaled_above(found.distance[at(k)], exponents_.point);
-    result.attack.push_back(result.correct[at(first + k)] ? distance : 0);
+    const double distance = scaled_above(found.distance[usize(k)], exponents_.point);
+    result.attack.push_back(result.correct[usize(first + k)] ? distance : 0);
   }
   if (options_.keep_attacked) {
     const Index size = parts.points.cols;
     for (Index k = 0; k < parts.points.rows; ++k) {
-      scale_down({found.samples.view().row(k), at(size)}, -exponents_.point, result.attacked.view().row(first + k));
+      scale_down({found.samples.view().row(k), usize(size)}, -exponents_.point, result.attacked.view().row(first + k));
     }
   }
   result.attack_seconds += seconds_since(begin);
@@ -340,7 +340,7 @@ void CertifiedMachine::certify_block(const ScaledPoints& block, Certificates& re
   std::vector<double> values;
   for (Index k = 0; k < scaled.rows; ++k) {
     const PointFunctionals point =
-        functionals_of(model_.scheme, std::ssize(model_.classes), g.view(), k, block.labels[at(k)]);
+        functionals_of(model_.scheme, std::ssize(model_.classes), g.view(), k, block.labels[usize(k)]);
     result.correct.push_back(point.correct);
     result.margin.push_back(point.margin);
     if (point.correct && !point.decided) ++result.undecided;

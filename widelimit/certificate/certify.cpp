@@ -47,7 +47,7 @@ struct PointGroup {
 std::vector<PointGroup> group_points(MatrixView<const double> points, double lift) {
   std::map<int, std::vector<Index>> groups;
   const std::vector<int> exponents = row_exponents(points, lift);
-  for (Index k = 0; k < points.rows; ++k) groups[exponents[at(k)]].push_back(k);
+  for (Index k = 0; k < points.rows; ++k) groups[exponents[usize(k)]].push_back(k);
   std::vector<PointGroup> result;
   for (auto& [exponent, rows] : groups) result.push_back({exponent, std::move(rows)});
   if (result.empty()) result.emplace_back();
@@ -68,7 +68,7 @@ void scatter(const Certificates& part, std::span<const Index> rows, Certificates
   const auto put = [&](const auto& from, auto& to) {
     if (from.empty()) return;
     to.resize(result.correct.size());
-    for (std::size_t k = 0; k < rows.size(); ++k) to[at(rows[k])] = from[k];
+    for (std::size_t k = 0; k < rows.size(); ++k) to[usize(rows[k])] = from[k];
   };
   put(part.correct, result.correct);
   put(part.margin, result.margin);
@@ -76,7 +76,7 @@ void scatter(const Certificates& part, std::span<const Index> rows, Certificates
   put(part.method, result.method);
   put(part.attack, result.attack);
   for (Index k = 0; k < part.attacked.rows(); ++k) {
-    std::copy_n(part.attacked.view().row(k), part.attacked.cols(), result.attacked.view().row(rows[at(k)]));
+    std::copy_n(part.attacked.view().row(k), part.attacked.cols(), result.attacked.view().row(rows[usize(k)]));
   }
   result.undecided += part.undecided;
   result.remark = part.remark;
@@ -95,14 +95,14 @@ Certificates certify_group(const CertifiedMachine& machine, MatrixView<const dou
     Matrix<double> own(size, features, Content::unset), scaled(size, features, Content::unset);
     ScaledPoints block{own.view(),
                        scaled.view(),
-                       std::span(group.rows).subspan(at(begin), at(size)),
+                       std::span(group.rows).subspan(usize(begin), usize(size)),
                        {},
                        {.first = done + begin, .total = points.rows}};
     for (Index k = 0; k < size; ++k) {
-      const Index row = block.rows[at(k)];
-      block.labels.push_back(labels[at(row)]);
+      const Index row = block.rows[usize(k)];
+      block.labels.push_back(labels[usize(row)]);
       std::copy_n(points.row(row), features, own.view().row(k));
-      scale_down({points.row(row), at(features)}, group.exponent, scaled.view().row(k));
+      scale_down({points.row(row), usize(features)}, group.exponent, scaled.view().row(k));
     }
     machine.certify_block(block, part);
   }
@@ -151,7 +151,7 @@ Certificates certify(const Model& model, const SampleView& samples, std::span<co
   const ScaledSupport support(widened(model.support), kernel.lift());
 
   Certificates result;
-  result.correct.resize(at(points.rows()));
+  result.correct.resize(usize(points.rows()));
   if (options.keep_attacked) result.attacked = Matrix<double>(points.rows(), points.cols(), Content::unset);
   Index done = 0;
   for (const PointGroup& group : group_points(points.view(), kernel.lift())) {

@@ -21,13 +21,13 @@ Index duel(Index classes, Index first, Index second) {
 /// duels must stay, and the class must lead by a whole vote: of equals the sums decide, which the duels' signs do not
 /// bound.
 void duels(Index classes, const double* g, Index point, Index label, PointFunctionals& result) {
-  std::vector<Index> votes(at(classes), 0);
+  std::vector<Index> votes(usize(classes), 0);
   for (Index a = 0; a < classes; ++a) {
-    for (Index b = a + 1; b < classes; ++b) ++votes[at(g[duel(classes, a, b)] > 0 ? a : b)];
+    for (Index b = a + 1; b < classes; ++b) ++votes[usize(g[duel(classes, a, b)] > 0 ? a : b)];
   }
-  const bool own_only = votes[at(label)] == classes - 1 || !result.correct;
+  const bool own_only = votes[usize(label)] == classes - 1 || !result.correct;
   for (Index a = 0; a < classes; ++a) {
-    if (a != label && votes[at(a)] >= votes[at(label)]) result.decided = false;
+    if (a != label && votes[usize(a)] >= votes[usize(label)]) result.decided = false;
     for (Index b = a + 1; b < classes; ++b) {
       if (own_only && a != label && b != label) continue;
       const Index output = duel(classes, a, b);

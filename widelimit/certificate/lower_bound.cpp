@@ -14,9 +14,9 @@ std::unique_ptr<LowerBound> LowerBound::within(const Ball& /*largest*/) const { 
 FunctionalWeights functional_weights(MatrixView<const double> alpha, std::span<const double> bias,
                                      const Functional& functional, const EntryExponents& exponents) {
   const auto coefficient = [&](Index i, Index output) { return output >= 0 ? alpha(i, output) : 0.0; };
-  const auto offset = [&](Index output) { return output >= 0 ? bias[at(output)] : 0.0; };
+  const auto offset = [&](Index output) { return output >= 0 ? bias[usize(output)] : 0.0; };
   const auto of_sample = [&](std::size_t i) { return exponents.sample.empty() ? 0 : exponents.sample[i]; };
-  FunctionalWeights weights{.beta = std::vector<double>(at(alpha.rows)),
+  FunctionalWeights weights{.beta = std::vector<double>(usize(alpha.rows)),
                             .bias = offset(functional.plus) - offset(functional.minus)};
   constexpr int none = EntryExponents::no_entry;
   int largest = none;
@@ -44,7 +44,7 @@ FunctionalWeights CertificateProblem::weights(const Functional& functional) cons
 BallGroups group_balls(std::span<const Functional> functionals, std::span<const BallQuery> queries) {
   BallGroups groups;
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    const Ball ball{.point = functionals[at(queries[q].functional)].point, .radius = queries[q].radius};
+    const Ball ball{.point = functionals[usize(queries[q].functional)].point, .radius = queries[q].radius};
     if (groups.balls.empty() || !(groups.balls.back() == ball)) {
       groups.balls.push_back(ball);
       groups.first.push_back(static_cast<Index>(q));

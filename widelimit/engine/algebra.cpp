@@ -15,7 +15,7 @@ constexpr int most_searches = 5;
 /// corners ±e_j. From one corner the subgradient A⁻¹sign(A⁻¹x) names the next, as long as the value grows.
 class InverseNorm {
  public:
-  InverseNorm(const Algebra& algebra, const EngineMatrix& u) : algebra_(algebra), u_(u), x_(at(u.rows())) {}
+  InverseNorm(const Algebra& algebra, const EngineMatrix& u) : algebra_(algebra), u_(u), x_(usize(u.rows())) {}
 
   [[nodiscard]] double estimate() {
     const Index n = u_.rows();
@@ -28,7 +28,7 @@ class InverseNorm {
           std::max_element(x_.begin(), x_.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
       const auto place = corner - x_.begin();
       std::fill(x_.begin(), x_.end(), 0.0);
-      x_[at(place)] = 1;
+      x_[usize(place)] = 1;
       const double found = solved_norm();
       if (!(found > best)) break;
       best = found;
@@ -36,7 +36,7 @@ class InverseNorm {
     // A vector on which cancellation cannot deceive all searches.
     for (Index i = 0; i < n; ++i) {
       const double size = 1 + static_cast<double>(i) / static_cast<double>(std::max<Index>(n - 1, 1));
-      x_[at(i)] = i % 2 == 0 ? size : -size;
+      x_[usize(i)] = i % 2 == 0 ? size : -size;
     }
     return std::max(best, 2 * solved_norm() / (3 * static_cast<double>(n)));
   }

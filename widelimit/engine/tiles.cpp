@@ -75,7 +75,7 @@ void fill_by_tiles(const Kernels& kernels, const Recipe& recipe, const Loaded& x
   kernels.for_each(
       std::ssize(tiles),
       [&](Index k) {
-        const Tile& tile = tiles[at(k)];
+        const Tile& tile = tiles[usize(k)];
         const std::vector<MatrixView<T>> outputs = place(tile.rows, tile.cols);
         if (symmetric) {
           kernels.mirrored_tile(recipe, x1, tile.rows, tile.cols, outputs, place(tile.cols, tile.rows));

@@ -20,7 +20,7 @@ Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w,
   Evaluator<T> evaluator(trained.architecture, trained.linearised ? &start : nullptr, threads);
   const Index outputs = trained.architecture.output.size();
   Matrix<double> result(x.count(), outputs);
-  Pulse pulse(progress, x.count(), "samples");
+  ProgressTicker ticker(progress, x.count(), "samples");
   for (Index first = 0; first < x.count(); first += predicted_samples) {
     const Index count = std::min(predicted_samples, x.count() - first);
     const Tensor<T> part = read_samples<T>(x.part(first, count), trained.architecture.input);
@@ -31,7 +31,7 @@ Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w,
     };
     add(w, 1.0);
     if (trained.centred) add(start, -1.0);
-    pulse.at(first + count);
+    ticker.at(first + count);
   }
   for (Index i = 0; i < result.rows() * outputs; ++i) {
     if (!std::isfinite(result.data()[i])) {

@@ -48,9 +48,9 @@ void fill_host(const Engine& engine, const Recipe& recipe, const Loaded& x1, con
     const auto own = algebra.over(MatrixView<const T>(view));
     outputs.push_back(own ? *own : algebra.allocate(view.rows, view.cols, precision_of<T>));
   }
-  Pulse pulse(progress, pairs, "pairs");
+  ProgressTicker ticker(progress, pairs, "pairs");
   engine.kernels().fill(recipe, x1, {0, x1.count()}, columns, {0, columns.count()}, x2 == nullptr, outputs,
-                        [&](Index done) { pulse.at(done); });
+                        [&](Index done) { ticker.at(done); });
   for (std::size_t s = 0; s < views.size(); ++s) {
     if (!algebra.over(MatrixView<const T>(views[s]))) algebra.read(outputs[s], views[s]);
   }
@@ -60,8 +60,8 @@ std::unique_ptr<Loaded> load(const Engine& engine, const Recipe& recipe, const S
                              const GramOptions& options) {
   const std::string obstacle = engine.kernels().obstacle(recipe, options.precision);
   if (!obstacle.empty()) fail(Code::usage, "{} cannot compute this kernel: {}", engine.name(), obstacle);
-  Pulse pulse(options.progress, x.count(), "samples");
-  return engine.kernels().load(recipe, x, options.precision, [&](Index done) { pulse.at(done); });
+  ProgressTicker ticker(options.progress, x.count(), "samples");
+  return engine.kernels().load(recipe, x, options.precision, [&](Index done) { ticker.at(done); });
 }
 
 }  // namespace
@@ -135,8 +135,8 @@ GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOp
   const auto loaded = load(engine, recipe, x, options);
   const Index n = x.count();
   const EngineMatrix k = engine.algebra().allocate(n, n, options.precision);
-  Pulse pulse(options.progress, n * (n + 1) / 2, "pairs");
-  engine.kernels().fill(recipe, *loaded, {0, n}, *loaded, {0, n}, true, {&k, 1}, [&](Index done) { pulse.at(done); });
+  ProgressTicker ticker(options.progress, n * (n + 1) / 2, "pairs");
+  engine.kernels().fill(recipe, *loaded, {0, n}, *loaded, {0, n}, true, {&k, 1}, [&](Index done) { ticker.at(done); });
   return {k, engine};
 }
 

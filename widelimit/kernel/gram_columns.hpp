@@ -23,7 +23,7 @@ class GramColumns {
     if (const auto view = k.algebra().host_view(k.matrix())) {
       if (const auto* entries = std::get_if<MatrixView<const T>>(&*view)) in_place_ = *entries;
     }
-    if (in_place_.rows == 0 && !chosen_.empty()) whole_.resize(at(k.samples()));
+    if (in_place_.rows == 0 && !chosen_.empty()) whole_.resize(usize(k.samples()));
     prepare(room);
   }
   /// Rows and columns `chosen` of another, which must outlive this one.
@@ -37,29 +37,29 @@ class GramColumns {
   [[nodiscard]] Index size() const { return size_; }
   /// Entry (k, k) without a column being fetched.
   [[nodiscard]] double diagonal(Index k) const {
-    return from_ != nullptr ? from_->diagonal(chosen_[at(k)]) : k_.diagonal()[at(sample(k))];
+    return from_ != nullptr ? from_->diagonal(chosen_[usize(k)]) : k_.diagonal()[usize(sample(k))];
   }
   /// Column k; it stays where it is until the column after next is asked for.
   [[nodiscard]] const T* column(Index k) {
     if (from_ == nullptr && chosen_.empty() && in_place_.rows > 0) return in_place_.row(k);
-    Index& slot = slot_[at(k)];
+    Index& slot = slot_[usize(k)];
     if (slot < 0) {
       slot = free_slot();
-      owner_[at(slot)] = k;
-      fetch(sample(k), kept_[at(slot)].get());
+      owner_[usize(slot)] = k;
+      fetch(sample(k), kept_[usize(slot)].get());
     }
     last_ = slot;
-    return kept_[at(slot)].get();
+    return kept_[usize(slot)].get();
   }
   [[nodiscard]] std::size_t bytes() const {
-    return owner_.size() * at(size_) * sizeof(T) + chosen_.size() * 2 * sizeof(Index) + whole_.size() * sizeof(T);
+    return owner_.size() * usize(size_) * sizeof(T) + chosen_.size() * 2 * sizeof(Index) + whole_.size() * sizeof(T);
   }
 
  private:
-  [[nodiscard]] Index sample(Index k) const { return chosen_.empty() ? k : chosen_[at(k)]; }
+  [[nodiscard]] Index sample(Index k) const { return chosen_.empty() ? k : chosen_[usize(k)]; }
 
   void prepare(std::size_t room) {
-    slot_.assign(at(size_), -1);
+    slot_.assign(usize(size_), -1);
     const auto column_bytes = static_cast<Index>(sizeof(T)) * std::max<Index>(size_, 1);
     slots_ = std::clamp<Index>(static_cast<Index>(room) / column_bytes, 2, std::max<Index>(size_, 2));
     for (const Index sample : chosen_) {
@@ -85,12 +85,12 @@ class GramColumns {
   Index free_slot() {
     if (std::ssize(owner_) < slots_) {
       owner_.push_back(-1);
-      kept_.push_back(std::make_unique_for_overwrite<T[]>(at(size_)));
+      kept_.push_back(std::make_unique_for_overwrite<T[]>(usize(size_)));
       return std::ssize(owner_) - 1;
     }
     if (next_ == last_) next_ = (next_ + 1) % slots_;
     const Index slot = next_;
-    slot_[at(owner_[at(slot)])] = -1;
+    slot_[usize(owner_[usize(slot)])] = -1;
     next_ = (next_ + 1) % slots_;
     return slot;
   }

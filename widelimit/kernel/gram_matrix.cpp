@@ -45,7 +45,7 @@ std::string entry_text(const Algebra& algebra, const EngineMatrix& k, Index i, I
 double asymmetry_of(const Algebra& algebra, const EngineMatrix& k, const std::vector<double>& diagonal,
                     double epsilon) {
   for (Index i = 0; i < k.rows(); ++i) {
-    if (!std::isfinite(diagonal[at(i)])) refuse(algebra, k, i, i);
+    if (!std::isfinite(diagonal[usize(i)])) refuse(algebra, k, i, i);
   }
   const Symmetry found = algebra.symmetry(k, ulps * epsilon);
   if (found.offender) refuse(algebra, k, found.offender->first, found.offender->second);
@@ -106,7 +106,7 @@ double GramMatrix::check() const {
   const double result = asymmetry();
   if (samples() == 0) fail(Code::input, "the Gram matrix is empty; there are no samples to fit");
   for (Index i = 0; i < samples(); ++i) {
-    const double own = diagonal()[at(i)];
+    const double own = diagonal()[usize(i)];
     if (std::abs(own) > largest_entry) {
       fail(Code::input, "entry ({}, {}) of the Gram matrix is {:.3g}; divide the kernel by a constant", i, i, own);
     }
@@ -128,8 +128,8 @@ double GramMatrix::mean_diagonal() const {
 
 Matrix<double> GramMatrix::columns(std::span<const Index> chosen) const {
   if (!held()) return shared_->source->columns(chosen);
-  std::vector<Index> all(at(samples()));
-  for (Index i = 0; i < samples(); ++i) all[at(i)] = i;
+  std::vector<Index> all(usize(samples()));
+  for (Index i = 0; i < samples(); ++i) all[usize(i)] = i;
   Matrix<double> result(samples(), std::ssize(chosen), Content::unset);
   algebra().read(algebra().gather(matrix(), all, chosen), result.view());
   return result;

@@ -147,7 +147,7 @@ MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options)
   Moments ntk(problem.x1.count(), problem.x2.count());
   const Random seeds(options.seed, draw_stream);
   const int team = team_size(options.threads);
-  Pulse pulse(options.progress, options.draws, "networks");
+  ProgressTicker ticker(options.progress, options.draws, "networks");
   for (Index first = 0; first < options.draws; first += team) {
     std::vector<Estimate> estimates(static_cast<std::size_t>(std::min<Index>(team, options.draws - first)));
     parallel_for(static_cast<Index>(estimates.size()), team, [&](Index k) {
@@ -157,7 +157,7 @@ MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options)
       nngp.add(one.nngp);
       if (problem.ntk) ntk.add(one.ntk);
     }
-    pulse.at(first + static_cast<Index>(estimates.size()));
+    ticker.at(first + static_cast<Index>(estimates.size()));
   }
   MonteCarloGram gram;
   nngp.finish(gram.nngp, gram.nngp_error, "nngp");

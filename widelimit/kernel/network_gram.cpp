@@ -96,34 +96,34 @@ class NetworkSource final : public GramSource {
       engine_.kernels().fill(recipe_, *left, {0, range.size()}, *right, {0, count}, false, {&block, 1}, [](Index) {});
       engine_.algebra().read(block, result.view().block(begin, 0, range.size(), count));
     }
-    for (Index j = 0; j < count; ++j) result(chosen[at(j)], j) = diagonal_[at(chosen[at(j)])];
+    for (Index j = 0; j < count; ++j) result(chosen[usize(j)], j) = diagonal_[usize(chosen[usize(j)])];
     return result;
   }
 
   void multiply(MatrixView<const double> v, MatrixView<double> out, Progress* progress) const override {
     for (Index i = 0; i < out.rows; ++i) std::fill_n(out.row(i), out.cols, 0.0);
-    Pulse pulse(progress, samples() * (samples() + 1) / 2, "pairs");
+    ProgressTicker ticker(progress, samples() * (samples() + 1) / 2, "pairs");
     const EngineMatrix memory = engine_.algebra().allocate(block_, block_, precision_);
     Index pairs = 0;
     for (Index row = 0; row < samples(); row += plan_.rows) {
       const Range rows{row, std::min(samples(), row + plan_.rows)};
-      const std::shared_ptr<const Loaded> left = load(rows, [&](Index) { pulse.at(pairs); });
+      const std::shared_ptr<const Loaded> left = load(rows, [&](Index) { ticker.at(pairs); });
       for (Index col = row; col < samples(); col += col == row ? plan_.rows : plan_.cols) {
         const bool same = col == row;
         const Range cols = same ? rows : Range{col, std::min(samples(), col + plan_.cols)};
-        const std::shared_ptr<const Loaded> right = same ? left : load(cols, [&](Index) { pulse.at(pairs); });
+        const std::shared_ptr<const Loaded> right = same ? left : load(cols, [&](Index) { ticker.at(pairs); });
         each_block(rows, cols, [&](Range r, Range c) {
           const bool square = r.begin == c.begin;
           const EngineMatrix block = memory.block(0, 0, r.size(), c.size());
           engine_.kernels().fill(recipe_, *left, {r.begin - row, r.end - row}, *right, {c.begin - col, c.end - col},
-                                 square, {&block, 1}, [&](Index done) { pulse.at(pairs + done); });
+                                 square, {&block, 1}, [&](Index done) { ticker.at(pairs + done); });
           pairs += square ? r.size() * (r.size() + 1) / 2 : r.size() * c.size();
           add_product(Transpose::no, block, v, c, out, r);
           if (!square) add_product(Transpose::yes, block, v, r, out, c);
         });
       }
     }
-    pulse.at(samples() * (samples() + 1) / 2);
+    ticker.at(samples() * (samples() + 1) / 2);
   }
 
  private:

@@ -10,13 +10,13 @@ namespace widelimit {
 /// Pairs of samples that are done: counted by any thread, reported by the calling one.
 class PairProgress {
  public:
-  PairProgress(Progress* progress, Index total) : pulse_(progress, total, "pairs"), total_(total) {}
+  PairProgress(Progress* progress, Index total) : ticker_(progress, total, "pairs"), total_(total) {}
   void add(Index pairs) { done_ += pairs; }
-  void tell() { pulse_.at(std::min<Index>(done_, total_)); }
+  void tell() { ticker_.at(std::min<Index>(done_, total_)); }
   [[nodiscard]] Index done() const { return done_; }
 
  private:
-  Pulse pulse_;
+  ProgressTicker ticker_;
   Index total_;
   std::atomic<Index> done_ = 0;
 };

@@ -32,7 +32,7 @@ Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const
   Matrix<double> g(test_by_train.rows(), fit.alpha.cols());
   if (test_by_train.cols() > 0) engine.algebra().multiply(Transpose::no, test_by_train, fit.alpha.view(), g.view());
   for (Index i = 0; i < g.rows(); ++i) {
-    for (Index j = 0; j < g.cols(); ++j) g(i, j) += fit.bias[at(j)];
+    for (Index j = 0; j < g.cols(); ++j) g(i, j) += fit.bias[usize(j)];
   }
   return g;
 }

@@ -8,14 +8,14 @@ namespace widelimit {
 /// stop.
 class IterationProgress final : public Progress {
  public:
-  IterationProgress(Progress* whole, Index total) : whole_(whole), total_(total), pulse_(whole, total, unit) {}
+  IterationProgress(Progress* whole, Index total) : whole_(whole), total_(total), ticker_(whole, total, unit) {}
 
   [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
   bool update(std::int64_t, std::int64_t, std::string_view) override { return whole_->update(done_, total_, unit); }
   /// Throws Error{interrupted} where it is to stop.
   void at(Index iteration) {
     done_ = iteration;
-    pulse_.at(iteration);
+    ticker_.at(iteration);
   }
 
  private:
@@ -23,7 +23,7 @@ class IterationProgress final : public Progress {
   Progress* whole_;
   Index total_;
   Index done_ = 0;
-  Pulse pulse_;
+  ProgressTicker ticker_;
 };
 
 }  // namespace widelimit

@@ -37,7 +37,7 @@ std::vector<Index> sort_by_class(std::vector<std::vector<Index>>& members) {
 std::vector<double> reordered(std::span<const double> weights, std::span<const Index> order) {
   std::vector<double> result;
   if (weights.empty()) return result;
-  for (const Index i : order) result.push_back(weights[at(i)]);
+  for (const Index i : order) result.push_back(weights[usize(i)]);
   return result;
 }
 
@@ -54,15 +54,15 @@ std::vector<Fit> fit_all(const GramMatrix& k, std::span<const Index> order, cons
   std::vector<std::vector<Summary>> parts(lambdas.size(), std::vector<Summary>(problems.size()));
   SharedProgress shared(options.progress, outputs, "binary problems");
   const auto solve = [&](Index p) {
-    const BinaryProblem& problem = problems[at(p)];
+    const BinaryProblem& problem = problems[usize(p)];
     const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, 1, shared.get());
     for (std::size_t l = 0; l < lambdas.size(); ++l) {
       for (std::size_t i = 0; i < solutions[l].a.size(); ++i) {
         const Index row = problem.samples.empty() ? static_cast<Index>(i) : problem.samples[i];
-        fits[l].alpha(order[at(row)], p) = solutions[l].a[i];
+        fits[l].alpha(order[usize(row)], p) = solutions[l].a[i];
       }
-      fits[l].bias[at(p)] = solutions[l].bias;
-      parts[l][at(p)] = svm_summary(solutions[l], lambdas[l], loss);
+      fits[l].bias[usize(p)] = solutions[l].bias;
+      parts[l][usize(p)] = svm_summary(solutions[l], lambdas[l], loss);
     }
   };
   parallel_for(outputs, k.engine().threads(), solve, [&](Index done) { shared.at(done); });
@@ -139,13 +139,13 @@ std::vector<Index> vote(const MatrixView<const double>& decisions, Index classes
   }
   std::vector<Index> chosen;
   for (Index i = 0; i < decisions.rows; ++i) {
-    std::vector<std::pair<Index, double>> merit(at(classes));  // votes, then the sum
+    std::vector<std::pair<Index, double>> merit(usize(classes));  // votes, then the sum
     const double* g = decisions.row(i);
     for (Index c = 0; c < classes; ++c) {
       for (Index d = c + 1; d < classes; ++d, ++g) {
-        merit[at(*g > 0 ? c : d)].first += 1;
-        merit[at(c)].second += *g;
-        merit[at(d)].second -= *g;
+        merit[usize(*g > 0 ? c : d)].first += 1;
+        merit[usize(c)].second += *g;
+        merit[usize(d)].second -= *g;
       }
     }
     chosen.push_back(std::max_element(merit.begin(), merit.end()) - merit.begin());

@@ -27,11 +27,11 @@ InterpolantNorm singular_norm(const GramMatrix& h, std::span<const double> y, Pr
   // L_r and the others, in the order of the pivots.
   Matrix<double> rows(factor.count(), rank, Content::unset);
   h.algebra().read(factor.rows(), rows.view());
-  std::vector<double> beta(at(rank));
-  const auto value_of = [&](Index i) { return y[at(factor.order()[at(i)])]; };
+  std::vector<double> beta(usize(rank));
+  const auto value_of = [&](Index i) { return y[usize(factor.order()[usize(i)])]; };
   const auto dot = [&](Index i, Index count) {
     double sum = 0;
-    for (Index j = 0; j < count; ++j) sum += rows(i, j) * beta[at(j)];
+    for (Index j = 0; j < count; ++j) sum += rows(i, j) * beta[usize(j)];
     return sum;
   };
   double largest = 0;

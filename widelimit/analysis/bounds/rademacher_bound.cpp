@@ -30,7 +30,7 @@ double root_of_square(double square, double parts, Index terms, const char* what
 double trace_of(const GramMatrix& k) {
   double sum = 0;
   for (Index i = 0; i < k.samples(); ++i) {
-    const double entry = k.diagonal()[at(i)];
+    const double entry = k.diagonal()[usize(i)];
     if (entry < 0) fail(Code::input, "entry {} of the diagonal of the kernel is {:.3g}, below 0", i, entry);
     sum += entry;
   }

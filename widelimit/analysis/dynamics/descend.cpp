@@ -102,7 +102,7 @@ Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const 
   }
   const double curvature = objective_curvature(k, options.loss.kind, options.lambda, options.progress);
   Descent descent(k, input, options.start, std::move(batches));
-  Pulse pulse(options.progress, options.steps, "steps");
+  ProgressTicker ticker(options.progress, options.steps, "steps");
   const Index between_checks = std::max<Index>(options.steps / recursion_checks, 1);
   double recursion = 0;
   bool diverged = recorded(options, 0) && !recorder.add({0, 1, descent.alpha(), descent.g()});
@@ -113,7 +113,7 @@ Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const 
     if (recorded(options, step) && !diverged) {
       diverged = !recorder.add({static_cast<double>(step), descent.offset_left(), descent.alpha(), descent.g()});
     }
-    pulse.at(step);
+    ticker.at(step);
   }
   Trajectory trajectory = std::move(recorder).finish();
   Summary& summary = trajectory.summary;

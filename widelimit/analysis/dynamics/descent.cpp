@@ -41,7 +41,7 @@ void Descent::slopes_of(Index sample, double* slopes) const {
 }
 
 void Descent::add_row(Index sample, const double* change, double scale, Matrix<double>& product) {
-  host::add_outer(scale, {columns_.column(sample), at(input_.samples)}, {change, at(input_.targets.cols)},
+  host::add_outer(scale, {columns_.column(sample), usize(input_.samples)}, {change, usize(input_.targets.cols)},
                   product.view());
 }
 

@@ -67,7 +67,7 @@ Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const Flo
   check_dynamics(input, options.start, options.record);
 
   const auto moments = std::ssize(options.times);
-  Pulse pulse(options.progress, moments, "times");
+  ProgressTicker ticker(options.progress, moments, "times");
   Index done = 0;
   const FlowProblem problem{.k = k,
                             .input = input,
@@ -76,7 +76,7 @@ Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const Flo
                             .most_events = options.most_events == 0 ? 1000 + 200 * n : options.most_events,
                             .most_steps = options.most_steps == 0 ? usual_most_steps : options.most_steps,
                             .progress = options.progress,
-                            .beat = [&] { pulse.at(done); }};
+                            .beat = [&] { ticker.at(done); }};
   problem.beat();
   Recorder recorder(input, options.start, options.record, moments, k.engine());
   // The formula of the squared loss finds its eigenvalues itself.
@@ -93,7 +93,7 @@ Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const Flo
     if (!started || !engine->advance(time)) break;
     finite = recorder.add({time, decay(options.lambda, time), engine->alpha(), engine->g()});
     if (!finite) break;
-    pulse.at(++done);
+    ticker.at(++done);
   }
   Trajectory trajectory = std::move(recorder).finish();
   engine->tell(trajectory);

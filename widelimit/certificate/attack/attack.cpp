@@ -31,13 +31,13 @@ double dual_norm(Norm norm, const double* a, Index size) {
 }  // namespace
 
 double distance_between(Norm norm, const double* a, const double* b, Index size) {
-  std::vector<double> difference(at(size));
-  for (Index j = 0; j < size; ++j) difference[at(j)] = above(std::abs(a[j] - b[j]));
+  std::vector<double> difference(usize(size));
+  for (Index j = 0; j < size; ++j) difference[usize(j)] = above(std::abs(a[j] - b[j]));
   return norm_of(norm, difference.data(), size) * (norm == Norm::l2 ? 1 + 0x1p-50 : 1);
 }
 
 Descended::Descended(Index rows, Index features)
-    : distance(at(rows), std::numeric_limits<double>::infinity()), samples(rows, features) {}
+    : distance(usize(rows), std::numeric_limits<double>::infinity()), samples(rows, features) {}
 
 AttackDescent::AttackDescent(const AttackedRows& attacked, AttackGoal goal, std::vector<Index> rows,
                              const AttackOptions& options, Descended& found)
@@ -57,7 +57,8 @@ void AttackDescent::put(Index k, const std::vector<double>& shift, double reach)
   const double length = attacked_.norm == Norm::l2 ? norm_of(Norm::l2, shift.data(), x_.cols()) : 0;
   const double factor = length > reach ? reach / length : 1;
   for (Index j = 0; j < x_.cols(); ++j) {
-    const double moved = attacked_.norm == Norm::l2 ? factor * shift[at(j)] : std::clamp(shift[at(j)], -reach, reach);
+    const double moved =
+        attacked_.norm == Norm::l2 ? factor * shift[usize(j)] : std::clamp(shift[usize(j)], -reach, reach);
     double to = centre[j] + moved;
     if (attacked_.box) to = std::clamp(to, attacked_.box->low, attacked_.box->high);
     x_(k, j) = to;
@@ -66,58 +67,58 @@ void AttackDescent::put(Index k, const std::vector<double>& shift, double reach)
 
 /// Random places within nine tenths of what is known, so that they are worth their while.
 void AttackDescent::place(Index start) {
-  std::vector<double> shift(at(x_.cols()), 0);
+  std::vector<double> shift(usize(x_.cols()), 0);
   for (Index k = 0; k < x_.rows(); ++k) {
-    const double best = found_.distance[at(rows_[at(k)])];
+    const double best = found_.distance[usize(rows_[usize(k)])];
     if (start > 0) {
-      if (std::isfinite(best)) reach_[at(k)] = 0.9 * best;
-      const auto stream = static_cast<std::uint64_t>(rows_[at(k)] * 1024 + start);
+      if (std::isfinite(best)) reach_[usize(k)] = 0.9 * best;
+      const auto stream = static_cast<std::uint64_t>(rows_[usize(k)] * 1024 + start);
       const Random random(options_.seed, stream);
       const double length =
-          reach_[at(k)] / (attacked_.norm == Norm::l2 ? std::sqrt(static_cast<double>(x_.cols()) / 3) : 1);
+          reach_[usize(k)] / (attacked_.norm == Norm::l2 ? std::sqrt(static_cast<double>(x_.cols()) / 3) : 1);
       for (Index j = 0; j < x_.cols(); ++j) {
-        shift[at(j)] = length * (2 * random.uniform(static_cast<std::uint64_t>(j)) - 1);
+        shift[usize(j)] = length * (2 * random.uniform(static_cast<std::uint64_t>(j)) - 1);
       }
     }
-    put(k, shift, reach_[at(k)]);
+    put(k, shift, reach_[usize(k)]);
   }
 }
 
 void AttackDescent::evaluate() { goal_(x_.view(), rows_, values_.data(), slopes_.view()); }
 
 void AttackDescent::keep(Index k) {
-  const Index row = rows_[at(k)];
+  const Index row = rows_[usize(k)];
   const double distance = distance_between(attacked_.norm, point(k), x_.view().row(k), x_.cols());
-  if (!(distance < found_.distance[at(row)])) return;
-  found_.distance[at(row)] = distance;
+  if (!(distance < found_.distance[usize(row)])) return;
+  found_.distance[usize(row)] = distance;
   std::copy_n(x_.view().row(k), x_.cols(), found_.samples.view().row(row));
 }
 
 /// The sphere shrinks below what was found, and grows, faster at first, where nothing was.
 void AttackDescent::step(Index k, double progress) {
-  const Index row = rows_[at(k)], size = x_.cols();
-  const double best = found_.distance[at(row)];
+  const Index row = rows_[usize(k)], size = x_.cols();
+  const double best = found_.distance[usize(row)];
   const double change = 0.002 + 0.1 * (1 - progress);
   const double* slope = slopes_.view().row(k);
   const double steepness = dual_norm(attacked_.norm, slope, size);
   const bool known = steepness > 0 && std::isfinite(steepness);
-  double& reach = reach_[at(k)];
+  double& reach = reach_[usize(k)];
   if (reach == 0) {
-    const double tangent = known ? std::abs(values_[at(k)]) / steepness : 0;
+    const double tangent = known ? std::abs(values_[usize(k)]) / steepness : 0;
     reach = tangent > 0 ? tangent : 1;
-  } else if (values_[at(k)] < 0) {
+  } else if (values_[usize(k)] < 0) {
     reach = best * (1 - change);
   } else {
     reach = std::isfinite(best) ? std::min(reach * (1 + change), best * (1 - change / 8)) : reach * 1.25;
   }
   const double pace = reach * (1 - 0.9 * progress);
   const double* centre = point(k);
-  std::vector<double> shift(at(size));
+  std::vector<double> shift(usize(size));
   for (Index j = 0; j < size; ++j) {
     const double descent = !known                       ? 0
                            : attacked_.norm == Norm::l2 ? pace / steepness * slope[j]
                                                         : pace * static_cast<double>((slope[j] > 0) - (slope[j] < 0));
-    shift[at(j)] = x_(k, j) - centre[j] - descent;
+    shift[usize(j)] = x_(k, j) - centre[j] - descent;
   }
   put(k, shift, reach);
 }
@@ -127,31 +128,31 @@ void AttackDescent::retreat() {
   std::vector<double> low(rows_.size(), 0.8), high(rows_.size(), 1);
   Matrix<double> ends(x_.rows(), x_.cols(), Content::unset);
   for (Index k = 0; k < x_.rows(); ++k)
-    std::copy_n(found_.samples.view().row(rows_[at(k)]), x_.cols(), ends.view().row(k));
+    std::copy_n(found_.samples.view().row(rows_[usize(k)]), x_.cols(), ends.view().row(k));
   for (int halving = 0; halving < 8; ++halving) {
     for (Index k = 0; k < x_.rows(); ++k) {
       const double* centre = point(k);
-      const double part = (low[at(k)] + high[at(k)]) / 2;
+      const double part = (low[usize(k)] + high[usize(k)]) / 2;
       for (Index j = 0; j < x_.cols(); ++j) x_(k, j) = centre[j] + part * (ends(k, j) - centre[j]);
     }
     evaluate();
     for (Index k = 0; k < x_.rows(); ++k) {
-      if (!std::isfinite(found_.distance[at(rows_[at(k)])])) continue;
-      const bool across = values_[at(k)] < 0;
+      if (!std::isfinite(found_.distance[usize(rows_[usize(k)])])) continue;
+      const bool across = values_[usize(k)] < 0;
       if (across) keep(k);
-      (across ? high : low)[at(k)] = (low[at(k)] + high[at(k)]) / 2;
+      (across ? high : low)[usize(k)] = (low[usize(k)] + high[usize(k)]) / 2;
     }
   }
 }
 
 void AttackDescent::descend(Index start, Progress* progress) {
-  Pulse pulse(progress, options_.steps, "steps");
+  ProgressTicker ticker(progress, options_.steps, "steps");
   place(start);
   for (Index t = 0; t <= options_.steps; ++t) {
-    pulse.at(t);
+    ticker.at(t);
     evaluate();
     for (Index k = 0; k < x_.rows(); ++k) {
-      if (values_[at(k)] < 0) keep(k);
+      if (values_[usize(k)] < 0) keep(k);
       step(k, static_cast<double>(t) / static_cast<double>(options_.steps));
     }
   }
@@ -166,12 +167,13 @@ namespace {
 
 /// Rows of each point, nearest first.
 std::vector<std::vector<Index>> candidates_of(const AttackedRows& attacked, std::span<const double> distance) {
-  std::vector<std::vector<Index>> candidates(at(attacked.points.rows));
+  std::vector<std::vector<Index>> candidates(usize(attacked.points.rows));
   for (Index row = 0; row < std::ssize(distance); ++row) {
-    if (std::isfinite(distance[at(row)])) candidates[at(attacked.point[at(row)])].push_back(row);
+    if (std::isfinite(distance[usize(row)])) candidates[usize(attacked.point[usize(row)])].push_back(row);
   }
   for (auto& list : candidates) {
-    std::stable_sort(list.begin(), list.end(), [&](Index a, Index b) { return distance[at(a)] < distance[at(b)]; });
+    std::stable_sort(list.begin(), list.end(),
+                     [&](Index a, Index b) { return distance[usize(a)] < distance[usize(b)]; });
   }
   return candidates;
 }
@@ -190,35 +192,35 @@ void move_on(const AttackedRows& attacked, Index point, const double* found, dou
 
 Attacked confirmed(const AttackedRows& attacked, const Descended& found, const ClassChange& changed) {
   const Index count = attacked.points.rows, features = attacked.points.cols;
-  Attacked result{std::vector<double>(at(count), std::numeric_limits<double>::infinity()),
+  Attacked result{std::vector<double>(usize(count), std::numeric_limits<double>::infinity()),
                   Matrix<double>(count, features, Content::unset)};
   for (Index k = 0; k < count; ++k) std::copy_n(attacked.points.row(k), features, result.samples.view().row(k));
   constexpr std::array<double, 6> factors{1, 1 + 1e-9, 1 + 1e-6, 1 + 1e-4, 1.01, 1.2};
   const auto candidates = candidates_of(attacked, found.distance);
   std::vector<Index> open;
   for (Index k = 0; k < count; ++k) {
-    if (!candidates[at(k)].empty()) open.push_back(k);
+    if (!candidates[usize(k)].empty()) open.push_back(k);
   }
   for (std::size_t attempt = 0; !open.empty(); ++attempt) {
     const std::size_t rank = attempt / factors.size();
-    open.erase(std::remove_if(open.begin(), open.end(), [&](Index k) { return candidates[at(k)].size() <= rank; }),
+    open.erase(std::remove_if(open.begin(), open.end(), [&](Index k) { return candidates[usize(k)].size() <= rank; }),
                open.end());
     Matrix<double> samples(std::ssize(open), features, Content::unset);
     for (Index o = 0; o < std::ssize(open); ++o) {
-      const Index row = candidates[at(open[at(o)])][rank];
-      move_on(attacked, open[at(o)], found.samples.view().row(row), factors[attempt % factors.size()],
+      const Index row = candidates[usize(open[usize(o)])][rank];
+      move_on(attacked, open[usize(o)], found.samples.view().row(row), factors[attempt % factors.size()],
               samples.view().row(o));
     }
     const std::vector<bool> yes = changed(samples.view(), open);
     std::vector<Index> left;
     for (Index o = 0; o < std::ssize(open); ++o) {
-      const Index point = open[at(o)];
-      if (!yes[at(o)]) {
+      const Index point = open[usize(o)];
+      if (!yes[usize(o)]) {
         left.push_back(point);
         continue;
       }
       std::copy_n(samples.view().row(o), features, result.samples.view().row(point));
-      result.distance[at(point)] =
+      result.distance[usize(point)] =
           distance_between(attacked.norm, attacked.points.row(point), samples.view().row(o), features);
     }
     open = std::move(left);
@@ -236,7 +238,7 @@ Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const Cert
   parallel_for(
       tasks, team_size(options.threads),
       [&](Index task) {
-        std::vector<Index> rows(at(std::min(rows_at_once, count - task * rows_at_once)));
+        std::vector<Index> rows(usize(std::min(rows_at_once, count - task * rows_at_once)));
         std::iota(rows.begin(), rows.end(), task * rows_at_once);
         AttackDescent(attacked, goal, std::move(rows), *options.attack, found).run(shared.get());
       },

@@ -41,7 +41,9 @@ class AttackDescent {
   void run(Progress* progress);
 
  private:
-  [[nodiscard]] const double* point(Index k) const { return attacked_.points.row(attacked_.point[at(rows_[at(k)])]); }
+  [[nodiscard]] const double* point(Index k) const {
+    return attacked_.points.row(attacked_.point[usize(rows_[usize(k)])]);
+  }
   void descend(Index start, Progress* progress);
   void place(Index start);
   void evaluate();

@@ -26,7 +26,7 @@ EntryExponents deviation_exponents(const ChainProblem& problem) {
   EntryExponents result{.point = entry(one, 0).scale.exponent, .sample = {}};
   for (Index i = 0; i < problem.support.rows; ++i) {
     const int exponent = problem.row_exponent(i);
-    const Interval norm = Interval::of(problem.geometry.support.norms[at(i)]), own_lift = scaled(lift, -exponent);
+    const Interval norm = Interval::of(problem.geometry.support.norms[usize(i)]), own_lift = scaled(lift, -exponent);
     const bool zero = norm.high == 0 && !biased(problem.chain);
     result.sample.push_back(zero ? EntryExponents::no_entry
                                  : entry(sqrt(norm * norm + own_lift * own_lift), exponent).other.exponent);
@@ -51,7 +51,7 @@ ChainWeights chain_weights(const ChainProblem& problem, const EntryExponents& de
   const FunctionalWeights weights = functional_weights(problem.alpha, problem.bias, functional, deviations);
   ChainWeights result{.beta = {}, .offset = {}, .exponent = weights.exponent};
   for (const double beta : weights.beta) result.beta.push_back(beta == 0 ? Interval::of(0) : outward(beta, beta));
-  const auto bias = [&](Index output) { return Interval::of(output >= 0 ? problem.bias[at(output)] : 0); };
+  const auto bias = [&](Index output) { return Interval::of(output >= 0 ? problem.bias[usize(output)] : 0); };
   result.offset = scaled(bias(functional.plus) - bias(functional.minus), -weights.exponent) +
                   last_bias_term(problem, functional, weights.exponent);
   return result;
@@ -66,14 +66,14 @@ class ChainBound final : public LowerBound {
     const BallGroups groups = group_balls(problem_.functionals, queries);
     std::vector<double> bounds(queries.size());
     parallel_for(std::ssize(groups.balls), team_size(problem_.options.threads), [&](Index k) {
-      const LiftedBall ball = lift_ball(problem_, ranges_, groups.balls[at(k)]);
+      const LiftedBall ball = lift_ball(problem_, ranges_, groups.balls[usize(k)]);
       std::vector<EnclosedEntry> entries;
       for (const SampleCosine& sample : ball.samples) {
         entries.push_back(
             enclose_entry(problem_.chain, problem_.kind, ball.pair(sample, ball.norm, sample.rho), false));
       }
-      for (Index q = groups.first[at(k)]; q < groups.first[at(k + 1)]; ++q) {
-        bounds[at(q)] = lowest_sum(problem_.functionals[at(queries[at(q)].functional)], entries);
+      for (Index q = groups.first[usize(k)]; q < groups.first[usize(k + 1)]; ++q) {
+        bounds[usize(q)] = lowest_sum(problem_.functionals[usize(queries[usize(q)].functional)], entries);
       }
     });
     return bounds;

@@ -37,7 +37,7 @@ struct ChainProblem {
   EntryExponents exponents;  ///< what rows were divided by
 
   [[nodiscard]] int row_exponent(Index sample) const {
-    return exponents.sample.empty() ? 0 : exponents.sample[at(sample)];
+    return exponents.sample.empty() ? 0 : exponents.sample[usize(sample)];
   }
 };
 

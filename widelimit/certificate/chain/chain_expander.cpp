@@ -120,8 +120,8 @@ class SlopeSum {
   SlopeSum(Index features, Index terms)
       : error_(static_cast<double>(terms + 4) * 0x1p-52),
         least_(2 * static_cast<double>(terms) * std::numeric_limits<double>::min()),
-        middle_(at(features)),
-        reach_(at(features)) {}
+        middle_(usize(features)),
+        reach_(usize(features)) {}
 
   void add(const Interval& weight, const double* row) {
     const double middle = weight.middle();
@@ -133,8 +133,8 @@ class SlopeSum {
   }
   /// A sum of n products is off by (n + 1)·2⁻⁵³ of those of absolute values at most, and by underflow.
   [[nodiscard]] Interval feature(Index j) const {
-    const double reach = reach_[at(j)] * (1 + 2 * error_) + least_;
-    return outward(below(middle_[at(j)] - reach), above(middle_[at(j)] + reach));
+    const double reach = reach_[usize(j)] * (1 + 2 * error_) + least_;
+    return outward(below(middle_[usize(j)] - reach), above(middle_[usize(j)] + reach));
   }
 
  private:
@@ -213,7 +213,7 @@ class ChainExpander final : public Expander {
     const double lift = lifted_coordinate(problem.chain).low;
     std::vector<double> factors;
     for (Index i = 0; i < problem.support.rows; ++i) {
-      const double norm = problem.geometry.support.norms[at(i)];
+      const double norm = problem.geometry.support.norms[usize(i)];
       factors.push_back(norm > 0 ? norm / std::hypot(norm, std::ldexp(lift, -problem.row_exponent(i))) : 0);
     }
     return factors;
@@ -239,10 +239,11 @@ class ChainExpander final : public Expander {
     const std::vector<int>& units = functionals_.deviations().sample;
     ChainSums sums;
     for (Index i = 0; i < std::ssize(changes); ++i) {
-      const SampleCosine& sample = ball.samples[at(i)];
-      const EntryChange& change = changes[at(i)];
-      const bool entry = units[at(i)] != EntryExponents::no_entry;
-      const Interval weight = entry ? weights.beta[at(i)] * change.other.in_units_of(units[at(i)]) : Interval::of(0);
+      const SampleCosine& sample = ball.samples[usize(i)];
+      const EntryChange& change = changes[usize(i)];
+      const bool entry = units[usize(i)] != EntryExponents::no_entry;
+      const Interval weight =
+          entry ? weights.beta[usize(i)] * change.other.in_units_of(units[usize(i)]) : Interval::of(0);
       result.u.push_back(sample.start.middle());
       const double off = longest(ball) * (direction_error() + sample.start.width());
       const double reach = result.reach.emplace_back(above(sample.reach + off));
@@ -271,7 +272,7 @@ class ChainExpander final : public Expander {
     for (Index j = 0; j < std::ssize(ball.half); ++j) {
       const Interval slope = slopes.feature(j);
       gradient.push_back(slope.middle());
-      error = error + Interval::of(slope.radius()) * Interval::of(ball.half[at(j)]);
+      error = error + Interval::of(slope.radius()) * Interval::of(ball.half[usize(j)]);
     }
     result.gradient = directions_.keep(gradient, 0);
     for (std::size_t j = 0; j < result.gradient.size(); ++j) {

@@ -21,13 +21,13 @@ void EntryBounds::bound_apart(const RangeStrip& strip, bool negative_only, Entry
     Index count = 0;
     for (Index k = 0; k < strip.count; ++k) {
       if ((strip.weight[k] > 0) != positive || (negative_only && strip.low[k] >= 0)) continue;
-      scratch.low[at(count)] = strip.low[k], scratch.high[at(count)] = strip.high[k];
-      scratch.chosen[at(count++)] = static_cast<std::int32_t>(k);
+      scratch.low[usize(count)] = strip.low[k], scratch.high[usize(count)] = strip.high[k];
+      scratch.chosen[usize(count++)] = static_cast<std::int32_t>(k);
     }
     if (count == 0) continue;
     const RangeStrip chosen{.norm = strip.norm, .count = count, .low = scratch.low.data(), .high = scratch.high.data()};
     positive ? low(chosen, scratch, scratch.part.data()) : high(chosen, scratch, scratch.part.data());
-    for (Index k = 0; k < count; ++k) to[scratch.chosen[at(k)]] = scratch.part[at(k)];
+    for (Index k = 0; k < count; ++k) to[scratch.chosen[usize(k)]] = scratch.part[usize(k)];
   }
 }
 
@@ -112,7 +112,7 @@ template <typename F>
 Index find_turned(Index count, EntryScratch& scratch, const F& is) {
   Index turned = 0;
   for (Index k = 0; k < count; ++k) {
-    scratch.turned[at(turned)] = static_cast<std::int32_t>(k);
+    scratch.turned[usize(turned)] = static_cast<std::int32_t>(k);
     turned += is(k) ? 1 : 0;
   }
   return turned;
@@ -138,12 +138,12 @@ void IntervalEntryBounds::low(const RangeStrip& strip, EntryScratch& scratch, do
   const Index turned = find_turned(strip.count, scratch, [&](Index k) { return strip.low[k] < 0; });
   if (turned == 0) return;
   for (Index k = 0; k < turned; ++k) {
-    const std::int32_t i = scratch.turned[at(k)];
+    const std::int32_t i = scratch.turned[usize(k)];
     const LowPlace place = lowest_below(kernel_, strip.low[i], strip.high[i], strip.norm);
-    scratch.u[at(k)] = place.u, scratch.factor[at(k)] = place.factor, scratch.other[at(k)] = place.constant;
+    scratch.u[usize(k)] = place.u, scratch.factor[usize(k)] = place.factor, scratch.other[usize(k)] = place.constant;
   }
   kernel_.evaluate(turned, {.u = scratch.u.data(), .value = scratch.value.data()});
-  for (std::size_t k = 0; k < at(turned); ++k) {
+  for (std::size_t k = 0; k < usize(turned); ++k) {
     to[scratch.turned[k]] = scratch.other[k] + scratch.factor[k] * scratch.value[k];
   }
 }
@@ -170,28 +170,28 @@ void IntervalEntryBounds::high_on_the_left(const RangeStrip& strip, EntryScratch
   const double opposite = kernel_.value(-1);
   double* norms = scratch.factor.data();
   for (Index k = 0; k < turned; ++k) {
-    const std::int32_t i = scratch.turned[at(k)];
+    const std::int32_t i = scratch.turned[usize(k)];
     if (strip.high[i] < 0) to[i] = -std::numeric_limits<double>::infinity();
   }
   for (const bool inner : {true, false}) {
     for (Index k = 0; k < turned; ++k) {
-      norms[k] = inner ? std::max(strip.norm.low, -strip.high[scratch.turned[at(k)]]) : strip.norm.high;
+      norms[k] = inner ? std::max(strip.norm.low, -strip.high[scratch.turned[usize(k)]]) : strip.norm.high;
     }
     for (const double* side : {strip.low, strip.high}) {
       for (Index k = 0; k < turned; ++k) {
-        const double a = side[scratch.turned[at(k)]], inverse = inverse_of(norms[k]);
+        const double a = side[scratch.turned[usize(k)]], inverse = inverse_of(norms[k]);
         const double u = ratio_above(a, inverse);
-        scratch.u[at(k)] = u < kernel_.lowest() ? ratio_below(a, inverse) : u;
+        scratch.u[usize(k)] = u < kernel_.lowest() ? ratio_below(a, inverse) : u;
       }
       kernel_.evaluate(turned, {.u = scratch.u.data(), .value = scratch.value.data()});
       for (Index k = 0; k < turned; ++k) {
-        double& bound = to[scratch.turned[at(k)]];
-        bound = std::max(bound, norms[k] * scratch.value[at(k)]);
+        double& bound = to[scratch.turned[usize(k)]];
+        bound = std::max(bound, norms[k] * scratch.value[usize(k)]);
       }
     }
   }
   for (Index k = 0; k < turned; ++k) {
-    const std::int32_t i = scratch.turned[at(k)];
+    const std::int32_t i = scratch.turned[usize(k)];
     const double meeting = std::min(-strip.low[i], strip.norm.high) * surely_beyond;
     if (meeting >= strip.norm.low) to[i] = std::max(to[i], meeting * opposite);
   }

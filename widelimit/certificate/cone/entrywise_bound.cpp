@@ -60,7 +60,7 @@ double strip_product(const double* a, const double* b, Index count) {
   std::array<double, sums> sum{};
   Index k = 0;
   for (; k + sums <= count; k += sums) {
-    for (Index s = 0; s < sums; ++s) sum[at(s)] += a[k + s] * b[k + s];
+    for (Index s = 0; s < sums; ++s) sum[usize(s)] += a[k + s] * b[k + s];
   }
   for (; k < count; ++k) sum[0] += a[k] * b[k];
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
@@ -72,10 +72,10 @@ SignedWeights signed_weights(const CertificateProblem& problem, std::span<const 
   const FunctionalWeights weights = problem.weights(functional);
   SignedWeights result{.bias = weights.bias, .exponent = weights.exponent};
   for (Index i = 0; i < problem.alpha.rows; ++i) {
-    const double beta = weights.beta[at(i)];
+    const double beta = weights.beta[usize(i)];
     if (beta == 0) continue;
     result.which.push_back(static_cast<std::int32_t>(i));
-    result.weight.push_back(beta * norms[at(i)]);
+    result.weight.push_back(beta * norms[usize(i)]);
     result.total = above(result.total + std::abs(result.weight.back()));
   }
   if (std::ssize(result.which) == problem.alpha.rows) result.which.clear();
@@ -98,7 +98,7 @@ EntrywiseBound::EntrywiseBound(const CertificateProblem& problem, Ranges::Of of,
 double EntrywiseBound::bound(const BallRanges& ranges, const SignedWeights& weights, EntryScratch& scratch) const {
   const auto& [ball, norm, low, high] = ranges;
   const auto count = std::ssize(weights.weight);
-  std::array<double, at(EntryBounds::longest)> sides{}, lows{}, highs{};
+  std::array<double, usize(EntryBounds::longest)> sides{}, lows{}, highs{};
   double sum = 0;
   Index strips = 0;
   for (Index begin = 0; begin < count; begin += EntryBounds::longest, ++strips) {
@@ -110,8 +110,8 @@ double EntrywiseBound::bound(const BallRanges& ranges, const SignedWeights& weig
       strip.low = low + begin, strip.high = high + begin;
     } else {
       for (Index k = 0; k < size; ++k) {
-        const std::int32_t i = weights.which[at(begin + k)];
-        lows[at(k)] = low[i], highs[at(k)] = high[i];
+        const std::int32_t i = weights.which[usize(begin + k)];
+        lows[usize(k)] = low[i], highs[usize(k)] = high[i];
       }
     }
     entries_->bound(strip, scratch, sides.data());
@@ -132,22 +132,22 @@ void EntrywiseBound::evaluate_balls(const BallGroups& groups, std::span<const Ba
   const Index at_once = problem_.options.box ? 64 : 1;
   const Index supports = whole_rows_ ? problem_.support.rows : 0;
   // Vectors, whose memory is used again by the next task; that of a Matrix comes from the system each time.
-  std::vector<double> lows(at(at_once * supports)), highs(at(at_once * supports));
+  std::vector<double> lows(usize(at_once * supports)), highs(usize(at_once * supports));
   const MatrixView<double> low{lows.data(), at_once, supports, supports},
       high{highs.data(), at_once, supports, supports};
-  std::vector<Interval> norms(at(at_once));
+  std::vector<Interval> norms(usize(at_once));
   EntryScratch scratch;
-  scratch.resize(at(EntryBounds::longest));
+  scratch.resize(usize(EntryBounds::longest));
   for (Index first = begin; first < end; first += at_once) {
     const Index size = std::min(at_once, end - first);
-    const auto balls = std::span(groups.balls).subspan(at(first), at(size));
+    const auto balls = std::span(groups.balls).subspan(usize(first), usize(size));
     if (whole_rows_) ranges_.evaluate(balls, low, high, norms);
     for (Index k = 0; k < size; ++k) {
-      const Ball& ball = balls[at(k)];
-      const BallRanges ranges = whole_rows_ ? BallRanges{ball, norms[at(k)], low.row(k), high.row(k)}
+      const Ball& ball = balls[usize(k)];
+      const BallRanges ranges = whole_rows_ ? BallRanges{ball, norms[usize(k)], low.row(k), high.row(k)}
                                             : BallRanges{.ball = ball, .norm = ranges_.norm_range(ball)};
-      for (Index q = groups.first[at(first + k)]; q < groups.first[at(first + k + 1)]; ++q) {
-        const Functional& f = problem_.functionals[at(queries[at(q)].functional)];
+      for (Index q = groups.first[usize(first + k)]; q < groups.first[usize(first + k + 1)]; ++q) {
+        const Functional& f = problem_.functionals[usize(queries[usize(q)].functional)];
         bounds[q] = bound(ranges, weights_.of(f), scratch);
       }
     }

@@ -46,27 +46,27 @@ double sum_norm(const double* row, Index size) {
 
 SupportGeometry::SupportGeometry(MatrixView<const double> support, const CertifyOptions& options)
     : directions(support.rows, support.cols, Content::unset),
-      norms(at(support.rows)),
-      sum_norms(at(support.rows)),
+      norms(usize(support.rows)),
+      sum_norms(usize(support.rows)),
       // A sum of d squares in long double, then a root and a rounding to double.
       norm_error((2 + static_cast<double>(support.cols) * 0x1p-11) * unit_roundoff) {
   constexpr Index rows_at_once = 256;
   const Index tasks = (support.rows + rows_at_once - 1) / rows_at_once;
-  std::vector<char> negative(at(tasks), 0), seen(at(tasks * support.cols), 0);
+  std::vector<char> negative(usize(tasks), 0), seen(usize(tasks * support.cols), 0);
   parallel_for(tasks, team_size(options.threads), [&](Index task) {
     const Index begin = task * rows_at_once, end = std::min(support.rows, begin + rows_at_once);
     mark_used(support.block(begin, 0, end - begin, support.cols), seen.data() + task * support.cols);
     for (Index i = begin; i < end; ++i) {
-      const double norm = norms[at(i)] = euclidean_norm(support.row(i), support.cols);
+      const double norm = norms[usize(i)] = euclidean_norm(support.row(i), support.cols);
       double* to = directions.view().row(i);
       for (Index j = 0; j < support.cols; ++j) to[j] = norm > 0 ? support(i, j) / norm : 0;
-      sum_norms[at(i)] = sum_norm(to, support.cols) * (1 + 2 * norm_error + 4 * unit_roundoff);
-      if (std::any_of(to, to + support.cols, [](double x) { return x < 0; })) negative[at(task)] = 1;
+      sum_norms[usize(i)] = sum_norm(to, support.cols) * (1 + 2 * norm_error + 4 * unit_roundoff);
+      if (std::any_of(to, to + support.cols, [](double x) { return x < 0; })) negative[usize(task)] = 1;
     }
   });
   for (Index j = 0; j < support.cols; ++j) {
     Index task = 0;
-    while (task < tasks && seen[at(task * support.cols + j)] == 0) ++task;
+    while (task < tasks && seen[usize(task * support.cols + j)] == 0) ++task;
     if (task < tasks) used.push_back(j);
   }
   if (!options.box || std::find(negative.begin(), negative.end(), 1) == negative.end()) return;
@@ -79,15 +79,15 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
                              const CertifyOptions& options)
     : support(directions),
       inner(points.rows, directions.directions.rows(), Content::unset),
-      norms(at(points.rows)),
+      norms(usize(points.rows)),
       // A product of d terms in any order, of directions that are off by two roundings and the norm's error.
       inner_error(1.01 * (static_cast<double>(points.cols) + 4) * unit_roundoff + directions.norm_error) {
-  for (Index k = 0; k < points.rows; ++k) norms[at(k)] = euclidean_norm(points.row(k), points.cols);
-  std::vector<char> seen(at(points.cols), 0);
+  for (Index k = 0; k < points.rows; ++k) norms[usize(k)] = euclidean_norm(points.row(k), points.cols);
+  std::vector<char> seen(usize(points.cols), 0);
   mark_used(points, seen.data());
   std::vector<Index> features;
   std::copy_if(support.used.begin(), support.used.end(), std::back_inserter(features),
-               [&](Index j) { return seen[at(j)] != 0; });
+               [&](Index j) { return seen[usize(j)] != 0; });
   if (features.empty()) features.push_back(0);  // a product of zeros is one too
   const Index size = std::ssize(features);
   Matrix<double> kept(points.rows, size, Content::unset);
@@ -97,7 +97,7 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
   const Index count = inner.cols();
   parallel_for((count + directions_at_once - 1) / directions_at_once, team_size(options.threads), [&](Index task) {
     const Index begin = task * directions_at_once, rows = std::min(directions_at_once, count - begin);
-    std::vector<double> memory(at(rows * size));
+    std::vector<double> memory(usize(rows * size));
     const MatrixView<double> block{memory.data(), rows, size, size};
     keep_features(support.directions.view().block(begin, 0, rows, points.cols), features, block);
     cpu::gemm<double>(1, Transpose::no, kept.view(), Transpose::yes, block, 0,

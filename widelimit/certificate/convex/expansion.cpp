@@ -113,7 +113,7 @@ ReducedDirections::ReducedDirections(const SupportGeometry& support, std::span<c
   Matrix<double> scaled(rows_.rows, rows_.cols, Content::unset);
   for (Index i = 0; i < rows_.rows; ++i) {
     std::transform(rows_.row(i), rows_.row(i) + rows_.cols, scaled.view().row(i),
-                   [&](double x) { return factors[at(i)] * x; });
+                   [&](double x) { return factors[usize(i)] * x; });
   }
   own_ = std::move(scaled);
   rows_ = std::as_const(own_).view();
@@ -121,7 +121,7 @@ ReducedDirections::ReducedDirections(const SupportGeometry& support, std::span<c
 
 double ReducedDirections::rest_length(std::span<const double> unit) const {
   double squares = 0;
-  for (const Index j : rest_) squares += unit[at(j)] * unit[at(j)];
+  for (const Index j : rest_) squares += unit[usize(j)] * unit[usize(j)];
   return std::sqrt(squares) * (1 + slack(unit.size()));
 }
 
@@ -129,7 +129,7 @@ double ReducedDirections::rest_sum(std::span<const double> unit, std::span<const
                                    std::span<const double> high, bool larger) const {
   double sum = 0;
   for (const Index j : rest_) {
-    const double left = unit[at(j)] * low[at(j)], right = unit[at(j)] * high[at(j)];
+    const double left = unit[usize(j)] * low[usize(j)], right = unit[usize(j)] * high[usize(j)];
     sum += larger ? std::max(left, right) : std::min(left, right);
   }
   return sum;
@@ -144,14 +144,14 @@ double ReducedDirections::rest_half(std::span<const double> unit, std::span<cons
 
 double ReducedDirections::rest_total(std::span<const double> full) const {
   double sum = 0;
-  for (const Index j : rest_) sum += full[at(j)];
+  for (const Index j : rest_) sum += full[usize(j)];
   return sum;
 }
 
 std::vector<double> ReducedDirections::keep(std::span<const double> full, double rest) const {
   std::vector<double> kept;
-  kept.reserve(at(rows_.cols));
-  for (const Index j : used_) kept.push_back(full[at(j)]);
+  kept.reserve(usize(rows_.cols));
+  for (const Index j : used_) kept.push_back(full[usize(j)]);
   if (!rest_.empty()) kept.push_back(rest);
   return kept;
 }
@@ -196,10 +196,10 @@ CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> direc
   const double lengths = norm + geometry.norm.high + geometry.half_norm;
   geometry.nu_slack = (16 * unit_roundoff + 4 * ranges.norm_error()) * lengths;
   geometry.slack = (gamma_of(features + 32) + 4 * ranges.norm_error()) * 2 * lengths + geometry.nu_slack;
-  expansion.u.resize(at(count));
-  expansion.reach.resize(at(count));
-  geometry.offset.resize(at(count));
-  geometry.cosines.resize(at(count));
+  expansion.u.resize(usize(count));
+  expansion.reach.resize(usize(count));
+  geometry.offset.resize(usize(count));
+  geometry.cosines.resize(usize(count));
   const cpu::ResidualFrame frame{.size = directions.cols,
                                  .centre = centre.data(),
                                  .unit = expansion.unit.data(),
@@ -208,15 +208,15 @@ CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> direc
   for (Index i = 0; i < count; ++i) {
     const auto [inner, reach] = cpu::residual_of(frame, directions.row(i), euclidean);
     const double cosine = inner / norm, first = reach * (euclidean ? ball.radius : 1);
-    const double u = expansion.u[at(i)] = tangent_point(cosine, first + expansion.nu, norm);
+    const double u = expansion.u[usize(i)] = tangent_point(cosine, first + expansion.nu, norm);
     // Moving the tangent point by s moves the residual by s·ĉ.
     const double moved = std::abs(u - cosine) * geometry.half_norm;
     const double swing = (first + moved) * (1 + gamma_of(features + 16));
-    const double offset = geometry.offset[at(i)] = inner - u * norm;
+    const double offset = geometry.offset[usize(i)] = inner - u * norm;
     const double low = offset - swing - std::max(u, 0.0) * expansion.nu - geometry.slack;
     const double high = offset + swing - std::min(u, 0.0) * expansion.nu + geometry.slack;
-    expansion.reach[at(i)] = swing + std::abs(u) * expansion.nu;
-    geometry.cosines[at(i)] = cosine_range(u, low, high, geometry.norm);
+    expansion.reach[usize(i)] = swing + std::abs(u) * expansion.nu;
+    geometry.cosines[usize(i)] = cosine_range(u, low, high, geometry.norm);
   }
   return geometry;
 }
@@ -265,24 +265,24 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
   result.centre = std::move(box.centre);
   const CurvatureBounds bounds(kernel, geometry.cosines);
 
-  result.w.resize(at(count));
-  result.gradient.assign(at(size), 0.0);
-  std::vector<double> slopes(at(count), 0.0);
+  result.w.resize(usize(count));
+  result.gradient.assign(usize(size), 0.0);
+  std::vector<double> slopes(usize(count), 0.0);
   double level = 0, turn = 0, squares = 0;   // Σaκ, Σmu, Σ(aκ' + we)·e
   double levels = 0, turns = 0, moduli = 0;  // the same of moduli
   double error = 0;
   for (Index i = 0; i < count; ++i) {
-    const double a = weights.beta[at(i)];
+    const double a = weights.beta[usize(i)];
     if (a == 0) continue;
-    const double u = result.u[at(i)], e = geometry.offset[at(i)];
-    const auto [least, most] = bounds.curvature[at(i)];
+    const double u = result.u[usize(i)], e = geometry.offset[usize(i)];
+    const auto [least, most] = bounds.curvature[usize(i)];
     const double c = a > 0 ? least / (least > 0 ? geometry.norm.high : geometry.norm.low)
                            : most / (most > 0 ? geometry.norm.low : geometry.norm.high);
-    const double w = result.w[at(i)] = a * c - 0x1p-50 * std::abs(a * c);
-    const double first = a * bounds.slope[at(i)];
+    const double w = result.w[usize(i)] = a * c - 0x1p-50 * std::abs(a * c);
+    const double first = a * bounds.slope[usize(i)];
     const double m = first + 2 * w * e;
-    const double whole = result.reach[at(i)] + std::abs(e) + geometry.slack;
-    level += a * bounds.value[at(i)];
+    const double whole = result.reach[usize(i)] + std::abs(e) + geometry.slack;
+    level += a * bounds.value[usize(i)];
     levels += std::abs(a) * kernel.largest();
     turn += m * u;
     turns += std::abs(m) + std::abs(first);
@@ -291,14 +291,14 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
     error += std::abs(a) * (kernel.value_error() * geometry.norm.high +
                             kernel.slope_error() * (1 + 1 / std::sqrt(1 - std::abs(u))) * whole) +
              (std::abs(first) + 2 * std::abs(w) * whole) * geometry.slack;
-    slopes[at(i)] = m;
+    slopes[usize(i)] = m;
   }
   const MatrixView<const double> rows = directions.rows();
   if (count > 0) {
     cpu::gemv<double>(1, Transpose::yes, rows, {slopes.data()}, 0, {result.gradient.data()});
   }
   result.rise = level - turn;
-  for (Index j = 0; j < size; ++j) result.gradient[at(j)] += result.rise * result.unit[at(j)];
+  for (Index j = 0; j < size; ++j) result.gradient[usize(j)] += result.rise * result.unit[usize(j)];
   result.constant = weights.bias + level * norm + squares;
   // Sums of the terms above, the weights' own rounding, and ν's.
   const double sums = gamma_of(count + 64);

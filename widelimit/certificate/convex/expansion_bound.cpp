@@ -54,7 +54,7 @@ void ConvexForm::form_matrix(const ConvexParts& parts) {
   // own.
   const Index kept = parts.directions.kept();
   for (Index j = 0; j < kept; ++j) {
-    const double square = expansion_.rise * scale_[at(j)] * scale_[at(j)] / (2 * expansion_.centre_norm);
+    const double square = expansion_.rise * scale_[usize(j)] * scale_[usize(j)] / (2 * expansion_.centre_norm);
     form_.b(j, j) += square;
     error_ -= 0x1p-44 * square;
   }
@@ -131,7 +131,8 @@ class ExpansionBoundWithin final : public LowerBound {
   [[nodiscard]] const ConvexForm& form_of(Index functional) const {
     const auto known = forms_.find(functional);
     if (known != forms_.end()) return known->second;
-    return forms_.try_emplace(functional, parts_, ball_, around_->expand(functionals_[at(functional)])).first->second;
+    return forms_.try_emplace(functional, parts_, ball_, around_->expand(functionals_[usize(functional)]))
+        .first->second;
   }
 
   ConvexParts parts_;
@@ -150,9 +151,9 @@ class ExpansionBound final : public LowerBound {
     const BallGroups groups = group_balls(functionals_, queries);
     std::vector<double> bounds(queries.size());
     parallel_for(std::ssize(groups.balls), team_size(threads_), [&](Index k) {
-      const ExpansionBoundWithin ball(*expander_, functionals_, groups.balls[at(k)]);
-      for (Index q = groups.first[at(k)]; q < groups.first[at(k + 1)]; ++q) {
-        bounds[at(q)] = ball.evaluate(queries.subspan(at(q), 1)).front();
+      const ExpansionBoundWithin ball(*expander_, functionals_, groups.balls[usize(k)]);
+      for (Index q = groups.first[usize(k)]; q < groups.first[usize(k + 1)]; ++q) {
+        bounds[usize(q)] = ball.evaluate(queries.subspan(usize(q), 1)).front();
       }
     });
     return bounds;

@@ -99,14 +99,14 @@ EntryRule cone_entries(const ConeKernel& kernel, std::span<const double> norms) 
     const double inverse = inverse_or_zero(norm);
     std::vector<double> u(norms.size()), kappa(norms.size()), slope(norms.size());
     for (Index i = 0; i < supports; ++i) {
-      u[at(i)] = std::clamp(inner[i] * inverse * inverse_or_zero(norms[at(i)]), -largest_cosine, largest_cosine);
+      u[usize(i)] = std::clamp(inner[i] * inverse * inverse_or_zero(norms[usize(i)]), -largest_cosine, largest_cosine);
     }
     kernel.evaluate(supports, {.u = u.data(), .value = kappa.data(), .slope = slope.data()});
     for (Index i = 0; i < supports; ++i) {
-      const double length = kernel.scale() * norms[at(i)];
-      slopes.value[at(i)] = length * norm * kappa[at(i)];
-      slopes.across[at(i)] = kernel.scale() * slope[at(i)];
-      slopes.along[at(i)] = length * inverse * (kappa[at(i)] - u[at(i)] * slope[at(i)]);
+      const double length = kernel.scale() * norms[usize(i)];
+      slopes.value[usize(i)] = length * norm * kappa[usize(i)];
+      slopes.across[usize(i)] = kernel.scale() * slope[usize(i)];
+      slopes.along[usize(i)] = length * inverse * (kappa[usize(i)] - u[usize(i)] * slope[usize(i)]);
     }
   };
 }
@@ -117,10 +117,10 @@ EntryRule chain_entries(const Chain& chain, Kind kind, std::span<const double> n
   if (unscaled(rows) && unscaled(entries)) {
     return [&chain, kind, norms, features](double norm, const double* inner, EntrySlopes& slopes) {
       for (Index i = 0; i < std::ssize(norms); ++i) {
-        const Sloped<double> entry = chain_entry(chain, kind, norm, norms[at(i)], inner[i]);
-        slopes.value[at(i)] = entry.value;
-        slopes.across[at(i)] = entry.by_c / features;
-        slopes.along[at(i)] = 2 * entry.by_q / features;
+        const Sloped<double> entry = chain_entry(chain, kind, norm, norms[usize(i)], inner[i]);
+        slopes.value[usize(i)] = entry.value;
+        slopes.across[usize(i)] = entry.by_c / features;
+        slopes.along[usize(i)] = 2 * entry.by_q / features;
       }
     };
   }
@@ -128,16 +128,16 @@ EntryRule chain_entries(const Chain& chain, Kind kind, std::span<const double> n
              double norm, const double* inner, EntrySlopes& slopes) {
     const auto real = [](double x, int exponent) { return std::ldexp(static_cast<long double>(x), exponent); };
     const auto of = [](const EntryExponents& exponents, Index i) {
-      return exponents.sample.empty() ? 0 : exponents.sample[at(i)];
+      return exponents.sample.empty() ? 0 : exponents.sample[usize(i)];
     };
     for (Index i = 0; i < std::ssize(norms); ++i) {
       if (of(entries, i) == EntryExponents::no_entry) continue;
       const int row = of(rows, i), down = entries.point + of(entries, i);
-      const Sloped<long double> entry =
-          chain_entry(chain, kind, real(norm, rows.point), real(norms[at(i)], row), real(inner[i], rows.point + row));
-      slopes.value[at(i)] = static_cast<double>(std::ldexp(entry.value, -down));
-      slopes.across[at(i)] = static_cast<double>(std::ldexp(entry.by_c / features, rows.point + row - down));
-      slopes.along[at(i)] = static_cast<double>(std::ldexp(2 * entry.by_q / features, 2 * rows.point - down));
+      const Sloped<long double> entry = chain_entry(chain, kind, real(norm, rows.point), real(norms[usize(i)], row),
+                                                    real(inner[i], rows.point + row));
+      slopes.value[usize(i)] = static_cast<double>(std::ldexp(entry.value, -down));
+      slopes.across[usize(i)] = static_cast<double>(std::ldexp(entry.by_c / features, rows.point + row - down));
+      slopes.along[usize(i)] = static_cast<double>(std::ldexp(2 * entry.by_q / features, 2 * rows.point - down));
     }
   };
 }
@@ -150,25 +150,25 @@ FunctionalGradient::FunctionalGradient(MatrixView<const double> support, std::sp
 void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const Index> which, double* values,
                                   MatrixView<double> gradients) const {
   const Index supports = support_.rows;
-  std::vector<double> memory(at(x.rows * supports)), along(at(x.rows));
+  std::vector<double> memory(usize(x.rows * supports)), along(usize(x.rows));
   const MatrixView<double> pairs{memory.data(), x.rows, supports, supports};
   cpu::gemm<double>(1, Transpose::no, x, Transpose::yes, support_, 0, pairs);
   EntrySlopes slopes(supports);
   for (Index k = 0; k < x.rows; ++k) {
     double* row = pairs.row(k);
     rule_(euclidean_norm(x.row(k), x.cols), row, slopes);
-    const FunctionalWeights& weights = weights_.of(functionals_[at(which[at(k)])]);
+    const FunctionalWeights& weights = weights_.of(functionals_[usize(which[usize(k)])]);
     values[k] = weights.bias;
     for (Index i = 0; i < supports; ++i) {
-      const double beta = weights.beta[at(i)];
-      values[k] += beta * slopes.value[at(i)];
-      along[at(k)] += beta * slopes.along[at(i)];
-      row[i] = beta * slopes.across[at(i)];
+      const double beta = weights.beta[usize(i)];
+      values[k] += beta * slopes.value[usize(i)];
+      along[usize(k)] += beta * slopes.along[usize(i)];
+      row[i] = beta * slopes.across[usize(i)];
     }
   }
   cpu::gemm<double>(1, Transpose::no, pairs, Transpose::no, support_, 0, gradients);
   for (Index k = 0; k < x.rows; ++k) {
-    for (Index j = 0; j < x.cols; ++j) gradients(k, j) += along[at(k)] * x(k, j);
+    for (Index j = 0; j < x.cols; ++j) gradients(k, j) += along[usize(k)] * x(k, j);
   }
 }
 

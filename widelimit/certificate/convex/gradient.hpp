@@ -13,7 +13,7 @@ namespace widelimit {
 
 /// Of one x with every sample of a support: Θ(x,xᵢ), and ∇Θ(x,xᵢ) = across[i]·xᵢ + along[i]·x.
 struct EntrySlopes {
-  explicit EntrySlopes(Index supports) : value(at(supports)), across(at(supports)), along(at(supports)) {}
+  explicit EntrySlopes(Index supports) : value(usize(supports)), across(usize(supports)), along(usize(supports)) {}
   std::vector<double> value, across, along;
 };
 

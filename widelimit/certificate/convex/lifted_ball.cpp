@@ -80,7 +80,7 @@ LiftedBall lift_ball(const ChainProblem& problem, const Ranges& ranges, const Ba
 
   const CentreProducts products(result, centre_length, euclidean);
   for (Index i = 0; i < problem.support.rows; ++i) {
-    const double length = support.norms[at(i)];
+    const double length = support.norms[usize(i)];
     const int exponent = problem.row_exponent(i);
     const Interval own_lift = scaled(lift_at_1, -exponent);
     SampleCosine sample{.norm = lifted(around(length), own_lift), .exponent = exponent};

@@ -40,11 +40,11 @@ std::vector<Square> large_squares(std::vector<Square> squares, double negligible
 double largest_root(const Expansion& expansion, Index sample, const double* direction, std::span<const double> scale,
                     bool euclidean) {
   const Index size = std::ssize(expansion.unit);
-  const double u = expansion.u[at(sample)], nu = std::abs(u) * scale[at(size)];
-  if (!euclidean) return expansion.reach[at(sample)];
+  const double u = expansion.u[usize(sample)], nu = std::abs(u) * scale[usize(size)];
+  if (!euclidean) return expansion.reach[usize(sample)];
   double sum = nu * nu;
   for (Index j = 0; j < size; ++j) {
-    const double y = (direction[j] - u * expansion.unit[at(j)]) * scale[at(j)];
+    const double y = (direction[j] - u * expansion.unit[usize(j)]) * scale[usize(j)];
     sum += y * y;
   }
   return std::sqrt(sum) * (1 + 0x1p-40);
@@ -54,17 +54,17 @@ double largest_root(const Expansion& expansion, Index sample, const double* dire
 class RunSum {
  public:
   RunSum(Index dimension, double unit)
-      : unit_(unit), rows_(at(rows_in_run * dimension)), sum_(at(dimension * dimension)) {}
+      : unit_(unit), rows_(usize(rows_in_run * dimension)), sum_(usize(dimension * dimension)) {}
 
   void add(std::span<const Square> run, const Expansion& expansion, MatrixView<const double> directions,
            std::span<const double> scale, double sign, MatrixView<double> b) {
     const Index size = std::ssize(expansion.unit), dimension = size + 1;
     const cpu::ResidualFrame frame{.size = size, .unit = expansion.unit.data(), .half = scale.data()};
     for (std::size_t k = 0; k < run.size(); ++k) {
-      const double u = expansion.u[at(run[k].sample)], root = run[k].root * unit_;
+      const double u = expansion.u[usize(run[k].sample)], root = run[k].root * unit_;
       float* row = rows_.data() + static_cast<Index>(k) * dimension;
       cpu::write_residual(frame, directions.row(run[k].sample), u, root, row);
-      row[size] = static_cast<float>(-root * scale[at(size)] * u);
+      row[size] = static_cast<float>(-root * scale[usize(size)] * u);
     }
     const MatrixView<const float> rows{rows_.data(), std::ssize(run), dimension, dimension};
     cpu::syrk<float>(1, Transpose::yes, rows, 0, {sum_.data(), dimension, dimension, dimension});
@@ -89,7 +89,7 @@ QuadraticForm quadratic_form(const Expansion& expansion, MatrixView<const double
   std::vector<Square> above, below;
   double largest = 0, total = 0;
   for (Index i = 0; i < directions.rows; ++i) {
-    const double w = expansion.w[at(i)];
+    const double w = expansion.w[usize(i)];
     if (w == 0) continue;
     const double root = largest_root(expansion, i, directions.row(i), scale, euclidean);
     const Square square{.sample = i, .root = std::sqrt(std::abs(w)), .most = std::abs(w) * root * root};
@@ -105,8 +105,8 @@ QuadraticForm quadratic_form(const Expansion& expansion, MatrixView<const double
   RunSum runs(dimension, 1 / std::sqrt(largest));
   for (const auto& [squares, sign] : {std::pair{std::cref(above), 1.0}, std::pair{std::cref(below), -1.0}}) {
     const auto all = std::span<const Square>(squares.get());
-    for (std::size_t k = 0; k < all.size(); k += at(rows_in_run)) {
-      runs.add(all.subspan(k, std::min(at(rows_in_run), all.size() - k)), expansion, directions, scale, sign,
+    for (std::size_t k = 0; k < all.size(); k += usize(rows_in_run)) {
+      runs.add(all.subspan(k, std::min(usize(rows_in_run), all.size() - k)), expansion, directions, scale, sign,
                form.b.view());
     }
   }
@@ -211,11 +211,11 @@ void weigh_rows(MatrixView<const double> matrix, const std::vector<double>& s, s
     double even = 0, odd = 0;
     Index k = 0;
     for (; k + 2 <= matrix.cols; k += 2) {
-      even += std::abs(row[k]) * s[at(k)];
-      odd += std::abs(row[k + 1]) * s[at(k + 1)];
+      even += std::abs(row[k]) * s[usize(k)];
+      odd += std::abs(row[k + 1]) * s[usize(k + 1)];
     }
-    if (k < matrix.cols) even += std::abs(row[k]) * s[at(k)];
-    b[at(j)] = (even + odd) / s[at(j)] * up;
+    if (k < matrix.cols) even += std::abs(row[k]) * s[usize(k)];
+    b[usize(j)] = (even + odd) / s[usize(j)] * up;
   }
 }
 

@@ -13,14 +13,17 @@ inline constexpr double unit_roundoff = 0x1p-53;
 /// Added where a product may have fallen below the normal numbers: above anything that underflow takes away.
 inline constexpr double underflow = 0x1p-1000;
 
-/// A number below, or above, what was computed with one or two roundings: 2⁻⁵¹ is four units of rounding. A number that
-/// overflowed is at least the largest one, hence not below infinity. No branches, so that loops become vectors; NaN
-/// stays NaN, which std::min gives where it comes first.
+/// A number below, or above, what was computed with one or two roundings: 2⁻⁵¹ is four units of rounding. What
+/// overflowed is at least the largest number, so that infinity may be moved inward. NaN stays NaN, which std::min and
+/// std::max give where it comes first.
 [[nodiscard]] inline double below(double x) {
   const double y = std::min(x, std::numeric_limits<double>::max());
   return y - (std::abs(y) * 0x1p-51 + underflow);
 }
-[[nodiscard]] inline double above(double x) { return -below(-x); }
+[[nodiscard]] inline double above(double x) {
+  const double y = std::max(x, std::numeric_limits<double>::lowest());
+  return y + (std::abs(y) * 0x1p-51 + underflow);
+}
 
 /// All numbers from low to high. An operation's result holds every result of numbers from its operands: the ends are
 /// rounded to nearest and moved outward.

@@ -37,7 +37,7 @@ Ranges::Ranges(const PointGeometry& geometry, MatrixView<const double> points, c
 
 Surrounding Ranges::surrounding(const Ball& ball) const {
   const Index size = points_.cols;
-  Surrounding result{std::vector<double>(at(size)), std::vector<double>(at(size))};
+  Surrounding result{std::vector<double>(usize(size)), std::vector<double>(usize(size))};
   const double* x = points_.row(ball.point);
   for (Index j = 0; j < size; ++j) {
     double low = below(x[j] - ball.radius), high = above(x[j] + ball.radius);
@@ -45,14 +45,14 @@ Surrounding Ranges::surrounding(const Ball& ball) const {
       low = std::clamp(low, options_.box->low, options_.box->high);
       high = std::clamp(high, options_.box->low, options_.box->high);
     }
-    const double centre = result.centre[at(j)] = low + (high - low) / 2;
-    result.half[at(j)] = above(std::max(high - centre, centre - low));
+    const double centre = result.centre[usize(j)] = low + (high - low) / 2;
+    result.half[usize(j)] = above(std::max(high - centre, centre - low));
   }
   return result;
 }
 
 Interval Ranges::norm_range(const Ball& ball) const {
-  const double norm = geometry_.norms[at(ball.point)];
+  const double norm = geometry_.norms[usize(ball.point)];
   const double slack = 4 * norm_error();
   if (of_ == Of::published) {
     const double reach = ball.radius * common_spread(options_.norm, points_.cols);
@@ -86,7 +86,7 @@ void Ranges::widen(const Ball& ball, const Interval& norm, Index begin, Index co
   cpu::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
                      .spread = common ? nullptr : geometry_.support.sum_norms.data() + begin,
                      .radius = ball.radius * spread * (1 + 8 * unit_roundoff),
-                     .error = (geometry_.inner_error + 8 * unit_roundoff) * geometry_.norms[at(ball.point)],
+                     .error = (geometry_.inner_error + 8 * unit_roundoff) * geometry_.norms[usize(ball.point)],
                      .limit = norm.high},
                     count, low, high);
 }
@@ -97,7 +97,7 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
   Matrix<double> centres(count, size, Content::unset), halves(count, size, Content::unset);
   std::vector<double> errors;
   for (Index k = 0; k < count; ++k) {
-    const Surrounding box = surrounding(balls[at(k)]);
+    const Surrounding box = surrounding(balls[usize(k)]);
     std::copy(box.centre.begin(), box.centre.end(), centres.view().row(k));
     std::copy(box.half.begin(), box.half.end(), halves.view().row(k));
     const double lengths = euclidean_norm(box.centre.data(), size) + euclidean_norm(box.half.data(), size);
@@ -105,14 +105,14 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
   }
   const Index supports = geometry_.inner.cols();
   const Matrix<double>& absolute = geometry_.support.absolute;
-  std::vector<double> middles(at(count * supports)), reaches(at(count * supports));
+  std::vector<double> middles(usize(count * supports)), reaches(usize(count * supports));
   const MatrixView<double> middle{middles.data(), count, supports, supports},
       reach{reaches.data(), count, supports, supports};
   cpu::gemm<double>(1, Transpose::no, centres.view(), Transpose::yes, directions(), 0, middle);
   cpu::gemm<double>(1, Transpose::no, halves.view(), Transpose::yes,
                     absolute.rows() > 0 ? absolute.view() : directions(), 0, reach);
   for (Index k = 0; k < count; ++k) {
-    const double error = errors[at(k)];
+    const double error = errors[usize(k)];
     double* lows = low.row(k);
     double* highs = high.row(k);
     const double* m = middle.row(k);

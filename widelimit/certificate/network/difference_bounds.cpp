@@ -114,7 +114,7 @@ class DifferenceBounding {
   }
 
   void weigh(const Stage& stage, EnclosedPair& pair) const {
-    const auto k = at(stage.slot);
+    const auto k = usize(stage.slot);
     const WeightSlot& slot = architecture_.slots[k];
     std::visit(
         [&]<std::floating_point T>(const Parameters<T>& trained) {

@@ -40,7 +40,7 @@ void weigh_tile(const WeightSlot& slot, const double* a, Index rows, const doubl
     multiply({.m = rows, .n = columns, .k = slot.fan_in, .alpha = slot.w_scale}, a, w, part);
     return;
   }
-  const std::size_t size = at(slot.fan_in);
+  const std::size_t size = usize(slot.fan_in);
   for (Index i = 0; i < rows; ++i) part[i] = slot.w_scale * cpu::dot({a + i * slot.fan_in, size}, {w, size});
 }
 
@@ -74,7 +74,7 @@ void product_by_tiles(const WeightSlot& slot, const Weights<T>& weights, const W
 /// b_scale·b.
 template <std::floating_point T>
 std::vector<double> scaled_bias(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus) {
-  std::vector<double> bias(at(slot.fan_out));
+  std::vector<double> bias(usize(slot.fan_out));
   for (std::size_t j = 0; j < weights.b.size(); ++j) {
     const double less = minus == nullptr ? 0.0 : static_cast<double>(minus->b[j]);
     bias[j] = slot.b_scale * (static_cast<double>(weights.b[j]) - less);
@@ -94,7 +94,7 @@ void affine_centre(const WeightSlot& slot, const Weights<T>& weights, const Weig
   const std::vector<double> bias = scaled_bias(slot, weights, minus);
   product_by_tiles(
       slot, weights, minus, a, z, threads, [](double w) { return w; },
-      [&](double value, Index j) { return value + bias[at(j)]; });
+      [&](double value, Index j) { return value + bias[usize(j)]; });
 }
 
 template <std::floating_point T>
@@ -108,7 +108,7 @@ void enclose_affine(const WeightSlot& slot, const Weights<T>& weights, const Wei
   const double least = product_underflow(slot);
   product_by_tiles(
       slot, weights, minus, reach, z.radius, threads, [](double w) { return std::abs(w); },
-      [&](double value, Index j) { return (value + g * std::abs(bias[at(j)])) * (1 + 2 * g) + least; });
+      [&](double value, Index j) { return (value + g * std::abs(bias[usize(j)])) * (1 + 2 * g) + least; });
   affine_centre(slot, weights, minus, a.centre, z.centre, threads);
 }
 
@@ -208,8 +208,8 @@ FirstLayer::FirstLayer(const Architecture& architecture, std::size_t stage, cons
   Tensor<double> ones(1, architecture.input);
   std::fill(ones.values().begin(), ones.values().end(), 1.0);
   const Tensor<double> reach = seen_by(stage_, ones, threads);
-  const WeightSlot& slot = architecture.slots[at(stage_.slot)];
-  visit_slot(parameters, minus, at(stage_.slot), [&](const auto& weights, const auto* subtracted) {
+  const WeightSlot& slot = architecture.slots[usize(stage_.slot)];
+  visit_slot(parameters, minus, usize(stage_.slot), [&](const auto& weights, const auto* subtracted) {
     unit_ = norm == Norm::linf ? unit_radius_linf(slot, weights, subtracted, reach, threads)
                                : unit_radius_l2(slot, weights, subtracted, reach, threads);
   });
@@ -217,20 +217,20 @@ FirstLayer::FirstLayer(const Architecture& architecture, std::size_t stage, cons
 
 void FirstLayer::set_points(const Tensor<double>& points, int threads) {
   const Tensor<double> seen = seen_by(stage_, points, threads);
-  visit_slot(parameters_, minus_, at(stage_.slot), [&](const auto& weights, const auto* subtracted) {
-    affine_centre(architecture_.slots[at(stage_.slot)], weights, subtracted, seen, centres_, threads);
+  visit_slot(parameters_, minus_, usize(stage_.slot), [&](const auto& weights, const auto* subtracted) {
+    affine_centre(architecture_.slots[usize(stage_.slot)], weights, subtracted, seen, centres_, threads);
   });
 }
 
 /// |z − ẑ| ≤ δ·unit + 2g(‖x‖·unit + |ẑ|): the columns' share of rounding by Hölder's inequality, the bias by what it
 /// and the product add up to.
 Enclosure FirstLayer::enclose(const Tensor<double>& points, std::span<const Ball> balls) const {
-  const double g = summation_error(architecture_.slots[at(stage_.slot)].fan_in);
+  const double g = summation_error(architecture_.slots[usize(stage_.slot)].fan_in);
   const Index size = stage_.out.size();
   Enclosure values;
   values.resize(std::ssize(balls), stage_.out);
   for (Index n = 0; n < values.count(); ++n) {
-    const Ball& ball = balls[at(n)];
+    const Ball& ball = balls[usize(n)];
     const double reach = ball.radius + 2 * g * sample_norm(points.sample(ball.point), points.shape().size(), norm_);
     const double* z = centres_.sample(ball.point);
     std::copy_n(z, size, values.centre.sample(n));
@@ -246,7 +246,7 @@ Enclosure enclose_coordinates(const Tensor<double>& points, std::span<const Ball
   Enclosure values;
   values.resize(std::ssize(balls), points.shape());
   for (Index n = 0; n < values.count(); ++n) {
-    const Ball& ball = balls[at(n)];
+    const Ball& ball = balls[usize(n)];
     const double* x = points.sample(ball.point);
     for (Index i = 0; i < size; ++i) {
       Interval ends = interval_around(x[i], ball.radius);

@@ -107,7 +107,7 @@ class Bounding {
     Enclosure out;
     std::visit(
         [&]<std::floating_point T>(const Parameters<T>& parameters) {
-          const auto slot = at(stage.slot);
+          const auto slot = usize(stage.slot);
           enclose_affine<T>(architecture_.slots[slot], parameters.slots[slot], nullptr, values, out, threads_);
         },
         parameters_);

@@ -44,12 +44,12 @@ class MarginSlope {
     for (Index i = 0; i < x.rows; ++i) {
       std::transform(x.row(i), x.row(i) + x.cols, input_.sample(i), [](double v) { return static_cast<T>(v); });
     }
-    f_.assign(at(x.rows * outputs), 0.0);
+    f_.assign(usize(x.rows * outputs), 0.0);
     pass(std::get<Parameters<T>>(trained_.parameters), 1.0);
     if (trained_.centred) pass(std::get<Parameters<T>>(trained_.start), -1.0);
     signal_.resize(x.rows, architecture.output);
     signal_.clear();
-    for (Index i = 0; i < x.rows; ++i) values[i] = choose(i, labels_[at(rows[at(i)])], outputs);
+    for (Index i = 0; i < x.rows; ++i) values[i] = choose(i, labels_[usize(rows[usize(i)])], outputs);
     for (Index i = 0; i < x.rows; ++i) std::fill_n(slopes.row(i), x.cols, 0.0);
     back(std::get<Parameters<T>>(trained_.parameters), trace_, 1.0, slopes);
     if (trained_.centred) back(std::get<Parameters<T>>(trained_.start), start_trace_, -1.0, slopes);
@@ -61,7 +61,7 @@ class MarginSlope {
     trace.input().assign(input_);
     forward(trained_.architecture, w, pass_, trace);
     const Tensor<T>& f = trace.output();
-    for (Index i = 0; i < f.size(); ++i) f_[at(i)] += sign * static_cast<double>(f[i]);
+    for (Index i = 0; i < f.size(); ++i) f_[usize(i)] += sign * static_cast<double>(f[i]);
   }
 
   /// The least margin of one sample; its signal ∂margin/∂f is set.
@@ -131,13 +131,13 @@ Attacked attack_network(const TrainedNetwork& trained, const Tensor<double>& poi
   std::vector<Index> rows;
   for (Index i = 0; i < points.count(); ++i) {
     attacked.point.push_back(i);
-    if (margin[at(i)] > 0) rows.push_back(i);
+    if (margin[usize(i)] > 0) rows.push_back(i);
   }
   Attacked found = trained.precision() == Precision::f32
                        ? attack_margins<float>(trained, attacked, labels, std::move(rows), options, progress)
                        : attack_margins<double>(trained, attacked, labels, std::move(rows), options, progress);
   for (Index i = 0; i < points.count(); ++i) {
-    if (!(margin[at(i)] > 0)) found.distance[at(i)] = 0;
+    if (!(margin[usize(i)] > 0)) found.distance[usize(i)] = 0;
   }
   return found;
 }
@@ -188,10 +188,10 @@ MarginBounds margins_on(const AnyMargins& margins, std::span<const Ball> balls) 
 
 /// The least lower bound of the margins of each ball.
 std::vector<double> least_margins(const MarginBounds& margins) {
-  std::vector<double> least(margins.centre.size() / at(margins.each), std::numeric_limits<double>::infinity());
+  std::vector<double> least(margins.centre.size() / usize(margins.each), std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < margins.centre.size(); ++i) {
     const double bound = below(margins.centre[i] - margins.radius[i]);
-    double& value = least[i / at(margins.each)];
+    double& value = least[i / usize(margins.each)];
     value = std::isnan(bound) ? -std::numeric_limits<double>::infinity() : std::min(value, bound);
   }
   return least;
@@ -206,7 +206,7 @@ class NetworkBound final : public LowerBound {
   [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override {
     std::vector<Ball> balls;
     for (const BallQuery& query : queries) {
-      balls.push_back({.point = functionals_[at(query.functional)].point, .radius = query.radius});
+      balls.push_back({.point = functionals_[usize(query.functional)].point, .radius = query.radius});
     }
     return least_margins(margins_on(margins_, balls));
   }
@@ -224,8 +224,8 @@ void note_margins(const MarginBounds& margins, Index first, Certificates& result
     if (!std::isfinite(least)) {
       fail(Code::numerical, "the output at sample {} overflows; scale the samples down", first + i);
     }
-    result.margin[at(first + i)] = least;
-    result.correct[at(first + i)] = least > 0;
+    result.margin[usize(first + i)] = least;
+    result.correct[usize(first + i)] = least > 0;
   }
 }
 
@@ -240,15 +240,16 @@ void certify_points(const AnyMargins& margins, const Tensor<double>& points, con
   std::vector<double> values;
   const std::vector<double> least = least_margins(at_points);
   for (Index i = 0; i < points.count(); ++i) {
-    if (!(least[at(i)] > 0)) continue;
+    if (!(least[usize(i)] > 0)) continue;
     functionals.push_back({.point = i});
-    values.push_back(least[at(i)]);
+    values.push_back(least[usize(i)]);
   }
   const NetworkBound bound(margins, functionals);
   if (options.radius) {
     const std::vector<char> all(balls.size(), 1);
     const std::vector<bool> holds = holds_at(bound, functionals, all, *options.radius);
-    for (std::size_t i = 0; i < holds.size(); ++i) result.radius[at(block.first) + i] = holds[i] ? *options.radius : 0;
+    for (std::size_t i = 0; i < holds.size(); ++i)
+      result.radius[usize(block.first) + i] = holds[i] ? *options.radius : 0;
     return;
   }
   constexpr double first_radius = 1e-3;
@@ -285,9 +286,9 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
   for (Index first = 0; first < samples.count(); first += attacked_at_once) {
     const Index size = std::min(attacked_at_once, samples.count() - first);
     const Tensor<double> points = read_samples<double>(samples.part(first, size), shape);
-    const Attacked attack =
-        attack_network(trained, points, labels.subspan(at(first), at(size)),
-                       std::span<const double>(result.margin).subspan(at(first), at(size)), options, shared.get());
+    const Attacked attack = attack_network(trained, points, labels.subspan(usize(first), usize(size)),
+                                           std::span<const double>(result.margin).subspan(usize(first), usize(size)),
+                                           options, shared.get());
     std::copy(attack.distance.begin(), attack.distance.end(), result.attack.begin() + first);
     if (options.keep_attacked) std::copy_n(attack.samples.data(), points.size(), result.attacked.view().row(first));
     shared.at(first + size);
@@ -303,21 +304,21 @@ Certificates certify_network(const TrainedNetwork& trained, const SampleView& sa
   const auto begin = Clock::now();
   const Index count = samples.count();
   Certificates result;
-  result.correct.resize(at(count));
-  result.margin.resize(at(count));
-  result.radius.resize(at(count));
-  result.method.assign(at(count), CertificateMethod::interval);
+  result.correct.resize(usize(count));
+  result.margin.resize(usize(count));
+  result.radius.resize(usize(count));
+  result.method.assign(usize(count), CertificateMethod::interval);
   result.remark = remark_on(trained, options);
   AnyMargins margins = margins_of(trained, options);
-  Pulse pulse(options.progress, count, "points");
+  ProgressTicker ticker(options.progress, count, "points");
   const Index together = std::visit([](const auto& any) { return any.points_at_once(); }, margins);
   for (Index first = 0; first < count; first += together) {
     const Index size = std::min(together, count - first);
     const Tensor<double> points = read_samples<double>(samples.part(first, size), trained.architecture.input);
     if (options.box) check_box(*options.box, rows_of(points), first);
-    std::visit([&](auto& any) { any.set_points(points, labels.subspan(at(first), at(size))); }, margins);
+    std::visit([&](auto& any) { any.set_points(points, labels.subspan(usize(first), usize(size))); }, margins);
     certify_points(margins, points, {.first = first, .total = count}, options, result);
-    pulse.at(first + size);
+    ticker.at(first + size);
   }
   result.seconds = seconds_since(begin);
   if (options.attack) attack_points(trained, samples, labels, options, result);

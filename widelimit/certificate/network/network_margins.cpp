@@ -18,19 +18,19 @@ template <std::floating_point T>
 void column_distances(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, Index c,
                       std::vector<double>& distance) {
   const Index outputs = slot.fan_out;
-  distance.resize(at(slot.fan_in * outputs));
-  std::vector<double> row(at(outputs));
+  distance.resize(usize(slot.fan_in * outputs));
+  std::vector<double> row(usize(outputs));
   for (Index i = 0; i < slot.fan_in; ++i) {
     for (Index k = 0; k < outputs; ++k) {
-      const auto entry = at(i * outputs + k);
+      const auto entry = usize(i * outputs + k);
       const double less = minus == nullptr ? 0.0 : static_cast<double>(minus->w[entry]);
-      row[at(k)] = static_cast<double>(weights.w[entry]) - less;
+      row[usize(k)] = static_cast<double>(weights.w[entry]) - less;
     }
-    for (Index k = 0; k < outputs; ++k) distance[at(i * outputs + k)] = std::abs(row[at(c)] - row[at(k)]);
+    for (Index k = 0; k < outputs; ++k) distance[usize(i * outputs + k)] = std::abs(row[usize(c)] - row[usize(k)]);
     if (minus == nullptr) continue;
     // Each entry of a difference has a rounding of its own size, which their distance may not have.
     for (Index k = 0; k < outputs; ++k) {
-      distance[at(i * outputs + k)] += 0x1p-51 * (std::abs(row[at(c)]) + std::abs(row[at(k)]));
+      distance[usize(i * outputs + k)] += 0x1p-51 * (std::abs(row[usize(c)]) + std::abs(row[usize(k)]));
     }
   }
 }
@@ -38,7 +38,7 @@ void column_distances(const WeightSlot& slot, const Weights<T>& weights, const W
 }  // namespace
 
 MarginBounds::MarginBounds(Index balls, Index outputs)
-    : each(std::max<Index>(1, outputs - 1)), centre(at(balls * each)), radius(at(balls * each)) {}
+    : each(std::max<Index>(1, outputs - 1)), centre(usize(balls * each)), radius(usize(balls * each)) {}
 
 void MarginBounds::add(const MarginBounds& other) {
   for (std::size_t i = 0; i < centre.size(); ++i) {
@@ -57,7 +57,7 @@ MarginBounds margins_of(const Enclosure& outputs, std::span<const Index> labels)
   MarginBounds margins(outputs.count(), count);
   std::size_t to = 0;
   for (Index n = 0; n < outputs.count(); ++n) {
-    const Index label = labels[at(n)];
+    const Index label = labels[usize(n)];
     const double* centre = outputs.centre.sample(n);
     const double* radius = outputs.radius.sample(n);
     if (count == 1) {
@@ -89,18 +89,18 @@ MarginBounds class_differences(const WeightSlot& slot, const Weights<T>& weights
   enclose_affine<T>(slot, weights, minus, rest, z, 1);
   MarginBounds margins = margins_of(z, labels);
   std::vector<double> distance;
-  std::vector<double> moved(at(outputs));
+  std::vector<double> moved(usize(outputs));
   for (Index c = 0; c < outputs; ++c) {
     if (std::find(labels.begin(), labels.end(), c) == labels.end()) continue;
     column_distances(slot, weights, minus, c, distance);
     for (Index n = 0; n < a.count(); ++n) {
-      if (labels[at(n)] != c) continue;
+      if (labels[usize(n)] != c) continue;
       multiply({.m = 1, .n = outputs, .k = slot.fan_in, .alpha = slot.w_scale}, a.radius.sample(n), distance.data(),
                moved.data());
-      std::size_t to = at(n * margins.each);
+      std::size_t to = usize(n * margins.each);
       for (Index k = 0; k < outputs; ++k) {
         if (k == c) continue;
-        margins.radius[to] = above((margins.radius[to] + moved[at(k)]) * (1 + 2 * g) +
+        margins.radius[to] = above((margins.radius[to] + moved[usize(k)]) * (1 + 2 * g) +
                                    static_cast<double>(slot.fan_in + 16) * underflow * std::max(1.0, slot.w_scale));
         ++to;
       }
@@ -158,9 +158,9 @@ MarginBounds margins_by_parts(const Architecture& architecture, std::optional<st
   const Index size = std::max<Index>(1, numbers / widest(architecture.stages));
   const Index parts = (std::ssize(balls) + size - 1) / size;
   parallel_for(parts, parts > 1 ? threads : 1, [&](Index p) {
-    const auto some = balls.subspan(at(p * size), at(std::min(size, std::ssize(balls) - p * size)));
+    const auto some = balls.subspan(usize(p * size), usize(std::min(size, std::ssize(balls) - p * size)));
     std::vector<Index> told;
-    for (const Ball& ball : some) told.push_back(labels[at(ball.point)]);
+    for (const Ball& ball : some) told.push_back(labels[usize(ball.point)]);
     margins.put(p * size, part(some, told));
   });
   return margins;
@@ -206,7 +206,7 @@ MarginBounds NetworkMargins::bound_part(std::span<const Ball> balls, std::span<c
     return margins_of(values, labels);
   }
   enclose_stages(architecture_, parameters_, stages.subspan(done, stages.size() - 1 - done), values, 1);
-  const auto slot = at(stages.back().slot);
+  const auto slot = usize(stages.back().slot);
   return std::visit(
       [&]<std::floating_point T>(const Parameters<T>& p) {
         return class_differences<T>(architecture_.slots[slot], p.slots[slot], nullptr, values, labels);
@@ -262,7 +262,7 @@ MarginBounds DifferenceMargins::bound_part(std::span<const Ball> balls, std::spa
   enclose_difference(architecture_, trained_, start_, stages.subspan(done, stages.size() - done - (subtracts ? 1 : 0)),
                      pair);
   if (!subtracts) return margins_of(pair.difference, labels);
-  const auto k = at(last.slot);
+  const auto k = usize(last.slot);
   WeightSlot unbiased = architecture_.slots[k];
   unbiased.b_scale = 0;
   return std::visit(

@@ -231,11 +231,11 @@ Index nested_search(const LowerBound& bound, const RadiusGrid& grid, const Searc
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   if (!(values[order.front()] > 0)) return range.certified;
   SearchRange left = range;
-  Pulse pulse(progress, std::ssize(order), "functionals of a point");
+  ProgressTicker ticker(progress, std::ssize(order), "functionals of a point");
   Index done = 0;
   const auto search = [&](std::size_t f) {
     NestedSearch one(bound, grid, left, first_functional + static_cast<Index>(f), values[f], point);
-    left.first = left.largest = one.run([&] { pulse.at(done); });
+    left.first = left.largest = one.run([&] { ticker.at(done); });
     return left.largest != RadiusGrid::none;
   };
   if (!search(order.front())) return RadiusGrid::none;
@@ -246,7 +246,7 @@ Index nested_search(const LowerBound& bound, const RadiusGrid& grid, const Searc
   for (const std::size_t f : std::span(order).subspan(1)) {
     others.push_back({.functional = first_functional + static_cast<Index>(f), .radius = radius});
   }
-  pulse.at(++done);
+  ticker.at(++done);
   const std::vector<double> bounds = bound.within({.point = point, .radius = radius})->evaluate(others);
   for (std::size_t k = 0; k < others.size(); ++k, ++done) {
     if (!(bounds[k] > 0) && !search(order[k + 1])) return RadiusGrid::none;

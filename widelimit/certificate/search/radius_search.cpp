@@ -45,9 +45,9 @@ struct PointFunctionalRange {
 };
 
 std::vector<PointFunctionalRange> functionals_by_point(std::span<const Functional> functionals, Index points) {
-  std::vector<PointFunctionalRange> result(at(points));
+  std::vector<PointFunctionalRange> result(usize(points));
   for (Index f = 0; f < std::ssize(functionals); ++f) {
-    PointFunctionalRange& range = result[at(functionals[at(f)].point)];
+    PointFunctionalRange& range = result[usize(functionals[usize(f)].point)];
     if (range.count++ == 0) range.begin = f;
   }
   return result;
@@ -92,13 +92,16 @@ std::vector<SearchRange> search_ranges(const RadiusGrid& grid, MatrixView<const 
 std::vector<Index> search_radii(const LowerBound& bound, const SearchedFunctionals& searched, const RadiusGrid& grid,
                                 std::span<const SearchRange> ranges, Progress* progress, int threads) {
   const std::vector<PointFunctionalRange> points = functionals_by_point(searched.functionals, std::ssize(ranges));
-  const auto values = [&](std::size_t p) { return searched.values.subspan(at(points[p].begin), at(points[p].count)); };
+  const auto values = [&](std::size_t p) {
+    return searched.values.subspan(usize(points[p].begin), usize(points[p].count));
+  };
   std::vector<Index> places(ranges.size(), RadiusGrid::none);
   if (bound.nests()) {
     SharedProgress shared(progress, std::ssize(ranges), "points");
     const auto search = [&](Index p) {
-      if (points[at(p)].count == 0) return;
-      places[at(p)] = nested_search(bound, grid, ranges[at(p)], points[at(p)].begin, values(at(p)), p, shared.get());
+      if (points[usize(p)].count == 0) return;
+      places[usize(p)] =
+          nested_search(bound, grid, ranges[usize(p)], points[usize(p)].begin, values(usize(p)), p, shared.get());
     };
     parallel_for(std::ssize(ranges), team_size(threads), search, [&](Index done) { shared.at(done); });
     return places;
@@ -119,14 +122,14 @@ std::vector<bool> holds_at(const LowerBound& bound, std::span<const Functional> 
   std::vector<BallQuery> queries;
   std::vector<bool> holds(asked.size(), false);
   for (std::size_t f = 0; f < functionals.size(); ++f) {
-    const std::size_t point = at(functionals[f].point);
+    const std::size_t point = usize(functionals[f].point);
     if (asked[point] == 0) continue;
     queries.push_back({.functional = static_cast<Index>(f), .radius = radius});
     holds[point] = true;
   }
   const std::vector<double> bounds = bound.evaluate(queries);
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    if (!(bounds[q] > 0)) holds[at(functionals[at(queries[q].functional)].point)] = false;
+    if (!(bounds[q] > 0)) holds[usize(functionals[usize(queries[q].functional)].point)] = false;
   }
   return holds;
 }

@@ -19,18 +19,18 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 18;
 class FileStream final : public ByteStream {
  public:
   FileStream(const fs::path& path, const ReadLimits& limits)
-      : file_(path), pulse_(limits.progress, static_cast<std::int64_t>(file_.size()), "B"), buffer_(piece_bytes) {}
+      : file_(path), ticker_(limits.progress, static_cast<std::int64_t>(file_.size()), "B"), buffer_(piece_bytes) {}
 
   Bytes next() override {
     const std::size_t got = file_.read(buffer_);
     done_ += static_cast<std::int64_t>(got);
-    if (got > 0) pulse_.at(done_);
+    if (got > 0) ticker_.at(done_);
     return Bytes(buffer_).first(got);
   }
 
  private:
   InputFile file_;
-  Pulse pulse_;
+  ProgressTicker ticker_;
   std::int64_t done_ = 0;
   Blob buffer_;
 };

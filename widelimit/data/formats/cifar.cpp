@@ -100,7 +100,7 @@ CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const Re
   }
   // The archive need not report progress: the images do.
   const ReadLimits silent{limits.memory, nullptr};
-  Pulse pulse(limits.progress, total, "images");
+  ProgressTicker ticker(limits.progress, total, "images");
   Index done = 0;
   for (Archive members(archive, silent); members.next();) {
     const std::string source = archive.string() + "/" + members.member();
@@ -109,7 +109,7 @@ CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const Re
       const Index record = record_of(std::string_view(members.member()).substr(split.prefix.size()), split);
       if (record < 0) fail(Code::input, "{}: not a name of this archive", source);
       store_record(decode_jpeg(members.read(), source, pixels), record, split, source);
-      pulse.at(++done);
+      ticker.at(++done);
     }
   }
   for (const Split& split : splits) {

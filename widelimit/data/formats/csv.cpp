@@ -130,7 +130,7 @@ Dataset parse_csv(std::string_view text, const ReadOptions& options) {
   Matrix<double> values(most, layout.features(), Content::unset);
   std::vector<std::string> labels;
   if (layout.label != no_label) labels.reserve(static_cast<std::size_t>(most));
-  Pulse pulse(options.limits.progress, std::ssize(text), "B");
+  ProgressTicker ticker(options.limits.progress, std::ssize(text), "B");
   Index count = 0;
   for (bool first = true; rows.next(); first = false) {
     const Row& cells = rows.cells();
@@ -147,7 +147,7 @@ Dataset parse_csv(std::string_view text, const ReadOptions& options) {
         *value++ = feature(cells[j], rows, j, options);
       }
     }
-    pulse.at(rows.place());
+    ticker.at(rows.place());
   }
   if (count == 0) fail(Code::input, "{}: a header but no rows", options.source);
 

@@ -115,7 +115,7 @@ std::vector<Index> parse_indices(std::string_view text, Index count, const std::
 
 GraphSet parse_graphs(std::string_view text, const std::string& source, const ReadLimits& limits) {
   Integers input(text, source);
-  Pulse pulse(limits.progress, std::ssize(text), "B");
+  ProgressTicker ticker(limits.progress, std::ssize(text), "B");
   // The text, and what a graph, a node and a neighbour take beside their numbers.
   double bytes = static_cast<double>(text.size());
   double asked = 0;
@@ -145,7 +145,7 @@ GraphSet parse_graphs(std::string_view text, const std::string& source, const Re
       tags.add(graph.tags.back());
       graph.neighbours.push_back(parse_neighbours(input, i, graph.n));
       take(std::ssize(graph.neighbours.back()), sizeof(Index));
-      pulse.at(input.place_in_text());
+      ticker.at(input.place_in_text());
     }
     require_symmetric(graph, g, source);
   }

@@ -130,11 +130,11 @@ Dataset parse_libsvm(std::string_view text, const ReadOptions& options) {
   Matrix<double> matrix(rows, columns);
   std::vector<std::string> labels;
   labels.reserve(static_cast<std::size_t>(rows));
-  Pulse pulse(options.limits.progress, std::ssize(text), "B");
+  ProgressTicker ticker(options.limits.progress, std::ssize(text), "B");
   each_sample(text, [&](std::string_view sample, std::size_t line, std::size_t place) {
     const std::span row(matrix.view().row(std::ssize(labels)), static_cast<std::size_t>(columns));
     labels.push_back(parse_sample(sample, line, row, options.source));
-    pulse.at(static_cast<std::int64_t>(place));
+    ticker.at(static_cast<std::int64_t>(place));
   });
   data.values = std::move(matrix);
   if (options.label != "none") set_labels(data, labels, options.source);

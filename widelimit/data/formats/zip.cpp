@@ -198,7 +198,7 @@ std::uint64_t ZipFile::contents_of(const Member& member) const {
 }
 
 void ZipFile::inflate_into(Blob& contents, const Member& member, std::uint64_t place, const ReadLimits& limits) const {
-  Pulse pulse(limits.progress, static_cast<std::int64_t>(member.packed), "B");
+  ProgressTicker ticker(limits.progress, static_cast<std::int64_t>(member.packed), "B");
   Inflater inflater;
   z_stream& state = inflater.state;
   Blob piece(std::min<std::uint64_t>(member.packed, zip_piece));
@@ -213,7 +213,7 @@ void ZipFile::inflate_into(Blob& contents, const Member& member, std::uint64_t p
       if (more == 0) break;
       read_at_(place + taken, std::span(piece).first(more));
       taken += more;
-      pulse.at(static_cast<std::int64_t>(taken));
+      ticker.at(static_cast<std::int64_t>(taken));
       state.next_in = reinterpret_cast<Bytef*>(piece.data());
       state.avail_in = static_cast<uInt>(more);
     }
@@ -244,12 +244,12 @@ Blob ZipFile::read(const Member& member, const ReadLimits& limits) const {
   if (member.deflated) {
     inflate_into(contents, member, place, limits);
   } else {
-    Pulse pulse(limits.progress, static_cast<std::int64_t>(member.size), "B");
+    ProgressTicker ticker(limits.progress, static_cast<std::int64_t>(member.size), "B");
     for (std::size_t done = 0; done < contents.size();) {
       const std::size_t more = std::min(contents.size() - done, stored_piece);
       read_at_(place + done, std::span(contents).subspan(done, more));
       done += more;
-      pulse.at(static_cast<std::int64_t>(done));
+      ticker.at(static_cast<std::int64_t>(done));
     }
   }
   if (checksum_of(contents) != member.checksum) fail_zip(name, "its checksum does not fit");

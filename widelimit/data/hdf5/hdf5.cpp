@@ -97,13 +97,13 @@ Matrix<T> read_numbers(hid_t dataset, hid_t memory_type, const Array& array, con
   // Whole chunks, or each would be unpacked more than once.
   const Index chunk = chunk_rows(dataset);
   const Index step = std::max<Index>(1, piece / matrix.cols() / chunk) * chunk;
-  Pulse pulse(limits.progress, matrix.rows(), "rows");
+  ProgressTicker ticker(limits.progress, matrix.rows(), "rows");
   for (Index first = 0; first < matrix.rows(); first += step) {
     const Index rows = std::min(step, matrix.rows() - first);
     if (!read_rows(dataset, memory_type, array, first, rows, matrix.view().row(first))) {
       fail_hdf5(source, "its numbers cannot be read");
     }
-    pulse.at(first + rows);
+    ticker.at(first + rows);
   }
   return matrix;
 }

@@ -58,9 +58,9 @@ void eliminate(RealView a, RealView vectors, Index p, Index q) {
 }  // namespace
 
 Index factor_cholesky(RealView a, Progress* progress) {
-  Pulse pulse(progress, a.rows, "rows of a factor");
+  ProgressTicker ticker(progress, a.rows, "rows of a factor");
   for (Index i = 0; i < a.rows; ++i) {
-    pulse.at(i);
+    ticker.at(i);
     for (Index j = i; j < a.cols; ++j) {
       long double rest = a(i, j);
       for (Index k = 0; k < i; ++k) rest -= a(k, i) * a(k, j);
@@ -77,15 +77,15 @@ Index factor_with_pivots(RealView a, long double least, std::vector<Index>& orde
   for (Index i = 0; i < n; ++i) {
     for (Index j = i + 1; j < n; ++j) a(i, j) = a(j, i);
   }
-  Pulse pulse(progress, n, "pivots");
+  ProgressTicker ticker(progress, n, "pivots");
   for (Index r = 0; r < n; ++r) {
-    pulse.at(r);
+    ticker.at(r);
     Index pivot = r;
     for (Index i = r; i < n; ++i) pivot = a(i, i) > a(pivot, pivot) ? i : pivot;
     if (!(a(pivot, pivot) > least)) return r;
     for (Index k = 0; k < n; ++k) std::swap(a(r, k), a(pivot, k));
     for (Index k = r; k < n; ++k) std::swap(a(k, r), a(k, pivot));
-    std::swap(order[at(r)], order[at(pivot)]);
+    std::swap(order[usize(r)], order[usize(pivot)]);
     a(r, r) = std::sqrt(a(r, r));
     for (Index i = r + 1; i < n; ++i) {
       a(i, r) /= a(r, r);
@@ -109,15 +109,15 @@ std::vector<long double> jacobi_eigenvalues(RealView a, RealView vectors, Progre
   long double whole = 2 * squares_beside(a);
   for (Index i = 0; i < n; ++i) whole += a(i, i) * a(i, i);
   const long double small = whole * std::pow(std::numeric_limits<long double>::epsilon(), 2.0L);
-  Pulse pulse(progress, most_sweeps, "sweeps");
+  ProgressTicker ticker(progress, most_sweeps, "sweeps");
   for (int sweep = 0; squares_beside(a) > small; ++sweep) {
     if (sweep == most_sweeps) fail(Code::numerical, "the eigenvalues did not converge in {} sweeps", most_sweeps);
-    pulse.at(sweep);
+    ticker.at(sweep);
     for (Index p = 0; p < n; ++p) {
       for (Index q = p + 1; q < n; ++q) eliminate(a, vectors, p, q);
     }
   }
-  std::vector<Index> order(at(n));
+  std::vector<Index> order(usize(n));
   std::iota(order.begin(), order.end(), Index{0});
   std::sort(order.begin(), order.end(), [&](Index i, Index j) { return a(i, i) < a(j, j); });
   std::vector<long double> values;

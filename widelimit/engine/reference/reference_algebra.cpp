@@ -25,7 +25,7 @@ RealView view(const EngineMatrix& a) {
   return {memory->entries.data() + a.first_row() * memory->stride + a.first_col(), a.rows(), a.cols(), memory->stride};
 }
 
-double scale_at(std::span<const double> scale, Index i) { return scale.empty() ? 1.0 : scale[at(i)]; }
+double scale_at(std::span<const double> scale, Index i) { return scale.empty() ? 1.0 : scale[usize(i)]; }
 
 template <typename T>
 void read_into(const EngineMatrix& a, MatrixView<T> host) {
@@ -41,14 +41,14 @@ void substitute(RealView t, bool stored_lower, Transpose op, MatrixView<double> 
   const auto entry = [&](Index i, Index j) { return op == Transpose::no ? t(i, j) : t(j, i); };
   const Index n = t.rows;
   for (Index c = 0; c < b.cols; ++c) {
-    std::vector<Number> x(at(n));
+    std::vector<Number> x(usize(n));
     for (Index step = 0; step < n; ++step) {
       const Index i = lower ? step : n - 1 - step;
       Number rest = b(i, c);
-      for (Index j = lower ? 0 : i + 1; j < (lower ? i : n); ++j) rest -= entry(i, j) * x[at(j)];
-      x[at(i)] = rest / entry(i, i);
+      for (Index j = lower ? 0 : i + 1; j < (lower ? i : n); ++j) rest -= entry(i, j) * x[usize(j)];
+      x[usize(i)] = rest / entry(i, i);
     }
-    for (Index i = 0; i < n; ++i) b(i, c) = static_cast<double>(x[at(i)]);
+    for (Index i = 0; i < n; ++i) b(i, c) = static_cast<double>(x[usize(i)]);
   }
 }
 
@@ -64,7 +64,7 @@ class FactoredFamily final : public ShiftedFamily {
     std::vector<ShiftedInverse> result;
     for (const double shift : shifts) {
       EngineMatrix u = algebra_.copy_of(a_, Precision::f64);
-      algebra_.add_to_diagonal(u, std::vector<double>(at(n), shift));
+      algebra_.add_to_diagonal(u, std::vector<double>(usize(n), shift));
       ShiftedInverse& inverse = result.emplace_back();
       if (algebra_.cholesky(u, progress) != 0) continue;
       inverse.positive_definite = true;
@@ -95,7 +95,7 @@ class FactoredFamily final : public ShiftedFamily {
 
 EngineMatrix ReferenceAlgebra::allocate(Index rows, Index cols, Precision precision) const {
   auto memory = std::make_shared<RealMemory>();
-  memory->entries.resize(at(rows * cols));
+  memory->entries.resize(usize(rows * cols));
   memory->stride = cols;
   return {std::move(memory), rows, cols, precision};
 }
@@ -135,7 +135,7 @@ EngineMatrix ReferenceAlgebra::gather(const EngineMatrix& a, std::span<const Ind
   const RealView from = view(a);
   const RealView to = view(result);
   for (Index i = 0; i < to.rows; ++i) {
-    for (Index j = 0; j < to.cols; ++j) to(i, j) = from(rows[at(i)], cols[at(j)]);
+    for (Index j = 0; j < to.cols; ++j) to(i, j) = from(rows[usize(i)], cols[usize(j)]);
   }
   return result;
 }
@@ -166,7 +166,7 @@ Symmetry ReferenceAlgebra::symmetry(const EngineMatrix& k, double allowed) const
 }
 
 std::uint64_t ReferenceAlgebra::checksum(const EngineMatrix& k) const {
-  std::vector<double> row(at(k.cols()));
+  std::vector<double> row(usize(k.cols()));
   auto sum = static_cast<std::uint64_t>(k.rows());
   for (Index i = 0; i < k.rows(); ++i) {
     read(k.block(i, 0, 1, k.cols()), MatrixView<double>{row.data(), 1, k.cols(), k.cols()});
@@ -211,17 +211,17 @@ void ReferenceAlgebra::multiply_precisely(const EngineMatrix& k, MatrixView<cons
 void ReferenceAlgebra::multiply_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const {
   const RealView m = view(l);
   for (Index c = 0; c < b.cols; ++c) {
-    std::vector<Number> product(at(m.rows));
+    std::vector<Number> product(usize(m.rows));
     for (Index i = 0; i < m.rows; ++i) {
       for (Index j = 0; j <= i; ++j) {
         if (op == Transpose::no) {
-          product[at(i)] += m(i, j) * b(j, c);
+          product[usize(i)] += m(i, j) * b(j, c);
         } else {
-          product[at(j)] += m(i, j) * b(i, c);
+          product[usize(j)] += m(i, j) * b(i, c);
         }
       }
     }
-    for (Index i = 0; i < m.rows; ++i) b(i, c) = static_cast<double>(product[at(i)]);
+    for (Index i = 0; i < m.rows; ++i) b(i, c) = static_cast<double>(product[usize(i)]);
   }
 }
 
@@ -235,7 +235,7 @@ double ReferenceAlgebra::scaled(const EngineMatrix& k, std::span<const double> s
   const RealView to = view(out);
   Number norm = 0;
   for (Index i = 0; i < from.rows; ++i) {
-    const double added = shift.empty() ? 0.0 : shift[at(i)];
+    const double added = shift.empty() ? 0.0 : shift[usize(i)];
     Number sum = std::abs(added);
     for (Index j = 0; j < from.cols; ++j) {
       const Number entry = from(i, j) * scale_at(scale, i) * scale_at(scale, j);
@@ -274,12 +274,12 @@ std::vector<double> ReferenceAlgebra::column_squares(const EngineMatrix& x, std:
 void ReferenceAlgebra::scale_rows(EngineMatrix& a, std::span<const double> scale) const {
   const RealView m = view(a);
   for (Index i = 0; i < std::ssize(scale); ++i) {
-    for (Index j = 0; j < m.cols; ++j) m(i, j) *= scale[at(i)];
+    for (Index j = 0; j < m.cols; ++j) m(i, j) *= scale[usize(i)];
   }
 }
 
 void ReferenceAlgebra::add_to_diagonal(EngineMatrix& a, std::span<const double> shift) const {
-  for (Index i = 0; i < a.rows(); ++i) view(a)(i, i) += shift[at(i)];
+  for (Index i = 0; i < a.rows(); ++i) view(a)(i, i) += shift[usize(i)];
 }
 
 double ReferenceAlgebra::symmetric_norm(const EngineMatrix& a) const {

@@ -60,7 +60,7 @@ template <std::floating_point T>
 void Trainer<T>::flow() {
   evaluator_.set_samples(x_, 0, samples_);
   RecordSchedule schedule(options_.flow_time, bounded_records(options_.records, recorded_numbers()));
-  Pulse pulse(options_.progress, 1000, "thousandths of the time");
+  ProgressTicker ticker(options_.progress, 1000, "thousandths of the time");
   double size = std::min(options_.rate, options_.flow_time);
   look(all_, {});
   for (Index tries = 0;; ++tries) {
@@ -98,7 +98,7 @@ void Trainer<T>::flow() {
       look(all_, {});
       size = taken * change;
     }
-    pulse.at(static_cast<std::int64_t>(1000 * summary_.time / options_.flow_time));
+    ticker.at(static_cast<std::int64_t>(1000 * summary_.time / options_.flow_time));
   }
 }
 

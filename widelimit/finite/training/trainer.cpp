@@ -281,7 +281,7 @@ void Trainer<T>::descend() {
   Batches batches(samples_, options_.batch, options_.seed);
   RecordSchedule schedule = record_schedule(options_, recorded_numbers());
   const Random masks(options_.seed, dropout_seed_stream);
-  Pulse pulse(options_.progress, options_.steps, "steps");
+  ProgressTicker ticker(options_.progress, options_.steps, "steps");
   if (batches.full()) evaluator_.set_samples(x_, 0, samples_);
   for (;; ++summary_.steps) {
     const std::vector<Index>& batch = batches.of(std::min(summary_.steps, std::max<Index>(options_.steps - 1, 0)));
@@ -297,7 +297,7 @@ void Trainer<T>::descend() {
     observe(batch, options_.rate);
     step(batch, options_.rate);
     summary_.time += options_.rate;
-    pulse.at(summary_.steps + 1);
+    ticker.at(summary_.steps + 1);
   }
 }
 

@@ -162,7 +162,7 @@ Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const ScaledRows
   constexpr Precision precision = sizeof(T) == sizeof(float) ? Precision::f32 : Precision::f64;
   Matrix<T> gram(x1.count(), x2.count());
   const auto list = tiles(x1.count(), x2.count(), symmetric);
-  Pulse pulse(progress, static_cast<std::int64_t>(list.size()), "tiles");
+  ProgressTicker ticker(progress, static_cast<std::int64_t>(list.size()), "tiles");
   const auto fill_tile = [&](Index task) {
     const ClassicalTile& tile = list[static_cast<std::size_t>(task)];
     std::vector<double> inner;
@@ -177,7 +177,7 @@ Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const ScaledRows
       }
     }
   };
-  parallel_for(static_cast<Index>(list.size()), threads, fill_tile, [&](Index done) { pulse.at(done); });
+  parallel_for(static_cast<Index>(list.size()), threads, fill_tile, [&](Index done) { ticker.at(done); });
   return gram;
 }
 

@@ -127,9 +127,9 @@ double quadrature_error(const Work& work, std::span<const Network> networks, std
       const Index step = std::max<Index>(1, work.plans[k * blocks.size()].cols);
       for (Index first = 0; first < x.count(); first += step) {
         const Index count = std::min(step, x.count() - first);
-        Pulse pulse(options.progress, x.count(), "samples");
+        ProgressTicker ticker(options.progress, x.count(), "samples");
         const auto loaded = engine.kernels().load(work.recipes[k], x.part(first, count), options.precision,
-                                                  [&](Index done) { pulse.at(first + done); });
+                                                  [&](Index done) { ticker.at(first + done); });
         error = std::max(error, loaded->quadrature_error());
       }
     }

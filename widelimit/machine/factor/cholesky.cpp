@@ -34,7 +34,8 @@ double column_maximum(MatrixView<const double> x, Index column) {
 
 std::vector<double> RidgeMatrix::added_diagonal() const {
   double largest = 0;
-  for (Index i = 0; i < k.samples(); ++i) largest = std::max(largest, scale_of(i) * scale_of(i) * k.diagonal()[at(i)]);
+  for (Index i = 0; i < k.samples(); ++i)
+    largest = std::max(largest, scale_of(i) * scale_of(i) * k.diagonal()[usize(i)]);
   const double idle = largest + shift > 0 ? largest + shift : 1.0;
   std::vector<double> added;
   for (Index i = 0; i < k.samples(); ++i) added.push_back(scale_of(i) == 0 ? idle : shift);
@@ -88,7 +89,7 @@ Index Cholesky::weakest_minor() const {
   for (Index i = 0; i < factor_.rows(); ++i) {
     const double s = a_.scale_of(i);
     if (s == 0) continue;
-    const double share = pivots[at(i)] * pivots[at(i)] / (s * s * a_.k.diagonal()[at(i)] + a_.shift);
+    const double share = pivots[usize(i)] * pivots[usize(i)] / (s * s * a_.k.diagonal()[usize(i)] + a_.shift);
     if (share < least) {
       least = share;
       weakest = i + 1;
@@ -101,7 +102,7 @@ double Cholesky::log_determinant() const {
   const std::vector<double> pivots = algebra_.diagonal(factor_);
   double sum = 0;
   for (Index i = 0; i < factor_.rows(); ++i) {
-    if (a_.scale_of(i) != 0) sum += std::log(pivots[at(i)]);
+    if (a_.scale_of(i) != 0) sum += std::log(pivots[usize(i)]);
   }
   return 2 * sum;
 }

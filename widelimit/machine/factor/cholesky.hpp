@@ -16,7 +16,7 @@ struct RidgeMatrix {
   std::span<const double> scale;
   double shift = 0;
 
-  [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[at(i)]; }
+  [[nodiscard]] double scale_of(Index i) const { return scale.empty() ? 1.0 : scale[usize(i)]; }
   /// The diagonal that is added to S K S: c, and, for a sample of scale 0, a number as large as the others, so that it
   /// does not spoil the condition.
   [[nodiscard]] std::vector<double> added_diagonal() const;

@@ -12,7 +12,7 @@ namespace {
 
 std::vector<double> permuted(const double* values, const std::vector<Index>& order, Index columns) {
   std::vector<double> result;
-  result.reserve(order.size() * at(columns));
+  result.reserve(order.size() * usize(columns));
   for (const Index i : order) result.insert(result.end(), values + i * columns, values + (i + 1) * columns);
   return result;
 }
@@ -20,7 +20,7 @@ std::vector<double> permuted(const double* values, const std::vector<Index>& ord
 }  // namespace
 
 GramFactor::GramFactor(const GramMatrix& k, Progress* progress)
-    : algebra_(k.algebra()), l_(k.algebra().copy_of(k.matrix(), Precision::f64)), order_(at(k.samples())) {
+    : algebra_(k.algebra()), l_(k.algebra().copy_of(k.matrix(), Precision::f64)), order_(usize(k.samples())) {
   std::iota(order_.begin(), order_.end(), Index{0});
   const double largest = std::max(0.0, *std::max_element(k.diagonal().begin(), k.diagonal().end()));
   const double least = 4 * std::sqrt(static_cast<double>(k.samples())) * k.epsilon() * largest;
@@ -42,7 +42,7 @@ bool GramFactor::factorise_plainly(const GramMatrix& k, double least, Progress* 
 
 /// The first rows of L are a triangle, half of which need not be read; where K has full rank they are all of L.
 void GramFactor::values(const double* beta, double* h, Index columns) const {
-  std::vector<double> product(order_.size() * at(columns));
+  std::vector<double> product(order_.size() * usize(columns));
   std::copy_n(beta, rank_ * columns, product.begin());
   const Index others = count() - rank_;
   if (rank_ > 0) {
@@ -76,7 +76,8 @@ void GramFactor::coefficients(const double* beta, double* alpha, Index columns) 
   if (rank_ == 0) return;
   std::vector<double> solved(beta, beta + rank_ * columns);
   algebra_.solve_lower(Transpose::yes, triangle(), {solved.data(), rank_, columns, columns});
-  for (Index i = 0; i < rank_; ++i) std::copy_n(solved.data() + i * columns, columns, alpha + order_[at(i)] * columns);
+  for (Index i = 0; i < rank_; ++i)
+    std::copy_n(solved.data() + i * columns, columns, alpha + order_[usize(i)] * columns);
 }
 
 std::vector<double> GramFactor::ordered(const std::vector<double>& of_samples) const {

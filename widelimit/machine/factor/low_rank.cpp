@@ -17,7 +17,7 @@ void LowRank::multiply(Transpose op, MatrixView<const double> v, MatrixView<doub
 
 void LowRank::take_from(Matrix<double>& c, std::span<const Index> chosen) const {
   if (rank_ == 0) return;
-  std::vector<Index> all(at(rank_));
+  std::vector<Index> all(usize(rank_));
   std::iota(all.begin(), all.end(), Index{0});
   Matrix<double> rows(std::ssize(chosen), rank_, Content::unset);
   algebra_.read(algebra_.gather(l_, chosen, all), rows.view());
@@ -51,7 +51,7 @@ void LowRank::scale_rows(std::span<const double> scale) {
 EngineMatrix LowRank::inner(double shift) const {
   EngineMatrix result = algebra_.allocate(rank_, rank_, Precision::f64);
   algebra_.inner_product(known(), {}, false, result);
-  algebra_.add_to_diagonal(result, std::vector<double>(at(rank_), shift));
+  algebra_.add_to_diagonal(result, std::vector<double>(usize(rank_), shift));
   return result;
 }
 

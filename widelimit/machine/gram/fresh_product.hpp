@@ -20,7 +20,7 @@ class FreshProduct {
  public:
   /// K stands for its symmetric part: |K_ij − K_ji| ≤ asymmetry·√(K_ii K_jj), and |K_ij| ≤ (1 + excess)√(K_ii K_jj).
   FreshProduct(GramColumns<T>& columns, double asymmetry, double excess)
-      : columns_(columns), rounding_(lengths_of(columns), asymmetry, excess), low_(at(columns.size())) {}
+      : columns_(columns), rounding_(lengths_of(columns), asymmetry, excess), low_(usize(columns.size())) {}
 
   /// From now on in twice the precision, which takes about five times as long.
   void make_precise() { precise_ = true; }
@@ -33,7 +33,7 @@ class FreshProduct {
     std::fill(low_.begin(), low_.end(), 0.0);
     Index support = 0;
     for (Index j = 0; j < columns_.size(); ++j) {
-      const double by = a[at(j)];
+      const double by = a[usize(j)];
       if (by == 0) continue;
       if (support++ % columns_of_a_beat == 0) beat();
       const T* column = columns_.column(j);
@@ -65,7 +65,7 @@ class FreshProduct {
 
   [[nodiscard]] static std::vector<double> lengths_of(const GramColumns<T>& columns) {
     std::vector<double> lengths;
-    lengths.reserve(at(columns.size()));
+    lengths.reserve(usize(columns.size()));
     for (Index k = 0; k < columns.size(); ++k) lengths.push_back(std::sqrt(std::max(0.0, columns.diagonal(k))));
     return lengths;
   }

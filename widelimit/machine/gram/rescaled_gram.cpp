@@ -24,7 +24,7 @@ std::optional<RescaledGram> rescaled_gram(const GramMatrix& k) {
   EngineMatrix scaled = k.algebra().copy_of(k.matrix(), Precision::f64);
   // In two steps: 2^−power itself may be beyond float64.
   for (const int part : {-power / 2, -power - -power / 2}) {
-    k.algebra().scale_rows(scaled, std::vector<double>(at(k.samples()), std::ldexp(1.0, part)));
+    k.algebra().scale_rows(scaled, std::vector<double>(usize(k.samples()), std::ldexp(1.0, part)));
   }
   return RescaledGram{{std::move(scaled), k.engine()}, power};
 }

@@ -50,7 +50,7 @@ bool zero_rows_are_zero(const GramMatrix& k) {
   constexpr std::size_t rows_at_once = 64;
   std::vector<Index> zeros;
   for (Index i = 0; i < k.samples(); ++i) {
-    if (k.diagonal()[at(i)] == 0) zeros.push_back(i);
+    if (k.diagonal()[usize(i)] == 0) zeros.push_back(i);
   }
   for (std::size_t begin = 0; begin < zeros.size(); begin += rows_at_once) {
     const std::span<const Index> some = std::span(zeros).subspan(begin, std::min(rows_at_once, zeros.size() - begin));

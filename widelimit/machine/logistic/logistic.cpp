@@ -61,7 +61,7 @@ class LogisticNewton {
   Vector rho_;       ///< pull(r) − λc
   Vector rho_star_;  ///< star(ρ)
   double gradient_at_zero_ = 0;
-  IterationProgress progress_{options_.progress, options_.iterations};
+  IterationProgress progress_{options_.progress, options_.max_iterations};
   Summary summary_;
 };
 
@@ -116,7 +116,7 @@ Summary LogisticNewton::run() {
     progress_.at(iteration);
     evaluate();
     if (std::fabs(*summary_.gap) <= options_.tolerance / 2) break;  // half, since the proof counts rounding too
-    if (iteration == options_.iterations || !advance()) break;
+    if (iteration == options_.max_iterations || !advance()) break;
   }
   if (const auto found = space_.condition(); found && std::isfinite(*found)) summary_.condition = *found;
   return std::move(summary_);
@@ -196,7 +196,7 @@ Fit solve(const GramMatrix& k, const LogisticLosses& losses, const LogisticOptio
     fit.summary.ending = Ending::not_positive_definite;
     return fit;
   }
-  return std::move(proved).take(k.samples(), 1, options.iterations);
+  return std::move(proved).take(k.samples(), 1, options.max_iterations);
 }
 
 void check_labels(std::span<const double> labels, std::span<const double> weights, Index samples) {
@@ -222,7 +222,7 @@ void LogisticOptions::validate() const {
   if (!std::isfinite(tolerance) || !(tolerance > 0)) {
     fail(Code::input, "the tolerance {} must be positive and finite", tolerance);
   }
-  if (iterations < 1) fail(Code::input, "{} iterations are too few; allow at least one", iterations);
+  if (max_iterations < 1) fail(Code::input, "{} iterations are too few; allow at least one", max_iterations);
 }
 
 Fit fit_logistic(const GramMatrix& k, std::span<const double> labels, const LogisticOptions& options) {

@@ -13,7 +13,7 @@ struct LogisticOptions {
   bool bias = false;                ///< an offset b that is not regularised
   std::span<const double> weights;  ///< wᵢ ≥ 0; none means 1
   double tolerance = 1e-8;          ///< of the relative duality gap, all rounding included
-  Index iterations = 200;
+  Index max_iterations = 200;
   bool check_definite = true;  ///< as in SvmOptions
   Progress* progress = nullptr;
 

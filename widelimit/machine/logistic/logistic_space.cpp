@@ -96,8 +96,8 @@ bool GramSpace::newton(const LogisticStep& step, LogisticMove& move) {
   if (mu == 0) return false;
   Matrix<double> z(std::ssize(step.d), step.bias ? 2 : 1, Content::unset);
   for (Index i = 0; i < z.rows(); ++i) {
-    z(i, 0) = root[at(i)] * step.rho_star[at(i)] / mu;
-    if (step.bias) z(i, 1) = root[at(i)];
+    z(i, 0) = root[usize(i)] * step.rho_star[usize(i)] / mu;
+    if (step.bias) z(i, 1) = root[usize(i)];
   }
   factor_.solve(z.view());
   move.c.resize(n);
@@ -106,11 +106,11 @@ bool GramSpace::newton(const LogisticStep& step, LogisticMove& move) {
   if (!step.bias) return true;
   double denominator = 0;
   for (Index i = 0; i < z.rows(); ++i) {
-    z(i, 1) *= root[at(i)] / mu;
+    z(i, 1) *= root[usize(i)] / mu;
     denominator += mu * z(i, 1);
   }
   if (denominator > 0) move.bias = (step.sum_r - total(step.rho) + mu * total(move.c)) / denominator;
-  for (Index i = 0; i < z.rows(); ++i) move.c[at(i)] -= move.bias * z(i, 1);
+  for (Index i = 0; i < z.rows(); ++i) move.c[usize(i)] -= move.bias * z(i, 1);
   return true;
 }
 
@@ -156,7 +156,7 @@ bool FactorSpace::factorise(const LogisticStep& step) {
   for (double mu = step.lambda; mu <= largest * 10; mu *= 10) {
     algebra.inner_product(factor_.rows(), weights, false, hessian_);
     for (const double own : algebra.diagonal(hessian_)) largest = std::max(largest, own);
-    algebra.add_to_diagonal(hessian_, Vector(at(dimension()), mu));
+    algebra.add_to_diagonal(hessian_, Vector(usize(dimension()), mu));
     norm_ = algebra.symmetric_norm(hessian_);
     if (algebra.cholesky(hessian_, step.progress) == 0) return true;
   }

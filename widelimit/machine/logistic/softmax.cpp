@@ -59,7 +59,7 @@ class SoftmaxNewton {
   double gradient_at_zero_ = 0;
   Index inner_ = 0;
   bool factored_ = false;  ///< the diagonal was not enough before
-  IterationProgress progress_{options_.progress, options_.iterations};
+  IterationProgress progress_{options_.progress, options_.max_iterations};
   Summary summary_;
 };
 
@@ -94,7 +94,7 @@ bool SoftmaxNewton::advance() {
   const SoftmaxStep step = softmax_step(features_, losses_, pi_, rho_,
                                         {.lambda = options_.lambda,
                                          .accuracy = accuracy,
-                                         .most_iterations = most_inner_iterations,
+                                         .max_iterations = most_inner_iterations,
                                          .factored = factored_,
                                          .progress = progress_.get()});
   inner_ += step.iterations;
@@ -123,7 +123,7 @@ Summary SoftmaxNewton::run() {
     progress_.at(iteration);
     evaluate();
     if (std::fabs(*summary_.gap) <= options_.tolerance / 2) break;  // half, since the proof counts rounding too
-    if (iteration == options_.iterations || !advance()) break;
+    if (iteration == options_.max_iterations || !advance()) break;
   }
   summary_.method = inner_ > 0 ? fmt::format("Newton, {} steps of conjugate gradients, float64", inner_)
                                : std::string("Newton, Cholesky, float64");
@@ -137,7 +137,7 @@ Fit as_fit(const SoftmaxFeatures& features, double lambda, const SoftmaxNewton& 
   Fit fit = zero_fit(newton.r().rows(), classes);
   fit.summary = summary;
   for (Index c = 0; features.has_bias() && c < classes; ++c) {
-    fit.bias[at(c)] = features.kappa() * newton.coordinates()(features.factor().rank(), c);
+    fit.bias[usize(c)] = features.kappa() * newton.coordinates()(features.factor().rank(), c);
   }
   if (by_factor) {
     features.factor().coefficients(newton.coordinates().data(), fit.alpha.data(), classes);
@@ -156,7 +156,7 @@ void refine(const ProofSetting& setting, const SoftmaxLosses& losses, const Soft
   Matrix<double> h(n, classes, Content::unset);
   setting.k.multiply_precisely(fit.alpha.view(), h.view(), setting.progress);
   for (Index i = 0; i < n; ++i) {
-    for (Index c = 0; c < classes; ++c) h(i, c) += fit.bias[at(c)];
+    for (Index c = 0; c < classes; ++c) h(i, c) += fit.bias[usize(c)];
   }
   Matrix<double> pi(n, classes);
   Matrix<double> r(n, classes);
@@ -177,7 +177,7 @@ void refine(const ProofSetting& setting, const SoftmaxLosses& losses, const Soft
     fit.alpha.data()[i] += (residual.data()[i] - change.data()[i]) / setting.lambda;
   }
   for (Index c = 0; features.has_bias() && c < classes; ++c) {
-    fit.bias[at(c)] += features.kappa() * step.move(features.factor().rank(), c);
+    fit.bias[usize(c)] += features.kappa() * step.move(features.factor().rank(), c);
   }
 }
 
@@ -229,7 +229,7 @@ Fit solve(const GramMatrix& k, const SoftmaxLosses& losses, const LogisticOption
     offered.summary = summary;
     enough = proved.offer(std::move(offered));
   }
-  return std::move(proved).take(k.samples(), losses.classes(), options.iterations);
+  return std::move(proved).take(k.samples(), losses.classes(), options.max_iterations);
 }
 
 }  // namespace

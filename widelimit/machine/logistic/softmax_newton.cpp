@@ -12,13 +12,13 @@ namespace widelimit {
 
 namespace {
 
-std::span<const double> entries(const Matrix<double>& m) { return {m.data(), at(m.rows() * m.cols())}; }
+std::span<const double> entries(const Matrix<double>& m) { return {m.data(), usize(m.rows() * m.cols())}; }
 
 double dot(const Matrix<double>& a, const Matrix<double>& b) { return host::dot(entries(a), entries(b)); }
 
 /// a += t·b.
 void add(Matrix<double>& a, double t, const Matrix<double>& b) {
-  host::axpy(t, entries(b), {a.data(), at(a.rows() * a.cols())});
+  host::axpy(t, entries(b), {a.data(), usize(a.rows() * a.cols())});
 }
 
 Matrix<double> copy(const Matrix<double>& a) {
@@ -140,18 +140,18 @@ Matrix<double> SoftmaxFeatures::pull(const Matrix<double>& r) const {
 }
 
 double SoftmaxFeatures::product(const Matrix<double>& a, const Matrix<double>& b) const {
-  const std::size_t size = at(factor_.rank() * a.cols());
+  const std::size_t size = usize(factor_.rank() * a.cols());
   return host::dot({a.data(), size}, {b.data(), size});
 }
 
 SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& losses, const Matrix<double>& pi,
                          const Matrix<double>& rho, const SoftmaxStepOptions& options) {
-  const auto& [lambda, accuracy, most_iterations, factored, progress] = options;
+  const auto& [lambda, accuracy, max_iterations, factored, progress] = options;
   SoftmaxStep step{Matrix<double>(rho.rows(), rho.cols()), 0};
   if (rho.rows() * rho.cols() <= direct_size && direct_step(features, losses, pi, rho, lambda, progress, step)) {
     return step;
   }
-  Pulse pulse(progress, most_iterations, "steps");
+  ProgressTicker ticker(progress, max_iterations, "steps");
   RitzValues ritz;
   const SoftmaxPreconditioner preconditioner(features, losses, pi, lambda, factored, progress);
   Matrix<double> residual = copy(rho);
@@ -159,7 +159,7 @@ SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& l
   Matrix<double> p = copy(z);
   double rz = dot(residual, z);
   const double enough = accuracy * accuracy * rz;
-  while (step.iterations < most_iterations && rz > enough) {
+  while (step.iterations < max_iterations && rz > enough) {
     Matrix<double> v = features.values(p);
     losses.curve(pi, v);
     Matrix<double> ap = features.pull(v);
@@ -169,7 +169,7 @@ SoftmaxStep softmax_step(const SoftmaxFeatures& features, const SoftmaxLosses& l
     const double curvature = dot(p, ap);
     if (!(curvature > 0)) break;
     const double t = rz / curvature;
-    pulse.at(step.iterations);
+    ticker.at(step.iterations);
     add(step.move, t, p);
     add(residual, -t, ap);
     z = preconditioner.apply(residual);

@@ -47,7 +47,7 @@ inline constexpr Index direct_size = 1500;
 struct SoftmaxStepOptions {
   double lambda = 1;
   double accuracy = 0.1;
-  Index most_iterations = 1000;
+  Index max_iterations = 1000;
   bool factored = false;
   Progress* progress = nullptr;
 };

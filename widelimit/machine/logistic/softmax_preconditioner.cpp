@@ -9,7 +9,7 @@ namespace {
 
 /// v̄, in the order of the samples.
 std::vector<double> mean_curvature(const SoftmaxLosses& losses, const Matrix<double>& pi) {
-  std::vector<double> sum(at(losses.samples()));
+  std::vector<double> sum(usize(losses.samples()));
   for (Index c = 0; c < losses.classes(); ++c) {
     const std::vector<double> of_class = losses.curvature(pi, c, c);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += of_class[i] / static_cast<double>(losses.classes());

@@ -21,7 +21,7 @@ double sum_of_classes(Index classes) { return (16 + 4 * static_cast<double>(clas
 Matrix<double> shifted(const Matrix<double>& outputs, const std::vector<double>& by) {
   Matrix<double> result(outputs.rows(), outputs.cols(), Content::unset);
   for (Index i = 0; i < outputs.rows(); ++i) {
-    for (Index c = 0; c < outputs.cols(); ++c) result(i, c) = outputs(i, c) + by[at(c)];
+    for (Index c = 0; c < outputs.cols(); ++c) result(i, c) = outputs(i, c) + by[usize(c)];
   }
   return result;
 }
@@ -30,13 +30,13 @@ Matrix<double> shifted(const Matrix<double>& outputs, const std::vector<double>&
 class BiasProblem {
  public:
   BiasProblem(const SoftmaxLosses& losses, const Matrix<double>& pi, const Matrix<double>& r)
-      : s_(at(losses.classes())), lost_(s_.size()), hessian_(losses.classes(), losses.classes()) {
+      : s_(usize(losses.classes())), lost_(s_.size()), hessian_(losses.classes(), losses.classes()) {
     const Index k = losses.classes();
     std::vector<CompensatedSum> sums(s_.size());
     for (Index i = 0; i < r.rows(); ++i) {
       for (Index c = 0; c < k; ++c) {
-        sums[at(c)].add(r(i, c));
-        lost_[at(c)] += std::abs(r(i, c));
+        sums[usize(c)].add(r(i, c));
+        lost_[usize(c)] += std::abs(r(i, c));
       }
     }
     for (std::size_t c = 0; c < s_.size(); ++c) s_[c] = sums[c].value();
@@ -96,7 +96,7 @@ class BiasProblem {
 
 /// Newton's method from the bias that is there, halved where it does not fall: what to add to it.
 std::vector<double> bias_step(const SoftmaxLosses& losses, const Matrix<double>& outputs) {
-  std::vector<double> shift(at(losses.classes()));
+  std::vector<double> shift(usize(losses.classes()));
   Matrix<double> pi(outputs.rows(), outputs.cols());
   Matrix<double> r(outputs.rows(), outputs.cols());
   double value = losses.value(outputs);
@@ -180,8 +180,8 @@ std::optional<DualPoint> SoftmaxLosses::dual_point_near(const Matrix<double>& mu
   DualPoint point{.r = Matrix<double>(samples(), classes_)};
   Matrix<double> balanced(samples(), classes_);
   for (Index i = 0; i < samples(); ++i) {
-    const double weight = w_[at(i)];
-    const Index y = y_[at(i)];
+    const double weight = w_[usize(i)];
+    const Index y = y_[usize(i)];
     double others = 0;
     for (Index c = 0; c < classes_; ++c) {
       if (c == y || !(weight > 0)) continue;

@@ -88,7 +88,7 @@ void decide(const GramMatrix& k, std::vector<FoldedProblem>& problems, const Svm
   parallel_for(
       std::ssize(tasks), k.engine().threads(),
       [&](Index t) {
-        const auto& task = tasks[at(t)];
+        const auto& task = tasks[usize(t)];
         decide_fold(k, problems[task.first], task.second, options, loss, shared.get());
       },
       [&](Index done) { shared.at(done); });

@@ -28,7 +28,7 @@ Matrix<double> coupling_matrix(const double* pairwise, Index classes) {
 /// time followed by Σp = 1. Converges for any start when r lies strictly between 0 and 1.
 std::vector<double> coupled(const Matrix<double>& q) {
   const Index classes = q.rows();
-  std::vector<double> p(at(classes), 1.0 / static_cast<double>(classes));
+  std::vector<double> p(usize(classes), 1.0 / static_cast<double>(classes));
   constexpr int most_rounds = 1000;
   for (int round = 0; round < most_rounds; ++round) {
     double worst = 0;
@@ -36,12 +36,12 @@ std::vector<double> coupled(const Matrix<double>& q) {
       double norm = 0;
       double row = 0;
       for (Index i = 0; i < classes; ++i) {
-        row += q(c, i) * p[at(i)];
-        for (Index j = 0; j < classes; ++j) norm += p[at(i)] * q(i, j) * p[at(j)];
+        row += q(c, i) * p[usize(i)];
+        for (Index j = 0; j < classes; ++j) norm += p[usize(i)] * q(i, j) * p[usize(j)];
       }
       worst = std::max(worst, std::abs(row - norm));
       if (q(c, c) <= 0) continue;
-      p[at(c)] += (norm - row) / q(c, c);
+      p[usize(c)] += (norm - row) / q(c, c);
       const double sum = std::accumulate(p.begin(), p.end(), 0.0);
       for (double& value : p) value /= sum;
     }
@@ -57,13 +57,13 @@ Matrix<double> couple(const MatrixView<const double>& pairwise, Index classes) {
     fail(Code::input, "{} columns are not the pairs of {} classes", pairwise.cols, classes);
   }
   Matrix<double> result(pairwise.rows, classes);
-  std::vector<double> row(at(pairwise.cols));
+  std::vector<double> row(usize(pairwise.cols));
   for (Index i = 0; i < pairwise.rows; ++i) {
     for (Index j = 0; j < pairwise.cols; ++j) {
       const double r = pairwise(i, j);
       if (!(r >= 0) || !(r <= 1)) fail(Code::input, "probability ({}, {}) is {}", i, j, r);
       // Certainty in all pairs at once may contradict itself; this little doubt keeps the problem definite.
-      row[at(j)] = std::clamp(r, 1e-7, 1 - 1e-7);
+      row[usize(j)] = std::clamp(r, 1e-7, 1 - 1e-7);
     }
     const std::vector<double> p = coupled(coupling_matrix(row.data(), classes));
     std::copy(p.begin(), p.end(), result.view().row(i));

@@ -169,7 +169,7 @@ Ending iterate(Recursion& s, const RidgeProduct& a, const Preconditioner& precon
                const ConjugateGradientOptions& options, ExpectedProducts& expected, std::vector<double>& residuals) {
   drop_finished(s, options.tolerance);
   while (!s.places.empty()) {
-    if (std::ssize(residuals) == options.most_iterations) return Ending::iteration_limit;
+    if (std::ssize(residuals) == options.max_iterations) return Ending::iteration_limit;
     turn(s, preconditioner);
     if (!advance(s, a)) return Ending::not_positive_definite;
     drop_finished(s, options.tolerance);
@@ -186,7 +186,7 @@ std::string message_of(Ending ending, const ConjugateGradientOptions& options, d
           "the residual is {:.1e} after {} iterations, {:.1e} was asked for; a preconditioner of higher rank or a "
           "larger "
           "lambda converges faster",
-          residual, options.most_iterations, options.tolerance);
+          residual, options.max_iterations, options.tolerance);
     case Ending::not_positive_definite:
       return fmt::format("the Gram matrix with the ridge lambda = {} is not positive definite; give a larger lambda",
                          options.lambda);
@@ -200,8 +200,8 @@ std::string message_of(Ending ending, const ConjugateGradientOptions& options, d
 void ConjugateGradientOptions::validate() const {
   RidgeOptions{.lambda = lambda}.validate();
   if (!(tolerance > 0) || tolerance >= 1) fail(Code::usage, "tolerance {} must lie between 0 and 1", tolerance);
-  if (most_iterations < 1 || most_iterations > iteration_bound) {
-    fail(Code::usage, "{} iterations; choose 1 to {}", most_iterations, iteration_bound);
+  if (max_iterations < 1 || max_iterations > iteration_bound) {
+    fail(Code::usage, "{} iterations; choose 1 to {}", max_iterations, iteration_bound);
   }
   if (rank.value_or(0) < 0) fail(Code::usage, "the rank of the preconditioner is {}; it must not be negative", *rank);
 }

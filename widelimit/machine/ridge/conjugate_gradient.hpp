@@ -15,7 +15,7 @@ struct ConjugateGradientOptions {
   /// ‖r‖/‖y‖ of the linear system, of every output. The duality gap is ‖r‖²/primal, and ‖r‖ bounds the error of
   /// the outputs on the training samples, since K(K + λ/2·I)⁻¹ is a contraction.
   double tolerance = 1e-6;
-  Index most_iterations = 500;        ///< at most 100,000
+  Index max_iterations = 500;         ///< at most 100,000
   std::optional<Index> rank;          ///< of the preconditioner, 0 for none; default: chosen by cost
   std::optional<std::size_t> memory;  ///< bytes of the preconditioner
   Progress* progress = nullptr;

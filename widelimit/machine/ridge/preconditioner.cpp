@@ -112,13 +112,13 @@ Preconditioner::Preconditioner(const GramMatrix& k, std::span<const double> scal
     wanted = std::min(wanted, rank_within(*options.memory, k.samples(), fits_single ? sizeof(float) : sizeof(double)));
   }
   l_.emplace(algebra_, k.samples(), std::max<Index>(wanted, 1), fits_single ? Precision::f32 : Precision::f64);
-  Pulse pulse(options.progress, wanted, "columns of the preconditioner");
+  ProgressTicker ticker(options.progress, wanted, "columns of the preconditioner");
   const double least = static_cast<double>(k.samples()) * (fits_single ? 1e-7 : pivot_rounding) * trace;
   double before = trace;
   while (rank_ < wanted && before > least) {
     if (!grow(k, *l_, left, std::min(pivot_block, wanted - rank_))) break;
     rank_ = l_->rank();
-    pulse.at(rank_);
+    ticker.at(rank_);
     const double now = sum_of(left);
     const double mean = now / static_cast<double>(k.samples());
     const double taken = (before - now) / static_cast<double>(pivot_block);

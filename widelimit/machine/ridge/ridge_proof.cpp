@@ -50,13 +50,13 @@ double sum_off(const Matrix<double>& alpha, Index j, double unit) {
 void add_output(MatrixView<const double> g, const ProductRounding& rounding, bool precise, const RidgeTask& task,
                 const Fit& fit, Index j, double unit, RidgeSums& sums) {
   const Index n = g.rows;
-  const double b = fit.bias[at(j)] / unit;
+  const double b = fit.bias[usize(j)] / unit;
   const ProductError error = rounding.error_of(fit.alpha.view(), j, precise);
   double heavy = 0;    // Σw
   double lengths = 0;  // Σ w√K_ii
   for (Index i = 0; i < n; ++i) {
     heavy += task.weight(i);
-    lengths += task.weight(i) * rounding.lengths()[at(i)];
+    lengths += task.weight(i) * rounding.lengths()[usize(i)];
   }
   const double surplus = task.bias ? sum_off(fit.alpha, j, unit) : 0;
   const double moved = task.lambda * surplus / 2 / heavy;  // of λᾱ/(2w), the same for all samples
@@ -65,10 +65,10 @@ void add_output(MatrixView<const double> g, const ProductRounding& rounding, boo
     const double w = task.weight(i);
     const double alpha = fit.alpha(i, j) / unit;
     const double value = g(i, j) / unit;
-    const double off = error.at(at(i)) / unit + 2 * unit_rounding * std::abs(value);
+    const double off = error.at(usize(i)) / unit + 2 * unit_rounding * std::abs(value);
     sums.norm += task.lambda / 2 * alpha * value;
     sums.norm_error += task.lambda / 2 * std::abs(alpha) * (off + rounding_of(n + 8) * std::abs(value));
-    sums.curvature += task.lambda / 2 * std::pow(alpha * rounding.lengths()[at(i)], 2);
+    sums.curvature += task.lambda / 2 * std::pow(alpha * rounding.lengths()[usize(i)], 2);
     if (w == 0) continue;
     CompensatedSum sum;
     for (const double term : {task.targets(i, j) / unit, -value, -b}) sum.add(term);

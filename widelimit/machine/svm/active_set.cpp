@@ -16,7 +16,7 @@ constexpr double least_curvature = 1e-290;
 std::vector<double> picked(std::span<const double> from, std::span<const Index> position) {
   std::vector<double> result;
   result.reserve(position.size());
-  for (const Index k : position) result.push_back(from[at(k)]);
+  for (const Index k : position) result.push_back(from[usize(k)]);
   return result;
 }
 
@@ -42,40 +42,40 @@ ActiveSet<T>::ActiveSet(const BoxProblem& problem, GramColumns<T>& columns, std:
       ridged_(!problem.ridge.empty()) {
   double largest = 0;
   for (Index k = 0; k < size(); ++k) {
-    diagonal_[at(k)] = columns_.diagonal(k) + ridge_[at(k)];
-    largest = std::max(largest, diagonal_[at(k)]);
+    diagonal_[usize(k)] = columns_.diagonal(k) + ridge_[usize(k)];
+    largest = std::max(largest, diagonal_[usize(k)]);
     mark(k);
   }
   floor_ = std::max(ridged_ ? 0.0 : flat_curvature * largest, least_curvature);
-  for (Index k = 0; k < size(); ++k) inverse_[at(k)] = 1 / std::max(diagonal_[at(k)], floor_);
+  for (Index k = 0; k < size(); ++k) inverse_[usize(k)] = 1 / std::max(diagonal_[usize(k)], floor_);
   if (size() > 0) advance({columns_.column(0), 0.0, columns_.column(0), 0.0});
 }
 
 template <std::floating_point T>
 double ActiveSet<T>::room_up(Index k) const {
-  return epsilon_ > 0 && a_[at(k)] < 0 ? -a_[at(k)] : upper_[at(k)] - a_[at(k)];
+  return epsilon_ > 0 && a_[usize(k)] < 0 ? -a_[usize(k)] : upper_[usize(k)] - a_[usize(k)];
 }
 
 template <std::floating_point T>
 double ActiveSet<T>::room_down(Index k) const {
-  return epsilon_ > 0 && a_[at(k)] > 0 ? a_[at(k)] : a_[at(k)] - lower_[at(k)];
+  return epsilon_ > 0 && a_[usize(k)] > 0 ? a_[usize(k)] : a_[usize(k)] - lower_[usize(k)];
 }
 
 template <std::floating_point T>
 void ActiveSet<T>::mark(Index k) {
-  const double a = a_[at(k)];
-  up_[at(k)] = a >= upper_[at(k)] ? no_bound : (a >= 0 ? epsilon_ : -epsilon_);
-  down_[at(k)] = a <= lower_[at(k)] ? -no_bound : (a > 0 ? epsilon_ : -epsilon_);
+  const double a = a_[usize(k)];
+  up_[usize(k)] = a >= upper_[usize(k)] ? no_bound : (a >= 0 ? epsilon_ : -epsilon_);
+  down_[usize(k)] = a <= lower_[usize(k)] ? -no_bound : (a > 0 ? epsilon_ : -epsilon_);
 }
 
 template <std::floating_point T>
 double ActiveSet<T>::shift(Index k, double d) {
-  double& a = a_[at(k)];
+  double& a = a_[usize(k)];
   const double before = a;
   if (d > 0 && d >= room_up(k)) {
-    a = epsilon_ > 0 && a < 0 ? 0 : upper_[at(k)];
+    a = epsilon_ > 0 && a < 0 ? 0 : upper_[usize(k)];
   } else if (d < 0 && -d >= room_down(k)) {
-    a = epsilon_ > 0 && a > 0 ? 0 : lower_[at(k)];
+    a = epsilon_ > 0 && a > 0 ? 0 : lower_[usize(k)];
   } else {
     a += d;
   }
@@ -94,7 +94,7 @@ void ActiveSet<T>::advance(const cpu::Moves<T>& moves) {
 
 template <std::floating_point T>
 cpu::Best ActiveSet<T>::find_partner(const T* column) {
-  return cpu::partner(cpu::Growing<T>{column, lead_.value, diagonal_[at(lead_.at)]}, diagonal_.data(), down_.data(),
+  return cpu::partner(cpu::Growing<T>{column, lead_.value, diagonal_[usize(lead_.at)]}, diagonal_.data(), down_.data(),
                       gradient_.data(), size(), floor_, largest_);
 }
 
@@ -112,9 +112,9 @@ Move ActiveSet<T>::pair_step(double allowed) {
   const Index j = find_partner(first).at;
   violation_ = std::max(0.0, largest_ - lead_.value);
   if (j < 0 || violation_ <= allowed) return Move::none;
-  const double slope = gradient_[at(j)] + down_[at(j)] - lead_.value;
-  const double both = diagonal_[at(i)] + diagonal_[at(j)];
-  const double ridge = ridge_[at(i)] + ridge_[at(j)];
+  const double slope = gradient_[usize(j)] + down_[usize(j)] - lead_.value;
+  const double both = diagonal_[usize(i)] + diagonal_[usize(j)];
+  const double ridge = ridge_[usize(i)] + ridge_[usize(j)];
   const double own = both - 2 * static_cast<double>(first[j]);
   if (own < ridge - 2 * (excess_ + flat_curvature) * both) {
     ray_ = {{i, 1.0}, {j, -1.0}};
@@ -131,8 +131,8 @@ Move ActiveSet<T>::pair_step(double allowed) {
   const double up = shift(i, d);
   const double down = shift(j, -d);
   if (up == 0 && down == 0) return Move::stalled;
-  gradient_[at(i)] += ridge_[at(i)] * up;
-  gradient_[at(j)] += ridge_[at(j)] * down;
+  gradient_[usize(i)] += ridge_[usize(i)] * up;
+  gradient_[usize(j)] += ridge_[usize(j)] * down;
   advance({first, up, columns_.column(j), down});
   return Move::made;
 }
@@ -142,19 +142,19 @@ Move ActiveSet<T>::single_step(double allowed) {
   violation_ = largest_;
   if (lead_.at < 0 || violation_ <= allowed) return Move::none;
   const Index i = lead_.at;
-  const double rise = gradient_[at(i)] + up_[at(i)];
+  const double rise = gradient_[usize(i)] + up_[usize(i)];
   const bool grows = rise < 0;
-  const double slope = grows ? -rise : gradient_[at(i)] + down_[at(i)];
+  const double slope = grows ? -rise : gradient_[usize(i)] + down_[usize(i)];
   const double room = grows ? room_up(i) : room_down(i);
-  const double d = diagonal_[at(i)] > 0 ? std::min(slope / diagonal_[at(i)], room) : room;
+  const double d = diagonal_[usize(i)] > 0 ? std::min(slope / diagonal_[usize(i)], room) : room;
   if (std::isinf(d)) {
     ray_ = {{i, grows ? 1.0 : -1.0}};
     return Move::unbounded;
   }
-  descent_ += d * (slope - std::max(diagonal_[at(i)], 0.0) * d / 2);
+  descent_ += d * (slope - std::max(diagonal_[usize(i)], 0.0) * d / 2);
   const double change = shift(i, grows ? d : -d);
   if (change == 0) return Move::stalled;
-  gradient_[at(i)] += ridge_[at(i)] * change;
+  gradient_[usize(i)] += ridge_[usize(i)] * change;
   const T* column = columns_.column(i);
   advance({column, change, column, 0.0});
   return Move::made;
@@ -169,8 +169,8 @@ std::vector<Index> ActiveSet<T>::unsettled() const {
   std::vector<Index> kept;
   for (Index k = 0; k < size(); ++k) {
     const bool rests =
-        gradient_[at(k)] + up_[at(k)] >= rising_above && gradient_[at(k)] + down_[at(k)] <= falling_below;
-    if (!rests) kept.push_back(position_[at(k)]);
+        gradient_[usize(k)] + up_[usize(k)] >= rising_above && gradient_[usize(k)] + down_[usize(k)] <= falling_below;
+    if (!rests) kept.push_back(position_[usize(k)]);
   }
   return kept;
 }
@@ -178,15 +178,15 @@ std::vector<Index> ActiveSet<T>::unsettled() const {
 template <std::floating_point T>
 void ActiveSet<T>::write(std::span<double> a, std::span<double> gradient) const {
   for (Index k = 0; k < size(); ++k) {
-    a[at(position_[at(k)])] = a_[at(k)];
-    gradient[at(position_[at(k)])] = gradient_[at(k)];
+    a[usize(position_[usize(k)])] = a_[usize(k)];
+    gradient[usize(position_[usize(k)])] = gradient_[usize(k)];
   }
 }
 
 template <std::floating_point T>
 std::vector<double> ActiveSet<T>::ray(Index variables) const {
-  std::vector<double> result(at(variables));
-  for (const auto& [k, by] : ray_) result[at(position_[at(k)])] = by;
+  std::vector<double> result(usize(variables));
+  for (const auto& [k, by] : ray_) result[usize(position_[usize(k)])] = by;
   return result;
 }
 

@@ -61,8 +61,8 @@ class Decomposition final : public BoxSolver::Worker {
     shrunk_ = false;
     scale_ = 0;
     for (const double p : problem.linear) scale_ = std::max(scale_, std::abs(p));
-    pulse_.emplace(options.progress, limit_, "working sets");
-    judge_.emplace(problem, columns_, asymmetry_, excess_, [this] { pulse_->at(found_.iterations); });
+    ticker_.emplace(options.progress, limit_, "working sets");
+    judge_.emplace(problem, columns_, asymmetry_, excess_, [this] { ticker_->at(found_.iterations); });
     begin(start);
     descend();
     found_.memory += columns_.bytes() + 8 * found_.a.size() * sizeof(double);
@@ -71,7 +71,7 @@ class Decomposition final : public BoxSolver::Worker {
 
  private:
   void begin(BoxStart start) {
-    const auto n = at(problem_->size());
+    const auto n = usize(problem_->size());
     found_.a.assign(n, 0.0);
     found_.product.assign(n, 0.0);
     gradient_.assign(n, 0.0);
@@ -173,7 +173,7 @@ class Decomposition final : public BoxSolver::Worker {
   /// Until no violation exceeds `allowed`, over all variables at first and fewer and fewer later.
   /// `near` the optimum the face hardly changes any more, and exact steps come first.
   Move run(double allowed, bool near) {
-    std::vector<Index> everyone(at(problem_->size()));
+    std::vector<Index> everyone(usize(problem_->size()));
     std::iota(everyone.begin(), everyone.end(), Index{0});
     std::unique_ptr<GramColumns<T>> packed;
     auto active =
@@ -216,7 +216,7 @@ class Decomposition final : public BoxSolver::Worker {
       ++found_.iterations;
       spent += cost_of_step(active.size());
       if (count % between_faces == 0) {
-        pulse_->at(found_.iterations);
+        ticker_->at(found_.iterations);
         const Index face = active.free_count();
         const double share = time_for_faces(found_.iterations, problem_->size());
         if (face <= largest_face && cost_of_face(active.size(), face) <= share * spent) {
@@ -239,7 +239,7 @@ class Decomposition final : public BoxSolver::Worker {
     for (int i = 0; i < faces_at_once; ++i) {
       const Move move = active.face_step();
       ++found_.iterations;
-      pulse_->at(found_.iterations);
+      ticker_->at(found_.iterations);
       if (move != Move::made) return move;
     }
     return Move::made;
@@ -253,7 +253,7 @@ class Decomposition final : public BoxSolver::Worker {
   Index limit_ = 0;
   double scale_ = 0;     ///< max |p|
   bool shrunk_ = false;  ///< the last round ended without some of the variables
-  std::optional<Pulse> pulse_;
+  std::optional<ProgressTicker> ticker_;
   std::optional<BoxJudge<T>> judge_;
   BoxSolution found_;
   BoxSolution best_;  ///< of those whose rounding was counted

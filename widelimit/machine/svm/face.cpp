@@ -58,7 +58,7 @@ FaceDirection descent(const Matrix<double>& q, std::span<const double> slope) {
     }
     std::fill(direction.by.begin(), direction.by.end(), 0.0);
     std::transform(combination.begin(), combination.end(), direction.by.begin(), [](double c) { return -c; });
-    direction.by[at(minor - 1)] = 1;
+    direction.by[usize(minor - 1)] = 1;
     direction.flat = true;
     if (std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0) > 0) {
       for (double& d : direction.by) d = -d;
@@ -75,10 +75,10 @@ bool curves_down(const Matrix<double>& q, std::span<const double> v, double exce
   double squares = 0;
   double parts = 0;
   for (Index i = 0; i < q.rows(); ++i) {
-    squares += v[at(i)] * v[at(i)] * q(i, i);
+    squares += v[usize(i)] * v[usize(i)] * q(i, i);
     for (Index j = 0; j < q.cols(); ++j) {
-      curvature += v[at(i)] * q(i, j) * v[at(j)];
-      parts += std::abs(v[at(i)] * q(i, j) * v[at(j)]);
+      curvature += v[usize(i)] * q(i, j) * v[usize(j)];
+      parts += std::abs(v[usize(i)] * q(i, j) * v[usize(j)]);
     }
   }
   return curvature < -2 * (excess * squares + rounding_of(q.rows() * q.rows()) * parts);
@@ -108,25 +108,25 @@ template <std::floating_point T>
 Move ActiveSet<T>::face_step() {
   std::vector<Index> face;
   for (Index k = 0; k < size(); ++k) {
-    if (up_[at(k)] == down_[at(k)]) face.push_back(k);
+    if (up_[usize(k)] == down_[usize(k)]) face.push_back(k);
   }
   const Index f = std::ssize(face);
   if (f == 0) return Move::none;
   Matrix<double> q(f, f, Content::unset);
-  std::vector<double> slope(at(f));
+  std::vector<double> slope(usize(f));
   for (Index i = 0; i < f; ++i) {
-    const T* column = columns_.column(face[at(i)]);
-    for (Index j = 0; j < f; ++j) q(i, j) = static_cast<double>(column[face[at(j)]]);
-    q(i, i) = diagonal_[at(face[at(i)])];
-    slope[at(i)] = gradient_[at(face[at(i)])] + up_[at(face[at(i)])];
+    const T* column = columns_.column(face[usize(i)]);
+    for (Index j = 0; j < f; ++j) q(i, j) = static_cast<double>(column[face[usize(j)]]);
+    q(i, i) = diagonal_[usize(face[usize(i)])];
+    slope[usize(i)] = gradient_[usize(face[usize(i)])] + up_[usize(face[usize(i)])];
   }
-  face_bytes_ = std::max(face_bytes_, 3 * at(f) * at(f) * sizeof(double));
+  face_bytes_ = std::max(face_bytes_, 3 * usize(f) * usize(f) * sizeof(double));
   FaceDirection direction = face_direction(q, slope, equality_);
   if (direction.by.empty()) return Move::none;
   double length = direction.flat ? std::numeric_limits<double>::infinity() : 1.0;
   for (Index i = 0; i < f; ++i) {
-    const double d = direction.by[at(i)];
-    const double room = d > 0 ? room_up(face[at(i)]) : room_down(face[at(i)]);
+    const double d = direction.by[usize(i)];
+    const double room = d > 0 ? room_up(face[usize(i)]) : room_down(face[usize(i)]);
     if (d != 0) length = std::min(length, room / std::abs(d));
   }
   if (direction.flat && curves_down(q, direction.by, excess_)) {
@@ -140,13 +140,13 @@ Move ActiveSet<T>::face_step() {
   const double along = std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0);
   descent_ -= along * length * (direction.flat ? 1 : 1 - length / 2);
   for (Index i = 0; i < f; ++i) {
-    const Index k = face[at(i)];
-    double& d = direction.by[at(i)];
+    const Index k = face[usize(i)];
+    double& d = direction.by[usize(i)];
     // The variable that stopped the others lands on its bound despite the rounding of length·d.
     const double room = d > 0 ? room_up(k) : room_down(k);
     const bool arrives = std::abs(d) * length >= room * (1 - 4 * std::numeric_limits<double>::epsilon());
     d = shift(k, d == 0 ? 0 : std::copysign(arrives ? room : std::abs(d) * length, d));
-    gradient_[at(k)] += ridge_[at(k)] * d;
+    gradient_[usize(k)] += ridge_[usize(k)] * d;
   }
   move_face(face, direction.by);
   return length < 1 || direction.flat ? Move::made : Move::none;

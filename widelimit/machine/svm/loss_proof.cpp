@@ -26,7 +26,7 @@ struct CountedProduct {
 
   /// Of an entry, its own last rounding included.
   [[nodiscard]] double error(Index i, Index c) const {
-    return errors[at(c)].at(at(i)) + 2 * unit_rounding * std::abs(values(i, c));
+    return errors[usize(c)].at(usize(i)) + 2 * unit_rounding * std::abs(values(i, c));
   }
 };
 
@@ -63,14 +63,14 @@ CountedSquare square_of(const Matrix<double>& v, const CountedProduct& product, 
 Matrix<double> remainder(const ProofSetting& setting, const Matrix<double>& alpha, const DualPoint& point,
                          std::vector<double>& size) {
   Matrix<double> v(alpha.rows(), alpha.cols(), Content::unset);
-  size.assign(at(alpha.cols()), 0.0);
+  size.assign(usize(alpha.cols()), 0.0);
   for (Index i = 0; i < v.rows(); ++i) {
     for (Index c = 0; c < v.cols(); ++c) {
       const double multiplier = point.r(i, c) / setting.lambda;
       v(i, c) = alpha(i, c) - multiplier;
       const double off = (2 * unit_rounding + point.relative) * std::abs(multiplier) +
-                         unit_rounding * std::abs(v(i, c)) + point.absolute * point.weight[at(i)] / setting.lambda;
-      size[at(c)] += setting.rounding.lengths()[at(i)] * off;
+                         unit_rounding * std::abs(v(i, c)) + point.absolute * point.weight[usize(i)] / setting.lambda;
+      size[usize(c)] += setting.rounding.lengths()[usize(i)] * off;
     }
   }
   return v;
@@ -90,12 +90,12 @@ struct Outputs {
 
 Outputs outputs_of(const CountedProduct& h, std::span<const double> bias) {
   const Index n = h.values.rows();
-  Outputs outputs{Matrix<double>(n, h.values.cols(), Content::unset), std::vector<double>(at(n))};
+  Outputs outputs{Matrix<double>(n, h.values.cols(), Content::unset), std::vector<double>(usize(n))};
   for (Index i = 0; i < n; ++i) {
     for (Index c = 0; c < h.values.cols(); ++c) {
-      outputs.g(i, c) = h.values(i, c) + bias[at(c)];
+      outputs.g(i, c) = h.values(i, c) + bias[usize(c)];
       const double off = h.error(i, c) + unit_rounding * std::abs(outputs.g(i, c));
-      outputs.off[at(i)] = std::max(outputs.off[at(i)], off);
+      outputs.off[usize(i)] = std::max(outputs.off[usize(i)], off);
     }
   }
   return outputs;
@@ -120,7 +120,7 @@ double gap_of(const ProofSetting& setting, const Matrix<double>& alpha, const Ou
       const CountedSquare square = square_of(v, *product, c);
       length = std::sqrt(std::max(0.0, square.value) + square.error);
     }
-    length = root * (length + off[at(c)]);
+    length = root * (length + off[usize(c)]);
     gap += length / 2 * length;
   }
   for (std::size_t i = 0; i < outputs.off.size(); ++i) {
@@ -191,7 +191,7 @@ bool BestProved::offer(Fit fit) {
   return proved;
 }
 
-Fit BestProved::take(Index samples, Index outputs, Index most_iterations) && {
+Fit BestProved::take(Index samples, Index outputs, Index max_iterations) && {
   if (!best_) best_ = zero_fit(samples, outputs);
   Summary& summary = best_->summary;
   if (!proved_) {
@@ -199,7 +199,7 @@ Fit BestProved::take(Index samples, Index outputs, Index most_iterations) && {
     const std::string gap = summary.gap ? fmt::format("a relative duality gap of {:.2g}", *summary.gap)
                                         : std::string("no bound that float64 holds");
     summary.message =
-        summary.iterations >= most_iterations
+        summary.iterations >= max_iterations
             ? fmt::format("{} iterations left {}; raise the limit, λ or the tolerance", summary.iterations, gap)
             : fmt::format("rounding leaves {}; raise λ or the tolerance", gap);
   }

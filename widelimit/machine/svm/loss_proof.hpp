@@ -64,7 +64,7 @@ class BestProved {
   [[nodiscard]] const std::optional<Fit>& best() const { return best_; }
   /// The best, of `samples` × `outputs` zeros where there is none; one that is not good enough ends by its iterations
   /// or by rounding.
-  [[nodiscard]] Fit take(Index samples, Index outputs, Index most_iterations) &&;
+  [[nodiscard]] Fit take(Index samples, Index outputs, Index max_iterations) &&;
 
  private:
   const ProofSetting& setting_;

@@ -35,7 +35,7 @@ double LeastSubgradient::rounding(Index sample, double pull) const {
 void LeastSubgradient::move(const State& state, Index sample, double by) {
   if (by == 0) return;
   state.u[place_of(sample)] += by;
-  host::axpy(by, {columns_->column(sample), at(k_.samples())}, state.product);
+  host::axpy(by, {columns_->column(sample), usize(k_.samples())}, state.product);
 }
 
 void LeastSubgradient::bind(std::size_t place) {

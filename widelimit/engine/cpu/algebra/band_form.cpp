@@ -36,15 +36,15 @@ class Reduction {
         progress_(progress) {}
 
   BandForm run() {
-    Pulse pulse(progress_, 2 * n_, "rows");
+    ProgressTicker ticker(progress_, 2 * n_, "rows");
     for (Index column = 0; column + band_width < n_; column += band_width) {
       eliminate(column);
       transform(reflections_.back());
-      pulse.at(column);
+      ticker.at(column);
     }
     BandForm form{band_width, {}, Matrix<double>(n_, band_width), Matrix<double>(n_, band_width)};
     for (Index begin = 0; begin < n_; begin += band_width) copy_block(begin, form);
-    accumulate(pulse);
+    accumulate(ticker);
     form.q = std::move(a_);
     return form;
   }
@@ -112,7 +112,7 @@ class Reduction {
 
   /// Q row by row is Qᵀ column by column: from the last reflection to the first, Qᵀ ← Qᵀ (I − V Tᵀ Vᵀ), of which
   /// each touches only the square it knows.
-  void accumulate(Pulse& pulse) {
+  void accumulate(ProgressTicker& ticker) {
     std::fill_n(a_.data(), n_ * n_, 0.0);
     for (Index i = 0; i < n_; ++i) a_(i, i) = 1;
     for (auto h = reflections_.rbegin(); h != reflections_.rend(); ++h) {
@@ -122,7 +122,7 @@ class Reduction {
       cpu::tiled_product<double>(1, Transpose::no, v, Transpose::no, q, 0, y, threads_);
       cpu::multiply_lower(triangle(*h), Transpose::yes, y);
       cpu::tiled_product<double>(-1, Transpose::yes, v, Transpose::no, y, 1, q, threads_);
-      pulse.at(n_ + n_ - h->row);
+      ticker.at(n_ + n_ - h->row);
     }
   }
 

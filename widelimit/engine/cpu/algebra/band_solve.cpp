@@ -133,7 +133,7 @@ std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<co
   Matrix<double> rotated(n, right_sides.cols);
   cpu::tiled_product<double>(1, Transpose::yes, form.q.view(), Transpose::no, right_sides, 0, rotated.view(), team);
   std::vector<ShiftedInverse> results(shifts.size());
-  Pulse pulse(progress, n * count, "samples of the path");
+  ProgressTicker ticker(progress, n * count, "samples of the path");
   for (Index first = 0; first < count; first += group_size) {
     const Index size = std::min(group_size, count - first);
     Factors factors(form, size);
@@ -149,9 +149,32 @@ std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<co
     for (Index s = 0; s < size; ++s) group.push_back(&results[static_cast<std::size_t>(first + s)]);
     parallel_for((n + strip_rows - 1) / strip_rows, team,
                  [&](Index strip) { solve_strip(form, factors, u, strip * strip_rows, group); },
-                 [&](Index done) { pulse.at(first * n + std::min(done * strip_rows, n) * size); });
+                 [&](Index done) { ticker.at(first * n + std::min(done * strip_rows, n) * size); });
   }
   return results;
+}
+
+namespace {
+
+class BandFamily final : public ShiftedFamily {
+ public:
+  BandFamily(BandForm form, int threads) : form_(std::move(form)), threads_(threads) {}
+  [[nodiscard]] std::vector<ShiftedInverse> inverses(MatrixView<const double> right_sides,
+                                                     std::span<const double> shifts,
+                                                     Progress* progress) const override {
+    return shifted_inverses(form_, right_sides, shifts, threads_, progress);
+  }
+  [[nodiscard]] double smallest_eigenvalue() const override { return widelimit::smallest_eigenvalue(form_); }
+
+ private:
+  BandForm form_;
+  int threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<ShiftedFamily> band_family(Matrix<double> a, int threads, Progress* progress) {
+  return std::make_unique<BandFamily>(band_form(std::move(a), threads, progress), threads);
 }
 
 }  // namespace widelimit

@@ -19,4 +19,7 @@ namespace widelimit {
                                                            std::span<const double> shifts, int threads,
                                                            Progress* progress);
 
+/// The shifts of a symmetric matrix, of which the upper triangle is read, by its band form.
+[[nodiscard]] std::unique_ptr<ShiftedFamily> band_family(Matrix<double> a, int threads, Progress* progress);
+
 }  // namespace widelimit

@@ -115,28 +115,13 @@ void add_inner(MatrixView<const T> x, std::span<const double> w, bool whole, T b
   const bool rooted = !whole && std::all_of(w.begin(), w.end(), [](double value) { return value >= 0; });
   Matrix<T> scaled(x.rows, x.cols, Content::unset);
   for (Index i = 0; i < x.rows; ++i) {
-    const double weight = w.empty() ? 1.0 : w[at(i)];
+    const double weight = w.empty() ? 1.0 : w[usize(i)];
     const auto by = static_cast<T>(rooted ? std::sqrt(weight) : weight);
     std::transform(x.row(i), x.row(i) + x.cols, scaled.view().row(i), [by](T entry) { return by * entry; });
   }
   if (rooted) return tiled_self_product<T>(1, scaled.view(), beta, out, threads);
   tiled_product<T>(1, Transpose::yes, x, Transpose::no, scaled.view(), beta, out, threads);
 }
-
-class BandFamily final : public ShiftedFamily {
- public:
-  BandFamily(BandForm form, int threads) : form_(std::move(form)), threads_(threads) {}
-  [[nodiscard]] std::vector<ShiftedInverse> inverses(MatrixView<const double> right_sides,
-                                                     std::span<const double> shifts,
-                                                     Progress* progress) const override {
-    return shifted_inverses(form_, right_sides, shifts, threads_, progress);
-  }
-  [[nodiscard]] double smallest_eigenvalue() const override { return widelimit::smallest_eigenvalue(form_); }
-
- private:
-  BandForm form_;
-  int threads_;
-};
 
 template <typename T>
 EngineMatrix owned(Matrix<T> matrix) {
@@ -199,7 +184,7 @@ EngineMatrix CpuAlgebra::gather(const EngineMatrix& a, std::span<const Index> ro
     Matrix<T> part(std::ssize(rows), std::ssize(cols), Content::unset);
     parallel_for((part.rows() + gathered_rows - 1) / gathered_rows, team(part.rows(), part.cols()), [&](Index task) {
       for (Index i = task * gathered_rows; i < std::min(part.rows(), (task + 1) * gathered_rows); ++i) {
-        const T* row = from.row(rows[at(i)]);
+        const T* row = from.row(rows[usize(i)]);
         T* to = part.view().row(i);
         for (const Index j : cols) *to++ = row[j];
       }
@@ -210,7 +195,7 @@ EngineMatrix CpuAlgebra::gather(const EngineMatrix& a, std::span<const Index> ro
 
 std::vector<double> CpuAlgebra::diagonal(const EngineMatrix& a) const {
   std::vector<double> result;
-  result.reserve(at(a.rows()));
+  result.reserve(usize(a.rows()));
   with_entries(a, [&](const auto& k) {
     for (Index i = 0; i < k.rows; ++i) result.push_back(static_cast<double>(k(i, i)));
   });
@@ -284,7 +269,7 @@ void CpuAlgebra::inner_product(const EngineMatrix& x, std::span<const double> we
     for (Index begin = 0; begin < x.rows() || begin == 0; begin += single_rows) {
       const Index count = std::min(single_rows, x.rows() - begin);
       const auto part = rows.block(begin, 0, count, x.cols());
-      const auto w = weights.empty() ? weights : weights.subspan(at(begin), at(count));
+      const auto w = weights.empty() ? weights : weights.subspan(usize(begin), usize(count));
       if constexpr (std::is_same_v<T, double>) {
         add_inner<double>(part, w, whole, begin == 0 ? 0 : 1, to, team(x));
       } else {
@@ -300,13 +285,13 @@ void CpuAlgebra::inner_product(const EngineMatrix& x, std::span<const double> we
 }
 
 std::vector<double> CpuAlgebra::column_squares(const EngineMatrix& x, std::span<const double> weights) const {
-  std::vector<double> sums(at(x.cols()));
+  std::vector<double> sums(usize(x.cols()));
   with_entries(x, [&](const auto& rows) {
     for (Index i = 0; i < rows.rows; ++i) {
-      const double w = weights.empty() ? 1.0 : weights[at(i)];
+      const double w = weights.empty() ? 1.0 : weights[usize(i)];
       const auto* row = rows.row(i);
       for (Index j = 0; j < rows.cols; ++j)
-        sums[at(j)] += w * static_cast<double>(row[j]) * static_cast<double>(row[j]);
+        sums[usize(j)] += w * static_cast<double>(row[j]) * static_cast<double>(row[j]);
     }
   });
   return sums;
@@ -323,7 +308,7 @@ void CpuAlgebra::scale_rows(EngineMatrix& a, std::span<const double> scale) cons
 
 void CpuAlgebra::add_to_diagonal(EngineMatrix& a, std::span<const double> shift) const {
   with_writable(a, [&]<typename T>(const MatrixView<T>& m) {
-    for (Index i = 0; i < m.rows; ++i) m(i, i) = static_cast<T>(static_cast<double>(m(i, i)) + shift[at(i)]);
+    for (Index i = 0; i < m.rows; ++i) m(i, i) = static_cast<T>(static_cast<double>(m(i, i)) + shift[usize(i)]);
   });
 }
 
@@ -338,15 +323,15 @@ Index CpuAlgebra::cholesky(EngineMatrix& a, Progress* progress) const {
 void CpuAlgebra::solve(Transpose op, const EngineMatrix& u, MatrixView<double> b) const {
   if (u.precision() == Precision::f64) return tiled_solve<double>(constant<double>(u), op, b, team(u));
   Matrix<float> rounded(b.rows, b.cols, Content::unset);
-  std::vector<double> unit(at(b.cols));
+  std::vector<double> unit(usize(b.cols));
   for (Index j = 0; j < b.cols; ++j) {
     const double largest = column_maximum(b, j);
-    unit[at(j)] = largest > 0 ? largest : 1.0;
-    for (Index i = 0; i < b.rows; ++i) rounded(i, j) = static_cast<float>(b(i, j) / unit[at(j)]);
+    unit[usize(j)] = largest > 0 ? largest : 1.0;
+    for (Index i = 0; i < b.rows; ++i) rounded(i, j) = static_cast<float>(b(i, j) / unit[usize(j)]);
   }
   tiled_solve<float>(constant<float>(u), op, rounded.view(), team(u));
   for (Index i = 0; i < b.rows; ++i) {
-    for (Index j = 0; j < b.cols; ++j) b(i, j) = unit[at(j)] * static_cast<double>(rounded(i, j));
+    for (Index j = 0; j < b.cols; ++j) b(i, j) = unit[usize(j)] * static_cast<double>(rounded(i, j));
   }
 }
 
@@ -369,15 +354,15 @@ Inertia CpuAlgebra::inertia(EngineMatrix a) const {
   Matrix<double> m = taken(a);
   const int n = lapack_size(m.rows());
   if (n == 0) return {};
-  std::vector<int> pivots(at(n));
-  std::vector<double> work(at(n) * 64);
+  std::vector<int> pivots(usize(n));
+  std::vector<double> work(usize(n) * 64);
   const int work_size = static_cast<int>(std::min<std::size_t>(work.size(), std::numeric_limits<int>::max()));
   int info = 0;
   // LAPACK's lower triangle by columns is ours upper by rows.
   dsytrf_("L", &n, m.data(), &n, pivots.data(), work.data(), &work_size, &info);
   Inertia result;
   for (int k = 0; k < n; ++k) {
-    if (pivots[at(k)] < 0) {  // a block of two rows, whose determinant is negative
+    if (pivots[usize(k)] < 0) {  // a block of two rows, whose determinant is negative
       ++result.negative;
       ++result.positive;
       ++k;
@@ -404,7 +389,7 @@ std::vector<double> CpuAlgebra::eigenvectors(EngineMatrix a, EngineMatrix& vecto
 
 std::unique_ptr<ShiftedFamily> CpuAlgebra::shifted_family(EngineMatrix a, Progress* progress) const {
   const int threads = team(a);
-  return std::make_unique<BandFamily>(band_form(taken(a), threads, progress), threads);
+  return band_family(taken(a), threads, progress);
 }
 
 }  // namespace widelimit::cpu

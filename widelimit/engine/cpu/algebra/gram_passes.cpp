@@ -36,7 +36,7 @@ void check_square(MatrixView<const T> k, std::span<const T> scale, T allowed, In
   const MatrixView<T> mirror{memory.data(), height, width, width};
   transpose(k.block(left, top, width, height), mirror);
   for (Index i = 0; i < height && !found.offender; ++i) {
-    const T unit = allowed * scale[at(top + i)];
+    const T unit = allowed * scale[usize(top + i)];
     const T* upper = k.row(top + i) + left;
     const T* lower = mirror.row(i);
     bool same = true;
@@ -44,7 +44,7 @@ void check_square(MatrixView<const T> k, std::span<const T> scale, T allowed, In
     if (same) continue;
     found.equal = false;
     // What is not a number does not agree either.
-    const auto agree = [&](Index j) { return std::abs(upper[j] - lower[j]) <= unit * scale[at(left + j)]; };
+    const auto agree = [&](Index j) { return std::abs(upper[j] - lower[j]) <= unit * scale[usize(left + j)]; };
     for (Index j = 0; j < width && !found.offender; ++j) {
       if (!agree(j)) found.offender = std::pair(top + i, left + j);
     }
@@ -55,14 +55,14 @@ void check_square(MatrixView<const T> k, std::span<const T> scale, T allowed, In
 
 template <std::floating_point T>
 Symmetry symmetry_of(MatrixView<const T> k, double allowed, int threads) {
-  std::vector<T> scale(at(k.rows));
-  for (Index i = 0; i < k.rows; ++i) scale[at(i)] = std::sqrt(std::abs(k(i, i)));
+  std::vector<T> scale(usize(k.rows));
+  for (Index i = 0; i < k.rows; ++i) scale[usize(i)] = std::sqrt(std::abs(k(i, i)));
   const Index bands = (k.rows + square_edge - 1) / square_edge;
-  std::vector<Symmetry> found(at(bands));
+  std::vector<Symmetry> found(usize(bands));
   parallel_for(bands, threads, [&](Index band) {
     const Index top = band * square_edge;
-    for (Index left = top; left < k.cols && !found[at(band)].offender; left += square_edge) {
-      check_square<T>(k, scale, static_cast<T>(allowed), top, left, found[at(band)]);
+    for (Index left = top; left < k.cols && !found[usize(band)].offender; left += square_edge) {
+      check_square<T>(k, scale, static_cast<T>(allowed), top, left, found[usize(band)]);
     }
   });
   Symmetry result;
@@ -75,13 +75,13 @@ Symmetry symmetry_of(MatrixView<const T> k, double allowed, int threads) {
 
 template <std::floating_point T>
 std::uint64_t checksum_of(MatrixView<const T> k, int threads) {
-  std::vector<std::uint64_t> sums(at(strips_of(k.rows)));
+  std::vector<std::uint64_t> sums(usize(strips_of(k.rows)));
   parallel_for(std::ssize(sums), threads, [&](Index strip) {
     std::uint64_t sum = sizeof(T);
     for (Index i = strip * rows_of_a_strip; i < std::min(k.rows, (strip + 1) * rows_of_a_strip); ++i) {
-      sum = checksum(std::as_bytes(std::span(k.row(i), at(k.cols))), sum);
+      sum = checksum(std::as_bytes(std::span(k.row(i), usize(k.cols))), sum);
     }
-    sums[at(strip)] = sum;
+    sums[usize(strip)] = sum;
   });
   return checksum(std::as_bytes(std::span(sums)), static_cast<std::uint64_t>(k.rows));
 }
@@ -90,22 +90,22 @@ template <std::floating_point T, std::floating_point Out>
 double fill_scaled(MatrixView<const T> k, std::span<const double> scale, std::span<const double> shift,
                    MatrixView<Out> out, int threads, Progress* progress) {
   const Index n = k.rows;
-  const auto scale_of = [&](Index i) { return scale.empty() ? 1.0 : scale[at(i)]; };
-  std::vector<double> sums(at(n));
+  const auto scale_of = [&](Index i) { return scale.empty() ? 1.0 : scale[usize(i)]; };
+  std::vector<double> sums(usize(n));
   const auto fill_row = [&](Index i) {
     const double own = scale_of(i);
-    const double added = shift.empty() ? 0.0 : shift[at(i)];
+    const double added = shift.empty() ? 0.0 : shift[usize(i)];
     double sum = 0;
     for (Index j = 0; j < n; ++j) sum += std::abs(own * scale_of(j) * static_cast<double>(k(i, j)));
     for (Index j = i; j < n; ++j) out(i, j) = static_cast<Out>(own * scale_of(j) * static_cast<double>(k(i, j)));
     out(i, i) = static_cast<Out>(own * own * static_cast<double>(k(i, i)) + added);
-    sums[at(i)] = sum + std::abs(added);
+    sums[usize(i)] = sum + std::abs(added);
   };
-  Pulse pulse(progress, n, "rows");
+  ProgressTicker ticker(progress, n, "rows");
   const auto fill = [&](Index strip) {
     for (Index i = strip * rows_of_a_strip; i < std::min(n, (strip + 1) * rows_of_a_strip); ++i) fill_row(i);
   };
-  parallel_for(strips_of(n), threads, fill, [&](Index) { pulse.at(0); });
+  parallel_for(strips_of(n), threads, fill, [&](Index) { ticker.at(0); });
   return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
@@ -118,29 +118,29 @@ void multiply_compensated(MatrixView<const T> k, MatrixView<const double> v, Mat
     const Index begin = task / v.cols * entries_at_once;
     const Index column = task % v.cols;
     const Index count = std::min(entries_at_once, k.cols - begin);
-    std::vector<double> high(at(count));
-    std::vector<double> low(at(count));
-    Pulse pulse(shared.get(), k.rows, "rows");
+    std::vector<double> high(usize(count));
+    std::vector<double> low(usize(count));
+    ProgressTicker ticker(shared.get(), k.rows, "rows");
     for (Index j = 0; j < k.rows; ++j) {
-      if (j % rows_of_a_look == 0) pulse.at(j);
+      if (j % rows_of_a_look == 0) ticker.at(j);
       if (v(j, column) != 0) accumulate(k.row(j) + begin, v(j, column), high.data(), low.data(), count);
     }
-    for (Index i = 0; i < count; ++i) out(begin + i, column) = high[at(i)] + low[at(i)];
+    for (Index i = 0; i < count; ++i) out(begin + i, column) = high[usize(i)] + low[usize(i)];
   };
   parallel_for(strips * v.cols, threads, strip, [&](Index done) { shared.at(done); });
 }
 
 template <std::floating_point T>
 double upper_norm(MatrixView<const T> a) {
-  std::vector<double> sums(at(a.rows));
+  std::vector<double> sums(usize(a.rows));
   for (Index i = 0; i < a.rows; ++i) {
     double own = 0;
     for (Index j = i; j < a.cols; ++j) {
       const double size = std::abs(static_cast<double>(a(i, j)));
       own += size;
-      if (j > i) sums[at(j)] += size;
+      if (j > i) sums[usize(j)] += size;
     }
-    sums[at(i)] += own;
+    sums[usize(i)] += own;
   }
   return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }

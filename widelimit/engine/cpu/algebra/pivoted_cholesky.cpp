@@ -27,19 +27,19 @@ void exchange(MatrixView<double> a, Index j, Index k) {
 Index factor_block_of(MatrixView<double> a, Index begin, double least, std::vector<Index>& order) {
   const Index n = a.rows;
   const Index end = std::min(n, begin + pivot_block);
-  std::vector<double> taken(at(n));  // from the diagonal, by the columns of this block
+  std::vector<double> taken(usize(n));  // from the diagonal, by the columns of this block
   for (Index j = begin; j < end; ++j) {
     Index pivot = j;
     for (Index i = j; i < n; ++i) {
-      if (j > begin) taken[at(i)] += a(i, j - 1) * a(i, j - 1);
-      if (a(i, i) - taken[at(i)] > a(pivot, pivot) - taken[at(pivot)]) pivot = i;
+      if (j > begin) taken[usize(i)] += a(i, j - 1) * a(i, j - 1);
+      if (a(i, i) - taken[usize(i)] > a(pivot, pivot) - taken[usize(pivot)]) pivot = i;
     }
-    const double left = a(pivot, pivot) - taken[at(pivot)];
+    const double left = a(pivot, pivot) - taken[usize(pivot)];
     if (!(left > least)) return j - begin;
     if (pivot != j) {
       exchange(a, j, pivot);
-      std::swap(taken[at(j)], taken[at(pivot)]);
-      std::swap(order[at(j)], order[at(pivot)]);
+      std::swap(taken[usize(j)], taken[usize(pivot)]);
+      std::swap(order[usize(j)], order[usize(pivot)]);
     }
     const double root = std::sqrt(left);
     a(j, j) = root;
@@ -57,11 +57,11 @@ Index factor_block_of(MatrixView<double> a, Index begin, double least, std::vect
 
 Index pivoted_cholesky(MatrixView<double> a, double least, std::vector<Index>& order, Progress* progress) {
   const Index n = a.rows;
-  order.resize(at(n));
+  order.resize(usize(n));
   std::iota(order.begin(), order.end(), Index{0});
-  Pulse pulse(progress, n, "pivots");
+  ProgressTicker ticker(progress, n, "pivots");
   for (Index begin = 0; begin < n; begin += pivot_block) {
-    pulse.at(begin);
+    ticker.at(begin);
     const Index found = factor_block_of(a, begin, least, order);
     if (found < std::min(pivot_block, n - begin)) return begin + found;
     const Index rest = n - begin - found;

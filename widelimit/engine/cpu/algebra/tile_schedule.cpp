@@ -25,7 +25,7 @@ class TileSchedule {
       : work_(work),
         state_(static_cast<std::size_t>(work.tiles)),
         left_(work.tiles),
-        pulse_(progress, total_steps(work), "tiles"),
+        ticker_(progress, total_steps(work), "tiles"),
         listens_(progress != nullptr) {
     for (Index tile = 0; tile < work.tiles; ++tile) {
       state(tile).steps = work.steps(tile);
@@ -52,7 +52,7 @@ class TileSchedule {
   /// After all members have gone: the failure, or the last word to the progress.
   void end() {
     if (failure_) std::rethrow_exception(failure_);
-    pulse_.at(done_);
+    ticker_.at(done_);
   }
 
  private:
@@ -134,7 +134,7 @@ class TileSchedule {
     lock.unlock();
     std::exception_ptr failure;
     try {
-      pulse_.at(done);
+      ticker_.at(done);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -150,7 +150,7 @@ class TileSchedule {
   std::mutex guard_;
   std::condition_variable changed_;
   std::exception_ptr failure_;
-  Pulse pulse_;
+  ProgressTicker ticker_;
   bool listens_;
 };
 

@@ -58,15 +58,15 @@ Index tiled_cholesky(MatrixView<T> a, Progress* progress, int threads) {
   std::atomic<Index> failed{0};
   const TileWork work{
       .tiles = std::ssize(places),
-      .steps = [&](Index tile) { return places[at(tile)].first + 1; },
+      .steps = [&](Index tile) { return places[usize(tile)].first + 1; },
       .needs = [&](Index tile, Index step) -> std::array<Index, 2> {
-        const auto [i, j] = places[at(tile)];
+        const auto [i, j] = places[usize(tile)];
         if (step < i) return {number(step, i), number(step, j)};
         return {i == j ? TileWork::nothing : number(i, i), TileWork::nothing};
       },
       .run =
           [&](Index tile, Index step) {
-            const auto [i, j] = places[at(tile)];
+            const auto [i, j] = places[usize(tile)];
             const MatrixView<T> c = tile_of(a, i, j);
             const MatrixView<const T> left = tile_of(a, step, i), right = tile_of(a, step, j);
             if (step < i) {
@@ -139,7 +139,7 @@ template <std::floating_point T>
 void tiled_self_product(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c, int threads) {
   const std::vector<std::pair<Index, Index>> places = upper_tiles(tile_count(c.rows));
   parallel_for(std::ssize(places), threads, [&](Index task) {
-    const auto [i, j] = places[at(task)];
+    const auto [i, j] = places[usize(task)];
     const MatrixView<T> out = tile_of(c, i, j);
     const auto left = a.block(0, tile_begin(i), a.rows, out.rows), right = a.block(0, tile_begin(j), a.rows, out.cols);
     i == j ? syrk<T>(alpha, Transpose::yes, left, beta, out)
@@ -150,7 +150,7 @@ void tiled_self_product(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c,
 void tiled_row_product(double alpha, MatrixView<const double> a, MatrixView<double> c, int threads) {
   const std::vector<std::pair<Index, Index>> places = upper_tiles(tile_count(c.rows));
   parallel_for(std::ssize(places), threads, [&](Index task) {
-    const auto [j, i] = places[at(task)];
+    const auto [j, i] = places[usize(task)];
     const MatrixView<double> out = tile_of(c, i, j);
     const auto rows = [&](Index tile) { return a.block(tile_begin(tile), 0, tile_length(tile, c.rows), a.cols); };
     i == j ? syrk_lower(alpha, rows(i), out)
@@ -182,7 +182,7 @@ void tiled_rank_two_update(double alpha, MatrixView<const double> a, MatrixView<
                            int threads) {
   const std::vector<std::pair<Index, Index>> places = upper_tiles(tile_count(c.rows));
   parallel_for(std::ssize(places), threads, [&](Index task) {
-    const auto [i, j] = places[at(task)];
+    const auto [i, j] = places[usize(task)];
     const MatrixView<double> out = tile_of(c, i, j);
     const auto columns = [&](MatrixView<const double> m, Index tile) {
       return m.block(0, tile_begin(tile), m.rows, tile_length(tile, c.rows));

@@ -40,33 +40,33 @@ TridiagonalForm tridiagonal_form(Matrix<double> a, Progress* progress) {
   const int n = cpu::lapack_size(a.rows());
   TridiagonalForm form;
   form.scale = scale_upper(a);
-  form.diagonal.resize(at(n));
-  form.beside.resize(at(n));
-  form.factors.resize(at(n));
-  std::vector<double> w(at(n) * panel_columns);
-  Pulse pulse(progress, n, "columns of the spectrum");
+  form.diagonal.resize(usize(n));
+  form.beside.resize(usize(n));
+  form.factors.resize(usize(n));
+  std::vector<double> w(usize(n) * panel_columns);
+  ProgressTicker ticker(progress, n, "columns of the spectrum");
   int done = 0;
   for (; n - done > least_for_panels; done += panel_columns) {
     const int left = n - done;
     const int rest = left - panel_columns;
-    dlatrd_("L", &left, &panel_columns, &a(done, done), &n, &form.beside[at(done)], &form.factors[at(done)], w.data(),
-            &n);
+    dlatrd_("L", &left, &panel_columns, &a(done, done), &n, &form.beside[usize(done)], &form.factors[usize(done)],
+            w.data(), &n);
     // LAPACK's lower triangle by columns is ours upper by rows; so are its reflectors and w.
     const Index next = done + panel_columns;
     cpu::tiled_rank_two_update(-1, a.view().block(done, next, panel_columns, rest),
                                {w.data() + panel_columns, panel_columns, rest, n},
                                a.view().block(next, next, rest, rest));
     for (int j = done; j < done + panel_columns; ++j) {
-      a(j, j + 1) = form.beside[at(j)];
-      form.diagonal[at(j)] = a(j, j);
+      a(j, j + 1) = form.beside[usize(j)];
+      form.diagonal[usize(j)] = a(j, j);
     }
-    pulse.at(done);
+    ticker.at(done);
   }
   const int left = n - done;
   int info = 0;
   if (left > 0) {
-    dsytd2_("L", &left, &a(done, done), &n, &form.diagonal[at(done)], &form.beside[at(done)], &form.factors[at(done)],
-            &info);
+    dsytd2_("L", &left, &a(done, done), &n, &form.diagonal[usize(done)], &form.beside[usize(done)],
+            &form.factors[usize(done)], &info);
   }
   form.reflectors = std::move(a);
   return form;
@@ -87,12 +87,12 @@ std::vector<double> eigenvectors(const TridiagonalForm& form, Matrix<double>& ve
   const int n = cpu::lapack_size(form.samples());
   vectors = Matrix<double>(n, n);
   if (n == 0) return {};
-  Pulse pulse(progress, n, "eigenvectors");
-  pulse.at(0);
+  ProgressTicker ticker(progress, n, "eigenvectors");
+  ticker.at(0);
   std::vector<double> values = form.diagonal;
   std::vector<double> beside = form.beside;
-  std::vector<double> work(1 + 4 * at(n) + at(n) * at(n));
-  std::vector<int> integers(3 + 5 * at(n));
+  std::vector<double> work(1 + 4 * usize(n) + usize(n) * usize(n));
+  std::vector<int> integers(3 + 5 * usize(n));
   const int work_size = static_cast<int>(std::min<std::size_t>(work.size(), std::numeric_limits<int>::max()));
   const int integers_size = static_cast<int>(integers.size());
   int info = 0;
@@ -100,13 +100,13 @@ std::vector<double> eigenvectors(const TridiagonalForm& form, Matrix<double>& ve
           &integers_size, &info);
   if (info != 0) fail(Code::numerical, "the eigenvectors did not converge (LAPACK dstedc info {})", info);
   // At least one row for each vector turned; more lets them be turned in blocks.
-  work.resize(std::max(work.size(), at(vectors_at_once) * 64));
-  const int turning_size = static_cast<int>(std::min<std::size_t>(work.size(), at(vectors_at_once) * 65 + 65 * 64));
+  work.resize(std::max(work.size(), usize(vectors_at_once) * 64));
+  const int turning_size = static_cast<int>(std::min<std::size_t>(work.size(), usize(vectors_at_once) * 65 + 65 * 64));
   for (int first = 0; first < n; first += vectors_at_once) {
     const int count = std::min(vectors_at_once, n - first);
     dormtr_("L", "L", "N", &n, &count, form.reflectors.data(), &n, form.factors.data(), vectors.view().row(first), &n,
             work.data(), &turning_size, &info);
-    pulse.at(first + count);
+    ticker.at(first + count);
   }
   for (double& value : values) value *= form.scale;
   return values;

@@ -110,14 +110,14 @@ class ImagePath final : public Path {
     return load_images(recipe_, x, precision_, threads, after);
   }
   [[nodiscard]] std::size_t loaded_bytes() const override {
-    std::size_t kept = at(recipe_.input.size() + recipe_.outputs) * sizeof(double);
+    std::size_t kept = usize(recipe_.input.size() + recipe_.outputs) * sizeof(double);
     for (const Step& step : recipe_.steps) {
       const Index places = std::max(step.before.positions(), step.after.positions());
       kept += sizeof(Features) + sizeof(Matrix<double>) + allocation_overhead;
-      kept += at(feature_count(step) * (padded(places) + strip_padding)) * sizeof(double);
-      if (step.op == Op::attend) kept += at(step.before.positions() * step.before.positions()) * sizeof(double);
+      kept += usize(feature_count(step) * (padded(places) + strip_padding)) * sizeof(double);
+      if (step.op == Op::attend) kept += usize(step.before.positions() * step.before.positions()) * sizeof(double);
     }
-    return kept + at(recipe_.input.positions()) * sizeof(long double);
+    return kept + usize(recipe_.input.positions()) * sizeof(long double);
   }
   /// A pair is work enough.
   [[nodiscard]] Index tile_edge() const override { return 4; }

@@ -231,16 +231,16 @@ class PlanePath final : public Path {
     return load_planes<T>(recipe_, program_, x, precision_, threads, after);
   }
   [[nodiscard]] std::size_t loaded_bytes() const override {
-    std::size_t group = at(recipe_.input.size() * plane_lanes) * sizeof(T);
+    std::size_t group = usize(recipe_.input.size() * plane_lanes) * sizeof(T);
     for (const PlaneStage& stage : program_.stages) {
       for (const PlaneOp& op : stage.ops) {
         Index features = op.main.op == Op::layer_norm ? 1 : 0;
         if (op.main.op == Op::dual) features = 2 + (op.rectifies ? 0 : feature_count(op.main));
         const Index places = std::max(op.before.positions(), op.after.positions()) + 1;
-        group += sizeof(OpTrace) + allocation_overhead + at(features * places * plane_lanes) * sizeof(T);
+        group += sizeof(OpTrace) + allocation_overhead + usize(features * places * plane_lanes) * sizeof(T);
       }
     }
-    return group / at(plane_lanes) + 1;
+    return group / usize(plane_lanes) + 1;
   }
   /// 16 pairs at a time; equal positions alone are so little work that tiles are larger.
   [[nodiscard]] Index tile_edge() const override { return recipe_.all_pairs ? 16 : 64; }

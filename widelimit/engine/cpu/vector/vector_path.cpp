@@ -334,12 +334,12 @@ class VectorPath final : public Path {
   }
   [[nodiscard]] std::size_t loaded_bytes() const override {
     std::size_t features = 0;
-    for (const Step& step : recipe_.steps) features += at(feature_count(step));
+    for (const Step& step : recipe_.steps) features += usize(feature_count(step));
     const std::size_t rounded = std::is_same_v<T, float> ? sizeof(float) : 0;
-    const std::size_t kept = at(recipe_.input.channels) * sizeof(T) + at(recipe_.outputs) * sizeof(double) +
+    const std::size_t kept = usize(recipe_.input.channels) * sizeof(T) + usize(recipe_.outputs) * sizeof(double) +
                              features * (sizeof(double) + rounded);
     // Variances and tangents of every state, and of the step under way.
-    const std::size_t passing = (deepest_stack(recipe_) + 1) * (2 + at(recipe_.channels)) * sizeof(long double);
+    const std::size_t passing = (deepest_stack(recipe_) + 1) * (2 + usize(recipe_.channels)) * sizeof(long double);
     return kept + passing;
   }
   /// The matrix product packs both sides of each tile, so tiles are large.

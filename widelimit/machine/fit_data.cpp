@@ -1,0 +1,177 @@
+#include "widelimit/machine/fit_data.hpp"
+
+#include "widelimit/base/choice.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/machine/model.hpp"
+#include "widelimit/machine/ridge/gaussian_process.hpp"
+#include "widelimit/machine/ridge/ridge_network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+namespace widelimit {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> solver_names{"auto", "dense", "cg"};
+
+/// What ridge fits, and what its outputs mean.
+std::pair<Matrix<double>, Trained> ridge_targets(const Dataset& data) {
+  Trained trained{.machine = Machine::ridge};
+  if (!fits_classes(Machine::ridge, data)) {
+    Matrix<double> y(data.count(), 1);
+    std::copy(data.targets.begin(), data.targets.end(), y.data());
+    return {std::move(y), std::move(trained)};
+  }
+  trained.classes = std::ssize(data.class_names);
+  if (trained.classes < 2) fail(Code::input, "all samples are of one class; a classifier needs two");
+  trained.scheme = trained.classes == 2 ? Scheme::sign : Scheme::one_hot;
+  return {class_targets(data.labels, trained.classes), std::move(trained)};
+}
+
+/// Bytes besides the samples.
+std::size_t memory_left(const FitDataOptions& options, const TrainTest& data) {
+  const std::size_t whole =
+      options.memory ? *options.memory : available_memory().value_or(RidgeNetworkOptions{}.memory);
+  const auto size = [](const Dataset& part) {
+    return std::visit([](const auto& m) { return static_cast<std::size_t>(m.rows() * m.cols()) * sizeof(*m.data()); },
+                      part.values);
+  };
+  const std::size_t held = size(data.train) + (data.test ? size(*data.test) : 0);
+  if (held >= whole) {
+    fail(Code::resource, "the samples alone take {} of {}; allow more memory", bytes_text(static_cast<double>(held)),
+         bytes_text(static_cast<double>(whole)));
+  }
+  return options.memory ? whole - held : whole;
+}
+
+FittedData fit_by_products(const KernelRequest& request, const TrainTest& data, const FitDataOptions& options,
+                           std::size_t memory, const Engine& engine) {
+  auto [targets, trained] = ridge_targets(data.train);
+  RidgeNetworkOptions how{.kind = request.kind, .precision = request.precision, .memory = memory, .solver = {}};
+  how.solver.lambda = options.machine.lambda;
+  how.solver.bias = options.machine.bias;
+  how.solver.weights = options.machine.weights;
+  if (options.machine.tolerance) how.solver.tolerance = *options.machine.tolerance;
+  how.solver.progress = options.machine.progress;
+  const auto& network = std::get<Network>(request.kernel);
+  ConjugateGradientFit found = fit_ridge(network, data.train.view(), targets.view(), how, engine);
+  FittedData fitted{.trained = std::move(trained), .train = std::move(found.decisions), .residuals = found.residuals};
+  fitted.trained.fit = std::move(found.fit);
+  if (!data.test) return fitted;
+  Model model = fitted_model(network, data.train, fitted.trained, options.machine.lambda);
+  model.kind = request.kind;
+  model.precision = request.precision;
+  fitted.test = predict_decisions(model, data.test->view(), engine, {.progress = options.machine.progress});
+  return fitted;
+}
+
+/// The kernels of a request, the train and the test one.
+DataKernels computed(const KernelRequest& request, const TrainTest& data, const Engine& engine, double& error) {
+  KernelAnswer answer = compute_kernel(request, data.train, data.test, engine);
+  error = answer.quadrature_error;
+  DataKernels kernels{
+      .train = {}, .test = std::nullopt, .seconds = answer.seconds, .semidefinite = answer.semidefinite};
+  for (NamedMatrix& matrix : answer.matrices) {
+    if (matrix.name.starts_with("test_")) {
+      kernels.test = std::move(matrix.values);
+    } else {
+      kernels.train = std::move(matrix.values);
+    }
+  }
+  return kernels;
+}
+
+}  // namespace
+
+Solver parse_solver(std::string_view text) { return parse_choice<Solver>("solver", solver_names, text); }
+
+void FitDataOptions::validate(bool network) const {
+  if (posterior) {
+    if (machine.machine != Machine::ridge) {
+      fail(Code::usage, "a posterior is of ridge, not of {}", to_string(machine.machine));
+    }
+    if (machine.bias) fail(Code::usage, "a Gaussian process has no bias");
+    if (solver == Solver::conjugate_gradients) fail(Code::usage, "a posterior needs the factor of the Gram matrix");
+  }
+  if (solver != Solver::conjugate_gradients) return;
+  if (machine.machine != Machine::ridge) {
+    fail(Code::usage, "conjugate gradients are of ridge, not of {}", to_string(machine.machine));
+  }
+  if (!network) fail(Code::usage, "conjugate gradients need the kernel of a network");
+}
+
+bool fits_classes(Machine machine, const Dataset& data) {
+  const bool numbers = machine == Machine::svr;
+  if (!data.labels.empty() && !numbers) return true;
+  if (!data.targets.empty()) return false;
+  fail(Code::input, "{} has no {}; a machine needs them: name their column", data.name,
+       numbers ? "numbers to fit" : "labels");
+}
+
+Solver chosen_solver(const FitDataOptions& options, bool network, Index samples, Index outputs, Precision precision,
+                     std::size_t memory) {
+  if (options.solver != Solver::automatic) return options.solver;
+  const bool possible =
+      options.machine.machine == Machine::ridge && !options.posterior && network && options.machine.lambda > 0;
+  const bool fits = dense_ridge_bytes(samples, outputs, precision) <= static_cast<double>(memory);
+  return possible && !fits ? Solver::conjugate_gradients : Solver::dense;
+}
+
+FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& options,
+                    const Engine& engine) {
+  const bool network = std::holds_alternative<Network>(request.kernel);
+  options.validate(network);
+  const Index outputs = std::max<Index>(1, std::ssize(data.train.class_names));
+  const bool ridge = options.machine.machine == Machine::ridge && !options.posterior && network;
+  const std::size_t memory = ridge ? memory_left(options, data) : 0;
+  const Solver solver =
+      ridge ? chosen_solver(options, network, data.train.count(), outputs, request.precision, memory) : Solver::dense;
+  if (solver == Solver::conjugate_gradients) {
+    FittedData fitted = fit_by_products(request, data, options, memory, engine);
+    if (options.solver == Solver::automatic) {
+      fitted.note = fmt::format("the Gram matrix and its factor would take {}, of {} allowed: by conjugate gradients",
+                                bytes_text(dense_ridge_bytes(data.train.count(), outputs, request.precision)),
+                                bytes_text(static_cast<double>(memory)));
+    }
+    return fitted;
+  }
+  double error = 0;
+  FittedData fitted = fit_data(computed(request, data, engine, error), data, options, engine);
+  fitted.quadrature_error = error;
+  return fitted;
+}
+
+FittedData fit_data(const DataKernels& kernels, const TrainTest& data, const FitDataOptions& options,
+                    const Engine& engine) {
+  options.validate(false);
+  const GramMatrix k(view_of(kernels.train), engine);
+  MachineOptions machine = options.machine;
+  machine.check_definite = machine.check_definite && !kernels.semidefinite;
+  FittedData fitted;
+  fitted.kernel_seconds = kernels.seconds;
+  if (options.posterior) {
+    auto [targets, trained] = ridge_targets(data.train);
+    GaussianProcess process(
+        k, targets.view(),
+        {.noise = machine.lambda / 2, .check_definite = machine.check_definite, .progress = machine.progress});
+    fitted.trained = std::move(trained);
+    const std::vector<double>& each = process.log_marginal_likelihood();
+    if (!each.empty()) fitted.likelihood = std::accumulate(each.begin(), each.end(), 0.0);
+    fitted.trained.fit = std::move(process).fit();
+  } else if (fits_classes(machine.machine, data.train)) {
+    fitted.trained = train_classes(k, data.train.labels, std::ssize(data.train.class_names), machine);
+  } else {
+    fitted.trained = train_values(k, {data.train.targets.data(), data.train.count(), 1, 1}, machine);
+  }
+  fitted.train = decision(fitted.trained.fit, k.matrix(), engine);
+  if (kernels.test) fitted.test = decision(fitted.trained.fit, view_of(*kernels.test), engine);
+  return fitted;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "widelimit/data/request.hpp"
+#include "widelimit/kernel/request.hpp"
+#include "widelimit/machine/machine.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace widelimit {
+
+/// How the linear system of ridge is solved.
+enum class Solver : std::uint8_t {
+  automatic,            ///< dense where matrix and factor fit into memory, else conjugate gradients
+  dense,                ///< by a factor of the Gram matrix
+  conjugate_gradients,  ///< by products with a Gram matrix that is never held
+};
+[[nodiscard]] Solver parse_solver(std::string_view text);  ///< "auto", "dense" or "cg"
+
+struct FitDataOptions {
+  MachineOptions machine;  ///< its `check_definite` is set by what is known of the kernel
+  bool posterior = false;  ///< of ridge: a Gaussian process of noise variance λ/2, with its likelihood
+  Solver solver = Solver::automatic;
+  /// Bytes for everything, samples included; default: what the machine has left, besides the samples.
+  std::optional<std::size_t> memory;
+
+  /// Error{usage} where machine, solver and posterior contradict each other.
+  void validate(bool network) const;
+};
+
+/// Kernels of the training samples, and of the test samples with them, where they are known before.
+struct DataKernels {
+  AnyMatrix train;
+  std::optional<AnyMatrix> test;
+  std::optional<double> seconds;  ///< nothing where they were read
+  bool semidefinite = false;      ///< that of the training samples is so by construction
+};
+
+/// A machine, and what it says of the samples it was fitted to and of others.
+struct FittedData {
+  Trained trained;
+  Matrix<double> train;                  ///< decisions
+  std::optional<Matrix<double>> test;    ///< where there are test samples
+  std::optional<double> kernel_seconds;  ///< where a Gram matrix was computed
+  double quadrature_error = 0;           ///< of the kernel, where it was computed
+  std::optional<double> likelihood;      ///< log p(y) of the Gaussian process, all outputs together
+  std::vector<double> residuals;         ///< of conjugate gradients, after each iteration
+  std::string note;                      ///< why conjugate gradients were chosen
+};
+
+/// Whether a machine fits the classes of a data set rather than its numbers. Error{input} where it has neither.
+[[nodiscard]] bool fits_classes(Machine machine, const Dataset& data);
+
+/// The solver that `automatic` stands for: conjugate gradients for ridge on a network whose Gram matrix and factor do
+/// not fit into `memory` bytes.
+[[nodiscard]] Solver chosen_solver(const FitDataOptions& options, bool network, Index samples, Index outputs,
+                                   Precision precision, std::size_t memory);
+
+/// Fits a machine to labelled data: kernel, solver and memory by what the data need. All doors go through here.
+[[nodiscard]] FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& options,
+                                  const Engine& engine);
+/// The same on kernels that are known.
+[[nodiscard]] FittedData fit_data(const DataKernels& kernels, const TrainTest& data, const FitDataOptions& options,
+                                  const Engine& engine);
+
+}  // namespace widelimit

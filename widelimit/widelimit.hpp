@@ -1,0 +1,45 @@
+#pragma once
+
+/// \file The front door: everything a user of the library needs. What it includes, directly or not, is the public
+/// interface and the only thing that is installed; the other headers may change with any version.
+
+// Data, and networks as values.
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/progress.hpp"
+#include "widelimit/base/samples.hpp"
+#include "widelimit/base/version.hpp"
+#include "widelimit/data/request.hpp"
+#include "widelimit/network/network.hpp"
+
+// Where work happens, and kernels of networks of infinite width.
+#include "widelimit/engine/select.hpp"
+#include "widelimit/kernel/gram.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
+#include "widelimit/kernel/network_gram.hpp"
+
+// Machines: data to a fitted model in one call, or each solver by itself.
+#include "widelimit/machine/fit_data.hpp"
+#include "widelimit/machine/logistic/logistic.hpp"
+#include "widelimit/machine/logistic/softmax.hpp"
+#include "widelimit/machine/machine.hpp"
+#include "widelimit/machine/model.hpp"
+#include "widelimit/machine/model_file.hpp"
+#include "widelimit/machine/ridge/conjugate_gradient.hpp"
+#include "widelimit/machine/ridge/gaussian_process.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
+#include "widelimit/machine/ridge/ridge_path.hpp"
+#include "widelimit/machine/svm/svm.hpp"
+#include "widelimit/machine/svm/svr.hpp"
+#include "widelimit/machine/tune.hpp"
+
+// What a machine does on the way, promises and proves.
+#include "widelimit/analysis/bounds/label_bound.hpp"
+#include "widelimit/analysis/bounds/rademacher_bound.hpp"
+#include "widelimit/analysis/dynamics/descend.hpp"
+#include "widelimit/analysis/dynamics/flow.hpp"
+#include "widelimit/analysis/spectrum.hpp"
+#include "widelimit/certificate/certify.hpp"
+
+// Networks of finite width.
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
+#include "widelimit/finite/training/train.hpp"
