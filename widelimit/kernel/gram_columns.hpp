@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace widelimit {
@@ -19,7 +20,10 @@ class GramColumns {
   explicit GramColumns(const GramMatrix& k, std::size_t room = usual_room) : GramColumns(k, {}, room) {}
   /// Rows and columns `chosen`, or all where it is empty; at most about `room` bytes are kept.
   GramColumns(const GramMatrix& k, std::vector<Index> chosen, std::size_t room)
-      : k_(k), chosen_(std::move(chosen)), size_(chosen_.empty() ? k.samples() : std::ssize(chosen_)) {
+      : k_(k),
+        diagonal_(k.diagonal()),
+        chosen_(std::move(chosen)),
+        size_(chosen_.empty() ? k.samples() : std::ssize(chosen_)) {
     if (const auto view = k.algebra().host_view(k.matrix())) {
       if (const auto* entries = std::get_if<MatrixView<const T>>(&*view)) in_place_ = *entries;
     }
@@ -28,7 +32,7 @@ class GramColumns {
   }
   /// Rows and columns `chosen` of another, which must outlive this one.
   GramColumns(GramColumns& from, std::vector<Index> chosen, std::size_t room)
-      : k_(from.k_), from_(&from), chosen_(std::move(chosen)), size_(std::ssize(chosen_)) {
+      : k_(from.k_), diagonal_(from.diagonal_), from_(&from), chosen_(std::move(chosen)), size_(std::ssize(chosen_)) {
     prepare(room);
   }
   GramColumns(const GramColumns&) = delete;
@@ -37,7 +41,7 @@ class GramColumns {
   [[nodiscard]] Index size() const { return size_; }
   /// Entry (k, k) without a column being fetched.
   [[nodiscard]] double diagonal(Index k) const {
-    return from_ != nullptr ? from_->diagonal(chosen_[usize(k)]) : k_.diagonal()[usize(sample(k))];
+    return from_ != nullptr ? from_->diagonal(chosen_[usize(k)]) : diagonal_[usize(sample(k))];
   }
   /// Column k; it stays where it is until the column after next is asked for.
   [[nodiscard]] const T* column(Index k) {
@@ -96,6 +100,7 @@ class GramColumns {
   }
 
   GramMatrix k_;
+  std::span<const double> diagonal_;  ///< of all of K, which the handle keeps
   GramColumns* from_ = nullptr;
   MatrixView<const T> in_place_{};  ///< no rows where the host may not look
   std::vector<Index> chosen_;       ///< empty for all

@@ -148,8 +148,15 @@ void GramMatrix::multiply_precisely(MatrixView<const double> v, MatrixView<doubl
   algebra().multiply_precisely(matrix(), v, out, progress);
 }
 
+/// What is known of the whole is known of the part: each of its pairs is one of the whole.
 GramMatrix GramMatrix::part(std::span<const Index> chosen) const {
-  return {algebra().gather(matrix(), chosen, chosen), engine()};
+  GramMatrix result(algebra().gather(matrix(), chosen, chosen), engine());
+  const std::vector<double>& own = diagonal();
+  result.shared_->diagonal.emplace();
+  for (const Index i : chosen) result.shared_->diagonal->push_back(own[usize(i)]);
+  const std::lock_guard lock(shared_->guard);
+  result.shared_->asymmetry = shared_->asymmetry;
+  return result;
 }
 
 double GramMatrix::entry_cost() const { return held() ? 10 : shared_->source->entry_cost(); }

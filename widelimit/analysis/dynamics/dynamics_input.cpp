@@ -1,6 +1,7 @@
 #include "widelimit/analysis/dynamics/dynamics_input.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/machine/fit.hpp"
 
 #include <algorithm>
 #include <cmath>
