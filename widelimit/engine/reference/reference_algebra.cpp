@@ -105,7 +105,7 @@ EngineMatrix ReferenceAlgebra::hold(const AnyView& host) const {
       [&]<typename T>(const MatrixView<const T>& from) {
         const EngineMatrix result = allocate(from.rows, from.cols, precision_of<T>);
         const RealView to = view(result);
-        for (Index i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.cols, &to(i, 0));
+        for (Index i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.cols, to.data + i * to.stride);
         return result;
       },
       host);
