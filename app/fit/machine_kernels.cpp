@@ -60,18 +60,10 @@ DataKernels compute_kernels(const CommonOptions& common, KernelRequest request, 
                             const Engine& engine) {
   ProgressBar bar(common);
   request.progress = &bar;
-  KernelAnswer answer = compute_kernel(request, data.train, data.test, engine);
+  double error = 0;
+  DataKernels kernels = data_kernels(request, data, engine, error);
   stop_if_interrupted();
-  warn_of(common, answer.quadrature_error, request.precision);
-  DataKernels kernels{
-      .train = {}, .test = std::nullopt, .seconds = answer.seconds, .semidefinite = answer.semidefinite};
-  for (NamedMatrix& matrix : answer.matrices) {
-    if (matrix.name.starts_with("test_")) {
-      kernels.test = std::move(matrix.values);
-    } else {
-      kernels.train = std::move(matrix.values);
-    }
-  }
+  warn_of(common, error, request.precision);
   return kernels;
 }
 

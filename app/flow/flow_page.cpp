@@ -1,6 +1,6 @@
 #include "app/flow/flow_outcome.hpp"
 
-#include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
+#include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 #include "widelimit/report/html.hpp"
 
 #include <fmt/format.h>

@@ -282,6 +282,20 @@ TEST_P(AlgebraOf, HasEigenvectorsAndShiftedInverses) {
   }
 }
 
+/// A matrix that was lent to be read stays as it is: the processor refuses, the others work on their copy.
+TEST_P(AlgebraOf, NeverWritesToAMatrixThatIsHeld) {
+  const Matrix<double> k = definite(5);
+  EngineMatrix held = algebra_.hold(k.view());
+  const std::vector<double> shift(5, 1.0);
+  if (GetParam() == "cpu") {
+    EXPECT_THROW(algebra_.add_to_diagonal(held, shift), Error);
+    EXPECT_THROW((void)algebra_.cholesky(held, nullptr), Error);
+  } else {
+    algebra_.add_to_diagonal(held, shift);
+  }
+  EXPECT_EQ(k(2, 2), definite(5)(2, 2));
+}
+
 TEST_P(AlgebraOf, RefusesMatricesOfAnotherEngine) {
   const auto other = engine_named(GetParam() == "cpu" ? "reference" : "cpu");
   const Matrix<double> m = columns(3, 3);

@@ -53,6 +53,7 @@ class Opened {
     memory_->open();
     auto host = std::make_shared<cpu::HostMemory>();
     host->entries = memory_->entries();
+    host->writable = true;
     matrix_ = EngineMatrix(std::move(host), a.first_row() + a.rows(), a.first_col() + a.cols(), a.precision())
                   .block(a.first_row(), a.first_col(), a.rows(), a.cols());
   }

@@ -49,7 +49,8 @@ class Kernels {
   [[nodiscard]] virtual std::size_t loaded_bytes(const Recipe& recipe, Precision precision) const = 0;
   /// outputs[s] = output s on the pairs of `rows` of x1 and `cols` of x2, kept where the engine works: its matrices.
   /// Where `symmetric`, x1 and x2 are the same, and so are the ranges: half the pairs are computed, and a sample with
-  /// itself is what diagonal says. `after` as in for_each.
+  /// itself is what diagonal says. `after` is called on the calling thread from time to time with the number of pairs
+  /// done; it stops by throwing.
   virtual void fill(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
                     std::span<const EngineMatrix> outputs, const std::function<void(Index pairs)>& after) const = 0;
   /// outputs[s](i, j) = output s of the recipe on the pair (rows.begin + i, cols.begin + j), as for two different

@@ -44,16 +44,16 @@ void fill_host(const Engine& engine, const Recipe& recipe, const Loaded& x1, con
   const Loaded& columns = x2 != nullptr ? *x2 : x1;
   const Index pairs = x2 != nullptr ? x1.count() * x2->count() : x1.count() * (x1.count() + 1) / 2;
   std::vector<EngineMatrix> outputs;
+  bool in_place = true;
   for (const auto& view : views) {
     const auto own = algebra.over(MatrixView<const T>(view));
+    in_place = own.has_value();
     outputs.push_back(own ? *own : algebra.allocate(view.rows, view.cols, precision_of<T>));
   }
   ProgressTicker ticker(progress, pairs, "pairs");
   engine.kernels().fill(recipe, x1, {0, x1.count()}, columns, {0, columns.count()}, x2 == nullptr, outputs,
                         [&](Index done) { ticker.at(done); });
-  for (std::size_t s = 0; s < views.size(); ++s) {
-    if (!algebra.over(MatrixView<const T>(views[s]))) algebra.read(outputs[s], views[s]);
-  }
+  for (std::size_t s = 0; s < views.size() && !in_place; ++s) algebra.read(outputs[s], views[s]);
 }
 
 std::unique_ptr<Loaded> load(const Engine& engine, const Recipe& recipe, const SampleView& x,

@@ -17,9 +17,9 @@ struct NetworkGramOptions {
   void validate() const;
 };
 
-/// The Gram matrix of a network on samples, computed tile by tile for each product and never stored: each tile above
-/// the diagonal serves both halves. Entries are those of `gram` in that precision, sums are float64. Samples and back
-/// end must outlive it.  O(n²/2·steps + n² columns) for each product.
+/// The Gram matrix of a network on samples, computed block by block for each product and never stored: each block above
+/// the diagonal serves both halves. Entries are those of `gram` in that precision, sums are float64. Samples and
+/// engine must outlive it.  O(n²/2·steps + n² columns) for each product.
 [[nodiscard]] GramMatrix network_gram(const Network& network, const SampleView& x, const NetworkGramOptions& options,
                                       const Engine& engine);
 

@@ -71,22 +71,6 @@ FittedData fit_by_products(const KernelRequest& request, const TrainTest& data, 
   return fitted;
 }
 
-/// The kernels of a request, the train and the test one.
-DataKernels computed(const KernelRequest& request, const TrainTest& data, const Engine& engine, double& error) {
-  KernelAnswer answer = compute_kernel(request, data.train, data.test, engine);
-  error = answer.quadrature_error;
-  DataKernels kernels{
-      .train = {}, .test = std::nullopt, .seconds = answer.seconds, .semidefinite = answer.semidefinite};
-  for (NamedMatrix& matrix : answer.matrices) {
-    if (matrix.name.starts_with("test_")) {
-      kernels.test = std::move(matrix.values);
-    } else {
-      kernels.train = std::move(matrix.values);
-    }
-  }
-  return kernels;
-}
-
 }  // namespace
 
 Solver parse_solver(std::string_view text) { return parse_choice<Solver>("solver", solver_names, text); }
@@ -123,6 +107,22 @@ Solver chosen_solver(const FitDataOptions& options, bool network, Index samples,
   return possible && !fits ? Solver::conjugate_gradients : Solver::dense;
 }
 
+DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, const Engine& engine,
+                         double& quadrature_error) {
+  KernelAnswer answer = compute_kernel(request, data.train, data.test, engine);
+  quadrature_error = answer.quadrature_error;
+  DataKernels kernels{
+      .train = {}, .test = std::nullopt, .seconds = answer.seconds, .semidefinite = answer.semidefinite};
+  for (NamedMatrix& matrix : answer.matrices) {
+    if (matrix.name.starts_with("test_")) {
+      kernels.test = std::move(matrix.values);
+    } else {
+      kernels.train = std::move(matrix.values);
+    }
+  }
+  return kernels;
+}
+
 FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& options,
                     const Engine& engine) {
   const bool network = std::holds_alternative<Network>(request.kernel);
@@ -142,7 +142,7 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
     return fitted;
   }
   double error = 0;
-  FittedData fitted = fit_data(computed(request, data, engine, error), data, options, engine);
+  FittedData fitted = fit_data(data_kernels(request, data, engine, error), data, options, engine);
   fitted.quadrature_error = error;
   return fitted;
 }

@@ -37,6 +37,10 @@ struct DataKernels {
   bool semidefinite = false;      ///< that of the training samples is so by construction
 };
 
+/// The kernels that a request stands for. `quadrature_error` becomes that of their entries.
+[[nodiscard]] DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, const Engine& engine,
+                                       double& quadrature_error);
+
 /// A machine, and what it says of the samples it was fitted to and of others.
 struct FittedData {
   Trained trained;

@@ -1,6 +1,6 @@
 #include "widelimit/analysis/dynamics/flow.hpp"
 
-#include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
+#include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 #include "widelimit/analysis/dynamics/flow/kinks.hpp"
 #include "widelimit/analysis/dynamics/rate_check.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index usual_most_steps = 1'000'000;
 
-std::unique_ptr<FlowEngine> flow_engine(const FlowProblem& problem, FlowMethod method) {
+std::unique_ptr<FlowSolver> flow_solver(const FlowProblem& problem, FlowMethod method) {
   const LossKind kind = problem.input.loss.kind;
   if (is_piecewise_linear(kind)) {
     if (method == FlowMethod::runge_kutta) {
@@ -31,10 +31,10 @@ std::unique_ptr<FlowEngine> flow_engine(const FlowProblem& problem, FlowMethod m
   return smooth_flow(problem);
 }
 
-RateCheck check_flow_rate(const Trajectory& trajectory, FlowEngine& engine, double first, const FlowOptions& options) {
+RateCheck check_flow_rate(const Trajectory& trajectory, FlowSolver& solver, double first, const FlowOptions& options) {
   RateEnds ends{.first = first, .outside = options.start.outside()};
   if (options.lambda > 0) {
-    if (const std::optional<Optimum> found = engine.optimum()) {
+    if (const std::optional<Optimum> found = solver.optimum()) {
       ends.optimum = found->objective;
       ends.uncertainty = found->uncertainty;
     }
@@ -84,26 +84,26 @@ Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const Flo
   if (options.check_definite && !by_formula && !is_semidefinite(k, options.progress)) {
     return without_machine(std::move(recorder).finish(), k, options.progress);
   }
-  const auto engine = flow_engine(problem, options.method);
-  const bool started = engine->advance(0);
+  const auto solver = flow_solver(problem, options.method);
+  const bool started = solver->advance(0);
   const double first =
-      started ? objective_at(input, options.start, {0, 1, engine->alpha(), engine->g()}).objective : 0.0;
+      started ? objective_at(input, options.start, {0, 1, solver->alpha(), solver->g()}).objective : 0.0;
   bool finite = true;
   for (const double time : options.times) {
-    if (!started || !engine->advance(time)) break;
-    finite = recorder.add({time, decay(options.lambda, time), engine->alpha(), engine->g()});
+    if (!started || !solver->advance(time)) break;
+    finite = recorder.add({time, decay(options.lambda, time), solver->alpha(), solver->g()});
     if (!finite) break;
     ticker.at(++done);
   }
   Trajectory trajectory = std::move(recorder).finish();
-  engine->tell(trajectory);
+  solver->tell(trajectory);
   if (!finite && trajectory.summary.converged()) {
     trajectory.summary.ending = Ending::diverged;
     trajectory.summary.message = "outputs grew beyond the range of float64; scale the kernel or ask for earlier times";
   }
   if (options.check_rate && trajectory.summary.converged()) {
     done = std::min(done, moments - 1);
-    trajectory.rate = check_flow_rate(trajectory, *engine, first, options);
+    trajectory.rate = check_flow_rate(trajectory, *solver, first, options);
   }
   trajectory.summary.seconds = seconds_since(begin);
   return trajectory;

@@ -1,4 +1,4 @@
-#include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
+#include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 #include "widelimit/analysis/dynamics/flow/kink_flow.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
 
@@ -20,7 +20,7 @@ void set_column(Matrix<double>& m, Index j, const std::vector<double>& values) {
 }
 
 /// Outputs do not know of each other: each is a KinkFlow of its own.
-class KinkedFlow final : public FlowEngine {
+class KinkedFlow final : public FlowSolver {
  public:
   explicit KinkedFlow(const FlowProblem& problem)
       : problem_(problem),
@@ -107,6 +107,6 @@ class KinkedFlow final : public FlowEngine {
 
 }  // namespace
 
-std::unique_ptr<FlowEngine> kinked_flow(const FlowProblem& problem) { return std::make_unique<KinkedFlow>(problem); }
+std::unique_ptr<FlowSolver> kinked_flow(const FlowProblem& problem) { return std::make_unique<KinkedFlow>(problem); }
 
 }  // namespace widelimit

@@ -1,4 +1,4 @@
-#include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
+#include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 #include "widelimit/analysis/dynamics/machine_limit.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
 #include "widelimit/analysis/dynamics/stable_step.hpp"
@@ -28,7 +28,7 @@ constexpr double stable_product = 3.3;
 /// do not shorten its steps. Errors of α are held below tolerance·(1 + |α|) a step, which also keeps steps from growing
 /// unstable, beyond 3.3/M with M the curvature of the objective where the machine is: M·t/3 of them at most.
 /// O(n²·outputs) for each of their 6 stages.
-class SmoothFlow final : public FlowEngine {
+class SmoothFlow final : public FlowSolver {
  public:
   explicit SmoothFlow(const FlowProblem& problem)
       : problem_(problem),
@@ -135,6 +135,6 @@ class SmoothFlow final : public FlowEngine {
 
 }  // namespace
 
-std::unique_ptr<FlowEngine> smooth_flow(const FlowProblem& problem) { return std::make_unique<SmoothFlow>(problem); }
+std::unique_ptr<FlowSolver> smooth_flow(const FlowProblem& problem) { return std::make_unique<SmoothFlow>(problem); }
 
 }  // namespace widelimit

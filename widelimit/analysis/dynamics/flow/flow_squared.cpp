@@ -1,5 +1,5 @@
 #include "widelimit/analysis/dynamics/flow/eigenpairs.hpp"
-#include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
+#include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 ///
 /// whose limit 2ỹ/(λ + 2d) is the ridge machine (K + λ/2·I)⁻¹y. NT-L's e^{−tH} is e^{−2tK} here, since EQ's loss has
 /// no ½.  O(n³) once, O(n²·outputs) for each time.                                          [docs/theory/dynamics.md]
-class SquaredFlow final : public FlowEngine {
+class SquaredFlow final : public FlowSolver {
  public:
   explicit SquaredFlow(const FlowProblem& problem)
       : problem_(problem),
@@ -106,6 +106,6 @@ class SquaredFlow final : public FlowEngine {
 
 }  // namespace
 
-std::unique_ptr<FlowEngine> squared_flow(const FlowProblem& problem) { return std::make_unique<SquaredFlow>(problem); }
+std::unique_ptr<FlowSolver> squared_flow(const FlowProblem& problem) { return std::make_unique<SquaredFlow>(problem); }
 
 }  // namespace widelimit

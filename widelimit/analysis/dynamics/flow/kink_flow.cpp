@@ -1,6 +1,6 @@
 #include "widelimit/analysis/dynamics/flow/kink_flow.hpp"
 
-#include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
+#include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
 #include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/algebra/band_solve.hpp"
@@ -31,7 +30,7 @@ const HostMemory& memory_of(const EngineMatrix& a) {
   return *memory;
 }
 
-AnyView view_of_array(const EngineMatrix& a) {
+AnyView entries_of(const EngineMatrix& a) {
   return std::visit(
       [&](const auto& all) { return AnyView(all.block(a.first_row(), a.first_col(), a.rows(), a.cols())); },
       memory_of(a).entries);
@@ -39,19 +38,20 @@ AnyView view_of_array(const EngineMatrix& a) {
 
 template <typename T>
 MatrixView<const T> constant(const EngineMatrix& a) {
-  return std::get<MatrixView<const T>>(view_of_array(a));
+  return std::get<MatrixView<const T>>(entries_of(a));
 }
 
-/// To be written to: never a caller's own matrix, since only `hold` makes those and callers hold them as const.
+/// To be written to. A matrix that a caller lent to be read is refused, since its memory may be constant.
 template <typename T>
 MatrixView<T> writable(const EngineMatrix& a) {
+  if (!memory_of(a).writable) fail(Code::usage, "a caller's matrix was to be overwritten; take a copy of it");
   const MatrixView<const T> view = constant<T>(a);
   return {const_cast<T*>(view.data), view.rows, view.cols, view.stride};
 }
 
 template <typename Body>
 auto with_entries(const EngineMatrix& a, const Body& body) {
-  return std::visit(body, view_of_array(a));
+  return std::visit(body, entries_of(a));
 }
 template <typename Body>
 auto with_writable(EngineMatrix& a, const Body& body) {
@@ -72,7 +72,7 @@ Matrix<To> converted(MatrixView<const From> from) {
   return result;
 }
 
-/// The matrix itself where the array owns all of it, else a copy.
+/// The matrix itself where the handle is of all of it and it is the engine's own, else a copy.
 Matrix<double> taken(const EngineMatrix& a) {
   auto* memory = dynamic_cast<HostMemory*>(a.memory());
   auto* owned = memory != nullptr ? std::get_if<Matrix<double>>(&memory->owned) : nullptr;
@@ -130,6 +130,7 @@ EngineMatrix owned(Matrix<T> matrix) {
   const Index cols = matrix.cols();
   memory->entries = AnyView(MatrixView<const T>(matrix.view()));
   memory->owned = std::move(matrix);
+  memory->writable = true;
   return {std::move(memory), rows, cols, precision_of<T>};
 }
 
@@ -161,7 +162,13 @@ EngineMatrix CpuAlgebra::hold(const AnyView& host) const {
       host);
 }
 
-std::optional<AnyView> CpuAlgebra::host_view(const EngineMatrix& a) const { return view_of_array(a); }
+std::optional<EngineMatrix> CpuAlgebra::over(const AnyView& host) const {
+  const EngineMatrix result = hold(host);
+  dynamic_cast<HostMemory&>(*result.memory()).writable = true;
+  return result;
+}
+
+std::optional<AnyView> CpuAlgebra::host_view(const EngineMatrix& a) const { return entries_of(a); }
 
 void CpuAlgebra::copy(const EngineMatrix& a, EngineMatrix& to) const {
   with_entries(a, [&](const auto& from) { with_writable(to, [&](const auto& out) { convert(from, out); }); });

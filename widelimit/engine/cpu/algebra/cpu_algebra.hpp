@@ -7,7 +7,8 @@ namespace widelimit::cpu {
 /// Entries in host memory, without gaps unless they are a caller's own.
 struct HostMemory final : EngineMatrix::Memory {
   AnyMatrix owned;
-  AnyView entries;  ///< of all of it, `owned` or a caller's
+  AnyView entries;        ///< of all of it, `owned` or a caller's
+  bool writable = false;  ///< a caller's own matrix is not, unless he gave it to be written to
 };
 
 /// The entries of matrices of this engine, to be written to.
@@ -21,7 +22,7 @@ class CpuAlgebra final : public Algebra {
 
   [[nodiscard]] EngineMatrix allocate(Index rows, Index cols, Precision precision) const override;
   [[nodiscard]] EngineMatrix hold(const AnyView& host) const override;
-  [[nodiscard]] std::optional<EngineMatrix> over(const AnyView& host) const override { return hold(host); }
+  [[nodiscard]] std::optional<EngineMatrix> over(const AnyView& host) const override;
   [[nodiscard]] std::optional<AnyView> host_view(const EngineMatrix& a) const override;
   void copy(const EngineMatrix& a, EngineMatrix& to) const override;
   void read(const EngineMatrix& a, MatrixView<float> host) const override;

@@ -1,4 +1,4 @@
-#include "widelimit/analysis/dynamics/flow/flow_engine.hpp"
+#include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 
 #include <cmath>
 

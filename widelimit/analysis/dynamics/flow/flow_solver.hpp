@@ -9,7 +9,7 @@
 
 namespace widelimit {
 
-/// A machine to be trained, with what an engine needs of it. All of it outlives the engine.
+/// A machine to be trained, with what a solver needs of it. All of it outlives the solver.
 struct FlowProblem {
   const GramMatrix& k;
   DynamicsInput input;
@@ -28,9 +28,9 @@ struct Optimum {
 };
 
 /// One way to solve EQ (8) in coefficients, α̇ = −λα − l'(g, y), g = Kα + e^{−λt}h. [docs/theory/dynamics.md]
-class FlowEngine {
+class FlowSolver {
  public:
-  virtual ~FlowEngine() = default;
+  virtual ~FlowSolver() = default;
   /// To `time`, which may be infinite and is never before the one asked last. False where that is out of reach;
   /// `tell` then says why.
   virtual bool advance(double time) = 0;
@@ -43,11 +43,11 @@ class FlowEngine {
 };
 
 /// (y − z)²: in closed form through the eigenvectors of K (flow_squared.cpp).
-[[nodiscard]] std::unique_ptr<FlowEngine> squared_flow(const FlowProblem& problem);
+[[nodiscard]] std::unique_ptr<FlowSolver> squared_flow(const FlowProblem& problem);
 /// Hinge and ε-insensitive: exactly, from event to event (flow_kinks.cpp).
-[[nodiscard]] std::unique_ptr<FlowEngine> kinked_flow(const FlowProblem& problem);
+[[nodiscard]] std::unique_ptr<FlowSolver> kinked_flow(const FlowProblem& problem);
 /// Any loss with a continuous slope: adaptive Runge–Kutta with dense output (flow_smooth.cpp).
-[[nodiscard]] std::unique_ptr<FlowEngine> smooth_flow(const FlowProblem& problem);
+[[nodiscard]] std::unique_ptr<FlowSolver> smooth_flow(const FlowProblem& problem);
 
 /// e^{−λt}, 1 at λ = 0 whatever t.
 [[nodiscard]] double decay(double lambda, double time);
