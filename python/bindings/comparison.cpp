@@ -20,7 +20,8 @@ nb::object classical(const std::string& kernel, const SampleArray& x1, const std
     std::optional<SampleView> second;
     if (x2) second = view_samples(*x2);
     return classical_gram(ClassicalKernel::parse(kernel), view_samples(x1), second,
-                          precision ? parse_precision(*precision) : Precision::f64, threads.value_or(0), progress);
+                          precision ? parse_precision(*precision) : Precision::f64,
+                          *make_engine("cpu", {.threads = threads.value_or(0)}), progress);
   }));
 }
 

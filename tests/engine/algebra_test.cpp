@@ -121,6 +121,33 @@ TEST_P(AlgebraOf, MultipliesWithHostMatrices) {
   }
 }
 
+TEST_P(AlgebraOf, MultipliesItsMatrices) {
+  for (const Transpose op_a : {Transpose::no, Transpose::yes}) {
+    for (const Transpose op_b : {Transpose::no, Transpose::yes}) {
+      const Matrix<double> a = op_a == Transpose::no ? columns(9, 37) : columns(37, 9);
+      const Matrix<double> b = op_b == Transpose::no ? columns(37, 5, 8) : columns(5, 37, 8);
+      const Matrix<double> before = columns(9, 5, 9);
+      EngineMatrix c = algebra_.copy_of(before.view());
+      algebra_.product(2, op_a, algebra_.hold(a.view()), op_b, algebra_.hold(b.view()), -3, c);
+      const Matrix<double> after = host(c);
+      for (Index i = 0; i < 9; ++i) {
+        for (Index j = 0; j < 5; ++j) {
+          long double sum = 0;
+          long double size = 3 * std::abs(before(i, j));
+          for (Index k = 0; k < 37; ++k) {
+            const long double term = static_cast<long double>(op_a == Transpose::no ? a(i, k) : a(k, i)) *
+                                     (op_b == Transpose::no ? b(k, j) : b(j, k));
+            sum += term;
+            size += 2 * std::abs(term);
+          }
+          EXPECT_NEAR(after(i, j), static_cast<double>(2 * sum - 3 * before(i, j)),
+                      40 * ulp * static_cast<double>(size));
+        }
+      }
+    }
+  }
+}
+
 TEST_P(AlgebraOf, MultipliesPrecisely) {
   // Large parts cancel: only twice the digits find 1 among 1e20.
   const Index n = 40;

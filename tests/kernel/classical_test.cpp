@@ -21,10 +21,11 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 SampleView view(const Matrix<double>& x) { return {x.view(), Shape{1, 1, x.cols()}}; }
 
 Matrix<double> gram(const ClassicalKernel& kernel, const Matrix<double>& x1, int threads = 2) {
-  return std::get<Matrix<double>>(classical_gram(kernel, view(x1), {}, Precision::f64, threads));
+  return std::get<Matrix<double>>(
+      classical_gram(kernel, view(x1), {}, Precision::f64, *make_engine("cpu", {.threads = threads})));
 }
 Matrix<double> gram(const ClassicalKernel& kernel, const Matrix<double>& x1, const Matrix<double>& x2) {
-  return std::get<Matrix<double>>(classical_gram(kernel, view(x1), view(x2), Precision::f64, 2));
+  return std::get<Matrix<double>>(classical_gram(kernel, view(x1), view(x2), Precision::f64));
 }
 
 /// J_n by Cho & Saul's integral, midpoint rule in ψ = π/2·(1 + tanh(sinh t))/2 (double exponential), positive terms.
@@ -227,7 +228,7 @@ TEST(Classical, ProgressCanStopTheWork) {
   const auto x = normal_rows(3, 2, 7);
   Stop stop;
   try {
-    (void)classical_gram({}, view(x), {}, Precision::f64, 1, &stop);
+    (void)classical_gram({}, view(x), {}, Precision::f64, all_processors(), &stop);
     FAIL() << "not stopped";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::interrupted);

@@ -100,8 +100,12 @@ TEST(BoxSolver, TeamsGiveTheAnswerOfOneThread) {
   std::vector<double> labels;
   for (Index i = 0; i < n; ++i) labels.push_back(i % 2 == 0 ? 1 : -1);
   const BoxProblem problem = svm_dual(labels, 1e-3, true);
-  const BoxSolution one = BoxSolver(zero).solve(problem, {.max_iterations = 20, .threads = 1});
-  const BoxSolution two = BoxSolver(zero).solve(problem, {.max_iterations = 20, .threads = 2});
+  const auto solve = [&](int threads) {
+    const auto engine = make_engine("cpu", {.threads = threads});
+    return BoxSolver({AnyView(zero), *engine}).solve(problem, {.max_iterations = 20});
+  };
+  const BoxSolution one = solve(1);
+  const BoxSolution two = solve(2);
   EXPECT_EQ(one.a, two.a);
   EXPECT_GT(one.objectives.dual, 0);
 }

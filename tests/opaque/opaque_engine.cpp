@@ -110,6 +110,10 @@ class OpaqueAlgebra final : public Algebra {
   void solve_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const override {
     cpu_.solve_lower(op, Opened(l).get(), b);
   }
+  void product(double alpha, Transpose op_a, const EngineMatrix& a, Transpose op_b, const EngineMatrix& b, double beta,
+               EngineMatrix& c) const override {
+    cpu_.product(alpha, op_a, Opened(a).get(), op_b, Opened(b).get(), beta, Opened(c).get());
+  }
   double scaled(const EngineMatrix& k, std::span<const double> scale, std::span<const double> shift, EngineMatrix& out,
                 Progress* progress) const override {
     return cpu_.scaled(Opened(k).get(), scale, shift, Opened(out).get(), progress);
@@ -208,10 +212,6 @@ class OpaqueKernels final : public Kernels {
     cpu_.diagonal(recipe, x, outputs);
   }
   [[nodiscard]] Index tile_edge(const Recipe& recipe) const override { return cpu_.tile_edge(recipe); }
-  void for_each(Index count, const std::function<void(Index)>& task,
-                const std::function<void()>& after) const override {
-    cpu_.for_each(count, task, after);
-  }
 
  private:
   const Kernels& cpu_;

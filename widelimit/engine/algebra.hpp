@@ -98,6 +98,12 @@ class Algebra {
   virtual void multiply_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const = 0;
   virtual void solve_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const = 0;
 
+  // Products of matrices of the engine.
+
+  /// c = alpha·op(a)·op(b) + beta·c, all three of one precision.  O(rows·cols·inner).
+  virtual void product(double alpha, Transpose op_a, const EngineMatrix& a, Transpose op_b, const EngineMatrix& b,
+                       double beta, EngineMatrix& c) const = 0;
+
   // Symmetric matrices made of others.
 
   /// out = S k S + diag(shift) with S = diag(scale), or k itself where `scale` is empty; returns ‖out‖₁. Reads all of

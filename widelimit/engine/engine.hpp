@@ -22,6 +22,13 @@ class Engine {
   [[nodiscard]] virtual int threads() const = 0;
   [[nodiscard]] virtual const Kernels& kernels() const = 0;
   [[nodiscard]] virtual const Algebra& algebra() const = 0;
+
+  /// Work of the host beside the engine's: task(0) … task(count − 1), in any order, on its threads. `after`, where
+  /// given, is called on the calling thread from time to time and at the end with the number of finished tasks; it
+  /// stops the work by throwing. The exception of the lowest task that throws is rethrown. Within a task, for_each is
+  /// sequential.
+  void for_each(Index count, const std::function<void(Index task)>& task,
+                const std::function<void(Index done)>& after = {}) const;
 };
 
 /// Error{usage} unless the engine is the processor's: `work` ("certificates") has no other, and a record must not

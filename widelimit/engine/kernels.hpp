@@ -54,7 +54,7 @@ class Kernels {
   virtual void fill(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
                     std::span<const EngineMatrix> outputs, const std::function<void(Index pairs)>& after) const = 0;
   /// outputs[s](i, j) = output s of the recipe on the pair (rows.begin + i, cols.begin + j), as for two different
-  /// samples. Sequential: for_each runs tiles in parallel.
+  /// samples. Sequential: Engine::for_each runs tiles in parallel.
   virtual void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
                     std::span<const MatrixView<float>> outputs) const = 0;
   virtual void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
@@ -74,10 +74,6 @@ class Kernels {
 
   /// Preferred edge length of the square tiles for a recipe.
   [[nodiscard]] virtual Index tile_edge(const Recipe& recipe) const = 0;
-  /// Runs task(0) … task(count−1), in any order, on all workers; the first exception stops the rest and is
-  /// rethrown. `after` is called on the calling thread between tasks and at the end, and stops the work by throwing.
-  virtual void for_each(Index count, const std::function<void(Index)>& task,
-                        const std::function<void()>& after) const = 0;
 };
 
 }  // namespace widelimit

@@ -1,5 +1,6 @@
 #include "widelimit/engine/tiles.hpp"
 
+#include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/overflow.hpp"
 
 #include <algorithm>
@@ -57,8 +58,8 @@ void set_diagonal(MatrixView<const double> diagonal, Range square, std::span<con
 }
 
 template <std::floating_point T>
-void fill_by_tiles(const Kernels& kernels, const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2,
-                   Range cols, bool symmetric, std::span<const MatrixView<T>> blocks,
+void fill_by_tiles(const Kernels& kernels, int threads, const Recipe& recipe, const Loaded& x1, Range rows,
+                   const Loaded& x2, Range cols, bool symmetric, std::span<const MatrixView<T>> blocks,
                    const std::function<void(Index pairs)>& after) {
   const Index edge = cut_edge(rows.size(), cols.size(), kernels.tile_edge(recipe));
   const std::vector<Tile> tiles = symmetric ? upper_tiles(rows, edge) : rectangle_tiles(rows, cols, edge);
@@ -72,8 +73,8 @@ void fill_by_tiles(const Kernels& kernels, const Recipe& recipe, const Loaded& x
     return result;
   };
   std::atomic<Index> done = 0;
-  kernels.for_each(
-      std::ssize(tiles),
+  parallel_for(
+      std::ssize(tiles), threads,
       [&](Index k) {
         const Tile& tile = tiles[usize(k)];
         const std::vector<MatrixView<T>> outputs = place(tile.rows, tile.cols);
@@ -85,14 +86,14 @@ void fill_by_tiles(const Kernels& kernels, const Recipe& recipe, const Loaded& x
         }
         done += symmetric ? tile.upper_pairs() : tile.rows.size() * tile.cols.size();
       },
-      [&] { after(done); });
+      [&](Index) { after(done); });
 }
 
 template void set_diagonal(MatrixView<const double>, Range, std::span<const MatrixView<float>>);
 template void set_diagonal(MatrixView<const double>, Range, std::span<const MatrixView<double>>);
-template void fill_by_tiles(const Kernels&, const Recipe&, const Loaded&, Range, const Loaded&, Range, bool,
+template void fill_by_tiles(const Kernels&, int, const Recipe&, const Loaded&, Range, const Loaded&, Range, bool,
                             std::span<const MatrixView<float>>, const std::function<void(Index)>&);
-template void fill_by_tiles(const Kernels&, const Recipe&, const Loaded&, Range, const Loaded&, Range, bool,
+template void fill_by_tiles(const Kernels&, int, const Recipe&, const Loaded&, Range, const Loaded&, Range, bool,
                             std::span<const MatrixView<double>>, const std::function<void(Index)>&);
 
 }  // namespace widelimit

@@ -36,10 +36,10 @@ struct Tile {
 template <std::floating_point T>
 void set_diagonal(MatrixView<const double> diagonal, Range square, std::span<const MatrixView<T>> blocks);
 
-/// Kernels::fill into host memory, tile by tile on all threads: blocks[s] is rows × cols.
+/// Kernels::fill into host memory, tile by tile: blocks[s] is rows × cols.
 template <std::floating_point T>
-void fill_by_tiles(const Kernels& kernels, const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2,
-                   Range cols, bool symmetric, std::span<const MatrixView<T>> blocks,
+void fill_by_tiles(const Kernels& kernels, int threads, const Recipe& recipe, const Loaded& x1, Range rows,
+                   const Loaded& x2, Range cols, bool symmetric, std::span<const MatrixView<T>> blocks,
                    const std::function<void(Index pairs)>& after);
 
 }  // namespace widelimit

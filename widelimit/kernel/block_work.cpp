@@ -144,14 +144,14 @@ class BlockWork {
 
   template <typename Task>
   void for_each(std::size_t count, const Task& task) {
-    engine_.kernels().for_each(
+    engine_.for_each(
         static_cast<Index>(count),
         [&](Index k) {
           auto memory = pool_.take(recipe_.outputs, edge_ * edge_);
           task(static_cast<std::size_t>(k), *memory);
           pool_.give(std::move(memory));
         },
-        [&] { progress_.tell(); });
+        [&](Index) { progress_.tell(); });
   }
 
   void load(Panel& panel) {

@@ -71,10 +71,8 @@ void fill_gram(const KernelRequest& request, const std::string& prefix, const Sa
   const auto n1 = static_cast<double>(x1.count());
   answer.pairs += x2 ? n1 * static_cast<double>(x2->count()) : n1 * (n1 + 1) / 2;
   if (const auto* classical = std::get_if<ClassicalKernel>(&request.kernel)) {
-    require_cpu(engine, "classical kernels");
     answer.route = "classical kernel, by its formula";
-    add(answer, prefix + "kernel",
-        classical_gram(*classical, x1, x2, request.precision, engine.threads(), request.progress));
+    add(answer, prefix + "kernel", classical_gram(*classical, x1, x2, request.precision, engine, request.progress));
     return;
   }
   if (takes_monte_carlo(request)) {

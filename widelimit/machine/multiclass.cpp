@@ -55,7 +55,7 @@ std::vector<Fit> fit_all(const GramMatrix& k, std::span<const Index> order, cons
   SharedProgress shared(options.progress, outputs, "binary problems");
   const auto solve = [&](Index p) {
     const BinaryProblem& problem = problems[usize(p)];
-    const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, 1, shared.get());
+    const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, shared.get());
     for (std::size_t l = 0; l < lambdas.size(); ++l) {
       for (std::size_t i = 0; i < solutions[l].a.size(); ++i) {
         const Index row = problem.samples.empty() ? static_cast<Index>(i) : problem.samples[i];
@@ -65,7 +65,7 @@ std::vector<Fit> fit_all(const GramMatrix& k, std::span<const Index> order, cons
       parts[l][usize(p)] = svm_summary(solutions[l], lambdas[l], loss);
     }
   };
-  parallel_for(outputs, k.engine().threads(), solve, [&](Index done) { shared.at(done); });
+  k.engine().for_each(outputs, solve, [&](Index done) { shared.at(done); });
   const double taken = seconds_since(begin);
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
     fits[l].summary = merged(parts[l]);

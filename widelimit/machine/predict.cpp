@@ -64,7 +64,7 @@ Dataset strip_of(const Model& model, const SampleView& samples, Index begin, Ind
 
 AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Engine& engine, Progress* progress) {
   if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
-    return classical_gram(*classical, strip, model.support_view(), model.precision, engine.threads(), progress);
+    return classical_gram(*classical, strip, model.support_view(), model.precision, engine, progress);
   }
   const GramOptions options{.kind = model.kind, .precision = model.precision, .progress = progress};
   Gram block = gram(std::get<Network>(model.kernel), strip, model.support_view(), options, engine);
@@ -112,7 +112,8 @@ std::vector<double> own_kernels(const Model& model, const SampleView& strip, con
   for (Index i = 0; i < strip.count(); ++i) {
     const SampleView one = std::visit(
         [&](const auto& rows) { return SampleView(rows.block(i, 0, 1, rows.cols), strip.shape); }, strip.values);
-    const AnyMatrix k = classical_gram(std::get<ClassicalKernel>(model.kernel), one, std::nullopt, model.precision, 1);
+    const AnyMatrix k =
+        classical_gram(std::get<ClassicalKernel>(model.kernel), one, std::nullopt, model.precision, engine);
     values.push_back(std::visit([](const auto& m) { return static_cast<double>(m(0, 0)); }, k));
   }
   return values;
@@ -126,7 +127,7 @@ EngineMatrix posterior_factor(const Model& model, const Engine& engine, const Pr
   const SampleView support = model.support_view();
   const AnyMatrix k = [&]() -> AnyMatrix {
     if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
-      return classical_gram(*classical, support, std::nullopt, model.precision, engine.threads(), options.progress);
+      return classical_gram(*classical, support, std::nullopt, model.precision, engine, options.progress);
     }
     const GramOptions how{.kind = model.kind, .precision = model.precision, .progress = options.progress};
     Gram whole = gram(std::get<Network>(model.kernel), support, how, engine);

@@ -65,9 +65,11 @@ class CpuKernels final : public Kernels {
   void fill(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
             std::span<const EngineMatrix> outputs, const std::function<void(Index)>& after) const override {
     if (outputs.front().precision() == Precision::f32) {
-      fill_by_tiles<float>(*this, recipe, x1, rows, x2, cols, symmetric, cpu::views_of<float>(outputs), after);
+      fill_by_tiles<float>(*this, threads_, recipe, x1, rows, x2, cols, symmetric, cpu::views_of<float>(outputs),
+                           after);
     } else {
-      fill_by_tiles<double>(*this, recipe, x1, rows, x2, cols, symmetric, cpu::views_of<double>(outputs), after);
+      fill_by_tiles<double>(*this, threads_, recipe, x1, rows, x2, cols, symmetric, cpu::views_of<double>(outputs),
+                            after);
     }
   }
   void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
@@ -92,10 +94,6 @@ class CpuKernels final : public Kernels {
   }
   void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const override {
     of(x).diagonal(recipe, threads_, outputs);
-  }
-  void for_each(Index count, const std::function<void(Index)>& task,
-                const std::function<void()>& after) const override {
-    parallel_for(count, threads_, task, [&](Index) { after(); });
   }
 
  private:

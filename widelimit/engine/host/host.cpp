@@ -15,6 +15,16 @@ void multiply(double alpha, Transpose op, MatrixView<const double> a, std::span<
   cpu::gemv<double>(alpha, op, a, {x.data()}, beta, {y.data()});
 }
 
+template <std::floating_point T>
+void product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
+             MatrixView<T> c) {
+  cpu::gemm<T>(alpha, op_a, a, op_b, b, beta, c);
+}
+template void product(float, Transpose, MatrixView<const float>, Transpose, MatrixView<const float>, float,
+                      MatrixView<float>);
+template void product(double, Transpose, MatrixView<const double>, Transpose, MatrixView<const double>, double,
+                      MatrixView<double>);
+
 Index cholesky(MatrixView<double> a) { return cpu::potrf(a); }
 void solve_factored(MatrixView<const double> u, std::span<double> x) { cpu::potrs(u, x.data(), 1); }
 void solve_right(MatrixView<const double> u, MatrixView<double> b) { cpu::solve_right(u, b); }

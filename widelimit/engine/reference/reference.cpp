@@ -110,14 +110,6 @@ class ReferenceKernels final : public Kernels {
 
   [[nodiscard]] Index tile_edge(const Recipe&) const override { return 16; }
 
-  void for_each(Index count, const std::function<void(Index)>& task,
-                const std::function<void()>& after) const override {
-    for (Index k = 0; k < count; ++k) {
-      task(k);
-      after();
-    }
-  }
-
  private:
   /// Rounded to T, as the entries of a Gram matrix are.
   template <typename T>
@@ -127,7 +119,7 @@ class ReferenceKernels final : public Kernels {
     std::vector<MatrixView<T>> views;
     for (std::size_t s = 0; s < outputs.size(); ++s) host.emplace_back(rows.size(), cols.size(), Content::unset);
     for (Matrix<T>& matrix : host) views.push_back(matrix.view());
-    fill_by_tiles<T>(*this, recipe, x1, rows, x2, cols, symmetric, views, after);
+    fill_by_tiles<T>(*this, 1, recipe, x1, rows, x2, cols, symmetric, views, after);
     const reference::ReferenceAlgebra algebra;
     for (std::size_t s = 0; s < outputs.size(); ++s) {
       EngineMatrix to = outputs[s];

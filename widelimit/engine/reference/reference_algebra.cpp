@@ -229,6 +229,23 @@ void ReferenceAlgebra::solve_lower(Transpose op, const EngineMatrix& l, MatrixVi
   substitute(view(l), true, op, b);
 }
 
+void ReferenceAlgebra::product(double alpha, Transpose op_a, const EngineMatrix& a, Transpose op_b,
+                               const EngineMatrix& b, double beta, EngineMatrix& c) const {
+  const RealView left = view(a);
+  const RealView right = view(b);
+  const RealView out = view(c);
+  const Index inner = op_a == Transpose::no ? left.cols : left.rows;
+  for (Index i = 0; i < out.rows; ++i) {
+    for (Index j = 0; j < out.cols; ++j) {
+      Number sum = 0;
+      for (Index k = 0; k < inner; ++k) {
+        sum += (op_a == Transpose::no ? left(i, k) : left(k, i)) * (op_b == Transpose::no ? right(k, j) : right(j, k));
+      }
+      out(i, j) = alpha * sum + (beta == 0 ? 0 : beta * out(i, j));
+    }
+  }
+}
+
 double ReferenceAlgebra::scaled(const EngineMatrix& k, std::span<const double> scale, std::span<const double> shift,
                                 EngineMatrix& out, Progress* /*progress*/) const {
   const RealView from = view(k);

@@ -30,6 +30,8 @@ class ReferenceAlgebra final : public Algebra {
                           Progress* progress) const override;
   void multiply_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const override;
   void solve_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const override;
+  void product(double alpha, Transpose op_a, const EngineMatrix& a, Transpose op_b, const EngineMatrix& b, double beta,
+               EngineMatrix& c) const override;
   double scaled(const EngineMatrix& k, std::span<const double> scale, std::span<const double> shift, EngineMatrix& out,
                 Progress* progress) const override;
   void inner_product(const EngineMatrix& x, std::span<const double> weights, bool whole,

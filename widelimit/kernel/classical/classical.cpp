@@ -2,7 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/host/host.hpp"
 #include "widelimit/kernel/classical/arccosine.hpp"
 #include "widelimit/kernel/classical/scaled_rows.hpp"
 
@@ -144,9 +144,9 @@ std::vector<ClassicalTile> tiles(Index rows, Index cols, bool upper_half) {
 std::vector<double> inner_products(const ScaledRows& x1, const ScaledRows& x2, const ClassicalTile& tile) {
   std::vector<double> inner(static_cast<std::size_t>(tile.rows * tile.cols));
   const Index size = x1.size();
-  cpu::gemm<double>(1, Transpose::no, {x1.unit() + tile.row * size, tile.rows, size, size}, Transpose::yes,
-                    {x2.unit() + tile.col * size, tile.cols, size, size}, 0,
-                    {inner.data(), tile.rows, tile.cols, tile.cols});
+  host::product<double>(1, Transpose::no, {x1.unit() + tile.row * size, tile.rows, size, size}, Transpose::yes,
+                        {x2.unit() + tile.col * size, tile.cols, size, size}, 0,
+                        {inner.data(), tile.rows, tile.cols, tile.cols});
   return inner;
 }
 
@@ -156,8 +156,8 @@ std::vector<double> inner_products(const ScaledRows& x1, const ScaledRows& x2, c
 }
 
 template <typename T, typename Form>
-Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const ScaledRows& x1, const ScaledRows& x2, int threads,
-               Progress* progress) {
+Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const ScaledRows& x1, const ScaledRows& x2,
+               const Engine& engine, Progress* progress) {
   const bool symmetric = &x1 == &x2;
   constexpr Precision precision = sizeof(T) == sizeof(float) ? Precision::f32 : Precision::f64;
   Matrix<T> gram(x1.count(), x2.count());
@@ -177,22 +177,23 @@ Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const ScaledRows
       }
     }
   };
-  parallel_for(static_cast<Index>(list.size()), threads, fill_tile, [&](Index done) { ticker.at(done); });
+  engine.for_each(static_cast<Index>(list.size()), fill_tile, [&](Index done) { ticker.at(done); });
   return gram;
 }
 
 template <typename Form>
 AnyMatrix fill(const ClassicalKernel& kernel, const Form& form, const ScaledRows& x1, const ScaledRows& x2,
-               Precision precision, int threads, Progress* progress) {
-  if (precision == Precision::f32) return fill<float>(kernel, form, x1, x2, threads, progress);
-  return fill<double>(kernel, form, x1, x2, threads, progress);
+               Precision precision, const Engine& engine, Progress* progress) {
+  if (precision == Precision::f32) return fill<float>(kernel, form, x1, x2, engine, progress);
+  return fill<double>(kernel, form, x1, x2, engine, progress);
 }
 
 }  // namespace
 
 AnyMatrix classical_gram(const ClassicalKernel& kernel, const SampleView& x1, const std::optional<SampleView>& x2,
-                         Precision precision, int threads, Progress* progress) {
+                         Precision precision, const Engine& engine, Progress* progress) {
   kernel.validate();
+  require_cpu(engine, "classical kernels");
   if (x2 && x2->shape.size() != x1.shape.size()) {
     fail(Code::input, "samples of shape {} cannot be compared with samples of shape {}", to_string(x1.shape),
          to_string(x2->shape));
@@ -203,19 +204,18 @@ AnyMatrix classical_gram(const ClassicalKernel& kernel, const SampleView& x1, co
   const ScaledRows& second = rows2 ? *rows2 : rows1;
 
   const double gamma = kernel.gamma.value_or(1.0 / static_cast<double>(std::max<Index>(rows1.size(), 1)));
-  const int team = team_size(threads);
   switch (kernel.name) {
     case ClassicalKernel::Name::linear:
-      return fill(kernel, LinearForm{}, rows1, second, precision, team, progress);
+      return fill(kernel, LinearForm{}, rows1, second, precision, engine, progress);
     case ClassicalKernel::Name::polynomial:
-      return fill(kernel, PolynomialForm{gamma, kernel.offset, kernel.degree}, rows1, second, precision, team,
+      return fill(kernel, PolynomialForm{gamma, kernel.offset, kernel.degree}, rows1, second, precision, engine,
                   progress);
     case ClassicalKernel::Name::rbf:
-      return fill(kernel, RbfForm{gamma}, rows1, second, precision, team, progress);
+      return fill(kernel, RbfForm{gamma}, rows1, second, precision, engine, progress);
     case ClassicalKernel::Name::laplace:
-      return fill(kernel, LaplaceForm{gamma}, rows1, second, precision, team, progress);
+      return fill(kernel, LaplaceForm{gamma}, rows1, second, precision, engine, progress);
     case ClassicalKernel::Name::arccosine:
-      return fill(kernel, ArccosineForm{Arccosine(kernel.degree), kernel.degree}, rows1, second, precision, team,
+      return fill(kernel, ArccosineForm{Arccosine(kernel.degree), kernel.degree}, rows1, second, precision, engine,
                   progress);
   }
   fail(Code::input, "a classical kernel of unknown name was asked for");

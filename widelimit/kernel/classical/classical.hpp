@@ -2,6 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
+#include "widelimit/engine/select.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -35,9 +36,9 @@ struct ClassicalKernel {
 /// Kernel of every sample of x1 with every sample of x2; where x2 is absent, of x1 with itself, exactly symmetric at
 /// half the work.  O(n₁·n₂·d). Rows are scaled by powers of two first, so that products of 1e±150 neither overflow
 /// nor vanish; a value too large for the precision is Error{numerical} that names the pair. A zero row stands at a
-/// right angle to every row (arccosine). The same bits for any number of threads (0: one per processor).
+/// right angle to every row (arccosine). On the processor only: Error{usage} for another engine.
 [[nodiscard]] AnyMatrix classical_gram(const ClassicalKernel& kernel, const SampleView& x1,
-                                       const std::optional<SampleView>& x2, Precision precision, int threads = 0,
-                                       Progress* progress = nullptr);
+                                       const std::optional<SampleView>& x2, Precision precision,
+                                       const Engine& engine = all_processors(), Progress* progress = nullptr);
 
 }  // namespace widelimit

@@ -62,7 +62,7 @@ void decide_fold(const GramMatrix& k, FoldedProblem& whole, Index fold, const Sv
     fitted.labels.push_back(whole.problem.labels[i]);
     if (!whole.problem.weights.empty()) fitted.weights.push_back(whole.problem.weights[i]);
   }
-  const auto solutions = solve_svm_path(k, fitted, {&options.lambda, 1}, loss, options, 1, progress);
+  const auto solutions = solve_svm_path(k, fitted, {&options.lambda, 1}, loss, options, progress);
   const BoxSolution& solution = solutions.front();
   std::vector<Index> held_out;
   for (std::size_t i = 0; i < whole.fold.size(); ++i) {
@@ -85,8 +85,8 @@ void decide(const GramMatrix& k, std::vector<FoldedProblem>& problems, const Svm
     for (Index fold = 0; fold < problems[p].folds; ++fold) tasks.emplace_back(p, fold);
   }
   SharedProgress shared(options.progress, std::ssize(tasks), "folds");
-  parallel_for(
-      std::ssize(tasks), k.engine().threads(),
+  k.engine().for_each(
+      std::ssize(tasks),
       [&](Index t) {
         const auto& task = tasks[usize(t)];
         decide_fold(k, problems[task.first], task.second, options, loss, shared.get());

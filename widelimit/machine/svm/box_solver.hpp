@@ -15,7 +15,6 @@ namespace widelimit {
 struct BoxOptions {
   double tolerance = 1e-6;                  ///< relative duality gap to reach
   Index max_iterations = 0;                 ///< working sets; 0 for the larger of 10⁷ and 100 per variable
-  int threads = 1;                          ///< over the gradient, where there are very many variables
   std::size_t room = std::size_t{1} << 30;  ///< bytes for columns of the variables that still move
   Progress* progress = nullptr;
 };

@@ -32,7 +32,7 @@ std::vector<Fit> svm_path(const GramMatrix& k, std::span<const double> labels, s
     return indefinite_fits(k, n, 1, lambdas.size(), seconds_since(begin), options.progress);
   }
   const BinaryProblem problem{{}, {labels.begin(), labels.end()}, {options.weights.begin(), options.weights.end()}};
-  const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, k.engine().threads(), options.progress);
+  const auto solutions = solve_svm_path(k, problem, lambdas, loss, options, options.progress);
   const double taken = seconds_since(begin);
   std::vector<Fit> fits(lambdas.size());
   for (std::size_t l = 0; l < lambdas.size(); ++l) {

@@ -87,16 +87,13 @@ std::string gap_text(double gap) {
 
 std::vector<BoxSolution> solve_svm_path(const GramMatrix& k, const BinaryProblem& problem,
                                         std::span<const double> lambdas, SvmLoss loss, const SvmOptions& options,
-                                        int threads, Progress* progress) {
+                                        Progress* progress) {
   std::vector<std::size_t> order(lambdas.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return lambdas[i] > lambdas[j]; });
 
   BoxSolver solver(k, problem.samples);
-  const BoxOptions box{.tolerance = options.tolerance,
-                       .max_iterations = options.max_iterations,
-                       .threads = threads,
-                       .progress = progress};
+  const BoxOptions box{.tolerance = options.tolerance, .max_iterations = options.max_iterations, .progress = progress};
   std::vector<BoxSolution> solutions(lambdas.size());
   std::vector<double> a;
   std::vector<double> product;

@@ -18,7 +18,7 @@ struct BinaryProblem {
 /// Solutions for each λ, in the order given, warm-started from the largest down. Nothing is checked here.
 [[nodiscard]] std::vector<BoxSolution> solve_svm_path(const GramMatrix& k, const BinaryProblem& problem,
                                                       std::span<const double> lambdas, SvmLoss loss,
-                                                      const SvmOptions& options, int threads, Progress* progress);
+                                                      const SvmOptions& options, Progress* progress);
 
 /// The summary of a solution, in terms of EQ's objective with this λ, where targets and coefficients were divided by
 /// 2^power; numbers beyond float64 are left out.

@@ -90,7 +90,6 @@ Fit fit_svr(const GramMatrix& k, const MatrixView<const double>& targets, const 
   if (options.check_definite && !is_semidefinite(k, options.progress)) {
     return std::move(indefinite_fits(k, targets.rows, targets.cols, 1, seconds_since(begin), options.progress).front());
   }
-  const int team = k.engine().threads();
   const bool alone = targets.cols == 1;
   Fit fit;
   fit.alpha = Matrix<double>(targets.rows, targets.cols);
@@ -104,7 +103,6 @@ Fit fit_svr(const GramMatrix& k, const MatrixView<const double>& targets, const 
     const BoxSolution solution =
         solver.solve(dual_of(targets, output, options, power), {.tolerance = options.tolerance,
                                                                 .max_iterations = options.max_iterations,
-                                                                .threads = alone ? team : 1,
                                                                 .progress = alone ? options.progress : shared.get()});
     bool exact = true;
     for (Index i = 0; i < targets.rows; ++i) {
@@ -118,7 +116,7 @@ Fit fit_svr(const GramMatrix& k, const MatrixView<const double>& targets, const 
   if (alone) {
     solve(0);
   } else {
-    parallel_for(targets.cols, team, solve, [&](Index done) { shared.at(done); });
+    k.engine().for_each(targets.cols, solve, [&](Index done) { shared.at(done); });
   }
   fit.summary = merged(parts);
   fit.summary.seconds = seconds_since(begin);

@@ -4,6 +4,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/algebra/band_solve.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 #include "widelimit/engine/cpu/algebra/gram_passes.hpp"
 #include "widelimit/engine/cpu/algebra/lapack.hpp"
 #include "widelimit/engine/cpu/algebra/pivoted_cholesky.hpp"
@@ -259,6 +260,14 @@ void CpuAlgebra::multiply_lower(Transpose op, const EngineMatrix& l, MatrixView<
 
 void CpuAlgebra::solve_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const {
   cpu::solve_lower(constant<double>(l), op, b);
+}
+
+void CpuAlgebra::product(double alpha, Transpose op_a, const EngineMatrix& a, Transpose op_b, const EngineMatrix& b,
+                         double beta, EngineMatrix& c) const {
+  with_writable(c, [&]<typename T>(const MatrixView<T>& out) {
+    cut_product<T>(static_cast<T>(alpha), op_a, constant<T>(a), op_b, constant<T>(b), static_cast<T>(beta), out,
+                   threads_);
+  });
 }
 
 double CpuAlgebra::scaled(const EngineMatrix& k, std::span<const double> scale, std::span<const double> shift,

@@ -38,19 +38,34 @@ void multiply_part(const Product& product, Index row, Index col, Index m, Index 
 
 template <std::floating_point T>
 void multiply(const Product& product, const T* a, const T* b, T* c, int threads) {
-  if (product.m == 0 || product.n == 0) return;
-  const double work = static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
-  const bool tall = product.m > product.n;
-  const Index side = tall ? product.m : product.n;
+  const auto& [m, n, k, transpose_a, transpose_b, alpha, beta] = product;
+  const auto view = [](const T* data, bool transposed, Index rows, Index cols) {
+    return transposed ? MatrixView<const T>{data, cols, rows, rows} : MatrixView<const T>{data, rows, cols, cols};
+  };
+  const auto op = [](bool transposed) { return transposed ? Transpose::yes : Transpose::no; };
+  cpu::cut_product<T>(static_cast<T>(alpha), op(transpose_a), view(a, transpose_a, m, k), op(transpose_b),
+                      view(b, transpose_b, k, n), static_cast<T>(beta), {c, m, n, n}, threads);
+}
+
+template <std::floating_point T>
+void cpu::cut_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
+                      MatrixView<T> c, int threads) {
+  if (c.rows == 0 || c.cols == 0) return;
+  const Index inner = op_a == Transpose::no ? a.cols : a.rows;
+  const double work = static_cast<double>(c.rows) * static_cast<double>(c.cols) * static_cast<double>(inner);
+  const bool tall = c.rows > c.cols;
+  const Index side = tall ? c.rows : c.cols;
   const Index length = work < worth_a_team ? side : part_length(side);
   const Index parts = (side + length - 1) / length;
   const auto one = [&](Index k) {
     const Index begin = k * length;
     const Index size = std::min(length, side - begin);
     if (tall) {
-      multiply_part(product, begin, 0, size, product.n, a, b, c);
+      const auto rows = op_a == Transpose::no ? a.block(begin, 0, size, inner) : a.block(0, begin, inner, size);
+      cpu::gemm<T>(alpha, op_a, rows, op_b, b, beta, c.block(begin, 0, size, c.cols));
     } else {
-      multiply_part(product, 0, begin, product.m, size, a, b, c);
+      const auto cols = op_b == Transpose::no ? b.block(0, begin, inner, size) : b.block(begin, 0, size, inner);
+      cpu::gemm<T>(alpha, op_a, a, op_b, cols, beta, c.block(0, begin, c.rows, size));
     }
   };
   if (threads > 1 && parts > 1) {
@@ -60,6 +75,10 @@ void multiply(const Product& product, const T* a, const T* b, T* c, int threads)
   }
 }
 
+template void cpu::cut_product(float, Transpose, MatrixView<const float>, Transpose, MatrixView<const float>, float,
+                               MatrixView<float>, int);
+template void cpu::cut_product(double, Transpose, MatrixView<const double>, Transpose, MatrixView<const double>, double,
+                               MatrixView<double>, int);
 template void multiply(const Product&, const float*, const float*, float*, int);
 template void multiply(const Product&, const double*, const double*, double*, int);
 template void multiply_part(const Product&, Index, Index, Index, Index, const float*, const float*, float*);
