@@ -28,10 +28,9 @@ FittedData fitted_machine(const FitOptions& options, const KernelRequest& reques
                      .solver = parse_solver(options.solver),
                      .memory = options.common.memory_limit()};
   if (options.kernel.gram) {
-    const DataKernels kernels = machine_kernels(options.kernel, options.common, request, data, engine);
     ProgressBar bar(options.common);
     how.machine.progress = &bar;
-    return fit_data(kernels, data, how, engine);
+    return fit_data(file_kernels(*options.kernel.gram, request, data, how, engine), data, how, engine);
   }
   ProgressBar bar(options.common);
   KernelRequest asked = request;

@@ -26,7 +26,6 @@ void check_ridge_options(const FitOptions& options, Machine machine) {
   }
   if (options.solver != "cg") return;
   if (machine != Machine::ridge) fail(Code::usage, "--solver cg is of ridge, not of {}", options.machine);
-  if (options.kernel.gram) fail(Code::usage, "--solver cg computes the Gram tile by tile; leave --gram out");
   if (!options.kernel.network) fail(Code::usage, "--solver cg needs a --network");
 }
 

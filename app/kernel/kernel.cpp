@@ -11,8 +11,8 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/data/request.hpp"
-#include "widelimit/kernel/file/store_gram.hpp"
-#include "widelimit/kernel/file/stored_gram.hpp"
+#include "widelimit/kernel/file/gram_file.hpp"
+#include "widelimit/kernel/file/write_gram.hpp"
 #include "widelimit/kernel/request.hpp"
 
 #include <fmt/ranges.h>
@@ -178,7 +178,7 @@ Existing existing(const KernelOptions& options) {
   return options.resume ? Existing::resume : Existing::refuse;
 }
 
-std::vector<ArrayFacts> stored_facts(const StoreSummary& summary) {
+std::vector<ArrayFacts> stored_facts(const GramFileSummary& summary) {
   std::vector<ArrayFacts> facts;
   for (const auto& matrix : summary.matrices) {
     facts.push_back({matrix.name, {matrix.entries.rows, matrix.entries.cols}, matrix.entries});
@@ -186,21 +186,21 @@ std::vector<ArrayFacts> stored_facts(const StoreSummary& summary) {
   return facts;
 }
 
-StoreSummary store(const KernelOptions& options, const KernelRequest& request, const Json& settings,
-                   const TrainTest& data, const Engine& engine) {
+GramFileSummary store(const KernelOptions& options, const KernelRequest& request, const Json& settings,
+                      const TrainTest& data, const Engine& engine) {
   std::vector<GramBlock> blocks{{"", data.train.view(), std::nullopt}};
   if (data.test) blocks.push_back({"test_", data.test->view(), data.train.view()});
   const LabelArrays labels(data);
   ProgressBar bar(options.common);
-  StoreOptions how{.kind = request.kind, .precision = request.precision, .memory = request.memory};
+  GramFileOptions how{.kind = request.kind, .precision = request.precision, .memory = request.memory};
   how.existing = existing(options);
   how.progress = &bar;
   how.settings = file_settings(options.common, settings, data.train);
   how.beside = labels.arrays();
-  return store_gram(options.out, options.parsed_networks(), blocks, how, engine);
+  return write_gram(options.out, options.parsed_networks(), blocks, how, engine);
 }
 
-Json summary_json(const StoreSummary& summary) {
+Json summary_json(const GramFileSummary& summary) {
   Json json;
   if (summary.complete_before) {
     for (const auto& [name, entries] : summary.matrices) json["arrays"][name]["shape"] = {entries.rows, entries.cols};
@@ -221,7 +221,7 @@ Json summary_json(const StoreSummary& summary) {
   return json;
 }
 
-std::string summary_text(const KernelOptions& options, const StoreSummary& summary) {
+std::string summary_text(const KernelOptions& options, const GramFileSummary& summary) {
   if (summary.complete_before) return fmt::format("{} was complete already\n", options.out);
   std::string text = table_text(array_table(stored_facts(summary)));
   if (summary.quadrature_error > 0) text += fmt::format("quadrature error  {:.1e}\n", summary.quadrature_error);
@@ -245,13 +245,14 @@ void check_page(const KernelOptions& options, const KernelRequest& request, cons
                  "leave it out, take fewer samples (--limit), or allow more (--memory)");
 }
 
-Json write_page(const KernelOptions& options, const StoreSummary& summary, const Json& settings, const Dataset& train) {
+Json write_page(const KernelOptions& options, const GramFileSummary& summary, const Json& settings,
+                const Dataset& train) {
   KernelAnswer answer;
   answer.route = summary.routes.front();
   answer.seconds = summary.seconds;
   answer.pairs = summary.pairs;
   for (const auto& matrix : summary.matrices) {
-    const StoredGram gram(options.out, matrix.name);
+    const GramFile gram(options.out, matrix.name);
     answer.matrices.push_back({matrix.name, gram.read(0, 0, matrix.entries.rows, matrix.entries.cols), {}});
     stop_if_interrupted();
   }
@@ -265,7 +266,7 @@ void run_stored(const KernelOptions& options, const KernelRequest& request, cons
                 const TrainTest& data, const Engine& engine) {
   check_page(options, request, data);
   const Json settings = kernel_settings(options, request, data_request);
-  const StoreSummary summary = store(options, request, settings, data, engine);
+  const GramFileSummary summary = store(options, request, settings, data, engine);
   note(options.common, fmt::format("route: {}", fmt::join(summary.routes, "; ")));
   warn_of(options.common, summary.quadrature_error, request.precision);
   Record record("kernel");

@@ -140,6 +140,12 @@ TEST(Fit, TakesAKernelThatWasComputedBefore) {
   const Finished without = fit({"--network", "fc:2"});
   EXPECT_EQ(with.record()["results"]["summary"]["primal"], without.record()["results"]["summary"]["primal"]);
 
+  const Finished read = fit({"--network", "fc:2", "--gram", "k.h5", "--solver", "cg"});
+  ASSERT_EQ(read.status, 0) << read.err;
+  EXPECT_NE(read.record()["results"]["summary"]["method"].get<std::string>().find("conjugate"), std::string::npos);
+  EXPECT_NEAR(read.record()["results"]["summary"]["primal"].get<double>(),
+              with.record()["results"]["summary"]["primal"].get<double>(), 1e-6);
+
   const Finished other = fit({"--network", "fc:3", "--gram", "k.h5"});
   EXPECT_EQ(other.status, 3);
   EXPECT_NE(other.err.find("not of"), std::string::npos) << other.err;

@@ -4,7 +4,7 @@
 #include "widelimit/data/file/journal.hpp"
 #include "widelimit/data/file/sealed_file.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
-#include "widelimit/kernel/file/stored_gram.hpp"
+#include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/report/file.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ class OldFolder : public Folder {
 };
 
 AnyMatrix matrix_of(const fs::path& path, const std::string& name) {
-  const StoredGram matrix(path, name);
+  const GramFile matrix(path, name);
   return matrix.read(0, 0, matrix.rows(), matrix.cols());
 }
 

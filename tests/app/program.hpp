@@ -35,8 +35,9 @@ class Folder {
 
   /// Runs the program under test.
   [[nodiscard]] Finished widelimit(const std::vector<std::string>& arguments) const;
-  /// The same, with an interrupt `after` its start.
-  [[nodiscard]] Finished interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const;
+  /// The same, with an interrupt `after` its start, and not before standard error holds `text`.
+  [[nodiscard]] Finished interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after,
+                                     const std::string& text = {}) const;
   /// The same, with any signal.
   [[nodiscard]] Finished signalled(const std::vector<std::string>& arguments, int signal,
                                    std::chrono::milliseconds after) const;

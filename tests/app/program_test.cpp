@@ -40,10 +40,11 @@ std::string contents(const fs::path& path) {
   ::_exit(127);
 }
 
-/// Sends `number`, where it is not 0, some time after the start.
+/// Sends `number`, where it is not 0, some time after the start and once standard error holds `text`.
 struct Signal {
   int number = 0;
   std::chrono::milliseconds after{0};
+  std::string text = {};
 };
 
 Finished run_in(const fs::path& folder, const std::vector<std::string>& words, const Signal& signal) {
@@ -53,6 +54,13 @@ Finished run_in(const fs::path& folder, const std::vector<std::string>& words, c
   if (child == 0) become(words, folder, out, err);
   if (signal.number != 0) {
     std::this_thread::sleep_for(signal.after);
+    const auto ended = [&] {
+      siginfo_t found{};
+      return ::waitid(P_PID, static_cast<id_t>(child), &found, WEXITED | WNOWAIT | WNOHANG) != 0 || found.si_pid != 0;
+    };
+    while (contents(err).find(signal.text) == std::string::npos && !ended()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
     ::kill(child, signal.number);
   }
   int ending = 0;
@@ -99,17 +107,18 @@ Finished Folder::widelimit(const std::vector<std::string>& arguments) const {
   return run_in(root_, with_program(arguments), {});
 }
 
-Finished Folder::interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const {
-  return run_in(root_, with_program(arguments), {SIGINT, after});
+Finished Folder::interrupted(const std::vector<std::string>& arguments, std::chrono::milliseconds after,
+                             const std::string& text) const {
+  return run_in(root_, with_program(arguments), {.number = SIGINT, .after = after, .text = text});
 }
 
 Finished Folder::signalled(const std::vector<std::string>& arguments, int signal,
                            std::chrono::milliseconds after) const {
-  return run_in(root_, with_program(arguments), {signal, after});
+  return run_in(root_, with_program(arguments), {.number = signal, .after = after});
 }
 
 Finished Folder::killed(const std::vector<std::string>& arguments, std::chrono::milliseconds after) const {
-  return run_in(root_, with_program(arguments), {SIGKILL, after});
+  return run_in(root_, with_program(arguments), {.number = SIGKILL, .after = after});
 }
 
 Finished Folder::run(const std::vector<std::string>& words) const { return run_in(root_, words, {}); }

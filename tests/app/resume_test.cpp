@@ -1,7 +1,7 @@
 #include "tests/app/program.hpp"
 
 #include "widelimit/base/random.hpp"
-#include "widelimit/kernel/file/gram_store.hpp"
+#include "widelimit/kernel/file/gram_writer.hpp"
 #include "widelimit/report/file.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(Resume, AnInterruptSaysHowToGoOn) {
   const Folder folder;
   const Words words{"kernel",    "--network", "fc:9", "--train",  "spirals(n=1500)", "--backend",
                     "reference", "--out",     "k.h5", "--resume", "--progress"};
-  const Finished run = folder.interrupted(words, milliseconds(1500));
+  const Finished run = folder.interrupted(words, milliseconds(1500), "pairs/s");
   EXPECT_EQ(run.status, 130) << run.err;
   EXPECT_NE(run.err.find("--resume"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("pairs/s"), std::string::npos) << run.err;
@@ -92,7 +92,7 @@ TEST(Resume, OtherSettingsAreAUsageErrorThatNamesThem) {
   EXPECT_EQ(folder.widelimit(words).status, 0);
 }
 
-TEST(Resume, GoesWithStoredGramsOnly) {
+TEST(Resume, GoesWithGramFilesOnly) {
   const Folder folder;
   const auto status = [&](const Words& more) {
     Words words{"kernel", "--network", "fc:1", "--train", "spirals", "--limit", "9"};

@@ -76,7 +76,7 @@ TEST(Statuses, AnInterruptLeavesNothingBehind) {
   // The sequential back end takes half a minute and more for this, and reacts to the interrupt at the next tile.
   const Finished run = folder.interrupted({"kernel", "--network", "fc:9", "--train", "spirals(n=6000)", "--backend",
                                            "reference", "--out", "k.npz", "--progress"},
-                                          std::chrono::milliseconds(1500));
+                                          std::chrono::milliseconds(500), "pairs/s");
   EXPECT_EQ(run.status, 130) << run.err;
   EXPECT_NE(run.err.find("widelimit: error: "), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("pairs/s"), std::string::npos) << run.err;

@@ -1,6 +1,6 @@
-#include "tests/kernel/store_fixture.hpp"
+#include "tests/kernel/gram_file_fixture.hpp"
 
-#include "widelimit/kernel/file/gram_store.hpp"
+#include "widelimit/kernel/file/gram_writer.hpp"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -13,14 +13,14 @@ namespace fs = std::filesystem;
 /// A Gram of 1,100 vectors in a folder of its own, computed with or without interruptions.
 class Resume : public testing::Test {
  protected:
-  StoreOptions options(Existing existing = Existing::resume) const {
-    StoreOptions result{.kind = Kind::both, .precision = Precision::f32};
+  GramFileOptions options(Existing existing = Existing::resume) const {
+    GramFileOptions result{.kind = Kind::both, .precision = Precision::f32};
     result.existing = existing;
     result.settings["data"] = "normal";
     return result;
   }
-  StoreSummary store(const fs::path& place, const StoreOptions& how) const {
-    return store_gram(place, {&network, 1}, {&block, 1}, how, *cpu);
+  GramFileSummary store(const fs::path& place, const GramFileOptions& how) const {
+    return write_gram(place, {&network, 1}, {&block, 1}, how, *cpu);
   }
   /// A fresh run reacts to it after its first tile, and any run when all its tiles are written but not yet renamed.
   static constexpr std::int64_t early = 1;
@@ -29,7 +29,7 @@ class Resume : public testing::Test {
   /// Stops once `pairs` are computed.
   Error stop(const fs::path& place, std::int64_t pairs, Existing existing = Existing::resume) const {
     StopAfter progress(pairs);
-    StoreOptions how = options(existing);
+    GramFileOptions how = options(existing);
     how.progress = &progress;
     return error_of([&] { (void)store(place, how); });
   }
@@ -53,7 +53,7 @@ TEST_F(Resume, ManyInterruptionsLeaveTheSameBytes) {
     ASSERT_LT(stops, 100);
     // The first report comes after the first tile, so every run finishes a few.
     StopAfter progress(1);
-    StoreOptions how = options();
+    GramFileOptions how = options();
     how.progress = &progress;
     how.most_loaded = stops % 2 == 0 ? 0 : 1024;  // panels may differ from run to run
     try {
@@ -73,7 +73,7 @@ TEST_F(Resume, ManyInterruptionsLeaveTheSameBytes) {
 TEST_F(Resume, CompleteFileIsLeftAlone) {
   (void)uninterrupted();
   const auto before = fs::last_write_time(folder.path() / "whole.h5");
-  const StoreSummary summary = store(folder.path() / "whole.h5", options());
+  const GramFileSummary summary = store(folder.path() / "whole.h5", options());
   EXPECT_TRUE(summary.complete_before);
   EXPECT_EQ(summary.pairs, 0);
   EXPECT_EQ(fs::last_write_time(folder.path() / "whole.h5"), before);
@@ -82,13 +82,13 @@ TEST_F(Resume, CompleteFileIsLeftAlone) {
 
 TEST_F(Resume, OtherSettingsAreRefusedByName) {
   (void)stop(path, early);
-  const auto refusal = [&](const Network& net, const GramBlock& what, StoreOptions how) {
-    const Error error = error_of([&] { (void)store_gram(path, {&net, 1}, {&what, 1}, how, *cpu); });
+  const auto refusal = [&](const Network& net, const GramBlock& what, GramFileOptions how) {
+    const Error error = error_of([&] { (void)write_gram(path, {&net, 1}, {&what, 1}, how, *cpu); });
     EXPECT_EQ(error.code(), Code::usage);
     return std::string(error.what());
   };
   EXPECT_NE(refusal(Network::parse("fc:3"), block, options()).find("network: "), std::string::npos);
-  StoreOptions other = options();
+  GramFileOptions other = options();
   other.precision = Precision::f64;
   EXPECT_NE(refusal(network, block, other).find("precision: f32 there, f64 here"), std::string::npos);
   other = options();
@@ -119,7 +119,7 @@ TEST_F(Resume, FinishedTilesAreNotThrownAwayUnasked) {
 TEST_F(Resume, ReadersOfAnUnfinishedFileAreToldHowToFinishIt) {
   (void)stop(path, early);
   for (const fs::path& name : {path, part_of(path)}) {
-    const Error error = error_of([&] { StoredGram{name}; });
+    const Error error = error_of([&] { GramFile{name}; });
     EXPECT_EQ(error.code(), Code::input);
     EXPECT_NE(std::string(error.what()).find("--resume"), std::string::npos) << error.what();
   }
@@ -202,12 +202,12 @@ TEST_F(Resume, StopBeforeTheFirstTileLeavesNothing) {
   // With quadrature the samples are looked at before the file is begun.
   const Network smooth = Network::parse("dense tanh dense");
   Never progress;
-  StoreOptions how = options();
+  GramFileOptions how = options();
   how.progress = &progress;
   const Matrix<double> images = normal_rows(40, 6, 3);
   const GramBlock few{"", SampleView(images.view(), {3, 2, 1}), std::nullopt};
   const Error error = error_of([&] {
-    (void)store_gram(path, {&smooth, 1}, {&few, 1}, how, *make_engine("reference"));
+    (void)write_gram(path, {&smooth, 1}, {&few, 1}, how, *make_engine("reference"));
   });
   EXPECT_EQ(error.code(), Code::interrupted);
   EXPECT_TRUE(fs::is_empty(folder.path()));
@@ -227,7 +227,7 @@ TEST_F(Resume, ALinkIsFollowed) {
   EXPECT_TRUE(fs::exists(folder.path() / "disk" / "real.h5.part"));
   (void)store(path, options());
   EXPECT_TRUE(fs::is_symlink(path));
-  EXPECT_EQ(StoredGram(path, "nngp").rows(), 1100);
+  EXPECT_EQ(GramFile(path, "nngp").rows(), 1100);
 }
 
 /// A limit on the size of files stands in for a full disk: writes fail in the midst of the work.

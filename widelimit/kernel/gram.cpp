@@ -4,6 +4,9 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/kernel/inputs.hpp"
+#include "widelimit/kernel/traverse.hpp"
+
+#include <algorithm>
 
 namespace widelimit {
 
@@ -15,34 +18,30 @@ auto with_type(Precision precision, const F& f) {
   return precision == Precision::f32 ? f(float{}) : f(double{});
 }
 
-/// The matrices a recipe writes, allocated; filled by fill(views) with a view on each.
-template <typename T, typename Fill>
-std::vector<AnyMatrix> allocate_and_fill(Index outputs, Index rows, Index cols, const Fill& fill) {
-  std::vector<AnyMatrix> matrices;
-  std::vector<MatrixView<T>> views;
-  for (Index s = 0; s < outputs; ++s) {
-    matrices.emplace_back(Matrix<T>(rows, cols, Content::unset));
-    views.push_back(std::get<Matrix<T>>(matrices.back()).view());
-  }
-  fill(views);
-  return matrices;
+/// All of a Gram matrix, in matrices of the engine. The largest error of quadrature that a sample meets.
+double fill(const GramTask& task, const Engine& engine, std::span<const EngineMatrix> outputs, Progress* progress) {
+  double error = 0;
+  Traversal(task, one_panel(task), engine).each_pair([&](const Panel& rows, const Panel& cols) {
+    const auto loaded = [&](const Panel& samples) -> const Loaded& {
+      ProgressTicker ticker(progress, samples.range().size(), "samples");
+      return samples.loaded([&](Index done) { ticker.at(done); });
+    };
+    const Loaded& x1 = loaded(rows);
+    const Loaded& x2 = loaded(cols);
+    error = std::max({error, x1.quadrature_error(), x2.quadrature_error()});
+    ProgressTicker ticker(progress, task.pairs(), "pairs");
+    engine.kernels().fill(*task.recipe, x1, {0, x1.count()}, x2, {0, x2.count()}, task.symmetric(), outputs,
+                          [&](Index done) { ticker.at(done); });
+  });
+  return error;
 }
 
-Gram as_gram(std::vector<AnyMatrix> matrices, Kind kind) {
-  Gram gram;
-  if (has(kind, Kind::nngp)) gram.nngp = std::move(matrices.front());
-  if (has(kind, Kind::ntk)) gram.ntk = std::move(matrices.back());
-  return gram;
-}
-
-/// All pairs of x1 and x2, or of x1 with itself where x2 is not given, into host matrices: in place where the engine
-/// works in host memory.
+/// All of a Gram matrix into host matrices, one for each output: in place where the engine works in host memory. The
+/// largest error of quadrature that a sample meets.
 template <typename T>
-void fill_host(const Engine& engine, const Recipe& recipe, const Loaded& x1, const Loaded* x2,
-               const std::vector<MatrixView<T>>& views, Progress* progress) {
+double fill_host(const GramTask& task, const Engine& engine, const std::vector<MatrixView<T>>& views,
+                 Progress* progress) {
   const Algebra& algebra = engine.algebra();
-  const Loaded& columns = x2 != nullptr ? *x2 : x1;
-  const Index pairs = x2 != nullptr ? x1.count() * x2->count() : x1.count() * (x1.count() + 1) / 2;
   std::vector<EngineMatrix> outputs;
   bool in_place = true;
   for (const auto& view : views) {
@@ -50,18 +49,40 @@ void fill_host(const Engine& engine, const Recipe& recipe, const Loaded& x1, con
     in_place = own.has_value();
     outputs.push_back(own ? *own : algebra.allocate(view.rows, view.cols, precision_of<T>));
   }
-  ProgressTicker ticker(progress, pairs, "pairs");
-  engine.kernels().fill(recipe, x1, {0, x1.count()}, columns, {0, columns.count()}, x2 == nullptr, outputs,
-                        [&](Index done) { ticker.at(done); });
+  const double error = fill(task, engine, outputs, progress);
   for (std::size_t s = 0; s < views.size() && !in_place; ++s) algebra.read(outputs[s], views[s]);
+  return error;
 }
 
-std::unique_ptr<Loaded> load(const Engine& engine, const Recipe& recipe, const SampleView& x,
-                             const GramOptions& options) {
-  const std::string obstacle = engine.kernels().obstacle(recipe, options.precision);
-  if (!obstacle.empty()) fail(Code::usage, "{} cannot compute this kernel: {}", engine.name(), obstacle);
-  ProgressTicker ticker(options.progress, x.count(), "samples");
-  return engine.kernels().load(recipe, x, options.precision, [&](Index done) { ticker.at(done); });
+/// The same into matrices that are made for it.
+struct HostMatrices {
+  std::vector<AnyMatrix> outputs;
+  double quadrature_error = 0;
+};
+HostMatrices host_matrices(const GramTask& task, const Engine& engine, Progress* progress) {
+  return with_type(task.precision, [&]<typename T>(T /*type*/) {
+    HostMatrices result;
+    std::vector<MatrixView<T>> views;
+    for (Index s = 0; s < task.recipe->outputs; ++s) {
+      result.outputs.emplace_back(Matrix<T>(task.x1.count(), task.columns().count(), Content::unset));
+      views.push_back(std::get<Matrix<T>>(result.outputs.back()).view());
+    }
+    result.quadrature_error = fill_host<T>(task, engine, views, progress);
+    return result;
+  });
+}
+
+Gram gram_of(const GramTask& task, const GramOptions& options, const Engine& engine) {
+  const auto start = Clock::now();
+  HostMatrices matrices = host_matrices(task, engine, options.progress);
+  Gram result;
+  if (has(options.kind, Kind::nngp)) result.nngp = std::move(matrices.outputs.front());
+  if (has(options.kind, Kind::ntk)) result.ntk = std::move(matrices.outputs.back());
+  result.symmetric = task.symmetric();
+  result.route = engine.kernels().route(*task.recipe, task.precision);
+  result.quadrature_error = matrices.quadrature_error;
+  result.seconds = seconds_since(start);
+  return result;
 }
 
 }  // namespace
@@ -84,68 +105,38 @@ Kind parse_kind(std::string_view text) {
 }
 
 Gram gram(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
-  const auto start = Clock::now();
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, wanted(options.kind));
-  const auto loaded = load(engine, recipe, x, options);
-  Gram result =
-      as_gram(with_type(options.precision,
-                        [&](auto zero) {
-                          using T = decltype(zero);
-                          return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
-                            fill_host<T>(engine, recipe, *loaded, nullptr, views, options.progress);
-                          });
-                        }),
-              options.kind);
-  result.symmetric = true;
-  result.route = engine.kernels().route(recipe, options.precision);
-  result.quadrature_error = loaded->quadrature_error();
-  result.seconds = seconds_since(start);
-  return result;
+  return gram_of({&recipe, x, std::nullopt, options.precision}, options, engine);
 }
 
 Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, const GramOptions& options,
           const Engine& engine) {
-  const auto start = Clock::now();
   check_samples(x1);
   check_samples(x2);
   check_same_shape(x1, x2);
   const Recipe recipe = lower(network, x1.shape, wanted(options.kind));
-  const auto loaded1 = load(engine, recipe, x1, options);
-  const auto loaded2 = load(engine, recipe, x2, options);
-  Gram result =
-      as_gram(with_type(options.precision,
-                        [&](auto zero) {
-                          using T = decltype(zero);
-                          return allocate_and_fill<T>(recipe.outputs, x1.count(), x2.count(), [&](const auto& views) {
-                            fill_host<T>(engine, recipe, *loaded1, loaded2.get(), views, options.progress);
-                          });
-                        }),
-              options.kind);
-  result.route = engine.kernels().route(recipe, options.precision);
-  result.quadrature_error = std::max(loaded1->quadrature_error(), loaded2->quadrature_error());
-  result.seconds = seconds_since(start);
-  return result;
+  return gram_of({&recipe, x1, x2, options.precision}, options, engine);
 }
 
 GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
   if (options.kind == Kind::both) fail(Code::usage, "a Gram matrix is of one kernel; choose nngp or ntk");
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, wanted(options.kind));
-  const auto loaded = load(engine, recipe, x, options);
-  const Index n = x.count();
-  const EngineMatrix k = engine.algebra().allocate(n, n, options.precision);
-  ProgressTicker ticker(options.progress, n * (n + 1) / 2, "pairs");
-  engine.kernels().fill(recipe, *loaded, {0, n}, *loaded, {0, n}, true, {&k, 1}, [&](Index done) { ticker.at(done); });
+  const EngineMatrix k = engine.algebra().allocate(x.count(), x.count(), options.precision);
+  fill({&recipe, x, std::nullopt, options.precision}, engine, {&k, 1}, options.progress);
   return {k, engine};
 }
 
 Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine, Precision precision) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::both);
-  const auto loaded = load(engine, recipe, x, {.precision = precision});
-  Diagonal result{Matrix<double>(recipe.outputs, x.count()), loaded->quadrature_error()};
-  engine.kernels().diagonal(recipe, *loaded, result.values.view());
+  const GramTask task{&recipe, x, std::nullopt, precision};
+  Diagonal result{Matrix<double>(recipe.outputs, x.count()), 0};
+  Traversal(task, one_panel(task), engine).each_panel([&](const Panel& samples) {
+    result.quadrature_error = samples.loaded().quadrature_error();
+    engine.kernels().diagonal(recipe, samples.loaded(), result.values.view());
+  });
   return result;
 }
 
@@ -153,25 +144,17 @@ LayerContributions layer_contributions(const Network& network, const SampleView&
                                        const Engine& engine) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::per_layer);
-  const auto loaded = load(engine, recipe, x, options);
-  return {recipe.weight_layers,
-          with_type(options.precision,
-                    [&](auto zero) {
-                      using T = decltype(zero);
-                      return allocate_and_fill<T>(recipe.outputs, x.count(), x.count(), [&](const auto& views) {
-                        fill_host<T>(engine, recipe, *loaded, nullptr, views, options.progress);
-                      });
-                    }),
-          loaded->quadrature_error()};
+  HostMatrices matrices = host_matrices({&recipe, x, std::nullopt, options.precision}, engine, options.progress);
+  return {recipe.weight_layers, std::move(matrices.outputs), matrices.quadrature_error};
 }
 
 Sweep sweep(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, Wanted::sweep);
-  const auto loaded = load(engine, recipe, x, options);
+  const GramTask task{&recipe, x, std::nullopt, options.precision};
   const Index n = x.count();
   const Index depths = recipe.channels;
-  Sweep result{depths - 1, n, {}, loaded->quadrature_error()};
+  Sweep result{depths - 1, n, {}, 0};
   with_type(options.precision, [&](auto zero) {
     using T = decltype(zero);
     Matrix<T> stack(depths * depths * n, n, Content::unset);
@@ -182,7 +165,7 @@ Sweep sweep(const Network& network, const SampleView& x, const GramOptions& opti
       T* const beyond = stack.data() + (i * depths + i + 1) * n * n;
       clear_pages(beyond, static_cast<std::size_t>(frozen_beyond * n * n) * sizeof(T));
     }
-    fill_host<T>(engine, recipe, *loaded, nullptr, views, options.progress);
+    result.quadrature_error = fill_host<T>(task, engine, views, options.progress);
     result.values = std::move(stack);
     return 0;
   });

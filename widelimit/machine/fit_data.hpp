@@ -4,6 +4,7 @@
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/machine.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,12 +27,13 @@ struct FitDataOptions {
   std::optional<std::size_t> memory;
 
   /// Error{usage} where machine, solver and posterior contradict each other.
-  void validate(bool network) const;
+  void validate() const;
 };
 
 /// Kernels of the training samples, and of the test samples with them, where they are known before.
 struct DataKernels {
   AnyMatrix train;
+  std::optional<GramMatrix> unheld;  ///< instead of `train`: a matrix that is read or computed for each product
   std::optional<AnyMatrix> test;
   std::optional<double> seconds;  ///< nothing where they were read
   bool semidefinite = false;      ///< that of the training samples is so by construction
@@ -40,6 +42,12 @@ struct DataKernels {
 /// The kernels that a request stands for. `quadrature_error` becomes that of their entries.
 [[nodiscard]] DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, const Engine& engine,
                                        double& quadrature_error);
+
+/// Kernels that were written to a file before: read into memory or, where conjugate gradients are asked for or memory
+/// does not do, from the file for each product. Error{input} where the file is of another network, or of other sizes
+/// than the data. `engine` must outlive them.
+[[nodiscard]] DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest& request,
+                                       const TrainTest& data, const FitDataOptions& options, const Engine& engine);
 
 /// A machine, and what it says of the samples it was fitted to and of others.
 struct FittedData {

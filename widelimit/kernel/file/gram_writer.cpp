@@ -1,4 +1,4 @@
-#include "widelimit/kernel/file/gram_store.hpp"
+#include "widelimit/kernel/file/gram_writer.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/version.hpp"
@@ -47,7 +47,7 @@ void sync_folder(const fs::path& file) {
 fs::path part_of(const fs::path& path) { return fs::path(path) += ".part"; }
 fs::path journal_of(const fs::path& path) { return fs::path(path) += ".journal"; }
 
-GramStore::GramStore(const fs::path& path, Fingerprint fingerprint, Existing existing)
+GramWriter::GramWriter(const fs::path& path, Fingerprint fingerprint, Existing existing)
     : target_(write_target(path)),
       part_(part_of(target_)),
       journal_path_(journal_of(target_)),
@@ -73,11 +73,11 @@ GramStore::GramStore(const fs::path& path, Fingerprint fingerprint, Existing exi
   }
 }
 
-GramStore::~GramStore() {
+GramWriter::~GramWriter() {
   if (!settled_ && !journal_->has_records()) discard();
 }
 
-void GramStore::check_complete() {
+void GramWriter::check_complete() {
   const Hdf5Blocks file(target_);
   const std::string text = file.text(fingerprint_name);
   const Json there = Json::parse(text, nullptr, false);
@@ -94,7 +94,7 @@ void GramStore::check_complete() {
   settings_ = file.text(std::string(settings_name));
 }
 
-void GramStore::resume_part() {
+void GramWriter::resume_part() {
   const std::string again = fmt::format("remove it and '{}' to begin again, or use --force", journal_path_.string());
   const Json header = Json::parse(journal_->header(), nullptr, false);
   try {
@@ -124,8 +124,8 @@ void GramStore::resume_part() {
   resumed_ = true;
 }
 
-void GramStore::create(std::vector<TiledMatrix> matrices, const std::vector<NamedArray>& arrays,
-                       const std::string& settings) {
+void GramWriter::create(std::vector<TiledMatrix> matrices, const std::vector<NamedArray>& arrays,
+                        const std::string& settings) {
   matrices_ = std::move(matrices);
   empty_part_.emplace(part_);
   empty_journal_.emplace(journal_path_);
@@ -139,14 +139,14 @@ void GramStore::create(std::vector<TiledMatrix> matrices, const std::vector<Name
   journal_->begin(header.dump());
 }
 
-std::optional<std::uint64_t> GramStore::finished(std::uint64_t key) const {
+std::optional<std::uint64_t> GramWriter::finished(std::uint64_t key) const {
   const auto& all = journal_->records();
   const auto found = std::lower_bound(all.begin(), all.end(), key,
                                       [](const Journal::Record& record, std::uint64_t k) { return record.key < k; });
   return found != all.end() && found->key == key ? std::optional(found->sum) : std::nullopt;
 }
 
-void GramStore::record(std::uint64_t key, std::uint64_t sum) {
+void GramWriter::record(std::uint64_t key, std::uint64_t sum) {
   journal_->append({key, sum});
   std::call_once(begun_, [this] {
     empty_part_.reset();
@@ -154,13 +154,13 @@ void GramStore::record(std::uint64_t key, std::uint64_t sum) {
   });
 }
 
-std::string GramStore::advice() const {
+std::string GramWriter::advice() const {
   return journal_->has_records()
              ? fmt::format("what is finished lies in '{}': go on with the same command and --resume", part_.string())
              : "nothing was finished";
 }
 
-void GramStore::finish() {
+void GramWriter::finish() {
   file_->sync();
   if (::rename(part_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
   sync_folder(target_);
@@ -168,7 +168,7 @@ void GramStore::finish() {
   journal_->remove();
 }
 
-void GramStore::discard() {
+void GramWriter::discard() {
   std::error_code ignored;
   file_.reset();
   // A file of another program must not be removed.

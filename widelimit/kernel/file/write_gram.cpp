@@ -1,9 +1,9 @@
-#include "widelimit/kernel/file/store_gram.hpp"
+#include "widelimit/kernel/file/write_gram.hpp"
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/kernel/block_work.hpp"
+#include "widelimit/kernel/file/file_sink.hpp"
 #include "widelimit/kernel/inputs.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ std::string kind_text(Kind kind) {
 }
 
 Fingerprint fingerprint_of(std::span<const Network> networks, std::span<const GramBlock> blocks,
-                           const StoreOptions& options) {
+                           const GramFileOptions& options) {
   Fingerprint result = Fingerprint::object();
   for (const GramBlock& block : blocks) {
     result[block.prefix + (block.x2 ? "rows" : "samples")] = describe_samples(block.x1);
@@ -74,12 +74,12 @@ Fingerprint fingerprint_of(std::span<const Network> networks, std::span<const Gr
 /// Everything a run needs, before any of it is done.
 struct Work {
   std::vector<Recipe> recipes;
-  std::vector<BlockJob> jobs;
+  std::vector<FileTask> tasks;
   std::vector<TiledMatrix> matrices;
   std::vector<PanelPlan> plans;
 };
 
-void add_matrices(Work& work, const std::string& prefix, const GramBlock& block, const StoreOptions& options) {
+void add_matrices(Work& work, const std::string& prefix, const GramBlock& block, const GramFileOptions& options) {
   const Index rows = block.x1.count();
   const Index cols = block.x2 ? block.x2->count() : rows;
   for (const Kind kind : {Kind::nngp, Kind::ntk}) {
@@ -89,7 +89,8 @@ void add_matrices(Work& work, const std::string& prefix, const GramBlock& block,
   }
 }
 
-Work lay_out_work(std::span<const Network> networks, std::span<const GramBlock> blocks, const StoreOptions& options) {
+Work lay_out_work(std::span<const Network> networks, std::span<const GramBlock> blocks,
+                  const GramFileOptions& options) {
   Work work;
   for (const Network& network : networks) {
     work.recipes.push_back(lower(network, blocks.front().x1.shape, wanted(options.kind)));
@@ -97,20 +98,22 @@ Work lay_out_work(std::span<const Network> networks, std::span<const GramBlock> 
   for (std::size_t k = 0; k < networks.size(); ++k) {
     const std::string prefix = networks.size() == 1 ? "" : fmt::format("network{}/", k + 1);
     for (const GramBlock& block : blocks) {
-      work.jobs.push_back({&work.recipes[k], block.x1, block.x2, work.matrices.size(), work.jobs.size()});
+      work.tasks.push_back(
+          {{&work.recipes[k], block.x1, block.x2, options.precision}, work.matrices.size(), work.tasks.size()});
       add_matrices(work, prefix, block, options);
     }
   }
   return work;
 }
 
-void plan(Work& work, std::size_t samples, std::size_t records, const StoreOptions& options, const Engine& engine) {
+void plan(Work& work, std::size_t samples, std::size_t records, const GramFileOptions& options, const Engine& engine) {
   const std::size_t budget = options.memory.value_or(samples + available_memory().value_or(2 * usual_memory) / 2);
-  for (const BlockJob& job : work.jobs) {
-    PanelNeeds needs{.rows = job.x1.count(), .cols = job.columns().count(), .symmetric = job.symmetric()};
-    needs.edge = job.edge(engine);
-    needs.sample_bytes = engine.kernels().loaded_bytes(*job.recipe, options.precision);
-    needs.fixed_bytes = samples + records * sizeof(Journal::Record) + tile_bytes(engine, job, options.precision);
+  for (const FileTask& task : work.tasks) {
+    const GramTask& gram = task.gram;
+    PanelNeeds needs{.rows = gram.x1.count(), .cols = gram.columns().count(), .symmetric = gram.symmetric()};
+    needs.edge = task.edge(engine);
+    needs.sample_bytes = engine.kernels().loaded_bytes(*gram.recipe, gram.precision);
+    needs.fixed_bytes = samples + records * sizeof(Journal::Record) + task.tile_bytes(engine);
     needs.budget = budget;
     needs.most = options.most_loaded;
     work.plans.push_back(plan_panels(needs));
@@ -119,7 +122,7 @@ void plan(Work& work, std::size_t samples, std::size_t records, const StoreOptio
 
 /// The largest error by quadrature that any sample meets; where all formulas are closed there is none to look for.
 double quadrature_error(const Work& work, std::span<const Network> networks, std::span<const GramBlock> blocks,
-                        const StoreOptions& options, const Engine& engine) {
+                        const GramFileOptions& options, const Engine& engine) {
   double error = 0;
   for (std::size_t k = 0; k < networks.size(); ++k) {
     if (exactness(networks[k]) == Exactness::closed_form) continue;
@@ -137,7 +140,7 @@ double quadrature_error(const Work& work, std::span<const Network> networks, std
   return error;
 }
 
-std::string settings_text(const StoreOptions& options, const StoreSummary& summary) {
+std::string settings_text(const GramFileOptions& options, const GramFileSummary& summary) {
   Json settings = options.settings;
   settings["route"] = summary.routes.size() == 1 ? Json(summary.routes.front()) : Json(summary.routes);
   settings["quadrature_error"] = summary.quadrature_error;
@@ -145,42 +148,41 @@ std::string settings_text(const StoreOptions& options, const StoreSummary& summa
 }
 
 /// What the file says of itself, where this run did not begin it.
-double stored_quadrature_error(const GramStore& store) {
-  const Json settings = Json::parse(store.settings(), nullptr, false);
+double stored_quadrature_error(const GramWriter& file) {
+  const Json settings = Json::parse(file.settings(), nullptr, false);
   return settings.is_object() ? settings.value("quadrature_error", 0.0) : 0.0;
 }
 
-Index finished_pairs(const Work& work, const GramStore& store, const Engine& engine) {
+Index finished_pairs(const Work& work, const GramWriter& file, const Engine& engine) {
   Index pairs = 0;
-  for (std::size_t k = 0; k < work.jobs.size() && store.resumed(); ++k) {
-    const BlockJob& job = work.jobs[k];
-    const Index edge = job.edge(engine);
-    each_panel_pair(job, work.plans[k], edge, [&](Range, Range, const std::vector<Tile>& tiles) {
-      for (const Tile& tile : tiles) pairs += store.finished(job.key(tile)) ? job.pairs(tile) : 0;
+  for (std::size_t k = 0; k < work.tasks.size() && file.resumed(); ++k) {
+    const FileTask& task = work.tasks[k];
+    Traversal(task.gram, work.plans[k], engine).each_pair([&](const Panel& rows, const Panel& cols) {
+      for (const Tile& tile : task.tiles(rows.range(), cols.range(), engine)) {
+        pairs += file.finished(task.key(tile)) ? task.pairs(tile) : 0;
+      }
     });
   }
   return pairs;
 }
 
-void compute(const Work& work, const StoreOptions& options, const Engine& engine, GramStore& store,
-             StoreSummary& summary) {
+void compute(const Work& work, const GramFileOptions& options, const Engine& engine, GramWriter& file,
+             GramFileSummary& summary) {
   Index total = 0;
-  for (const BlockJob& job : work.jobs) total += job.pairs();
-  const Index kept = finished_pairs(work, store, engine);
+  for (const FileTask& task : work.tasks) total += task.gram.pairs();
+  const Index kept = finished_pairs(work, file, engine);
   PairProgress progress(options.progress, total - kept);
-  for (std::size_t k = 0; k < work.jobs.size(); ++k) {
-    const BlockJob& job = work.jobs[k];
-    const auto counts = options.precision == Precision::f32
-                            ? run_block<float>(job, work.plans[k], engine, store, progress)
-                            : run_block<double>(job, work.plans[k], engine, store, progress);
+  for (std::size_t k = 0; k < work.tasks.size(); ++k) {
+    const FileTask& task = work.tasks[k];
+    const std::vector<EntryCount> counts = write_tiles(task, work.plans[k], engine, file, progress);
     for (std::size_t s = 0; s < counts.size(); ++s) {
-      Entries& entries = summary.matrices[job.first_matrix + s].entries;
+      Entries& entries = summary.matrices[task.first_matrix + s].entries;
       const double count = static_cast<double>(entries.rows) * static_cast<double>(entries.cols);
       if (count == 0) continue;
       entries.smallest = counts[s].smallest;
       entries.largest = counts[s].largest;
       entries.mean = counts[s].sum / count;
-      if (job.symmetric()) entries.trace = counts[s].trace;
+      if (task.gram.symmetric()) entries.trace = counts[s].trace;
     }
   }
   summary.pairs = static_cast<double>(progress.done());
@@ -189,44 +191,44 @@ void compute(const Work& work, const StoreOptions& options, const Engine& engine
 
 }  // namespace
 
-StoreSummary store_gram(const std::filesystem::path& path, std::span<const Network> networks,
-                        std::span<const GramBlock> blocks, const StoreOptions& options, const Engine& engine) {
+GramFileSummary write_gram(const std::filesystem::path& path, std::span<const Network> networks,
+                           std::span<const GramBlock> blocks, const GramFileOptions& options, const Engine& engine) {
   const auto start = Clock::now();
   check_blocks(networks, blocks);
   Work work = lay_out_work(networks, blocks, options);
-  StoreSummary summary;
+  GramFileSummary summary;
   for (const TiledMatrix& matrix : work.matrices) {
     summary.matrices.push_back({matrix.name, {.rows = matrix.rows, .cols = matrix.cols}});
   }
   for (const Recipe& recipe : work.recipes) summary.routes.push_back(engine.kernels().route(recipe, options.precision));
 
-  GramStore store(path, fingerprint_of(networks, blocks, options), options.existing);
-  summary.complete_before = store.complete();
-  if (store.complete()) {
-    summary.quadrature_error = stored_quadrature_error(store);
+  GramWriter file(path, fingerprint_of(networks, blocks, options), options.existing);
+  summary.complete_before = file.complete();
+  if (file.complete()) {
+    summary.quadrature_error = stored_quadrature_error(file);
     return summary;
   }
   std::size_t samples = 0;
   for (const SampleView& x : distinct_sets(blocks)) samples += bytes_of(x);
-  plan(work, samples, store.records().size(), options, engine);
+  plan(work, samples, file.records().size(), options, engine);
   for (std::size_t k = 0; k < work.plans.size(); ++k) {
     const PanelPlan& panel = work.plans[k];
     summary.memory = std::max(summary.memory, panel.bytes);
-    if (panel.rows > 0) summary.panels += (work.jobs[k].x1.count() + panel.rows - 1) / panel.rows;
+    if (panel.rows > 0) summary.panels += (work.tasks[k].gram.x1.count() + panel.rows - 1) / panel.rows;
   }
   try {
-    if (store.resumed()) {
-      summary.quadrature_error = stored_quadrature_error(store);
+    if (file.resumed()) {
+      summary.quadrature_error = stored_quadrature_error(file);
     } else {
       summary.quadrature_error = quadrature_error(work, networks, blocks, options, engine);
-      store.create(work.matrices, options.beside, settings_text(options, summary));
+      file.create(work.matrices, options.beside, settings_text(options, summary));
     }
-    compute(work, options, engine, store, summary);
-    store.finish();
+    compute(work, options, engine, file, summary);
+    file.finish();
   } catch (const Error& error) {
-    if (error.code() == Code::numerical) store.discard();
+    if (error.code() == Code::numerical) file.discard();
     if (error.code() != Code::interrupted && error.code() != Code::resource) throw;
-    fail(error.code(), "{}; {}", error.what(), store.advice());
+    fail(error.code(), "{}; {}", error.what(), file.advice());
   }
   summary.seconds = seconds_since(start);
   return summary;

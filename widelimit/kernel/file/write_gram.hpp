@@ -2,7 +2,7 @@
 
 #include "widelimit/data/array.hpp"
 #include "widelimit/kernel/entries.hpp"
-#include "widelimit/kernel/file/gram_store.hpp"
+#include "widelimit/kernel/file/gram_writer.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct GramBlock {
   std::optional<SampleView> x2;
 };
 
-struct StoreOptions {
+struct GramFileOptions {
   Kind kind = GramOptions{}.kind;
   Precision precision = GramOptions{}.precision;
   /// Bytes that samples, what is made of them, and tiles under way may take; absent: half of what the machine has left.
@@ -34,7 +34,7 @@ struct StoreOptions {
 };
 
 /// What went into the file.
-struct StoreSummary {
+struct GramFileSummary {
   struct Matrix {
     std::string name;
     Entries entries;  ///< only rows and columns where the file was complete before
@@ -53,9 +53,9 @@ struct StoreSummary {
 /// Kernels of `networks` on `blocks`, written to the HDF5 file `path` tile by tile while they are computed: the
 /// matrices may be far larger than memory. Names are prefix + "nngp" and prefix + "ntk"; of several networks each has
 /// its group "network1/", "network2/", …. The entries are those of gram(), bit for bit, for any memory and number of
-/// threads, and so is the file after any number of interruptions (see GramStore). Error{interrupted} and
+/// threads, and so is the file after any number of interruptions (see GramWriter). Error{interrupted} and
 /// Error{resource} say how to go on.
-StoreSummary store_gram(const std::filesystem::path& path, std::span<const Network> networks,
-                        std::span<const GramBlock> blocks, const StoreOptions& options, const Engine& engine);
+GramFileSummary write_gram(const std::filesystem::path& path, std::span<const Network> networks,
+                           std::span<const GramBlock> blocks, const GramFileOptions& options, const Engine& engine);
 
 }  // namespace widelimit

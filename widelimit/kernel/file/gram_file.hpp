@@ -2,6 +2,7 @@
 
 #include "widelimit/base/samples.hpp"
 #include "widelimit/data/hdf5/hdf5_blocks.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -12,11 +13,11 @@
 namespace widelimit {
 
 /// A Gram in an HDF5 file, read block by block: it may be larger than memory.
-class StoredGram {
+class GramFile {
  public:
   /// `name` as in the file ("ntk", "test_nngp", "network2/ntk"); absent: ntk, else nngp, else kernel, else the only
   /// matrix there is. Error{input} lists what there is, or says how to finish a file that is not complete.
-  explicit StoredGram(const std::filesystem::path& path, const std::optional<std::string>& name = std::nullopt);
+  explicit GramFile(const std::filesystem::path& path, const std::optional<std::string>& name = std::nullopt);
 
   [[nodiscard]] const std::string& name() const { return matrix_.name; }
   [[nodiscard]] Index rows() const { return matrix_.rows; }
@@ -40,5 +41,11 @@ class StoredGram {
   Hdf5Blocks::Extent matrix_;
   std::string settings_;
 };
+
+/// A symmetric matrix of a file as a handle, read block by block for each product: it may be larger than memory.
+/// `memory` bytes are for the blocks. Error{input} where it is not symmetric, as GramMatrix::asymmetry says, or holds
+/// an entry that is not finite.  O(n²) to check it once, and for each product.
+[[nodiscard]] GramMatrix file_gram(GramFile file, const Engine& engine, std::size_t memory,
+                                   Progress* progress = nullptr);
 
 }  // namespace widelimit

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "widelimit/engine/select.hpp"
-#include "widelimit/kernel/file/store_gram.hpp"
-#include "widelimit/kernel/file/stored_gram.hpp"
+#include "widelimit/kernel/file/gram_file.hpp"
+#include "widelimit/kernel/file/write_gram.hpp"
 #include "widelimit/report/file.hpp"
 
 #include "tests/kernel/normal_rows.hpp"
@@ -17,9 +17,9 @@ namespace widelimit::test {
 inline const auto cpu = make_engine("cpu");
 
 /// The stored matrix is `expected`, bit for bit.
-inline void expect_stored(const std::filesystem::path& path, const std::string& name, const AnyMatrix& expected) {
+inline void expect_written(const std::filesystem::path& path, const std::string& name, const AnyMatrix& expected) {
   SCOPED_TRACE(name);
-  const StoredGram stored(path, name);
+  const GramFile stored(path, name);
   const AnyMatrix found = stored.read(0, 0, stored.rows(), stored.cols());
   ASSERT_EQ(found.index(), expected.index());
   std::visit(

@@ -1,11 +1,11 @@
-#include "widelimit/kernel/file/store_gram.hpp"
+#include "widelimit/kernel/file/write_gram.hpp"
 
-#include "tests/kernel/store_fixture.hpp"
+#include "tests/kernel/gram_file_fixture.hpp"
 
 namespace widelimit::test {
 namespace {
 
-struct StoreCase {
+struct WriteCase {
   std::string network;
   Shape shape;
   Index n1;
@@ -14,7 +14,7 @@ struct StoreCase {
 };
 
 /// Both blocks of both kernels, in both precisions, against gram().
-void expect_same_as_in_memory(const StoreCase& c) {
+void expect_same_as_in_memory(const WriteCase& c) {
   SCOPED_TRACE(c.network);
   const Network network = Network::parse(c.network);
   const Matrix<double> train = normal_rows(c.n1, c.shape.size(), 1);
@@ -25,23 +25,23 @@ void expect_same_as_in_memory(const StoreCase& c) {
   for (const Precision precision : {Precision::f32, Precision::f64}) {
     const TemporaryFolder folder;
     const auto path = folder.path() / "k.h5";
-    StoreOptions options{.kind = Kind::both, .precision = precision};
+    GramFileOptions options{.kind = Kind::both, .precision = precision};
     options.most_loaded = c.most;
-    const StoreSummary summary = store_gram(path, {&network, 1}, blocks, options, *cpu);
+    const GramFileSummary summary = write_gram(path, {&network, 1}, blocks, options, *cpu);
     const GramOptions plain{.kind = Kind::both, .precision = precision};
     const Gram square = gram(network, x, plain, *cpu);
     const Gram rectangle = gram(network, z, x, plain, *cpu);
-    expect_stored(path, "nngp", square.nngp);
-    expect_stored(path, "ntk", square.ntk);
-    expect_stored(path, "test_nngp", rectangle.nngp);
-    expect_stored(path, "test_ntk", rectangle.ntk);
+    expect_written(path, "nngp", square.nngp);
+    expect_written(path, "ntk", square.ntk);
+    expect_written(path, "test_nngp", rectangle.nngp);
+    expect_written(path, "test_ntk", rectangle.ntk);
     EXPECT_EQ(summary.quadrature_error, square.quadrature_error);
     EXPECT_EQ(summary.routes.front(), square.route);
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
   }
 }
 
-TEST(StoreGram, EqualsGramBitForBitInOnePanel) {
+TEST(WriteGram, EqualsGramBitForBitInOnePanel) {
   expect_same_as_in_memory({"fc:2", {1, 1, 5}, 37, 3, 0});
   expect_same_as_in_memory({"fc:2", {1, 1, 5}, 1, 1, 0});
   expect_same_as_in_memory({"fc:3(b_std=0.1)", {1, 1, 7}, 700, 2, 0});
@@ -49,14 +49,14 @@ TEST(StoreGram, EqualsGramBitForBitInOnePanel) {
   expect_same_as_in_memory({"conv relu global_avg_pool dense", {3, 4, 2}, 9, 5, 0});
 }
 
-TEST(StoreGram, EqualsGramBitForBitInManyPanels) {
+TEST(WriteGram, EqualsGramBitForBitInManyPanels) {
   expect_same_as_in_memory({"fc:2(b_std=0.2)", {1, 1, 5}, 1700, 530, 1024});
   expect_same_as_in_memory({"dense tanh dense", {1, 1, 4}, 1030, 3, 1024});
   expect_same_as_in_memory({"conv erf flatten dense", {3, 3, 1}, 37, 6, 12});
 }
 
 /// float leaves its safe range at 1e15; which arithmetic a tile takes must not depend on the panels.
-TEST(StoreGram, ExtremeSamplesDoNotChangeOtherPanels) {
+TEST(WriteGram, ExtremeSamplesDoNotChangeOtherPanels) {
   Matrix<float> x(1600, 3);
   const Random random(5);
   for (Index k = 0; k < 4800; ++k) {
@@ -66,19 +66,19 @@ TEST(StoreGram, ExtremeSamplesDoNotChangeOtherPanels) {
   const SampleView view(x.view(), {1, 1, 3});
   const GramBlock block{"", view, std::nullopt};
   const TemporaryFolder folder;
-  StoreOptions options{.precision = Precision::f32};
+  GramFileOptions options{.precision = Precision::f32};
   options.most_loaded = 1024;
-  EXPECT_EQ(store_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, options, *cpu).panels, 4);
-  expect_stored(folder.path() / "k.h5", "ntk", gram(network, view, {.precision = Precision::f32}, *cpu).ntk);
+  EXPECT_EQ(write_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, options, *cpu).panels, 4);
+  expect_written(folder.path() / "k.h5", "ntk", gram(network, view, {.precision = Precision::f32}, *cpu).ntk);
 }
 
-TEST(StoreGram, SummaryIsThatOfTheEntries) {
+TEST(WriteGram, SummaryIsThatOfTheEntries) {
   const Matrix<double> x = normal_rows(600, 3, 4);
   const Network network = Network::parse("fc:2");
   const SampleView view(x.view(), {1, 1, 3});
   const GramBlock block{"", view, std::nullopt};
   const TemporaryFolder folder;
-  const auto summary = store_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, {}, *cpu);
+  const auto summary = write_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, {}, *cpu);
   const AnyMatrix expected = gram(network, view, {}, *cpu).ntk;
   const auto& k = std::get<Matrix<double>>(expected);
   double sum = 0;
@@ -97,40 +97,41 @@ TEST(StoreGram, SummaryIsThatOfTheEntries) {
   EXPECT_EQ(summary.pairs_kept, 0);
 }
 
-TEST(StoreGram, SeveralNetworksEachInItsGroup) {
+TEST(WriteGram, SeveralNetworksEachInItsGroup) {
   const Matrix<double> x = normal_rows(70, 3, 4);
   const SampleView view(x.view(), {1, 1, 3});
   const GramBlock block{"", view, std::nullopt};
   const std::vector<Network> networks{Network::parse("fc:1"), Network::parse("fc:2(b_std=0.3)")};
   const TemporaryFolder folder;
   const auto path = folder.path() / "k.h5";
-  (void)store_gram(path, networks, {&block, 1}, {.kind = Kind::nngp}, *cpu);
+  (void)write_gram(path, networks, {&block, 1}, {.kind = Kind::nngp}, *cpu);
   for (std::size_t k = 0; k < 2; ++k) {
-    expect_stored(path, fmt::format("network{}/nngp", k + 1), gram(networks[k], view, {.kind = Kind::nngp}, *cpu).nngp);
+    expect_written(path, fmt::format("network{}/nngp", k + 1),
+                   gram(networks[k], view, {.kind = Kind::nngp}, *cpu).nngp);
   }
-  EXPECT_EQ(StoredGram(path, "network1/nngp").names(), (std::vector<std::string>{"network1/nngp", "network2/nngp"}));
-  const Error vague = error_of([&] { StoredGram{path}; });
+  EXPECT_EQ(GramFile(path, "network1/nngp").names(), (std::vector<std::string>{"network1/nngp", "network2/nngp"}));
+  const Error vague = error_of([&] { GramFile{path}; });
   EXPECT_NE(std::string(vague.what()).find("network2/nngp"), std::string::npos);
 }
 
-TEST(StoreGram, EmptySetsGiveEmptyMatrices) {
+TEST(WriteGram, EmptySetsGiveEmptyMatrices) {
   const Matrix<double> x = normal_rows(5, 3, 4);
   const Network network = Network::parse("fc:1");
   const SampleView none(MatrixView<const double>{x.data(), 0, 3, 3}, {1, 1, 3});
   const std::vector<GramBlock> blocks{{"", none, std::nullopt}, {"test_", SampleView(x.view(), {1, 1, 3}), none}};
   const TemporaryFolder folder;
-  (void)store_gram(folder.path() / "k.h5", {&network, 1}, blocks, {}, *cpu);
-  const StoredGram stored(folder.path() / "k.h5", "test_ntk");
+  (void)write_gram(folder.path() / "k.h5", {&network, 1}, blocks, {}, *cpu);
+  const GramFile stored(folder.path() / "k.h5", "test_ntk");
   EXPECT_EQ(stored.rows(), 5);
   EXPECT_EQ(stored.cols(), 0);
 }
 
-TEST(StoreGram, RefusesWhatGramRefuses) {
+TEST(WriteGram, RefusesWhatGramRefuses) {
   Matrix<double> x = normal_rows(5, 3, 4);
   const Network network = Network::parse("fc:1");
   const TemporaryFolder folder;
   const auto store = [&](const GramBlock& block) {
-    return error_of([&] { (void)store_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, {}, *cpu); }).code();
+    return error_of([&] { (void)write_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, {}, *cpu); }).code();
   };
   const SampleView view(x.view(), {1, 1, 3});
   EXPECT_EQ(store({"", view, SampleView(x.view(), {3, 1, 1})}), Code::input);

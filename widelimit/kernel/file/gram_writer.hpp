@@ -21,15 +21,15 @@ enum class Existing : std::uint8_t {
 /// A Gram on its way into an HDF5 file K.h5. Until it is complete it lies in K.h5.part, already in its final form but
 /// for tiles not yet written, and K.h5.journal says which are: neither a kill nor a full disk damages what is
 /// finished. finish() renames, so that K.h5 is complete or absent.
-class GramStore {
+class GramWriter {
  public:
   /// Error{usage} where `existing` forbids to go on, naming what differs from the work in the file; Error{input}
   /// where the unfinished file is damaged.
-  GramStore(const std::filesystem::path& path, Fingerprint fingerprint, Existing existing);
+  GramWriter(const std::filesystem::path& path, Fingerprint fingerprint, Existing existing);
   /// Leaves an unfinished file in place if anything of it is finished.
-  ~GramStore();
-  GramStore(const GramStore&) = delete;
-  GramStore& operator=(const GramStore&) = delete;
+  ~GramWriter();
+  GramWriter(const GramWriter&) = delete;
+  GramWriter& operator=(const GramWriter&) = delete;
 
   /// The file was complete before; nothing is to be done.
   [[nodiscard]] bool complete() const { return complete_; }

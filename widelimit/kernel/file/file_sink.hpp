@@ -1,0 +1,48 @@
+#pragma once
+
+#include "widelimit/engine/tiles.hpp"
+#include "widelimit/kernel/file/gram_writer.hpp"
+#include "widelimit/kernel/pair_progress.hpp"
+#include "widelimit/kernel/traverse.hpp"
+
+#include <limits>
+
+namespace widelimit {
+
+/// First statistics of entries, gathered as they pass.
+struct EntryCount {
+  double smallest = std::numeric_limits<double>::infinity();
+  double largest = -std::numeric_limits<double>::infinity();
+  double sum = 0;
+  double trace = 0;
+
+  void add(const EntryCount& other);
+};
+
+/// One network on one pair of sample sets: what is computed, and where it goes.
+struct FileTask {
+  GramTask gram;
+  std::size_t first_matrix = 0;  ///< of the file; one for each output of the recipe
+  std::uint64_t number = 0;      ///< among the tasks of the file
+
+  /// Edge of its tiles.
+  [[nodiscard]] Index edge(const Engine& engine) const {
+    return cut_edge(gram.x1.count(), gram.columns().count(), engine.kernels().tile_edge(*gram.recipe));
+  }
+  /// Tiles of a pair of panels.
+  [[nodiscard]] std::vector<Tile> tiles(Range rows, Range cols, const Engine& engine) const;
+  /// Number of a tile, the same whatever the panels.
+  [[nodiscard]] std::uint64_t key(const Tile& tile) const;
+  [[nodiscard]] Index pairs(const Tile& tile) const {
+    return gram.symmetric() ? tile.upper_pairs() : tile.rows.size() * tile.cols.size();
+  }
+  /// Bytes of the tiles that are under way at once.
+  [[nodiscard]] std::size_t tile_bytes(const Engine& engine) const;
+};
+
+/// Computes the tiles of a task that are not in the file yet, checks those that are, and returns the statistics of
+/// each of its matrices.
+[[nodiscard]] std::vector<EntryCount> write_tiles(const FileTask& task, const PanelPlan& plan, const Engine& engine,
+                                                  GramWriter& file, PairProgress& progress);
+
+}  // namespace widelimit

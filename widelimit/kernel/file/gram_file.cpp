@@ -1,0 +1,205 @@
+#include "widelimit/kernel/file/gram_file.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/data/formats/array_file.hpp"
+#include "widelimit/kernel/block_product.hpp"
+#include "widelimit/kernel/file/gram_writer.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Hdf5Blocks open_complete(const fs::path& given) {
+  std::error_code ignored;
+  // Asked for under its working name, it is no more complete.
+  const fs::path path = given.extension() == ".part" ? fs::path(given).replace_extension() : given;
+  const bool begun = fs::exists(journal_of(path), ignored) && fs::exists(part_of(path), ignored);
+  if (begun && (given != path || !fs::exists(path, ignored))) {
+    fail(Code::input,
+         "'{}' is not complete: its computation was stopped; run the same command again with --resume (Python: "
+         "resume=True)",
+         path.string());
+  }
+  return Hdf5Blocks(given);
+}
+
+std::vector<std::string> names_of(const Hdf5Blocks& file) {
+  std::vector<std::string> names;
+  for (const auto& matrix : file.matrices()) names.push_back(matrix.name);
+  return names;
+}
+
+Hdf5Blocks::Extent choose(const Hdf5Blocks& file, const std::optional<std::string>& wanted, const fs::path& path) {
+  const auto find = [&](std::string_view name) {
+    const auto& all = file.matrices();
+    return std::find_if(all.begin(), all.end(), [&](const auto& matrix) { return matrix.name == name; });
+  };
+  const auto end = file.matrices().end();
+  if (wanted) {
+    if (const auto found = find(*wanted); found != end) return *found;
+    fail(Code::input, "'{}' has no matrix '{}'; it has: {}", path.string(), *wanted, fmt::join(names_of(file), ", "));
+  }
+  for (const char* usual : {"ntk", "nngp", "kernel"}) {
+    if (const auto found = find(usual); found != end) return *found;
+  }
+  if (file.matrices().size() == 1) return file.matrices().front();
+  fail(Code::input, "'{}' holds {}; say which matrix", path.string(),
+       file.matrices().empty() ? "no matrix" : fmt::format("{}", fmt::join(names_of(file), ", ")));
+}
+
+/// Edge of the squares that HDF5 reads at a time.
+constexpr Index chunk = 512;
+/// Pairs of entries may differ by so many units in the last place, as those of a matrix in memory.
+constexpr double allowed_ulps = 64;
+
+/// A block of the file at a time lies on the engine.
+class FileSource final : public GramSource {
+ public:
+  FileSource(GramFile file, const Engine& engine, std::size_t memory, Progress* progress)
+      : file_(std::move(file)), engine_(engine), edge_(block_edge(file_, memory)) {
+    if (file_.rows() != file_.cols()) {
+      fail(Code::input, "a Gram matrix is square; '{}' is {} by {}", file_.name(), file_.rows(), file_.cols());
+    }
+    read_diagonal();
+    check(progress);
+  }
+
+  [[nodiscard]] const Engine& engine() const override { return engine_; }
+  [[nodiscard]] Index samples() const override { return file_.rows(); }
+  [[nodiscard]] Precision precision() const override { return file_.precision(); }
+  [[nodiscard]] std::vector<double> diagonal() const override { return diagonal_; }
+  [[nodiscard]] Matrix<double> columns(std::span<const Index> chosen) const override {
+    Matrix<double> result(samples(), std::ssize(chosen), Content::unset);
+    std::vector<double> row(usize(samples()));
+    for (Index j = 0; j < std::ssize(chosen); ++j) {
+      file_.read(chosen[usize(j)], 0, MatrixView<double>{row.data(), 1, samples(), samples()});
+      for (Index i = 0; i < samples(); ++i) result(i, j) = row[usize(i)];
+    }
+    return result;
+  }
+  void multiply(MatrixView<const double> v, MatrixView<double> out, Progress* progress) const override {
+    for (Index i = 0; i < out.rows; ++i) std::fill_n(out.row(i), out.cols, 0.0);
+    ProgressTicker ticker(progress, pairs(), "pairs");
+    Index done = 0;
+    each_block({0, samples()}, {0, samples()}, edge_, [&](Range rows, Range cols) {
+      const AnyMatrix block = read(rows, cols);
+      add_block_product(engine_.algebra(), engine_.algebra().hold(view_of(block)), rows, cols, v, out);
+      ticker.at(done += covered(rows, cols));
+    });
+  }
+  /// About what it costs to read a number and move it.
+  [[nodiscard]] double entry_cost() const override { return 20; }
+  [[nodiscard]] std::size_t bytes() const override { return usize(edge_ * edge_) * entry_bytes(file_); }
+
+ private:
+  static std::size_t entry_bytes(const GramFile& file) {
+    return file.precision() == Precision::f32 ? sizeof(float) : sizeof(double);
+  }
+  /// Two blocks are held while the halves are compared. Whole chunks of the file where there is room for one.
+  static Index block_edge(const GramFile& file, std::size_t memory) {
+    const auto fits = static_cast<Index>(std::sqrt(static_cast<double>(memory / (2 * entry_bytes(file)))));
+    if (fits < 1) fail(Code::resource, "{} of memory do not hold an entry of '{}'", memory, file.name());
+    return std::min(std::max<Index>(1, file.rows()), fits < chunk ? fits : fits / chunk * chunk);
+  }
+  [[nodiscard]] Index pairs() const { return samples() * (samples() + 1) / 2; }
+  static Index covered(Range rows, Range cols) {
+    return rows.begin == cols.begin ? rows.size() * (rows.size() + 1) / 2 : rows.size() * cols.size();
+  }
+  [[nodiscard]] AnyMatrix read(Range rows, Range cols) const {
+    return file_.read(rows.begin, cols.begin, rows.size(), cols.size());
+  }
+
+  void read_diagonal() {
+    for (Index begin = 0; begin < samples(); begin += chunk) {
+      const Index size = std::min(chunk, samples() - begin);
+      Matrix<double> square(size, size, Content::unset);
+      file_.read(begin, begin, square.view());
+      for (Index i = 0; i < size; ++i) diagonal_.push_back(square(i, i));
+    }
+  }
+
+  void check(Progress* progress) const {
+    ProgressTicker ticker(progress, pairs(), "pairs");
+    Index done = 0;
+    each_block({0, samples()}, {0, samples()}, edge_, [&](Range rows, Range cols) {
+      const AnyMatrix upper = read(rows, cols);
+      const AnyMatrix lower = rows.begin == cols.begin ? AnyMatrix() : read(cols, rows);
+      std::visit(
+          [&]<typename T>(const Matrix<T>& block) {
+            const Matrix<T>& mirror = rows.begin == cols.begin ? block : std::get<Matrix<T>>(lower);
+            compare(block.view(), mirror.view(), rows, cols);
+          },
+          upper);
+      ticker.at(done += covered(rows, cols));
+    });
+  }
+
+  template <typename T>
+  void compare(MatrixView<const T> upper, MatrixView<const T> lower, Range rows, Range cols) const {
+    const double allowed = allowed_ulps * static_cast<double>(std::numeric_limits<T>::epsilon());
+    for (Index i = 0; i < upper.rows; ++i) {
+      for (Index j = 0; j < upper.cols; ++j) {
+        const auto above = static_cast<double>(upper(i, j));
+        const auto below = static_cast<double>(lower(j, i));
+        const Index row = rows.begin + i;
+        const Index col = cols.begin + j;
+        if (!std::isfinite(above) || !std::isfinite(below)) {
+          fail(Code::input, "entry ({}, {}) of '{}' is {}", row, col, file_.name(),
+               std::isfinite(above) ? below : above);
+        }
+        const double scale = std::sqrt(std::abs(diagonal_[usize(row)])) * std::sqrt(std::abs(diagonal_[usize(col)]));
+        if (std::abs(above - below) > allowed * scale) {
+          fail(Code::input, "'{}' is not symmetric: entry ({}, {}) is {}, entry ({}, {}) is {}", file_.name(), row, col,
+               upper(i, j), col, row, lower(j, i));
+        }
+      }
+    }
+  }
+
+  GramFile file_;
+  const Engine& engine_;
+  Index edge_;
+  std::vector<double> diagonal_;
+};
+
+}  // namespace
+
+GramMatrix file_gram(GramFile file, const Engine& engine, std::size_t memory, Progress* progress) {
+  return GramMatrix(std::make_shared<FileSource>(std::move(file), engine, memory, progress));
+}
+
+GramFile::GramFile(const fs::path& path, const std::optional<std::string>& name)
+    : file_(open_complete(path)),
+      matrix_(choose(file_, name, path)),
+      settings_(file_.text(std::string(settings_name))) {}
+
+std::vector<std::string> GramFile::names() const { return names_of(file_); }
+
+AnyMatrix GramFile::read(Index row, Index col, Index rows, Index cols) const {
+  const auto filled = [&](auto matrix) {
+    file_.read(matrix_, row, col, matrix.view());
+    return AnyMatrix(std::move(matrix));
+  };
+  const Index height = std::clamp<Index>(rows, 0, matrix_.rows);
+  const Index width = std::clamp<Index>(cols, 0, matrix_.cols);
+  if (height != rows || width != cols) {
+    fail(Code::usage, "a block of {} × {} is larger than {}, which is {} × {}", rows, cols, matrix_.name, matrix_.rows,
+         matrix_.cols);
+  }
+  const double entry = matrix_.precision == Precision::f32 ? sizeof(float) : sizeof(double);
+  require_memory(entry * static_cast<double>(rows) * static_cast<double>(cols), std::nullopt,
+                 fmt::format("a block of {} × {} of {}", rows, cols, matrix_.name), "read smaller blocks");
+  return matrix_.precision == Precision::f32 ? filled(Matrix<float>(rows, cols)) : filled(Matrix<double>(rows, cols));
+}
+
+}  // namespace widelimit
