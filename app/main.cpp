@@ -117,6 +117,34 @@ int complain(Code code, const char* message) {
   return interrupted() ? 128 + stop_signal() : static_cast<int>(code);
 }
 
+std::string_view option_of(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::resume:
+      return "--resume";
+    case Remedy::begin_again:
+      return "--force";
+    case Remedy::more_memory:
+      return "--memory";
+    case Remedy::fewer_samples:
+      return "--limit";
+    case Remedy::single_precision:
+      return "--precision f32";
+  }
+  return "";
+}
+
+/// " (--resume, --force)": the options of a verb that carry remedies out. A file that one verb reads is resumed by
+/// another, `kernel`.
+std::string options_of(const std::vector<Remedy>& remedies, const CLI::App& verb) {
+  std::vector<std::string_view> options;
+  for (const Remedy remedy : remedies) {
+    const std::string_view option = option_of(remedy);
+    const bool here = verb.get_option_no_throw(std::string(option.substr(0, option.find(' ')))) != nullptr;
+    if (here || remedy == Remedy::resume) options.push_back(option);
+  }
+  return options.empty() ? "" : fmt::format(" ({})", fmt::join(options, ", "));
+}
+
 void describe(CLI::App& cli) {
   cli.name("widelimit");
   cli.description(
@@ -158,7 +186,13 @@ void run(int count, char** words) {
   add_flow(program);
   add_bound(program);
   add_demo(program);
-  if (understand(program, count, words)) program.action();
+  if (!understand(program, count, words)) return;
+  try {
+    program.action();
+  } catch (const Error& error) {
+    if (error.remedies().empty()) throw;
+    throw Error(error.code(), error.what() + options_of(error.remedies(), innermost(program.cli)));
+  }
 }
 
 }  // namespace

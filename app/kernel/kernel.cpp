@@ -242,7 +242,7 @@ void check_page(const KernelOptions& options, const KernelRequest& request, cons
   if (options.networks.size() > 1) fail(Code::usage, "--report shows one network; run one at a time for their pages");
   require_memory(answer_bytes(request, data.train.count(), data.test ? data.test->count() : 0, data.train.shape),
                  request.memory, "--report, which looks at whole matrices,",
-                 "leave it out, take fewer samples (--limit), or allow more (--memory)");
+                 "leave it out, take fewer samples, or allow more");
 }
 
 Json write_page(const KernelOptions& options, const GramFileSummary& summary, const Json& settings,

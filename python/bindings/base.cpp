@@ -3,10 +3,12 @@
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include <string>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -44,11 +46,22 @@ nb::object make_exception(nb::module_& module, const char* name, const char* doc
   return type;
 }
 
+/// The arguments by which Python carries remedies out.
+std::string arguments_of(const std::vector<Remedy>& remedies) {
+  std::string names;
+  for (const Remedy remedy : remedies) {
+    if (remedy != Remedy::resume && remedy != Remedy::begin_again) continue;
+    names += fmt::format("{}resume={}", names.empty() ? "" : ", ", remedy == Remedy::resume ? "True" : "False");
+  }
+  return names.empty() ? "" : " (" + names + ")";
+}
+
 void translate(const std::exception_ptr& thrown, void* payload) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    PyErr_SetString(static_cast<const Exceptions*>(payload)->of(error.code()).ptr(), printable(error.what()).c_str());
+    const std::string message = error.what() + arguments_of(error.remedies());
+    PyErr_SetString(static_cast<const Exceptions*>(payload)->of(error.code()).ptr(), printable(message).c_str());
   }
 }
 

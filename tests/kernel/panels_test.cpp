@@ -61,7 +61,7 @@ TEST(Panels, TooLittleMemorySaysHowMuchIsNeeded) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::resource);
     EXPECT_NE(std::string(error.what()).find("3.98 MiB"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("--memory"), std::string::npos);
+    EXPECT_EQ(error.remedies(), std::vector{Remedy::more_memory});
   }
 }
 

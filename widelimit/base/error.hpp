@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace widelimit {
 
@@ -17,20 +19,39 @@ enum class Code : int {
   interrupted = 130,  ///< stopped by the user
 };
 
+/// What a caller may change to get past an error. Messages say it in words; the command line and Python add the names
+/// that they have for it.
+enum class Remedy : std::uint8_t {
+  resume,            ///< go on with what an earlier run finished
+  begin_again,       ///< discard it
+  more_memory,       ///< allow more
+  fewer_samples,     ///< take a part of the data
+  single_precision,  ///< numbers of half the size
+};
+
 /// The one exception type of the library. Its message says what is wrong, where, and what to do.
 class Error : public std::runtime_error {
  public:
-  Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(Code code, const std::string& message, std::vector<Remedy> remedies = {})
+      : std::runtime_error(message), code_(code), remedies_(std::move(remedies)) {}
   [[nodiscard]] Code code() const noexcept { return code_; }
+  [[nodiscard]] const std::vector<Remedy>& remedies() const noexcept { return remedies_; }
 
  private:
   Code code_;
+  std::vector<Remedy> remedies_;
 };
 
 /// Throws Error with a formatted message.
 template <typename... Args>
 [[noreturn]] void fail(Code code, fmt::format_string<Args...> format, Args&&... args) {
   throw Error(code, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// The same, with remedies.
+template <typename... Args>
+[[noreturn]] void fail(Code code, std::vector<Remedy> remedies, fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(code, fmt::format(format, std::forward<Args>(args)...), std::move(remedies));
 }
 
 }  // namespace widelimit

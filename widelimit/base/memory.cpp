@@ -114,8 +114,9 @@ std::optional<std::size_t> peak_memory() { return kibibytes_of("/proc/self/statu
 void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice) {
   const auto room = limit ? limit : available_memory();
   if (!room || bytes <= static_cast<double>(*room)) return;
-  fail(Code::resource, "{} needs about {}, but {} {}; {}", what, bytes_text(bytes),
-       limit ? "the limit is" : "the memory left is", bytes_text(static_cast<double>(*room)), advice);
+  fail(Code::resource, {Remedy::fewer_samples, Remedy::single_precision, Remedy::more_memory},
+       "{} needs about {}, but {} {}; {}", what, bytes_text(bytes), limit ? "the limit is" : "the memory left is",
+       bytes_text(static_cast<double>(*room)), advice);
 }
 
 }  // namespace widelimit

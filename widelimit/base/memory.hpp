@@ -24,7 +24,7 @@ namespace widelimit {
 [[nodiscard]] std::optional<std::size_t> peak_memory();
 
 /// Error{resource} where `bytes` for `what` exceed `limit`, or, without one, the memory available. `advice` says how
-/// to need less.
+/// to need less; more memory, fewer samples and single precision are its remedies.
 void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice);
 
 }  // namespace widelimit

@@ -46,9 +46,9 @@ PanelPlan plan_panels(const PanelNeeds& needs) {
   if (!fits(needs, low * needs.edge, cols_for(low))) {
     const std::size_t least = bytes_of(needs, needs.edge, needs.edge);
     if (least > needs.budget) {
-      fail(Code::resource,
+      fail(Code::resource, {Remedy::more_memory},
            "this Gram needs at least {} of memory, of which {} are the samples and the tiles under way, but {} are "
-           "allowed; allow more (--memory) or use fewer threads",
+           "allowed; allow more or use fewer threads",
            bytes_text(static_cast<double>(least)), bytes_text(static_cast<double>(needs.fixed_bytes)),
            bytes_text(static_cast<double>(needs.budget)));
     }

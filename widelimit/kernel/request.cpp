@@ -195,9 +195,8 @@ KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train, 
   request.validate(test.has_value());
   require_memory(answer_bytes(request, train.count(), test ? test->count() : 0, train.shape), request.memory,
                  fmt::format("this kernel of {} samples", train.count() + (test ? test->count() : 0)),
-                 "store the Gram of a network as .h5, which needs no memory for it, take fewer samples (--limit) or "
-                 "single precision "
-                 "(--precision f32), or allow more (--memory)");
+                 "store the Gram of a network as .h5, which needs no memory for it, take fewer samples or single "
+                 "precision, or allow more");
   const auto start = Clock::now();
   KernelAnswer answer;
   if (request.shown == Shown::gram) {

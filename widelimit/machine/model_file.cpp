@@ -16,7 +16,7 @@ constexpr SealedFormat model_form{.name = "widelimit model",
                                   .number = model_format,
                                   .key = "model",
                                   .article = "a model",
-                                  .writer = "`widelimit fit --out` writes one"};
+                                  .writer = "`widelimit fit` writes one"};
 /// In the order in which the checksum takes them.
 const std::array<std::string, 6>& array_names() {
   static const std::array<std::string, 6> names{"support", "alpha", "bias", "shift", "scale", "calibration"};

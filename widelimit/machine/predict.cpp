@@ -123,7 +123,7 @@ std::vector<double> own_kernels(const Model& model, const SampleView& strip, con
 EngineMatrix posterior_factor(const Model& model, const Engine& engine, const PredictOptions& options) {
   const auto n = static_cast<double>(model.supports());
   require_memory(2 * sizeof(double) * n * n, options.factor_memory, "the variance of this model",
-                 "predict without it by a model fitted without --posterior, or allow more");
+                 "predict by a model that was fitted without its posterior, or allow more");
   const SampleView support = model.support_view();
   const AnyMatrix k = [&]() -> AnyMatrix {
     if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {

@@ -25,9 +25,7 @@ Hdf5Blocks open_complete(const fs::path& given) {
   const fs::path path = given.extension() == ".part" ? fs::path(given).replace_extension() : given;
   const bool begun = fs::exists(journal_of(path), ignored) && fs::exists(part_of(path), ignored);
   if (begun && (given != path || !fs::exists(path, ignored))) {
-    fail(Code::input,
-         "'{}' is not complete: its computation was stopped; run the same command again with --resume (Python: "
-         "resume=True)",
+    fail(Code::input, {Remedy::resume}, "'{}' is not complete: its computation was stopped; resume that first",
          path.string());
   }
   return Hdf5Blocks(given);

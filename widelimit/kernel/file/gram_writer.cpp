@@ -56,10 +56,8 @@ GramWriter::GramWriter(const fs::path& path, Fingerprint fingerprint, Existing e
   const bool begun = fs::exists(part_, ignored);
   journal_.emplace(journal_path_, existing == Existing::replace);
   if (existing == Existing::refuse && begun && journal_->has_records()) {
-    fail(Code::usage,
-         "'{}' holds an unfinished Gram; add --resume to go on with it, or --force to begin again (Python: resume=True "
-         "or False)",
-         part_.string());
+    fail(Code::usage, {Remedy::resume, Remedy::begin_again},
+         "'{}' holds an unfinished Gram matrix; resume it, or begin again", part_.string());
   }
   if (existing != Existing::resume) return;
   if (begun && !journal_->header().empty()) {
@@ -82,43 +80,42 @@ void GramWriter::check_complete() {
   const std::string text = file.text(fingerprint_name);
   const Json there = Json::parse(text, nullptr, false);
   if (text.empty() || !there.is_object()) {
-    fail(Code::usage,
-         "'{}' was not stored by tiles, so there is nothing to go on with; leave --resume out to replace it",
+    fail(Code::usage, "'{}' was not written tile by tile, so there is nothing to resume; begin anew to replace it",
          target_.string());
   }
   if (there != fingerprint_) {
-    fail(Code::usage,
-         "'{}' is complete, but of something else ({}); leave --resume out to replace it, or choose another file",
+    fail(Code::usage, "'{}' is complete, but of something else ({}); begin anew to replace it, or choose another file",
          target_.string(), difference(there, fingerprint_));
   }
   settings_ = file.text(std::string(settings_name));
 }
 
 void GramWriter::resume_part() {
-  const std::string again = fmt::format("remove it and '{}' to begin again, or use --force", journal_path_.string());
+  const std::string again = fmt::format("begin again, which replaces it and '{}'", journal_path_.string());
   const Json header = Json::parse(journal_->header(), nullptr, false);
   try {
     if (header.at("format") != format_version) {
-      fail(Code::input, "'{}' has format {} of unfinished Grams, and widelimit {} goes on with format {}; {}",
-           part_.string(), header.at("format").dump(), version(), format_version, again);
+      fail(Code::input, {Remedy::begin_again},
+           "'{}' has format {} of unfinished Grams, and widelimit {} goes on with format {}; {}", part_.string(),
+           header.at("format").dump(), version(), format_version, again);
     }
     if (header.at(fingerprint_name) != fingerprint_) {
-      fail(Code::usage,
-           "'{}' is the beginning of something else ({}); use the same settings, or --force to begin again",
-           part_.string(), difference(header.at(fingerprint_name), fingerprint_));
+      fail(Code::usage, {Remedy::begin_again},
+           "'{}' is the beginning of something else ({}); use the same settings, or begin again", part_.string(),
+           difference(header.at(fingerprint_name), fingerprint_));
     }
     for (const Json& matrix : header.at("matrices")) matrices_.push_back(as_matrix(matrix));
   } catch (const Json::exception&) {
-    fail(Code::input, "'{}' cannot be understood; {}", journal_path_.string(), again);
+    fail(Code::input, {Remedy::begin_again}, "'{}' cannot be understood; {}", journal_path_.string(), again);
   }
   file_.emplace(part_);
   if (file_->bytes() != header.at("bytes").get<std::size_t>()) {
-    fail(Code::input, "'{}' has {} bytes where {} are expected; it is damaged: {}", part_.string(), file_->bytes(),
-         header.at("bytes").get<std::size_t>(), again);
+    fail(Code::input, {Remedy::begin_again}, "'{}' has {} bytes where {} are expected; it is damaged: {}",
+         part_.string(), file_->bytes(), header.at("bytes").get<std::size_t>(), again);
   }
   const Hdf5Blocks content(part_);
   if (Json::parse(content.text(fingerprint_name), nullptr, false) != fingerprint_) {
-    fail(Code::input, "'{}' does not fit its journal; {}", part_.string(), again);
+    fail(Code::input, {Remedy::begin_again}, "'{}' does not fit its journal; {}", part_.string(), again);
   }
   settings_ = content.text(std::string(settings_name));
   resumed_ = true;
@@ -154,10 +151,12 @@ void GramWriter::record(std::uint64_t key, std::uint64_t sum) {
   });
 }
 
-std::string GramWriter::advice() const {
-  return journal_->has_records()
-             ? fmt::format("what is finished lies in '{}': go on with the same command and --resume", part_.string())
-             : "nothing was finished";
+void GramWriter::stop(const Error& reason) const {
+  if (!journal_->has_records()) fail(reason.code(), reason.remedies(), "{}; nothing was finished", reason.what());
+  std::vector<Remedy> remedies = reason.remedies();
+  remedies.push_back(Remedy::resume);
+  fail(reason.code(), std::move(remedies), "{}; what is finished lies in '{}': resume with the same settings",
+       reason.what(), part_.string());
 }
 
 void GramWriter::finish() {

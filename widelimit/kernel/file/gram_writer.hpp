@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/data/file/journal.hpp"
 #include "widelimit/data/file/unfinished.hpp"
 #include "widelimit/data/hdf5/tiled_hdf5.hpp"
@@ -49,8 +50,8 @@ class GramWriter {
   /// Tile `key` is written; from any thread.
   void record(std::uint64_t key, std::uint64_t sum);
 
-  /// How to go on, for messages.
-  [[nodiscard]] std::string advice() const;
+  /// Throws `reason`, with what was finished and how to go on.
+  [[noreturn]] void stop(const Error& reason) const;
   /// All tiles are written.
   void finish();
   /// What was begun is worth nothing.

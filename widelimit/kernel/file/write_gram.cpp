@@ -228,7 +228,7 @@ GramFileSummary write_gram(const std::filesystem::path& path, std::span<const Ne
   } catch (const Error& error) {
     if (error.code() == Code::numerical) file.discard();
     if (error.code() != Code::interrupted && error.code() != Code::resource) throw;
-    fail(error.code(), "{}; {}", error.what(), file.advice());
+    file.stop(error);
   }
   summary.seconds = seconds_since(start);
   return summary;
