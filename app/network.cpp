@@ -66,7 +66,7 @@ std::string describe_on(const Network& network, const Shape& input, const Common
   std::string text =
       fmt::format("input    {}, read as {}\n", to_string(input), to_string(effective_input(network, input)));
   if (exactness(network) != Exactness::monte_carlo) {
-    const Recipe recipe = lower(network, input, Wanted::ntk);
+    const Recipe recipe = lower(network, input, RecipeOutputs::ntk);
     const double operations = operations_per_pair(recipe);
     const std::string route = options.make_engine()->kernels().route(recipe, parse_precision(options.precision));
     results["operations_per_pair"] = operations;

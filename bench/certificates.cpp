@@ -33,7 +33,7 @@ CertifyOptions options_of(const Settings& settings, CertificateMethod method) {
 
 Model fitted(const MnistTask& task, const Engine& engine, double lambda) {
   const MachineOptions options{.machine = Machine::ridge, .lambda = lambda};
-  const Trained trained = train_classes({view_of(task.k), engine}, task.train.labels, task.classes(), options);
+  const FittedMachine trained = train_classes({view_of(task.k), engine}, task.train.labels, task.classes(), options);
   if (!trained.fit.summary.converged()) fail(Code::numerical, "{}", trained.fit.summary.message);
   return fitted_model(Network::parse(network), task.train, trained, lambda);
 }

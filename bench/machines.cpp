@@ -40,7 +40,7 @@ struct Told {
 };
 
 Told tell(const Benchmark& benchmark, const MnistTask& task, const MachineOptions& options) {
-  const Trained trained =
+  const FittedMachine trained =
       train_classes({view_of(task.k), benchmark.engine}, task.train.labels, task.classes(), options);
   const Matrix<double> g = decision(trained.fit, view_of(task.k_test), benchmark.engine);
   return {classes_of(trained.scheme, task.classes(), g.view()), trained.fit.summary};

@@ -208,7 +208,8 @@ RadiusRow machine_row(const Setting& setting, const Table2Choice& choice, const 
                                .lambda = choice.machine_lambda,
                                .check_definite = !task.semidefinite,
                                .progress = setting.progress};
-  const Trained trained = train_classes({view_of(task.k), setting.engine}, task.train.labels, task.classes(), options);
+  const FittedMachine trained =
+      train_classes({view_of(task.k), setting.engine}, task.train.labels, task.classes(), options);
   const Model model = fitted_model(choice.network, task.train, trained, choice.machine_lambda);
   const double seconds = seconds_since(begin);
   const Dataset& test = *pair.data.test;

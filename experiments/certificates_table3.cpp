@@ -60,7 +60,7 @@ struct Table3Sizes {
 };
 
 /// All machines of the table: the ridges by one path, the others each alone.
-std::vector<Trained> table_machines(const Setting& setting, const MnistTask& task) {
+std::vector<FittedMachine> table_machines(const Setting& setting, const MnistTask& task) {
   const std::vector<Table3Line> lines = eq_table_3_radii();
   std::vector<double> lambdas;
   for (const Table3Line& line : lines) {
@@ -71,7 +71,7 @@ std::vector<Trained> table_machines(const Setting& setting, const MnistTask& tas
   RidgePathOptions along;
   along.progress = setting.progress;
   RidgePath path = ridge_path(k, y.view(), lambdas, along);
-  std::vector<Trained> machines;
+  std::vector<FittedMachine> machines;
   std::size_t ridge = 0;
   for (const Table3Line& line : lines) {
     stop_if_asked(setting.progress);
@@ -99,7 +99,7 @@ struct MachineRow {
 };
 
 MachineRow certified_row(const Setting& setting, const Table3Sizes& sizes, const MnistTask& task,
-                         const Table3Line& published, const Trained& trained) {
+                         const Table3Line& published, const FittedMachine& trained) {
   MachineRow row{.published = published};
   const Matrix<double> g = decision(trained.fit, view_of(task.k_test), setting.engine);
   row.accuracy = score(Scheme::sign, task.classes(), g, task.test)->accuracy();
@@ -188,8 +188,8 @@ Illustration digits_by_radius(const MachineRow& row, Index attacks) {
   return picture;
 }
 
-void tell_endings(const std::vector<Trained>& machines, Outcome& outcome) {
-  for (const Trained& trained : machines) {
+void tell_endings(const std::vector<FittedMachine>& machines, Outcome& outcome) {
+  for (const FittedMachine& trained : machines) {
     const Summary& summary = trained.fit.summary;
     if (!summary.converged() && outcome.trouble.empty()) outcome.trouble = summary.message;
   }
@@ -220,7 +220,7 @@ Outcome run_table3(const Setting& setting) {
   sizes.convex = std::min(sizes.convex, sizes.tests);
   sizes.attacks = std::min(sizes.attacks, sizes.convex);
   Outcome outcome;
-  const std::vector<Trained> machines = table_machines(setting, task);
+  const std::vector<FittedMachine> machines = table_machines(setting, task);
   tell_endings(machines, outcome);
   Part part{.heading = "Certified radii on MNIST 0 and 1"};
   part.table.columns = {"machine", "lambda", "accuracy", "published"};

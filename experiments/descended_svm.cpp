@@ -31,8 +31,8 @@ Trajectory descent_of(const Setting& setting, const MnistTask& task, double lamb
   return descend({view_of(task.k), setting.engine}, y.view(), options);
 }
 
-Trained machine_at(const Trajectory& trajectory, std::size_t moment, Index classes) {
-  Trained machine{.machine = Machine::svm, .scheme = Scheme::sign, .classes = classes, .fit = {}};
+FittedMachine machine_at(const Trajectory& trajectory, std::size_t moment, Index classes) {
+  FittedMachine machine{.machine = Machine::svm, .scheme = Scheme::sign, .classes = classes, .fit = {}};
   const auto row = static_cast<Index>(moment);
   machine.fit.alpha = Matrix<double>(trajectory.coefficients.cols(), 1);
   std::copy_n(trajectory.coefficients.view().row(row), trajectory.coefficients.cols(), machine.fit.alpha.data());
@@ -61,7 +61,7 @@ DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const 
   options.threads = setting.threads;
   options.progress = setting.progress;
   for (std::size_t k = 1; k < steps.size(); ++k) {
-    const Trained machine = machine_at(trajectory, k, task.classes());
+    const FittedMachine machine = machine_at(trajectory, k, task.classes());
     const Matrix<double> g = decision(machine.fit, view_of(task.k_test), setting.engine);
     const double accuracy = score(Scheme::sign, task.classes(), g, task.test)->accuracy();
     const Model model = fitted_model(Network::parse(network), task.train, machine, lambda);

@@ -54,7 +54,7 @@ MachinesChoice choice_of(const Setting& setting) {
 }
 
 struct Judged {
-  Trained trained;
+  FittedMachine trained;
   std::optional<Score> score;  ///< MNIST is labelled: always there
 };
 
@@ -71,7 +71,7 @@ Judged judge(const Setting& setting, const MnistTask& task, const MachineOptions
   stop_if_asked(setting.progress);
   const GramMatrix k(view_of(task.k), setting.engine);
   Judged judged;
-  Trained& trained = judged.trained;
+  FittedMachine& trained = judged.trained;
   if (options.machine == Machine::svr) {
     trained = train_values(k, class_targets(task.train.labels, task.classes()).view(), options);
     trained.scheme = Scheme::sign;

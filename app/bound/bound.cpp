@@ -154,13 +154,14 @@ KernelRequest request_of(const Model& model) {
 
 /// The fit that a model was made of: its coefficients at the places of their samples in `train`, which is scaled
 /// already, 0 elsewhere. Error{input} names a sample of the model that `train` does not have.  O(n·d).
-Trained fit_of(const Model& model, const Dataset& train) {
+FittedMachine fit_of(const Model& model, const Dataset& train) {
   if (!(train.shape == model.shape)) {
     fail(Code::input, "samples of {} do not have the shape that the model was fitted to", train.name);
   }
   std::unordered_multimap<std::string, Index> places;
   for (Index i = 0; i < train.count(); ++i) places.emplace(row_key(train.values, i), i);
-  Trained trained{.machine = model.machine, .scheme = model.scheme, .classes = std::ssize(model.classes), .fit = {}};
+  FittedMachine trained{
+      .machine = model.machine, .scheme = model.scheme, .classes = std::ssize(model.classes), .fit = {}};
   trained.fit.alpha = Matrix<double>(train.count(), model.outputs());
   trained.fit.bias = model.bias;
   for (Index s = 0; s < model.supports(); ++s) {
@@ -294,7 +295,7 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
     if (!part->class_names.empty() || !part->targets.empty()) relabel(*part, model.classes, values);
     if (model.scaling) model.scaling->apply(*part);
   }
-  const Trained trained = fit_of(model, data.train);
+  const FittedMachine trained = fit_of(model, data.train);
   const KernelRequest request = request_of(model);
   const DataKernels kernels = machine_kernels({}, choice.fit.common, request, data, engine);
   const BoundTask task = task_of(kernels, data, trained.classes == 0, engine);

@@ -72,7 +72,7 @@ void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const
 
   MachineOptions chosen = tuning.machine;
   chosen.lambda = point.lambda;
-  const Trained trained = train_classes(k, labels, task.classes(), chosen);
+  const FittedMachine trained = train_classes(k, labels, task.classes(), chosen);
   const auto found =
       score(trained.scheme, trained.classes, decision(trained.fit, view_of(task.test), engine), *task.data.test);
   const std::string method = machine == Machine::ridge ? "leave-one-out" : fmt::format("{} folds", tuning.folds);
@@ -164,7 +164,7 @@ Model demo_model(const TrainTest& data, const Engine& engine) {
   wanted.kind = Kind::ntk;
   const KernelAnswer answer = compute_kernel(wanted, data.train, std::nullopt, engine);
   const MachineOptions machine{.machine = Machine::ridge, .lambda = 1};
-  const Trained trained =
+  const FittedMachine trained =
       train_classes({view_of(answer.matrices.front().values), engine}, data.train.labels, 2, machine);
   if (!trained.fit.summary.converged()) fail(Code::numerical, "ridge on digits: {}", trained.fit.summary.message);
   return fitted_model(wanted.kernel, data.train, trained, machine.lambda);

@@ -43,8 +43,8 @@ FittedData fitted_machine(const FitOptions& options, const KernelRequest& reques
 
 using Json = nlohmann::ordered_json;
 
-Model model_of(const FitOptions& options, const KernelRequest& request, const TrainTest& data, const Trained& trained,
-               const Json& settings) {
+Model model_of(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
+               const FittedMachine& trained, const Json& settings) {
   Model model = fitted_model(request.kernel, data.train, trained, options.lambda, options.posterior);
   model.kind = request.kind;
   model.precision = request.precision;
@@ -66,7 +66,7 @@ void check_ending(const Summary& summary) {
 std::vector<NamedScore> scores_of(const FittedData& fitted, const TrainTest& data, Record& record, std::string& words) {
   std::vector<NamedScore> scores;
   const auto add = [&](const char* name, const Matrix<double>& decisions, const Dataset& part) {
-    if (const auto found = score(fitted.trained.scheme, fitted.trained.classes, decisions, part)) {
+    if (const auto found = score(fitted.machine.scheme, fitted.machine.classes, decisions, part)) {
       record.results[name] = score_json(*found);
       words += fmt::format("{:<5} {}\n", name, score_text(*found));
       scores.emplace_back(name, *found);
@@ -88,7 +88,7 @@ void run(const FitOptions& options) {
 
   const TrainTest data = load_within(options.common, data_request);
   const FittedData fitted = fitted_machine(options, request, data, *engine);
-  const Trained& trained = fitted.trained;
+  const FittedMachine& trained = fitted.machine;
   const Summary& summary = trained.fit.summary;
   if (summary.ending == Ending::not_positive_definite || summary.ending == Ending::not_separable) check_ending(summary);
 

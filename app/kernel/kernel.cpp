@@ -57,13 +57,13 @@ std::variant<Network, ClassicalKernel> parse_either(const KernelOptions& options
   fail(Code::usage, "no kernel given; add --network NET (see 'widelimit network list') or --classical KERNEL");
 }
 
-Shown shown(const KernelOptions& options) {
+KernelQuantity quantity_of(const KernelOptions& options) {
   if (int{options.sweep} + int{options.layers} + int{options.diagonal} > 1) {
     fail(Code::usage, "--sweep, --layers and --diagonal exclude each other; give one");
   }
-  if (options.sweep) return Shown::sweep;
-  if (options.layers) return Shown::layers;
-  return options.diagonal ? Shown::diagonal : Shown::gram;
+  if (options.sweep) return KernelQuantity::sweep;
+  if (options.layers) return KernelQuantity::layers;
+  return options.diagonal ? KernelQuantity::diagonal : KernelQuantity::gram;
 }
 
 /// One by text and JSON; several as lists, in the order of their groups in the file.
@@ -79,15 +79,15 @@ void add_networks(nlohmann::ordered_json& settings, const KernelOptions& options
   }
 }
 
-std::string_view shown_text(Shown shown) {
-  if (shown == Shown::sweep) return "sweep";
-  if (shown == Shown::layers) return "layers";
-  return shown == Shown::diagonal ? "diagonal" : "gram";
+std::string_view quantity_text(KernelQuantity quantity) {
+  if (quantity == KernelQuantity::sweep) return "sweep";
+  if (quantity == KernelQuantity::layers) return "layers";
+  return quantity == KernelQuantity::diagonal ? "diagonal" : "gram";
 }
 
 KernelRequest KernelOptions::request() const {
   KernelRequest result{.kernel = parse_either(*this)};
-  result.shown = shown(*this);
+  result.quantity = quantity_of(*this);
   result.kind = parse_kind(kind);
   result.precision = parse_precision(common.precision);
   result.method = parse_method(method);
@@ -114,7 +114,7 @@ std::vector<Network> KernelOptions::parsed_networks() const {
 }
 
 bool KernelOptions::stored(const KernelRequest& asked) const {
-  return is_hdf5(out) && asked.shown == Shown::gram && by_formulas(asked);
+  return is_hdf5(out) && asked.quantity == KernelQuantity::gram && by_formulas(asked);
 }
 
 void add_kernel_options(CLI::App& verb, KernelOptions& options) {
@@ -166,7 +166,7 @@ nlohmann::ordered_json kernel_settings(const KernelOptions& options, const Kerne
     settings["classical"] = std::get<ClassicalKernel>(request.kernel).to_text();
   }
   settings["data"] = data_settings(data);
-  settings["shown"] = shown_text(request.shown);
+  settings["shown"] = quantity_text(request.quantity);
   settings["method"] = options.method;
   return settings;
 }

@@ -63,10 +63,10 @@ nb::tuple class_bound(const SampleArray& k, const Table& alpha, const Numbers& b
   RademacherOptions options = bound_options(given);
   return bound_tuple(unlocked([&](Progress* progress) {
     options.progress = progress;
-    const Trained trained{.machine = parse_machine(machine),
-                          .scheme = parse_scheme(scheme),
-                          .classes = classes,
-                          .fit = fit_of_arrays(alpha, bias)};
+    const FittedMachine trained{.machine = parse_machine(machine),
+                                .scheme = parse_scheme(scheme),
+                                .classes = classes,
+                                .fit = fit_of_arrays(alpha, bias)};
     return rademacher_bound(view_samples(k).values, trained, span_of(labels), options);
   }));
 }

@@ -1,10 +1,11 @@
-#include "widelimit/machine/machine.hpp"
+#include "widelimit/machine/fit_data.hpp"
 
 #include "arrays.hpp"
 #include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/machine/probability/probability.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -50,7 +51,7 @@ struct Asked {
 };
 
 /// (scheme, (alpha, bias, summary), sigmoids).
-nb::tuple named(Trained trained) {
+nb::tuple named(FittedMachine trained) {
   return nb::make_tuple(std::string(to_string(trained.scheme)), as_tuple(std::move(trained.fit)),
                         as_rows(trained.calibration));
 }
@@ -72,6 +73,29 @@ nb::tuple values(const SampleArray& k, const Table& targets, const std::string& 
   return named(unlocked([&](Progress* progress) {
     return train_values({view_samples(k).values, processor(threads)}, view_of(targets), asked.options(progress));
   }));
+}
+
+/// A machine fitted to samples: ((scheme, (alpha, bias, summary), sigmoids), quadrature error). Labels where there
+/// are classes, targets where there are none.
+nb::tuple samples(const Network& network, const SampleArray& x, const std::optional<Labels>& labels, Index count,
+                  const std::optional<Table>& targets, const std::string& machine, std::optional<double> lambda,
+                  std::optional<double> epsilon, std::optional<bool> bias, const Text& scheme,
+                  const std::optional<Numbers>& weights, std::optional<double> tolerance,
+                  std::optional<bool> probability, const Text& solver, const Text& kind, const Text& precision,
+                  const std::string& backend, std::optional<int> threads) {
+  const Asked asked{machine, lambda, epsilon, bias, scheme, weights, tolerance, probability, std::nullopt};
+  FittedData fitted = unlocked([&](Progress* progress) {
+    KernelRequest request{.kernel = network, .method = Method::exact, .progress = progress};
+    if (kind) request.kind = parse_kind(*kind);
+    if (precision) request.precision = parse_precision(*precision);
+    FitDataOptions options{.machine = asked.options(progress)};
+    if (solver) options.solver = parse_solver(*solver);
+    FitTargets y{.labels = labels ? span_of(*labels) : std::span<const Index>(), .classes = labels ? count : 0};
+    if (targets) y.values = view_of(*targets);
+    return fit_samples(request, view_samples(x), y, options, *make_engine(backend, {.threads = threads.value_or(0)}));
+  });
+  const double error = fitted.quadrature_error;
+  return nb::make_tuple(named(std::move(fitted.machine)), error);
 }
 
 Matrix<double> copied(const Table& table) {
@@ -109,6 +133,11 @@ void bind_machine(nb::module_& module) {
   module.def("train_values", &values, "k"_a, "targets"_a, "machine"_a, "lam"_a.none(), "epsilon"_a.none(),
              "bias"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "check_definite"_a.none(),
              "(scheme, (alpha, bias, summary), None) of a machine for numbers, a column for each target.");
+  module.def("fit_samples", &samples, "network"_a, "x"_a, "labels"_a.none(), "classes"_a, "targets"_a.none(),
+             "machine"_a, "lam"_a.none(), "epsilon"_a.none(), "bias"_a.none(), "scheme"_a.none(), "weights"_a.none(),
+             "tolerance"_a.none(), "probability"_a.none(), "solver"_a.none(), "kind"_a.none(), "precision"_a.none(),
+             "backend"_a, "threads"_a.none(),
+             "((scheme, (alpha, bias, summary), sigmoids), quadrature error) of a machine on the kernel of a network.");
   module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, of K(test, train).");
   module.def("classes_of", &predicted, "scheme"_a, "classes"_a, "outputs"_a, "Number of the class of each row.");
   module.def("probabilities", &probabilities, "machine"_a, "scheme"_a, "classes"_a, "sigmoids"_a.none(), "outputs"_a,

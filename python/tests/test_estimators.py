@@ -214,3 +214,14 @@ def test_other_features():
     model = wl.NTKClassifier("fc:1").fit(FLAT, Y)
     with pytest.raises(ValueError, match="64 features"):
         model.predict(FLAT[:, :10])
+
+
+def test_the_machine_runs_on_the_engine_that_was_asked_for():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(24, 4))
+    y = np.where(x[:, 0] * x[:, 1] > 0, "in", "out")
+    for machine in ("ridge", "svm", "logistic"):
+        ours = wl.NTKClassifier("fc:1", machine=machine, lam=0.1).fit(x, y)
+        oracle = wl.NTKClassifier("fc:1", machine=machine, lam=0.1, backend="reference").fit(x, y)
+        assert oracle.summary_.converged
+        np.testing.assert_allclose(ours.decision_function(x), oracle.decision_function(x), atol=1e-6)

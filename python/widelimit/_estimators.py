@@ -13,10 +13,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from widelimit._core import InputError
 from widelimit._fit import Fit
 from widelimit._kernels import kernel as limit_kernel
-from widelimit._machines import train_classes, train_values
+from widelimit._machines import fit_samples, train_classes, train_values
 from widelimit._models import load as load_estimator
 from widelimit._models import save as save_estimator
-from widelimit._ridge_network import fit_ridge_network
 
 
 class _Machine(BaseEstimator):
@@ -49,9 +48,8 @@ class _Machine(BaseEstimator):
             threads=self.threads,
         )
 
-    def _train_gram(self, X: Any) -> Any:
-        if self.kernel == "network":
-            return self._gram(X)
+    @staticmethod
+    def _train_gram(X: Any) -> Any:
         if X.shape[0] != X.shape[1]:
             raise InputError(f"a precomputed kernel is a square matrix; X is {X.shape[0]} by {X.shape[1]}")
         # Lists of float32 numbers arrive as float64, where their rounding would count as negative eigenvalues.
@@ -88,29 +86,29 @@ class _Machine(BaseEstimator):
         parts = (alpha, self.bias_, classes, self.summary_, self.calibration_)
         return Fit(self.machine, self.scheme_, *parts), k
 
-    def _by_products(self, X: Any, y: Any, sample_weight: Any, classify: bool) -> Fit | None:
-        """The machine without its Gram matrix, where solver='cg' asks for that."""
-        if self.solver not in ("dense", "cg"):
-            raise InputError(f"solver is {self.solver!r}; choose 'dense' or 'cg'")
-        if self.solver == "dense":
-            return None
-        if self.machine != "ridge" or self.kernel != "network":
-            raise InputError("solver='cg' is for machine='ridge' and kernel='network'")
-        return fit_ridge_network(
-            self.network,
-            self._shaped(X),
-            y,
-            self.lam,
-            bias=self.bias,
-            sample_weight=sample_weight,
-            classify=classify,
-            kind=self.kind,
-            precision=self.precision,
-            tolerance=self.tolerance,
-            backend=self.backend,
-            threads=self.threads,
-            stacklevel=4,
-        )
+    def _fit(self, X: Any, y: Any, sample_weight: Any, classify: bool, **options: Any) -> Fit:
+        common = dict(lam=self.lam, bias=self.bias, sample_weight=sample_weight, tolerance=self.tolerance)
+        if self.kernel == "network":
+            return fit_samples(
+                self.network,
+                self._shaped(X),
+                y,
+                classify,
+                machine=self.machine,
+                solver=self.solver,
+                kind=self.kind,
+                precision=self.precision,
+                backend=self.backend,
+                threads=self.threads,
+                stacklevel=4,
+                **common,
+                **options,
+            )
+        if self.solver not in ("auto", "dense"):
+            raise InputError(f"solver is {self.solver!r}; a precomputed kernel takes 'auto' or 'dense'")
+        train = train_classes if classify else train_values
+        k = self._train_gram(X)
+        return train(self.machine, k, y, threads=self.threads, check_definite=True, stacklevel=4, **common, **options)
 
     def save(self, path: Any) -> None:
         """Writes the fitted machine as a model file, which `widelimit predict` reads as well as load.
@@ -152,11 +150,12 @@ class NTKClassifier(ClassifierMixin, _Machine):
     precision: of the kernel, 'f64' (the default) or 'f32'.
     threads: None for all processors.
     kernel: 'network', or 'precomputed' where X is the Gram matrix: K(train, train) in fit, K(test, train) after.
-    backend: of the kernel, as in kernel().
+    backend: of the kernel and the machine, as in kernel().
     input_shape: (H, W, C) of the images that the rows of X are, in a pipeline that knows vectors only.
     tolerance: of the relative duality gap; so small that samples weighted and samples repeated give the same digits.
     probability: True for the predict_proba of a support vector machine, by Platt, at the price of five more fits.
-    solver: 'dense', or 'cg' for ridge without the Gram matrix, as fit_ridge_network.
+    solver: of ridge, 'dense', 'cg' for conjugate gradients without the Gram matrix, as fit_ridge_network, or 'auto'
+        (the default) for 'cg' where the Gram matrix and its factor do not fit into memory.
 
     Fitted: classes_, support_ (the samples with coefficients that are not 0), support_vectors_ (these samples, and
     no others, are kept), alpha_, bias_, scheme_, summary_.
@@ -184,7 +183,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         input_shape=None,
         tolerance=1e-8,
         probability=False,
-        solver="dense",
+        solver="auto",
     ):
         self.network = network
         self.machine = machine
@@ -209,20 +208,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         _require_two_classes(y, sample_weight)
-        fit = self._by_products(X, y, sample_weight, classify=True) or train_classes(
-            self.machine,
-            self._train_gram(X),
-            y,
-            lam=self.lam,
-            bias=self.bias,
-            sample_weight=sample_weight,
-            scheme=self.scheme,
-            tolerance=self.tolerance,
-            threads=self.threads,
-            probability=self.probability,
-            check_definite=self.kernel == "precomputed",
-            stacklevel=3,
-        )
+        fit = self._fit(X, y, sample_weight, True, scheme=self.scheme, probability=self.probability)
         self.classes_ = fit.classes_
         self._keep(X, fit)
         return self
@@ -282,7 +268,7 @@ class NTKRegressor(RegressorMixin, _Machine):
         backend="cpu",
         input_shape=None,
         tolerance=1e-8,
-        solver="dense",
+        solver="auto",
     ):
         self.network = network
         self.machine = machine
@@ -303,19 +289,7 @@ class NTKRegressor(RegressorMixin, _Machine):
         X, y = self._read(X, y=y, multi_output=True, y_numeric=True)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        fit = self._by_products(X, y, sample_weight, classify=False) or train_values(
-            self.machine,
-            self._train_gram(X),
-            y,
-            lam=self.lam,
-            epsilon=self.epsilon,
-            bias=self.bias,
-            sample_weight=sample_weight,
-            tolerance=self.tolerance,
-            threads=self.threads,
-            check_definite=self.kernel == "precomputed",
-            stacklevel=3,
-        )
+        fit = self._fit(X, y, sample_weight, False, epsilon=self.epsilon)
         self._keep(X, fit)
         return self
 

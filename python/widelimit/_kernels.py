@@ -194,7 +194,7 @@ def _gram(net, x1, x2, kind, precision, backend, threads) -> Gram:
     first = as_samples(x1, "x1")
     second = None if x2 is None else as_samples(x2, "x2")
     found = Gram(*_core.gram(as_network(net), first, second, kind, precision, backend, usable(threads)))
-    _warn_of(found.quadrature_error, precision)
+    warn_of_quadrature(found.quadrature_error, precision)
     return found
 
 
@@ -208,7 +208,7 @@ def _store(net, x1, x2, kind, result, precision, backend, threads, out, memory, 
     names, error = _core.store_gram(
         path, networks, first, second, kind, precision, backend, usable(threads), limit, resume
     )
-    _warn_of(error, precision)
+    warn_of_quadrature(error, precision)
     each = len(names) // len(networks)
     results = []
     for start in range(0, len(names), each):
@@ -217,7 +217,7 @@ def _store(net, x1, x2, kind, result, precision, backend, threads, out, memory, 
     return tuple(results) if isinstance(net, tuple) else results[0]
 
 
-def _warn_of(quadrature_error: float, precision: str | None, stacklevel: int = 4) -> None:
+def warn_of_quadrature(quadrature_error: float, precision: str | None, stacklevel: int = 4) -> None:
     if message := _core.quadrature_warning(quadrature_error, precision):
         warnings.warn(message, AccuracyWarning, stacklevel=stacklevel)
 
@@ -235,7 +235,7 @@ def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None):
     if result is None and (asked,) not in _RESULTS:
         raise InputError(f"kernel kind {kind!r} is unknown; choose 'ntk', 'nngp' or a tuple of these, each once")
     (nngp, ntk), error = _core.diagonal(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
-    _warn_of(error, precision, stacklevel=3)
+    warn_of_quadrature(error, precision, stacklevel=3)
     return _named({"nngp": nngp, "ntk": ntk}, asked, result)
 
 
@@ -260,7 +260,7 @@ def layer_contributions(
     layers, ntk, error = _core.layer_contributions(
         as_network(net), as_samples(x, "x"), precision, backend, usable(threads)
     )
-    _warn_of(error, precision, stacklevel=3)
+    warn_of_quadrature(error, precision, stacklevel=3)
     return LayerContributions(layers, ntk)
 
 
@@ -286,5 +286,5 @@ def sweep(
     True
     """
     values, error = _core.sweep(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
-    _warn_of(error, precision, stacklevel=3)
+    warn_of_quadrature(error, precision, stacklevel=3)
     return values

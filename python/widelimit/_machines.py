@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from numpy.typing import ArrayLike
 
 from widelimit import _core
 from widelimit._fit import Fit, make_fit, warn_of
-from widelimit._samples import as_matrix
+from widelimit._kernels import as_network, warn_of_quadrature
+from widelimit._samples import as_matrix, as_samples
 from widelimit._targets import as_classes, as_numbers, as_weights, holds_numbers
 from widelimit._threads import usable
 
@@ -68,6 +72,60 @@ def train_values(
         as_matrix(k, "K"), targets, machine, lam, epsilon, bias, weights, tolerance, usable(threads), check_definite
     )
     return warn_of(make_fit(machine, scheme, parts, None, single), stacklevel)
+
+
+def fit_samples(
+    network: Any,
+    x: ArrayLike,
+    y: ArrayLike,
+    classify: bool,
+    *,
+    machine: str,
+    lam: float | None = None,
+    epsilon: float | None = None,
+    bias: bool | None = None,
+    sample_weight: ArrayLike | None = None,
+    scheme: str | None = None,
+    tolerance: float | None = None,
+    probability: bool | None = None,
+    solver: str | None = None,
+    kind: str | None = None,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+    stacklevel: int = 2,
+) -> Fit:
+    """A machine on the kernel of a network: the library chooses how it is fitted, as it does for `widelimit fit`."""
+    classes = labels = targets = None
+    single = True
+    if classify:
+        classes, labels = as_classes(y)
+    else:
+        numbers = as_numbers(y)
+        single = numbers.ndim == 1
+        targets = np.ascontiguousarray(numbers[:, None] if single else numbers)
+    (scheme, parts, sigmoids), error = _core.fit_samples(
+        as_network(network),
+        as_samples(x, "x"),
+        labels,
+        0 if classes is None else len(classes),
+        targets,
+        machine,
+        lam,
+        epsilon,
+        bias,
+        scheme,
+        as_weights(sample_weight),
+        tolerance,
+        probability,
+        solver,
+        kind,
+        precision,
+        backend,
+        usable(threads),
+    )
+    warn_of_quadrature(error, precision, stacklevel + 1)
+    return warn_of(make_fit(machine, scheme, parts, classes, single, sigmoids), stacklevel)
 
 
 def _fit_linear(machine, k, y, lam, bias, sample_weight, classify, threads) -> Fit:

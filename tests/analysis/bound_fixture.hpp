@@ -53,11 +53,11 @@ inline Draw two_clouds(Index train, std::uint64_t seed, Index test) {
   return draw;
 }
 
-inline Trained svm_on(const Draw& draw, double lambda) {
+inline FittedMachine svm_on(const Draw& draw, double lambda) {
   return train_classes(AnyView(draw.k.view()), draw.labels, 2, {.machine = Machine::svm, .lambda = lambda});
 }
 
-inline double error_on_test(const Draw& draw, const Trained& trained) {
+inline double error_on_test(const Draw& draw, const FittedMachine& trained) {
   const Matrix<double> g = decision(trained.fit, AnyView(draw.k_test.view()));
   const std::vector<Index> told = classes_of(trained.scheme, trained.classes, g.view());
   Index wrong = 0;

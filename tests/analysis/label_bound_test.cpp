@@ -49,7 +49,7 @@ TEST(LabelBound, IsThatOfKernelRegression) {
   for (Index i = 0; i < 37; ++i) draw.k(i, i) += 0.1;
   const std::vector<double> y = label_signs(draw.labels);
   const LabelBound label = label_bound(AnyView(draw.k.view()), y);
-  Trained trained{.machine = Machine::regression, .scheme = Scheme::sign, .classes = 2, .fit = {}};
+  FittedMachine trained{.machine = Machine::regression, .scheme = Scheme::sign, .classes = 2, .fit = {}};
   trained.fit = fit_regression(AnyView(draw.k.view()), {y.data(), 37, 1, 1});
   const RademacherBound machine = rademacher_bound(AnyView(draw.k.view()), trained, draw.labels);
   EXPECT_NEAR(machine.size.norm, std::sqrt(*label.norm.square), 1e-9);
@@ -138,7 +138,7 @@ TEST(NoisyLabelBound, CleanErrorsAreThoseOfTheNoisyOnesWithoutTheNoise) {
 TEST(NoisyLabelBound, GuaranteeHoldsOnCleanLabels) {
   bound_test::Draw draw = bound_test::two_clouds(400, 21, 500);
   draw.labels = flip_labels(draw.labels, 2, 0.1, 3);
-  const Trained trained = bound_test::svm_on(draw, 3);
+  const FittedMachine trained = bound_test::svm_on(draw, 3);
   const RademacherBound bound = rademacher_bound(AnyView(draw.k.view()), trained, draw.labels);
   const double clean = clean_error_bound({0.1}, bound.uniform->terms.value());
   EXPECT_LT(clean, 1);

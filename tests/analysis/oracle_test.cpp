@@ -49,8 +49,8 @@ TEST_F(Oracle, FitsTheSameMachines) {
     for (const bool bias : {false, true}) {
       SCOPED_TRACE(std::string(to_string(machine)) + (bias ? " with a bias" : ""));
       const MachineOptions options{.machine = machine, .lambda = 0.3, .bias = bias, .tolerance = 1e-10};
-      const Trained ours = train_classes(on_cpu(), labels_, 3, options);
-      const Trained exact = train_classes(on_oracle(), labels_, 3, options);
+      const FittedMachine ours = train_classes(on_cpu(), labels_, 3, options);
+      const FittedMachine exact = train_classes(on_oracle(), labels_, 3, options);
       ASSERT_TRUE(ours.fit.summary.converged());
       ASSERT_TRUE(exact.fit.summary.converged());
       expect_near(ours.fit.alpha, exact.fit.alpha, machine == Machine::regression ? 1e-9 : 1e-4);
@@ -60,8 +60,8 @@ TEST_F(Oracle, FitsTheSameMachines) {
     }
   }
   const MachineOptions svr{.machine = Machine::svr, .lambda = 0.3, .epsilon = 0.05, .tolerance = 1e-10};
-  const Trained ours = train_values(on_cpu(), y_.view(), svr);
-  const Trained exact = train_values(on_oracle(), y_.view(), svr);
+  const FittedMachine ours = train_values(on_cpu(), y_.view(), svr);
+  const FittedMachine exact = train_values(on_oracle(), y_.view(), svr);
   EXPECT_NEAR(*ours.fit.summary.primal, *exact.fit.summary.primal, 1e-8 * *exact.fit.summary.primal);
 }
 

@@ -46,7 +46,7 @@ TEST(RademacherBound, ByHand) {
   Matrix<double> k(2, 2);
   k(0, 0) = 4;
   k(1, 1) = 1;
-  Trained trained{.machine = Machine::svm, .scheme = Scheme::sign, .classes = 2, .fit = {}};
+  FittedMachine trained{.machine = Machine::svm, .scheme = Scheme::sign, .classes = 2, .fit = {}};
   trained.fit.alpha = Matrix<double>(2, 1);
   trained.fit.alpha(0, 0) = 0.5;
   trained.fit.alpha(1, 0) = -0.5;
@@ -143,7 +143,7 @@ TEST(RademacherBound, HardlyDependsOnTheScaleOfTheKernel) {
   // factor of 3 at most: 3√(log(3x)/2n) − 3√(log x/2n) ≤ 3·log 3/√(8n·log(2/δ)) = 0.096 for n = 40.
   const bound_test::Draw draw = bound_test::two_clouds(40, 3, 0);
   const AnyView k(draw.k.view());
-  Trained trained = bound_test::svm_on(draw, 0.1);
+  FittedMachine trained = bound_test::svm_on(draw, 0.1);
   const RademacherBound first = rademacher_bound(k, trained, draw.labels);
   Matrix<double> larger(40, 40);
   for (Index i = 0; i < 1600; ++i) larger.data()[i] = 4 * draw.k.data()[i];
@@ -186,7 +186,7 @@ TEST(RademacherBound, HoldsOnFreshSamplesAsOftenAsItSays) {
   int broken = 0;
   for (int trial = 0; trial < trials; ++trial) {
     const bound_test::Draw draw = bound_test::two_clouds(150, static_cast<std::uint64_t>(trial), 200);
-    const Trained trained = bound_test::svm_on(draw, 1);
+    const FittedMachine trained = bound_test::svm_on(draw, 1);
     const RademacherBound bound = rademacher_bound(AnyView(draw.k.view()), trained, draw.labels, {.delta = 0.2});
     const double error = bound_test::error_on_test(draw, trained);
     broken += bound.uniform->terms.value() < error ? 1 : 0;
@@ -197,10 +197,10 @@ TEST(RademacherBound, HoldsOnFreshSamplesAsOftenAsItSays) {
 
 TEST(RademacherBound, RandomLabelsHaveLargerOnes) {
   bound_test::Draw draw = bound_test::two_clouds(120, 2, 0);
-  const Trained honest = bound_test::svm_on(draw, 0.01);
+  const FittedMachine honest = bound_test::svm_on(draw, 0.01);
   const RademacherBound first = rademacher_bound(AnyView(draw.k.view()), honest, draw.labels);
   draw.labels = flip_labels(draw.labels, 2, 0.5, 9);
-  const Trained random = bound_test::svm_on(draw, 0.01);
+  const FittedMachine random = bound_test::svm_on(draw, 0.01);
   const RademacherBound second = rademacher_bound(AnyView(draw.k.view()), random, draw.labels);
   EXPECT_GT(second.textbook.value(), first.textbook.value());
   EXPECT_GT(second.uniform->terms.value(), first.uniform->terms.value());
@@ -211,7 +211,7 @@ TEST(RademacherBound, SeveralClassesByTheRampOfTheMargin) {
   std::vector<Index> labels(60);
   for (std::size_t i = 0; i < 60; ++i) labels[i] = static_cast<Index>(i % 3);
   for (const Machine machine : {Machine::svm, Machine::ridge, Machine::logistic}) {
-    const Trained trained = train_classes(AnyView(draw.k.view()), labels, 3, {.machine = machine, .lambda = 0.5});
+    const FittedMachine trained = train_classes(AnyView(draw.k.view()), labels, 3, {.machine = machine, .lambda = 0.5});
     const RademacherBound bound = rademacher_bound(AnyView(draw.k.view()), trained, labels);
     double square = 0;
     const Matrix<double> g = decision(trained.fit, AnyView(draw.k.view()));
@@ -230,7 +230,7 @@ TEST(RademacherBound, SeveralClassesByTheRampOfTheMargin) {
 
 TEST(RademacherBound, TheZeroFunctionHasOne) {
   Matrix<double> k(5, 5);
-  Trained trained{.machine = Machine::svm, .scheme = Scheme::sign, .classes = 2, .fit = {}};
+  FittedMachine trained{.machine = Machine::svm, .scheme = Scheme::sign, .classes = 2, .fit = {}};
   trained.fit.alpha = Matrix<double>(5, 1);
   trained.fit.bias = {0};
   const RademacherBound bound = rademacher_bound(AnyView(k.view()), trained, std::vector<Index>{0, 1, 0, 1, 1});
@@ -242,7 +242,7 @@ TEST(RademacherBound, TheZeroFunctionHasOne) {
 TEST(RademacherBound, RefusesBadInput) {
   const bound_test::Draw draw = bound_test::two_clouds(10, 4, 0);
   const AnyView k(draw.k.view());
-  Trained trained = bound_test::svm_on(draw, 1);
+  FittedMachine trained = bound_test::svm_on(draw, 1);
   for (const double delta : {0.0, 1.0, -0.1, 2.0, std::nan("")}) {
     EXPECT_EQ(bound_test::code_thrown([&] { (void)rademacher_bound(k, trained, draw.labels, {.delta = delta}); }),
               Code::input);

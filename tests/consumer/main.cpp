@@ -46,11 +46,11 @@ int main() {
   FitDataOptions options;
   options.machine = {.machine = Machine::svm, .lambda = 0.01};
   const FittedData fitted = fit_data({.kernel = network}, data, options, *engine);
-  const bool fit = fitted.trained.fit.summary.converged();
+  const bool fit = fitted.machine.fit.summary.converged();
 
   // Save and load.
   const auto path = std::filesystem::temp_directory_path() / "widelimit_consumer_model.h5";
-  save_model(path, fitted_model(network, data.train, fitted.trained, options.machine.lambda));
+  save_model(path, fitted_model(network, data.train, fitted.machine, options.machine.lambda));
   const Model model = load_model(path);
   std::filesystem::remove(path);
 

@@ -37,7 +37,7 @@ TEST(LoadedBytes, BoundWhatLoadKeeps) {
         Matrix<double> x(n, c.shape.size());
         const Random random(3);
         for (Index k = 0; k < n * x.cols(); ++k) x.data()[k] = random.normal(static_cast<std::uint64_t>(k));
-        const Recipe recipe = lower(Network::parse(c.network), c.shape, Wanted::both);
+        const Recipe recipe = lower(Network::parse(c.network), c.shape, RecipeOutputs::both);
         // Tables of quadrature are made once, by the first to need them.
         (void)engine->kernels().load(recipe, SampleView(x.view(), c.shape), precision, [](Index) {});
         const std::size_t before = bytes_in_use();

@@ -218,7 +218,7 @@ TEST(Planes, TilesOfAnyRangeAreTheSameKernel) {
   for (const std::string& text : several) {
     SCOPED_TRACE(text);
     const Network network = Network::parse(text);
-    const Recipe recipe = lower(network, shape, Wanted::ntk);
+    const Recipe recipe = lower(network, shape, RecipeOutputs::ntk);
     const auto a = engine->kernels().load(recipe, {x1.view(), shape}, Precision::f64, [](Index) {});
     const auto b = engine->kernels().load(recipe, {x2.view(), shape}, Precision::f64, [](Index) {});
     const Gram whole = gram(network, {x1.view(), shape}, {x2.view(), shape}, {}, *engine);
@@ -340,7 +340,7 @@ TEST(Planes, PresetsForImagesTakeThem) {
   const auto engine = make_engine("cpu");
   for (const std::string name : {"cntk:20(readout=pool)", "cntk:20(readout=flatten)", "myrtle5", "myrtle7", "myrtle10",
                                  "lantk_cnn8", "resnet:2"}) {
-    const Recipe recipe = lower(Network::parse(name), {32, 32, 3}, Wanted::ntk);
+    const Recipe recipe = lower(Network::parse(name), {32, 32, 3}, RecipeOutputs::ntk);
     const std::string route = engine->kernels().route(recipe, Precision::f32);
     EXPECT_EQ(route.rfind("displacement planes", 0), 0U) << name << ": " << route;
     EXPECT_NE(route.find("float"), std::string::npos);

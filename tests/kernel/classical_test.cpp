@@ -247,21 +247,21 @@ TEST(Classical, TextRoundTrip) {
   }
 }
 
-TEST(Arccosine, PublishedForms) {
+TEST(ArccosineKernel, PublishedForms) {
   for (const double theta : {0.0, 0.3, 1.2, 1.6, 2.5, 3.0}) {
     const double c = std::cos(theta);
     const double s = std::sin(theta);
     const Angle angle = Angle::from_distance(1 - std::abs(c), c >= 0);
     const double supplement = std::numbers::pi - theta;
-    EXPECT_NEAR(Arccosine(0)(angle), supplement, 1e-14);
-    EXPECT_NEAR(Arccosine(1)(angle), s + supplement * c, 1e-14);
-    EXPECT_NEAR(Arccosine(2)(angle), 3 * s * c + supplement * (1 + 2 * c * c), 1e-13);
+    EXPECT_NEAR(ArccosineKernel(0)(angle), supplement, 1e-14);
+    EXPECT_NEAR(ArccosineKernel(1)(angle), s + supplement * c, 1e-14);
+    EXPECT_NEAR(ArccosineKernel(2)(angle), 3 * s * c + supplement * (1 + 2 * c * c), 1e-13);
   }
 }
 
-TEST(Arccosine, RelativeAccuracyAtEveryAngle) {
-  for (Index n = 0; n <= Arccosine::max_order; ++n) {
-    const Arccosine angular_part(n);
+TEST(ArccosineKernel, RelativeAccuracyAtEveryAngle) {
+  for (Index n = 0; n <= ArccosineKernel::max_order; ++n) {
+    const ArccosineKernel angular_part(n);
     for (const double theta : {0.2, 0.9, 1.5, 1.58, 2.0, 2.9, 3.1, 3.14159}) {
       const Real to_axis = std::fmin(static_cast<Real>(theta), std::numbers::pi_v<Real> - static_cast<Real>(theta));
       const Real t = 2 * std::sin(to_axis / 2) * std::sin(to_axis / 2);

@@ -25,7 +25,7 @@ TEST(Traversal, MeetsEachPairOnce) {
   const Matrix<double> z = normal_rows(11, 4, 2);
   const SampleView train(x.view(), {1, 1, 4});
   const SampleView test(z.view(), {1, 1, 4});
-  const Recipe recipe = lower(Network::parse("fc:1"), train.shape, Wanted::ntk);
+  const Recipe recipe = lower(Network::parse("fc:1"), train.shape, RecipeOutputs::ntk);
   for (const bool symmetric : {true, false}) {
     const GramTask task{&recipe, train, symmetric ? std::nullopt : std::optional(test), Precision::f64};
     for (const PanelPlan& plan : {one_panel(task), PanelPlan{8, 3, 0}, PanelPlan{36, 1, 0}, PanelPlan{1, 37, 0}}) {
@@ -46,7 +46,7 @@ TEST(Traversal, MeetsEachPairOnce) {
 TEST(Traversal, SaysWhereThePanelsOfAFailureBegin) {
   const Matrix<double> x = normal_rows(9, 4, 1);
   const SampleView samples(x.view(), {1, 1, 4});
-  const Recipe recipe = lower(Network::parse("fc:1"), samples.shape, Wanted::ntk);
+  const Recipe recipe = lower(Network::parse("fc:1"), samples.shape, RecipeOutputs::ntk);
   const GramTask task{&recipe, samples, std::nullopt, Precision::f64};
   const Error error = error_of([&] {
     Traversal(task, {4, 4, 0}, *cpu).each_pair([](const Panel& rows, const Panel& cols) {

@@ -62,7 +62,7 @@ TEST(IndefiniteGram, IsFittedByNoMachine) {
               MachineOptions options{.machine = machine, .bias = bias, .probability = machine != Machine::logistic};
               if (machine != Machine::logistic) options.scheme = scheme;
               if (weighted) options.weights = weights;
-              const Trained trained = train_classes(k.view(), labels_of(classes), classes, options);
+              const FittedMachine trained = train_classes(k.view(), labels_of(classes), classes, options);
               expect_refused(trained.fit);
               for (const Sigmoid& sigmoid : trained.calibration) EXPECT_EQ(sigmoid.probability(0), 0.5);
             }
@@ -132,7 +132,7 @@ TEST(IndefiniteGram, IsToldByTheSolverToo) {
         // The pair is met where its labels make it a step: both of one class without a bias, of two with one.
         std::vector<Index> labels = labels_of(2);
         const MachineOptions options{.machine = machine, .lambda = 1e-3, .bias = bias, .check_definite = false};
-        const Trained trained = train_classes(grams[g].view(), labels, 2, options);
+        const FittedMachine trained = train_classes(grams[g].view(), labels, 2, options);
         if (g == 0) {
           expect_refused(trained.fit);
         } else {

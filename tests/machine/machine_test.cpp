@@ -56,14 +56,15 @@ TEST(Machine, EveryClassifierTellsBunchesApart) {
     const Matrix<double> k = bunches(labels);
     for (const Machine machine :
          {Machine::regression, Machine::ridge, Machine::hard_svm, Machine::svm, Machine::svm2, Machine::logistic}) {
-      const Trained trained = train_classes(k.view(), labels, classes, {.machine = machine, .lambda = 1e-3});
+      const FittedMachine trained = train_classes(k.view(), labels, classes, {.machine = machine, .lambda = 1e-3});
       EXPECT_TRUE(trained.fit.summary.converged()) << to_string(machine);
       EXPECT_EQ(trained.fit.alpha.cols(), output_count(trained.scheme, classes));
       const Matrix<double> g = decision(trained.fit, k.view());
       EXPECT_EQ(classes_of(trained.scheme, classes, g.view()), labels) << to_string(machine) << ' ' << classes;
     }
     if (classes == 2) continue;
-    const Trained rest = train_classes(k.view(), labels, classes, {.lambda = 1e-3, .scheme = Scheme::one_vs_rest});
+    const FittedMachine rest =
+        train_classes(k.view(), labels, classes, {.lambda = 1e-3, .scheme = Scheme::one_vs_rest});
     EXPECT_EQ(classes_of(rest.scheme, classes, decision(rest.fit, k.view()).view()), labels);
   }
 }

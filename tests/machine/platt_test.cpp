@@ -174,15 +174,15 @@ TEST(Couple, ReturnsProbabilitiesThatMadeThePairs) {
       pairwise(1, column) = c == 0 ? 1 : 0.5;
     }
   }
-  const Matrix<double> coupled = couple(pairwise.view(), 4);
+  const Matrix<double> coupled = pairwise_coupling(pairwise.view(), 4);
   for (Index c = 0; c < 4; ++c) EXPECT_NEAR(coupled(0, c), p[c], 1e-9);
   EXPECT_GT(coupled(1, 0), 0.99);
   double sum = 0;
   for (Index c = 0; c < 4; ++c) sum += coupled(1, c);
   EXPECT_NEAR(sum, 1, 1e-12);
-  EXPECT_THROW((void)couple(pairwise.view(), 3), Error);
+  EXPECT_THROW((void)pairwise_coupling(pairwise.view(), 3), Error);
   pairwise(0, 0) = 1.5;
-  EXPECT_THROW((void)couple(pairwise.view(), 4), Error);
+  EXPECT_THROW((void)pairwise_coupling(pairwise.view(), 4), Error);
 }
 
 }  // namespace

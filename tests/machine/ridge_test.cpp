@@ -64,7 +64,7 @@ TEST(Ridge, SolvesTheNormalEquations) {
         SCOPED_TRACE(testing::Message() << n << ' ' << lambda << ' ' << bias);
         expect_solution(line_gram<double>(n), {.lambda = lambda, .bias = bias}, 1e-11);
         expect_solution(line_gram<float>(n), {.lambda = lambda, .bias = bias}, 1e-11);
-        expect_solution(line_gram<double>(n), {.lambda = lambda, .bias = bias, .factor = Factor::f32}, 1e-11);
+        expect_solution(line_gram<double>(n), {.lambda = lambda, .bias = bias, .factor = FactorPrecision::f32}, 1e-11);
       }
     }
   }
@@ -74,7 +74,7 @@ TEST(Ridge, LeavesNoResidualWhereTheFactorHasSeveralBlocks) {
   const Index n = 1100;
   const Matrix<double> k = line_gram<double>(n);
   const Matrix<double> y = wavy_targets(n, 1);
-  for (const Factor factor : {Factor::f32, Factor::f64}) {
+  for (const FactorPrecision factor : {FactorPrecision::f32, FactorPrecision::f64}) {
     const Fit fit = fit_ridge(k.view(), y.view(), {.lambda = 0.5, .factor = factor});
     for (Index i = 0; i < n; ++i) {
       Extended residual = static_cast<Extended>(y(i, 0)) - Extended(0.25) * static_cast<Extended>(fit.alpha(i, 0));
@@ -91,10 +91,10 @@ TEST(Ridge, FallsBackToFloat64WhereFloat32CannotBeRefined) {
   for (Index i = 0; i < 40; ++i) {
     for (Index j = 0; j < 40; ++j) close(i, j) = 1 + 1e-8 * k(i, j);  // a float32 factor sees a rank of 1
   }
-  const Fit fit = fit_ridge(close.view(), y.view(), {.lambda = 1e-9, .factor = Factor::f32});
+  const Fit fit = fit_ridge(close.view(), y.view(), {.lambda = 1e-9, .factor = FactorPrecision::f32});
   EXPECT_TRUE(fit.summary.converged());
   EXPECT_NE(fit.summary.method.find("float64, refined once"), std::string::npos);
-  const Fit kept = fit_ridge(k.view(), y.view(), {.lambda = 1, .factor = Factor::f32});
+  const Fit kept = fit_ridge(k.view(), y.view(), {.lambda = 1, .factor = FactorPrecision::f32});
   EXPECT_NE(kept.summary.method.find("float32"), std::string::npos);
   EXPECT_GE(kept.summary.iterations, 2);
 }

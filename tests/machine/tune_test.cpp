@@ -102,7 +102,7 @@ TEST(Tune, TellsTheErrorInTraining) {
     x.erase(x.begin() + static_cast<std::ptrdiff_t>(out));
     y.erase(y.begin() + static_cast<std::ptrdiff_t>(out));
     const Matrix<double> rest = line_kernel(x);
-    const Trained trained =
+    const FittedMachine trained =
         train_values(rest.view(), {y.data(), 22, 1, 1}, {.machine = Machine::svr, .lambda = 0.5, .tolerance = 1e-12});
     mean += squared_error(trained.fit, rest, y) / 23;
   }
@@ -140,7 +140,7 @@ TEST(Tune, MisclassifiesInTrainingWhatTheMachineDoes) {
   const Matrix<double> k = line_kernel(line.x);
   const TuneOptions options{.machine = {.machine = Machine::ridge}, .lambdas = {1e-6, 20}};
   for (const TunePoint& point : tune_classes(k.view(), line.labels, 2, options)) {
-    const Trained trained =
+    const FittedMachine trained =
         train_classes(k.view(), line.labels, 2, {.machine = Machine::ridge, .lambda = point.lambda});
     const auto told = classes_of(trained.scheme, 2, decision(trained.fit, k.view()).view());
     double missed = 0;

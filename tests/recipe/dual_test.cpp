@@ -69,7 +69,7 @@ Real expectation(const std::function<Real(Real)>& f, const Covariance& k) {
 }
 
 Recipe recipe_of(const std::string& activation) {
-  return lower(Network::parse("dense " + activation + " dense"), {1, 1, 3}, Wanted::ntk);
+  return lower(Network::parse("dense " + activation + " dense"), {1, 1, 3}, RecipeOutputs::ntk);
 }
 
 class Duals : public testing::TestWithParam<std::string> {};
@@ -151,7 +151,7 @@ TEST(GaussHermite, IntegratesMoments) {
 
 TEST(RectifiedMonomial, KnownPolynomials) {
   // J_2 = 3 sinθ cosθ + (π−θ)(1 + 2cos²θ)                                        (Cho & Saul 2009)
-  const ArcCosine j = arc_cosine(2);
+  const ArccosinePolynomials j = arccosine_polynomials(2);
   EXPECT_EQ(j.a, (std::vector<double>{0, 3}));
   EXPECT_EQ(j.b, (std::vector<double>{1, 0, 2}));
 }

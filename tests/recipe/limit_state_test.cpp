@@ -13,7 +13,7 @@ namespace {
 std::string refusal(const Network& network) {
   const Shape shape = is_spatial(network) ? Shape{4, 4, 2} : Shape{1, 1, 5};
   try {
-    static_cast<void>(lower(network, shape, Wanted::both));
+    static_cast<void>(lower(network, shape, RecipeOutputs::both));
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::usage) << error.what();
     return error.what();
@@ -116,7 +116,7 @@ TEST(LimitState, WhatIsRefusedSaysWhichLayerAndWhy) {
 TEST(LimitState, ChainsGoOnInBranches) {
   const auto duals = [](const char* text) {
     Index count = 0;
-    for (const Step& step : lower(Network::parse(text), {1, 1, 3}, Wanted::ntk).steps)
+    for (const Step& step : lower(Network::parse(text), {1, 1, 3}, RecipeOutputs::ntk).steps)
       count += step.op == Op::dual ? 1 : 0;
     return count;
   };

@@ -40,7 +40,7 @@ class ShiftedFamily {
  public:
   virtual ~ShiftedFamily() = default;
   /// One for each shift.
-  [[nodiscard]] virtual std::vector<ShiftedInverse> inverses(MatrixView<const double> right_sides,
+  [[nodiscard]] virtual std::vector<ShiftedInverse> inverses(MatrixView<const double> right_hand_sides,
                                                              std::span<const double> shifts,
                                                              Progress* progress) const = 0;
   [[nodiscard]] virtual double smallest_eigenvalue() const = 0;

@@ -15,7 +15,7 @@ Range piece(Range whole, Index begin, Index edge) { return {begin, std::min(whol
 
 }  // namespace
 
-Index cut_edge(Index n1, Index n2, Index largest) {
+Index gram_tile_edge(Index n1, Index n2, Index largest) {
   constexpr Index tiny = 64;
   const Index quarter = (std::max(n1, n2) / 4 + tiny - 1) / tiny * tiny;
   return std::min(largest, std::max(tiny, quarter));
@@ -61,7 +61,7 @@ template <std::floating_point T>
 void fill_by_tiles(const Kernels& kernels, int threads, const Recipe& recipe, const Loaded& x1, Range rows,
                    const Loaded& x2, Range cols, bool symmetric, std::span<const MatrixView<T>> blocks,
                    const std::function<void(Index pairs)>& after) {
-  const Index edge = cut_edge(rows.size(), cols.size(), kernels.tile_edge(recipe));
+  const Index edge = gram_tile_edge(rows.size(), cols.size(), kernels.tile_edge(recipe));
   const std::vector<Tile> tiles = symmetric ? upper_tiles(rows, edge) : rectangle_tiles(rows, cols, edge);
   Matrix<double> diagonal(symmetric ? recipe.outputs : 0, symmetric ? x1.count() : 0);
   if (symmetric) kernels.diagonal(recipe, x1, diagonal.view());

@@ -5,7 +5,7 @@
 #include <vector>
 
 /// How a Gram matrix is cut into tiles: by sizes alone, never by threads or memory, so that neither changes a bit of
-/// the result. Edges lie at multiples of cut_edge; ranges that begin at such a multiple may be cut one by one.
+/// the result. Edges lie at multiples of gram_tile_edge; ranges that begin at such a multiple may be cut one by one.
 namespace widelimit {
 
 struct Tile {
@@ -22,7 +22,7 @@ struct Tile {
 
 /// Edge of the tiles of a Gram with n1 rows and n2 columns: what a back end likes best, or less, so that the longer
 /// side has at least four, unless they would be tiny.
-[[nodiscard]] Index cut_edge(Index n1, Index n2, Index largest);
+[[nodiscard]] Index gram_tile_edge(Index n1, Index n2, Index largest);
 
 /// Tiles of rows × cols, row by row.
 [[nodiscard]] std::vector<Tile> rectangle_tiles(Range rows, Range cols, Index edge);

@@ -106,7 +106,7 @@ Kind parse_kind(std::string_view text) {
 
 Gram gram(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
   check_samples(x);
-  const Recipe recipe = lower(network, x.shape, wanted(options.kind));
+  const Recipe recipe = lower(network, x.shape, recipe_outputs(options.kind));
   return gram_of({&recipe, x, std::nullopt, options.precision}, options, engine);
 }
 
@@ -115,14 +115,14 @@ Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, co
   check_samples(x1);
   check_samples(x2);
   check_same_shape(x1, x2);
-  const Recipe recipe = lower(network, x1.shape, wanted(options.kind));
+  const Recipe recipe = lower(network, x1.shape, recipe_outputs(options.kind));
   return gram_of({&recipe, x1, x2, options.precision}, options, engine);
 }
 
 GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
   if (options.kind == Kind::both) fail(Code::usage, "a Gram matrix is of one kernel; choose nngp or ntk");
   check_samples(x);
-  const Recipe recipe = lower(network, x.shape, wanted(options.kind));
+  const Recipe recipe = lower(network, x.shape, recipe_outputs(options.kind));
   const EngineMatrix k = engine.algebra().allocate(x.count(), x.count(), options.precision);
   fill({&recipe, x, std::nullopt, options.precision}, engine, {&k, 1}, options.progress);
   return {k, engine};
@@ -130,7 +130,7 @@ GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOp
 
 Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine, Precision precision) {
   check_samples(x);
-  const Recipe recipe = lower(network, x.shape, Wanted::both);
+  const Recipe recipe = lower(network, x.shape, RecipeOutputs::both);
   const GramTask task{&recipe, x, std::nullopt, precision};
   Diagonal result{Matrix<double>(recipe.outputs, x.count()), 0};
   Traversal(task, one_panel(task), engine).each_panel([&](const Panel& samples) {
@@ -143,14 +143,14 @@ Diagonal diagonal(const Network& network, const SampleView& x, const Engine& eng
 LayerContributions layer_contributions(const Network& network, const SampleView& x, const GramOptions& options,
                                        const Engine& engine) {
   check_samples(x);
-  const Recipe recipe = lower(network, x.shape, Wanted::per_layer);
+  const Recipe recipe = lower(network, x.shape, RecipeOutputs::per_layer);
   HostMatrices matrices = host_matrices({&recipe, x, std::nullopt, options.precision}, engine, options.progress);
   return {recipe.weight_layers, std::move(matrices.outputs), matrices.quadrature_error};
 }
 
 Sweep sweep(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
   check_samples(x);
-  const Recipe recipe = lower(network, x.shape, Wanted::sweep);
+  const Recipe recipe = lower(network, x.shape, RecipeOutputs::sweep);
   const GramTask task{&recipe, x, std::nullopt, options.precision};
   const Index n = x.count();
   const Index depths = recipe.channels;

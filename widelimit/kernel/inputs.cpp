@@ -45,9 +45,9 @@ void check_same_shape(const SampleView& x1, const SampleView& x2) {
   }
 }
 
-Wanted wanted(Kind kind) {
-  if (kind == Kind::both) return Wanted::both;
-  return kind == Kind::nngp ? Wanted::nngp : Wanted::ntk;
+RecipeOutputs recipe_outputs(Kind kind) {
+  if (kind == Kind::both) return RecipeOutputs::both;
+  return kind == Kind::nngp ? RecipeOutputs::nngp : RecipeOutputs::ntk;
 }
 
 }  // namespace widelimit

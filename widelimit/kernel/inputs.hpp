@@ -10,6 +10,6 @@ void check_samples(const SampleView& x);
 void check_same_shape(const SampleView& x1, const SampleView& x2);
 
 /// What a recipe must write for a kind.
-[[nodiscard]] Wanted wanted(Kind kind);
+[[nodiscard]] RecipeOutputs recipe_outputs(Kind kind);
 
 }  // namespace widelimit

@@ -34,7 +34,7 @@ struct Blocks {
 
 Blocks plan_blocks(const Recipe& recipe, const SampleView& x, const NetworkGramOptions& options, const Engine& engine) {
   const Kernels& kernels = engine.kernels();
-  const Index edge = cut_edge(x.count(), x.count(), kernels.tile_edge(recipe));
+  const Index edge = gram_tile_edge(x.count(), x.count(), kernels.tile_edge(recipe));
   const std::size_t entry = options.precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const auto fixed = [&](Index block) {  // the block, and on each thread the correlations that a tile starts from
     return static_cast<std::size_t>(block * block) * entry +
@@ -60,7 +60,7 @@ class NetworkSource final : public GramSource {
  public:
   NetworkSource(const Network& network, const SampleView& x, const NetworkGramOptions& options, const Engine& engine)
       : spatial_(is_spatial(network)),
-        recipe_(lower(network, x.shape, wanted(options.kind))),
+        recipe_(lower(network, x.shape, recipe_outputs(options.kind))),
         task_{&recipe_, x, std::nullopt, options.precision},
         engine_(engine),
         blocks_(plan_blocks(recipe_, x, options, engine)),

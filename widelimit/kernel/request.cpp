@@ -85,8 +85,8 @@ void fill_gram(const KernelRequest& request, const std::string& prefix, const Sa
            request.kind);
 }
 
-void fill_diagonal(const KernelRequest& request, const Dataset& train, const Engine& engine, KernelAnswer& answer) {
-  const auto [both, error] = diagonal(*network_of(request), train.view(), engine, request.precision);
+void fill_diagonal(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelAnswer& answer) {
+  const auto [both, error] = diagonal(*network_of(request), train, engine, request.precision);
   answer.quadrature_error = error;
   const auto row = [&, &both = both](Index k) {
     Matrix<double> values(1, both.cols());
@@ -110,9 +110,9 @@ Matrix<T> stacked(const std::vector<AnyMatrix>& layers, Index n) {
   return stack;
 }
 
-void fill_layers(const KernelRequest& request, const Dataset& train, const Engine& engine, KernelAnswer& answer) {
+void fill_layers(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelAnswer& answer) {
   LayerContributions found =
-      layer_contributions(*network_of(request), train.view(), {Kind::ntk, request.precision, request.progress}, engine);
+      layer_contributions(*network_of(request), train, {Kind::ntk, request.precision, request.progress}, engine);
   const Index n = train.count();
   const std::vector<Index> dims{std::ssize(found.layers), n, n};
   answer.layers = std::move(found.layers);
@@ -122,26 +122,26 @@ void fill_layers(const KernelRequest& request, const Dataset& train, const Engin
   add(answer, "layer_ntk", std::move(stack), dims);
 }
 
-void fill_sweep(const KernelRequest& request, const Dataset& train, const Engine& engine, KernelAnswer& answer) {
-  Sweep found = sweep(*network_of(request), train.view(), {Kind::ntk, request.precision, request.progress}, engine);
+void fill_sweep(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelAnswer& answer) {
+  Sweep found = sweep(*network_of(request), train, {Kind::ntk, request.precision, request.progress}, engine);
   const Index depths = found.hidden_layers + 1;
   answer.quadrature_error = found.quadrature_error;
   add(answer, "sweep", std::move(found.values), {depths, depths, found.count, found.count});
 }
 
-Wanted wanted_of(const KernelRequest& request) {
-  if (request.shown == Shown::sweep) return Wanted::sweep;
-  return request.shown == Shown::layers ? Wanted::per_layer : Wanted::both;
+RecipeOutputs recipe_outputs(const KernelRequest& request) {
+  if (request.quantity == KernelQuantity::sweep) return RecipeOutputs::sweep;
+  return request.quantity == KernelQuantity::layers ? RecipeOutputs::per_layer : RecipeOutputs::both;
 }
 
-void fill_special(const KernelRequest& request, const Dataset& train, const Engine& engine, KernelAnswer& answer) {
+void fill_special(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelAnswer& answer) {
   const auto n = static_cast<double>(train.count());
   answer.pairs = n * (n + 1) / 2;
-  if (request.shown == Shown::diagonal) fill_diagonal(request, train, engine, answer);
-  if (request.shown == Shown::layers) fill_layers(request, train, engine, answer);
-  if (request.shown == Shown::sweep) fill_sweep(request, train, engine, answer);
+  if (request.quantity == KernelQuantity::diagonal) fill_diagonal(request, train, engine, answer);
+  if (request.quantity == KernelQuantity::layers) fill_layers(request, train, engine, answer);
+  if (request.quantity == KernelQuantity::sweep) fill_sweep(request, train, engine, answer);
   answer.route =
-      engine.kernels().route(lower(*network_of(request), train.shape, wanted_of(request)), request.precision);
+      engine.kernels().route(lower(*network_of(request), train.shape, recipe_outputs(request)), request.precision);
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ Method parse_method(std::string_view text) {
 }
 
 void KernelRequest::validate(bool has_test) const {
-  if (shown == Shown::gram) return;
+  if (quantity == KernelQuantity::gram) return;
   if (network_of(*this) == nullptr) {
     fail(Code::usage, "a classical kernel has no layers: sweep, layers and diagonal need a network");
   }
@@ -175,16 +175,17 @@ const AnyMatrix* KernelAnswer::find(std::string_view name) const {
 double answer_bytes(const KernelRequest& request, Index train, Index test, const Shape& shape) {
   const double entry = request.precision == Precision::f32 && !takes_monte_carlo(request) ? 4.0 : 8.0;
   const auto n = static_cast<double>(train);
-  switch (request.shown) {
-    case Shown::diagonal:
+  switch (request.quantity) {
+    case KernelQuantity::diagonal:
       return 4 * n * entry;
-    case Shown::layers:  // each alone, then the stack
-      return 2 * static_cast<double>(lower(*network_of(request), shape, Wanted::per_layer).outputs) * n * n * entry;
-    case Shown::sweep: {
-      const auto depths = static_cast<double>(lower(*network_of(request), shape, Wanted::sweep).channels);
+    case KernelQuantity::layers:  // each alone, then the stack
+      return 2 * static_cast<double>(lower(*network_of(request), shape, RecipeOutputs::per_layer).outputs) * n * n *
+             entry;
+    case KernelQuantity::sweep: {
+      const auto depths = static_cast<double>(lower(*network_of(request), shape, RecipeOutputs::sweep).channels);
       return depths * depths * n * n * entry;
     }
-    case Shown::gram:
+    case KernelQuantity::gram:
       break;
   }
   return static_cast<double>(matrices_of(request)) * n * static_cast<double>(train + test) * entry;
@@ -192,6 +193,11 @@ double answer_bytes(const KernelRequest& request, Index train, Index test, const
 
 KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train, const std::optional<Dataset>& test,
                             const Engine& engine) {
+  return compute_kernel(request, train.view(), test ? std::optional(test->view()) : std::nullopt, engine);
+}
+
+KernelAnswer compute_kernel(const KernelRequest& request, const SampleView& train,
+                            const std::optional<SampleView>& test, const Engine& engine) {
   request.validate(test.has_value());
   require_memory(answer_bytes(request, train.count(), test ? test->count() : 0, train.shape), request.memory,
                  fmt::format("this kernel of {} samples", train.count() + (test ? test->count() : 0)),
@@ -199,9 +205,9 @@ KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train, 
                  "precision, or allow more");
   const auto start = Clock::now();
   KernelAnswer answer;
-  if (request.shown == Shown::gram) {
-    fill_gram(request, "", train.view(), std::nullopt, engine, answer);
-    if (test) fill_gram(request, "test_", test->view(), train.view(), engine, answer);
+  if (request.quantity == KernelQuantity::gram) {
+    fill_gram(request, "", train, std::nullopt, engine, answer);
+    if (test) fill_gram(request, "test_", *test, train, engine, answer);
   } else {
     fill_special(request, train, engine, answer);
   }

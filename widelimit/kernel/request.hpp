@@ -19,7 +19,7 @@ enum class Method : std::uint8_t { automatic, exact, monte_carlo };
 [[nodiscard]] Method parse_method(std::string_view text);  ///< "auto", "exact" or "monte-carlo"
 
 /// Which matrices to compute.
-enum class Shown : std::uint8_t {
+enum class KernelQuantity : std::uint8_t {
   gram,      ///< train × train, and test × train where there is a test set
   diagonal,  ///< of train × train alone
   layers,    ///< contribution of each weight layer to the NTK
@@ -29,7 +29,7 @@ enum class Shown : std::uint8_t {
 /// A complete request for kernels, as the command line and Python make it.
 struct KernelRequest {
   std::variant<Network, ClassicalKernel> kernel;
-  Shown shown = Shown::gram;
+  KernelQuantity quantity = KernelQuantity::gram;
   Kind kind = GramOptions{}.kind;
   Precision precision = GramOptions{}.precision;
   Method method = Method::automatic;
@@ -53,7 +53,7 @@ struct NamedMatrix {
 
 struct KernelAnswer {
   std::vector<NamedMatrix> matrices;
-  std::vector<std::string> layers;  ///< Shown::layers: place and text of each, in the order of the array
+  std::vector<std::string> layers;  ///< KernelQuantity::layers: place and text of each, in the order of the array
   bool monte_carlo = false;
   std::string route;  ///< description of the method used
   double quadrature_error = 0.0;
@@ -73,6 +73,8 @@ struct KernelAnswer {
 /// Arrays by name: ntk, nngp (or kernel, where it is a classical one) and test_…, with …_error beside them where they
 /// are means over random networks; diagonal_ntk, diagonal_nngp; layer_ntk; sweep. Error{resource} before anything is
 /// computed where the answer would not fit.
+[[nodiscard]] KernelAnswer compute_kernel(const KernelRequest& request, const SampleView& train,
+                                          const std::optional<SampleView>& test, const Engine& engine);
 [[nodiscard]] KernelAnswer compute_kernel(const KernelRequest& request, const Dataset& train,
                                           const std::optional<Dataset>& test, const Engine& engine);
 

@@ -25,33 +25,48 @@ constexpr std::array<std::string_view, 3> solver_names{"auto", "dense", "cg"};
 constexpr std::size_t file_blocks = std::size_t{256} << 20;
 
 /// What ridge fits, and what its outputs mean.
-std::pair<Matrix<double>, Trained> ridge_targets(const Dataset& data) {
-  Trained trained{.machine = Machine::ridge};
-  if (!fits_classes(Machine::ridge, data)) {
-    Matrix<double> y(data.count(), 1);
-    std::copy(data.targets.begin(), data.targets.end(), y.data());
-    return {std::move(y), std::move(trained)};
-  }
-  trained.classes = std::ssize(data.class_names);
-  if (trained.classes < 2) fail(Code::input, "all samples are of one class; a classifier needs two");
-  trained.scheme = trained.classes == 2 ? Scheme::sign : Scheme::one_hot;
-  return {class_targets(data.labels, trained.classes), std::move(trained)};
+struct RidgeTask {
+  Matrix<double> of_classes;  ///< empty where numbers are fitted
+  MatrixView<const double> targets;
+  FittedMachine machine{.machine = Machine::ridge};
+};
+
+RidgeTask ridge_task(const FitTargets& y) {
+  RidgeTask task;
+  task.targets = y.values;
+  if (y.labels.empty()) return task;
+  if (y.classes < 2) fail(Code::input, "all samples are of one class; a classifier needs two");
+  task.machine.classes = y.classes;
+  task.machine.scheme = y.classes == 2 ? Scheme::sign : Scheme::one_hot;
+  task.of_classes = class_targets(y.labels, y.classes);
+  task.targets = task.of_classes.view();
+  return task;
 }
 
-/// Bytes besides the samples.
-std::size_t memory_left(const FitDataOptions& options, const TrainTest& data) {
+FitTargets targets_of(Machine machine, const Dataset& data) {
+  if (fits_classes(machine, data)) return {.labels = data.labels, .classes = std::ssize(data.class_names)};
+  return {.labels = {}, .values = {data.targets.data(), data.count(), 1, 1}};
+}
+
+std::size_t bytes_of(const SampleView& x) {
+  return std::visit([](const auto& m) { return static_cast<std::size_t>(m.rows * m.cols) * sizeof(*m.data); },
+                    x.values);
+}
+
+/// Bytes besides the samples, which take `held`.
+std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
   const std::size_t whole =
       options.memory ? *options.memory : available_memory().value_or(RidgeNetworkOptions{}.memory);
-  const auto size = [](const Dataset& part) {
-    return std::visit([](const auto& m) { return static_cast<std::size_t>(m.rows() * m.cols()) * sizeof(*m.data()); },
-                      part.values);
-  };
-  const std::size_t held = size(data.train) + (data.test ? size(*data.test) : 0);
   if (held >= whole) {
-    fail(Code::resource, "the samples alone take {} of {}; allow more memory", bytes_text(static_cast<double>(held)),
+    fail(Code::resource, {Remedy::fewer_samples, Remedy::more_memory},
+         "the samples alone take {} of {}; allow more memory", bytes_text(static_cast<double>(held)),
          bytes_text(static_cast<double>(whole)));
   }
   return options.memory ? whole - held : whole;
+}
+
+std::size_t memory_left(const FitDataOptions& options, const TrainTest& data) {
+  return memory_left(options, bytes_of(data.train.view()) + (data.test ? bytes_of(data.test->view()) : 0));
 }
 
 ConjugateGradientOptions product_options(const FitDataOptions& options) {
@@ -63,24 +78,59 @@ ConjugateGradientOptions product_options(const FitDataOptions& options) {
   return result;
 }
 
-FittedData fitted_by(ConjugateGradientFit found, Trained trained) {
-  FittedData fitted{.trained = std::move(trained), .train = std::move(found.decisions), .residuals = found.residuals};
-  fitted.trained.fit = std::move(found.fit);
+FittedData fitted_by(ConjugateGradientFit found, FittedMachine machine) {
+  FittedData fitted{.machine = std::move(machine), .train = std::move(found.decisions), .residuals = found.residuals};
+  fitted.machine.fit = std::move(found.fit);
   return fitted;
 }
 
-FittedData fit_by_products(const KernelRequest& request, const TrainTest& data, const FitDataOptions& options,
-                           std::size_t memory, const Engine& engine) {
-  auto [targets, trained] = ridge_targets(data.train);
+/// On a Gram matrix that is there.
+FittedData fit_on(const GramMatrix& k, bool semidefinite, const FitTargets& y, const FitDataOptions& options) {
+  MachineOptions machine = options.machine;
+  machine.check_definite = machine.check_definite && !semidefinite;
+  if (options.solver == Solver::conjugate_gradients || !k.held()) {
+    RidgeTask task = ridge_task(y);
+    return fitted_by(conjugate_gradients(k, task.targets, product_options(options)), std::move(task.machine));
+  }
+  FittedData fitted;
+  if (options.posterior) {
+    RidgeTask task = ridge_task(y);
+    GaussianProcess process(
+        k, task.targets,
+        {.noise = machine.lambda / 2, .check_definite = machine.check_definite, .progress = machine.progress});
+    fitted.machine = std::move(task.machine);
+    const std::vector<double>& each = process.log_marginal_likelihood();
+    if (!each.empty()) fitted.likelihood = std::accumulate(each.begin(), each.end(), 0.0);
+    fitted.machine.fit = std::move(process).fit();
+  } else if (!y.labels.empty()) {
+    fitted.machine = train_classes(k, y.labels, y.classes, machine);
+  } else {
+    fitted.machine = train_values(k, y.values, machine);
+  }
+  fitted.train = decision(fitted.machine.fit, k.matrix(), k.engine());
+  return fitted;
+}
+
+/// Without the Gram matrix of a network, where that is asked for or the better choice; else nothing.
+std::optional<FittedData> fit_by_products(const KernelRequest& request, const SampleView& x, const FitTargets& y,
+                                          const FitDataOptions& options, const Engine& engine, std::size_t held) {
+  const auto* network = std::get_if<Network>(&request.kernel);
+  if (network == nullptr && options.solver == Solver::conjugate_gradients) {
+    fail(Code::usage, "conjugate gradients need the kernel of a network");
+  }
+  if (options.machine.machine != Machine::ridge || options.posterior || network == nullptr) return std::nullopt;
+  const std::size_t memory = memory_left(options, held);
+  const Solver solver = chosen_solver(options, true, x.count(), y.outputs(), request.precision, memory);
+  if (solver != Solver::conjugate_gradients) return std::nullopt;
+  RidgeTask task = ridge_task(y);
   const RidgeNetworkOptions how{
       .kind = request.kind, .precision = request.precision, .memory = memory, .solver = product_options(options)};
-  const auto& network = std::get<Network>(request.kernel);
-  FittedData fitted = fitted_by(fit_ridge(network, data.train.view(), targets.view(), how, engine), std::move(trained));
-  if (!data.test) return fitted;
-  Model model = fitted_model(network, data.train, fitted.trained, options.machine.lambda);
-  model.kind = request.kind;
-  model.precision = request.precision;
-  fitted.test = predict_decisions(model, data.test->view(), engine, {.progress = options.machine.progress});
+  FittedData fitted = fitted_by(fit_ridge(*network, x, task.targets, how, engine), std::move(task.machine));
+  if (options.solver == Solver::automatic) {
+    fitted.note = fmt::format("the Gram matrix and its factor would take {}, of {} allowed: by conjugate gradients",
+                              bytes_text(dense_ridge_bytes(x.count(), y.outputs(), request.precision)),
+                              bytes_text(static_cast<double>(memory)));
+  }
   return fitted;
 }
 
@@ -194,26 +244,30 @@ DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, co
   return kernels;
 }
 
+FittedData fit_samples(const KernelRequest& request, const SampleView& x, const FitTargets& targets,
+                       const FitDataOptions& options, const Engine& engine) {
+  options.validate();
+  if (auto fitted = fit_by_products(request, x, targets, options, engine, bytes_of(x))) return std::move(*fitted);
+  const KernelAnswer answer = compute_kernel(request, x, std::nullopt, engine);
+  const GramMatrix k(view_of(answer.matrices.front().values), engine);
+  FittedData fitted = fit_on(k, answer.semidefinite, targets, options);
+  fitted.kernel_seconds = answer.seconds;
+  fitted.quadrature_error = answer.quadrature_error;
+  return fitted;
+}
+
 FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& options,
                     const Engine& engine) {
-  const bool network = std::holds_alternative<Network>(request.kernel);
   options.validate();
-  if (!network && options.solver == Solver::conjugate_gradients) {
-    fail(Code::usage, "conjugate gradients need the kernel of a network");
-  }
-  const Index outputs = std::max<Index>(1, std::ssize(data.train.class_names));
-  const bool ridge = options.machine.machine == Machine::ridge && !options.posterior && network;
-  const std::size_t memory = ridge ? memory_left(options, data) : 0;
-  const Solver solver =
-      ridge ? chosen_solver(options, network, data.train.count(), outputs, request.precision, memory) : Solver::dense;
-  if (solver == Solver::conjugate_gradients) {
-    FittedData fitted = fit_by_products(request, data, options, memory, engine);
-    if (options.solver == Solver::automatic) {
-      fitted.note = fmt::format("the Gram matrix and its factor would take {}, of {} allowed: by conjugate gradients",
-                                bytes_text(dense_ridge_bytes(data.train.count(), outputs, request.precision)),
-                                bytes_text(static_cast<double>(memory)));
-    }
-    return fitted;
+  const FitTargets targets = targets_of(options.machine.machine, data.train);
+  const std::size_t held = bytes_of(data.train.view()) + (data.test ? bytes_of(data.test->view()) : 0);
+  if (auto fitted = fit_by_products(request, data.train.view(), targets, options, engine, held)) {
+    if (!data.test) return std::move(*fitted);
+    Model model = fitted_model(request.kernel, data.train, fitted->machine, options.machine.lambda);
+    model.kind = request.kind;
+    model.precision = request.precision;
+    fitted->test = predict_decisions(model, data.test->view(), engine, {.progress = options.machine.progress});
+    return std::move(*fitted);
   }
   double error = 0;
   FittedData fitted = fit_data(data_kernels(request, data, engine, error), data, options, engine);
@@ -225,32 +279,9 @@ FittedData fit_data(const DataKernels& kernels, const TrainTest& data, const Fit
                     const Engine& engine) {
   options.validate();
   const GramMatrix k = kernels.unheld ? *kernels.unheld : GramMatrix(view_of(kernels.train), engine);
-  if (options.solver == Solver::conjugate_gradients || !k.held()) {
-    auto [targets, trained] = ridge_targets(data.train);
-    FittedData fitted = fitted_by(conjugate_gradients(k, targets.view(), product_options(options)), std::move(trained));
-    if (kernels.test) fitted.test = decision(fitted.trained.fit, view_of(*kernels.test), engine);
-    return fitted;
-  }
-  MachineOptions machine = options.machine;
-  machine.check_definite = machine.check_definite && !kernels.semidefinite;
-  FittedData fitted;
+  FittedData fitted = fit_on(k, kernels.semidefinite, targets_of(options.machine.machine, data.train), options);
   fitted.kernel_seconds = kernels.seconds;
-  if (options.posterior) {
-    auto [targets, trained] = ridge_targets(data.train);
-    GaussianProcess process(
-        k, targets.view(),
-        {.noise = machine.lambda / 2, .check_definite = machine.check_definite, .progress = machine.progress});
-    fitted.trained = std::move(trained);
-    const std::vector<double>& each = process.log_marginal_likelihood();
-    if (!each.empty()) fitted.likelihood = std::accumulate(each.begin(), each.end(), 0.0);
-    fitted.trained.fit = std::move(process).fit();
-  } else if (fits_classes(machine.machine, data.train)) {
-    fitted.trained = train_classes(k, data.train.labels, std::ssize(data.train.class_names), machine);
-  } else {
-    fitted.trained = train_values(k, {data.train.targets.data(), data.train.count(), 1, 1}, machine);
-  }
-  fitted.train = decision(fitted.trained.fit, k.matrix(), engine);
-  if (kernels.test) fitted.test = decision(fitted.trained.fit, view_of(*kernels.test), engine);
+  if (kernels.test) fitted.test = decision(fitted.machine.fit, view_of(*kernels.test), engine);
   return fitted;
 }
 

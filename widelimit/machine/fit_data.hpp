@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,9 +50,18 @@ struct DataKernels {
 [[nodiscard]] DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest& request,
                                        const TrainTest& data, const FitDataOptions& options, const Engine& engine);
 
+/// What a machine is fitted to, a row for each sample: labels 0 … classes − 1, or numbers in columns.
+struct FitTargets {
+  std::span<const Index> labels;  ///< empty where numbers are fitted
+  Index classes = 0;
+  MatrixView<const double> values{};
+
+  [[nodiscard]] Index outputs() const { return classes > 0 ? classes : values.cols; }
+};
+
 /// A machine, and what it says of the samples it was fitted to and of others.
 struct FittedData {
-  Trained trained;
+  FittedMachine machine;
   Matrix<double> train;                  ///< decisions
   std::optional<Matrix<double>> test;    ///< where there are test samples
   std::optional<double> kernel_seconds;  ///< where a Gram matrix was computed
@@ -69,7 +79,10 @@ struct FittedData {
 [[nodiscard]] Solver chosen_solver(const FitDataOptions& options, bool network, Index samples, Index outputs,
                                    Precision precision, std::size_t memory);
 
-/// Fits a machine to labelled data: kernel, solver and memory by what the data need. All doors go through here.
+/// Fits a machine to samples: kernel, solver and memory by what the data need. All doors go through here.
+[[nodiscard]] FittedData fit_samples(const KernelRequest& request, const SampleView& x, const FitTargets& targets,
+                                     const FitDataOptions& options, const Engine& engine);
+/// The same on labelled data, with the decisions on test samples.
 [[nodiscard]] FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& options,
                                   const Engine& engine);
 /// The same on kernels that are known.

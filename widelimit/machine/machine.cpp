@@ -114,13 +114,13 @@ Matrix<double> class_targets(std::span<const Index> labels, Index classes) {
 
 namespace {
 
-Trained train_outputs(const GramMatrix& k, std::span<const Index> labels, Index classes,
-                      const MachineOptions& options) {
+FittedMachine train_outputs(const GramMatrix& k, std::span<const Index> labels, Index classes,
+                            const MachineOptions& options) {
   if (options.machine == Machine::svr) {
     fail(Code::usage, "svr fits numbers, not classes; choose svm, svm2, hard-svm, logistic, ridge or regression");
   }
   check_classes(labels, classes);
-  Trained trained{.machine = options.machine, .classes = classes};
+  FittedMachine trained{.machine = options.machine, .classes = classes};
   if (classes == 2) {
     trained.scheme = Scheme::sign;
     trained.fit = fit_signs(k, class_targets(labels, classes), options);
@@ -145,14 +145,14 @@ Trained train_outputs(const GramMatrix& k, std::span<const Index> labels, Index 
 
 }  // namespace
 
-Trained train_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
-                      const MachineOptions& options) {
+FittedMachine train_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
+                            const MachineOptions& options) {
   const bool own = options.machine == Machine::logistic;
   if (options.probability && !own && !is_svm(options.machine) && options.machine != Machine::svr) {
     fail(Code::usage, "{} has no probabilities; logistic has, and svm, svm2 and hard-svm may be calibrated",
          to_string(options.machine));
   }
-  Trained trained = train_outputs(k, labels, classes, options);
+  FittedMachine trained = train_outputs(k, labels, classes, options);
   if (options.probability && !own) {
     SvmOptions folds = svm_options(options);
     folds.check_definite = false;  // the machine itself has shown it
@@ -163,8 +163,8 @@ Trained train_classes(const GramMatrix& k, std::span<const Index> labels, Index 
   return trained;
 }
 
-Trained train_values(const GramMatrix& k, MatrixView<const double> targets, const MachineOptions& options) {
-  Trained trained{.machine = options.machine};
+FittedMachine train_values(const GramMatrix& k, MatrixView<const double> targets, const MachineOptions& options) {
+  FittedMachine trained{.machine = options.machine};
   if (options.machine == Machine::regression || options.machine == Machine::ridge) {
     trained.fit = fit_linear(k, targets, options);
   } else if (options.machine == Machine::svr) {

@@ -48,7 +48,7 @@ struct MachineOptions {
 };
 
 /// A fitted machine, and the meaning of its outputs.
-struct Trained {
+struct FittedMachine {
   Machine machine = Machine::svm;
   Scheme scheme = Scheme::values;
   Index classes = 0;  ///< 0 for regression
@@ -60,12 +60,12 @@ struct Trained {
 /// Error{usage} for svr, which is a regression machine, for a scheme that the machine does not support, and for
 /// probabilities of ridge and regression; Error{input} for invalid data. Numerical failures are reported in the
 /// Summary.
-[[nodiscard]] Trained train_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
-                                    const MachineOptions& options);
+[[nodiscard]] FittedMachine train_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
+                                          const MachineOptions& options);
 
 /// Fits numeric targets, a column for each, by regression, ridge or svr; Error{usage} for the other machines.
-[[nodiscard]] Trained train_values(const GramMatrix& k, MatrixView<const double> targets,
-                                   const MachineOptions& options);
+[[nodiscard]] FittedMachine train_values(const GramMatrix& k, MatrixView<const double> targets,
+                                         const MachineOptions& options);
 
 /// Number of outputs of a machine with `scheme`.
 [[nodiscard]] Index output_count(Scheme scheme, Index classes);

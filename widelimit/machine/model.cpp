@@ -83,7 +83,7 @@ void Model::validate() const {
   check_support(*this);
 }
 
-Model fitted_model(std::variant<Network, ClassicalKernel> kernel, const Dataset& train, const Trained& trained,
+Model fitted_model(std::variant<Network, ClassicalKernel> kernel, const Dataset& train, const FittedMachine& trained,
                    double lambda, bool posterior) {
   Model model;
   model.kernel = std::move(kernel);

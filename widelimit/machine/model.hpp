@@ -48,7 +48,7 @@ struct Model {
 /// A model with kernel, shape, classes, machine and outputs, λ, support and α of a fit. The caller adds precision,
 /// scaling and other settings. `posterior` keeps all samples.
 [[nodiscard]] Model fitted_model(std::variant<Network, ClassicalKernel> kernel, const Dataset& train,
-                                 const Trained& trained, double lambda, bool posterior = false);
+                                 const FittedMachine& trained, double lambda, bool posterior = false);
 
 /// Takes bias, and support and α where a coefficient is not 0, from a fit to `train`, which is scaled already; all
 /// samples where the model has a posterior.

@@ -7,7 +7,6 @@
 #include "widelimit/machine/binary_problems.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/merge.hpp"
 #include "widelimit/machine/svm/box_input.hpp"
 #include "widelimit/machine/svm/svm_path.hpp"
 
@@ -68,7 +67,7 @@ std::vector<Fit> fit_all(const GramMatrix& k, std::span<const Index> order, cons
   k.engine().for_each(outputs, solve, [&](Index done) { shared.at(done); });
   const double taken = seconds_since(begin);
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
-    fits[l].summary = merged(parts[l]);
+    fits[l].summary = combined(parts[l]);
     fits[l].summary.seconds = taken / static_cast<double>(lambdas.size());
   }
   name_cure(k, fits, options.progress);

@@ -133,7 +133,7 @@ EngineMatrix posterior_factor(const Model& model, const Engine& engine, const Pr
     Gram whole = gram(std::get<Network>(model.kernel), support, how, engine);
     return model.kind == Kind::ntk ? std::move(whole.ntk) : std::move(whole.nngp);
   }();
-  Cholesky cholesky({{view_of(k), engine}, {}, model.lambda / 2}, Factor::f64, options.progress);
+  Cholesky cholesky({{view_of(k), engine}, {}, model.lambda / 2}, FactorPrecision::f64, options.progress);
   if (cholesky.failed_minor() != 0) {
     fail(Code::numerical, "K + λ/2·I of the model is not positive definite here; fit it again with a larger λ");
   }

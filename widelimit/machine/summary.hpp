@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace widelimit {
@@ -38,5 +39,9 @@ struct Summary {
 
   [[nodiscard]] bool converged() const { return ending == Ending::converged; }
 };
+
+/// One Summary for problems solved side by side: objectives, iterations and memory added, the largest gap, and the
+/// ending and message of the worst. An objective that one of them lacks, the whole lacks.
+[[nodiscard]] Summary combined(std::span<const Summary> parts);
 
 }  // namespace widelimit

@@ -161,7 +161,7 @@ std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> 
   return by_folds(
       k, labels, options, true,
       [&](const Fold& fold, const GramMatrix& square, const EngineMatrix& rectangle, const MachineOptions& machine) {
-        const Trained trained = train_classes(square, chosen(labels, fold.fitted), classes, machine);
+        const FittedMachine trained = train_classes(square, chosen(labels, fold.fitted), classes, machine);
         const auto missed = [&](const EngineMatrix& rows, std::span<const Index> which) {
           const std::vector<Index> told =
               classes_of(trained.scheme, classes, decision(trained.fit, rows, k.engine()).view());
@@ -186,7 +186,7 @@ std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> 
       k, one_stratum, options, false,
       [&](const Fold& fold, const GramMatrix& square, const EngineMatrix& rectangle, const MachineOptions& machine) {
         const std::vector<double> known = chosen(targets, fold.fitted);
-        const Trained trained = train_values(square, {known.data(), std::ssize(known), 1, 1}, machine);
+        const FittedMachine trained = train_values(square, {known.data(), std::ssize(known), 1, 1}, machine);
         const auto missing = [&](const EngineMatrix& rows, std::span<const Index> which) {
           const Matrix<double> g = decision(trained.fit, rows, k.engine());
           double sum = 0;

@@ -14,7 +14,8 @@ namespace {
 /// Walks the tree once, writing steps in order of evaluation.
 class Lowering {
  public:
-  Lowering(Recipe& recipe, Wanted wanted, bool one_position) : recipe_(recipe), wanted_(wanted), state_(one_position) {}
+  Lowering(Recipe& recipe, RecipeOutputs wanted, bool one_position)
+      : recipe_(recipe), wanted_(wanted), state_(one_position) {}
 
   void layers(const Layers& list, const std::string& prefix) {
     for (std::size_t k = 0; k < list.size(); ++k) {
@@ -187,22 +188,22 @@ class Lowering {
     const auto layer = static_cast<std::int32_t>(recipe_.weight_layers.size());
     Step step{.op = Op::affine, .w2 = w_std * w_std, .b2 = b_std * b_std};
     switch (wanted_) {
-      case Wanted::nngp:
+      case RecipeOutputs::nngp:
         break;
-      case Wanted::ntk:
-      case Wanted::both:
+      case RecipeOutputs::ntk:
+      case RecipeOutputs::both:
         step.channel_end = 1;
         break;
-      case Wanted::per_layer:
+      case RecipeOutputs::per_layer:
         step.channel_begin = layer, step.channel_end = layer + 1;
         break;
-      case Wanted::sweep:
+      case RecipeOutputs::sweep:
         step.channel_end = layer + 1;
         break;
     }
     push(step);
     recipe_.weight_layers.push_back(place_ + " " + Network{{*layer_}}.to_text());
-    if (wanted_ == Wanted::sweep) {
+    if (wanted_ == RecipeOutputs::sweep) {
       push({.op = Op::emit, .ntk_slot = layer * (layer + 1) / 2, .ntk_count = layer + 1});
     }
   }
@@ -221,7 +222,7 @@ class Lowering {
   }
 
   Recipe& recipe_;
-  Wanted wanted_;
+  RecipeOutputs wanted_;
   Grid grid_;
   std::string place_;
   const Layer* layer_ = nullptr;
@@ -308,19 +309,19 @@ void check_sweep(const Network& network) {
   }
 }
 
-void emit_at_end(Recipe& recipe, Wanted wanted) {
+void emit_at_end(Recipe& recipe, RecipeOutputs wanted) {
   Step step{.op = Op::emit};
-  if (wanted == Wanted::nngp || wanted == Wanted::both) step.nngp_slot = 0;
-  step.ntk_slot = wanted == Wanted::both ? 1 : 0;
+  if (wanted == RecipeOutputs::nngp || wanted == RecipeOutputs::both) step.nngp_slot = 0;
+  step.ntk_slot = wanted == RecipeOutputs::both ? 1 : 0;
   step.ntk_count = static_cast<std::int32_t>(recipe.channels);
   recipe.steps.push_back(step);
 }
 
 }  // namespace
 
-Recipe lower(const Network& network, const Shape& input, Wanted wanted) {
+Recipe lower(const Network& network, const Shape& input, RecipeOutputs wanted) {
   static_cast<void>(infer_shapes(network, input));  // throws where the network does not fit the input
-  if (wanted == Wanted::sweep) check_sweep(network);
+  if (wanted == RecipeOutputs::sweep) check_sweep(network);
 
   Recipe recipe;
   recipe.input = effective_input(network, input);
@@ -331,23 +332,23 @@ Recipe lower(const Network& network, const Shape& input, Wanted wanted) {
 
   const auto trained = static_cast<Index>(recipe.weight_layers.size());
   switch (wanted) {
-    case Wanted::nngp:
+    case RecipeOutputs::nngp:
       recipe.outputs = 1;
       break;
-    case Wanted::ntk:
+    case RecipeOutputs::ntk:
       recipe.channels = 1, recipe.outputs = 1;
       break;
-    case Wanted::both:
+    case RecipeOutputs::both:
       recipe.channels = 1, recipe.outputs = 2;
       break;
-    case Wanted::per_layer:
+    case RecipeOutputs::per_layer:
       recipe.channels = trained, recipe.outputs = trained;
       break;
-    case Wanted::sweep:
+    case RecipeOutputs::sweep:
       recipe.channels = trained, recipe.outputs = trained * (trained + 1) / 2;
       break;
   }
-  if (wanted != Wanted::sweep) emit_at_end(recipe, wanted);
+  if (wanted != RecipeOutputs::sweep) emit_at_end(recipe, wanted);
   mark_pairs(recipe);
   carry_pairs(recipe);
   return recipe;

@@ -26,7 +26,7 @@ struct Recipe {
 };
 
 /// What is wanted of a recipe, and which weight layers each tangent channel trains.
-enum class Wanted : std::uint8_t {
+enum class RecipeOutputs : std::uint8_t {
   nngp,
   ntk,
   both,       ///< output 0 is nngp, output 1 is ntk
@@ -35,7 +35,7 @@ enum class Wanted : std::uint8_t {
 };
 
 /// Error{usage} names a layer without closed form and says why; Error{input} why a sweep needs another network.
-[[nodiscard]] Recipe lower(const Network& network, const Shape& input, Wanted wanted);
+[[nodiscard]] Recipe lower(const Network& network, const Shape& input, RecipeOutputs wanted);
 
 /// Whether the limit kernel of a network is known in closed form, by quadrature, or only by sampling.
 enum class Exactness : std::uint8_t { closed_form, quadrature, monte_carlo };

@@ -8,11 +8,11 @@ double odd_factorial(int n) {
   return product;
 }
 
-ArcCosine arc_cosine(int n) {
-  ArcCosine j{{}, {1.0}};  // J_0 = π − arccos ρ
+ArccosinePolynomials arccosine_polynomials(int n) {
+  ArccosinePolynomials j{{}, {1.0}};  // J_0 = π − arccos ρ
   for (int order = 1; order <= n; ++order) {
     const double square = static_cast<double>(order) * order;
-    ArcCosine next;
+    ArccosinePolynomials next;
     next.b.assign(j.b.size() + 1, 0.0);
     for (std::size_t k = 0; k < j.b.size(); ++k) next.b[k + 1] = square * j.b[k] / static_cast<double>(k + 1);
     next.b[0] = odd_factorial(order) - horner(next.b, 1.0);

@@ -9,13 +9,13 @@ namespace widelimit {
 ///
 /// Price's theorem, dE[φφ]/dc = E[φ'φ'], gives J_n' = n²J_{n−1}, hence B_n' = n²B_{n−1} with B_n(1) = (2n−1)!!
 /// (two equal inputs: E[u^{2n}]/2), and (1−ρ²)A_n' − ρA_n + B_n = n²(1−ρ²)A_{n−1}, solved power by power.
-struct ArcCosine {
+struct ArccosinePolynomials {
   std::vector<double> a;  ///< A_n, lowest power first
   std::vector<double> b;  ///< B_n
 };
 
 /// n ≤ 8: all coefficients are integers below 2^53, so exact.
-[[nodiscard]] ArcCosine arc_cosine(int n);
+[[nodiscard]] ArccosinePolynomials arccosine_polynomials(int n);
 
 /// (2n−1)!! = J_n(1)/π.
 [[nodiscard]] double odd_factorial(int n);

@@ -6,7 +6,7 @@ namespace widelimit {
 
 namespace {
 
-double share_wrong(const Trained& trained, const Matrix<double>& g, const std::vector<Index>& labels) {
+double share_wrong(const FittedMachine& trained, const Matrix<double>& g, const std::vector<Index>& labels) {
   const std::vector<Index> told = classes_of(trained.scheme, trained.classes, g.view());
   Index wrong = 0;
   for (std::size_t i = 0; i < told.size(); ++i) wrong += told[i] != labels[i] ? 1 : 0;
@@ -27,7 +27,7 @@ RademacherOptions value_options(RademacherOptions options, const MachineOptions&
   return options;
 }
 
-void measure(BoundRow& row, const BoundTask& task, const Trained& trained) {
+void measure(BoundRow& row, const BoundTask& task, const FittedMachine& trained) {
   const auto on = [&](const AnyView& k, const std::vector<Index>& labels, const std::vector<double>& targets) {
     const Matrix<double> g = decision(trained.fit, k, *task.engine);
     return task.classes > 0 ? share_wrong(trained, g, labels) : mean_clipped(row.machine->loss, g, targets);
@@ -75,14 +75,15 @@ BoundRow bound_row(const BoundTask& task, const MachineOptions& asked, const Rad
   const bool numbers = task.classes == 0;
   MachineOptions machine = asked;
   machine.check_definite = !task.semidefinite;
-  const Trained trained = numbers ? train_values(task.gram(), {task.targets.data(), task.samples(), 1, 1}, machine)
-                                  : train_classes(task.gram(), task.labels, task.classes, machine);
+  const FittedMachine trained = numbers
+                                    ? train_values(task.gram(), {task.targets.data(), task.samples(), 1, 1}, machine)
+                                    : train_classes(task.gram(), task.labels, task.classes, machine);
   const RademacherOptions how = numbers ? value_options(options, machine) : options;
   return bound_row(task, trained, how, machine.progress, by_labels);
 }
 
-BoundRow bound_row(const BoundTask& task, const Trained& trained, const RademacherOptions& asked, Progress* progress,
-                   bool by_labels) {
+BoundRow bound_row(const BoundTask& task, const FittedMachine& trained, const RademacherOptions& asked,
+                   Progress* progress, bool by_labels) {
   RademacherOptions options = asked;
   options.check_definite = !task.semidefinite;
   options.progress = progress;

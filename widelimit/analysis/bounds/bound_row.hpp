@@ -53,7 +53,7 @@ struct BoundRow {
 [[nodiscard]] BoundRow bound_row(const BoundTask& task, const MachineOptions& machine, const RademacherOptions& options,
                                  bool by_labels);
 /// The same of a machine that was fitted before.
-[[nodiscard]] BoundRow bound_row(const BoundTask& task, const Trained& trained, const RademacherOptions& options,
+[[nodiscard]] BoundRow bound_row(const BoundTask& task, const FittedMachine& trained, const RademacherOptions& options,
                                  Progress* progress, bool by_labels);
 
 /// Of labels flipped with probability `flip`, whose clean ones have the squared norm `clean_norm`: both noisy bounds,

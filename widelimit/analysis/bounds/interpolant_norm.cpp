@@ -71,7 +71,7 @@ InterpolantNorm interpolant_norm(const GramMatrix& h, std::span<const double> y,
     if (!std::isfinite(value)) fail(Code::input, "value {} is {}; it must be finite", i, value);
     solved(i, 0) = value;
   }
-  Cholesky cholesky({h, {}, 0}, Factor::f64, progress);
+  Cholesky cholesky({h, {}, 0}, FactorPrecision::f64, progress);
   if (cholesky.failed_minor() != 0) return singular_norm(h, y, progress);
   (void)cholesky.solve(solved.view());
   InterpolantNorm result;

@@ -109,7 +109,7 @@ ClippedLoss class_loss(const RademacherOptions& options, Index classes) {
 
 void RademacherOptions::validate() const { BoundSetting{.delta = delta}.validate(); }
 
-RademacherBound rademacher_bound(const GramMatrix& k, const Trained& trained, std::span<const Index> labels,
+RademacherBound rademacher_bound(const GramMatrix& k, const FittedMachine& trained, std::span<const Index> labels,
                                  const RademacherOptions& options) {
   options.validate();
   const ClippedLoss loss = class_loss(options, trained.classes);

@@ -45,7 +45,7 @@ struct RademacherBound {
 /// an output for each class and √(2(C − 1)) for one of each pair. K must not depend on the sample.
 /// Error{input} for δ outside (0, 1), no samples, sizes that do not agree or a K that is not positive semi-definite;
 /// Error{usage} for other losses of several classes.  [docs/theory/bounds.md]  O(n²·outputs).
-[[nodiscard]] RademacherBound rademacher_bound(const GramMatrix& k, const Trained& trained,
+[[nodiscard]] RademacherBound rademacher_bound(const GramMatrix& k, const FittedMachine& trained,
                                                std::span<const Index> labels, const RademacherOptions& options = {});
 
 /// For a regression machine on K: the mean of min(l(g(x), y), c) is at most the bound. One target; Error{usage}

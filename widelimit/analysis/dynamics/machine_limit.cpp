@@ -1,9 +1,8 @@
 #include "widelimit/analysis/dynamics/machine_limit.hpp"
 
 #include "widelimit/machine/logistic/softmax.hpp"
-#include "widelimit/machine/merge.hpp"
-#include "widelimit/machine/ridge/border.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
+#include "widelimit/machine/ridge/ridge_system.hpp"
 #include "widelimit/machine/svm/svm.hpp"
 #include "widelimit/machine/svm/svr.hpp"
 
@@ -47,7 +46,7 @@ std::optional<Fit> fit_each_output(const GramMatrix& k, const DynamicsInput& inp
     for (Index i = 0; i < input.samples; ++i) fit.alpha(i, j) = one.alpha(i, 0);
     parts.push_back(one.summary);
   }
-  fit.summary = merged(parts);
+  fit.summary = combined(parts);
   return fit;
 }
 

@@ -26,7 +26,7 @@ bool CpuLoaded::mirrored_tile(const Recipe&, Range, Range, std::span<const Matri
 
 void CpuLoaded::diagonal(const Recipe& recipe, int /*threads*/, MatrixView<double> outputs) const {
   for (Index slot = 0; slot < recipe.outputs; ++slot) {
-    for (Index i = 0; i < count(); ++i) outputs(slot, i) = own_pairs(slot, i);
+    for (Index i = 0; i < count(); ++i) outputs(slot, i) = diagonal_values(slot, i);
   }
 }
 

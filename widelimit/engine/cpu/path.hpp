@@ -7,10 +7,10 @@ namespace widelimit::cpu {
 
 /// Samples as a path holds them. They know how to fill the tiles of their pairs (Kernels says what each call does).
 struct CpuLoaded : Loaded {
-  Matrix<double> own_pairs;  ///< outputs × n, of each sample with itself
-  double error = 0.0;        ///< of quadrature
+  Matrix<double> diagonal_values;  ///< outputs × n, of each sample with itself
+  double error = 0.0;              ///< of quadrature
 
-  [[nodiscard]] Index count() const override { return own_pairs.cols(); }
+  [[nodiscard]] Index count() const override { return diagonal_values.cols(); }
   [[nodiscard]] double quadrature_error() const override { return error; }
 
   virtual void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,

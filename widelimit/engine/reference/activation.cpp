@@ -45,7 +45,7 @@ DualValue<Real> polynomial_dual(std::span<const double> coef, const GaussianPair
 
 /// (q1q2)^{n/2} J_n(ρ)/2π.
 Real rectified_moment(int n, const GaussianPair<Real>& pair) {
-  const ArcCosine j = arc_cosine(n);
+  const ArccosinePolynomials j = arccosine_polynomials(n);
   const Real size = geometric_mean(pair.q1, pair.q2);
   const Real rho = size > 0 ? pair.c / size : 0;
   const Real root = size > 0 ? pair.root() / size : 1;

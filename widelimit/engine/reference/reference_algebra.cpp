@@ -57,7 +57,7 @@ class FactoredFamily final : public ShiftedFamily {
  public:
   FactoredFamily(const ReferenceAlgebra& algebra, EngineMatrix a) : algebra_(algebra), a_(std::move(a)) {}
 
-  [[nodiscard]] std::vector<ShiftedInverse> inverses(MatrixView<const double> right_sides,
+  [[nodiscard]] std::vector<ShiftedInverse> inverses(MatrixView<const double> right_hand_sides,
                                                      std::span<const double> shifts,
                                                      Progress* progress) const override {
     const Index n = a_.rows();
@@ -68,8 +68,9 @@ class FactoredFamily final : public ShiftedFamily {
       ShiftedInverse& inverse = result.emplace_back();
       if (algebra_.cholesky(u, progress) != 0) continue;
       inverse.positive_definite = true;
-      inverse.solution = Matrix<double>(n, right_sides.cols, Content::unset);
-      for (Index i = 0; i < n; ++i) std::copy_n(right_sides.row(i), right_sides.cols, inverse.solution.view().row(i));
+      inverse.solution = Matrix<double>(n, right_hand_sides.cols, Content::unset);
+      for (Index i = 0; i < n; ++i)
+        std::copy_n(right_hand_sides.row(i), right_hand_sides.cols, inverse.solution.view().row(i));
       algebra_.solve_factored(u, inverse.solution.view());
       for (Index i = 0; i < n; ++i) {  // ‖U⁻ᵀe_i‖²
         Matrix<double> unit(n, 1);

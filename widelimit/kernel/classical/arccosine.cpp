@@ -57,15 +57,15 @@ Angle Angle::from_distance(double one_minus_abs_cosine, bool acute) {
   return {t - 1.0, sine, to_axis};
 }
 
-Arccosine::Arccosine(Index order) : order_(order) {
+ArccosineKernel::ArccosineKernel(Index order) : order_(order) {
   if (order < 0 || order > max_order) {
     fail(Code::input, "arccosine: degree = {} is outside 0 … {}", order, max_order);
   }
-  polynomials_ = arc_cosine(static_cast<int>(order));
+  polynomials_ = arccosine_polynomials(static_cast<int>(order));
   for (Index n = 2; n <= order; ++n) factorial_ *= static_cast<double>(n);
 }
 
-double Arccosine::operator()(const Angle& angle) const {
+double ArccosineKernel::operator()(const Angle& angle) const {
   if (order_ == 0) return angle.supplement;
   if (angle.cosine >= 0.0) {
     return horner(polynomials_.a, angle.cosine) * angle.sine + horner(polynomials_.b, angle.cosine) * angle.supplement;

@@ -25,15 +25,15 @@ struct Angle {
 /// For obtuse angles the two parts cancel (J_n = O((π−θ)^{2n+1})), so there Cho & Saul's integral, whose integrand is
 /// positive, is summed by Gauss–Legendre instead:
 ///   J_n = n!·(sin θ)^{2n+1} ∫₀^{π/2} (cos ψ)ⁿ / (1 − c·cos ψ)^{n+1} dψ.
-class Arccosine {
+class ArccosineKernel {
  public:
   static constexpr Index max_order = 8;
-  explicit Arccosine(Index order);  ///< 0 … max_order
+  explicit ArccosineKernel(Index order);  ///< 0 … max_order
   [[nodiscard]] double operator()(const Angle& angle) const;
 
  private:
   Index order_;
-  ArcCosine polynomials_;
+  ArccosinePolynomials polynomials_;
   double factorial_ = 1.0;  // n!
 };
 

@@ -96,7 +96,7 @@ struct LaplaceForm {
 struct ArccosineForm {
   static constexpr bool reads_inner = true;
   static constexpr double near = 0x1p-6;
-  Arccosine angular;
+  ArccosineKernel angular;
   Index order;
 
   static Angle angle(const ScaledRow& p, const ScaledRow& q, double inner) {
@@ -215,8 +215,8 @@ AnyMatrix classical_gram(const ClassicalKernel& kernel, const SampleView& x1, co
     case ClassicalKernel::Name::laplace:
       return fill(kernel, LaplaceForm{gamma}, rows1, second, precision, engine, progress);
     case ClassicalKernel::Name::arccosine:
-      return fill(kernel, ArccosineForm{Arccosine(kernel.degree), kernel.degree}, rows1, second, precision, engine,
-                  progress);
+      return fill(kernel, ArccosineForm{ArccosineKernel(kernel.degree), kernel.degree}, rows1, second, precision,
+                  engine, progress);
   }
   fail(Code::input, "a classical kernel of unknown name was asked for");
 }

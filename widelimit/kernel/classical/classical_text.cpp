@@ -89,7 +89,7 @@ void ClassicalKernel::validate() const {
   }
   if (entry.offset && !std::isfinite(offset)) fail(Code::input, "{}: offset = {} must be finite", entry.text, offset);
   const Index least = name == Name::arccosine ? 0 : 1;
-  const Index most = name == Name::arccosine ? Arccosine::max_order : max_polynomial_degree;
+  const Index most = name == Name::arccosine ? ArccosineKernel::max_order : max_polynomial_degree;
   if (entry.degree && (degree < least || degree > most)) {
     fail(Code::input, "{}: degree = {} is outside {} … {}", entry.text, degree, least, most);
   }

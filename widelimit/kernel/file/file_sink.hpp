@@ -27,7 +27,7 @@ struct FileTask {
 
   /// Edge of its tiles.
   [[nodiscard]] Index edge(const Engine& engine) const {
-    return cut_edge(gram.x1.count(), gram.columns().count(), engine.kernels().tile_edge(*gram.recipe));
+    return gram_tile_edge(gram.x1.count(), gram.columns().count(), engine.kernels().tile_edge(*gram.recipe));
   }
   /// Tiles of a pair of panels.
   [[nodiscard]] std::vector<Tile> tiles(Range rows, Range cols, const Engine& engine) const;

@@ -93,7 +93,7 @@ Work lay_out_work(std::span<const Network> networks, std::span<const GramBlock> 
                   const GramFileOptions& options) {
   Work work;
   for (const Network& network : networks) {
-    work.recipes.push_back(lower(network, blocks.front().x1.shape, wanted(options.kind)));
+    work.recipes.push_back(lower(network, blocks.front().x1.shape, recipe_outputs(options.kind)));
   }
   for (std::size_t k = 0; k < networks.size(); ++k) {
     const std::string prefix = networks.size() == 1 ? "" : fmt::format("network{}/", k + 1);

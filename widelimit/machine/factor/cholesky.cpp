@@ -58,9 +58,10 @@ void RidgeMatrix::residual(MatrixView<const double> x, MatrixView<const double> 
   }
 }
 
-Cholesky::Cholesky(const RidgeMatrix& a, Factor factor, Progress* progress)
+Cholesky::Cholesky(const RidgeMatrix& a, FactorPrecision factor, Progress* progress)
     : a_(a), algebra_(a.k.algebra()), progress_(progress) {
-  const bool single = factor == Factor::f32 || (factor == Factor::automatic && a.k.precision() == Precision::f32);
+  const bool single =
+      factor == FactorPrecision::f32 || (factor == FactorPrecision::automatic && a.k.precision() == Precision::f32);
   if (!single || !factorise(Precision::f32)) (void)factorise(Precision::f64);
 }
 

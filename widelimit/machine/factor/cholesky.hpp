@@ -26,7 +26,7 @@ struct RidgeMatrix {
 
 /// Precision of a factor. Answers are refined in float64 either way; a float32 factor takes half the time and memory,
 /// and is given up for float64 where the condition number is too large for refinement to converge.
-enum class Factor : std::uint8_t {
+enum class FactorPrecision : std::uint8_t {
   automatic,  ///< that of the Gram matrix
   f32,
   f64,
@@ -35,7 +35,7 @@ enum class Factor : std::uint8_t {
 /// A = UᵀU on the engine of K, which must have passed its check.  n³/3 multiply-adds and n² numbers.
 class Cholesky {
  public:
-  Cholesky(const RidgeMatrix& a, Factor factor, Progress* progress);
+  Cholesky(const RidgeMatrix& a, FactorPrecision factor, Progress* progress);
 
   /// Order of the first leading minor that is not positive, or, where the condition number is beyond 1/ε, of the one
   /// that rounding alone keeps positive; 0 where A is positive definite. Nothing below makes sense where it is not.

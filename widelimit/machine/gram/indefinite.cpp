@@ -2,7 +2,7 @@
 
 #include "widelimit/machine/gram/extremes.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/ridge/border.hpp"
+#include "widelimit/machine/ridge/ridge_system.hpp"
 
 #include <fmt/format.h>
 

@@ -31,6 +31,6 @@ inline constexpr Index platt_folds = 5;
 
 /// Probabilities of `classes` classes from those of pairs (rows × pairs, r_cd = P(c | c or d), in the order of
 /// fit_one_vs_one): the least Σ_c Σ_{d≠c} (r_dc p_c − r_cd p_d)² with Σp = 1 (Wu, Lin and Weng 2004). rows × classes.
-[[nodiscard]] Matrix<double> couple(const MatrixView<const double>& pairwise, Index classes);
+[[nodiscard]] Matrix<double> pairwise_coupling(const MatrixView<const double>& pairwise, Index classes);
 
 }  // namespace widelimit

@@ -3,10 +3,10 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
-#include "widelimit/machine/ridge/border.hpp"
 #include "widelimit/machine/ridge/preconditioner.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
+#include "widelimit/machine/ridge/ridge_system.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -220,7 +220,7 @@ ConjugateGradientFit conjugate_gradients(const GramMatrix& k, MatrixView<const d
   const Preconditioner preconditioner(k, scale, a.shift, {options.rank, options.memory, options.progress});
 
   Recursion s;
-  s.r = right_sides(targets, scale, options.bias);
+  s.r = right_hand_sides(targets, scale, options.bias);
   s.x = Matrix<double>(n, s.r.cols());
   s.sizes = dots(s.r, s.r);
   s.places.resize(s.sizes.size());

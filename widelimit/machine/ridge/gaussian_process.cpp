@@ -4,8 +4,8 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/ridge/border.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
+#include "widelimit/machine/ridge/ridge_system.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -61,11 +61,11 @@ GaussianProcess::GaussianProcess(const GramMatrix& k, MatrixView<const double> t
     summary.seconds = seconds_since(start);
     return;
   }
-  Cholesky cholesky({k, {}, options.noise}, Factor::f64, options.progress);
+  Cholesky cholesky({k, {}, options.noise}, FactorPrecision::f64, options.progress);
   summary.method = cholesky.method();
   summary.memory = cholesky.bytes();
   if (cholesky.failed_minor() == 0) {
-    Matrix<double> solved = right_sides(targets, {}, false);
+    Matrix<double> solved = right_hand_sides(targets, {}, false);
     summary.iterations = cholesky.solve(solved.view());
     set_coefficients(solved, {}, false, fit_);
     summary.condition = cholesky.condition();

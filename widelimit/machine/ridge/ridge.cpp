@@ -4,8 +4,8 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/ridge/border.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
+#include "widelimit/machine/ridge/ridge_system.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,7 +53,7 @@ Fit fit_ridge(const GramMatrix& k, MatrixView<const double> targets, const Ridge
   const RidgeMatrix a{k, scale, options.lambda / 2};
   Cholesky cholesky(a, options.factor, options.progress);
   if (cholesky.failed_minor() == 0) {
-    Matrix<double> solved = right_sides(targets, scale, options.bias);
+    Matrix<double> solved = right_hand_sides(targets, scale, options.bias);
     fit.summary.iterations = cholesky.solve(solved.view());
     if (cholesky.failed_minor() == 0) set_coefficients(solved, scale, options.bias, fit);
   }

@@ -12,7 +12,7 @@ struct RidgeOptions {
   double lambda = 1;  ///< finite, ≥ 0; 0 is kernel regression
   bool bias = false;  ///< fit b too; it is not regularised
   std::span<const double> weights = {};
-  Factor factor = Factor::automatic;
+  FactorPrecision factor = FactorPrecision::automatic;
   Progress* progress = nullptr;
 
   void validate() const;

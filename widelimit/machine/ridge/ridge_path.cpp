@@ -5,10 +5,10 @@
 #include "widelimit/base/memory.hpp"
 #include "widelimit/machine/factor/cholesky.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
-#include "widelimit/machine/ridge/border.hpp"
 #include "widelimit/machine/ridge/leave_one_out.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
+#include "widelimit/machine/ridge/ridge_system.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -167,7 +167,7 @@ RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std:
   std::vector<double> shifts;
   for (const double lambda : lambdas) shifts.push_back(lambda / 2);
   std::vector<ShiftedInverse> inverses =
-      family->inverses(right_sides(targets, path.scale, options.bias).view(), shifts, options.progress);
+      family->inverses(right_hand_sides(targets, path.scale, options.bias).view(), shifts, options.progress);
 
   RidgePath result;
   bool failed = false;

@@ -6,7 +6,6 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/merge.hpp"
 #include "widelimit/machine/svm/box_input.hpp"
 #include "widelimit/machine/svm/box_solver.hpp"
 #include "widelimit/machine/svm/svm_path.hpp"
@@ -118,7 +117,7 @@ Fit fit_svr(const GramMatrix& k, const MatrixView<const double>& targets, const 
   } else {
     k.engine().for_each(targets.cols, solve, [&](Index done) { shared.at(done); });
   }
-  fit.summary = merged(parts);
+  fit.summary = combined(parts);
   fit.summary.seconds = seconds_since(begin);
   name_cure(k, {&fit, 1}, options.progress);
   return fit;

@@ -120,7 +120,7 @@ std::string rows_of(const std::vector<Point>& points) {
 }
 
 /// What of the series the axes can show.
-struct Shown {
+struct PlottedPoints {
   std::vector<std::vector<Point>> points;
   AxisExtent x;
   AxisExtent y;
@@ -128,28 +128,28 @@ struct Shown {
   std::size_t kept = 0;
 };
 
-Shown collect(const std::vector<Series>& series, const CurvesOptions& options) {
-  Shown shown;
+PlottedPoints collect(const std::vector<Series>& series, const CurvesOptions& options) {
+  PlottedPoints plotted;
   for (const Series& one : series) {
     require_points(one);
-    shown.points.push_back(showable(one, options));
-    shown.given += one.x.size();
-    shown.kept += shown.points.back().size();
-    for (const Point& point : shown.points.back()) {
-      shown.x.include(point.x);
-      shown.y.include(point.y);
+    plotted.points.push_back(showable(one, options));
+    plotted.given += one.x.size();
+    plotted.kept += plotted.points.back().size();
+    for (const Point& point : plotted.points.back()) {
+      plotted.x.include(point.x);
+      plotted.y.include(point.y);
     }
   }
-  if (shown.kept == 0)
+  if (plotted.kept == 0)
     fail(Code::usage, "\"{}\" has no point to draw: of {} given, none has a place on its axes", options.title,
-         shown.given);
-  return shown;
+         plotted.given);
+  return plotted;
 }
 
 }  // namespace
 
 Figure curves(const std::vector<Series>& series, const CurvesOptions& options) {
-  const Shown shown = collect(series, options);
+  const PlottedPoints plotted = collect(series, options);
   std::vector<std::string> names;
   for (const Series& one : series) names.push_back(shorten(clean_text(one.name), longest_name));
   Drawing drawing(options.title, {.plot_width = 490,
@@ -160,24 +160,24 @@ Figure curves(const std::vector<Series>& series, const CurvesOptions& options) {
                                   .x_label = options.x_label,
                                   .y_label = options.y_label,
                                   .legend = names});
-  set_axis(drawing, 'x', shown.x, options.x_scale);
-  set_axis(drawing, 'y', shown.y, options.y_scale);
+  set_axis(drawing, 'x', plotted.x, options.x_scale);
+  set_axis(drawing, 'y', plotted.y, options.y_scale);
   drawing.line("set grid back linecolor rgb faint linewidth 1 dashtype 1");
   std::string plots;
   for (std::size_t k = 0; k < series.size(); ++k) {
-    const std::vector<Point>& points = shown.points[k];
+    const std::vector<Point>& points = plotted.points[k];
     if (points.empty()) continue;
     const std::string file = fmt::format("curve{}", k);
-    drawing.data(file, rows_of(thinned(points, shown.x, options.x_scale)));
+    drawing.data(file, rows_of(thinned(points, plotted.x, options.x_scale)));
     plots +=
         fmt::format("{}'{}' with {} linecolor rgb '{}' linewidth 2 dashtype {} notitle", plots.empty() ? "plot " : ", ",
                     file, style_of(series[k], points.size()), series_colour(k), series_dash(k));
   }
   drawing.line("{}", plots);
   Figure figure = drawing.render();
-  if (shown.kept < shown.given)
+  if (plotted.kept < plotted.given)
     figure.note = fmt::format("Points that are not positive have no place on a logarithmic axis: {} of {} left out.",
-                              shown.given - shown.kept, shown.given);
+                              plotted.given - plotted.kept, plotted.given);
   return figure;
 }
 

@@ -125,13 +125,14 @@ void solve_strip(const BandForm& form, Factors& factors, const std::vector<Matri
 
 }  // namespace
 
-std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<const double> right_sides,
+std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<const double> right_hand_sides,
                                              std::span<const double> shifts, int threads, Progress* progress) {
   const Index n = form.samples();
   const auto count = static_cast<Index>(shifts.size());
   const int team = team_size(threads);
-  Matrix<double> rotated(n, right_sides.cols);
-  cpu::tiled_product<double>(1, Transpose::yes, form.q.view(), Transpose::no, right_sides, 0, rotated.view(), team);
+  Matrix<double> rotated(n, right_hand_sides.cols);
+  cpu::tiled_product<double>(1, Transpose::yes, form.q.view(), Transpose::no, right_hand_sides, 0, rotated.view(),
+                             team);
   std::vector<ShiftedInverse> results(shifts.size());
   ProgressTicker ticker(progress, n * count, "samples of the path");
   for (Index first = 0; first < count; first += group_size) {
@@ -143,7 +144,7 @@ std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<co
       ShiftedInverse& result = results[static_cast<std::size_t>(first + s)];
       result.positive_definite = factors.factor(form, s, shifts[static_cast<std::size_t>(first + s)]);
       u[static_cast<std::size_t>(s)] = forward(form, factors, s, rotated.view());
-      result.solution = Matrix<double>(n, right_sides.cols);
+      result.solution = Matrix<double>(n, right_hand_sides.cols);
       result.diagonal.resize(static_cast<std::size_t>(n));
     });
     for (Index s = 0; s < size; ++s) group.push_back(&results[static_cast<std::size_t>(first + s)]);
@@ -159,10 +160,10 @@ namespace {
 class BandFamily final : public ShiftedFamily {
  public:
   BandFamily(BandForm form, int threads) : form_(std::move(form)), threads_(threads) {}
-  [[nodiscard]] std::vector<ShiftedInverse> inverses(MatrixView<const double> right_sides,
+  [[nodiscard]] std::vector<ShiftedInverse> inverses(MatrixView<const double> right_hand_sides,
                                                      std::span<const double> shifts,
                                                      Progress* progress) const override {
-    return shifted_inverses(form_, right_sides, shifts, threads_, progress);
+    return shifted_inverses(form_, right_hand_sides, shifts, threads_, progress);
   }
   [[nodiscard]] double smallest_eigenvalue() const override { return widelimit::smallest_eigenvalue(form_); }
 

@@ -15,7 +15,8 @@ namespace widelimit {
 ///
 /// so that L⁻¹Qᵀ, block after block and a strip of rows of Q at a time, gives both.
 /// O(n² (4 width + 2 columns)) for each shift.
-[[nodiscard]] std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<const double> right_sides,
+[[nodiscard]] std::vector<ShiftedInverse> shifted_inverses(const BandForm& form,
+                                                           MatrixView<const double> right_hand_sides,
                                                            std::span<const double> shifts, int threads,
                                                            Progress* progress);
 

@@ -43,7 +43,7 @@ std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, P
   const Index n = x.count();
   const Index positions = recipe.input.positions();
   loaded->unit = Matrix<double>(n * positions, recipe.input.channels);
-  loaded->own_pairs = Matrix<double>(recipe.outputs, n);
+  loaded->diagonal_values = Matrix<double>(recipe.outputs, n);
   loaded->traces.resize(static_cast<std::size_t>(n));
   const Variances variances = normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads);
   std::vector<double> errors(static_cast<std::size_t>(n), 0.0);
@@ -54,7 +54,7 @@ std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, P
                                      [&](const Step& step, const TracePair& traces, PairState& state) {
                                        each_output(step, traces, state, [&](Index slot, double value) {
                                          if (!std::isfinite(value)) report_overflow(slot, i, i, Precision::f64);
-                                         loaded->own_pairs(slot, i) = value;
+                                         loaded->diagonal_values(slot, i) = value;
                                        });
                                      });
     loaded->traces[static_cast<std::size_t>(i)] = std::move(traced.trace);

@@ -22,8 +22,8 @@ void rectified_monomial(int n, const Strip<double>& strip) {
   };
   const double scale = 1.0 / (std::numbers::pi * odd_factorial(n));
   const auto size = static_cast<std::size_t>(n) + 1;
-  const ArcCosine j = arc_cosine(n);
-  const ArcCosine j_dot = arc_cosine(n - 1);
+  const ArccosinePolynomials j = arccosine_polynomials(n);
+  const ArccosinePolynomials j_dot = arccosine_polynomials(n - 1);
   const double slope = static_cast<double>(n) * n * scale;
   const auto a = scaled(j.a, scale, size);
   const auto b = scaled(j.b, scale, size);

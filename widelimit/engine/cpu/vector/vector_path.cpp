@@ -192,7 +192,7 @@ std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, 
   auto loaded = std::make_unique<VectorLoaded<T>>();
   const Index n = x.count();
   loaded->unit = Matrix<T>(n, recipe.input.channels, Content::unset);
-  loaded->own_pairs = Matrix<double>(recipe.outputs, n);
+  loaded->diagonal_values = Matrix<double>(recipe.outputs, n);
 
   std::vector<Variances> stack{normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads)};
   SelfTangent tangent(recipe.channels, n);
@@ -226,7 +226,7 @@ std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, 
         break;
     }
     tangent.advance(step, stack.back(), advanced);
-    if (step.op == Op::emit) tangent.write(step, stack.back(), loaded->own_pairs.view());
+    if (step.op == Op::emit) tangent.write(step, stack.back(), loaded->diagonal_values.view());
     if (!advanced.variance.empty()) stack.back() = std::move(advanced.variance);
     if (step.op == Op::dual) duals.push_back(advanced.error);
     if constexpr (std::is_same_v<T, float>) advanced.features.round_to_float();

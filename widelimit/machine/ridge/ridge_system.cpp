@@ -1,4 +1,4 @@
-#include "widelimit/machine/ridge/border.hpp"
+#include "widelimit/machine/ridge/ridge_system.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ std::vector<double> scale_of_weights(std::span<const double> weights, double lam
   return result;
 }
 
-Matrix<double> right_sides(MatrixView<const double> targets, std::span<const double> scale, bool bias) {
+Matrix<double> right_hand_sides(MatrixView<const double> targets, std::span<const double> scale, bool bias) {
   const Index outputs = targets.cols;
   Matrix<double> b(targets.rows, outputs + (bias ? 1 : 0), Content::unset);
   for (Index i = 0; i < targets.rows; ++i) {

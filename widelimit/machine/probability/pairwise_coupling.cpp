@@ -52,7 +52,7 @@ std::vector<double> coupled(const Matrix<double>& q) {
 
 }  // namespace
 
-Matrix<double> couple(const MatrixView<const double>& pairwise, Index classes) {
+Matrix<double> pairwise_coupling(const MatrixView<const double>& pairwise, Index classes) {
   if (classes < 2 || pairwise.cols != classes * (classes - 1) / 2) {
     fail(Code::input, "{} columns are not the pairs of {} classes", pairwise.cols, classes);
   }
