@@ -1,9 +1,92 @@
 #include "widelimit/analysis/bounds/label_bound.hpp"
 
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/machine/factor/cholesky.hpp"
+#include "widelimit/machine/factor/gram_factor.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 namespace widelimit {
+
+namespace {
+
+/// What rounding may leave between a value and the one its neighbours in feature space dictate, beside the largest.
+constexpr double same_value = 1e-6;
+
+/// β with L_r β = y on the samples that have a pivot, by substitution; then the others must agree.
+InterpolantNorm singular_norm(const GramMatrix& h, std::span<const double> y, Progress* progress) {
+  const GramFactor factor(h, progress);
+  if (!factor.complete()) {
+    fail(Code::input, "the kernel has negative eigenvalues; no norm belongs to it: add to its diagonal");
+  }
+  const Index rank = factor.rank();
+  // L_r and the others, in the order of the pivots.
+  Matrix<double> rows(factor.count(), rank, Content::unset);
+  h.algebra().read(factor.rows(), rows.view());
+  std::vector<double> beta(usize(rank));
+  const auto value_of = [&](Index i) { return y[usize(factor.order()[usize(i)])]; };
+  const auto dot = [&](Index i, Index count) {
+    double sum = 0;
+    for (Index j = 0; j < count; ++j) sum += rows(i, j) * beta[usize(j)];
+    return sum;
+  };
+  double largest = 0;
+  for (const double value : y) largest = std::max(largest, std::fabs(value));
+  double square = 0;
+  for (Index i = 0; i < rank; ++i) {
+    double& unknown = beta[static_cast<std::size_t>(i)];
+    unknown = (value_of(i) - dot(i, i)) / rows(i, i);
+    square += unknown * unknown;
+  }
+  InterpolantNorm result;
+  for (Index i = rank; i < rows.rows(); ++i) {
+    const double dictated = dot(i, rank);
+    if (std::fabs(value_of(i) - dictated) <= same_value * largest) continue;
+    result.message = fmt::format(
+        "the kernel is singular, of rank {} for {} samples, and sample {} has the value {:.4g} where the others "
+        "dictate {:.4g}: no function of the kernel takes these values; remove repeated samples, or add to the diagonal",
+        rank, rows.rows(), factor.order()[static_cast<std::size_t>(i)], value_of(i), dictated);
+    return result;
+  }
+  if (!std::isfinite(square)) fail(Code::numerical, "the norm of the labels is beyond float64; scale the kernel");
+  result.square = square;
+  result.message =
+      fmt::format("the kernel is singular, of rank {} for {} samples; the labels agree with it", rank, rows.rows());
+  return result;
+}
+
+}  // namespace
+
+InterpolantNorm interpolant_norm(const GramMatrix& h, std::span<const double> y, Progress* progress) {
+  h.check();
+  const Index n = h.samples();
+  if (std::ssize(y) != n) fail(Code::input, "{} values for a kernel of {} samples", y.size(), n);
+  Matrix<double> solved(n, 1, Content::unset);
+  for (Index i = 0; i < n; ++i) {
+    const double value = y[static_cast<std::size_t>(i)];
+    if (!std::isfinite(value)) fail(Code::input, "value {} is {}; it must be finite", i, value);
+    solved(i, 0) = value;
+  }
+  Cholesky cholesky({h, {}, 0}, FactorPrecision::f64, progress);
+  if (cholesky.failed_minor() != 0) return singular_norm(h, y, progress);
+  (void)cholesky.solve(solved.view());
+  InterpolantNorm result;
+  result.condition = cholesky.condition();
+  double square = 0;
+  for (Index i = 0; i < n; ++i) square += y[static_cast<std::size_t>(i)] * solved(i, 0);
+  if (!std::isfinite(square) || square < 0) return singular_norm(h, y, progress);
+  result.square = square;
+  if (*result.condition * h.epsilon() > 1e-2) {
+    result.message = fmt::format(
+        "the condition number is about {:.1e}: the norm of the labels is known in its order of magnitude at best",
+        *result.condition);
+  }
+  return result;
+}
 
 LabelBound label_bound(const GramMatrix& h, std::span<const double> y, const LabelBoundOptions& options) {
   const BoundSetting setting{.lipschitz = 1, .range = 1, .delta = options.delta};

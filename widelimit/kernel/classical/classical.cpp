@@ -1,19 +1,92 @@
 #include "widelimit/kernel/classical/classical.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/matrix.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/samples.hpp"
 #include "widelimit/engine/host/host.hpp"
 #include "widelimit/kernel/classical/arccosine.hpp"
-#include "widelimit/kernel/classical/scaled_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string_view>
 #include <vector>
 
 namespace widelimit {
 
 namespace {
+
+/// One sample as the classical kernels read it: x = 2^exponent · unit, the largest |unit_k| in [½, 1).
+struct ScaledRow {
+  const double* values;  ///< x itself
+  const double* unit;
+  int exponent;
+  double square;  ///< ‖unit‖², 0 for a zero row
+  Index size;
+};
+
+/// Samples in double, beside a copy scaled row by row by a power of two (exact): inner products of scaled rows lie
+/// within ±d whatever the scale of the data.
+class ScaledRows {
+ public:
+  /// Error{input} names the sample and the feature that is not finite, or rows that do not fit their shape.
+  ScaledRows(const SampleView& samples, std::string_view name);
+  [[nodiscard]] Index count() const { return values_.rows(); }
+  [[nodiscard]] Index size() const { return values_.cols(); }
+  [[nodiscard]] const double* unit() const { return unit_.data(); }
+  [[nodiscard]] ScaledRow operator[](Index i) const {
+    const auto at = static_cast<std::size_t>(i);
+    return {values_.data() + i * size(), unit_.data() + i * size(), exponents_[at], squares_[at], size()};
+  }
+
+ private:
+  Matrix<double> values_;
+  Matrix<double> unit_;
+  std::vector<int> exponents_;
+  std::vector<double> squares_;
+};
+
+Matrix<double> read(const SampleView& samples, std::string_view name) {
+  return std::visit(
+      [&](const auto& view) {
+        if (view.cols != samples.shape.size()) {
+          fail(Code::input, "{}: rows of {} values do not fit the shape {}", name, view.cols, to_string(samples.shape));
+        }
+        Matrix<double> values(view.rows, view.cols);
+        for (Index i = 0; i < view.rows; ++i) {
+          for (Index k = 0; k < view.cols; ++k) {
+            const auto value = static_cast<double>(view(i, k));
+            if (!std::isfinite(value)) {
+              fail(Code::input, "{}: value {} of sample {} is not finite; remove or impute it", name, k, i);
+            }
+            values(i, k) = value;
+          }
+        }
+        return values;
+      },
+      samples.values);
+}
+
+ScaledRows::ScaledRows(const SampleView& samples, std::string_view name)
+    : values_(read(samples, name)),
+      unit_(values_.rows(), values_.cols()),
+      exponents_(static_cast<std::size_t>(values_.rows()), 0),
+      squares_(static_cast<std::size_t>(values_.rows()), 0.0) {
+  for (Index i = 0; i < count(); ++i) {
+    double largest = 0.0;
+    for (Index k = 0; k < size(); ++k) largest = std::max(largest, std::abs(values_(i, k)));
+    int exponent = 0;
+    std::frexp(largest, &exponent);
+    double square = 0.0;
+    for (Index k = 0; k < size(); ++k) {
+      unit_(i, k) = std::ldexp(values_(i, k), -exponent);
+      square += unit_(i, k) * unit_(i, k);
+    }
+    exponents_[static_cast<std::size_t>(i)] = exponent;
+    squares_[static_cast<std::size_t>(i)] = square;
+  }
+}
 
 /// scale·2^exponent with the scale's own exponent split off, so that no product on the way leaves the range.
 double scaled(double scale, double value, int exponent) {

@@ -1,14 +1,29 @@
-#include "widelimit/analysis/dynamics/flow/eigenpairs.hpp"
 #include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace widelimit {
 
 namespace {
+
+/// K = VᵀDV with orthonormal rows of V.
+struct Eigenpairs {
+  std::vector<double> values;  ///< smallest first
+  EngineMatrix vectors;        ///< row i belongs to values[i]
+};
+
+/// Error{numerical} where it does not converge.  O(n³), and 3n² doubles. `progress` may stop it.
+Eigenpairs eigenpairs(const GramMatrix& k, Progress* progress) {
+  const Algebra& algebra = k.algebra();
+  Eigenpairs result;
+  result.values = algebra.eigenvectors(algebra.copy_of(k.matrix(), Precision::f64), result.vectors, progress);
+  return result;
+}
 
 /// In the eigenvectors of K, eigenvalues d, each coordinate of α is alone: with s = λ + 2d,
 ///
