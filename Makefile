@@ -37,9 +37,9 @@ demo: build            ## kernels and machines on the embedded digits, and a rep
 lint: setup            ## format, clang-tidy, tree rules, Python
 	@scripts/lint.sh
 
-plain: setup           ## every source compiled alone, without precompiled headers
+plain: setup           ## every source compiled alone, without precompiled headers; FOLDERS="tests bench" for some
 	@cmake --preset plain --log-level=WARNING >/dev/null
-	@.venv/bin/python scripts/plain.py
+	@.venv/bin/python scripts/plain.py $(FOLDERS)
 
 format:                ## write C++ the way lint wants it
 	@git ls-files -z --cached --others --exclude-standard '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -r clang-format -i

@@ -4,6 +4,7 @@
 - The library includes nothing of app/, experiments/, bench/, tests/ or python/; experiments/ includes nothing of app/,
   bench/, tests/ or python/.
 - Conditional compilation only under widelimit/engine/.
+- Messages of the library name no option of the command line; an Error carries a Remedy instead.
 - Nothing longer than MAX_LINES, no notes of unfinished work, no paths of one machine.
 """
 
@@ -25,6 +26,7 @@ LENGTH_LIMITED = CPP | {".py", ".sh", ".cmake"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b")
+OPTION = re.compile(r'"[^"]*(?<![\w-])--[a-z]+')
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(work|root|home|farm|Users)/")
 
@@ -71,6 +73,8 @@ def check_file(path, text):
                 breaches.append((number, wrong))
             if CONDITIONAL.match(line) and not path.startswith("widelimit/engine/"):
                 breaches.append((number, "conditional compilation outside widelimit/engine/"))
+            if room_of(path) and OPTION.search(line) and "run_program(" not in line:
+                breaches.append((number, "a message of the library names an option of the command line"))
         if UNFINISHED.search(line):
             breaches.append((number, "a note of unfinished work"))
         if MACHINE_PATH.search(line):

@@ -4,7 +4,7 @@
 
 namespace widelimit {
 
-/// "0.1.0": carried by every result.
+/// "0.2.0": carried by every result.
 [[nodiscard]] std::string_view version();
 
 }  // namespace widelimit
