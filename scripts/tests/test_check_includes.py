@@ -54,6 +54,13 @@ def test_a_right_include_is_left_alone(path, header):
     assert breaches(path, f'#include "{header}"\n') == []
 
 
+def test_messages_of_the_library_name_no_options():
+    line = '  fail(Code::usage, "allow more (--memory)");\n'
+    assert len(breaches("widelimit/kernel/gram.cpp", line)) == 1
+    assert breaches("app/kernel/kernel.cpp", line) == []
+    assert breaches("widelimit/kernel/gram.cpp", '  fail(Code::usage, "x -- y");  // --memory\n') == []
+
+
 def test_conditional_compilation_is_for_back_ends():
     assert breaches("widelimit/kernel/gram.cpp", "#ifdef FAST\n#endif\n")
     assert breaches("widelimit/engine/cpu/tile.cpp", "#if HWY_ONCE\n#endif\n") == []
