@@ -1,8 +1,8 @@
 #include "widelimit/certificate/convex/expansion.hpp"
 
 #include "widelimit/certificate/interval/interval.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/engine/cpu/vector/residual.hpp"
+#include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -295,7 +295,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
   }
   const MatrixView<const double> rows = directions.rows();
   if (count > 0) {
-    cpu::gemv<double>(1, Transpose::yes, rows, {slopes.data()}, 0, {result.gradient.data()});
+    host::multiply(1, Transpose::yes, rows, slopes, 0, result.gradient);
   }
   result.rise = level - turn;
   for (Index j = 0; j < size; ++j) result.gradient[usize(j)] += result.rise * result.unit[usize(j)];
