@@ -151,6 +151,7 @@ void run_certify(const CertifyChoice& choice) {
   choice.common.check_apart(choice.out, choice.data.specs({choice.model}));
   require_no_scale(choice.data);
   const auto engine = choice.common.make_engine();
+  require_cpu(*engine, "certificates");  // before the model and the samples are read
   Predictor predictor = load_predictor(choice.model, choice.common, *engine);
   if (choice.out) check_writable(*choice.out, 0);
   Dataset data = load_samples(choice.common, choice.data, predictor);

@@ -1,8 +1,8 @@
 #include "widelimit/certificate/convex/quadratic_form.hpp"
 
 #include "widelimit/certificate/cone/geometry.hpp"
-#include "widelimit/engine/cpu/vector/residual.hpp"
 #include "widelimit/engine/host/host.hpp"
+#include "widelimit/engine/host/residual.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -59,18 +59,18 @@ class RunSum {
   void add(std::span<const Square> run, const Expansion& expansion, MatrixView<const double> directions,
            std::span<const double> scale, double sign, MatrixView<double> b) {
     const Index size = std::ssize(expansion.unit), dimension = size + 1;
-    const cpu::ResidualFrame frame{.size = size, .unit = expansion.unit.data(), .half = scale.data()};
+    const host::ResidualFrame frame{.size = size, .unit = expansion.unit.data(), .half = scale.data()};
     for (std::size_t k = 0; k < run.size(); ++k) {
       const double u = expansion.u[usize(run[k].sample)], root = run[k].root * unit_;
       float* row = rows_.data() + static_cast<Index>(k) * dimension;
-      cpu::write_residual(frame, directions.row(run[k].sample), u, root, row);
+      host::write_residual(frame, directions.row(run[k].sample), u, root, row);
       row[size] = static_cast<float>(-root * scale[usize(size)] * u);
     }
     const MatrixView<const float> rows{rows_.data(), std::ssize(run), dimension, dimension};
     host::inner_product(rows, {sum_.data(), dimension, dimension, dimension});
     const double factor = sign / (unit_ * unit_);
     for (Index j = 0; j < dimension; ++j) {
-      cpu::add_scaled(dimension - j, factor, sum_.data() + j * dimension + j, b.row(j) + j);
+      host::add_scaled(dimension - j, factor, sum_.data() + j * dimension + j, b.row(j) + j);
     }
   }
 

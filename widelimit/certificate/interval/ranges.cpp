@@ -2,7 +2,7 @@
 
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
-#include "widelimit/engine/cpu/cone/cone_extremes.hpp"
+#include "widelimit/engine/host/cone/cone_extremes.hpp"
 #include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
@@ -82,12 +82,12 @@ Interval Ranges::norm_range(const Ball& ball) const {
 void Ranges::widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const {
   const bool common = of_ == Of::published || options_.norm == Norm::l2;
   const double spread = common ? common_spread(options_.norm, points_.cols) : 1;
-  cpu::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
-                     .spread = common ? nullptr : geometry_.support.sum_norms.data() + begin,
-                     .radius = ball.radius * spread * (1 + 8 * unit_roundoff),
-                     .error = (geometry_.inner_error + 8 * unit_roundoff) * geometry_.norms[usize(ball.point)],
-                     .limit = norm.high},
-                    count, low, high);
+  host::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
+                      .spread = common ? nullptr : geometry_.support.sum_norms.data() + begin,
+                      .radius = ball.radius * spread * (1 + 8 * unit_roundoff),
+                      .error = (geometry_.inner_error + 8 * unit_roundoff) * geometry_.norms[usize(ball.point)],
+                      .limit = norm.high},
+                     count, low, high);
 }
 
 /// ⟨xᵢ, centre⟩ ± ⟨|xᵢ|, half⟩ over the box that surrounds ball ∩ box.

@@ -1,6 +1,5 @@
 #include "widelimit/certificate/network/network_margins.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/network/difference_bounds.hpp"
 #include "widelimit/certificate/network/enclose_affine.hpp"
 #include "widelimit/certificate/network/network_bounds.hpp"
