@@ -37,7 +37,7 @@ TEST(TrainVerb, TrainsAndTellsHowItWent) {
   const Finished oracle = folder.widelimit({"predict", "--model", "n.h5", "--test", "digits", "--classes", "3,8",
                                             "--limit", "60", "--backend", "reference", "--json"});
   ASSERT_EQ(oracle.status, 0) << oracle.err;
-  EXPECT_EQ(oracle.record()["backend"], "reference");
+  EXPECT_EQ(oracle.record()["backend"]["name"], "reference");
   EXPECT_EQ(oracle.record()["results"]["score"]["accuracy"], results["accuracy"]);
 }
 
