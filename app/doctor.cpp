@@ -6,7 +6,7 @@
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/catalogue.hpp"
 #include "widelimit/data/file/location.hpp"
-#include "widelimit/engine/cpu/vector/strip.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/report/drawing/process.hpp"
 
 #include <unistd.h>
@@ -33,7 +33,7 @@ Table machine_table(const Engine& cpu) {
   const auto memory = available_memory();
   Table table{.columns = {"this machine", ""}};
   table.rows = {{"version", std::string(version())},
-                {"vectors", std::string(cpu::vector_target())},
+                {"vectors", std::string(vector_instructions())},
                 {"cpu", cpu.description()},
                 {"threads", fmt::format("{}", cpu.threads())},
                 {"memory left", memory ? bytes_text(static_cast<double>(*memory)) : "unknown"}};

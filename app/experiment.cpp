@@ -61,7 +61,6 @@ void run_experiment(const Experiment& chosen, const ExperimentChoice& choice) {
   ProgressBar bar(choice.common);
   const experiment::Setting setting{.engine = *engine,
                                     .precision = parse_precision(choice.common.precision),
-                                    .threads = choice.common.threads,
                                     .memory = choice.common.memory_limit(),
                                     .seed = choice.common.seed,
                                     .figures = choice.common.report.has_value(),

@@ -24,10 +24,9 @@ constexpr double convex_target = 10;
 /// Test points whose convex radii are compared: enough for a mean.
 constexpr Index convex_tests = 20;
 
-CertifyOptions options_of(const Settings& settings, CertificateMethod method) {
+CertifyOptions options_of(CertificateMethod method) {
   CertifyOptions options;
   options.method = method;
-  options.threads = settings.threads;
   return options;
 }
 
@@ -73,7 +72,7 @@ bool beside_the_peer(const Benchmark& benchmark, const MnistTask& task, const Mo
   const Settings& settings = benchmark.settings;
   const Scratch& scratch = benchmark.scratch;
   const auto certified = [&](CertificateMethod method) {
-    return experiment::certify_digits(model, task, tests, 0, options_of(settings, method));
+    return experiment::certify_digits(model, task, tests, 0, options_of(method), benchmark.engine);
   };
   const Certificates paper = certified(CertificateMethod::paper);
   if (settings.with_peer) write_problem(scratch, model, task);
@@ -112,14 +111,14 @@ bool beside_the_peer(const Benchmark& benchmark, const MnistTask& task, const Mo
 
 /// A method beside convex: means of the radii on the same balls, and what a point of convex costs. In all of space for
 /// the published theorem, which knows no box, else in the box of pixel values.
-void beside_convex(const Settings& settings, const MnistTask& task, const Model& model, CertificateMethod other,
+void beside_convex(const Engine& engine, const MnistTask& task, const Model& model, CertificateMethod other,
                    Index tests) {
   std::vector<double> means;
   double seconds = 0;
   for (const auto method : {other, CertificateMethod::convex}) {
-    CertifyOptions options = options_of(settings, method);
+    CertifyOptions options = options_of(method);
     if (other != CertificateMethod::paper) options.box = Box{};
-    const Certificates found = experiment::certify_digits(model, task, tests, 0, options);
+    const Certificates found = experiment::certify_digits(model, task, tests, 0, options, engine);
     means.push_back(statistics(found).mean);
     seconds = found.seconds / static_cast<double>(tests);
   }
@@ -131,7 +130,7 @@ void beside_convex(const Settings& settings, const MnistTask& task, const Model&
 
 bool run(const Benchmark& benchmark) {
   const Settings& settings = benchmark.settings;
-  const experiment::Setting setting{.engine = benchmark.engine, .threads = settings.threads};
+  const experiment::Setting setting{.engine = benchmark.engine};
   std::optional<MnistTask> task;
   try {
     task = experiment::mnist_task(setting, network, {"0", "1"}, settings.rows);
@@ -149,7 +148,7 @@ bool run(const Benchmark& benchmark) {
   for (const double lambda : {0.01, 1.0, 10.0}) {
     const Model model = fitted(*task, benchmark.engine, lambda);
     for (const auto other : {CertificateMethod::paper, CertificateMethod::interval}) {
-      beside_convex(settings, *task, model, other, std::min(tests, convex_tests));
+      beside_convex(benchmark.engine, *task, model, other, std::min(tests, convex_tests));
     }
   }
   return true;

@@ -38,10 +38,10 @@ bool run(const Benchmark& benchmark) {
   const Shape shape{1, 1, settings.cols};
   const auto architecture = Architecture::make(
       Network::parse(fmt::format("fc:{}(w_std={})", hidden_layers, std::sqrt(2.0))), shape, {.hidden = settings.width});
-  const auto parameters = draw_parameters<T>(architecture, 1, settings.threads);
+  const auto parameters = draw_parameters<T>(architecture, 1, benchmark.engine);
   const Matrix<T> inputs = converted<T>(benchmark.inputs);
   const Tensor<T> x = read_samples<T>(SampleView(inputs.view(), shape), shape);
-  const auto ours = [&] { return empirical_ntk(architecture, parameters, x, x, {.threads = settings.threads}); };
+  const auto ours = [&] { return empirical_ntk(architecture, parameters, x, x, {}, benchmark.engine); };
 
   std::vector<std::string> command{settings.with_peer ? WIDELIMIT_PEERS_PYTHON : "",
                                    WIDELIMIT_PEERS "/torch_empirical_ntk.py",

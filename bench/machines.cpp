@@ -105,7 +105,7 @@ bool measure(const Benchmark& benchmark, const MnistTask& task, const MachineOpt
 
 bool run_task(const Benchmark& benchmark, const Digits& digits) {
   const Settings& settings = benchmark.settings;
-  const experiment::Setting setting{.engine = benchmark.engine, .threads = settings.threads};
+  const experiment::Setting setting{.engine = benchmark.engine};
   const MnistTask task = experiment::mnist_task(setting, "eq2", digits.classes, std::min(settings.rows, digits.most));
   fmt::print("{}, {} training and {} test images; both kernels in {:.3f} s; medians of {} rounds, seconds of the fit\n",
              digits.name, task.train.count(), task.test.count(), task.seconds, settings.repeats);

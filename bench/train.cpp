@@ -3,8 +3,7 @@
 
 #include "widelimit/finite/training/train.hpp"
 #include "bench/program.hpp"
-#include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/cut_product.hpp"
+#include "widelimit/finite/layers/engine_product.hpp"
 
 #include <fmt/core.h>
 
@@ -29,13 +28,15 @@ double step_operations(Index samples, Index features, Index width) {
 }
 
 /// Operations a second of a square product on the same threads.
-double gemm_rate(Index size, int threads) {
-  const std::vector<float> a(static_cast<std::size_t>(size * size), 1.0F);
-  std::vector<float> c(a.size());
+double gemm_rate(Index size, const Engine& engine) {
+  Matrix<float> a(size, size);
+  Matrix<float> c(size, size);
+  std::fill_n(a.data(), size * size, 1.0F);
+  const MatrixView<const float> factor = a.view();
   double best = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
     const double begin = now();
-    multiply({.m = size, .n = size, .k = size}, a.data(), a.data(), c.data(), threads);
+    engine_product<float>(engine, 1, Transpose::no, factor, Transpose::no, factor, 0, c.view());
     const auto side = static_cast<double>(size);
     best = std::max(best, 2.0 * side * side * side / (now() - begin));
   }
@@ -55,11 +56,10 @@ std::vector<double> step_seconds(const Benchmark& benchmark, Index width, Regula
                        .rate = 0.01,
                        .steps = benchmark.settings.repeats + 1,
                        .precision = Precision::f32,
-                       .records = 2,
-                       .threads = benchmark.settings.threads};
+                       .records = 2};
   options.observer = [&](const TrainStep&) { begins.push_back(now()); };
   const TrainedNetwork trained = train(Network::parse(fmt::format("fc:{}(w_std=1.4142)", hidden_layers)),
-                                       {SampleView(x.view(), {1, 1, x.cols()}), y.view()}, options);
+                                       {SampleView(x.view(), {1, 1, x.cols()}), y.view()}, options, benchmark.engine);
   if (!trained.summary.finished()) fmt::print("{}\n", trained.summary.message);
   std::vector<double> seconds;
   for (std::size_t i = 1; i < begins.size(); ++i) seconds.push_back(begins[i] - begins[i - 1]);
@@ -76,7 +76,7 @@ bool run_all(const Benchmark& benchmark) {
   fmt::print("{:>12} {:>10} {:>10} {:>10} {:>12} {:>16}\n", "regulariser", "steps/s", "GFLOP/s", "sgemm", "of sgemm",
              "GB/s of weights");
   for (const Regulariser regulariser : {Regulariser::none, Regulariser::init}) {
-    const double product = gemm_rate(std::clamp<Index>(width, 64, 2048), settings.threads);
+    const double product = gemm_rate(std::clamp<Index>(width, 64, 2048), benchmark.engine);
     const std::vector<double> seconds = step_seconds(benchmark, width, regulariser);
     const double median = seconds[seconds.size() / 2];
     // Read forward, read back, read and written by the step, and w₀ read where it pulls.

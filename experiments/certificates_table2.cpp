@@ -131,7 +131,6 @@ CertifyOptions table2_certificate(const Setting& setting, CertificateMethod meth
   CertifyOptions options;
   options.method = method;
   options.tolerance = 1e-4;
-  options.threads = setting.threads;
   options.progress = setting.progress;
   return options;
 }
@@ -154,17 +153,16 @@ RadiusRow network_row(const Setting& setting, const Table2Choice& choice, const 
   options.seed = seed;
   options.precision = Precision::f32;  // a million channels in float64 would be 12 GB
   options.look = false;
-  options.threads = setting.threads;
   options.memory = setting.memory;
   options.progress = setting.progress;
   TrainedNetwork trained =
-      train(choice.network, {.x = pair.data.train.view(), .y = pair.targets.train.view()}, options);
+      train(choice.network, {.x = pair.data.train.view(), .y = pair.targets.train.view()}, options, setting.engine);
   if (!trained.summary.finished()) fail(Code::numerical, "width {}: {}", width, trained.summary.message);
   if (!centred) trained.start = Parameters<float>{};  // without its start a wide network takes half the memory
   const Dataset& test = *pair.data.test;
-  RadiusRow row = row_of(
-      certify_network(trained, test.view(), test.labels, table2_certificate(setting, CertificateMethod::interval)),
-      few);
+  RadiusRow row = row_of(certify_network(trained, test.view(), test.labels,
+                                         table2_certificate(setting, CertificateMethod::interval), setting.engine),
+                         few);
   row.train_seconds = trained.summary.seconds;
   return row;
 }
@@ -213,8 +211,9 @@ RadiusRow machine_row(const Setting& setting, const Table2Choice& choice, const 
   const Model model = fitted_model(choice.network, task.train, trained, choice.machine_lambda);
   const double seconds = seconds_since(begin);
   const Dataset& test = *pair.data.test;
-  RadiusRow row =
-      row_of(certify(model, test.view(), test.labels, table2_certificate(setting, CertificateMethod::paper)), few);
+  RadiusRow row = row_of(
+      certify(model, test.view(), test.labels, table2_certificate(setting, CertificateMethod::paper), setting.engine),
+      few);
   row.train_seconds = seconds;
   return row;
 }

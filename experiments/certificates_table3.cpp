@@ -109,9 +109,9 @@ MachineRow certified_row(const Setting& setting, const Table3Sizes& sizes, const
     options.method = column.method;
     if (column.box) options.box = Box{};
     if (&column == &method_columns.back()) options.attack = AttackOptions{.seed = setting.seed};
-    options.threads = setting.threads;
     options.progress = setting.progress;
-    row.columns.push_back(certify_digits(model, task, sizes.tests_of(column.method), sizes.attacks, options));
+    row.columns.push_back(
+        certify_digits(model, task, sizes.tests_of(column.method), sizes.attacks, options, setting.engine));
   }
   return row;
 }

@@ -25,17 +25,17 @@ void append_unattacked(Certificates& all, const Certificates& more) {
 }  // namespace
 
 Certificates certify_digits(const Model& model, const MnistTask& task, Index tests, Index attacks,
-                            const CertifyOptions& options) {
+                            const CertifyOptions& options, const Engine& engine) {
   const SampleView samples = task.test.view();
   const std::span<const Index> labels(task.test.labels);
   const Index first = options.attack ? std::min(attacks, tests) : tests;
-  Certificates all = certify(model, samples.part(0, first), labels.first(usize(first)), options);
+  Certificates all = certify(model, samples.part(0, first), labels.first(usize(first)), options, engine);
   if (first == tests) return all;
   CertifyOptions rest = options;
   rest.attack.reset();
   rest.keep_attacked = false;
   append_unattacked(all, certify(model, samples.part(first, tests - first),
-                                 labels.subspan(usize(first), usize(tests - first)), rest));
+                                 labels.subspan(usize(first), usize(tests - first)), rest, engine));
   return all;
 }
 

@@ -58,14 +58,13 @@ DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const 
       lambda, descent_batch);
   CertifyOptions options;
   options.method = CertificateMethod::paper;
-  options.threads = setting.threads;
   options.progress = setting.progress;
   for (std::size_t k = 1; k < steps.size(); ++k) {
     const FittedMachine machine = machine_at(trajectory, k, task.classes());
     const Matrix<double> g = decision(machine.fit, view_of(task.k_test), setting.engine);
     const double accuracy = score(Scheme::sign, task.classes(), g, task.test)->accuracy();
     const Model model = fitted_model(Network::parse(network), task.train, machine, lambda);
-    const double radius = statistics(certify_digits(model, task, tests, 0, options)).mean;
+    const double radius = statistics(certify_digits(model, task, tests, 0, options, setting.engine)).mean;
     result.part.table.rows.push_back({passes[k - 1], steps[k], fmt::format("{:.2f} %", 100 * accuracy),
                                       fmt::format("{:.5g}", trajectory.objective[k]), fmt::format("{:.4g}", radius)});
     result.results.push_back({{"passes", passes[k - 1]},

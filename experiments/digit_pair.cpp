@@ -39,7 +39,6 @@ EquivalenceOptions digit_options(const Setting& setting, const DigitPair& pair, 
   train.steps = setting.count("steps", 1);
   train.seed = setting.seed;
   train.precision = setting.precision;
-  train.threads = setting.threads;
   train.memory = setting.memory;
   train.progress = setting.progress;
   options.widths = setting.counts("widths", 1);

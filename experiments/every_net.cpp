@@ -59,7 +59,6 @@ TrainOptions path_training(const Setting& setting, const PathChoice& choice, Los
   options.precision = setting.precision;
   options.records = 2;
   options.record_outputs = false;
-  options.threads = setting.threads;
   options.memory = setting.memory;
   options.progress = setting.progress;
   return options;
@@ -99,7 +98,7 @@ PathOrder follow(const Setting& setting, const PathChoice& choice, const Network
   for (Index halving = 0; halving <= choice.halvings; ++halving) {
     stop_if_asked(setting.progress);
     const TrainOptions options = path_training(setting, choice, loss, Index{1} << halving);
-    const NetAsMachine net = train_as_kernel_machine(network, given, options);
+    const NetAsMachine net = train_as_kernel_machine(network, given, options, setting.engine);
     if (!net.difference) fail(Code::numerical, "{}: {}", to_string(loss), net.trained.summary.message);
     add_path(part, json, options, net);
     order.rates.push_back(options.rate);

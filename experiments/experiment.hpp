@@ -28,7 +28,6 @@ struct Option {
 struct Setting {
   const Engine& engine;
   Precision precision = Precision::f64;
-  int threads = 0;
   std::optional<std::size_t> memory;
   std::uint64_t seed = 0;
   bool figures = false;  ///< make them

@@ -175,11 +175,10 @@ BoundRow network_row(const Setting& setting, const BoundsChoice& choice, const M
   options.precision = setting.precision;
   options.records = 2;
   options.record_outputs = false;
-  options.threads = setting.threads;
   options.memory = setting.memory;
   options.progress = setting.progress;
-  const NetAsMachine net = train_as_kernel_machine(Network::parse(choice.network),
-                                                   {.x = task.train.view().part(0, size), .y = y.view()}, options);
+  const NetAsMachine net = train_as_kernel_machine(
+      Network::parse(choice.network), {.x = task.train.view().part(0, size), .y = y.view()}, options, setting.engine);
   if (!net.difference) fail(Code::numerical, "{}", net.trained.summary.message);
   BoundRow row{.labels = "true",
                .name = fmt::format("width {}", choice.width),
@@ -191,7 +190,7 @@ BoundRow network_row(const Setting& setting, const BoundsChoice& choice, const M
                .clean = {},
                .noisy_shape = {},
                .summary = {}};
-  const Matrix<double> f = predict_outputs(net.trained, task.test.view(), setting.threads);
+  const Matrix<double> f = predict_outputs(net.trained, task.test.view(), setting.engine);
   Index wrong = 0;
   for (Index i = 0; i < f.rows(); ++i) {
     wrong += (f(i, 0) > 0) != (labelled.test_labels[static_cast<std::size_t>(i)] == 1) ? 1 : 0;

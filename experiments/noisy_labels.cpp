@@ -111,13 +111,12 @@ Matrix<double> noisy_net(const Setting& setting, const NoiseChoice& choice, cons
   options.precision = setting.precision;
   options.records = 2;
   options.record_outputs = false;
-  options.threads = setting.threads;
   options.memory = setting.memory;
   options.progress = setting.progress;
   const TrainedNetwork trained =
-      train(Network::parse(choice.network), {.x = task.train.view(), .y = y.view()}, options);
+      train(Network::parse(choice.network), {.x = task.train.view(), .y = y.view()}, options, setting.engine);
   if (!trained.summary.finished()) fail(Code::numerical, "{}", trained.summary.message);
-  return predict_outputs(trained, task.test.view(), setting.threads);
+  return predict_outputs(trained, task.test.view(), setting.engine);
 }
 
 struct NamedRegulariser {

@@ -3,6 +3,8 @@
 - Includes go one way between the rooms: a room may include itself and what stands to its left in ROOMS.
 - The library includes nothing of app/, experiments/, bench/, tests/ or python/; experiments/ includes nothing of app/,
   bench/, tests/ or python/.
+- Headers of one engine, under widelimit/engine/<name>/, are for widelimit/engine/ alone; tests/ and bench/ may look
+  inside.
 - Conditional compilation only under widelimit/engine/.
 - Messages of the library name no option of the command line; an Error carries a Remedy instead.
 - Nothing longer than MAX_LINES, no notes of unfinished work, no paths of one machine.
@@ -19,6 +21,8 @@ ROOMS += ["analysis", "certificate", "report"]
 # Folders that use the library and the experiments.
 DOORS = {"app", "bench", "tests", "python"}
 MAX_LINES = 400
+# What an engine keeps to itself.
+ENGINES = tuple(f"widelimit/engine/{name}/" for name in ("cpu", "reference", "cuda", "mpi"))
 
 CPP = {".cpp", ".hpp", ".cu", ".cuh"}
 TEXT = CPP | {".py", ".sh", ".cmake", ".md", ".txt", ".toml", ".json", ".yml", ""}
@@ -44,6 +48,8 @@ def check_include(path, header):
     there = room_of(header)
     if Path(path).parts[0] == "experiments" and header.split("/")[0] in DOORS:
         return f"experiments/ includes {header}; it may include the library and itself"
+    if header.startswith(ENGINES) and here != "engine" and Path(path).parts[0] not in ("tests", "bench"):
+        return f"{header} belongs to one engine; work goes through widelimit/engine/engine.hpp"
     if here is None:
         return None
     if here not in ROOMS:

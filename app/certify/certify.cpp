@@ -50,7 +50,6 @@ struct CertifyChoice {
       how.attack->seed = common.seed;
       how.keep_attacked = common.report.has_value();
     }
-    how.threads = common.threads;
     how.validate();
     for (const double r : at) {
       if (!(r > 0) || !std::isfinite(r)) fail(Code::usage, "--at {}: positive radii are wanted", r);
@@ -118,11 +117,11 @@ std::vector<CertificateMethod> methods_of(const Predictor& predictor, const std:
 
 /// What the predictor takes the attacked samples for; nothing where none are kept.
 std::vector<Index> attacked_classes(const Predictor& predictor, const Certificates& best, const Shape& shape,
-                                    const Engine& engine, int threads) {
+                                    const Engine& engine) {
   if (best.attacked.rows() == 0) return {};
   const SampleView samples(best.attacked.view(), shape);
   const Matrix<double> said = predictor.model ? predict_decisions(*predictor.model, samples, engine)
-                                              : predict_outputs(predictor.network->trained, samples, threads);
+                                              : predict_outputs(predictor.network->trained, samples, engine);
   if (predictor.scheme != Scheme::values) {
     return classes_of(predictor.scheme, std::ssize(predictor.classes), said.view());
   }
@@ -133,8 +132,7 @@ std::vector<Index> attacked_classes(const Predictor& predictor, const Certificat
 
 void tell_page(const CertifyChoice& choice, const Predictor& predictor, const Certified& certified, const Table& table,
                const Dataset& data, const std::vector<Index>& labels, const Engine& engine, const Json& settings) {
-  const std::vector<Index> attacked_as =
-      attacked_classes(predictor, certified.best(), data.shape, engine, choice.common.threads);
+  const std::vector<Index> attacked_as = attacked_classes(predictor, certified.best(), data.shape, engine);
   write_certify_page(*choice.common.report,
                      {.title = fmt::format("Certificates of {} on {}", predictor.name(), data.name),
                       .certified = certified,
@@ -153,8 +151,8 @@ void run_certify(const CertifyChoice& choice) {
   choice.common.check_apart(choice.out, choice.data.specs({choice.model}));
   require_no_scale(choice.data);
   const auto engine = choice.common.make_engine();
-  require_cpu(*engine, "certificates");
-  Predictor predictor = load_predictor(choice.model, choice.common);
+  require_cpu(*engine, "certificates");  // before the model and the samples are read
+  Predictor predictor = load_predictor(choice.model, choice.common, *engine);
   if (choice.out) check_writable(*choice.out, 0);
   Dataset data = load_samples(choice.common, choice.data, predictor);
   const std::vector<Index> labels = certified_labels(predictor, data);
@@ -164,8 +162,8 @@ void run_certify(const CertifyChoice& choice) {
   how.progress = &bar;
   const auto start = Clock::now();
   const Certified certified = certify_by(methods_of(predictor, choice.method), how, [&](const CertifyOptions& own) {
-    return predictor.model ? certify(*predictor.model, data.view(), labels, own)
-                           : certify_network(predictor.network->trained, data.view(), labels, own);
+    return predictor.model ? certify(*predictor.model, data.view(), labels, own, *engine)
+                           : certify_network(predictor.network->trained, data.view(), labels, own, *engine);
   });
   const std::vector<double> at = choice.at.empty() ? round_radii(certified.best(), 3) : choice.at;
   const Table table = how.radius ? verdict_table(certified, *how.radius) : certified_table(certified, at);

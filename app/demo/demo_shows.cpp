@@ -116,7 +116,6 @@ Equivalence show_equivalence(const CommonOptions& options, const Engine& engine)
   train.rate = 0.1 / static_cast<double>(data.train.count());
   train.steps = 100;
   train.seed = options.seed;
-  train.threads = options.threads;
   train.memory = options.memory_limit();
   train.progress = &bar;
   how.widths = {64, 256, 1024};
@@ -181,13 +180,13 @@ CertificateShow show_certificates(const CommonOptions& options, const Engine& en
   how.box = Box{};
   how.attack = AttackOptions{.seed = options.seed};
   how.keep_attacked = true;
-  how.threads = options.threads;
   how.progress = &bar;
   const Dataset& test = *data.test;
-  CertificateShow show{
-      .certified = certify_by(certificate_methods(model), how,
-                              [&](const CertifyOptions& own) { return certify(model, test.view(), test.labels, own); }),
-      .train = data.train.count()};
+  CertificateShow show{.certified = certify_by(certificate_methods(model), how,
+                                               [&](const CertifyOptions& own) {
+                                                 return certify(model, test.view(), test.labels, own, engine);
+                                               }),
+                       .train = data.train.count()};
   show.table = certified_table(show.certified, round_radii(show.certified.best(), 2));
   const Matrix<double> said = predict_decisions(model, {show.certified.best().attacked.view(), test.shape}, engine);
   const std::vector<Index> attacked_as = classes_of(model.scheme, 2, said.view());

@@ -64,9 +64,9 @@ void run_predict(const PredictChoice& options) {
   options.common.check_report(true);
   options.common.check_apart(options.out, options.data.specs({options.model}));
   require_no_scale(options.data);
-  const Predictor model = load_predictor(options.model, options.common);
-  if (options.out) check_writable(*options.out, 0);
   const auto engine = options.common.make_engine();
+  const Predictor model = load_predictor(options.model, options.common, *engine);
+  if (options.out) check_writable(*options.out, 0);
   Dataset data = load_samples(options.common, options.data, model);
 
   ProgressBar bar(options.common);

@@ -19,11 +19,11 @@ std::string Predictor::name() const {
 
 Precision Predictor::precision() const { return model ? model->precision : network->trained.precision(); }
 
-Predictor load_predictor(const std::string& path, const CommonOptions& common) {
+Predictor load_predictor(const std::string& path, const CommonOptions& common, const Engine& engine) {
   const ReadLimits limits{common.memory_limit(), nullptr};
   Predictor predictor;
   if (holds_network(path)) {
-    predictor.network = load_network(path, common.threads, limits);
+    predictor.network = load_network(path, limits, engine);
     predictor.classes = predictor.network->notes.classes;
     const bool single = predictor.network->trained.architecture.output.size() == 1;
     if (!predictor.classes.empty()) predictor.scheme = single ? Scheme::sign : Scheme::one_hot;
@@ -78,7 +78,7 @@ Said say(const Predictor& predictor, Dataset& data, const Engine& engine, const 
   if (predictor.model) return say_as_machine(*predictor.model, data, engine, how);
   if (predictor.network->notes.scaling) predictor.network->notes.scaling->apply(data);
   Said said;
-  said.decisions = predict_outputs(predictor.network->trained, data.view(), engine.threads(), how.progress);
+  said.decisions = predict_outputs(predictor.network->trained, data.view(), engine, how.progress);
   return said;
 }
 

@@ -24,7 +24,7 @@ struct Predictor {
   [[nodiscard]] Precision precision() const;
 };
 
-[[nodiscard]] Predictor load_predictor(const std::string& path, const CommonOptions& common);
+[[nodiscard]] Predictor load_predictor(const std::string& path, const CommonOptions& common, const Engine& engine);
 
 /// Error{usage} for --scale: a predictor applies the scaling that it was fitted with.
 void require_no_scale(const DataChoice& data);

@@ -94,7 +94,6 @@ KernelRequest KernelOptions::request() const {
   result.monte_carlo.width = width;
   result.monte_carlo.draws = draws;
   result.monte_carlo.seed = common.seed;
-  result.monte_carlo.threads = common.threads;
   result.memory = common.memory_limit();
   result.validate(data.request.test.has_value() || data.request.split.has_value());
   if (resume && force) fail(Code::usage, "--resume goes on and --force begins again; give one");

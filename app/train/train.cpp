@@ -99,12 +99,12 @@ void write_train_page(const std::filesystem::path& path, const std::string& titl
 
 /// The machine is left out unless asked for. Weights half-way are kept nowhere, which an interrupt is told.
 NetAsMachine train_on(const TrainTest& data, const Network& network, const TrainOptions& options,
-                      const TrainChoice& choice) {
+                      const TrainChoice& choice, const Engine& engine) {
   const NetworkTargets targets = network_targets(data, options.loss);
   try {
-    if (choice.as_kernel_machine) return train_as_kernel_machine(network, targets.with(data), options);
+    if (choice.as_kernel_machine) return train_as_kernel_machine(network, targets.with(data), options, engine);
     NetAsMachine net;
-    net.trained = widelimit::train(network, targets.with(data), options);
+    net.trained = widelimit::train(network, targets.with(data), options, engine);
     return net;
   } catch (const Error& error) {
     if (error.code() != Code::interrupted) throw;
@@ -229,7 +229,7 @@ void run_training(const TrainChoice& choice) {
   const TrainTest data = load_within(choice.common, loading);
   ProgressBar bar(choice.common);
   options.progress = &bar;
-  const NetAsMachine net = train_on(data, network, options, choice);
+  const NetAsMachine net = train_on(data, network, options, choice, *engine);
   const TrainedNetwork& trained = net.trained;
   if (trained.summary.ending == TrainEnding::diverged) check_training(trained.summary);
 

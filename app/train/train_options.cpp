@@ -30,7 +30,6 @@ TrainOptions TrainChoice::options() const {
   result.regulariser = parse_regulariser(regulariser);
   result.precision = parse_precision(common.precision);
   result.seed = common.seed;
-  result.threads = common.threads;
   result.memory = common.memory_limit();
   if (common.backend != "cpu") {
     fail(Code::usage, "--backend {}: finite networks are trained on the processor; leave it out", common.backend);

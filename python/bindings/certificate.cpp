@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "asked_options.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
@@ -29,7 +30,6 @@ CertifyOptions certify_options(const nb::dict& given) {
   if (box) options.box = Box{box->first, box->second};
   asked.take("radius", options.radius);
   asked.take("tolerance", options.tolerance);
-  asked.take("threads", options.threads);
   bool attack = false;
   asked.take("attack", attack);
   if (attack) {
@@ -64,9 +64,10 @@ nb::dict told(Certificates certificates, bool attacked) {
 
 nb::dict certify_machine(const Model& model, const SampleArray& x, const Labels& labels, const nb::dict& given) {
   CertifyOptions options = certify_options(given);
+  const Engine& engine = processor(given);
   return told(unlocked([&](Progress* progress) {
                 options.progress = progress;
-                return certify(model, view_samples(x), span_of(labels), options);
+                return certify(model, view_samples(x), span_of(labels), options, engine);
               }),
               options.attack.has_value());
 }
@@ -74,9 +75,10 @@ nb::dict certify_machine(const Model& model, const SampleArray& x, const Labels&
 nb::dict certify_trained(const TrainedNetwork& trained, const SampleArray& x, const Labels& labels,
                          const nb::dict& given) {
   CertifyOptions options = certify_options(given);
+  const Engine& engine = processor(given);
   return told(unlocked([&](Progress* progress) {
                 options.progress = progress;
-                return certify_network(trained, view_samples(x), span_of(labels), options);
+                return certify_network(trained, view_samples(x), span_of(labels), options, engine);
               }),
               options.attack.has_value());
 }

@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "engines.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/kernel/classical/classical.hpp"
@@ -34,10 +35,9 @@ nb::tuple monte_carlo(const Network& network, const SampleArray& x1, const std::
   if (draws) options.draws = *draws;
   if (seed) options.seed = *seed;
   if (ntk) options.ntk = *ntk;
-  if (threads) options.threads = *threads;
   MonteCarloGram result = unlocked([&](Progress* progress) {
     options.progress = progress;
-    return monte_carlo_gram(network, view_samples(x1), view_samples(x2 ? *x2 : x1), options);
+    return monte_carlo_gram(network, view_samples(x1), view_samples(x2 ? *x2 : x1), options, processor(threads));
   });
   const auto tangent = [&](Matrix<double>& matrix) {
     return options.ntk ? as_array(std::move(matrix)) : nb::object(nb::none());

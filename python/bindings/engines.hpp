@@ -1,5 +1,6 @@
 #pragma once
 
+#include "asked_options.hpp"
 #include "widelimit/engine/select.hpp"
 
 #include <map>
@@ -16,6 +17,13 @@ namespace widelimit::python {
   std::unique_ptr<Engine>& engine = kept[threads.value_or(0)];
   if (!engine) engine = make_engine("cpu", {.threads = threads.value_or(0)});
   return *engine;
+}
+
+/// The same with "threads" of named options.
+[[nodiscard]] inline const Engine& processor(const nanobind::dict& given) {
+  std::optional<int> threads;
+  AskedOptions(given).take("threads", threads);
+  return processor(threads);
 }
 
 }  // namespace widelimit::python

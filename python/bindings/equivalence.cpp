@@ -1,10 +1,10 @@
 #include "widelimit/analysis/equivalence/equivalence.hpp"
 #include "arrays.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "train_options.hpp"
 #include "unlocked.hpp"
-#include "widelimit/engine/select.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -64,6 +64,7 @@ nb::dict compared(const Network& network, const SampleArray& x, const Table& y, 
                   const std::optional<std::string>& kernel, bool parts, const nb::dict& given) {
   EquivalenceOptions options;
   options.train = train_options(given);
+  const Engine& engine = processor(given);
   options.widths = widths;
   if (seeds) options.seeds = *seeds;
   if (kernel) options.kernel = parse_machine_kernel(*kernel);
@@ -72,8 +73,7 @@ nb::dict compared(const Network& network, const SampleArray& x, const Table& y, 
   if (test) data.test = view_samples(*test);
   return results_of(unlocked([&](Progress* progress) {
     options.train.progress = progress;
-    const auto engine = make_engine("cpu", {.threads = options.train.threads});
-    return equivalence(network, data, options, *engine);
+    return equivalence(network, data, options, engine);
   }));
 }
 

@@ -1,9 +1,9 @@
 #include "arrays.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "train_options.hpp"
 #include "unlocked.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/tangent/ntk_product.hpp"
@@ -27,12 +27,13 @@ TrainedNetwork trained_on(const Network& network, const SampleArray& x, const Ta
                           const std::optional<SampleArray>& test, const std::optional<Table>& test_y,
                           const nb::dict& given) {
   TrainOptions options = train_options(given);
+  const Engine& engine = processor(given);
   TrainData data{view_samples(x), view_of(y)};
   if (test) data.test = view_samples(*test);
   if (test_y) data.test_y = view_of(*test_y);
   return unlocked([&](Progress* progress) {
     options.progress = progress;
-    return train(network, data, options);
+    return train(network, data, options, engine);
   });
 }
 
@@ -100,7 +101,7 @@ nb::list weights_of(const nb::object& self, bool start) {
 
 nb::object predicted_outputs(const TrainedNetwork& trained, const SampleArray& x, std::optional<int> threads) {
   return as_array(unlocked(
-      [&](Progress* progress) { return predict_outputs(trained, view_samples(x), threads.value_or(0), progress); }));
+      [&](Progress* progress) { return predict_outputs(trained, view_samples(x), processor(threads), progress); }));
 }
 
 /// Samples of the shape that was trained on, in the network's precision.
@@ -116,10 +117,10 @@ Tensor<T> read_for(const TrainedNetwork& trained, const SampleArray& x) {
 
 template <std::floating_point T>
 AnyMatrix ntk_of(const TrainedNetwork& trained, const Parameters<T>& parameters, const SampleArray& x1,
-                 const std::optional<SampleArray>& x2, const NtkOptions& options) {
+                 const std::optional<SampleArray>& x2, const NtkOptions& options, const Engine& engine) {
   const Tensor<T> left = read_for<T>(trained, x1);
-  if (!x2) return empirical_ntk(trained.architecture, parameters, left, left, options);
-  return empirical_ntk(trained.architecture, parameters, left, read_for<T>(trained, *x2), options);
+  if (!x2) return empirical_ntk(trained.architecture, parameters, left, left, options, engine);
+  return empirical_ntk(trained.architecture, parameters, left, read_for<T>(trained, *x2), options, engine);
 }
 
 /// A linearised network has the gradient of its start everywhere.
@@ -129,24 +130,25 @@ const AnyParameters& tangent_point(const TrainedNetwork& trained, bool start) {
 
 nb::object ntk_matrix(const TrainedNetwork& trained, const SampleArray& x1, const std::optional<SampleArray>& x2,
                       const std::string& outputs, bool start, std::optional<int> threads) {
-  const NtkOptions options{.outputs = parse_ntk_outputs(outputs), .threads = team_size(threads.value_or(0))};
+  const NtkOptions options{.outputs = parse_ntk_outputs(outputs)};
+  const Engine& engine = processor(threads);
   return as_array(unlocked([&](Progress*) {
-    return std::visit([&](const auto& parameters) { return ntk_of(trained, parameters, x1, x2, options); },
+    return std::visit([&](const auto& parameters) { return ntk_of(trained, parameters, x1, x2, options, engine); },
                       tangent_point(trained, start));
   }));
 }
 
 template <std::floating_point T>
 Matrix<double> product_of(const TrainedNetwork& trained, const Parameters<T>& parameters, const SampleArray& x1,
-                          const SampleArray& x2, const Table& v, int threads) {
+                          const SampleArray& x2, const Table& v, const Engine& engine) {
   const MatrixView<const double> given = view_of(v);
   if (given.cols != trained.architecture.output.size()) {
     fail(Code::input, "v has {} columns for {} outputs", given.cols, trained.architecture.output.size());
   }
   Tensor<T> vector(given.rows, trained.architecture.output);
   std::transform(given.data, given.data + vector.size(), vector.data(), [](double x) { return static_cast<T>(x); });
-  const Tensor<T> product = ntk_product(trained.architecture, parameters, read_for<T>(trained, x1),
-                                        read_for<T>(trained, x2), vector, threads);
+  const Tensor<T> product =
+      ntk_product(trained.architecture, parameters, read_for<T>(trained, x1), read_for<T>(trained, x2), vector, engine);
   Matrix<double> result(product.count(), given.cols, Content::unset);
   std::copy(product.values().begin(), product.values().end(), result.data());
   return result;
@@ -155,8 +157,8 @@ Matrix<double> product_of(const TrainedNetwork& trained, const Parameters<T>& pa
 nb::object ntk_vector(const TrainedNetwork& trained, const SampleArray& x1, const SampleArray& x2, const Table& v,
                       bool start, std::optional<int> threads) {
   return as_array(unlocked([&](Progress*) {
-    const int team = team_size(threads.value_or(0));
-    return std::visit([&](const auto& parameters) { return product_of(trained, parameters, x1, x2, v, team); },
+    const Engine& engine = processor(threads);
+    return std::visit([&](const auto& parameters) { return product_of(trained, parameters, x1, x2, v, engine); },
                       tangent_point(trained, start));
   }));
 }

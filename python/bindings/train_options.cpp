@@ -29,7 +29,6 @@ TrainOptions train_options(const nb::dict& given) {
   asked.parse("precision", options.precision, parse_precision);
   asked.take("records", options.records);
   asked.take("record_steps", options.record_at);
-  asked.take("threads", options.threads);
   return options;
 }
 

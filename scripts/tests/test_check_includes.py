@@ -29,6 +29,9 @@ def breaches(path, text):
         ("widelimit/report/html.cpp", "experiments/experiment.hpp"),
         ("experiments/every_net.cpp", "app/shell/interrupt.hpp"),
         ("experiments/every_net.cpp", "bench/measure.hpp"),
+        ("widelimit/finite/layers/affine.cpp", "widelimit/engine/cpu/algebra/blas.hpp"),
+        ("app/doctor.cpp", "widelimit/engine/cpu/vector/strip.hpp"),
+        ("experiments/every_net.cpp", "widelimit/engine/reference/pair.hpp"),
     ],
 )
 def test_a_wrong_include_is_found(path, header):
@@ -48,6 +51,9 @@ def test_a_wrong_include_is_found(path, header):
         ("experiments/every_net.cpp", "widelimit/report/table.hpp"),
         ("app/experiment.cpp", "experiments/experiment.hpp"),
         ("bench/machines.cpp", "experiments/mnist_task.hpp"),
+        ("widelimit/engine/host/host.cpp", "widelimit/engine/cpu/algebra/blas_calls.hpp"),
+        ("widelimit/certificate/cone/cone_kernel.hpp", "widelimit/engine/host/cone/cone.hpp"),
+        ("tests/engine/tiled_test.cpp", "widelimit/engine/cpu/algebra/tiled.hpp"),
     ],
 )
 def test_a_right_include_is_left_alone(path, header):

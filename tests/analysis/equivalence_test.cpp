@@ -45,7 +45,6 @@ EquivalenceOptions small_options() {
   options.train.rate = 0.02;
   options.train.steps = 60;
   options.train.records = 21;
-  options.train.threads = 1;
   options.widths = {64};
   return options;
 }
@@ -202,10 +201,11 @@ TEST(EquivalenceTest, AwkwardSizesAreFine) {
 
 TEST(EquivalenceTest, ThreadsChangeNothing) {
   const SignTask task(9, 3);
-  EquivalenceOptions options = small_options();
-  const Equivalence one = task.compare(options);
-  options.train.threads = 3;
-  EXPECT_EQ(task.compare(options).runs.front().difference, one.runs.front().difference);
+  const auto run = [&](int threads) {
+    const auto engine = make_engine("cpu", {.threads = threads});
+    return equivalence(Network::parse("fc:1"), task.data(), small_options(), *engine).runs.front().difference;
+  };
+  EXPECT_EQ(run(3), run(1));
 }
 
 TEST(EquivalenceTest, DivergenceIsTold) {

@@ -36,7 +36,6 @@ NetAsMachine trained_on(const PathTask& task, Index classes, const std::string& 
   options.lambda = 0.5;
   options.rate = 0.01;
   options.steps = steps;
-  options.threads = 1;
   const SampleView x(task.x.view(), Shape{1, 1, 3});
   return train_as_kernel_machine(Network::parse(network), {.x = x, .y = y.view()}, options);
 }

@@ -34,6 +34,11 @@ TEST(TrainVerb, TrainsAndTellsHowItWent) {
       {"predict", "--model", "n.h5", "--test", "digits", "--classes", "3,8", "--limit", "60", "--json"});
   ASSERT_EQ(told.status, 0) << told.err;
   EXPECT_EQ(told.record()["results"]["score"]["accuracy"], results["accuracy"]);
+  const Finished oracle = folder.widelimit({"predict", "--model", "n.h5", "--test", "digits", "--classes", "3,8",
+                                            "--limit", "60", "--backend", "reference", "--json"});
+  ASSERT_EQ(oracle.status, 0) << oracle.err;
+  EXPECT_EQ(oracle.record()["backend"]["name"], "reference");
+  EXPECT_EQ(oracle.record()["results"]["score"]["accuracy"], results["accuracy"]);
 }
 
 TEST(TrainVerb, WritesAPage) {

@@ -174,10 +174,9 @@ TEST(Certify, DoesNotDependOnThreads) {
   const Model model = machine_of("fc:3", support, alpha, Scheme::one_vs_rest, 3);
   const Matrix<double> x = normal_rows(40, 5, 33);
   const std::vector<Index> labels = own_labels(model, 3, x);
-  const CertifyOptions one{.box = Box{-5, 5}, .attack = AttackOptions{}, .threads = 1};
-  CertifyOptions two = one;
-  two.threads = 2;
-  const Certificates a = certify(model, rows_of(x), labels, one), b = certify(model, rows_of(x), labels, two);
+  const CertifyOptions options{.box = Box{-5, 5}, .attack = AttackOptions{}};
+  const Certificates a = certify(model, rows_of(x), labels, options, *make_engine("cpu", {.threads = 1}));
+  const Certificates b = certify(model, rows_of(x), labels, options, *make_engine("cpu", {.threads = 2}));
   EXPECT_EQ(a.radius, b.radius);
   EXPECT_EQ(a.attack, b.attack);
 }
@@ -293,6 +292,21 @@ std::string refusal(const Model& model, const Matrix<double>& x, const std::vect
     return error.what();
   }
   return "nothing was refused";
+}
+
+/// What other engines round is not what the proofs count.
+TEST(Certify, RefusesOtherEngines) {
+  const Matrix<double> support = normal_rows(4, 2, 61), alpha = normal_rows(4, 1, 62);
+  const Model model = machine_of("eq2", support, alpha, Scheme::sign, 2);
+  const Matrix<double> x = normal_rows(1, 2, 63);
+  const std::vector<Index> labels{0};
+  try {
+    (void)certify(model, rows_of(x), labels, {}, *make_engine("reference"));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::usage);
+    EXPECT_NE(std::string(error.what()).find("certificates are computed on the processor only"), std::string::npos);
+  }
 }
 
 TEST(Certify, RefusesBadInput) {

@@ -17,10 +17,10 @@ struct ConeOracle {
   long double value = 0, slope = 0;
 };
 
-ConeOracle cone_oracle(const std::vector<cpu::ConeLayer>& layers, long double trained, bool tangent, long double u) {
+ConeOracle cone_oracle(const std::vector<host::ConeLayer>& layers, long double trained, bool tangent, long double u) {
   const long double pi = std::numbers::pi_v<long double>;
   long double rho = u, rho1 = 1, theta = trained * u, theta1 = trained;
-  for (const cpu::ConeLayer& layer : layers) {
+  for (const host::ConeLayer& layer : layers) {
     const long double a = layer.linear, b = layer.bend;
     const long double angle = pi - std::acos(rho), root = std::sqrt((1 - rho) * (1 + rho));
     const long double factor = a + b * angle / pi, factor1 = b / (pi * root) * rho1;
@@ -73,7 +73,7 @@ TEST_P(ConeKernelDepth, AgreesWithTheGramOfTheReferenceBackEnd) {
 
 TEST_P(ConeKernelDepth, KeepsWhatItPromisesOfItsErrors) {
   const Network network = Network::parse(fmt::format("fc:{}", GetParam()));
-  const std::vector<cpu::ConeLayer> layers(static_cast<std::size_t>(GetParam()), cpu::ConeLayer{});
+  const std::vector<host::ConeLayer> layers(static_cast<std::size_t>(GetParam()), host::ConeLayer{});
   const std::vector<double> u = angles_to_try();
   std::vector<double> value(u.size()), slope(u.size());
   for (const bool tangent : {true, false}) {

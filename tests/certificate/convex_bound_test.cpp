@@ -120,7 +120,7 @@ void check_bound(const BoundCase& c, std::uint64_t seed) {
   std::copy_n(support.view().row(0), c.features, x.view().row(0));
   const Model model = machine_of(fmt::format("fc:{}", c.depth), support, alpha, Scheme::sign, 2);
   const ConeKernel kernel(std::get<Network>(model.kernel), Kind::ntk, model.shape);
-  CertifyOptions options{.norm = c.norm, .threads = 1};
+  CertifyOptions options{.norm = c.norm};
   if (c.positive) options.box = Box{0, 1};
   std::vector<Functional> functionals;
   std::vector<BallQuery> queries;
@@ -129,7 +129,7 @@ void check_bound(const BoundCase& c, std::uint64_t seed) {
     for (const double radius : {1e-9, 1e-3, 0.03, 0.2, 0.6}) queries.push_back({.functional = k, .radius = radius});
   }
   const CertificateProblem problem{kernel,      support.view(), model.alpha.view(), model.bias, x.view(),
-                                   functionals, options};
+                                   functionals, options,        all_processors()};
   const auto whole = make_convex_bound(problem);
   const std::vector<double> bounds = whole->evaluate(queries);
   for (std::size_t q = 0; q < queries.size(); ++q) {
@@ -180,7 +180,7 @@ TEST(ConvexBound, KeepsWhatCancelsBetweenSamples) {
   const Model model = machine_of("fc:1", support, alpha, Scheme::sign, 2);
   const std::vector<Index> label{test::exact_output(model, 1, x.view().row(0), 0) > 0};
   const auto radius = [&](CertificateMethod method) {
-    return certify(model, rows_of(x), label, {.method = method, .threads = 1}).radius[0];
+    return certify(model, rows_of(x), label, {.method = method}).radius[0];
   };
   EXPECT_GT(radius(CertificateMethod::convex), 5 * radius(CertificateMethod::interval));
 }

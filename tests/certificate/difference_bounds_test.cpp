@@ -34,7 +34,7 @@ TEST_P(EveryDifference, HoldsDifferencesOfPointsInTheBall) {
     EnclosedPair pair{ball, ball, ball};
     pair.difference.centre.clear();
     pair.difference.radius.clear();
-    enclose_difference(net.architecture, net.parameters, net.start, net.architecture.stages, pair);
+    enclose_difference(net.architecture, net.parameters, net.start, net.architecture.stages, all_processors(), pair);
     for (Index i = 0; i < pair.difference.radius.size(); ++i) {
       EXPECT_LE(pair.difference.radius[i], (pair.trained.radius[i] + pair.start.radius[i]) * (1 + 1e-9) + 1e-9) << text;
     }

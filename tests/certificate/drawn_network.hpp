@@ -53,7 +53,7 @@ inline Index told_class(const double* f, Index outputs) {
 
 /// Predictions of the network for its own samples.
 inline std::vector<Index> told_classes(const TrainedNetwork& network, const SampleView& x) {
-  const Matrix<double> f = predict_outputs(network, x, 1);
+  const Matrix<double> f = predict_outputs(network, x);
   std::vector<Index> labels;
   for (Index i = 0; i < f.rows(); ++i) labels.push_back(told_class(f.view().row(i), f.cols()));
   return labels;

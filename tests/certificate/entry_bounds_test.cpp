@@ -97,7 +97,8 @@ TEST(Ranges, HoldEveryPlaceOfBallAndBox) {
       CertifyOptions options{.norm = norm};
       if (boxed) options.box = Box{-1.5, 1.5};
       const std::vector<double> bias{0};
-      const CertificateProblem problem{kernel, support.view(), alpha.view(), bias, x.view(), functionals, options};
+      const CertificateProblem problem{kernel,   support.view(), alpha.view(), bias,
+                                       x.view(), functionals,    options,      all_processors()};
       const Ranges ranges(problem);
       const std::vector<Ball> balls{
           {.point = 0, .radius = 0.1}, {.point = 1, .radius = 0.9}, {.point = 2, .radius = 4}};

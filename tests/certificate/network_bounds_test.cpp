@@ -51,7 +51,7 @@ TEST_P(EveryLayer, HoldsOutputsOfPointsInTheBall) {
     for (const double radius : {0.0, 1e-3, 0.1, 2.0}) {
       const Enclosure ball = ball_of(test::drawn_rows(2, shape.size(), 3), net.architecture.input, radius);
       Enclosure bound = ball;
-      enclose_stages(net.architecture, net.parameters, net.architecture.stages, bound, 1);
+      enclose_stages(net.architecture, net.parameters, net.architecture.stages, bound, all_processors());
       ASSERT_EQ(bound.centre.shape(), net.architecture.output);
       for (Index trial = 0; trial < bound_samples / 8; ++trial) {
         const Trace<double> trace = forward(net.architecture, w, inside(ball, static_cast<std::uint64_t>(trial)));
@@ -108,7 +108,7 @@ TEST(EncloseAffine, HoldsRoundingOfSumsThatCancel) {
     }
   }
   Enclosure z;
-  enclose_affine<double>(slot, weights, nullptr, a, z, 1);
+  enclose_affine<double>(slot, weights, nullptr, a, z, all_processors());
   for (Index j = 0; j < 3; ++j) {
     long double sum = 0;
     for (Index i = 0; i < terms; ++i) {
@@ -126,7 +126,7 @@ TEST(EncloseAffine, IsExactForOneLayerUpToRounding) {
   const auto& w = std::get<Parameters<double>>(net.parameters).slots[0].w;
   const double scale = net.architecture.slots[0].w_scale;
   Enclosure bound = ball_of(test::drawn_rows(1, 37, 2), {1, 1, 37}, 0.25);
-  enclose_stages(net.architecture, net.parameters, net.architecture.stages, bound, 1);
+  enclose_stages(net.architecture, net.parameters, net.architecture.stages, bound, all_processors());
   for (Index j = 0; j < 5; ++j) {
     double sum = 0;
     for (Index i = 0; i < 37; ++i) sum += std::abs(w[static_cast<std::size_t>(i * 5 + j)]);
@@ -138,15 +138,15 @@ TEST(EncloseAffine, DoesNotDependOnThreadsAndTakesNoSamples) {
   const TrainedNetwork net = drawn_network("fc:2", {1, 1, 9}, {.width = 700, .precision = Precision::f32});
   Enclosure one = ball_of(test::drawn_rows(3, 9, 2), {1, 1, 9}, 0.1);
   Enclosure four = one;
-  enclose_stages(net.architecture, net.parameters, net.architecture.stages, one, 1);
-  enclose_stages(net.architecture, net.parameters, net.architecture.stages, four, 4);
+  enclose_stages(net.architecture, net.parameters, net.architecture.stages, one, *make_engine("cpu", {.threads = 1}));
+  enclose_stages(net.architecture, net.parameters, net.architecture.stages, four, *make_engine("cpu", {.threads = 4}));
   for (Index i = 0; i < one.centre.size(); ++i) {
     EXPECT_EQ(one.centre[i], four.centre[i]);
     EXPECT_EQ(one.radius[i], four.radius[i]);
   }
   Enclosure none;
   none.resize(0, {1, 1, 9});
-  enclose_stages(net.architecture, net.parameters, net.architecture.stages, none, 2);
+  enclose_stages(net.architecture, net.parameters, net.architecture.stages, none, all_processors());
   EXPECT_EQ(none.count(), 0);
 }
 

@@ -27,7 +27,6 @@ CertifyOptions interval_options(Norm norm = Norm::linf) {
   options.norm = norm;
   options.method = CertificateMethod::interval;
   options.tolerance = 1e-6;
-  options.threads = 1;
   return options;
 }
 
@@ -125,7 +124,7 @@ TEST(NetworkCertificate, OfOneLayerIsTheDistanceToTheHyperplane) {
     const auto& w = std::get<Parameters<double>>(net.parameters).slots[0].w;
     const double scale = net.architecture.slots[0].w_scale;
     const SampleView x(rows.view(), shape);
-    const Matrix<double> f = predict_outputs(net, x, 1);
+    const Matrix<double> f = predict_outputs(net, x);
     const std::vector<Index> labels = told_classes(net, x);
     const Certificates linf = certify_network(net, x, labels, interval_options());
     const Certificates l2 = certify_network(net, x, labels, interval_options(Norm::l2));
@@ -313,7 +312,6 @@ double power_of_the_width(bool centred) {
     options.rate = 0.1;
     options.centred = centred;
     options.records = 2;
-    options.threads = 1;
     const TrainedNetwork net = train(Network::parse("eq2"), {.x = x, .y = y.view()}, options);
     const Certificates c = certify_network(net, x, labels, interval_options());
     EXPECT_EQ(std::count(c.correct.begin(), c.correct.end(), true), 16);

@@ -32,7 +32,7 @@ double searched(const FormulaBound& bound, double first, double tolerance = 1e-3
   const std::vector<double> values{1};
   const RadiusGrid grid(tolerance);
   const std::vector<SearchRange> ranges{{.first = grid.floor(first), .largest = grid.floor(largest)}};
-  return grid.radius(search_radii(bound, {functionals, values}, grid, ranges, nullptr).front());
+  return grid.radius(search_radii(bound, {functionals, values}, grid, ranges, all_processors(), nullptr).front());
 }
 
 TEST(RadiusSearch, FindsRootsOfAllShapesFromAllStarts) {
@@ -65,7 +65,7 @@ TEST(RadiusSearch, TakesTheLeastOfAPointsFunctionals) {
   const FormulaBound bound([](Index f, double r) { return f == 0 ? 1 - r : (f == 1 ? 1 - r / 0.2 : 1.0); });
   const RadiusGrid grid(1e-6);
   const std::vector<SearchRange> ranges(3, SearchRange{.first = grid.floor(0.01), .largest = grid.floor(10)});
-  const std::vector<Index> places = search_radii(bound, {functionals, values}, grid, ranges, nullptr);
+  const std::vector<Index> places = search_radii(bound, {functionals, values}, grid, ranges, all_processors(), nullptr);
   EXPECT_NEAR(grid.radius(places[0]), 0.2, 1e-6);
   EXPECT_EQ(grid.radius(places[1]), 0);  // no functionals
   EXPECT_EQ(grid.radius(places[2]), 0);  // negative at the point itself

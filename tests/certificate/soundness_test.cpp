@@ -169,12 +169,9 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried
     x.emplace_back(rows.view().row(k), rows.view().row(k) + c.features);
     labels.push_back(exact.at_place(x.back()) > 0 ? 1 : 0);
   }
-  const Certificates found = certify(model, rows_of(rows), labels,
-                                     {.norm = c.norm,
-                                      .method = c.method,
-                                      .box = c.box,
-                                      .attack = AttackOptions{.steps = 12, .restarts = 1},
-                                      .threads = 1});
+  const Certificates found =
+      certify(model, rows_of(rows), labels,
+              {.norm = c.norm, .method = c.method, .box = c.box, .attack = AttackOptions{.steps = 12, .restarts = 1}});
   for (Index k = 0; k < points; ++k) {
     const double radius = found.radius[usize(k)];
     ASSERT_LE(radius, found.attack[usize(k)]) << c.network << ", seed " << seed;

@@ -1,4 +1,4 @@
-#include "widelimit/engine/cpu/algebra/compensated_pass.hpp"
+#include "widelimit/engine/host/compensated_pass.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,13 +25,13 @@ void expect_exact(Index size) {
     factors.push_back(std::ldexp(uniform(random), j % 30));
   }
   for (std::size_t j = 0; j < columns.size(); ++j) {
-    cpu::accumulate(columns[j].data(), factors[j], high.data(), low.data(), size);
+    host::accumulate(columns[j].data(), factors[j], high.data(), low.data(), size);
   }
   std::vector<T> small;
   for (Index i = 0; i < size; ++i) small.push_back(static_cast<T>(uniform(random)));
-  cpu::accumulate(small.data(), 1e-17, high.data(), low.data(), size);
+  host::accumulate(small.data(), 1e-17, high.data(), low.data(), size);
   for (std::size_t j = columns.size(); j-- > 0;) {
-    cpu::accumulate(columns[j].data(), -factors[j], high.data(), low.data(), size);
+    host::accumulate(columns[j].data(), -factors[j], high.data(), low.data(), size);
   }
   for (std::size_t i = 0; i < high.size(); ++i) {
     // 81 terms up to 2³⁰ carried in twice the precision: 81²u² of their sum.

@@ -1,6 +1,5 @@
 #include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
 
 #include <gtest/gtest.h>
@@ -17,6 +16,11 @@ std::vector<double> numbers(Index count, std::uint64_t stream) {
   return values;
 }
 
+template <typename T>
+MatrixView<const T> rows_of(const std::vector<T>& values, Index rows, Index cols) {
+  return {values.data(), rows, cols, cols};
+}
+
 TEST(Gemm, IsTheSumOfProductsInEveryOrientation) {
   for (const auto& [m, n, k] : {std::tuple<Index, Index, Index>{1, 1, 1}, {37, 2, 5}, {2, 37, 0}, {130, 129, 200}}) {
     for (const bool ta : {false, true}) {
@@ -25,8 +29,9 @@ TEST(Gemm, IsTheSumOfProductsInEveryOrientation) {
         const std::vector<double> b = numbers(k * n, 2);
         std::vector<double> c = numbers(m * n, 4);
         const std::vector<double> before = c;
-        multiply({.m = m, .n = n, .k = k, .transpose_a = ta, .transpose_b = tb, .alpha = 2.0, .beta = 0.5}, a.data(),
-                 b.data(), c.data(), 2);
+        cpu::cut_product<double>(2.0, ta ? Transpose::yes : Transpose::no, rows_of(a, ta ? k : m, ta ? m : k),
+                                 tb ? Transpose::yes : Transpose::no, rows_of(b, tb ? n : k, tb ? k : n), 0.5,
+                                 {c.data(), m, n, n}, 2);
         for (Index i = 0; i < m; ++i) {
           for (Index j = 0; j < n; ++j) {
             double sum = 0.5 * before[static_cast<std::size_t>(i * n + j)];
@@ -52,8 +57,12 @@ TEST(Gemm, DoesNotKnowHowManyThreadsThereAre) {
     const std::vector<float> b(wide_b.begin(), wide_b.end());
     std::vector<float> one(static_cast<std::size_t>(m * n));
     std::vector<float> five(static_cast<std::size_t>(m * n));
-    multiply({.m = m, .n = n, .k = k}, a.data(), b.data(), one.data(), 1);
-    multiply({.m = m, .n = n, .k = k}, a.data(), b.data(), five.data(), 5);
+    const auto multiply = [&, m = m, n = n](std::vector<float>& c, int threads) {
+      cpu::cut_product<float>(1, Transpose::no, rows_of(a, m, k), Transpose::no, rows_of(b, k, n), 0,
+                              {c.data(), m, n, n}, threads);
+    };
+    multiply(one, 1);
+    multiply(five, 5);
     EXPECT_EQ(one, five);
   }
 }

@@ -68,8 +68,7 @@ TEST(EmpiricalNtk, IsTheProductOfJacobiansForAllOutputs) {
     const auto x2 = normal_samples(2, architecture.input, 2);
     const Matrix<double> j1 = jacobian(architecture, parameters, x1);
     const Matrix<double> j2 = jacobian(architecture, parameters, x2);
-    const Matrix<double> full =
-        empirical_ntk(architecture, parameters, x1, x2, {.outputs = NtkOutputs::full, .threads = 2});
+    const Matrix<double> full = empirical_ntk(architecture, parameters, x1, x2, {.outputs = NtkOutputs::full});
     const Matrix<double> trace = empirical_ntk(architecture, parameters, x1, x2);
     ASSERT_EQ(full.rows(), 6);
     ASSERT_EQ(full.cols(), 4);
@@ -100,7 +99,7 @@ TEST(EmpiricalNtk, ProductNeedsNoMatrix) {
     const auto x1 = normal_samples(3, architecture.input, 1);
     const auto x2 = normal_samples(4, architecture.input, 2);
     const Tensor<double> v = normal_samples(4, architecture.output, 3);
-    const Tensor<double> product = ntk_product(architecture, parameters, x1, x2, v, 2);
+    const Tensor<double> product = ntk_product(architecture, parameters, x1, x2, v);
     const Matrix<double> kernel = empirical_ntk(architecture, parameters, x1, x2, {.outputs = NtkOutputs::full});
     for (Index i = 0; i < 6; ++i) {
       double sum = 0;
@@ -157,8 +156,8 @@ TEST(EmpiricalNtk, IsTheSameInBothPrecisionsAndOnAnyNumberOfThreads) {
   Tensor<float> x(70, {1, 1, 40});
   Random(1, 2).normals(0, x.size(), 1.0, x.data());
   const auto single = draw_parameters<float>(architecture, 3);
-  const Matrix<float> one = empirical_ntk(architecture, single, x, x);
-  const Matrix<float> four = empirical_ntk(architecture, single, x, x, {.threads = 4});
+  const Matrix<float> one = empirical_ntk(architecture, single, x, x, {}, *make_engine("cpu", {.threads = 1}));
+  const Matrix<float> four = empirical_ntk(architecture, single, x, x, {}, *make_engine("cpu", {.threads = 4}));
   Tensor<double> wide(70, {1, 1, 40});
   for (Index i = 0; i < x.size(); ++i) wide[i] = static_cast<double>(x[i]);
   const Matrix<double> precise = empirical_ntk(architecture, draw_parameters<double>(architecture, 3), wide, wide);

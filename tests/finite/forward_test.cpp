@@ -26,7 +26,7 @@ Tensor<double> counting(Index count, const Shape& shape) {
 
 Tensor<double> pooled(const Pool& layer, const Tensor<double>& x) {
   Tensor<double> y;
-  pool(layer.pooling, Windows(x.shape(), layer.window, layer.strides, layer.padding), x, y);
+  pool(layer.pooling, Windows(x.shape(), layer.window, layer.strides, layer.padding), x, y, all_processors());
   return y;
 }
 double everywhere(const GlobalPool& layer, const Tensor<double>& x) {
@@ -220,12 +220,12 @@ TEST(Architecture, StandardFormIsTheSameFunction) {
 
 TEST(Forward, DoesNotKnowHowManyThreadsThereAre) {
   const auto architecture = make("dense erf dense relu dense", {1, 1, 90}, {.hidden = 700});
-  const auto parameters = draw_parameters<float>(architecture, 5, 3);
+  const auto parameters = draw_parameters<float>(architecture, 5, *make_engine("cpu", {.threads = 3}));
   EXPECT_EQ(parameters.slots[1].w, draw_parameters<float>(architecture, 5).slots[1].w);
   Tensor<float> x(40, {1, 1, 90});
   for (Index i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
-  const auto one = forward(architecture, parameters, x, {.threads = 1});
-  const auto four = forward(architecture, parameters, x, {.threads = 4});
+  const auto one = forward(architecture, parameters, x, {}, *make_engine("cpu", {.threads = 1}));
+  const auto four = forward(architecture, parameters, x, {}, *make_engine("cpu", {.threads = 4}));
   for (Index i = 0; i < 40; ++i) EXPECT_EQ(one.output()[i], four.output()[i]);
 }
 

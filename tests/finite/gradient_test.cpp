@@ -170,7 +170,7 @@ TEST_P(FiniteGradient, IsTheTransposeOfTheTangent) {
   const Gradient<double> g = gradient(trace);
   const Parameters<double> direction = draw_parameters<double>(architecture, 12);
   Trace<double> changes;
-  tangent(architecture, parameters, direction, trace, masks, changes);
+  tangent(architecture, parameters, direction, trace, masks, all_processors(), changes);
   for (Index s = 0; s < x.count(); ++s) {
     double expected = 0;
     double size = 1;
@@ -207,12 +207,12 @@ TEST_P(FiniteGradient, InSinglePrecisionAndUsedMemory) {
   Gradient<float> g;
   for (const Index count : {3, 2}) {
     trace.input() = narrow(random_input(count, architecture.input, 3));
-    forward(architecture, single, masks, trace);
+    forward(architecture, single, masks, all_processors(), trace);
     Tensor<float>& signal = g.output_signal(architecture);
     signal.resize(count, architecture.output);
     signal.clear();
     for (Index i = 0; i < count; ++i) signal.sample(i)[0] = 1.0F;
-    backward(architecture, single, trace, masks, g);
+    backward(architecture, single, trace, masks, all_processors(), g);
   }
   Trace<double> wide_trace;
   const Gradient<double> wide = gradient(wide_trace);

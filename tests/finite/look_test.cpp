@@ -18,7 +18,6 @@ TEST(Train, WithoutLooksTakesTheSameSteps) {
   options.loss.kind = LossKind::hinge;
   options.batch = 4;
   options.steps = 9;
-  options.threads = 1;
   const TrainData data{.x = SampleView(x.view(), {1, 1, 3}), .y = y.view()};
   const TrainedNetwork seen = train(Network::parse("eq2"), data, options);
   options.look = false;

@@ -40,7 +40,6 @@ TrainOptions path_options(LossKind kind, double rate, Index steps) {
   options.lambda = 0.5;
   options.rate = rate;
   options.steps = steps;
-  options.threads = 1;
   return options;
 }
 
@@ -119,9 +118,11 @@ TEST(PathKernel, SignsThatChangeAreCountedAndFollowed) {
 TEST(PathKernel, ThreadsAndPrecisionDoNotMatter) {
   const PathPoints points(6, 2, 2);
   TrainOptions options = path_options(LossKind::logistic, 0.002, 40);
-  const NetAsMachine one = train_as_kernel_machine(small_net(), points.data(), options);
-  options.threads = 3;
-  const NetAsMachine three = train_as_kernel_machine(small_net(), points.data(), options);
+  const auto run = [&](int threads) {
+    return train_as_kernel_machine(small_net(), points.data(), options, *make_engine("cpu", {.threads = threads}));
+  };
+  const NetAsMachine one = run(1);
+  const NetAsMachine three = run(3);
   EXPECT_EQ(one.machine.values, three.machine.values);
   options.precision = Precision::f32;
   const NetAsMachine single = train_as_kernel_machine(small_net(), points.data(), options);

@@ -47,12 +47,11 @@ double farthest_from_ridge(Regulariser regulariser, Index width, bool linearised
   options.centred = true;
   options.linearised = linearised;
   options.records = 2;
-  options.threads = 1;
   const SampleView given(x.view(), {1, 1, 4});
   const SampleView tested(test.view(), {1, 1, 4});
   const TrainedNetwork trained = train(Network::parse("dense erf dense"), {given, y.view()}, options);
   EXPECT_TRUE(trained.summary.finished()) << trained.summary.message;
-  const Matrix<double> f = predict_outputs(trained, tested, 1);
+  const Matrix<double> f = predict_outputs(trained, tested);
   const Matrix<double> g = ridge_at_start(trained, given, tested, y, lambda);
   double most = 0;
   for (Index i = 0; i < ridge_tests; ++i) most = std::max(most, std::fabs(f(i, 0) - g(i, 0)));

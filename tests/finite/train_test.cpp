@@ -87,8 +87,7 @@ TEST(Train, OneLayerIsTheKernelMachine) {
                                    .batch = batch,
                                    .momentum = momentum,
                                    .centred = true,
-                                   .seed = 3,
-                                   .threads = 2};
+                                   .seed = 3};
         const TrainedNetwork trained = train(Network::parse("dense"), points.data(), options);
         ASSERT_TRUE(trained.summary.finished());
         const Matrix<double> expected = machine(kernel, points.y, options);
@@ -232,7 +231,8 @@ TEST(Train, StableRateIsWhereDescentTurns) {
   const Network network = Network::parse("dense");
   const auto architecture = Architecture::make(network, {1, 1, 6}, {});
   const auto x = read_samples<double>(points.view(), architecture.input);
-  const auto rate = stable_rate(architecture, draw_parameters<double>(architecture, 0), x, {LossKind::squared}, 0.5, 1);
+  const auto rate = stable_rate(architecture, draw_parameters<double>(architecture, 0), x, {LossKind::squared}, 0.5,
+                                all_processors());
   ASSERT_TRUE(rate);
   const auto ending = [&](double factor) {
     return train(network, points.data(), {.loss = {LossKind::squared}, .lambda = 0.5, .rate = factor * *rate})
@@ -240,7 +240,8 @@ TEST(Train, StableRateIsWhereDescentTurns) {
   };
   EXPECT_EQ(ending(0.9), TrainEnding::finished);
   EXPECT_EQ(ending(1.2), TrainEnding::diverged);
-  EXPECT_FALSE(stable_rate(architecture, draw_parameters<double>(architecture, 0), x, {LossKind::hinge}, 0.5, 1));
+  EXPECT_FALSE(
+      stable_rate(architecture, draw_parameters<double>(architecture, 0), x, {LossKind::hinge}, 0.5, all_processors()));
 }
 
 // Many positions and a small matrix: sums in pieces of rows, against the gradient of the objective by differences.
@@ -248,11 +249,10 @@ TEST(Train, StepOfAConvolutionOverManyPositions) {
   const Points images(40, 16 * 16, 16);
   const TrainData data{SampleView(images.x.view(), {16, 16, 1}), images.y.view()};
   TrainOptions options{
-      .width = 3, .loss = {LossKind::squared}, .lambda = 0.1, .rate = 1e-3, .steps = 1, .momentum = 0.5, .threads = 1};
+      .width = 3, .loss = {LossKind::squared}, .lambda = 0.1, .rate = 1e-3, .steps = 1, .momentum = 0.5};
   const Network network = Network::parse("conv(b_std=0.1) erf conv erf global_avg_pool dense");
-  const TrainedNetwork one = train(network, data, options);
-  options.threads = 3;
-  const TrainedNetwork three = train(network, data, options);
+  const TrainedNetwork one = train(network, data, options, *make_engine("cpu", {.threads = 1}));
+  const TrainedNetwork three = train(network, data, options, *make_engine("cpu", {.threads = 3}));
   const auto& start = std::get<Parameters<double>>(one.start);
   const auto& end = std::get<Parameters<double>>(one.parameters);
   const auto x = read_samples<double>(data.x, {16, 16, 1});
@@ -283,11 +283,9 @@ TEST(Train, DoesNotKnowHowManyThreadsThereAre) {
                        .steps = 6,
                        .batch = 20,
                        .momentum = 0.5,
-                       .precision = Precision::f32,
-                       .threads = 1};
-  const TrainedNetwork one = train(network, points.data(), options);
-  options.threads = 3;
-  const TrainedNetwork three = train(network, points.data(), options);
+                       .precision = Precision::f32};
+  const TrainedNetwork one = train(network, points.data(), options, *make_engine("cpu", {.threads = 1}));
+  const TrainedNetwork three = train(network, points.data(), options, *make_engine("cpu", {.threads = 3}));
   const auto& a = std::get<Parameters<float>>(one.parameters);
   const auto& b = std::get<Parameters<float>>(three.parameters);
   for (std::size_t l = 0; l < a.slots.size(); ++l) {

@@ -157,10 +157,10 @@ TEST(MonteCarlo, RectangleEqualsSymmetricAndThreadsDoNotChangeABit) {
   const Shape shape{3, 3, 2};
   const Network network = Network::parse("conv relu max_pool(window=2, strides=1) flatten dense");
   const auto symmetric = monte_carlo_gram(network, view(x, shape), view(x, shape), {.width = 16, .draws = 7});
-  const auto one =
-      monte_carlo_gram(network, view(x, shape), view(copy, shape), {.width = 16, .draws = 7, .threads = 1});
-  const auto many =
-      monte_carlo_gram(network, view(x, shape), view(copy, shape), {.width = 16, .draws = 7, .threads = 3});
+  const auto one = monte_carlo_gram(network, view(x, shape), view(copy, shape), {.width = 16, .draws = 7},
+                                    *make_engine("cpu", {.threads = 1}));
+  const auto many = monte_carlo_gram(network, view(x, shape), view(copy, shape), {.width = 16, .draws = 7},
+                                     *make_engine("cpu", {.threads = 3}));
   for (Index i = 0; i < 9; ++i) {
     EXPECT_NEAR(symmetric.ntk.data()[i], one.ntk.data()[i], 1e-12 * symmetric.ntk(0, 0));
     EXPECT_EQ(one.nngp.data()[i], many.nngp.data()[i]);
@@ -212,12 +212,15 @@ TEST(MonteCarlo, BadCalls) {
   const Shape shape{1, 1, 4};
   EXPECT_THROW((void)run("dense", x, shape, {.draws = 1}), Error);
   EXPECT_THROW((void)run("dense", x, shape, {.width = 0}), Error);
-  EXPECT_THROW((void)run("dense", x, shape, {.threads = -1}), Error);
   EXPECT_THROW((void)run("conv flatten dense", x, {1, 1, 5}, {}), Error);
   EXPECT_THROW((void)monte_carlo_gram(Network::parse("dense"), view(x, shape), view(x, {2, 2, 1}), {}), Error);
+  EXPECT_THROW(
+      (void)monte_carlo_gram(Network::parse("dense"), view(x, shape), view(x, shape), {}, *make_engine("reference")),
+      Error);
   StopAtOnce stop;
   try {
-    (void)run("dense", x, shape, {.draws = 50, .threads = 1, .progress = &stop});
+    (void)monte_carlo_gram(Network::parse("dense"), view(x, shape), view(x, shape), {.draws = 50, .progress = &stop},
+                           *make_engine("cpu", {.threads = 1}));
     FAIL() << "not stopped";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::interrupted);

@@ -22,7 +22,8 @@ Model posterior_model(const Dataset& raw, const std::variant<Network, ClassicalK
   if (const auto* network = std::get_if<Network>(&kernel)) {
     gram_of_train = gram(*network, train.view(), {.kind = Kind::nngp}, engine).nngp;
   } else {
-    gram_of_train = classical_gram(std::get<ClassicalKernel>(kernel), train.view(), std::nullopt, Precision::f64);
+    gram_of_train =
+        classical_gram(std::get<ClassicalKernel>(kernel), train.view(), std::nullopt, Precision::f64, engine);
   }
   Matrix<double> y(raw.count(), 1);
   for (Index i = 0; i < y.rows(); ++i) y(i, 0) = std::sin(static_cast<double>(i));

@@ -2,7 +2,6 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/chain/chain_bound.hpp"
@@ -12,8 +11,8 @@
 #include "widelimit/certificate/functionals.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 #include "widelimit/certificate/search/radius_search.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
-#include "widelimit/engine/select.hpp"
+#include "widelimit/engine/engine.hpp"
+#include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -62,11 +61,11 @@ void unscale_entries(const EntryExponents& exponents, int kernel_exponent, doubl
 /// Where a point is nearly parallel to a training sample, 1 − |u| is taken from their difference, as back ends do.
 /// `points` and the support of `geometry` are scaled by `exponents`.
 Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, const PointGeometry& geometry,
-                              MatrixView<const double> points, const EntryExponents& exponents, int threads) {
+                              MatrixView<const double> points, const EntryExponents& exponents, const Engine& engine) {
   const Index supports = model.supports(), outputs = model.outputs();
   Matrix<double> g(points.rows, outputs);
   constexpr Index points_at_once = 8;
-  parallel_for((points.rows + points_at_once - 1) / points_at_once, team_size(threads), [&](Index task) {
+  engine.for_each((points.rows + points_at_once - 1) / points_at_once, [&](Index task) {
     const Index begin = task * points_at_once, count = std::min(points_at_once, points.rows - begin);
     std::vector<double> memory(usize(count * supports));
     const MatrixView<double> entries{memory.data(), count, supports, supports};
@@ -87,8 +86,8 @@ Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, cons
       for (Index i = 0; i < supports; ++i) row[i] *= kernel.scale() * norm * geometry.support.norms[usize(i)];
       unscale_entries(exponents, kernel.exponent(), row, supports);
     }
-    cpu::gemm<double>(1, Transpose::no, entries, Transpose::no, model.alpha.view(), 0,
-                      g.view().block(begin, 0, count, outputs));
+    host::product<double>(1, Transpose::no, entries, Transpose::no, model.alpha.view(), 0,
+                          g.view().block(begin, 0, count, outputs));
     for (Index k = begin; k < begin + count; ++k) {
       for (Index o = 0; o < outputs; ++o) g(k, o) += model.bias[usize(o)];
     }
@@ -163,14 +162,14 @@ ScaledSupport::ScaledSupport(Matrix<double> rows, double lift) : rows_(std::move
 }
 
 CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& kernel, const ScaledSupport& support,
-                                   const CertifyOptions& options, int exponent)
+                                   const CertifyOptions& options, const Engine& engine, int exponent)
     : model_(model),
       kernel_(kernel),
       support_(support),
       options_(options),
       exponents_{.point = exponent, .sample = support.exponents()},
-      geometry_(support.scaled(), options),
-      engine_(make_engine("cpu", {.threads = options.threads})) {
+      geometry_(support.scaled(), options, engine),
+      engine_(engine) {
   if (kernel_.cone) {
     note_zero_rows(geometry_.norms, exponents_);
     return;
@@ -198,7 +197,7 @@ Matrix<double> CertifiedMachine::decisions(MatrixView<const double> points) cons
   fit.bias = model_.bias;
   if (model_.supports() == 0) return decision(fit, Matrix<double>(points.rows, 0).view());
   const Gram k = gram(std::get<Network>(model_.kernel), SampleView(points, model_.shape),
-                      SampleView(support_.rows(), model_.shape), {.kind = model_.kind}, *engine_);
+                      SampleView(support_.rows(), model_.shape), {.kind = model_.kind}, engine_);
   return decision(fit, view_of(model_.kind == Kind::ntk ? k.ntk : k.nngp));
 }
 
@@ -246,8 +245,8 @@ void CertifiedMachine::find_radii(const Parts& parts, Progress* progress, Certif
     range.largest = std::clamp(range.largest, least, largest);
   }
   for (const CertificateMethod method : order) {
-    const std::vector<Index> found = search_radii(*make_bound(method, parts), {parts.functionals, parts.values}, grid,
-                                                  ranges, progress, options_.threads);
+    const std::vector<Index> found =
+        search_radii(*make_bound(method, parts), {parts.functionals, parts.values}, grid, ranges, engine_, progress);
     for (Index k = 0; k < parts.points.rows; ++k) {
       SearchRange& range = ranges[usize(k)];
       if (method == order.front() || found[usize(k)] > range.certified) result.method[usize(begin + k)] = method;
@@ -310,7 +309,7 @@ void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> l
     for (const Functional& functional : parts.functionals) attacked.point.push_back(functional.point);
   }
   const Attacked found =
-      attack(attacked, goal, options_, [&](MatrixView<const double> samples, std::span<const Index> points) {
+      attack(attacked, goal, options_, engine_, [&](MatrixView<const double> samples, std::span<const Index> points) {
         return changed(samples, points, labels);
       });
   const Index first = std::ssize(result.attack);
@@ -331,10 +330,9 @@ void CertifiedMachine::certify_block(const ScaledPoints& block, Certificates& re
   const auto begin = Clock::now();
   BlockProgress progress(options_.progress, block.done);
   const MatrixView<const double> scaled = block.scaled;
-  const PointGeometry geometry(geometry_, scaled, options_);
-  const Matrix<double> g = kernel_.cone
-                               ? cone_decisions(*kernel_.cone, model_, geometry, scaled, exponents_, options_.threads)
-                               : decisions(block.points);
+  const PointGeometry geometry(geometry_, scaled, engine_);
+  const Matrix<double> g = kernel_.cone ? cone_decisions(*kernel_.cone, model_, geometry, scaled, exponents_, engine_)
+                                        : decisions(block.points);
   check_outputs(g, block.rows);
   std::vector<Functional> functionals;
   std::vector<double> values;
@@ -351,10 +349,10 @@ void CertifiedMachine::certify_block(const ScaledPoints& block, Certificates& re
   Parts parts{scaled, functionals, values, {}, {}};
   if (kernel_.cone) {
     parts.cone.emplace(CertificateProblem{*kernel_.cone, support_.scaled(), model_.alpha.view(), model_.bias, scaled,
-                                          functionals, options_, &geometry, exponents_});
+                                          functionals, options_, engine_, &geometry, exponents_});
   } else {
     parts.chain.emplace(ChainProblem{kernel_.without_last_bias, model_.kind, support_.scaled(), model_.alpha.view(),
-                                     model_.bias, scaled, functionals, options_, geometry, kernel_.last_bias,
+                                     model_.bias, scaled, functionals, options_, engine_, geometry, kernel_.last_bias,
                                      exponents_});
   }
   result.radius.resize(result.correct.size(), 0);

@@ -62,7 +62,7 @@ class CertifiedMachine {
   /// Borrows all. The box of `options` is in units of 2^exponent, its radius is not. Error{usage} where the network has
   /// no certificate by the method asked for.
   CertifiedMachine(const Model& model, const CertifiedKernel& kernel, const ScaledSupport& support,
-                   const CertifyOptions& options, int exponent);
+                   const CertifyOptions& options, const Engine& engine, int exponent);
 
   /// Appends to every list of `result`.
   void certify_block(const ScaledPoints& block, Certificates& result) const;
@@ -87,7 +87,7 @@ class CertifiedMachine {
   const CertifyOptions& options_;
   EntryExponents exponents_;  ///< of points and support
   SupportGeometry geometry_;
-  std::unique_ptr<Engine> engine_;
+  const Engine& engine_;
   std::string remark_;
 };
 

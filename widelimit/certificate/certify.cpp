@@ -132,7 +132,6 @@ void CertifyOptions::validate() const {
     fail(Code::usage, "an attack needs at least one step and no negative number of restarts");
   }
   if (keep_attacked && !attack) fail(Code::usage, "there are no attacked samples to keep without an attack");
-  if (threads < 0) fail(Code::usage, "the number of threads, {}, must not be negative", threads);
 }
 
 std::vector<CertificateMethod> certificate_methods(const Model& model) {
@@ -141,7 +140,8 @@ std::vector<CertificateMethod> certificate_methods(const Model& model) {
 }
 
 Certificates certify(const Model& model, const SampleView& samples, std::span<const Index> labels,
-                     const CertifyOptions& options) {
+                     const CertifyOptions& options, const Engine& engine) {
+  require_cpu(engine, "certificates");
   options.validate();
   model.validate();
   check_labels(model.scheme, std::ssize(model.classes), model.outputs(), labels, samples.count());
@@ -156,7 +156,7 @@ Certificates certify(const Model& model, const SampleView& samples, std::span<co
   Index done = 0;
   for (const PointGroup& group : group_points(points.view(), kernel.lift())) {
     const CertifyOptions scaled = scaled_options(options, group.exponent);
-    const CertifiedMachine machine(model, kernel, support, scaled, group.exponent);
+    const CertifiedMachine machine(model, kernel, support, scaled, engine, group.exponent);
     scatter(certify_group(machine, points.view(), group, labels, options, points_at_once(model.supports()), done),
             group.rows, result);
     done += std::ssize(group.rows);

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/certificate/ball.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/machine/model.hpp"
 
 #include <cstdint>
@@ -40,7 +41,6 @@ struct CertifyOptions {
   double tolerance = 1e-3;              ///< relative resolution of the radii
   std::optional<AttackOptions> attack;  ///< none: no attack
   bool keep_attacked = false;           ///< keep the attacked samples
-  int threads = 0;
   Progress* progress = nullptr;
 
   /// Error{usage} names what is wrong.
@@ -67,9 +67,10 @@ struct Certificates {
 /// Certified radii of a fitted machine on unscaled samples with labels 0 … classes − 1 (for a regression machine with
 /// one output: the sign, label 0 for negative and 1 for positive). Sound in floating point: a
 /// bound of all rounding is subtracted before a radius is called certified (docs/theory/certificates-proof.md).
-/// Error{usage} for a model without certificates (which network, which layer, what to do), Error{input} for samples of
+/// Error{usage} for a model without certificates (which network, which layer, what to do) and for an engine other than
+/// the processor, Error{input} for samples of
 /// another shape, outside the box, not finite, or labels that the model does not know.
 [[nodiscard]] Certificates certify(const Model& model, const SampleView& samples, std::span<const Index> labels,
-                                   const CertifyOptions& options);
+                                   const CertifyOptions& options, const Engine& engine = all_processors());
 
 }  // namespace widelimit

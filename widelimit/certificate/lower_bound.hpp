@@ -12,6 +12,7 @@
 namespace widelimit {
 
 class ConeKernel;
+class Engine;
 struct PointGeometry;
 struct CertifyOptions;
 
@@ -50,7 +51,8 @@ struct CertificateProblem {
   std::span<const double> bias;      ///< one per output
   MatrixView<const double> points;   ///< rows
   std::span<const Functional> functionals;
-  const CertifyOptions& options;            ///< norm, box, threads
+  const CertifyOptions& options;  ///< norm, box
+  const Engine& engine;
   const PointGeometry* geometry = nullptr;  ///< of support and points, where it is computed already
   EntryExponents exponents = {};            ///< what rows were divided by
 

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/cpu/cpu.hpp"
+#include "widelimit/engine/cpu/vector/strip.hpp"
 #include "widelimit/engine/cuda/cuda.hpp"
 #include "widelimit/engine/mpi/mpi.hpp"
 #include "widelimit/engine/reference/reference.hpp"
@@ -25,6 +26,8 @@ std::unique_ptr<Engine> make_engine(std::string_view spec, const EngineOptions& 
   }
   fail(Code::usage, "back end '{}' is unknown; choose cpu, reference, cuda:N or mpi", spec);
 }
+
+std::string_view vector_instructions() { return cpu::vector_target(); }
 
 std::vector<EnginePresence> list_engines() {
   return {{"cpu", true, make_cpu_engine(0)->description()},

@@ -20,6 +20,9 @@ struct EngineOptions {
 /// engine.
 [[nodiscard]] const Engine& all_processors();
 
+/// The vector instructions of the code for the processor: "AVX2".
+[[nodiscard]] std::string_view vector_instructions();
+
 /// For `doctor`: a back end, or why it is not there.
 struct EnginePresence {
   std::string name;

@@ -1,6 +1,5 @@
 #include "widelimit/finite/backward.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/layers/affine.hpp"
 #include "widelimit/finite/layers/pooling.hpp"
 #include "widelimit/finite/layers/self_attention.hpp"
@@ -14,8 +13,8 @@ template <std::floating_point T>
 class Backward {
  public:
   Backward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options,
-           Gradient<T>& gradient)
-      : architecture_(architecture), parameters_(parameters), options_(options), gradient_(gradient) {}
+           const Engine& engine, Gradient<T>& gradient)
+      : architecture_(architecture), parameters_(parameters), options_(options), engine_(engine), gradient_(gradient) {}
 
   /// `to_input`: whether the signal at what enters the chain is wanted where that costs a product.
   void chain(const std::vector<Stage>& stages, const Trace<T>& trace, Trace<T>& signals, bool to_input) {
@@ -42,23 +41,22 @@ class Backward {
   void weigh(const Step& step, const Tensor<T>& multiplied, Tensor<T>& back) {
     gradient_.slots[step.slot()] = {&multiplied, &step.signal()};
     if (!step.onwards) return;
-    affine_signal(architecture_.slots[step.slot()], parameters_.slots[step.slot()], step.signal(), back,
-                  options_.threads);
+    affine_signal(architecture_.slots[step.slot()], parameters_.slots[step.slot()], step.signal(), back, engine_);
   }
 
   void apply(const Dense&, const Step& step) { weigh(step, step.input(), step.back()); }
   void apply(const Conv&, const Step& step) {
     Tensor<T>& windows = gradient_.windows[step.slot()];
-    step.stage.windows->gather(step.input(), windows, options_.threads);
+    step.stage.windows->gather(step.input(), windows, engine_);
     weigh(step, windows, step.signals.windows);
     if (!step.onwards) return;
-    step.stage.windows->scatter(step.signals.windows, step.stage.in, step.back(), options_.threads);
+    step.stage.windows->scatter(step.signals.windows, step.stage.in, step.back(), engine_);
   }
   void apply(const Activation& activation, const Step& step) {
-    activate_signal(step.stage, activation, step.input(), step.signal(), step.back(), options_.threads);
+    activate_signal(step.stage, activation, step.input(), step.signal(), step.back(), engine_);
   }
   void apply(const Pool& layer, const Step& step) {
-    pool_signal(layer.pooling, *step.stage.windows, step.input(), step.signal(), step.back(), options_.threads);
+    pool_signal(layer.pooling, *step.stage.windows, step.input(), step.signal(), step.back(), engine_);
   }
   void apply(const GlobalPool& layer, const Step& step) {
     global_pool_signal(layer, step.stage.in, step.signal(), step.back());
@@ -77,8 +75,8 @@ class Backward {
     const AttentionWeights<T> weights = attention_weights(architecture_, parameters_, step.stage);
     AttentionValues<T>& values = gradient_.attention[step.slot()];
     AttentionSignals<T>& signals = gradient_.attention_signals[step.slot()];
-    attend(weights, step.input(), values, options_.threads);
-    attend_signal(weights, values, step.signal(), signals, step.back(), options_.threads);
+    attend(weights, step.input(), values, engine_);
+    attend_signal(weights, values, step.signal(), signals, step.back(), engine_);
     gradient_.slots[step.slot()] = {&step.input(), &signals.y};
     gradient_.slots[step.slot() + 1] = {&step.input(), &signals.v};
     gradient_.slots[step.slot() + 2] = {&values.u, &step.signal()};
@@ -99,6 +97,7 @@ class Backward {
   const Architecture& architecture_;
   const Parameters<T>& parameters_;
   const PassOptions& options_;
+  const Engine& engine_;
   Gradient<T>& gradient_;
 };
 
@@ -126,34 +125,34 @@ Tensor<T>& Gradient<T>::output_signal(const Architecture& architecture) {
 
 template <std::floating_point T>
 void backward(const Architecture& architecture, const Parameters<T>& parameters, const Trace<T>& trace,
-              const PassOptions& options, Gradient<T>& gradient) {
+              const PassOptions& options, const Engine& engine, Gradient<T>& gradient) {
   const std::size_t count = architecture.slots.size();
   gradient.slots.resize(count);
   gradient.windows.resize(count);
   gradient.attention.resize(count);
   gradient.attention_signals.resize(count);
-  Backward<T>(architecture, parameters, options, gradient)
+  Backward<T>(architecture, parameters, options, engine, gradient)
       .chain(architecture.stages, trace, gradient.signals, options.input_signal);
 }
 
 template <std::floating_point T>
 Gradient<T> backward(const Architecture& architecture, const Parameters<T>& parameters, const Trace<T>& trace,
-                     Tensor<T> output_signal, const PassOptions& options) {
+                     Tensor<T> output_signal, const PassOptions& options, const Engine& engine) {
   Gradient<T> gradient;
   gradient.output_signal(architecture) = std::move(output_signal);
-  backward(architecture, parameters, trace, options, gradient);
+  backward(architecture, parameters, trace, options, engine, gradient);
   return gradient;
 }
 
 template struct Gradient<float>;
 template struct Gradient<double>;
 template void backward(const Architecture&, const Parameters<float>&, const Trace<float>&, const PassOptions&,
-                       Gradient<float>&);
+                       const Engine&, Gradient<float>&);
 template void backward(const Architecture&, const Parameters<double>&, const Trace<double>&, const PassOptions&,
-                       Gradient<double>&);
+                       const Engine&, Gradient<double>&);
 template Gradient<float> backward(const Architecture&, const Parameters<float>&, const Trace<float>&, Tensor<float>,
-                                  const PassOptions&);
+                                  const PassOptions&, const Engine&);
 template Gradient<double> backward(const Architecture&, const Parameters<double>&, const Trace<double>&, Tensor<double>,
-                                   const PassOptions&);
+                                   const PassOptions&, const Engine&);
 
 }  // namespace widelimit

@@ -45,9 +45,10 @@ struct Gradient {
 /// forward passes.
 template <std::floating_point T>
 void backward(const Architecture& architecture, const Parameters<T>& parameters, const Trace<T>& trace,
-              const PassOptions& options, Gradient<T>& gradient);
+              const PassOptions& options, const Engine& engine, Gradient<T>& gradient);
 template <std::floating_point T>
 [[nodiscard]] Gradient<T> backward(const Architecture& architecture, const Parameters<T>& parameters,
-                                   const Trace<T>& trace, Tensor<T> output_signal, const PassOptions& options = {});
+                                   const Trace<T>& trace, Tensor<T> output_signal, const PassOptions& options = {},
+                                   const Engine& engine = all_processors());
 
 }  // namespace widelimit

@@ -1,6 +1,5 @@
 #include "widelimit/finite/forward.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/layers/affine.hpp"
 #include "widelimit/finite/layers/pooling.hpp"
 #include "widelimit/finite/layers/self_attention.hpp"
@@ -12,8 +11,9 @@ namespace {
 template <std::floating_point T>
 class Forward {
  public:
-  Forward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options)
-      : architecture_(architecture), parameters_(parameters), options_(options) {}
+  Forward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options,
+          const Engine& engine)
+      : architecture_(architecture), parameters_(parameters), options_(options), engine_(engine) {}
 
   void chain(const std::vector<Stage>& stages, Trace<T>& trace) const {
     trace.values.resize(stages.size() + 1);
@@ -30,17 +30,17 @@ class Forward {
   }
 
   void apply(const Dense&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
-    affine(slot(stage), weights(stage), trace.values[k], trace.values[k + 1], options_.threads);
+    affine(slot(stage), weights(stage), trace.values[k], trace.values[k + 1], engine_);
   }
   void apply(const Conv&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
-    stage.windows->gather(trace.values[k], trace.windows, options_.threads);
-    affine(slot(stage), weights(stage), trace.windows, trace.values[k + 1], options_.threads);
+    stage.windows->gather(trace.values[k], trace.windows, engine_);
+    affine(slot(stage), weights(stage), trace.windows, trace.values[k + 1], engine_);
   }
   void apply(const Activation& activation, const Stage& stage, std::size_t k, Trace<T>& trace) const {
-    activate(stage, activation, trace.values[k], trace.values[k + 1], options_.threads);
+    activate(stage, activation, trace.values[k], trace.values[k + 1], engine_);
   }
   void apply(const Pool& layer, const Stage& stage, std::size_t k, Trace<T>& trace) const {
-    pool(layer.pooling, *stage.windows, trace.values[k], trace.values[k + 1], options_.threads);
+    pool(layer.pooling, *stage.windows, trace.values[k], trace.values[k + 1], engine_);
   }
   void apply(const GlobalPool& layer, const Stage&, std::size_t k, Trace<T>& trace) const {
     global_pool(layer, trace.values[k], trace.values[k + 1]);
@@ -63,8 +63,8 @@ class Forward {
   }
   void apply(const Attention&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
     const AttentionWeights<T> three = attention_weights(architecture_, parameters_, stage);
-    attend(three, trace.values[k], trace.attention, options_.threads);
-    affine(three.slots[2], three.weights[2], trace.attention.u, trace.values[k + 1], options_.threads);
+    attend(three, trace.values[k], trace.attention, engine_);
+    affine(three.slots[2], three.weights[2], trace.attention.u, trace.values[k + 1], engine_);
   }
   void apply(const Residual&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
     std::vector<Trace<T>>& arms = trace.arms[k];
@@ -79,6 +79,7 @@ class Forward {
   const Architecture& architecture_;
   const Parameters<T>& parameters_;
   const PassOptions& options_;
+  const Engine& engine_;
 };
 
 }  // namespace
@@ -91,24 +92,27 @@ Tensor<T>& Trace<T>::input() {
 
 template <std::floating_point T>
 void forward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options,
-             Trace<T>& trace) {
-  Forward<T>(architecture, parameters, options).chain(architecture.stages, trace);
+             const Engine& engine, Trace<T>& trace) {
+  Forward<T>(architecture, parameters, options, engine).chain(architecture.stages, trace);
 }
 
 template <std::floating_point T>
 Trace<T> forward(const Architecture& architecture, const Parameters<T>& parameters, Tensor<T> input,
-                 const PassOptions& options) {
+                 const PassOptions& options, const Engine& engine) {
   Trace<T> trace;
   trace.input() = std::move(input);
-  forward(architecture, parameters, options, trace);
+  forward(architecture, parameters, options, engine, trace);
   return trace;
 }
 
 template struct Trace<float>;
 template struct Trace<double>;
-template void forward(const Architecture&, const Parameters<float>&, const PassOptions&, Trace<float>&);
-template void forward(const Architecture&, const Parameters<double>&, const PassOptions&, Trace<double>&);
-template Trace<float> forward(const Architecture&, const Parameters<float>&, Tensor<float>, const PassOptions&);
-template Trace<double> forward(const Architecture&, const Parameters<double>&, Tensor<double>, const PassOptions&);
+template void forward(const Architecture&, const Parameters<float>&, const PassOptions&, const Engine&, Trace<float>&);
+template void forward(const Architecture&, const Parameters<double>&, const PassOptions&, const Engine&,
+                      Trace<double>&);
+template Trace<float> forward(const Architecture&, const Parameters<float>&, Tensor<float>, const PassOptions&,
+                              const Engine&);
+template Trace<double> forward(const Architecture&, const Parameters<double>&, Tensor<double>, const PassOptions&,
+                               const Engine&);
 
 }  // namespace widelimit

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/engine/select.hpp"
 #include "widelimit/finite/layers/pointwise.hpp"
 #include "widelimit/finite/layers/self_attention.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
@@ -13,7 +14,6 @@ namespace widelimit {
 /// How a network is run through.
 struct PassOptions {
   std::optional<DropoutDraw> dropout = {};  ///< masks of training; without them dropout passes everything on
-  int threads = 1;                          ///< the numbers do not depend on it
   bool input_signal = true;                 ///< backward: whether ∂f/∂x is wanted; a trainer does without
 };
 
@@ -34,9 +34,9 @@ struct Trace {
 /// The network's activations on trace.input(), in the memory of the pass before.  O(samples · weights · positions).
 template <std::floating_point T>
 void forward(const Architecture& architecture, const Parameters<T>& parameters, const PassOptions& options,
-             Trace<T>& trace);
+             const Engine& engine, Trace<T>& trace);
 template <std::floating_point T>
 [[nodiscard]] Trace<T> forward(const Architecture& architecture, const Parameters<T>& parameters, Tensor<T> input,
-                               const PassOptions& options = {});
+                               const PassOptions& options = {}, const Engine& engine = all_processors());
 
 }  // namespace widelimit

@@ -1,7 +1,6 @@
 #include "widelimit/finite/network_file.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file/sealed_file.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
@@ -130,7 +129,7 @@ std::vector<T> taken(SealedFile& file, const std::string& name, Index rows, Inde
 
 /// Weights as the file has them; sizes are checked against what is there before w₀ is drawn.
 template <std::floating_point T>
-void read_weights(SealedFile& file, TrainedNetwork& trained, int threads) {
+void read_weights(SealedFile& file, TrainedNetwork& trained, const Engine& engine) {
   Parameters<T> parameters;
   for (std::size_t l = 0; l < trained.architecture.slots.size(); ++l) {
     const WeightSlot& slot = trained.architecture.slots[l];
@@ -138,10 +137,10 @@ void read_weights(SealedFile& file, TrainedNetwork& trained, int threads) {
                                 taken<T>(file, fmt::format("b{}", l), slot.biased() ? slot.fan_out : 0, 1)});
   }
   trained.parameters = std::move(parameters);
-  trained.start = draw_parameters<T>(trained.architecture, trained.seed, threads);
+  trained.start = draw_parameters<T>(trained.architecture, trained.seed, engine);
 }
 
-SavedNetwork read_saved(ArrayFile file, const std::string& source, int threads) {
+SavedNetwork read_saved(ArrayFile file, const std::string& source, const Engine& engine) {
   SavedNetwork saved;
   reading_sealed(source, network_form, [&] {
     const auto slots = static_cast<std::size_t>(std::count_if(
@@ -151,9 +150,9 @@ SavedNetwork read_saved(ArrayFile file, const std::string& source, int threads) 
     read_description(json, saved);
     if (slots != saved.trained.architecture.slots.size()) fail(Code::input, "it has {} matrices of weights", slots);
     if (parse_precision(json.at("precision").get<std::string>()) == Precision::f32) {
-      read_weights<float>(sealed, saved.trained, threads);
+      read_weights<float>(sealed, saved.trained, engine);
     } else {
-      read_weights<double>(sealed, saved.trained, threads);
+      read_weights<double>(sealed, saved.trained, engine);
     }
     if (json.contains("scaling")) {
       saved.notes.scaling.emplace(parse_scaling(json.at("scaling").get<std::string>()), sealed.take_column("shift"),
@@ -180,12 +179,12 @@ bool holds_network(const std::filesystem::path& path) {
   return settings.is_object() && settings.contains("format") && settings["format"] == network_form.name;
 }
 
-SavedNetwork load_network(const std::filesystem::path& path, int threads, const ReadLimits& limits) {
-  return read_saved(read_hdf5_arrays(path, limits), path.string(), team_size(threads));
+SavedNetwork load_network(const std::filesystem::path& path, const ReadLimits& limits, const Engine& engine) {
+  return read_saved(read_hdf5_arrays(path, limits), path.string(), engine);
 }
 
-SavedNetwork parse_network_file(Bytes bytes, const std::string& source, int threads) {
-  return read_saved(parse_hdf5_arrays(bytes, source), source, threads);
+SavedNetwork parse_network_file(Bytes bytes, const std::string& source, const Engine& engine) {
+  return read_saved(parse_hdf5_arrays(bytes, source), source, engine);
 }
 
 }  // namespace widelimit

@@ -35,10 +35,11 @@ struct SavedNetwork {
 void save_network(const std::filesystem::path& path, const TrainedNetwork& trained, const NetworkNotes& notes = {});
 
 /// Error{input} where the file is not a trained network, damaged, or of a later format; never half a network.
-[[nodiscard]] SavedNetwork load_network(const std::filesystem::path& path, int threads = 0,
-                                        const ReadLimits& limits = {});
+[[nodiscard]] SavedNetwork load_network(const std::filesystem::path& path, const ReadLimits& limits = {},
+                                        const Engine& engine = all_processors());
 /// The same of the bytes of a whole file; `source` is for messages.
-[[nodiscard]] SavedNetwork parse_network_file(Bytes bytes, const std::string& source, int threads = 1);
+[[nodiscard]] SavedNetwork parse_network_file(Bytes bytes, const std::string& source,
+                                              const Engine& engine = all_processors());
 
 /// Whether the file says that it is a trained network, whole or damaged. Error{input} where it cannot be read.
 [[nodiscard]] bool holds_network(const std::filesystem::path& path);

@@ -1,7 +1,6 @@
 #include "widelimit/finite/parameters.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
 
 #include <algorithm>
@@ -17,31 +16,31 @@ constexpr Index team_blocks = 16;
 
 /// part(begin, end) for consecutive blocks of [0, count).
 template <typename Part>
-void for_blocks(Index count, int threads, const Part& part) {
+void for_blocks(Index count, const Engine& engine, const Part& part) {
   const auto one = [&](Index k) { part(k * parameter_block, std::min(count, (k + 1) * parameter_block)); };
   const Index blocks = (count + parameter_block - 1) / parameter_block;
-  if (threads > 1 && blocks >= team_blocks) {
-    parallel_for(blocks, threads, one);
+  if (blocks >= team_blocks) {
+    engine.for_each(blocks, one);
   } else {
     for (Index k = 0; k < blocks; ++k) one(k);
   }
 }
 
 template <std::floating_point T>
-std::vector<T> normals(std::uint64_t seed, std::uint64_t stream, Index count, double scale, int threads) {
+std::vector<T> normals(std::uint64_t seed, std::uint64_t stream, Index count, double scale, const Engine& engine) {
   const Random random(seed, stream);
   std::vector<T> values(static_cast<std::size_t>(count));
-  for_blocks(count, threads, [&](Index begin, Index end) {
+  for_blocks(count, engine, [&](Index begin, Index end) {
     random.normals(static_cast<std::uint64_t>(begin), end - begin, scale, values.data() + begin);
   });
   return values;
 }
 
 template <std::floating_point T>
-double squared_distance(const std::vector<T>& w, const std::vector<T>& v, int threads) {
+double squared_distance(const std::vector<T>& w, const std::vector<T>& v, const Engine& engine) {
   const Index count = std::ssize(w);
   std::vector<double> sums(static_cast<std::size_t>((count + parameter_block - 1) / parameter_block));
-  for_blocks(count, threads, [&](Index begin, Index end) {
+  for_blocks(count, engine, [&](Index begin, Index end) {
     double sum = 0;
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       const double d = static_cast<double>(w[i]) - static_cast<double>(v[i]);
@@ -55,13 +54,13 @@ double squared_distance(const std::vector<T>& w, const std::vector<T>& v, int th
 }  // namespace
 
 template <std::floating_point T>
-Parameters<T> draw_parameters(const Architecture& architecture, std::uint64_t seed, int threads) {
+Parameters<T> draw_parameters(const Architecture& architecture, std::uint64_t seed, const Engine& engine) {
   Parameters<T> parameters;
   std::uint64_t stream = 0;
   for (const WeightSlot& slot : architecture.slots) {
     parameters.slots.push_back(
-        {normals<T>(seed, stream, slot.fan_in * slot.fan_out, slot.w_start, threads),
-         slot.biased() ? normals<T>(seed, stream + 1, slot.fan_out, slot.b_start, threads) : std::vector<T>{}});
+        {normals<T>(seed, stream, slot.fan_in * slot.fan_out, slot.w_start, engine),
+         slot.biased() ? normals<T>(seed, stream + 1, slot.fan_out, slot.b_start, engine) : std::vector<T>{}});
     stream += 2;
   }
   return parameters;
@@ -78,10 +77,10 @@ Parameters<T> zero_parameters(const Architecture& architecture) {
 }
 
 template <std::floating_point T>
-double squared_distance(const Parameters<T>& w, const Parameters<T>& v, int threads) {
+double squared_distance(const Parameters<T>& w, const Parameters<T>& v, const Engine& engine) {
   double sum = 0;
   for (std::size_t l = 0; l < w.slots.size(); ++l) {
-    sum += squared_distance(w.slots[l].w, v.slots[l].w, threads) + squared_distance(w.slots[l].b, v.slots[l].b, 1);
+    sum += squared_distance(w.slots[l].w, v.slots[l].w, engine) + squared_distance(w.slots[l].b, v.slots[l].b, engine);
   }
   return sum;
 }
@@ -105,12 +104,12 @@ void require_match(const Architecture& architecture, const Parameters<T>& parame
   if (!matches) fail(Code::usage, "these parameters are not those of this network; give it those it was trained with");
 }
 
-template Parameters<float> draw_parameters(const Architecture&, std::uint64_t, int);
-template Parameters<double> draw_parameters(const Architecture&, std::uint64_t, int);
+template Parameters<float> draw_parameters(const Architecture&, std::uint64_t, const Engine&);
+template Parameters<double> draw_parameters(const Architecture&, std::uint64_t, const Engine&);
 template Parameters<float> zero_parameters(const Architecture&);
 template Parameters<double> zero_parameters(const Architecture&);
-template double squared_distance(const Parameters<float>&, const Parameters<float>&, int);
-template double squared_distance(const Parameters<double>&, const Parameters<double>&, int);
+template double squared_distance(const Parameters<float>&, const Parameters<float>&, const Engine&);
+template double squared_distance(const Parameters<double>&, const Parameters<double>&, const Engine&);
 template void require_match(const Architecture&, const Parameters<float>&);
 template void require_match(const Architecture&, const Parameters<double>&);
 

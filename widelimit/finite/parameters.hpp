@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/finite/architecture.hpp"
 
 #include <concepts>
@@ -15,6 +16,13 @@ template <std::floating_point T>
 struct Weights {
   std::vector<T> w;  ///< fan_in × fan_out, row-major
   std::vector<T> b;  ///< fan_out values, empty without bias
+
+  [[nodiscard]] MatrixView<T> matrix(const WeightSlot& slot) {
+    return {w.data(), slot.fan_in, slot.fan_out, slot.fan_out};
+  }
+  [[nodiscard]] MatrixView<const T> matrix(const WeightSlot& slot) const {
+    return {w.data(), slot.fan_in, slot.fan_out, slot.fan_out};
+  }
 };
 
 /// All trained numbers of a network, slot by slot.
@@ -28,7 +36,8 @@ using AnyParameters = std::variant<Parameters<float>, Parameters<double>>;
 /// Weights at initialisation: entry `index` of slot l is a pure function of (seed, l, index), so the same on any
 /// number of threads and in any order.
 template <std::floating_point T>
-[[nodiscard]] Parameters<T> draw_parameters(const Architecture& architecture, std::uint64_t seed, int threads = 1);
+[[nodiscard]] Parameters<T> draw_parameters(const Architecture& architecture, std::uint64_t seed,
+                                            const Engine& engine = all_processors());
 
 /// As many zeros: a direction to move in, or the velocity of one that rests.
 template <std::floating_point T>
@@ -36,7 +45,8 @@ template <std::floating_point T>
 
 /// ‖w − v‖² over all slots, summed in double.
 template <std::floating_point T>
-[[nodiscard]] double squared_distance(const Parameters<T>& w, const Parameters<T>& v, int threads = 1);
+[[nodiscard]] double squared_distance(const Parameters<T>& w, const Parameters<T>& v,
+                                      const Engine& engine = all_processors());
 
 /// Number of trained numbers.
 [[nodiscard]] Index parameter_count(const Architecture& architecture);

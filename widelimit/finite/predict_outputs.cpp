@@ -1,5 +1,4 @@
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/training/evaluator.hpp"
 #include "widelimit/finite/training/trained_network.hpp"
 
@@ -13,11 +12,11 @@ namespace {
 constexpr Index predicted_samples = 512;
 
 template <std::floating_point T>
-Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w, const SampleView& x, int threads,
-                          Progress* progress) {
+Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w, const SampleView& x,
+                          const Engine& engine, Progress* progress) {
   const auto& start = std::get<Parameters<T>>(trained.start);
   require_match(trained.architecture, w);
-  Evaluator<T> evaluator(trained.architecture, trained.linearised ? &start : nullptr, threads);
+  Evaluator<T> evaluator(trained.architecture, trained.linearised ? &start : nullptr, engine);
   const Index outputs = trained.architecture.output.size();
   Matrix<double> result(x.count(), outputs);
   ProgressTicker ticker(progress, x.count(), "samples");
@@ -43,13 +42,13 @@ Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w,
 
 }  // namespace
 
-Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& x, int threads, Progress* progress) {
+Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& x, const Engine& engine,
+                               Progress* progress) {
   if (x.shape != trained.shape && x.shape.size() != trained.shape.size()) {
     fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(x.shape),
          to_string(trained.shape));
   }
-  return std::visit([&](const auto& w) { return outputs_of(trained, w, x, team_size(threads), progress); },
-                    trained.parameters);
+  return std::visit([&](const auto& w) { return outputs_of(trained, w, x, engine, progress); }, trained.parameters);
 }
 
 }  // namespace widelimit

@@ -1,16 +1,16 @@
 #pragma once
 
-#include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/engine.hpp"
 
 namespace widelimit {
 
-/// body(sample) for all samples, by a team where they hold enough values to be worth one. Samples are independent of
-/// each other, so numbers do not depend on the threads.
+/// body(sample) for all samples, by the engine's threads where they hold enough values to be worth it. Samples are
+/// independent of each other, so numbers do not depend on the threads.
 template <typename Body>
-void for_each_sample(Index count, Index values, int threads, const Body& body) {
+void for_each_sample(Index count, Index values, const Engine& engine, const Body& body) {
   constexpr Index worth_a_team = Index{1} << 18;
-  if (threads > 1 && count > 1 && values > worth_a_team) {
-    parallel_for(count, threads, body);
+  if (values > worth_a_team) {
+    engine.for_each(count, body);
   } else {
     for (Index n = 0; n < count; ++n) body(n);
   }

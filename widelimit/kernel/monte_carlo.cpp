@@ -1,9 +1,8 @@
 #include "widelimit/kernel/monte_carlo.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/engine/cpu/algebra/cut_product.hpp"
+#include "widelimit/finite/layers/engine_product.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/network/shape.hpp"
 
@@ -45,7 +44,8 @@ bool same_samples(const SampleView& x1, const SampleView& x2) {
 
 /// E[f f'] given all but the readout: where the network ends in a dense layer, the expectation over its weights is
 /// w²⟨a,a'⟩/C + b²; elsewhere the mean of f_k f'_k over the output channels.
-Matrix<double> output_covariance(const Architecture& architecture, const Trace<double>& t1, const Trace<double>& t2) {
+Matrix<double> output_covariance(const Architecture& architecture, const Trace<double>& t1, const Trace<double>& t2,
+                                 const Engine& engine) {
   const bool dense = architecture.ends_in_dense();
   const auto representation = [&](const Trace<double>& trace) -> const Tensor<double>& {
     return dense ? trace.values[trace.values.size() - 2] : trace.output();
@@ -55,12 +55,11 @@ Matrix<double> output_covariance(const Architecture& architecture, const Trace<d
   const WeightSlot mean{.fan_in = 0, .fan_out = 0, .w_scale = 1.0 / std::sqrt(static_cast<double>(a1.shape().size()))};
   const WeightSlot& readout = dense ? architecture.slots.back() : mean;
   Matrix<double> covariance(a1.count(), a2.count());
-  multiply({.m = a1.count(),
-            .n = a2.count(),
-            .k = a1.shape().size(),
-            .transpose_b = true,
-            .alpha = readout.w_scale * readout.w_scale},
-           a1.data(), a2.data(), covariance.data());
+  const auto rows = [](const Tensor<double>& a) {
+    return MatrixView<const double>{a.data(), a.count(), a.shape().size(), a.shape().size()};
+  };
+  engine_product<double>(engine, readout.w_scale * readout.w_scale, Transpose::no, rows(a1), Transpose::yes, rows(a2),
+                         0, covariance.view());
   for (Index i = 0; i < covariance.rows() * covariance.cols(); ++i) {
     covariance.data()[i] += readout.b_scale * readout.b_scale;
   }
@@ -80,23 +79,24 @@ Tensor<double> probe_signal(Index count, const Shape& output, std::uint64_t seed
   return signal;
 }
 
-Estimate estimate(const Problem& problem, std::uint64_t seed) {
+Estimate estimate(const Problem& problem, std::uint64_t seed, const Engine& engine) {
   const Architecture& architecture = problem.architecture;
-  const Parameters<double> parameters = draw_parameters<double>(architecture, seed);
+  const Parameters<double> parameters = draw_parameters<double>(architecture, seed, engine);
   const PassOptions masks1{.dropout = DropoutDraw{seed, 0}};
   const PassOptions masks2{.dropout = DropoutDraw{seed, problem.x1.count()}};
-  const Trace<double> t1 = forward(architecture, parameters, problem.x1, masks1);
-  const Trace<double> t2 = problem.symmetric ? Trace<double>{} : forward(architecture, parameters, problem.x2, masks2);
+  const Trace<double> t1 = forward(architecture, parameters, problem.x1, masks1, engine);
+  const Trace<double> t2 =
+      problem.symmetric ? Trace<double>{} : forward(architecture, parameters, problem.x2, masks2, engine);
   Estimate result;
-  result.nngp = output_covariance(architecture, t1, problem.symmetric ? t1 : t2);
+  result.nngp = output_covariance(architecture, t1, problem.symmetric ? t1 : t2, engine);
   if (!problem.ntk) return result;
   const auto gradient = [&](const Trace<double>& trace, const PassOptions& masks) {
     Tensor<double> signal = probe_signal(trace.output().count(), architecture.output, seed);
-    return backward(architecture, parameters, trace, std::move(signal), masks);
+    return backward(architecture, parameters, trace, std::move(signal), masks, engine);
   };
   const Gradient<double> g1 = gradient(t1, masks1);
-  result.ntk =
-      problem.symmetric ? empirical_ntk(architecture, g1) : empirical_ntk(architecture, g1, gradient(t2, masks2));
+  result.ntk = problem.symmetric ? empirical_ntk(architecture, g1, engine)
+                                 : empirical_ntk(architecture, g1, gradient(t2, masks2), engine);
   return result;
 }
 
@@ -142,16 +142,16 @@ class Moments {
 
 /// Draws run in parallel by teams; their results are added in the order of the draws, so that the sum does not know
 /// how many threads there were.
-MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options) {
+MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options, const Engine& engine) {
   Moments nngp(problem.x1.count(), problem.x2.count());
   Moments ntk(problem.x1.count(), problem.x2.count());
   const Random seeds(options.seed, draw_stream);
-  const int team = team_size(options.threads);
+  const Index team = engine.threads();
   ProgressTicker ticker(options.progress, options.draws, "networks");
   for (Index first = 0; first < options.draws; first += team) {
-    std::vector<Estimate> estimates(static_cast<std::size_t>(std::min<Index>(team, options.draws - first)));
-    parallel_for(static_cast<Index>(estimates.size()), team, [&](Index k) {
-      estimates[static_cast<std::size_t>(k)] = estimate(problem, seeds.bits(static_cast<std::uint64_t>(first + k)));
+    std::vector<Estimate> estimates(static_cast<std::size_t>(std::min(team, options.draws - first)));
+    engine.for_each(std::ssize(estimates), [&](Index k) {
+      estimates[usize(k)] = estimate(problem, seeds.bits(static_cast<std::uint64_t>(first + k)), engine);
     });
     for (const Estimate& one : estimates) {
       nngp.add(one.nngp);
@@ -168,7 +168,8 @@ MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options)
 }  // namespace
 
 MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, const SampleView& x2,
-                                const MonteCarloOptions& options) {
+                                const MonteCarloOptions& options, const Engine& engine) {
+  require_cpu(engine, "Monte-Carlo kernels");
   if (options.draws < 2) {
     fail(Code::usage, "draws = {}: a standard error needs at least 2 networks", options.draws);
   }
@@ -181,7 +182,7 @@ MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, co
     const Problem problem{Architecture::make(network, x1.shape, {.hidden = options.width, .outputs = 1}),
                           read_samples<double>(x1, input), read_samples<double>(x2, input), same_samples(x1, x2),
                           options.ntk};
-    return average(problem, options);
+    return average(problem, options, engine);
   } catch (const std::bad_alloc&) {
     fail(Code::resource, "random networks of width {} on {} + {} samples do not fit in memory; reduce width or threads",
          options.width, x1.count(), x2.count());

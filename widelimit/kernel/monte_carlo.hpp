@@ -2,6 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/network/network.hpp"
 
 #include <cstdint>
@@ -12,7 +13,6 @@ struct MonteCarloOptions {
   Index width = 256;  ///< hidden units or channels of each random network
   Index draws = 64;   ///< independent networks; at least 2
   std::uint64_t seed = 0;
-  int threads = 0;  ///< 0: one per processor
   bool ntk = true;  ///< also the (costlier) tangent kernel
   Progress* progress = nullptr;
 };
@@ -32,8 +32,9 @@ struct MonteCarloGram {
 /// variance of the readout), otherwise the mean of f_k f'_k over the output channels; ntk is the empirical tangent
 /// kernel of one scalar output, or of the outputs summed with random signs. Where x2 is x1 itself (the same memory),
 /// samples share their dropout masks and both matrices are exactly symmetric, as in a symmetric Gram matrix. The result
-/// does not depend on the number of threads, to the bit.
+/// does not depend on the number of threads, to the bit. Error{usage} for an engine other than the processor.
 [[nodiscard]] MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, const SampleView& x2,
-                                              const MonteCarloOptions& options);
+                                              const MonteCarloOptions& options,
+                                              const Engine& engine = all_processors());
 
 }  // namespace widelimit

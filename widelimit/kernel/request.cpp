@@ -52,11 +52,11 @@ void add_estimate(KernelAnswer& answer, const std::string& name, Matrix<double> 
 }
 
 void sample_networks(const KernelRequest& request, const std::string& prefix, const SampleView& x1,
-                     const SampleView& x2, KernelAnswer& answer) {
+                     const SampleView& x2, const Engine& engine, KernelAnswer& answer) {
   MonteCarloOptions options = request.monte_carlo;
   options.ntk = has(request.kind, Kind::ntk);
   options.progress = request.progress;
-  MonteCarloGram gram = monte_carlo_gram(*network_of(request), x1, x2, options);
+  MonteCarloGram gram = monte_carlo_gram(*network_of(request), x1, x2, options, engine);
   answer.monte_carlo = true;
   answer.route = fmt::format("Monte Carlo, {} random networks of width {}, double", options.draws, options.width);
   if (has(request.kind, Kind::nngp)) {
@@ -75,10 +75,7 @@ void fill_gram(const KernelRequest& request, const std::string& prefix, const Sa
     add(answer, prefix + "kernel", classical_gram(*classical, x1, x2, request.precision, engine, request.progress));
     return;
   }
-  if (takes_monte_carlo(request)) {
-    require_cpu(engine, "Monte-Carlo kernels");
-    return sample_networks(request, prefix, x1, x2.value_or(x1), answer);
-  }
+  if (takes_monte_carlo(request)) return sample_networks(request, prefix, x1, x2.value_or(x1), engine, answer);
   const GramOptions options{request.kind, request.precision, request.progress};
   const Network& network = *network_of(request);
   add_gram(answer, prefix, x2 ? gram(network, x1, *x2, options, engine) : gram(network, x1, options, engine),

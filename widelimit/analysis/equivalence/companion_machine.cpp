@@ -3,8 +3,6 @@
 #include "widelimit/analysis/dynamics/descend.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/kernel/gram.hpp"
 
@@ -27,13 +25,13 @@ void require_kernel_memory(const TrainData& data, const TrainOptions& options) {
 
 template <std::floating_point T>
 CompanionKernels start_kernels_of(const TrainedNetwork& trained, const Parameters<T>& start, const TrainData& data,
-                                  int threads) {
+                                  const Engine& engine) {
   const Architecture& architecture = trained.architecture;
   const Tensor<T> x = read_samples<T>(data.x, architecture.input);
-  const NtkOptions options{.outputs = NtkOutputs::trace, .threads = team_size(threads)};
-  CompanionKernels kernels{.train = empirical_ntk(architecture, start, x, x, options), .test = Matrix<T>(0, x.count())};
+  CompanionKernels kernels{.train = empirical_ntk(architecture, start, x, x, {}, engine),
+                           .test = Matrix<T>(0, x.count())};
   if (test_count(data) > 0) {
-    kernels.test = empirical_ntk(architecture, start, read_samples<T>(*data.test, architecture.input), x, options);
+    kernels.test = empirical_ntk(architecture, start, read_samples<T>(*data.test, architecture.input), x, {}, engine);
   }
   return kernels;
 }
@@ -93,16 +91,16 @@ CompanionKernels limit_kernels(const Network& network, const TrainData& data, co
   return kernels;
 }
 
-CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data, int threads) {
+CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data, const Engine& engine) {
   const auto begin = Clock::now();
   CompanionKernels kernels =
-      std::visit([&](const auto& start) { return start_kernels_of(trained, start, data, threads); }, trained.start);
+      std::visit([&](const auto& start) { return start_kernels_of(trained, start, data, engine); }, trained.start);
   kernels.seconds = seconds_since(begin);
   return kernels;
 }
 
 MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& data, const TrainOptions& options,
-                           const std::vector<Index>& steps, const Start& start) {
+                           const std::vector<Index>& steps, const Start& start, const Engine& engine) {
   DescendOptions how{.loss = options.loss, .lambda = options.lambda, .rate = options.rate, .steps = options.steps};
   how.batch = options.batch;
   how.seed = options.seed;
@@ -110,7 +108,6 @@ MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& dat
   how.start = start;
   how.check_rate = false;
   how.check_definite = false;  // sums of squares, by construction
-  const auto engine = make_engine("cpu", {.threads = options.threads});
   how.progress = options.progress;
   if (options.regulariser == Regulariser::none) how.lambda = 0;
   if (options.regulariser == Regulariser::aux) {
@@ -119,12 +116,12 @@ MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& dat
           using Number = std::remove_cvref_t<decltype(k)>;
           const Number none(0, k.cols());
           const auto* test = test_count(data) > 0 ? &std::get<Number>(kernels.test) : &none;
-          return follow_auxiliary(k, *test, data, options.lambda, how, *engine);
+          return follow_auxiliary(k, *test, data, options.lambda, how, engine);
         },
         kernels.train);
   }
   if (test_count(data) > 0) how.record.test = view_of(kernels.test);
-  Trajectory path = descend({view_of(kernels.train), *engine}, data.y, how);
+  Trajectory path = descend({view_of(kernels.train), engine}, data.y, how);
   return {.train = std::move(path.train),
           .test = std::move(path.test),
           .loss = std::move(path.loss),

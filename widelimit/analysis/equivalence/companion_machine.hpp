@@ -19,7 +19,8 @@ struct CompanionKernels {
 [[nodiscard]] CompanionKernels limit_kernels(const Network& network, const TrainData& data, const TrainOptions& options,
                                              const Engine& engine);
 /// Tangent kernels of this network before it was trained; the mean over its outputs where it has several.
-[[nodiscard]] CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data, int threads);
+[[nodiscard]] CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data,
+                                             const Engine& engine);
 
 /// A machine at recorded steps.
 struct MachinePath {
@@ -34,6 +35,6 @@ struct MachinePath {
 /// what the network itself puts out is Kα.
 [[nodiscard]] MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& data,
                                          const TrainOptions& options, const std::vector<Index>& steps,
-                                         const Start& start);
+                                         const Start& start, const Engine& engine);
 
 }  // namespace widelimit

@@ -158,7 +158,7 @@ class Comparison {
     how.record_outputs = true;
     how.progress = &progress_;
     EquivalenceRun run{.width = width, .seed = how.seed};
-    const TrainedNetwork trained = train(network_, data_, how);
+    const TrainedNetwork trained = train(network_, data_, how, engine_);
     progress_.after(how.steps);
     run.seconds = trained.summary.seconds;
     how.progress = nullptr;
@@ -188,11 +188,11 @@ class Comparison {
         start.test_offset = {trained.record.test_outputs.data(), data_.test->count(), outputs, outputs};
       }
     }
-    return follow_machine(kernels, data_, how, trained.record.steps, start);
+    return follow_machine(kernels, data_, how, trained.record.steps, start, engine_);
   }
 
-  CompanionKernels own_kernels(const TrainedNetwork& trained, int threads) {
-    CompanionKernels own = start_kernels(trained, data_, threads);
+  CompanionKernels own_kernels(const TrainedNetwork& trained) {
+    CompanionKernels own = start_kernels(trained, data_, engine_);
     result_.kernel_seconds += own.seconds;
     return own;
   }
@@ -200,13 +200,13 @@ class Comparison {
   /// The machine beside this network, unless the one at hand is it.
   void choose_machine(const TrainedNetwork& trained, const TrainOptions& how) {
     if (shared() && machine_seed_ == (every_step_sees_all() ? options_.train.seed : how.seed)) return;
-    if (options_.kernel == MachineKernel::start) kernels_ = own_kernels(trained, how.threads);
+    if (options_.kernel == MachineKernel::start) kernels_ = own_kernels(trained);
     machine_ = follow(kernels_, trained, how);
     machine_seed_ = how.seed;
   }
 
   void split(const TrainedNetwork& trained, const TrainOptions& how, EquivalenceRun& run) {
-    const MachinePath own = follow(own_kernels(trained, how.threads), trained, how);
+    const MachinePath own = follow(own_kernels(trained), trained, how);
     if (!own.summary.converged()) {
       run.trouble = fmt::format("the machine of the network's own kernel diverged: {}", own.summary.message);
       return;

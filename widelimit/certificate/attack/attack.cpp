@@ -1,6 +1,5 @@
 #include "widelimit/certificate/attack/attack.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
@@ -229,14 +228,14 @@ Attacked confirmed(const AttackedRows& attacked, const Descended& found, const C
 }
 
 Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const CertifyOptions& options,
-                const ClassChange& changed) {
+                const Engine& engine, const ClassChange& changed) {
   const Index count = std::ssize(attacked.point);
   Descended found(count, attacked.points.cols);
   constexpr Index rows_at_once = 64;
   const Index tasks = (count + rows_at_once - 1) / rows_at_once;
   SharedProgress shared(options.progress, tasks, "attacks");
-  parallel_for(
-      tasks, team_size(options.threads),
+  engine.for_each(
+      tasks,
       [&](Index task) {
         std::vector<Index> rows(usize(std::min(rows_at_once, count - task * rows_at_once)));
         std::iota(rows.begin(), rows.end(), task * rows_at_once);

@@ -77,9 +77,9 @@ using ClassChange = std::function<std::vector<bool>(MatrixView<const double> sam
 /// each moved slightly farther where it is not confirmed.
 [[nodiscard]] Attacked confirmed(const AttackedRows& attacked, const Descended& found, const ClassChange& changed);
 
-/// Descent on the goal from all rows, some in step, with the threads and the attack of `options`; several
-/// threads evaluate the goal in parallel.
+/// Descent on the goal from all rows, some in step, with the attack of `options`; the threads of the engine
+/// evaluate the goal in parallel.
 [[nodiscard]] Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const CertifyOptions& options,
-                              const ClassChange& changed);
+                              const Engine& engine, const ClassChange& changed);
 
 }  // namespace widelimit

@@ -1,8 +1,8 @@
 #include "widelimit/certificate/chain/chain_bound.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/convex/lifted_ball.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/engine/engine.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +65,7 @@ class ChainBound final : public LowerBound {
   [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override {
     const BallGroups groups = group_balls(problem_.functionals, queries);
     std::vector<double> bounds(queries.size());
-    parallel_for(std::ssize(groups.balls), team_size(problem_.options.threads), [&](Index k) {
+    problem_.engine.for_each(std::ssize(groups.balls), [&](Index k) {
       const LiftedBall ball = lift_ball(problem_, ranges_, groups.balls[usize(k)]);
       std::vector<EnclosedEntry> entries;
       for (const SampleCosine& sample : ball.samples) {

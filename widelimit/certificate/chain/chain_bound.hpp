@@ -32,6 +32,7 @@ struct ChainProblem {
   MatrixView<const double> points;
   std::span<const Functional> functionals;
   const CertifyOptions& options;
+  const Engine& engine;
   const PointGeometry& geometry;
   double last_bias = 0;      ///< of the last layer, which `chain` is without: its square is in every entry
   EntryExponents exponents;  ///< what rows were divided by

@@ -307,7 +307,7 @@ class ChainExpander final : public Expander {
 }  // namespace
 
 std::unique_ptr<LowerBound> make_chain_convex_bound(const ChainProblem& problem) {
-  return make_expansion_bound(std::make_unique<ChainExpander>(problem), problem.functionals, problem.options.threads);
+  return make_expansion_bound(std::make_unique<ChainExpander>(problem), problem.functionals, problem.engine);
 }
 
 }  // namespace widelimit

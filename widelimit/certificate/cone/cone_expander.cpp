@@ -52,7 +52,7 @@ class ConeExpander final : public Expander {
 }  // namespace
 
 std::unique_ptr<LowerBound> make_convex_bound(const CertificateProblem& problem) {
-  return make_expansion_bound(std::make_unique<ConeExpander>(problem), problem.functionals, problem.options.threads);
+  return make_expansion_bound(std::make_unique<ConeExpander>(problem), problem.functionals, problem.engine);
 }
 
 }  // namespace widelimit

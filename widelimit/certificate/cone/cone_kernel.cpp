@@ -61,7 +61,7 @@ void ConeKernel::read(const Chain& chain) {
   // Products in long double, rounded once.
   scale_error_ = (4 + static_cast<double>(chain.layers.size()) * 0x1p-8) * unit_roundoff;
   largest_ = trained_;
-  for (const cpu::ConeLayer& layer : layers_) largest_ += layer.trained;
+  for (const host::ConeLayer& layer : layers_) largest_ += layer.trained;
   if (!tangent_) largest_ = 1;
 }
 
@@ -85,7 +85,7 @@ void ConeKernel::bound_errors() {
   double rho_slope = 0, theta_slope = 0, size_slope = trained_;
   double rho = 0, shrunk = 1;
   bool signs = false;  // whether rounding may decide on the sign of ρ, which after a relu is positive
-  for (const cpu::ConeLayer& layer : layers_) {
+  for (const host::ConeLayer& layer : layers_) {
     const double turned = signs ? 2 * (rho + rest) : 0;
     const double factor = (rest + fit) / 2 + 18 * unit_roundoff + turned;
     const double new_rho = 1.6 * rest + fit + 16 * unit_roundoff + turned;

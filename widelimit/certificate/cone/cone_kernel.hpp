@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/certificate/chain/chain.hpp"
-#include "widelimit/engine/cpu/cone/cone.hpp"
+#include "widelimit/engine/host/cone/cone.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/network.hpp"
 
@@ -39,9 +39,9 @@ class ConeKernel {
   [[nodiscard]] bool tangent() const { return tangent_; }            ///< NTK, not NNGP
   [[nodiscard]] double largest() const { return largest_; }          ///< κ(1), which is max |κ|, exactly
 
-  [[nodiscard]] cpu::ConeChain chain() const { return {layers_, trained_, tangent_}; }
+  [[nodiscard]] host::ConeChain chain() const { return {layers_, trained_, tangent_}; }
   /// κ, and κ', κ'' where asked for, on arrays; see ConeArrays.
-  void evaluate(Index count, const cpu::ConeArrays& arrays) const { cpu::evaluate_cone(chain(), count, arrays); }
+  void evaluate(Index count, const host::ConeArrays& arrays) const { host::evaluate_cone(chain(), count, arrays); }
   [[nodiscard]] double value(double u) const;
   [[nodiscard]] double slope(double u) const;
   /// |computed κ(u) − κ(u)|, u as given and `rest` right to 2⁻⁵³ of itself.  [docs/theory/certificates-proof.md]
@@ -74,7 +74,7 @@ class ConeKernel {
   [[nodiscard]] TouchingRay touching(double sign) const;
   [[nodiscard]] double slope_doubt(double u) const;
 
-  std::vector<cpu::ConeLayer> layers_;
+  std::vector<host::ConeLayer> layers_;
   double trained_ = 0;
   bool tangent_ = true;
   double scale_ = 1, scale_error_ = 0, largest_ = 0;

@@ -20,7 +20,7 @@ struct EnclosedJet {
 const Interval inverse_pi = outward(std::numbers::inv_pi, std::numbers::inv_pi);
 
 /// κ₀(ρ) after ρ(u), by the chain rule; of ρ = u itself the factors cancel.
-EnclosedJet angle_factor(const cpu::ConeLayer& layer, bool first, const EnclosedJet& rho, const Interval& s) {
+EnclosedJet angle_factor(const host::ConeLayer& layer, bool first, const EnclosedJet& rho, const Interval& s) {
   const Interval bend = outward(below(below(layer.bend)), above(above(layer.bend)));
   const Interval linear = outward(below(below(layer.linear)), above(above(layer.linear)));
   const Interval value = linear + bend * kappa0(clamp(rho.value, -1, 1));
@@ -34,14 +34,14 @@ EnclosedJet angle_factor(const cpu::ConeLayer& layer, bool first, const Enclosed
 }
 
 /// A lower bound of s³·κ'' on a piece of [−1, 0].
-double least_curvature(const cpu::ConeChain& chain, const Interval& u) {
+double least_curvature(const host::ConeChain& chain, const Interval& u) {
   const Interval one = Interval::of(1);
   const Interval s = sqrt((one - u) * (one + u));
   EnclosedJet rho{u, s, Interval::of(0)};
   const Interval start = Interval::of(chain.trained);
   EnclosedJet theta{start * u, start * s, Interval::of(0)};
   bool first = true;
-  for (const cpu::ConeLayer& layer : chain.layers) {
+  for (const host::ConeLayer& layer : chain.layers) {
     const EnclosedJet factor = angle_factor(layer, first, rho, s);
     const Interval bend = outward(below(below(layer.bend)), above(above(layer.bend)));
     const Interval linear = outward(below(below(layer.linear)), above(above(layer.linear)));
@@ -59,7 +59,7 @@ double least_curvature(const cpu::ConeChain& chain, const Interval& u) {
 }
 
 /// Halves a piece until each half is proved, or gives up.
-bool proved_convex(const cpu::ConeChain& chain, const Interval& u) {
+bool proved_convex(const host::ConeChain& chain, const Interval& u) {
   constexpr double finest = 0x1p-12;
   if (least_curvature(chain, u) >= 0) return true;
   if (!(u.width() > finest)) return false;
@@ -93,7 +93,7 @@ double confirmed(const F& sure, double place, double end) {
 }  // namespace
 
 bool ConeKernel::bends() const {
-  return std::any_of(layers_.begin(), layers_.end(), [](const cpu::ConeLayer& layer) { return layer.bend > 0; });
+  return std::any_of(layers_.begin(), layers_.end(), [](const host::ConeLayer& layer) { return layer.bend > 0; });
 }
 
 bool ConeKernel::convex_on(double low, double high) const {
@@ -124,7 +124,7 @@ void ConeKernel::find_extremes() {
 }
 
 double ConeKernel::slope_doubt(double u) const {
-  return slope_error_ * (1 + 1 / std::sqrt(std::max(1 - std::abs(u), cpu::least_rest)));
+  return slope_error_ * (1 + 1 / std::sqrt(std::max(1 - std::abs(u), host::least_rest)));
 }
 
 /// Between the places where κ surely falls and surely grows, a tangent at the latter is below κ and no lower than this.

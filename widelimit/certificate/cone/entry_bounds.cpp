@@ -120,7 +120,7 @@ Index find_turned(Index count, EntryScratch& scratch, const F& is) {
 
 }  // namespace
 
-cpu::ConeEdges IntervalEntryBounds::edges(const Interval& norm) const {
+host::ConeEdges IntervalEntryBounds::edges(const Interval& norm) const {
   const TouchingRay& ray = kernel_.ray_above();
   return {.inner = norm.low,
           .outer = norm.high,
@@ -134,7 +134,7 @@ cpu::ConeEdges IntervalEntryBounds::edges(const Interval& norm) const {
 
 /// Of a ≥ 0 it is the ray above through a_low; samples below 0 are placed again.
 void IntervalEntryBounds::low(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
-  cpu::least_on_edges(kernel_.chain(), edges(strip.norm), strip.count, strip.low, to);
+  host::least_on_edges(kernel_.chain(), edges(strip.norm), strip.count, strip.low, to);
   const Index turned = find_turned(strip.count, scratch, [&](Index k) { return strip.low[k] < 0; });
   if (turned == 0) return;
   for (Index k = 0; k < turned; ++k) {
@@ -149,15 +149,15 @@ void IntervalEntryBounds::low(const RangeStrip& strip, EntryScratch& scratch, do
 }
 
 void IntervalEntryBounds::bound(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
-  const cpu::ConeSamples samples{strip.count, strip.low, strip.high, strip.weight};
-  if (cpu::bound_on_edges(kernel_.chain(), edges(strip.norm), samples, to)) bound_apart(strip, true, scratch, to);
+  const host::ConeSamples samples{strip.count, strip.low, strip.high, strip.weight};
+  if (host::bound_on_edges(kernel_.chain(), edges(strip.norm), samples, to)) bound_apart(strip, true, scratch, to);
 }
 
 /// A convex function is largest at corners: those of the two edges of constant N, and where the edges of constant a
 /// meet the cone |a| = N. The one on the right is the largest of its edge where it is the farther from 0, since κ(u) ≥
 /// κ(−u) for u ≥ 0 (no odd power is negative) and κ grows there.
 void IntervalEntryBounds::high(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
-  cpu::most_on_edges(kernel_.chain(), edges(strip.norm), strip.count, strip.high, to);
+  host::most_on_edges(kernel_.chain(), edges(strip.norm), strip.count, strip.high, to);
   const Index turned = find_turned(strip.count, scratch, [&](Index k) { return -strip.low[k] > strip.high[k]; });
   if (turned > 0) high_on_the_left(strip, scratch, turned, to);
 }

@@ -2,7 +2,7 @@
 
 #include "widelimit/certificate/cone/cone_kernel.hpp"
 #include "widelimit/certificate/interval/ranges.hpp"
-#include "widelimit/engine/cpu/cone/cone_extremes.hpp"
+#include "widelimit/engine/host/cone/cone_extremes.hpp"
 
 #include <cstdint>
 #include <span>
@@ -81,7 +81,7 @@ class IntervalEntryBounds final : public EntryBounds {
   void bound(const RangeStrip& strip, EntryScratch& scratch, double* to) const override;
 
  private:
-  [[nodiscard]] cpu::ConeEdges edges(const Interval& norm) const;
+  [[nodiscard]] host::ConeEdges edges(const Interval& norm) const;
   void high_on_the_left(const RangeStrip& strip, EntryScratch& scratch, Index turned, double* to) const;
 
   const ConeKernel& kernel_;

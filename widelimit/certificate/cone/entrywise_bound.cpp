@@ -1,4 +1,3 @@
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/certify.hpp"
@@ -159,7 +158,7 @@ std::vector<double> EntrywiseBound::evaluate(std::span<const BallQuery> queries)
   std::vector<double> bounds(queries.size());
   const Index balls_at_once = problem_.options.box ? 64 : 16;
   const Index count = std::ssize(groups.balls);
-  parallel_for((count + balls_at_once - 1) / balls_at_once, team_size(problem_.options.threads), [&](Index task) {
+  problem_.engine.for_each((count + balls_at_once - 1) / balls_at_once, [&](Index task) {
     evaluate_balls(groups, queries, task * balls_at_once, std::min(count, (task + 1) * balls_at_once), bounds.data());
   });
   return bounds;

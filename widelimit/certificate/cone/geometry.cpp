@@ -1,9 +1,9 @@
 #include "widelimit/certificate/cone/geometry.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/engine.hpp"
+#include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +44,7 @@ double sum_norm(const double* row, Index size) {
   return static_cast<double>(sum);
 }
 
-SupportGeometry::SupportGeometry(MatrixView<const double> support, const CertifyOptions& options)
+SupportGeometry::SupportGeometry(MatrixView<const double> support, const CertifyOptions& options, const Engine& engine)
     : directions(support.rows, support.cols, Content::unset),
       norms(usize(support.rows)),
       sum_norms(usize(support.rows)),
@@ -53,7 +53,7 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
   constexpr Index rows_at_once = 256;
   const Index tasks = (support.rows + rows_at_once - 1) / rows_at_once;
   std::vector<char> negative(usize(tasks), 0), seen(usize(tasks * support.cols), 0);
-  parallel_for(tasks, team_size(options.threads), [&](Index task) {
+  engine.for_each(tasks, [&](Index task) {
     const Index begin = task * rows_at_once, end = std::min(support.rows, begin + rows_at_once);
     mark_used(support.block(begin, 0, end - begin, support.cols), seen.data() + task * support.cols);
     for (Index i = begin; i < end; ++i) {
@@ -75,8 +75,7 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
                  [](double x) { return std::abs(x); });
 }
 
-PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const double> points,
-                             const CertifyOptions& options)
+PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const double> points, const Engine& engine)
     : support(directions),
       inner(points.rows, directions.directions.rows(), Content::unset),
       norms(usize(points.rows)),
@@ -95,13 +94,13 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
   // BLAS copies all points once for each block of directions, which stays in the second-level cache.
   constexpr Index directions_at_once = 512;
   const Index count = inner.cols();
-  parallel_for((count + directions_at_once - 1) / directions_at_once, team_size(options.threads), [&](Index task) {
+  engine.for_each((count + directions_at_once - 1) / directions_at_once, [&](Index task) {
     const Index begin = task * directions_at_once, rows = std::min(directions_at_once, count - begin);
     std::vector<double> memory(usize(rows * size));
     const MatrixView<double> block{memory.data(), rows, size, size};
     keep_features(support.directions.view().block(begin, 0, rows, points.cols), features, block);
-    cpu::gemm<double>(1, Transpose::no, kept.view(), Transpose::yes, block, 0,
-                      inner.view().block(0, begin, points.rows, rows));
+    host::product<double>(1, Transpose::no, kept.view(), Transpose::yes, block, 0,
+                          inner.view().block(0, begin, points.rows, rows));
   });
 }
 

@@ -7,6 +7,7 @@
 
 namespace widelimit {
 
+class Engine;
 struct CertifyOptions;
 
 /// Training samples as directions and lengths.
@@ -19,7 +20,7 @@ struct SupportGeometry {
   double norm_error = 0;
 
   /// Cost: a few passes over the samples, in long double so that squares of large and small numbers are numbers.
-  SupportGeometry(MatrixView<const double> support, const CertifyOptions& options);
+  SupportGeometry(MatrixView<const double> support, const CertifyOptions& options, const Engine& engine);
 };
 
 /// Points against the directions.
@@ -30,7 +31,7 @@ struct PointGeometry {
   double inner_error = 0;
 
   /// Cost: a matrix product over the features that some point and some training sample have: the others add zeros.
-  PointGeometry(const SupportGeometry& directions, MatrixView<const double> points, const CertifyOptions& options);
+  PointGeometry(const SupportGeometry& directions, MatrixView<const double> points, const Engine& engine);
 };
 
 [[nodiscard]] double euclidean_norm(const double* row, Index size);

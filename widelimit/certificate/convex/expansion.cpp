@@ -1,8 +1,8 @@
 #include "widelimit/certificate/convex/expansion.hpp"
 
 #include "widelimit/certificate/interval/interval.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
-#include "widelimit/engine/cpu/vector/residual.hpp"
+#include "widelimit/engine/host/host.hpp"
+#include "widelimit/engine/host/residual.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -200,13 +200,13 @@ CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> direc
   expansion.reach.resize(usize(count));
   geometry.offset.resize(usize(count));
   geometry.cosines.resize(usize(count));
-  const cpu::ResidualFrame frame{.size = directions.cols,
-                                 .centre = centre.data(),
-                                 .unit = expansion.unit.data(),
-                                 .half = expansion.half.data(),
-                                 .norm = norm};
+  const host::ResidualFrame frame{.size = directions.cols,
+                                  .centre = centre.data(),
+                                  .unit = expansion.unit.data(),
+                                  .half = expansion.half.data(),
+                                  .norm = norm};
   for (Index i = 0; i < count; ++i) {
-    const auto [inner, reach] = cpu::residual_of(frame, directions.row(i), euclidean);
+    const auto [inner, reach] = host::residual_of(frame, directions.row(i), euclidean);
     const double cosine = inner / norm, first = reach * (euclidean ? ball.radius : 1);
     const double u = expansion.u[usize(i)] = tangent_point(cosine, first + expansion.nu, norm);
     // Moving the tangent point by s moves the residual by s·ĉ.
@@ -295,7 +295,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
   }
   const MatrixView<const double> rows = directions.rows();
   if (count > 0) {
-    cpu::gemv<double>(1, Transpose::yes, rows, {slopes.data()}, 0, {result.gradient.data()});
+    host::multiply(1, Transpose::yes, rows, slopes, 0, result.gradient);
   }
   result.rise = level - turn;
   for (Index j = 0; j < size; ++j) result.gradient[usize(j)] += result.rise * result.unit[usize(j)];

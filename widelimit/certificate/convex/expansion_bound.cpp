@@ -1,6 +1,5 @@
 #include "widelimit/certificate/convex/expansion_bound.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/convex/quadratic_form.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
@@ -144,13 +143,13 @@ class ExpansionBoundWithin final : public LowerBound {
 
 class ExpansionBound final : public LowerBound {
  public:
-  ExpansionBound(std::unique_ptr<Expander> expander, std::span<const Functional> functionals, int threads)
-      : expander_(std::move(expander)), functionals_(functionals), threads_(threads) {}
+  ExpansionBound(std::unique_ptr<Expander> expander, std::span<const Functional> functionals, const Engine& engine)
+      : expander_(std::move(expander)), functionals_(functionals), engine_(engine) {}
 
   [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override {
     const BallGroups groups = group_balls(functionals_, queries);
     std::vector<double> bounds(queries.size());
-    parallel_for(std::ssize(groups.balls), team_size(threads_), [&](Index k) {
+    engine_.for_each(std::ssize(groups.balls), [&](Index k) {
       const ExpansionBoundWithin ball(*expander_, functionals_, groups.balls[usize(k)]);
       for (Index q = groups.first[usize(k)]; q < groups.first[usize(k + 1)]; ++q) {
         bounds[usize(q)] = ball.evaluate(queries.subspan(usize(q), 1)).front();
@@ -166,14 +165,14 @@ class ExpansionBound final : public LowerBound {
  private:
   std::unique_ptr<Expander> expander_;
   std::span<const Functional> functionals_;
-  int threads_;
+  const Engine& engine_;
 };
 
 }  // namespace
 
 std::unique_ptr<LowerBound> make_expansion_bound(std::unique_ptr<Expander> expander,
-                                                 std::span<const Functional> functionals, int threads) {
-  return std::make_unique<ExpansionBound>(std::move(expander), functionals, threads);
+                                                 std::span<const Functional> functionals, const Engine& engine) {
+  return std::make_unique<ExpansionBound>(std::move(expander), functionals, engine);
 }
 
 }  // namespace widelimit

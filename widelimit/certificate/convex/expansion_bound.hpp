@@ -3,6 +3,7 @@
 #include "widelimit/certificate/convex/expansion.hpp"
 #include "widelimit/certificate/convex/quadratic_form.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/engine/engine.hpp"
 
 #include <memory>
 #include <vector>
@@ -59,6 +60,7 @@ class Expander {
 
 /// Expansions to second order, minimised over the ball.               [docs/theory/certificates-proof.md#convex]
 [[nodiscard]] std::unique_ptr<LowerBound> make_expansion_bound(std::unique_ptr<Expander> expander,
-                                                               std::span<const Functional> functionals, int threads);
+                                                               std::span<const Functional> functionals,
+                                                               const Engine& engine);
 
 }  // namespace widelimit

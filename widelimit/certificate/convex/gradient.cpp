@@ -1,7 +1,7 @@
 #include "widelimit/certificate/convex/gradient.hpp"
 
 #include "widelimit/certificate/cone/geometry.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/host/host.hpp"
 #include "widelimit/recipe/dual.hpp"
 
 #include <algorithm>
@@ -152,7 +152,7 @@ void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const In
   const Index supports = support_.rows;
   std::vector<double> memory(usize(x.rows * supports)), along(usize(x.rows));
   const MatrixView<double> pairs{memory.data(), x.rows, supports, supports};
-  cpu::gemm<double>(1, Transpose::no, x, Transpose::yes, support_, 0, pairs);
+  host::product<double>(1, Transpose::no, x, Transpose::yes, support_, 0, pairs);
   EntrySlopes slopes(supports);
   for (Index k = 0; k < x.rows; ++k) {
     double* row = pairs.row(k);
@@ -166,7 +166,7 @@ void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const In
       row[i] = beta * slopes.across[usize(i)];
     }
   }
-  cpu::gemm<double>(1, Transpose::no, pairs, Transpose::no, support_, 0, gradients);
+  host::product<double>(1, Transpose::no, pairs, Transpose::no, support_, 0, gradients);
   for (Index k = 0; k < x.rows; ++k) {
     for (Index j = 0; j < x.cols; ++j) gradients(k, j) += along[usize(k)] * x(k, j);
   }

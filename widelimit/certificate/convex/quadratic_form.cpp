@@ -1,8 +1,8 @@
 #include "widelimit/certificate/convex/quadratic_form.hpp"
 
 #include "widelimit/certificate/cone/geometry.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
-#include "widelimit/engine/cpu/vector/residual.hpp"
+#include "widelimit/engine/host/host.hpp"
+#include "widelimit/engine/host/residual.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -59,18 +59,18 @@ class RunSum {
   void add(std::span<const Square> run, const Expansion& expansion, MatrixView<const double> directions,
            std::span<const double> scale, double sign, MatrixView<double> b) {
     const Index size = std::ssize(expansion.unit), dimension = size + 1;
-    const cpu::ResidualFrame frame{.size = size, .unit = expansion.unit.data(), .half = scale.data()};
+    const host::ResidualFrame frame{.size = size, .unit = expansion.unit.data(), .half = scale.data()};
     for (std::size_t k = 0; k < run.size(); ++k) {
       const double u = expansion.u[usize(run[k].sample)], root = run[k].root * unit_;
       float* row = rows_.data() + static_cast<Index>(k) * dimension;
-      cpu::write_residual(frame, directions.row(run[k].sample), u, root, row);
+      host::write_residual(frame, directions.row(run[k].sample), u, root, row);
       row[size] = static_cast<float>(-root * scale[usize(size)] * u);
     }
     const MatrixView<const float> rows{rows_.data(), std::ssize(run), dimension, dimension};
-    cpu::syrk<float>(1, Transpose::yes, rows, 0, {sum_.data(), dimension, dimension, dimension});
+    host::inner_product(rows, {sum_.data(), dimension, dimension, dimension});
     const double factor = sign / (unit_ * unit_);
     for (Index j = 0; j < dimension; ++j) {
-      cpu::add_scaled(dimension - j, factor, sum_.data() + j * dimension + j, b.row(j) + j);
+      host::add_scaled(dimension - j, factor, sum_.data() + j * dimension + j, b.row(j) + j);
     }
   }
 
@@ -148,14 +148,14 @@ class BallProblem {
       std::copy(b_.row(j), b_.row(j) + b_.cols, factor_.view().row(j));
       factor_(j, j) += mu - shift;
     }
-    if (cpu::potrf(factor_.view()) != 0) return nothing;
+    if (host::cholesky(factor_.view()) != 0) return nothing;
     // v = −(B + μI)⁻¹g/2, and what is left of the gradient there costs no more than ‖left‖²/(4λ_min).
     std::vector<double> v(g_.begin(), g_.end());
-    cpu::potrs(factor_.view(), v.data(), 1);
+    host::solve_factored(factor_.view(), v);
     for (double& x : v) x *= -0.5;
     std::vector<double> left(g_.begin(), g_.end());
-    cpu::symv(2, b_, v, left);
-    cpu::axpy(2 * mu, v, left);
+    host::add_symmetric(2, b_, v, left);
+    host::axpy(2 * mu, v, left);
     const double size = euclidean_norm(v.data(), n_), slope = euclidean_norm(g_.data(), n_);
     const double rounding = (n + 8) * 0x1p-52 * (slope + 2 * (std::sqrt(n) * largest_ + mu) * size);
     // The last term keeps the square of the rest from vanishing.
@@ -235,7 +235,7 @@ struct BoxState {
   /// w = g + 2Bv⁰.
   void find_slopes(std::span<const double> g, MatrixView<const double> matrix) {
     std::copy(g.begin(), g.end(), w.begin());
-    cpu::symv(2, matrix, v, w);
+    host::add_symmetric(2, matrix, v, w);
   }
   /// 0 … 1: how much of coordinate j's slope is stronger than what couples it to the others.
   [[nodiscard]] double strength(std::size_t j) const {

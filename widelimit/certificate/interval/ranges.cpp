@@ -1,11 +1,9 @@
 #include "widelimit/certificate/interval/ranges.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
-#include "widelimit/engine/cpu/algebra/blas.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
-#include "widelimit/engine/cpu/cone/cone_extremes.hpp"
+#include "widelimit/engine/host/cone/cone_extremes.hpp"
+#include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,11 +20,12 @@ double common_spread(Norm norm, Index features) {
 }  // namespace
 
 Ranges::Ranges(const CertificateProblem& problem, Of of)
-    : own_support_(problem.geometry != nullptr ? nullptr
-                                               : std::make_shared<SupportGeometry>(problem.support, problem.options)),
+    : own_support_(problem.geometry != nullptr
+                       ? nullptr
+                       : std::make_shared<SupportGeometry>(problem.support, problem.options, problem.engine)),
       own_points_(problem.geometry != nullptr
                       ? nullptr
-                      : std::make_shared<PointGeometry>(*own_support_, problem.points, problem.options)),
+                      : std::make_shared<PointGeometry>(*own_support_, problem.points, problem.engine)),
       geometry_(problem.geometry != nullptr ? *problem.geometry : *own_points_),
       points_(problem.points),
       options_(problem.options),
@@ -83,12 +82,12 @@ Interval Ranges::norm_range(const Ball& ball) const {
 void Ranges::widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const {
   const bool common = of_ == Of::published || options_.norm == Norm::l2;
   const double spread = common ? common_spread(options_.norm, points_.cols) : 1;
-  cpu::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
-                     .spread = common ? nullptr : geometry_.support.sum_norms.data() + begin,
-                     .radius = ball.radius * spread * (1 + 8 * unit_roundoff),
-                     .error = (geometry_.inner_error + 8 * unit_roundoff) * geometry_.norms[usize(ball.point)],
-                     .limit = norm.high},
-                    count, low, high);
+  host::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
+                      .spread = common ? nullptr : geometry_.support.sum_norms.data() + begin,
+                      .radius = ball.radius * spread * (1 + 8 * unit_roundoff),
+                      .error = (geometry_.inner_error + 8 * unit_roundoff) * geometry_.norms[usize(ball.point)],
+                      .limit = norm.high},
+                     count, low, high);
 }
 
 /// ⟨xᵢ, centre⟩ ± ⟨|xᵢ|, half⟩ over the box that surrounds ball ∩ box.
@@ -108,9 +107,9 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
   std::vector<double> middles(usize(count * supports)), reaches(usize(count * supports));
   const MatrixView<double> middle{middles.data(), count, supports, supports},
       reach{reaches.data(), count, supports, supports};
-  cpu::gemm<double>(1, Transpose::no, centres.view(), Transpose::yes, directions(), 0, middle);
-  cpu::gemm<double>(1, Transpose::no, halves.view(), Transpose::yes,
-                    absolute.rows() > 0 ? absolute.view() : directions(), 0, reach);
+  host::product<double>(1, Transpose::no, centres.view(), Transpose::yes, directions(), 0, middle);
+  host::product<double>(1, Transpose::no, halves.view(), Transpose::yes,
+                        absolute.rows() > 0 ? absolute.view() : directions(), 0, reach);
   for (Index k = 0; k < count; ++k) {
     const double error = errors[usize(k)];
     double* lows = low.row(k);

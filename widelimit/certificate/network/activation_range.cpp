@@ -143,9 +143,9 @@ Interval activation_range(const Activation& activation, Interval x) {
   }
 }
 
-void enclose_activation(const Activation& activation, Enclosure& values, int threads) {
+void enclose_activation(const Activation& activation, Enclosure& values, const Engine& engine) {
   const Index size = values.centre.shape().size();
-  for_each_sample(values.count(), values.centre.size(), threads, [&](Index n) {
+  for_each_sample(values.count(), values.centre.size(), engine, [&](Index n) {
     double* centre = values.centre.sample(n);
     double* radius = values.radius.sample(n);
     if (activation.phi == Phi::relu) {

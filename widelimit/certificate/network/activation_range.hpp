@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/certificate/network/enclosure.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/network/activation.hpp"
 
 namespace widelimit {
@@ -14,6 +15,6 @@ namespace widelimit {
 [[nodiscard]] Interval activation_range(const Activation& activation, Interval x);
 
 /// Every value of an enclosure through φ, in place.
-void enclose_activation(const Activation& activation, Enclosure& values, int threads);
+void enclose_activation(const Activation& activation, Enclosure& values, const Engine& engine);
 
 }  // namespace widelimit

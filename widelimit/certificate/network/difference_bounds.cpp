@@ -85,8 +85,9 @@ void activate_difference(const Activation& activation, const Interval& slope, En
 
 class DifferenceBounding {
  public:
-  DifferenceBounding(const Architecture& architecture, const AnyParameters& trained, const AnyParameters& start)
-      : architecture_(architecture), trained_(trained), start_(start) {}
+  DifferenceBounding(const Architecture& architecture, const AnyParameters& trained, const AnyParameters& start,
+                     const Engine& engine)
+      : architecture_(architecture), trained_(trained), start_(start), engine_(engine) {}
 
   void pass(const Stage& stage, EnclosedPair& pair) const {
     const auto& layer = stage.layer.value;
@@ -95,8 +96,8 @@ class DifferenceBounding {
     } else if (std::holds_alternative<Conv>(layer)) {
       for (const auto each : {&EnclosedPair::trained, &EnclosedPair::start, &EnclosedPair::difference}) {
         Enclosure seen;
-        stage.windows->gather((pair.*each).centre, seen.centre);
-        stage.windows->gather((pair.*each).radius, seen.radius);
+        stage.windows->gather((pair.*each).centre, seen.centre, engine_);
+        stage.windows->gather((pair.*each).radius, seen.radius, engine_);
         pair.*each = std::move(seen);
       }
       weigh(stage, pair);
@@ -109,8 +110,8 @@ class DifferenceBounding {
 
  private:
   void each_network(const Stage& stage, EnclosedPair& pair) const {
-    enclose_stages(architecture_, trained_, {&stage, 1}, pair.trained, 1);
-    enclose_stages(architecture_, start_, {&stage, 1}, pair.start, 1);
+    enclose_stages(architecture_, trained_, {&stage, 1}, pair.trained, engine_);
+    enclose_stages(architecture_, start_, {&stage, 1}, pair.start, engine_);
   }
 
   void weigh(const Stage& stage, EnclosedPair& pair) const {
@@ -120,9 +121,9 @@ class DifferenceBounding {
         [&]<std::floating_point T>(const Parameters<T>& trained) {
           const auto& start = std::get<Parameters<T>>(start_);
           EnclosedPair out;
-          out.difference = enclose_affine_difference<T>(slot, trained.slots[k], start.slots[k], pair);
-          enclose_affine<T>(slot, trained.slots[k], nullptr, pair.trained, out.trained, 1);
-          enclose_affine<T>(slot, start.slots[k], nullptr, pair.start, out.start, 1);
+          out.difference = enclose_affine_difference<T>(slot, trained.slots[k], start.slots[k], pair, engine_);
+          enclose_affine<T>(slot, trained.slots[k], nullptr, pair.trained, out.trained, engine_);
+          enclose_affine<T>(slot, start.slots[k], nullptr, pair.start, out.start, engine_);
           pair = std::move(out);
         },
         trained_);
@@ -148,7 +149,7 @@ class DifferenceBounding {
                         !std::holds_alternative<LayerNorm>(stage.layer.value) &&
                         !(window != nullptr && window->pooling == Pooling::max);
     if (linear) {
-      enclose_stages(architecture_, trained_, {&stage, 1}, pair.difference, 1);
+      enclose_stages(architecture_, trained_, {&stage, 1}, pair.difference, engine_);
     } else {
       subtract(pair);
     }
@@ -157,19 +158,20 @@ class DifferenceBounding {
   const Architecture& architecture_;
   const AnyParameters& trained_;
   const AnyParameters& start_;
+  const Engine& engine_;
 };
 
 }  // namespace
 
 template <std::floating_point T>
 Enclosure enclose_affine_difference(const WeightSlot& slot, const Weights<T>& trained, const Weights<T>& start,
-                                    const EnclosedPair& pair) {
+                                    const EnclosedPair& pair, const Engine& engine) {
   WeightSlot unbiased = slot;
   unbiased.b_scale = 0;
   Enclosure moved;
   Enclosure carried;
-  enclose_affine<T>(slot, trained, &start, pair.trained, moved, 1);
-  enclose_affine<T>(unbiased, start, nullptr, pair.difference, carried, 1);
+  enclose_affine<T>(slot, trained, &start, pair.trained, moved, engine);
+  enclose_affine<T>(unbiased, start, nullptr, pair.difference, carried, engine);
   for (Index i = 0; i < moved.centre.size(); ++i) {
     moved.centre[i] += carried.centre[i];
     moved.radius[i] = above(moved.radius[i] + carried.radius[i] + std::abs(moved.centre[i]) * 0x1p-51);
@@ -178,14 +180,14 @@ Enclosure enclose_affine_difference(const WeightSlot& slot, const Weights<T>& tr
 }
 
 void enclose_difference(const Architecture& architecture, const AnyParameters& trained, const AnyParameters& start,
-                        std::span<const Stage> stages, EnclosedPair& pair) {
-  const DifferenceBounding bounding(architecture, trained, start);
+                        std::span<const Stage> stages, const Engine& engine, EnclosedPair& pair) {
+  const DifferenceBounding bounding(architecture, trained, start, engine);
   for (const Stage& stage : stages) bounding.pass(stage, pair);
 }
 
 template Enclosure enclose_affine_difference(const WeightSlot&, const Weights<float>&, const Weights<float>&,
-                                             const EnclosedPair&);
+                                             const EnclosedPair&, const Engine&);
 template Enclosure enclose_affine_difference(const WeightSlot&, const Weights<double>&, const Weights<double>&,
-                                             const EnclosedPair&);
+                                             const EnclosedPair&, const Engine&);
 
 }  // namespace widelimit

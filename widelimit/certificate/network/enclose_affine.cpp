@@ -1,8 +1,6 @@
 #include "widelimit/certificate/network/enclose_affine.hpp"
 
-#include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
-#include "widelimit/engine/cpu/algebra/cut_product.hpp"
+#include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -37,17 +35,19 @@ void take_columns(const WeightSlot& slot, const Weights<T>& weights, const Weigh
 /// part = w_scale·a·w. A single column needs no packing of a, which would cost as much as the product.
 void weigh_tile(const WeightSlot& slot, const double* a, Index rows, const double* w, Index columns, double* part) {
   if (columns > 1) {
-    multiply({.m = rows, .n = columns, .k = slot.fan_in, .alpha = slot.w_scale}, a, w, part);
+    host::product<double>(slot.w_scale, Transpose::no, {a, rows, slot.fan_in, slot.fan_in}, Transpose::no,
+                          {w, slot.fan_in, columns, columns}, 0, {part, rows, columns, columns});
     return;
   }
   const std::size_t size = usize(slot.fan_in);
-  for (Index i = 0; i < rows; ++i) part[i] = slot.w_scale * cpu::dot({a + i * slot.fan_in, size}, {w, size});
+  for (Index i = 0; i < rows; ++i) part[i] = slot.w_scale * host::dot({a + i * slot.fan_in, size}, {w, size});
 }
 
 /// z = w_scale·a·map(W), tile by tile; finish(j) is added to every value of column j, or whatever else it makes of it.
 template <std::floating_point T, typename Map, typename Finish>
 void product_by_tiles(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
-                      const Tensor<double>& a, Tensor<double>& z, int threads, const Map& map, const Finish& finish) {
+                      const Tensor<double>& a, Tensor<double>& z, const Engine& engine, const Map& map,
+                      const Finish& finish) {
   z.resize(a.count(), {a.shape().height, a.shape().width, slot.fan_out});
   if (a.rows() == 0) return;
   const Index width = std::clamp<Index>(tile_weights / slot.fan_in, 1, std::min(widest_tile, slot.fan_out));
@@ -68,7 +68,7 @@ void product_by_tiles(const WeightSlot& slot, const Weights<T>& weights, const W
       }
     }
   };
-  parallel_for(tiles, tiles > 1 ? threads : 1, one);
+  engine.for_each(tiles, one);
 }
 
 /// b_scale·b.
@@ -90,16 +90,16 @@ double product_underflow(const WeightSlot& slot) {
 
 template <std::floating_point T>
 void affine_centre(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, const Tensor<double>& a,
-                   Tensor<double>& z, int threads) {
+                   Tensor<double>& z, const Engine& engine) {
   const std::vector<double> bias = scaled_bias(slot, weights, minus);
   product_by_tiles(
-      slot, weights, minus, a, z, threads, [](double w) { return w; },
+      slot, weights, minus, a, z, engine, [](double w) { return w; },
       [&](double value, Index j) { return value + bias[usize(j)]; });
 }
 
 template <std::floating_point T>
 void enclose_affine(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, const Enclosure& a,
-                    Enclosure& z, int threads) {
+                    Enclosure& z, const Engine& engine) {
   const double g = summation_error(slot.fan_in);
   Tensor<double> reach;
   reach.resize(a.count(), a.centre.shape());
@@ -107,19 +107,19 @@ void enclose_affine(const WeightSlot& slot, const Weights<T>& weights, const Wei
   const std::vector<double> bias = scaled_bias(slot, weights, minus);
   const double least = product_underflow(slot);
   product_by_tiles(
-      slot, weights, minus, reach, z.radius, threads, [](double w) { return std::abs(w); },
+      slot, weights, minus, reach, z.radius, engine, [](double w) { return std::abs(w); },
       [&](double value, Index j) { return (value + g * std::abs(bias[usize(j)])) * (1 + 2 * g) + least; });
-  affine_centre(slot, weights, minus, a.centre, z.centre, threads);
+  affine_centre(slot, weights, minus, a.centre, z.centre, engine);
 }
 
 template <std::floating_point T>
 Tensor<double> unit_radius_linf(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
-                                const Tensor<double>& reach, int threads) {
+                                const Tensor<double>& reach, const Engine& engine) {
   const double g = summation_error(slot.fan_in);
   const double least = product_underflow(slot);
   Tensor<double> unit;
   product_by_tiles(
-      slot, weights, minus, reach, unit, threads, [](double w) { return std::abs(w); },
+      slot, weights, minus, reach, unit, engine, [](double w) { return std::abs(w); },
       [&](double value, Index) { return value * (1 + 2 * g) + least; });
   return unit;
 }
@@ -127,32 +127,32 @@ Tensor<double> unit_radius_linf(const WeightSlot& slot, const Weights<T>& weight
 /// √(w_scale·(w_scale·Σw²)). The root halves what underflow may take.
 template <std::floating_point T>
 Tensor<double> unit_radius_l2(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
-                              const Tensor<double>& reach, int threads) {
+                              const Tensor<double>& reach, const Engine& engine) {
   const double g = summation_error(slot.fan_in);
   const double least = std::sqrt(product_underflow(slot));
   Tensor<double> unit;
   product_by_tiles(
-      slot, weights, minus, reach, unit, threads, [](double w) { return w * w; },
+      slot, weights, minus, reach, unit, engine, [](double w) { return w * w; },
       [&](double value, Index) { return std::sqrt(slot.w_scale * value) * (1 + 2 * g) + least; });
   return unit;
 }
 
 template void enclose_affine(const WeightSlot&, const Weights<float>&, const Weights<float>*, const Enclosure&,
-                             Enclosure&, int);
+                             Enclosure&, const Engine&);
 template void enclose_affine(const WeightSlot&, const Weights<double>&, const Weights<double>*, const Enclosure&,
-                             Enclosure&, int);
+                             Enclosure&, const Engine&);
 template void affine_centre(const WeightSlot&, const Weights<float>&, const Weights<float>*, const Tensor<double>&,
-                            Tensor<double>&, int);
+                            Tensor<double>&, const Engine&);
 template void affine_centre(const WeightSlot&, const Weights<double>&, const Weights<double>*, const Tensor<double>&,
-                            Tensor<double>&, int);
+                            Tensor<double>&, const Engine&);
 template Tensor<double> unit_radius_linf(const WeightSlot&, const Weights<float>&, const Weights<float>*,
-                                         const Tensor<double>&, int);
+                                         const Tensor<double>&, const Engine&);
 template Tensor<double> unit_radius_linf(const WeightSlot&, const Weights<double>&, const Weights<double>*,
-                                         const Tensor<double>&, int);
+                                         const Tensor<double>&, const Engine&);
 template Tensor<double> unit_radius_l2(const WeightSlot&, const Weights<float>&, const Weights<float>*,
-                                       const Tensor<double>&, int);
+                                       const Tensor<double>&, const Engine&);
 template Tensor<double> unit_radius_l2(const WeightSlot&, const Weights<double>&, const Weights<double>*,
-                                       const Tensor<double>&, int);
+                                       const Tensor<double>&, const Engine&);
 
 namespace {
 
@@ -186,12 +186,12 @@ std::optional<std::size_t> exact_first_layer(const std::vector<Stage>& stages, N
   return std::nullopt;
 }
 
-Tensor<double> seen_by(const Stage& stage, const Tensor<double>& input, int threads) {
+Tensor<double> seen_by(const Stage& stage, const Tensor<double>& input, const Engine& engine) {
   Tensor<double> seen;
   if (stage.windows) {
     Tensor<double> image;
     image.assign(input, stage.in);
-    stage.windows->gather(image, seen, threads);
+    stage.windows->gather(image, seen, engine);
   } else {
     seen.assign(input, stage.in);
   }
@@ -199,7 +199,7 @@ Tensor<double> seen_by(const Stage& stage, const Tensor<double>& input, int thre
 }
 
 FirstLayer::FirstLayer(const Architecture& architecture, std::size_t stage, const AnyParameters& parameters,
-                       const AnyParameters* minus, Norm norm, int threads)
+                       const AnyParameters* minus, Norm norm, const Engine& engine)
     : architecture_(architecture),
       stage_(architecture.stages[stage]),
       parameters_(parameters),
@@ -207,18 +207,18 @@ FirstLayer::FirstLayer(const Architecture& architecture, std::size_t stage, cons
       norm_(norm) {
   Tensor<double> ones(1, architecture.input);
   std::fill(ones.values().begin(), ones.values().end(), 1.0);
-  const Tensor<double> reach = seen_by(stage_, ones, threads);
+  const Tensor<double> reach = seen_by(stage_, ones, engine);
   const WeightSlot& slot = architecture.slots[usize(stage_.slot)];
   visit_slot(parameters, minus, usize(stage_.slot), [&](const auto& weights, const auto* subtracted) {
-    unit_ = norm == Norm::linf ? unit_radius_linf(slot, weights, subtracted, reach, threads)
-                               : unit_radius_l2(slot, weights, subtracted, reach, threads);
+    unit_ = norm == Norm::linf ? unit_radius_linf(slot, weights, subtracted, reach, engine)
+                               : unit_radius_l2(slot, weights, subtracted, reach, engine);
   });
 }
 
-void FirstLayer::set_points(const Tensor<double>& points, int threads) {
-  const Tensor<double> seen = seen_by(stage_, points, threads);
+void FirstLayer::set_points(const Tensor<double>& points, const Engine& engine) {
+  const Tensor<double> seen = seen_by(stage_, points, engine);
   visit_slot(parameters_, minus_, usize(stage_.slot), [&](const auto& weights, const auto* subtracted) {
-    affine_centre(architecture_.slots[usize(stage_.slot)], weights, subtracted, seen, centres_, threads);
+    affine_centre(architecture_.slots[usize(stage_.slot)], weights, subtracted, seen, centres_, engine);
   });
 }
 

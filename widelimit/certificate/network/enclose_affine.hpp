@@ -2,6 +2,7 @@
 
 #include "widelimit/certificate/ball.hpp"
 #include "widelimit/certificate/network/enclosure.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/finite/parameters.hpp"
 
 #include <optional>
@@ -16,21 +17,22 @@ namespace widelimit {
 /// · fan_in · fan_out; numbers do not depend on the threads.
 template <std::floating_point T>
 void enclose_affine(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, const Enclosure& a,
-                    Enclosure& z, int threads);
+                    Enclosure& z, const Engine& engine);
 
 /// The centre alone.
 template <std::floating_point T>
 void affine_centre(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus, const Tensor<double>& a,
-                   Tensor<double>& z, int threads);
+                   Tensor<double>& z, const Engine& engine);
 
 /// How far z moves at most when a moves inside a ball of radius 1, where `reach` is 1 for values of a that can move
 /// and 0 for those that cannot (the edge of an image): the dual norm of the columns, Σ|w| for ℓ∞ and √Σw² for ℓ2.
 template <std::floating_point T>
 [[nodiscard]] Tensor<double> unit_radius_linf(const WeightSlot& slot, const Weights<T>& weights,
-                                              const Weights<T>* minus, const Tensor<double>& reach, int threads);
+                                              const Weights<T>* minus, const Tensor<double>& reach,
+                                              const Engine& engine);
 template <std::floating_point T>
 [[nodiscard]] Tensor<double> unit_radius_l2(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
-                                            const Tensor<double>& reach, int threads);
+                                            const Tensor<double>& reach, const Engine& engine);
 
 /// The stage whose columns bound a ball exactly: the first, where it is dense or conv and at most a change of shape
 /// stands before it. A circular window may see a pixel twice, and then the ℓ2 norm of its column does not bound the
@@ -38,7 +40,7 @@ template <std::floating_point T>
 [[nodiscard]] std::optional<std::size_t> exact_first_layer(const std::vector<Stage>& stages, Norm norm);
 
 /// What the matrix of a dense or conv stage multiplies.
-[[nodiscard]] Tensor<double> seen_by(const Stage& stage, const Tensor<double>& input, int threads);
+[[nodiscard]] Tensor<double> seen_by(const Stage& stage, const Tensor<double>& input, const Engine& engine);
 
 /// The first layer on balls without a box: centres do not depend on the radius and are computed once for a set of
 /// points, radii are the radius times the dual norms of the columns. Of the weights, or of their difference from
@@ -46,9 +48,9 @@ template <std::floating_point T>
 class FirstLayer {
  public:
   FirstLayer(const Architecture& architecture, std::size_t stage, const AnyParameters& parameters,
-             const AnyParameters* minus, Norm norm, int threads);
+             const AnyParameters* minus, Norm norm, const Engine& engine);
 
-  void set_points(const Tensor<double>& points, int threads);
+  void set_points(const Tensor<double>& points, const Engine& engine);
   /// Values after the stage.
   [[nodiscard]] Enclosure enclose(const Tensor<double>& points, std::span<const Ball> balls) const;
 

@@ -93,8 +93,8 @@ void enclose_sums(Index terms, Enclosure& values, const Sum& sum) {
 
 class Bounding {
  public:
-  Bounding(const Architecture& architecture, const AnyParameters& parameters, int threads)
-      : architecture_(architecture), parameters_(parameters), threads_(threads) {}
+  Bounding(const Architecture& architecture, const AnyParameters& parameters, const Engine& engine)
+      : architecture_(architecture), parameters_(parameters), engine_(engine) {}
 
   void chain(std::span<const Stage> stages, Enclosure& values) const {
     for (const Stage& stage : stages) {
@@ -108,7 +108,7 @@ class Bounding {
     std::visit(
         [&]<std::floating_point T>(const Parameters<T>& parameters) {
           const auto slot = usize(stage.slot);
-          enclose_affine<T>(architecture_.slots[slot], parameters.slots[slot], nullptr, values, out, threads_);
+          enclose_affine<T>(architecture_.slots[slot], parameters.slots[slot], nullptr, values, out, engine_);
         },
         parameters_);
     values = std::move(out);
@@ -117,20 +117,20 @@ class Bounding {
   void apply(const Dense&, const Stage& stage, Enclosure& values) const { weigh(stage, values); }
   void apply(const Conv&, const Stage& stage, Enclosure& values) const {
     Enclosure seen;
-    stage.windows->gather(values.centre, seen.centre, threads_);
-    stage.windows->gather(values.radius, seen.radius, threads_);
+    stage.windows->gather(values.centre, seen.centre, engine_);
+    stage.windows->gather(values.radius, seen.radius, engine_);
     values = std::move(seen);
     weigh(stage, values);
   }
   void apply(const Activation& activation, const Stage&, Enclosure& values) const {
-    enclose_activation(activation, values, threads_);
+    enclose_activation(activation, values, engine_);
   }
   void apply(const Pool& layer, const Stage& stage, Enclosure& values) const {
     if (layer.pooling == Pooling::max) {
       pool_maxima(*stage.windows, values);
     } else {
       enclose_sums(stage.windows->size(), values, [&](const Tensor<double>& from, Tensor<double>& to) {
-        pool(layer.pooling, *stage.windows, from, to, threads_);
+        pool(layer.pooling, *stage.windows, from, to, engine_);
       });
     }
   }
@@ -176,8 +176,8 @@ class Bounding {
       values.radius[i] = x.high;
     }
     Enclosure ends;
-    pool(Pooling::max, windows, values.centre, ends.centre, threads_);
-    pool(Pooling::max, windows, values.radius, ends.radius, threads_);
+    pool(Pooling::max, windows, values.centre, ends.centre, engine_);
+    pool(Pooling::max, windows, values.radius, ends.radius, engine_);
     for (Index i = 0; i < ends.centre.size(); ++i) {
       set_interval({ends.centre[i], ends.radius[i]}, ends.centre[i], ends.radius[i]);
     }
@@ -186,7 +186,7 @@ class Bounding {
 
   const Architecture& architecture_;
   const AnyParameters& parameters_;
-  int threads_;
+  const Engine& engine_;
 };
 
 }  // namespace
@@ -211,8 +211,8 @@ void require_bounds(const std::vector<Stage>& stages) {
 }
 
 void enclose_stages(const Architecture& architecture, const AnyParameters& parameters, std::span<const Stage> stages,
-                    Enclosure& values, int threads) {
-  Bounding(architecture, parameters, threads).chain(stages, values);
+                    Enclosure& values, const Engine& engine) {
+  Bounding(architecture, parameters, engine).chain(stages, values);
 }
 
 }  // namespace widelimit

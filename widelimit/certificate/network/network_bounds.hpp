@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/certificate/network/enclosure.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/finite/parameters.hpp"
 
 #include <span>
@@ -15,6 +16,6 @@ void require_bounds(const std::vector<Stage>& stages);
 /// as in prediction. Stages are of `architecture`, whose weights are given in either precision; all arithmetic is in
 /// float64.  Twice the cost of a forward pass.                         [docs/theory/certificates.md#finite-networks]
 void enclose_stages(const Architecture& architecture, const AnyParameters& parameters, std::span<const Stage> stages,
-                    Enclosure& values, int threads);
+                    Enclosure& values, const Engine& engine);
 
 }  // namespace widelimit

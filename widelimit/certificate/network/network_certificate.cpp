@@ -1,7 +1,6 @@
 #include "widelimit/certificate/network/network_certificate.hpp"
 
 #include "widelimit/base/clock.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/certificate/attack/attack.hpp"
 #include "widelimit/certificate/network/network_margins.hpp"
@@ -33,8 +32,8 @@ double told_margin(double margin, bool kept_at_zero) {
 template <std::floating_point T>
 class MarginSlope {
  public:
-  MarginSlope(const TrainedNetwork& trained, std::span<const Index> labels, int threads)
-      : trained_(trained), labels_(labels), pass_{.threads = threads} {}
+  MarginSlope(const TrainedNetwork& trained, std::span<const Index> labels, const Engine& engine)
+      : trained_(trained), labels_(labels), engine_(engine) {}
 
   /// The least margin at every x of points `rows`, and its gradient: an AttackGoal.
   void evaluate(MatrixView<const double> x, std::span<const Index> rows, double* values, MatrixView<double> slopes) {
@@ -59,7 +58,7 @@ class MarginSlope {
   void pass(const Parameters<T>& w, double sign) {
     Trace<T>& trace = sign > 0 ? trace_ : start_trace_;
     trace.input().assign(input_);
-    forward(trained_.architecture, w, pass_, trace);
+    forward(trained_.architecture, w, {}, engine_, trace);
     const Tensor<T>& f = trace.output();
     for (Index i = 0; i < f.size(); ++i) f_[usize(i)] += sign * static_cast<double>(f[i]);
   }
@@ -83,7 +82,7 @@ class MarginSlope {
 
   void back(const Parameters<T>& w, const Trace<T>& trace, double sign, MatrixView<double> slopes) {
     gradient_.output_signal(trained_.architecture).assign(signal_);
-    backward(trained_.architecture, w, trace, pass_, gradient_);
+    backward(trained_.architecture, w, trace, {}, engine_, gradient_);
     const Tensor<T>& input = gradient_.input();
     for (Index i = 0; i < slopes.rows; ++i) {
       for (Index j = 0; j < slopes.cols; ++j) slopes(i, j) += sign * static_cast<double>(input.sample(i)[j]);
@@ -92,7 +91,7 @@ class MarginSlope {
 
   const TrainedNetwork& trained_;
   std::span<const Index> labels_;
-  PassOptions pass_;
+  const Engine& engine_;
   Tensor<T> input_;
   Tensor<T> signal_;
   std::vector<double> f_;
@@ -103,8 +102,9 @@ class MarginSlope {
 
 template <std::floating_point T>
 Attacked attack_margins(const TrainedNetwork& trained, const AttackedRows& attacked, std::span<const Index> labels,
-                        std::vector<Index> rows, const CertifyOptions& options, Progress* progress) {
-  MarginSlope<T> margins(trained, labels, team_size(options.threads));
+                        std::vector<Index> rows, const CertifyOptions& options, const Engine& engine,
+                        Progress* progress) {
+  MarginSlope<T> margins(trained, labels, engine);
   const AttackGoal goal = [&](MatrixView<const double> x, std::span<const Index> which, double* values,
                               MatrixView<double> slopes) { margins.evaluate(x, which, values, slopes); };
   const ClassChange changed = [&](MatrixView<const double> x, std::span<const Index> which) {
@@ -125,7 +125,8 @@ Attacked attack_margins(const TrainedNetwork& trained, const AttackedRows& attac
 /// `margin` is that at the points; those where it is not positive are left alone, at distance 0. `progress` hears of
 /// every step, in place of that of the options.
 Attacked attack_network(const TrainedNetwork& trained, const Tensor<double>& points, std::span<const Index> labels,
-                        std::span<const double> margin, const CertifyOptions& options, Progress* progress) {
+                        std::span<const double> margin, const CertifyOptions& options, const Engine& engine,
+                        Progress* progress) {
   const Index features = points.shape().size();
   AttackedRows attacked{{points.data(), points.count(), features, features}, {}, options.norm, options.box};
   std::vector<Index> rows;
@@ -134,8 +135,8 @@ Attacked attack_network(const TrainedNetwork& trained, const Tensor<double>& poi
     if (margin[usize(i)] > 0) rows.push_back(i);
   }
   Attacked found = trained.precision() == Precision::f32
-                       ? attack_margins<float>(trained, attacked, labels, std::move(rows), options, progress)
-                       : attack_margins<double>(trained, attacked, labels, std::move(rows), options, progress);
+                       ? attack_margins<float>(trained, attacked, labels, std::move(rows), options, engine, progress)
+                       : attack_margins<double>(trained, attacked, labels, std::move(rows), options, engine, progress);
   for (Index i = 0; i < points.count(); ++i) {
     if (!(margin[usize(i)] > 0)) found.distance[usize(i)] = 0;
   }
@@ -172,14 +173,13 @@ void check_request(const TrainedNetwork& trained, const SampleView& samples, std
 using AnyMargins = std::variant<NetworkMargins, DifferenceMargins>;
 
 /// Of the function that predicts: f, or f − f₀.
-AnyMargins margins_of(const TrainedNetwork& trained, const CertifyOptions& options) {
-  const int threads = team_size(options.threads);
+AnyMargins margins_of(const TrainedNetwork& trained, const CertifyOptions& options, const Engine& engine) {
   if (trained.centred) {
     return AnyMargins(std::in_place_type<DifferenceMargins>, trained.architecture, trained.parameters, trained.start,
-                      options.norm, options.box, threads);
+                      options.norm, options.box, engine);
   }
   return AnyMargins(std::in_place_type<NetworkMargins>, trained.architecture, trained.parameters, options.norm,
-                    options.box, threads);
+                    options.box, engine);
 }
 
 MarginBounds margins_on(const AnyMargins& margins, std::span<const Ball> balls) {
@@ -231,7 +231,7 @@ void note_margins(const MarginBounds& margins, Index first, Certificates& result
 
 /// Radii of points that `margins` looks at, into the result from block.first on.
 void certify_points(const AnyMargins& margins, const Tensor<double>& points, const PointBlock& block,
-                    const CertifyOptions& options, Certificates& result) {
+                    const CertifyOptions& options, const Engine& engine, Certificates& result) {
   std::vector<Ball> balls;
   for (Index i = 0; i < points.count(); ++i) balls.push_back({.point = i, .radius = 0});
   const MarginBounds at_points = margins_on(margins, balls);
@@ -255,8 +255,9 @@ void certify_points(const AnyMargins& margins, const Tensor<double>& points, con
   constexpr double first_radius = 1e-3;
   BlockProgress progress(options.progress, block);
   const RadiusGrid grid(options.tolerance);
-  const std::vector<Index> places = search_radii(
-      bound, {functionals, values}, grid, search_ranges(grid, rows_of(points), options, first_radius), progress.get());
+  const std::vector<Index> places =
+      search_radii(bound, {functionals, values}, grid, search_ranges(grid, rows_of(points), options, first_radius),
+                   engine, progress.get());
   std::transform(places.begin(), places.end(), result.radius.begin() + block.first,
                  [&](Index place) { return grid.radius(place); });
 }
@@ -277,7 +278,7 @@ std::string remark_on(const TrainedNetwork& trained, const CertifyOptions& optio
 constexpr Index attacked_at_once = 256;
 
 void attack_points(const TrainedNetwork& trained, const SampleView& samples, std::span<const Index> labels,
-                   const CertifyOptions& options, Certificates& result) {
+                   const CertifyOptions& options, const Engine& engine, Certificates& result) {
   const auto begin = Clock::now();
   const Shape& shape = trained.architecture.input;
   result.attack.resize(labels.size());
@@ -288,7 +289,7 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
     const Tensor<double> points = read_samples<double>(samples.part(first, size), shape);
     const Attacked attack = attack_network(trained, points, labels.subspan(usize(first), usize(size)),
                                            std::span<const double>(result.margin).subspan(usize(first), usize(size)),
-                                           options, shared.get());
+                                           options, engine, shared.get());
     std::copy(attack.distance.begin(), attack.distance.end(), result.attack.begin() + first);
     if (options.keep_attacked) std::copy_n(attack.samples.data(), points.size(), result.attacked.view().row(first));
     shared.at(first + size);
@@ -299,7 +300,8 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
 }  // namespace
 
 Certificates certify_network(const TrainedNetwork& trained, const SampleView& samples, std::span<const Index> labels,
-                             const CertifyOptions& options) {
+                             const CertifyOptions& options, const Engine& engine) {
+  require_cpu(engine, "certificates");
   check_request(trained, samples, labels, options);
   const auto begin = Clock::now();
   const Index count = samples.count();
@@ -309,7 +311,7 @@ Certificates certify_network(const TrainedNetwork& trained, const SampleView& sa
   result.radius.resize(usize(count));
   result.method.assign(usize(count), CertificateMethod::interval);
   result.remark = remark_on(trained, options);
-  AnyMargins margins = margins_of(trained, options);
+  AnyMargins margins = margins_of(trained, options, engine);
   ProgressTicker ticker(options.progress, count, "points");
   const Index together = std::visit([](const auto& any) { return any.points_at_once(); }, margins);
   for (Index first = 0; first < count; first += together) {
@@ -317,11 +319,11 @@ Certificates certify_network(const TrainedNetwork& trained, const SampleView& sa
     const Tensor<double> points = read_samples<double>(samples.part(first, size), trained.architecture.input);
     if (options.box) check_box(*options.box, rows_of(points), first);
     std::visit([&](auto& any) { any.set_points(points, labels.subspan(usize(first), usize(size))); }, margins);
-    certify_points(margins, points, {.first = first, .total = count}, options, result);
+    certify_points(margins, points, {.first = first, .total = count}, options, engine, result);
     ticker.at(first + size);
   }
   result.seconds = seconds_since(begin);
-  if (options.attack) attack_points(trained, samples, labels, options, result);
+  if (options.attack) attack_points(trained, samples, labels, options, engine, result);
   return result;
 }
 

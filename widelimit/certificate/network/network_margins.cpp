@@ -1,10 +1,9 @@
 #include "widelimit/certificate/network/network_margins.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/certificate/network/difference_bounds.hpp"
 #include "widelimit/certificate/network/enclose_affine.hpp"
 #include "widelimit/certificate/network/network_bounds.hpp"
-#include "widelimit/engine/cpu/algebra/cut_product.hpp"
+#include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -77,7 +76,7 @@ MarginBounds margins_of(const Enclosure& outputs, std::span<const Index> labels)
 
 template <std::floating_point T>
 MarginBounds class_differences(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
-                               const Enclosure& a, std::span<const Index> labels) {
+                               const Enclosure& a, std::span<const Index> labels, const Engine& engine) {
   const Index outputs = slot.fan_out;
   const double g = summation_error(slot.fan_in);
   // With a at rest the radii of z_c and z_k are their rounding.
@@ -86,7 +85,7 @@ MarginBounds class_differences(const WeightSlot& slot, const Weights<T>& weights
   rest.radius.resize(a.count(), a.radius.shape());
   rest.radius.clear();
   Enclosure z;
-  enclose_affine<T>(slot, weights, minus, rest, z, 1);
+  enclose_affine<T>(slot, weights, minus, rest, z, engine);
   MarginBounds margins = margins_of(z, labels);
   std::vector<double> distance;
   std::vector<double> moved(usize(outputs));
@@ -95,8 +94,8 @@ MarginBounds class_differences(const WeightSlot& slot, const Weights<T>& weights
     column_distances(slot, weights, minus, c, distance);
     for (Index n = 0; n < a.count(); ++n) {
       if (labels[usize(n)] != c) continue;
-      multiply({.m = 1, .n = outputs, .k = slot.fan_in, .alpha = slot.w_scale}, a.radius.sample(n), distance.data(),
-               moved.data());
+      host::multiply(slot.w_scale, Transpose::yes, {distance.data(), slot.fan_in, outputs, outputs},
+                     {a.radius.sample(n), usize(slot.fan_in)}, 0, moved);
       std::size_t to = usize(n * margins.each);
       for (Index k = 0; k < outputs; ++k) {
         if (k == c) continue;
@@ -110,9 +109,9 @@ MarginBounds class_differences(const WeightSlot& slot, const Weights<T>& weights
 }
 
 template MarginBounds class_differences(const WeightSlot&, const Weights<float>&, const Weights<float>*,
-                                        const Enclosure&, std::span<const Index>);
+                                        const Enclosure&, std::span<const Index>, const Engine&);
 template MarginBounds class_differences(const WeightSlot&, const Weights<double>&, const Weights<double>*,
-                                        const Enclosure&, std::span<const Index>);
+                                        const Enclosure&, std::span<const Index>, const Engine&);
 
 namespace {
 
@@ -151,13 +150,13 @@ Index kept_points(const Architecture& architecture, std::optional<std::size_t> f
 }
 
 MarginBounds margins_by_parts(const Architecture& architecture, std::optional<std::size_t> first,
-                              std::span<const Ball> balls, std::span<const Index> labels, int threads,
+                              std::span<const Ball> balls, std::span<const Index> labels, const Engine& engine,
                               const MarginPart& part) {
   MarginBounds margins(std::ssize(balls), architecture.output.size());
   const Index numbers = first && only_vectors_follow(architecture, *first) ? cached_numbers : working_numbers;
   const Index size = std::max<Index>(1, numbers / widest(architecture.stages));
   const Index parts = (std::ssize(balls) + size - 1) / size;
-  parallel_for(parts, parts > 1 ? threads : 1, [&](Index p) {
+  engine.for_each(parts, [&](Index p) {
     const auto some = balls.subspan(usize(p * size), usize(std::min(size, std::ssize(balls) - p * size)));
     std::vector<Index> told;
     for (const Ball& ball : some) told.push_back(labels[usize(ball.point)]);
@@ -167,18 +166,18 @@ MarginBounds margins_by_parts(const Architecture& architecture, std::optional<st
 }
 
 NetworkMargins::NetworkMargins(const Architecture& architecture, const AnyParameters& parameters, Norm norm,
-                               std::optional<Box> box, int threads)
+                               std::optional<Box> box, const Engine& engine)
     : architecture_(architecture),
       parameters_(parameters),
       box_(norm == Norm::linf ? box : std::nullopt),
-      threads_(threads),
+      engine_(engine),
       outputs_(architecture.output.size()) {
   require_bounds(architecture.stages);
   std::visit([&](const auto& p) { require_match(architecture, p); }, parameters);
   if (!box_) first_ = exact_first_layer(architecture.stages, norm);
   // One layer alone: the columns that are subtracted see the coordinates themselves.
   if (outputs_ > 1 && norm == Norm::linf && first_ && *first_ + 1 == architecture.stages.size()) first_.reset();
-  if (first_) columns_.emplace(architecture, *first_, parameters, nullptr, norm, threads);
+  if (first_) columns_.emplace(architecture, *first_, parameters, nullptr, norm, engine);
 }
 
 Index NetworkMargins::points_at_once() const { return kept_points(architecture_, first_); }
@@ -186,7 +185,7 @@ Index NetworkMargins::points_at_once() const { return kept_points(architecture_,
 void NetworkMargins::set_points(Tensor<double> points, std::span<const Index> labels) {
   points_ = std::move(points);
   labels_ = labels;
-  if (columns_) columns_->set_points(points_, threads_);
+  if (columns_) columns_->set_points(points_, engine_);
 }
 
 /// Whether the last layer's columns are subtracted.
@@ -202,44 +201,45 @@ MarginBounds NetworkMargins::bound_part(std::span<const Ball> balls, std::span<c
   const std::span<const Stage> stages(architecture_.stages);
   const std::size_t done = first_ ? *first_ + 1 : 0;
   if (!differs_columns()) {
-    enclose_stages(architecture_, parameters_, stages.subspan(done), values, 1);
+    enclose_stages(architecture_, parameters_, stages.subspan(done), values, engine_);
     return margins_of(values, labels);
   }
-  enclose_stages(architecture_, parameters_, stages.subspan(done, stages.size() - 1 - done), values, 1);
+  enclose_stages(architecture_, parameters_, stages.subspan(done, stages.size() - 1 - done), values, engine_);
   const auto slot = usize(stages.back().slot);
   return std::visit(
       [&]<std::floating_point T>(const Parameters<T>& p) {
-        return class_differences<T>(architecture_.slots[slot], p.slots[slot], nullptr, values, labels);
+        return class_differences<T>(architecture_.slots[slot], p.slots[slot], nullptr, values, labels, engine_);
       },
       parameters_);
 }
 
 MarginBounds NetworkMargins::evaluate(std::span<const Ball> balls) const {
   const auto part = [&](std::span<const Ball> some, std::span<const Index> labels) { return bound_part(some, labels); };
-  return margins_by_parts(architecture_, first_, balls, labels_, threads_, part);
+  return margins_by_parts(architecture_, first_, balls, labels_, engine_, part);
 }
 
 DifferenceMargins::DifferenceMargins(const Architecture& architecture, const AnyParameters& trained,
-                                     const AnyParameters& start, Norm norm, std::optional<Box> box, int threads)
+                                     const AnyParameters& start, Norm norm, std::optional<Box> box,
+                                     const Engine& engine)
     : architecture_(architecture),
       trained_(trained),
       start_(start),
       box_(norm == Norm::linf ? box : std::nullopt),
-      threads_(threads) {
+      engine_(engine) {
   require_bounds(architecture.stages);
   std::visit([&](const auto& p) { require_match(architecture, p); }, trained);
   std::visit([&](const auto& p) { require_match(architecture, p); }, start);
   if (!box_) first_ = exact_first_layer(architecture.stages, norm);
   if (!first_) return;
-  columns_.emplace_back(architecture, *first_, trained, nullptr, norm, threads);
-  columns_.emplace_back(architecture, *first_, start, nullptr, norm, threads);
-  columns_.emplace_back(architecture, *first_, trained, &start, norm, threads);
+  columns_.emplace_back(architecture, *first_, trained, nullptr, norm, engine);
+  columns_.emplace_back(architecture, *first_, start, nullptr, norm, engine);
+  columns_.emplace_back(architecture, *first_, trained, &start, norm, engine);
 }
 
 void DifferenceMargins::set_points(Tensor<double> points, std::span<const Index> labels) {
   points_ = std::move(points);
   labels_ = labels;
-  for (FirstLayer& layer : columns_) layer.set_points(points_, threads_);
+  for (FirstLayer& layer : columns_) layer.set_points(points_, engine_);
 }
 
 MarginBounds DifferenceMargins::bound_part(std::span<const Ball> balls, std::span<const Index> labels) const {
@@ -260,7 +260,7 @@ MarginBounds DifferenceMargins::bound_part(std::span<const Ball> balls, std::spa
   const bool subtracts = done < stages.size() && std::holds_alternative<Dense>(last.layer.value) &&
                          last.out.positions() == 1 && last.out.size() > 1;
   enclose_difference(architecture_, trained_, start_, stages.subspan(done, stages.size() - done - (subtracts ? 1 : 0)),
-                     pair);
+                     engine_, pair);
   if (!subtracts) return margins_of(pair.difference, labels);
   const auto k = usize(last.slot);
   WeightSlot unbiased = architecture_.slots[k];
@@ -269,8 +269,8 @@ MarginBounds DifferenceMargins::bound_part(std::span<const Ball> balls, std::spa
       [&]<std::floating_point T>(const Parameters<T>& trained) {
         const Weights<T>& start = std::get<Parameters<T>>(start_).slots[k];
         MarginBounds margins =
-            class_differences<T>(architecture_.slots[k], trained.slots[k], &start, pair.trained, labels);
-        margins.add(class_differences<T>(unbiased, start, nullptr, pair.difference, labels));
+            class_differences<T>(architecture_.slots[k], trained.slots[k], &start, pair.trained, labels, engine_);
+        margins.add(class_differences<T>(unbiased, start, nullptr, pair.difference, labels, engine_));
         return margins;
       },
       trained_);
@@ -278,7 +278,7 @@ MarginBounds DifferenceMargins::bound_part(std::span<const Ball> balls, std::spa
 
 MarginBounds DifferenceMargins::evaluate(std::span<const Ball> balls) const {
   return margins_by_parts(
-      architecture_, first_, balls, labels_, threads_,
+      architecture_, first_, balls, labels_, engine_,
       [&](std::span<const Ball> some, std::span<const Index> labels) { return bound_part(some, labels); });
 }
 

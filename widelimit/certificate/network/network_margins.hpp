@@ -33,7 +33,7 @@ struct MarginBounds {
 /// z_c − z_k has the radius w_scale·Σ rᵢ|w_ic − w_ik|, less than those of z_c and z_k together.
 template <std::floating_point T>
 [[nodiscard]] MarginBounds class_differences(const WeightSlot& slot, const Weights<T>& weights, const Weights<T>* minus,
-                                             const Enclosure& a, std::span<const Index> labels);
+                                             const Enclosure& a, std::span<const Index> labels, const Engine& engine);
 
 /// Margins of some balls, whose points have these labels.
 using MarginPart = std::function<MarginBounds(std::span<const Ball> balls, std::span<const Index> labels)>;
@@ -45,8 +45,8 @@ using MarginPart = std::function<MarginBounds(std::span<const Ball> balls, std::
 /// layer, so that a ball stays in the caches from layer to layer, and large where matrices follow, which are taken to
 /// float64 again for each part. `labels` is by point.
 [[nodiscard]] MarginBounds margins_by_parts(const Architecture& architecture, std::optional<std::size_t> first,
-                                            std::span<const Ball> balls, std::span<const Index> labels, int threads,
-                                            const MarginPart& part);
+                                            std::span<const Ball> balls, std::span<const Index> labels,
+                                            const Engine& engine, const MarginPart& part);
 
 /// Margins of one network on balls around points, by interval bound propagation. Where the network begins with a dense
 /// or conv layer and no box cuts the ball, the first layer is exact: its centres do not depend on the radius and are
@@ -57,7 +57,7 @@ class NetworkMargins {
   /// `box`: samples lie in it; only for ℓ∞ (in ℓ2 the whole ball is bounded, which is sound). Borrows the network.
   /// Error{usage} as require_bounds.
   NetworkMargins(const Architecture& architecture, const AnyParameters& parameters, Norm norm, std::optional<Box> box,
-                 int threads);
+                 const Engine& engine);
 
   /// Points whose first layers fit in memory together.
   [[nodiscard]] Index points_at_once() const;
@@ -72,7 +72,7 @@ class NetworkMargins {
   const Architecture& architecture_;
   const AnyParameters& parameters_;
   std::optional<Box> box_;
-  int threads_;
+  const Engine& engine_;
   Index outputs_;
   std::optional<std::size_t> first_;  ///< the stage whose columns bound the ball, where there is one
   std::optional<FirstLayer> columns_;
@@ -87,7 +87,7 @@ class DifferenceMargins {
  public:
   /// As NetworkMargins.
   DifferenceMargins(const Architecture& architecture, const AnyParameters& trained, const AnyParameters& start,
-                    Norm norm, std::optional<Box> box, int threads);
+                    Norm norm, std::optional<Box> box, const Engine& engine);
 
   [[nodiscard]] Index points_at_once() const { return kept_points(architecture_, first_) / 3 + 1; }
   void set_points(Tensor<double> points, std::span<const Index> labels);
@@ -100,7 +100,7 @@ class DifferenceMargins {
   const AnyParameters& trained_;
   const AnyParameters& start_;
   std::optional<Box> box_;
-  int threads_;
+  const Engine& engine_;
   std::optional<std::size_t> first_;
   std::vector<FirstLayer> columns_;  ///< of the network, of its start, of the difference; or none
   Tensor<double> points_;

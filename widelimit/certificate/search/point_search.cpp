@@ -1,6 +1,6 @@
 #include "widelimit/certificate/search/point_search.hpp"
 
-#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/progress.hpp"
 
 #include <algorithm>
 #include <cmath>

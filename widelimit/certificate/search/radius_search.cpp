@@ -1,7 +1,6 @@
 #include "widelimit/certificate/search/radius_search.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/certificate/search/point_search.hpp"
 
@@ -90,7 +89,7 @@ std::vector<SearchRange> search_ranges(const RadiusGrid& grid, MatrixView<const 
 }
 
 std::vector<Index> search_radii(const LowerBound& bound, const SearchedFunctionals& searched, const RadiusGrid& grid,
-                                std::span<const SearchRange> ranges, Progress* progress, int threads) {
+                                std::span<const SearchRange> ranges, const Engine& engine, Progress* progress) {
   const std::vector<PointFunctionalRange> points = functionals_by_point(searched.functionals, std::ssize(ranges));
   const auto values = [&](std::size_t p) {
     return searched.values.subspan(usize(points[p].begin), usize(points[p].count));
@@ -103,7 +102,7 @@ std::vector<Index> search_radii(const LowerBound& bound, const SearchedFunctiona
       places[usize(p)] =
           nested_search(bound, grid, ranges[usize(p)], points[usize(p)].begin, values(usize(p)), p, shared.get());
     };
-    parallel_for(std::ssize(ranges), team_size(threads), search, [&](Index done) { shared.at(done); });
+    engine.for_each(std::ssize(ranges), search, [&](Index done) { shared.at(done); });
     return places;
   }
   Searches searches(ranges.size());

@@ -2,6 +2,7 @@
 
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/engine/engine.hpp"
 
 #include <cmath>
 #include <limits>
@@ -50,10 +51,10 @@ struct SearchRange {
 /// All points go in step, so that a bound sees many balls at once: secants on the bounds, kept within brackets of one
 /// radius that holds and one that does not, which are halved in the logarithm where secants are slow. A functional that
 /// holds at a radius is not asked again below it. Three to eight evaluations. Bounds that nest are searched point by
-/// point (nested_search), on `threads` threads.
+/// point (nested_search), in parallel.
 [[nodiscard]] std::vector<Index> search_radii(const LowerBound& bound, const SearchedFunctionals& searched,
                                               const RadiusGrid& grid, std::span<const SearchRange> ranges,
-                                              Progress* progress, int threads = 0);
+                                              const Engine& engine, Progress* progress);
 
 /// Whether the bounds of all functionals of a point are positive at this radius, for the points asked: one evaluation.
 /// False for points without functionals.

@@ -14,6 +14,9 @@ void multiply(double alpha, Transpose op, MatrixView<const double> a, std::span<
               std::span<double> y) {
   cpu::gemv<double>(alpha, op, a, {x.data()}, beta, {y.data()});
 }
+void add_symmetric(double alpha, MatrixView<const double> a, std::span<const double> x, std::span<double> y) {
+  cpu::symv(alpha, a, x, y);
+}
 
 template <std::floating_point T>
 void product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
@@ -24,6 +27,8 @@ template void product(float, Transpose, MatrixView<const float>, Transpose, Matr
                       MatrixView<float>);
 template void product(double, Transpose, MatrixView<const double>, Transpose, MatrixView<const double>, double,
                       MatrixView<double>);
+
+void inner_product(MatrixView<const float> a, MatrixView<float> c) { cpu::syrk<float>(1, Transpose::yes, a, 0, c); }
 
 Index cholesky(MatrixView<double> a) { return cpu::potrf(a); }
 void solve_factored(MatrixView<const double> u, std::span<double> x) { cpu::potrs(u, x.data(), 1); }

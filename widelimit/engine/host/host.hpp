@@ -19,10 +19,16 @@ void add_outer(double alpha, std::span<const double> x, std::span<const double> 
 void multiply(double alpha, Transpose op, MatrixView<const double> a, std::span<const double> x, double beta,
               std::span<double> y);
 
+/// y = alpha·a·x + y for a symmetric a, of which the upper triangle is read.
+void add_symmetric(double alpha, MatrixView<const double> a, std::span<const double> x, std::span<double> y);
+
 /// c = alpha·op(a)·op(b) + beta·c.
 template <std::floating_point T>
 void product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
              MatrixView<T> c);
+
+/// Upper triangle of c = aᵀa.
+void inner_product(MatrixView<const float> a, MatrixView<float> c);
 
 /// a = uᵀu over the upper triangle, in place; the order of the first leading minor that is not positive, or 0.
 [[nodiscard]] Index cholesky(MatrixView<double> a);

@@ -1,4 +1,3 @@
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/layers/pointwise.hpp"
 
 #include <algorithm>
@@ -67,14 +66,14 @@ void apply_slope(const Stage& stage, const Activation& activation, std::span<con
 
 /// part(first, count) for the pieces of `size` values.
 template <typename Part>
-void for_pieces(std::size_t size, int threads, const Part& part) {
+void for_pieces(std::size_t size, const Engine& engine, const Part& part) {
   const auto one = [&](Index k) {
     const std::size_t first = static_cast<std::size_t>(k) * piece;
     part(first, std::min(piece, size - first));
   };
   const auto pieces = static_cast<Index>((size + piece - 1) / piece);
-  if (threads > 1 && pieces >= team_pieces) {
-    parallel_for(pieces, threads, one);
+  if (pieces >= team_pieces) {
+    engine.for_each(pieces, one);
   } else {
     for (Index k = 0; k < pieces; ++k) one(k);
   }
@@ -84,28 +83,28 @@ void for_pieces(std::size_t size, int threads, const Part& part) {
 
 template <std::floating_point T>
 void activate(const Stage& stage, const Activation& activation, const Tensor<T>& input, Tensor<T>& output,
-              int threads) {
+              const Engine& engine) {
   output.resize(input.count(), input.shape());
-  for_pieces(input.values().size(), threads, [&](std::size_t first, std::size_t count) {
+  for_pieces(input.values().size(), engine, [&](std::size_t first, std::size_t count) {
     apply_phi<T>(stage, activation, input.values().subspan(first, count), output.values().subspan(first, count));
   });
 }
 
 template <std::floating_point T>
 void activate_signal(const Stage& stage, const Activation& activation, const Tensor<T>& input, const Tensor<T>& signal,
-                     Tensor<T>& back, int threads) {
+                     Tensor<T>& back, const Engine& engine) {
   back.resize(input.count(), input.shape());
-  for_pieces(input.values().size(), threads, [&](std::size_t first, std::size_t count) {
+  for_pieces(input.values().size(), engine, [&](std::size_t first, std::size_t count) {
     apply_slope<T>(stage, activation, input.values().subspan(first, count), signal.values().subspan(first, count),
                    back.values().subspan(first, count));
   });
 }
 
-template void activate(const Stage&, const Activation&, const Tensor<float>&, Tensor<float>&, int);
-template void activate(const Stage&, const Activation&, const Tensor<double>&, Tensor<double>&, int);
+template void activate(const Stage&, const Activation&, const Tensor<float>&, Tensor<float>&, const Engine&);
+template void activate(const Stage&, const Activation&, const Tensor<double>&, Tensor<double>&, const Engine&);
 template void activate_signal(const Stage&, const Activation&, const Tensor<float>&, const Tensor<float>&,
-                              Tensor<float>&, int);
+                              Tensor<float>&, const Engine&);
 template void activate_signal(const Stage&, const Activation&, const Tensor<double>&, const Tensor<double>&,
-                              Tensor<double>&, int);
+                              Tensor<double>&, const Engine&);
 
 }  // namespace widelimit

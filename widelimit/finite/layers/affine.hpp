@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/finite/architecture.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
 #include "widelimit/finite/parameters.hpp"
@@ -8,18 +9,19 @@ namespace widelimit {
 
 /// z = w_scale·aW + b_scale·b at every position.
 template <std::floating_point T>
-void affine(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, int threads = 1);
+void affine(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, const Engine& engine);
 /// z += w_scale·aW.
 template <std::floating_point T>
-void add_product(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, int threads = 1);
+void add_product(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z,
+                 const Engine& engine);
 
 /// Signal at a from the signal at z: w_scale·(∂f/∂z)Wᵀ.
 template <std::floating_point T>
 void affine_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal, Tensor<T>& a_signal,
-                   int threads = 1);
+                   const Engine& engine);
 /// The same added to what is there.
 template <std::floating_point T>
 void add_affine_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal,
-                       Tensor<T>& a_signal, int threads = 1);
+                       Tensor<T>& a_signal, const Engine& engine);
 
 }  // namespace widelimit

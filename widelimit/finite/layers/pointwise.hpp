@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/finite/architecture.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
 
@@ -10,11 +11,11 @@ namespace widelimit {
 /// φ at every value.
 template <std::floating_point T>
 void activate(const Stage& stage, const Activation& activation, const Tensor<T>& input, Tensor<T>& output,
-              int threads = 1);
+              const Engine& engine);
 /// signal ∘ φ'(input). A user's φ' is a central difference with step ∛eps·max(1,|x|): relative error about eps^⅔.
 template <std::floating_point T>
 void activate_signal(const Stage& stage, const Activation& activation, const Tensor<T>& input, const Tensor<T>& signal,
-                     Tensor<T>& back, int threads = 1);
+                     Tensor<T>& back, const Engine& engine);
 
 /// Per position: minus the mean over channels, divided by the standard deviation over channels; zero where all
 /// channels are equal.

@@ -49,18 +49,18 @@ void for_each_maximum(const Windows& windows, const T* sample, Index channels, c
 }  // namespace
 
 template <std::floating_point T>
-void pool(Pooling pooling, const Windows& windows, const Tensor<T>& input, Tensor<T>& output, int threads) {
-  pool_tangent(pooling, windows, input, input, output, threads);
+void pool(Pooling pooling, const Windows& windows, const Tensor<T>& input, Tensor<T>& output, const Engine& engine) {
+  pool_tangent(pooling, windows, input, input, output, engine);
 }
 
 template <std::floating_point T>
 void pool_tangent(Pooling pooling, const Windows& windows, const Tensor<T>& input, const Tensor<T>& change,
-                  Tensor<T>& output, int threads) {
+                  Tensor<T>& output, const Engine& engine) {
   const Index channels = input.shape().channels;
   const auto factor = static_cast<T>(pool_factor(pooling, windows.size()));
   output.resize(input.count(), {windows.height(), windows.width(), channels});
   output.clear();
-  for_each_sample(input.count(), input.size(), threads, [&](Index n) {
+  for_each_sample(input.count(), input.size(), engine, [&](Index n) {
     const T* from = change.sample(n);
     T* to = output.sample(n);
     if (pooling == Pooling::max) {
@@ -73,12 +73,12 @@ void pool_tangent(Pooling pooling, const Windows& windows, const Tensor<T>& inpu
 
 template <std::floating_point T>
 void pool_signal(Pooling pooling, const Windows& windows, const Tensor<T>& input, const Tensor<T>& signal,
-                 Tensor<T>& back, int threads) {
+                 Tensor<T>& back, const Engine& engine) {
   const Index channels = input.shape().channels;
   const auto factor = static_cast<T>(pool_factor(pooling, windows.size()));
   back.resize(input.count(), input.shape());
   back.clear();
-  for_each_sample(input.count(), input.size(), threads, [&](Index n) {
+  for_each_sample(input.count(), input.size(), engine, [&](Index n) {
     const T* from = signal.sample(n);
     T* to = back.sample(n);
     if (pooling == Pooling::max) {
@@ -113,12 +113,16 @@ void global_pool_signal(const GlobalPool& layer, const Shape& in, const Tensor<T
   }
 }
 
-template void pool(Pooling, const Windows&, const Tensor<float>&, Tensor<float>&, int);
-template void pool(Pooling, const Windows&, const Tensor<double>&, Tensor<double>&, int);
-template void pool_signal(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&, int);
-template void pool_signal(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&, int);
-template void pool_tangent(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&, int);
-template void pool_tangent(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&, int);
+template void pool(Pooling, const Windows&, const Tensor<float>&, Tensor<float>&, const Engine&);
+template void pool(Pooling, const Windows&, const Tensor<double>&, Tensor<double>&, const Engine&);
+template void pool_signal(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&,
+                          const Engine&);
+template void pool_signal(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&,
+                          const Engine&);
+template void pool_tangent(Pooling, const Windows&, const Tensor<float>&, const Tensor<float>&, Tensor<float>&,
+                           const Engine&);
+template void pool_tangent(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&,
+                           const Engine&);
 template void global_pool(const GlobalPool&, const Tensor<float>&, Tensor<float>&);
 template void global_pool(const GlobalPool&, const Tensor<double>&, Tensor<double>&);
 template void global_pool_signal(const GlobalPool&, const Shape&, const Tensor<float>&, Tensor<float>&);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/finite/architecture.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
 #include "widelimit/finite/parameters.hpp"
@@ -33,7 +34,7 @@ template <std::floating_point T>
 }
 
 template <std::floating_point T>
-void attend(const AttentionWeights<T>& weights, const Tensor<T>& x, AttentionValues<T>& values, int threads = 1);
+void attend(const AttentionWeights<T>& weights, const Tensor<T>& x, AttentionValues<T>& values, const Engine& engine);
 
 /// Signals at u, y and v (where the gradients of W_y and W_v are read off), from the signal at z.
 template <std::floating_point T>
@@ -46,11 +47,12 @@ struct AttentionSignals {
 /// `x_signal`: the signal at x.
 template <std::floating_point T>
 void attend_signal(const AttentionWeights<T>& weights, const AttentionValues<T>& values, const Tensor<T>& z_signal,
-                   AttentionSignals<T>& signals, Tensor<T>& x_signal, int threads = 1);
+                   AttentionSignals<T>& signals, Tensor<T>& x_signal, const Engine& engine);
 
 /// Change of z with changes of x and of the three matrices.
 template <std::floating_point T>
 void attend_tangent(const AttentionWeights<T>& weights, const AttentionWeights<T>& change, const Tensor<T>& x,
-                    const Tensor<T>& x_change, const AttentionValues<T>& values, Tensor<T>& z_change, int threads = 1);
+                    const Tensor<T>& x_change, const AttentionValues<T>& values, Tensor<T>& z_change,
+                    const Engine& engine);
 
 }  // namespace widelimit

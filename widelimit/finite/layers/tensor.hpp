@@ -27,6 +27,15 @@ class Tensor {
   [[nodiscard]] std::span<const T> values() const { return {data(), static_cast<std::size_t>(size())}; }
   [[nodiscard]] T* sample(Index i) { return data() + i * shape_.size(); }
   [[nodiscard]] const T* sample(Index i) const { return data() + i * shape_.size(); }
+  /// As matrices of positions × channels: `count` samples from `first` on, one below the other.
+  [[nodiscard]] MatrixView<T> matrix(Index first, Index count) {
+    return {sample(first), count * shape_.positions(), shape_.channels, shape_.channels};
+  }
+  [[nodiscard]] MatrixView<const T> matrix(Index first, Index count) const {
+    return {sample(first), count * shape_.positions(), shape_.channels, shape_.channels};
+  }
+  [[nodiscard]] MatrixView<T> matrix() { return matrix(0, count_); }
+  [[nodiscard]] MatrixView<const T> matrix() const { return matrix(0, count_); }
   [[nodiscard]] T& operator[](Index i) { return values_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] const T& operator[](Index i) const { return values_[static_cast<std::size_t>(i)]; }
 

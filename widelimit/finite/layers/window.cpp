@@ -45,10 +45,10 @@ Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, P
 }
 
 template <std::floating_point T>
-void Windows::gather(const Tensor<T>& input, Tensor<T>& patches, int threads) const {
+void Windows::gather(const Tensor<T>& input, Tensor<T>& patches, const Engine& engine) const {
   const Index channels = input.shape().channels;
   patches.resize(input.count(), {height_, width_, size_ * channels});
-  for_each_sample(input.count(), patches.size(), threads, [&](Index n) {
+  for_each_sample(input.count(), patches.size(), engine, [&](Index n) {
     T* to = patches.sample(n);
     for (const Index position : positions_) {
       if (position >= 0) {
@@ -62,10 +62,10 @@ void Windows::gather(const Tensor<T>& input, Tensor<T>& patches, int threads) co
 }
 
 template <std::floating_point T>
-void Windows::scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum, int threads) const {
+void Windows::scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum, const Engine& engine) const {
   sum.resize(patches.count(), in);
   sum.clear();
-  for_each_sample(patches.count(), patches.size(), threads, [&](Index n) {
+  for_each_sample(patches.count(), patches.size(), engine, [&](Index n) {
     const T* from = patches.sample(n);
     for (const Index position : positions_) {
       if (position >= 0) {
@@ -77,9 +77,9 @@ void Windows::scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum,
   });
 }
 
-template void Windows::gather(const Tensor<float>&, Tensor<float>&, int) const;
-template void Windows::gather(const Tensor<double>&, Tensor<double>&, int) const;
-template void Windows::scatter(const Tensor<float>&, const Shape&, Tensor<float>&, int) const;
-template void Windows::scatter(const Tensor<double>&, const Shape&, Tensor<double>&, int) const;
+template void Windows::gather(const Tensor<float>&, Tensor<float>&, const Engine&) const;
+template void Windows::gather(const Tensor<double>&, Tensor<double>&, const Engine&) const;
+template void Windows::scatter(const Tensor<float>&, const Shape&, Tensor<float>&, const Engine&) const;
+template void Windows::scatter(const Tensor<double>&, const Shape&, Tensor<double>&, const Engine&) const;
 
 }  // namespace widelimit

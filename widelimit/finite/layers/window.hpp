@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
 #include "widelimit/network/layer.hpp"
 
@@ -22,10 +23,10 @@ class Windows {
 
   /// What every window sees, side by side, zeros over the edge (im2col): N × outputs × (window size · channels).
   template <std::floating_point T>
-  void gather(const Tensor<T>& input, Tensor<T>& patches, int threads = 1) const;
+  void gather(const Tensor<T>& input, Tensor<T>& patches, const Engine& engine) const;
   /// The transpose of gather: adds every place of every window onto the position of `in` it was read from.
   template <std::floating_point T>
-  void scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum, int threads = 1) const;
+  void scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum, const Engine& engine) const;
 
  private:
   Index height_;

@@ -2,10 +2,9 @@
 
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/matrix.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/transpose.hpp"
-#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 #include "widelimit/finite/backward.hpp"
+#include "widelimit/finite/layers/engine_product.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +31,7 @@ TileSize tile_size(Index positions) {
 /// kernel += (w²·A Aᵀ + b²)∘(D Dᵀ), summed over the positions of both samples.
 template <std::floating_point T>
 void contract_pairs(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
-                    MatrixView<T> kernel, bool symmetric, int threads) {
+                    MatrixView<T> kernel, bool symmetric, const Engine& engine) {
   const Index positions = g1.d->shape().positions();
   const TileSize tile = tile_size(positions);
   std::vector<T> a;
@@ -40,13 +39,15 @@ void contract_pairs(const WeightSlot& slot, const GradientFactors<T>& g1, const 
   const auto w_square = static_cast<T>(slot.w_scale * slot.w_scale);
   const auto b_square = static_cast<T>(slot.b_scale * slot.b_scale);
   for (Index i = 0; i < kernel.rows; i += tile.rows) {
-    const Index rows = std::min(tile.rows, kernel.rows - i) * positions;
+    const Index tall = std::min(tile.rows, kernel.rows - i);
+    const Index rows = tall * positions;
     for (Index j = symmetric ? i : 0; j < kernel.cols; j += tile.cols) {
-      const Index cols = std::min(tile.cols, kernel.cols - j) * positions;
+      const Index wide = std::min(tile.cols, kernel.cols - j);
+      const Index cols = wide * positions;
       const auto inner = [&](const Tensor<T>& left, const Tensor<T>& right, std::vector<T>& products) {
         products.resize(static_cast<std::size_t>(rows * cols));
-        multiply({.m = rows, .n = cols, .k = left.shape().channels, .transpose_b = true}, left.sample(i),
-                 right.sample(j), products.data(), threads);
+        engine_product<T>(engine, 1, Transpose::no, left.matrix(i, tall), Transpose::yes, right.matrix(j, wide), 0,
+                          {products.data(), rows, cols, cols});
       };
       inner(*g1.a, *g2.a, a);
       inner(*g1.d, *g2.d, d);
@@ -54,7 +55,7 @@ void contract_pairs(const WeightSlot& slot, const GradientFactors<T>& g1, const 
         T* to = kernel.row(i + p / positions) + j;
         const T* a_row = a.data() + p * cols;
         const T* d_row = d.data() + p * cols;
-        for (Index s = 0; s < cols / positions; ++s) {
+        for (Index s = 0; s < wide; ++s) {
           T sum = 0;
           for (Index q = s * positions; q < (s + 1) * positions; ++q)
             sum += (w_square * a_row[q] + b_square) * d_row[q];
@@ -67,16 +68,17 @@ void contract_pairs(const WeightSlot& slot, const GradientFactors<T>& g1, const 
 
 /// Rows Σ_p (w_scale·a_p d_pᵀ, b_scale·d_p) of samples [first, first + count): gradients of this slot alone.
 template <std::floating_point T>
-std::vector<T> contracted(const WeightSlot& slot, const GradientFactors<T>& g, Index first, Index count, int threads) {
+std::vector<T> contracted(const WeightSlot& slot, const GradientFactors<T>& g, Index first, Index count,
+                          const Engine& engine) {
   const Index positions = g.d->shape().positions();
   const Index weights = slot.fan_in * slot.fan_out;
   const Index row_size = weights + (slot.biased() ? slot.fan_out : 0);
   std::vector<T> rows(static_cast<std::size_t>(count * row_size));
-  parallel_for(count, threads, [&](Index s) {
+  engine.for_each(count, [&](Index s) {
     T* row = rows.data() + s * row_size;
     const T* d = g.d->sample(first + s);
-    multiply({.m = slot.fan_in, .n = slot.fan_out, .k = positions, .transpose_a = true, .alpha = slot.w_scale},
-             g.a->sample(first + s), d, row);
+    engine_product<T>(engine, slot.w_scale, Transpose::yes, g.a->matrix(first + s, 1), Transpose::no,
+                      g.d->matrix(first + s, 1), 0, {row, slot.fan_in, slot.fan_out, slot.fan_out});
     for (Index p = 0; slot.biased() && p < positions; ++p) {
       for (Index o = 0; o < slot.fan_out; ++o)
         row[weights + o] += static_cast<T>(slot.b_scale) * d[p * slot.fan_out + o];
@@ -87,20 +89,21 @@ std::vector<T> contracted(const WeightSlot& slot, const GradientFactors<T>& g, I
 
 template <std::floating_point T>
 void contract_positions(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
-                        MatrixView<T> kernel, bool symmetric, int threads) {
+                        MatrixView<T> kernel, bool symmetric, const Engine& engine) {
   const Index row_size = slot.fan_in * slot.fan_out + (slot.biased() ? slot.fan_out : 0);
   const Index panel = std::max<Index>(1, panel_numbers / row_size);
   std::vector<T> products;
   for (Index i = 0; i < kernel.rows; i += panel) {
     const Index rows = std::min(panel, kernel.rows - i);
-    const std::vector<T> left = contracted(slot, g1, i, rows, threads);
+    const std::vector<T> left = contracted(slot, g1, i, rows, engine);
     for (Index j = symmetric ? i : 0; j < kernel.cols; j += panel) {
       const Index cols = std::min(panel, kernel.cols - j);
       const bool same = symmetric && i == j;
-      const std::vector<T> other = same ? std::vector<T>{} : contracted(slot, g2, j, cols, threads);
+      const std::vector<T> other = same ? std::vector<T>{} : contracted(slot, g2, j, cols, engine);
       products.resize(static_cast<std::size_t>(rows * cols));
-      multiply({.m = rows, .n = cols, .k = row_size, .transpose_b = true}, left.data(),
-               same ? left.data() : other.data(), products.data(), threads);
+      engine_product<T>(engine, 1, Transpose::no, {left.data(), rows, row_size, row_size}, Transpose::yes,
+                        {same ? left.data() : other.data(), cols, row_size, row_size}, 0,
+                        {products.data(), rows, cols, cols});
       for (Index r = 0; r < rows; ++r) {
         for (Index c = 0; c < cols; ++c) kernel(i + r, j + c) += products[static_cast<std::size_t>(r * cols + c)];
       }
@@ -112,24 +115,25 @@ void contract_positions(const WeightSlot& slot, const GradientFactors<T>& g1, co
 /// above the diagonal only.  [empirical_ntk.hpp]
 template <std::floating_point T>
 void contract_slot(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
-                   MatrixView<T> kernel, int threads) {
+                   MatrixView<T> kernel, const Engine& engine) {
   const bool symmetric = g1.a == g2.a && g1.d == g2.d;
   const Index positions = g1.d->shape().positions();
   if (slot.fan_in * slot.fan_out < positions * positions * (slot.fan_in + slot.fan_out)) {
-    contract_positions(slot, g1, g2, kernel, symmetric, threads);
+    contract_positions(slot, g1, g2, kernel, symmetric, engine);
   } else {
-    contract_pairs(slot, g1, g2, kernel, symmetric, threads);
+    contract_pairs(slot, g1, g2, kernel, symmetric, engine);
   }
 }
 
 constexpr std::array<std::string_view, 2> ntk_outputs_names{"trace", "full"};
 
 template <std::floating_point T>
-Matrix<T> contract(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2, int threads) {
+Matrix<T> contract(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2,
+                   const Engine& engine) {
   Matrix<T> kernel(g1.count(), g2.count());
   if (kernel.rows() == 0 || kernel.cols() == 0) return kernel;
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
-    contract_slot(architecture.slots[l], g1.slots[l], g2.slots[l], kernel.view(), threads);
+    contract_slot(architecture.slots[l], g1.slots[l], g2.slots[l], kernel.view(), engine);
   }
   if (&g1 == &g2) mirror_upper(kernel.view());
   return kernel;
@@ -139,12 +143,13 @@ Matrix<T> contract(const Architecture& architecture, const Gradient<T>& g1, cons
 template <std::floating_point T>
 class OutputGradients {
  public:
-  OutputGradients(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x, int threads)
-      : trace_(forward(architecture, parameters, x, {.threads = threads})) {
+  OutputGradients(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
+                  const Engine& engine)
+      : trace_(forward(architecture, parameters, x, {}, engine)) {
     for (Index k = 0; k < architecture.output.size(); ++k) {
       Tensor<T> signal(x.count(), architecture.output);
       for (Index i = 0; i < x.count(); ++i) signal.sample(i)[k] = T{1};
-      gradients_.push_back(backward(architecture, parameters, trace_, std::move(signal), {.threads = threads}));
+      gradients_.push_back(backward(architecture, parameters, trace_, std::move(signal), {}, engine));
     }
   }
   [[nodiscard]] const Gradient<T>& of(Index output) const { return gradients_[static_cast<std::size_t>(output)]; }
@@ -156,14 +161,14 @@ class OutputGradients {
 
 template <std::floating_point T>
 Matrix<T> combine(const Architecture& architecture, const OutputGradients<T>& g1, const OutputGradients<T>& g2,
-                  Index n1, Index n2, const NtkOptions& options) {
+                  Index n1, Index n2, const NtkOptions& options, const Engine& engine) {
   const Index outputs = architecture.output.size();
   const bool full = options.outputs == NtkOutputs::full;
   const Index side = full ? outputs : 1;
   Matrix<T> kernel(n1 * side, n2 * side);
   for (Index k = 0; k < outputs; ++k) {
     for (Index l = full ? 0 : k; l < (full ? outputs : k + 1); ++l) {
-      const Matrix<T> part = contract(architecture, g1.of(k), g2.of(l), options.threads);
+      const Matrix<T> part = contract(architecture, g1.of(k), g2.of(l), engine);
       const T factor = full ? T{1} : T{1} / static_cast<T>(outputs);
       for (Index i = 0; i < n1; ++i) {
         for (Index j = 0; j < n2; ++j) {
@@ -182,31 +187,34 @@ NtkOutputs parse_ntk_outputs(std::string_view text) {
 }
 
 template <std::floating_point T>
-Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2, int threads) {
-  return contract(architecture, g1, g2, threads);
+Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2,
+                        const Engine& engine) {
+  return contract(architecture, g1, g2, engine);
 }
 
 template <std::floating_point T>
-Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g, int threads) {
-  return contract(architecture, g, g, threads);
+Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g, const Engine& engine) {
+  return contract(architecture, g, g, engine);
 }
 
 template <std::floating_point T>
 Matrix<T> empirical_ntk(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x1,
-                        const Tensor<T>& x2, const NtkOptions& options) {
-  const OutputGradients<T> g1(architecture, parameters, x1, options.threads);
-  if (&x1 == &x2) return combine(architecture, g1, g1, x1.count(), x1.count(), options);
-  const OutputGradients<T> g2(architecture, parameters, x2, options.threads);
-  return combine(architecture, g1, g2, x1.count(), x2.count(), options);
+                        const Tensor<T>& x2, const NtkOptions& options, const Engine& engine) {
+  const OutputGradients<T> g1(architecture, parameters, x1, engine);
+  if (&x1 == &x2) return combine(architecture, g1, g1, x1.count(), x1.count(), options, engine);
+  const OutputGradients<T> g2(architecture, parameters, x2, engine);
+  return combine(architecture, g1, g2, x1.count(), x2.count(), options, engine);
 }
 
-template Matrix<float> empirical_ntk(const Architecture&, const Gradient<float>&, const Gradient<float>&, int);
-template Matrix<double> empirical_ntk(const Architecture&, const Gradient<double>&, const Gradient<double>&, int);
-template Matrix<float> empirical_ntk(const Architecture&, const Gradient<float>&, int);
-template Matrix<double> empirical_ntk(const Architecture&, const Gradient<double>&, int);
+template Matrix<float> empirical_ntk(const Architecture&, const Gradient<float>&, const Gradient<float>&,
+                                     const Engine&);
+template Matrix<double> empirical_ntk(const Architecture&, const Gradient<double>&, const Gradient<double>&,
+                                      const Engine&);
+template Matrix<float> empirical_ntk(const Architecture&, const Gradient<float>&, const Engine&);
+template Matrix<double> empirical_ntk(const Architecture&, const Gradient<double>&, const Engine&);
 template Matrix<float> empirical_ntk(const Architecture&, const Parameters<float>&, const Tensor<float>&,
-                                     const Tensor<float>&, const NtkOptions&);
+                                     const Tensor<float>&, const NtkOptions&, const Engine&);
 template Matrix<double> empirical_ntk(const Architecture&, const Parameters<double>&, const Tensor<double>&,
-                                      const Tensor<double>&, const NtkOptions&);
+                                      const Tensor<double>&, const NtkOptions&, const Engine&);
 
 }  // namespace widelimit

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/finite/backward.hpp"
 
 #include <cstdint>
@@ -15,10 +16,11 @@ namespace widelimit {
 /// are contracted first, Σ_p a_p d_pᵀ, and it costs O((n₁ + n₂)·P·fan_in·fan_out + n₁·n₂·fan_in·fan_out).
 template <std::floating_point T>
 [[nodiscard]] Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2,
-                                      int threads = 1);
+                                      const Engine& engine = all_processors());
 /// One set of samples against itself: half the work, exactly symmetric.
 template <std::floating_point T>
-[[nodiscard]] Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g, int threads = 1);
+[[nodiscard]] Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g,
+                                      const Engine& engine = all_processors());
 
 /// How the K outputs of a network are combined.
 enum class NtkOutputs : std::uint8_t {
@@ -30,12 +32,12 @@ enum class NtkOutputs : std::uint8_t {
 
 struct NtkOptions {
   NtkOutputs outputs = NtkOutputs::trace;
-  int threads = 1;
 };
 
 /// The same of a network on samples, end to end, dropout off. `x2` may be `x1` itself: then half the work.
 template <std::floating_point T>
 [[nodiscard]] Matrix<T> empirical_ntk(const Architecture& architecture, const Parameters<T>& parameters,
-                                      const Tensor<T>& x1, const Tensor<T>& x2, const NtkOptions& options = {});
+                                      const Tensor<T>& x1, const Tensor<T>& x2, const NtkOptions& options = {},
+                                      const Engine& engine = all_processors());
 
 }  // namespace widelimit

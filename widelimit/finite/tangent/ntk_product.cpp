@@ -8,24 +8,25 @@ namespace widelimit {
 
 template <std::floating_point T>
 Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x1,
-                      const Tensor<T>& x2, const Tensor<T>& v, int threads) {
+                      const Tensor<T>& x2, const Tensor<T>& v, const Engine& engine) {
   if (v.count() != x2.count() || v.shape() != architecture.output) {
     fail(Code::usage, "a vector of {} values of shape {} for {} samples of {} outputs", v.count(), to_string(v.shape()),
          x2.count(), architecture.output.size());
   }
-  const PassOptions options{.threads = threads, .input_signal = false};
-  const Trace<T> right = forward(architecture, parameters, x2, options);
-  const Gradient<T> gradient = backward(architecture, parameters, right, v, options);
+  const PassOptions options{.input_signal = false};
+  const Trace<T> right = forward(architecture, parameters, x2, options, engine);
+  const Gradient<T> gradient = backward(architecture, parameters, right, v, options, engine);
   Parameters<T> direction = zero_parameters<T>(architecture);
-  add_gradient(architecture, gradient, 1.0, direction, threads);
+  add_gradient(architecture, gradient, 1.0, direction, engine);
   Trace<T> changes;
-  tangent(architecture, parameters, direction, forward(architecture, parameters, x1, options), options, changes);
+  tangent(architecture, parameters, direction, forward(architecture, parameters, x1, options, engine), options, engine,
+          changes);
   return std::move(changes.values.back());
 }
 
 template Tensor<float> ntk_product(const Architecture&, const Parameters<float>&, const Tensor<float>&,
-                                   const Tensor<float>&, const Tensor<float>&, int);
+                                   const Tensor<float>&, const Tensor<float>&, const Engine&);
 template Tensor<double> ntk_product(const Architecture&, const Parameters<double>&, const Tensor<double>&,
-                                    const Tensor<double>&, const Tensor<double>&, int);
+                                    const Tensor<double>&, const Tensor<double>&, const Engine&);
 
 }  // namespace widelimit

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/engine/select.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
 #include "widelimit/finite/parameters.hpp"
 
@@ -9,6 +10,7 @@ namespace widelimit {
 /// of every sample of x2, the result one for every output of every sample of x1. As costly as five forward passes.
 template <std::floating_point T>
 [[nodiscard]] Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& parameters,
-                                    const Tensor<T>& x1, const Tensor<T>& x2, const Tensor<T>& v, int threads = 1);
+                                    const Tensor<T>& x1, const Tensor<T>& x2, const Tensor<T>& v,
+                                    const Engine& engine = all_processors());
 
 }  // namespace widelimit

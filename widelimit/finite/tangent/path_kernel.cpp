@@ -2,7 +2,6 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 
 #include <algorithm>
@@ -16,10 +15,10 @@ namespace {
 template <std::floating_point T>
 class PathWatcher {
  public:
-  PathWatcher(const TrainData& data, const TrainOptions& options, PathMachine& machine)
+  PathWatcher(const TrainData& data, const TrainOptions& options, const Engine& engine, PathMachine& machine)
       : data_(data),
         lambda_(options.regulariser == Regulariser::output ? options.lambda : 0),
-        threads_(team_size(options.threads)),
+        engine_(engine),
         machine_(machine) {}
 
   void see(const TrainStep& step) {
@@ -31,10 +30,10 @@ class PathWatcher {
     const bool full = std::ssize(step.batch) == x_.count();
     if (!full) gather(step.batch);
     const Tensor<T>& seen = full ? x_ : batch_;
-    const NtkOptions all_pairs{.outputs = NtkOutputs::full, .threads = threads_};
-    add(step, empirical_ntk(architecture, w, x_, seen, all_pairs), 0);
+    const NtkOptions all_pairs{.outputs = NtkOutputs::full};
+    add(step, empirical_ntk(architecture, w, x_, seen, all_pairs, engine_), 0);
     if (test_.count() > 0) {
-      add(step, empirical_ntk(architecture, w, test_, seen, all_pairs), x_.count() * outputs_);
+      add(step, empirical_ntk(architecture, w, test_, seen, all_pairs, engine_), x_.count() * outputs_);
     }
   }
 
@@ -52,7 +51,7 @@ class PathWatcher {
     changed_.assign(machine_.a.size(), 0);
     for (const Tensor<T>* points : {&x_, &test_}) {
       if (points->count() == 0) continue;
-      const Trace<T> trace = forward(architecture, w, *points, {.threads = threads_});
+      const Trace<T> trace = forward(architecture, w, *points, {}, engine_);
       const auto f = trace.output().values();
       machine_.b.insert(machine_.b.end(), f.begin(), f.end());
     }
@@ -107,7 +106,7 @@ class PathWatcher {
 
   const TrainData& data_;
   double lambda_;
-  int threads_;
+  const Engine& engine_;
   PathMachine& machine_;
   Tensor<T> x_;
   Tensor<T> test_;
@@ -127,10 +126,10 @@ void sum_up(PathMachine& machine) {
 }
 
 /// Outputs at the weights `trained` has, training samples first.
-std::vector<double> outputs_on(const TrainedNetwork& trained, const TrainData& data, int threads) {
+std::vector<double> outputs_on(const TrainedNetwork& trained, const TrainData& data, const Engine& engine) {
   std::vector<double> all;
   const auto append = [&](const SampleView& x) {
-    const Matrix<double> f = predict_outputs(trained, x, threads);
+    const Matrix<double> f = predict_outputs(trained, x, engine);
     all.insert(all.end(), f.data(), f.data() + f.rows() * f.cols());
   };
   append(data.x);
@@ -166,14 +165,15 @@ void check_path_memory(const TrainData& data, const TrainOptions& options) {
 }
 
 template <std::floating_point T>
-NetAsMachine watched_training(const Network& network, const TrainData& data, TrainOptions options) {
+NetAsMachine watched_training(const Network& network, const TrainData& data, TrainOptions options,
+                              const Engine& engine) {
   NetAsMachine result;
-  PathWatcher<T> watcher(data, options, result.machine);
+  PathWatcher<T> watcher(data, options, engine, result.machine);
   options.observer = [&watcher, before = options.observer](const TrainStep& step) {
     if (before) before(step);
     watcher.see(step);
   };
-  result.trained = train(network, data, options);
+  result.trained = train(network, data, options, engine);
   return result;
 }
 
@@ -196,20 +196,21 @@ void require_path_machine(const TrainOptions& options) {
   refuse(options.steps == 0, "without a step of training; take one");
 }
 
-NetAsMachine train_as_kernel_machine(const Network& network, const TrainData& data, const TrainOptions& options) {
+NetAsMachine train_as_kernel_machine(const Network& network, const TrainData& data, const TrainOptions& options,
+                                     const Engine& engine) {
   options.validate();
   require_path_machine(options);
   check_path_memory(data, options);
-  NetAsMachine result = options.precision == Precision::f32 ? watched_training<float>(network, data, options)
-                                                            : watched_training<double>(network, data, options);
+  NetAsMachine result = options.precision == Precision::f32 ? watched_training<float>(network, data, options, engine)
+                                                            : watched_training<double>(network, data, options, engine);
   if (!result.trained.summary.finished()) {
     result.machine = {};
     return result;
   }
   sum_up(result.machine);
-  result.outputs = outputs_on(result.trained, data, options.threads);
+  result.outputs = outputs_on(result.trained, data, engine);
   std::swap(result.trained.parameters, result.trained.start);
-  const std::vector<double> f0 = outputs_on(result.trained, data, options.threads);
+  const std::vector<double> f0 = outputs_on(result.trained, data, engine);
   std::swap(result.trained.parameters, result.trained.start);
   const auto train_rows = static_cast<std::size_t>(data.x.count() * data.y.cols);
   result.difference = difference_of(result.outputs, f0, result.machine, train_rows);

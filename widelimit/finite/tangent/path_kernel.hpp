@@ -55,6 +55,7 @@ void require_path_machine(const TrainOptions& options);
 /// O((n + n_test)·|B|·(layers' widths)) beside the passes. Error{usage} as above and for dropout, Error{resource} for
 /// memory.
 [[nodiscard]] NetAsMachine train_as_kernel_machine(const Network& network, const TrainData& data,
-                                                   const TrainOptions& options);
+                                                   const TrainOptions& options,
+                                                   const Engine& engine = all_processors());
 
 }  // namespace widelimit

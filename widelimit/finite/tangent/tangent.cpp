@@ -1,6 +1,5 @@
 #include "widelimit/finite/tangent/tangent.hpp"
 
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/finite/layers/affine.hpp"
 #include "widelimit/finite/layers/pooling.hpp"
 #include "widelimit/finite/layers/self_attention.hpp"
@@ -13,8 +12,8 @@ template <std::floating_point T>
 class TangentPass {
  public:
   TangentPass(const Architecture& architecture, const Parameters<T>& parameters, const Parameters<T>& change,
-              const PassOptions& options)
-      : architecture_(architecture), parameters_(parameters), change_(change), options_(options) {}
+              const PassOptions& options, const Engine& engine)
+      : architecture_(architecture), parameters_(parameters), change_(change), options_(options), engine_(engine) {}
 
   /// changes.values[0] is the change of what enters the chain.
   void chain(const std::vector<Stage>& stages, const Trace<T>& trace, Trace<T>& changes) const {
@@ -41,26 +40,26 @@ class TangentPass {
 
   void apply(const Dense&, const Step& step) const {
     const WeightSlot& slot = architecture_.slots[step.slot()];
-    affine(slot, change_.slots[step.slot()], step.input(), step.output(), options_.threads);
+    affine(slot, change_.slots[step.slot()], step.input(), step.output(), engine_);
     add_linear(slot, step.slot(), step.change(), step.output());
   }
   void apply(const Conv&, const Step& step) const {
     const WeightSlot& slot = architecture_.slots[step.slot()];
     Tensor<T>& windows = step.changes.windows;
-    step.stage.windows->gather(step.input(), windows, options_.threads);
-    affine(slot, change_.slots[step.slot()], windows, step.output(), options_.threads);
-    step.stage.windows->gather(step.change(), windows, options_.threads);
+    step.stage.windows->gather(step.input(), windows, engine_);
+    affine(slot, change_.slots[step.slot()], windows, step.output(), engine_);
+    step.stage.windows->gather(step.change(), windows, engine_);
     add_linear(slot, step.slot(), windows, step.output());
   }
   /// Without the bias, which does not multiply what changes.
   void add_linear(const WeightSlot& slot, std::size_t l, const Tensor<T>& change, Tensor<T>& output) const {
-    add_product(slot, parameters_.slots[l], change, output, options_.threads);
+    add_product(slot, parameters_.slots[l], change, output, engine_);
   }
   void apply(const Activation& activation, const Step& step) const {
-    activate_signal(step.stage, activation, step.input(), step.change(), step.output(), options_.threads);
+    activate_signal(step.stage, activation, step.input(), step.change(), step.output(), engine_);
   }
   void apply(const Pool& layer, const Step& step) const {
-    pool_tangent(layer.pooling, *step.stage.windows, step.input(), step.change(), step.output(), options_.threads);
+    pool_tangent(layer.pooling, *step.stage.windows, step.input(), step.change(), step.output(), engine_);
   }
   void apply(const GlobalPool& layer, const Step& step) const { global_pool(layer, step.change(), step.output()); }
   void apply(const Flatten&, const Step& step) const { step.output().assign(step.change(), step.stage.out); }
@@ -75,9 +74,9 @@ class TangentPass {
   void apply(const Scale& layer, const Step& step) const { rescale(layer, step.change(), step.output()); }
   void apply(const Attention&, const Step& step) const {
     const AttentionWeights<T> weights = attention_weights(architecture_, parameters_, step.stage);
-    attend(weights, step.input(), step.changes.attention, options_.threads);
+    attend(weights, step.input(), step.changes.attention, engine_);
     attend_tangent(weights, attention_weights(architecture_, change_, step.stage), step.input(), step.change(),
-                   step.changes.attention, step.output(), options_.threads);
+                   step.changes.attention, step.output(), engine_);
   }
   void apply(const Residual&, const Step& step) const {
     const std::vector<Trace<T>>& arms = step.trace.arms[step.k];
@@ -94,21 +93,22 @@ class TangentPass {
   const Parameters<T>& parameters_;
   const Parameters<T>& change_;
   const PassOptions& options_;
+  const Engine& engine_;
 };
 
 }  // namespace
 
 template <std::floating_point T>
 void tangent(const Architecture& architecture, const Parameters<T>& parameters, const Parameters<T>& change,
-             const Trace<T>& trace, const PassOptions& options, Trace<T>& result) {
+             const Trace<T>& trace, const PassOptions& options, const Engine& engine, Trace<T>& result) {
   result.input().resize(trace.values.front().count(), trace.values.front().shape());
   result.input().clear();
-  TangentPass<T>(architecture, parameters, change, options).chain(architecture.stages, trace, result);
+  TangentPass<T>(architecture, parameters, change, options, engine).chain(architecture.stages, trace, result);
 }
 
 template void tangent(const Architecture&, const Parameters<float>&, const Parameters<float>&, const Trace<float>&,
-                      const PassOptions&, Trace<float>&);
+                      const PassOptions&, const Engine&, Trace<float>&);
 template void tangent(const Architecture&, const Parameters<double>&, const Parameters<double>&, const Trace<double>&,
-                      const PassOptions&, Trace<double>&);
+                      const PassOptions&, const Engine&, Trace<double>&);
 
 }  // namespace widelimit

@@ -9,6 +9,6 @@ namespace widelimit {
 /// costly as two forward passes. `result` holds the changes of all activations; what is asked for is its output().
 template <std::floating_point T>
 void tangent(const Architecture& architecture, const Parameters<T>& parameters, const Parameters<T>& change,
-             const Trace<T>& trace, const PassOptions& options, Trace<T>& result);
+             const Trace<T>& trace, const PassOptions& options, const Engine& engine, Trace<T>& result);
 
 }  // namespace widelimit

@@ -5,8 +5,8 @@
 namespace widelimit {
 
 template <std::floating_point T>
-Evaluator<T>::Evaluator(const Architecture& architecture, const Parameters<T>* centre, int threads)
-    : architecture_(architecture), centre_(centre), pass_{.threads = threads, .input_signal = false} {
+Evaluator<T>::Evaluator(const Architecture& architecture, const Parameters<T>* centre, const Engine& engine)
+    : architecture_(architecture), centre_(centre), engine_(engine), pass_{.input_signal = false} {
   if (centre_ != nullptr) difference_ = zero_parameters<T>(architecture);
 }
 
@@ -33,13 +33,13 @@ const Tensor<T>& Evaluator<T>::outputs(const Parameters<T>& w, const std::option
   const bool same_masks = !dropout && !pass_.dropout;
   pass_.dropout = dropout;
   if (centre_ == nullptr) {
-    forward(architecture_, w, pass_, trace_);
+    forward(architecture_, w, pass_, engine_, trace_);
     return trace_.output();
   }
-  if (fresh_ || !same_masks) forward(architecture_, *centre_, pass_, trace_);
+  if (fresh_ || !same_masks) forward(architecture_, *centre_, pass_, engine_, trace_);
   fresh_ = false;
   subtract(w, *centre_, difference_);
-  tangent(architecture_, *centre_, difference_, trace_, pass_, changes_);
+  tangent(architecture_, *centre_, difference_, trace_, pass_, engine_, changes_);
   sum_.assign(trace_.output());
   sum_ += changes_.output();
   return sum_;
@@ -54,7 +54,7 @@ Tensor<T>& Evaluator<T>::signal() {
 
 template <std::floating_point T>
 const Gradient<T>& Evaluator<T>::gradient(const Parameters<T>& w) {
-  backward(architecture_, centre_ == nullptr ? w : *centre_, trace_, pass_, gradient_);
+  backward(architecture_, centre_ == nullptr ? w : *centre_, trace_, pass_, engine_, gradient_);
   return gradient_;
 }
 

@@ -11,7 +11,7 @@ template <std::floating_point T>
 class Evaluator {
  public:
   /// `centre`: w₀ of a linearised network, which must outlive this; null: the network itself.
-  Evaluator(const Architecture& architecture, const Parameters<T>* centre, int threads);
+  Evaluator(const Architecture& architecture, const Parameters<T>* centre, const Engine& engine);
 
   /// The samples: rows `rows` of `x`, or all.
   void set_samples(const Tensor<T>& x, std::span<const Index> rows);
@@ -26,6 +26,7 @@ class Evaluator {
  private:
   const Architecture& architecture_;
   const Parameters<T>* centre_;
+  const Engine& engine_;
   PassOptions pass_;
   Trace<T> trace_;
   Gradient<T> gradient_;

@@ -70,8 +70,8 @@ void check_data(const Architecture& architecture, const TrainData& data, const T
 }
 
 template <std::floating_point T>
-void run_training(const TrainData& data, const TrainOptions& options, TrainedNetwork& trained) {
-  Trainer<T> trainer(trained.architecture, data, options);
+void run_training(const TrainData& data, const TrainOptions& options, const Engine& engine, TrainedNetwork& trained) {
+  Trainer<T> trainer(trained.architecture, data, options, engine);
   if (options.flow_time > 0) {
     trainer.flow();
   } else {
@@ -117,7 +117,7 @@ RecordSchedule record_schedule(const TrainOptions& options, Index numbers) {
   return schedule;
 }
 
-TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options) {
+TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options, const Engine& engine) {
   options.validate();
   const auto begin = Clock::now();
   TrainedNetwork trained;
@@ -138,9 +138,9 @@ TrainedNetwork train(const Network& network, const TrainData& data, const TrainO
   check_memory(trained.architecture, data.x.count(), options);
   try {
     if (options.precision == Precision::f32) {
-      run_training<float>(data, options, trained);
+      run_training<float>(data, options, engine, trained);
     } else {
-      run_training<double>(data, options, trained);
+      run_training<double>(data, options, engine, trained);
     }
   } catch (const std::bad_alloc&) {
     fail(Code::resource, "a network of {} weights does not fit in memory; choose a smaller width or batch",

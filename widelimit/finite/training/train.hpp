@@ -2,6 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/finite/training/loss.hpp"
 #include "widelimit/finite/training/train_record.hpp"
 #include "widelimit/finite/training/trained_network.hpp"
@@ -58,7 +59,6 @@ struct TrainOptions {
   /// Without it descent never looks at all samples, and the record stays empty: for networks so wide that a look costs
   /// as much as the steps. A flow always looks.
   bool look = true;
-  int threads = 0;
   std::optional<std::size_t> memory = {};  ///< memory limit in bytes; default: the available memory
   Progress* progress = nullptr;
   TrainObserver observer = {};
@@ -81,6 +81,7 @@ struct TrainData {
 
 /// Error{usage} for options, Error{input} for data that do not fit, Error{resource} for memory. A training that
 /// diverges is data: see the summary; its parameters are finite, those of the start where the last are not.
-[[nodiscard]] TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options);
+[[nodiscard]] TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options,
+                                   const Engine& engine = all_processors());
 
 }  // namespace widelimit

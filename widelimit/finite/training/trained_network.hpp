@@ -2,6 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
+#include "widelimit/engine/select.hpp"
 #include "widelimit/finite/parameters.hpp"
 #include "widelimit/finite/training/train_record.hpp"
 #include "widelimit/network/network.hpp"
@@ -78,7 +79,7 @@ struct TrainedNetwork {
                                                 Regulariser regulariser);
 
 /// Outputs on samples, n × outputs: f − f₀ where centred. Dropout off.
-[[nodiscard]] Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& x, int threads = 0,
-                                             Progress* progress = nullptr);
+[[nodiscard]] Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& x,
+                                             const Engine& engine = all_processors(), Progress* progress = nullptr);
 
 }  // namespace widelimit

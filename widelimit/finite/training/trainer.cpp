@@ -27,7 +27,7 @@ double norm(const Tensor<T>& v) {
 
 template <std::floating_point T>
 std::optional<double> stable_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
-                                  const Loss& loss, double lambda, int threads) {
+                                  const Loss& loss, double lambda, const Engine& engine) {
   const std::optional<double> curvature = largest_curvature(loss.kind);
   if (!curvature || x.count() == 0) return std::nullopt;
   Tensor<T> some(std::min(most_samples, x.count()), x.shape());
@@ -39,7 +39,7 @@ std::optional<double> stable_rate(const Architecture& architecture, const Parame
     const double size = norm(v);
     if (!(size > 0) || !std::isfinite(size)) return std::nullopt;
     for (Index i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<double>(v[i]) / size);
-    v = ntk_product(architecture, parameters, some, some, v, threads);
+    v = ntk_product(architecture, parameters, some, some, v, engine);
     largest = norm(v);
   }
   if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
@@ -48,9 +48,9 @@ std::optional<double> stable_rate(const Architecture& architecture, const Parame
 }
 
 template std::optional<double> stable_rate(const Architecture&, const Parameters<float>&, const Tensor<float>&,
-                                           const Loss&, double, int);
+                                           const Loss&, double, const Engine&);
 template std::optional<double> stable_rate(const Architecture&, const Parameters<double>&, const Tensor<double>&,
-                                           const Loss&, double, int);
+                                           const Loss&, double, const Engine&);
 
 namespace {
 
@@ -77,19 +77,20 @@ double pull_of(Regulariser regulariser, double lambda, const WeightSlot& slot, b
 }  // namespace
 
 template <std::floating_point T>
-Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, const TrainOptions& options)
+Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, const TrainOptions& options,
+                    const Engine& engine)
     : architecture_(architecture),
       options_(options),
       targets_(data.y),
       test_targets_(data.test_y),
-      threads_(team_size(options.threads)),
+      engine_(engine),
       samples_(data.x.count()),
       outputs_(architecture.output.size()),
       x_(read_samples<T>(data.x, architecture.input)),
-      start_(draw_parameters<T>(architecture, options.seed, threads_)),
+      start_(draw_parameters<T>(architecture, options.seed, engine)),
       w_(start_),
-      evaluator_(architecture, options.linearised ? &start_ : nullptr, threads_),
-      onlooker_(architecture, options.linearised ? &start_ : nullptr, threads_),
+      evaluator_(architecture, options.linearised ? &start_ : nullptr, engine),
+      onlooker_(architecture, options.linearised ? &start_ : nullptr, engine),
       base_(static_cast<std::size_t>(samples_ * outputs_)),
       all_(static_cast<std::size_t>(samples_)) {
   std::iota(all_.begin(), all_.end(), Index{0});
@@ -193,9 +194,8 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
                           .anchor = options_.regulariser == Regulariser::init && pull != 0 ? &start_.slots[l] : nullptr,
                           .momentum = options_.momentum,
                           .velocity = moving ? &velocity_.slots[l] : nullptr,
-                          .threads = threads_,
                           .scratch = &scratch_};
-    step_slot(slot, gradient.slots[l], how, w_.slots[l]);
+    step_slot(slot, gradient.slots[l], how, engine_, w_.slots[l]);
   }
   const double auxiliary = std::sqrt(options_.lambda) * weight * rate;
   for (std::size_t i = 0; !aux_.empty() && i < batch.size(); ++i) {
@@ -235,7 +235,7 @@ void Trainer<T>::record() {
   record_.steps.push_back(summary_.steps);
   record_.times.push_back(summary_.time);
   record_.loss.push_back(loss_of(outputs, targets_));
-  record_.distance.push_back(std::sqrt(squared_distance(w_, start_, threads_)));
+  record_.distance.push_back(std::sqrt(squared_distance(w_, start_, engine_)));
   record_.objective.push_back((aux_.empty() ? record_.loss.back() : look_.loss) + penalty());
   if (const auto right = told_right(outputs.view(), targets_)) record_.accuracy.push_back(*right);
   if (options_.record_outputs) {
@@ -268,7 +268,7 @@ bool Trainer<T>::diverged() {
     return true;
   }
   const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "beyond all numbers";
-  const auto stable = stable_rate(architecture_, start_, x_, options_.loss, options_.lambda, threads_);
+  const auto stable = stable_rate(architecture_, start_, x_, options_.loss, options_.lambda, engine_);
   const std::string advice = stable && *stable < options_.rate ? fmt::format(", about {:.2g} at most", *stable) : "";
   summary_.message =
       fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:g}; choose a smaller learning rate{}",

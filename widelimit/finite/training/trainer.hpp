@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
 #include "widelimit/finite/parameters.hpp"
 #include "widelimit/finite/training/batches.hpp"
@@ -20,7 +20,8 @@ namespace widelimit {
 /// per cent.  As costly as a few dozen passes over those samples.
 template <std::floating_point T>
 [[nodiscard]] std::optional<double> stable_rate(const Architecture& architecture, const Parameters<T>& parameters,
-                                                const Tensor<T>& x, const Loss& loss, double lambda, int threads);
+                                                const Tensor<T>& x, const Loss& loss, double lambda,
+                                                const Engine& engine);
 
 /// Seeds of the dropout masks of each step, away from the streams of weights and batches.
 inline constexpr std::uint64_t dropout_seed_stream = (std::uint64_t{1} << 49) + 1;
@@ -29,7 +30,7 @@ inline constexpr std::uint64_t dropout_seed_stream = (std::uint64_t{1} << 49) + 
 template <std::floating_point T>
 class Trainer {
  public:
-  Trainer(const Architecture& architecture, const TrainData& data, const TrainOptions& options);
+  Trainer(const Architecture& architecture, const TrainData& data, const TrainOptions& options, const Engine& engine);
 
   void descend();
   void flow();
@@ -67,7 +68,7 @@ class Trainer {
   const TrainOptions& options_;
   MatrixView<const double> targets_;
   MatrixView<const double> test_targets_;
-  int threads_;
+  const Engine& engine_;
   Index samples_;
   Index outputs_;
   Tensor<T> x_;

@@ -1,9 +1,10 @@
 #include "widelimit/finite/training/weight_step.hpp"
 
-#include "widelimit/base/parallel.hpp"
-#include "widelimit/engine/cpu/algebra/cut_product.hpp"
+#include "widelimit/engine/host/host.hpp"
+#include "widelimit/finite/layers/engine_product.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace widelimit {
 
@@ -36,12 +37,20 @@ void pull_row(const SlotStep<T>& step, const T* w, const T* anchor, T* velocity,
   }
 }
 
-template <std::floating_point T>
-void step_tile(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, Index row, Index col,
-               Weights<T>& weights) {
-  const Index rows = std::min(tile_rows, slot.fan_in - row);
-  const Index cols = std::min(tile_cols, slot.fan_out - col);
-  const auto at = [&](Index r) { return (row + r) * slot.fan_out + col; };
+/// A block of W.
+struct WeightTile {
+  Index row;
+  Index col;
+  Index rows;
+  Index cols;
+};
+
+/// add(alpha, a, d, to): to += alpha·aᵀd.
+template <std::floating_point T, typename Add>
+void step_tile(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, const WeightTile& tile,
+               const Add& add, Weights<T>& weights) {
+  const auto [row, col, rows, cols] = tile;
+  const auto at = [&, row = row, col = col](Index r) { return (row + r) * slot.fan_out + col; };
   const T* anchor = step.anchor == nullptr ? nullptr : step.anchor->w.data();
   T* velocity = step.velocity == nullptr ? nullptr : step.velocity->w.data();
   T* w = weights.w.data();
@@ -49,13 +58,9 @@ void step_tile(const WeightSlot& slot, const GradientFactors<T>& g, const SlotSt
     pull_row<T>(step, w + at(r), anchor == nullptr ? nullptr : anchor + at(r),
                 velocity == nullptr ? nullptr : velocity + at(r), w + at(r), cols);
   }
-  const Product product{.m = slot.fan_in,
-                        .n = slot.fan_out,
-                        .k = g.a->rows(),
-                        .transpose_a = true,
-                        .alpha = -step.rate * slot.w_scale,
-                        .beta = 1.0};
-  multiply_part(product, row, col, rows, cols, g.a->data(), g.d->data(), velocity == nullptr ? w : velocity);
+  const MatrixView<T> to = (velocity == nullptr ? weights : *step.velocity).matrix(slot).block(row, col, rows, cols);
+  add(-step.rate * slot.w_scale, g.a->matrix().block(0, row, g.a->rows(), rows),
+      g.d->matrix().block(0, col, g.d->rows(), cols), to);
   for (Index r = 0; velocity != nullptr && r < rows; ++r) {
     for (Index j = at(r); j < at(r) + cols; ++j) w[j] += velocity[j];
   }
@@ -63,16 +68,18 @@ void step_tile(const WeightSlot& slot, const GradientFactors<T>& g, const SlotSt
 
 /// The sum over rows as a fixed number of sums, so that a team can make them.
 template <std::floating_point T>
-void step_in_pieces(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, Weights<T>& weights) {
+void step_in_pieces(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, const Engine& engine,
+                    Weights<T>& weights) {
   const Index size = slot.fan_in * slot.fan_out;
   const Index length = (g.a->rows() + row_pieces - 1) / row_pieces;
   std::vector<T> own;
   std::vector<T>& sums = step.scratch == nullptr ? own : *step.scratch;
   sums.resize(static_cast<std::size_t>(row_pieces * size));
-  parallel_for(row_pieces, step.threads, [&](Index k) {
+  engine.for_each(row_pieces, [&](Index k) {
     const Index rows = std::clamp<Index>(g.a->rows() - k * length, 0, length);
-    multiply({.m = slot.fan_in, .n = slot.fan_out, .k = rows, .transpose_a = true},
-             g.a->data() + k * length * slot.fan_in, g.d->data() + k * length * slot.fan_out, sums.data() + k * size);
+    host::product<T>(1, Transpose::yes, g.a->matrix().block(k * length, 0, rows, slot.fan_in), Transpose::no,
+                     g.d->matrix().block(k * length, 0, rows, slot.fan_out), 0,
+                     {sums.data() + k * size, slot.fan_in, slot.fan_out, slot.fan_out});
   });
   T* velocity = step.velocity == nullptr ? nullptr : step.velocity->w.data();
   T* to = velocity == nullptr ? weights.w.data() : velocity;
@@ -105,42 +112,60 @@ void step_bias(const WeightSlot& slot, const GradientFactors<T>& g, const SlotSt
   for (Index o = 0; velocity != nullptr && o < slot.fan_out; ++o) b[o] += velocity[o];
 }
 
+/// W of an engine that works in host memory: its threads take tiles of W.
+template <std::floating_point T>
+void step_on_host(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, const Engine& engine,
+                  Weights<T>& weights) {
+  const Index across = (slot.fan_out + tile_cols - 1) / tile_cols;
+  const Index tiles = (slot.fan_in + tile_rows - 1) / tile_rows * across;
+  if (tiles < few_tiles && g.a->rows() >= many_rows) return step_in_pieces(slot, g, step, engine, weights);
+  const auto add = [](double alpha, MatrixView<const T> a, MatrixView<const T> d, MatrixView<T> to) {
+    host::product<T>(static_cast<T>(alpha), Transpose::yes, a, Transpose::no, d, 1, to);
+  };
+  const auto one = [&](Index k) {
+    const Index row = k / across * tile_rows;
+    const Index col = k % across * tile_cols;
+    const WeightTile tile{row, col, std::min(tile_rows, slot.fan_in - row), std::min(tile_cols, slot.fan_out - col)};
+    step_tile(slot, g, step, tile, add, weights);
+  };
+  const double work = static_cast<double>(slot.fan_in * slot.fan_out) * static_cast<double>(g.a->rows());
+  if (work > team_work) {
+    engine.for_each(tiles, one);
+  } else {
+    for (Index k = 0; k < tiles; ++k) one(k);
+  }
+}
+
 }  // namespace
 
 template <std::floating_point T>
 void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const SlotStep<T>& step,
-               Weights<T>& weights) {
-  const Index across = (slot.fan_out + tile_cols - 1) / tile_cols;
-  const Index tiles = (slot.fan_in + tile_rows - 1) / tile_rows * across;
-  const auto one = [&](Index k) {
-    step_tile(slot, gradient, step, k / across * tile_rows, k % across * tile_cols, weights);
-  };
-  if (tiles < few_tiles && gradient.a->rows() >= many_rows) {
-    step_in_pieces(slot, gradient, step, weights);
-    if (slot.biased()) step_bias(slot, gradient, step, weights);
-    return;
-  }
-  const double work = static_cast<double>(slot.fan_in * slot.fan_out) * static_cast<double>(gradient.a->rows());
-  if (step.threads > 1 && tiles > 1 && work > team_work) {
-    parallel_for(tiles, step.threads, one);
+               const Engine& engine, Weights<T>& weights) {
+  if (engine.algebra().over(std::as_const(weights).matrix(slot))) {
+    step_on_host(slot, gradient, step, engine, weights);
   } else {
-    for (Index k = 0; k < tiles; ++k) one(k);
+    const auto add = [&](double alpha, MatrixView<const T> a, MatrixView<const T> d, MatrixView<T> to) {
+      engine_product<T>(engine, alpha, Transpose::yes, a, Transpose::no, d, 1, to);
+    };
+    step_tile(slot, gradient, step, {0, 0, slot.fan_in, slot.fan_out}, add, weights);
   }
   if (slot.biased()) step_bias(slot, gradient, step, weights);
 }
 
 template <std::floating_point T>
 void add_gradient(const Architecture& architecture, const Gradient<T>& gradient, double factor, Parameters<T>& weights,
-                  int threads) {
-  const SlotStep<T> step{.rate = -factor, .threads = threads};
+                  const Engine& engine) {
+  const SlotStep<T> step{.rate = -factor};
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
-    step_slot(architecture.slots[l], gradient.slots[l], step, weights.slots[l]);
+    step_slot(architecture.slots[l], gradient.slots[l], step, engine, weights.slots[l]);
   }
 }
 
-template void step_slot(const WeightSlot&, const GradientFactors<float>&, const SlotStep<float>&, Weights<float>&);
-template void step_slot(const WeightSlot&, const GradientFactors<double>&, const SlotStep<double>&, Weights<double>&);
-template void add_gradient(const Architecture&, const Gradient<float>&, double, Parameters<float>&, int);
-template void add_gradient(const Architecture&, const Gradient<double>&, double, Parameters<double>&, int);
+template void step_slot(const WeightSlot&, const GradientFactors<float>&, const SlotStep<float>&, const Engine&,
+                        Weights<float>&);
+template void step_slot(const WeightSlot&, const GradientFactors<double>&, const SlotStep<double>&, const Engine&,
+                        Weights<double>&);
+template void add_gradient(const Architecture&, const Gradient<float>&, double, Parameters<float>&, const Engine&);
+template void add_gradient(const Architecture&, const Gradient<double>&, double, Parameters<double>&, const Engine&);
 
 }  // namespace widelimit

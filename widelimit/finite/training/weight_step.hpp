@@ -16,18 +16,18 @@ struct SlotStep {
   const Weights<T>* anchor = nullptr;  ///< none: zero
   double momentum = 0;
   Weights<T>* velocity = nullptr;
-  int threads = 1;
   std::vector<T>* scratch = nullptr;  ///< memory to use again, where the product is made in pieces
 };
 
-/// O(samples · positions · weights). Numbers do not depend on the threads. BLAS must be sequential around this.
+/// O(samples · positions · weights). Numbers do not depend on the threads. Where the engine has memory of its own, it
+/// makes the product of the whole slot on copies.
 template <std::floating_point T>
 void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const SlotStep<T>& step,
-               Weights<T>& weights);
+               const Engine& engine, Weights<T>& weights);
 
 /// weights += factor·gradient, over all slots.
 template <std::floating_point T>
 void add_gradient(const Architecture& architecture, const Gradient<T>& gradient, double factor, Parameters<T>& weights,
-                  int threads);
+                  const Engine& engine);
 
 }  // namespace widelimit

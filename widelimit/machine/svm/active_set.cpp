@@ -84,18 +84,18 @@ double ActiveSet<T>::shift(Index k, double d) {
 }
 
 template <std::floating_point T>
-void ActiveSet<T>::advance(const cpu::Moves<T>& moves) {
+void ActiveSet<T>::advance(const host::Moves<T>& moves) {
   largest_ = 0;
-  lead_ = equality_ ? cpu::advance(moves, up_.data(), gradient_.data(), size())
-                    : cpu::advance_single(moves, up_.data(), down_.data(), inverse_.data(), gradient_.data(), size(),
-                                          largest_);
+  lead_ = equality_ ? host::advance(moves, up_.data(), gradient_.data(), size())
+                    : host::advance_single(moves, up_.data(), down_.data(), inverse_.data(), gradient_.data(), size(),
+                                           largest_);
   if (lead_.at < 0) lead_ = {};  // no variable can move
 }
 
 template <std::floating_point T>
-cpu::Best ActiveSet<T>::find_partner(const T* column) {
-  return cpu::partner(cpu::Growing<T>{column, lead_.value, diagonal_[usize(lead_.at)]}, diagonal_.data(), down_.data(),
-                      gradient_.data(), size(), floor_, largest_);
+host::Best ActiveSet<T>::find_partner(const T* column) {
+  return host::partner(host::Growing<T>{column, lead_.value, diagonal_[usize(lead_.at)]}, diagonal_.data(),
+                       down_.data(), gradient_.data(), size(), floor_, largest_);
 }
 
 template <std::floating_point T>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/engine/cpu/algebra/box_pass.hpp"
+#include "widelimit/engine/host/box_pass.hpp"
 #include "widelimit/kernel/gram_columns.hpp"
 #include "widelimit/machine/svm/box_problem.hpp"
 
@@ -60,8 +60,8 @@ class ActiveSet {
   /// a[k] += d exactly to the bound where d is all the room; returns the change.
   double shift(Index k, double d);
   void mark(Index k);
-  void advance(const cpu::Moves<T>& moves);
-  [[nodiscard]] cpu::Best find_partner(const T* column);
+  void advance(const host::Moves<T>& moves);
+  [[nodiscard]] host::Best find_partner(const T* column);
 
   GramColumns<T>& columns_;
   std::vector<Index> position_;
@@ -72,7 +72,7 @@ class ActiveSet {
   bool ridged_;                                ///< curvature is never below that of the ridge
   double floor_ = 0;                           ///< in the choice of working sets, less curvature counts as this
   std::vector<std::pair<Index, double>> ray_;  ///< variable and by how much it moves
-  cpu::Best lead_;                             ///< the variable that moves next
+  host::Best lead_;                            ///< the variable that moves next
   double largest_ = 0;                         ///< largest gradient + down, or largest slope without the equality
   double violation_ = 0;
   double descent_ = 0;

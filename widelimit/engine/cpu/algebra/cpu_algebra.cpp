@@ -25,31 +25,6 @@ constexpr Index product_strip = 256;
 constexpr Index single_rows = 4096;
 constexpr Index gathered_rows = 64;
 
-const HostMemory& memory_of(const EngineMatrix& a) {
-  const auto* memory = dynamic_cast<const HostMemory*>(a.memory());
-  if (memory == nullptr) fail(Code::usage, "a matrix of another engine, or none, was given to the processor's algebra");
-  return *memory;
-}
-
-AnyView entries_of(const EngineMatrix& a) {
-  return std::visit(
-      [&](const auto& all) { return AnyView(all.block(a.first_row(), a.first_col(), a.rows(), a.cols())); },
-      memory_of(a).entries);
-}
-
-template <typename T>
-MatrixView<const T> constant(const EngineMatrix& a) {
-  return std::get<MatrixView<const T>>(entries_of(a));
-}
-
-/// To be written to. A matrix that a caller lent to be read is refused, since its memory may be constant.
-template <typename T>
-MatrixView<T> writable(const EngineMatrix& a) {
-  if (!memory_of(a).writable) fail(Code::usage, "a caller's matrix was to be overwritten; take a copy of it");
-  const MatrixView<const T> view = constant<T>(a);
-  return {const_cast<T*>(view.data), view.rows, view.cols, view.stride};
-}
-
 template <typename Body>
 auto with_entries(const EngineMatrix& a, const Body& body) {
   return std::visit(body, entries_of(a));
@@ -124,50 +99,16 @@ void add_inner(MatrixView<const T> x, std::span<const double> w, bool whole, T b
   tiled_product<T>(1, Transpose::yes, x, Transpose::no, scaled.view(), beta, out, threads);
 }
 
-template <typename T>
-EngineMatrix owned(Matrix<T> matrix) {
-  auto memory = std::make_shared<HostMemory>();
-  const Index rows = matrix.rows();
-  const Index cols = matrix.cols();
-  memory->entries = AnyView(MatrixView<const T>(matrix.view()));
-  memory->owned = std::move(matrix);
-  memory->writable = true;
-  return {std::move(memory), rows, cols, precision_of<T>};
-}
-
 }  // namespace
-
-template <std::floating_point T>
-std::vector<MatrixView<T>> views_of(std::span<const EngineMatrix> matrices) {
-  std::vector<MatrixView<T>> result;
-  for (const EngineMatrix& matrix : matrices) result.push_back(writable<T>(matrix));
-  return result;
-}
-
-template std::vector<MatrixView<float>> views_of(std::span<const EngineMatrix>);
-template std::vector<MatrixView<double>> views_of(std::span<const EngineMatrix>);
 
 EngineMatrix CpuAlgebra::allocate(Index rows, Index cols, Precision precision) const {
   return precision == Precision::f32 ? owned(Matrix<float>(rows, cols, Content::unset))
                                      : owned(Matrix<double>(rows, cols, Content::unset));
 }
 
-EngineMatrix CpuAlgebra::hold(const AnyView& host) const {
-  auto memory = std::make_shared<HostMemory>();
-  return std::visit(
-      [&]<typename T>(MatrixView<const T> view) {
-        if (view.rows == 1) view.stride = view.cols;  // that of one row may be anything, which BLAS refuses
-        memory->entries = view;
-        return EngineMatrix(std::move(memory), view.rows, view.cols, precision_of<T>);
-      },
-      host);
-}
+EngineMatrix CpuAlgebra::hold(const AnyView& host) const { return lent(host, false); }
 
-std::optional<EngineMatrix> CpuAlgebra::over(const AnyView& host) const {
-  const EngineMatrix result = hold(host);
-  dynamic_cast<HostMemory&>(*result.memory()).writable = true;
-  return result;
-}
+std::optional<EngineMatrix> CpuAlgebra::over(const AnyView& host) const { return lent(host, true); }
 
 std::optional<AnyView> CpuAlgebra::host_view(const EngineMatrix& a) const { return entries_of(a); }
 

@@ -1,19 +1,9 @@
 #pragma once
 
 #include "widelimit/engine/algebra.hpp"
+#include "widelimit/engine/cpu/algebra/host_memory.hpp"
 
 namespace widelimit::cpu {
-
-/// Entries in host memory, without gaps unless they are a caller's own.
-struct HostMemory final : EngineMatrix::Memory {
-  AnyMatrix owned;
-  AnyView entries;        ///< of all of it, `owned` or a caller's
-  bool writable = false;  ///< a caller's own matrix is not, unless he gave it to be written to
-};
-
-/// The entries of matrices of this engine, to be written to.
-template <std::floating_point T>
-[[nodiscard]] std::vector<MatrixView<T>> views_of(std::span<const EngineMatrix> matrices);
 
 /// Dense algebra on the processor: BLAS and LAPACK on tiles that threads share.
 class CpuAlgebra final : public Algebra {

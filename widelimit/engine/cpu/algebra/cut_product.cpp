@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace widelimit {
+namespace widelimit::cpu {
 
 namespace {
 
@@ -25,31 +25,8 @@ Index part_length(Index size) {
 }  // namespace
 
 template <std::floating_point T>
-void multiply_part(const Product& product, Index row, Index col, Index m, Index n, const T* a, const T* b, T* c) {
-  const auto& [all_rows, all_columns, inner, transpose_a, transpose_b, alpha, beta] = product;
-  const MatrixView<const T> left = transpose_a ? MatrixView<const T>{a + row, inner, m, all_rows}
-                                               : MatrixView<const T>{a + row * inner, m, inner, inner};
-  const MatrixView<const T> right = transpose_b ? MatrixView<const T>{b + col * inner, n, inner, inner}
-                                                : MatrixView<const T>{b + col, inner, n, all_columns};
-  const auto op = [](bool transposed) { return transposed ? Transpose::yes : Transpose::no; };
-  cpu::gemm<T>(static_cast<T>(alpha), op(transpose_a), left, op(transpose_b), right, static_cast<T>(beta),
-               {c + row * all_columns + col, m, n, all_columns});
-}
-
-template <std::floating_point T>
-void multiply(const Product& product, const T* a, const T* b, T* c, int threads) {
-  const auto& [m, n, k, transpose_a, transpose_b, alpha, beta] = product;
-  const auto view = [](const T* data, bool transposed, Index rows, Index cols) {
-    return transposed ? MatrixView<const T>{data, cols, rows, rows} : MatrixView<const T>{data, rows, cols, cols};
-  };
-  const auto op = [](bool transposed) { return transposed ? Transpose::yes : Transpose::no; };
-  cpu::cut_product<T>(static_cast<T>(alpha), op(transpose_a), view(a, transpose_a, m, k), op(transpose_b),
-                      view(b, transpose_b, k, n), static_cast<T>(beta), {c, m, n, n}, threads);
-}
-
-template <std::floating_point T>
-void cpu::cut_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
-                      MatrixView<T> c, int threads) {
+void cut_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
+                 MatrixView<T> c, int threads) {
   if (c.rows == 0 || c.cols == 0) return;
   const Index inner = op_a == Transpose::no ? a.cols : a.rows;
   const double work = static_cast<double>(c.rows) * static_cast<double>(c.cols) * static_cast<double>(inner);
@@ -62,10 +39,10 @@ void cpu::cut_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose 
     const Index size = std::min(length, side - begin);
     if (tall) {
       const auto rows = op_a == Transpose::no ? a.block(begin, 0, size, inner) : a.block(0, begin, inner, size);
-      cpu::gemm<T>(alpha, op_a, rows, op_b, b, beta, c.block(begin, 0, size, c.cols));
+      gemm<T>(alpha, op_a, rows, op_b, b, beta, c.block(begin, 0, size, c.cols));
     } else {
       const auto cols = op_b == Transpose::no ? b.block(0, begin, inner, size) : b.block(begin, 0, size, inner);
-      cpu::gemm<T>(alpha, op_a, a, op_b, cols, beta, c.block(0, begin, c.rows, size));
+      gemm<T>(alpha, op_a, a, op_b, cols, beta, c.block(0, begin, c.rows, size));
     }
   };
   if (threads > 1 && parts > 1) {
@@ -75,13 +52,9 @@ void cpu::cut_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose 
   }
 }
 
-template void cpu::cut_product(float, Transpose, MatrixView<const float>, Transpose, MatrixView<const float>, float,
-                               MatrixView<float>, int);
-template void cpu::cut_product(double, Transpose, MatrixView<const double>, Transpose, MatrixView<const double>, double,
-                               MatrixView<double>, int);
-template void multiply(const Product&, const float*, const float*, float*, int);
-template void multiply(const Product&, const double*, const double*, double*, int);
-template void multiply_part(const Product&, Index, Index, Index, Index, const float*, const float*, float*);
-template void multiply_part(const Product&, Index, Index, Index, Index, const double*, const double*, double*);
+template void cut_product(float, Transpose, MatrixView<const float>, Transpose, MatrixView<const float>, float,
+                          MatrixView<float>, int);
+template void cut_product(double, Transpose, MatrixView<const double>, Transpose, MatrixView<const double>, double,
+                          MatrixView<double>, int);
 
-}  // namespace widelimit
+}  // namespace widelimit::cpu

@@ -4,7 +4,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/transpose.hpp"
-#include "widelimit/engine/cpu/algebra/compensated_pass.hpp"
+#include "widelimit/engine/host/compensated_pass.hpp"
 
 #include <algorithm>
 #include <array>
@@ -123,7 +123,7 @@ void multiply_compensated(MatrixView<const T> k, MatrixView<const double> v, Mat
     ProgressTicker ticker(shared.get(), k.rows, "rows");
     for (Index j = 0; j < k.rows; ++j) {
       if (j % rows_of_a_look == 0) ticker.at(j);
-      if (v(j, column) != 0) accumulate(k.row(j) + begin, v(j, column), high.data(), low.data(), count);
+      if (v(j, column) != 0) host::accumulate(k.row(j) + begin, v(j, column), high.data(), low.data(), count);
     }
     for (Index i = 0; i < count; ++i) out(begin + i, column) = high[usize(i)] + low[usize(i)];
   };

@@ -1,16 +1,16 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "widelimit/engine/cpu/vector/residual.cpp"
+#define HWY_TARGET_INCLUDE "widelimit/engine/host/residual.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target includes this file once for each instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
-#include "widelimit/engine/cpu/vector/residual.hpp"
+#include "widelimit/engine/host/residual.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 HWY_BEFORE_NAMESPACE();
-namespace widelimit::cpu::HWY_NAMESPACE {
+namespace widelimit::host::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -80,11 +80,11 @@ void scaled_sum(Index count, double factor, const float* from, double* to) {
   for (; k < count; ++k) to[k] += factor * static_cast<double>(from[k]);
 }
 
-}  // namespace widelimit::cpu::HWY_NAMESPACE
+}  // namespace widelimit::host::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace widelimit::cpu {
+namespace widelimit::host {
 
 HWY_EXPORT(residual_sums);
 HWY_EXPORT(residual_row);
@@ -100,5 +100,5 @@ void add_scaled(Index count, double factor, const float* from, double* to) {
   HWY_DYNAMIC_DISPATCH(scaled_sum)(count, factor, from, to);
 }
 
-}  // namespace widelimit::cpu
+}  // namespace widelimit::host
 #endif

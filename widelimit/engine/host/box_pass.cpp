@@ -1,16 +1,16 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "widelimit/engine/cpu/algebra/box_pass.cpp"
+#define HWY_TARGET_INCLUDE "widelimit/engine/host/box_pass.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target includes this file once for each instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
-#include "widelimit/engine/cpu/algebra/box_pass.hpp"
+#include "widelimit/engine/host/box_pass.hpp"
 
 #include <algorithm>
 #include <limits>
 
 HWY_BEFORE_NAMESPACE();
-namespace widelimit::cpu::HWY_NAMESPACE {
+namespace widelimit::host::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<double>;
@@ -177,11 +177,11 @@ Best single_f64(const Moves<double>& moves, const double* up, const double* down
   return advance_single_by(moves, up, down, inverse, gradient, size, largest);
 }
 
-}  // namespace widelimit::cpu::HWY_NAMESPACE
+}  // namespace widelimit::host::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace widelimit::cpu {
+namespace widelimit::host {
 
 HWY_EXPORT(advance_f32);
 HWY_EXPORT(advance_f64);
@@ -213,5 +213,5 @@ Best advance_single(const Moves<double>& moves, const double* up, const double* 
   return HWY_DYNAMIC_DISPATCH(single_f64)(moves, up, down, inverse, gradient, size, largest);
 }
 
-}  // namespace widelimit::cpu
+}  // namespace widelimit::host
 #endif

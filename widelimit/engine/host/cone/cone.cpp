@@ -1,13 +1,13 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "widelimit/engine/cpu/cone/cone.cpp"
+#define HWY_TARGET_INCLUDE "widelimit/engine/host/cone/cone.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target includes this file once for each instruction set; cone-inl.hpp must follow it.
-#include "widelimit/engine/cpu/cone/cone-inl.hpp"
+#include "widelimit/engine/host/cone/cone-inl.hpp"
 
 #include <algorithm>
 
 HWY_BEFORE_NAMESPACE();
-namespace widelimit::cpu::HWY_NAMESPACE {
+namespace widelimit::host::HWY_NAMESPACE {
 
 template <int order>
 void cone_loop(const ConeChain& chain, Index count, const ConeArrays& arrays) {
@@ -32,11 +32,11 @@ void cone_values(const ConeChain& chain, Index count, const ConeArrays& arrays) 
 void cone_slopes(const ConeChain& chain, Index count, const ConeArrays& arrays) { cone_loop<1>(chain, count, arrays); }
 void cone_curves(const ConeChain& chain, Index count, const ConeArrays& arrays) { cone_loop<2>(chain, count, arrays); }
 
-}  // namespace widelimit::cpu::HWY_NAMESPACE
+}  // namespace widelimit::host::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace widelimit::cpu {
+namespace widelimit::host {
 
 HWY_EXPORT(cone_values);
 HWY_EXPORT(cone_slopes);
@@ -48,5 +48,5 @@ void evaluate_cone(const ConeChain& chain, Index count, const ConeArrays& arrays
   HWY_DYNAMIC_DISPATCH(cone_curves)(chain, count, arrays);
 }
 
-}  // namespace widelimit::cpu
+}  // namespace widelimit::host
 #endif

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "widelimit/engine/cpu/cone/cone.hpp"
+#include "widelimit/engine/host/cone/cone.hpp"
 
 /// Extremes of H(a, N) = N·κ(a/N) over a ≥ 0 of a range and N of another, |a| ≤ N.
 /// [docs/theory/certificates-proof.md#interval]
-namespace widelimit::cpu {
+namespace widelimit::host {
 
 /// A range of N, and what κ does to H there. For fixed a, H is convex in N.
 struct ConeEdges {
@@ -46,4 +46,4 @@ struct ConeSpread {
 };
 void widen_ranges(const ConeSpread& from, Index count, double* low, double* high);
 
-}  // namespace widelimit::cpu
+}  // namespace widelimit::host

@@ -1,15 +1,15 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "widelimit/engine/cpu/cone/cone_extremes.cpp"
+#define HWY_TARGET_INCLUDE "widelimit/engine/host/cone/cone_extremes.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target includes this file once for each instruction set; cone-inl.hpp must follow it.
-#include "widelimit/engine/cpu/cone/cone-inl.hpp"
+#include "widelimit/engine/host/cone/cone-inl.hpp"
 
-#include "widelimit/engine/cpu/cone/cone_extremes.hpp"
+#include "widelimit/engine/host/cone/cone_extremes.hpp"
 
 #include <algorithm>
 
 HWY_BEFORE_NAMESPACE();
-namespace widelimit::cpu::HWY_NAMESPACE {
+namespace widelimit::host::HWY_NAMESPACE {
 
 /// κ of a quotient that is moved, and in [0, 1].
 template <class D, class V>
@@ -104,11 +104,11 @@ void widen_loop(const ConeSpread& from, Index count, double* low, double* high) 
   }
 }
 
-}  // namespace widelimit::cpu::HWY_NAMESPACE
+}  // namespace widelimit::host::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace widelimit::cpu {
+namespace widelimit::host {
 
 HWY_EXPORT(one_side);
 HWY_EXPORT(both_sides);
@@ -127,5 +127,5 @@ void widen_ranges(const ConeSpread& from, Index count, double* low, double* high
   HWY_DYNAMIC_DISPATCH(widen_loop)(from, count, low, high);
 }
 
-}  // namespace widelimit::cpu
+}  // namespace widelimit::host
 #endif

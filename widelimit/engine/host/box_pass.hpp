@@ -8,7 +8,7 @@
 ///
 /// up[k] and down[k] are what must be added to the gradient for the slope of the objective when variable k grows or
 /// falls: ±ε where the objective has a kink, +∞ or −∞ where a bound forbids it.
-namespace widelimit::cpu {
+namespace widelimit::host {
 
 /// A variable and its merit; `at` is −1 where no variable has one.
 struct Best {
@@ -51,4 +51,4 @@ Best advance_single(const Moves<float>& moves, const double* up, const double* d
 Best advance_single(const Moves<double>& moves, const double* up, const double* down, const double* inverse,
                     double* gradient, Index size, double& largest);
 
-}  // namespace widelimit::cpu
+}  // namespace widelimit::host

@@ -1,15 +1,15 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "widelimit/engine/cpu/algebra/compensated_pass.cpp"
+#define HWY_TARGET_INCLUDE "widelimit/engine/host/compensated_pass.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target includes this file once for each instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
-#include "widelimit/engine/cpu/algebra/compensated_pass.hpp"
+#include "widelimit/engine/host/compensated_pass.hpp"
 
 #include <cmath>
 
 HWY_BEFORE_NAMESPACE();
-namespace widelimit::cpu::HWY_NAMESPACE {
+namespace widelimit::host::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<double>;
@@ -73,11 +73,11 @@ void accumulate_f64(const double* column, double by, double* high, double* low, 
   accumulate_in(column, by, high, low, size);
 }
 
-}  // namespace widelimit::cpu::HWY_NAMESPACE
+}  // namespace widelimit::host::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace widelimit::cpu {
+namespace widelimit::host {
 
 HWY_EXPORT(accumulate_f32);
 HWY_EXPORT(accumulate_f64);
@@ -89,5 +89,5 @@ void accumulate(const double* column, double by, double* high, double* low, Inde
   HWY_DYNAMIC_DISPATCH(accumulate_f64)(column, by, high, low, size);
 }
 
-}  // namespace widelimit::cpu
+}  // namespace widelimit::host
 #endif

@@ -1,19 +1,23 @@
 // κ of a chain without bias on vectors of cosines. Included once for each target by Highway's foreach_target, hence no
 // #pragma once; the guard is Highway's own idiom.
-#if defined(WIDELIMIT_CPU_CONE_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef WIDELIMIT_CPU_CONE_INL
-#undef WIDELIMIT_CPU_CONE_INL
+#if defined(WIDELIMIT_HOST_CONE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef WIDELIMIT_HOST_CONE_INL
+#undef WIDELIMIT_HOST_CONE_INL
 #else
-#define WIDELIMIT_CPU_CONE_INL
+#define WIDELIMIT_HOST_CONE_INL
 #endif
 
-#include "widelimit/engine/cpu/cone/cone.hpp"
 #include "widelimit/engine/cpu/vector/strip-inl.hpp"
+#include "widelimit/engine/host/cone/cone.hpp"
 
 #include <numbers>
 
 HWY_BEFORE_NAMESPACE();
-namespace widelimit::cpu::HWY_NAMESPACE {
+namespace widelimit::host::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using cpu::ArccosPolynomials;
+using cpu::HWY_NAMESPACE::horner;
 
 /// A function of u at one vector of places, and as many derivatives as are asked for.
 template <class V>
@@ -97,6 +101,6 @@ HWY_INLINE Jet<V> kappa_of(D d, const ConeChain& chain, V u, V t) {
   return chain.tangent ? theta : rho;
 }
 
-}  // namespace widelimit::cpu::HWY_NAMESPACE
+}  // namespace widelimit::host::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

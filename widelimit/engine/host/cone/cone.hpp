@@ -6,7 +6,7 @@
 
 /// Kernels of chains without bias, Θ(x,x') = const·‖x‖‖x'‖·κ(u), as functions of u = cos(x,x').
 /// [docs/theory/certificates.md#kernels-without-bias]
-namespace widelimit::cpu {
+namespace widelimit::host {
 
 /// A rectifier and the dense layers after it, relative to the deviations: ρ ← linear·ρ + bend·κ₁(ρ),
 /// θ ← θ·(linear + bend·κ₀(ρ)) + trained·ρ_new, with linear + bend = 1.
@@ -36,4 +36,4 @@ struct ConeArrays {
 };
 void evaluate_cone(const ConeChain& chain, Index count, const ConeArrays& arrays);
 
-}  // namespace widelimit::cpu
+}  // namespace widelimit::host

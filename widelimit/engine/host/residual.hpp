@@ -3,7 +3,7 @@
 #include "widelimit/base/types.hpp"
 
 /// Directions less their part along another: y = x − t·ĉ, t = ⟨x, c⟩/‖c‖.
-namespace widelimit::cpu {
+namespace widelimit::host {
 
 /// What residuals are taken against, all of `size` numbers.
 struct ResidualFrame {
@@ -28,4 +28,4 @@ void write_residual(const ResidualFrame& frame, const double* x, double t, doubl
 /// to_k += factor·from_k, in float64.
 void add_scaled(Index count, double factor, const float* from, double* to);
 
-}  // namespace widelimit::cpu
+}  // namespace widelimit::host
