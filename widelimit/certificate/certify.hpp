@@ -68,8 +68,8 @@ struct Certificates {
 /// one output: the sign, label 0 for negative and 1 for positive). Sound in floating point: a
 /// bound of all rounding is subtracted before a radius is called certified (docs/theory/certificates-proof.md).
 /// Error{usage} for a model without certificates (which network, which layer, what to do) and for an engine other than
-/// the processor, Error{input} for samples of
-/// another shape, outside the box, not finite, or labels that the model does not know.
+/// the processor, Error{input} for samples of another shape, outside the box, not finite, or labels that the model does
+/// not know.
 [[nodiscard]] Certificates certify(const Model& model, const SampleView& samples, std::span<const Index> labels,
                                    const CertifyOptions& options, const Engine& engine = all_processors());
 

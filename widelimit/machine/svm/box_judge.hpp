@@ -1,7 +1,7 @@
 #pragma once
 
-#include "widelimit/engine/cpu/algebra/box_pass.hpp"
-#include "widelimit/engine/cpu/algebra/compensated_pass.hpp"
+#include "widelimit/engine/host/box_pass.hpp"
+#include "widelimit/engine/host/compensated_pass.hpp"
 #include "widelimit/kernel/gram_columns.hpp"
 #include "widelimit/machine/gram/product_error.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
@@ -40,10 +40,10 @@ class FreshProduct {
       if (support++ % columns_of_a_beat == 0) beat();
       const T* column = columns_.column(j);
       if (precise_) {
-        cpu::accumulate(column, by, product.data(), low_.data(), columns_.size());
+        host::accumulate(column, by, product.data(), low_.data(), columns_.size());
       } else {
         // The pass of the box solver; the working set it finds is not used here.
-        (void)cpu::advance({column, by, column, 0.0}, low_.data(), product.data(), columns_.size());
+        (void)host::advance({column, by, column, 0.0}, low_.data(), product.data(), columns_.size());
       }
     }
     if (precise_) std::transform(product.begin(), product.end(), low_.begin(), product.begin(), std::plus<>());
