@@ -77,8 +77,9 @@ void add_fit_options(CLI::App& verb, FitOptions& options) {
   verb.add_flag("--posterior", options.posterior,
                 "ridge: a Gaussian process of noise variance λ/2; predict then tells standard deviations")
       ->group(machine_group);
-  verb.add_option("--solver", options.solver,
-                  "ridge: dense (a factor of the Gram), cg (products with it, never held), auto (cg where it exceeds --memory)")
+  verb.add_option(
+          "--solver", options.solver,
+          "ridge: dense (a factor of the Gram), cg (products with it, never held), auto (cg where it exceeds --memory)")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(machine_group);

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace widelimit {
+namespace widelimit::cpu {
 namespace {
 
 Matrix<double> copy_of(const Matrix<double>& a, double scale = 1) {
@@ -23,7 +23,7 @@ TEST(Tridiagonal, EigenvectorsGiveTheMatrixBack) {
   for (const Index n : {1, 2, 37, 129, 150, 203}) {
     const Matrix<double> k = random_gram(n, n + 3, static_cast<std::uint64_t>(n));
     for (const double scale : {1.0, 1e-200, 1e200}) {
-      const TridiagonalForm form = tridiagonal_form(copy_of(k, scale), nullptr);
+      const TridiagonalForm form = tridiagonal_form(copy_of(k, scale), 2, nullptr);
       Matrix<double> v;
       const std::vector<double> values = eigenvectors(form, v, nullptr);
       const std::vector<double> alone = eigenvalues(form);
@@ -50,7 +50,7 @@ TEST(Tridiagonal, EigenvectorsGiveTheMatrixBack) {
 
 TEST(Tridiagonal, TakesAMatrixOfZeros) {
   Matrix<double> v;
-  const TridiagonalForm form = tridiagonal_form(Matrix<double>(5, 5), nullptr);
+  const TridiagonalForm form = tridiagonal_form(Matrix<double>(5, 5), 1, nullptr);
   for (const double value : eigenvectors(form, v, nullptr)) EXPECT_EQ(value, 0);
 }
 
@@ -61,7 +61,7 @@ TEST(PivotedCholesky, GivesTheMatrixBack) {
       const Matrix<double> k = random_gram(n, rank, 5);
       Matrix<double> l = copy_of(k);
       std::vector<Index> order;
-      const Index found = pivoted_cholesky(l.view(), 1e-10, order, nullptr);
+      const Index found = pivoted_cholesky(l.view(), 1e-10, order, 2, nullptr);
       EXPECT_EQ(found, rank) << n;
       std::vector<Index> sorted = order;
       std::sort(sorted.begin(), sorted.end());
@@ -84,11 +84,11 @@ TEST(PivotedCholesky, AndTheSpectrumStopWhenAsked) {
     bool update(std::int64_t, std::int64_t, std::string_view) override { return false; }
   } impatient;
   std::vector<Index> order;
-  EXPECT_THROW((void)pivoted_cholesky(copy_of(random_gram(80, 80)).view(), 0, order, &impatient), Error);
-  EXPECT_THROW((void)tridiagonal_form(random_gram(200, 20), &impatient), Error);
+  EXPECT_THROW((void)pivoted_cholesky(copy_of(random_gram(80, 80)).view(), 0, order, 1, &impatient), Error);
+  EXPECT_THROW((void)tridiagonal_form(random_gram(200, 20), 1, &impatient), Error);
   Matrix<double> v;
-  EXPECT_THROW((void)eigenvectors(tridiagonal_form(random_gram(20, 20), nullptr), v, &impatient), Error);
+  EXPECT_THROW((void)eigenvectors(tridiagonal_form(random_gram(20, 20), 1, nullptr), v, &impatient), Error);
 }
 
 }  // namespace
-}  // namespace widelimit
+}  // namespace widelimit::cpu

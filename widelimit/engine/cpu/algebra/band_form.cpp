@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace widelimit {
+namespace widelimit::cpu {
 
 namespace {
 
@@ -58,10 +58,10 @@ class Reduction {
     const Index rows = n_ - row;
     Reflection next{row, std::min(band_width, rows), reflectors_.data() + column * n_,
                     triangles_.data() + column * band_width};
-    const int m = cpu::lapack_size(rows);
+    const int m = lapack_size(rows);
     const int width = static_cast<int>(band_width);
     const int count = static_cast<int>(next.count);
-    const int stride = cpu::lapack_size(n_);
+    const int stride = lapack_size(n_);
     int info = 0;
     dgeqrt_(&m, &width, &count, at(row, column), &stride, next.t, &width, product_.data(), &info);
     for (Index j = 0; j < next.count; ++j) {
@@ -91,12 +91,12 @@ class Reduction {
     const MatrixView<double> a = rest_of_a(h);
     const MatrixView<double> x{product_.data(), v.rows, v.cols, v.cols};
     const MatrixView<double> s{square_.data(), v.rows, v.rows, band_width};
-    cpu::tiled_symmetric_product(v, a, x, threads_);
-    cpu::multiply_lower(triangle(h), Transpose::no, x);
-    cpu::gemm<double>(1, Transpose::no, x, Transpose::yes, v, 0, s);
-    cpu::multiply_lower_right(triangle(h), Transpose::yes, s);
-    cpu::gemm<double>(-0.5, Transpose::no, s, Transpose::no, v, 1, x);
-    cpu::tiled_rank_two_update(-1, v, x, a, threads_);
+    tiled_symmetric_product(v, a, x, threads_);
+    multiply_lower(triangle(h), Transpose::no, x);
+    gemm<double>(1, Transpose::no, x, Transpose::yes, v, 0, s);
+    multiply_lower_right(triangle(h), Transpose::yes, s);
+    gemm<double>(-0.5, Transpose::no, s, Transpose::no, v, 1, x);
+    tiled_rank_two_update(-1, v, x, a, threads_);
   }
 
   void copy_block(Index begin, BandForm& form) {
@@ -119,9 +119,9 @@ class Reduction {
       const MatrixView<const double> v = reflector(*h);
       const MatrixView<double> q = rest_of_a(*h);
       const MatrixView<double> y{product_.data(), v.rows, v.cols, v.cols};
-      cpu::tiled_product<double>(1, Transpose::no, v, Transpose::no, q, 0, y, threads_);
-      cpu::multiply_lower(triangle(*h), Transpose::yes, y);
-      cpu::tiled_product<double>(-1, Transpose::yes, v, Transpose::no, y, 1, q, threads_);
+      tiled_product<double>(1, Transpose::no, v, Transpose::no, q, 0, y, threads_);
+      multiply_lower(triangle(*h), Transpose::yes, y);
+      tiled_product<double>(-1, Transpose::yes, v, Transpose::no, y, 1, q, threads_);
       ticker.at(n_ + n_ - h->row);
     }
   }
@@ -146,7 +146,7 @@ BandForm band_form(Matrix<double> a, int threads, Progress* progress) {
 }
 
 double smallest_eigenvalue(const BandForm& form) {
-  const int n = cpu::lapack_size(form.samples());
+  const int n = lapack_size(form.samples());
   const int band = static_cast<int>(std::min(form.width, form.samples() - 1));
   const int stride = band + 1;
   // LAPACK's lower band: entry (i, j) of B in row i − j of column j.
@@ -173,4 +173,4 @@ double smallest_eigenvalue(const BandForm& form) {
   return values.front();
 }
 
-}  // namespace widelimit
+}  // namespace widelimit::cpu

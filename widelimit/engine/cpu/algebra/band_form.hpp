@@ -3,7 +3,7 @@
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/base/progress.hpp"
 
-namespace widelimit {
+namespace widelimit::cpu {
 
 /// A = Q B Qᵀ with Q orthogonal and B a symmetric band, cut into blocks of `width` rows (the last may be shorter), each
 /// of which meets only its neighbours:
@@ -31,4 +31,4 @@ struct BandForm {
 /// Smallest eigenvalue of B, which is that of A.  O(n² width).
 [[nodiscard]] double smallest_eigenvalue(const BandForm& form);
 
-}  // namespace widelimit
+}  // namespace widelimit::cpu

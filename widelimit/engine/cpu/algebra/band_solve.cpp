@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace widelimit {
+namespace widelimit::cpu {
 
 namespace {
 
@@ -17,7 +17,7 @@ constexpr Index strip_rows = 128;
 /// c = alpha·op(a)·b + beta·c on this thread.
 void multiply_add(Transpose op, double alpha, MatrixView<const double> a, MatrixView<const double> b, double beta,
                   MatrixView<double> c) {
-  cpu::gemm<double>(alpha, op, a, Transpose::no, b, beta, c);
+  gemm<double>(alpha, op, a, Transpose::no, b, beta, c);
 }
 
 /// L of B + cI for several c beside each other, as the two matrices by which z_k = D_kᵀq_k − G_kᵀz_{k−1}:
@@ -68,12 +68,12 @@ bool Factors::factor(const BandForm& form, Index shift, double c) {
     if (k > 0) {
       multiply_add(Transpose::no, 1, form.below.view().block(k * width_, 0, rows, width_),
                    inverse(k - 1, shift, width_), 0, left);
-      cpu::gemm<double>(-1, Transpose::no, left, Transpose::yes, left, 1, square);
+      gemm<double>(-1, Transpose::no, left, Transpose::yes, left, 1, square);
     }
-    if (cpu::potrf(square) != 0) return false;  // the upper triangle of the rows: L_kᵀ
+    if (potrf(square) != 0) return false;  // the upper triangle of the rows: L_kᵀ
     const MatrixView<double> d = inverse(k, shift, rows);
     for (Index i = 0; i < rows; ++i) d(i, i) = 1;
-    cpu::trsm<double>(square, Transpose::no, d);
+    trsm<double>(square, Transpose::no, d);
     if (k > 0) multiply_add(Transpose::yes, 1, left, d, 0, step(k, shift, rows));
   }
   return true;
@@ -131,8 +131,7 @@ std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<co
   const auto count = static_cast<Index>(shifts.size());
   const int team = team_size(threads);
   Matrix<double> rotated(n, right_hand_sides.cols);
-  cpu::tiled_product<double>(1, Transpose::yes, form.q.view(), Transpose::no, right_hand_sides, 0, rotated.view(),
-                             team);
+  tiled_product<double>(1, Transpose::yes, form.q.view(), Transpose::no, right_hand_sides, 0, rotated.view(), team);
   std::vector<ShiftedInverse> results(shifts.size());
   ProgressTicker ticker(progress, n * count, "samples of the path");
   for (Index first = 0; first < count; first += group_size) {
@@ -165,7 +164,7 @@ class BandFamily final : public ShiftedFamily {
                                                      Progress* progress) const override {
     return shifted_inverses(form_, right_hand_sides, shifts, threads_, progress);
   }
-  [[nodiscard]] double smallest_eigenvalue() const override { return widelimit::smallest_eigenvalue(form_); }
+  [[nodiscard]] double smallest_eigenvalue() const override { return cpu::smallest_eigenvalue(form_); }
 
  private:
   BandForm form_;
@@ -178,4 +177,4 @@ std::unique_ptr<ShiftedFamily> band_family(Matrix<double> a, int threads, Progre
   return std::make_unique<BandFamily>(band_form(std::move(a), threads, progress), threads);
 }
 
-}  // namespace widelimit
+}  // namespace widelimit::cpu

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace widelimit {
+namespace widelimit::cpu {
 
 /// One for each shift, of A = Q B Qᵀ. With B + cI = L Lᵀ, row q of Q and z = L⁻¹q,
 ///
@@ -23,4 +23,4 @@ namespace widelimit {
 /// The shifts of a symmetric matrix, of which the upper triangle is read, by its band form.
 [[nodiscard]] std::unique_ptr<ShiftedFamily> band_family(Matrix<double> a, int threads, Progress* progress);
 
-}  // namespace widelimit
+}  // namespace widelimit::cpu

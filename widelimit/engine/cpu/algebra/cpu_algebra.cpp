@@ -300,9 +300,8 @@ void CpuAlgebra::transpose_upper(EngineMatrix& a) const {
 }
 
 Index CpuAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order, Progress* progress) const {
-  const AlgebraTeam shared(team(a));
   const MatrixView<double> m = writable<double>(a);
-  const Index rank = widelimit::pivoted_cholesky(m, least, order, progress);
+  const Index rank = cpu::pivoted_cholesky(m, least, order, team(a), progress);
   for (Index i = 0; i < rank; ++i) std::fill(m.row(i) + i + 1, m.row(i) + m.cols, 0.0);
   return rank;
 }
@@ -332,14 +331,12 @@ Inertia CpuAlgebra::inertia(EngineMatrix a) const {
 }
 
 std::vector<double> CpuAlgebra::eigenvalues(EngineMatrix a, Progress* progress) const {
-  const AlgebraTeam shared(team(a));
-  return widelimit::eigenvalues(tridiagonal_form(taken(a), progress));
+  return cpu::eigenvalues(tridiagonal_form(taken(a), team(a), progress));
 }
 
 std::vector<double> CpuAlgebra::eigenvectors(EngineMatrix a, EngineMatrix& vectors, Progress* progress) const {
-  const AlgebraTeam shared(team(a));
   Matrix<double> rows;
-  std::vector<double> values = widelimit::eigenvectors(tridiagonal_form(taken(a), progress), rows, progress);
+  std::vector<double> values = cpu::eigenvectors(tridiagonal_form(taken(a), team(a), progress), rows, progress);
   vectors = owned(std::move(rows));
   return values;
 }

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-namespace widelimit {
+namespace widelimit::cpu {
 
 namespace {
 
@@ -55,7 +55,7 @@ Index factor_block_of(MatrixView<double> a, Index begin, double least, std::vect
 
 }  // namespace
 
-Index pivoted_cholesky(MatrixView<double> a, double least, std::vector<Index>& order, Progress* progress) {
+Index pivoted_cholesky(MatrixView<double> a, double least, std::vector<Index>& order, int threads, Progress* progress) {
   const Index n = a.rows;
   order.resize(usize(n));
   std::iota(order.begin(), order.end(), Index{0});
@@ -66,10 +66,10 @@ Index pivoted_cholesky(MatrixView<double> a, double least, std::vector<Index>& o
     if (found < std::min(pivot_block, n - begin)) return begin + found;
     const Index rest = n - begin - found;
     if (rest == 0) continue;
-    cpu::tiled_row_product(-1, a.block(begin + found, begin, rest, found),
-                           a.block(begin + found, begin + found, rest, rest));
+    tiled_row_product(-1, a.block(begin + found, begin, rest, found), a.block(begin + found, begin + found, rest, rest),
+                      threads);
   }
   return n;
 }
 
-}  // namespace widelimit
+}  // namespace widelimit::cpu

@@ -2,7 +2,6 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
-#include "widelimit/engine/cpu/algebra/team.hpp"
 
 /// Dense algebra as tasks over tiles, each of which calls BLAS on one thread: bits do not depend on the number of
 /// threads, and a delayed thread does not block the others while they have tasks.
@@ -11,30 +10,29 @@ namespace widelimit::cpu {
 /// a = uᵀu over the upper triangle, in place; the order of the first leading minor that is not positive, or 0.
 /// n³/3 multiply-adds.
 template <std::floating_point T>
-[[nodiscard]] Index tiled_cholesky(MatrixView<T> a, Progress* progress = nullptr, int threads = algebra_team());
+[[nodiscard]] Index tiled_cholesky(MatrixView<T> a, Progress* progress, int threads);
 
 /// b = op(u)⁻¹b, u upper triangular.  n²·columns multiply-adds.
 template <std::floating_point T>
-void tiled_solve(MatrixView<const T> u, Transpose op, MatrixView<T> b, int threads = algebra_team());
+void tiled_solve(MatrixView<const T> u, Transpose op, MatrixView<T> b, int threads);
 
 /// c = alpha·op(a)·op(b) + beta·c.
 template <std::floating_point T>
 void tiled_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, MatrixView<const T> b, T beta,
-                   MatrixView<T> c, int threads = algebra_team());
+                   MatrixView<T> c, int threads);
 
 /// Upper triangle of c = alpha·aᵀa + beta·c.
 template <std::floating_point T>
-void tiled_self_product(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c, int threads = algebra_team());
+void tiled_self_product(T alpha, MatrixView<const T> a, T beta, MatrixView<T> c, int threads);
 
 /// Lower triangle of c = alpha·aaᵀ + c.
-void tiled_row_product(double alpha, MatrixView<const double> a, MatrixView<double> c, int threads = algebra_team());
+void tiled_row_product(double alpha, MatrixView<const double> a, MatrixView<double> c, int threads);
 
 /// c = v·a, a symmetric, of which the upper triangle is read.
-void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double> a, MatrixView<double> c,
-                             int threads = algebra_team());
+void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double> a, MatrixView<double> c, int threads);
 
 /// Upper triangle of c = alpha·(aᵀb + bᵀa) + c.
 void tiled_rank_two_update(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
-                           int threads = algebra_team());
+                           int threads);
 
 }  // namespace widelimit::cpu

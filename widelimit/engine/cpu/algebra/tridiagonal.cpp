@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace widelimit {
+namespace widelimit::cpu {
 
 namespace {
 
@@ -36,7 +36,7 @@ double scale_upper(Matrix<double>& a) {
 
 }  // namespace
 
-TridiagonalForm tridiagonal_form(Matrix<double> a, Progress* progress) {
+TridiagonalForm tridiagonal_form(Matrix<double> a, int threads, Progress* progress) {
   const int n = cpu::lapack_size(a.rows());
   TridiagonalForm form;
   form.scale = scale_upper(a);
@@ -53,9 +53,9 @@ TridiagonalForm tridiagonal_form(Matrix<double> a, Progress* progress) {
             w.data(), &n);
     // LAPACK's lower triangle by columns is ours upper by rows; so are its reflectors and w.
     const Index next = done + panel_columns;
-    cpu::tiled_rank_two_update(-1, a.view().block(done, next, panel_columns, rest),
-                               {w.data() + panel_columns, panel_columns, rest, n},
-                               a.view().block(next, next, rest, rest));
+    tiled_rank_two_update(-1, a.view().block(done, next, panel_columns, rest),
+                          {w.data() + panel_columns, panel_columns, rest, n}, a.view().block(next, next, rest, rest),
+                          threads);
     for (int j = done; j < done + panel_columns; ++j) {
       a(j, j + 1) = form.beside[usize(j)];
       form.diagonal[usize(j)] = a(j, j);
@@ -112,4 +112,4 @@ std::vector<double> eigenvectors(const TridiagonalForm& form, Matrix<double>& ve
   return values;
 }
 
-}  // namespace widelimit
+}  // namespace widelimit::cpu

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace widelimit {
+namespace widelimit::cpu {
 
 /// A = σ Q T Qᵀ with T tridiagonal and Q a product of reflections.
 struct TridiagonalForm {
@@ -20,7 +20,7 @@ struct TridiagonalForm {
 
 /// Of a symmetric matrix, of which the upper triangle is read and destroyed. A panel of columns at a time, between
 /// which `progress` may stop it.  O(4n³/3).
-[[nodiscard]] TridiagonalForm tridiagonal_form(Matrix<double> a, Progress* progress);
+[[nodiscard]] TridiagonalForm tridiagonal_form(Matrix<double> a, int threads, Progress* progress);
 
 /// Of A, smallest first.  O(n²).
 [[nodiscard]] std::vector<double> eigenvalues(const TridiagonalForm& form);
@@ -30,4 +30,4 @@ struct TridiagonalForm {
 [[nodiscard]] std::vector<double> eigenvectors(const TridiagonalForm& form, Matrix<double>& vectors,
                                                Progress* progress);
 
-}  // namespace widelimit
+}  // namespace widelimit::cpu
