@@ -3,7 +3,6 @@
 
 #include "widelimit/finite/training/train.hpp"
 #include "bench/program.hpp"
-#include "widelimit/finite/layers/engine_product.hpp"
 
 #include <fmt/core.h>
 
@@ -36,7 +35,7 @@ double gemm_rate(Index size, const Engine& engine) {
   double best = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
     const double begin = now();
-    engine_product<float>(engine, 1, Transpose::no, factor, Transpose::no, factor, 0, c.view());
+    engine.algebra().host_product(1, Transpose::no, factor, Transpose::no, factor, 0, c.view());
     const auto side = static_cast<double>(size);
     best = std::max(best, 2.0 * side * side * side / (now() - begin));
   }

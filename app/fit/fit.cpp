@@ -21,6 +21,11 @@ namespace widelimit::app {
 
 namespace {
 
+/// Why conjugate gradients were chosen, where they were not asked for.
+void tell_choice(const FitOptions& options, const FittedData& fitted) {
+  if (!fitted.note.empty()) note(options.common, fitted.note + " (--solver cg)");
+}
+
 FittedData fitted_machine(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
                           const Engine& engine) {
   FitDataOptions how{.machine = options.machine_options(),
@@ -30,14 +35,16 @@ FittedData fitted_machine(const FitOptions& options, const KernelRequest& reques
   if (options.kernel.gram) {
     ProgressBar bar(options.common);
     how.machine.progress = &bar;
-    return fit_data(file_kernels(*options.kernel.gram, request, data, how, engine), data, how, engine);
+    FittedData fitted = fit_data(file_kernels(*options.kernel.gram, request, data, how, engine), data, how, engine);
+    tell_choice(options, fitted);
+    return fitted;
   }
   ProgressBar bar(options.common);
   KernelRequest asked = request;
   asked.progress = how.machine.progress = &bar;
   FittedData fitted = fit_data(asked, data, how, engine);
   warn_of(options.common, fitted.quadrature_error, request.precision);
-  if (!fitted.note.empty()) note(options.common, fitted.note + " (--solver cg)");
+  tell_choice(options, fitted);
   return fitted;
 }
 

@@ -153,6 +153,19 @@ TEST(Fit, TakesAKernelThatWasComputedBefore) {
   EXPECT_NE(fewer.status, 0);
 }
 
+TEST(Fit, ReadsAKernelForEachProductWhereItDoesNotFit) {
+  const Folder folder;
+  const Words data{"--network", "fc:1", "--train", "digits", "--limit", "400", "--memory", "2MiB"};
+  Words kernel{"kernel", "--out", "k.h5"};
+  kernel.insert(kernel.end(), data.begin(), data.end());
+  ASSERT_EQ(folder.widelimit(kernel).status, 0);
+  Words words{"fit", "--machine", "ridge", "--gram", "k.h5", "--out", "m.h5"};
+  words.insert(words.end(), data.begin(), data.end());
+  const Finished fit = folder.widelimit(words);
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  EXPECT_NE(fit.err.find("conjugate gradients that read its file"), std::string::npos) << fit.err;
+}
+
 TEST(Fit, NumbersByRegression) {
   const Folder folder;
   std::string table = "x,y\n";

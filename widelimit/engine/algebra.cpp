@@ -55,7 +55,26 @@ class InverseNorm {
   std::vector<double> x_;
 };
 
+template <typename T>
+void product_of_copies(const Algebra& algebra, double alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b,
+                       MatrixView<const T> b, double beta, MatrixView<T> c) {
+  EngineMatrix out = beta == 0 ? algebra.allocate(c.rows, c.cols, precision_of<T>)
+                               : algebra.copy_of(algebra.hold(MatrixView<const T>(c)), precision_of<T>);
+  algebra.product(alpha, op_a, algebra.hold(a), op_b, algebra.hold(b), beta, out);
+  algebra.read(out, c);
+}
+
 }  // namespace
+
+void Algebra::host_product(double alpha, Transpose op_a, MatrixView<const float> a, Transpose op_b,
+                           MatrixView<const float> b, double beta, MatrixView<float> c) const {
+  product_of_copies(*this, alpha, op_a, a, op_b, b, beta, c);
+}
+
+void Algebra::host_product(double alpha, Transpose op_a, MatrixView<const double> a, Transpose op_b,
+                           MatrixView<const double> b, double beta, MatrixView<double> c) const {
+  product_of_copies(*this, alpha, op_a, a, op_b, b, beta, c);
+}
 
 double Algebra::condition(const EngineMatrix& u, double norm) const {
   if (u.rows() == 0) return 1;

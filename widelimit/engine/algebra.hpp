@@ -98,6 +98,13 @@ class Algebra {
   virtual void multiply_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const = 0;
   virtual void solve_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const = 0;
 
+  /// c = alpha·op(a)·op(b) + beta·c, all three of the host; where beta is 0, c is not read. The default works on
+  /// copies.
+  virtual void host_product(double alpha, Transpose op_a, MatrixView<const float> a, Transpose op_b,
+                            MatrixView<const float> b, double beta, MatrixView<float> c) const;
+  virtual void host_product(double alpha, Transpose op_a, MatrixView<const double> a, Transpose op_b,
+                            MatrixView<const double> b, double beta, MatrixView<double> c) const;
+
   // Products of matrices of the engine.
 
   /// c = alpha·op(a)·op(b) + beta·c, all three of one precision.  O(rows·cols·inner).

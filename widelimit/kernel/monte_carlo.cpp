@@ -2,7 +2,6 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/layers/engine_product.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/network/shape.hpp"
 
@@ -58,8 +57,8 @@ Matrix<double> output_covariance(const Architecture& architecture, const Trace<d
   const auto rows = [](const Tensor<double>& a) {
     return MatrixView<const double>{a.data(), a.count(), a.shape().size(), a.shape().size()};
   };
-  engine_product<double>(engine, readout.w_scale * readout.w_scale, Transpose::no, rows(a1), Transpose::yes, rows(a2),
-                         0, covariance.view());
+  engine.algebra().host_product(readout.w_scale * readout.w_scale, Transpose::no, rows(a1), Transpose::yes, rows(a2), 0,
+                                covariance.view());
   for (Index i = 0; i < covariance.rows() * covariance.cols(); ++i) {
     covariance.data()[i] += readout.b_scale * readout.b_scale;
   }

@@ -90,7 +90,12 @@ FittedData fit_on(const GramMatrix& k, bool semidefinite, const FitTargets& y, c
   machine.check_definite = machine.check_definite && !semidefinite;
   if (options.solver == Solver::conjugate_gradients || !k.held()) {
     RidgeTask task = ridge_task(y);
-    return fitted_by(conjugate_gradients(k, task.targets, product_options(options)), std::move(task.machine));
+    FittedData fitted =
+        fitted_by(conjugate_gradients(k, task.targets, product_options(options)), std::move(task.machine));
+    if (options.solver == Solver::automatic) {
+      fitted.note = "the Gram matrix and its factor do not fit into memory: by conjugate gradients that read its file";
+    }
+    return fitted;
   }
   FittedData fitted;
   if (options.posterior) {

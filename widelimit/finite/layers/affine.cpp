@@ -1,7 +1,5 @@
 #include "widelimit/finite/layers/affine.hpp"
 
-#include "widelimit/finite/layers/engine_product.hpp"
-
 namespace widelimit {
 
 namespace {
@@ -9,15 +7,15 @@ namespace {
 template <std::floating_point T>
 void weigh(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, double beta,
            const Engine& engine) {
-  engine_product<T>(engine, slot.w_scale, Transpose::no, a.matrix(), Transpose::no, weights.matrix(slot), beta,
-                    z.matrix());
+  engine.algebra().host_product(slot.w_scale, Transpose::no, a.matrix(), Transpose::no, weights.matrix(slot), beta,
+                                z.matrix());
 }
 
 template <std::floating_point T>
 void weigh_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal, Tensor<T>& a_signal,
                   double beta, const Engine& engine) {
-  engine_product<T>(engine, slot.w_scale, Transpose::no, z_signal.matrix(), Transpose::yes, weights.matrix(slot), beta,
-                    a_signal.matrix());
+  engine.algebra().host_product(slot.w_scale, Transpose::no, z_signal.matrix(), Transpose::yes, weights.matrix(slot),
+                                beta, a_signal.matrix());
 }
 
 }  // namespace

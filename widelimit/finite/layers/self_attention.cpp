@@ -1,7 +1,6 @@
 #include "widelimit/finite/layers/self_attention.hpp"
 
 #include "widelimit/finite/layers/affine.hpp"
-#include "widelimit/finite/layers/engine_product.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -49,9 +48,10 @@ void attend(const AttentionWeights<T>& weights, const Tensor<T>& x, AttentionVal
   for (Index n = 0; n < x.count(); ++n) {
     const MatrixView<T> zeta = values.zeta.matrix(n, 1);
     const MatrixView<const T> y = values.y.matrix(n, 1);
-    engine_product<T>(engine, scale, Transpose::no, y, Transpose::yes, y, 0, zeta);
+    engine.algebra().host_product(scale, Transpose::no, y, Transpose::yes, y, 0, zeta);
     softmax_rows(zeta);
-    engine_product<T>(engine, 1, Transpose::no, zeta, Transpose::no, values.v.matrix(n, 1), 0, values.u.matrix(n, 1));
+    engine.algebra().host_product(1, Transpose::no, zeta, Transpose::no, values.v.matrix(n, 1), 0,
+                                  values.u.matrix(n, 1));
   }
 }
 
@@ -70,12 +70,12 @@ void attend_signal(const AttentionWeights<T>& weights, const AttentionValues<T>&
     const MatrixView<const T> y = values.y.matrix(n, 1);
     const MatrixView<const T> u_signal = signals.u.matrix(n, 1);
     const MatrixView<T> y_signal = signals.y.matrix(n, 1);
-    engine_product<T>(engine, 1, Transpose::no, u_signal, Transpose::yes, values.v.matrix(n, 1), 0, logits);
+    engine.algebra().host_product(1, Transpose::no, u_signal, Transpose::yes, values.v.matrix(n, 1), 0, logits);
     softmax_signal<T>(zeta, logits);
-    engine_product<T>(engine, 1, Transpose::yes, zeta, Transpose::no, u_signal, 0, signals.v.matrix(n, 1));
+    engine.algebra().host_product(1, Transpose::yes, zeta, Transpose::no, u_signal, 0, signals.v.matrix(n, 1));
     // y enters the logits twice, as query and as key.
-    engine_product<T>(engine, scale, Transpose::no, logits, Transpose::no, y, 0, y_signal);
-    engine_product<T>(engine, scale, Transpose::yes, logits, Transpose::no, y, 1, y_signal);
+    engine.algebra().host_product(scale, Transpose::no, logits, Transpose::no, y, 0, y_signal);
+    engine.algebra().host_product(scale, Transpose::yes, logits, Transpose::no, y, 1, y_signal);
   }
   affine_signal(weights.slots[0], weights.weights[0], signals.y, x_signal, engine);
   add_affine_signal(weights.slots[1], weights.weights[1], signals.v, x_signal, engine);
@@ -100,11 +100,12 @@ void attend_tangent(const AttentionWeights<T>& weights, const AttentionWeights<T
     const MatrixView<const T> zeta = values.zeta.matrix(n, 1);
     const MatrixView<const T> query = values.y.matrix(n, 1);
     const MatrixView<const T> query_change = y.matrix(n, 1);
-    engine_product<T>(engine, scale, Transpose::no, query_change, Transpose::yes, query, 0, zeta_change);
-    engine_product<T>(engine, scale, Transpose::no, query, Transpose::yes, query_change, 1, zeta_change);
+    engine.algebra().host_product(scale, Transpose::no, query_change, Transpose::yes, query, 0, zeta_change);
+    engine.algebra().host_product(scale, Transpose::no, query, Transpose::yes, query_change, 1, zeta_change);
     softmax_signal<T>(zeta, zeta_change);
-    engine_product<T>(engine, 1, Transpose::no, zeta_change, Transpose::no, values.v.matrix(n, 1), 0, u.matrix(n, 1));
-    engine_product<T>(engine, 1, Transpose::no, zeta, Transpose::no, v.matrix(n, 1), 1, u.matrix(n, 1));
+    engine.algebra().host_product(1, Transpose::no, zeta_change, Transpose::no, values.v.matrix(n, 1), 0,
+                                  u.matrix(n, 1));
+    engine.algebra().host_product(1, Transpose::no, zeta, Transpose::no, v.matrix(n, 1), 1, u.matrix(n, 1));
   }
   affine(weights.slots[2], weights.weights[2], u, z_change, engine);
   add_product(weights.slots[2], change.weights[2], values.u, z_change, engine);

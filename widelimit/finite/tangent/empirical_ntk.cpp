@@ -4,7 +4,6 @@
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/finite/backward.hpp"
-#include "widelimit/finite/layers/engine_product.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,8 +45,8 @@ void contract_pairs(const WeightSlot& slot, const GradientFactors<T>& g1, const 
       const Index cols = wide * positions;
       const auto inner = [&](const Tensor<T>& left, const Tensor<T>& right, std::vector<T>& products) {
         products.resize(static_cast<std::size_t>(rows * cols));
-        engine_product<T>(engine, 1, Transpose::no, left.matrix(i, tall), Transpose::yes, right.matrix(j, wide), 0,
-                          {products.data(), rows, cols, cols});
+        engine.algebra().host_product(1, Transpose::no, left.matrix(i, tall), Transpose::yes, right.matrix(j, wide), 0,
+                                      {products.data(), rows, cols, cols});
       };
       inner(*g1.a, *g2.a, a);
       inner(*g1.d, *g2.d, d);
@@ -77,8 +76,8 @@ std::vector<T> contracted(const WeightSlot& slot, const GradientFactors<T>& g, I
   engine.for_each(count, [&](Index s) {
     T* row = rows.data() + s * row_size;
     const T* d = g.d->sample(first + s);
-    engine_product<T>(engine, slot.w_scale, Transpose::yes, g.a->matrix(first + s, 1), Transpose::no,
-                      g.d->matrix(first + s, 1), 0, {row, slot.fan_in, slot.fan_out, slot.fan_out});
+    engine.algebra().host_product(slot.w_scale, Transpose::yes, g.a->matrix(first + s, 1), Transpose::no,
+                                  g.d->matrix(first + s, 1), 0, {row, slot.fan_in, slot.fan_out, slot.fan_out});
     for (Index p = 0; slot.biased() && p < positions; ++p) {
       for (Index o = 0; o < slot.fan_out; ++o)
         row[weights + o] += static_cast<T>(slot.b_scale) * d[p * slot.fan_out + o];
@@ -101,9 +100,9 @@ void contract_positions(const WeightSlot& slot, const GradientFactors<T>& g1, co
       const bool same = symmetric && i == j;
       const std::vector<T> other = same ? std::vector<T>{} : contracted(slot, g2, j, cols, engine);
       products.resize(static_cast<std::size_t>(rows * cols));
-      engine_product<T>(engine, 1, Transpose::no, {left.data(), rows, row_size, row_size}, Transpose::yes,
-                        {same ? left.data() : other.data(), cols, row_size, row_size}, 0,
-                        {products.data(), rows, cols, cols});
+      engine.algebra().host_product(1, Transpose::no, {left.data(), rows, row_size, row_size}, Transpose::yes,
+                                    {same ? left.data() : other.data(), cols, row_size, row_size}, 0,
+                                    {products.data(), rows, cols, cols});
       for (Index r = 0; r < rows; ++r) {
         for (Index c = 0; c < cols; ++c) kernel(i + r, j + c) += products[static_cast<std::size_t>(r * cols + c)];
       }

@@ -1,7 +1,6 @@
 #include "widelimit/finite/training/weight_step.hpp"
 
 #include "widelimit/engine/host/host.hpp"
-#include "widelimit/finite/layers/engine_product.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -145,7 +144,7 @@ void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const
     step_on_host(slot, gradient, step, engine, weights);
   } else {
     const auto add = [&](double alpha, MatrixView<const T> a, MatrixView<const T> d, MatrixView<T> to) {
-      engine_product<T>(engine, alpha, Transpose::yes, a, Transpose::no, d, 1, to);
+      engine.algebra().host_product(alpha, Transpose::yes, a, Transpose::no, d, 1, to);
     };
     step_tile(slot, gradient, step, {0, 0, slot.fan_in, slot.fan_out}, add, weights);
   }

@@ -105,7 +105,8 @@ class FileSource final : public GramSource {
   }
   /// Two blocks are held while the halves are compared. Whole chunks of the file where there is room for one.
   static Index block_edge(const GramFile& file, std::size_t memory) {
-    const auto fits = static_cast<Index>(std::sqrt(static_cast<double>(memory / (2 * entry_bytes(file)))));
+    const std::size_t entries = memory / (2 * entry_bytes(file));
+    const auto fits = static_cast<Index>(std::sqrt(static_cast<double>(entries)));
     if (fits < 1) fail(Code::resource, "{} of memory do not hold an entry of '{}'", memory, file.name());
     return std::min(std::max<Index>(1, file.rows()), fits < chunk ? fits : fits / chunk * chunk);
   }

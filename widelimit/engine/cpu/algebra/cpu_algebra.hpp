@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/engine/algebra.hpp"
+#include "widelimit/engine/cpu/algebra/cut_product.hpp"
 #include "widelimit/engine/cpu/algebra/host_memory.hpp"
 
 namespace widelimit::cpu {
@@ -30,6 +31,14 @@ class CpuAlgebra final : public Algebra {
                           Progress* progress) const override;
   void multiply_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const override;
   void solve_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const override;
+  void host_product(double alpha, Transpose op_a, MatrixView<const float> a, Transpose op_b, MatrixView<const float> b,
+                    double beta, MatrixView<float> c) const override {
+    cut_product<float>(static_cast<float>(alpha), op_a, a, op_b, b, static_cast<float>(beta), c, threads_);
+  }
+  void host_product(double alpha, Transpose op_a, MatrixView<const double> a, Transpose op_b,
+                    MatrixView<const double> b, double beta, MatrixView<double> c) const override {
+    cut_product<double>(alpha, op_a, a, op_b, b, beta, c, threads_);
+  }
   void product(double alpha, Transpose op_a, const EngineMatrix& a, Transpose op_b, const EngineMatrix& b, double beta,
                EngineMatrix& c) const override;
   double scaled(const EngineMatrix& k, std::span<const double> scale, std::span<const double> shift, EngineMatrix& out,

@@ -1,5 +1,3 @@
-#include "widelimit/finite/layers/engine_product.hpp"
-
 #include "widelimit/base/random.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/finite/training/train.hpp"
@@ -31,8 +29,9 @@ void expect_products(const Engine& engine) {
         const Matrix<T> before = random_matrix<T>(10, 10, 3);
         Matrix<T> c = random_matrix<T>(10, 10, 3);
         if (beta == 0) c(2, 3) = std::numeric_limits<T>::quiet_NaN();
-        engine_product<T>(engine, 1.5, op_a, a.view().block(1, 2, ta ? inner : m, ta ? m : inner), op_b,
-                          b.view().block(2, 1, tb ? n : inner, tb ? inner : n), beta, c.view().block(2, 3, m, n));
+        engine.algebra().host_product(1.5, op_a, a.view().block(1, 2, ta ? inner : m, ta ? m : inner), op_b,
+                                      b.view().block(2, 1, tb ? n : inner, tb ? inner : n), beta,
+                                      c.view().block(2, 3, m, n));
         for (Index i = 0; i < 10; ++i) {
           for (Index j = 0; j < 10; ++j) {
             if (i < 2 || i >= 2 + m || j < 3 || j >= 3 + n) {
@@ -54,7 +53,7 @@ void expect_products(const Engine& engine) {
   }
 }
 
-TEST(EngineProduct, IsThatOfItsDefinitionOnEveryEngine) {
+TEST(HostProduct, IsThatOfItsDefinitionOnEveryEngine) {
   const auto oracle = make_engine("reference");
   for (const Engine* engine : {&all_processors(), static_cast<const Engine*>(oracle.get())}) {
     expect_products<float>(*engine);
@@ -62,20 +61,20 @@ TEST(EngineProduct, IsThatOfItsDefinitionOnEveryEngine) {
   }
 }
 
-TEST(EngineProduct, OfNothingIsNothing) {
+TEST(HostProduct, OfNothingIsNothing) {
   const auto oracle = make_engine("reference");
   for (const Engine* engine : {&all_processors(), static_cast<const Engine*>(oracle.get())}) {
     Matrix<double> c = random_matrix<double>(2, 3, 4);
-    engine_product<double>(*engine, 1, Transpose::no, Matrix<double>(2, 0).view(), Transpose::no,
-                           Matrix<double>(0, 3).view(), 0, c.view());
+    engine->algebra().host_product(1, Transpose::no, Matrix<double>(2, 0).view(), Transpose::no,
+                                   Matrix<double>(0, 3).view(), 0, c.view());
     for (Index i = 0; i < 6; ++i) EXPECT_EQ(c.data()[i], 0);
-    engine_product<double>(*engine, 1, Transpose::no, Matrix<double>(0, 4).view(), Transpose::no,
-                           Matrix<double>(4, 3).view(), 0, Matrix<double>(0, 3).view());
+    engine->algebra().host_product(1, Transpose::no, Matrix<double>(0, 4).view(), Transpose::no,
+                                   Matrix<double>(4, 3).view(), 0, Matrix<double>(0, 3).view());
   }
 }
 
 /// All layers with weights, trained by long double loops and by the default engine: the same but for rounding.
-TEST(EngineProduct, TrainsTheSameNetworkOnEveryEngine) {
+TEST(HostProduct, TrainsTheSameNetworkOnEveryEngine) {
   const Matrix<double> x = random_matrix<double>(6, 18, 5);
   Matrix<double> y(6, 1);
   for (Index i = 0; i < 6; ++i) y(i, 0) = i % 2 == 0 ? 1 : -1;
