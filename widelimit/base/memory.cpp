@@ -1,7 +1,5 @@
 #include "widelimit/base/memory.hpp"
 
-#include "widelimit/base/error.hpp"
-
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -11,6 +9,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <utility>
 
 namespace widelimit {
 
@@ -111,12 +110,12 @@ bool address_space_has(std::size_t bytes) {
 
 std::optional<std::size_t> peak_memory() { return kibibytes_of("/proc/self/status", "VmHWM:"); }
 
-void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice) {
+void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice,
+                    std::vector<Remedy> remedies) {
   const auto room = limit ? limit : available_memory();
   if (!room || bytes <= static_cast<double>(*room)) return;
-  fail(Code::resource, {Remedy::fewer_samples, Remedy::single_precision, Remedy::more_memory},
-       "{} needs about {}, but {} {}; {}", what, bytes_text(bytes), limit ? "the limit is" : "the memory left is",
-       bytes_text(static_cast<double>(*room)), advice);
+  fail(Code::resource, std::move(remedies), "{} needs about {}, but {} {}; {}", what, bytes_text(bytes),
+       limit ? "the limit is" : "the memory left is", bytes_text(static_cast<double>(*room)), advice);
 }
 
 }  // namespace widelimit

@@ -1,9 +1,12 @@
 #pragma once
 
+#include "widelimit/base/error.hpp"
+
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace widelimit {
 
@@ -24,7 +27,9 @@ namespace widelimit {
 [[nodiscard]] std::optional<std::size_t> peak_memory();
 
 /// Error{resource} where `bytes` for `what` exceed `limit`, or, without one, the memory available. `advice` says how
-/// to need less; more memory, fewer samples and single precision are its remedies.
-void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice);
+/// to need less, and `remedies` what of it a caller can ask for.
+void require_memory(double bytes, std::optional<std::size_t> limit, std::string_view what, std::string_view advice,
+                    std::vector<Remedy> remedies = {Remedy::fewer_samples, Remedy::single_precision,
+                                                    Remedy::more_memory});
 
 }  // namespace widelimit

@@ -11,8 +11,6 @@ namespace widelimit {
 
 namespace {
 
-/// Other people's kernels round the two halves differently by a few units in the last place.
-constexpr int ulps = 64;
 /// Sums of larger entries may leave float64.
 constexpr double largest_entry = 1e300;
 
@@ -47,9 +45,9 @@ double asymmetry_of(const Algebra& algebra, const EngineMatrix& k, const std::ve
   for (Index i = 0; i < k.rows(); ++i) {
     if (!std::isfinite(diagonal[usize(i)])) refuse(algebra, k, i, i);
   }
-  const Symmetry found = algebra.symmetry(k, ulps * epsilon);
+  const Symmetry found = algebra.symmetry(k, asymmetry_ulps * epsilon);
   if (found.offender) refuse(algebra, k, found.offender->first, found.offender->second);
-  return found.equal ? 0 : ulps * epsilon;
+  return found.equal ? 0 : asymmetry_ulps * epsilon;
 }
 
 }  // namespace

@@ -9,6 +9,9 @@
 
 namespace widelimit {
 
+/// Other people's kernels round the two halves differently by a few units in the last place: so many pass.
+inline constexpr int asymmetry_ulps = 64;
+
 /// A symmetric matrix that is not held: in a file, or computed anew for each product.
 class GramSource {
  public:

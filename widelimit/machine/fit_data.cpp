@@ -172,7 +172,7 @@ AnyMatrix read_all(const GramFile& gram, const std::string& path, const KernelRe
   const double entry = gram.precision() == Precision::f32 ? sizeof(float) : sizeof(double);
   require_memory(entry * static_cast<double>(gram.rows()) * static_cast<double>(gram.cols()), request.memory,
                  fmt::format("'{}' of {}", gram.name(), path),
-                 "take fewer samples or allow more memory; ridge by conjugate gradients needs less");
+                 "allow more memory; ridge by conjugate gradients needs less", {Remedy::more_memory});
   return gram.read(0, 0, gram.rows(), gram.cols());
 }
 

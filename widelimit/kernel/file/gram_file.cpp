@@ -57,9 +57,6 @@ Hdf5Blocks::Extent choose(const Hdf5Blocks& file, const std::optional<std::strin
 
 /// Edge of the squares that HDF5 reads at a time.
 constexpr Index chunk = 512;
-/// Pairs of entries may differ by so many units in the last place, as those of a matrix in memory.
-constexpr double allowed_ulps = 64;
-
 /// A block of the file at a time lies on the engine.
 class FileSource final : public GramSource {
  public:
@@ -145,7 +142,7 @@ class FileSource final : public GramSource {
 
   template <typename T>
   void compare(MatrixView<const T> upper, MatrixView<const T> lower, Range rows, Range cols) const {
-    const double allowed = allowed_ulps * static_cast<double>(std::numeric_limits<T>::epsilon());
+    const double allowed = asymmetry_ulps * static_cast<double>(std::numeric_limits<T>::epsilon());
     for (Index i = 0; i < upper.rows; ++i) {
       for (Index j = 0; j < upper.cols; ++j) {
         const auto above = static_cast<double>(upper(i, j));
@@ -197,7 +194,7 @@ AnyMatrix GramFile::read(Index row, Index col, Index rows, Index cols) const {
   }
   const double entry = matrix_.precision == Precision::f32 ? sizeof(float) : sizeof(double);
   require_memory(entry * static_cast<double>(rows) * static_cast<double>(cols), std::nullopt,
-                 fmt::format("a block of {} × {} of {}", rows, cols, matrix_.name), "read smaller blocks");
+                 fmt::format("a block of {} × {} of {}", rows, cols, matrix_.name), "read smaller blocks", {});
   return matrix_.precision == Precision::f32 ? filled(Matrix<float>(rows, cols)) : filled(Matrix<double>(rows, cols));
 }
 
