@@ -24,7 +24,7 @@ add_library(widelimit_warnings INTERFACE)
 target_compile_options(widelimit_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
                        -Wno-missing-field-initializers -Werror)
 # Where several sources are compiled as one, g++ takes them for headers and warns of their private types, and a private
-# name of one is nothing that a local name of another hides. The preset `plain` compiles each alone, with both warnings.
+# name of one is nothing that a local name of another hides. `make plain` reads each alone, with both warnings.
 set(batched $<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${WIDELIMIT_UNITY}>>)
 target_compile_options(widelimit_warnings INTERFACE "$<IF:${batched},-Wno-subobject-linkage;-Wshadow=local,-Wshadow>")
 

@@ -1,4 +1,4 @@
-#include "experiments/equivalence_figure.hpp"
+#include "experiments/experiments.hpp"
 
 #include "experiments/digit_pair.hpp"
 #include "widelimit/report/equivalence_figures.hpp"

@@ -1,4 +1,4 @@
-#include "experiments/every_net.hpp"
+#include "experiments/experiments.hpp"
 
 #include "experiments/log_slope.hpp"
 #include "widelimit/base/error.hpp"

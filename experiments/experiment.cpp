@@ -1,13 +1,6 @@
 #include "experiments/experiment.hpp"
 
-#include "experiments/certificates_table2.hpp"
-#include "experiments/certificates_table3.hpp"
-#include "experiments/equivalence_figure.hpp"
-#include "experiments/every_net.hpp"
-#include "experiments/generalisation_bounds.hpp"
-#include "experiments/mnist_machines.hpp"
-#include "experiments/noisy_labels.hpp"
-#include "experiments/width_scaling.hpp"
+#include "experiments/experiments.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <algorithm>

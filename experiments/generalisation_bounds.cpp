@@ -1,4 +1,4 @@
-#include "experiments/generalisation_bounds.hpp"
+#include "experiments/experiments.hpp"
 
 #include "experiments/digit_pair.hpp"
 #include "experiments/mnist_task.hpp"

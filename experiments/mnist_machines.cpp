@@ -1,4 +1,4 @@
-#include "experiments/mnist_machines.hpp"
+#include "experiments/experiments.hpp"
 
 #include "experiments/mnist_task.hpp"
 #include "widelimit/machine/machine.hpp"

@@ -1,4 +1,4 @@
-#include "experiments/noisy_labels.hpp"
+#include "experiments/experiments.hpp"
 
 #include "experiments/digit_pair.hpp"
 #include "experiments/log_slope.hpp"

@@ -1,4 +1,4 @@
-#include "experiments/width_scaling.hpp"
+#include "experiments/experiments.hpp"
 
 #include "experiments/digit_pair.hpp"
 #include "widelimit/analysis/equivalence/straightness.hpp"

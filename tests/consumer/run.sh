@@ -13,8 +13,12 @@ trap 'rm -rf "$folder"' EXIT
 "$cmake" --install "$build" --prefix "$folder/prefix" >"$folder/log"
 count=0
 while IFS= read -r header; do
-  echo "#include \"$header\"" | "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -I"$folder/prefix/include" \
-    -x c++ - || { echo "$header does not compile alone"; exit 1; }
+  # A source that includes its header first has compiled it alone already.
+  own=$source/../../${header%.hpp}.cpp
+  if [ ! -f "$own" ] || [ "$(grep -m 1 '^#include' "$own")" != "#include \"$header\"" ]; then
+    echo "#include \"$header\"" | "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -I"$folder/prefix/include" \
+      -x c++ - || { echo "$header does not compile alone"; exit 1; }
+  fi
   if grep -nE '#include <(hwy|H5|hdf5|cblas|lapack|boost|CLI|archive|zlib)' "$folder/prefix/include/$header"; then
     echo "$header shows what the library stands on"
     exit 1

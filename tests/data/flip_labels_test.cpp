@@ -34,13 +34,14 @@ TEST(FlipLabels, FlipsTheShareItWasAskedFor) {
   constexpr Index n = 20000;
   for (const Index classes : {2, 10}) {
     const std::vector<Index> labels = counting_labels(n, classes);
+    const double each = n / static_cast<double>(classes);
     for (const double share : {0.1, 0.4}) {
       const std::vector<Index> noisy = flip_labels(labels, classes, share, 7);
       EXPECT_NEAR(static_cast<double>(differences(noisy, labels)), n * share, 5 * std::sqrt(n * share * (1 - share)));
       std::vector<Index> hits(static_cast<std::size_t>(classes));
       for (const Index label : noisy) ++hits.at(static_cast<std::size_t>(label));
       for (const Index hit : hits) {
-        EXPECT_NEAR(static_cast<double>(hit), static_cast<double>(n / classes), 5 * std::sqrt(n / classes));
+        EXPECT_NEAR(static_cast<double>(hit), each, 5 * std::sqrt(each));
       }
     }
   }

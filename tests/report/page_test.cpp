@@ -20,8 +20,9 @@ Matrix<double> blocky_kernel(double contrast) {
   Matrix<double> kernel(samples, samples);
   for (Index i = 0; i < samples; ++i) {
     for (Index j = 0; j < samples; ++j) {
-      const double classes =
-          (i / 60 == j / 60) ? 1.0 : 0.45 + 0.2 * std::sin(0.7 * static_cast<double>(i / 60 * (j / 60)));
+      const Index a = i / 60;
+      const Index b = j / 60;
+      const double classes = a == b ? 1.0 : 0.45 + 0.2 * std::sin(0.7 * static_cast<double>(a * b));
       const auto cell = static_cast<std::uint64_t>(std::min(i, j) * samples + std::max(i, j));
       kernel(i, j) = contrast * classes + 0.08 * random.normal(cell);
     }

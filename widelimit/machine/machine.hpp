@@ -3,7 +3,6 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/fit.hpp"
-#include "widelimit/machine/logistic/sigmoid.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -45,6 +44,14 @@ struct MachineOptions {
   /// As in SvmOptions; ridge and regression test K + λ/2·I by factoring it.
   bool check_definite = true;
   Progress* progress = nullptr;
+};
+
+/// Probability of the class +1 by Platt (1999): P(y = 1 | g) = 1/(1 + exp(slope·g + offset)).
+struct Sigmoid {
+  double slope = -1;
+  double offset = 0;
+  [[nodiscard]] double probability(double g) const;
+  bool operator==(const Sigmoid&) const = default;
 };
 
 /// A fitted machine, and the meaning of its outputs.

@@ -48,7 +48,8 @@ struct RidgePath {
 ///     yᵢ − g₋ᵢ(xᵢ) = γᵢ/(sᵢ Mᵢᵢ),   M = A⁻¹, or A⁻¹ − vvᵀ/(sᵀv) with v = A⁻¹s where there is a bias,
 ///
 /// which needs the diagonal of A⁻¹ for each λ. K is reduced to a band matrix once; a shift preserves the band
-/// (band_form.hpp).  O(8n³/3) for all, O(n² (200 + 2 outputs)) for each λ; 2n² doubles. [docs/theory/machines.md]
+/// (engine/cpu/algebra/band_family.cpp).  O(8n³/3) for all, O(n² (200 + 2 outputs)) for each λ; 2n² doubles.
+/// [docs/theory/machines.md]
 [[nodiscard]] RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets,
                                    std::span<const double> lambdas, const RidgePathOptions& options = {});
 

@@ -3,7 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/transpose.hpp"
-#include "widelimit/engine/cpu/algebra/band_solve.hpp"
+#include "widelimit/engine/cpu/algebra/band_family.hpp"
 #include "widelimit/engine/cpu/algebra/cut_product.hpp"
 #include "widelimit/engine/cpu/algebra/gram_passes.hpp"
 #include "widelimit/engine/cpu/algebra/lapack.hpp"
