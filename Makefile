@@ -1,6 +1,6 @@
 # Thin: every target is one script or one CMake call. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build python test demo lint plain format bench docs fuzz sanitize attack clean
+.PHONY: help setup configure build python test demo lint format bench docs fuzz sanitize attack clean
 
 jobs := $(shell nproc)
 stamp := build/stamps/python-package
@@ -36,10 +36,6 @@ demo: build            ## kernels and machines on the embedded digits, and a rep
 
 lint: setup            ## format, clang-tidy, tree rules, Python
 	@scripts/lint.sh
-
-plain: setup           ## every source compiled alone, without precompiled headers; FOLDERS="tests bench" for some
-	@cmake --preset plain --log-level=WARNING >/dev/null
-	@.venv/bin/python scripts/plain.py $(FOLDERS)
 
 format:                ## write C++ the way lint wants it
 	@git ls-files -z --cached --others --exclude-standard '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -r clang-format -i

@@ -23,9 +23,9 @@ endif()
 add_library(widelimit_warnings INTERFACE)
 target_compile_options(widelimit_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
                        -Wno-missing-field-initializers -Werror)
-# Where several sources are compiled as one, g++ takes them for headers and warns of their private types, and a private
-# name of one is nothing that a local name of another hides. `make plain` reads each alone, with both warnings.
-set(batched $<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${WIDELIMIT_UNITY}>>)
+# Where several sources of a target are compiled as one, g++ takes them for headers and warns of their private types, and
+# a private name of one is nothing that a local name of another hides. clang-tidy reads each alone, with both warnings.
+set(batched $<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>)
 target_compile_options(widelimit_warnings INTERFACE "$<IF:${batched},-Wno-subobject-linkage;-Wshadow=local,-Wshadow>")
 
 # The undefined-behaviour sanitizer doubles the time of compilation, so that only the library has it, and tests and

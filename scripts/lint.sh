@@ -23,7 +23,7 @@ format() {
 # The compile database of sources that are compiled one by one, without precompiled headers; nothing of it needs to be
 # built. So every source is read alone, with clang's warnings.
 tidy() {
-  cmake --preset plain --log-level=WARNING >/dev/null && .venv/bin/python scripts/tidy.py
+  cmake --preset tidy --log-level=WARNING >/dev/null && .venv/bin/python scripts/tidy.py
 }
 
 check format format

@@ -19,7 +19,7 @@ def tree(tmp_path):
     (room / "b.hpp").write_text('#pragma once\n#include "a.hpp"\n')
     (room / "one.cpp").write_text("int one();\n")
     (room / "two.cpp").write_text('#include "widelimit/b.hpp"\n#include <string>\nstd::string two();\n')
-    build = tmp_path / "build" / "plain"
+    build = tmp_path / "build" / "tidy"
     build.mkdir(parents=True)
     entries = [
         {
@@ -33,20 +33,20 @@ def tree(tmp_path):
     return tmp_path
 
 
-def plain(tree):
-    command = [sys.executable, str(SCRIPTS / "plain.py"), "--root", str(tree), "--answers", str(tree / "answers")]
+def tidy(tree):
+    command = [sys.executable, str(SCRIPTS / "tidy.py"), "--root", str(tree), "--answers", str(tree / "answers")]
     result = subprocess.run(command, capture_output=True, text=True)
     return result.returncode, result.stdout
 
 
 def test_clean_answers_are_kept_until_something_they_read_changes(tree):
-    assert plain(tree) == (0, "plain: 2 sources, 2 read, 0 with findings\n")
-    assert plain(tree) == (0, "plain: 2 sources, 0 read, 0 with findings\n")
+    assert tidy(tree) == (0, "tidy: 2 sources, 2 read, 0 with findings\n")
+    assert tidy(tree) == (0, "tidy: 2 sources, 0 read, 0 with findings\n")
     # Two includes away from one of them.
     (tree / "widelimit" / "a.hpp").write_text("#pragma once\nint more();\n")
-    assert plain(tree) == (0, "plain: 2 sources, 1 read, 0 with findings\n")
-    (tree / "widelimit" / ".clang-tidy").write_text("Checks: '-*'\n")
-    assert plain(tree) == (0, "plain: 2 sources, 2 read, 0 with findings\n")
+    assert tidy(tree) == (0, "tidy: 2 sources, 1 read, 0 with findings\n")
+    (tree / "widelimit" / ".clang-tidy").write_text("Checks: 'clang-diagnostic-*'\n")
+    assert tidy(tree) == (0, "tidy: 2 sources, 2 read, 0 with findings\n")
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_clean_answers_are_kept_until_something_they_read_changes(tree):
 def test_what_a_neighbour_would_hide_is_found_every_time(tree, text, finding):
     (tree / "widelimit" / "two.cpp").write_text(text)
     for read in (2, 1):
-        status, output = plain(tree)
+        status, output = tidy(tree)
         assert status == 1
         assert finding in output
-        assert output.endswith(f"plain: 2 sources, {read} read, 1 with findings\n")
+        assert output.endswith(f"tidy: 2 sources, {read} read, 1 with findings\n")
 
 
 def test_an_empty_tree_is_no_success(tree):
-    (tree / "build" / "plain" / "compile_commands.json").write_text("[]")
-    assert plain(tree)[0] == 1
+    (tree / "build" / "tidy" / "compile_commands.json").write_text("[]")
+    assert tidy(tree)[0] == 1
