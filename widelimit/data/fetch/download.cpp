@@ -48,8 +48,8 @@ class Download final : public HttpBody {
       return;
     }
     if (answer.status != 200) {
-      fail(Code::input, "cannot fetch {}: the server answers with status {} instead of the file; check the address",
-           url_, answer.status);
+      fail(Code::input, "cannot fetch {}: the server answers with status {} and another text; check the address", url_,
+           answer.status);
     }
     if (answer.length && *answer.length != file_.bytes) {
       fail(Code::input,
@@ -126,9 +126,12 @@ class Download final : public HttpBody {
     const std::string validator = part_.validator(url_);
     asked_ = validator.empty() ? 0 : part_.size();
     try {
-      HttpOutcome outcome = client_.get({url_, asked_, validator, options_.stall}, *this);
-      if (outcome.end == HttpEnd::complete) outcome = {HttpEnd::broken, outcome.status, "the answer ended too early"};
-      return outcome;
+      const HttpOutcome outcome = client_.get({url_, asked_, validator, options_.stall}, *this);
+      if (outcome.end != HttpEnd::complete) return outcome;
+      if (outcome.status != 200 && outcome.status != 206)
+        return {HttpEnd::refused, outcome.status,
+                fmt::format("the server answers with status {} and no file; check the address", outcome.status)};
+      return {HttpEnd::broken, outcome.status, "the answer ended too early"};
     } catch (const WrongRange&) {
       start_again("");
       return {HttpEnd::broken, 206, "the server sent another part of the file than it was asked for"};
