@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class FetchedFile(NamedTuple):
 
 
 def fetch_data(
-    *names: str,
+    *names: str | Iterable[str],
     mirror: str | None = None,
     folder: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -56,9 +56,10 @@ def fetch_data(
     shown = sys.stderr.isatty() if progress is None else progress
     line = _ProgressLine() if shown is True else None
     report = line if line is not None else (progress if callable(progress) else None)
+    wanted = [name for part in names for name in ([part] if isinstance(part, str) else part)]
     place = None if folder is None else os.fspath(folder)
     try:
-        files = _core.fetch(list(names), mirror, place, force, stall, retries, report)
+        files = _core.fetch(wanted, mirror, place, force, stall, retries, report)
     finally:
         if line is not None:
             line.wipe()

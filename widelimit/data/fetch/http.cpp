@@ -82,15 +82,14 @@ void read_content_range(std::string_view text, HttpAnswer& answer) {
 }
 
 void read_header(std::string_view name, std::string_view text, HttpAnswer& answer) {
-  const bool kept = text.size() <= longest_validator;
+  const bool strong_tag = name == "etag" && text.starts_with('"');  // W/"…" says too little to join parts by
+  const bool date = name == "last-modified" && answer.validator.empty();
   if (name == "content-length") {
     std::uint64_t length = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), length).ec == std::errc()) answer.length = length;
   } else if (name == "content-range") {
     read_content_range(text, answer);
-  } else if (name == "etag" && text.starts_with('"') && kept) {  // W/"…" says too little to join parts by
-    answer.validator = text;
-  } else if (name == "last-modified" && answer.validator.empty() && kept) {
+  } else if ((strong_tag || date) && text.size() <= longest_validator) {
     answer.validator = text;
   }
 }
