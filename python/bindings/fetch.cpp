@@ -60,7 +60,8 @@ nb::list fetch(const std::vector<std::string>& names, const std::optional<std::s
       files = fetch_data(names, options);
     } catch (const Error& error) {
       if (error.code() == Code::interrupted) calling.rethrow();
-      throw;
+      if (error.remedies().empty()) throw;
+      throw Error(error.code(), std::string(error.what()) + " (force=True)");
     }
   }
   nb::list list;

@@ -83,6 +83,17 @@ def test_wrong_contents_leave_nothing(server, tmp_path):
     assert list((tmp_path / "data" / "uci").iterdir()) == []
 
 
+def test_other_files_are_replaced_when_asked_only(server, tmp_path):
+    (tmp_path / "uci").mkdir()
+    (tmp_path / "uci" / "iris.csv").write_text("1,2,0\n")
+    with pytest.raises(wl.InputError, match=r"force=True"):
+        wl.fetch_data(["uci:iris"], mirror=server.address, folder=tmp_path)
+    assert server.asked == []
+    with pytest.raises(wl.InputError, match="SHA-256"):
+        wl.fetch_data(["uci:iris"], mirror=server.address, folder=tmp_path, force=True)
+    assert (tmp_path / "uci" / "iris.csv").read_text() == "1,2,0\n"
+
+
 def test_what_a_report_raises_arrives_and_what_came_is_kept(server, tmp_path):
     server.cut, server.waits = 2000, True
 

@@ -58,6 +58,15 @@ TEST(FetchVerb, WrongContentsAndServersEndWithStatus3) {
   EXPECT_NE(gone.err.find("cannot be reached"), std::string::npos) << gone.err;
 }
 
+TEST(FetchVerb, OtherFilesAreReplacedWithForceOnly) {
+  const Folder folder;
+  fs::create_directories(folder.path("data/uci"));
+  folder.write("data/uci/iris.csv", "1,2,0\n");
+  const Finished run = folder.widelimit(fetch_iris("http://127.0.0.1:1"));
+  EXPECT_EQ(run.status, 3);
+  EXPECT_NE(run.err.find("(--force)"), std::string::npos) << run.err;
+}
+
 TEST(FetchVerb, AFullDiskEndsWithStatus5) {
   const std::string table = wrong_table();
   const TestServer server([&](const Asked&, const Line& line) { line.reply(table); });

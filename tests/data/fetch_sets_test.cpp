@@ -120,7 +120,7 @@ TEST_F(FetchSets, OneProcessAtATime) {
 TEST_F(FetchSets, WhatLiesInTheWayIsNotTakenOver) {
   const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line); });
   put("data/x/file.bin", "my own");
-  expect_error(Code::input, {"file.bin", "differs", "remove it"}, [&] { fetch(server); });
+  expect_error(Code::input, {"file.bin", "differs", "replace it"}, [&] { fetch(server); });
   EXPECT_EQ(contents(target()), "my own");
   EXPECT_TRUE(server.asked().empty());
   options_.replace = true;
@@ -158,10 +158,14 @@ TEST_F(FetchSets, ArchivesAreUnpackedAndNotKept) {
   EXPECT_EQ(contents(files[0].path), "members");
   EXPECT_EQ(names(), std::vector<std::string>{"a"});
   EXPECT_FALSE(fetch(server)[0].fetched);
-  // Stopped between download and unpacking: the archive is there, and is not fetched again.
-  std::filesystem::remove_all(path("data/x/a"));
-  put("data/x/file.tar.gz", body_);
-  EXPECT_TRUE(fetch(server)[0].fetched);
+  // Stopped while it was unpacked, or put there by somebody: it is not fetched again, and the latter is left.
+  for (const std::string& name : std::vector<std::string>{"file.tar.gz.part", "file.tar.gz"}) {
+    std::filesystem::remove_all(path("data/x/a"));
+    put("data/x/" + name, body_);
+    EXPECT_TRUE(fetch(server)[0].fetched);
+    EXPECT_EQ(contents(files[0].path), "members");
+    EXPECT_EQ(std::filesystem::exists(path("data/x/" + name)), name == "file.tar.gz");
+  }
   EXPECT_EQ(server.asked().size(), 1U);
   file_.members = {"three"};
   expect_error(Code::input, {"three"}, [&] { fetch(server); });

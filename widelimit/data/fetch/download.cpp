@@ -28,12 +28,17 @@ class Download final : public HttpBody {
     joined_ = part_.size() > 0;
   }
 
-  void run() {
+  void run(const UseFile& use) {
     try {
       check_space();
       while (!verified()) {
       }
-      part_.commit();
+      if (use) {
+        use(part_.path());
+        part_.discard();
+      } else {
+        part_.commit();
+      }
     } catch (...) {
       if (part_.size() == 0) part_.discard();
       throw;
@@ -188,8 +193,8 @@ void FetchMeter::finish() {
 }
 
 void download(const SourceFile& file, const std::string& url, const fs::path& target, const FetchOptions& options,
-              HttpClient& client, FetchMeter& meter) {
-  Download(file, url, target, options, client, meter).run();
+              HttpClient& client, FetchMeter& meter, const UseFile& use) {
+  Download(file, url, target, options, client, meter).run(use);
 }
 
 }  // namespace widelimit

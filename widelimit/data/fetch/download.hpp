@@ -5,6 +5,7 @@
 #include "widelimit/data/fetch/sources.hpp"
 
 #include <chrono>
+#include <functional>
 
 namespace widelimit {
 
@@ -28,9 +29,13 @@ class FetchMeter {
   std::chrono::steady_clock::time_point next_{};
 };
 
-/// Brings one file to `target`, complete and with the right sum, or not at all.
+/// What is done with a file that is complete and right, at the path where it lies.
+using UseFile = std::function<void(const std::filesystem::path&)>;
+
+/// Brings one file to `target`, complete and with the right sum, or not at all. With `use` it is used instead, and
+/// removed after that.
 void download(const SourceFile& file, const std::string& url, const std::filesystem::path& target,
-              const FetchOptions& options, HttpClient& client, FetchMeter& meter);
+              const FetchOptions& options, HttpClient& client, FetchMeter& meter, const UseFile& use = {});
 
 /// fetch_data for files that are named one by one.
 std::vector<FetchedFile> fetch_files(const std::vector<SourceFile>& files, const FetchOptions& options);

@@ -72,17 +72,17 @@ class Fetcher {
     fetched_.push_back({file.set, path, size_of(path), fetched});
   }
 
-  void get(const SourceFile& file, const fs::path& target) {
+  void get(const SourceFile& file, const fs::path& target, const UseFile& use = {}) {
     make_folder(target.parent_path());
-    download(file, address_of(file, options_.mirror), target, options_, client_, meter_);
+    download(file, address_of(file, options_.mirror), target, options_, client_, meter_, use);
   }
 
   /// The right file is there. Another one is not ours to replace unasked.
   bool holds(const SourceFile& file, const fs::path& target) {
     if (options_.replace || !is_file(target)) return false;
     if (size_of(target) == file.bytes && file_sha256(target, [this] { meter_.wait(); }) == file.sha256) return true;
-    fail(Code::input,
-         "'{}' is there and differs from what would be fetched; remove it, ask to replace it, or choose another folder",
+    fail(Code::input, {Remedy::begin_again},
+         "'{}' is there and differs from what would be fetched; choose another folder, remove it, or replace it",
          target.string());
   }
 
@@ -93,27 +93,26 @@ class Fetcher {
                        [&](const std::string& member) { return is_file(folder / member); });
   }
 
+  /// An archive that somebody has put there is used and left.
   void bring_archive(const SourceFile& file, const fs::path& target) {
-    const bool there = holds(file, target);
-    if (there) {
+    const fs::path folder = target.parent_path();
+    if (holds(file, target)) {
       meter_.was_there(file.bytes);
+      unpack_members(file, target, folder);
     } else {
-      get(file, target);
+      get(file, target, [&](const fs::path& archive) { unpack_members(file, archive, folder); });
     }
-    unpack_members(file, target);
-    std::error_code kept;
-    if (!there) fs::remove(target, kept);
   }
 
-  void unpack_members(const SourceFile& file, const fs::path& target) {
+  void unpack_members(const SourceFile& file, const fs::path& path, const fs::path& folder) {
     std::set<std::string> wanted(file.members.begin(), file.members.end());
-    for (Archive archive(target); archive.next(); meter_.wait()) {
+    for (Archive archive(path); archive.next(); meter_.wait()) {
       if (wanted.erase(archive.member()) == 0) continue;
-      const fs::path path = target.parent_path() / archive.member();
-      make_folder(path.parent_path());
-      write_atomically(path, as_text(archive.read()));
+      const fs::path target = folder / archive.member();
+      make_folder(target.parent_path());
+      write_atomically(target, as_text(archive.read()));
     }
-    if (!wanted.empty()) fail(Code::input, "'{}' has no member '{}'", target.string(), *wanted.begin());
+    if (!wanted.empty()) fail(Code::input, "'{}' has no member '{}'", path.string(), *wanted.begin());
   }
 
   const FetchOptions& options_;
