@@ -214,7 +214,7 @@ TEST(FetchNames, EveryFileHasItsAddressSizeAndSum) {
 /// The real sums: a table of the collection, served from the copy that this machine has.
 TEST_F(FetchSets, AFetchedTableIsFoundByTheCatalogue) {
   const auto archive = find_data_file({"uci/uci.tar.xz"});
-  if (!archive) GTEST_SKIP() << "no UCI tables in $WIDELIMIT_DATA";
+  if (!archive || std::getenv("WIDELIMIT_DATA") == nullptr) GTEST_SKIP() << "no UCI tables in $WIDELIMIT_DATA";
   body_.clear();
   for (Archive members(*archive); members.next();) {
     if (members.member().ends_with("balloons.csv")) body_ = as_text(members.read());
@@ -222,11 +222,14 @@ TEST_F(FetchSets, AFetchedTableIsFoundByTheCatalogue) {
   ASSERT_FALSE(body_.empty());
   const TestServer server([&](const Asked& asked, const Line& line) { answer(asked, line, 300); });
   options_.mirror = server.address() + "/";
-  options_.folder = path("cache/widelimit");
   const auto files = fetch_data({"uci:balloons", "balloons"}, options_);
   ASSERT_EQ(files.size(), 1U);
   EXPECT_EQ(server.asked()[0].path, "/uci/balloons.csv");
-  EXPECT_EQ(load_data(files[0].path.string()).count(), 16);
+  const std::string before = std::getenv("WIDELIMIT_DATA");
+  ::setenv("WIDELIMIT_DATA", options_.folder.c_str(), 1);
+  EXPECT_EQ(load_data("uci:balloons").count(), 16);
+  EXPECT_EQ(load_data("uci:balloons").name, "uci:balloons");
+  ::setenv("WIDELIMIT_DATA", before.c_str(), 1);
 }
 
 }  // namespace
