@@ -3,6 +3,8 @@
 .PHONY: help setup configure build python test demo lint format bench docs fuzz sanitize attack clean
 
 jobs := $(shell nproc)
+# Development uses the shared data beside the tree; an installed program knows the variable and the user's cache only.
+export WIDELIMIT_DATA ?= $(abspath ../shared/data)
 stamp := build/stamps/python-package
 python_sources := $(shell find widelimit python cmake CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 

@@ -5,15 +5,27 @@
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
 
+#include "widelimit/base/memory.hpp"
 #include "widelimit/data/describe.hpp"
+#include "widelimit/data/fetch/fetch.hpp"
+#include "widelimit/data/file/location.hpp"
 
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace widelimit::app {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Where a set was found, or how to get it.
+std::string place_text(const CatalogueEntry& entry) {
+  if (!entry.where.empty()) return entry.where;
+  const std::string name = fetch_name(entry.name);
+  return name.empty() ? "not found" : "not found; widelimit data fetch " + name;
+}
 
 void run_list(const CommonOptions& options) {
   options.check_report(false);
@@ -28,8 +40,9 @@ void run_list(const CommonOptions& options) {
                     {"what", entry.what},
                     {"found", !entry.where.empty()},
                     {"where", entry.where},
+                    {"fetch", fetch_name(entry.name)},
                     {"members", entry.members}});
-    table.rows.push_back({entry.name, entry.samples, entry.what, entry.where.empty() ? "not found" : entry.where});
+    table.rows.push_back({entry.name, entry.samples, entry.what, place_text(entry)});
     if (!entry.members.empty()) {
       members += fmt::format("\n{}: {}\n", entry.name, fmt::join(entry.members, ", "));
     }
@@ -73,10 +86,77 @@ void run_show(const CommonOptions& options, const DataChoice& choice) {
   tell(options, record, describe(load_graphs(request.train, {options.memory_limit(), &bar})));
 }
 
+/// The options of `fetch` as typed.
+struct FetchChoice {
+  std::vector<std::string> names;
+  std::string folder;
+  FetchOptions options;
+};
+
+/// Whether the catalogue looks there.
+bool is_searched(const std::filesystem::path& folder) {
+  const auto folders = data_folders();
+  return std::any_of(folders.begin(), folders.end(), [&](const std::filesystem::path& searched) {
+    std::error_code absent;
+    return std::filesystem::equivalent(searched, folder, absent);
+  });
+}
+
+void run_fetch(const CommonOptions& options, const FetchChoice& choice) {
+  options.check_report(false);
+  FetchOptions request = choice.options;
+  request.folder = choice.folder;
+  const std::filesystem::path folder = choice.folder.empty() ? cache_folder() : request.folder;
+  Record record("data fetch");
+  record.seed = options.seed;
+  record.settings = {{"names", choice.names}, {"folder", folder.string()}, {"force", request.replace}};
+  if (!request.mirror.empty()) record.settings["from"] = request.mirror;
+  std::vector<FetchedFile> files;
+  {
+    ProgressBar bar(options);
+    request.progress = &bar;
+    files = fetch_data(choice.names, request);
+  }
+  Table table{.columns = {"SPEC", "file", "size", "what was done"}};
+  auto& list = record.results["files"] = Json::array();
+  for (const FetchedFile& file : files) {
+    list.push_back(
+        {{"spec", file.set}, {"path", file.path.string()}, {"bytes", file.bytes}, {"fetched", file.fetched}});
+    table.rows.push_back({file.set, file.path.lexically_relative(folder).string(),
+                          bytes_text(static_cast<double>(file.bytes)),
+                          std::string(file.fetched ? "fetched, SHA-256 right" : "was there")});
+  }
+  const std::string where = fmt::format("\nin {}{}\n", folder.string(),
+                                        is_searched(folder) ? "" : "; set WIDELIMIT_DATA to it to use these data");
+  if (options.report) Page("Data", "Fetched data sets.").table(table).write(*options.report);
+  deliver(options, record, table_text(table) + where);
+}
+
+void add_fetch(CLI::App& verb, Program& program) {
+  const auto common = std::make_shared<CommonOptions>();
+  const auto choice = std::make_shared<FetchChoice>();
+  auto* fetch = verb.add_subcommand("fetch", "Download data sets, compare their SHA-256, put them in the cache");
+  FetchOptions& options = choice->options;
+  fetch->add_option("NAME", choice->names, "mnist, cifar10, uci (all tables) or uci:NAME")->required();
+  fetch->add_option("--from", options.mirror, "A mirror in place of the public addresses; has the folders of the cache")
+      ->type_name("URL");
+  fetch->add_option("--dir", choice->folder, "Fill this data folder in place of the cache")->type_name("DIR");
+  fetch->add_flag("--force", options.replace, "Fetch again, and replace what is there");
+  fetch->add_option("--retries", options.retries, "Attempts after the first where a transfer breaks")
+      ->type_name("N")
+      ->capture_default_str();
+  fetch->add_option("--stall", options.stall, "Give a transfer up after so many seconds without data")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  add_common_options(*fetch, *common);
+  set_example(*fetch, "widelimit data fetch mnist uci:iris");
+  fetch->callback([common, choice, &program] { program.action = [common, choice] { run_fetch(*common, *choice); }; });
+}
+
 }  // namespace
 
 void add_data(Program& program) {
-  auto* verb = program.cli.add_subcommand("data", "The catalogue of data sets, and what is in one");
+  auto* verb = program.cli.add_subcommand("data", "The catalogue of data sets, what is in one, and how to get it");
   verb->require_subcommand(1);
   set_example(*verb, "widelimit data show digits");
 
@@ -93,6 +173,8 @@ void add_data(Program& program) {
   add_common_options(*show, *options);
   set_example(*show, "widelimit data show digits --classes 3,8 --scale unit");
   show->callback([options, choice, &program] { program.action = [options, choice] { run_show(*options, *choice); }; });
+
+  add_fetch(*verb, program);
 }
 
 }  // namespace widelimit::app

@@ -5,6 +5,7 @@
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/fetch/fetch.hpp"
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/report/drawing/process.hpp"
@@ -62,7 +63,9 @@ Table program_table() {
 Table data_table() {
   Table table{.columns = {"data", "samples", "found"}};
   for (const CatalogueEntry& entry : list_data()) {
-    table.rows.push_back({entry.name, entry.samples, entry.where.empty() ? "no" : entry.where});
+    const std::string name = fetch_name(entry.name);
+    const std::string absent = name.empty() ? "no" : "no; widelimit data fetch " + name;
+    table.rows.push_back({entry.name, entry.samples, entry.where.empty() ? absent : entry.where});
   }
   return table;
 }

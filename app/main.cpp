@@ -6,6 +6,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
+#include "widelimit/data/file/location.hpp"
 #include "widelimit/network/value.hpp"
 #include "widelimit/report/drawing/process.hpp"
 
@@ -189,6 +190,10 @@ void run(int count, char** words) {
   if (!understand(program, count, words)) return;
   try {
     program.action();
+  } catch (const MissingSet& missing) {
+    if (missing.fetch_name().empty()) throw;
+    throw Error(missing.code(),
+                fmt::format("{}\nTo fetch it: widelimit data fetch {}", missing.what(), missing.fetch_name()));
   } catch (const Error& error) {
     if (error.remedies().empty()) throw;
     throw Error(error.code(), error.what() + options_of(error.remedies(), innermost(program.cli)));

@@ -3,6 +3,7 @@
 # a benchmark fails where answers differ, not where a target is missed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export WIDELIMIT_DATA=${WIDELIMIT_DATA:-$(realpath -m ../shared/data)}
 
 scripts/setup_peers.sh || echo "bench: not all peers could be installed; where one is absent only our own times follow"
 status=0

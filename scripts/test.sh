@@ -3,6 +3,7 @@
 # tree's own scripts. The last line counts them all: "N passed, N failed, N skipped".
 set -uo pipefail
 cd "$(dirname "$0")/.."
+export WIDELIMIT_DATA=${WIDELIMIT_DATA:-$(realpath -m ../shared/data)}
 preset=${1:-release}
 results=build/$preset/results
 rm -rf "$results"

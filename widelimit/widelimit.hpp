@@ -8,6 +8,7 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
 #include "widelimit/base/version.hpp"
+#include "widelimit/data/fetch/fetch.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/network/network.hpp"
 

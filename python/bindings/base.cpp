@@ -2,6 +2,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
+#include "widelimit/data/file/location.hpp"
 
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
@@ -59,6 +60,12 @@ std::string arguments_of(const std::vector<Remedy>& remedies) {
 void translate(const std::exception_ptr& thrown, void* payload) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const MissingSet& missing) {
+    const std::string how = missing.fetch_name().empty()
+                                ? ""
+                                : fmt::format("\nTo fetch it: widelimit.fetch_data('{}')", missing.fetch_name());
+    PyErr_SetString(static_cast<const Exceptions*>(payload)->of(missing.code()).ptr(),
+                    printable(missing.what() + how).c_str());
   } catch (const Error& error) {
     const std::string message = error.what() + arguments_of(error.remedies());
     PyErr_SetString(static_cast<const Exceptions*>(payload)->of(error.code()).ptr(), printable(message).c_str());

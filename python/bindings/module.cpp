@@ -6,6 +6,7 @@ NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);
   widelimit::python::bind_base(module);
   widelimit::python::bind_data(module);
+  widelimit::python::bind_fetch(module);
   widelimit::python::bind_network(module);
   widelimit::python::bind_engine(module);
   widelimit::python::bind_kernel(module);

@@ -38,6 +38,7 @@ from widelimit._core import (
 from widelimit._data import Data, load_data, load_train_test
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
 from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
+from widelimit._fetch import FetchedFile, fetch_data
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
@@ -80,6 +81,7 @@ __all__ = [
     "Equivalence",
     "EquivalencePath",
     "EquivalenceRun",
+    "FetchedFile",
     "Fit",
     "FlowEvent",
     "GaussianProcess",
@@ -113,6 +115,7 @@ __all__ = [
     "empirical_ntk",
     "empirical_ntk_product",
     "equivalence",
+    "fetch_data",
     "fit_hard_svm",
     "fit_logistic",
     "fit_regression",
@@ -171,6 +174,7 @@ _TYPES = (
     Equivalence,
     EquivalencePath,
     EquivalenceRun,
+    FetchedFile,
     Fit,
     FlowEvent,
     GaussianProcess,

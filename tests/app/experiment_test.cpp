@@ -18,7 +18,7 @@ class MnistExperiment : public testing::Test {
  protected:
   void SetUp() override {
     const auto images = find_data_file({"mnist/train-images-idx3-ubyte.gz", "mnist/train-images-idx3-ubyte"});
-    if (!images) GTEST_SKIP() << "no MNIST in $WIDELIMIT_DATA or ../shared/data";
+    if (!images) GTEST_SKIP() << "no MNIST in $WIDELIMIT_DATA or the cache";
     data_ = std::filesystem::absolute(images->parent_path().parent_path());
   }
 
@@ -64,10 +64,11 @@ TEST(Experiment, WrongWordsAndValuesAreUsage) {
 
 TEST(Experiment, MissingDataSayWhereTheyAreLookedFor) {
   const Folder folder;
-  const Finished run = folder.run(
-      {"env", "WIDELIMIT_DATA=nowhere", "XDG_CACHE_HOME=none", WIDELIMIT_PROGRAM, "experiment", "mnist-machines"});
+  const Finished run = folder.run({"env", "WIDELIMIT_DATA=nowhere", "XDG_CACHE_HOME=" + folder.path("none").string(),
+                                   WIDELIMIT_PROGRAM, "experiment", "mnist-machines"});
   EXPECT_EQ(run.status, 3) << run.err;
   EXPECT_NE(run.err.find("nowhere"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("widelimit data fetch mnist\n"), std::string::npos) << run.err;
   EXPECT_TRUE(run.out.empty());
 }
 

@@ -19,7 +19,7 @@ while IFS= read -r header; do
     echo "#include \"$header\"" | "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -I"$folder/prefix/include" \
       -x c++ - || { echo "$header does not compile alone"; exit 1; }
   fi
-  if grep -nE '#include <(hwy|H5|hdf5|cblas|lapack|boost|CLI|archive|zlib)' "$folder/prefix/include/$header"; then
+  if grep -nE '#include <(hwy|H5|hdf5|cblas|lapack|boost|CLI|archive|zlib|curl|openssl)' "$folder/prefix/include/$header"; then
     echo "$header shows what the library stands on"
     exit 1
   fi

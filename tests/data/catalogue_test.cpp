@@ -45,7 +45,7 @@ std::optional<Dataset> load_if_present(const std::string& spec) {
   }
 }
 
-constexpr const char* absent = "not in $WIDELIMIT_DATA, ../shared/data or the cache";
+constexpr const char* absent = "not in $WIDELIMIT_DATA or the cache";
 
 TEST(Spec, NamePartAndArguments) {
   const DataSpec plain = parse_spec("digits");
@@ -91,8 +91,56 @@ TEST_F(Catalogue, UnknownNamesAndMissingSetsSayWhatToDo) {
   expect_error(Code::input, {"nonsense", "digits", "uci:NAME", ".libsvm"}, [] { (void)load_data("nonsense"); });
   expect_error(Code::input, {"absent.csv"}, [] { (void)load_data("absent.csv"); });
   expect_error(Code::usage, {"graph"}, [] { (void)load_data("graphs:MUTAG"); });
-  expect_error(Code::input, {"graphs:NOSUCH", path("data").string(), "shared/data", path("cache").string()},
+  expect_error(Code::input, {"graphs:NOSUCH", path("data").string(), path("cache").string()},
                [] { (void)load_graphs("graphs:NOSUCH"); });
+}
+
+TEST_F(Catalogue, NothingIsLookedForBesideTheWorkingDirectory) {
+  set("WIDELIMIT_DATA", "");
+  set("XDG_CACHE_HOME", "cache");  // relative: as if it were not set
+  set("HOME", path("home").string());
+  EXPECT_EQ(data_folders(), std::vector<std::filesystem::path>{path("home/.cache/widelimit")});
+  set("HOME", "");
+  EXPECT_TRUE(data_folders().empty());
+}
+
+TEST_F(Catalogue, MissingSetsSayWhatFetchesThem) {
+  set("WIDELIMIT_DATA", path("data").string());
+  set("XDG_CACHE_HOME", path("cache").string());
+  const auto fetched_by = [](const auto& load) {
+    try {
+      load();
+    } catch (const MissingSet& missing) {
+      EXPECT_EQ(missing.code(), Code::input);
+      return missing.fetch_name();
+    }
+    return std::string("found");
+  };
+  for (const auto& [spec, name] : std::map<std::string, std::string>{{"mnist:train", "mnist"},
+                                                                     {"mnist:test", "mnist"},
+                                                                     {"cifar10:test", "cifar10"},
+                                                                     {"uci:iris", "uci:iris"},
+                                                                     {"uci:own", ""}}) {
+    EXPECT_EQ(fetched_by([&] { (void)load_data(spec); }), name) << spec;
+  }
+  EXPECT_EQ(fetched_by([] { (void)load_graphs("graphs:MUTAG"); }), "");
+  for (const CatalogueEntry& entry : list_data()) {
+    if (entry.name != "uci:NAME") continue;
+    EXPECT_TRUE(entry.where.empty());
+    EXPECT_EQ(entry.members.size(), 90U);  // what can be fetched
+  }
+}
+
+/// Beside batches that were decoded from JPEG files into the same folder.
+TEST_F(Catalogue, TheOriginalCifarComesFirst) {
+  set("WIDELIMIT_DATA", path("data").string());
+  std::string record(3073, '\7');
+  record[0] = 3;
+  put("data/cifar10/test_batch.bin", record);
+  EXPECT_EQ(load_data("cifar10:test").labels, std::vector<Index>{3});
+  record[0] = 5;
+  put("data/cifar10/cifar-10-batches-bin/test_batch.bin", record);
+  EXPECT_EQ(load_data("cifar10:test").labels, std::vector<Index>{5});
 }
 
 TEST_F(Catalogue, FoldersAndFilesOfNoFormatAreToldFromUnknownNames) {

@@ -1,5 +1,6 @@
 #include "widelimit/data/catalogue_sets.hpp"
 
+#include "widelimit/data/fetch/sources.hpp"
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/data/formats/archive.hpp"
 #include "widelimit/data/formats/cifar.hpp"
@@ -45,7 +46,8 @@ std::vector<std::string> cifar_batches(bool train) {
 std::optional<fs::path> find_batches(bool train) {
   const std::vector<std::string> names = cifar_batches(train);
   for (const fs::path& folder : data_folders()) {
-    for (const char* inner : {"cifar10", "cifar10/cifar-10-batches-bin"}) {
+    // The original, as it is fetched, before batches that were decoded from JPEG files.
+    for (const char* inner : {"cifar10/cifar-10-batches-bin", "cifar10"}) {
       const bool complete = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
         std::error_code ignored;
         return fs::is_regular_file(folder / inner / name, ignored);
@@ -83,6 +85,16 @@ Blob extract_uci(const fs::path& archive, const std::string& name, const ReadLim
   return std::move(wanted->second);
 }
 
+/// Names of the tables that lie in a folder one by one.
+std::set<std::string> tables_in(const fs::path& folder) {
+  std::set<std::string> names;
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+    if (entry.path().extension() == ".csv") names.insert(entry.path().stem().string());
+  }
+  return names;
+}
+
 /// A name that becomes part of a path: it must not lead elsewhere.
 void require_plain_name(const std::string& name, std::string_view what) {
   const bool plain = !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
@@ -108,8 +120,9 @@ Dataset load_mnist(const DataSpec& spec, const DataOptions& options) {
   const auto images = find_idx(prefix + "-images-idx3-ubyte");
   const auto labels = find_idx(prefix + "-labels-idx1-ubyte");
   if (!images || !labels) {
-    fail_missing("mnist:" + spec.part, "mnist/" + prefix + "-{images-idx3,labels-idx1}-ubyte[.gz]",
-                 "Put the four IDX files of MNIST (https://ossci-datasets.s3.amazonaws.com/mnist/) in a folder mnist.");
+    fail_missing({"mnist:" + spec.part, "mnist/" + prefix + "-{images-idx3,labels-idx1}-ubyte[.gz]",
+                  "put the four IDX files of MNIST (https://ossci-datasets.s3.amazonaws.com/mnist/) in a folder mnist",
+                  "mnist"});
   }
   Dataset data = read_idx(*images, *labels, options.limits);
   data.name = "mnist:" + spec.part;
@@ -130,9 +143,10 @@ Dataset load_cifar10(const DataSpec& spec, const DataOptions& options) {
   }
   const auto archive = find_cifar_archive();
   if (!archive) {
-    fail_missing(name, "cifar10/" + cifar_batches(train).front(),
-                 "Put the binary version of CIFAR-10 (https://www.cs.toronto.edu/~kriz/cifar.html), unpacked, in a "
-                 "folder cifar10.");
+    fail_missing({name, "cifar10/" + cifar_batches(train).front(),
+                  "put the binary version of CIFAR-10 (https://www.cs.toronto.edu/~kriz/cifar.html), unpacked, in a "
+                  "folder cifar10",
+                  "cifar10"});
   }
   const CifarRecords records = decode_cifar_archive(*archive, options.limits);
   keep_batches(records.train, true);
@@ -148,9 +162,11 @@ Dataset load_uci(const DataSpec& spec, const DataOptions& given) {
   if (const auto table = find_data_file({"uci/" + spec.part + ".csv"})) return read_csv(*table, options);
   const auto archive = find_uci_archive();
   if (!archive) {
-    fail_missing(options.source, "uci/" + spec.part + ".csv or uci/uci.tar.xz",
-                 "Put a table with the label in its last column "
-                 "(https://github.com/gditzler/UA-ECE-523-Sp2018 has many) in a folder uci.");
+    const auto tables = uci_tables();
+    const bool offered = std::any_of(tables.begin(), tables.end(), [&](const auto& t) { return t.name == spec.part; });
+    fail_missing({options.source, "uci/" + spec.part + ".csv or uci/uci.tar.xz",
+                  "put a table with the label in its last column in a folder uci",
+                  offered ? options.source : std::string()});
   }
   const Blob table = extract_uci(*archive, spec.part, options.limits);
   return parse_csv(as_text(table), options);
@@ -161,8 +177,10 @@ GraphSet load_graph_set(const std::string& name, const ReadLimits& limits) {
   const std::string stem = "graphs/" + name + "/";
   const auto text = find_data_file({stem + name + ".txt.gz", stem + name + ".txt"});
   if (!text) {
-    fail_missing("graphs:" + name, stem + name + ".txt[.gz]",
-                 "Put the data sets of https://github.com/weihua916/powerful-gnns in a folder graphs.");
+    fail_missing({"graphs:" + name,
+                  stem + name + ".txt[.gz]",
+                  "put the data sets of https://github.com/weihua916/powerful-gnns in a folder graphs",
+                  {}});
   }
   const fs::path folds = text->parent_path() / "10fold_idx.tar.gz";
   std::error_code ignored;
@@ -184,8 +202,10 @@ std::string find_cifar10() {
 
 std::string find_uci() {
   if (const auto archive = find_uci_archive()) return archive->string();
-  const auto index = find_data_file({"uci/index.csv"});
-  return index ? index->parent_path().string() : std::string();
+  for (const fs::path& folder : data_folders()) {
+    if (!tables_in(folder / "uci").empty()) return (folder / "uci").string();
+  }
+  return {};
 }
 
 std::string find_graphs() {
@@ -206,7 +226,11 @@ std::vector<std::string> uci_names() {
     for (const std::string& member : list_members(*archive)) {
       if (member.ends_with(".csv")) names.insert(fs::path(member).stem().string());
     }
-    names.erase("index");
+  }
+  for (const fs::path& folder : data_folders()) names.merge(tables_in(folder / "uci"));
+  names.erase("index");
+  if (names.empty()) {
+    for (const UciTable& table : uci_tables()) names.emplace(table.name);
   }
   return {names.begin(), names.end()};
 }

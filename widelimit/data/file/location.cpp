@@ -1,7 +1,5 @@
 #include "widelimit/data/file/location.hpp"
 
-#include "widelimit/base/error.hpp"
-
 #include <cstdlib>
 #include <system_error>
 
@@ -20,14 +18,14 @@ fs::path from_environment(const char* variable) {
 
 fs::path cache_folder() {
   const fs::path cache = from_environment("XDG_CACHE_HOME");
-  if (!cache.empty()) return cache / "widelimit";
+  if (cache.is_absolute()) return cache / "widelimit";
   const fs::path home = from_environment("HOME");
   return home.empty() ? fs::path() : home / ".cache" / "widelimit";
 }
 
 std::vector<fs::path> data_folders() {
   std::vector<fs::path> folders;
-  for (const fs::path& folder : {from_environment("WIDELIMIT_DATA"), fs::path("../shared/data"), cache_folder()}) {
+  for (const fs::path& folder : {from_environment("WIDELIMIT_DATA"), cache_folder()}) {
     if (!folder.empty()) folders.push_back(folder);
   }
   return folders;
@@ -57,11 +55,13 @@ void store_in_cache(const fs::path& relative, Bytes bytes) {
   }
 }
 
-void fail_missing(const std::string& what, const std::string& files, const std::string& advice) {
+void fail_missing(const MissingFiles& missing) {
   std::string looked;
-  for (const fs::path& folder : data_folders()) looked += fmt::format("\n  {}", (folder / files).string());
-  fail(Code::input, "{} was not found. Looked for:{}\n{} Then set WIDELIMIT_DATA to the folder above it.", what, looked,
-       advice);
+  for (const fs::path& folder : data_folders()) looked += fmt::format("\n  {}", (folder / missing.files).string());
+  throw MissingSet(
+      fmt::format("{} was not found. Looked for:{}\n{} {}, and set WIDELIMIT_DATA to the folder above it.", missing.set,
+                  looked, missing.fetch_name.empty() ? "To have it," : "Fetch it, or", missing.by_hand),
+      missing.fetch_name);
 }
 
 }  // namespace widelimit

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/data/file/file.hpp"
 
 #include <optional>
@@ -8,11 +9,12 @@
 
 namespace widelimit {
 
-/// Where data sets are looked for, in this order: $WIDELIMIT_DATA, ../shared/data, the cache. All three have the
-/// same layout, one folder a set: mnist/, cifar10/, uci/, graphs/.
+/// Where data sets are looked for, in this order: $WIDELIMIT_DATA, the cache. Both have the same layout, one folder a
+/// set: mnist/, cifar10/, uci/, graphs/.
 [[nodiscard]] std::vector<std::filesystem::path> data_folders();
 
-/// $XDG_CACHE_HOME/widelimit, else ~/.cache/widelimit; empty where neither is known.
+/// $XDG_CACHE_HOME/widelimit, else ~/.cache/widelimit; empty where neither is known. A relative $XDG_CACHE_HOME is
+/// ignored, as the XDG specification asks.
 [[nodiscard]] std::filesystem::path cache_folder();
 
 /// The first of the data folders that has one of `names` (relative paths), and that file.
@@ -21,7 +23,28 @@ namespace widelimit {
 /// Keeps `bytes` in the cache for the next time. A cache that cannot be written is no error: it costs time only.
 void store_in_cache(const std::filesystem::path& relative, Bytes bytes);
 
-/// Error{input}: `what` is missing, which `files` were looked for and where, and how to get it.
-[[noreturn]] void fail_missing(const std::string& what, const std::string& files, const std::string& advice);
+/// Error{input} for a data set that no data folder has. Messages of the library say it in words; the command line and
+/// Python add how they fetch it.
+class MissingSet : public Error {
+ public:
+  MissingSet(const std::string& message, std::string fetch_name)
+      : Error(Code::input, message), fetch_name_(std::move(fetch_name)) {}
+  /// What fetch_data is to be given; empty where it cannot be fetched.
+  [[nodiscard]] const std::string& fetch_name() const noexcept { return fetch_name_; }
+
+ private:
+  std::string fetch_name_;
+};
+
+/// What is missing, and how to get it.
+struct MissingFiles {
+  std::string set;         ///< "mnist:train"
+  std::string files;       ///< relative paths that were looked for, in words
+  std::string by_hand;     ///< "put … in a folder mnist"
+  std::string fetch_name;  ///< as in MissingSet
+};
+
+/// MissingSet: what was looked for and where, and what to do.
+[[noreturn]] void fail_missing(const MissingFiles& missing);
 
 }  // namespace widelimit

@@ -1,0 +1,200 @@
+#include "widelimit/data/fetch/download.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/data/fetch/part_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+namespace widelimit {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double longest_pause = 60;
+
+/// A response that begins elsewhere than was asked for.
+struct WrongRange {};
+
+class Download final : public HttpBody {
+ public:
+  Download(const SourceFile& file, const std::string& url, const fs::path& target, const FetchOptions& options,
+           HttpClient& client, FetchMeter& meter)
+      : file_(file), url_(url), options_(options), client_(client), meter_(meter), part_(target) {
+    meter_.was_there(std::min(part_.size(), file_.bytes));
+    joined_ = part_.size() > 0;
+  }
+
+  void run(const UseFile& use) {
+    try {
+      check_space();
+      while (!verified()) {
+      }
+      if (use) {
+        use(part_.path());
+        part_.discard();
+      } else {
+        part_.commit();
+      }
+    } catch (...) {
+      if (part_.size() == 0) part_.discard();
+      throw;
+    }
+  }
+
+  void begin(const HttpAnswer& answer) override {
+    if (answer.status == 206) {
+      const bool right = asked_ > 0 && answer.first == asked_ && answer.total.value_or(file_.bytes) == file_.bytes;
+      if (!right) throw WrongRange();
+      joined_ = true;
+      return;
+    }
+    if (answer.status != 200) {
+      fail(Code::input, "cannot fetch {}: the server answers with status {} and another text; check the address", url_,
+           answer.status);
+    }
+    if (answer.length && *answer.length != file_.bytes) {
+      fail(Code::input,
+           "cannot fetch {}: the server offers {} bytes instead of {}; the file there has changed, or a proxy answers "
+           "in its place: fetch it from a mirror",
+           url_, *answer.length, file_.bytes);
+    }
+    start_again(answer.validator);
+    joined_ = false;
+  }
+
+  void take(Bytes piece) override {
+    if (piece.size() > file_.bytes - part_.size()) {
+      part_.discard();
+      fail(Code::input, "cannot fetch {}: the server sends more than the {} bytes of the file; fetch it from a mirror",
+           url_, file_.bytes);
+    }
+    part_.append(piece);
+    meter_.came(piece.size());
+    came_ = true;
+  }
+
+  void wait() override { meter_.wait(); }
+
+ private:
+  /// Forgets what has come.
+  void start_again(const std::string& validator) {
+    meter_.was_lost(std::min(part_.size(), file_.bytes));
+    part_.restart(url_, validator);
+  }
+
+  void check_space() const {
+    std::error_code unknown;
+    const fs::space_info space = fs::space(part_.path().parent_path(), unknown);
+    const std::uint64_t needed = file_.bytes - std::min(part_.size(), file_.bytes);
+    if (unknown || space.available >= needed) return;
+    fail(Code::resource, "'{}' needs {} and its disk has {} left; free some space or choose another folder",
+         part_.path().string(), bytes_text(static_cast<double>(needed)),
+         bytes_text(static_cast<double>(space.available)));
+  }
+
+  bool verified() {
+    if (part_.size() > file_.bytes) start_again("");
+    while (part_.size() != file_.bytes) attempt();
+    const std::string sum = part_.sha256([this] { meter_.wait(); });
+    if (sum == file_.sha256) return true;
+    // Parts that do not belong together, or a disk that lost some: once more as a whole.
+    if (joined_ && failures_ < options_.retries) {
+      ++failures_;
+      start_again("");
+      return false;
+    }
+    part_.discard();
+    fail(
+        Code::input,
+        "cannot fetch {}: the file that came is not the right one and was removed\n  its SHA-256:  {}\n  it must be:   "
+        "{}\nThe file there has changed, or was changed on the way: fetch it from a mirror",
+        url_, sum, file_.sha256);
+  }
+
+  void attempt() {
+    const HttpOutcome outcome = ask();
+    if (part_.size() == file_.bytes) return;
+    const bool no_range = outcome.status == 416;
+    if (no_range) start_again("");
+    const bool passing = outcome.end == HttpEnd::broken || outcome.end == HttpEnd::stalled ||
+                         outcome.end == HttpEnd::busy || (outcome.end == HttpEnd::unreachable && came_) || no_range;
+    if (!passing || failures_ == options_.retries) fail_transfer(outcome);
+    pause();
+    ++failures_;
+  }
+
+  HttpOutcome ask() {
+    const std::string validator = part_.validator(url_);
+    asked_ = validator.empty() ? 0 : part_.size();
+    try {
+      const HttpOutcome outcome = client_.get({url_, asked_, validator, options_.stall}, *this);
+      if (outcome.end != HttpEnd::complete) return outcome;
+      if (outcome.status != 200 && outcome.status != 206)
+        return {HttpEnd::refused, outcome.status,
+                fmt::format("the server answers with status {} and no file; check the address", outcome.status)};
+      return {HttpEnd::broken, outcome.status, "the answer ended too early"};
+    } catch (const WrongRange&) {
+      start_again("");
+      return {HttpEnd::broken, 206, "the server sent another part of the file than it was asked for"};
+    }
+  }
+
+  [[noreturn]] void fail_transfer(const HttpOutcome& outcome) const {
+    std::string message = fmt::format("cannot fetch {}: {}", url_, outcome.reason);
+    if (failures_ > 0) message += fmt::format("; that was attempt {}", failures_ + 1);
+    if (part_.size() > 0) {
+      message += fmt::format("; {} of {} bytes are kept: fetch again to go on from there", part_.size(), file_.bytes);
+    }
+    fail(Code::input, "{}", message);
+  }
+
+  void pause() {
+    using Clock = std::chrono::steady_clock;
+    const double seconds = std::min(options_.pause * std::exp2(failures_), longest_pause);
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    while (Clock::now() < end) {
+      meter_.wait();
+      std::this_thread::sleep_for(std::min<Clock::duration>(std::chrono::milliseconds(50), end - Clock::now()));
+    }
+  }
+
+  const SourceFile& file_;
+  const std::string& url_;
+  const FetchOptions& options_;
+  HttpClient& client_;
+  FetchMeter& meter_;
+  PartFile part_;
+  std::uint64_t asked_ = 0;  ///< bytes after which the present request asks for the rest
+  bool joined_ = false;      ///< what has come is of more than one response
+  bool came_ = false;        ///< this call has received something
+  int failures_ = 0;
+};
+
+}  // namespace
+
+void FetchMeter::wait() {
+  const auto now = std::chrono::steady_clock::now();
+  if (progress_ == nullptr || now < next_) return;
+  next_ = now + progress_interval;
+  if (progress_->update(static_cast<std::int64_t>(received_), static_cast<std::int64_t>(received_ + missing_), "B")) {
+    return;
+  }
+  fail(Code::interrupted, "stopped with {} to go; what has come is kept, and the next fetch goes on from there",
+       bytes_text(static_cast<double>(missing_)));
+}
+
+void FetchMeter::finish() {
+  next_ = {};
+  wait();
+}
+
+void download(const SourceFile& file, const std::string& url, const fs::path& target, const FetchOptions& options,
+              HttpClient& client, FetchMeter& meter, const UseFile& use) {
+  Download(file, url, target, options, client, meter).run(use);
+}
+
+}  // namespace widelimit
