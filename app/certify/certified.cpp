@@ -155,6 +155,8 @@ std::string certified_words(const Certified& certified) {
     words += fmt::format("the attack found no other class near {} of {} correctly classified samples\n",
                          told.correct - told.broken, told.correct);
   }
+  words += certified.best().units == CertificateUnits::input ? "radii are in the units of the samples\n"
+                                                             : "radii are in the units of the scaled features\n";
   for (std::size_t m = 0; m < certified.runs.size(); ++m) {
     const std::string& remark = certified.runs[m].remark;
     const bool again = m > 0 && remark == certified.runs[m - 1].remark;
@@ -170,6 +172,8 @@ nlohmann::ordered_json certified_json(const Certified& certified, const std::vec
             {"correct", told.correct},
             {"misclassified", told.samples - told.correct},
             {"accuracy", told.accuracy()}};
+  json["units"] = to_string(best.units);
+  if (!best.widths.empty()) json["widths"] = best.widths;
   json["is_correct"] = std::vector<bool>(best.correct);
   json["margin"] = best.margin;
   json["methods"] = Json::array();

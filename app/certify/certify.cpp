@@ -27,6 +27,8 @@ struct CertifyChoice {
   std::string model;
   std::string norm{to_string(CertifyOptions{}.norm)};
   std::string method{to_string(CertifyOptions{}.method)};
+  std::string units;
+  std::vector<double> widths;
   std::vector<double> box;
   std::optional<double> radius;
   std::vector<double> at;
@@ -39,6 +41,8 @@ struct CertifyChoice {
     CertifyOptions how;
     how.norm = parse_norm(norm);
     how.method = parse_methods(method).back();
+    if (!units.empty()) how.units = parse_certificate_units(units);
+    how.widths = widths;
     if (!box.empty()) {
       if (box.size() != 2) fail(Code::usage, "--box: the least and the largest value are wanted, as 0,1");
       how.box = Box{box[0], box[1]};
@@ -78,7 +82,9 @@ Json certify_settings(const CertifyChoice& choice, const CertifyOptions& how) {
                 {"data", data_settings(choice.data.parsed())},
                 {"norm", choice.norm},
                 {"method", choice.method}};
-  if (how.box) settings["box"] = {how.box->low, how.box->high};
+  if (!choice.units.empty()) settings["units"] = choice.units;
+  if (!how.widths.empty()) settings["widths"] = how.widths;
+  if (how.box) settings["box"] = choice.box;
   if (how.radius) settings["radius"] = *how.radius;
   settings["tolerance"] = how.tolerance;
   if (how.attack) settings["attack"] = {{"steps", how.attack->steps}, {"restarts", how.attack->restarts}};
@@ -119,15 +125,27 @@ std::vector<CertificateMethod> methods_of(const Predictor& predictor, const std:
 std::vector<Index> attacked_classes(const Predictor& predictor, const Certificates& best, const Shape& shape,
                                     const Engine& engine) {
   if (best.attacked.rows() == 0) return {};
-  const SampleView samples(best.attacked.view(), shape);
-  const Matrix<double> said = predictor.model ? predict_decisions(*predictor.model, samples, engine)
-                                              : predict_outputs(predictor.network->trained, samples, engine);
+  Dataset attacked = copy_samples(SampleView(best.attacked.view(), shape), "attacked samples");
+  const Matrix<double> said = say(predictor, attacked, engine, {}).decisions;
   if (predictor.scheme != Scheme::values) {
     return classes_of(predictor.scheme, std::ssize(predictor.classes), said.view());
   }
   std::vector<Index> signs;
   for (Index i = 0; i < said.rows(); ++i) signs.push_back(said(i, 0) > 0 ? 1 : 0);
   return signs;
+}
+
+/// Of a machine or a network, by the method of the options.
+Certificates certify_predictor(const Predictor& predictor, const Dataset& data, const std::vector<Index>& labels,
+                               const CertifyOptions& how, const Engine& engine) {
+  if (predictor.model) return certify(*predictor.model, data.view(), labels, how, engine);
+  const std::optional<Scaler>& scaling = predictor.network->notes.scaling;
+  return certify_network(predictor.network->trained, data.view(), labels, how, engine, scaling ? &*scaling : nullptr);
+}
+
+/// The box, where it is in the units of the pictures.
+std::optional<Box> shown_box(const CertifyOptions& how, const Certificates& best) {
+  return best.units == CertificateUnits::input ? how.box : std::nullopt;
 }
 
 void tell_page(const CertifyChoice& choice, const Predictor& predictor, const Certified& certified, const Table& table,
@@ -141,7 +159,7 @@ void tell_page(const CertifyChoice& choice, const Predictor& predictor, const Ce
                       .names = predictor.classes,
                       .labels = labels,
                       .attacked_as = attacked_as,
-                      .box = choice.asked().box},
+                      .box = shown_box(choice.asked(), certified.best())},
                      settings);
 }
 
@@ -152,18 +170,16 @@ void run_certify(const CertifyChoice& choice) {
   require_no_scale(choice.data);
   const auto engine = choice.common.make_engine();
   require_cpu(*engine, "certificates");  // before the model and the samples are read
-  Predictor predictor = load_predictor(choice.model, choice.common, *engine);
+  const Predictor predictor = load_predictor(choice.model, choice.common, *engine);
   if (choice.out) check_writable(*choice.out, 0);
-  Dataset data = load_samples(choice.common, choice.data, predictor);
+  const Dataset data = load_samples(choice.common, choice.data, predictor);
   const std::vector<Index> labels = certified_labels(predictor, data);
-  scale_for_good(predictor, data);
 
   ProgressBar bar(choice.common);
   how.progress = &bar;
   const auto start = Clock::now();
   const Certified certified = certify_by(methods_of(predictor, choice.method), how, [&](const CertifyOptions& own) {
-    return predictor.model ? certify(*predictor.model, data.view(), labels, own, *engine)
-                           : certify_network(predictor.network->trained, data.view(), labels, own, *engine);
+    return certify_predictor(predictor, data, labels, own, *engine);
   });
   const std::vector<double> at = choice.at.empty() ? round_radii(certified.best(), 3) : choice.at;
   const Table table = how.radius ? verdict_table(certified, *how.radius) : certified_table(certified, at);
@@ -195,10 +211,17 @@ void add_ball_options(CLI::App& verb, CertifyChoice& choice) {
       ->type_name("METHOD")
       ->capture_default_str()
       ->group(group);
-  verb.add_option("--box", choice.box, "Bounds of every feature, as the kernel sees it")
-      ->type_name("LOW,HIGH")
+  verb.add_option(
+          "--units", choice.units,
+          "Units of radii and box: input (those of the samples, the default) or scaled (those of the scaled features)")
+      ->type_name("UNITS")
+      ->group(group);
+  verb.add_option("--widths", choice.widths,
+                  "Half-widths of the linf ball of radius 1, one for each feature; 0 for a feature that never changes")
+      ->type_name("W1,W2,…")
       ->delimiter(',')
       ->group(group);
+  verb.add_option("--box", choice.box, "Bounds of every feature")->type_name("LOW,HIGH")->delimiter(',')->group(group);
   verb.add_option("--radius", choice.radius, "Only whether this radius is certified, which is cheaper")
       ->type_name("R")
       ->group(group);

@@ -30,14 +30,14 @@ std::vector<double> row_of(const AnyMatrix& values, Index i) {
       values);
 }
 
-/// Black and white: the box, or the range of what is shown.
-Box shades(const CertifyPage& shown, const std::vector<Pictured>& tiles) {
-  if (shown.box) return *shown.box;
-  Box range{HUGE_VAL, -HUGE_VAL};
+/// Black and white: the box, where all features have the same, or the range of what is shown.
+std::pair<double, double> shades(const CertifyPage& shown, const std::vector<Pictured>& tiles) {
+  if (shown.box && shown.box->size() == 1) return {shown.box->low(0), shown.box->high(0)};
+  std::pair<double, double> range{HUGE_VAL, -HUGE_VAL};
   for (const Pictured& tile : tiles) {
     for (const auto& picture : tile.pictures) {
       const auto [low, high] = std::minmax_element(picture.begin(), picture.end());
-      range = {std::min(range.low, *low), std::max(range.high, *high)};
+      range = {std::min(range.first, *low), std::max(range.second, *high)};
     }
   }
   return range;
@@ -103,12 +103,11 @@ std::optional<Illustration> weakest_pictures(const CertifyPage& shown, const std
     }
     tiles.push_back(std::move(tile));
   }
-  const Box range = shades(shown, tiles);
+  const auto [black, white] = shades(shown, tiles);
   const bool pairs = std::any_of(tiles.begin(), tiles.end(), [](const auto& tile) { return tile.pictures.size() > 1; });
-  return Illustration{
-      .figure = picture_sheet(tiles, *shape, range.low, range.high, "The samples that are easiest to move"),
-      .caption = pairs ? "Left the sample, right the nearest input found that has another class." : "",
-      .alt = fmt::format("Pictures of the {} samples with the smallest certified radii", tiles.size())};
+  return Illustration{.figure = picture_sheet(tiles, *shape, black, white, "The samples that are easiest to move"),
+                      .caption = pairs ? "Left the sample, right the nearest input found that has another class." : "",
+                      .alt = fmt::format("Pictures of the {} samples with the smallest certified radii", tiles.size())};
 }
 
 void write_certify_page(const std::filesystem::path& path, const CertifyPage& shown,

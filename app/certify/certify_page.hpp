@@ -16,7 +16,7 @@ struct CertifyPage {
   std::string title;
   const Certified& certified;
   const Table& table;
-  const Dataset& data;                    ///< scaled as the kernel sees them
+  const Dataset& data;
   const std::vector<std::string>& names;  ///< of classes; empty where labels are signs
   const std::vector<Index>& labels;
   const std::vector<Index>& attacked_as;  ///< class of each attacked sample; empty where there is none

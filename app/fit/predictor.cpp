@@ -68,12 +68,6 @@ Said say_as_machine(const Model& model, const Dataset& data, const Engine& engin
 
 }  // namespace
 
-void scale_for_good(Predictor& predictor, Dataset& data) {
-  std::optional<Scaler>& scaling = predictor.model ? predictor.model->scaling : predictor.network->notes.scaling;
-  if (scaling) scaling->apply(data);
-  scaling.reset();
-}
-
 Said say(const Predictor& predictor, Dataset& data, const Engine& engine, const PredictOptions& how) {
   if (predictor.model) return say_as_machine(*predictor.model, data, engine, how);
   if (predictor.network->notes.scaling) predictor.network->notes.scaling->apply(data);

@@ -42,7 +42,4 @@ struct Said {
 /// Scales the samples as the predictor was taught, and asks it.
 [[nodiscard]] Said say(const Predictor& predictor, Dataset& data, const Engine& engine, const PredictOptions& how);
 
-/// Applies the predictor's scaling in place; the predictor then treats all samples as scaled.
-void scale_for_good(Predictor& predictor, Dataset& data);
-
 }  // namespace widelimit::app

@@ -25,9 +25,11 @@ CertifyOptions certify_options(const nb::dict& given) {
   CertifyOptions options;
   asked.parse("norm", options.norm, parse_norm);
   asked.parse("method", options.method, parse_certificate_method);
-  std::optional<std::pair<double, double>> box;
+  asked.parse("units", options.units, parse_certificate_units);
+  asked.take("widths", options.widths);
+  std::optional<std::pair<std::vector<double>, std::vector<double>>> box;
   asked.take("box", box);
-  if (box) options.box = Box{box->first, box->second};
+  if (box) options.box = Box(std::move(box->first), std::move(box->second));
   asked.take("radius", options.radius);
   asked.take("tolerance", options.tolerance);
   bool attack = false;
@@ -56,6 +58,8 @@ nb::dict told(Certificates certificates, bool attacked) {
   result["method"] = methods;
   result["attack"] = attacked ? as_array(std::move(certificates.attack)) : nb::none();
   result["attacked"] = attacked ? as_array(std::move(certificates.attacked)) : nb::none();
+  result["widths"] = certificates.widths.empty() ? nb::none() : as_array(std::move(certificates.widths));
+  result["units"] = std::string(to_string(certificates.units));
   result["remark"] = certificates.remark;
   result["seconds"] = certificates.seconds;
   result["attack_seconds"] = certificates.attack_seconds;

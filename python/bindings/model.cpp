@@ -125,6 +125,14 @@ void bind_model(nb::module_& module) {
   module.def("make_model", &make, "network"_a, "kind"_a, "precision"_a.none(), "support"_a, "machine"_a, "scheme"_a,
              "classes"_a, "lam"_a, "epsilon"_a, "bias"_a, "alpha"_a, "offsets"_a, "sigmoids"_a.none(), "record"_a,
              "A model of its parts, checked.");
+  module.def(
+      "set_scaling",
+      [](Model& model, const Numbers& shift, const Numbers& scale) {
+        model.scaling = Scaler(Scaling::standard, std::vector<double>(shift.data(), shift.data() + shift.size()),
+                               std::vector<double>(scale.data(), scale.data() + scale.size()));
+        model.validate();
+      },
+      "model"_a, "shift"_a, "scale"_a, "Lets the model see (x − shift)/scale of the samples x that it is given.");
   module.def("save_model", &save, "path"_a, "model"_a, "Writes a model file, complete or not at all.");
   module.def(
       "read_model", [](const std::string& path) { return unlocked([&](Progress*) { return load_model(path); }); },

@@ -153,3 +153,97 @@ def test_control_c():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 10  # seconds, on a machine that does other things too
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """Features of very different scales; half to fit, half to certify."""
+    x, y, _ = wl.load_data("digits", classes=[3, 8], limit=90)
+    x = x.reshape(90, 64)[:, [10, 11, 12, 18, 19, 20, 27, 28, 34, 36, 42, 43, 44, 52]]
+    return x * np.logspace(-2, 3, 14) + np.linspace(-50, 50, 14), y
+
+
+def moved(x, r, signs):
+    return x + signs * r.feature_radius
+
+
+@pytest.mark.parametrize("scaler", ["StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"])
+def test_pipelines_are_certified_in_the_units_of_their_input(tables, scaler):
+    from sklearn import preprocessing
+    from sklearn.pipeline import make_pipeline
+
+    x, y = tables
+    machine = wl.NTKClassifier("fc:1", machine="ridge", lam=0.1)
+    pipeline = make_pipeline(getattr(preprocessing, scaler)(), "passthrough", machine).fit(x[:60], y[:60])
+    points, labels = x[60:], y[60:]
+    rng = np.random.default_rng(0)
+    for units in (None, "input", "scaled"):
+        r = wl.certify(pipeline, points, labels, units=units, attack=True)
+        assert r.units == (units or "input")
+        assert (r.correct == (pipeline.predict(points) == labels)).all()
+        assert (r.radius[r.correct] > 0).all()
+        # The pipeline itself agrees at corners of the balls, and not where the attack has been.
+        for _ in range(50):
+            near = moved(points, r, rng.choice([-1, 1], size=points.shape))
+            assert (pipeline.predict(near)[r.correct] == labels[r.correct]).all()
+        broken = r.correct & np.isfinite(r.attack)
+        assert broken.any()
+        assert (pipeline.predict(r.attacked)[broken] != labels[broken]).mean() > 0.9
+        assert (r.radius[broken] <= r.attack[broken]).all()
+    # After scaling, the ball of the scaled units is the one that a machine on scaled samples has.
+    own = wl.certify(pipeline[-1], pipeline[:-1].transform(points), labels)
+    scaled = wl.certify(pipeline, points, labels, units="scaled")
+    assert np.allclose(scaled.radius, own.radius, rtol=1e-9)
+    steps = wl.certify(pipeline, points, labels, widths=scaled.widths)
+    assert np.allclose(steps.radius, scaled.radius, rtol=1e-9)
+
+
+def test_searches_are_certified_by_their_best_estimator(tables):
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = tables
+    pipeline = make_pipeline(StandardScaler(), wl.NTKClassifier("fc:1", machine="ridge"))
+    search = GridSearchCV(pipeline, {"ntkclassifier__lam": [0.1, 1.0]}, cv=2)
+    with pytest.raises(wl.InputError, match="best_estimator_; fit it first"):
+        wl.certify(search, x[60:], y[60:])
+    search.fit(x[:60], y[:60])
+    found = wl.certify(search, x[60:], y[60:])
+    assert np.array_equal(found.radius, wl.certify(search.best_estimator_, x[60:], y[60:]).radius)
+
+
+def test_widths_and_boxes_are_those_of_features(tables):
+    x, y = tables
+    machine = wl.NTKClassifier("fc:1", machine="ridge", lam=0.1).fit(x[:60], y[:60])
+    points, labels = x[60:66], y[60:66]
+    widths = np.ones(14)
+    widths[3:] = 0
+    fixed = wl.certify(machine, points, labels, widths=widths, attack=True)
+    assert (fixed.radius >= wl.certify(machine, points, labels).radius).all()
+    assert np.array_equal(fixed.attacked[:, 3:], points[:, 3:])
+    low, high = x.min(axis=0), x.max(axis=0)
+    cut = wl.certify(machine, points, labels, box=(low, high))
+    assert (cut.radius >= wl.certify(machine, points, labels).radius * (1 - 1e-9)).all()
+    for wrong, message in [
+        ({"widths": [1.0]}, "1 half-widths for samples of 14"),
+        ({"widths": "wide"}, "a number for each feature"),
+        ({"box": (low[:3], high[:3])}, "box of 3 features"),
+        ({"box": (high, low)}, "empty"),
+        ({"units": "metres"}, "input"),
+        ({"norm": "l2", "widths": widths}, "linf"),
+    ]:
+        with pytest.raises(wl.InputError, match=message):
+            wl.certify(machine, points, labels, **wrong)
+
+
+def test_steps_that_are_no_scalers_are_refused_by_name(tables):
+    from sklearn.decomposition import PCA
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler, Normalizer
+
+    x, y = tables
+    for step, message in [(PCA(5), "PCA"), (Normalizer(), "Normalizer"), (MinMaxScaler(clip=True), "clip=False")]:
+        pipeline = make_pipeline(step, wl.NTKClassifier("fc:1", machine="ridge")).fit(x, y)
+        with pytest.raises(wl.InputError, match=message):
+            wl.certify(pipeline, x, y)

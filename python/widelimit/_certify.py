@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError
 from widelimit._models import Model, core_of
+from widelimit._pipelines import machine_of
 from widelimit._samples import as_samples
 from widelimit._targets import as_numbers
 from widelimit._threads import usable
@@ -24,7 +25,8 @@ class Certificates(NamedTuple):
     """What certify found, an entry for each sample."""
 
     radius: NDArray[np.float64]
-    """No input in the ball of this radius (and in the box) has another class; 0 where the sample is misclassified."""
+    """No input in the ball of this radius (and in the box) has another class; 0 where the sample is misclassified.
+    An ℓ∞ ball of radius ε moves feature j by ε·widths[j] at most."""
     correct: NDArray[np.bool_]
     """Whether the prediction is the given class."""
     margin: NDArray[np.float64]
@@ -34,11 +36,22 @@ class Certificates(NamedTuple):
     attack: NDArray[np.float64] | None
     """Distance of the nearest input found that has another class, inf where none was found; None without an attack."""
     attacked: NDArray[np.float64] | None
-    """Those inputs, in the shape of X, as the kernel sees them."""
+    """Those inputs, in the shape and the units of X."""
+    widths: NDArray[np.float64] | None
+    """Of the ball of radius 1, in the units of X, by feature; None where samples are scaled by their norms."""
+    units: str
+    """What radii are in: 'input' or 'scaled'."""
     remark: str
     """Why another method was used than the one asked for; empty where there is nothing to say."""
     seconds: float
     attack_seconds: float
+
+    @property
+    def feature_radius(self) -> NDArray[np.float64]:
+        """How far each feature of each sample may be moved, all at once, in the units of X: samples × features."""
+        if self.widths is None:
+            raise InputError("the model divides each sample by its own norm: there are no radii in the units of X")
+        return self.radius[:, None] * self.widths[None, :]
 
 
 def certify(
@@ -48,7 +61,9 @@ def certify(
     *,
     norm: str | None = None,
     method: str | None = None,
-    box: tuple[float, float] | None = None,
+    units: str | None = None,
+    widths: ArrayLike | None = None,
+    box: tuple[ArrayLike, ArrayLike] | None = None,
     radius: float | None = None,
     attack: bool | Mapping[str, int] = False,
     tolerance: float | None = None,
@@ -56,16 +71,21 @@ def certify(
 ) -> Certificates:
     """The largest radius, for each sample, within which its class is proved not to change.
 
-    model: a fitted NTKClassifier or NTKRegressor, a Model of load_model, or a TrainedNetwork.
+    model: a fitted NTKClassifier or NTKRegressor, a Pipeline of scalers that ends in one, a search such as GridSearchCV
+        over one of these, a Model of load_model, or a TrainedNetwork.
     y: the class of each sample; of a machine for numbers, numbers whose sign is certified.
     norm: 'linf' (the default) or 'l2'.
     method: 'convex' (the default), 'interval', or 'paper', the published one; trained networks have intervals only.
-    box: least and largest value of every feature, as (0, 1): the ball is cut by it. X must lie inside.
+    units: of radii and box. 'input', the default, are those of X; 'scaled' those of the features after the model's own
+        scaling or the scalers of the pipeline, where a ball of radius 1 moves each feature by its scale.
+    widths: half-widths of the ℓ∞ ball of radius 1, one for each feature, in the units of X; 0 for a feature that never
+        changes. With radius=1 they are the box of perturbations itself.
+    box: least and largest value of every feature, as (0, 1), or two arrays: the ball is cut by it. X must lie inside.
     radius: only decide whether this radius is certified, which is cheaper: the result is it, or 0.
     attack: True to look for inputs nearby that have another class, or {'steps': …, 'restarts': …, 'seed': …}.
     tolerance: of the search, 1e-3 unless said: a radius may be less by this part than what the method can prove.
 
-    Radii are in the units of the samples as the kernel sees them: after the scaling of a Model that has one.
+    A Model that divides each sample by its own norm has radii of the scaled samples only.
 
     >>> import widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=120)
@@ -74,10 +94,21 @@ def certify(
     >>> r = wl.certify(model, x[100:], y[100:], norm="linf", method="convex", box=(0, 1), attack=True)
     >>> r.radius.shape, bool((r.radius[r.correct] > 0).all()), bool((r.radius[r.correct] <= r.attack[r.correct]).all())
     ((20,), True, True)
+
+    Through a pipeline, radii are in the units of its input; here an image may lose half a grey level of 16 everywhere:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import MaxAbsScaler
+    >>> pipeline = make_pipeline(MaxAbsScaler(), wl.NTKClassifier("fc:1", machine="ridge", lam=1.0))
+    >>> pipeline = pipeline.fit(16 * x[:100], y[:100])
+    >>> wl.certify(pipeline, 16 * x[100:], y[100:], radius=0.5).radius.max()
+    np.float64(0.5)
     """
     options = {
         "norm": norm,
         "method": method,
+        "units": units,
+        "widths": None if widths is None else _as_widths(widths),
         "box": None if box is None else _as_box(box),
         "radius": radius,
         "tolerance": tolerance,
@@ -91,8 +122,12 @@ def certify(
     elif isinstance(model, Model):
         found = _core.certify(model._core, model._shaped(samples), _as_labels(y, model.classes_), options)
     else:
-        core = _as_core(model)
-        found = _core.certify(core, model._shaped(samples), _as_labels(y, getattr(model, "classes_", None)), options)
+        machine = machine_of(model)
+        core = _as_core(machine.estimator)
+        if machine.shift is not None:
+            _core.set_scaling(core, machine.shift, machine.scale)
+        classes = getattr(machine.estimator, "classes_", None)
+        found = _core.certify(core, machine.estimator._shaped(samples), _as_labels(y, classes), options)
     found["correct"] = np.array(found["correct"], dtype=bool)
     if found["attacked"] is not None:
         found["attacked"] = found["attacked"].reshape(samples.shape)
@@ -106,7 +141,7 @@ def _as_core(model: Any) -> _core.Model:
             raise InputError(f"the model is a file name; give load_model({os.fspath(model)!r}) or load_network(…)")
         raise InputError(
             f"certify has no certificate for {type(model).__name__}; give a fitted NTKClassifier or NTKRegressor, "
-            "a Model of load_model, or a TrainedNetwork"
+            "a pipeline or search that ends in one, a Model of load_model, or a TrainedNetwork"
         )
     if not hasattr(model, "support_"):
         raise InputError(f"this {type(model).__name__} is not fitted yet; call fit first")
@@ -115,12 +150,22 @@ def _as_core(model: Any) -> _core.Model:
     return core_of(model)
 
 
-def _as_box(box: Any) -> tuple[float, float]:
+def _as_widths(widths: ArrayLike) -> list[float]:
     try:
-        low, high = box
-        return float(low), float(high)
+        return [float(width) for width in np.asarray(widths, dtype=np.float64).reshape(-1)]
     except (TypeError, ValueError):
-        raise InputError(f"box is {box!r}; give the least and the largest value of a feature, as (0, 1)") from None
+        raise InputError(f"widths is {widths!r}; give a number for each feature") from None
+
+
+def _as_box(box: Any) -> tuple[list[float], list[float]]:
+    try:
+        low, high = (np.atleast_1d(np.asarray(end, dtype=np.float64)).reshape(-1) for end in box)
+        low, high = np.broadcast_arrays(low, high)
+        return low.tolist(), high.tolist()
+    except (TypeError, ValueError):
+        raise InputError(
+            f"box is {box!r}; give the least and the largest value of a feature, as (0, 1), or of each feature"
+        ) from None
 
 
 def _as_attack(attack: bool | Mapping[str, int]) -> dict[str, Any]:

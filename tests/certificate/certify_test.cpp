@@ -84,7 +84,7 @@ double brute_radius(const Outputs& outputs, const double* x, Norm norm, const st
       const double distance = norm == Norm::l2 ? std::hypot(dx, dy) : std::max(std::abs(dx), std::abs(dy));
       const double moved[2] = {x[0] + dx, x[1] + dy};
       if (distance > within) continue;
-      if (box && (std::min(moved[0], moved[1]) < box->low || std::max(moved[0], moved[1]) > box->high)) continue;
+      if (box && (std::min(moved[0], moved[1]) < box->low(0) || std::max(moved[0], moved[1]) > box->high(0))) continue;
       places.insert(places.end(), {moved[0], moved[1]});
       distances.push_back(distance);
     }

@@ -45,7 +45,7 @@ void move_inside(MatrixView<double> x, const Certificates& c, const CertifyOptio
     const double scale = 0.999 * c.radius[usize(i)] / (options.norm == Norm::l2 ? std::sqrt(size) : 1.0);
     for (Index k = 0; k < x.cols; ++k) {
       x(i, k) += scale * move[usize(k)];
-      if (options.box) x(i, k) = std::clamp(x(i, k), options.box->low, options.box->high);
+      if (options.box) x(i, k) = std::clamp(x(i, k), options.box->low(0), options.box->high(0));
     }
   }
 }

@@ -189,7 +189,7 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried
             place_in_ball(Random(seed), static_cast<std::uint64_t>(trial * points + k), c.norm, radius, x[usize(k)]);
       }
       for (long double& value : moved) {
-        if (c.box) value = std::clamp<long double>(value, c.box->low, c.box->high);
+        if (c.box) value = std::clamp<long double>(value, c.box->low(0), c.box->high(0));
       }
       ASSERT_GT(sign * exact.at_place(moved), 0)
           << c.network << ", " << to_string(c.norm) << ", " << to_string(c.method) << ", seed " << seed << ", scales "

@@ -2,8 +2,11 @@
 
 #include "widelimit/base/matrix.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace widelimit {
 
@@ -13,10 +16,35 @@ enum class Norm : std::uint8_t { linf, l2 };
 /// Error{usage} lists the choices.
 [[nodiscard]] Norm parse_norm(std::string_view text);
 
-/// Bounds of every coordinate of a sample, as the kernel sees it.
-struct Box {
-  double low = 0;
-  double high = 1;
+/// Bounds of the coordinates of a sample: the same for all features, or one for each.
+class Box {
+ public:
+  Box() = default;  ///< [0, 1]
+  Box(double low, double high) : low_{low}, high_{high} {}
+  /// Error{usage} unless there are as many of both, and some.
+  Box(std::vector<double> low, std::vector<double> high);
+
+  [[nodiscard]] double low(Index j) const { return low_[low_.size() == 1 ? 0 : usize(j)]; }
+  [[nodiscard]] double high(Index j) const { return high_[high_.size() == 1 ? 0 : usize(j)]; }
+  [[nodiscard]] double clamp(double x, Index j) const { return std::clamp(x, low(j), high(j)); }
+  /// Bounds that are given: 1 where they are the same for all features.
+  [[nodiscard]] Index size() const { return std::ssize(low_); }
+
+ private:
+  std::vector<double> low_{0}, high_{1};
+};
+
+/// What the balls of a problem have in common.
+struct BallShape {
+  Norm norm = Norm::linf;
+  std::optional<Box> box{};      ///< that cuts them; none: unbounded
+  std::vector<double> widths{};  ///< ℓ∞: half-widths of the ball of radius 1, one for each feature; empty: 1
+
+  [[nodiscard]] double width(Index j) const { return widths.empty() ? 1 : widths[usize(j)]; }
+  /// How far an ℓ∞ ball reaches in feature j, rounded up.
+  [[nodiscard]] double reach(double radius, Index j) const {
+    return widths.empty() ? radius : radius * widths[usize(j)] * (1 + 0x1p-50);
+  }
 };
 
 /// All x within a radius of one of some points.
@@ -25,8 +53,5 @@ struct Ball {
   double radius = 0;
   bool operator==(const Ball&) const = default;
 };
-
-/// Error{input} names the first value outside, its feature, and its sample, counted from `first` on.
-void check_box(const Box& box, MatrixView<const double> points, Index first = 0);
 
 }  // namespace widelimit

@@ -170,6 +170,9 @@ CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& ke
       exponents_{.point = exponent, .sample = support.exponents()},
       geometry_(support.scaled(), options, engine),
       engine_(engine) {
+  if (options.method == CertificateMethod::paper && !options.widths.empty()) {
+    fail(Code::usage, "Theorem 4.2 is for balls of one width in all features; use method convex or interval");
+  }
   if (kernel_.cone) {
     note_zero_rows(geometry_.norms, exponents_);
     return;
@@ -184,8 +187,9 @@ CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& ke
 std::vector<CertificateMethod> CertifiedMachine::methods() const {
   std::vector<CertificateMethod> methods;
   for (int m = static_cast<int>(options_.method); m >= 0; --m) methods.push_back(static_cast<CertificateMethod>(m));
-  // At no radius is paper better than interval; it is only cheaper.
-  if ((!options_.radius || !kernel_.cone) && methods.size() > 1) methods.pop_back();
+  // At no radius is paper better than interval; it is only cheaper. It knows balls of one width.
+  const bool cheaper = options_.radius && kernel_.cone && options_.widths.empty();
+  if (!cheaper && methods.size() > 1) methods.pop_back();
   return methods;
 }
 
@@ -304,7 +308,7 @@ void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> l
   const FunctionalGradient gradient = gradient_of(parts);
   const AttackGoal goal = [&](MatrixView<const double> x, std::span<const Index> rows, double* values,
                               MatrixView<double> slopes) { gradient.evaluate(x, rows, values, slopes); };
-  AttackedRows attacked{parts.points, {}, options_.norm, options_.box, exponents_.point};
+  AttackedRows attacked{parts.points, {}, options_.shape(), exponents_.point};
   if (model_.supports() > 0) {
     for (const Functional& functional : parts.functionals) attacked.point.push_back(functional.point);
   }

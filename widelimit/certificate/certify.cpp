@@ -5,6 +5,7 @@
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/certified_machine.hpp"
 #include "widelimit/certificate/functionals.hpp"
+#include "widelimit/certificate/input_units.hpp"
 #include "widelimit/data/array.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ namespace widelimit {
 namespace {
 
 constexpr std::array<std::string_view, 3> method_names{"paper", "interval", "convex"};
+constexpr std::array<std::string_view, 2> units_names{"input", "scaled"};
 
 /// Rows in float64, which holds float32 exactly.
 Matrix<double> widened(const AnyMatrix& values) {
@@ -57,9 +59,13 @@ std::vector<PointGroup> group_points(MatrixView<const double> points, double lif
 /// The box in units of 2^exponent, outward.
 CertifyOptions scaled_options(const CertifyOptions& options, int exponent) {
   CertifyOptions result = options;
-  if (options.box) {
-    result.box = Box{scaled_below(options.box->low, -exponent), scaled_above(options.box->high, -exponent)};
+  if (!options.box) return result;
+  std::vector<double> low, high;
+  for (Index j = 0; j < options.box->size(); ++j) {
+    low.push_back(scaled_below(options.box->low(j), -exponent));
+    high.push_back(scaled_above(options.box->high(j), -exponent));
   }
+  result.box = Box(std::move(low), std::move(high));
   return result;
 }
 
@@ -116,9 +122,27 @@ CertificateMethod parse_certificate_method(std::string_view text) {
   return parse_choice<CertificateMethod>("certificate method", method_names, text);
 }
 
+std::string_view to_string(CertificateUnits units) { return units_names[static_cast<std::size_t>(units)]; }
+CertificateUnits parse_certificate_units(std::string_view text) {
+  return parse_choice<CertificateUnits>("units of a certificate", units_names, text);
+}
+
 void CertifyOptions::validate() const {
-  if (box && !(std::isfinite(box->low) && std::isfinite(box->high) && box->low < box->high)) {
-    fail(Code::usage, "the box [{}, {}] is empty or not finite", box->low, box->high);
+  for (Index j = 0; box && j < box->size(); ++j) {
+    const bool fixed = box->size() > 1 && box->low(j) == box->high(j);  // one feature may have a single value
+    if (std::isfinite(box->low(j)) && std::isfinite(box->high(j)) && (box->low(j) < box->high(j) || fixed)) continue;
+    fail(Code::usage, "the box [{}, {}]{} is empty or not finite", box->low(j), box->high(j),
+         box->size() > 1 ? fmt::format(" of feature {}", j) : "");
+  }
+  for (std::size_t j = 0; j < widths.size(); ++j) {
+    if (widths[j] >= 0 && std::isfinite(widths[j])) continue;
+    fail(Code::usage, "the half-width {} of feature {} must be a number >= 0", widths[j], j);
+  }
+  if (!widths.empty()) {
+    if (norm == Norm::l2) fail(Code::usage, "half-widths of features are those of an linf ball; an l2 ball has none");
+    if (std::all_of(widths.begin(), widths.end(), [](double w) { return w == 0; })) {
+      fail(Code::usage, "all half-widths are 0: no feature may change, so there is nothing to certify");
+    }
   }
   if (radius && !(*radius > 0 && std::isfinite(*radius))) {
     fail(Code::usage, "the radius {} must be a number > 0", *radius);
@@ -140,13 +164,16 @@ std::vector<CertificateMethod> certificate_methods(const Model& model) {
 }
 
 Certificates certify(const Model& model, const SampleView& samples, std::span<const Index> labels,
-                     const CertifyOptions& options, const Engine& engine) {
+                     const CertifyOptions& asked, const Engine& engine) {
   require_cpu(engine, "certificates");
-  options.validate();
+  asked.validate();
   model.validate();
   check_labels(model.scheme, std::ssize(model.classes), model.outputs(), labels, samples.count());
-  const Matrix<double> points = widened(scaled_samples(model, samples).values);
-  if (options.box) check_box(*options.box, points.view());
+  const AnyMatrix scaled_values = scaled_samples(model, samples).values;
+  const Matrix<double> points = widened(scaled_values);
+  const InputUnits units(model.scaling ? &*model.scaling : nullptr, asked, points.cols(),
+                         std::holds_alternative<Matrix<float>>(scaled_values) ? Precision::f32 : Precision::f64);
+  const CertifyOptions options = units.scaled(points.view());
   const CertifiedKernel kernel(model);
   const ScaledSupport support(widened(model.support), kernel.lift());
 
@@ -161,6 +188,7 @@ Certificates certify(const Model& model, const SampleView& samples, std::span<co
             group.rows, result);
     done += std::ssize(group.rows);
   }
+  units.restore(points.view(), result);
   return result;
 }
 

@@ -32,9 +32,23 @@ struct AttackOptions {
   std::uint64_t seed = 0;
 };
 
+/// What radii and boxes are measured in, where a model scales its samples feature by feature.
+enum class CertificateUnits : std::uint8_t {
+  input,   ///< those of the samples as they are given: a ball of radius ε moves every feature by ε at most
+  scaled,  ///< those of the scaled features: it moves feature j by ε·|scale_j| at most
+};
+[[nodiscard]] std::string_view to_string(CertificateUnits units);  ///< "input", "scaled"
+/// Error{usage} lists the choices.
+[[nodiscard]] CertificateUnits parse_certificate_units(std::string_view text);
+
 struct CertifyOptions {
   Norm norm = Norm::linf;
   CertificateMethod method = CertificateMethod::convex;
+  /// Of radius and box. Default: input, but scaled where each sample is divided by its own norm.
+  std::optional<CertificateUnits> units;
+  /// ℓ∞: the half-widths of the ball of radius 1, one for each feature, in units of the samples as they are given; 0
+  /// for a feature that never changes. Empty: by `units`.
+  std::vector<double> widths;
   std::optional<Box> box;               ///< none: unbounded
   std::optional<double> radius;         ///< decide this radius only; none: search the largest
   double largest = 1e6;                 ///< upper limit of the search, in multiples of the point's largest entry
@@ -45,18 +59,24 @@ struct CertifyOptions {
 
   /// Error{usage} names what is wrong.
   void validate() const;
+  [[nodiscard]] BallShape shape() const { return {norm, box, widths}; }
 };
 
-/// One value for each sample. Radii are in the units of the samples after scaling.
+/// One value for each sample. A ball of radius ε about a sample holds all x with |x_j − sample_j| ≤ ε·widths_j for
+/// every feature j (ℓ∞), in units of the samples as they are given; attacked samples are in these units, too.
 struct Certificates {
   std::vector<bool> correct;              ///< whether the prediction is the label; where not, the radius is 0
   std::vector<double> margin;             ///< smallest functional f(x) that must stay positive
   std::vector<double> radius;             ///< no x in the ball of this radius (and in the box) has another class
   std::vector<CertificateMethod> method;  ///< the method that gave the radius; a method includes the weaker ones
   std::vector<double> attack;             ///< smallest distance at which another class was found; ∞: none found
-  Matrix<double> attacked;                ///< those samples, after scaling; empty unless requested
-  Index undecided = 0;                    ///< one-vs-one: samples with equal votes, which have no radius
-  std::string remark;                     ///< for example why convex was not used for this model; or empty
+  Matrix<double> attacked;                ///< those samples; empty unless requested
+  /// Of the ball of radius 1, one for each feature; empty: 1, of samples after scaling where that is no map of
+  /// features.
+  std::vector<double> widths;
+  CertificateUnits units = CertificateUnits::input;  ///< that radii are in
+  Index undecided = 0;                               ///< one-vs-one: samples with equal votes, which have no radius
+  std::string remark;                                ///< for example why convex was not used for this model; or empty
   double seconds = 0, attack_seconds = 0;
 };
 

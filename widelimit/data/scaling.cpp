@@ -155,4 +155,18 @@ void Scaler::apply(Dataset& data) const {
       data.values);
 }
 
+Dataset copy_samples(const SampleView& samples, std::string name) {
+  Dataset data;
+  data.name = std::move(name);
+  data.shape = samples.shape;
+  data.values = std::visit(
+      []<typename T>(const MatrixView<const T>& rows) -> AnyMatrix {
+        Matrix<T> copy(rows.rows, rows.cols, Content::unset);
+        for (Index i = 0; i < rows.rows; ++i) std::copy_n(rows.row(i), rows.cols, copy.view().row(i));
+        return copy;
+      },
+      samples.values);
+  return data;
+}
+
 }  // namespace widelimit

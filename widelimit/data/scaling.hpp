@@ -3,6 +3,7 @@
 #include "widelimit/data/dataset.hpp"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,5 +45,8 @@ class Scaler {
   std::vector<double> shift_;
   std::vector<double> scale_;
 };
+
+/// Samples of their own, which a scaler may write to.
+[[nodiscard]] Dataset copy_samples(const SampleView& samples, std::string name);
 
 }  // namespace widelimit

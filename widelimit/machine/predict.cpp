@@ -47,16 +47,8 @@ void check_shape(const Model& model, const SampleView& samples) {
 
 /// Rows begin … begin + count, scaled.
 Dataset strip_of(const Model& model, const SampleView& samples, Index begin, Index count) {
-  Dataset strip;
-  strip.name = "samples";
+  Dataset strip = copy_samples(samples.part(begin, count), "samples");
   strip.shape = model.shape;
-  std::visit(
-      [&](const auto& rows) {
-        Matrix<std::remove_const_t<std::remove_pointer_t<decltype(rows.data)>>> copy(count, rows.cols, Content::unset);
-        for (Index i = 0; i < count; ++i) std::copy_n(rows.row(begin + i), rows.cols, copy.view().row(i));
-        strip.values = std::move(copy);
-      },
-      samples.values);
   require_finite(strip.values, "samples", begin);
   if (model.scaling) model.scaling->apply(strip);
   return strip;

@@ -16,23 +16,24 @@ namespace widelimit {
 
 namespace {
 
-double norm_of(Norm norm, const double* a, Index size) {
-  if (norm == Norm::l2) return euclidean_norm(a, size);
-  double largest = 0;
-  for (Index j = 0; j < size; ++j) largest = std::max(largest, std::abs(a[j]));
-  return largest;
-}
-
-double dual_norm(Norm norm, const double* a, Index size) {
-  return norm == Norm::l2 ? euclidean_norm(a, size) : sum_norm(a, size);
+/// Of a linear function's slope: how much it falls in a ball of radius 1.
+double steepness_of(const AttackedRows& attacked, const double* slope, Index size) {
+  return attacked.shape.norm == Norm::l2 ? euclidean_norm(slope, size) : sum_norm(slope, size, attacked.shape.widths);
 }
 
 }  // namespace
 
-double distance_between(Norm norm, const double* a, const double* b, Index size) {
-  std::vector<double> difference(usize(size));
-  for (Index j = 0; j < size; ++j) difference[usize(j)] = above(std::abs(a[j] - b[j]));
-  return norm_of(norm, difference.data(), size) * (norm == Norm::l2 ? 1 + 0x1p-50 : 1);
+double AttackedRows::distance(const double* a, const double* b) const {
+  std::vector<double> difference(usize(points.cols));
+  for (Index j = 0; j < points.cols; ++j) difference[usize(j)] = above(std::abs(a[j] - b[j]));
+  if (shape.norm == Norm::l2) return euclidean_norm(difference.data(), points.cols) * (1 + 0x1p-50);
+  double largest = 0;
+  for (Index j = 0; j < points.cols; ++j) {
+    if (a[j] == b[j]) continue;
+    largest =
+        std::max(largest, shape.widths.empty() ? difference[usize(j)] : above(difference[usize(j)] / shape.width(j)));
+  }
+  return largest;
 }
 
 Descended::Descended(Index rows, Index features)
@@ -53,13 +54,14 @@ AttackDescent::AttackDescent(const AttackedRows& attacked, AttackGoal goal, std:
 /// x ← point + shift, the shift shortened to `reach`, inside the box.
 void AttackDescent::put(Index k, const std::vector<double>& shift, double reach) {
   const double* centre = point(k);
-  const double length = attacked_.norm == Norm::l2 ? norm_of(Norm::l2, shift.data(), x_.cols()) : 0;
+  const double length = attacked_.shape.norm == Norm::l2 ? euclidean_norm(shift.data(), x_.cols()) : 0;
   const double factor = length > reach ? reach / length : 1;
   for (Index j = 0; j < x_.cols(); ++j) {
+    const double most = reach * attacked_.shape.width(j);
     const double moved =
-        attacked_.norm == Norm::l2 ? factor * shift[usize(j)] : std::clamp(shift[usize(j)], -reach, reach);
+        attacked_.shape.norm == Norm::l2 ? factor * shift[usize(j)] : std::clamp(shift[usize(j)], -most, most);
     double to = centre[j] + moved;
-    if (attacked_.box) to = std::clamp(to, attacked_.box->low, attacked_.box->high);
+    if (attacked_.shape.box) to = attacked_.shape.box->clamp(to, j);
     x_(k, j) = to;
   }
 }
@@ -74,9 +76,9 @@ void AttackDescent::place(Index start) {
       const auto stream = static_cast<std::uint64_t>(rows_[usize(k)] * 1024 + start);
       const Random random(options_.seed, stream);
       const double length =
-          reach_[usize(k)] / (attacked_.norm == Norm::l2 ? std::sqrt(static_cast<double>(x_.cols()) / 3) : 1);
+          reach_[usize(k)] / (attacked_.shape.norm == Norm::l2 ? std::sqrt(static_cast<double>(x_.cols()) / 3) : 1);
       for (Index j = 0; j < x_.cols(); ++j) {
-        shift[usize(j)] = length * (2 * random.uniform(static_cast<std::uint64_t>(j)) - 1);
+        shift[usize(j)] = length * attacked_.shape.width(j) * (2 * random.uniform(static_cast<std::uint64_t>(j)) - 1);
       }
     }
     put(k, shift, reach_[usize(k)]);
@@ -87,7 +89,7 @@ void AttackDescent::evaluate() { goal_(x_.view(), rows_, values_.data(), slopes_
 
 void AttackDescent::keep(Index k) {
   const Index row = rows_[usize(k)];
-  const double distance = distance_between(attacked_.norm, point(k), x_.view().row(k), x_.cols());
+  const double distance = attacked_.distance(point(k), x_.view().row(k));
   if (!(distance < found_.distance[usize(row)])) return;
   found_.distance[usize(row)] = distance;
   std::copy_n(x_.view().row(k), x_.cols(), found_.samples.view().row(row));
@@ -99,7 +101,7 @@ void AttackDescent::step(Index k, double progress) {
   const double best = found_.distance[usize(row)];
   const double change = 0.002 + 0.1 * (1 - progress);
   const double* slope = slopes_.view().row(k);
-  const double steepness = dual_norm(attacked_.norm, slope, size);
+  const double steepness = steepness_of(attacked_, slope, size);
   const bool known = steepness > 0 && std::isfinite(steepness);
   double& reach = reach_[usize(k)];
   if (reach == 0) {
@@ -114,9 +116,10 @@ void AttackDescent::step(Index k, double progress) {
   const double* centre = point(k);
   std::vector<double> shift(usize(size));
   for (Index j = 0; j < size; ++j) {
-    const double descent = !known                       ? 0
-                           : attacked_.norm == Norm::l2 ? pace / steepness * slope[j]
-                                                        : pace * static_cast<double>((slope[j] > 0) - (slope[j] < 0));
+    const auto sign = static_cast<double>((slope[j] > 0) - (slope[j] < 0));
+    const double descent = !known                             ? 0
+                           : attacked_.shape.norm == Norm::l2 ? pace / steepness * slope[j]
+                                                              : pace * attacked_.shape.width(j) * sign;
     shift[usize(j)] = x_(k, j) - centre[j] - descent;
   }
   put(k, shift, reach);
@@ -182,7 +185,7 @@ void move_on(const AttackedRows& attacked, Index point, const double* found, dou
   const double* x = attacked.points.row(point);
   for (Index j = 0; j < attacked.points.cols; ++j) {
     to[j] = factor == 1 ? found[j] : x[j] + factor * (found[j] - x[j]);
-    if (attacked.box) to[j] = std::clamp(to[j], attacked.box->low, attacked.box->high);
+    if (attacked.shape.box) to[j] = attacked.shape.box->clamp(to[j], j);
     to[j] = representable(to[j], attacked.exponent);
   }
 }
@@ -219,8 +222,7 @@ Attacked confirmed(const AttackedRows& attacked, const Descended& found, const C
         continue;
       }
       std::copy_n(samples.view().row(o), features, result.samples.view().row(point));
-      result.distance[usize(point)] =
-          distance_between(attacked.norm, attacked.points.row(point), samples.view().row(o), features);
+      result.distance[usize(point)] = attacked.distance(attacked.points.row(point), samples.view().row(o));
     }
     open = std::move(left);
   }

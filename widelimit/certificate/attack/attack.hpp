@@ -17,9 +17,11 @@ using AttackGoal = std::function<void(MatrixView<const double> x, std::span<cons
 struct AttackedRows {
   MatrixView<const double> points;
   std::vector<Index> point;  ///< of each row
-  Norm norm = Norm::linf;
-  std::optional<Box> box;
+  BallShape shape;
   int exponent = 0;  ///< everything is in units of 2 to the power of this
+
+  /// The radius of the smallest ball about `a` that holds `b`, rounded up.
+  [[nodiscard]] double distance(const double* a, const double* b) const;
 };
 
 /// The nearest sample found for each row; distance ∞ where there is none.
@@ -60,9 +62,6 @@ class AttackDescent {
   Matrix<double> x_, slopes_;
   std::vector<double> values_, reach_;
 };
-
-/// Rounded up.
-[[nodiscard]] double distance_between(Norm norm, const double* a, const double* b, Index size);
 
 /// The nearest samples of another class that were found.
 struct Attacked {

@@ -38,9 +38,12 @@ double euclidean_norm(const double* row, Index size) {
   return static_cast<double>(std::sqrt(sum));
 }
 
-double sum_norm(const double* row, Index size) {
+double sum_norm(const double* row, Index size, std::span<const double> weights) {
   long double sum = 0;
-  for (Index j = 0; j < size; ++j) sum += std::abs(static_cast<long double>(row[j]));
+  for (Index j = 0; j < size; ++j) {
+    const long double term = std::abs(static_cast<long double>(row[j]));
+    sum += weights.empty() ? term : term * static_cast<long double>(weights[usize(j)]);
+  }
   return static_cast<double>(sum);
 }
 
@@ -60,7 +63,7 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
       const double norm = norms[usize(i)] = euclidean_norm(support.row(i), support.cols);
       double* to = directions.view().row(i);
       for (Index j = 0; j < support.cols; ++j) to[j] = norm > 0 ? support(i, j) / norm : 0;
-      sum_norms[usize(i)] = sum_norm(to, support.cols) * (1 + 2 * norm_error + 4 * unit_roundoff);
+      sum_norms[usize(i)] = sum_norm(to, support.cols, options.widths) * (1 + 2 * norm_error + 4 * unit_roundoff);
       if (std::any_of(to, to + support.cols, [](double x) { return x < 0; })) negative[usize(task)] = 1;
     }
   });

@@ -15,7 +15,7 @@ struct SupportGeometry {
   Matrix<double> directions;      ///< rows xᵢ/‖xᵢ‖, 0 for xᵢ = 0; entries are right to two units of rounding
   Matrix<double> absolute;        ///< |directions|; without rows where no entry is negative or no box is given
   std::vector<double> norms;      ///< ‖xᵢ‖, right to norm_error of itself
-  std::vector<double> sum_norms;  ///< ‖xᵢ‖₁/‖xᵢ‖, rounded up
+  std::vector<double> sum_norms;  ///< Σ w_j|x_ij|/‖xᵢ‖ for the half-widths w of an ℓ∞ ball, rounded up
   std::vector<Index> used;        ///< features that some sample has, in order
   double norm_error = 0;
 
@@ -35,6 +35,7 @@ struct PointGeometry {
 };
 
 [[nodiscard]] double euclidean_norm(const double* row, Index size);
-[[nodiscard]] double sum_norm(const double* row, Index size);
+/// Σ w_j|row_j|; empty weights are 1.
+[[nodiscard]] double sum_norm(const double* row, Index size, std::span<const double> weights = {});
 
 }  // namespace widelimit

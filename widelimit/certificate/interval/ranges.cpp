@@ -28,21 +28,22 @@ Ranges::Ranges(const CertificateProblem& problem, Of of)
                       : std::make_shared<PointGeometry>(*own_support_, problem.points, problem.engine)),
       geometry_(problem.geometry != nullptr ? *problem.geometry : *own_points_),
       points_(problem.points),
-      options_(problem.options),
+      shape_(problem.options.shape()),
       of_(of) {}
 
 Ranges::Ranges(const PointGeometry& geometry, MatrixView<const double> points, const CertifyOptions& options, Of of)
-    : geometry_(geometry), points_(points), options_(options), of_(of) {}
+    : geometry_(geometry), points_(points), shape_(options.shape()), of_(of) {}
 
 Surrounding Ranges::surrounding(const Ball& ball) const {
   const Index size = points_.cols;
   Surrounding result{std::vector<double>(usize(size)), std::vector<double>(usize(size))};
   const double* x = points_.row(ball.point);
   for (Index j = 0; j < size; ++j) {
-    double low = below(x[j] - ball.radius), high = above(x[j] + ball.radius);
-    if (options_.box) {
-      low = std::clamp(low, options_.box->low, options_.box->high);
-      high = std::clamp(high, options_.box->low, options_.box->high);
+    const double reach = shape_.reach(ball.radius, j);
+    double low = below(x[j] - reach), high = above(x[j] + reach);
+    if (shape_.box) {
+      low = shape_.box->clamp(low, j);
+      high = shape_.box->clamp(high, j);
     }
     const double centre = result.centre[usize(j)] = low + (high - low) / 2;
     result.half[usize(j)] = above(std::max(high - centre, centre - low));
@@ -54,16 +55,17 @@ Interval Ranges::norm_range(const Ball& ball) const {
   const double norm = geometry_.norms[usize(ball.point)];
   const double slack = 4 * norm_error();
   if (of_ == Of::published) {
-    const double reach = ball.radius * common_spread(options_.norm, points_.cols);
+    const double reach = ball.radius * common_spread(shape_.norm, points_.cols);
     return {std::max(0.0, norm - reach - slack * (norm + reach)), (norm + reach) * (1 + slack)};
   }
   long double least = 0, most = 0;
   const double* x = points_.row(ball.point);
   for (Index j = 0; j < points_.cols; ++j) {
-    double low = x[j] - ball.radius, high = x[j] + ball.radius;
-    if (options_.box) {
-      low = std::clamp(low, options_.box->low, options_.box->high);
-      high = std::clamp(high, options_.box->low, options_.box->high);
+    const double reach = shape_.reach(ball.radius, j);
+    double low = x[j] - reach, high = x[j] + reach;
+    if (shape_.box) {
+      low = shape_.box->clamp(low, j);
+      high = shape_.box->clamp(high, j);
     }
     const long double near = std::max({low, -high, 0.0}), far = std::max(high, -low);
     least += near * near;
@@ -71,7 +73,7 @@ Interval Ranges::norm_range(const Ball& ball) const {
   }
   Interval range{static_cast<double>(std::sqrt(least)) * (1 - slack),
                  static_cast<double>(std::sqrt(most)) * (1 + slack)};
-  if (options_.norm == Norm::l2) {
+  if (shape_.norm == Norm::l2) {
     range.low = std::max(range.low, norm - ball.radius - slack * (norm + ball.radius));
     range.high = std::min(range.high, (norm + ball.radius) * (1 + slack));
   }
@@ -80,8 +82,8 @@ Interval Ranges::norm_range(const Ball& ball) const {
 
 /// From the point itself by what the radius allows.
 void Ranges::widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const {
-  const bool common = of_ == Of::published || options_.norm == Norm::l2;
-  const double spread = common ? common_spread(options_.norm, points_.cols) : 1;
+  const bool common = of_ == Of::published || shape_.norm == Norm::l2;
+  const double spread = common ? common_spread(shape_.norm, points_.cols) : 1;
   host::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
                       .spread = common ? nullptr : geometry_.support.sum_norms.data() + begin,
                       .radius = ball.radius * spread * (1 + 8 * unit_roundoff),
@@ -130,7 +132,7 @@ void Ranges::evaluate(std::span<const Ball> balls, MatrixView<double> low, Matri
     const auto row = static_cast<Index>(k);
     widen(balls[k], norms[k], 0, geometry_.inner.cols(), low.row(row), high.row(row));
   }
-  if (of_ == Of::ball && options_.box) cut_by_box(balls, low, high);
+  if (of_ == Of::ball && shape_.box) cut_by_box(balls, low, high);
 }
 
 }  // namespace widelimit

@@ -59,7 +59,7 @@ class Ranges {
   std::shared_ptr<const PointGeometry> own_points_;
   const PointGeometry& geometry_;
   MatrixView<const double> points_;
-  const CertifyOptions& options_;
+  BallShape shape_;
   Of of_;
 };
 

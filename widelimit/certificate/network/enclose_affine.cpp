@@ -240,17 +240,17 @@ Enclosure FirstLayer::enclose(const Tensor<double>& points, std::span<const Ball
   return values;
 }
 
-Enclosure enclose_coordinates(const Tensor<double>& points, std::span<const Ball> balls,
-                              const std::optional<Box>& box) {
+Enclosure enclose_coordinates(const Tensor<double>& points, std::span<const Ball> balls, const BallShape& shape) {
   const Index size = points.shape().size();
+  const bool cut = shape.box && shape.norm == Norm::linf;
   Enclosure values;
   values.resize(std::ssize(balls), points.shape());
   for (Index n = 0; n < values.count(); ++n) {
     const Ball& ball = balls[usize(n)];
     const double* x = points.sample(ball.point);
     for (Index i = 0; i < size; ++i) {
-      Interval ends = interval_around(x[i], ball.radius);
-      if (box) ends = {std::max(ends.low, box->low), std::min(ends.high, box->high)};
+      Interval ends = interval_around(x[i], shape.reach(ball.radius, i));
+      if (cut) ends = {std::max(ends.low, shape.box->low(i)), std::min(ends.high, shape.box->high(i))};
       set_interval(ends, values.centre.sample(n)[i], values.radius.sample(n)[i]);
     }
   }

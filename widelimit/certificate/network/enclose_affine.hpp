@@ -64,8 +64,9 @@ class FirstLayer {
   Tensor<double> centres_;  ///< of the points
 };
 
-/// Balls cut by a box, or before anything that FirstLayer could begin with: an interval for each coordinate.
+/// Balls cut by a box, of different widths, or before anything that FirstLayer could begin with: an interval for each
+/// coordinate. In ℓ2 a box cuts nothing.
 [[nodiscard]] Enclosure enclose_coordinates(const Tensor<double>& points, std::span<const Ball> balls,
-                                            const std::optional<Box>& box);
+                                            const BallShape& shape);
 
 }  // namespace widelimit

@@ -3,6 +3,7 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/certificate/attack/attack.hpp"
+#include "widelimit/certificate/input_units.hpp"
 #include "widelimit/certificate/network/network_margins.hpp"
 #include "widelimit/certificate/point_block.hpp"
 #include "widelimit/certificate/search/radius_search.hpp"
@@ -128,7 +129,7 @@ Attacked attack_network(const TrainedNetwork& trained, const Tensor<double>& poi
                         std::span<const double> margin, const CertifyOptions& options, const Engine& engine,
                         Progress* progress) {
   const Index features = points.shape().size();
-  AttackedRows attacked{{points.data(), points.count(), features, features}, {}, options.norm, options.box};
+  AttackedRows attacked{{points.data(), points.count(), features, features}, {}, options.shape()};
   std::vector<Index> rows;
   for (Index i = 0; i < points.count(); ++i) {
     attacked.point.push_back(i);
@@ -176,10 +177,10 @@ using AnyMargins = std::variant<NetworkMargins, DifferenceMargins>;
 AnyMargins margins_of(const TrainedNetwork& trained, const CertifyOptions& options, const Engine& engine) {
   if (trained.centred) {
     return AnyMargins(std::in_place_type<DifferenceMargins>, trained.architecture, trained.parameters, trained.start,
-                      options.norm, options.box, engine);
+                      options.shape(), engine);
   }
-  return AnyMargins(std::in_place_type<NetworkMargins>, trained.architecture, trained.parameters, options.norm,
-                    options.box, engine);
+  return AnyMargins(std::in_place_type<NetworkMargins>, trained.architecture, trained.parameters, options.shape(),
+                    engine);
 }
 
 MarginBounds margins_on(const AnyMargins& margins, std::span<const Ball> balls) {
@@ -299,11 +300,18 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
 
 }  // namespace
 
-Certificates certify_network(const TrainedNetwork& trained, const SampleView& samples, std::span<const Index> labels,
-                             const CertifyOptions& options, const Engine& engine) {
+Certificates certify_network(const TrainedNetwork& trained, const SampleView& given, std::span<const Index> labels,
+                             const CertifyOptions& asked, const Engine& engine, const Scaler* scaling) {
   require_cpu(engine, "certificates");
-  check_request(trained, samples, labels, options);
+  check_request(trained, given, labels, asked);
   const auto begin = Clock::now();
+  Dataset data = copy_samples(given, "the samples");
+  if (scaling != nullptr) scaling->apply(data);
+  const SampleView samples = data.view();
+  const Tensor<double> all = read_samples<double>(samples, trained.architecture.input);
+  const InputUnits units(scaling, asked, all.shape().size(),
+                         std::holds_alternative<Matrix<float>>(data.values) ? Precision::f32 : Precision::f64);
+  const CertifyOptions options = units.scaled(rows_of(all));
   const Index count = samples.count();
   Certificates result;
   result.correct.resize(usize(count));
@@ -317,13 +325,13 @@ Certificates certify_network(const TrainedNetwork& trained, const SampleView& sa
   for (Index first = 0; first < count; first += together) {
     const Index size = std::min(together, count - first);
     const Tensor<double> points = read_samples<double>(samples.part(first, size), trained.architecture.input);
-    if (options.box) check_box(*options.box, rows_of(points), first);
     std::visit([&](auto& any) { any.set_points(points, labels.subspan(usize(first), usize(size))); }, margins);
     certify_points(margins, points, {.first = first, .total = count}, options, engine, result);
     ticker.at(first + size);
   }
   result.seconds = seconds_since(begin);
   if (options.attack) attack_points(trained, samples, labels, options, engine, result);
+  units.restore(rows_of(all), result);
   return result;
 }
 

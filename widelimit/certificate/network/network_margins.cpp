@@ -165,19 +165,29 @@ MarginBounds margins_by_parts(const Architecture& architecture, std::optional<st
   return margins;
 }
 
-NetworkMargins::NetworkMargins(const Architecture& architecture, const AnyParameters& parameters, Norm norm,
-                               std::optional<Box> box, const Engine& engine)
+namespace {
+
+/// The first layer where it is exact: balls of one width that no box cuts.
+std::optional<std::size_t> first_layer_of(const Architecture& architecture, const BallShape& shape) {
+  const bool cut = shape.box && shape.norm == Norm::linf;
+  return cut || !shape.widths.empty() ? std::nullopt : exact_first_layer(architecture.stages, shape.norm);
+}
+
+}  // namespace
+
+NetworkMargins::NetworkMargins(const Architecture& architecture, const AnyParameters& parameters, BallShape shape,
+                               const Engine& engine)
     : architecture_(architecture),
       parameters_(parameters),
-      box_(norm == Norm::linf ? box : std::nullopt),
+      shape_(std::move(shape)),
       engine_(engine),
       outputs_(architecture.output.size()) {
   require_bounds(architecture.stages);
   std::visit([&](const auto& p) { require_match(architecture, p); }, parameters);
-  if (!box_) first_ = exact_first_layer(architecture.stages, norm);
+  first_ = first_layer_of(architecture, shape_);
   // One layer alone: the columns that are subtracted see the coordinates themselves.
-  if (outputs_ > 1 && norm == Norm::linf && first_ && *first_ + 1 == architecture.stages.size()) first_.reset();
-  if (first_) columns_.emplace(architecture, *first_, parameters, nullptr, norm, engine);
+  if (outputs_ > 1 && shape_.norm == Norm::linf && first_ && *first_ + 1 == architecture.stages.size()) first_.reset();
+  if (first_) columns_.emplace(architecture, *first_, parameters, nullptr, shape_.norm, engine);
 }
 
 Index NetworkMargins::points_at_once() const { return kept_points(architecture_, first_); }
@@ -197,7 +207,7 @@ bool NetworkMargins::differs_columns() const {
 }
 
 MarginBounds NetworkMargins::bound_part(std::span<const Ball> balls, std::span<const Index> labels) const {
-  Enclosure values = columns_ ? columns_->enclose(points_, balls) : enclose_coordinates(points_, balls, box_);
+  Enclosure values = columns_ ? columns_->enclose(points_, balls) : enclose_coordinates(points_, balls, shape_);
   const std::span<const Stage> stages(architecture_.stages);
   const std::size_t done = first_ ? *first_ + 1 : 0;
   if (!differs_columns()) {
@@ -219,21 +229,16 @@ MarginBounds NetworkMargins::evaluate(std::span<const Ball> balls) const {
 }
 
 DifferenceMargins::DifferenceMargins(const Architecture& architecture, const AnyParameters& trained,
-                                     const AnyParameters& start, Norm norm, std::optional<Box> box,
-                                     const Engine& engine)
-    : architecture_(architecture),
-      trained_(trained),
-      start_(start),
-      box_(norm == Norm::linf ? box : std::nullopt),
-      engine_(engine) {
+                                     const AnyParameters& start, BallShape shape, const Engine& engine)
+    : architecture_(architecture), trained_(trained), start_(start), shape_(std::move(shape)), engine_(engine) {
   require_bounds(architecture.stages);
   std::visit([&](const auto& p) { require_match(architecture, p); }, trained);
   std::visit([&](const auto& p) { require_match(architecture, p); }, start);
-  if (!box_) first_ = exact_first_layer(architecture.stages, norm);
+  first_ = first_layer_of(architecture, shape_);
   if (!first_) return;
-  columns_.emplace_back(architecture, *first_, trained, nullptr, norm, engine);
-  columns_.emplace_back(architecture, *first_, start, nullptr, norm, engine);
-  columns_.emplace_back(architecture, *first_, trained, &start, norm, engine);
+  columns_.emplace_back(architecture, *first_, trained, nullptr, shape_.norm, engine);
+  columns_.emplace_back(architecture, *first_, start, nullptr, shape_.norm, engine);
+  columns_.emplace_back(architecture, *first_, trained, &start, shape_.norm, engine);
 }
 
 void DifferenceMargins::set_points(Tensor<double> points, std::span<const Index> labels) {
@@ -248,7 +253,7 @@ MarginBounds DifferenceMargins::bound_part(std::span<const Ball> balls, std::spa
     pair = {columns_[0].enclose(points_, balls), columns_[1].enclose(points_, balls),
             columns_[2].enclose(points_, balls)};
   } else {
-    pair.trained = enclose_coordinates(points_, balls, box_);
+    pair.trained = enclose_coordinates(points_, balls, shape_);
     pair.start = pair.trained;
     pair.difference.resize(pair.trained.count(), pair.trained.centre.shape());  // both see one x
     pair.difference.centre.clear();

@@ -49,14 +49,14 @@ using MarginPart = std::function<MarginBounds(std::span<const Ball> balls, std::
                                             const Engine& engine, const MarginPart& part);
 
 /// Margins of one network on balls around points, by interval bound propagation. Where the network begins with a dense
-/// or conv layer and no box cuts the ball, the first layer is exact: its centres do not depend on the radius and are
-/// computed once for a set of points, its radii are the radius times the dual norms of its columns. Where the network
-/// ends with a dense layer, columns are subtracted before intervals pass them.
+/// or conv layer, all widths are equal and no box cuts the ball, the first layer is exact: its centres do not depend on
+/// the radius and are computed once for a set of points, its radii are the radius times the dual norms of its columns.
+/// Where the network ends with a dense layer, columns are subtracted before intervals pass them.
 class NetworkMargins {
  public:
-  /// `box`: samples lie in it; only for ℓ∞ (in ℓ2 the whole ball is bounded, which is sound). Borrows the network.
+  /// In ℓ2 the whole ball is bounded, not only its part in the box, which is sound. Borrows the network.
   /// Error{usage} as require_bounds.
-  NetworkMargins(const Architecture& architecture, const AnyParameters& parameters, Norm norm, std::optional<Box> box,
+  NetworkMargins(const Architecture& architecture, const AnyParameters& parameters, BallShape shape,
                  const Engine& engine);
 
   /// Points whose first layers fit in memory together.
@@ -71,7 +71,7 @@ class NetworkMargins {
 
   const Architecture& architecture_;
   const AnyParameters& parameters_;
-  std::optional<Box> box_;
+  BallShape shape_;
   const Engine& engine_;
   Index outputs_;
   std::optional<std::size_t> first_;  ///< the stage whose columns bound the ball, where there is one
@@ -87,7 +87,7 @@ class DifferenceMargins {
  public:
   /// As NetworkMargins.
   DifferenceMargins(const Architecture& architecture, const AnyParameters& trained, const AnyParameters& start,
-                    Norm norm, std::optional<Box> box, const Engine& engine);
+                    BallShape shape, const Engine& engine);
 
   [[nodiscard]] Index points_at_once() const { return kept_points(architecture_, first_) / 3 + 1; }
   void set_points(Tensor<double> points, std::span<const Index> labels);
@@ -99,7 +99,7 @@ class DifferenceMargins {
   const Architecture& architecture_;
   const AnyParameters& trained_;
   const AnyParameters& start_;
-  std::optional<Box> box_;
+  BallShape shape_;
   const Engine& engine_;
   std::optional<std::size_t> first_;
   std::vector<FirstLayer> columns_;  ///< of the network, of its start, of the difference; or none

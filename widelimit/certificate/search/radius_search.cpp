@@ -52,6 +52,17 @@ std::vector<PointFunctionalRange> functionals_by_point(std::span<const Functiona
   return result;
 }
 
+/// Across the box, in units of a ball's half-widths.
+double box_width(const BallShape& shape, Index features) {
+  double width = 0, squares = 0;
+  for (Index j = 0; j < features; ++j) {
+    const double own = shape.box->high(j) - shape.box->low(j);
+    if (shape.width(j) > 0) width = std::max(width, own / shape.width(j));
+    squares += own * own;
+  }
+  return shape.norm == Norm::l2 ? std::sqrt(squares) : width;
+}
+
 double largest_entry(const double* row, Index size) {
   double largest = 0;
   for (Index j = 0; j < size; ++j) largest = std::max(largest, std::abs(row[j]));
@@ -76,13 +87,11 @@ Index RadiusGrid::least(Index first) const {
 std::vector<SearchRange> search_ranges(const RadiusGrid& grid, MatrixView<const double> points,
                                        const CertifyOptions& options, double first, double beside) {
   std::vector<SearchRange> ranges;
+  const double across = options.box ? box_width(options.shape(), points.cols) : 0;
   for (Index k = 0; k < points.rows; ++k) {
     const double entry = std::max(largest_entry(points.row(k), points.cols), beside);
     double largest = options.largest * entry;
-    if (options.box) {
-      const double across = options.norm == Norm::l2 ? std::sqrt(static_cast<double>(points.cols)) : 1;
-      largest = std::min(largest, (options.box->high - options.box->low) * across * (1 + options.tolerance));
-    }
+    if (options.box) largest = std::min(largest, across * (1 + options.tolerance));
     ranges.push_back({.first = grid.floor(std::min(first * entry, largest)), .largest = grid.floor(largest)});
   }
   return ranges;
