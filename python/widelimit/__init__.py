@@ -53,6 +53,7 @@ from widelimit._machines import (
 from widelimit._models import Model, load_model
 from widelimit._paths import Path, RidgePath, ridge_path, svm_path
 from widelimit._ridge_network import fit_ridge_network
+from widelimit._scores import ClassScore, ClassScores, ReliabilityBin, ValueScores, scores
 from widelimit._stored import StoredGram, open_gram
 from widelimit._train import (
     TrainedNetwork,
@@ -75,6 +76,8 @@ __all__ = [
     "BackendPresence",
     "BoundTerms",
     "Certificates",
+    "ClassScore",
+    "ClassScores",
     "ConvergenceWarning",
     "Data",
     "Equivalence",
@@ -94,6 +97,7 @@ __all__ = [
     "Posterior",
     "RademacherBound",
     "RateCheck",
+    "ReliabilityBin",
     "ResourceError",
     "RidgePath",
     "StoredGram",
@@ -101,6 +105,7 @@ __all__ = [
     "TrainSummary",
     "TrainedNetwork",
     "Trajectory",
+    "ValueScores",
     "Weights",
     "WidthSlope",
     "__version__",
@@ -138,6 +143,7 @@ __all__ = [
     "rademacher_bound",
     "register_activation",
     "ridge_path",
+    "scores",
     "svm_path",
     "sweep",
     "train",
@@ -167,6 +173,8 @@ _TYPES = (
     BackendPresence,
     BoundTerms,
     Certificates,
+    ClassScore,
+    ClassScores,
     ConvergenceWarning,
     Equivalence,
     EquivalencePath,
@@ -184,6 +192,7 @@ _TYPES = (
     Posterior,
     RademacherBound,
     RateCheck,
+    ReliabilityBin,
     ResourceError,
     RidgePath,
     StoredGram,
@@ -191,6 +200,7 @@ _TYPES = (
     TrainSummary,
     TrainedNetwork,
     Trajectory,
+    ValueScores,
     Weights,
     WidthSlope,
 )
