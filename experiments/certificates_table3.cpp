@@ -2,9 +2,9 @@
 
 #include "experiments/certified_digits.hpp"
 #include "widelimit/analysis/dynamics/descend.hpp"
+#include "widelimit/analysis/scores.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
 #include "widelimit/report/certificate_figures.hpp"
-#include "widelimit/report/scores.hpp"
 
 #include <fmt/format.h>
 
@@ -73,7 +73,7 @@ DescendedSvm descended_svm(const Setting& setting, const MnistTask& task, const 
   for (std::size_t k = 1; k < steps.size(); ++k) {
     const FittedMachine machine = machine_at(trajectory, k, task.classes());
     const Matrix<double> g = decision(machine.fit, view_of(task.k_test), setting.engine);
-    const double accuracy = score(Scheme::sign, task.classes(), g, task.test)->accuracy();
+    const double accuracy = class_scores(Scheme::sign, task.classes(), g.view(), task.test.labels).accuracy();
     const Model model = fitted_model(Network::parse(network), task.train, machine, lambda);
     const double radius = statistics(certify_digits(model, task, tests, 0, options, setting.engine)).mean;
     result.part.table.rows.push_back({passes[k - 1], steps[k], fmt::format("{:.2f} %", 100 * accuracy),
@@ -174,7 +174,7 @@ MachineRow certified_row(const Setting& setting, const Table3Sizes& sizes, const
                          const Table3Line& published, const FittedMachine& trained) {
   MachineRow row{.published = published};
   const Matrix<double> g = decision(trained.fit, view_of(task.k_test), setting.engine);
-  row.accuracy = score(Scheme::sign, task.classes(), g, task.test)->accuracy();
+  row.accuracy = class_scores(Scheme::sign, task.classes(), g.view(), task.test.labels).accuracy();
   const Model model = fitted_model(Network::parse(certified_network), task.train, trained, published.lambda);
   for (const MethodColumn& column : method_columns) {
     CertifyOptions options;

@@ -55,7 +55,8 @@ MachinesChoice choice_of(const Setting& setting) {
 
 struct Judged {
   FittedMachine trained;
-  std::optional<Score> score;  ///< MNIST is labelled: always there
+  ClassScores score;
+  std::vector<std::string> classes;  ///< names
 };
 
 MachineOptions machine_options(const Setting& setting, const MnistTask& task, Machine machine, double lambda) {
@@ -80,7 +81,8 @@ Judged judge(const Setting& setting, const MnistTask& task, const MachineOptions
     trained = train_classes(k, task.train.labels, task.classes(), options);
   }
   const Matrix<double> g = decision(trained.fit, view_of(task.k_test), setting.engine);
-  judged.score = score(trained.scheme, trained.classes, g, task.test);
+  judged.score = class_scores(trained.scheme, trained.classes, g.view(), task.test.labels);
+  judged.classes = task.test.class_names;
   return judged;
 }
 
@@ -95,12 +97,12 @@ void add_fit(Part& part, Outcome& outcome, Json& json, const std::string& name, 
              std::optional<double> published) {
   const Summary& summary = judged.trained.fit.summary;
   const bool answered = summary.ending == Ending::converged || summary.ending == Ending::iteration_limit;
-  part.table.rows.push_back({name, fmt::format("{:g}", lambda), answered ? percent(judged.score->accuracy()) : "–",
-                             answered ? Cell(judged.score->samples - judged.score->correct) : Cell(),
+  part.table.rows.push_back({name, fmt::format("{:g}", lambda), answered ? percent(judged.score.accuracy()) : "–",
+                             answered ? Cell(judged.score.samples - judged.score.correct) : Cell(),
                              published ? percent(*published) : "–", text(summary.ending), proof_text(summary),
                              fmt::format("{:.3g}", summary.seconds)});
   Json entry{{"machine", name}, {"lambda", lambda}};
-  if (answered) entry["test"] = score_json(*judged.score);
+  if (answered) entry["test"] = score_json(judged.score, judged.classes);
   if (published) entry["published"] = *published;
   entry["summary"] = summary_json(summary);
   json.push_back(std::move(entry));
@@ -127,9 +129,9 @@ void two_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
     add_fit(part, outcome, json, name, used, judged, line.accuracy);
     if (line.accuracy) {
       ++published;
-      farthest = std::max(farthest, std::abs(judged.score->accuracy() - *line.accuracy));
+      farthest = std::max(farthest, std::abs(judged.score.accuracy() - *line.accuracy));
     }
-    if (line.machine != Machine::ridge) margins.emplace_back(name, judged.score->margins);
+    if (line.machine != Machine::ridge) margins.emplace_back(name, judged.score.margins);
   }
   part.words = fmt::format(
       "{} training and {} test images, values in [0, 1], tangent kernel of {}, no offset. Published: Table 3 of \"On "
@@ -171,10 +173,10 @@ void ten_digits(const Setting& setting, const MachinesChoice& choice, Outcome& o
     const std::string name(to_string(machine));
     add_fit(part, outcome, json, name, options.lambda, judged, std::nullopt);
     outcome.sentence +=
-        fmt::format(" Ten digits, {} images: {} {}.", task.train.count(), name, percent(judged.score->accuracy()));
+        fmt::format(" Ten digits, {} images: {} {}.", task.train.count(), name, percent(judged.score.accuracy()));
     if (setting.figures) {
       part.pictures.push_back(
-          confusion_map(judged.score->confusion, task.train.class_names, name + ": who is taken for whom"));
+          confusion_map(judged.score.confusion, task.train.class_names, name + ": who is taken for whom"));
     }
   }
   part.words = fmt::format(

@@ -25,6 +25,7 @@
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/model_file.hpp"
+#include "widelimit/machine/probability/probability.hpp"
 #include "widelimit/machine/ridge/conjugate_gradient.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
@@ -33,11 +34,12 @@
 #include "widelimit/machine/svm/svr.hpp"
 #include "widelimit/machine/tune.hpp"
 
-// What a machine does on the way, promises and proves.
+// How good a machine is, what it does on the way, promises and proves.
 #include "widelimit/analysis/bounds/label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/analysis/dynamics/descend.hpp"
 #include "widelimit/analysis/dynamics/flow.hpp"
+#include "widelimit/analysis/scores.hpp"
 #include "widelimit/analysis/spectrum.hpp"
 #include "widelimit/certificate/certify.hpp"
 

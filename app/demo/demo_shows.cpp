@@ -73,21 +73,22 @@ void add_machine(MachineShow& show, const DemoTask& task, Machine machine, const
   MachineOptions chosen = tuning.machine;
   chosen.lambda = point.lambda;
   const FittedMachine trained = train_classes(k, labels, task.classes(), chosen);
-  const auto found =
-      score(trained.scheme, trained.classes, decision(trained.fit, view_of(task.test), engine), *task.data.test);
+  const ClassScores found =
+      class_scores(trained.scheme, trained.classes, decision(trained.fit, view_of(task.test), engine).view(),
+                   task.data.test->labels);
   const std::string method = machine == Machine::ridge ? "leave-one-out" : fmt::format("{} folds", tuning.folds);
-  show.table.rows.push_back({path.name, fmt::format("{:.3g}", point.lambda), method, *point.error(), found->accuracy(),
+  show.table.rows.push_back({path.name, fmt::format("{:.3g}", point.lambda), method, *point.error(), found.accuracy(),
                              text(trained.fit.summary.ending)});
   show.results.push_back({{"machine", path.name},
                           {"lambda", point.lambda},
                           {"method", method},
                           {"held_out_error", *point.error()},
-                          {"test", score_json(*found)},
+                          {"test", score_json(found, task.data.train.class_names)},
                           {"summary", summary_json(trained.fit.summary)}});
-  show.best_accuracy = std::max(show.best_accuracy, found->accuracy());
+  show.best_accuracy = std::max(show.best_accuracy, found.accuracy());
   show.paths.push_back(error_by_lambda({path}, method, std::pair(std::size_t{0}, *best)));
   show.confusion.push_back(
-      confusion_map(found->confusion, task.data.train.class_names, path.name + ": who is taken for whom"));
+      confusion_map(found.confusion, task.data.train.class_names, path.name + ": who is taken for whom"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-#include "app/fit/fit_options.hpp"
+#include "app/fit/fit_outcome.hpp"
 #include "app/fit/machine_pages.hpp"
+#include "app/fit/scores_text.hpp"
 #include "app/kernel/kernel_file.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/outcome.hpp"
@@ -8,10 +9,10 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/version.hpp"
-#include "widelimit/data/file/file.hpp"
 #include "widelimit/machine/fit_data.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/model_file.hpp"
+#include "widelimit/machine/probability/probability.hpp"
 #include "widelimit/report/fit_summary.hpp"
 #include "widelimit/report/scores.hpp"
 
@@ -28,7 +29,7 @@ void tell_choice(const FitOptions& options, const FittedData& fitted) {
 
 FittedData fitted_machine(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
                           const Engine& engine) {
-  FitDataOptions how{.machine = options.machine_options(),
+  FitDataOptions how{.machine = options.machine_options(data.train),
                      .posterior = options.posterior,
                      .solver = parse_solver(options.solver),
                      .memory = options.common.memory_limit()};
@@ -63,20 +64,17 @@ Model model_of(const FitOptions& options, const KernelRequest& request, const Tr
   return model;
 }
 
-/// A fit that ended badly says so by its status; the model is written all the same where it is the best so far.
-void check_ending(const Summary& summary) {
-  if (summary.ending == Ending::converged) return;
-  fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
-}
-
-/// Records and prints the scores on the training and the test set.
-std::vector<NamedScore> scores_of(const FittedData& fitted, const TrainTest& data, Record& record, std::string& words) {
+/// The scores on the training and the test set.
+std::vector<NamedScore> scores_of(const FittedData& fitted, const TrainTest& data) {
+  const FittedMachine& machine = fitted.machine;
   std::vector<NamedScore> scores;
   const auto add = [&](const char* name, const Matrix<double>& decisions, const Dataset& part) {
-    if (const auto found = score(fitted.machine.scheme, fitted.machine.classes, decisions, part)) {
-      record.results[name] = score_json(*found);
-      words += fmt::format("{:<5} {}\n", name, score_text(*found));
-      scores.emplace_back(name, *found);
+    const bool likely = has_probabilities(machine.machine, machine.calibration);
+    const Matrix<double> probabilities =
+        likely ? class_probabilities(machine.machine, machine.scheme, machine.classes, machine.calibration, decisions)
+               : Matrix<double>();
+    if (auto found = score(machine.scheme, machine.classes, decisions, part, probabilities)) {
+      scores.emplace_back(name, std::move(*found));
     }
   };
   add("train", fitted.train, data.train);
@@ -91,47 +89,70 @@ void run(const FitOptions& options) {
   const auto engine = options.common.make_engine();
   options.common.check_report(true);
   options.common.check_apart(options.out, options.data.specs({options.kernel.gram.value_or("")}));
-  check_writable(options.out, 0);
+  check_model_path(options.out);
 
   const TrainTest data = load_within(options.common, data_request);
-  const FittedData fitted = fitted_machine(options, request, data, *engine);
+  Record record("fit");
+  record.settings = fit_settings(options, request, data_request);
+  record.seed = options.common.seed;
+  record.ran_on(*engine, request.precision);
+  const FitOutcome outcome = fit_to_file(options, request, data, record.settings, *engine);
+  const FittedMachine& trained = outcome.fitted.machine;
+  add_timings(record, outcome);
+  record.results = outcome.results;
+  if (options.common.report) {
+    write_fit_page(*options.common.report, fmt::format("{} on {}", to_string(trained.machine), data.train.name),
+                   trained.fit.summary, outcome.scores, outcome.model.classes, record.settings);
+    record.results["report"] = *options.common.report;
+  }
+  deliver(options.common, record, outcome.words + files_text(options.common, options.out));
+  check_ending(trained.fit.summary);
+}
+
+}  // namespace
+
+/// A fit that ended badly says so by its status; the model is written all the same where it is the best so far.
+void check_ending(const Summary& summary) {
+  if (summary.ending == Ending::converged) return;
+  fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
+}
+
+void add_timings(Record& record, const FitOutcome& outcome) {
+  if (outcome.fitted.kernel_seconds) record.timings.emplace_back("kernel", *outcome.fitted.kernel_seconds);
+  record.timings.emplace_back("fit", outcome.fitted.machine.fit.summary.seconds);
+}
+
+FitOutcome fit_to_file(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
+                       const Json& settings, const Engine& engine) {
+  FitOutcome outcome;
+  outcome.fitted = fitted_machine(options, request, data, engine);
+  const FittedData& fitted = outcome.fitted;
   const FittedMachine& trained = fitted.machine;
   const Summary& summary = trained.fit.summary;
   if (summary.ending == Ending::not_positive_definite || summary.ending == Ending::not_separable) check_ending(summary);
 
-  const Json settings = fit_settings(options, request, data_request);
-  const Model model = model_of(options, request, data, trained, settings);
+  outcome.model = model_of(options, request, data, trained, settings);
+  const Model& model = outcome.model;
   save_model(options.out, model);
-  Record record("fit");
-  record.settings = settings;
-  record.seed = options.common.seed;
-  record.ran_on(*engine, request.precision);
-  if (fitted.kernel_seconds) record.timings.emplace_back("kernel", *fitted.kernel_seconds);
-  record.timings.emplace_back("fit", summary.seconds);
-  record.results["machine"] = to_string(trained.machine);
-  record.results["scheme"] = to_string(trained.scheme);
-  record.results["samples"] = data.train.count();
-  record.results["support"] = model.supports();
-  record.results["summary"] = summary_json(summary);
-  std::string words = table_text(summary_table(summary));
-  words += fmt::format("{} of {} samples support it\n", model.supports(), data.train.count());
-  if (!fitted.residuals.empty()) record.results["residuals"] = fitted.residuals;
+  Json& results = outcome.results;
+  results["machine"] = to_string(trained.machine);
+  results["scheme"] = to_string(trained.scheme);
+  results["samples"] = data.train.count();
+  results["support"] = model.supports();
+  results["summary"] = summary_json(summary);
+  outcome.words = table_text(summary_table(summary));
+  outcome.words += fmt::format("{} of {} samples support it\n", model.supports(), data.train.count());
+  if (!fitted.residuals.empty()) results["residuals"] = fitted.residuals;
   if (fitted.likelihood) {
-    record.results["log_marginal_likelihood"] = *fitted.likelihood;
-    words += fmt::format("log marginal likelihood {:.6g}\n", *fitted.likelihood);
+    results["log_marginal_likelihood"] = *fitted.likelihood;
+    outcome.words += fmt::format("log marginal likelihood {:.6g}\n", *fitted.likelihood);
   }
-  const std::vector<NamedScore> scores = scores_of(fitted, data, record, words);
-  record.results["file"] = options.out;
-  if (options.common.report) {
-    write_fit_page(*options.common.report, fmt::format("{} on {}", to_string(trained.machine), data.train.name),
-                   summary, scores, model.classes, settings);
-    record.results["report"] = *options.common.report;
-  }
-  deliver(options.common, record, words + files_text(options.common, options.out));
-  check_ending(summary);
+  outcome.scores = scores_of(fitted, data);
+  for (const auto& [name, found] : outcome.scores) results[name] = score_json(found, model.classes);
+  outcome.words += scores_text(outcome.scores, model.classes);
+  results["file"] = options.out;
+  return outcome;
 }
-
-}  // namespace
 
 void add_fit(Program& program) {
   auto* verb = program.cli.add_subcommand("fit", "A kernel machine fitted to data, as a model file");

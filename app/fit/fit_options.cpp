@@ -22,6 +22,10 @@ void check_ridge_options(const FitOptions& options, Machine machine) {
   if (options.posterior) {
     if (machine != Machine::ridge) fail(Code::usage, "--posterior is of ridge, not of {}", options.machine);
     if (options.bias) fail(Code::usage, "--posterior: a Gaussian process has no bias; leave --bias out");
+    if (options.class_weights.asked()) {
+      fail(Code::usage,
+           "--posterior: a Gaussian process has one noise variance; leave --balance and --class-weight out");
+    }
     if (options.solver == "cg") fail(Code::usage, "--posterior needs the factor of the Gram; leave --solver cg out");
   }
   if (options.solver != "cg") return;
@@ -39,9 +43,16 @@ MachineOptions FitOptions::machine_options() const {
          lambda);
   }
   check_ridge_options(*this, result.machine);
+  class_weights.check(result.machine);
   if (scheme) result.scheme = parse_scheme(*scheme);
   result.tolerance = tolerance;
   result.probability = probability;
+  return result;
+}
+
+MachineOptions FitOptions::machine_options(const Dataset& train) const {
+  MachineOptions result = machine_options();
+  result.class_weights = class_weights.of(train.class_names);
   return result;
 }
 
@@ -71,6 +82,7 @@ void add_machine_options(CLI::App& verb, FitOptions& options) {
 
 void add_fit_options(CLI::App& verb, FitOptions& options) {
   add_machine_options(verb, options);
+  add_class_weight_options(verb, options.class_weights, machine_group);
   verb.add_flag("--probability", options.probability,
                 "svm, svm2, hard-svm: probabilities by Platt, from 5 more fits to parts of the data")
       ->group(machine_group);
@@ -102,6 +114,7 @@ nlohmann::ordered_json fit_settings(const FitOptions& options, const KernelReque
   settings["bias"] = options.bias;
   if (options.scheme) settings["scheme"] = *options.scheme;
   if (options.probability) settings["probability"] = true;
+  options.class_weights.tell(settings);
   if (options.posterior) settings["posterior"] = true;
   if (options.solver != "auto") settings["solver"] = options.solver;
   settings["data"] = data_settings(data);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/fit/class_weight_options.hpp"
 #include "app/fit/machine_kernels.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/options.hpp"
@@ -23,12 +24,15 @@ struct FitOptions {
   std::optional<std::string> scheme;
   std::optional<double> tolerance;
   bool probability = MachineOptions{}.probability;
+  ClassWeightChoice class_weights;
   bool posterior = false;       ///< ridge as the mean of a Gaussian process, whose variance the model knows
   std::string solver = "auto";  ///< of ridge: dense, cg, or by memory
   std::string out;
 
   /// Error{usage} for contradictions, Error{input} for numbers out of range.
   [[nodiscard]] MachineOptions machine_options() const;
+  /// The same for these samples: with the weights of their classes.
+  [[nodiscard]] MachineOptions machine_options(const Dataset& train) const;
 };
 
 void add_fit_options(CLI::App& verb, FitOptions& options);

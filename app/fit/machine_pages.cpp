@@ -18,17 +18,29 @@ std::string margin_words(std::size_t classes) {
          "the least score of its class against another. Positive where the sample is classified correctly.";
 }
 
+}  // namespace
+
 void add_scores(Page& page, const std::vector<NamedScore>& scores, const std::vector<std::string>& classes) {
+  if (scores.empty()) return;
   std::vector<Illustration> maps;
   std::vector<std::pair<std::string, Roc>> curves;
   std::vector<std::pair<std::string, std::vector<double>>> distances;
+  std::vector<std::pair<std::string, ProbabilityScores>> calibrations;
+  page.section("Scores").table(scores_table(scores));
   for (const auto& [name, score] : scores) {
-    page.paragraph(fmt::format("{}: {}", name, score_text(score)));
-    if (score.roc) curves.emplace_back(name, *score.roc);
-    if (!score.margins.empty()) distances.emplace_back(name, score.margins);
-    if (classes.size() > 2) maps.push_back(confusion_map(score.confusion, classes, "Who is taken for whom, " + name));
+    for (const std::string& note : missing_scores(score, classes)) page.paragraph(fmt::format("{}: {}", name, note));
+    const auto* found = std::get_if<ClassScores>(&score);
+    if (found == nullptr) continue;
+    Table each = class_table(*found, classes);
+    each.caption = "Classes, " + name;
+    page.table(each);
+    if (found->roc) curves.emplace_back(name, *found->roc);
+    if (found->probability) calibrations.emplace_back(name, *found->probability);
+    if (!found->margins.empty()) distances.emplace_back(name, found->margins);
+    if (classes.size() > 2) maps.push_back(confusion_map(found->confusion, classes, "Who is taken for whom, " + name));
   }
   if (!maps.empty()) page.section("Confusion matrices").figures(maps);
+  if (!calibrations.empty()) page.section("Calibration").figure(reliability_curves(calibrations));
   if (distances.empty()) return;
   page.section(curves.empty() ? "Margins" : "ROC and margins");
   std::vector<Illustration> pictures;
@@ -37,8 +49,6 @@ void add_scores(Page& page, const std::vector<NamedScore>& scores, const std::ve
   page.figures(pictures);
   page.paragraph(margin_words(classes.size()));
 }
-
-}  // namespace
 
 void write_fit_page(const std::filesystem::path& path, const std::string& title, const Summary& summary,
                     const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
@@ -60,10 +70,13 @@ void write_prediction_page(const std::filesystem::path& path, const std::string&
 void write_tune_page(const std::filesystem::path& path, const std::string& choice,
                      const std::vector<LambdaPath>& candidates, const std::string& method,
                      std::pair<std::size_t, std::size_t> chosen, const Table& table,
+                     const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
                      const nlohmann::ordered_json& settings) {
   Page page("Choice of λ", choice);
   page.section("Error by λ").figure(error_by_lambda(candidates, method, chosen));
-  page.section("All of them").table(table).settings(settings).write(path);
+  page.section("All of them").table(table);
+  add_scores(page, scores, classes);
+  page.settings(settings).write(path);
 }
 
 }  // namespace widelimit::app

@@ -10,10 +10,11 @@
 
 namespace widelimit::app {
 
-/// A part of the data by its name, and the score of the machine on it.
-using NamedScore = std::pair<std::string, Score>;
+/// Scores as tables, notes and figures: the ROC curve of two classes, the confusion matrix of more, the reliability
+/// curve of probabilities, margins.
+void add_scores(Page& page, const std::vector<NamedScore>& scores, const std::vector<std::string>& classes);
 
-/// The page of a fit: its summary and scores; the ROC curve for two classes, the confusion matrix for more; margins.
+/// The page of a fit: its summary and scores.
 void write_fit_page(const std::filesystem::path& path, const std::string& title, const Summary& summary,
                     const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
                     const nlohmann::ordered_json& settings);
@@ -24,9 +25,11 @@ void write_prediction_page(const std::filesystem::path& path, const std::string&
                            const nlohmann::ordered_json& settings);
 
 /// Error by λ, a line for each kernel; `chosen` (kernel, point) is marked, `method` says how errors were found.
+/// `scores` are those of the machine fitted with the choice, where there is one.
 void write_tune_page(const std::filesystem::path& path, const std::string& choice,
                      const std::vector<LambdaPath>& candidates, const std::string& method,
                      std::pair<std::size_t, std::size_t> chosen, const Table& table,
+                     const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
                      const nlohmann::ordered_json& settings);
 
 }  // namespace widelimit::app

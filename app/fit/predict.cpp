@@ -1,16 +1,13 @@
 #include "app/fit/machine_pages.hpp"
-#include "app/fit/predictor.hpp"
+#include "app/fit/prediction_file.hpp"
+#include "app/fit/scores_text.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/clock.hpp"
-#include "widelimit/data/file/file.hpp"
-#include "widelimit/report/csv.hpp"
 #include "widelimit/report/scores.hpp"
-
-#include <limits>
 
 namespace widelimit::app {
 
@@ -31,42 +28,13 @@ nlohmann::ordered_json rows_json(const Matrix<double>& m) {
   return rows;
 }
 
-/// A row for each sample: its number, what the model says, the scores behind it and the probabilities, each where no
-/// more than `most` columns are theirs.
-Table prediction_table(const Predictor& model, const Said& said, Index most) {
-  Table table{.columns = {"sample"}};
-  const Matrix<double>& decisions = said.decisions;
-  const bool values = model.scheme == Scheme::values;
-  const Index outputs = decisions.cols() <= most ? decisions.cols() : 0;
-  const Index likely = said.probabilities.cols() <= most ? said.probabilities.cols() : 0;
-  if (!values) table.columns.emplace_back("class");
-  for (Index c = 0; c < outputs; ++c) {
-    table.columns.push_back(decisions.cols() == 1 ? (values ? "value" : "score") : fmt::format("score_{}", c));
-  }
-  for (Index c = 0; c < likely; ++c) {
-    table.columns.push_back(fmt::format("p({})", model.classes[static_cast<std::size_t>(c)]));
-  }
-  if (!said.deviation.empty()) table.columns.emplace_back("std");
-  const auto told =
-      values ? std::vector<Index>{} : classes_of(model.scheme, std::ssize(model.classes), decisions.view());
-  for (Index i = 0; i < decisions.rows(); ++i) {
-    std::vector<Cell> row{static_cast<std::int64_t>(i)};
-    if (!values) row.emplace_back(model.classes[static_cast<std::size_t>(told[static_cast<std::size_t>(i)])]);
-    for (Index c = 0; c < outputs; ++c) row.emplace_back(decisions(i, c));
-    for (Index c = 0; c < likely; ++c) row.emplace_back(said.probabilities(i, c));
-    if (!said.deviation.empty()) row.emplace_back(said.deviation[static_cast<std::size_t>(i)]);
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
 void run_predict(const PredictChoice& options) {
   options.common.check_report(true);
   options.common.check_apart(options.out, options.data.specs({options.model}));
   require_no_scale(options.data);
+  if (options.out) check_prediction_path(*options.out);
   const auto engine = options.common.make_engine();
   const Predictor model = load_predictor(options.model, options.common, *engine);
-  if (options.out) check_writable(*options.out, 0);
   Dataset data = load_samples(options.common, options.data, model);
 
   ProgressBar bar(options.common);
@@ -85,7 +53,7 @@ void run_predict(const PredictChoice& options) {
   record.results["samples"] = data.count();
   std::string words;
   if (options.out) {
-    write_csv(prediction_table(model, said, std::numeric_limits<Index>::max()), *options.out);
+    write_predictions(*options.out, model, said, record.settings);
     record.results["file"] = *options.out;
   } else {
     constexpr Index most_columns = 4;  // more is wider than a terminal
@@ -99,10 +67,10 @@ void run_predict(const PredictChoice& options) {
     if (said.probabilities.rows() > 0) record.results["probabilities"] = rows_json(said.probabilities);
   }
   std::vector<NamedScore> scores;
-  if (const auto found = score(model.scheme, std::ssize(model.classes), said.decisions, data)) {
-    record.results["score"] = score_json(*found);
-    words += score_text(*found) + "\n";
-    scores.emplace_back("test", *found);
+  if (auto found = score(model.scheme, std::ssize(model.classes), said.decisions, data, said.probabilities)) {
+    record.results["score"] = score_json(*found, model.classes);
+    scores.emplace_back("test", std::move(*found));
+    words += scores_text(scores, model.classes);
   }
   if (options.out) words += fmt::format("written to {}\n", *options.out);
   if (options.common.report) {
@@ -126,7 +94,8 @@ void add_predict(Program& program) {
       ->type_name("SPEC")
       ->required()
       ->group("Data");
-  verb->add_option("--out", options->out, "Table of classes, scores and probabilities")->type_name("P.csv");
+  verb->add_option("--out", options->out, "File of classes, scores and probabilities: .csv, .tsv, .json or .npz")
+      ->type_name("P.csv");
   add_data_options(*verb, options->data, false);
   add_common_options(*verb, options->common);
   set_example(*verb, "widelimit predict --model model.h5 --test digits --limit 20");

@@ -1,5 +1,6 @@
 #include "app/fit/predictor.hpp"
 
+#include "app/fit/network_probabilities.hpp"
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/progress_bar.hpp"
@@ -73,6 +74,7 @@ Said say(const Predictor& predictor, Dataset& data, const Engine& engine, const 
   if (predictor.network->notes.scaling) predictor.network->notes.scaling->apply(data);
   Said said;
   said.decisions = predict_outputs(predictor.network->trained, data.view(), engine, how.progress);
+  said.probabilities = network_probabilities(predictor.network->notes, said.decisions);
   return said;
 }
 

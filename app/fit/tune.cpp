@@ -1,4 +1,6 @@
+#include "app/fit/fit_outcome.hpp"
 #include "app/fit/machine_pages.hpp"
+#include "app/kernel/kernel_file.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
@@ -9,6 +11,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/machine/tune.hpp"
+#include "widelimit/network/cut.hpp"
 
 #include <cmath>
 
@@ -28,6 +31,15 @@ struct TuneChoice {
   bool bias = false;
   std::optional<std::string> scheme;
   Index folds = TuneOptions{}.folds;
+  ClassWeightChoice class_weights;
+  bool probability = false;
+  std::optional<std::string> out;
+};
+
+/// Kernels with their errors, and the network of each.
+struct Candidates {
+  std::vector<LambdaPath> paths;
+  std::vector<Network> networks;
 };
 
 constexpr double smallest_lambda = 1e-4;
@@ -38,6 +50,7 @@ TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   TuneOptions options;
   options.machine = {.machine = parse_machine(choice.machine), .epsilon = choice.epsilon, .bias = choice.bias};
   if (choice.scheme) options.machine.scheme = parse_scheme(*choice.scheme);
+  choice.class_weights.check(options.machine.machine);
   options.machine.progress = progress;
   for (const double lambda : choice.lambdas) {
     if (!std::isfinite(lambda) || lambda <= 0) fail(Code::usage, "--lambdas {}: positive numbers are wanted", lambda);
@@ -50,8 +63,10 @@ TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   return options;
 }
 
-std::vector<TunePoint> tune_on(const GramMatrix& k, bool semidefinite, const Dataset& data, TuneOptions options) {
+std::vector<TunePoint> tune_on(const TuneChoice& choice, const GramMatrix& k, bool semidefinite, const Dataset& data,
+                               TuneOptions options) {
   stop_if_interrupted();
+  options.machine.class_weights = choice.class_weights.of(data.class_names);
   options.machine.check_definite = !semidefinite;
   if (!data.labels.empty() && options.machine.machine != Machine::svr) {
     return tune_classes(k, data.labels, std::ssize(data.class_names), options);
@@ -60,38 +75,41 @@ std::vector<TunePoint> tune_on(const GramMatrix& k, bool semidefinite, const Dat
   return tune_values(k, data.targets, options);
 }
 
-/// Every depth and every number of frozen layers of one network, its kernels from one pass.
-std::vector<LambdaPath> tune_sweep(const TuneChoice& choice, const Dataset& data, const Engine& engine) {
+/// Every depth and every number of frozen layers of one network, its kernels from one pass. A model has no frozen
+/// layers: where one is to be written, every depth.
+Candidates tune_sweep(const TuneChoice& choice, const Dataset& data, const Engine& engine) {
   ProgressBar bar(choice.common);
   const Network network = Network::parse(choice.networks.front());
   const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, engine);
   warn_of(choice.common, all.quadrature_error, parse_precision(choice.common.precision));
   const TuneOptions options = tune_options(choice, &bar);
-  std::vector<LambdaPath> candidates;
+  Candidates candidates;
   for (Index depth = 0; depth <= all.hidden_layers; ++depth) {
-    for (Index frozen = 0; frozen <= depth; ++frozen) {
+    for (Index frozen = 0; frozen <= (choice.out ? 0 : depth); ++frozen) {
       const Index place = (depth * (all.hidden_layers + 1) + frozen) * all.count;
       const AnyView k = std::visit(
           [&](const auto& stack) { return AnyView(stack.view().block(place, 0, all.count, all.count)); }, all.values);
-      candidates.push_back(
-          {fmt::format("{} hidden, {} frozen", depth, frozen), tune_on({k, engine}, true, data, options)});
+      candidates.paths.push_back(
+          {fmt::format("{} hidden, {} frozen", depth, frozen), tune_on(choice, {k, engine}, true, data, options)});
+      candidates.networks.push_back(cut_network(network, depth));
     }
   }
   return candidates;
 }
 
-std::vector<LambdaPath> tune_networks(const TuneChoice& choice, const Dataset& data, const Engine& engine) {
+Candidates tune_networks(const TuneChoice& choice, const Dataset& data, const Engine& engine) {
   ProgressBar bar(choice.common);
   const TuneOptions options = tune_options(choice, &bar);
   const Kind kind = parse_kind(choice.kind);
   if (kind == Kind::both) fail(Code::usage, "--kind {}: a machine has one kernel, ntk or nngp", choice.kind);
-  std::vector<LambdaPath> candidates;
+  Candidates candidates;
   for (const std::string& text : choice.networks) {
+    candidates.networks.push_back(Network::parse(text));
     const Gram found =
-        gram(Network::parse(text), data.view(), {kind, parse_precision(choice.common.precision), &bar}, engine);
+        gram(candidates.networks.back(), data.view(), {kind, parse_precision(choice.common.precision), &bar}, engine);
     warn_of(choice.common, found.quadrature_error, parse_precision(choice.common.precision));
     const AnyView k = view_of(kind == Kind::ntk ? found.ntk : found.nngp);
-    candidates.push_back({text, tune_on({k, engine}, found.semidefinite(), data, options)});
+    candidates.paths.push_back({text, tune_on(choice, {k, engine}, found.semidefinite(), data, options)});
   }
   return candidates;
 }
@@ -114,10 +132,10 @@ std::pair<std::size_t, std::size_t> best_of(const std::vector<LambdaPath>& candi
   return places[*best];
 }
 
-Table candidates_table(const std::vector<LambdaPath>& candidates) {
+Table candidates_table(const std::vector<LambdaPath>& candidates, bool weighted) {
   const bool classes = candidates.front().points.front().misclassified.has_value();
-  Table table{
-      .columns = {"kernel", "lambda", classes ? "held-out error rate" : "held-out squared error", "training error"}};
+  const std::string held_out = classes ? "held-out error rate" : "held-out squared error";
+  Table table{.columns = {"kernel", "lambda", weighted ? held_out + ", weighted" : held_out, "training error"}};
   for (const LambdaPath& candidate : candidates) {
     for (const TunePoint& point : candidate.points) {
       const auto cell = [](std::optional<double> error) { return error ? Cell(*error) : Cell(); };
@@ -145,15 +163,48 @@ nlohmann::ordered_json candidates_json(const std::vector<LambdaPath>& candidates
   return json;
 }
 
-void run_tune(const TuneChoice& choice) {
-  choice.common.check_report(true);
+/// The machine of the choice as `fit` would be asked for it.
+FitOptions fit_options(const TuneChoice& choice, const Network& network, double lambda) {
+  FitOptions options{.common = choice.common, .data = choice.data};
+  options.kernel.network = network.to_text();
+  options.kernel.kind = choice.sweep ? "ntk" : choice.kind;
+  options.machine = choice.machine;
+  options.lambda = lambda;
+  options.epsilon = choice.epsilon;
+  options.bias = choice.bias;
+  options.scheme = choice.scheme;
+  options.probability = choice.probability;
+  options.class_weights = choice.class_weights;
+  options.out = *choice.out;
+  return options;
+}
+
+void check_choice(const TuneChoice& choice, const DataRequest& request) {
   (void)tune_options(choice, nullptr);
   if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
-  const auto engine = choice.common.make_engine();
+  if (choice.out) {
+    (void)fit_options(choice, Network::parse(choice.networks.front()), 1).machine_options();
+    choice.common.check_apart(choice.out, choice.data.specs());
+    check_model_path(*choice.out);
+    if (choice.sweep)
+      note(choice.common, "--out: a model has no frozen layers; --sweep tries every depth without them");
+    return;
+  }
+  if (request.test || request.split) {
+    fail(Code::usage, "--test and --split are for the machine that --out writes; λ is chosen on training samples");
+  }
+  if (choice.probability) fail(Code::usage, "--probability is of the machine that --out writes");
+}
+
+void run_tune(const TuneChoice& choice) {
+  choice.common.check_report(true);
   const DataRequest request = choice.data.parsed();
-  const Dataset data = load_within(choice.common, request).train;
-  const std::vector<LambdaPath> candidates =
-      choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
+  check_choice(choice, request);
+  const auto engine = choice.common.make_engine();
+  const TrainTest all = load_within(choice.common, request);
+  const Dataset& data = all.train;
+  const Candidates found = choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
+  const std::vector<LambdaPath>& candidates = found.paths;
   const auto [chosen, place] = best_of(candidates);
   const TunePoint& best = candidates[chosen].points[place];
 
@@ -164,6 +215,8 @@ void run_tune(const TuneChoice& choice) {
   record.settings["machine"] = choice.machine;
   record.settings["bias"] = choice.bias;
   record.settings["folds"] = choice.folds;
+  choice.class_weights.tell(record.settings);
+  if (choice.probability) record.settings["probability"] = true;
   record.settings["data"] = data_settings(request);
   record.seed = choice.common.seed;
   record.ran_on(*engine, parse_precision(choice.common.precision));
@@ -172,22 +225,33 @@ void run_tune(const TuneChoice& choice) {
   record.results["method"] = method;
   record.results["candidates"] = candidates_json(candidates);
   record.results["best"] = {{"kernel", candidates[chosen].name}, {"lambda", best.lambda}, {"error", *best.error()}};
-  const Table table = candidates_table(candidates);
+  const Table table = candidates_table(candidates, choice.class_weights.asked());
   const std::string sentence = fmt::format("best by {}: {}, --lambda {:.6g}, error {:.4g}", method,
                                            candidates[chosen].name, best.lambda, *best.error());
   std::string words = table_text(table) + sentence + "\n";
+  FitOutcome refitted;
+  if (choice.out) {
+    const FitOptions options = fit_options(choice, found.networks[chosen], best.lambda);
+    const KernelRequest kernel = options.kernel.request(options.common);
+    refitted = fit_to_file(options, kernel, all, fit_settings(options, kernel, request), *engine);
+    add_timings(record, refitted);
+    record.results["fit"] = refitted.results;
+    words += refitted.words + fmt::format("written to {}\n", *choice.out);
+  }
   if (choice.common.report) {
-    write_tune_page(*choice.common.report, sentence, candidates, method, {chosen, place}, table, record.settings);
+    write_tune_page(*choice.common.report, sentence, candidates, method, {chosen, place}, table, refitted.scores,
+                    refitted.model.classes, record.settings);
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }
   deliver(choice.common, record, words);
+  if (choice.out) check_ending(refitted.fitted.machine.fit.summary);
 }
 
 }  // namespace
 
 void add_tune(Program& program) {
-  auto* verb = program.cli.add_subcommand("tune", "The best λ, and the best of several networks");
+  auto* verb = program.cli.add_subcommand("tune", "The best λ, and the best of several networks, as a model file");
   const auto choice = std::make_shared<TuneChoice>();
   constexpr const char* group = "Machine";
   verb->add_option("--network", choice->networks, "The network; may be repeated")
@@ -218,8 +282,14 @@ void add_tune(Program& program) {
   verb->add_option("--scheme", choice->scheme, "Several classes by svm: one-vs-one (the default) or one-vs-rest")
       ->type_name("HOW")
       ->group(group);
+  add_class_weight_options(*verb, choice->class_weights, group);
+  verb->add_option("--out", choice->out, "Fit the choice to all training samples, and write the model here")
+      ->type_name("MODEL.h5")
+      ->group(group);
+  verb->add_flag("--probability", choice->probability, "With --out: probabilities of an SVM, as fit has them")
+      ->group(group);
   add_train_option(*verb, choice->data);
-  add_data_options(*verb, choice->data, false);
+  add_data_options(*verb, choice->data, true);
   add_common_options(*verb, choice->common);
   set_example(*verb, "widelimit tune --network fc:4 --sweep --train digits --limit 500 --scale unit --machine ridge");
   verb->callback([choice, &program] { program.action = [choice] { run_tune(*choice); }; });

@@ -1,8 +1,8 @@
 #include "app/flow/flow_outcome.hpp"
 
 #include "widelimit/analysis/dynamics/loss_scheme.hpp"
+#include "widelimit/analysis/scores.hpp"
 #include "widelimit/report/fit_summary.hpp"
-#include "widelimit/report/scores.hpp"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,8 @@ std::vector<double> scores_of(const FlowOutcome& outcome, const Matrix<double>& 
     std::copy_n(outputs.view().row(row), outputs.cols(), now.data());
     const auto found = score(scheme, classes, now, data);
     if (!found) return {};
-    scores.push_back(found->squared_error.value_or(found->accuracy()));
+    const auto* values = std::get_if<ValueScores>(&*found);
+    scores.push_back(values != nullptr ? values->squared_error : std::get<ClassScores>(*found).accuracy());
   }
   return scores;
 }

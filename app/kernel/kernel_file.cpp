@@ -32,6 +32,13 @@ void check_kernel_path(const std::filesystem::path& path, double bytes) {
   check_writable(path, static_cast<std::uint64_t>(bytes));
 }
 
+void check_model_path(const std::filesystem::path& path) {
+  if (!is_hdf5(path)) {
+    fail(Code::usage, "--out {}: a model is an HDF5 file; the ending must be .h5 or .hdf5", path.string());
+  }
+  check_writable(path, 0);
+}
+
 nlohmann::ordered_json file_settings(const CommonOptions& options, const nlohmann::ordered_json& settings,
                                      const Dataset& train) {
   nlohmann::ordered_json all{{"widelimit", version()}};

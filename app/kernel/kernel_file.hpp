@@ -35,6 +35,9 @@ class LabelArrays {
 /// where `bytes` cannot be written there.
 void check_kernel_path(const std::filesystem::path& path, double bytes);
 
+/// The same for a model or a trained network, whose file is HDF5.
+void check_model_path(const std::filesystem::path& path);
+
 /// The settings as they travel inside the file: all that is needed to compute it again, and nothing that differs
 /// between two runs of one command.
 [[nodiscard]] nlohmann::ordered_json file_settings(const CommonOptions& options, const nlohmann::ordered_json& settings,

@@ -1,3 +1,7 @@
+#include "app/fit/machine_pages.hpp"
+#include "app/fit/network_probabilities.hpp"
+#include "app/fit/scores_text.hpp"
+#include "app/kernel/kernel_file.hpp"
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/outcome.hpp"
@@ -7,7 +11,6 @@
 
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/file/file.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/finite/tangent/path_kernel.hpp"
 #include "widelimit/finite/training/network_targets.hpp"
@@ -17,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 
@@ -50,8 +54,29 @@ void add_machine(Page& page, const NetAsMachine& net) {
                  .caption = "Empirical kernels along the training, weighted by the slopes of the loss."}});
 }
 
+/// Scores of the trained network on the training and the test samples; outputs that are not finite have none.
+std::vector<NamedScore> network_scores(const TrainedNetwork& trained, LossKind loss, const TrainTest& data,
+                                       const Engine& engine) {
+  std::vector<NamedScore> scores;
+  const auto add = [&](const char* name, const Dataset& part) {
+    const Matrix<double> outputs = predict_outputs(trained, part.view(), engine);
+    const double* const end = outputs.data() + outputs.rows() * outputs.cols();
+    if (!std::all_of(outputs.data(), end, [](double output) { return std::isfinite(output); })) return;
+    const bool classes = !data.train.labels.empty();
+    const Scheme scheme = !classes ? Scheme::values : (outputs.cols() == 1 ? Scheme::sign : Scheme::one_hot);
+    const Matrix<double> probabilities = classes ? network_probabilities(loss, outputs) : Matrix<double>();
+    if (auto found = score(scheme, std::ssize(data.train.class_names), outputs, part, probabilities)) {
+      scores.emplace_back(name, std::move(*found));
+    }
+  };
+  add("train", data.train);
+  if (data.test) add("test", *data.test);
+  return scores;
+}
+
 /// Curves of loss, accuracy and distance, how the training ended, and the kernel machine where there is one.
 void write_train_page(const std::filesystem::path& path, const std::string& title, const NetAsMachine& net,
+                      const std::vector<NamedScore>& scores, const std::vector<std::string>& classes,
                       const nlohmann::ordered_json& settings) {
   const TrainedNetwork& trained = net.trained;
   const TrainingRecord& record = trained.record;
@@ -94,6 +119,7 @@ void write_train_page(const std::filesystem::path& path, const std::string& titl
   page.figure({.figure = curves({{.name = "all weights", .x = x, .y = record.distance}},
                                 {.title = "Distance to initialisation", .x_label = x_label, .y_label = "‖w − w₀‖"})});
   if (net.difference) add_machine(page, net);
+  add_scores(page, scores, classes);
   page.settings(settings).write(path);
 }
 
@@ -225,7 +251,7 @@ void run_training(const TrainChoice& choice) {
   const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
   choice.common.check_apart(choice.out, choice.data.specs());
-  if (choice.out) check_writable(*choice.out, 0);
+  if (choice.out) check_model_path(*choice.out);
   const TrainTest data = load_within(choice.common, loading);
   ProgressBar bar(choice.common);
   options.progress = &bar;
@@ -242,6 +268,9 @@ void run_training(const TrainChoice& choice) {
   std::string words = table_text(training_table(trained.record));
   words += fmt::format("{} weights, {} steps in {}\n", trained.summary.weights, trained.summary.steps,
                        duration_text(trained.summary.seconds));
+  const std::vector<NamedScore> scores = network_scores(trained, options.loss.kind, data, *engine);
+  for (const auto& [name, found] : scores) record.results[name] = score_json(found, data.train.class_names);
+  words += scores_text(scores, data.train.class_names);
   if (net.difference) {
     record.results["kernel_machine"] = machine_json(net);
     words += machine_words(net);
@@ -249,7 +278,7 @@ void run_training(const TrainChoice& choice) {
   }
   if (choice.common.report) {
     write_train_page(*choice.common.report, fmt::format("A network of width {} on {}", options.width, data.train.name),
-                     net, record.settings);
+                     net, scores, data.train.class_names, record.settings);
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

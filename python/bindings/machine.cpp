@@ -123,6 +123,18 @@ nb::object probabilities(const std::string& machine, const std::string& scheme, 
       class_probabilities(parse_machine(machine), parse_scheme(scheme), count, sigmoids_of(sigmoids), copied(outputs)));
 }
 
+/// Weights of the samples, those of their classes included: balanced, or one for each class.
+nb::object weights_of(const std::string& machine, const Labels& labels, Index count, const std::optional<Numbers>& each,
+                      const std::optional<Numbers>& weights) {
+  MachineOptions options;
+  options.machine = parse_machine(machine);
+  options.weights = span_of(weights);
+  options.class_weights.balanced = !each;
+  const std::span<const double> given = span_of(each);
+  options.class_weights.each.assign(given.begin(), given.end());
+  return as_array(sample_weights(options, span_of(labels), count));
+}
+
 }  // namespace
 
 void bind_machine(nb::module_& module) {
@@ -138,6 +150,8 @@ void bind_machine(nb::module_& module) {
              "tolerance"_a.none(), "probability"_a.none(), "solver"_a.none(), "kind"_a.none(), "precision"_a.none(),
              "backend"_a, "threads"_a.none(),
              "((scheme, (alpha, bias, summary), sigmoids), quadrature error) of a machine on the kernel of a network.");
+  module.def("sample_weights", &weights_of, "machine"_a, "labels"_a, "classes"_a, "each"_a.none(), "weights"_a.none(),
+             "Weights of the samples with those of their classes, balanced where `each` is None.");
   module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, of K(test, train).");
   module.def("classes_of", &predicted, "scheme"_a, "classes"_a, "outputs"_a, "Number of the class of each row.");
   module.def("probabilities", &probabilities, "machine"_a, "scheme"_a, "classes"_a, "sigmoids"_a.none(), "outputs"_a,

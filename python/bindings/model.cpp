@@ -4,6 +4,7 @@
 #include "unlocked.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/machine/model_file.hpp"
+#include "widelimit/machine/probability/probability.hpp"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
@@ -78,6 +79,11 @@ nb::object told_classes(const Model& model, const Table& decisions) {
   return as_array(std::vector<std::int64_t>(told.begin(), told.end()));
 }
 
+nb::object probabilities_of(const Model& model, const Table& decisions) {
+  return as_array(class_probabilities(model.machine, model.scheme, std::ssize(model.classes), model.calibration,
+                                      copy_of(decisions)));
+}
+
 nb::dict load(const std::string& path) {
   Model model = unlocked([&](Progress*) { return load_model(path); });
   nb::dict found;
@@ -113,6 +119,7 @@ void bind_model(nb::module_& module) {
       .def_ro("classes", &Model::classes)
       .def_ro("lam", &Model::lambda)
       .def_prop_ro("supports", &Model::supports)
+      .def_prop_ro("has_probabilities", [](const Model& m) { return has_probabilities(m.machine, m.calibration); })
       .def_prop_ro("kernel",
                    [](const Model& m) { return std::visit([](const auto& k) { return k.to_text(); }, m.kernel); })
       .def_prop_ro("shape",
@@ -139,6 +146,7 @@ void bind_model(nb::module_& module) {
       "path"_a, "The model of a file.");
   module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
   module.def("model_classes", &told_classes, "model"_a, "decisions"_a, "Number of the class of each row.");
+  module.def("model_probabilities", &probabilities_of, "model"_a, "decisions"_a, "Probability of each class.");
   module.def("load_model", &load, "path"_a, "What a model file holds, checked.");
 }
 

@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_gaussian_process(module);
   widelimit::python::bind_ridge_network(module);
   widelimit::python::bind_model(module);
+  widelimit::python::bind_scores(module);
   widelimit::python::bind_dynamics(module);
   widelimit::python::bind_certificate(module);
   widelimit::python::bind_bounds(module);

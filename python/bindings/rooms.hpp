@@ -19,6 +19,7 @@ void bind_paths(nanobind::module_& module);
 void bind_gaussian_process(nanobind::module_& module);
 void bind_ridge_network(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
+void bind_scores(nanobind::module_& module);
 void bind_dynamics(nanobind::module_& module);
 void bind_certificate(nanobind::module_& module);
 void bind_bounds(nanobind::module_& module);

@@ -68,6 +68,37 @@ def test_what_cannot_be_written_or_read(tmp_path):
     assert not (tmp_path / "m.h5").exists()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [dict(machine="logistic"), dict(probability=True), dict(probability=True, scheme="one-vs-rest")],
+    ids=repr,
+)
+@pytest.mark.parametrize("classes", [2, 10])
+def test_probabilities_after_loading(tmp_path, options, classes):
+    kept = np.isin(Y, range(classes))
+    model = wl.NTKClassifier("fc:1", lam=0.1, **options).fit(X[kept], NAMES[Y[kept]])
+    model.save(tmp_path / "m.h5")
+    again = wl.load_model(tmp_path / "m.h5")
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert np.array_equal(again.classes_, model.classes_)
+
+
+def test_no_probabilities_after_loading(tmp_path):
+    wl.NTKClassifier("fc:1").fit(X, Y).save(tmp_path / "m.h5")
+    wl.NTKRegressor("fc:1").fit(X, X[:, 5]).save(tmp_path / "n.h5")
+    for name in ("m.h5", "n.h5"):
+        with pytest.raises(wl.InputError, match="no probabilities"):
+            wl.load_model(tmp_path / name).predict_proba(X)
+
+
+def test_names_of_files_say_hdf5(tmp_path):
+    model = wl.NTKClassifier("fc:1").fit(X, Y)
+    with pytest.raises(wl.InputError, match=r"\.h5 or \.hdf5"):
+        model.save(tmp_path / "m.npz")
+    model.save(tmp_path / "m.hdf5")
+    assert [path.name for path in tmp_path.iterdir()] == ["m.hdf5"]
+
+
 @pytest.mark.skipif(shutil.which("widelimit") is None, reason="the command line is not on the path")
 def test_command_line_reads_and_writes_the_same_files(tmp_path):
     model = wl.NTKClassifier("fc:2", lam=0.1).fit(X[:150] * 16, Y[:150])

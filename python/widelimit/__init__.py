@@ -54,6 +54,7 @@ from widelimit._machines import (
 from widelimit._models import Model, load_model
 from widelimit._paths import Path, RidgePath, ridge_path, svm_path
 from widelimit._ridge_network import fit_ridge_network
+from widelimit._scores import ClassScore, ClassScores, ReliabilityBin, ValueScores, scores
 from widelimit._stored import StoredGram, open_gram
 from widelimit._train import (
     TrainedNetwork,
@@ -76,6 +77,8 @@ __all__ = [
     "BackendPresence",
     "BoundTerms",
     "Certificates",
+    "ClassScore",
+    "ClassScores",
     "ConvergenceWarning",
     "Data",
     "Equivalence",
@@ -96,6 +99,7 @@ __all__ = [
     "Posterior",
     "RademacherBound",
     "RateCheck",
+    "ReliabilityBin",
     "ResourceError",
     "RidgePath",
     "StoredGram",
@@ -103,6 +107,7 @@ __all__ = [
     "TrainSummary",
     "TrainedNetwork",
     "Trajectory",
+    "ValueScores",
     "Weights",
     "WidthSlope",
     "__version__",
@@ -141,6 +146,7 @@ __all__ = [
     "rademacher_bound",
     "register_activation",
     "ridge_path",
+    "scores",
     "svm_path",
     "sweep",
     "train",
@@ -170,6 +176,8 @@ _TYPES = (
     BackendPresence,
     BoundTerms,
     Certificates,
+    ClassScore,
+    ClassScores,
     ConvergenceWarning,
     Equivalence,
     EquivalencePath,
@@ -188,6 +196,7 @@ _TYPES = (
     Posterior,
     RademacherBound,
     RateCheck,
+    ReliabilityBin,
     ResourceError,
     RidgePath,
     StoredGram,
@@ -195,6 +204,7 @@ _TYPES = (
     TrainSummary,
     TrainedNetwork,
     Trajectory,
+    ValueScores,
     Weights,
     WidthSlope,
 )

@@ -156,6 +156,8 @@ class NTKClassifier(ClassifierMixin, _Machine):
     probability: True for the predict_proba of a support vector machine, by Platt, at the price of five more fits.
     solver: of ridge, 'dense', 'cg' for conjugate gradients without the Gram matrix, as fit_ridge_network, or 'auto'
         (the default) for 'cg' where the Gram matrix and its factor do not fit into memory.
+    class_weight: None, a dictionary {class: weight}, or 'balanced', as in fit_svm; not of 'hard-svm' and 'regression',
+        whose solutions no weight changes.
 
     Fitted: classes_, support_ (the samples with coefficients that are not 0), support_vectors_ (these samples, and
     no others, are kept), alpha_, bias_, scheme_, summary_.
@@ -184,6 +186,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         tolerance=1e-8,
         probability=False,
         solver="auto",
+        class_weight=None,
     ):
         self.network = network
         self.machine = machine
@@ -199,6 +202,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         self.tolerance = tolerance
         self.probability = probability
         self.solver = solver
+        self.class_weight = class_weight
 
     def fit(self, X, y, sample_weight=None):
         """Fits classes y of any type that can be put in order."""
@@ -208,7 +212,8 @@ class NTKClassifier(ClassifierMixin, _Machine):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         _require_two_classes(y, sample_weight)
-        fit = self._fit(X, y, sample_weight, True, scheme=self.scheme, probability=self.probability)
+        options = dict(scheme=self.scheme, probability=self.probability, class_weight=self.class_weight)
+        fit = self._fit(X, y, sample_weight, True, **options)
         self.classes_ = fit.classes_
         self._keep(X, fit)
         return self

@@ -11,7 +11,7 @@ from widelimit import _core
 from widelimit._fit import Fit, make_fit, warn_of
 from widelimit._kernels import as_network, warn_of_quadrature
 from widelimit._samples import as_matrix, as_samples
-from widelimit._targets import as_classes, as_numbers, as_weights, holds_numbers
+from widelimit._targets import as_classes, as_numbers, as_weights, class_weighted, holds_numbers, number_weights
 from widelimit._threads import usable
 
 
@@ -23,6 +23,7 @@ def train_classes(
     lam: float | None = None,
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
     scheme: str | None = None,
     tolerance: float | None = None,
     threads: int | None = None,
@@ -40,7 +41,7 @@ def train_classes(
         lam,
         bias,
         scheme,
-        as_weights(sample_weight),
+        class_weighted(class_weight, machine, classes, labels, sample_weight),
         tolerance,
         usable(threads),
         probability,
@@ -85,6 +86,7 @@ def fit_samples(
     epsilon: float | None = None,
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
     scheme: str | None = None,
     tolerance: float | None = None,
     probability: bool | None = None,
@@ -96,11 +98,12 @@ def fit_samples(
     stacklevel: int = 2,
 ) -> Fit:
     """A machine on the kernel of a network: the library chooses how it is fitted, as it does for `widelimit fit`."""
-    classes = labels = targets = None
-    single = True
+    classes, labels, targets, single = None, None, None, True
     if classify:
         classes, labels = as_classes(y)
+        weights = class_weighted(class_weight, machine, classes, labels, sample_weight)
     else:
+        weights = number_weights(class_weight, sample_weight)
         numbers = as_numbers(y)
         single = numbers.ndim == 1
         targets = np.ascontiguousarray(numbers[:, None] if single else numbers)
@@ -115,7 +118,7 @@ def fit_samples(
         epsilon,
         bias,
         scheme,
-        as_weights(sample_weight),
+        weights,
         tolerance,
         probability,
         solver,
@@ -128,12 +131,12 @@ def fit_samples(
     return warn_of(make_fit(machine, scheme, parts, classes, single, sigmoids), stacklevel)
 
 
-def _fit_linear(machine, k, y, lam, bias, sample_weight, classify, threads) -> Fit:
+def _fit_linear(machine, k, y, lam, bias, sample_weight, classify, threads, class_weight=None) -> Fit:
     if not holds_numbers(y) if classify is None else classify:
-        return train_classes(
-            machine, k, y, lam=lam, bias=bias, sample_weight=sample_weight, threads=threads, stacklevel=4
-        )
-    return train_values(machine, k, y, lam=lam, bias=bias, sample_weight=sample_weight, threads=threads, stacklevel=4)
+        weights = dict(sample_weight=sample_weight, class_weight=class_weight)
+        return train_classes(machine, k, y, lam=lam, bias=bias, **weights, threads=threads, stacklevel=4)
+    weights = number_weights(class_weight, sample_weight)
+    return train_values(machine, k, y, lam=lam, bias=bias, sample_weight=weights, threads=threads, stacklevel=4)
 
 
 def fit_regression(
@@ -165,6 +168,7 @@ def fit_ridge(
     *,
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
     classify: bool | None = None,
     threads: int | None = None,
 ) -> Fit:
@@ -175,7 +179,7 @@ def fit_ridge(
         ±1, more a column of 0 and 1 each.
     lam: λ, 1 unless said. scikit-learn's KernelRidge(alpha=λ/2) is the same machine.
     bias: True for an offset that is not regularised; without it g is homogeneous.
-    sample_weight: wᵢ ≥ 0, 1 unless said.
+    sample_weight: wᵢ ≥ 0, 1 unless said. class_weight: of classes, as in fit_svm.
     classify: True where numbers in y name classes, which is taken for granted of text, booleans and objects.
 
     >>> import numpy as np, widelimit as wl
@@ -187,7 +191,7 @@ def fit_ridge(
     >>> fit.summary.converged
     True
     """
-    return _fit_linear("ridge", k, y, lam, bias, sample_weight, classify, threads)
+    return _fit_linear("ridge", k, y, lam, bias, sample_weight, classify, threads, class_weight)
 
 
 def fit_hard_svm(
@@ -212,17 +216,8 @@ def fit_hard_svm(
     array([ 1., -1.])
     """
     return train_classes(
-        "hard-svm",
-        k,
-        y,
-        bias=bias,
-        sample_weight=sample_weight,
-        scheme=scheme,
-        tolerance=tolerance,
-        threads=threads,
-        probability=probability,
-        check_definite=check_definite,
-        stacklevel=3,
+        "hard-svm", k, y, bias=bias, sample_weight=sample_weight, scheme=scheme, tolerance=tolerance, threads=threads,
+        probability=probability, check_definite=check_definite, stacklevel=3
     )
 
 
@@ -233,6 +228,7 @@ def fit_svm(
     *,
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
     scheme: str | None = None,
     tolerance: float | None = None,
     threads: int | None = None,
@@ -246,6 +242,8 @@ def fit_svm(
     lam: λ, 1 unless said; C = 1/λ in scikit-learn's SVC, which always has a bias.
     bias: True for an offset that is not regularised; without it g is homogeneous.
     sample_weight: wᵢ ≥ 0, 1 unless said.
+    class_weight: factors of these by class, {class: weight}, or 'balanced': n/(k·n_c) for the n_c samples of a class,
+        so that all k classes count the same.
     scheme: of three or more classes, 'one-vs-one' (the default) or 'one-vs-rest'.
     tolerance: of the relative duality gap, 1e-6 unless said.
     probability: True for predict_proba, by Platt: a sigmoid of the decisions of five more machines, each fitted
@@ -265,18 +263,8 @@ def fit_svm(
     True
     """
     return train_classes(
-        "svm",
-        k,
-        y,
-        lam=lam,
-        bias=bias,
-        sample_weight=sample_weight,
-        scheme=scheme,
-        tolerance=tolerance,
-        threads=threads,
-        probability=probability,
-        check_definite=check_definite,
-        stacklevel=3,
+        "svm", k, y, lam=lam, bias=bias, sample_weight=sample_weight, class_weight=class_weight, scheme=scheme,
+        tolerance=tolerance, threads=threads, probability=probability, check_definite=check_definite, stacklevel=3
     )
 
 
@@ -287,6 +275,7 @@ def fit_svm2(
     *,
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
     scheme: str | None = None,
     tolerance: float | None = None,
     threads: int | None = None,
@@ -302,18 +291,8 @@ def fit_svm2(
     array([ 0.666667, -0.666667])
     """
     return train_classes(
-        "svm2",
-        k,
-        y,
-        lam=lam,
-        bias=bias,
-        sample_weight=sample_weight,
-        scheme=scheme,
-        tolerance=tolerance,
-        threads=threads,
-        probability=probability,
-        check_definite=check_definite,
-        stacklevel=3,
+        "svm2", k, y, lam=lam, bias=bias, sample_weight=sample_weight, class_weight=class_weight, scheme=scheme,
+        tolerance=tolerance, threads=threads, probability=probability, check_definite=check_definite, stacklevel=3
     )
 
 
@@ -339,17 +318,8 @@ def fit_svr(
     array([0. , 0.4, 1. ])
     """
     return train_values(
-        "svr",
-        k,
-        y,
-        lam=lam,
-        epsilon=epsilon,
-        bias=bias,
-        sample_weight=sample_weight,
-        tolerance=tolerance,
-        threads=threads,
-        check_definite=check_definite,
-        stacklevel=3,
+        "svr", k, y, lam=lam, epsilon=epsilon, bias=bias, sample_weight=sample_weight, tolerance=tolerance,
+        threads=threads, check_definite=check_definite, stacklevel=3
     )
 
 
@@ -360,6 +330,7 @@ def fit_logistic(
     *,
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
     tolerance: float | None = None,
     threads: int | None = None,
     check_definite: bool | None = None,
@@ -375,14 +346,6 @@ def fit_logistic(
            [0.163, 0.837]])
     """
     return train_classes(
-        "logistic",
-        k,
-        y,
-        lam=lam,
-        bias=bias,
-        sample_weight=sample_weight,
-        tolerance=tolerance,
-        threads=threads,
-        check_definite=check_definite,
-        stacklevel=3,
+        "logistic", k, y, lam=lam, bias=bias, sample_weight=sample_weight, class_weight=class_weight,
+        tolerance=tolerance, threads=threads, check_definite=check_definite, stacklevel=3
     )

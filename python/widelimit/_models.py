@@ -50,6 +50,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     _core.save_model(os.fspath(path), core_of(model))
 
 
+def _weights_text(model: Any) -> Any:
+    """class_weight as JSON can hold it: weights in the order of the classes."""
+    found = getattr(model, "class_weight", None)
+    if found is None or isinstance(found, str):
+        return found
+    return [float(found.get(name, 1.0)) for name in model.classes_.tolist()]
+
+
 def core_of(model: Any) -> _core.Model:
     """A fitted estimator as the library's own model; copies its samples."""
     classes = getattr(model, "classes_", None)
@@ -62,6 +70,7 @@ def core_of(model: Any) -> _core.Model:
         "sample_shape": list(support.shape[1:]),
         "input_shape": None if model.input_shape is None else list(model.input_shape),
         "scheme": getattr(model, "scheme", None),
+        "class_weight": _weights_text(model),
     }
     return _core.make_model(
         as_network(model.network),
@@ -136,6 +145,10 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
     model.n_features_in_ = model.support_vectors_.shape[1]
     if not numbers:
         model.classes_ = _classes(found["classes"], record.get("dtype"))
+        weights = record.get("class_weight")
+        if isinstance(weights, list):
+            weights = dict(zip(model.classes_.tolist(), weights, strict=True))
+        model.class_weight = options.get("class_weight", weights)
     return model
 
 
@@ -175,6 +188,19 @@ class Model:
         if self.classes_ is None:
             return outputs
         return self.classes_[_core.model_classes(self._core, outputs[:, None] if outputs.ndim == 1 else outputs)]
+
+    def predict_proba(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
+        """Probability of each of classes_, a row for each sample.
+
+        InputError unless the machine is logistic, or a support vector machine fitted with probabilities.
+        """
+        if self.classes_ is None or not self._core.has_probabilities:
+            raise InputError(
+                f"this {self.machine} has no probabilities; 'logistic' has, and a support vector machine fitted with "
+                "probability=True (widelimit fit --probability)"
+            )
+        outputs = _core.model_decisions(self._core, self._shaped(x), usable(threads))
+        return _core.model_probabilities(self._core, outputs)
 
     def _shaped(self, x: ArrayLike) -> NDArray[np.floating]:
         """Samples in the shape that the machine was fitted to, however they were flattened."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +12,7 @@ from widelimit import _core
 from widelimit._core import InputError
 from widelimit._fit import Fit, make_fit, warn_of
 from widelimit._samples import as_matrix
-from widelimit._targets import as_classes, as_lams, as_numbers, as_weights, holds_numbers
+from widelimit._targets import as_classes, as_lams, as_numbers, class_weighted, holds_numbers, number_weights
 from widelimit._threads import usable
 
 
@@ -69,6 +70,7 @@ def ridge_path(
     *,
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
     classify: bool | None = None,
     threads: int | None = None,
 ) -> RidgePath:
@@ -92,8 +94,10 @@ def ridge_path(
         if len(classes) < 2:
             raise InputError("all samples are of one class; a classifier needs two")
         targets = 2.0 * labels - 1 if len(classes) == 2 else np.eye(len(classes))[labels]
+        weights = class_weighted(class_weight, "ridge", classes, labels, sample_weight)
     else:
         targets = as_numbers(y)
+        weights = number_weights(class_weight, sample_weight)
     scheme = "values" if classes is None else "sign" if len(classes) == 2 else "one-hot"
     single = targets.ndim == 1
     lams = as_lams(lams)
@@ -102,7 +106,7 @@ def ridge_path(
         targets[:, None] if single else targets,
         lams,
         bias,
-        as_weights(sample_weight),
+        weights,
         usable(threads),
     )
     fits = [make_fit("ridge", scheme, point[0], classes, single) for point in points]
@@ -118,6 +122,7 @@ def svm_path(
     machine: str = "svm",
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
     scheme: str | None = None,
     tolerance: float | None = None,
     threads: int | None = None,
@@ -143,7 +148,7 @@ def svm_path(
         machine,
         bias,
         scheme,
-        as_weights(sample_weight),
+        class_weighted(class_weight, machine, classes, labels, sample_weight),
         tolerance,
         usable(threads),
         check_definite,

@@ -11,7 +11,7 @@ from widelimit import _core
 from widelimit._fit import Fit, make_fit, warn_of
 from widelimit._kernels import as_network
 from widelimit._samples import as_samples
-from widelimit._targets import as_classes, as_numbers, as_weights, holds_numbers
+from widelimit._targets import as_classes, as_numbers, class_weighted, holds_numbers, number_weights
 from widelimit._threads import usable
 
 
@@ -23,6 +23,7 @@ def fit_ridge_network(
     *,
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
     classify: bool | None = None,
     kind: str | None = None,
     precision: str | None = None,
@@ -35,7 +36,7 @@ def fit_ridge_network(
 ) -> Fit:
     """fit_ridge on kernel(network, x) without holding that matrix: conjugate gradients, its tiles computed as needed.
 
-    y, lam, bias, sample_weight, classify: as in fit_ridge.
+    y, lam, bias, sample_weight, class_weight, classify: as in fit_ridge.
     precision: of the kernel, 'f32' unless said. tolerance: of the residual relative to y, 1e-6 unless said.
     rank: of the preconditioner; as much as pays unless said, within `memory`, '2GiB' unless said.
     What the fit predicts, it predicts of kernel(network, x_test, x).
@@ -55,7 +56,9 @@ def fit_ridge_network(
         two = len(classes) == 2
         targets = np.where(labels == 1, 1.0, -1.0) if two else np.eye(len(classes))[labels]
         scheme = "sign" if two else "one-hot"
+        weights = class_weighted(class_weight, "ridge", classes, labels, sample_weight)
     else:
+        weights = number_weights(class_weight, sample_weight)
         targets = as_numbers(y)
         scheme = "values"
     single = targets.ndim == 1
@@ -65,7 +68,7 @@ def fit_ridge_network(
         np.ascontiguousarray(targets[:, None] if single else targets),
         lam,
         bias,
-        as_weights(sample_weight),
+        weights,
         tolerance,
         rank,
         memory,

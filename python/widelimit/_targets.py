@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from widelimit import _core
 from widelimit._core import InputError
 
 
@@ -63,6 +65,41 @@ def as_weights(weights: ArrayLike | None) -> NDArray[np.float64] | None:
     if found.size == 0:
         raise InputError("sample_weight is empty; leave it out, or give a number for each sample")
     return np.ascontiguousarray(found, dtype=np.float64)
+
+
+def class_weighted(
+    class_weight: Any,
+    machine: str,
+    classes: NDArray[Any],
+    labels: NDArray[np.int64],
+    sample_weight: ArrayLike | None,
+) -> NDArray[np.float64] | None:
+    """Weights of the samples with those of their classes: 'balanced', or a dictionary of weights by class."""
+    weights = as_weights(sample_weight)
+    if class_weight is None:
+        return weights
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return _core.sample_weights(machine, labels, len(classes), None, weights)
+    if not isinstance(class_weight, Mapping):
+        raise InputError(f"class_weight is {class_weight!r}; give 'balanced', or a dictionary of weights by class")
+    known = classes.tolist()
+    each = np.ones(len(known))
+    for i, name in enumerate(known):
+        try:
+            each[i] = class_weight.get(name, 1.0)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"the weight of class {name!r} is no number ({error})") from error
+    strange = [name for name in class_weight if name not in known]
+    if strange and any(name not in class_weight for name in known):
+        raise InputError(f"class_weight names {strange[0]!r}, which is none of the classes {known}")
+    return _core.sample_weights(machine, labels, len(classes), each, weights)
+
+
+def number_weights(class_weight: Any, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
+    """Weights of samples whose targets are numbers."""
+    if class_weight is not None:
+        raise InputError("class_weight needs classes; y is numbers: say classify=True where they name classes")
+    return as_weights(sample_weight)
 
 
 def as_lams(lams: ArrayLike) -> NDArray[np.float64]:

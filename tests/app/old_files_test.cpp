@@ -23,9 +23,9 @@ const fs::path& golden() {
   return path;
 }
 
-/// `now` has the shape of `then`; numbers differ by rounding alone. Predictions are sums of 24 products whose factors
-/// are of size 1 to 10, so that a few hundred roundings of 1e-16, in another order on another processor, stay below
-/// 1e-12.
+/// `now` has what `then` had, in the same places, and perhaps more names; numbers differ by rounding alone. Predictions
+/// are sums of 24 products whose factors are of size 1 to 10, so that a few hundred roundings of 1e-16, in another
+/// order on another processor, stay below 1e-12.
 void expect_same(const Json& now, const Json& then, const std::string& place) {
   if (then.is_number_float()) {
     ASSERT_TRUE(now.is_number()) << place;
@@ -33,7 +33,7 @@ void expect_same(const Json& now, const Json& then, const std::string& place) {
     EXPECT_NEAR(now.get<double>(), expected, 1e-12 * std::max(1.0, std::abs(expected))) << place;
   } else if (then.is_structured()) {
     ASSERT_EQ(now.type(), then.type()) << place;
-    ASSERT_EQ(now.size(), then.size()) << place;
+    ASSERT_TRUE(then.is_object() || now.size() == then.size()) << place;
     for (const auto& item : then.items()) {
       const Json::json_pointer entry("/" + item.key());
       ASSERT_TRUE(now.contains(entry)) << place << entry;

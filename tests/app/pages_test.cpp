@@ -52,7 +52,13 @@ TEST_F(Pages, OfOneClassHaveNoRoc) {
 
 TEST_F(Pages, OfManyClassesHaveTheConfusionAndMargins) {
   const auto fitted = results(fit_digits({"--report", "fit.html"}));
-  EXPECT_FALSE(fitted["train"].contains("auc"));
+  EXPECT_GT(fitted["train"]["auc"], 0.9);
+  expect_page_opens(folder, "fit.html", 3);
+}
+
+TEST_F(Pages, OfProbabilitiesHaveTheirReliability) {
+  const auto fitted = results(fit_digits({"--classes", "3,8", "--probability", "--report", "fit.html"}));
+  EXPECT_TRUE(fitted["test"].contains("calibration_error"));
   expect_page_opens(folder, "fit.html", 3);
 }
 
@@ -61,6 +67,9 @@ TEST_F(Pages, OfTuneHaveTheErrorByLambda) {
                               "--report", "tune.html"});
   EXPECT_TRUE(tuned["candidates"][0]["points"][0].contains("training_error"));
   expect_page_opens(folder, "tune.html", 1);
+  (void)results({"tune", "--network", "fc:1", "--train", "digits", "--limit", "60", "--lambdas", "0.01,1", "--out",
+                 "m.h5", "--report", "tune.html"});
+  expect_page_opens(folder, "tune.html", 3);
 }
 
 }  // namespace

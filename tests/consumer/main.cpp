@@ -54,9 +54,9 @@ int main() {
   const Model model = load_model(path);
   std::filesystem::remove(path);
 
-  // Predict and certify.
+  // Predict, score and certify.
   const Matrix<double> g = predict_decisions(model, data.train.view(), *engine);
-  const std::vector<Index> classes = classes_of(model.scheme, 2, g.view());
+  const ClassScores scores = class_scores(model.scheme, 2, g.view(), data.train.labels);
   bool same = true;
   for (Index i = 0; i < g.rows(); ++i) same = same && near(g(i, 0), fitted.train(i, 0), 1e-9);
   const Certificates proved = certify(model, data.train.view(), data.train.labels, {});
@@ -65,6 +65,6 @@ int main() {
 
   std::printf("widelimit %s, %s: %.6f %.6f; mean certified radius %.3g\n", version().data(), network.to_text().c_str(),
               ntk(0, 0), ntk(0, 1), radii / 60);
-  const bool right = kernel && fit && same && classes == data.train.labels && radii > 0;
+  const bool right = kernel && fit && same && scores.accuracy() == 1 && scores.auc == 1.0 && radii > 0;
   return right ? 0 : 1;
 }

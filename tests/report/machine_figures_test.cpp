@@ -37,6 +37,14 @@ TEST_F(MachineFigures, ConfusionCountsItsDiagonal) {
   EXPECT_THROW((void)confusion_map({{5, 1}, {1}}, {"a", "b"}, ""), Error);
 }
 
+TEST_F(MachineFigures, ReliabilityTellsTheCalibrationErrors) {
+  const ProbabilityScores scores{
+      .log_loss = 0.5, .brier = 0.2, .calibration_error = 0.125, .bins = {{}, {3, 0.6, 1.0 / 3}, {}, {2, 1, 1}}};
+  const Illustration picture = reliability_curves({{"test", scores}});
+  EXPECT_TRUE(contains(picture.caption, "test 0.125")) << picture.caption;
+  EXPECT_FALSE(contains(picture.figure.svg, "nan"));
+}
+
 TEST_F(MachineFigures, RocTellsTheAreas) {
   const auto found = roc(std::vector<double>{1, 2, 2, 3}, {false, true, false, true});
   const Illustration picture = roc_curves({{"train", *found}, {"test", *found}}, "8");

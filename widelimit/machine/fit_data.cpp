@@ -84,6 +84,26 @@ FittedData fitted_by(ConjugateGradientFit found, FittedMachine machine) {
   return fitted;
 }
 
+/// Options in which the weights of classes are weights of samples, which it holds.
+class WeighedOptions {
+ public:
+  WeighedOptions(const FitDataOptions& asked, const FitTargets& y) : options_(asked) {
+    if (asked.machine.class_weights.empty()) return;
+    if (y.labels.empty()) fail(Code::usage, "weights of classes need classes; these targets are numbers");
+    weights_ = sample_weights(asked.machine, y.labels, y.classes);
+    options_.machine.weights = weights_;
+    options_.machine.class_weights = {};
+  }
+  WeighedOptions(const WeighedOptions&) = delete;
+  WeighedOptions& operator=(const WeighedOptions&) = delete;
+
+  [[nodiscard]] const FitDataOptions& get() const { return options_; }
+
+ private:
+  FitDataOptions options_;
+  std::vector<double> weights_;
+};
+
 /// On a Gram matrix that is there.
 FittedData fit_on(const GramMatrix& k, bool semidefinite, const FitTargets& y, const FitDataOptions& options) {
   MachineOptions machine = options.machine;
@@ -186,6 +206,9 @@ void FitDataOptions::validate() const {
       fail(Code::usage, "a posterior is of ridge, not of {}", to_string(machine.machine));
     }
     if (machine.bias) fail(Code::usage, "a Gaussian process has no bias");
+    if (!machine.weights.empty() || !machine.class_weights.empty()) {
+      fail(Code::usage, "a Gaussian process has one noise variance for all samples; leave weights out");
+    }
     if (solver == Solver::conjugate_gradients) fail(Code::usage, "a posterior needs the factor of the Gram matrix");
   }
   if (solver != Solver::conjugate_gradients) return;
@@ -250,8 +273,10 @@ DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, co
 }
 
 FittedData fit_samples(const KernelRequest& request, const SampleView& x, const FitTargets& targets,
-                       const FitDataOptions& options, const Engine& engine) {
-  options.validate();
+                       const FitDataOptions& asked, const Engine& engine) {
+  asked.validate();
+  const WeighedOptions weighed(asked, targets);
+  const FitDataOptions& options = weighed.get();
   if (auto fitted = fit_by_products(request, x, targets, options, engine, bytes_of(x))) return std::move(*fitted);
   const KernelAnswer answer = compute_kernel(request, x, std::nullopt, engine);
   const GramMatrix k(view_of(answer.matrices.front().values), engine);
@@ -261,10 +286,12 @@ FittedData fit_samples(const KernelRequest& request, const SampleView& x, const 
   return fitted;
 }
 
-FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& options,
+FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& asked,
                     const Engine& engine) {
-  options.validate();
-  const FitTargets targets = targets_of(options.machine.machine, data.train);
+  asked.validate();
+  const FitTargets targets = targets_of(asked.machine.machine, data.train);
+  const WeighedOptions weighed(asked, targets);
+  const FitDataOptions& options = weighed.get();
   const std::size_t held = bytes_of(data.train.view()) + (data.test ? bytes_of(data.test->view()) : 0);
   if (auto fitted = fit_by_products(request, data.train.view(), targets, options, engine, held)) {
     if (!data.test) return std::move(*fitted);
@@ -280,11 +307,13 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
   return fitted;
 }
 
-FittedData fit_data(const DataKernels& kernels, const TrainTest& data, const FitDataOptions& options,
+FittedData fit_data(const DataKernels& kernels, const TrainTest& data, const FitDataOptions& asked,
                     const Engine& engine) {
-  options.validate();
+  asked.validate();
+  const FitTargets targets = targets_of(asked.machine.machine, data.train);
+  const WeighedOptions weighed(asked, targets);
   const GramMatrix k = kernels.unheld ? *kernels.unheld : GramMatrix(view_of(kernels.train), engine);
-  FittedData fitted = fit_on(k, kernels.semidefinite, targets_of(options.machine.machine, data.train), options);
+  FittedData fitted = fit_on(k, kernels.semidefinite, targets, weighed.get());
   fitted.kernel_seconds = kernels.seconds;
   if (kernels.test) fitted.test = decision(fitted.machine.fit, view_of(*kernels.test), engine);
   return fitted;

@@ -146,7 +146,10 @@ FittedMachine train_outputs(const GramMatrix& k, std::span<const Index> labels, 
 }  // namespace
 
 FittedMachine train_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
-                            const MachineOptions& options) {
+                            const MachineOptions& asked) {
+  const std::vector<double> weights = sample_weights(asked, labels, classes);
+  MachineOptions options = asked;
+  options.weights = weights;
   const bool own = options.machine == Machine::logistic;
   if (options.probability && !own && !is_svm(options.machine) && options.machine != Machine::svr) {
     fail(Code::usage, "{} has no probabilities; logistic has, and svm, svm2 and hard-svm may be calibrated",
@@ -164,6 +167,7 @@ FittedMachine train_classes(const GramMatrix& k, std::span<const Index> labels, 
 }
 
 FittedMachine train_values(const GramMatrix& k, MatrixView<const double> targets, const MachineOptions& options) {
+  if (!options.class_weights.empty()) fail(Code::usage, "weights of classes need classes; these targets are numbers");
   FittedMachine trained{.machine = options.machine};
   if (options.machine == Machine::regression || options.machine == Machine::ridge) {
     trained.fit = fit_linear(k, targets, options);

@@ -32,6 +32,17 @@ enum class Scheme : std::uint8_t {
 [[nodiscard]] std::string_view to_string(Scheme scheme);
 [[nodiscard]] Scheme parse_scheme(std::string_view text);
 
+/// Weights of classes in the sum of losses, for classes of unequal size: that of its class multiplies the weight of a
+/// sample. Not given: 1.
+struct ClassWeights {
+  /// n/(k·n_c) for each of the n_c samples of class c, of n samples of k classes: all classes count the same. With
+  /// weights of samples their sums take the place of counts.
+  bool balanced = false;
+  std::vector<double> each = {};  ///< instead: a positive weight for each class
+
+  [[nodiscard]] bool empty() const { return !balanced && each.empty(); }
+};
+
 struct MachineOptions {
   Machine machine = Machine::svm;
   double lambda = 1;             ///< not used by regression and hard-svm, whose λ is 0
@@ -44,7 +55,14 @@ struct MachineOptions {
   /// As in SvmOptions; ridge and regression test K + λ/2·I by factoring it.
   bool check_definite = true;
   Progress* progress = nullptr;
+  /// Not of hard-svm and regression, whose solutions no weight changes, nor of numbers.
+  ClassWeights class_weights = {};
 };
+
+/// Weights of the samples in the sum of losses, those of their classes included; empty where all are 1. Error{usage}
+/// for a machine that cannot weigh its classes, Error{input} for weights out of range.
+[[nodiscard]] std::vector<double> sample_weights(const MachineOptions& options, std::span<const Index> labels,
+                                                 Index classes);
 
 /// Probability of the class +1 by Platt (1999): P(y = 1 | g) = 1/(1 + exp(slope·g + offset)).
 struct Sigmoid {

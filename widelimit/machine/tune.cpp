@@ -63,28 +63,32 @@ std::vector<double> lambdas_of(const TuneOptions& options) {
   return without_lambda(options.machine.machine) ? std::vector<double>{options.lambdas.front()} : options.lambdas;
 }
 
-/// On the training samples Kα + b is y − λα/2, since (K + λ/2·I)α = y − b: no product with K.
-/// [docs/theory/machines.md]
-Matrix<double> fitted_by_ridge(MatrixView<const double> targets, const RidgePoint& point) {
+/// On the training samples Kα + b is y − λ/2·α/w, since (K + λ/2·W⁻¹)α = y − b: no product with K. Weights must be
+/// positive. [docs/theory/machines.md]
+Matrix<double> fitted_by_ridge(MatrixView<const double> targets, const RidgePoint& point,
+                               std::span<const double> weights) {
   Matrix<double> g(targets.rows, targets.cols, Content::unset);
   for (Index i = 0; i < g.rows(); ++i) {
-    for (Index j = 0; j < g.cols(); ++j) g(i, j) = targets(i, j) - point.lambda / 2 * point.fit.alpha(i, j);
+    const double half = point.lambda / 2 / (weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]);
+    for (Index j = 0; j < g.cols(); ++j) g(i, j) = targets(i, j) - half * point.fit.alpha(i, j);
   }
   return g;
 }
 
-std::vector<TunePoint> ridge_points(const GramMatrix& k, MatrixView<const double> targets, const TuneOptions& options) {
-  const RidgePath path = ridge_path(
-      k, targets, options.lambdas,
-      {.bias = options.machine.bias, .weights = options.machine.weights, .progress = options.machine.progress});
+std::vector<TunePoint> ridge_points(const GramMatrix& k, MatrixView<const double> targets,
+                                    std::span<const double> weights, const TuneOptions& options) {
+  const RidgePath path =
+      ridge_path(k, targets, options.lambdas,
+                 {.bias = options.machine.bias, .weights = weights, .progress = options.machine.progress});
+  const bool positive = std::find(weights.begin(), weights.end(), 0.0) == weights.end();
   std::vector<TunePoint> points;
   for (const RidgePoint& point : path.points) {
     points.push_back({point.lambda, point.loo_misclassified, point.loo_error, point.fit.summary.converged() ? 0 : 1,
                       point.fit.summary.converged() ? std::string() : point.fit.summary.message});
-    if (!point.loo_error || !options.machine.weights.empty()) continue;
-    const Matrix<double> g = fitted_by_ridge(targets, point);
-    points.back().training_misclassified = misclassified(targets, g.view(), {});
-    points.back().training_squared_error = mean_squared_error(targets, g.view(), {});
+    if (!point.loo_error || !positive) continue;
+    const Matrix<double> g = fitted_by_ridge(targets, point, weights);
+    points.back().training_misclassified = misclassified(targets, g.view(), weights);
+    points.back().training_squared_error = mean_squared_error(targets, g.view(), weights);
   }
   return points;
 }
@@ -106,7 +110,20 @@ std::optional<std::string> indefinite(const GramMatrix& k, const MachineOptions&
   return diagonal_cure(k, machine.progress);
 }
 
-/// Sums over samples of what a fold's machine gets wrong.
+/// Samples and what each counts in an error: its weight in the sum of losses.
+class Counting {
+ public:
+  explicit Counting(std::vector<double> weights) : weights_(std::move(weights)) {}
+  [[nodiscard]] double of(Index i) const { return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] double sum(std::span<const Index> samples) const {
+    return std::accumulate(samples.begin(), samples.end(), 0.0, [&](double sum, Index i) { return sum + of(i); });
+  }
+
+ private:
+  std::vector<double> weights_;  ///< empty: all are 1
+};
+
+/// Sums over samples of what a fold's machine gets wrong, weighted.
 struct FoldErrors {
   double told = 0;
   double fitted = 0;
@@ -114,13 +131,17 @@ struct FoldErrors {
   std::string message = {};
 };
 
-/// Adds what one fold shows to the points, each sample counted as 1/samples.
+/// Adds what one fold shows to the points, each sample counted by its share of all weights.
 template <typename FitAndMiss>
-std::vector<TunePoint> by_folds(const GramMatrix& k, std::span<const Index> strata, const TuneOptions& options,
-                                bool classes, const FitAndMiss& missed) {
+std::vector<TunePoint> by_folds(const GramMatrix& k, std::span<const Index> strata, const Counting& counting,
+                                const TuneOptions& options, bool classes, const FitAndMiss& missed) {
   std::vector<TunePoint> points;
   for (const double lambda : lambdas_of(options)) points.push_back({.lambda = lambda});
-  for (const Fold& fold : make_folds(strata, options.folds, options.seed)) {
+  const std::vector<Fold> folds = make_folds(strata, options.folds, options.seed);
+  double all = 0;
+  for (const Fold& fold : folds) all += counting.sum(fold.told);
+  for (const Fold& fold : folds) {
+    const double fitted = counting.sum(fold.fitted);
     const GramMatrix square = k.part(fold.fitted);
     const EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.told, fold.fitted);
     for (TunePoint& point : points) {
@@ -132,9 +153,9 @@ std::vector<TunePoint> by_folds(const GramMatrix& k, std::span<const Index> stra
       machine.weights = weights;
       const FoldErrors sums = missed(fold, square, rectangle, machine);
       auto& total = classes ? point.misclassified : point.squared_error;
-      total = total.value_or(0) + sums.told / static_cast<double>(strata.size());
+      total = total.value_or(0) + sums.told / all;
       auto& training = classes ? point.training_misclassified : point.training_squared_error;
-      training = training.value_or(0) + sums.fitted / static_cast<double>(std::ssize(fold.fitted) * options.folds);
+      training = training.value_or(0) + sums.fitted / (fitted * static_cast<double>(options.folds));
       point.unsolved += sums.converged ? 0 : 1;
       if (!sums.converged && point.message.empty()) point.message = sums.message;
     }
@@ -152,14 +173,19 @@ std::vector<TunePoint> by_folds(const GramMatrix& k, std::span<const Index> stra
 std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                     const TuneOptions& options) {
   check(k, std::ssize(labels), options);
-  if (options.machine.machine == Machine::ridge) return ridge_points(k, class_targets(labels, classes).view(), options);
+  std::vector<double> weights = sample_weights(options.machine, labels, classes);
+  check_weights(weights, std::ssize(labels));
+  if (options.machine.machine == Machine::ridge) {
+    return ridge_points(k, class_targets(labels, classes).view(), weights, options);
+  }
   for (Index c = 0; c < classes; ++c) {
     const auto count = std::count(labels.begin(), labels.end(), c);
     if (count < 2) fail(Code::input, "class {} has {} samples; folds need at least two", c, count);
   }
   if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
+  const Counting counting(std::move(weights));
   return by_folds(
-      k, labels, options, true,
+      k, labels, counting, options, true,
       [&](const Fold& fold, const GramMatrix& square, const EngineMatrix& rectangle, const MachineOptions& machine) {
         const FittedMachine trained = train_classes(square, chosen(labels, fold.fitted), classes, machine);
         const auto missed = [&](const EngineMatrix& rows, std::span<const Index> which) {
@@ -167,7 +193,7 @@ std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> 
               classes_of(trained.scheme, classes, decision(trained.fit, rows, k.engine()).view());
           double sum = 0;
           for (std::size_t i = 0; i < told.size(); ++i) {
-            sum += told[i] == labels[static_cast<std::size_t>(which[i])] ? 0 : 1;
+            sum += told[i] == labels[static_cast<std::size_t>(which[i])] ? 0 : counting.of(which[i]);
           }
           return sum;
         };
@@ -179,11 +205,18 @@ std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> 
 std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> targets, const TuneOptions& options) {
   const Index n = std::ssize(targets);
   check(k, n, options);
-  if (options.machine.machine == Machine::ridge) return ridge_points(k, {targets.data(), n, 1, 1}, options);
+  if (!options.machine.class_weights.empty()) {
+    fail(Code::usage, "weights of classes need classes; these targets are numbers");
+  }
+  check_weights(options.machine.weights, n);
+  if (options.machine.machine == Machine::ridge) {
+    return ridge_points(k, {targets.data(), n, 1, 1}, options.machine.weights, options);
+  }
   if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
   const std::vector<Index> one_stratum(targets.size(), 0);
+  const Counting counting({options.machine.weights.begin(), options.machine.weights.end()});
   return by_folds(
-      k, one_stratum, options, false,
+      k, one_stratum, counting, options, false,
       [&](const Fold& fold, const GramMatrix& square, const EngineMatrix& rectangle, const MachineOptions& machine) {
         const std::vector<double> known = chosen(targets, fold.fitted);
         const FittedMachine trained = train_values(square, {known.data(), std::ssize(known), 1, 1}, machine);
@@ -191,8 +224,9 @@ std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> 
           const Matrix<double> g = decision(trained.fit, rows, k.engine());
           double sum = 0;
           for (Index i = 0; i < g.rows(); ++i) {
-            const double error = targets[static_cast<std::size_t>(which[static_cast<std::size_t>(i)])] - g(i, 0);
-            sum += error * error;
+            const Index sample = which[static_cast<std::size_t>(i)];
+            const double error = targets[static_cast<std::size_t>(sample)] - g(i, 0);
+            sum += counting.of(sample) * error * error;
           }
           return sum;
         };

@@ -18,7 +18,7 @@ struct TunePoint {
   std::optional<double> squared_error;  ///< mean of (y − g)²; regression and ridge classifiers
   Index unsolved = 0;                   ///< fits that did not converge
   std::string message = {};             ///< of the first of those
-  /// Training error, the mean over the folds; empty for ridge with weights.
+  /// Training error, the mean over the folds; empty for ridge with a weight of 0.
   std::optional<double> training_misclassified = {};
   std::optional<double> training_squared_error = {};
   /// The criterion of the selection; empty where a fit has no solution.
@@ -36,7 +36,9 @@ struct TuneOptions {
 };
 
 /// Error of a machine at every λ: ridge by exact leave-one-out from one factorisation, the others by stratified
-/// cross-validation. All folds share one Gram matrix, of which they use rows and columns.
+/// cross-validation. All folds share one Gram matrix, of which they use rows and columns. Samples count in errors by
+/// their weights: with balanced classes the error is that of a class, averaged over classes. A fold balances its own
+/// training samples; ridge balances all.
 /// Error{input} for λ that are not positive, or a class with fewer samples than two.
 [[nodiscard]] std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                                   const TuneOptions& options);

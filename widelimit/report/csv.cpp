@@ -3,15 +3,18 @@
 #include "widelimit/report/file.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <string_view>
+#include <type_traits>
 
 namespace widelimit {
 namespace {
 
 /// Blanks at the ends are quoted too: many readers strip them otherwise.
-std::string csv_word(std::string_view word) {
-  const bool plain = word.find_first_of(",\"\r\n") == std::string_view::npos &&
+std::string csv_word(std::string_view word, char separator) {
+  const bool plain = word.find(separator) == std::string_view::npos &&
+                     word.find_first_of("\"\r\n") == std::string_view::npos &&
                      (word.empty() || (word.front() != ' ' && word.back() != ' '));
   if (plain) return std::string(word);
   std::string text = "\"";
@@ -22,8 +25,8 @@ std::string csv_word(std::string_view word) {
   return text + '"';
 }
 
-std::string field(const Cell& cell) {
-  if (const auto* word = std::get_if<std::string>(&cell)) return csv_word(*word);
+std::string field(const Cell& cell, char separator) {
+  if (const auto* word = std::get_if<std::string>(&cell)) return csv_word(*word, separator);
   if (const auto* count = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *count);
   if (const auto* value = std::get_if<double>(&cell)) return fmt::format("{}", *value);
   return "";
@@ -31,22 +34,43 @@ std::string field(const Cell& cell) {
 
 }  // namespace
 
-std::string to_csv(const Table& table) {
+std::string to_csv(const Table& table, char separator) {
   table.validate();
   std::string text;
-  const auto append = [&text](std::size_t column, const std::string& written) {
-    if (column > 0) text += ',';
+  const auto append = [&text, separator](std::size_t column, const std::string& written) {
+    if (column > 0) text += separator;
     text += written;
   };
-  for (std::size_t j = 0; j < table.columns.size(); ++j) append(j, csv_word(table.columns[j]));
+  for (std::size_t j = 0; j < table.columns.size(); ++j) append(j, csv_word(table.columns[j], separator));
   text += '\n';
   for (const auto& row : table.rows) {
-    for (std::size_t j = 0; j < row.size(); ++j) append(j, field(row[j]));
+    for (std::size_t j = 0; j < row.size(); ++j) append(j, field(row[j], separator));
     text += '\n';
   }
   return text;
 }
 
 void write_csv(const Table& table, const std::filesystem::path& path) { write_atomically(path, to_csv(table)); }
+
+std::string to_json_rows(const Table& table) {
+  table.validate();
+  auto rows = nlohmann::ordered_json::array();
+  for (const auto& row : table.rows) {
+    nlohmann::ordered_json entry;
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      std::visit(
+          [&](const auto& cell) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(cell)>, std::monostate>) {
+              entry[table.columns[j]] = nullptr;
+            } else {
+              entry[table.columns[j]] = cell;
+            }
+          },
+          row[j]);
+    }
+    rows.push_back(std::move(entry));
+  }
+  return rows.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace widelimit

@@ -9,7 +9,10 @@ namespace widelimit {
 
 /// The table as CSV (RFC 4180, lines ended by \n): a header, then the rows; numbers in the fewest digits that read
 /// back to the same double, words quoted where they must be. The caption is not written.
-[[nodiscard]] std::string to_csv(const Table& table);
+[[nodiscard]] std::string to_csv(const Table& table, char separator = ',');
 void write_csv(const Table& table, const std::filesystem::path& path);
+
+/// The rows as a JSON list of objects, keyed by column; an empty cell is null.
+[[nodiscard]] std::string to_json_rows(const Table& table);
 
 }  // namespace widelimit

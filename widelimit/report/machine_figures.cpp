@@ -81,6 +81,27 @@ Illustration roc_curves(const std::vector<std::pair<std::string, Roc>>& parts, c
       .alt = "Receiver operating characteristic; area " + areas};
 }
 
+Illustration reliability_curves(const std::vector<std::pair<std::string, ProbabilityScores>>& parts) {
+  std::vector<Series> lines;
+  std::string errors;
+  for (const auto& part : parts) {
+    Series line{.name = part.first};
+    for (const ReliabilityBin& bin : part.second.bins) {
+      if (bin.samples == 0) continue;
+      line.x.push_back(bin.confidence);
+      line.y.push_back(bin.accuracy);
+    }
+    lines.push_back(std::move(line));
+    errors += fmt::format("{}{} {:.4g}", errors.empty() ? "" : ", ", part.first, part.second.calibration_error);
+  }
+  lines.push_back({.name = "calibrated", .x = {0, 1}, .y = {0, 1}, .stroke = Stroke::line});
+  return {.figure = curves(lines, {.title = "Reliability",
+                                   .x_label = "probability of the most probable class",
+                                   .y_label = "fraction of that class"}),
+          .caption = fmt::format("Expected calibration error: {}.", errors),
+          .alt = "Reliability curve; expected calibration error " + errors};
+}
+
 Illustration margin_histogram(const std::vector<std::pair<std::string, std::vector<double>>>& parts) {
   std::vector<std::vector<double>> values;
   for (const auto& part : parts) values.push_back(part.second);

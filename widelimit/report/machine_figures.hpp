@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/analysis/roc.hpp"
+#include "widelimit/analysis/scores.hpp"
 #include "widelimit/machine/tune.hpp"
 #include "widelimit/report/html.hpp"
 
@@ -20,6 +21,10 @@ namespace widelimit {
 /// is the class whose scores are high.
 [[nodiscard]] Illustration roc_curves(const std::vector<std::pair<std::string, Roc>>& parts,
                                       const std::string& positive);
+
+/// Reliability curve: the fraction of samples that are of their most probable class, by the mean of its probability in
+/// each bin, a line for each part of the data; the caption has the expected calibration errors.
+[[nodiscard]] Illustration reliability_curves(const std::vector<std::pair<std::string, ProbabilityScores>>& parts);
 
 /// Fraction of samples by margin, a line for each part of the data; the caption counts those on the wrong side.
 [[nodiscard]] Illustration margin_histogram(const std::vector<std::pair<std::string, std::vector<double>>>& parts);

@@ -1,37 +1,30 @@
 #pragma once
 
-#include "widelimit/analysis/roc.hpp"
-#include "widelimit/data/dataset.hpp"
-#include "widelimit/machine/machine.hpp"
+#include "widelimit/analysis/scores.hpp"
+#include "widelimit/report/table.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace widelimit {
 
-/// Scores of decisions against the known labels or targets of the samples.
-struct Score {
-  Index samples = 0;
-  Index correct = 0;                          ///< classes
-  std::optional<double> squared_error;        ///< numbers: mean of (y − g)²
-  std::vector<std::vector<Index>> confusion;  ///< [true class][predicted class]
-  std::optional<Roc> roc;                     ///< two classes, both of which occur
-  std::vector<double> margins;                ///< of each sample; classes
+/// A part of the data by its name, and the score of a machine on it.
+using NamedScore = std::pair<std::string, Score>;
 
-  [[nodiscard]] double accuracy() const {
-    return samples == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(samples);
-  }
-};
-
-/// Nothing where the samples have neither labels nor targets.
-[[nodiscard]] std::optional<Score> score(Scheme scheme, Index classes, const Matrix<double>& decisions,
-                                         const Dataset& data);
-
-/// "accuracy 0.9861 (1229 of 1247)", of two classes with ", AUC 0.9987", or "mean squared error 0.12".
+/// "accuracy 0.9861 (1229 of 1247), AUC 0.9987", or "mean squared error 0.12, R² 0.93, RMSE 0.35, MAE 0.27".
 [[nodiscard]] std::string score_text(const Score& score);
-[[nodiscard]] nlohmann::ordered_json score_json(const Score& score);
+
+/// All scores by name, those of each class by the names of the classes; what is undefined is left out, and "notes" says
+/// why.
+[[nodiscard]] nlohmann::ordered_json score_json(const Score& score, const std::vector<std::string>& classes);
+
+/// A row for each part, a column for each score that one of them has.
+[[nodiscard]] Table scores_table(const std::vector<NamedScore>& parts);
+
+/// A row for each class: samples, predictions, precision, recall and F1.
+[[nodiscard]] Table class_table(const ClassScores& scores, const std::vector<std::string>& classes);
 
 }  // namespace widelimit

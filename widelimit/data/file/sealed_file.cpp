@@ -63,6 +63,9 @@ void require_matrices(const ArrayFile& file, std::span<const std::string> names)
 
 void write_sealed(const std::filesystem::path& path, const SealedFormat& format, const Description& description,
                   const std::vector<NamedArray>& arrays) {
+  if (path.extension() != ".h5" && path.extension() != ".hdf5") {
+    fail(Code::usage, "{}: {} is written as HDF5; the name must end in .h5 or .hdf5", path.string(), format.article);
+  }
   // As a reader will see it: what is not UTF-8 has been replaced.
   const Description json = Description::parse(printed(description));
   std::uint64_t sum = checksum(as_bytes(printed(json)));

@@ -26,7 +26,8 @@ struct SealedFormat {
 
 using Description = nlohmann::ordered_json;
 
-/// Complete or absent; Error{resource} where it cannot be written.
+/// Complete or absent; Error{resource} where it cannot be written, Error{usage} where the name does not say that it is
+/// HDF5: .h5 or .hdf5.
 void write_sealed(const std::filesystem::path& path, const SealedFormat& format, const Description& description,
                   const std::vector<NamedArray>& arrays);
 

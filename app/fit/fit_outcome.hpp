@@ -1,0 +1,37 @@
+#pragma once
+
+#include "app/fit/fit_options.hpp"
+
+#include "widelimit/machine/fit_data.hpp"
+#include "widelimit/machine/model.hpp"
+#include "widelimit/report/record.hpp"
+#include "widelimit/report/scores.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace widelimit::app {
+
+/// A machine that was fitted and written to its file, and what is told of it.
+struct FitOutcome {
+  FittedData fitted;
+  Model model;
+  std::vector<NamedScore> scores;  ///< on the training and the test samples
+  nlohmann::ordered_json results;
+  std::string words;
+};
+
+/// Fits, writes --out and scores. Error{numerical} where there is no machine to write; other bad endings are left to
+/// check_ending.
+[[nodiscard]] FitOutcome fit_to_file(const FitOptions& options, const KernelRequest& request, const TrainTest& data,
+                                     const nlohmann::ordered_json& settings, const Engine& engine);
+
+/// Seconds of kernel and fit.
+void add_timings(Record& record, const FitOutcome& outcome);
+
+/// Error{numerical} unless the fit converged.
+void check_ending(const Summary& summary);
+
+}  // namespace widelimit::app

@@ -1,0 +1,106 @@
+#include "app/fit/prediction_file.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/version.hpp"
+#include "widelimit/data/file/file.hpp"
+#include "widelimit/data/formats/npz.hpp"
+#include "widelimit/report/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace widelimit::app {
+
+namespace {
+
+/// Names of the outputs of a model, one for each.
+std::vector<std::string> score_names(const Predictor& model, Index outputs) {
+  const bool values = model.scheme == Scheme::values;
+  if (outputs == 1) return {values ? "value" : "score"};
+  std::vector<std::string> names;
+  const std::vector<std::string>& classes = model.classes;
+  if (values) {
+    for (Index c = 0; c < outputs; ++c) names.push_back(fmt::format("value_{}", c));
+  } else if (model.scheme == Scheme::one_vs_one) {
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      for (std::size_t d = c + 1; d < classes.size(); ++d) {
+        names.push_back(fmt::format("score({}|{})", classes[c], classes[d]));
+      }
+    }
+  } else {
+    for (const std::string& name : classes) names.push_back(fmt::format("score({})", name));
+  }
+  return names;
+}
+
+std::vector<Index> told_classes(const Predictor& model, const Said& said) {
+  if (model.scheme == Scheme::values) return {};
+  return classes_of(model.scheme, std::ssize(model.classes), said.decisions.view());
+}
+
+void write_npz_predictions(const std::filesystem::path& path, const Predictor& model, const Said& said,
+                           const nlohmann::ordered_json& settings) {
+  const Index n = said.decisions.rows();
+  const std::vector<Index> told = told_classes(model, said);
+  const std::vector<std::int64_t> numbers(told.begin(), told.end());
+  const bool values = model.scheme == Scheme::values;
+  std::vector<NamedArray> arrays{{values ? "values" : "scores", said.decisions.view(), {}}};
+  if (!values) arrays.push_back({"class", MatrixView<const std::int64_t>{numbers.data(), 1, n, n}, {n}});
+  if (said.probabilities.rows() > 0) arrays.push_back({"probabilities", said.probabilities.view(), {}});
+  if (!said.deviation.empty()) {
+    arrays.push_back({"std", MatrixView<const double>{said.deviation.data(), 1, n, n}, {n}});
+  }
+  nlohmann::ordered_json all{{"widelimit", version()}};
+  all.update(settings);
+  if (!values) all["class_names"] = model.classes;
+  all["score_names"] = score_names(model, said.decisions.cols());
+  write_npz(path, arrays, all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+}  // namespace
+
+Table prediction_table(const Predictor& model, const Said& said, Index most) {
+  Table table{.columns = {"sample"}};
+  const Matrix<double>& decisions = said.decisions;
+  const bool values = model.scheme == Scheme::values;
+  const Index outputs = decisions.cols() <= most ? decisions.cols() : 0;
+  const Index likely = said.probabilities.cols() <= most ? said.probabilities.cols() : 0;
+  if (!values) table.columns.emplace_back("class");
+  if (outputs > 0) {
+    const std::vector<std::string> names = score_names(model, outputs);
+    table.columns.insert(table.columns.end(), names.begin(), names.end());
+  }
+  for (Index c = 0; c < likely; ++c) {
+    table.columns.push_back(fmt::format("p({})", model.classes[static_cast<std::size_t>(c)]));
+  }
+  if (!said.deviation.empty()) table.columns.emplace_back("std");
+  const std::vector<Index> told = told_classes(model, said);
+  for (Index i = 0; i < decisions.rows(); ++i) {
+    std::vector<Cell> row{static_cast<std::int64_t>(i)};
+    if (!values) row.emplace_back(model.classes[static_cast<std::size_t>(told[static_cast<std::size_t>(i)])]);
+    for (Index c = 0; c < outputs; ++c) row.emplace_back(decisions(i, c));
+    for (Index c = 0; c < likely; ++c) row.emplace_back(said.probabilities(i, c));
+    if (!said.deviation.empty()) row.emplace_back(said.deviation[static_cast<std::size_t>(i)]);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void check_prediction_path(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  if (ending != ".csv" && ending != ".tsv" && ending != ".json" && ending != ".npz") {
+    fail(Code::usage, "--out {}: the ending must be .csv, .tsv, .json or .npz", path.string());
+  }
+  check_writable(path, 0);
+}
+
+void write_predictions(const std::filesystem::path& path, const Predictor& model, const Said& said,
+                       const nlohmann::ordered_json& settings) {
+  const std::string ending = path.extension().string();
+  if (ending == ".npz") return write_npz_predictions(path, model, said, settings);
+  const Table table = prediction_table(model, said, std::numeric_limits<Index>::max());
+  write_atomically(path, ending == ".json" ? to_json_rows(table) : to_csv(table, ending == ".tsv" ? '\t' : ','));
+}
+
+}  // namespace widelimit::app

@@ -1,0 +1,29 @@
+#include "app/fit/scores_text.hpp"
+
+#include "app/shell/outcome.hpp"
+
+#include <fmt/format.h>
+
+namespace widelimit::app {
+
+std::string scores_text(const std::vector<NamedScore>& parts, const std::vector<std::string>& classes) {
+  constexpr std::size_t most_classes = 20;  // more is longer than a terminal
+  std::string text;
+  for (const auto& [name, score] : parts) text += fmt::format("{:<5} {}\n", name, score_text(score));
+  if (parts.empty()) return text;
+  const auto& [last_name, last] = parts.back();
+  if (const auto* scores = std::get_if<ClassScores>(&last)) {
+    text += table_text(scores_table(parts));
+    if (classes.size() <= most_classes) {
+      Table each = class_table(*scores, classes);
+      each.columns.front() = fmt::format("class ({})", last_name);
+      text += table_text(each);
+    }
+  }
+  for (const auto& [name, score] : parts) {
+    for (const std::string& note : missing_scores(score, classes)) text += fmt::format("{}: {}\n", name, note);
+  }
+  return text;
+}
+
+}  // namespace widelimit::app

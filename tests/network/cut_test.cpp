@@ -1,0 +1,19 @@
+#include "widelimit/network/cut.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace widelimit {
+namespace {
+
+TEST(CutNetwork, KeepsTheLayersBefore) {
+  const Network network = Network::parse("dense(w_std=2) relu dense(b_std=0.1) erf dense");
+  EXPECT_EQ(cut_network(network, 0), Network::parse("dense(w_std=2)"));
+  EXPECT_EQ(cut_network(network, 1), Network::parse("dense(w_std=2) relu dense(b_std=0.1)"));
+  EXPECT_EQ(cut_network(network, 2), network);
+  EXPECT_THROW((void)cut_network(network, 3), Error);
+}
+
+}  // namespace
+}  // namespace widelimit
