@@ -95,6 +95,7 @@ Description describe(const Dataset& data, Index rows) {
   description.precision = std::holds_alternative<Matrix<float>>(data.values) ? Precision::f32 : Precision::f64;
   description.classes = class_counts(data.class_names, data.labels);
   description.regression = !data.targets.empty();
+  description.columns = data.layout.columns;
   if (description.regression) {
     const auto range = std::minmax_element(data.targets.begin(), data.targets.end());
     description.target_low = *range.first;
