@@ -198,6 +198,10 @@ bool fits_classes(Machine machine, const Dataset& data) {
   const bool numbers = machine == Machine::svr;
   if (!data.labels.empty() && !numbers) return true;
   if (!data.targets.empty()) return false;
+  if (!data.labels.empty()) {
+    fail(Code::input, {Remedy::choose_task}, "{}: its labels are classes, and {} fits numbers", data.name,
+         to_string(machine));
+  }
   fail(Code::input, "{} has no {}; a machine needs them: name their column", data.name,
        numbers ? "numbers to fit" : "labels");
 }
