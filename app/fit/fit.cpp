@@ -56,6 +56,7 @@ Model model_of(const FitOptions& options, const KernelRequest& request, const Tr
   model.kind = request.kind;
   model.precision = request.precision;
   model.scaling = data.scaling;
+  model.origin = data.origin;
   model.epsilon = options.epsilon;
   model.has_bias = options.bias;
   model.record = settings.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -104,6 +105,7 @@ void run(const FitOptions& options) {
   save_model(options.out, model);
   Record record("fit");
   record.settings = settings;
+  record.notes = data.notes;
   record.seed = options.common.seed;
   record.ran_on(*engine, request.precision);
   if (fitted.kernel_seconds) record.timings.emplace_back("kernel", *fitted.kernel_seconds);
@@ -124,7 +126,7 @@ void run(const FitOptions& options) {
   record.results["file"] = options.out;
   if (options.common.report) {
     write_fit_page(*options.common.report, fmt::format("{} on {}", to_string(trained.machine), data.train.name),
-                   summary, scores, model.classes, settings);
+                   summary, scores, model.classes, record.told());
     record.results["report"] = *options.common.report;
   }
   deliver(options.common, record, words + files_text(options.common, options.out));

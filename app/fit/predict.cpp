@@ -63,11 +63,11 @@ Table prediction_table(const Predictor& model, const Said& said, Index most) {
 void run_predict(const PredictChoice& options) {
   options.common.check_report(true);
   options.common.check_apart(options.out, options.data.specs({options.model}));
-  require_no_scale(options.data);
   const auto engine = options.common.make_engine();
   const Predictor model = load_predictor(options.model, options.common, *engine);
   if (options.out) check_writable(*options.out, 0);
-  Dataset data = load_samples(options.common, options.data, model);
+  NewSamples samples = load_samples(options.common, options.data, model);
+  Dataset& data = samples.data;
 
   ProgressBar bar(options.common);
   PredictOptions how;
@@ -78,7 +78,8 @@ void run_predict(const PredictChoice& options) {
   const Said said = say(model, data, *engine, how);
   Record record("predict");
   record.settings["model"] = options.model;
-  record.settings["data"] = data_settings(options.data.parsed());
+  record.settings["data"] = new_sample_settings(options.data);
+  record.notes = samples.notes;
   record.seed = options.common.seed;
   record.ran_on(*engine, model.precision());
   record.timings.emplace_back("predict", seconds_since(start));
@@ -107,7 +108,7 @@ void run_predict(const PredictChoice& options) {
   if (options.out) words += fmt::format("written to {}\n", *options.out);
   if (options.common.report) {
     write_prediction_page(*options.common.report, fmt::format("{} on {}", model.name(), data.name), scores,
-                          model.classes, record.settings);
+                          model.classes, record.told());
     record.results["report"] = *options.common.report;
     words += fmt::format("report in {}\n", *options.common.report);
   }
@@ -122,12 +123,8 @@ void add_predict(Program& program) {
   verb->add_option("--model", options->model, "File of a fitted model or of a trained network")
       ->type_name("MODEL.h5")
       ->required();
-  verb->add_option("--test", options->data.request.train, "Samples (see 'widelimit data list')")
-      ->type_name("SPEC")
-      ->required()
-      ->group("Data");
   verb->add_option("--out", options->out, "Table of classes, scores and probabilities")->type_name("P.csv");
-  add_data_options(*verb, options->data, false);
+  add_new_sample_options(*verb, options->data, "Samples");
   add_common_options(*verb, options->common);
   set_example(*verb, "widelimit predict --model model.h5 --test digits --limit 20");
   verb->callback([options, &program] { program.action = [options] { run_predict(*options); }; });

@@ -1,11 +1,9 @@
 #include "app/fit/predictor.hpp"
 
 #include "app/shell/interrupt.hpp"
-#include "app/shell/loading.hpp"
+#include "app/shell/outcome.hpp"
 #include "app/shell/progress_bar.hpp"
 
-#include "widelimit/base/error.hpp"
-#include "widelimit/data/labels.hpp"
 #include "widelimit/machine/probability/probability.hpp"
 
 #include <cmath>
@@ -35,16 +33,14 @@ Predictor load_predictor(const std::string& path, const CommonOptions& common, c
   return predictor;
 }
 
-void require_no_scale(const DataChoice& data) {
-  if (data.parsed().scale != Scaling::none) {
-    fail(Code::usage, "--scale: the model applies the scaling that it was fitted with; leave it out");
-  }
-}
-
-Dataset load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor) {
-  Dataset samples = load_within(common, data.parsed()).train;
-  const bool labelled = !samples.class_names.empty() || !samples.targets.empty();
-  if (labelled) relabel(samples, predictor.classes, predictor.classes.empty());
+NewSamples load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor) {
+  ProgressBar bar(common);
+  DataRequest request = data.parsed();
+  request.memory = common.memory_limit();
+  request.progress = &bar;
+  NewSamples samples = load_new_samples(request, predictor.origin(), predictor.classes, parse_part(data.part));
+  stop_if_interrupted();
+  for (const std::string& found : samples.notes) note(common, "note: " + found);
   return samples;
 }
 

@@ -151,7 +151,8 @@ void run_tune(const TuneChoice& choice) {
   if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
   const auto engine = choice.common.make_engine();
   const DataRequest request = choice.data.parsed();
-  const Dataset data = load_within(choice.common, request).train;
+  const TrainTest loaded = load_within(choice.common, request);
+  const Dataset& data = loaded.train;
   const std::vector<LambdaPath> candidates =
       choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
   const auto [chosen, place] = best_of(candidates);
@@ -165,6 +166,7 @@ void run_tune(const TuneChoice& choice) {
   record.settings["bias"] = choice.bias;
   record.settings["folds"] = choice.folds;
   record.settings["data"] = data_settings(request);
+  record.notes = loaded.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, parse_precision(choice.common.precision));
   const bool leave_one_out = parse_machine(choice.machine) == Machine::ridge;
@@ -177,7 +179,7 @@ void run_tune(const TuneChoice& choice) {
                                            candidates[chosen].name, best.lambda, *best.error());
   std::string words = table_text(table) + sentence + "\n";
   if (choice.common.report) {
-    write_tune_page(*choice.common.report, sentence, candidates, method, {chosen, place}, table, record.settings);
+    write_tune_page(*choice.common.report, sentence, candidates, method, {chosen, place}, table, record.told());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

@@ -270,13 +270,14 @@ void run_stored(const KernelOptions& options, const KernelRequest& request, cons
   warn_of(options.common, summary.quadrature_error, request.precision);
   Record record("kernel");
   record.settings = settings;
+  record.notes = data.notes;
   record.seed = options.common.seed;
   record.ran_on(engine, request.precision);
   record.timings.emplace_back("kernel", summary.seconds);
   record.results = summary_json(summary);
   record.results["file"] = options.out;
   if (options.common.report) {
-    record.results["analysis"] = write_page(options, summary, settings, data.train);
+    record.results["analysis"] = write_page(options, summary, record.told(), data.train);
     record.results["report"] = *options.common.report;
   }
   deliver(options.common, record, summary_text(options, summary));
@@ -330,6 +331,7 @@ void run(const KernelOptions& options) {
   const Json settings = kernel_settings(options, request, data_request);
   Record record("kernel");
   record.settings = settings;
+  record.notes = data.notes;
   record.seed = options.common.seed;
   record.ran_on(*engine, answer.monte_carlo ? Precision::f64 : request.precision);
   record.timings.emplace_back("kernel", answer.seconds);
@@ -339,7 +341,7 @@ void run(const KernelOptions& options) {
   if (options.common.report) {
     const std::string title = options.classical.value_or(options.networks.empty() ? "" : options.networks.front());
     record.results["analysis"] =
-        write_kernel_page(*options.common.report, title, answer, data.train, settings, options.common.seed);
+        write_kernel_page(*options.common.report, title, answer, data.train, record.told(), options.common.seed);
     record.results["report"] = *options.common.report;
   }
   deliver(options.common, record, summary(options, answer));
