@@ -10,6 +10,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/data/origin_text.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/kernel/file/write_gram.hpp"
@@ -185,6 +186,12 @@ std::vector<ArrayFacts> stored_facts(const GramFileSummary& summary) {
   return facts;
 }
 
+/// With the samples' origin, so that a machine is not fitted to the kernel of others.
+Json with_origin(Json settings, const TrainTest& data) {
+  settings["origin"] = origin_text(data.origin);
+  return settings;
+}
+
 GramFileSummary store(const KernelOptions& options, const KernelRequest& request, const Json& settings,
                       const TrainTest& data, const Engine& engine) {
   std::vector<GramBlock> blocks{{"", data.train.view(), std::nullopt}};
@@ -194,7 +201,7 @@ GramFileSummary store(const KernelOptions& options, const KernelRequest& request
   GramFileOptions how{.kind = request.kind, .precision = request.precision, .memory = request.memory};
   how.existing = existing(options);
   how.progress = &bar;
-  how.settings = file_settings(options.common, settings, data.train);
+  how.settings = with_origin(file_settings(options.common, settings, data.train), data);
   how.beside = labels.arrays();
   return write_gram(options.out, options.parsed_networks(), blocks, how, engine);
 }
@@ -337,7 +344,7 @@ void run(const KernelOptions& options) {
   record.timings.emplace_back("kernel", answer.seconds);
   record.results = answer_json(answer);
   record.results["file"] = options.out;
-  write_kernel(options.out, answer, data, answer_settings(options, settings, answer, data.train));
+  write_kernel(options.out, answer, data, with_origin(answer_settings(options, settings, answer, data.train), data));
   if (options.common.report) {
     const std::string title = options.classical.value_or(options.networks.empty() ? "" : options.networks.front());
     record.results["analysis"] =

@@ -109,6 +109,22 @@ TEST(DataOptions, CertificatesAndNetworksKnowTheirPartsToo) {
   EXPECT_EQ(told.record()["results"]["samples"], 36);  // a tenth of 357
 }
 
+TEST(DataOptions, AKernelOfOtherRowsIsRefused) {
+  const Folder folder;
+  const Words data{"--network", "fc:1", "--train", "digits", "--split", "0.5", "--limit", "40", "--test-limit", "9"};
+  Words kernel{"kernel", "--out", "k.h5"};
+  kernel.insert(kernel.end(), data.begin(), data.end());
+  ASSERT_EQ(folder.widelimit(kernel).status, 0);
+  Words fit{"fit", "--machine", "ridge", "--gram", "k.h5", "--out", "m.h5"};
+  fit.insert(fit.end(), data.begin(), data.end());
+  const Finished same = folder.widelimit(fit);
+  EXPECT_EQ(same.status, 0) << same.err;
+  fit.insert(fit.end(), {"--seed", "1"});
+  const Finished other = folder.widelimit(fit);
+  EXPECT_EQ(other.status, 3);
+  EXPECT_NE(other.err.find("kernel of other samples"), std::string::npos) << other.err;
+}
+
 TEST(DataOptions, NewTablesAreReadByTheModelsHeader) {
   const Folder folder;
   folder.write("t.csv", sorted_table());

@@ -1,6 +1,8 @@
 #include "fixture.hpp"
 #include "widelimit/data/request.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 namespace widelimit {

@@ -101,6 +101,7 @@ NewSamples load_split_part(const DataRequest& request, const DataOrigin& origin,
   source = before_split(std::move(source), origin);
   const SplitRows rows = split_rows(source, *origin.split);
   found.data = take_rows(source, part == Part::test ? rows.test : rows.train);
+  found.data.notes.clear();  // of reading the source, which were told when the model was made
   if (part == Part::train && origin.limit) found.data = limit_rows(std::move(found.data), *origin.limit);
   drop_unknown_classes(found, classes);
   return found;

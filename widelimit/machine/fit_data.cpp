@@ -3,6 +3,7 @@
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/data/origin_text.hpp"
 #include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"
@@ -145,9 +146,14 @@ std::string matrix_name(const KernelRequest& request) {
   return request.kind == Kind::nngp ? "nngp" : "ntk";
 }
 
+/// The same rows of the same source.
+bool same_samples(const DataOrigin& a, const DataOrigin& b) {
+  return a.samples == b.samples && a.checksum == b.checksum && a.label == b.label && a.classes == b.classes &&
+         a.shuffle == b.shuffle && a.split == b.split && a.limit == b.limit;
+}
+
 /// A kernel file says what it is of: another network would give a model that predicts nonsense.
-void check_origin(const GramFile& gram, const std::string& path, const KernelRequest& request) {
-  const auto settings = nlohmann::ordered_json::parse(gram.settings(), nullptr, false);
+void check_network(const nlohmann::ordered_json& settings, const std::string& path, const KernelRequest& request) {
   const auto* network = std::get_if<Network>(&request.kernel);
   if (!settings.is_object() || network == nullptr || !settings.contains("network")) return;
   const auto stored = settings["network"].get<std::string>();
@@ -157,14 +163,26 @@ void check_origin(const GramFile& gram, const std::string& path, const KernelReq
   }
 }
 
+/// So would other samples.
+void check_samples(const nlohmann::ordered_json& settings, const std::string& path, const DataOrigin& origin) {
+  if (!settings.is_object() || !settings.contains("origin") || origin.samples == 0) return;
+  if (same_samples(parse_origin_text(settings["origin"].get<std::string>()), origin)) return;
+  fail(Code::input,
+       "{} is the kernel of other samples: of another source, or of other rows of it (label, classes, shuffle, split, "
+       "seed, limit); give the options it was computed with",
+       path);
+}
+
 GramFile open_gram(const std::string& path, const std::string& name, Index rows, Index cols,
-                   const KernelRequest& request) {
+                   const KernelRequest& request, const DataOrigin& origin) {
   GramFile gram(path, name);
-  check_origin(gram, path, request);
+  const auto settings = nlohmann::ordered_json::parse(gram.settings(), nullptr, false);
+  check_network(settings, path, request);
   if (gram.rows() != rows || gram.cols() != cols) {
     fail(Code::input, "'{}' of {} is {} by {}; the data need {} by {}: give the options it was computed with", name,
          path, gram.rows(), gram.cols(), rows, cols);
   }
+  check_samples(settings, path, origin);
   return gram;
 }
 
@@ -220,7 +238,7 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
   options.validate();
   const std::string name = matrix_name(request);
   const Index n = data.train.count();
-  GramFile train = open_gram(path.string(), name, n, n, request);
+  GramFile train = open_gram(path.string(), name, n, n, request, data.origin);
   const std::size_t memory = memory_left(options, data);
   const Index outputs = std::max<Index>(1, std::ssize(data.train.class_names));
   DataKernels kernels;
@@ -230,8 +248,8 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
     kernels.train = read_all(train, path.string(), request);
   }
   if (data.test) {
-    kernels.test =
-        read_all(open_gram(path.string(), "test_" + name, data.test->count(), n, request), path.string(), request);
+    kernels.test = read_all(open_gram(path.string(), "test_" + name, data.test->count(), n, request, data.origin),
+                            path.string(), request);
   }
   return kernels;
 }
