@@ -133,8 +133,6 @@ std::string_view option_of(Remedy remedy) {
       return "--missing drop|mean|median";
     case Remedy::choose_columns:
       return "--drop";
-    case Remedy::choose_part:
-      return "--part test";
     case Remedy::choose_task:
       return "--task regression|classification";
   }

@@ -192,6 +192,7 @@ BoundTask task_of(const DataKernels& kernels, const TrainTest& data, bool number
                  .targets = {},
                  .test_targets = {},
                  .semidefinite = kernels.semidefinite};
+  require_one_target(data.train);
   if (!data.train.labels.empty() && !numbers) {
     task.classes = std::ssize(data.train.class_names);
     task.labels = data.train.labels;

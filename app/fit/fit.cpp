@@ -1,5 +1,6 @@
 #include "app/fit/fit_options.hpp"
 #include "app/fit/machine_pages.hpp"
+#include "app/fit/output_errors.hpp"
 #include "app/kernel/kernel_file.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/outcome.hpp"
@@ -78,6 +79,8 @@ std::vector<NamedScore> scores_of(const FittedData& fitted, const TrainTest& dat
       record.results[name] = score_json(*found);
       words += fmt::format("{:<5} {}\n", name, score_text(*found));
       scores.emplace_back(name, *found);
+    } else if (part.outputs.rows() > 0) {
+      words += fmt::format("{:<5} {}\n", name, tell_output_errors(decisions, part, record.results[name]));
     }
   };
   add("train", fitted.train, data.train);

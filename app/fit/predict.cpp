@@ -1,4 +1,5 @@
 #include "app/fit/machine_pages.hpp"
+#include "app/fit/output_errors.hpp"
 #include "app/fit/predictor.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/outcome.hpp"
@@ -104,6 +105,8 @@ void run_predict(const PredictChoice& options) {
     record.results["score"] = score_json(*found);
     words += score_text(*found) + "\n";
     scores.emplace_back("test", *found);
+  } else if (data.outputs.rows() > 0) {
+    words += tell_output_errors(said.decisions, data, record.results["score"]) + "\n";
   }
   if (options.out) words += fmt::format("written to {}\n", *options.out);
   if (options.common.report) {

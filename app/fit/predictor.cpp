@@ -4,6 +4,7 @@
 #include "app/shell/outcome.hpp"
 #include "app/shell/progress_bar.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/machine/probability/probability.hpp"
 
 #include <cmath>
@@ -40,6 +41,12 @@ NewSamples load_samples(const CommonOptions& common, const DataChoice& data, con
   request.progress = &bar;
   NewSamples samples = load_new_samples(request, predictor.origin(), predictor.classes, parse_part(data.part));
   stop_if_interrupted();
+  if (predictor.classes.empty() && predictor.model && !samples.data.targets.empty() && predictor.model->outputs() > 1) {
+    fail(Code::input,
+         "{}: the model predicts {} numbers for each sample, and the samples have one label; name all, or "
+         "none",
+         samples.data.name, predictor.model->outputs());
+  }
   for (const std::string& found : samples.notes) note(common, "note: " + found);
   return samples;
 }

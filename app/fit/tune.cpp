@@ -153,6 +153,7 @@ void run_tune(const TuneChoice& choice) {
   const DataRequest request = choice.data.parsed();
   const TrainTest loaded = load_within(choice.common, request);
   const Dataset& data = loaded.train;
+  require_one_target(data);
   const std::vector<LambdaPath> candidates =
       choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
   const auto [chosen, place] = best_of(candidates);

@@ -36,8 +36,9 @@ void add_row_options(CLI::App& verb, DataChoice& choice) {
   add_names(verb, "--classes", request.classes, "Keep only these classes");
   verb.add_option("--limit", request.limit, "Only the first N samples")->type_name("N")->group(data_group);
   verb.add_option("--shuffle", request.shuffle, "Shuffle first, by this seed")->type_name("SEED")->group(data_group);
-  verb.add_option("--label", request.label, "Column or array of the labels, or none")
-      ->type_name("NAME")
+  verb.add_option("--label", request.label,
+                  "Column or array of the labels, or none; several columns of numbers are predicted together")
+      ->type_name("NAME[,NAME]")
       ->group(data_group);
 }
 

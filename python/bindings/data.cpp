@@ -25,6 +25,7 @@ nb::object samples_array(AnyMatrix values, const Shape& shape) {
 
 /// Classes as integers, targets as reals, None where there are neither.
 nb::object labels_array(Dataset& data) {
+  if (data.outputs.rows() > 0) return as_array(std::move(data.outputs));
   if (!data.targets.empty()) return as_array(std::move(data.targets));
   if (data.labels.empty() && data.count() > 0) return nb::none();
   return as_array(std::move(data.labels));

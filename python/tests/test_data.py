@@ -133,6 +133,17 @@ def test_tables(tmp_path):
     assert copy.class_names == ["0", "1"]
 
 
+def test_several_labels(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("y,a,b,z\n" + "".join(f"{i},{i % 7},{i % 5},{0.5 * i}\n" for i in range(30)))
+    train, test = wl.load_train_test(path, split=0.8, label="y,z")
+    assert train.y.shape == (24, 2)
+    assert np.array_equal(test.y[:, 0], 2 * test.y[:, 1])
+    assert train.feature_names == ["a", "b"]
+    machine = wl.NTKRegressor("fc:1", machine="ridge", lam=0.1).fit(train.x, train.y)
+    assert machine.predict(test.x).shape == (6, 2)
+
+
 def test_parts_of_a_model(tmp_path):
     path = sorted_table(tmp_path / "sorted.csv")
     train, test = wl.load_train_test(path, split=0.8, seed=3)

@@ -25,7 +25,7 @@ class _Samples(NamedTuple):
     x: NDArray[np.floating]
     """N×D, or N×H×W×C for images; float32 where the source holds bytes."""
     y: NDArray[np.int64] | NDArray[np.float64] | None
-    """Class of each sample, an index into class_names; or real targets; or None."""
+    """Class of each sample, an index into class_names; or real targets, N, or N×K of K labels; or None."""
     class_names: list[str]
     """As the source writes them; empty for targets."""
 
@@ -68,7 +68,7 @@ def load_data(
 
     Tables (CSV, TSV): columns, drop, categorical: read only these columns, not these, or these as categories, by name
     or number; missing: 'refuse' cells without a value, 'drop' their rows, or fill in the 'mean' or 'median'. Columns of
-    texts become a feature for each category.
+    texts become a feature for each category. label: several columns, 'y,z', are targets with a column each.
 
     model: read the samples as those of a model (load_model): the same columns, missing values filled as then, y as
     indices into its classes_. part: 'test' or 'train' takes that part of the split that the model was made with, from

@@ -151,12 +151,48 @@ TEST(DataOptions, ErrorsNameTheOptionThatHelps) {
   const Finished mixed = folder.widelimit({"data", "show", "mixed.csv"});
   EXPECT_EQ(mixed.status, 3);
   EXPECT_NE(mixed.err.find("--drop"), std::string::npos) << mixed.err;
-  folder.write("several.csv", "a,y,z\n1,2,3\n");
-  const Finished several = folder.widelimit({"data", "show", "several.csv", "--label", "y,z"});
-  EXPECT_EQ(several.status, 3);
-  EXPECT_NE(several.err.find("one label"), std::string::npos) << several.err;
   EXPECT_EQ(folder.widelimit({"data", "show", "digits", "--drop", "a"}).status, 2);
   EXPECT_EQ(folder.widelimit({"data", "show", "digits", "--task", "guess"}).status, 2);
+}
+
+TEST(DataOptions, SeveralLabelsArePredictedTogether) {
+  const Folder folder;
+  std::string text = "y,a,b,z\n";
+  for (int i = 0; i < 40; ++i) {
+    text += fmt::format("{},{},{},{}\n", 0.5 * (i % 7), i % 7, i % 5, i % 7 - 2.0 * (i % 5) + 0.25);
+  }
+  folder.write("s.csv", text);
+  const Words words{"fit",   "--network", "fc:1(b_std=1)", "--train", "s.csv", "--machine",
+                    "ridge", "--lambda",  "0.001",         "--split", "0.8",   "--json"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return folder.widelimit(more);
+  };
+  const Finished both = with({"--label", "y,z", "--out", "m.h5"});
+  ASSERT_EQ(both.status, 0) << both.err;
+  const auto errors = both.record()["results"]["test"]["rmse"];
+  EXPECT_EQ(errors.size(), 2U);
+  EXPECT_LT(errors["y"], 0.1);
+  EXPECT_LT(errors["z"], 0.1);
+
+  // Each output is that of a machine of its own.
+  const Finished single = with({"--label", "z", "--drop", "y", "--out", "z.h5"});
+  ASSERT_EQ(single.status, 0) << single.err;
+  folder.write("new.csv", "b,a\n2,3\n4,1\n");
+  const auto two = folder.widelimit(predict_words("new.csv")).record()["results"]["scores"];
+  const auto one = folder.widelimit({"predict", "--model", "z.h5", "--test", "new.csv", "--json"});
+  ASSERT_EQ(one.status, 0) << one.err;
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(two[i].size(), 2U);
+    EXPECT_NEAR(two[i][1].get<double>(), one.record()["results"]["scores"][i][0].get<double>(), 1e-9);
+  }
+  const Finished test = folder.widelimit(predict_words("s.csv", {"--part", "test"}));
+  ASSERT_EQ(test.status, 0) << test.err;
+  EXPECT_NEAR(test.record()["results"]["score"]["rmse"]["y"], errors["y"].get<double>(), 1e-9);
+  EXPECT_EQ(folder.widelimit(predict_words("s.csv", {"--label", "z"})).status, 3);
+  EXPECT_EQ(with({"--label", "y,z", "--out", "n.h5", "--task", "classification"}).status, 2);
+  EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:1", "--train", "s.csv", "--label", "y,z"}).status, 2);
+  EXPECT_EQ(folder.widelimit({"train", "--network", "fc:1", "--train", "s.csv", "--label", "y,z"}).status, 2);
 }
 
 TEST(DataOptions, ShowTellsColumnsAndNotes) {

@@ -14,6 +14,7 @@ DataOrigin everything() {
                    .label_place = 1,
                    .cells = 4,
                    .missing = Missing::median};
+  origin.layout.outputs = {{"z", 2, {}, {}}};
   origin.samples = 37;
   origin.checksum = 0xFEDCBA9876543210U;
   origin.label = "y";
@@ -47,6 +48,7 @@ TEST(Origin, DamageIsAnError) {
            {"/table/columns/1/fill", 0.5},
            {"/table/missing", "guess"},
            {"/table/columns", 7},
+           {"/table/outputs/0/place", 9},
        }) {
     auto bad = good;
     bad[nlohmann::ordered_json::json_pointer(pointer)] = value;

@@ -2,6 +2,7 @@
 
 #include "fixture.hpp"
 #include "widelimit/data/formats/csv.hpp"
+#include "widelimit/data/labels.hpp"
 #include "widelimit/data/missing.hpp"
 
 #include <cmath>
@@ -138,6 +139,31 @@ TEST(Table, ColumnsAreFoundByPlace) {
   EXPECT_EQ(row(parse_csv("7,9\n", as(before)), 0), (Row{7, 9})) << "only the columns that are needed";
   EXPECT_EQ(parse_csv("7,9,1\n", as(before, "2")).class_names, Names{"1"});
   expect_error(Code::input, {"5 columns", "4 are needed"}, [&] { (void)parse_csv("1,2,3,4,5\n", as(before)); });
+}
+
+TEST(Table, SeveralLabelsAreNumbers) {
+  const std::string text = "y,a,z\n1,2,3\n4,5,6.5\n";
+  const Dataset data = parse_csv(text, reading({}, "z,y"));
+  EXPECT_EQ(data.shape.size(), 1);
+  ASSERT_EQ(data.outputs.rows(), 2);
+  ASSERT_EQ(data.outputs.cols(), 2);
+  EXPECT_EQ(data.outputs(1, 0), 6.5) << "in the order that they are asked for in";
+  EXPECT_EQ(data.outputs(1, 1), 4);
+  EXPECT_TRUE(data.labelled() && data.targets.empty() && data.labels.empty());
+  EXPECT_EQ(parse_csv("1,2,3\n", reading({}, "0,-1")).outputs(0, 1), 3);
+
+  const Dataset turned = parse_csv("a,y,z\n7,8,9\n", as(data));
+  EXPECT_EQ(turned.outputs(0, 0), 9);
+  EXPECT_EQ(row(turned, 0), (Row{7}));
+  EXPECT_FALSE(parse_csv("a,y\n7,8\n", as(data)).labelled()) << "one of them is missing";
+  EXPECT_EQ(parse_csv("a,y\n7,8\n", as(data, "y")).class_names, Names{"8"});
+  expect_error(Code::input, {"line 2", "'x'", "several labels"},
+               [&] { (void)parse_csv("y,a,z\nx,2,3\n", reading({}, "z,y")); });
+  expect_error(Code::input, {"'w'"}, [&] { (void)parse_csv(text, reading({}, "z,w")); });
+  expect_error(Code::usage, {"twice"}, [&] { (void)parse_csv(text, reading({}, "z,z")); });
+  expect_error(Code::input, {"'z' is the label"}, [&] { (void)parse_csv(text, reading({.drop = {"z"}}, "z,y")); });
+  expect_error(Code::usage, {"2 label columns"}, [&] { require_one_target(data); });
+  EXPECT_EQ(parse_csv("y,a,z\n,2,3\n1,2,3\n", reading({.missing = Missing::drop}, "z,y")).outputs.rows(), 1);
 }
 
 TEST(Table, FirstRowOfTextsIsASampleWhereItRepeats) {

@@ -29,7 +29,6 @@ enum class Remedy : std::uint8_t {
   single_precision,  ///< numbers of half the size
   treat_missing,     ///< leave rows without a value out, or fill them
   choose_columns,    ///< leave columns of a table out, or read them as categories
-  choose_part,       ///< one part of a split
   choose_task,       ///< classes or numbers
 };
 

@@ -102,12 +102,19 @@ Task parse_task(std::string_view text) { return parse_choice<Task>("task", task_
 
 void set_task(Dataset& data, Task task) {
   if (!data.labelled()) fail(Code::input, "{} is unlabelled: there is nothing to learn; name its label", data.name);
+  if (task == Task::classification) require_one_target(data);
   if (task == Task::regression && !data.class_names.empty()) {
     relabel(data, {}, true);
   } else if (task == Task::classification && !data.targets.empty()) {
     const std::vector<double> values = std::exchange(data.targets, {});
     set_classes(data, values, [](double value) { return fmt::format("{}", value); });
   }
+}
+
+void require_one_target(const Dataset& data) {
+  if (data.outputs.rows() == 0) return;
+  fail(Code::usage, "{}: it has {} label columns, which machines for numbers alone learn together; name one of them",
+       data.name, data.outputs.cols());
 }
 
 void guess_task(Dataset& data) {

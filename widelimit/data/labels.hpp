@@ -26,6 +26,9 @@ enum class Task : std::uint8_t { classification, regression };
 /// their different values. Error{input} for a class that is no number, or an unlabelled set.
 void set_task(Dataset& data, Task task);
 
+/// Error{usage} for samples with several targets, which not all work on labels can use.
+void require_one_target(const Dataset& data);
+
 /// Labels that are whole numbers may be classes or numbers to predict. Two values, −1, 0, 1, and up to
 /// 20 that count from 0 or 1 are classes. Of others a note says what was guessed: numbers where most occur once, or
 /// where more than 20 do not count from 0 or 1, else classes. Other labels stay as they are.

@@ -43,6 +43,7 @@ Json table_json(const TableLayout& layout) {
   for (const Column& column : layout.columns) json["columns"].push_back(column_json(column));
   json["label"] = layout.label;
   json["label_place"] = layout.label_place;
+  for (const Column& column : layout.outputs) json["outputs"].push_back(column_json(column));
   json["cells"] = layout.cells;
   json["missing"] = to_string(layout.missing);
   return json;
@@ -53,6 +54,9 @@ TableLayout parse_table(const Json& json) {
   for (const Json& column : json.at("columns")) layout.columns.push_back(parse_column(column));
   layout.label = json.at("label").get<std::string>();
   layout.label_place = json.at("label_place").get<Index>();
+  if (json.contains("outputs")) {
+    for (const Json& column : json.at("outputs")) layout.outputs.push_back(parse_column(column));
+  }
   layout.cells = json.at("cells").get<Index>();
   layout.missing = parse_missing(json.at("missing").get<std::string>());
   layout.validate();

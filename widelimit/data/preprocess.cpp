@@ -44,6 +44,12 @@ Dataset take_rows(const Dataset& data, std::span<const Index> rows) {
     if (!data.labels.empty()) taken.labels.push_back(data.labels[static_cast<std::size_t>(i)]);
     if (!data.targets.empty()) taken.targets.push_back(data.targets[static_cast<std::size_t>(i)]);
   }
+  if (data.outputs.rows() > 0) {
+    taken.outputs = Matrix<double>(std::ssize(rows), data.outputs.cols(), Content::unset);
+    for (Index k = 0; k < taken.outputs.rows(); ++k) {
+      std::copy_n(data.outputs.view().row(rows[usize(k)]), data.outputs.cols(), taken.outputs.view().row(k));
+    }
+  }
   std::visit(
       [&](const auto& from) {
         std::decay_t<decltype(from)> to(std::ssize(rows), from.cols());

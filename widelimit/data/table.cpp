@@ -67,6 +67,9 @@ void TableLayout::validate() const {
     if (!inside(column.place)) fail(Code::input, "column '{}' is none of {} cells", column.name, cells);
     check_fill(column);
   }
+  for (const Column& column : outputs) {
+    if (!inside(column.place)) fail(Code::input, "label '{}' is none of {} cells", column.name, cells);
+  }
   if (label_place != -1 && !inside(label_place)) fail(Code::input, "the label is none of {} cells", cells);
 }
 

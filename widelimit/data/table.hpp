@@ -52,6 +52,7 @@ struct TableLayout {
   std::vector<Column> columns;  ///< empty where the samples were no table
   std::string label;            ///< by the header; empty where there is none
   Index label_place = -1;       ///< its cell in a row; -1 where there is none
+  std::vector<Column> outputs;  ///< instead of one label several columns of numbers to predict
   Index cells = 0;              ///< in a row
   Missing missing = Missing::refuse;
 

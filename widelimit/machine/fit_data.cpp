@@ -46,6 +46,7 @@ RidgeTask ridge_task(const FitTargets& y) {
 
 FitTargets targets_of(Machine machine, const Dataset& data) {
   if (fits_classes(machine, data)) return {.labels = data.labels, .classes = std::ssize(data.class_names)};
+  if (data.outputs.rows() > 0) return {.labels = {}, .values = data.outputs.view()};
   return {.labels = {}, .values = {data.targets.data(), data.count(), 1, 1}};
 }
 
@@ -215,7 +216,7 @@ void FitDataOptions::validate() const {
 bool fits_classes(Machine machine, const Dataset& data) {
   const bool numbers = machine == Machine::svr;
   if (!data.labels.empty() && !numbers) return true;
-  if (!data.targets.empty()) return false;
+  if (!data.targets.empty() || data.outputs.rows() > 0) return false;
   if (!data.labels.empty()) {
     fail(Code::input, {Remedy::choose_task}, "{}: its labels are classes, and {} fits numbers", data.name,
          to_string(machine));
@@ -240,7 +241,7 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
   const Index n = data.train.count();
   GramFile train = open_gram(path.string(), name, n, n, request, data.origin);
   const std::size_t memory = memory_left(options, data);
-  const Index outputs = std::max<Index>(1, std::ssize(data.train.class_names));
+  const Index outputs = std::max({Index{1}, std::ssize(data.train.class_names), data.train.outputs.cols()});
   DataKernels kernels;
   if (chosen_solver(options, true, n, outputs, train.precision(), memory) == Solver::conjugate_gradients) {
     kernels.unheld = file_gram(std::move(train), engine, std::min(memory / 2, file_blocks), options.machine.progress);

@@ -98,6 +98,7 @@ struct CsvCells {
   Index rows = 0;
   Index dropped = 0;
   std::vector<std::string> labels;
+  std::vector<double> outputs;  ///< of several labels, row after row
   std::vector<CellReader> columns;
 };
 
@@ -130,6 +131,23 @@ bool read_label(const CsvRows& rows, const CsvLayout& layout, const ReadOptions&
   return true;
 }
 
+/// The same of several labels, which are numbers.
+bool read_outputs(const CsvRows& rows, const CsvLayout& layout, const ReadOptions& options, CsvCells& cells) {
+  std::vector<double> numbers;
+  for (const Column& column : layout.table.outputs) {
+    const std::string& cell = rows.cells()[usize(column.place)];
+    const auto value = parse_real(cell);
+    if (is_missing(cell, value) && options.table.missing == Missing::drop) return false;
+    if (!value || !std::isfinite(*value)) {
+      fail(Code::input, "{}, line {}, column {}: '{}' is not a finite number, as each of several labels must be",
+           options.source, rows.line(), column.place + 1, shown(cell));
+    }
+    numbers.push_back(*value);
+  }
+  cells.outputs.insert(cells.outputs.end(), numbers.begin(), numbers.end());
+  return true;
+}
+
 void read_row(const CsvRows& rows, const CsvLayout& layout, const ReadOptions& options, CsvCells& cells) {
   if (std::ssize(rows.cells()) != layout.table.cells) {
     fail(Code::input, "{}, line {}: {} columns, the first row has {}", options.source, rows.line(), rows.cells().size(),
@@ -145,7 +163,8 @@ void read_row(const CsvRows& rows, const CsvLayout& layout, const ReadOptions& o
                    : cells.columns[j].read(cell, number, [&] { return place_text(rows, layout, j, options); });
     whole = whole && !std::isnan(value[j]);
   }
-  const bool kept = (whole || options.table.missing != Missing::drop) && read_label(rows, layout, options, cells);
+  const bool kept = (whole || options.table.missing != Missing::drop) && read_label(rows, layout, options, cells) &&
+                    read_outputs(rows, layout, options, cells);
   ++(kept ? cells.rows : cells.dropped);
 }
 
@@ -291,6 +310,10 @@ Dataset parse_csv(std::string_view text, const ReadOptions& options) {
   data.values = std::move(features);
   note_what_was_done(data, cells, layout);
   if (layout.labelled()) set_labels(data, cells.labels, options.source);
+  if (!cells.outputs.empty()) {
+    data.outputs = Matrix<double>(cells.rows, std::ssize(layout.table.outputs), Content::unset);
+    std::copy(cells.outputs.begin(), cells.outputs.end(), data.outputs.data());
+  }
   if (fills(options.table.missing) && !options.keep_missing) {
     learn_fill(data, options.table.missing);
     fill_missing(data, data.layout);

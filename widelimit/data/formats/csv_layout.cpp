@@ -57,12 +57,31 @@ Index cell_of(const std::string& name, const CsvRow& first, bool header, const s
     return named - first.begin();
   }
   if (const auto number = column_number(name, std::ssize(first))) return *number;
-  if (const auto comma = name.find(','); comma != std::string::npos && names_a_cell(first, name.substr(0, comma))) {
-    fail(Code::input, "{}: '{}' are several columns, and machines learn one label; name one, and drop the others",
-         options.source, name);
-  }
   fail(Code::input, "{}: no {} '{}'; there are {} columns, the first line is: {}", options.source, what, name,
        first.size(), fmt::join(first, ", "));
+}
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t start = 0, end = 0; end != std::string::npos; start = end + 1) {
+    end = text.find(',', start);
+    parts.push_back(text.substr(start, end == std::string::npos ? end : end - start));
+  }
+  return parts;
+}
+
+/// Several label columns.
+void find_outputs(CsvLayout& layout, const CsvRow& first, const CsvRow* second, bool asked,
+                  const ReadOptions& options) {
+  const std::vector<std::string> names = split_at_commas(*options.label);
+  layout.header = asked || is_header(first, second, CsvLayout::no_label) ||
+                  std::any_of(names.begin(), names.end(), [&](const auto& name) { return names_a_cell(first, name); });
+  for (const std::string& name : names) {
+    const Index place = cell_of(name, first, layout.header, "label column", options);
+    if (layout.is_label(place)) fail(Code::usage, "label column '{}' is asked for twice", name);
+    layout.table.outputs.push_back(
+        {.name = layout.header ? printable(first[usize(place)]) : "", .place = place, .categories = {}, .fill = {}});
+  }
 }
 
 void find_label(CsvLayout& layout, const CsvRow& first, const CsvRow* second, const ReadOptions& options) {
@@ -84,6 +103,8 @@ void find_label(CsvLayout& layout, const CsvRow& first, const CsvRow* second, co
     label = cell_of(*options.label, first, true, "label column", options);
   } else if (*options.label == "none") {
     layout.header = asked || is_header(first, second, CsvLayout::no_label);
+  } else if (options.label->find(',') != std::string::npos) {
+    find_outputs(layout, first, second, asked, options);
   } else {
     label = cell_of(*options.label, first, false, "label column", options);
     if (layout.table.cells < 2) fail(Code::input, "{}: only the label column, no features", options.source);
@@ -95,7 +116,6 @@ CsvLayout new_layout(const CsvRow& first, const CsvRow* second, const ReadOption
   CsvLayout layout;
   layout.table.cells = std::ssize(first);
   find_label(layout, first, second, options);
-  const Index label = layout.table.label_place;
   const auto mark = [&](const std::vector<std::string>& names) {
     std::vector<bool> marked(first.size(), false);
     for (const std::string& name : names) marked[usize(cell_of(name, first, layout.header, "column", options))] = true;
@@ -104,20 +124,33 @@ CsvLayout new_layout(const CsvRow& first, const CsvRow* second, const ReadOption
   const std::vector<bool> wanted = mark(options.table.columns);
   const std::vector<bool> dropped = mark(options.table.drop);
   const std::vector<bool> categorical = mark(options.table.categorical);
-  if (layout.labelled() && dropped[usize(label)]) {
+  for (Index j = 0; j < layout.table.cells; ++j) {
+    if (!layout.is_label(j) || !dropped[usize(j)]) continue;
     fail(Code::input, "{}: {} is the label and cannot be dropped; name another label, or none", options.source,
-         layout.header ? fmt::format("column '{}'", first[usize(label)]) : fmt::format("column {}", label + 1));
+         layout.header ? fmt::format("column '{}'", first[usize(j)]) : fmt::format("column {}", j + 1));
   }
   for (Index j = 0; j < layout.table.cells; ++j) {
     const bool chosen = options.table.columns.empty() || wanted[usize(j)];
-    if (j == label || dropped[usize(j)] || !chosen) continue;
+    if (layout.is_label(j) || dropped[usize(j)] || !chosen) continue;
     const std::string name = layout.header ? printable(first[usize(j)]) : "";
     layout.table.columns.push_back({.name = name, .place = j, .categories = {}, .fill = {}});
     layout.categorical.push_back(categorical[usize(j)]);
   }
   if (layout.table.columns.empty()) fail(Code::input, "{}: no column is left to be a feature", options.source);
-  if (layout.header && layout.labelled()) layout.table.label = printable(first[usize(label)]);
+  if (layout.header && layout.labelled()) {
+    layout.table.label = printable(first[usize(layout.table.label_place)]);
+  }
   return layout;
+}
+
+/// Several labels by their names; false where one is missing.
+bool place_outputs(TableLayout& table, const CsvRow& names) {
+  for (Column& column : table.outputs) {
+    const auto found = std::find(names.begin(), names.end(), column.name);
+    if (found == names.end()) return false;
+    column.place = found - names.begin();
+  }
+  return true;
 }
 
 /// By the names of the header, in any order.
@@ -126,12 +159,13 @@ void place_by_name(CsvLayout& layout, const CsvRow& names, const ReadOptions& op
   const std::string label = options.label.value_or(layout.table.label);
   layout.table.label_place = CsvLayout::no_label;
   const bool there = std::find(names.begin(), names.end(), label) != names.end();
+  if (options.label || !place_outputs(layout.table, names)) layout.table.outputs.clear();
   if (label != "none" && !label.empty() && (there || label != layout.table.label)) {
     layout.table.label_place = cell_of(label, names, true, "label column", options);
   }
   std::vector<std::string> absent;
   std::vector<bool> used(names.size(), false);
-  if (layout.labelled()) used[usize(layout.table.label_place)] = true;
+  for (std::size_t j = 0; j < used.size(); ++j) used[j] = layout.is_label(static_cast<Index>(j));
   for (Column& column : layout.table.columns) {
     if (std::find(names.begin(), names.end(), column.name) == names.end()) {
       absent.push_back(column.name);
@@ -164,6 +198,7 @@ void place_by_number(CsvLayout& layout, const CsvRow& first, const CsvRow* secon
   const bool unlabelled = options.label == "none";
   Index label = unlabelled ? CsvLayout::no_label : table.label_place;
   if (options.label && !unlabelled) label = cell_of(*options.label, first, false, "label column", options);
+  if (options.label || cells != table.cells) table.outputs.clear();
   if (cells == table.cells && (unlabelled || label == table.label_place)) {
     table.label_place = label;
   } else if (table.label_place != CsvLayout::no_label && cells == table.cells - 1 && !options.label) {
@@ -210,6 +245,11 @@ CsvLayout layout_like(const CsvRow& first, const CsvRow* second, const ReadOptio
 }
 
 }  // namespace
+
+bool CsvLayout::is_label(Index place) const {
+  return place == table.label_place || std::any_of(table.outputs.begin(), table.outputs.end(),
+                                                   [&](const Column& column) { return column.place == place; });
+}
 
 CsvLayout csv_layout(const CsvRow& first, const CsvRow* second, const ReadOptions& options) {
   const bool known = options.like != nullptr && !options.like->columns.empty();
