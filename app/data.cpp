@@ -53,7 +53,7 @@ void run_list(const CommonOptions& options) {
 
 /// Name, size and classes as a page; the same table for sets of graphs and for data sets.
 template <typename Description>
-void write_report(const std::string& path, const Description& description) {
+void write_report(const std::string& path, const Description& description, const std::vector<std::string>& notes) {
   Page page(description.name, fmt::format("{} samples.", description.count));
   if (!description.classes.empty()) {
     std::vector<std::string> names;
@@ -64,14 +64,16 @@ void write_report(const std::string& path, const Description& description) {
     }
     page.figure({bars(names, {counts}, {.title = "Samples of each class", .value_label = "samples"})});
   }
-  page.settings(Json(to_json(description)));
+  Json facts(to_json(description));
+  if (!notes.empty()) facts["notes"] = notes;
+  page.settings(facts);
   page.write(path);
 }
 
 template <typename Description>
 void tell(const CommonOptions& options, Record record, const Description& description) {
   record.results = Json(to_json(description));
-  if (options.report) write_report(*options.report, description);
+  if (options.report) write_report(*options.report, description, record.notes);
   deliver(options, record, to_text(description));
 }
 
@@ -81,7 +83,11 @@ void run_show(const CommonOptions& options, const DataChoice& choice) {
   Record record("data show");
   record.seed = options.seed;
   record.settings = data_settings(request);
-  if (!names_graphs(request.train)) return tell(options, record, describe(load_within(options, request).train));
+  if (!names_graphs(request.train)) {
+    const TrainTest loaded = load_within(options, request);
+    record.notes = loaded.notes;
+    return tell(options, record, describe(loaded.train));
+  }
   ProgressBar bar(options);
   tell(options, record, describe(load_graphs(request.train, {options.memory_limit(), &bar})));
 }

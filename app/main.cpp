@@ -130,6 +130,12 @@ std::string_view option_of(Remedy remedy) {
       return "--limit";
     case Remedy::single_precision:
       return "--precision f32";
+    case Remedy::treat_missing:
+      return "--missing drop|mean|median";
+    case Remedy::choose_columns:
+      return "--drop";
+    case Remedy::choose_task:
+      return "--task regression|classification";
   }
   return "";
 }

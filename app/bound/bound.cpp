@@ -192,6 +192,7 @@ BoundTask task_of(const DataKernels& kernels, const TrainTest& data, bool number
                  .targets = {},
                  .test_targets = {},
                  .semidefinite = kernels.semidefinite};
+  require_one_target(data.train);
   if (!data.train.labels.empty() && !numbers) {
     task.classes = std::ssize(data.train.class_names);
     task.labels = data.train.labels;
@@ -284,11 +285,16 @@ struct BoundWork {
   std::optional<double> kernel_seconds;
   Precision precision = Precision::f64;
   std::string title;
+  std::vector<std::string> notes;
 };
 
 BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
   const Model model = load_model(*choice.model, {choice.fit.common.memory_limit(), nullptr});
-  TrainTest data = load_within(choice.fit.common, choice.fit.data.parsed());
+  DataRequest loading = choice.fit.data.parsed();
+  loading.like = model.origin.layout;
+  loading.table.missing = model.origin.layout.missing;
+  loading.task = model.classes.empty() ? Task::regression : Task::classification;
+  TrainTest data = load_within(choice.fit.common, loading);
   const bool values = model.classes.empty();
   for (Dataset* part : {&data.train, data.test ? &*data.test : nullptr}) {
     if (part == nullptr) continue;
@@ -307,7 +313,8 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
   BoundWork work{.rows = {},
                  .kernel_seconds = kernels.seconds,
                  .precision = model.precision,
-                 .title = fmt::format("Bounds of {} on {}", to_string(model.machine), data.train.name)};
+                 .title = fmt::format("Bounds of {} on {}", to_string(model.machine), data.train.name),
+                 .notes = data.notes};
   work.rows.push_back(bound_row(task, trained, options, &bar, true));
   return work;
 }
@@ -320,7 +327,8 @@ BoundWork bounds_of_fit(const BoundChoice& choice, const KernelRequest& request,
   return {.rows = rows_of(choice, task, &bar),
           .kernel_seconds = kernels.seconds,
           .precision = request.precision,
-          .title = fmt::format("Bounds of {} on {}", choice.fit.machine, data.train.name)};
+          .title = fmt::format("Bounds of {} on {}", choice.fit.machine, data.train.name),
+          .notes = data.notes};
 }
 
 void write_bound_page(const std::string& path, const BoundWork& work, const std::vector<std::string>& said,
@@ -343,6 +351,7 @@ void run_bound(const BoundChoice& choice) {
   const BoundWork work = request ? bounds_of_fit(choice, *request, *engine) : bounds_of_model(choice, *engine);
   Record record("bound");
   record.settings = choice.settings(request.value_or(KernelRequest{}), data_request);
+  record.notes = work.notes;
   record.seed = common.seed;
   record.ran_on(*engine, work.precision);
   if (work.kernel_seconds) record.timings.emplace_back("kernel", *work.kernel_seconds);
@@ -355,7 +364,7 @@ void run_bound(const BoundChoice& choice) {
   std::string words = table_text(bound_table(work.rows));
   for (const std::string& line : said) words += line + "\n";
   if (common.report) {
-    write_bound_page(*common.report, work, said, record.settings);
+    write_bound_page(*common.report, work, said, record.told());
     record.results["report"] = *common.report;
     words += fmt::format("report in {}\n", *common.report);
   }

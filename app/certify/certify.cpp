@@ -79,7 +79,7 @@ std::vector<Index> certified_labels(const Predictor& predictor, const Dataset& d
 
 Json certify_settings(const CertifyChoice& choice, const CertifyOptions& how) {
   Json settings{{"model", choice.model},
-                {"data", data_settings(choice.data.parsed())},
+                {"data", new_sample_settings(choice.data)},
                 {"norm", choice.norm},
                 {"method", choice.method}};
   if (!choice.units.empty()) settings["units"] = choice.units;
@@ -167,12 +167,12 @@ void run_certify(const CertifyChoice& choice) {
   CertifyOptions how = choice.asked();
   choice.common.check_report(true);
   choice.common.check_apart(choice.out, choice.data.specs({choice.model}));
-  require_no_scale(choice.data);
   const auto engine = choice.common.make_engine();
   require_cpu(*engine, "certificates");  // before the model and the samples are read
   const Predictor predictor = load_predictor(choice.model, choice.common, *engine);
   if (choice.out) check_writable(*choice.out, 0);
-  const Dataset data = load_samples(choice.common, choice.data, predictor);
+  const NewSamples samples = load_samples(choice.common, choice.data, predictor);
+  const Dataset& data = samples.data;
   const std::vector<Index> labels = certified_labels(predictor, data);
 
   ProgressBar bar(choice.common);
@@ -183,9 +183,9 @@ void run_certify(const CertifyChoice& choice) {
   });
   const std::vector<double> at = choice.at.empty() ? round_radii(certified.best(), 3) : choice.at;
   const Table table = how.radius ? verdict_table(certified, *how.radius) : certified_table(certified, at);
-  const Json settings = certify_settings(choice, how);
   Record record("certify");
-  record.settings = settings;
+  record.settings = certify_settings(choice, how);
+  record.notes = samples.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, Precision::f64);
   record.timings.emplace_back("certify", seconds_since(start));
@@ -197,7 +197,7 @@ void run_certify(const CertifyChoice& choice) {
     words += fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report) {
-    tell_page(choice, predictor, certified, table, data, labels, *engine, settings);
+    tell_page(choice, predictor, certified, table, data, labels, *engine, record.told());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }
@@ -256,15 +256,11 @@ void add_certify(Program& program) {
   verb->add_option("--model,--network-file", choice->model, "File of a fitted model or of a trained network")
       ->type_name("MODEL.h5")
       ->required();
-  verb->add_option("--test", choice->data.request.train, "Labelled samples (see 'widelimit data list')")
-      ->type_name("SPEC")
-      ->required()
-      ->group("Data");
   verb->add_option("--out", choice->out, "Table of the radii, a row for each sample")->type_name("R.csv");
   add_ball_options(*verb, *choice);
-  add_data_options(*verb, choice->data, false);
+  add_new_sample_options(*verb, choice->data, "Labelled samples");
   add_common_options(*verb, choice->common);
-  set_example(*verb, "widelimit certify --model model.h5 --test digits --limit 20 --box 0,16 --attack");
+  set_example(*verb, "widelimit certify --model model.h5 --test digits --part test --limit 20 --box 0,16 --attack");
   verb->callback([choice, &program] { program.action = [choice] { run_certify(*choice); }; });
 }
 

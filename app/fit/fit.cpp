@@ -1,5 +1,6 @@
 #include "app/fit/fit_outcome.hpp"
 #include "app/fit/machine_pages.hpp"
+#include "app/fit/output_errors.hpp"
 #include "app/fit/scores_text.hpp"
 #include "app/kernel/kernel_file.hpp"
 #include "app/shell/loading.hpp"
@@ -57,6 +58,7 @@ Model model_of(const FitOptions& options, const KernelRequest& request, const Tr
   model.kind = request.kind;
   model.precision = request.precision;
   model.scaling = data.scaling;
+  model.origin = data.origin;
   model.epsilon = options.epsilon;
   model.has_bias = options.bias;
   model.record = settings.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -94,6 +96,7 @@ void run(const FitOptions& options) {
   const TrainTest data = load_within(options.common, data_request);
   Record record("fit");
   record.settings = fit_settings(options, request, data_request);
+  record.notes = data.notes;
   record.seed = options.common.seed;
   record.ran_on(*engine, request.precision);
   const FitOutcome outcome = fit_to_file(options, request, data, record.settings, *engine);
@@ -102,7 +105,7 @@ void run(const FitOptions& options) {
   record.results = outcome.results;
   if (options.common.report) {
     write_fit_page(*options.common.report, fmt::format("{} on {}", to_string(trained.machine), data.train.name),
-                   trained.fit.summary, outcome.scores, outcome.model.classes, record.settings);
+                   trained.fit.summary, outcome.scores, outcome.model.classes, record.told());
     record.results["report"] = *options.common.report;
   }
   deliver(options.common, record, outcome.words + files_text(options.common, options.out));
@@ -150,6 +153,12 @@ FitOutcome fit_to_file(const FitOptions& options, const KernelRequest& request, 
   outcome.scores = scores_of(fitted, data);
   for (const auto& [name, found] : outcome.scores) results[name] = score_json(found, model.classes);
   outcome.words += scores_text(outcome.scores, model.classes);
+  const auto tell_outputs = [&](const char* name, const Matrix<double>& decisions, const Dataset& part) {
+    if (part.outputs.rows() == 0) return;
+    outcome.words += fmt::format("{:<5} {}\n", name, tell_output_errors(decisions, part, results[name]));
+  };
+  tell_outputs("train", fitted.train, data.train);
+  if (fitted.test) tell_outputs("test", *fitted.test, *data.test);
   results["file"] = options.out;
   return outcome;
 }

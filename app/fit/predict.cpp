@@ -1,4 +1,5 @@
 #include "app/fit/machine_pages.hpp"
+#include "app/fit/output_errors.hpp"
 #include "app/fit/prediction_file.hpp"
 #include "app/fit/scores_text.hpp"
 #include "app/shell/data_options.hpp"
@@ -31,11 +32,11 @@ nlohmann::ordered_json rows_json(const Matrix<double>& m) {
 void run_predict(const PredictChoice& options) {
   options.common.check_report(true);
   options.common.check_apart(options.out, options.data.specs({options.model}));
-  require_no_scale(options.data);
   if (options.out) check_prediction_path(*options.out);
   const auto engine = options.common.make_engine();
   const Predictor model = load_predictor(options.model, options.common, *engine);
-  Dataset data = load_samples(options.common, options.data, model);
+  NewSamples samples = load_samples(options.common, options.data, model);
+  Dataset& data = samples.data;
 
   ProgressBar bar(options.common);
   PredictOptions how;
@@ -46,7 +47,8 @@ void run_predict(const PredictChoice& options) {
   const Said said = say(model, data, *engine, how);
   Record record("predict");
   record.settings["model"] = options.model;
-  record.settings["data"] = data_settings(options.data.parsed());
+  record.settings["data"] = new_sample_settings(options.data);
+  record.notes = samples.notes;
   record.seed = options.common.seed;
   record.ran_on(*engine, model.precision());
   record.timings.emplace_back("predict", seconds_since(start));
@@ -71,11 +73,13 @@ void run_predict(const PredictChoice& options) {
     record.results["score"] = score_json(*found, model.classes);
     scores.emplace_back("test", std::move(*found));
     words += scores_text(scores, model.classes);
+  } else if (data.outputs.rows() > 0) {
+    words += tell_output_errors(said.decisions, data, record.results["score"]) + "\n";
   }
   if (options.out) words += fmt::format("written to {}\n", *options.out);
   if (options.common.report) {
     write_prediction_page(*options.common.report, fmt::format("{} on {}", model.name(), data.name), scores,
-                          model.classes, record.settings);
+                          model.classes, record.told());
     record.results["report"] = *options.common.report;
     words += fmt::format("report in {}\n", *options.common.report);
   }
@@ -90,13 +94,9 @@ void add_predict(Program& program) {
   verb->add_option("--model", options->model, "File of a fitted model or of a trained network")
       ->type_name("MODEL.h5")
       ->required();
-  verb->add_option("--test", options->data.request.train, "Samples (see 'widelimit data list')")
-      ->type_name("SPEC")
-      ->required()
-      ->group("Data");
   verb->add_option("--out", options->out, "File of classes, scores and probabilities: .csv, .tsv, .json or .npz")
       ->type_name("P.csv");
-  add_data_options(*verb, options->data, false);
+  add_new_sample_options(*verb, options->data, "Samples");
   add_common_options(*verb, options->common);
   set_example(*verb, "widelimit predict --model model.h5 --test digits --limit 20");
   verb->callback([options, &program] { program.action = [options] { run_predict(*options); }; });

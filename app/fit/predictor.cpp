@@ -2,11 +2,10 @@
 
 #include "app/fit/network_probabilities.hpp"
 #include "app/shell/interrupt.hpp"
-#include "app/shell/loading.hpp"
+#include "app/shell/outcome.hpp"
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/labels.hpp"
 #include "widelimit/machine/probability/probability.hpp"
 
 #include <cmath>
@@ -36,16 +35,20 @@ Predictor load_predictor(const std::string& path, const CommonOptions& common, c
   return predictor;
 }
 
-void require_no_scale(const DataChoice& data) {
-  if (data.parsed().scale != Scaling::none) {
-    fail(Code::usage, "--scale: the model applies the scaling that it was fitted with; leave it out");
+NewSamples load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor) {
+  ProgressBar bar(common);
+  DataRequest request = data.parsed();
+  request.memory = common.memory_limit();
+  request.progress = &bar;
+  NewSamples samples = load_new_samples(request, predictor.origin(), predictor.classes, parse_part(data.part));
+  stop_if_interrupted();
+  if (predictor.classes.empty() && predictor.model && !samples.data.targets.empty() && predictor.model->outputs() > 1) {
+    fail(Code::input,
+         "{}: the model predicts {} numbers for each sample, and the samples have one label; name all, or "
+         "none",
+         samples.data.name, predictor.model->outputs());
   }
-}
-
-Dataset load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor) {
-  Dataset samples = load_within(common, data.parsed()).train;
-  const bool labelled = !samples.class_names.empty() || !samples.targets.empty();
-  if (labelled) relabel(samples, predictor.classes, predictor.classes.empty());
+  for (const std::string& found : samples.notes) note(common, "note: " + found);
   return samples;
 }
 

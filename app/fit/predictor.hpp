@@ -3,7 +3,7 @@
 #include "app/shell/data_options.hpp"
 #include "app/shell/options.hpp"
 
-#include "widelimit/data/dataset.hpp"
+#include "widelimit/data/request.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/machine/model_file.hpp"
 
@@ -22,15 +22,14 @@ struct Predictor {
 
   [[nodiscard]] std::string name() const;
   [[nodiscard]] Precision precision() const;
+  [[nodiscard]] const DataOrigin& origin() const { return model ? model->origin : network->notes.origin; }
 };
 
 [[nodiscard]] Predictor load_predictor(const std::string& path, const CommonOptions& common, const Engine& engine);
 
-/// Error{usage} for --scale: a predictor applies the scaling that it was fitted with.
-void require_no_scale(const DataChoice& data);
-
-/// The samples as they are in their source; labels by the names of the predictor's classes, where they have them.
-[[nodiscard]] Dataset load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor);
+/// The samples as they are in their source, read as those that the predictor was made from; labels by the names of its
+/// classes, where they have them. Notes go to standard error.
+[[nodiscard]] NewSamples load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor);
 
 /// Predictions on samples.
 struct Said {

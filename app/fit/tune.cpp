@@ -201,8 +201,9 @@ void run_tune(const TuneChoice& choice) {
   const DataRequest request = choice.data.parsed();
   check_choice(choice, request);
   const auto engine = choice.common.make_engine();
-  const TrainTest all = load_within(choice.common, request);
-  const Dataset& data = all.train;
+  const TrainTest loaded = load_within(choice.common, request);
+  const Dataset& data = loaded.train;
+  require_one_target(data);
   const Candidates found = choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
   const std::vector<LambdaPath>& candidates = found.paths;
   const auto [chosen, place] = best_of(candidates);
@@ -218,6 +219,7 @@ void run_tune(const TuneChoice& choice) {
   choice.class_weights.tell(record.settings);
   if (choice.probability) record.settings["probability"] = true;
   record.settings["data"] = data_settings(request);
+  record.notes = loaded.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, parse_precision(choice.common.precision));
   const bool leave_one_out = parse_machine(choice.machine) == Machine::ridge;
@@ -233,14 +235,14 @@ void run_tune(const TuneChoice& choice) {
   if (choice.out) {
     const FitOptions options = fit_options(choice, found.networks[chosen], best.lambda);
     const KernelRequest kernel = options.kernel.request(options.common);
-    refitted = fit_to_file(options, kernel, all, fit_settings(options, kernel, request), *engine);
+    refitted = fit_to_file(options, kernel, loaded, fit_settings(options, kernel, request), *engine);
     add_timings(record, refitted);
     record.results["fit"] = refitted.results;
     words += refitted.words + fmt::format("written to {}\n", *choice.out);
   }
   if (choice.common.report) {
     write_tune_page(*choice.common.report, sentence, candidates, method, {chosen, place}, table, refitted.scores,
-                    refitted.model.classes, record.settings);
+                    refitted.model.classes, record.told());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

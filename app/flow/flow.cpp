@@ -222,6 +222,7 @@ void run_flow(const FlowChoice& choice) {
   const Summary& summary = outcome.trajectory.summary;
   Record record("flow");
   record.settings = settings;
+  record.notes = data.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, request.precision);
   if (kernels.seconds) record.timings.emplace_back("kernel", *kernels.seconds);
@@ -236,7 +237,7 @@ void run_flow(const FlowChoice& choice) {
   }
   if (choice.common.report && !outcome.trajectory.times.empty()) {
     write_flow_page(*choice.common.report, fmt::format("{} loss on {}", choice.loss, data.train.name), outcome,
-                    settings);
+                    record.told());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }

@@ -10,6 +10,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/data/origin_text.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/kernel/file/write_gram.hpp"
@@ -185,6 +186,12 @@ std::vector<ArrayFacts> stored_facts(const GramFileSummary& summary) {
   return facts;
 }
 
+/// With the samples' origin, so that a machine is not fitted to the kernel of others.
+Json with_origin(Json settings, const TrainTest& data) {
+  settings["origin"] = origin_text(data.origin);
+  return settings;
+}
+
 GramFileSummary store(const KernelOptions& options, const KernelRequest& request, const Json& settings,
                       const TrainTest& data, const Engine& engine) {
   std::vector<GramBlock> blocks{{"", data.train.view(), std::nullopt}};
@@ -194,7 +201,7 @@ GramFileSummary store(const KernelOptions& options, const KernelRequest& request
   GramFileOptions how{.kind = request.kind, .precision = request.precision, .memory = request.memory};
   how.existing = existing(options);
   how.progress = &bar;
-  how.settings = file_settings(options.common, settings, data.train);
+  how.settings = with_origin(file_settings(options.common, settings, data.train), data);
   how.beside = labels.arrays();
   return write_gram(options.out, options.parsed_networks(), blocks, how, engine);
 }
@@ -270,13 +277,14 @@ void run_stored(const KernelOptions& options, const KernelRequest& request, cons
   warn_of(options.common, summary.quadrature_error, request.precision);
   Record record("kernel");
   record.settings = settings;
+  record.notes = data.notes;
   record.seed = options.common.seed;
   record.ran_on(engine, request.precision);
   record.timings.emplace_back("kernel", summary.seconds);
   record.results = summary_json(summary);
   record.results["file"] = options.out;
   if (options.common.report) {
-    record.results["analysis"] = write_page(options, summary, settings, data.train);
+    record.results["analysis"] = write_page(options, summary, record.told(), data.train);
     record.results["report"] = *options.common.report;
   }
   deliver(options.common, record, summary_text(options, summary));
@@ -330,16 +338,17 @@ void run(const KernelOptions& options) {
   const Json settings = kernel_settings(options, request, data_request);
   Record record("kernel");
   record.settings = settings;
+  record.notes = data.notes;
   record.seed = options.common.seed;
   record.ran_on(*engine, answer.monte_carlo ? Precision::f64 : request.precision);
   record.timings.emplace_back("kernel", answer.seconds);
   record.results = answer_json(answer);
   record.results["file"] = options.out;
-  write_kernel(options.out, answer, data, answer_settings(options, settings, answer, data.train));
+  write_kernel(options.out, answer, data, with_origin(answer_settings(options, settings, answer, data.train), data));
   if (options.common.report) {
     const std::string title = options.classical.value_or(options.networks.empty() ? "" : options.networks.front());
     record.results["analysis"] =
-        write_kernel_page(*options.common.report, title, answer, data.train, settings, options.common.seed);
+        write_kernel_page(*options.common.report, title, answer, data.train, record.told(), options.common.seed);
     record.results["report"] = *options.common.report;
   }
   deliver(options.common, record, summary(options, answer));

@@ -22,6 +22,8 @@ void LabelArrays::add(const std::string& name, const Dataset& data) {
     arrays_.push_back({name, MatrixView<const std::int64_t>{classes.data(), 1, n, n}, {n}});
   } else if (!data.targets.empty()) {
     arrays_.push_back({name, MatrixView<const double>{data.targets.data(), 1, n, n}, {n}});
+  } else if (data.outputs.rows() > 0) {
+    arrays_.push_back({name, data.outputs.view(), {}});
   }
 }
 

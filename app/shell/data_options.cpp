@@ -1,5 +1,7 @@
 #include "app/shell/data_options.hpp"
 
+#include "widelimit/base/error.hpp"
+
 #include <CLI/CLI.hpp>
 
 namespace widelimit::app {
@@ -8,7 +10,12 @@ namespace {
 
 constexpr const char* data_group = "Data";
 
-void add_test_options(CLI::App& verb, DataRequest& request) {
+void add_names(CLI::App& verb, const std::string& option, std::vector<std::string>& names, const std::string& what) {
+  verb.add_option(option, names, what)->type_name("A,B,…")->delimiter(',')->group(data_group);
+}
+
+void add_test_options(CLI::App& verb, DataChoice& choice) {
+  DataRequest& request = choice.request;
   verb.add_option("--test", request.test, "Test samples")->type_name("SPEC")->group(data_group);
   verb.add_option("--test-limit", request.test_limit, "Only the first N test samples")
       ->type_name("N")
@@ -16,6 +23,39 @@ void add_test_options(CLI::App& verb, DataRequest& request) {
   verb.add_option("--split", request.split, "Fraction of the samples to train on; the others are held out for testing")
       ->type_name("0.8")
       ->group(data_group);
+  verb.add_option("--split-order", choice.split_order,
+                  "stratified (drawn by --seed, the same share of every class) or file (the last ones)")
+      ->type_name("HOW")
+      ->capture_default_str()
+      ->group(data_group);
+}
+
+/// Of training samples and of new ones.
+void add_row_options(CLI::App& verb, DataChoice& choice) {
+  DataRequest& request = choice.request;
+  add_names(verb, "--classes", request.classes, "Keep only these classes");
+  verb.add_option("--limit", request.limit, "Only the first N samples")->type_name("N")->group(data_group);
+  verb.add_option("--shuffle", request.shuffle, "Shuffle first, by this seed")->type_name("SEED")->group(data_group);
+  verb.add_option("--label", request.label,
+                  "Column or array of the labels, or none; several columns of numbers are predicted together")
+      ->type_name("NAME[,NAME]")
+      ->group(data_group);
+}
+
+nlohmann::ordered_json row_settings(const DataRequest& request) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (!request.classes.empty()) json["classes"] = request.classes;
+  if (request.limit) json["limit"] = *request.limit;
+  if (request.test_limit) json["test_limit"] = *request.test_limit;
+  if (request.shuffle) json["shuffle"] = *request.shuffle;
+  return json;
+}
+
+void tell_table(const TableOptions& table, nlohmann::ordered_json& json) {
+  if (!table.columns.empty()) json["columns"] = table.columns;
+  if (!table.drop.empty()) json["drop"] = table.drop;
+  if (!table.categorical.empty()) json["categorical"] = table.categorical;
+  if (table.missing != Missing::refuse) json["missing"] = to_string(table.missing);
 }
 
 }  // namespace
@@ -29,6 +69,9 @@ std::vector<std::string> DataChoice::specs(std::vector<std::string> more) const 
 DataRequest DataChoice::parsed() const {
   DataRequest result = request;
   result.scale = parse_scaling(scale);
+  result.split_order = parse_split_order(split_order);
+  if (task) result.task = parse_task(*task);
+  result.table.missing = parse_missing(missing);
   result.validate();
   return result;
 }
@@ -41,34 +84,71 @@ void add_train_option(CLI::App& verb, DataChoice& choice) {
 }
 
 void add_data_options(CLI::App& verb, DataChoice& choice, bool test) {
-  DataRequest& request = choice.request;
-  if (test) add_test_options(verb, request);
-  verb.add_option("--classes", request.classes, "Keep only these classes")
-      ->type_name("A,B,…")
-      ->delimiter(',')
-      ->group(data_group);
-  verb.add_option("--limit", request.limit, "Only the first N samples")->type_name("N")->group(data_group);
-  verb.add_option("--shuffle", request.shuffle, "Shuffle first, by this seed")->type_name("SEED")->group(data_group);
+  if (test) add_test_options(verb, choice);
+  add_row_options(verb, choice);
+  TableOptions& table = choice.request.table;
   verb.add_option("--scale", choice.scale, "none, unit, standard, minmax or byte; learned on the training set")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(data_group);
-  verb.add_option("--label", request.label, "Column or array of the labels, or none")
-      ->type_name("NAME")
+  verb.add_option("--task", choice.task, "classification or regression, where labels are whole numbers; else guessed")
+      ->type_name("TASK")
       ->group(data_group);
+  add_names(verb, "--columns", table.columns, "Tables: only these columns, by name or number");
+  add_names(verb, "--drop", table.drop, "Tables: not these columns");
+  add_names(verb, "--categorical", table.categorical, "Tables: columns of numbers that stand for categories");
+  verb.add_option("--missing", choice.missing,
+                  "Tables: refuse missing values, drop their rows, or fill in the mean or median of the training set")
+      ->type_name("HOW")
+      ->capture_default_str()
+      ->group(data_group);
+}
+
+void add_new_sample_options(CLI::App& verb, DataChoice& choice, const std::string& what) {
+  verb.add_option("--test", choice.request.train, what + " (see 'widelimit data list')")
+      ->type_name("SPEC")
+      ->required()
+      ->group(data_group);
+  verb.add_option("--part", choice.part, "all, or the test or train part of the split that the model was made with")
+      ->type_name("PART")
+      ->capture_default_str()
+      ->group(data_group);
+  add_row_options(verb, choice);
+  verb.add_option("--missing", choice.missing,
+                  "Tables: refuse missing values or drop their rows; a model that learned to fill them does so")
+      ->type_name("HOW")
+      ->capture_default_str()
+      ->group(data_group);
+  // Known, so that the reason why it is refused can be given, and not offered.
+  verb.add_option("--scale", choice.scale)->group("")->check([](const std::string&) -> std::string {
+    fail(Code::usage, "--scale: the model applies the scaling that it was fitted with; leave it out");
+  });
 }
 
 nlohmann::ordered_json data_settings(const DataRequest& request) {
   nlohmann::ordered_json json;
   json["train"] = request.train;
   if (request.test) json["test"] = *request.test;
-  if (!request.classes.empty()) json["classes"] = request.classes;
-  if (request.limit) json["limit"] = *request.limit;
-  if (request.test_limit) json["test_limit"] = *request.test_limit;
-  if (request.shuffle) json["shuffle"] = *request.shuffle;
+  json.update(row_settings(request));
   json["scale"] = to_string(request.scale);
-  if (request.split) json["split"] = *request.split;
+  if (request.split) {
+    json["split"] = *request.split;
+    json["split_order"] = to_string(request.split_order);
+  }
   if (request.label) json["label"] = *request.label;
+  if (request.task) json["task"] = to_string(*request.task);
+  tell_table(request.table, json);
+  return json;
+}
+
+nlohmann::ordered_json new_sample_settings(const DataChoice& choice) {
+  const DataRequest request = choice.parsed();
+  nlohmann::ordered_json json;
+  json["test"] = request.train;
+  json["part"] = choice.part;
+  json.update(row_settings(request));
+  if (request.label) json["label"] = *request.label;
+  tell_table(request.table, json);
   return json;
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ namespace widelimit::app {
 struct DataChoice {
   DataRequest request;
   std::string scale{to_string(DataRequest{}.scale)};
+  std::string split_order{to_string(DataRequest{}.split_order)};
+  std::string missing{to_string(DataRequest{}.table.missing)};
+  std::optional<std::string> task;
+  std::string part{to_string(Part::all)};  ///< of new samples
 
   /// Error{usage} where they contradict each other.
   [[nodiscard]] DataRequest parsed() const;
@@ -28,10 +33,16 @@ struct DataChoice {
 /// --train SPEC, which must be given.
 void add_train_option(CLI::App& verb, DataChoice& choice);
 
-/// --classes, --limit, --shuffle, --scale, --label, and with `test` those of a test set.
+/// --classes, --limit, --shuffle, --label, --scale, --task, those of tables, and with `test` those of a test set.
 void add_data_options(CLI::App& verb, DataChoice& choice, bool test);
+
+/// Samples for a model: --test SPEC, which must be given and is `what`, --part, --classes, --limit, --shuffle, --label,
+/// --missing.
+void add_new_sample_options(CLI::App& verb, DataChoice& choice, const std::string& what);
 
 /// What was asked for, for records and files; what was not asked for is left out.
 [[nodiscard]] nlohmann::ordered_json data_settings(const DataRequest& request);
+/// The same of samples for a model.
+[[nodiscard]] nlohmann::ordered_json new_sample_settings(const DataChoice& choice);
 
 }  // namespace widelimit::app

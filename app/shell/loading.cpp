@@ -1,6 +1,7 @@
 #include "app/shell/loading.hpp"
 
 #include "app/shell/interrupt.hpp"
+#include "app/shell/outcome.hpp"
 #include "app/shell/progress_bar.hpp"
 
 namespace widelimit::app {
@@ -9,8 +10,10 @@ TrainTest load_within(const CommonOptions& common, DataRequest request) {
   ProgressBar bar(common);
   request.memory = common.memory_limit();
   request.progress = &bar;
+  request.seed = common.seed;
   TrainTest data = load_train_test(request);
   stop_if_interrupted();
+  for (const std::string& found : data.notes) note(common, "note: " + found);
   return data;
 }
 

@@ -173,6 +173,7 @@ void run_equivalence(const EquivalenceChoice& choice) {
 
   Record record("equivalence");
   record.settings = equivalence_settings(choice, network);
+  record.notes = data.notes;
   record.seed = common.seed;
   record.ran_on(*engine, options.train.precision);
   record.timings.emplace_back("kernel", result.kernel_seconds);
@@ -184,7 +185,7 @@ void run_equivalence(const EquivalenceChoice& choice) {
   for (const std::string& sentence : slope_sentences(result)) words += sentence + "\n";
   if (common.report) {
     write_equivalence_page(*common.report, fmt::format("Networks and their machine on {}", data.train.name), result,
-                           record.settings);
+                           record.told());
     record.results["report"] = *common.report;
     words += fmt::format("report in {}\n", *common.report);
   }

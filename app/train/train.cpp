@@ -261,6 +261,7 @@ void run_training(const TrainChoice& choice) {
 
   Record record("train");
   record.settings = train_settings(choice, network, choice.data.parsed());
+  record.notes = data.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, options.precision);
   record.timings.emplace_back("train", trained.summary.seconds);
@@ -278,13 +279,14 @@ void run_training(const TrainChoice& choice) {
   }
   if (choice.common.report) {
     write_train_page(*choice.common.report, fmt::format("A network of width {} on {}", options.width, data.train.name),
-                     net, scores, data.train.class_names, record.settings);
+                     net, scores, data.train.class_names, record.told());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }
   if (choice.out) {
     NetworkNotes notes;
     notes.scaling = data.scaling;
+    notes.origin = data.origin;
     if (!data.train.labels.empty()) notes.classes = data.train.class_names;
     notes.record = record.settings.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     save_network(*choice.out, trained, notes);

@@ -47,12 +47,30 @@ nb::object make_exception(nb::module_& module, const char* name, const char* doc
   return type;
 }
 
+std::string_view argument_of(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::resume:
+      return "resume=True";
+    case Remedy::begin_again:
+      return "resume=False";
+    case Remedy::treat_missing:
+      return "missing='drop', 'mean' or 'median'";
+    case Remedy::choose_columns:
+      return "drop=[…] or categorical=[…]";
+    case Remedy::choose_task:
+      return "task='regression' or 'classification'";
+    default:
+      return "";
+  }
+}
+
 /// The arguments by which Python carries remedies out.
 std::string arguments_of(const std::vector<Remedy>& remedies) {
   std::string names;
   for (const Remedy remedy : remedies) {
-    if (remedy != Remedy::resume && remedy != Remedy::begin_again) continue;
-    names += fmt::format("{}resume={}", names.empty() ? "" : ", ", remedy == Remedy::resume ? "True" : "False");
+    const std::string_view argument = argument_of(remedy);
+    if (argument.empty()) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", argument);
   }
   return names.empty() ? "" : " (" + names + ")";
 }

@@ -1,7 +1,9 @@
 #include "arrays.hpp"
+#include "asked_options.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/data/origin_text.hpp"
 #include "widelimit/data/request.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -23,6 +25,7 @@ nb::object samples_array(AnyMatrix values, const Shape& shape) {
 
 /// Classes as integers, targets as reals, None where there are neither.
 nb::object labels_array(Dataset& data) {
+  if (data.outputs.rows() > 0) return as_array(std::move(data.outputs));
   if (!data.targets.empty()) return as_array(std::move(data.targets));
   if (data.labels.empty() && data.count() > 0) return nb::none();
   return as_array(std::move(data.labels));
@@ -34,40 +37,59 @@ nb::tuple as_tuple(Dataset& data) {
   return nb::make_tuple(samples, labels, data.class_names);
 }
 
-template <typename T>
-void assign(std::optional<T>& option, const std::optional<T>& asked) {
-  if (asked) option = asked;
+/// The options of a request by their names in Python.
+DataRequest request_of(const nb::dict& asked) {
+  DataRequest request;
+  const AskedOptions options(asked);
+  options.take("spec", request.train);
+  options.take("test", request.test);
+  options.take("limit", request.limit);
+  options.take("test_limit", request.test_limit);
+  options.take("shuffle", request.shuffle);
+  options.take("split", request.split);
+  options.take("seed", request.seed);
+  options.take("label", request.label);
+  options.take("classes", request.classes);
+  options.take("columns", request.table.columns);
+  options.take("drop", request.table.drop);
+  options.take("categorical", request.table.categorical);
+  options.parse("scale", request.scale, parse_scaling);
+  options.parse("split_order", request.split_order, parse_split_order);
+  options.parse("task", request.task, parse_task);
+  options.parse("missing", request.table.missing, parse_missing);
+  options.parse("memory", request.memory, parse_bytes);
+  return request;
 }
 
-nb::tuple load(const std::string& train, const std::optional<std::string>& test,
-               const std::optional<std::vector<std::string>>& classes, std::optional<Index> limit,
-               std::optional<Index> test_limit, std::optional<std::uint64_t> shuffle,
-               const std::optional<std::string>& scale, std::optional<double> split,
-               const std::optional<std::string>& label, const std::optional<std::string>& memory) {
-  DataRequest request;
-  request.train = train;
-  if (classes) request.classes = *classes;
-  if (scale) request.scale = parse_scaling(*scale);
-  assign(request.test, test);
-  assign(request.limit, limit);
-  assign(request.test_limit, test_limit);
-  assign(request.shuffle, shuffle);
-  assign(request.split, split);
-  assign(request.label, label);
-  if (memory) request.memory = parse_bytes(*memory);
+nb::tuple load(const nb::dict& asked) {
+  DataRequest request = request_of(asked);
   TrainTest loaded = unlocked([&](Progress* progress) {
     request.progress = progress;
     return load_train_test(request);
   });
-  return nb::make_tuple(as_tuple(loaded.train), loaded.test ? nb::object(as_tuple(*loaded.test)) : nb::none());
+  return nb::make_tuple(as_tuple(loaded.train), loaded.test ? nb::object(as_tuple(*loaded.test)) : nb::none(),
+                        loaded.notes, loaded.origin.layout.feature_names(), origin_text(loaded.origin));
+}
+
+nb::tuple load_new(const nb::dict& asked, const std::string& remembered, const std::vector<std::string>& classes,
+                   const std::string& part) {
+  DataRequest request = request_of(asked);
+  const DataOrigin origin = parse_origin_text(remembered);
+  NewSamples found = unlocked([&](Progress* progress) {
+    request.progress = progress;
+    return load_new_samples(request, origin, classes, parse_part(part));
+  });
+  return nb::make_tuple(as_tuple(found.data), found.notes, origin.layout.feature_names());
 }
 
 }  // namespace
 
 void bind_data(nb::module_& module) {
-  module.def("load", &load, "train"_a, "test"_a.none(), "classes"_a.none(), "limit"_a.none(), "test_limit"_a.none(),
-             "shuffle"_a.none(), "scale"_a.none(), "split"_a.none(), "label"_a.none(), "memory"_a.none(),
-             "((x, y, class_names) of train, the same of test or None).");
+  module.def("load", &load, "asked"_a,
+             "((x, y, class_names) of train, the same of test or None, notes, names of the features, origin as JSON); "
+             "options by name, None for a default.");
+  module.def("load_new", &load_new, "asked"_a, "origin"_a, "classes"_a, "part"_a,
+             "((x, y, class_names), notes, names of the features), read as samples of this origin.");
 }
 
 }  // namespace widelimit::python

@@ -2,6 +2,7 @@
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
+#include "widelimit/data/origin_text.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/machine/model_file.hpp"
 #include "widelimit/machine/probability/probability.hpp"
@@ -126,9 +127,17 @@ void bind_model(nb::module_& module) {
                    [](const Model& m) {
                      return std::array<Index, 3>{m.shape.height, m.shape.width, m.shape.channels};
                    })
-      .def_prop_ro("scaling", [](const Model& m) {
-        return m.scaling ? std::optional(std::string(to_string(m.scaling->scaling()))) : std::nullopt;
-      });
+      .def_prop_ro("scaling",
+                   [](const Model& m) {
+                     return m.scaling ? std::optional(std::string(to_string(m.scaling->scaling()))) : std::nullopt;
+                   })
+      .def_prop_rw(
+          "origin", [](const Model& m) { return origin_text(m.origin); },
+          [](Model& m, const std::string& text) {
+            m.origin = parse_origin_text(text);
+            m.validate();
+          },
+          "How its samples were read and split, as JSON.");
   module.def("make_model", &make, "network"_a, "kind"_a, "precision"_a.none(), "support"_a, "machine"_a, "scheme"_a,
              "classes"_a, "lam"_a, "epsilon"_a, "bias"_a, "alpha"_a, "offsets"_a, "sigmoids"_a.none(), "record"_a,
              "A model of its parts, checked.");

@@ -35,7 +35,7 @@ from widelimit._core import (
     backends,
     presets,
 )
-from widelimit._data import Data, load_data, load_train_test
+from widelimit._data import Data, DataWarning, load_data, load_train_test
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
 from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
 from widelimit._fetch import FetchedFile, fetch_data
@@ -81,6 +81,7 @@ __all__ = [
     "ClassScores",
     "ConvergenceWarning",
     "Data",
+    "DataWarning",
     "Equivalence",
     "EquivalencePath",
     "EquivalenceRun",

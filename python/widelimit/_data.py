@@ -3,51 +3,106 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from widelimit import _core
+from widelimit._core import InputError
+
+if TYPE_CHECKING:
+    from widelimit._models import Model
 
 
-class Data(NamedTuple):
-    """Samples with what is known of them."""
+class DataWarning(UserWarning):
+    """Something about the data that a reader of results should know: a guess, samples or classes left out."""
 
+
+class _Samples(NamedTuple):
     x: NDArray[np.floating]
     """N×D, or N×H×W×C for images; float32 where the source holds bytes."""
     y: NDArray[np.int64] | NDArray[np.float64] | None
-    """Class of each sample, an index into class_names; or real targets; or None."""
+    """Class of each sample, an index into class_names; or real targets, N, or N×K of K labels; or None."""
     class_names: list[str]
     """As the source writes them; empty for targets."""
+
+
+class Data(_Samples):
+    """Samples with what is known of them; unpacks to x, y, class_names.
+
+    notes: what a reader of results should know of how they were read, each of which was a DataWarning.
+    feature_names: of a table, COLUMN or COLUMN=CATEGORY for each column of x; else empty.
+    """
+
+    notes: list[str]
+    feature_names: list[str]
+    _origin: str | None
 
 
 def load_data(
     spec: str | os.PathLike[str],
     *,
+    model: Model | None = None,
+    part: str | None = None,
     classes: Sequence[Any] | None = None,
     limit: int | None = None,
     shuffle: int | None = None,
     scale: str | None = None,
     label: str | int | None = None,
+    task: str | None = None,
+    columns: Sequence[Any] | None = None,
+    drop: Sequence[Any] | None = None,
+    categorical: Sequence[Any] | None = None,
+    missing: str | None = None,
     memory: str | int | None = None,
 ) -> Data:
     """Samples, labels and class names of a set of the catalogue ('digits', 'mnist:train', 'uci:iris') or of a file.
 
     classes: keep these; limit: the first so many; shuffle: a seed, else the order of the source; scale: 'none',
-    'unit', 'standard', 'minmax' or 'byte'; label: which column or array of a file is the label, or 'none'. In this
-    order: classes, shuffle, limit, scale. memory: bytes that loading may take at once ("1GiB"), else what is left.
+    'unit', 'standard', 'minmax' or 'byte'; label: which column or array of a file is the label, or 'none'; task:
+    'classification' or 'regression' where labels are whole numbers, else guessed. In this order: classes, shuffle,
+    limit, scale. memory: bytes that loading may take at once ("1GiB"), else what is left.
+
+    Tables (CSV, TSV): columns, drop, categorical: read only these columns, not these, or these as categories, by name
+    or number; missing: 'refuse' cells without a value, 'drop' their rows, or fill in the 'mean' or 'median'. Columns of
+    texts become a feature for each category. label: several columns, 'y,z', are targets with a column each.
+
+    model: read the samples as those of a model (load_model): the same columns, missing values filled as then, y as
+    indices into its classes_. part: 'test' or 'train' takes that part of the split that the model was made with, from
+    the same source; InputError where the source is another.
 
     >>> import widelimit as wl
     >>> x, y, names = wl.load_data("digits", classes=[3, 8], limit=100, scale="unit")
     >>> x.shape, y.shape, names
     ((100, 8, 8, 1), (100,), ['3', '8'])
     """
-    train, _ = _core.load(
-        os.fspath(spec), None, _texts(classes), limit, None, shuffle, scale, None, _text(label), _text(memory)
-    )
-    return _data(*train)
+    asked = {
+        "spec": os.fspath(spec),
+        "classes": _texts(classes),
+        "limit": limit,
+        "shuffle": shuffle,
+        "scale": scale,
+        "label": _text(label),
+        "task": task,
+        "columns": _texts(columns),
+        "drop": _texts(drop),
+        "categorical": _texts(categorical),
+        "missing": missing,
+        "memory": _text(memory),
+    }
+    if model is None:
+        if part is not None:
+            raise InputError("part= is of the split that a model was made with; give model= too")
+        train, _, notes, features, origin = _core.load(asked)
+        return _data(train, _warned(notes), features, None if _scales(scale) else origin)
+    for name in ("scale", "task", "columns", "drop", "categorical"):
+        if asked[name] is not None:
+            raise InputError(f"{name}=: the model knows how its samples are read and scaled; leave it out")
+    found, notes, features = _core.load_new(asked, model._core.origin, model._core.classes, part or "all")
+    return _data(found, _warned(notes), features, None)
 
 
 def load_train_test(
@@ -55,41 +110,76 @@ def load_train_test(
     test: str | os.PathLike[str] | None = None,
     *,
     split: float | None = None,
+    split_order: str | None = None,
+    seed: int | None = None,
     classes: Sequence[Any] | None = None,
     limit: int | None = None,
     test_limit: int | None = None,
     shuffle: int | None = None,
     scale: str | None = None,
     label: str | int | None = None,
+    task: str | None = None,
+    columns: Sequence[Any] | None = None,
+    drop: Sequence[Any] | None = None,
+    categorical: Sequence[Any] | None = None,
+    missing: str | None = None,
     memory: str | int | None = None,
 ) -> tuple[Data, Data | None]:
-    """Two sets that belong together: one set split, or two sets; the scaling is learned on the first.
+    """Two sets that belong together: one set split, or two sets.
 
-    The labels of both are indices into the class names of the first. The second is None without test and split.
+    split: fraction of the samples to train on. split_order: 'stratified' draws them by seed, the same share of every
+    class; 'file' holds out the last ones. Scaling, columns, categories and what stands for missing values are learned
+    on the first set. The labels of both are indices into the class names of the first; a class without training samples
+    is left out, with a DataWarning. The second is None without test and split. Other options are those of load_data.
 
     >>> import widelimit as wl
-    >>> train, test = wl.load_train_test("digits", split=0.8, shuffle=0, scale="standard")
+    >>> train, test = wl.load_train_test("digits", split=0.8, seed=0, scale="standard")
     >>> len(train.x), len(test.x)
     (1438, 359)
     """
-    first, second = _core.load(
-        os.fspath(train),
-        None if test is None else os.fspath(test),
-        _texts(classes),
-        limit,
-        test_limit,
-        shuffle,
-        scale,
-        split,
-        _text(label),
-        _text(memory),
-    )
-    return _data(*first), None if second is None else _data(*second)
+    asked = {
+        "spec": os.fspath(train),
+        "test": None if test is None else os.fspath(test),
+        "split": split,
+        "split_order": split_order,
+        "seed": seed,
+        "classes": _texts(classes),
+        "limit": limit,
+        "test_limit": test_limit,
+        "shuffle": shuffle,
+        "scale": scale,
+        "label": _text(label),
+        "task": task,
+        "columns": _texts(columns),
+        "drop": _texts(drop),
+        "categorical": _texts(categorical),
+        "missing": missing,
+        "memory": _text(memory),
+    }
+    first, second, notes, features, origin = _core.load(asked)
+    _warned(notes)
+    held_out = None if second is None else _data(second, notes, features, None)
+    return _data(first, notes, features, None if _scales(scale) else origin), held_out
 
 
-def _data(x: Any, y: Any, class_names: list[str]) -> Data:
+def _scales(scale: str | None) -> bool:
+    return scale not in (None, "none")
+
+
+def _warned(notes: list[str]) -> list[str]:
+    for note in notes:
+        warnings.warn(note, DataWarning, stacklevel=3)
+    return notes
+
+
+def _data(found: tuple[Any, Any, list[str]], notes: list[str], features: list[str], origin: str | None) -> Data:
+    x, y, class_names = found
     # The buffer protocol says long long where NumPy's int64 is long: the same numbers, another name in print.
-    return Data(x, y if y is None or y.dtype.kind == "f" else y.view(np.int64), class_names)
+    data = Data(x, y if y is None or y.dtype.kind == "f" else y.view(np.int64), class_names)
+    data.notes = notes
+    data.feature_names = features
+    data._origin = origin
+    return data
 
 
 def _text(value: Any) -> str | None:

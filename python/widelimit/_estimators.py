@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
 from widelimit._core import InputError
+from widelimit._data import Data
 from widelimit._fit import Fit
 from widelimit._kernels import kernel as limit_kernel
 from widelimit._machines import fit_samples, train_classes, train_values
@@ -110,13 +111,17 @@ class _Machine(BaseEstimator):
         k = self._train_gram(X)
         return train(self.machine, k, y, threads=self.threads, check_definite=True, stacklevel=4, **common, **options)
 
-    def save(self, path: Any) -> None:
+    def save(self, path: Any, data: Data | None = None) -> None:
         """Writes the fitted machine as a model file, which `widelimit predict` reads as well as load.
+
+        data: the training set that it was fitted to, as load_train_test gave it, unscaled; the file then remembers
+        its columns and its split, so that load_data(spec, model=…, part='test') and `widelimit predict --part test`
+        find them. Classes that are indices into its class names are written by their names.
 
         InputError where kernel='precomputed', or where classes are neither numbers nor text.
         """
         check_is_fitted(self, "support_")
-        save_estimator(self, path)
+        save_estimator(self, path, data)
 
     @classmethod
     def load(cls, path: Any, **options: Any) -> Any:

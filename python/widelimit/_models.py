@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import InputError
+from widelimit._data import Data
 from widelimit._fit import Summary
 from widelimit._kernels import as_network
 from widelimit._samples import as_samples
@@ -41,13 +42,21 @@ def _classes(names: list[str], dtype: str | None) -> NDArray[Any]:
     return np.array(names, dtype=object if found.kind == "O" else None)
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], data: Data | None = None) -> None:
     if model.kernel != "network":
         raise InputError(
             "kernel='precomputed': a model file holds the network and the samples, which a Gram matrix does not tell; "
             "pickle it instead"
         )
-    _core.save_model(os.fspath(path), core_of(model))
+    core = core_of(model, None if data is None else data.class_names)
+    if data is not None:
+        if data._origin is None:
+            raise InputError(
+                "data= is the training set as load_data or load_train_test gave it, unscaled: a model file of an "
+                "estimator knows no scaling"
+            )
+        core.origin = data._origin
+    _core.save_model(os.fspath(path), core)
 
 
 def _weights_text(model: Any) -> Any:
@@ -58,14 +67,15 @@ def _weights_text(model: Any) -> Any:
     return [float(found.get(name, 1.0)) for name in model.classes_.tolist()]
 
 
-def core_of(model: Any) -> _core.Model:
-    """A fitted estimator as the library's own model; copies its samples."""
+def core_of(model: Any, names: list[str] | None = None) -> _core.Model:
+    """A fitted estimator as the library's own model; copies its samples. names: of classes that are their indices."""
     classes = getattr(model, "classes_", None)
+    indexed = bool(names) and classes is not None and classes.dtype.kind in "iu"
     flat = model.alpha_.ndim == 1
     support = np.ascontiguousarray(model.support_vectors_)
     record = {
         "estimator": type(model).__name__,
-        "dtype": None if classes is None else classes.dtype.str,
+        "dtype": None if classes is None or indexed else classes.dtype.str,
         "single": flat,
         "sample_shape": list(support.shape[1:]),
         "input_shape": None if model.input_shape is None else list(model.input_shape),
@@ -79,7 +89,7 @@ def core_of(model: Any) -> _core.Model:
         model._shaped(support),
         model.machine,
         model.scheme_,
-        [] if classes is None else _names(classes),
+        [] if classes is None else ([names[c] for c in classes] if indexed else _names(classes)),
         float(model.lam),
         float(getattr(model, "epsilon", 0.0)),
         bool(model.bias),
@@ -176,6 +186,11 @@ class Model:
     kernel = property(lambda self: self._core.kernel, doc="Text of the network, or of the classical kernel.")
     shape = property(lambda self: self._core.shape, doc="Height, width and channels of a sample.")
     scaling = property(lambda self: self._core.scaling, doc="What samples go through first, or None.")
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What is known of its samples: samples and checksum of the source, table, classes, split, limit."""
+        return json.loads(self._core.origin)
 
     def decision_function(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
         """Outputs on samples: a number for each, or a row where there are several."""

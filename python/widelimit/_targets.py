@@ -1,4 +1,4 @@
-"""What a machine is to learn, as the library reads it: numbers, or classes counted from 0."""
+"""What a machine is to learn, as the library reads it: numbers, or classes by their places in a sorted list."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ namespace {
 using Words = std::vector<std::string>;
 
 Words flow_words(const Words& more) {
-  Words words{"flow", "--network", "fc:2", "--train", "digits", "--classes", "3,8", "--limit",
-              "60",   "--split",   "0.7",  "--scale", "unit",   "--lambda",  "0.1", "--json"};
+  Words words{"flow", "--network",     "fc:2", "--train", "digits", "--classes", "3,8", "--limit", "60", "--split",
+              "0.7",  "--split-order", "file", "--scale", "unit",   "--lambda",  "0.1", "--json"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }

@@ -30,12 +30,12 @@ TEST(TrainVerb, TrainsAndTellsHowItWent) {
   EXPECT_GT(results["test_accuracy"], 0.6);
   EXPECT_EQ(folder.names(), (Words{"n.h5"}));
   // The training samples again, from their source: the network scales them itself.
-  const Finished told = folder.widelimit(
-      {"predict", "--model", "n.h5", "--test", "digits", "--classes", "3,8", "--limit", "60", "--json"});
+  const Finished told =
+      folder.widelimit({"predict", "--model", "n.h5", "--test", "digits", "--part", "train", "--json"});
   ASSERT_EQ(told.status, 0) << told.err;
   EXPECT_EQ(told.record()["results"]["score"]["accuracy"], results["accuracy"]);
-  const Finished oracle = folder.widelimit({"predict", "--model", "n.h5", "--test", "digits", "--classes", "3,8",
-                                            "--limit", "60", "--backend", "reference", "--json"});
+  const Finished oracle = folder.widelimit(
+      {"predict", "--model", "n.h5", "--test", "digits", "--part", "train", "--backend", "reference", "--json"});
   ASSERT_EQ(oracle.status, 0) << oracle.err;
   EXPECT_EQ(oracle.record()["backend"]["name"], "reference");
   EXPECT_EQ(oracle.record()["results"]["score"]["accuracy"], results["accuracy"]);

@@ -158,5 +158,43 @@ TEST(ChooseArrays, PrefersTheUsualNames) {
   expect_error(Code::input, {"no array"}, [] { (void)choose_arrays({}, {}); });
 }
 
+ReadOptions part(Part wanted) {
+  ReadOptions options;
+  options.source = "both.npz";
+  options.part = wanted;
+  return options;
+}
+
+TEST(ChooseArrays, TestMeansTheTestArrays) {
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"x_train", "y_train", "x_test", "y_test"},
+        std::vector<std::string>{"y_test", "X_test", "Y_train", "X_train", "settings"},
+        std::vector<std::string>{"train_images", "train_labels", "test_images", "test_labels"}}) {
+    for (const Part wanted : {Part::train, Part::test}) {
+      const ArrayChoice choice = choose_arrays(names, part(wanted));
+      EXPECT_NE(choice.features.find(to_string(wanted)), std::string::npos) << choice.features;
+      ASSERT_TRUE(choice.label);
+      EXPECT_NE(choice.label->find(to_string(wanted)), std::string::npos) << *choice.label;
+    }
+  }
+  EXPECT_EQ(choose_arrays({"x", "y"}, part(Part::test)).features, "x") << "a file of its own";
+  ReadOptions named = part(Part::train);
+  named.features = "x_test";
+  EXPECT_EQ(choose_arrays({"x_train", "y_train", "x_test", "y_test"}, named).label, "y_test");
+  EXPECT_FALSE(choose_arrays({"x_train", "x_test"}, part(Part::test)).label);
+}
+
+TEST(ChooseArrays, UnclearChoicesAreRefused) {
+  const auto refused = [](const std::vector<std::string>& names, Part wanted,
+                          std::initializer_list<std::string_view> parts) {
+    expect_error(Code::input, parts, [&] { (void)choose_arrays(names, part(wanted)); });
+  };
+  refused({"x", "x_train", "y"}, Part::train, {"x, x_train, y", "both.npz(x=NAME,label=NAME)"});
+  refused({"x_test", "y_test"}, Part::train, {"none to train on", "x_test, y_test", "x=NAME"});
+  refused({"x_train", "y_train"}, Part::test, {"none to test"});
+  refused({"x_train", "y_train", "x_test"}, Part::test, {"labels of 'x_test'", "y_train"});
+  refused({"x", "y_train", "y_test"}, Part::train, {"labels of 'x'"});
+}
+
 }  // namespace
 }  // namespace widelimit

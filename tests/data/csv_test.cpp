@@ -108,7 +108,7 @@ TEST(Csv, ErrorsNameThePlace) {
   expect_error(Code::input, {"empty"}, parse("\n \n"));
   expect_error(Code::input, {"no rows"}, parse("a,b,c\n"));
   expect_error(Code::input, {"only one column"}, parse("1\n2\n"));
-  expect_error(Code::input, {"not a finite number"}, parse("1,0x10,3\n"));
+  expect_error(Code::input, {"not a finite number"}, parse("1,2,3\n1,0x10,3\n"));
 }
 
 TEST(Csv, TinyNumbersAreZeroNotAnError) { EXPECT_EQ(value(parse_csv("1e-999,-1e-999,0\n"), 0, 0), 0); }

@@ -1,7 +1,6 @@
 #include "widelimit/data/preprocess.hpp"
 
 #include "fixture.hpp"
-#include "widelimit/data/labels.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -63,32 +62,25 @@ TEST(Preprocess, ShuffledRowsKeepTheirLabels) {
     EXPECT_EQ(value(data, i, 0), static_cast<double>(data.labels[static_cast<std::size_t>(i)]));
 }
 
-TEST(Preprocess, SplitIsOrderedAndNeverEmpty) {
-  const Dataset data = table({{0}, {1}, {2}, {3}, {4}}, {0, 1, 0, 1, 0});
-  const auto [train, test] = split_rows(data, 0.6);
-  EXPECT_EQ(train.count(), 3);
-  EXPECT_EQ(test.count(), 2);
-  EXPECT_EQ(value(test, 0, 0), 3);
-  EXPECT_EQ(test.labels, (std::vector<Index>{1, 0}));
-  for (const double bad : {0.0, 1.0, -1.0, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
-    expect_error(Code::usage, {}, [&] { (void)split_rows(data, bad); });
-  }
-  expect_error(Code::input, {"empty"}, [&] { (void)split_rows(data, 0.01); });
-}
-
-TEST(Labels, TestSpeaksTheLanguageOfTraining) {
-  Dataset data = table({{0}, {1}}, {0, 1});
-  data.class_names = {"b", "c"};
-  relabel(data, {"a", "b", "c"}, false);
-  EXPECT_EQ(data.labels, (std::vector<Index>{1, 2}));
-  EXPECT_EQ(data.class_names.size(), 3U);
-  expect_error(Code::input, {"'a'"}, [&] { relabel(data, {"b", "c"}, false); });
-
-  Dataset integers = table({{0}, {1}}, {0, 1});
-  relabel(integers, {}, true);
-  EXPECT_EQ(integers.targets, (std::vector<double>{0, 1}));
-  EXPECT_TRUE(integers.labels.empty());
-  expect_error(Code::input, {"real numbers"}, [&] { relabel(integers, {"0"}, false); });
+TEST(Preprocess, ClassesWithoutTrainingSamplesAreLeftOutOfBoth) {
+  Dataset train = table({{0}, {1}}, {0, 2});
+  train.class_names = {"a", "b", "c", "d"};
+  std::optional<Dataset> test = table({{2}, {3}, {4}}, {1, 2, 1});
+  test->class_names = train.class_names;
+  drop_absent_classes(train, test);
+  EXPECT_EQ(train.class_names, (std::vector<std::string>{"a", "c"}));
+  EXPECT_EQ(train.labels, (std::vector<Index>{0, 1}));
+  ASSERT_TRUE(test);
+  EXPECT_EQ(test->class_names, train.class_names);
+  EXPECT_EQ(test->labels, (std::vector<Index>{1}));
+  ASSERT_EQ(train.notes.size(), 1U);
+  for (const char* part : {"b, d", "2 test samples"}) EXPECT_NE(train.notes[0].find(part), std::string::npos);
+  drop_absent_classes(train, test);
+  EXPECT_EQ(train.notes.size(), 1U) << "nothing is absent any more";
+  test = table({{2}}, {0});
+  train = table({{0}}, {1});
+  drop_absent_classes(train, test);
+  EXPECT_FALSE(test) << "no sample was left";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <set>
 
 namespace widelimit {
@@ -44,7 +45,7 @@ TEST_F(Requests, TestLabelsAreIndicesIntoTrainingClasses) {
   request.test = put("bad.csv", "5,d\n").string();
   expect_error(Code::input, {"'d'"}, [&] { (void)load_train_test(request); });
   request.test = put("wide.csv", "5,5,a\n").string();
-  expect_error(Code::input, {"shape 2", "have 1"}, [&] { (void)load_train_test(request); });
+  expect_error(Code::input, {"wide.csv", "3 columns", "2 are needed"}, [&] { (void)load_train_test(request); });
 }
 
 TEST_F(Requests, TargetsStayTargets) {
@@ -78,6 +79,86 @@ TEST_F(Requests, ContradictionsAreUsageErrors) {
   request.split.reset();
   request.limit = 0;
   expect_error(Code::usage, {"limit"}, [&] { (void)load_train_test(request); });
+}
+
+/// Iris as it is usually kept: 50 samples of each class, one class after the other.
+std::string sorted_table() {
+  std::string text = "a,b,kind\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("{},{},{}\n", i, i % 7, i / 20 == 0 ? "x" : i / 20 == 1 ? "y" : "z");
+  return text;
+}
+
+bool has_note(const std::vector<std::string>& notes, std::string_view part) {
+  return std::any_of(notes.begin(), notes.end(),
+                     [&](const std::string& note) { return note.find(part) != std::string::npos; });
+}
+
+TEST_F(Requests, SplitOfASortedFileHasEveryClass) {
+  DataRequest request;
+  request.train = put("sorted.csv", sorted_table()).string();
+  request.split = 0.8;
+  const TrainTest parts = load_train_test(request);
+  std::vector<int> counts(3);
+  for (const Index label : parts.test->labels) ++counts[usize(label)];
+  EXPECT_EQ(counts, (std::vector<int>{4, 4, 4}));
+  EXPECT_TRUE(parts.notes.empty());
+  request.seed = 1;
+  EXPECT_NE(value(load_train_test(request).train, 0, 0), value(parts.train, 0, 0));
+
+  request.split_order = SplitOrder::file;
+  const TrainTest ordered = load_train_test(request);
+  EXPECT_EQ(value(*ordered.test, 0, 0), 48);
+  EXPECT_TRUE(has_note(ordered.notes, "test part of the split has no sample of class x, y"));
+  request.split = 0.5;
+  const TrainTest half = load_train_test(request);
+  EXPECT_EQ(half.train.class_names, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(half.test->count(), 10) << "z was never trained on";
+  EXPECT_TRUE(has_note(half.notes, "class z, which is left out, and with it 20 test samples"));
+}
+
+TEST_F(Requests, ClassesBeyondALimitAreLeftOut) {
+  DataRequest request;
+  request.train = put("sorted.csv", sorted_table()).string();
+  request.limit = 30;
+  const TrainTest parts = load_train_test(request);
+  EXPECT_EQ(parts.train.class_names, (std::vector<std::string>{"x", "y"}));
+  EXPECT_TRUE(has_note(parts.notes, "class z"));
+}
+
+TEST_F(Requests, TasksAreGuessedOrAsked) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += fmt::format("{},{}\n", i, 20 + i % 30);
+  DataRequest request;
+  request.train = put("ages.csv", text).string();
+  request.test = put("more.csv", "1,20\n2,99\n").string();
+  const TrainTest guessed = load_train_test(request);
+  EXPECT_EQ(guessed.train.targets.size(), 60U);
+  EXPECT_EQ(guessed.test->targets, (std::vector<double>{20, 99})) << "as the training set";
+  EXPECT_TRUE(has_note(guessed.notes, "regression"));
+  request.task = Task::regression;
+  EXPECT_TRUE(load_train_test(request).notes.empty());
+  request.task = Task::classification;
+  expect_error(Code::input, {"'99'"}, [&] { (void)load_train_test(request); });
+  request.test.reset();
+  EXPECT_EQ(load_train_test(request).train.class_names.size(), 30U);
+}
+
+TEST_F(Requests, TestTableHasTheColumnsOfTheTrainingTable) {
+  DataRequest request;
+  request.train = put("train.csv", "id,a,k,y\n1,10,u,0\n2,,v,1\n3,30,u,1\n").string();
+  request.test = put("test.csv", "k,y,a\nv,1,\nw,0,7\n").string();
+  request.table.drop = {"id"};
+  request.table.missing = Missing::mean;
+  const TrainTest parts = load_train_test(request);
+  EXPECT_EQ(value(parts.train, 1, 0), 20);
+  EXPECT_EQ(value(*parts.test, 0, 0), 20) << "learned on train";
+  EXPECT_EQ(value(*parts.test, 1, 0), 7);
+  EXPECT_EQ(parts.test->labels, (std::vector<Index>{1, 0}));
+  EXPECT_TRUE(has_note(parts.notes, "'w'"));
+  EXPECT_EQ(parts.origin.layout.columns[0].fill, 20);
+  request.train = "digits";
+  request.test.reset();
+  expect_error(Code::usage, {"digits is no table"}, [&] { (void)load_train_test(request); });
 }
 
 TEST(Describe, FindsProblems) {

@@ -67,6 +67,7 @@ void expect_same(const Model& a, const Model& b) {
   EXPECT_EQ(a.calibration, b.calibration);
   EXPECT_EQ(a.record, b.record);
   EXPECT_EQ(a.version, b.version);
+  EXPECT_EQ(a.origin, b.origin);
   EXPECT_TRUE(same(a.alpha, b.alpha));
   ASSERT_EQ(a.support.index(), b.support.index());
   if (const auto* floats = std::get_if<Matrix<float>>(&a.support)) {
@@ -94,6 +95,22 @@ TEST_F(ModelFile, ComesBackAsItWas) {
   expect_same(load_model(path("m.h5")), model);
   const Blob bytes = read_file(path("m.h5"));
   expect_same(parse_model(bytes, "bytes"), model);
+}
+
+TEST_F(ModelFile, RemembersItsColumnsAndItsSplit) {
+  Model model = small_model();
+  model.origin.layout = {.columns = {{"a", 0, {}, 0.1}, {"b", 3, {"jå", "no", "x", "y"}, 2}},
+                         .label = "class",
+                         .label_place = 1,
+                         .cells = 4,
+                         .missing = Missing::mean};
+  model.origin.samples = 37;
+  model.origin.checksum = 0xFEDCBA9876543210U;
+  model.origin.split = Split{0.7, SplitOrder::stratified, 5};
+  save_model(path("m.h5"), model);
+  expect_same(load_model(path("m.h5")), model);
+  model.origin.layout.columns.pop_back();
+  expect_error(Code::input, {"columns", "1 features of 5"}, [&] { save_model(path("m.h5"), model); });
 }
 
 TEST_F(ModelFile, ComesBackInItsOtherForms) {

@@ -27,6 +27,9 @@ enum class Remedy : std::uint8_t {
   more_memory,       ///< allow more
   fewer_samples,     ///< take a part of the data
   single_precision,  ///< numbers of half the size
+  treat_missing,     ///< leave rows without a value out, or fill them
+  choose_columns,    ///< leave columns of a table out, or read them as categories
+  choose_task,       ///< classes or numbers
 };
 
 /// The one exception type of the library. Its message says what is wrong, where, and what to do.

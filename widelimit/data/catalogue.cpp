@@ -139,14 +139,30 @@ FileSpec parse_file_spec(const std::string& text, const DataOptions& options) {
   file.options.least_features = options.least_features;
   file.options.source = file.path.string();
   file.options.limits = options.limits;
+  file.options.table = options.table;
+  file.options.like = options.like;
+  file.options.keep_missing = options.keep_missing;
+  file.options.part = options.part;
   return file;
+}
+
+/// Only tables have columns to choose.
+void require_no_choice(const DataOptions& options, const std::string& source) {
+  const TableOptions& table = options.table;
+  if (options.like != nullptr || (!table.chooses() && table.missing == Missing::refuse)) return;
+  fail(Code::usage, "{} is no table: columns and missing values are of CSV and TSV files", source);
 }
 
 }  // namespace
 
 Dataset load_data(const std::string& text, const DataOptions& options) {
   const FileSpec file = parse_file_spec(text, options);
-  if (const Format* format = find_format(file.path)) return format->read(file.path, file.options);
+  if (const Format* format = find_format(file.path)) {
+    Dataset data = format->read(file.path, file.options);
+    if (data.layout.columns.empty()) require_no_choice(options, text);
+    return data;
+  }
+  require_no_choice(options, text);
   const DataSpec spec = parse_spec(text);
   for (const Synthetic& kind : synthetics()) {
     if (kind.name != spec.name) continue;

@@ -3,6 +3,7 @@
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/data/formats/graph.hpp"
 #include "widelimit/data/formats/read_limits.hpp"
+#include "widelimit/data/origin.hpp"
 
 #include <map>
 #include <optional>
@@ -23,8 +24,12 @@ struct DataSpec {
 [[nodiscard]] DataSpec parse_spec(std::string_view text);
 
 struct DataOptions {
-  std::optional<std::string> label;  ///< files: which column or array is the label, or "none"
-  Index least_features = 0;          ///< LIBSVM files: at least so many columns
+  std::optional<std::string> label;   ///< files: which column or array is the label, or "none"
+  Index least_features = 0;           ///< LIBSVM files: at least so many columns
+  TableOptions table;                 ///< CSV files
+  const TableLayout* like = nullptr;  ///< CSV files: read the columns that another table had
+  bool keep_missing = false;          ///< CSV files: NaN where values are to be filled, for the caller to fill
+  Part part = Part::train;            ///< NPZ, HDF5: of a file that holds arrays to train and to test
   ReadLimits limits;
 };
 

@@ -1,5 +1,7 @@
 #include "widelimit/data/describe.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <string_view>
@@ -82,6 +84,10 @@ void describe_values(const Matrix<T>& m, Index rows, Description& description) {
 std::string label_text(const Dataset& data, std::size_t i) {
   if (!data.targets.empty()) return fmt::format("{}", data.targets[i]);
   if (!data.labels.empty()) return data.class_names[static_cast<std::size_t>(data.labels[i])];
+  if (data.outputs.rows() > 0) {
+    const double* row = data.outputs.view().row(static_cast<Index>(i));
+    return fmt::format("{}", fmt::join(row, row + data.outputs.cols(), ", "));
+  }
   return {};
 }
 
@@ -95,6 +101,7 @@ Description describe(const Dataset& data, Index rows) {
   description.precision = std::holds_alternative<Matrix<float>>(data.values) ? Precision::f32 : Precision::f64;
   description.classes = class_counts(data.class_names, data.labels);
   description.regression = !data.targets.empty();
+  description.columns = data.layout.columns;
   if (description.regression) {
     const auto range = std::minmax_element(data.targets.begin(), data.targets.end());
     description.target_low = *range.first;
@@ -104,7 +111,7 @@ Description describe(const Dataset& data, Index rows) {
   for (std::size_t i = 0; i < description.first_rows.size(); ++i) {
     description.first_labels.push_back(label_text(data, i));
   }
-  if (data.labels.empty() && data.targets.empty()) description.problems.emplace_back("unlabelled");
+  if (!data.labelled()) description.problems.emplace_back("unlabelled");
   for (const auto& entry : description.classes) {
     if (entry.second < few_per_class) {
       description.problems.push_back(fmt::format("class '{}' has only {} samples", entry.first, entry.second));

@@ -23,6 +23,7 @@ struct Description {
   double target_low = 0;  ///< of the targets, where there are any
   double target_high = 0;
   bool regression = false;
+  std::vector<Column> columns;  ///< of a table
   std::vector<std::vector<double>> first_rows;
   std::vector<std::string> first_labels;
   std::vector<std::string> problems;  ///< constant columns, duplicate rows, tiny or empty classes

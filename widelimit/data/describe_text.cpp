@@ -1,5 +1,6 @@
 #include "widelimit/data/describe.hpp"
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -23,6 +24,42 @@ std::string classes_text(const std::vector<std::pair<std::string, Index>>& class
   return text;
 }
 
+std::string columns_text(const std::vector<Column>& columns) {
+  constexpr std::size_t most = 40;
+  std::string text = fmt::format("columns    {}\n", columns.size());
+  for (std::size_t j = 0; j < std::min(columns.size(), most); ++j) {
+    const Column& column = columns[j];
+    const std::string name = column.name.empty() ? fmt::format("column {}", column.place + 1) : column.name;
+    std::string what = "numbers";
+    if (!column.categories.empty()) {
+      const auto shown = static_cast<std::ptrdiff_t>(std::min(column.categories.size(), shown_features));
+      what = fmt::format("{} categories: {}{}", column.categories.size(),
+                         fmt::join(column.categories.begin(), column.categories.begin() + shown, ", "),
+                         column.categories.size() > shown_features ? ", …" : "");
+    }
+    text += fmt::format("  {:<16} {}\n", name, what);
+  }
+  if (columns.size() > most) text += fmt::format("  … and {} more\n", columns.size() - most);
+  return text;
+}
+
+nlohmann::json columns_json(const std::vector<Column>& columns) {
+  auto list = nlohmann::json::array();
+  for (const Column& column : columns) {
+    nlohmann::json entry{{"name", column.name}, {"place", column.place}};
+    if (!column.categories.empty()) entry["categories"] = column.categories;
+    if (column.fill) entry["fill"] = *column.fill;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+/// Columns that a header names, or that are not all numbers.
+bool tells_columns(const std::vector<Column>& columns) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const Column& column) { return !column.name.empty() || !column.categories.empty(); });
+}
+
 nlohmann::json classes_json(const std::vector<std::pair<std::string, Index>>& classes) {
   auto list = nlohmann::json::array();
   for (const auto& entry : classes) list.push_back({{"name", entry.first}, {"count", entry.second}});
@@ -34,6 +71,7 @@ nlohmann::json classes_json(const std::vector<std::pair<std::string, Index>>& cl
 std::string to_text(const Description& d) {
   std::string text = fmt::format("name       {}\nsamples    {}\nshape      {}\nheld as    {}\nrange      {} to {}\n",
                                  d.name, d.count, to_string(d.shape), to_string(d.precision), d.low, d.high);
+  if (tells_columns(d.columns)) text += columns_text(d.columns);
   if (!d.classes.empty()) text += classes_text(d.classes);
   if (d.regression) text += fmt::format("targets    {} to {}\n", d.target_low, d.target_high);
   text += "first rows\n";
@@ -55,6 +93,7 @@ nlohmann::json to_json(const Description& d) {
                       {"first_rows", d.first_rows},
                       {"first_labels", d.first_labels},
                       {"problems", d.problems}};
+  if (tells_columns(d.columns)) json["columns"] = columns_json(d.columns);
   if (d.regression) json["targets"] = {d.target_low, d.target_high};
   return json;
 }

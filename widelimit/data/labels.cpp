@@ -1,5 +1,6 @@
 #include "widelimit/data/labels.hpp"
 
+#include "widelimit/base/choice.hpp"
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/data/formats/number.hpp"
 
@@ -78,6 +79,60 @@ void set_labels(Dataset& data, const Array& cells, const std::string& source) {
   set_numbers(data, std::move(numbers));
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 2> task_names{"classification", "regression"};
+
+/// The names of the classes as whole numbers, rising; nothing where one is none.
+std::optional<std::vector<double>> whole_numbers(const std::vector<std::string>& names) {
+  std::vector<double> numbers;
+  for (const std::string& name : names) {
+    const auto number = parse_real(name);
+    if (!number || *number != std::nearbyint(*number)) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::string_view to_string(Task task) { return task_names[static_cast<std::size_t>(task)]; }
+
+Task parse_task(std::string_view text) { return parse_choice<Task>("task", task_names, text); }
+
+void set_task(Dataset& data, Task task) {
+  if (!data.labelled()) fail(Code::input, "{} is unlabelled: there is nothing to learn; name its label", data.name);
+  if (task == Task::classification) require_one_target(data);
+  if (task == Task::regression && !data.class_names.empty()) {
+    relabel(data, {}, true);
+  } else if (task == Task::classification && !data.targets.empty()) {
+    const std::vector<double> values = std::exchange(data.targets, {});
+    set_classes(data, values, [](double value) { return fmt::format("{}", value); });
+  }
+}
+
+void require_one_target(const Dataset& data) {
+  if (data.outputs.rows() == 0) return;
+  fail(Code::usage, "{}: it has {} label columns, which machines for numbers alone learn together; name one of them",
+       data.name, data.outputs.cols());
+}
+
+void guess_task(Dataset& data) {
+  const auto numbers = whole_numbers(data.class_names);
+  if (!numbers || numbers->empty()) return;
+  constexpr Index few = 20;
+  const auto different = std::ssize(*numbers);
+  const bool counting = (numbers->front() == 0 || numbers->front() == 1) &&
+                        numbers->back() - numbers->front() == static_cast<double>(different - 1);
+  const bool signs = different <= 3 && numbers->front() == -1 && numbers->back() == 1;
+  const bool mostly_once = 2 * different > data.count();
+  if (different <= 2 || signs || (counting && different <= few)) return;
+  const bool targets = mostly_once || (different > few && !counting);
+  data.notes.push_back(fmt::format("{}: its labels are {} different whole numbers, taken for {}", data.name, different,
+                                   targets ? "numbers to predict (regression)" : "classes (classification)"));
+  if (targets) set_task(data, Task::regression);
+}
+
 std::optional<Index> column_number(const std::string& text, Index columns) {
   Index number = 0;
   const char* const end = text.data() + text.size();
@@ -92,15 +147,19 @@ void relabel(Dataset& data, const std::vector<std::string>& class_names, bool re
   if (!regression && !data.targets.empty()) {
     fail(Code::input, "{}: its labels are real numbers, those of the training set are classes", data.name);
   }
+  // Only classes that have samples matter: rows may have been left out.
+  std::vector<bool> met(data.class_names.size(), false);
+  for (const Index label : data.labels) met[usize(label)] = true;
   std::vector<double> numbers;
   std::vector<Index> places;
   for (const std::string& name : data.class_names) {
+    const bool used = met[numbers.size()];
     const auto number = parse_real(name);
     const auto place = std::find(class_names.begin(), class_names.end(), name);
-    if (regression && !number) {
+    if (used && regression && !number) {
       fail(Code::input, "{}: its label '{}' is no number, and those of the training set are", data.name, name);
     }
-    if (!regression && place == class_names.end()) {
+    if (used && !regression && place == class_names.end()) {
       fail(Code::input, "{}: class '{}' does not occur in the training set, whose classes are: {}; choose among these",
            data.name, name, fmt::join(class_names, ", "));
     }
@@ -108,7 +167,7 @@ void relabel(Dataset& data, const std::vector<std::string>& class_names, bool re
     places.push_back(place - class_names.begin());
   }
   for (Index& label : data.labels) {
-    const auto old = static_cast<std::size_t>(label);
+    const std::size_t old = usize(label);
     if (regression) data.targets.push_back(numbers[old]);
     label = places[old];
   }

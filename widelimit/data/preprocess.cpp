@@ -38,9 +38,17 @@ Dataset take_rows(const Dataset& data, std::span<const Index> rows) {
   taken.name = data.name;
   taken.shape = data.shape;
   taken.class_names = data.class_names;
+  taken.layout = data.layout;
+  taken.notes = data.notes;
   for (const Index i : rows) {
     if (!data.labels.empty()) taken.labels.push_back(data.labels[static_cast<std::size_t>(i)]);
     if (!data.targets.empty()) taken.targets.push_back(data.targets[static_cast<std::size_t>(i)]);
+  }
+  if (data.outputs.rows() > 0) {
+    taken.outputs = Matrix<double>(std::ssize(rows), data.outputs.cols(), Content::unset);
+    for (Index k = 0; k < taken.outputs.rows(); ++k) {
+      std::copy_n(data.outputs.view().row(rows[usize(k)]), data.outputs.cols(), taken.outputs.view().row(k));
+    }
   }
   std::visit(
       [&](const auto& from) {
@@ -94,16 +102,27 @@ Dataset shuffle_rows(const Dataset& data, std::uint64_t seed, std::uint64_t stre
   return take_rows(data, permutation(data.count(), seed, stream));
 }
 
-std::pair<Dataset, Dataset> split_rows(const Dataset& data, double fraction) {
-  if (!(fraction > 0 && fraction < 1)) {
-    fail(Code::usage, "a split of {} is not between 0 and 1; 0.8 trains on four fifths", fraction);
+void drop_absent_classes(Dataset& train, std::optional<Dataset>& test) {
+  std::vector<Index> counts(train.class_names.size());
+  for (const Index label : train.labels) ++counts[usize(label)];
+  std::vector<std::string> present;
+  std::vector<std::string> absent;
+  for (std::size_t c = 0; c < counts.size(); ++c) (counts[c] > 0 ? present : absent).push_back(train.class_names[c]);
+  if (absent.empty()) return;
+  Index left_out = 0;
+  if (test && !test->labels.empty()) {
+    const auto kept =
+        std::count_if(test->labels.begin(), test->labels.end(), [&](Index label) { return counts[usize(label)] > 0; });
+    left_out = test->count() - kept;
+    if (kept > 0)
+      test = select_classes(*test, present);
+    else
+      test.reset();
   }
-  const Index count = data.count();
-  const auto train = static_cast<Index>(std::llround(fraction * static_cast<double>(count)));
-  if (train == 0 || train == count) {
-    fail(Code::input, "{}: a split of {} leaves one part of its {} samples empty", data.name, fraction, count);
-  }
-  return {take_rows(data, range(0, train)), take_rows(data, range(train, count))};
+  train = select_classes(train, present);
+  train.notes.push_back(fmt::format("{}: no training sample is of class {}, which {} left out{}", train.name,
+                                    fmt::join(absent, ", "), absent.size() == 1 ? "is" : "are",
+                                    left_out > 0 ? fmt::format(", and with it {} test samples", left_out) : ""));
 }
 
 }  // namespace widelimit

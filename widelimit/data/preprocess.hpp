@@ -3,9 +3,9 @@
 #include "widelimit/data/dataset.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
-#include <utility>
 
 namespace widelimit {
 
@@ -23,8 +23,8 @@ namespace widelimit {
 [[nodiscard]] std::vector<Index> permutation(Index count, std::uint64_t seed, std::uint64_t stream = 0);
 [[nodiscard]] Dataset shuffle_rows(const Dataset& data, std::uint64_t seed, std::uint64_t stream = 0);
 
-/// The first round(fraction·n) samples for training, the rest for testing. Error{usage} unless 0 < fraction < 1,
-/// Error{input} where one part would be empty.
-[[nodiscard]] std::pair<Dataset, Dataset> split_rows(const Dataset& data, double fraction);
+/// Leaves out the classes that have no sample in `train`, and the samples of such classes in `test`, where there is
+/// one: no machine learns a class that it never saw. `train` gets a note that names them.
+void drop_absent_classes(Dataset& train, std::optional<Dataset>& test);
 
 }  // namespace widelimit

@@ -1,7 +1,10 @@
 #include "widelimit/data/request.hpp"
 
-#include "widelimit/data/labels.hpp"
+#include "widelimit/data/missing.hpp"
 #include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/sources.hpp"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -9,21 +12,7 @@ namespace widelimit {
 
 namespace {
 
-constexpr std::uint64_t train_stream = 0;
 constexpr std::uint64_t test_stream = 1;
-
-Dataset load_part(const DataRequest& request, const std::string& spec, Index least_features) {
-  DataOptions options;
-  options.label = request.label;
-  options.least_features = least_features;
-  options.limits = {request.memory, request.progress};
-  return load_data(spec, options);
-}
-
-double bytes_of(const Dataset& data) {
-  return std::visit([](const auto& m) { return sizeof(*m.data()) * static_cast<double>(m.rows() * m.cols()); },
-                    data.values);
-}
 
 /// Rows are chosen, shuffled and split into new matrices beside the old one.
 void require_copies(const DataRequest& request, const TrainTest& parts) {
@@ -32,30 +21,97 @@ void require_copies(const DataRequest& request, const TrainTest& parts) {
   ReadLimits{request.memory, nullptr}.require(2 * bytes_of(parts.train) + 2 * test, parts.train.name);
 }
 
-void choose_and_shuffle(Dataset& data, const DataRequest& request, std::uint64_t stream) {
-  if (!request.classes.empty()) data = select_classes(data, request.classes);
-  if (request.shuffle) data = shuffle_rows(data, *request.shuffle, stream);
-}
-
-/// A separate test set, in the shape and the class names of `train`.
-Dataset load_test(const DataRequest& request, TrainTest& parts) {
-  Dataset test = load_part(request, *request.test, 0);
-  const Index features = std::max(parts.train.shape.size(), test.shape.size());
+/// A separate test set, with the columns and in the shape of `train`.
+Dataset load_test(const DataRequest& request, Dataset& train) {
+  const bool table = !train.layout.columns.empty();
+  SourceReading how{.label = table ? std::nullopt : request.label,
+                    .like = table ? &train.layout : nullptr,
+                    .missing = request.table.missing,
+                    .part = Part::test};
+  Dataset test = load_source(request, *request.test, how);
   // LIBSVM does not write trailing zeros, so the part with fewer columns is read again with as many as the other.
-  if (parts.train.shape.size() < features) parts.train = load_part(request, request.train, features);
-  if (test.shape.size() < features) test = load_part(request, *request.test, features);
-  if (test.shape != parts.train.shape) {
-    fail(Code::input, "samples of {} have shape {}, those of {} have {}", test.name, to_string(test.shape),
-         parts.train.name, to_string(parts.train.shape));
+  how.least_features = std::max(train.shape.size(), test.shape.size());
+  if (test.shape.size() < how.least_features) test = load_source(request, *request.test, how);
+  if (train.shape.size() < how.least_features) {
+    train = load_source(request, request.train,
+                        {.least_features = how.least_features,
+                         .label = request.label,
+                         .like = &request.like,
+                         .missing = request.table.missing});
+  }
+  if (test.shape != train.shape) {
+    fail(Code::input, "samples of {} have shape {}, those of {} have {}", test.name, to_string(test.shape), train.name,
+         to_string(train.shape));
   }
   return test;
+}
+
+void choose_task(const DataRequest& request, TrainTest& parts) {
+  if (request.task && parts.train.labelled()) {
+    set_task(parts.train, *request.task);
+  } else if (request.classes.empty()) {
+    guess_task(parts.train);
+  }
+  if (parts.test && parts.test->labelled() && request.task == Task::classification) {
+    set_task(*parts.test, Task::classification);
+  }
+}
+
+/// What of a separate test set the request asks for, in the class names of `train`.
+Dataset chosen_test(const DataRequest& request, Dataset test, const Dataset& train) {
+  // Unlabelled test data has no classes to choose among.
+  if (!request.classes.empty() && !test.class_names.empty()) test = select_classes(test, request.classes);
+  if (request.shuffle && test.labelled()) test = shuffle_rows(test, *request.shuffle, test_stream);
+  if (train.labelled()) relabel(test, train.class_names, !train.targets.empty());
+  return test;
+}
+
+std::vector<std::string> absent_classes(const Dataset& data) {
+  std::vector<bool> present(data.class_names.size(), false);
+  for (const Index label : data.labels) present[usize(label)] = true;
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < present.size(); ++c) {
+    if (!present[c]) names.push_back(data.class_names[c]);
+  }
+  return names;
+}
+
+void split_parts(TrainTest& parts) {
+  const SplitRows rows = split_rows(parts.train, *parts.origin.split);
+  parts.test = take_rows(parts.train, rows.test);
+  parts.train = take_rows(parts.train, rows.train);
+  const std::vector<std::string> absent = absent_classes(*parts.test);
+  if (absent.empty()) return;
+  parts.notes.push_back(fmt::format("{}: the test part of the split has no sample of class {}", parts.train.name,
+                                    fmt::join(absent, ", ")));
+}
+
+void take_notes(TrainTest& parts) {
+  std::vector<std::string> notes;
+  const auto add = [&](const std::vector<std::string>& more) {
+    for (const std::string& note : more) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+  };
+  add(std::exchange(parts.train.notes, {}));
+  if (parts.test) add(std::exchange(parts.test->notes, {}));
+  add(parts.notes);
+  parts.notes = std::move(notes);
+}
+
+void fill_parts(const DataRequest& request, TrainTest& parts) {
+  if (!fills(request.table.missing)) return;
+  learn_fill(parts.train, request.table.missing);
+  fill_missing(parts.train, parts.train.layout);
+  if (parts.test) fill_missing(*parts.test, parts.train.layout);
 }
 
 }  // namespace
 
 void DataRequest::validate() const {
   if (test && split) fail(Code::usage, "a separate test set and a split exclude each other; give one");
-  if (split && !(*split > 0 && *split < 1)) fail(Code::usage, "a split of {} is not between 0 and 1", *split);
+  if (split) Split{*split, split_order, seed}.validate();
+  table.validate();
   if (limit && *limit < 1) fail(Code::usage, "a limit of {} samples leaves nothing", *limit);
   if (test_limit && *test_limit < 1) fail(Code::usage, "a test limit of {} samples leaves nothing", *test_limit);
 }
@@ -63,25 +119,30 @@ void DataRequest::validate() const {
 TrainTest load_train_test(const DataRequest& request) {
   request.validate();
   TrainTest parts;
-  parts.train = load_part(request, request.train, 0);
-  if (request.test) parts.test = load_test(request, parts);
+  parts.train = load_source(request, request.train,
+                            {.label = request.label, .like = &request.like, .missing = request.table.missing});
+  if (request.test) parts.test = load_test(request, parts.train);
+  choose_task(request, parts);
   require_copies(request, parts);
-  choose_and_shuffle(parts.train, request, train_stream);
-  if (parts.test) {
-    // Unlabelled test data has no classes to choose among.
-    const bool classless = parts.test->class_names.empty() && parts.test->targets.empty();
-    if (!classless) choose_and_shuffle(*parts.test, request, test_stream);
-    const bool labelled = !parts.train.class_names.empty() || !parts.train.targets.empty();
-    if (labelled) relabel(*parts.test, parts.train.class_names, !parts.train.targets.empty());
-  }
-  if (request.split) {
-    auto [train, test] = split_rows(parts.train, *request.split);
-    parts.train = std::move(train);
-    parts.test = std::move(test);
-  }
+  parts.origin = {.layout = {},
+                  .samples = parts.train.count(),
+                  .checksum = sample_checksum(parts.train),
+                  .label = request.label,
+                  .classes = request.classes,
+                  .shuffle = request.shuffle,
+                  .split = {},
+                  .limit = request.limit};
+  if (request.split) parts.origin.split = Split{*request.split, request.split_order, request.seed};
+  parts.train = before_split(std::move(parts.train), parts.origin);
+  if (parts.test) parts.test = chosen_test(request, std::move(*parts.test), parts.train);
+  if (request.split) split_parts(parts);
   if (request.limit) parts.train = limit_rows(std::move(parts.train), *request.limit);
   if (request.test_limit && parts.test) parts.test = limit_rows(std::move(*parts.test), *request.test_limit);
   if (parts.train.count() == 0) fail(Code::input, "{}: no samples are left to train on", parts.train.name);
+  drop_absent_classes(parts.train, parts.test);
+  fill_parts(request, parts);
+  take_notes(parts);
+  parts.origin.layout = parts.train.layout;
   Scaler scaler(request.scale, parts.train);
   scaler.apply(parts.train);
   if (parts.test) scaler.apply(*parts.test);

@@ -4,6 +4,7 @@
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file/sealed_file.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
+#include "widelimit/data/origin_text.hpp"
 #include "widelimit/data/hdf5/hdf5_blocks.hpp"
 #include "widelimit/network/text.hpp"
 
@@ -73,6 +74,7 @@ Description describe_network(const TrainedNetwork& trained, const NetworkNotes& 
   json["steps"] = trained.summary.steps;
   if (notes.scaling) json["scaling"] = to_string(notes.scaling->scaling());
   json["classes"] = notes.classes;
+  if (notes.origin.known()) json["data"] = origin_text(notes.origin);
   json["record"] = notes.record;
   return json;
 }
@@ -108,6 +110,13 @@ void read_description(const Description& json, SavedNetwork& saved) {
   trained.summary.message = json.at("message").get<std::string>();
   trained.summary.steps = json.at("steps").get<Index>();
   saved.notes.classes = json.at("classes").get<std::vector<std::string>>();
+  if (json.contains("data")) {
+    saved.notes.origin = parse_origin_text(json.at("data").get<std::string>());
+    const TableLayout& table = saved.notes.origin.layout;
+    if (!table.columns.empty() && table.features() != trained.shape.size()) {
+      fail(Code::input, "its columns make {} features of {}", table.features(), trained.shape.size());
+    }
+  }
   saved.notes.record = json.at("record").get<std::string>();
   trained.architecture = trained_architecture(trained.network, trained.shape, trained.widths, trained.regulariser);
   trained.summary.weights = parameter_count(trained.architecture);

@@ -2,6 +2,7 @@
 
 #include "widelimit/data/formats/bytes.hpp"
 #include "widelimit/data/formats/read_limits.hpp"
+#include "widelimit/data/origin.hpp"
 #include "widelimit/data/scaling.hpp"
 #include "widelimit/finite/training/trained_network.hpp"
 
@@ -19,6 +20,7 @@ inline constexpr int network_format = 1;
 struct NetworkNotes {
   std::optional<Scaler> scaling;     ///< what new samples go through before the network sees them
   std::vector<std::string> classes;  ///< names; empty where outputs are numbers
+  DataOrigin origin;                 ///< how the samples were read and split, where that is known
   std::string record;                ///< settings of the training, JSON text
   std::string version;               ///< of the program that made it; empty: this one
 };

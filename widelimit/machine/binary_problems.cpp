@@ -34,7 +34,7 @@ std::vector<std::vector<Index>> members_of(std::span<const Index> labels, Index 
     members[place(labels[i])].push_back(static_cast<Index>(i));
   }
   for (Index c = 0; c < classes; ++c) {
-    if (members[place(c)].empty()) fail(Code::input, "class {} of {} has no samples", c, classes);
+    if (members[place(c)].empty()) fail(Code::input, "one of {} classes has no samples; leave it out", classes);
   }
   return members;
 }

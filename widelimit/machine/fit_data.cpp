@@ -3,6 +3,7 @@
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/data/origin_text.hpp"
 #include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"
@@ -45,6 +46,7 @@ RidgeTask ridge_task(const FitTargets& y) {
 
 FitTargets targets_of(Machine machine, const Dataset& data) {
   if (fits_classes(machine, data)) return {.labels = data.labels, .classes = std::ssize(data.class_names)};
+  if (data.outputs.rows() > 0) return {.labels = {}, .values = data.outputs.view()};
   return {.labels = {}, .values = {data.targets.data(), data.count(), 1, 1}};
 }
 
@@ -165,9 +167,14 @@ std::string matrix_name(const KernelRequest& request) {
   return request.kind == Kind::nngp ? "nngp" : "ntk";
 }
 
+/// The same rows of the same source.
+bool same_samples(const DataOrigin& a, const DataOrigin& b) {
+  return a.samples == b.samples && a.checksum == b.checksum && a.label == b.label && a.classes == b.classes &&
+         a.shuffle == b.shuffle && a.split == b.split && a.limit == b.limit;
+}
+
 /// A kernel file says what it is of: another network would give a model that predicts nonsense.
-void check_origin(const GramFile& gram, const std::string& path, const KernelRequest& request) {
-  const auto settings = nlohmann::ordered_json::parse(gram.settings(), nullptr, false);
+void check_network(const nlohmann::ordered_json& settings, const std::string& path, const KernelRequest& request) {
   const auto* network = std::get_if<Network>(&request.kernel);
   if (!settings.is_object() || network == nullptr || !settings.contains("network")) return;
   const auto stored = settings["network"].get<std::string>();
@@ -177,14 +184,26 @@ void check_origin(const GramFile& gram, const std::string& path, const KernelReq
   }
 }
 
+/// So would other samples.
+void check_samples(const nlohmann::ordered_json& settings, const std::string& path, const DataOrigin& origin) {
+  if (!settings.is_object() || !settings.contains("origin") || origin.samples == 0) return;
+  if (same_samples(parse_origin_text(settings["origin"].get<std::string>()), origin)) return;
+  fail(Code::input,
+       "{} is the kernel of other samples: of another source, or of other rows of it (label, classes, shuffle, split, "
+       "seed, limit); give the options it was computed with",
+       path);
+}
+
 GramFile open_gram(const std::string& path, const std::string& name, Index rows, Index cols,
-                   const KernelRequest& request) {
+                   const KernelRequest& request, const DataOrigin& origin) {
   GramFile gram(path, name);
-  check_origin(gram, path, request);
+  const auto settings = nlohmann::ordered_json::parse(gram.settings(), nullptr, false);
+  check_network(settings, path, request);
   if (gram.rows() != rows || gram.cols() != cols) {
     fail(Code::input, "'{}' of {} is {} by {}; the data need {} by {}: give the options it was computed with", name,
          path, gram.rows(), gram.cols(), rows, cols);
   }
+  check_samples(settings, path, origin);
   return gram;
 }
 
@@ -220,7 +239,11 @@ void FitDataOptions::validate() const {
 bool fits_classes(Machine machine, const Dataset& data) {
   const bool numbers = machine == Machine::svr;
   if (!data.labels.empty() && !numbers) return true;
-  if (!data.targets.empty()) return false;
+  if (!data.targets.empty() || data.outputs.rows() > 0) return false;
+  if (!data.labels.empty()) {
+    fail(Code::input, {Remedy::choose_task}, "{}: its labels are classes, and {} fits numbers", data.name,
+         to_string(machine));
+  }
   fail(Code::input, "{} has no {}; a machine needs them: name their column", data.name,
        numbers ? "numbers to fit" : "labels");
 }
@@ -239,9 +262,9 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
   options.validate();
   const std::string name = matrix_name(request);
   const Index n = data.train.count();
-  GramFile train = open_gram(path.string(), name, n, n, request);
+  GramFile train = open_gram(path.string(), name, n, n, request, data.origin);
   const std::size_t memory = memory_left(options, data);
-  const Index outputs = std::max<Index>(1, std::ssize(data.train.class_names));
+  const Index outputs = std::max({Index{1}, std::ssize(data.train.class_names), data.train.outputs.cols()});
   DataKernels kernels;
   if (chosen_solver(options, true, n, outputs, train.precision(), memory) == Solver::conjugate_gradients) {
     kernels.unheld = file_gram(std::move(train), engine, std::min(memory / 2, file_blocks), options.machine.progress);
@@ -249,8 +272,8 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
     kernels.train = read_all(train, path.string(), request);
   }
   if (data.test) {
-    kernels.test =
-        read_all(open_gram(path.string(), "test_" + name, data.test->count(), n, request), path.string(), request);
+    kernels.test = read_all(open_gram(path.string(), "test_" + name, data.test->count(), n, request, data.origin),
+                            path.string(), request);
   }
   return kernels;
 }

@@ -87,10 +87,9 @@ void check_classes(std::span<const Index> labels, Index classes) {
     seen[static_cast<std::size_t>(labels[i])] = 1;
   }
   if (classes < 2) fail(Code::input, "all samples are of one class; a classifier needs two");
-  const auto missing = std::find(seen.begin(), seen.end(), 0);
-  if (missing != seen.end()) {
-    fail(Code::input, "class {}, counted from 0, has no samples; leave it out or take more samples",
-         missing - seen.begin());
+  if (std::find(seen.begin(), seen.end(), 0) != seen.end()) {
+    fail(Code::input, "{} of {} classes have no samples; leave them out or take more samples",
+         std::count(seen.begin(), seen.end(), 0), classes);
   }
 }
 

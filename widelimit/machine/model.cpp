@@ -62,6 +62,9 @@ void Model::validate() const {
   if (scaling && scaling->features() != shape.size()) {
     fail(Code::input, "the model scales {} features of {}", scaling->features(), shape.size());
   }
+  if (!origin.layout.columns.empty() && origin.layout.features() != shape.size()) {
+    fail(Code::input, "the columns of the model make {} features of {}", origin.layout.features(), shape.size());
+  }
   if (!std::isfinite(lambda) || lambda < 0) fail(Code::input, "the model's λ = {} is not a number ≥ 0", lambda);
   if (!std::isfinite(epsilon) || epsilon < 0) fail(Code::input, "the model's ε = {} is not a number ≥ 0", epsilon);
   if (outputs() < 1) fail(Code::input, "the model has no outputs");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/data/dataset.hpp"
+#include "widelimit/data/origin.hpp"
 #include "widelimit/data/scaling.hpp"
 #include "widelimit/kernel/classical/classical.hpp"
 #include "widelimit/kernel/gram.hpp"
@@ -35,6 +36,7 @@ struct Model {
   Matrix<double> alpha;              ///< support × outputs
   std::vector<double> bias;          ///< one per output
   std::vector<Sigmoid> calibration;  ///< of a support vector machine's outputs, one each, or none
+  DataOrigin origin;                 ///< how its samples were read and split, where that is known
   std::string record;                ///< settings of the fit, JSON text
   std::string version;               ///< of the program that made it
 

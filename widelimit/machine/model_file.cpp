@@ -4,6 +4,7 @@
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file/sealed_file.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
+#include "widelimit/data/origin_text.hpp"
 #include "widelimit/network/text.hpp"
 
 #include <array>
@@ -70,6 +71,7 @@ Description description(const Model& model) {
   json["epsilon"] = model.epsilon;
   json["has_bias"] = model.has_bias;
   if (model.posterior) json["posterior"] = true;
+  if (model.origin.known()) json["data"] = origin_text(model.origin);
   json["record"] = model.record;
   return json;
 }
@@ -94,6 +96,7 @@ void describe(Model& model, const Description& json) {
   model.epsilon = json.at("epsilon").get<double>();
   model.has_bias = json.at("has_bias").get<bool>();
   model.posterior = json.contains("posterior") && json.at("posterior").get<bool>();
+  if (json.contains("data")) model.origin = parse_origin_text(json.at("data").get<std::string>());
   model.record = json.at("record").get<std::string>();
 }
 

@@ -180,7 +180,8 @@ std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> 
   }
   for (Index c = 0; c < classes; ++c) {
     const auto count = std::count(labels.begin(), labels.end(), c);
-    if (count < 2) fail(Code::input, "class {} has {} samples; folds need at least two", c, count);
+    if (count < 2)
+      fail(Code::input, "one of {} classes has {} samples; folds need at least two of each", classes, count);
   }
   if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
   const Counting counting(std::move(weights));

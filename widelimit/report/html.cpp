@@ -161,11 +161,18 @@ Page& Page::figures(const std::vector<Illustration>& illustrations) {
 
 Page& Page::settings(const Json& settings) {
   if (!settings.is_object()) fail(Code::usage, "the settings of a page must be an object of names and values");
+  const bool noted = settings.contains("notes") && settings.at("notes").is_array();
+  if (noted) {
+    section("Notes");
+    for (const Json& note : settings.at("notes")) paragraph(value_text(note));
+  }
   section("Settings");
   body_ += "<dl class=\"settings\">\n";
-  for (const auto& item : settings.items())
+  for (const auto& item : settings.items()) {
+    if (noted && item.key() == "notes") continue;
     body_ +=
         fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_markup(item.key()), escape_markup(value_text(item.value())));
+  }
   body_ += "</dl>\n";
   return *this;
 }

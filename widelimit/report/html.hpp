@@ -37,7 +37,8 @@ class Page {
   Page& figure(const Illustration& illustration);
   /// Figures to compare: side by side where the window is wide enough.
   Page& figures(const std::vector<Illustration>& illustrations);
-  /// A section of names and values; takes an object, as Record::settings.
+  /// A section of names and values; takes an object, as Record::settings. Texts of its array "notes" are a section of
+  /// their own before it, as Record::told puts them there.
   Page& settings(const nlohmann::ordered_json& settings);
 
   [[nodiscard]] std::string html(std::chrono::system_clock::time_point written) const;

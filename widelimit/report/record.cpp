@@ -28,6 +28,12 @@ void Record::ran_on(const Engine& engine, Precision precision) {
   machine_ = Machine{engine.name(), engine.description(), precision, engine.threads()};
 }
 
+Json Record::told() const {
+  Json all = settings;
+  if (!notes.empty()) all["notes"] = notes;
+  return all;
+}
+
 Json Record::to_json() const {
   Json record;
   record["widelimit"] = version();
@@ -41,6 +47,7 @@ Json Record::to_json() const {
   }
   Json& seconds = record["timings"] = Json::object();
   for (const auto& timing : timings) seconds[timing.first] = timing.second;
+  if (!notes.empty()) record["notes"] = notes;
   record["results"] = results;
   require_finite(record, "");
   return record;

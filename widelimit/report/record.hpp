@@ -15,20 +15,24 @@ namespace widelimit {
 /// Record of a run, as --json prints it: one object whose keys keep their order.
 ///
 ///   {"widelimit": "0.1.0", "verb": …, "settings": {…}, "seed": …, "backend": {"name": …, "description": …},
-///    "precision": …, "threads": …, "timings": {…seconds}, "results": {…}}
+///    "precision": …, "threads": …, "timings": {…seconds}, "notes": […], "results": {…}}
 ///
-/// backend, precision and threads are left out by a verb that computes nothing.
+/// backend, precision and threads are left out by a verb that computes nothing, notes where there are none.
 struct Record {
   std::string verb;
   nlohmann::ordered_json settings = nlohmann::ordered_json::object();
   std::uint64_t seed = 0;
   std::vector<std::pair<std::string, double>> timings;  ///< seconds, in the order they were taken
+  std::vector<std::string> notes;                       ///< what a reader of the results should know of the data
   nlohmann::ordered_json results = nlohmann::ordered_json::object();
 
   explicit Record(std::string the_verb) : verb(std::move(the_verb)) {}
 
   /// Records the back end and the precision.
   void ran_on(const Engine& engine, Precision precision);
+
+  /// The settings, with the notes where there are any, for Page::settings.
+  [[nodiscard]] nlohmann::ordered_json told() const;
 
   /// Error{numerical} names the first number that is not finite by its key, as "results.accuracy[2]": JSON cannot
   /// represent it, and null would hide it.

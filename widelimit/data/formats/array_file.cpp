@@ -10,8 +10,10 @@ namespace widelimit {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> feature_names{"x", "x_train", "data", "images", "features", "inputs"};
-constexpr std::array<std::string_view, 6> label_names{"y", "y_train", "labels", "label", "targets", "target"};
+constexpr std::array<std::string_view, 5> feature_names{"x", "data", "images", "features", "inputs"};
+constexpr std::array<std::string_view, 5> label_names{"y", "labels", "label", "targets", "target"};
+
+using ArrayNames = std::vector<std::string>;
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -19,40 +21,96 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::optional<std::string> first_of(const std::vector<std::string>& names, std::span<const std::string_view> wanted) {
-  for (const std::string_view want : wanted) {
-    const auto found = std::find_if(names.begin(), names.end(), [&](const auto& name) { return lower(name) == want; });
-    if (found != names.end()) return *found;
+/// A name without train or test at its end or its start, and which of them it had; `all` for neither.
+std::pair<std::string, Part> part_of(const std::string& name) {
+  const std::string plain = lower(name);
+  for (const Part part : {Part::train, Part::test}) {
+    const std::string word(to_string(part));
+    if (plain.ends_with("_" + word)) return {plain.substr(0, plain.size() - word.size() - 1), part};
+    if (plain.starts_with(word + "_")) return {plain.substr(word.size() + 1), part};
   }
-  return std::nullopt;
+  return {plain, Part::all};
 }
 
-[[noreturn]] void fail_absent(const std::string& what, const std::vector<std::string>& names,
-                              const ReadOptions& options) {
+/// The arrays of `part` under one of the usual names, the most usual first.
+ArrayNames usual_names(const ArrayNames& names, std::span<const std::string_view> usual, Part part) {
+  ArrayNames found;
+  for (const std::string_view want : usual) {
+    for (const std::string& name : names) {
+      if (const auto [plain, own] = part_of(name); plain == want && own == part) found.push_back(name);
+    }
+  }
+  return found;
+}
+
+bool holds(const ArrayNames& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+[[noreturn]] void fail_absent(const std::string& what, const ArrayNames& names, const ReadOptions& options) {
   fail(Code::input, "{}: {}; it holds: {}", options.source, what, fmt::join(names, ", "));
+}
+
+[[noreturn]] void fail_ambiguous(const std::string& what, const ArrayNames& names, const ReadOptions& options) {
+  fail(Code::input, "{}: {}; it holds: {}. Name them, as in {}(x=NAME,label=NAME)", options.source, what,
+       fmt::join(names, ", "), options.source);
+}
+
+/// The only array that has no usual name; nothing where there are several.
+std::optional<std::string> only_other(const ArrayNames& names, const std::optional<std::string>& label) {
+  ArrayNames others;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(others),
+               [&](const auto& name) { return name != label && name != settings_name; });
+  return others.size() == 1 ? std::optional(others.front()) : std::nullopt;
+}
+
+std::string chosen_features(const ArrayNames& names, const ReadOptions& options) {
+  const ArrayNames plain = usual_names(names, feature_names, Part::all);
+  const ArrayNames train = usual_names(names, feature_names, Part::train);
+  const ArrayNames test = usual_names(names, feature_names, Part::test);
+  if (!plain.empty() && !(train.empty() && test.empty())) {
+    fail_ambiguous("which array holds the samples is not clear", names, options);
+  }
+  if (!plain.empty()) return plain.front();
+  if (!train.empty() || !test.empty()) {
+    const bool wants_test = options.part == Part::test;
+    const ArrayNames& wanted = wants_test ? test : train;
+    if (wanted.empty()) {
+      fail_ambiguous(wants_test ? "it has samples to train on, and none to test"
+                                : "it has samples to test, and none "
+                                  "to train on",
+                     names, options);
+    }
+    return wanted.front();
+  }
+  const ArrayNames labels = usual_names(names, label_names, Part::all);
+  const auto label = options.label ? options.label : (labels.empty() ? std::nullopt : std::optional(labels.front()));
+  if (const auto other = only_other(names, label)) return *other;
+  fail_absent("no array is called x, data, images or features", names, options);
+}
+
+/// Labels of the same part as the samples.
+std::optional<std::string> chosen_label(const ArrayNames& names, const std::string& features,
+                                        const ReadOptions& options) {
+  const Part part = part_of(features).second;
+  const ArrayNames labels = usual_names(names, label_names, part);
+  if (!labels.empty()) return labels.front();
+  for (const Part other : {Part::all, Part::train, Part::test}) {
+    if (other == part || usual_names(names, label_names, other).empty()) continue;
+    fail_ambiguous("which array holds the labels of '" + features + "' is not clear", names, options);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 ArrayChoice choose_arrays(const std::vector<std::string>& names, const ReadOptions& options) {
-  const auto holds = [&](const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
   ArrayChoice choice;
-  choice.label = options.label ? options.label : first_of(names, label_names);
+  choice.features = options.features ? *options.features : chosen_features(names, options);
+  if (!holds(names, choice.features)) fail_absent("no array '" + choice.features + "'", names, options);
+  choice.label = options.label ? options.label : chosen_label(names, choice.features, options);
   if (choice.label == "none") choice.label.reset();
-  if (choice.label && !holds(*choice.label)) fail_absent("no array '" + *choice.label + "'", names, options);
-
-  auto features = options.features ? options.features : first_of(names, feature_names);
-  if (!features) {
-    std::vector<std::string> others;
-    std::copy_if(names.begin(), names.end(), std::back_inserter(others),
-                 [&](const auto& name) { return name != choice.label && name != settings_name; });
-    if (others.size() != 1) fail_absent("no array is called x, data, images or features", names, options);
-    features = others.front();
-  }
-  if (!holds(*features)) fail_absent("no array '" + *features + "'", names, options);
-  choice.features = *features;
+  if (choice.label && !holds(names, *choice.label)) fail_absent("no array '" + *choice.label + "'", names, options);
   return choice;
 }
 

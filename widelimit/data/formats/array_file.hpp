@@ -24,9 +24,11 @@ struct ArrayChoice {
   std::optional<std::string> label;
 };
 
-/// `options.features` and `options.label` where given ("none" = unlabelled). Else the first present, in any case, of
-/// x, x_train, data, images, features, inputs — or the only array that is not a label — and of y, y_train, labels,
-/// label, targets, target. Error{input} lists the names there are.
+/// `options.features` and `options.label` where given ("none" = unlabelled). Else samples are the array called x, data,
+/// images, features or inputs, in any case, or the only array that is not a label, and labels the one called y, labels,
+/// label, targets or target. Of a file with arrays of both parts (x_train, y_train, x_test, y_test; train_x, …) those
+/// of `options.part`. Labels belong to the part of the samples. Error{input} lists the names there are, also where the
+/// choice is not clear.
 [[nodiscard]] ArrayChoice choose_arrays(const std::vector<std::string>& names, const ReadOptions& options);
 
 }  // namespace widelimit

@@ -52,7 +52,7 @@ constexpr Index classes = std::ssize(cifar_classes);
 constexpr Index pixels = cifar_side * cifar_side;
 
 /// One of the two splits as it fills.
-struct Split {
+struct CifarPart {
   std::string_view prefix;
   Index per_class;
   Blob records{};
@@ -62,7 +62,7 @@ struct Split {
 };
 
 /// The record that `member`, without the split's prefix ("frog/0042.jpg"), belongs to; −1 where it is none.
-Index record_of(std::string_view member, const Split& split) {
+Index record_of(std::string_view member, const CifarPart& split) {
   const auto slash = member.find('/');
   if (slash == std::string_view::npos || !member.ends_with(".jpg")) return -1;
   const auto label = std::find(cifar_classes.begin(), cifar_classes.end(), member.substr(0, slash));
@@ -73,7 +73,7 @@ Index record_of(std::string_view member, const Split& split) {
   return number * classes + (label - cifar_classes.begin());
 }
 
-void store_record(const Image& image, Index record, Split& split, const std::string& source) {
+void store_record(const Image& image, Index record, CifarPart& split, const std::string& source) {
   if (image.height != cifar_side || image.width != cifar_side) {
     fail(Code::input, "{}: {} x {} pixels, CIFAR-10 has 32 x 32", source, image.height, image.width);
   }
@@ -90,11 +90,11 @@ void store_record(const Image& image, Index record, Split& split, const std::str
 }  // namespace
 
 CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const ReadLimits& limits) {
-  Split splits[] = {{"train/", 5000}, {"test/", 1000}};
+  CifarPart splits[] = {{"train/", 5000}, {"test/", 1000}};
   Index total = 0;
-  for (const Split& split : splits) total += split.count();
+  for (const CifarPart& split : splits) total += split.count();
   limits.require(static_cast<double>(total * cifar_record), archive.string());
-  for (Split& split : splits) {
+  for (CifarPart& split : splits) {
     split.records.resize(static_cast<std::size_t>(split.count() * cifar_record));
     split.seen.resize(static_cast<std::size_t>(split.count()), false);
   }
@@ -104,7 +104,7 @@ CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const Re
   Index done = 0;
   for (Archive members(archive, silent); members.next();) {
     const std::string source = archive.string() + "/" + members.member();
-    for (Split& split : splits) {
+    for (CifarPart& split : splits) {
       if (!members.member().starts_with(split.prefix)) continue;
       const Index record = record_of(std::string_view(members.member()).substr(split.prefix.size()), split);
       if (record < 0) fail(Code::input, "{}: not a name of this archive", source);
@@ -112,7 +112,7 @@ CifarRecords decode_cifar_archive(const std::filesystem::path& archive, const Re
       ticker.at(++done);
     }
   }
-  for (const Split& split : splits) {
+  for (const CifarPart& split : splits) {
     const auto missing = std::count(split.seen.begin(), split.seen.end(), false);
     if (missing > 0) fail(Code::input, "{}: {} images of {} are missing", archive.string(), missing, split.prefix);
   }

@@ -1,102 +1,179 @@
 #include "widelimit/data/formats/csv.hpp"
 
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/base/utf8.hpp"
 #include "widelimit/data/formats/byte_stream.hpp"
+#include "widelimit/data/formats/csv_layout.hpp"
 #include "widelimit/data/formats/csv_rows.hpp"
 #include "widelimit/data/formats/number.hpp"
 #include "widelimit/data/labels.hpp"
-
-#include <fmt/ranges.h>
+#include "widelimit/data/missing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 
 namespace widelimit {
 
 namespace {
 
-using Row = std::vector<std::string>;
-
-constexpr Index no_label = -1;
 /// A label as text, as a number, as a key and as a class, which are there at the same time.
 constexpr double label_bytes = sizeof(std::string) + 3 * sizeof(double);
+/// More texts than these in a column are names or sentences, not categories.
+constexpr std::size_t most_categories = 1000;
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-/// Which column holds the label, and whether the first row holds names.
-struct Layout {
-  Index label = no_label;
-  bool header = false;
-  Index columns = 0;
+bool is_missing(const std::string& cell, const std::optional<double>& number) {
+  constexpr std::array<std::string_view, 6> marks{"", "?", "NA", "N/A", "null", "NULL"};
+  return number ? std::isnan(*number) : std::find(marks.begin(), marks.end(), cell) != marks.end();
+}
 
-  [[nodiscard]] Index features() const { return columns - (label == no_label ? 0 : 1); }
+std::string shown(const std::string& cell) { return printable(cell.substr(0, 40)); }
+
+/// Reads the cells of one column: numbers, or texts, which get numbers in the order in which they are met.
+class CellReader {
+ public:
+  /// `settled`: the categories, or that there are none, are known before.
+  CellReader(const Column& known, bool categorical, bool settled)
+      : kind_(categorical ? Kind::text : (settled ? Kind::number : Kind::open)), settled_(settled) {
+    for (const std::string& text : known.categories) codes_.emplace(text, static_cast<double>(codes_.size()));
+  }
+
+  /// A cell, with its number where it is one; `where` tells its place. Error{input} where it is of another kind than
+  /// those above it. −1 for a text that is none of the categories known before.
+  template <typename Where>
+  double read(const std::string& cell, const std::optional<double>& number, const Where& where) {
+    if (kind_ == Kind::open) {
+      kind_ = number ? Kind::number : Kind::text;
+      if (!number) first_text_ = fmt::format("{}: '{}'", where(), shown(cell));
+    }
+    if (kind_ == Kind::text) return code_of(cell, number.has_value(), where);
+    if (!number) {
+      fail(Code::input, {Remedy::choose_columns}, "{}: '{}' is not a finite number, as the other cells of the column",
+           where(), shown(cell));
+    }
+    if (!std::isfinite(*number)) fail(Code::input, "{}: '{}' is not a finite number", where(), shown(cell));
+    return *number;
+  }
+
+  [[nodiscard]] bool texts() const { return kind_ == Kind::text; }
+  [[nodiscard]] const std::map<std::string, double>& codes() const { return codes_; }
+  [[nodiscard]] const std::map<std::string, Index>& unknown() const { return unknown_; }
+
+ private:
+  enum class Kind : std::uint8_t { open, number, text };
+
+  template <typename Where>
+  double code_of(const std::string& cell, bool number, const Where& where) {
+    const std::string text = printable(cell);
+    if (const auto found = codes_.find(text); found != codes_.end()) return found->second;
+    if (settled_) {
+      ++unknown_[text];
+      return -1;
+    }
+    if (number && !first_text_.empty()) {
+      fail(Code::input, {Remedy::choose_columns},
+           "{} is not a finite number, and '{}' below it is one; mend it, drop the column, or read it as categories",
+           first_text_, shown(cell));
+    }
+    if (codes_.size() == most_categories) {
+      fail(Code::input, {Remedy::choose_columns}, "{}: more than {} different texts are no categories; drop the column",
+           where(), most_categories);
+    }
+    return codes_.emplace(text, static_cast<double>(codes_.size())).first->second;
+  }
+
+  Kind kind_;
+  bool settled_;
+  std::string first_text_;  ///< with its place, where it made this a column of texts
+  std::map<std::string, double> codes_;
+  std::map<std::string, Index> unknown_;
 };
 
-bool is_number(const std::string& cell) { return parse_real(cell).has_value(); }
+/// The cells of a table: a number, the place of a text, or NaN, for each row and column.
+struct CsvCells {
+  Matrix<double> values;
+  Index rows = 0;
+  Index dropped = 0;
+  std::vector<std::string> labels;
+  std::vector<double> outputs;  ///< of several labels, row after row
+  std::vector<CellReader> columns;
+};
 
-/// Features are numbers, so a first row without any is names. A row that mixes both is data with a bad cell: to
-/// take it for a header would lose a sample without a word.
-bool is_header(const Row& first, const Row* second, Index label) {
-  bool some_text = false;
-  bool some_number = false;
-  for (Index j = 0; j < std::ssize(first); ++j) {
-    const std::string& cell = first[static_cast<std::size_t>(j)];
-    if (j == label || cell.empty()) continue;
-    (is_number(cell) ? some_number : some_text) = true;
-  }
-  if (some_text) return !some_number;
-  if (label == no_label || second == nullptr || label >= std::ssize(*second)) return false;
-  const auto place = static_cast<std::size_t>(label);
-  return !first[place].empty() && !is_number(first[place]) && is_number((*second)[place]);
+std::string place_text(const CsvRows& rows, const CsvLayout& layout, std::size_t column, const ReadOptions& options) {
+  const std::string& name = layout.table.columns[column].name;
+  return fmt::format("{}, line {}, column {}{}", options.source, rows.line(), layout.place(column) + 1,
+                     name.empty() ? "" : fmt::format(" ('{}')", name));
 }
 
-Layout find_layout(const Row& first, const Row* second, const ReadOptions& options) {
-  const Index columns = std::ssize(first);
-  if (!options.label) {
-    if (columns < 2) {
-      fail(Code::input, "{}: only one column, which would be the label; ask for label \"none\" to read it as a feature",
-           options.source);
-    }
-    return {columns - 1, is_header(first, second, columns - 1)};
-  }
-  const auto named = std::find(first.begin(), first.end(), *options.label);
-  if (named != first.end() && !is_number(*named)) return {named - first.begin(), true};
-  if (*options.label == "none") return {no_label, is_header(first, second, no_label)};
-  const auto number = column_number(*options.label, columns);
-  if (!number) {
-    fail(Code::input, "{}: no label column '{}'; there are {} columns, the first line is: {}", options.source,
-         *options.label, columns, fmt::join(first, ", "));
-  }
-  if (columns < 2) fail(Code::input, "{}: only the label column, no features", options.source);
-  return {*number, is_header(first, second, *number)};
+double missing_cell(const CsvRows& rows, const CsvLayout& layout, std::size_t column, const ReadOptions& options) {
+  if (options.table.missing != Missing::refuse) return no_value;
+  const std::string& cell = rows.cells()[usize(layout.place(column))];
+  fail(Code::input, {Remedy::treat_missing}, "{}: {}; every feature must have a value",
+       place_text(rows, layout, column, options),
+       cell.empty() ? std::string("empty cell") : fmt::format("'{}' is no value", shown(cell)));
 }
 
-double feature(const std::string& cell, const CsvRows& rows, std::size_t column, const ReadOptions& options) {
+/// False where the row has no label and is to be left out.
+bool read_label(const CsvRows& rows, const CsvLayout& layout, const ReadOptions& options, CsvCells& cells) {
+  if (!layout.labelled()) return true;
+  const std::string& cell = rows.cells()[usize(layout.table.label_place)];
   const auto value = parse_real(cell);
-  if (value && std::isfinite(*value)) return *value;
-  if (cell.empty()) {
-    fail(Code::input, "{}, line {}, column {}: empty cell; every feature must be a finite number", options.source,
-         rows.line(), column + 1);
-  }
-  fail(Code::input, "{}, line {}, column {}: '{}' is not a finite number", options.source, rows.line(), column + 1,
-       cell.substr(0, 40));
-}
-
-std::string label_cell(const std::string& cell, const CsvRows& rows, std::size_t column, const ReadOptions& options) {
-  const auto value = parse_real(cell);
-  if (cell.empty() || (value && !std::isfinite(*value))) {
+  const bool missing = is_missing(cell, value);
+  if (missing || (value && !std::isfinite(*value))) {
+    if (missing && options.table.missing == Missing::drop) return false;
     fail(Code::input, "{}, line {}, column {}: the label is {}; every row needs one (or ask for label \"none\")",
-         options.source, rows.line(), column + 1, cell.empty() ? "missing" : "not finite");
+         options.source, rows.line(), layout.table.label_place + 1, value ? "not finite" : "missing");
   }
-  return cell;
+  cells.labels.push_back(cell);
+  return true;
 }
 
-Layout read_layout(std::string_view text, char delimiter, const ReadOptions& options) {
+/// The same of several labels, which are numbers.
+bool read_outputs(const CsvRows& rows, const CsvLayout& layout, const ReadOptions& options, CsvCells& cells) {
+  std::vector<double> numbers;
+  for (const Column& column : layout.table.outputs) {
+    const std::string& cell = rows.cells()[usize(column.place)];
+    const auto value = parse_real(cell);
+    if (is_missing(cell, value) && options.table.missing == Missing::drop) return false;
+    if (!value || !std::isfinite(*value)) {
+      fail(Code::input, "{}, line {}, column {}: '{}' is not a finite number, as each of several labels must be",
+           options.source, rows.line(), column.place + 1, shown(cell));
+    }
+    numbers.push_back(*value);
+  }
+  cells.outputs.insert(cells.outputs.end(), numbers.begin(), numbers.end());
+  return true;
+}
+
+void read_row(const CsvRows& rows, const CsvLayout& layout, const ReadOptions& options, CsvCells& cells) {
+  if (std::ssize(rows.cells()) != layout.table.cells) {
+    fail(Code::input, "{}, line {}: {} columns, the first row has {}", options.source, rows.line(), rows.cells().size(),
+         layout.table.cells);
+  }
+  double* value = cells.values.view().row(cells.rows);
+  bool whole = true;
+  for (std::size_t j = 0; j < layout.table.columns.size(); ++j) {
+    const std::string& cell = rows.cells()[usize(layout.place(j))];
+    const auto number = parse_real(cell);
+    value[j] = is_missing(cell, number)
+                   ? missing_cell(rows, layout, j, options)
+                   : cells.columns[j].read(cell, number, [&] { return place_text(rows, layout, j, options); });
+    whole = whole && !std::isnan(value[j]);
+  }
+  const bool kept = (whole || options.table.missing != Missing::drop) && read_label(rows, layout, options, cells) &&
+                    read_outputs(rows, layout, options, cells);
+  ++(kept ? cells.rows : cells.dropped);
+}
+
+CsvLayout read_layout(std::string_view text, char delimiter, const ReadOptions& options) {
   CsvRows rows(text, delimiter, options.source);
   if (!rows.next()) fail(Code::input, "{}: the table is empty", options.source);
-  const Row first = rows.cells();
+  const std::vector<std::string> first = rows.cells();
   const bool more = rows.next();
-  Layout layout = find_layout(first, more ? &rows.cells() : nullptr, options);
-  layout.columns = std::ssize(first);
-  return layout;
+  return csv_layout(first, more ? &rows.cells() : nullptr, options);
 }
 
 /// Rows there can be: line ends, and a last row without one. Empty lines and quoted line ends make it larger than they
@@ -110,6 +187,104 @@ Index most_rows(std::string_view text) {
   return ends + (last_ends ? 0 : 1);
 }
 
+CsvCells read_cells(std::string_view text, char delimiter, const CsvLayout& layout, const ReadOptions& options) {
+  const Index most = most_rows(text) - (layout.header ? 1 : 0);
+  const double row_bytes =
+      sizeof(double) * static_cast<double>(layout.table.columns.size()) + (layout.labelled() ? label_bytes : 0);
+  options.limits.require(static_cast<double>(text.size()) + static_cast<double>(most) * row_bytes, options.source);
+  const bool settled = options.like != nullptr && !options.like->columns.empty();
+  CsvCells cells;
+  cells.values = Matrix<double>(most, std::ssize(layout.table.columns), Content::unset);
+  for (std::size_t j = 0; j < layout.table.columns.size(); ++j) {
+    cells.columns.emplace_back(layout.table.columns[j], layout.categorical[j], settled);
+  }
+  CsvRows rows(text, delimiter, options.source);
+  ProgressTicker ticker(options.limits.progress, std::ssize(text), "B");
+  for (bool first = true; rows.next(); first = false) {
+    if (first && layout.header) continue;
+    read_row(rows, layout, options, cells);
+    ticker.at(rows.place());
+  }
+  if (cells.rows + cells.dropped == 0) fail(Code::input, "{}: a header but no rows", options.source);
+  if (cells.rows == 0) fail(Code::input, "{}: every row has a missing value; none is left", options.source);
+  return cells;
+}
+
+/// Categories in the order of their texts, and the place of each in it by the number that it was read as.
+std::vector<double> settle_categories(Column& column, const CellReader& reader) {
+  std::vector<double> place(reader.codes().size());
+  column.categories.clear();
+  for (const auto& [text, code] : reader.codes()) {
+    place[static_cast<std::size_t>(code)] = static_cast<double>(column.categories.size());
+    column.categories.push_back(text);
+  }
+  return place;
+}
+
+/// Numbers as they are, texts as one feature for each category.
+Matrix<double> features_of(const CsvCells& cells, TableLayout& table, const ReadOptions& options) {
+  std::vector<std::vector<double>> places(table.columns.size());
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    if (cells.columns[j].texts()) places[j] = settle_categories(table.columns[j], cells.columns[j]);
+  }
+  options.limits.require(sizeof(double) * static_cast<double>(cells.rows) * static_cast<double>(table.features()),
+                         options.source);
+  Matrix<double> features(cells.rows, table.features());
+  for (Index i = 0; i < cells.rows; ++i) {
+    double* to = features.view().row(i);
+    for (std::size_t j = 0; j < places.size(); ++j) {
+      const double value = cells.values(i, static_cast<Index>(j));
+      const Index width = table.columns[j].features();
+      if (places[j].empty()) {
+        *to = value;
+      } else if (std::isnan(value)) {
+        std::fill_n(to, width, no_value);
+      } else if (value >= 0) {
+        to[static_cast<Index>(places[j][static_cast<std::size_t>(value)])] = 1;
+      }
+      to += width;
+    }
+  }
+  return features;
+}
+
+std::string column_text(const Column& column) {
+  return column.name.empty() ? fmt::format("column {}", column.place + 1) : fmt::format("column '{}'", column.name);
+}
+
+/// Texts of which most occur once are rather names than categories.
+void note_names(Dataset& data, const Column& column) {
+  constexpr Index few = 20;
+  const auto count = std::ssize(column.categories);
+  if (count <= few || 2 * count <= data.count()) return;
+  data.notes.push_back(
+      fmt::format("{}: {} has {} different texts in {} rows, each of which is a feature; drop it "
+                  "where they are names rather than categories",
+                  data.name, column_text(column), count, data.count()));
+}
+
+void note_what_was_done(Dataset& data, const CsvCells& cells, const CsvLayout& layout) {
+  data.notes = layout.notes;
+  for (std::size_t j = 0; j < cells.columns.size(); ++j) {
+    const Column& column = data.layout.columns[j];
+    const std::map<std::string, Index>& unknown = cells.columns[j].unknown();
+    if (unknown.empty()) {
+      note_names(data, column);
+      continue;
+    }
+    Index rows = 0;
+    for (const auto& [text, count] : unknown) rows += count;
+    data.notes.push_back(
+        fmt::format("{}: {} has {} unknown categories in {} rows, such as '{}'; the features of the "
+                    "column are all 0 there",
+                    data.name, column_text(column), unknown.size(), rows, shown(unknown.begin()->first)));
+  }
+  if (cells.dropped > 0) {
+    data.notes.push_back(fmt::format("{}: {} of {} rows have missing values and are left out", data.name, cells.dropped,
+                                     cells.rows + cells.dropped));
+  }
+}
+
 Matrix<double> first_rows(Matrix<double> all, Index count) {
   if (count == all.rows()) return all;
   Matrix<double> rows(count, all.cols(), Content::unset);
@@ -120,42 +295,29 @@ Matrix<double> first_rows(Matrix<double> all, Index count) {
 }  // namespace
 
 Dataset parse_csv(std::string_view text, const ReadOptions& options) {
+  options.table.validate();
   const char delimiter = detect_delimiter(text);
-  const Layout layout = read_layout(text, delimiter, options);
-  CsvRows rows(text, delimiter, options.source);
-  const Index most = most_rows(text) - (layout.header ? 1 : 0);
-  const double row_bytes =
-      sizeof(double) * static_cast<double>(layout.features()) + (layout.label == no_label ? 0 : label_bytes);
-  options.limits.require(static_cast<double>(text.size()) + static_cast<double>(most) * row_bytes, options.source);
-  Matrix<double> values(most, layout.features(), Content::unset);
-  std::vector<std::string> labels;
-  if (layout.label != no_label) labels.reserve(static_cast<std::size_t>(most));
-  ProgressTicker ticker(options.limits.progress, std::ssize(text), "B");
-  Index count = 0;
-  for (bool first = true; rows.next(); first = false) {
-    const Row& cells = rows.cells();
-    if (std::ssize(cells) != layout.columns) {
-      fail(Code::input, "{}, line {}: {} columns, the first row has {}", options.source, rows.line(), cells.size(),
-           layout.columns);
-    }
-    if (first && layout.header) continue;
-    double* value = values.view().row(count++);
-    for (std::size_t j = 0; j < cells.size(); ++j) {
-      if (static_cast<Index>(j) == layout.label) {
-        labels.push_back(label_cell(cells[j], rows, j, options));
-      } else {
-        *value++ = feature(cells[j], rows, j, options);
-      }
-    }
-    ticker.at(rows.place());
-  }
-  if (count == 0) fail(Code::input, "{}: a header but no rows", options.source);
-
+  const CsvLayout layout = read_layout(text, delimiter, options);
+  CsvCells cells = read_cells(text, delimiter, layout, options);
   Dataset data;
   data.name = options.source;
-  data.shape = {1, 1, layout.features()};
-  data.values = first_rows(std::move(values), count);
-  if (layout.label != no_label) set_labels(data, labels, options.source);
+  data.layout = layout.table;
+  const bool numbers =
+      std::none_of(cells.columns.begin(), cells.columns.end(), [](const auto& c) { return c.texts(); });
+  Matrix<double> features =
+      numbers ? first_rows(std::move(cells.values), cells.rows) : features_of(cells, data.layout, options);
+  data.shape = {1, 1, features.cols()};
+  data.values = std::move(features);
+  note_what_was_done(data, cells, layout);
+  if (layout.labelled()) set_labels(data, cells.labels, options.source);
+  if (!cells.outputs.empty()) {
+    data.outputs = Matrix<double>(cells.rows, std::ssize(layout.table.outputs), Content::unset);
+    std::copy(cells.outputs.begin(), cells.outputs.end(), data.outputs.data());
+  }
+  if (fills(options.table.missing) && !options.keep_missing) {
+    learn_fill(data, options.table.missing);
+    fill_missing(data, data.layout);
+  }
   return data;
 }
 

@@ -3,6 +3,7 @@
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/data/formats/read_limits.hpp"
+#include "widelimit/data/origin.hpp"
 
 #include <optional>
 #include <span>
@@ -17,6 +18,10 @@ struct ReadOptions {
   std::optional<std::string> features;  ///< NPZ, HDF5: the array that holds the samples
   std::optional<std::string> label;     ///< column by name or number (CSV, NPY), array by name (NPZ, HDF5), or "none"
   Index least_features = 0;             ///< LIBSVM: at least so many columns, since trailing zeros are not written
+  TableOptions table;                   ///< CSV
+  const TableLayout* like = nullptr;    ///< CSV: the columns that another table had, instead of those of `table`
+  bool keep_missing = false;            ///< CSV: where values are to be filled, NaN for the caller to fill
+  Part part = Part::train;              ///< NPZ, HDF5: which arrays, of a file that holds arrays to train and to test
   ReadLimits limits;
 };
 

@@ -1,6 +1,7 @@
 #include "widelimit/finite/training/network_targets.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/data/labels.hpp"
 #include "widelimit/finite/training/targets.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 namespace widelimit {
 
 Matrix<double> training_targets(const Dataset& data, const std::vector<std::string>& classes, const Loss& loss) {
+  require_one_target(data);
   if (!data.labels.empty()) return class_targets(data.labels, std::ssize(classes), loss);
   if (data.targets.empty()) {
     fail(Code::input, "{} has no labels; training needs them: name their column", data.name);

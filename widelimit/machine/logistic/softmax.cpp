@@ -197,7 +197,7 @@ void check_labels(std::span<const Index> labels, Index classes, std::span<const 
   }
   const auto missing = std::find(seen.begin(), seen.end(), 0);
   if (missing != seen.end()) {
-    fail(Code::input, "class {} has no sample{}; leave it out", missing - seen.begin(),
+    fail(Code::input, "one of {} classes has no sample{}; leave it out", classes,
          weights.empty() ? "" : " with a weight above 0");
   }
 }

@@ -1,0 +1,32 @@
+#include "widelimit/data/sources.hpp"
+
+#include "widelimit/data/preprocess.hpp"
+
+namespace widelimit {
+
+Dataset load_source(const DataRequest& request, const std::string& spec, const SourceReading& how) {
+  DataOptions options;
+  options.label = how.label;
+  options.table = request.table;
+  options.table.missing = how.missing;
+  options.like = how.like != nullptr && !how.like->columns.empty() ? how.like : nullptr;
+  options.keep_missing = true;
+  options.part = how.part;
+  options.least_features = how.least_features;
+  options.limits = {request.memory, request.progress};
+  return load_data(spec, options);
+}
+
+Dataset before_split(Dataset source, const DataOrigin& origin) {
+  constexpr std::uint64_t train_stream = 0;
+  if (!origin.classes.empty()) source = select_classes(source, origin.classes);
+  if (origin.shuffle) source = shuffle_rows(source, *origin.shuffle, train_stream);
+  return source;
+}
+
+double bytes_of(const Dataset& data) {
+  return std::visit([](const auto& m) { return sizeof(*m.data()) * static_cast<double>(m.rows() * m.cols()); },
+                    data.values);
+}
+
+}  // namespace widelimit
