@@ -10,6 +10,7 @@
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/network/network.hpp"
+#include "widelimit/network/weight_std.hpp"
 
 // Where work happens, and kernels of networks of infinite width.
 #include "widelimit/engine/select.hpp"
@@ -26,6 +27,7 @@
 #include "widelimit/machine/model_file.hpp"
 #include "widelimit/machine/ridge/conjugate_gradient.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"
+#include "widelimit/machine/ridge/marginal_likelihood.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
 #include "widelimit/machine/svm/svm.hpp"
@@ -36,6 +38,7 @@
 #include "widelimit/analysis/bounds/label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/analysis/dynamics/descend.hpp"
+#include "widelimit/analysis/dynamics/ensemble.hpp"
 #include "widelimit/analysis/dynamics/flow.hpp"
 #include "widelimit/analysis/spectrum.hpp"
 #include "widelimit/certificate/certify.hpp"
