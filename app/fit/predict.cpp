@@ -1,11 +1,13 @@
 #include "app/fit/machine_pages.hpp"
 #include "app/fit/predictor.hpp"
+#include "app/kernel/kernel_file.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/report/csv.hpp"
 #include "widelimit/report/scores.hpp"
@@ -21,6 +23,7 @@ struct PredictChoice {
   DataChoice data;
   std::string model;
   std::optional<std::string> out;
+  std::optional<std::string> covariance;
 };
 
 nlohmann::ordered_json rows_json(const Matrix<double>& m) {
@@ -67,12 +70,20 @@ void run_predict(const PredictChoice& options) {
   const auto engine = options.common.make_engine();
   const Predictor model = load_predictor(options.model, options.common, *engine);
   if (options.out) check_writable(*options.out, 0);
+  if (options.covariance) {
+    if (!model.model || !model.model->posterior) {
+      fail(Code::usage, "--covariance: the model has no posterior; fit ridge with --posterior");
+    }
+    options.common.check_apart(options.covariance, options.data.specs({options.model}));
+    check_kernel_path(*options.covariance, 0);
+  }
   Dataset data = load_samples(options.common, options.data, model);
 
   ProgressBar bar(options.common);
   PredictOptions how;
   if (const auto memory = options.common.memory_limit()) how.memory = *memory;
   how.factor_memory = options.common.memory_limit();
+  how.covariance = options.covariance.has_value();
   how.progress = &bar;
   const auto start = Clock::now();
   const Said said = say(model, data, *engine, how);
@@ -105,6 +116,11 @@ void run_predict(const PredictChoice& options) {
     scores.emplace_back("test", *found);
   }
   if (options.out) words += fmt::format("written to {}\n", *options.out);
+  if (options.covariance) {
+    write_arrays(*options.covariance, {{"covariance", said.covariance.view(), {}}}, record.settings);
+    record.results["covariance"] = *options.covariance;
+    words += fmt::format("covariance in {}\n", *options.covariance);
+  }
   if (options.common.report) {
     write_prediction_page(*options.common.report, fmt::format("{} on {}", model.name(), data.name), scores,
                           model.classes, record.settings);
@@ -127,6 +143,8 @@ void add_predict(Program& program) {
       ->required()
       ->group("Data");
   verb->add_option("--out", options->out, "Table of classes, scores and probabilities")->type_name("P.csv");
+  verb->add_option("--covariance", options->covariance, "Of a model with a posterior: covariance between samples")
+      ->type_name("C.npz|.h5");
   add_data_options(*verb, options->data, false);
   add_common_options(*verb, options->common);
   set_example(*verb, "widelimit predict --model model.h5 --test digits --limit 20");

@@ -37,10 +37,20 @@ from widelimit._core import (
 )
 from widelimit._data import Data, load_data, load_train_test
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
+from widelimit._ensemble import Ensemble, ensemble
 from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
+from widelimit._likelihood import (
+    LikelihoodOptimum,
+    LikelihoodStart,
+    MarginalLikelihood,
+    ProcessParameters,
+    marginal_likelihood,
+    optimise_marginal_likelihood,
+    with_std,
+)
 from widelimit._machines import (
     fit_hard_svm,
     fit_logistic,
@@ -77,6 +87,7 @@ __all__ = [
     "Certificates",
     "ConvergenceWarning",
     "Data",
+    "Ensemble",
     "Equivalence",
     "EquivalencePath",
     "EquivalenceRun",
@@ -87,11 +98,15 @@ __all__ = [
     "InputError",
     "LabelBound",
     "LayerShape",
+    "LikelihoodOptimum",
+    "LikelihoodStart",
+    "MarginalLikelihood",
     "Model",
     "Network",
     "NumericalError",
     "Path",
     "Posterior",
+    "ProcessParameters",
     "RademacherBound",
     "RateCheck",
     "ResourceError",
@@ -112,6 +127,7 @@ __all__ = [
     "diagonal",
     "empirical_ntk",
     "empirical_ntk_product",
+    "ensemble",
     "equivalence",
     "fit_hard_svm",
     "fit_logistic",
@@ -131,9 +147,11 @@ __all__ = [
     "load_model",
     "load_network",
     "load_train_test",
+    "marginal_likelihood",
     "monte_carlo_kernel",
     "noisy_label_shape",
     "open_gram",
+    "optimise_marginal_likelihood",
     "presets",
     "rademacher_bound",
     "register_activation",
@@ -141,6 +159,7 @@ __all__ = [
     "svm_path",
     "sweep",
     "train",
+    "with_std",
 ]
 
 _ESTIMATORS = ("NTKClassifier", "NTKRegressor")
@@ -168,6 +187,7 @@ _TYPES = (
     BoundTerms,
     Certificates,
     ConvergenceWarning,
+    Ensemble,
     Equivalence,
     EquivalencePath,
     EquivalenceRun,
@@ -177,11 +197,15 @@ _TYPES = (
     InputError,
     LabelBound,
     LayerShape,
+    LikelihoodOptimum,
+    LikelihoodStart,
+    MarginalLikelihood,
     Model,
     Network,
     NumericalError,
     Path,
     Posterior,
+    ProcessParameters,
     RademacherBound,
     RateCheck,
     ResourceError,

@@ -201,7 +201,7 @@ TEST(Ensemble, IsThatOfWideNetworks) {
   const Matrix<double> x = directions(3, 2, 5);
   const Matrix<double> test = directions(2, 2, 6);
   const Matrix<double> y = random_numbers(3, 1, 7);
-  constexpr int networks = 300;
+  constexpr int networks = 150;
   constexpr double time = 0.4;
   std::array<double, 2> sum{};
   std::array<double, 2> squares{};
@@ -209,8 +209,8 @@ TEST(Ensemble, IsThatOfWideNetworks) {
     TrainOptions options;
     options.width = 256;
     options.lambda = 0.5;
-    options.rate = 0.005;
-    options.steps = 80;
+    options.rate = 0.01;
+    options.steps = 40;
     options.seed = static_cast<std::uint64_t>(seed);
     options.records = 2;
     const TrainedNetwork trained =

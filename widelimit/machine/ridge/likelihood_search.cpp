@@ -123,7 +123,10 @@ class LikelihoodSearch {
   [[nodiscard]] Triple moved(Triple from, std::span<const double> logs) const {
     for (std::size_t k = 0; k < moving_.size(); ++k) {
       const ParameterRange& range = ranges_[moving_[k]];
-      from[moving_[k]] = std::clamp(std::exp(logs[k]), range.lower, range.upper);
+      // exp(log b) may miss a bound b by a rounding.
+      from[moving_[k]] = logs[k] <= box_.lower[k]   ? range.lower
+                         : logs[k] >= box_.upper[k] ? range.upper
+                                                    : std::clamp(std::exp(logs[k]), range.lower, range.upper);
     }
     return from;
   }

@@ -11,11 +11,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace widelimit {
 
 namespace {
+
+/// Beyond this condition number less than two digits of log det A and yᵀA⁻¹y are above rounding.
+constexpr double largest_condition = 0.01 / std::numeric_limits<double>::epsilon();
+
+/// The leading minor that keeps A from having a likelihood; 0 where it has one.
+Index likelihood_obstacle(const Cholesky& cholesky) {
+  if (cholesky.failed_minor() != 0) return cholesky.failed_minor();
+  return cholesky.condition() < largest_condition ? 0 : cholesky.weakest_minor();
+}
 
 /// Columns of (K + σ²I)⁻¹ at a time.
 constexpr Index inverse_strip = 256;
@@ -140,7 +150,8 @@ MarginalLikelihood marginal_likelihood(const Network& network, const SampleView&
   summary.method = cholesky.method();
   summary.memory = cholesky.bytes();
   Matrix<double> alpha = right_hand_sides(targets, {}, false);
-  if (cholesky.failed_minor() == 0) {
+  const Index minor = likelihood_obstacle(cholesky);
+  if (minor == 0) {
     summary.iterations = cholesky.solve(alpha.view());
     summary.condition = cholesky.condition();
     double fit = 0;
@@ -150,12 +161,12 @@ MarginalLikelihood marginal_likelihood(const Network& network, const SampleView&
     const double each = cholesky.log_determinant() + n * std::log(2 * std::numbers::pi);
     result.value = -0.5 * (fit + static_cast<double>(targets.cols) * each);
   }
-  if (cholesky.failed_minor() != 0 || !std::isfinite(result.value)) {
+  if (minor != 0 || !std::isfinite(result.value)) {
     result.value = 0;
     summary.ending = Ending::not_positive_definite;
     summary.message = options.diagnose ? fmt::format("{}, that is a noise variance of half of it",
-                                                     diagnose(k, cholesky.failed_minor(), options.progress).message)
-                                       : fmt::format("leading minor {} is not positive", cholesky.failed_minor());
+                                                     diagnose(k, minor, options.progress).message)
+                                       : fmt::format("leading minor {} is not positive beyond rounding", minor);
   } else if (options.gradient) {
     result.gradient = LikelihoodGradient(network, x, options, engine).of(cholesky.factor(), alpha, options.noise);
   }

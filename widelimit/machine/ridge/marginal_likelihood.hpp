@@ -23,7 +23,7 @@ struct MarginalLikelihoodOptions {
 
 /// log p(y) of a Gaussian process, all outputs together.
 struct MarginalLikelihood {
-  double value = 0;  ///< 0 where K + σ²I has no factor
+  double value = 0;  ///< 0 where K + σ²I has no factor, or one of a condition number that leaves no digits
   /// By log w_std, log b_std and log σ²: what a common factor of the w_std of all weight layers changes, of their
   /// b_std, and of the noise. 0 where it was not asked for.
   std::array<double, 3> gradient{};
