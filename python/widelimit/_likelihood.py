@@ -108,7 +108,7 @@ def marginal_likelihood(
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> value, gradient = wl.marginal_likelihood("fc:2", x, [1.0, -1.0, 0.5], noise=0.1)
     >>> round(value, 4), round(gradient.noise, 4), gradient.b_std
-    (-10.1364, 5.3746, 0.0)
+    (-7.1639, 3.3299, 0.0)
     """
     options = {"noise": noise, "kind": kind, "memory": memory, "backend": backend, "threads": usable(threads)}
     value, gradient, error, end = _core.marginal_likelihood(
