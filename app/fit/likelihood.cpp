@@ -152,6 +152,10 @@ LikelihoodFound ask_optimum(const LikelihoodChoice& choice, const Network& netwo
 
 void run_likelihood(const LikelihoodChoice& choice) {
   choice.common.check_report(false);
+  if (parse_precision(choice.common.precision) != Precision::f64) {
+    fail(Code::usage, "--precision {}: a likelihood needs f64, by which its gradient is computed",
+         choice.common.precision);
+  }
   // Contradictions first, before any data are read.
   if (choice.optimise) {
     (void)choice.search_options(nullptr);

@@ -74,6 +74,7 @@ void run_predict(const PredictChoice& options) {
     if (!model.model || !model.model->posterior) {
       fail(Code::usage, "--covariance: the model has no posterior; fit ridge with --posterior");
     }
+    if (options.out == options.covariance) fail(Code::usage, "--out and --covariance are both '{}'", *options.out);
     options.common.check_apart(options.covariance, options.data.specs({options.model}));
     check_kernel_path(*options.covariance, 0);
   }

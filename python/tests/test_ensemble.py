@@ -58,6 +58,13 @@ def test_limits():
     assert np.allclose(ridge, wl.fit_ridge(wl.kernel(NET, X), Y, lam=0.4).predict(wl.kernel(NET, NEW, X)))
 
 
+def test_single_precision_is_near():
+    found = wl.ensemble(NET, X, Y, NEW, t=1.0, lam=0.1, covariance=True, precision="f32")
+    exact = wl.ensemble(NET, X, Y, NEW, t=1.0, lam=0.1, covariance=True)
+    assert np.allclose(found.mean, exact.mean, atol=1e-4)
+    assert np.allclose(found.covariance, exact.covariance, atol=1e-4)
+
+
 def test_mean_is_the_flow_from_zero():
     path = wl.flow(wl.kernel(NET, X), Y, loss="squared", lam=0.2, times=[0.5, 3], k_test=wl.kernel(NET, NEW, X))
     assert np.allclose(wl.ensemble(NET, X, Y, NEW, t=[0.5, 3], lam=0.2).mean, path.test_outputs)

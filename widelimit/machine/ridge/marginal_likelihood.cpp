@@ -8,6 +8,7 @@
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/ridge/ridge_system.hpp"
 #include "widelimit/network/weight_std.hpp"
+#include "widelimit/recipe/recipe.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -142,7 +143,9 @@ MarginalLikelihood marginal_likelihood(const Network& network, const SampleView&
                  "take fewer samples, or allow more", {Remedy::fewer_samples, Remedy::more_memory});
   MarginalLikelihood result;
   Summary& summary = result.summary;
-  result.quadrature_error = diagonal(network, x, engine).quadrature_error;
+  if (options.diagnose && exactness(network) == Exactness::quadrature) {
+    result.quadrature_error = diagonal(network, x, engine).quadrature_error;
+  }
   const GramMatrix k = gram_matrix(
       network, x, {.kind = options.kind, .precision = Precision::f64, .progress = options.progress}, engine);
   (void)k.check();

@@ -14,7 +14,9 @@ struct MarginalLikelihoodOptions {
   Kind kind = Kind::nngp;  ///< of the covariance: nngp, the prior of the network itself, or ntk
   double noise = 0;        ///< variance σ² of the observation noise; finite, ≥ 0
   bool gradient = true;
-  bool diagnose = true;  ///< where K + σ²I has no factor: compute what noise would give it one, for the message
+  /// Also the error of quadrature and, where K + σ²I has no factor, what noise would give it one. False where only the
+  /// number counts.
+  bool diagnose = true;
   std::optional<std::size_t> memory;  ///< bytes that K and its factor may take; default: the available memory
   Progress* progress = nullptr;
 
@@ -27,7 +29,7 @@ struct MarginalLikelihood {
   /// By log w_std, log b_std and log σ²: what a common factor of the w_std of all weight layers changes, of their
   /// b_std, and of the noise. 0 where it was not asked for.
   std::array<double, 3> gradient{};
-  double quadrature_error = 0;  ///< of the kernel
+  double quadrature_error = 0;  ///< of the kernel, where diagnosed
   Summary summary;              ///< not_positive_definite, with the failing minor, where K + σ²I has no factor
 };
 
