@@ -196,6 +196,7 @@ void run_likelihood(const LikelihoodChoice& choice) {
   if (!found.summary.converged()) {
     fail(Code::numerical, "{}: {}", text(found.summary.ending), found.summary.message);
   }
+  if (!found.summary.message.empty()) note(choice.common, found.summary.message);
 }
 
 void add_range(CLI::App& verb, const char* name, std::vector<double>& range, const char* words) {

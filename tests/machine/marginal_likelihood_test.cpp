@@ -240,6 +240,25 @@ TEST(LikelihoodSearch, KeepsToItsBoundsAndToWhatIsFixed) {
   EXPECT_NEAR(found.gradient[0], 0, 40e-6);
 }
 
+/// Smooth data without noise: the likelihood rises until K + σ²I is nearly singular, and rounding ends the search.
+TEST(LikelihoodSearch, EndsWhereRoundingHidesTheGradient) {
+  Matrix<double> x(17, 1);
+  Matrix<double> y(17, 1);
+  for (Index i = 0; i < 17; ++i) {
+    x(i, 0) = static_cast<double>(i - 8) / 3;
+    y(i, 0) = std::sin(x(i, 0));
+  }
+  const LikelihoodOptimum found = optimise_marginal_likelihood(Network::parse("dense erf dense"), vectors(x), y.view(),
+                                                               {.starts = 2}, all_processors());
+  EXPECT_TRUE(found.summary.converged()) << found.summary.message;
+  EXPECT_LE(*found.summary.gradient, 1e-3);
+  if (*found.summary.gradient > 1e-6) {
+    EXPECT_NE(found.summary.message.find("rounding"), std::string::npos);
+  }
+  EXPECT_GT(*found.summary.condition, 1e8);
+  EXPECT_NEAR(*found.starts[0].value, *found.starts[1].value, 0.05);
+}
+
 TEST(LikelihoodSearch, IsAFunctionOfItsSeed) {
   const Problem problem;
   const auto run = [&](std::uint64_t seed) {

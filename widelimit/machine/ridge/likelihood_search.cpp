@@ -23,6 +23,10 @@ constexpr Triple start_spread{2, 10, 10};
 constexpr double usual_b_std = 0.1;
 constexpr double usual_noise_share = 0.1;
 constexpr ParameterRange usual_noise_range{1e-6, 10};
+/// ∂K is right to this, relative; A⁻¹ amplifies it by the condition number of A in the gradient.
+constexpr double slope_rounding = 1.2e-12;
+/// A gradient of g for each target promises to raise log p by about g²/2 for each: so little that none is missed.
+constexpr double largest_hidden_gradient = 1e-3;
 
 ProcessParameters parameters_of(const Triple& t) { return {t[0], t[1], t[2]}; }
 
@@ -92,8 +96,10 @@ class LikelihoodSearch {
     std::vector<double> logs;
     for (const std::size_t p : moving_) logs.push_back(std::log(from[p]));
     const BoxObjective objective = [&](std::span<const double> x, bool gradient) { return at(from, x, gradient); };
+    first_step_ = number * options_.most_iterations;
+    evaluations_ = 0;
     const std::optional<BoxMinimum> found = minimise_in_box(objective, logs, box_);
-    progress_.at((number + 1) * options_.most_iterations);
+    progress_.at(first_step_ + options_.most_iterations);
     if (!found) {
       result.ending = Ending::not_positive_definite;
       return result;
@@ -103,7 +109,8 @@ class LikelihoodSearch {
     result.value = -found->value / scale_;
     result.gradient = found->projected_gradient;
     result.iterations = found->iterations;
-    result.ending = found->converged ? Ending::converged : Ending::iteration_limit;
+    result.rounded = found->stalled && is_hidden(result);
+    result.ending = found->converged || result.rounded ? Ending::converged : Ending::iteration_limit;
     return result;
   }
 
@@ -120,6 +127,12 @@ class LikelihoodSearch {
   }
 
  private:
+  /// Whether rounding explains what is left of the gradient.
+  [[nodiscard]] bool is_hidden(const LikelihoodStart& start) {
+    const double condition = likelihood_at(start.to, false, false).summary.condition.value_or(0);
+    return start.gradient <= std::min(slope_rounding * condition, largest_hidden_gradient);
+  }
+
   [[nodiscard]] Triple moved(Triple from, std::span<const double> logs) const {
     for (std::size_t k = 0; k < moving_.size(); ++k) {
       const ParameterRange& range = ranges_[moving_[k]];
@@ -132,6 +145,8 @@ class LikelihoodSearch {
   }
 
   [[nodiscard]] std::optional<ObjectiveAt> at(const Triple& from, std::span<const double> logs, bool gradient) {
+    // An iteration takes two evaluations at least: without a gradient, and with it.
+    progress_.at(first_step_ + std::min(++evaluations_ / 2, options_.most_iterations - 1));
     try {
       const MarginalLikelihood found = likelihood_at(parameters_of(moved(from, logs)), gradient, false);
       if (!found.summary.converged()) return std::nullopt;
@@ -152,6 +167,8 @@ class LikelihoodSearch {
   const Engine& engine_;
   double scale_;
   IterationProgress progress_;
+  Index first_step_ = 0;  ///< of the start that climbs
+  Index evaluations_ = 0;
   std::array<ParameterRange, parameter_count> ranges_;
   Triple first_{};
   std::vector<std::size_t> moving_;  ///< parameters that are not fixed
@@ -205,6 +222,11 @@ LikelihoodOptimum optimise_marginal_likelihood(const Network& network, const Sam
   if (best != nullptr) {
     summary.gradient = best->gradient;
     summary.ending = best->ending;
+    if (best->rounded) {
+      summary.message =
+          fmt::format("the search ended where rounding hides the gradient: K + σ²I has a condition number of {:.1g}",
+                      summary.condition.value_or(0));
+    }
     if (best->ending == Ending::iteration_limit) {
       summary.message = best->iterations < options.most_iterations
                             ? "no step raises the likelihood further: its rounding, or the edge of where K + σ²I has a "

@@ -88,6 +88,7 @@ struct LikelihoodStart {
   double gradient = 0;  ///< largest entry of the projected gradient by log-parameters, for each target
   Index iterations = 0;
   Ending ending = Ending::converged;
+  bool rounded = false;  ///< converged as far as rounding lets the likelihood and its gradient be seen
 };
 
 /// A local maximum of the marginal likelihood: the best of all starts.
