@@ -185,12 +185,14 @@ void run(int count, char** words) {
   add_kernel(program);
   add_fit(program);
   add_tune(program);
+  add_likelihood(program);
   add_predict(program);
   add_certify(program);
   add_train(program);
   add_equivalence(program);
   add_experiment(program);
   add_flow(program);
+  add_ensemble(program);
   add_bound(program);
   add_demo(program);
   if (!understand(program, count, words)) return;

@@ -11,6 +11,7 @@
 #include "widelimit/data/fetch/fetch.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/network/network.hpp"
+#include "widelimit/network/weight_std.hpp"
 
 // Where work happens, and kernels of networks of infinite width.
 #include "widelimit/engine/select.hpp"
@@ -28,6 +29,7 @@
 #include "widelimit/machine/probability/probability.hpp"
 #include "widelimit/machine/ridge/conjugate_gradient.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"
+#include "widelimit/machine/ridge/marginal_likelihood.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
 #include "widelimit/machine/svm/svm.hpp"
@@ -38,6 +40,7 @@
 #include "widelimit/analysis/bounds/label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
 #include "widelimit/analysis/dynamics/descend.hpp"
+#include "widelimit/analysis/dynamics/ensemble.hpp"
 #include "widelimit/analysis/dynamics/flow.hpp"
 #include "widelimit/analysis/scores.hpp"
 #include "widelimit/analysis/spectrum.hpp"

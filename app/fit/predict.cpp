@@ -2,12 +2,14 @@
 #include "app/fit/output_errors.hpp"
 #include "app/fit/prediction_file.hpp"
 #include "app/fit/scores_text.hpp"
+#include "app/kernel/kernel_file.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/program.hpp"
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
 #include "widelimit/report/scores.hpp"
 
 namespace widelimit::app {
@@ -19,6 +21,7 @@ struct PredictChoice {
   DataChoice data;
   std::string model;
   std::optional<std::string> out;
+  std::optional<std::string> covariance;
 };
 
 nlohmann::ordered_json rows_json(const Matrix<double>& m) {
@@ -35,6 +38,14 @@ void run_predict(const PredictChoice& options) {
   if (options.out) check_prediction_path(*options.out);
   const auto engine = options.common.make_engine();
   const Predictor model = load_predictor(options.model, options.common, *engine);
+  if (options.covariance) {
+    if (!model.model || !model.model->posterior) {
+      fail(Code::usage, "--covariance: the model has no posterior; fit ridge with --posterior");
+    }
+    if (options.out == options.covariance) fail(Code::usage, "--out and --covariance are both '{}'", *options.out);
+    options.common.check_apart(options.covariance, options.data.specs({options.model}));
+    check_kernel_path(*options.covariance, 0);
+  }
   NewSamples samples = load_samples(options.common, options.data, model);
   Dataset& data = samples.data;
 
@@ -42,6 +53,7 @@ void run_predict(const PredictChoice& options) {
   PredictOptions how;
   if (const auto memory = options.common.memory_limit()) how.memory = *memory;
   how.factor_memory = options.common.memory_limit();
+  how.covariance = options.covariance.has_value();
   how.progress = &bar;
   const auto start = Clock::now();
   const Said said = say(model, data, *engine, how);
@@ -77,6 +89,11 @@ void run_predict(const PredictChoice& options) {
     words += tell_output_errors(said.decisions, data, record.results["score"]) + "\n";
   }
   if (options.out) words += fmt::format("written to {}\n", *options.out);
+  if (options.covariance) {
+    write_arrays(*options.covariance, {{"covariance", said.covariance.view(), {}}}, record.settings);
+    record.results["covariance"] = *options.covariance;
+    words += fmt::format("covariance in {}\n", *options.covariance);
+  }
   if (options.common.report) {
     write_prediction_page(*options.common.report, fmt::format("{} on {}", model.name(), data.name), scores,
                           model.classes, record.told());
@@ -96,6 +113,8 @@ void add_predict(Program& program) {
       ->required();
   verb->add_option("--out", options->out, "File of classes, scores and probabilities: .csv, .tsv, .json or .npz")
       ->type_name("P.csv");
+  verb->add_option("--covariance", options->covariance, "Of a model with a posterior: covariance between samples")
+      ->type_name("C.npz|.h5");
   add_new_sample_options(*verb, options->data, "Samples");
   add_common_options(*verb, options->common);
   set_example(*verb, "widelimit predict --model model.h5 --test digits --limit 20");

@@ -60,6 +60,7 @@ Said say_as_machine(const Model& model, const Dataset& data, const Engine& engin
     Posterior posterior = predict_posterior(model, data.view(), engine, how);
     said.decisions = std::move(posterior.mean);
     for (const double variance : posterior.variance) said.deviation.push_back(std::sqrt(variance));
+    said.covariance = std::move(posterior.covariance);
   } else {
     said.decisions = predict_decisions(model, data.view(), engine, how);
   }

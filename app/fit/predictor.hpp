@@ -36,6 +36,7 @@ struct Said {
   Matrix<double> decisions;
   Matrix<double> probabilities;   ///< samples × classes; none where it has none
   std::vector<double> deviation;  ///< standard deviation of each sample, where it has a posterior
+  Matrix<double> covariance;      ///< samples × samples, where it was asked for
 };
 
 /// Scales the samples as the predictor was taught, and asks it.

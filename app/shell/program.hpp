@@ -29,8 +29,10 @@ void add_certify(Program& program);
 void add_train(Program& program);
 void add_equivalence(Program& program);
 void add_tune(Program& program);
+void add_likelihood(Program& program);
 void add_experiment(Program& program);
 void add_flow(Program& program);
+void add_ensemble(Program& program);
 void add_bound(Program& program);
 void add_demo(Program& program);
 

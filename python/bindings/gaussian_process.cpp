@@ -45,12 +45,21 @@ nb::tuple posterior(const GaussianProcess& process, const SampleArray& k, const 
   return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)));
 }
 
+nb::tuple joint_posterior(const GaussianProcess& process, const SampleArray& k, const SampleArray& own) {
+  Posterior found =
+      unlocked([&](Progress*) { return process.joint_posterior(view_samples(k).values, view_samples(own).values); });
+  return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)),
+                        as_array(std::move(found.covariance)));
+}
+
 }  // namespace
 
 void bind_gaussian_process(nb::module_& module) {
   nb::class_<GaussianProcess>(module, "GaussianProcess", "A factor of K + σ²I and what follows from it.")
       .def("fitted", &fitted, "(alpha, summary, log marginal likelihood of each output).")
-      .def("posterior", &posterior, "k"_a, "diagonal"_a, "(mean, variance) of K(test, train) and K(x, x).");
+      .def("posterior", &posterior, "k"_a, "diagonal"_a, "(mean, variance) of K(test, train) and K(x, x).")
+      .def("joint_posterior", &joint_posterior, "k"_a, "own"_a,
+           "(mean, variance, covariance) of K(test, train) and K(test, test).");
   module.def("gaussian_process", &make_process, "k"_a, "targets"_a, "noise"_a.none(), "threads"_a.none(),
              "check_definite"_a.none(),
              "The Gaussian process of covariance K given targets, a column for each output.");

@@ -40,7 +40,7 @@ AnyMatrix copy_of(const SampleView& samples) {
 Model make(const Network& network, const std::string& kind, const std::optional<std::string>& precision,
            const SampleArray& support, const std::string& machine, const std::string& scheme,
            const std::vector<std::string>& classes, double lambda, double epsilon, bool has_bias, const Table& alpha,
-           const Numbers& bias, const std::optional<Table>& sigmoids, const std::string& record) {
+           const Numbers& bias, const std::optional<Table>& sigmoids, const std::string& record, bool posterior) {
   Model model;
   model.kernel = network;
   model.kind = parse_kind(kind);
@@ -58,6 +58,7 @@ Model make(const Network& network, const std::string& kind, const std::optional<
   model.bias.assign(bias.data(), bias.data() + bias.size());
   model.calibration = sigmoids_of(sigmoids);
   model.record = record;
+  model.posterior = posterior;
   model.validate();
   return model;
 }
@@ -73,6 +74,19 @@ nb::object decisions_of(const Model& model, const SampleArray& x, std::optional<
     options.progress = progress;
     return predict_decisions(model, view_samples(x), *make_engine("cpu", {threads.value_or(0)}), options);
   }));
+}
+
+/// (mean, variance, covariance or None).
+nb::tuple posterior_of(const Model& model, const SampleArray& x, bool covariance, const std::string& backend,
+                       std::optional<int> threads) {
+  Posterior found = unlocked([&](Progress* progress) {
+    PredictOptions options;
+    options.covariance = covariance;
+    options.progress = progress;
+    return predict_posterior(model, view_samples(x), *make_engine(backend, {threads.value_or(0)}), options);
+  });
+  const nb::object between = covariance ? as_array(std::move(found.covariance)) : nb::none();
+  return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)), between);
 }
 
 nb::object told_classes(const Model& model, const Table& decisions) {
@@ -108,6 +122,7 @@ nb::dict load(const std::string& path) {
   found["offsets"] = as_array(std::move(model.bias));
   found["sigmoids"] = as_rows(model.calibration);
   found["record"] = model.record;
+  found["posterior"] = model.posterior;
   return found;
 }
 
@@ -119,6 +134,7 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("scheme", [](const Model& m) { return std::string(to_string(m.scheme)); })
       .def_ro("classes", &Model::classes)
       .def_ro("lam", &Model::lambda)
+      .def_ro("posterior", &Model::posterior)
       .def_prop_ro("supports", &Model::supports)
       .def_prop_ro("has_probabilities", [](const Model& m) { return has_probabilities(m.machine, m.calibration); })
       .def_prop_ro("kernel",
@@ -140,7 +156,7 @@ void bind_model(nb::module_& module) {
           "How its samples were read and split, as JSON.");
   module.def("make_model", &make, "network"_a, "kind"_a, "precision"_a.none(), "support"_a, "machine"_a, "scheme"_a,
              "classes"_a, "lam"_a, "epsilon"_a, "bias"_a, "alpha"_a, "offsets"_a, "sigmoids"_a.none(), "record"_a,
-             "A model of its parts, checked.");
+             "posterior"_a, "A model of its parts, checked.");
   module.def(
       "set_scaling",
       [](Model& model, const Numbers& shift, const Numbers& scale) {
@@ -154,6 +170,8 @@ void bind_model(nb::module_& module) {
       "read_model", [](const std::string& path) { return unlocked([&](Progress*) { return load_model(path); }); },
       "path"_a, "The model of a file.");
   module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
+  module.def("model_posterior", &posterior_of, "model"_a, "x"_a, "covariance"_a, "backend"_a, "threads"_a.none(),
+             "(mean, variance, covariance or None) of a model with a posterior.");
   module.def("model_classes", &told_classes, "model"_a, "decisions"_a, "Number of the class of each row.");
   module.def("model_probabilities", &probabilities_of, "model"_a, "decisions"_a, "Probability of each class.");
   module.def("load_model", &load, "path"_a, "What a model file holds, checked.");

@@ -16,10 +16,12 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_machine(module);
   widelimit::python::bind_paths(module);
   widelimit::python::bind_gaussian_process(module);
+  widelimit::python::bind_likelihood(module);
   widelimit::python::bind_ridge_network(module);
   widelimit::python::bind_model(module);
   widelimit::python::bind_scores(module);
   widelimit::python::bind_dynamics(module);
+  widelimit::python::bind_ensemble(module);
   widelimit::python::bind_certificate(module);
   widelimit::python::bind_bounds(module);
   widelimit::python::bind_equivalence(module);

@@ -37,11 +37,21 @@ from widelimit._core import (
 )
 from widelimit._data import Data, DataWarning, load_data, load_train_test
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
+from widelimit._ensemble import Ensemble, ensemble
 from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
 from widelimit._fetch import FetchedFile, fetch_data
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
+from widelimit._likelihood import (
+    LikelihoodOptimum,
+    LikelihoodStart,
+    MarginalLikelihood,
+    ProcessParameters,
+    marginal_likelihood,
+    optimise_marginal_likelihood,
+    with_std,
+)
 from widelimit._machines import (
     fit_hard_svm,
     fit_logistic,
@@ -82,6 +92,7 @@ __all__ = [
     "ConvergenceWarning",
     "Data",
     "DataWarning",
+    "Ensemble",
     "Equivalence",
     "EquivalencePath",
     "EquivalenceRun",
@@ -93,11 +104,15 @@ __all__ = [
     "InputError",
     "LabelBound",
     "LayerShape",
+    "LikelihoodOptimum",
+    "LikelihoodStart",
+    "MarginalLikelihood",
     "Model",
     "Network",
     "NumericalError",
     "Path",
     "Posterior",
+    "ProcessParameters",
     "RademacherBound",
     "RateCheck",
     "ReliabilityBin",
@@ -120,6 +135,7 @@ __all__ = [
     "diagonal",
     "empirical_ntk",
     "empirical_ntk_product",
+    "ensemble",
     "equivalence",
     "fetch_data",
     "fit_hard_svm",
@@ -140,9 +156,11 @@ __all__ = [
     "load_model",
     "load_network",
     "load_train_test",
+    "marginal_likelihood",
     "monte_carlo_kernel",
     "noisy_label_shape",
     "open_gram",
+    "optimise_marginal_likelihood",
     "presets",
     "rademacher_bound",
     "register_activation",
@@ -151,6 +169,7 @@ __all__ = [
     "svm_path",
     "sweep",
     "train",
+    "with_std",
 ]
 
 _ESTIMATORS = ("NTKClassifier", "NTKRegressor")
@@ -180,6 +199,7 @@ _TYPES = (
     ClassScore,
     ClassScores,
     ConvergenceWarning,
+    Ensemble,
     Equivalence,
     EquivalencePath,
     EquivalenceRun,
@@ -190,11 +210,15 @@ _TYPES = (
     InputError,
     LabelBound,
     LayerShape,
+    LikelihoodOptimum,
+    LikelihoodStart,
+    MarginalLikelihood,
     Model,
     Network,
     NumericalError,
     Path,
     Posterior,
+    ProcessParameters,
     RademacherBound,
     RateCheck,
     ReliabilityBin,

@@ -14,9 +14,12 @@ from widelimit._core import InputError
 from widelimit._data import Data
 from widelimit._fit import Fit
 from widelimit._kernels import kernel as limit_kernel
+from widelimit._likelihood import optimise_marginal_likelihood
 from widelimit._machines import fit_samples, train_classes, train_values
+from widelimit._models import core_of, posterior, shared_by_outputs
 from widelimit._models import load as load_estimator
 from widelimit._models import save as save_estimator
+from widelimit._threads import usable
 
 
 class _Machine(BaseEstimator):
@@ -40,7 +43,7 @@ class _Machine(BaseEstimator):
 
     def _gram(self, X: Any, Z: Any = None) -> Any:
         return limit_kernel(
-            self.network,
+            getattr(self, "network_", self.network),
             self._shaped(X),
             None if Z is None else self._shaped(Z),
             kind=self.kind,
@@ -58,9 +61,10 @@ class _Machine(BaseEstimator):
             single = X.astype(np.float32, copy=False)
         return single if np.array_equal(single, X) else X
 
-    def _keep(self, X: Any, fit: Fit) -> None:
-        """Coefficients and samples that predictions need: those that are not 0."""
-        self.support_ = fit.support
+    def _keep(self, X: Any, fit: Fit, all_samples: bool = False) -> None:
+        """Coefficients and samples that predictions need: those that are not 0, or all, for a posterior."""
+        self.support_ = np.arange(len(fit.alpha)) if all_samples else fit.support
+        self.keeps_all_ = all_samples
         self.alpha_ = fit.alpha[self.support_]
         self.bias_ = fit.bias
         self.summary_ = fit.summary
@@ -88,10 +92,11 @@ class _Machine(BaseEstimator):
         return Fit(self.machine, self.scheme_, *parts), k
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, classify: bool, **options: Any) -> Fit:
-        common = dict(lam=self.lam, bias=self.bias, sample_weight=sample_weight, tolerance=self.tolerance)
+        lam = getattr(self, "lam_", self.lam)
+        common = dict(lam=lam, bias=self.bias, sample_weight=sample_weight, tolerance=self.tolerance)
         if self.kernel == "network":
             return fit_samples(
-                self.network,
+                getattr(self, "network_", self.network),
                 self._shaped(X),
                 y,
                 classify,
@@ -111,17 +116,20 @@ class _Machine(BaseEstimator):
         k = self._train_gram(X)
         return train(self.machine, k, y, threads=self.threads, check_definite=True, stacklevel=4, **common, **options)
 
-    def save(self, path: Any, data: Data | None = None) -> None:
+    def save(self, path: Any, data: Data | None = None, posterior: bool = False) -> None:
         """Writes the fitted machine as a model file, which `widelimit predict` reads as well as load.
 
         data: the training set that it was fitted to, as load_train_test gave it, unscaled; the file then remembers
         its columns and its split, so that load_data(spec, model=…, part='test') and `widelimit predict --part test`
         find them. Classes that are indices into its class names are written by their names.
+        posterior: of a ridge NTKRegressor, True so that predictions of the file have standard deviations.
 
         InputError where kernel='precomputed', or where classes are neither numbers nor text.
         """
         check_is_fitted(self, "support_")
-        save_estimator(self, path, data)
+        if posterior:
+            _require_posterior(self)
+        save_estimator(self, path, data, posterior)
 
     @classmethod
     def load(cls, path: Any, **options: Any) -> Any:
@@ -255,6 +263,11 @@ class NTKRegressor(RegressorMixin, _Machine):
 
     machine: 'ridge', 'regression' or 'svr'; epsilon: ε of 'svr'. The others as those of NTKClassifier. y may have
     several columns.
+    optimise: 'marginal_likelihood', of ridge, for the w_std and b_std of all layers of the network, and the λ, that
+        maximise the marginal likelihood of the Gaussian process of noise variance λ/2 whose mean the machine is, as
+        optimise_marginal_likelihood; network and lam are its first start.
+
+    Fitted: as NTKClassifier, and network_, lam_: those of the machine; log_marginal_likelihood_ where it was optimised.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.random.default_rng(0).normal(size=(80, 3))
@@ -279,12 +292,14 @@ class NTKRegressor(RegressorMixin, _Machine):
         input_shape=None,
         tolerance=1e-8,
         solver="auto",
+        optimise=None,
     ):
         self.network = network
         self.machine = machine
         self.lam = lam
         self.kind = kind
         self.bias = bias
+        self.optimise = optimise
         self.epsilon = epsilon
         self.precision = precision
         self.threads = threads
@@ -299,12 +314,48 @@ class NTKRegressor(RegressorMixin, _Machine):
         X, y = self._read(X, y=y, multi_output=True, y_numeric=True)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        self._choose(X, y, sample_weight)
         fit = self._fit(X, y, sample_weight, False, epsilon=self.epsilon)
-        self._keep(X, fit)
+        self._keep(X, fit, sample_weight is None and _obstacle(self) is None)
         return self
 
-    def predict(self, X):
-        """Numbers for the rows of X, in the shape of the y of fit."""
+    def _choose(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """The network and the λ of the machine: those given, or the most likely."""
+        self.network_, self.lam_ = self.network, self.lam
+        if self.optimise is None:
+            return
+        if self.optimise != "marginal_likelihood":
+            raise InputError(f"optimise is {self.optimise!r}; choose 'marginal_likelihood' or None")
+        if (obstacle := _obstacle(self)) is not None or sample_weight is not None:
+            raise InputError(f"optimise: {obstacle or 'with sample_weight'} there is no marginal likelihood")
+        found = optimise_marginal_likelihood(
+            self.network,
+            self._shaped(X),
+            y,
+            kind=self.kind,
+            noise=self.lam / 2,
+            backend=self.backend,
+            threads=self.threads,
+        )
+        self.network_, self.lam_ = found.network, 2 * found.noise
+        self.log_marginal_likelihood_ = found.value
+
+    def predict(self, X, return_std=False, return_cov=False):
+        """Numbers for the rows of X, in the shape of the y of fit.
+
+        return_std, return_cov: also the standard deviation, or the covariance between rows, of the Gaussian process
+        of covariance K and noise variance λ/2 given the data, whose mean the numbers are; without the noise. Where y
+        has columns, with a last axis for them. Of ridge without a bias and without weights of samples; InputError
+        otherwise. Factors the Gram matrix of the training samples again.
+        """
+        if return_std or return_cov:
+            check_is_fitted(self, "support_")
+            _require_posterior(self)
+            X = self._shaped(self._read(X, reset=False))
+            core = core_of(self, posterior=True)
+            mean, spread = posterior(core, X, return_std, return_cov, self.backend, usable(self.threads))
+            mean = mean[:, None] if self.alpha_.ndim == 2 and mean.ndim == 1 else mean
+            return mean, shared_by_outputs(spread, mean)
         fit, k = self._fitted(X)
         return fit.predict(k)
 
@@ -312,6 +363,26 @@ class NTKRegressor(RegressorMixin, _Machine):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _obstacle(estimator: Any) -> str | None:
+    """Why the machine is not the mean of a Gaussian process; None where it is."""
+    if estimator.machine != "ridge":
+        return f"with machine {estimator.machine!r}"
+    if estimator.bias:
+        return "with a bias"
+    return "with kernel='precomputed'" if estimator.kernel != "network" else None
+
+
+def _require_posterior(estimator: Any) -> None:
+    obstacle = _obstacle(estimator)
+    if obstacle is None and not estimator.keeps_all_:
+        obstacle = "fitted with sample_weight, or read from a file that does not hold all samples,"
+    if obstacle is not None or not isinstance(estimator, NTKRegressor):
+        raise InputError(
+            f"an estimator {obstacle or 'of classes'} has no posterior; NTKRegressor(machine='ridge') without a bias "
+            "has, and gaussian_process for a Gram matrix"
+        )
 
 
 def _require_two_classes(y: np.ndarray, weights: np.ndarray | None) -> None:

@@ -47,6 +47,10 @@ class GaussianProcess:
         mean, variance = self._core.posterior(as_matrix(k, "K(test, train)"), own)
         return Posterior(mean[:, 0] if self._single else mean, variance)
 
+    def covariance(self, k: ArrayLike, k_test: ArrayLike) -> NDArray[np.float64]:
+        """Covariance of f between test points, of K(test, train) and K(test, test); exactly symmetric."""
+        return self._core.joint_posterior(as_matrix(k, "K(test, train)"), as_matrix(k_test, "K(test, test)"))[2]
+
     def __repr__(self) -> str:
         return f"<GaussianProcess: {len(self.alpha)} samples, noise {self.noise:g}>"
 

@@ -42,13 +42,13 @@ def _classes(names: list[str], dtype: str | None) -> NDArray[Any]:
     return np.array(names, dtype=object if found.kind == "O" else None)
 
 
-def save(model: Any, path: str | os.PathLike[str], data: Data | None = None) -> None:
+def save(model: Any, path: str | os.PathLike[str], data: Data | None = None, posterior: bool = False) -> None:
     if model.kernel != "network":
         raise InputError(
             "kernel='precomputed': a model file holds the network and the samples, which a Gram matrix does not tell; "
             "pickle it instead"
         )
-    core = core_of(model, None if data is None else data.class_names)
+    core = core_of(model, None if data is None else data.class_names, posterior)
     if data is not None:
         if data._origin is None:
             raise InputError(
@@ -67,8 +67,11 @@ def _weights_text(model: Any) -> Any:
     return [float(found.get(name, 1.0)) for name in model.classes_.tolist()]
 
 
-def core_of(model: Any, names: list[str] | None = None) -> _core.Model:
-    """A fitted estimator as the library's own model; copies its samples. names: of classes that are their indices."""
+def core_of(model: Any, names: list[str] | None = None, posterior: bool = False) -> _core.Model:
+    """A fitted estimator as the library's own model, with or without its posterior; copies its samples.
+
+    names: of classes that are their indices.
+    """
     classes = getattr(model, "classes_", None)
     indexed = bool(names) and classes is not None and classes.dtype.kind in "iu"
     flat = model.alpha_.ndim == 1
@@ -81,22 +84,24 @@ def core_of(model: Any, names: list[str] | None = None) -> _core.Model:
         "input_shape": None if model.input_shape is None else list(model.input_shape),
         "scheme": getattr(model, "scheme", None),
         "class_weight": _weights_text(model),
+        "all_samples": getattr(model, "keeps_all_", False),
     }
     return _core.make_model(
-        as_network(model.network),
+        as_network(getattr(model, "network_", model.network)),
         model.kind,
         model.precision,
         model._shaped(support),
         model.machine,
         model.scheme_,
         [] if classes is None else ([names[c] for c in classes] if indexed else _names(classes)),
-        float(model.lam),
+        float(getattr(model, "lam_", model.lam)),
         float(getattr(model, "epsilon", 0.0)),
         bool(model.bias),
         np.ascontiguousarray(model.alpha_[:, None] if flat else model.alpha_),
         np.atleast_1d(np.asarray(model.bias_, dtype=np.float64)),
         model.calibration_,
         json.dumps(record),
+        posterior,
     )
 
 
@@ -113,6 +118,7 @@ def _record_of(found: dict[str, Any]) -> dict[str, Any]:
         "single": len(found["offsets"]) == 1,
         "sample_shape": [height * width * channels],
         "input_shape": [height, width, channels] if image else None,
+        "all_samples": found["posterior"],
     }
 
 
@@ -153,6 +159,7 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
     model.calibration_ = found["sigmoids"]
     model.summary_ = _UNKNOWN
     model.n_features_in_ = model.support_vectors_.shape[1]
+    model.keeps_all_ = bool(record.get("all_samples", False))
     if not numbers:
         model.classes_ = _classes(found["classes"], record.get("dtype"))
         weights = record.get("class_weight")
@@ -160,6 +167,21 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
             weights = dict(zip(model.classes_.tolist(), weights, strict=True))
         model.class_weight = options.get("class_weight", weights)
     return model
+
+
+def posterior(
+    core: _core.Model, x: NDArray, return_std: bool, return_cov: bool, backend: str, threads: int | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean of the outputs, and their standard deviation or covariance, the same for all outputs."""
+    if return_std and return_cov:
+        raise InputError("ask for return_std or return_cov; the diagonal of the covariance holds the variances")
+    mean, variance, covariance = _core.model_posterior(core, x, return_cov, backend, threads)
+    return mean[:, 0] if mean.shape[1] == 1 else mean, covariance if return_cov else np.sqrt(variance)
+
+
+def shared_by_outputs(spread: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A standard deviation or covariance repeated for each output along a last axis, as scikit-learn has it."""
+    return spread if mean.ndim == 1 else np.repeat(spread[..., None], mean.shape[1], axis=-1)
 
 
 class Model:
@@ -197,9 +219,25 @@ class Model:
         outputs = _core.model_decisions(self._core, self._shaped(x), usable(threads))
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
-    def predict(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[Any]:
-        """Classes, or numbers where the machine is one for numbers."""
-        outputs = self.decision_function(x, threads=threads)
+    def predict(
+        self, x: ArrayLike, *, return_std: bool = False, return_cov: bool = False, threads: int | None = None
+    ) -> Any:
+        """Classes, or numbers where the machine is one for numbers.
+
+        return_std, return_cov: also the standard deviation, or the covariance between samples, of the outputs, without
+        the noise, as a second array; InputError unless the model was written with its posterior.
+        """
+        if return_std or return_cov:
+            if not self._core.posterior:
+                raise InputError(
+                    "the model has no posterior; `widelimit fit --machine ridge --posterior` and "
+                    "NTKRegressor.save(…, posterior=True) write one"
+                )
+            mean, spread = posterior(self._core, self._shaped(x), return_std, return_cov, "cpu", usable(threads))
+            return self._told(mean), shared_by_outputs(spread, mean) if self.classes_ is None else spread
+        return self._told(self.decision_function(x, threads=threads))
+
+    def _told(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         if self.classes_ is None:
             return outputs
         return self.classes_[_core.model_classes(self._core, outputs[:, None] if outputs.ndim == 1 else outputs)]

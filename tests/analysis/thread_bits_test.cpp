@@ -1,9 +1,11 @@
 #include "widelimit/analysis/dynamics/descend.hpp"
+#include "widelimit/analysis/dynamics/ensemble.hpp"
 #include "widelimit/analysis/dynamics/flow.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"
+#include "widelimit/machine/ridge/marginal_likelihood.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/machine/ridge/ridge_network.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
@@ -113,6 +115,16 @@ TEST_F(ThreadBits, OfPathsPosteriorsAndConjugateGradients) {
     const Posterior posterior = process.posterior(AnyView(k_.view().block(0, 0, 20, samples)), own);
     append(numbers, posterior.mean);
     numbers.insert(numbers.end(), posterior.variance.begin(), posterior.variance.end());
+    append(
+        numbers,
+        process.joint_posterior(AnyView(k_.view().block(0, 0, 20, samples)), k_.view().block(0, 0, 20, 20)).covariance);
+    return numbers;
+  });
+  expect_same_bits("marginal likelihood", [&](const Engine& engine) {
+    const MarginalLikelihood found =
+        marginal_likelihood(Network::parse("fc:2(b_std=0.1)"), data_.view(), targets_.view(), {.noise = 0.1}, engine);
+    Numbers numbers(found.gradient.begin(), found.gradient.end());
+    numbers.push_back(found.value);
     return numbers;
   });
   for (const std::optional<Index> rank : {std::optional<Index>(0), std::optional<Index>(200)}) {
@@ -126,6 +138,17 @@ TEST_F(ThreadBits, OfPathsPosteriorsAndConjugateGradients) {
       return numbers;
     });
   }
+}
+
+TEST_F(ThreadBits, OfEnsembles) {
+  expect_same_bits("ensemble", [&](const Engine& engine) {
+    Numbers numbers;
+    const Ensemble found = ensemble(Network::parse("fc:2"), data_.view(), targets_.view(), data_.view().part(0, 20),
+                                    {.times = {0.01}, .covariance = true}, engine);
+    append(numbers, found.mean);
+    append(numbers, found.covariance);
+    return numbers;
+  });
 }
 
 TEST_F(ThreadBits, OfDynamicsAndBounds) {

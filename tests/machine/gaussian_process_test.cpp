@@ -72,6 +72,40 @@ TEST(GaussianProcess, PosteriorIsThatOfTheJointNormal) {
   }
 }
 
+/// K** − K*ᵀ(K + σ²I)⁻¹K* between all pairs of test points; a strip of variances has fewer than these.
+TEST(GaussianProcess, CovarianceIsThatOfTheJointNormal) {
+  for (const Index tests : {1, 5, 270}) {
+    const Index n = 13;
+    const double noise = 0.1;
+    const Split s = split(n, tests);
+    const Matrix<double> all = line_gram<double>(n + tests);
+    Matrix<double> own(tests, tests);
+    for (Index t = 0; t < tests; ++t) {
+      for (Index u = 0; u < tests; ++u) own(t, u) = all(n + t, n + u);
+    }
+    const GaussianProcess process(s.train.view(), wavy_targets(n, 2).view(), {.noise = noise});
+    const Posterior joint = process.joint_posterior(s.cross.view(), own.view());
+    const Posterior single = process.posterior(s.cross.view(), s.diagonal);
+    for (Index t = 0; t < tests; ++t) {
+      EXPECT_EQ(joint.mean(t, 1), single.mean(t, 1));
+      EXPECT_EQ(joint.variance[static_cast<std::size_t>(t)], joint.covariance(t, t));
+      EXPECT_NEAR(joint.variance[static_cast<std::size_t>(t)], single.variance[static_cast<std::size_t>(t)], 1e-13);
+      if (t % 50 > 4) continue;
+      std::vector<Extended> column;
+      for (Index i = 0; i < n; ++i) column.push_back(static_cast<Extended>(s.cross(t, i)));
+      const auto weights = eliminate(noisy(s.train, noise), column);
+      for (Index u = 0; u < tests; ++u) {
+        Extended covariance = static_cast<Extended>(own(t, u));
+        for (Index i = 0; i < n; ++i) {
+          covariance -= weights[static_cast<std::size_t>(i)] * static_cast<Extended>(s.cross(u, i));
+        }
+        EXPECT_NEAR(joint.covariance(t, u), static_cast<double>(covariance), 1e-12);
+        EXPECT_EQ(joint.covariance(t, u), joint.covariance(u, t));
+      }
+    }
+  }
+}
+
 /// p(y₁ … y_n) = Π p(y_i | y₁ … y_{i−1}), each a normal density by the posterior of those before.
 TEST(GaussianProcess, LikelihoodIsTheProductOfPredictions) {
   const Index n = 20;
@@ -127,6 +161,9 @@ TEST(GaussianProcess, SaysWhatIsWrong) {
   EXPECT_THROW((void)process.posterior(Matrix<double>(1, 2).view(), std::vector<double>{1}), Error);
   EXPECT_THROW((void)process.posterior(Matrix<double>(1, 3).view(), std::vector<double>{std::nan("")}), Error);
   EXPECT_THROW(GaussianProcess(k.view(), y.view(), {.noise = -1}), Error);
+  EXPECT_THROW((void)singular.joint_posterior(Matrix<double>(1, 3).view(), Matrix<double>(1, 1).view()), Error);
+  EXPECT_THROW((void)process.joint_posterior(Matrix<double>(2, 3).view(), Matrix<double>(1, 1).view()), Error);
+  EXPECT_THROW((void)process.joint_posterior(Matrix<double>(1, 2).view(), Matrix<double>(1, 1).view()), Error);
 }
 
 }  // namespace

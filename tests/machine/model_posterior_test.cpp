@@ -55,6 +55,21 @@ TEST_F(ModelPosterior, TravelsInTheFileAndIsThatOfTheProcess) {
       EXPECT_GT(posterior.variance[static_cast<std::size_t>(i)], 0);
       EXPECT_LT(posterior.variance[static_cast<std::size_t>(i)], 0.05);
     }
+    const Posterior joint = predict_posterior(loaded, raw.view(), *engine, {.covariance = true});
+    for (Index i = 0; i < 20; ++i) {
+      EXPECT_NEAR(joint.mean(i, 0), mean(i, 0), 1e-12);
+      EXPECT_NEAR(joint.variance[static_cast<std::size_t>(i)], posterior.variance[static_cast<std::size_t>(i)], 1e-12);
+      EXPECT_EQ(joint.covariance(i, i), joint.variance[static_cast<std::size_t>(i)]);
+    }
+    // At the training samples C = K − K(K + σ²I)⁻¹K = σ²K(K + σ²I)⁻¹, so that C(K + σ²I) = σ²K.
+    const auto& gram_entries = std::get<Matrix<double>>(k);
+    for (Index i = 0; i < 20; ++i) {
+      for (Index j = 0; j < 20; ++j) {
+        double product = 0.05 * joint.covariance(i, j);
+        for (Index l = 0; l < 20; ++l) product += joint.covariance(i, l) * gram_entries(l, j);
+        EXPECT_NEAR(product, 0.05 * gram_entries(i, j), 1e-12);
+      }
+    }
     EXPECT_THROW((void)predict_posterior(loaded, raw.view(), *engine, {.factor_memory = 100}), Error);
     Model without = load_model(path("m.h5"));
     without.posterior = false;

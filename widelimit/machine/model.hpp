@@ -63,6 +63,7 @@ void set_support(Model& model, const Fit& fit, const SampleView& train);
 struct PredictOptions {
   std::size_t memory = std::size_t{256} << 20;  ///< bytes a strip of K(test, support) may take
   std::optional<std::size_t> factor_memory;     ///< bytes that K + λ/2·I may take; default: the available memory
+  bool covariance = false;                      ///< of a posterior: the covariance between samples, too
   Progress* progress = nullptr;
 };
 
@@ -72,7 +73,8 @@ struct PredictOptions {
                                                const PredictOptions& options = {});
 
 /// Posterior mean and variance of a model with a posterior, without the noise. Factors the matrix of the support.
-/// Error{usage} where the model has no posterior.  O(support³/3 + test·support²), support² doubles.
+/// Error{usage} where the model has no posterior.  O(support³/3 + test·support²), support² doubles; a covariance takes
+/// test·(support + test) more, all at once.
 [[nodiscard]] Posterior predict_posterior(const Model& model, const SampleView& samples, const Engine& engine,
                                           const PredictOptions& options = {});
 

@@ -111,25 +111,43 @@ std::vector<double> own_kernels(const Model& model, const SampleView& strip, con
   return values;
 }
 
+/// K of samples with themselves.
+AnyMatrix own_gram(const Model& model, const SampleView& samples, const Engine& engine, Progress* progress) {
+  if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
+    return classical_gram(*classical, samples, std::nullopt, model.precision, engine, progress);
+  }
+  const GramOptions how{.kind = model.kind, .precision = model.precision, .progress = progress};
+  Gram whole = gram(std::get<Network>(model.kernel), samples, how, engine);
+  return model.kind == Kind::ntk ? std::move(whole.ntk) : std::move(whole.nngp);
+}
+
 /// U of K + λ/2·I = UᵀU over the support.
 EngineMatrix posterior_factor(const Model& model, const Engine& engine, const PredictOptions& options) {
   const auto n = static_cast<double>(model.supports());
   require_memory(2 * sizeof(double) * n * n, options.factor_memory, "the variance of this model",
                  "predict by a model that was fitted without its posterior, or allow more");
-  const SampleView support = model.support_view();
-  const AnyMatrix k = [&]() -> AnyMatrix {
-    if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
-      return classical_gram(*classical, support, std::nullopt, model.precision, engine, options.progress);
-    }
-    const GramOptions how{.kind = model.kind, .precision = model.precision, .progress = options.progress};
-    Gram whole = gram(std::get<Network>(model.kernel), support, how, engine);
-    return model.kind == Kind::ntk ? std::move(whole.ntk) : std::move(whole.nngp);
-  }();
+  const AnyMatrix k = own_gram(model, model.support_view(), engine, options.progress);
   Cholesky cholesky({{view_of(k), engine}, {}, model.lambda / 2}, FactorPrecision::f64, options.progress);
   if (cholesky.failed_minor() != 0) {
     fail(Code::numerical, "K + λ/2·I of the model is not positive definite here; fit it again with a larger λ");
   }
   return cholesky.factor();
+}
+
+/// Mean, variance and covariance of all samples at once.
+Posterior joint_posterior(const Model& model, const SampleView& samples, const EngineMatrix& factor,
+                          const Engine& engine, const PredictOptions& options) {
+  const auto tests = static_cast<double>(samples.count());
+  require_memory(sizeof(double) * tests * (2 * static_cast<double>(model.supports()) + 2 * tests),
+                 options.factor_memory, "the covariance of these samples", "predict fewer samples, or allow more");
+  const Dataset scaled = strip_of(model, samples, 0, samples.count());
+  const AnyMatrix cross = kernel_rows(model, scaled.view(), engine, options.progress);
+  const AnyMatrix own = own_gram(model, scaled.view(), engine, options.progress);
+  Posterior result{decision(fit_of(model), view_of(cross), engine),
+                   {},
+                   posterior_covariance(factor, engine, view_of(cross), view_of(own))};
+  for (Index t = 0; t < samples.count(); ++t) result.variance.push_back(result.covariance(t, t));
+  return result;
 }
 
 }  // namespace
@@ -157,6 +175,7 @@ Posterior predict_posterior(const Model& model, const SampleView& samples, const
   check_shape(model, samples);
   const Fit fit = fit_of(model);
   const EngineMatrix factor = posterior_factor(model, engine, options);
+  if (options.covariance) return joint_posterior(model, samples, factor, engine, options);
   Posterior result{Matrix<double>(samples.count(), model.outputs()), {}};
   each_strip(model, samples, engine, options, [&](Index begin, const AnyView& k, const SampleView& strip) {
     write_decisions(fit, k, engine, begin, result.mean);

@@ -82,7 +82,7 @@ bool Cholesky::factorise(Precision precision) {
   return true;
 }
 
-/// Where a pivot is all rounding: the row whose own part U_ii² of A_ii is least.
+/// The row whose own part U_ii² of A_ii is least.
 Index Cholesky::weakest_minor() const {
   const std::vector<double> pivots = algebra_.diagonal(factor_);
   Index weakest = 1;

@@ -40,6 +40,8 @@ class Cholesky {
   /// Order of the first leading minor that is not positive, or, where the condition number is beyond 1/ε, of the one
   /// that rounding alone keeps positive; 0 where A is positive definite. Nothing below makes sense where it is not.
   [[nodiscard]] Index failed_minor() const { return failed_minor_; }
+  /// Order of the leading minor that rounding comes nearest to: its last row has the least part of its own.
+  [[nodiscard]] Index weakest_minor() const;
   /// Estimate of ‖A‖₁‖A⁻¹‖₁.
   [[nodiscard]] double condition() const { return condition_; }
   /// log det A = 2 Σ log U_ii.
@@ -57,7 +59,6 @@ class Cholesky {
  private:
   /// False where a float32 factor does not do.
   bool factorise(Precision precision);
-  [[nodiscard]] Index weakest_minor() const;
   [[nodiscard]] Index refine_single(MatrixView<const double> b, MatrixView<double> x) const;
 
   RidgeMatrix a_;

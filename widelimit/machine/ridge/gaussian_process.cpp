@@ -36,6 +36,24 @@ void transpose_strip(const AnyView& test_by_train, Index begin, MatrixView<doubl
       test_by_train);
 }
 
+/// The number of test points of K(test, train), which must have a column for each sample.
+Index checked_tests(const AnyView& test_by_train, Index samples) {
+  return std::visit(
+      [&](const auto& k) {
+        if (k.cols != samples) fail(Code::input, "K(test, train) has {} columns for {} samples", k.cols, samples);
+        return k.rows;
+      },
+      test_by_train);
+}
+
+/// Both halves become their mean, and the diagonal is not negative.
+void make_covariance(Matrix<double>& c) {
+  for (Index i = 0; i < c.rows(); ++i) {
+    c(i, i) = std::max(c(i, i), 0.0);
+    for (Index j = 0; j < i; ++j) c(i, j) = c(j, i) = (c(i, j) + c(j, i)) / 2;
+  }
+}
+
 }  // namespace
 
 void GaussianProcessOptions::validate() const {
@@ -87,10 +105,8 @@ GaussianProcess::GaussianProcess(const GramMatrix& k, MatrixView<const double> t
 
 std::vector<double> posterior_variance(const EngineMatrix& factor, const Engine& engine, const AnyView& test_by_train,
                                        std::span<const double> test_diagonal) {
-  const Index tests = std::visit([](const auto& k) { return k.rows; }, test_by_train);
   const Index n = factor.rows();
-  const Index columns_given = std::visit([](const auto& k) { return k.cols; }, test_by_train);
-  if (columns_given != n) fail(Code::input, "K(test, train) has {} columns for {} samples", columns_given, n);
+  const Index tests = checked_tests(test_by_train, n);
   if (static_cast<Index>(test_diagonal.size()) != tests) {
     fail(Code::input, "K(test, train) has {} rows, but there are {} values K(x, x)", tests, test_diagonal.size());
   }
@@ -114,9 +130,37 @@ std::vector<double> posterior_variance(const EngineMatrix& factor, const Engine&
   return variance;
 }
 
+Matrix<double> posterior_covariance(const EngineMatrix& factor, const Engine& engine, const AnyView& test_by_train,
+                                    const AnyView& test_by_test) {
+  const Index n = factor.rows();
+  const Index tests = checked_tests(test_by_train, n);
+  const GramMatrix prior(test_by_test, engine);
+  if (prior.samples() != tests) {
+    fail(Code::input, "K(test, train) has {} rows, but K(test, test) has {}", tests, prior.samples());
+  }
+  (void)prior.check();
+  Matrix<double> columns(n, tests, Content::unset);
+  transpose_strip(test_by_train, 0, columns.view());
+  engine.algebra().solve(Transpose::yes, factor, columns.view());
+  Matrix<double> covariance(tests, tests, Content::unset);
+  engine.algebra().read(prior.matrix(), covariance.view());
+  engine.algebra().host_product(-1, Transpose::yes, columns.view(), Transpose::no, columns.view(), 1,
+                                covariance.view());
+  make_covariance(covariance);
+  return covariance;
+}
+
 Posterior GaussianProcess::posterior(const AnyView& test_by_train, std::span<const double> test_diagonal) const {
   if (!fit_.summary.converged()) fail(Code::numerical, "{}", fit_.summary.message);
   return {decision(fit_, test_by_train, engine_), posterior_variance(factor_, engine_, test_by_train, test_diagonal)};
+}
+
+Posterior GaussianProcess::joint_posterior(const AnyView& test_by_train, const AnyView& test_by_test) const {
+  if (!fit_.summary.converged()) fail(Code::numerical, "{}", fit_.summary.message);
+  Posterior result{
+      decision(fit_, test_by_train, engine_), {}, posterior_covariance(factor_, engine_, test_by_train, test_by_test)};
+  for (Index t = 0; t < result.covariance.rows(); ++t) result.variance.push_back(result.covariance(t, t));
+  return result;
 }
 
 }  // namespace widelimit

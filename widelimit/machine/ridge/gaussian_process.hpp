@@ -21,8 +21,9 @@ struct GaussianProcessOptions {
 
 /// Posterior of f at new points; add the noise for the variance of an observation there.
 struct Posterior {
-  Matrix<double> mean;           ///< test × outputs
-  std::vector<double> variance;  ///< one per test point, the same for all outputs, ≥ 0
+  Matrix<double> mean;             ///< test × outputs
+  std::vector<double> variance;    ///< one per test point, the same for all outputs, ≥ 0
+  Matrix<double> covariance = {};  ///< test × test, the same for all outputs, where it was asked for
 };
 
 /// K** − K*ᵀ(K + σ²I)⁻¹K* at test points, of U with K + σ²I = UᵀU on an engine, K(test, train) and K(x, x) of the test
@@ -31,6 +32,11 @@ struct Posterior {
 [[nodiscard]] std::vector<double> posterior_variance(const EngineMatrix& factor, const Engine& engine,
                                                      const AnyView& test_by_train,
                                                      std::span<const double> test_diagonal);
+
+/// All of K** − K*ᵀ(K + σ²I)⁻¹K*, exactly symmetric, of K(test, train) and K(test, test); its diagonal is clamped to 0
+/// from below. Errors as above.  O(n²·test + n·test²), and n·test doubles.
+[[nodiscard]] Matrix<double> posterior_covariance(const EngineMatrix& factor, const Engine& engine,
+                                                  const AnyView& test_by_train, const AnyView& test_by_test);
 
 /// A network of infinite width before training is a Gaussian process f of covariance K, its NNGP kernel; this is f
 /// given y = f(x) + σ·noise on the training samples, all outputs independent with the same K:
@@ -51,6 +57,8 @@ class GaussianProcess {
   /// From K(test, train) and K(x, x) of the test points. Error{input} where shapes do not agree or entries are
   /// not finite, Error{numerical} where the fit failed.
   [[nodiscard]] Posterior posterior(const AnyView& test_by_train, std::span<const double> test_diagonal) const;
+  /// The same with the covariance between test points, from K(test, test).
+  [[nodiscard]] Posterior joint_posterior(const AnyView& test_by_train, const AnyView& test_by_test) const;
 
  private:
   Fit fit_;

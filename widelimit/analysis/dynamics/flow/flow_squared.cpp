@@ -1,3 +1,4 @@
+#include "widelimit/analysis/dynamics/flow/eigenpairs.hpp"
 #include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 #include "widelimit/analysis/dynamics/recorder.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
@@ -10,20 +11,6 @@
 namespace widelimit {
 
 namespace {
-
-/// K = VᵀDV with orthonormal rows of V.
-struct Eigenpairs {
-  std::vector<double> values;  ///< smallest first
-  EngineMatrix vectors;        ///< row i belongs to values[i]
-};
-
-/// Error{numerical} where it does not converge.  O(n³), and 3n² doubles. `progress` may stop it.
-Eigenpairs eigenpairs(const GramMatrix& k, Progress* progress) {
-  const Algebra& algebra = k.algebra();
-  Eigenpairs result;
-  result.values = algebra.eigenvectors(algebra.copy_of(k.matrix(), Precision::f64), result.vectors, progress);
-  return result;
-}
 
 /// In the eigenvectors of K, eigenvalues d, each coordinate of α is alone: with s = λ + 2d,
 ///
@@ -43,14 +30,7 @@ class SquaredFlow final : public FlowSolver {
         y_(turned(dense_or_zero(problem.input.targets, n_, outputs_))),
         offset_(turned(dense_or_zero(problem.start.offset, n_, outputs_))),
         first_(turned(alpha_)),
-        coordinates_(n_, outputs_) {
-    // The rounding of entries and of LAPACK, with room: a null vector must not pass for one that is learnt.
-    noise_ = 8 * static_cast<double>(n_) * problem.k.epsilon() *
-             std::max(std::abs(pairs_.values.front()), std::abs(pairs_.values.back()));
-    indefinite_ = pairs_.values.front() < -noise_;
-    // What rounding leaves below 0 would grow as e^{2|d|t}.
-    for (double& d : pairs_.values) d = d < 0 && d >= -noise_ ? 0.0 : d;
-  }
+        coordinates_(n_, outputs_) {}
 
   bool advance(double time) override {
     for (Index i = 0; i < n_; ++i) {
@@ -70,7 +50,7 @@ class SquaredFlow final : public FlowSolver {
   [[nodiscard]] const Matrix<double>& g() const override { return g_; }
 
   [[nodiscard]] std::optional<Optimum> optimum() override {
-    if (indefinite_) return std::nullopt;
+    if (pairs_.indefinite) return std::nullopt;
     const double end = std::numeric_limits<double>::infinity();
     if (!advance(end)) return std::nullopt;
     const Moment moment{end, decay(problem_.input.lambda, end), alpha_, g_};
@@ -81,7 +61,7 @@ class SquaredFlow final : public FlowSolver {
     Summary& summary = trajectory.summary;
     summary.method = "closed form by eigenvectors";
     summary.memory = 2 * sizeof(double) * static_cast<std::size_t>(n_ * n_);
-    if (!indefinite_) return;
+    if (!pairs_.indefinite) return;
     summary.ending = Ending::not_positive_definite;
     summary.message = diagonal_cure(problem_.k, problem_.progress);
   }
@@ -91,7 +71,7 @@ class SquaredFlow final : public FlowSolver {
     const double lambda = problem_.input.lambda;
     const double d = pairs_.values[static_cast<std::size_t>(i)];
     // Coefficients in the null space grow without bound at λ = 0 and change no output: they are omitted in the limit.
-    if (std::isinf(time) && lambda == 0 && std::abs(d) <= noise_) return first_(i, j);
+    if (std::isinf(time) && lambda == 0 && std::abs(d) <= pairs_.noise) return first_(i, j);
     const double pull = 2 * y_(i, j) * decayed_time(lambda + 2 * d, time);
     const double left = decay(lambda, time);
     const double outside = left == 0 ? 0.0 : 2 * offset_(i, j) * left * decayed_time(2 * d, time);
@@ -115,8 +95,6 @@ class SquaredFlow final : public FlowSolver {
   Index outputs_;
   Eigenpairs pairs_;
   Matrix<double> alpha_, g_, y_, offset_, first_, coordinates_;
-  double noise_ = 0;
-  bool indefinite_ = false;
 };
 
 }  // namespace

@@ -1,0 +1,108 @@
+"""Infinitely wide networks of all initial weights, trained by gradient flow: a Gaussian at each time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import Network
+from widelimit._dynamics import _times
+from widelimit._fit import Summary
+from widelimit._kernels import as_network, warn_of_quadrature
+from widelimit._samples import as_samples
+from widelimit._targets import as_numbers
+from widelimit._threads import usable
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Outputs of the ensemble on test points. Where t was a list, all arrays have an axis of times in front."""
+
+    times: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    """Points, and an axis of outputs where y has columns."""
+    variance: NDArray[np.float64]
+    """One for each point, the same for all outputs."""
+    covariance: NDArray[np.float64] | None
+    """Points × points where it was asked for."""
+    summary: Summary
+
+    @property
+    def std(self) -> NDArray[np.float64]:
+        """Standard deviation of each point."""
+        return np.sqrt(self.variance)
+
+    def __repr__(self) -> str:
+        return f"<Ensemble: {self.variance.shape[-1]} points, {self.times.size} times>"
+
+
+def ensemble(
+    net: Network | str | list,
+    x: ArrayLike,
+    y: ArrayLike,
+    x_test: ArrayLike | None = None,
+    *,
+    t: ArrayLike = np.inf,
+    kind: str | None = None,
+    lam: float | None = None,
+    diag_reg: float | None = None,
+    covariance: bool = False,
+    precision: str | None = None,
+    memory: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+) -> Ensemble:
+    """Mean and covariance of infinitely wide networks trained by gradient flow on Σ(y − f)² + λ/2‖w − w₀‖².
+
+    y: a number for each sample, or a row of them. x_test: new points; the training samples unless said.
+    t: one time or several, in the units of flow; numpy.inf is the end of training.
+    kind: 'ntk' (the default), all layers trained, or 'nngp', the last layer alone, which for t = ∞ and λ = 0 is
+        Bayesian inference without noise.
+    lam: λ of the distance to the initial weights, 0 unless said; diag_reg: the same relative to the mean of the
+        diagonal of the kernel, added to it: λ = 2·diag_reg·mean.
+    covariance: True for that between points, too.
+
+    neural-tangents' gradient_descent_mse_ensemble(kernel_fn, x, y, learning_rate=η, diag_reg=r) at its time s is this
+    with diag_reg=r at t = η·s/(2·y.size).
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, new = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.2]])
+    >>> found = wl.ensemble("fc:1", x, [1.0, -1.0], new, t=[0.0, 1.0, np.inf])
+    >>> found.mean[:, 0].round(3)
+    array([0.   , 0.472, 0.829])
+    >>> bool((np.diff(found.std[:, 0]) < 0).all())
+    True
+    """
+    targets = as_numbers(y)
+    single = targets.ndim == 1
+    samples = as_samples(x, "x")
+    times = _times(t)
+    options = {
+        "kind": kind,
+        "lam": lam,
+        "diag_reg": diag_reg,
+        "covariance": covariance,
+        "precision": precision,
+        "memory": memory,
+        "backend": backend,
+        "threads": usable(threads),
+    }
+    mean, variance, between, error, end = _core.ensemble(
+        as_network(net),
+        samples,
+        targets[:, None] if single else targets,
+        samples if x_test is None else as_samples(x_test, "x_test"),
+        times,
+        options,
+    )
+    summary = Summary(*end)
+    if not summary.converged:
+        raise _core.NumericalError(summary.message)
+    warn_of_quadrature(error, precision, stacklevel=3)
+    mean = mean[..., 0] if single else mean
+    if np.ndim(t) == 0:
+        return Ensemble(times, mean[0], variance[0], None if between is None else between[0], summary)
+    return Ensemble(times, mean, variance, between, summary)

@@ -1,0 +1,200 @@
+"""Marginal likelihood of the Gaussian process of a network, and the parameters that maximise it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import Network
+from widelimit._fit import ConvergenceWarning, Summary
+from widelimit._kernels import as_network, warn_of_quadrature
+from widelimit._samples import as_samples
+from widelimit._targets import as_numbers
+from widelimit._threads import usable
+
+
+class ProcessParameters(NamedTuple):
+    """Of the Gaussian process of a network, or what belongs to each of them."""
+
+    w_std: float
+    """Of all weight layers."""
+    b_std: float
+    noise: float
+    """Variance of the observations about f."""
+
+
+class MarginalLikelihood(NamedTuple):
+    """log p(y), and its gradient."""
+
+    value: float
+    """All columns of y together."""
+    gradient: ProcessParameters
+    """By log w_std, log b_std and log noise: what a common factor of the w_std of all layers changes, and so on."""
+
+
+class LikelihoodStart(NamedTuple):
+    """One start of a search, and where it ended."""
+
+    start: ProcessParameters
+    end: ProcessParameters
+    start_value: float | None
+    """log p(y); None where K + noise·I has no factor."""
+    value: float | None
+    gradient: float
+    """Largest entry of the projected gradient by log-parameters, for each target."""
+    iterations: int
+    ending: str
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodOptimum:
+    """The best local maximum that a search found."""
+
+    network: Network
+    """With the w_std and b_std found."""
+    noise: float
+    value: float
+    summary: Summary
+    """`gradient`: as that of the best start; `iterations`: of all starts."""
+    w_std: float
+    b_std: float
+    gradient: ProcessParameters
+    """By log-parameters."""
+    starts: list[LikelihoodStart]
+
+    def __repr__(self) -> str:
+        found = f"w_std {self.w_std:.4g}, b_std {self.b_std:.4g}, noise {self.noise:.4g}"
+        return f"<LikelihoodOptimum: {self.value:.6g} at {found}, {self.summary.ending}>"
+
+
+def with_std(net: Network | str | list, w_std: float, b_std: float = 0.0) -> Network:
+    """The network with one w_std and one b_std in all its dense and convolutional layers.
+
+    >>> import widelimit as wl
+    >>> print(wl.with_std("dense relu dense(w_std=3)", 1.5, 0.1))
+    dense(w_std=1.5, b_std=0.1) relu dense(w_std=1.5, b_std=0.1)
+    """
+    return _core.with_std(as_network(net), w_std, b_std)
+
+
+def _columns(y: ArrayLike) -> NDArray[np.float64]:
+    targets = as_numbers(y)
+    return targets[:, None] if targets.ndim == 1 else targets
+
+
+def marginal_likelihood(
+    net: Network | str | list,
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    noise: float | None = None,
+    kind: str | None = None,
+    memory: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+) -> MarginalLikelihood:
+    """log p(y) of y = f(x) + noise, f the Gaussian process of the network, and its gradient by log-parameters.
+
+    noise: variance of the observations about f, 0 unless said.
+    kind: 'nngp' (the default), the prior of the network itself, or 'ntk' for its NTK as covariance.
+    NumericalError, with the failing minor, where K + noise·I has no factor. Always in float64.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> value, gradient = wl.marginal_likelihood("fc:2", x, [1.0, -1.0, 0.5], noise=0.1)
+    >>> round(value, 4), round(gradient.noise, 4), gradient.b_std
+    (-7.1639, 3.3299, 0.0)
+    """
+    options = {"noise": noise, "kind": kind, "memory": memory, "backend": backend, "threads": usable(threads)}
+    value, gradient, error, end = _core.marginal_likelihood(
+        as_network(net), as_samples(x, "x"), _columns(y), options
+    )
+    summary = Summary(*end)
+    if not summary.converged:
+        raise _core.NumericalError(summary.message)
+    warn_of_quadrature(error, None, stacklevel=3)
+    return MarginalLikelihood(value, ProcessParameters(*gradient))
+
+
+def optimise_marginal_likelihood(
+    net: Network | str | list,
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    kind: str | None = None,
+    w_std: float | None = None,
+    b_std: float | None = None,
+    noise: float | None = None,
+    w_std_range: tuple[float, float] | None = None,
+    b_std_range: tuple[float, float] | None = None,
+    noise_range: tuple[float, float] | None = None,
+    starts: int | None = None,
+    seed: int | None = None,
+    tolerance: float | None = None,
+    max_iterations: int | None = None,
+    memory: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+) -> LikelihoodOptimum:
+    """One w_std and one b_std of all weight layers, and the noise, that maximise the marginal likelihood of y.
+
+    kind: as in marginal_likelihood.
+    w_std, b_std, noise: the first start; those of the first layer (0.1 where it has no bias) and a tenth of the mean
+        square of y unless said. w_std_range, b_std_range, noise_range: bounds, (1e-2, 1e2), (1e-3, 10) and 1e-6 to 10
+        times the mean square of y unless said. A parameter whose two bounds are equal is fixed: b_std_range=(0, 0)
+        for a network without biases.
+    starts: 3 unless said, those after the first drawn by `seed`; the best end counts.
+    tolerance: of the largest entry of the projected gradient for each target, 1e-6 unless said.
+    max_iterations: of each start, 100 unless said.
+    ConvergenceWarning where the best start did not converge; NumericalError where no start has a likelihood.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.random.default_rng(0).normal(size=(40, 2))
+    >>> y = np.sin(x[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=40)
+    >>> best = wl.optimise_marginal_likelihood("dense erf dense", x, y, starts=1)
+    >>> best.summary.ending, 0.003 < best.noise < 0.03
+    ('converged', True)
+    >>> best.value > wl.marginal_likelihood("dense erf dense", x, y, noise=0.1).value
+    True
+    """
+    options: dict[str, Any] = {
+        "kind": kind,
+        "w_std": w_std,
+        "b_std": b_std,
+        "noise": noise,
+        "w_std_range": w_std_range,
+        "b_std_range": b_std_range,
+        "noise_range": noise_range,
+        "starts": starts,
+        "seed": seed,
+        "tolerance": tolerance,
+        "max_iterations": max_iterations,
+        "memory": memory,
+        "backend": backend,
+        "threads": usable(threads),
+    }
+    network, found, value, gradient, begun, error, end = _core.optimise_marginal_likelihood(
+        as_network(net), as_samples(x, "x"), _columns(y), options
+    )
+    summary = Summary(*end)
+    if summary.ending == "not positive definite":
+        raise _core.NumericalError(summary.message)
+    if not summary.converged:
+        warnings.warn(f"{summary.ending}: {summary.message}", ConvergenceWarning, stacklevel=2)
+    warn_of_quadrature(error, None, stacklevel=3)
+    best = ProcessParameters(*found)
+    return LikelihoodOptimum(
+        network,
+        best.noise,
+        value,
+        summary,
+        best.w_std,
+        best.b_std,
+        ProcessParameters(*gradient),
+        [LikelihoodStart(ProcessParameters(*a), ProcessParameters(*b), *rest) for a, b, *rest in begun],
+    )

@@ -1,0 +1,180 @@
+#include "widelimit/machine/ridge/marginal_likelihood.hpp"
+
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/machine/factor/cholesky.hpp"
+#include "widelimit/machine/fit.hpp"
+#include "widelimit/machine/gram/indefinite.hpp"
+#include "widelimit/machine/ridge/ridge_system.hpp"
+#include "widelimit/network/weight_std.hpp"
+#include "widelimit/recipe/recipe.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace widelimit {
+
+namespace {
+
+/// Beyond this condition number less than two digits of log det A and yᵀA⁻¹y are above rounding.
+constexpr double largest_condition = 0.01 / std::numeric_limits<double>::epsilon();
+
+/// The leading minor that keeps A from having a likelihood; 0 where it has one.
+Index likelihood_obstacle(const Cholesky& cholesky) {
+  if (cholesky.failed_minor() != 0) return cholesky.failed_minor();
+  return cholesky.condition() < largest_condition ? 0 : cholesky.weakest_minor();
+}
+
+/// Columns of (K + σ²I)⁻¹ at a time.
+constexpr Index inverse_strip = 256;
+
+/// (−f(2h) + 8f(h) − 8f(−h) + f(−2h))/12h.
+struct DifferenceNode {
+  double place;
+  double weight;
+};
+constexpr std::array<DifferenceNode, 4> difference_nodes{
+    {{-2, 1.0 / 12}, {-1, -8.0 / 12}, {1, 8.0 / 12}, {2, -1.0 / 12}}};
+
+/// In s = log w_std an entry of the kernel of D weight layers consists of terms e^{ks}, k ≤ 2D, so that its fifth
+/// derivative is at most (2D)⁵ times itself, and the difference is off by (2D)⁵h⁴/30. Rounding u of entries adds 3u/2h.
+/// Their sum is least at h⁵ = 11.25u/(2D)⁵, where it is 1.2e-12 of 2D times the entry.
+double difference_step(Index weight_layers) {
+  constexpr double entry_rounding = 0x1p-50;
+  return std::pow(11.25 * entry_rounding, 0.2) / (2.0 * static_cast<double>(std::max<Index>(weight_layers, 1)));
+}
+
+AnyMatrix one_kernel(Gram found, Kind kind) { return kind == Kind::ntk ? std::move(found.ntk) : std::move(found.nngp); }
+
+/// to += weight·K.
+void accumulate(const AnyMatrix& k, double weight, Matrix<double>& to) {
+  const Matrix<double>& entries = std::get<Matrix<double>>(k);
+  for (Index i = 0; i < to.rows() * to.cols(); ++i) to.data()[i] += weight * entries.data()[i];
+}
+
+/// ½(Σ αα^T − m A⁻¹) on the rows `begin` … of a strip and the columns `from` …; `inverse` has the columns of the strip.
+double contracted(const Matrix<double>& slope, const Matrix<double>& alpha, const Matrix<double>& inverse, Index begin,
+                  Index from) {
+  const Index outputs = alpha.cols();
+  double sum = 0;
+  for (Index c = 0; c < slope.rows(); ++c) {
+    for (Index j = 0; j < slope.cols(); ++j) {
+      double weight = -static_cast<double>(outputs) * inverse(from + j, c);
+      for (Index o = 0; o < outputs; ++o) weight += alpha(begin + c, o) * alpha(from + j, o);
+      sum += weight * slope(c, j);
+    }
+  }
+  return sum / 2;
+}
+
+/// The gradient by strips of the samples, so that no derivative of K is held.
+class LikelihoodGradient {
+ public:
+  LikelihoodGradient(const Network& network, const SampleView& x, const MarginalLikelihoodOptions& options,
+                     const Engine& engine)
+      : network_(network),
+        x_(x),
+        how_{.kind = options.kind, .precision = Precision::f64, .progress = options.progress},
+        engine_(engine),
+        step_(difference_step(count_weight_layers(network))) {}
+
+  [[nodiscard]] std::array<double, 3> of(const EngineMatrix& factor, const Matrix<double>& alpha, double noise) const {
+    const Index n = x_.count();
+    std::array<double, 3> gradient{};
+    double trace = 0;
+    for (Index begin = 0; begin < n; begin += inverse_strip) {
+      const Index size = std::min(inverse_strip, n - begin);
+      Matrix<double> inverse(n, size);
+      for (Index c = 0; c < size; ++c) inverse(begin + c, c) = 1;
+      engine_.algebra().solve_factored(factor, inverse.view());
+      for (Index c = 0; c < size; ++c) trace += inverse(begin + c, c);
+      gradient[0] += strip(begin, size, {step_, 0}, alpha, inverse);
+      if (has_biases(network_)) gradient[1] += strip(begin, size, {0, step_}, alpha, inverse);
+    }
+    double squares = 0;
+    for (Index i = 0; i < alpha.rows() * alpha.cols(); ++i) squares += alpha.data()[i] * alpha.data()[i];
+    gradient[2] = noise * (squares - static_cast<double>(alpha.cols()) * trace) / 2;
+    return gradient;
+  }
+
+ private:
+  /// What the pairs of a strip with itself and with all later samples contribute, by a step of the log-parameters.
+  [[nodiscard]] double strip(Index begin, Index size, const WeightStd& step, const Matrix<double>& alpha,
+                             const Matrix<double>& inverse) const {
+    const Index end = begin + size;
+    Matrix<double> own(size, size);
+    Matrix<double> later(size, x_.count() - end);
+    for (const auto& [place, weight] : difference_nodes) {
+      const Network shifted = with_scaled_std(network_, {std::exp(place * step.w_std), std::exp(place * step.b_std)});
+      accumulate(one_kernel(gram(shifted, x_.part(begin, size), how_, engine_), how_.kind), weight / step_, own);
+      if (later.cols() == 0) continue;
+      accumulate(one_kernel(gram(shifted, x_.part(begin, size), x_.part(end, later.cols()), how_, engine_), how_.kind),
+                 weight / step_, later);
+    }
+    return contracted(own, alpha, inverse, begin, begin) + 2 * contracted(later, alpha, inverse, begin, end);
+  }
+
+  const Network& network_;
+  const SampleView& x_;
+  GramOptions how_;
+  const Engine& engine_;
+  double step_;
+};
+
+}  // namespace
+
+void MarginalLikelihoodOptions::validate() const {
+  if (kind == Kind::both) fail(Code::usage, "a Gaussian process has one covariance; choose nngp or ntk");
+  if (!std::isfinite(noise) || noise < 0) {
+    fail(Code::input, "the noise variance is {}; it must be finite and not negative", noise);
+  }
+}
+
+MarginalLikelihood marginal_likelihood(const Network& network, const SampleView& x, MatrixView<const double> targets,
+                                       const MarginalLikelihoodOptions& options, const Engine& engine) {
+  const auto start = Clock::now();
+  options.validate();
+  check_targets(targets, x.count());
+  const auto n = static_cast<double>(x.count());
+  require_memory(2 * sizeof(double) * n * n, options.memory, "a Gram matrix and its factor",
+                 "take fewer samples, or allow more", {Remedy::fewer_samples, Remedy::more_memory});
+  MarginalLikelihood result;
+  Summary& summary = result.summary;
+  if (options.diagnose && exactness(network) == Exactness::quadrature) {
+    result.quadrature_error = diagonal(network, x, engine).quadrature_error;
+  }
+  const GramMatrix k = gram_matrix(
+      network, x, {.kind = options.kind, .precision = Precision::f64, .progress = options.progress}, engine);
+  (void)k.check();
+  Cholesky cholesky({k, {}, options.noise}, FactorPrecision::f64, options.progress);
+  summary.method = cholesky.method();
+  summary.memory = cholesky.bytes();
+  Matrix<double> alpha = right_hand_sides(targets, {}, false);
+  const Index minor = likelihood_obstacle(cholesky);
+  if (minor == 0) {
+    summary.iterations = cholesky.solve(alpha.view());
+    summary.condition = cholesky.condition();
+    double fit = 0;
+    for (Index i = 0; i < targets.rows; ++i) {
+      for (Index j = 0; j < targets.cols; ++j) fit += targets(i, j) * alpha(i, j);
+    }
+    const double each = cholesky.log_determinant() + n * std::log(2 * std::numbers::pi);
+    result.value = -0.5 * (fit + static_cast<double>(targets.cols) * each);
+  }
+  if (minor != 0 || !std::isfinite(result.value)) {
+    result.value = 0;
+    summary.ending = Ending::not_positive_definite;
+    summary.message = options.diagnose ? fmt::format("{}, that is a noise variance of half of it",
+                                                     diagnose(k, minor, options.progress).message)
+                                       : fmt::format("leading minor {} is not positive beyond rounding", minor);
+  } else if (options.gradient) {
+    result.gradient = LikelihoodGradient(network, x, options, engine).of(cholesky.factor(), alpha, options.noise);
+  }
+  summary.seconds = seconds_since(start);
+  return result;
+}
+
+}  // namespace widelimit
