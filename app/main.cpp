@@ -4,9 +4,9 @@
 #include "app/shell/streams.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/suggestion.hpp"
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
-#include "widelimit/network/value.hpp"
 #include "widelimit/report/drawing/process.hpp"
 
 #include <fmt/format.h>
@@ -129,6 +129,10 @@ std::string_view option_of(Remedy remedy) {
       return "--limit";
     case Remedy::single_precision:
       return "--precision f32";
+    case Remedy::image_shape:
+      return "--shape HxWxC";
+    case Remedy::channels_first:
+      return "--channels-first";
   }
   return "";
 }

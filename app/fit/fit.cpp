@@ -55,6 +55,7 @@ Model model_of(const FitOptions& options, const KernelRequest& request, const Tr
   Model model = fitted_model(request.kernel, data.train, trained, options.lambda, options.posterior);
   model.kind = request.kind;
   model.precision = request.precision;
+  model.channels_first = options.data.request.layout.channels_first;
   model.scaling = data.scaling;
   model.epsilon = options.epsilon;
   model.has_bias = options.bias;
@@ -94,6 +95,9 @@ void run(const FitOptions& options) {
   check_writable(options.out, 0);
 
   const TrainTest data = load_within(options.common, data_request);
+  if (const auto* network = std::get_if<Network>(&request.kernel)) {
+    warn_of_layout(options.common, *network, data.train.shape);
+  }
   const FittedData fitted = fitted_machine(options, request, data, *engine);
   const FittedMachine& trained = fitted.machine;
   const Summary& summary = trained.fit.summary;

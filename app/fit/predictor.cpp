@@ -2,6 +2,7 @@
 
 #include "app/shell/interrupt.hpp"
 #include "app/shell/loading.hpp"
+#include "app/shell/outcome.hpp"
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
@@ -19,12 +20,21 @@ std::string Predictor::name() const {
 
 Precision Predictor::precision() const { return model ? model->precision : network->trained.precision(); }
 
+Shape Predictor::shape() const { return model ? model->shape : network->trained.shape; }
+
+bool Predictor::channels_first() const { return model ? model->channels_first : network->notes.channels_first; }
+
 Predictor load_predictor(const std::string& path, const CommonOptions& common, const Engine& engine) {
   const ReadLimits limits{common.memory_limit(), nullptr};
   Predictor predictor;
   if (holds_network(path)) {
     predictor.network = load_network(path, limits, engine);
     predictor.classes = predictor.network->notes.classes;
+    const TrainSummary& summary = predictor.network->trained.summary;
+    if (!summary.finished()) {
+      note(common,
+           fmt::format("warning: the training of {} ended as {}: {}", path, text(summary.ending), summary.message));
+    }
     const bool single = predictor.network->trained.architecture.output.size() == 1;
     if (!predictor.classes.empty()) predictor.scheme = single ? Scheme::sign : Scheme::one_hot;
   } else {
@@ -42,7 +52,9 @@ void require_no_scale(const DataChoice& data) {
 }
 
 Dataset load_samples(const CommonOptions& common, const DataChoice& data, const Predictor& predictor) {
-  Dataset samples = load_within(common, data.parsed()).train;
+  const DataRequest request = data.parsed();
+  Dataset samples = load_within(common, request).train;
+  if (!request.layout.given()) lay_out_like(samples, predictor.shape(), predictor.channels_first());
   const bool labelled = !samples.class_names.empty() || !samples.targets.empty();
   if (labelled) relabel(samples, predictor.classes, predictor.classes.empty());
   return samples;

@@ -152,6 +152,7 @@ void run_tune(const TuneChoice& choice) {
   const auto engine = choice.common.make_engine();
   const DataRequest request = choice.data.parsed();
   const Dataset data = load_within(choice.common, request).train;
+  for (const std::string& text : choice.networks) warn_of_layout(choice.common, Network::parse(text), data.shape);
   const std::vector<LambdaPath> candidates =
       choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
   const auto [chosen, place] = best_of(candidates);

@@ -29,6 +29,7 @@ std::vector<std::string> DataChoice::specs(std::vector<std::string> more) const 
 DataRequest DataChoice::parsed() const {
   DataRequest result = request;
   result.scale = parse_scaling(scale);
+  if (shape) result.layout.shape = parse_shape(*shape);
   result.validate();
   return result;
 }
@@ -56,6 +57,11 @@ void add_data_options(CLI::App& verb, DataChoice& choice, bool test) {
   verb.add_option("--label", request.label, "Column or array of the labels, or none")
       ->type_name("NAME")
       ->group(data_group);
+  verb.add_option("--shape", choice.shape, "Shape of the images that flat samples are, as 28x28x1")
+      ->type_name("HxWxC")
+      ->group(data_group);
+  verb.add_flag("--channels-first", request.layout.channels_first, "Images lie channel by channel (CxHxW)")
+      ->group(data_group);
 }
 
 nlohmann::ordered_json data_settings(const DataRequest& request) {
@@ -69,6 +75,8 @@ nlohmann::ordered_json data_settings(const DataRequest& request) {
   json["scale"] = to_string(request.scale);
   if (request.split) json["split"] = *request.split;
   if (request.label) json["label"] = *request.label;
+  if (request.layout.shape) json["shape"] = to_string(*request.layout.shape);
+  if (request.layout.channels_first) json["channels_first"] = true;
   return json;
 }
 

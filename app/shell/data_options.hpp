@@ -18,6 +18,7 @@ namespace widelimit::app {
 struct DataChoice {
   DataRequest request;
   std::string scale{to_string(DataRequest{}.scale)};
+  std::optional<std::string> shape;
 
   /// Error{usage} where they contradict each other.
   [[nodiscard]] DataRequest parsed() const;
@@ -28,7 +29,7 @@ struct DataChoice {
 /// --train SPEC, which must be given.
 void add_train_option(CLI::App& verb, DataChoice& choice);
 
-/// --classes, --limit, --shuffle, --scale, --label, and with `test` those of a test set.
+/// --classes, --limit, --shuffle, --scale, --label, --shape, --channels-first, and with `test` those of a test set.
 void add_data_options(CLI::App& verb, DataChoice& choice, bool test);
 
 /// What was asked for, for records and files; what was not asked for is left out.

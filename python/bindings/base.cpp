@@ -46,12 +46,30 @@ nb::object make_exception(nb::module_& module, const char* name, const char* doc
   return type;
 }
 
-/// The arguments by which Python carries remedies out.
+/// How Python carries a remedy out; empty where the message itself says it.
+std::string_view argument_of(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::resume:
+      return "resume=True";
+    case Remedy::begin_again:
+      return "resume=False";
+    case Remedy::image_shape:
+      return "x.reshape(len(x), height, width, channels)";
+    case Remedy::channels_first:
+      return "channels_first=True";
+    case Remedy::more_memory:
+    case Remedy::fewer_samples:
+    case Remedy::single_precision:
+      break;
+  }
+  return "";
+}
+
 std::string arguments_of(const std::vector<Remedy>& remedies) {
   std::string names;
   for (const Remedy remedy : remedies) {
-    if (remedy != Remedy::resume && remedy != Remedy::begin_again) continue;
-    names += fmt::format("{}resume={}", names.empty() ? "" : ", ", remedy == Remedy::resume ? "True" : "False");
+    const std::string_view argument = argument_of(remedy);
+    if (!argument.empty()) names += fmt::format("{}{}", names.empty() ? "" : ", ", argument);
   }
   return names.empty() ? "" : " (" + names + ")";
 }

@@ -10,6 +10,7 @@
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/train.hpp"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -71,7 +72,7 @@ nb::dict record_of(const TrainedNetwork& trained) {
 nb::tuple summary_of(const TrainedNetwork& trained) {
   const TrainSummary& summary = trained.summary;
   return nb::make_tuple(text(summary.ending), summary.message, summary.steps, summary.time, summary.weights,
-                        summary.seconds);
+                        summary.seconds, summary.rate);
 }
 
 /// Weights on the memory of the trained network, which they keep alive; read-only.
@@ -163,8 +164,10 @@ nb::object ntk_vector(const TrainedNetwork& trained, const SampleArray& x1, cons
   }));
 }
 
-void save_trained(const TrainedNetwork& trained, const std::string& path, const std::vector<std::string>& classes) {
+void save_trained(const TrainedNetwork& trained, const std::string& path, const std::vector<std::string>& classes,
+                  bool channels_first) {
   NetworkNotes notes;
+  notes.channels_first = channels_first;
   notes.classes = classes;
   unlocked([&](Progress*) {
     save_network(path, trained, notes);
@@ -177,7 +180,7 @@ nb::tuple load_trained(const std::string& path) {
   const std::optional<Scaler>& scaling = saved.notes.scaling;
   const bool scaled = scaling && scaling->scaling() != Scaling::none;
   const nb::object name = scaled ? nb::object(nb::str(std::string(to_string(scaling->scaling())).c_str())) : nb::none();
-  return nb::make_tuple(std::move(saved.trained), saved.notes.classes, name);
+  return nb::make_tuple(std::move(saved.trained), saved.notes.classes, name, saved.notes.channels_first);
 }
 
 nb::object targets_of(const Labels& labels, Index classes, const std::string& loss) {
@@ -191,6 +194,10 @@ void bind_finite(nb::module_& module) {
       .def_ro("network", &TrainedNetwork::network)
       .def_prop_ro("width", [](const TrainedNetwork& t) { return t.widths.hidden; })
       .def_prop_ro("outputs", [](const TrainedNetwork& t) { return t.architecture.output.size(); })
+      .def_prop_ro("shape",
+                   [](const TrainedNetwork& t) {
+                     return std::array<Index, 3>{t.shape.height, t.shape.width, t.shape.channels};
+                   })
       .def_ro("seed", &TrainedNetwork::seed)
       .def_ro("centred", &TrainedNetwork::centred)
       .def_ro("linearised", &TrainedNetwork::linearised)
@@ -200,15 +207,16 @@ void bind_finite(nb::module_& module) {
              "A TrainedNetwork; options by name, None for a default.");
   module.def("trained_record", &record_of, "trained"_a,
              "What a training showed, by name; None for what does not exist.");
-  module.def("trained_summary", &summary_of, "trained"_a, "(ending, message, steps, time, weights, seconds).");
+  module.def("trained_summary", &summary_of, "trained"_a, "(ending, message, steps, time, weights, seconds, rate).");
   module.def("trained_weights", &weights_of, "trained"_a, "start"_a, "(w, b) of each layer, b None without bias.");
   module.def("predict_outputs", &predicted_outputs, "trained"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
   module.def("empirical_ntk", &ntk_matrix, "trained"_a, "x1"_a, "x2"_a.none(), "outputs"_a, "start"_a,
              "threads"_a.none(), "Empirical tangent kernel.");
   module.def("ntk_product", &ntk_vector, "trained"_a, "x1"_a, "x2"_a, "v"_a, "start"_a, "threads"_a.none(),
              "Empirical tangent kernel times a vector, without the matrix.");
-  module.def("save_network", &save_trained, "trained"_a, "path"_a, "classes"_a, "Writes a file of the network.");
-  module.def("load_network", &load_trained, "path"_a, "(trained, classes, name of its scaling or None).");
+  module.def("save_network", &save_trained, "trained"_a, "path"_a, "classes"_a, "channels_first"_a,
+             "Writes a file of the network.");
+  module.def("load_network", &load_trained, "path"_a, "(trained, classes, name of its scaling or None, channels_first).");
   module.def("class_targets", &targets_of, "labels"_a, "classes"_a, "loss"_a, "What a network is to give for classes.");
 }
 

@@ -38,7 +38,8 @@ AnyMatrix copy_of(const SampleView& samples) {
 Model make(const Network& network, const std::string& kind, const std::optional<std::string>& precision,
            const SampleArray& support, const std::string& machine, const std::string& scheme,
            const std::vector<std::string>& classes, double lambda, double epsilon, bool has_bias, const Table& alpha,
-           const Numbers& bias, const std::optional<Table>& sigmoids, const std::string& record) {
+           const Numbers& bias, const std::optional<Table>& sigmoids, const std::string& record,
+           bool channels_first) {
   Model model;
   model.kernel = network;
   model.kind = parse_kind(kind);
@@ -56,6 +57,7 @@ Model make(const Network& network, const std::string& kind, const std::optional<
   model.bias.assign(bias.data(), bias.data() + bias.size());
   model.calibration = sigmoids_of(sigmoids);
   model.record = record;
+  model.channels_first = channels_first;
   model.validate();
   return model;
 }
@@ -89,6 +91,7 @@ nb::dict load(const std::string& path) {
   }
   found["precision"] = std::string(to_string(model.precision));
   found["shape"] = std::array<Index, 3>{model.shape.height, model.shape.width, model.shape.channels};
+  found["channels_first"] = model.channels_first;
   if (model.scaling) found["scaling"] = std::string(to_string(model.scaling->scaling()));
   found["machine"] = std::string(to_string(model.machine));
   found["scheme"] = std::string(to_string(model.scheme));
@@ -112,6 +115,7 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("scheme", [](const Model& m) { return std::string(to_string(m.scheme)); })
       .def_ro("classes", &Model::classes)
       .def_ro("lam", &Model::lambda)
+      .def_ro("channels_first", &Model::channels_first)
       .def_prop_ro("supports", &Model::supports)
       .def_prop_ro("kernel",
                    [](const Model& m) { return std::visit([](const auto& k) { return k.to_text(); }, m.kernel); })

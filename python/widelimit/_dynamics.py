@@ -73,6 +73,8 @@ class Trajectory:
     """Of a descent: how far the outputs carried by EQ Theorem 3.2 are from those of α, relative."""
     stable_step: float | None
     """Of a descent: beyond this step it diverges."""
+    step: float | None
+    """Of a descent with a constant schedule: its step."""
     summary: Summary
 
     def __repr__(self) -> str:
@@ -235,7 +237,8 @@ def descend(
 ) -> Trajectory:
     """The machine of a Gram matrix trained by (sub)gradient descent, α ← (1 − ηλ)α − η·(n/|B|)·Σ_{i∈B} l'(g(xᵢ), yᵢ)eᵢ.
 
-    rate: η, 0.1 unless said; schedule: 'pegasos' for 1/(λt) instead. steps: 1000 unless said.
+    rate: η, half of the largest stable one unless said; schedule: 'pegasos' for 1/(λt) instead. steps: 1000 unless
+        said.
     batch: samples of a step, all unless said, drawn by seed: wl.train with the same seed sees the same ones.
     record_every: steps between recorded moments, 1 unless said; step 0 and the last are recorded too.
     Other arguments as those of flow. Steps beyond `stable_step` are warned of, and a descent that diverges is stopped.

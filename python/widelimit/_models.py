@@ -13,7 +13,7 @@ from widelimit import _core
 from widelimit._core import InputError
 from widelimit._fit import Summary
 from widelimit._kernels import as_network
-from widelimit._samples import as_samples
+from widelimit._samples import as_samples, channels_last
 from widelimit._threads import usable
 
 _UNKNOWN = Summary("converged", "", "loaded from a file", *[None] * 5, 0, 0.0, 0)
@@ -61,6 +61,7 @@ def core_of(model: Any) -> _core.Model:
         "single": flat,
         "sample_shape": list(support.shape[1:]),
         "input_shape": None if model.input_shape is None else list(model.input_shape),
+        "channels_first": model.channels_first,
         "scheme": getattr(model, "scheme", None),
     }
     return _core.make_model(
@@ -78,6 +79,7 @@ def core_of(model: Any) -> _core.Model:
         np.atleast_1d(np.asarray(model.bias_, dtype=np.float64)),
         model.calibration_,
         json.dumps(record),
+        bool(model.channels_first),
     )
 
 
@@ -90,10 +92,12 @@ def _record_of(found: dict[str, Any]) -> dict[str, Any]:
         return record
     height, width, channels = found["shape"]
     image = height * width > 1
+    first = found["channels_first"]
     return {
         "single": len(found["offsets"]) == 1,
         "sample_shape": [height * width * channels],
-        "input_shape": [height, width, channels] if image else None,
+        "input_shape": ([channels, height, width] if first else [height, width, channels]) if image else None,
+        "channels_first": True if first else None,
     }
 
 
@@ -119,6 +123,7 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
         "bias": found["bias"],
         "precision": found["precision"],
         "input_shape": None if record["input_shape"] is None else tuple(record["input_shape"]),
+        "channels_first": record.get("channels_first"),
     }
     if numbers:
         settings["epsilon"] = found["epsilon"]
@@ -126,7 +131,10 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
         settings["scheme"] = record.get("scheme")
         settings["probability"] = found["sigmoids"] is not None
     model = kind(**{**settings, **options})
-    model.support_vectors_ = found["support"].reshape(len(found["support"]), *record["sample_shape"])
+    support = found["support"]
+    if settings["channels_first"]:
+        support = np.moveaxis(support.reshape(len(support), *found["shape"]), -1, 1)
+    model.support_vectors_ = support.reshape(len(support), *record["sample_shape"])
     model.support_ = np.arange(len(model.support_vectors_))
     model.alpha_ = found["alpha"][:, 0] if record["single"] else found["alpha"]
     model.bias_ = float(found["offsets"][0]) if record["single"] else found["offsets"]
@@ -162,6 +170,9 @@ class Model:
     lam = property(lambda self: self._core.lam)
     kernel = property(lambda self: self._core.kernel, doc="Text of the network, or of the classical kernel.")
     shape = property(lambda self: self._core.shape, doc="Height, width and channels of a sample.")
+    channels_first = property(
+        lambda self: self._core.channels_first, doc="Whether images come as N×C×H×W, to predict as to fit."
+    )
     scaling = property(lambda self: self._core.scaling, doc="What samples go through first, or None.")
 
     def decision_function(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
@@ -177,9 +188,13 @@ class Model:
         return self.classes_[_core.model_classes(self._core, outputs[:, None] if outputs.ndim == 1 else outputs)]
 
     def _shaped(self, x: ArrayLike) -> NDArray[np.floating]:
-        """Samples in the shape that the machine was fitted to, however they were flattened."""
+        """Samples in the shape that the machine was fitted to, flattened or not."""
         samples = as_samples(x, "x")
-        if int(np.prod(samples.shape[1:])) == int(np.prod(self.shape)):
+        height, width, channels = self.shape
+        fits = int(np.prod(samples.shape[1:])) == height * width * channels
+        if self.channels_first and fits and samples.ndim in (2, 4) and samples.shape[1:] != self.shape:
+            return channels_last(samples.reshape(len(samples), channels, height, width), "x")
+        if fits and (samples.ndim < 4 or height * width == 1):
             samples = samples.reshape(len(samples), *self.shape)
         return samples
 

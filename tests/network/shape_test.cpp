@@ -74,8 +74,8 @@ TEST(Shape, LayerByLayer) {
 }
 
 TEST(Shape, VectorsAreImagesOfOnePosition) {
-  EXPECT_NO_THROW((void)shapes("conv relu global_avg_pool dense", {1, 1, 10}));
-  EXPECT_NO_THROW((void)shapes("conv relu dense", {1, 1, 10}));
+  EXPECT_NO_THROW((void)shapes("conv relu global_avg_pool dense", {1, 2, 10}));
+  EXPECT_NO_THROW((void)shapes("conv(kernel=1) relu dense", {1, 1, 10}));
   EXPECT_NO_THROW((void)shapes("dense", {28, 28, 1}));
   EXPECT_NO_THROW((void)shapes("attention dense flatten", {5, 1, 10}));
 }

@@ -27,6 +27,8 @@ enum class Remedy : std::uint8_t {
   more_memory,       ///< allow more
   fewer_samples,     ///< take a part of the data
   single_precision,  ///< numbers of half the size
+  image_shape,       ///< say which images flat samples are
+  channels_first,    ///< say that images lie channel by channel
 };
 
 /// The one exception type of the library. Its message says what is wrong, where, and what to do.

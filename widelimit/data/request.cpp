@@ -17,7 +17,9 @@ Dataset load_part(const DataRequest& request, const std::string& spec, Index lea
   options.label = request.label;
   options.least_features = least_features;
   options.limits = {request.memory, request.progress};
-  return load_data(spec, options);
+  Dataset data = load_data(spec, options);
+  lay_out(data, request.layout);
+  return data;
 }
 
 double bytes_of(const Dataset& data) {

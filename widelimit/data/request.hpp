@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/image_layout.hpp"
 #include "widelimit/data/scaling.hpp"
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct DataRequest {
   Scaling scale = Scaling::none;         ///< learned on train, applied to both
   std::optional<double> split;           ///< fraction of `train` to train on, the rest is the test set
   std::optional<std::string> label;
+  ImageLayout layout = {};            ///< of the samples in their source
   std::optional<std::size_t> memory;  ///< bytes that loading may take at once; absent: what the machine has left
   Progress* progress = nullptr;
 
@@ -34,8 +36,8 @@ struct TrainTest {
   std::optional<Scaler> scaling;  ///< what both went through; nothing where there was nothing to do
 };
 
-/// Loads, then: classes → shuffle (train and a separate test each) → split → limits → scale. The test set's labels
-/// are indices into the training set's class_names. Error{input} where the two do not fit together.
+/// Loads, then: layout of images → classes → shuffle (train and a separate test each) → split → limits → scale. The
+/// test set's labels are indices into the training set's class_names. Error{input} where the two do not fit together.
 [[nodiscard]] TrainTest load_train_test(const DataRequest& request);
 
 }  // namespace widelimit

@@ -71,6 +71,8 @@ Description describe_network(const TrainedNetwork& trained, const NetworkNotes& 
   json["ending"] = text(trained.summary.ending);
   json["message"] = trained.summary.message;
   json["steps"] = trained.summary.steps;
+  json["rate"] = trained.summary.rate;
+  if (notes.channels_first) json["channels_first"] = true;
   if (notes.scaling) json["scaling"] = to_string(notes.scaling->scaling());
   json["classes"] = notes.classes;
   json["record"] = notes.record;
@@ -78,7 +80,8 @@ Description describe_network(const TrainedNetwork& trained, const NetworkNotes& 
 }
 
 TrainEnding ending_of(const std::string& word) {
-  for (const TrainEnding ending : {TrainEnding::finished, TrainEnding::diverged, TrainEnding::step_limit}) {
+  for (const TrainEnding ending :
+       {TrainEnding::finished, TrainEnding::diverged, TrainEnding::step_limit, TrainEnding::dead}) {
     if (word == text(ending)) return ending;
   }
   fail(Code::input, "its ending '{}' is unknown", word);
@@ -107,6 +110,8 @@ void read_description(const Description& json, SavedNetwork& saved) {
   trained.summary.ending = ending_of(json.at("ending").get<std::string>());
   trained.summary.message = json.at("message").get<std::string>();
   trained.summary.steps = json.at("steps").get<Index>();
+  if (json.contains("rate")) trained.summary.rate = json.at("rate").get<double>();
+  saved.notes.channels_first = json.contains("channels_first") && json.at("channels_first").get<bool>();
   saved.notes.classes = json.at("classes").get<std::vector<std::string>>();
   saved.notes.record = json.at("record").get<std::string>();
   trained.architecture = trained_architecture(trained.network, trained.shape, trained.widths, trained.regulariser);

@@ -101,7 +101,8 @@ CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& d
 
 MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& data, const TrainOptions& options,
                            const std::vector<Index>& steps, const Start& start, const Engine& engine) {
-  DescendOptions how{.loss = options.loss, .lambda = options.lambda, .rate = options.rate, .steps = options.steps};
+  DescendOptions how{
+      .loss = options.loss, .lambda = options.lambda, .rate = options.rate.value(), .steps = options.steps};
   how.batch = options.batch;
   how.seed = options.seed;
   how.record_at = steps;

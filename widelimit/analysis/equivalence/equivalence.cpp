@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace widelimit {
@@ -64,6 +65,18 @@ double largest_gap(const double* f, const double* g, Index count) {
   double largest = 0;
   for (Index i = 0; i < count; ++i) largest = std::max(largest, std::abs(f[i] - g[i]));
   return largest;
+}
+
+/// The rate at which networks of all widths are stable: under `output` kernels grow with the width.
+double common_rate(const Network& network, const TrainData& data, const EquivalenceOptions& options,
+                   const Engine& engine) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Index width : options.widths) {
+    TrainOptions how = options.train;
+    how.width = width;
+    least = std::min(least, default_rate(network, data, how, engine));
+  }
+  return least;
 }
 
 /// A network and its machine, step by step.
@@ -173,7 +186,9 @@ class Comparison {
         run.trouble = fmt::format("the machine diverged: {}", machine_.summary.message);
       }
     } else {
-      run.trouble = fmt::format("the network diverged: {}", trained.summary.message);
+      run.trouble =
+          fmt::format("the network {}: {}", trained.summary.ending == TrainEnding::dead ? "is dead" : "diverged",
+                      trained.summary.message);
     }
     result_.runs.push_back(std::move(run));
   }
@@ -274,7 +289,10 @@ Equivalence equivalence(const Network& network, const TrainData& data, const Equ
     fail(Code::input, "dropout draws masks that no machine sees; take the network without it");
   }
   if (data.y.rows == 0) fail(Code::input, "there are no samples to train on");
-  Equivalence result = Comparison(network, data, options, engine).run();
+  EquivalenceOptions chosen = options;
+  if (!chosen.train.rate) chosen.train.rate = common_rate(network, data, options, engine);
+  Equivalence result = Comparison(network, data, chosen, engine).run();
+  result.rate = *chosen.train.rate;
   summarise_by_width(result, options.widths, options.parts);
   return result;
 }
