@@ -165,7 +165,7 @@ void add_flow_options(CLI::App& verb, FlowChoice& choice) {
       ->type_name("T")
       ->capture_default_str()
       ->group(time_group);
-  verb.add_option("--rate", choice.rate, "Learning rate η; else half of the largest stable one")
+  verb.add_option("--rate", choice.rate, "Learning rate η; else a stable one")
       ->type_name("R")
       ->group(step_group);
   verb.add_option("--schedule", choice.schedule, "constant, or pegasos: 1/(λt)")->type_name("HOW")->group(step_group);

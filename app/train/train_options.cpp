@@ -55,7 +55,7 @@ void add_training_options(CLI::App& verb, TrainChoice& choice) {
       ->group(training_group);
   number("--lambda", numbers.lambda, "Weight λ of the regulariser", "L");
   verb.add_option("--rate", numbers.rate,
-                  "Learning rate, of a flow the size of its first step; else half of the largest stable one")
+                  "Learning rate, of a flow the size of its first step; else a stable one")
       ->type_name("ETA")
       ->group(training_group);
   number("--steps", numbers.steps, "Number of steps; of a flow, the most", "N");

@@ -131,9 +131,10 @@ const AnyParameters& tangent_point(const TrainedNetwork& trained, bool start) {
 
 nb::object ntk_matrix(const TrainedNetwork& trained, const SampleArray& x1, const std::optional<SampleArray>& x2,
                       const std::string& outputs, bool start, std::optional<int> threads) {
-  const NtkOptions options{.outputs = parse_ntk_outputs(outputs)};
+  NtkOptions options{.outputs = parse_ntk_outputs(outputs)};
   const Engine& engine = processor(threads);
-  return as_array(unlocked([&](Progress*) {
+  return as_array(unlocked([&](Progress* progress) {
+    options.progress = progress;
     return std::visit([&](const auto& parameters) { return ntk_of(trained, parameters, x1, x2, options, engine); },
                       tangent_point(trained, start));
   }));
@@ -176,7 +177,7 @@ void save_trained(const TrainedNetwork& trained, const std::string& path, const 
 }
 
 nb::tuple load_trained(const std::string& path) {
-  SavedNetwork saved = unlocked([&](Progress*) { return load_network(path); });
+  SavedNetwork saved = unlocked([&](Progress* progress) { return load_network(path, {std::nullopt, progress}); });
   const std::optional<Scaler>& scaling = saved.notes.scaling;
   const bool scaled = scaling && scaling->scaling() != Scaling::none;
   const nb::object name = scaled ? nb::object(nb::str(std::string(to_string(scaling->scaling())).c_str())) : nb::none();
@@ -216,7 +217,8 @@ void bind_finite(nb::module_& module) {
              "Empirical tangent kernel times a vector, without the matrix.");
   module.def("save_network", &save_trained, "trained"_a, "path"_a, "classes"_a, "channels_first"_a,
              "Writes a file of the network.");
-  module.def("load_network", &load_trained, "path"_a, "(trained, classes, name of its scaling or None, channels_first).");
+  module.def("load_network", &load_trained, "path"_a,
+             "(trained, classes, name of its scaling or None, channels_first).");
   module.def("class_targets", &targets_of, "labels"_a, "classes"_a, "loss"_a, "What a network is to give for classes.");
 }
 

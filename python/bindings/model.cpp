@@ -38,8 +38,7 @@ AnyMatrix copy_of(const SampleView& samples) {
 Model make(const Network& network, const std::string& kind, const std::optional<std::string>& precision,
            const SampleArray& support, const std::string& machine, const std::string& scheme,
            const std::vector<std::string>& classes, double lambda, double epsilon, bool has_bias, const Table& alpha,
-           const Numbers& bias, const std::optional<Table>& sigmoids, const std::string& record,
-           bool channels_first) {
+           const Numbers& bias, const std::optional<Table>& sigmoids, const std::string& record, bool channels_first) {
   Model model;
   model.kernel = network;
   model.kind = parse_kind(kind);
@@ -81,7 +80,7 @@ nb::object told_classes(const Model& model, const Table& decisions) {
 }
 
 nb::dict load(const std::string& path) {
-  Model model = unlocked([&](Progress*) { return load_model(path); });
+  Model model = unlocked([&](Progress* progress) { return load_model(path, {std::nullopt, progress}); });
   nb::dict found;
   if (const auto* network = std::get_if<Network>(&model.kernel)) {
     found["network"] = network->to_text();
@@ -128,10 +127,13 @@ void bind_model(nb::module_& module) {
       });
   module.def("make_model", &make, "network"_a, "kind"_a, "precision"_a.none(), "support"_a, "machine"_a, "scheme"_a,
              "classes"_a, "lam"_a, "epsilon"_a, "bias"_a, "alpha"_a, "offsets"_a, "sigmoids"_a.none(), "record"_a,
-             "A model of its parts, checked.");
+             "channels_first"_a, "A model of its parts, checked.");
   module.def("save_model", &save, "path"_a, "model"_a, "Writes a model file, complete or not at all.");
   module.def(
-      "read_model", [](const std::string& path) { return unlocked([&](Progress*) { return load_model(path); }); },
+      "read_model",
+      [](const std::string& path) {
+        return unlocked([&](Progress* progress) { return load_model(path, {std::nullopt, progress}); });
+      },
       "path"_a, "The model of a file.");
   module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
   module.def("model_classes", &told_classes, "model"_a, "decisions"_a, "Number of the class of each row.");

@@ -237,7 +237,7 @@ def descend(
 ) -> Trajectory:
     """The machine of a Gram matrix trained by (sub)gradient descent, α ← (1 − ηλ)α − η·(n/|B|)·Σ_{i∈B} l'(g(xᵢ), yᵢ)eᵢ.
 
-    rate: η, half of the largest stable one unless said; schedule: 'pegasos' for 1/(λt) instead. steps: 1000 unless
+    rate: η, a stable one unless said; schedule: 'pegasos' for 1/(λt) instead. steps: 1000 unless
         said.
     batch: samples of a step, all unless said, drawn by seed: wl.train with the same seed sees the same ones.
     record_every: steps between recorded moments, 1 unless said; step 0 and the last are recorded too.

@@ -176,8 +176,8 @@ def train(
 
     Each step is w ← w − rate·(λ·∇penalty + (n/|B|)·Σ_B l'(fᵢ)·∇fᵢ), over all samples unless `batch` says how many.
 
-    rate: the learning rate; unless said half of the largest stable one, 2/(λ + c·λ_max) with c the curvature of the
-        loss and λ_max that of the tangent kernel at the start. summary.rate tells it.
+    rate: the learning rate; unless said a stable one, 1/(λ + c·λ_max) with c the curvature of the loss and λ_max that
+        of the tangent kernel at the start. summary.rate tells it.
     channels_first: True where images are N×C×H×W, here and in what predicts; as in kernel.
     y: numbers; −1 and 1 for the losses of margins; or classes, two of which become −1 and 1 of one output, more an
         output each.

@@ -1,7 +1,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/finite/training/evaluator.hpp"
 #include "widelimit/finite/training/trained_network.hpp"
-#include "widelimit/network/shape.hpp"
 
 #include <cmath>
 
@@ -46,7 +45,7 @@ Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w,
 Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& x, const Engine& engine,
                                Progress* progress) {
   // A vector of as many values is the image, row by row; another image is not.
-  const bool laid_out = !is_spatial(trained.network) || x.shape == trained.shape || x.shape.is_vector();
+  const bool laid_out = x.shape == trained.shape || x.shape.is_vector() || trained.shape.is_vector();
   if (!laid_out || x.shape.size() != trained.shape.size()) {
     fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(x.shape),
          to_string(trained.shape));

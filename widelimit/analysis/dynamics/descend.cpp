@@ -10,6 +10,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/host/host.hpp"
 #include "widelimit/finite/training/batches.hpp"
+#include "widelimit/finite/training/stable_rate.hpp"
 #include "widelimit/kernel/gram_columns.hpp"
 #include "widelimit/machine/gram/extremes.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
@@ -174,9 +175,8 @@ double step_size(const DescendOptions& options, Index step) {
                                                     : 1 / (options.lambda * static_cast<double>(step + 1));
 }
 
-/// 1/(λ + c·λ_max): half of the largest stable step. A loss with kinks counts as one of curvature c = 1, so that a step
-/// moves outputs by about their distance to the kink at most. Of a batch, λ_max of (n/|B|)·K(B, B) is at most
-/// min(n/|B|·λ_max, n·max Kᵢᵢ).
+/// 1/(λ + c·λ_max), at most half of the largest stable step, with c as for networks. Of a batch, λ_max of (n/|B|)·K(B,
+/// B) is at most min(n/|B|·λ_max, n·max Kᵢᵢ).
 double default_step(const GramMatrix& k, const DescendOptions& options) {
   const auto n = static_cast<double>(k.samples());
   double largest = std::max(lanczos_extremes(k, options.progress).largest, 0.0);
@@ -184,7 +184,7 @@ double default_step(const GramMatrix& k, const DescendOptions& options) {
     const double diagonal = *std::max_element(k.diagonal().begin(), k.diagonal().end());
     largest = std::min(n / static_cast<double>(options.batch) * largest, n * diagonal);
   }
-  const double curvature = options.lambda + largest_curvature(options.loss.kind).value_or(1.0) * largest;
+  const double curvature = options.lambda + descent_curvature(options.loss.kind) * largest;
   return curvature > 0 ? 1 / curvature : 1.0;
 }
 

@@ -25,7 +25,7 @@ struct DescendOptions {
   Loss loss;
   double lambda = 1;  ///< finite, ≥ 0
   RateSchedule schedule = RateSchedule::constant;
-  /// η of a constant schedule; absent: half of the largest stable step (default_step in descend.cpp).
+  /// η of a constant schedule; absent: half of the largest stable step or less (default_step in descend.cpp).
   std::optional<double> rate = {};
   Index steps = 1000;
   Index batch = 0;         ///< batch size, 0 for all samples

@@ -33,6 +33,18 @@ class AllSteps final : public Progress {
   Index before_ = 0;
 };
 
+/// Asks whether to stop, and leaves what is shown as it is: work that is no step of a network.
+class StopOnly final : public Progress {
+ public:
+  explicit StopOnly(Progress* outer) : outer_(outer) {}
+  bool update(std::int64_t, std::int64_t, std::string_view) override {
+    return outer_ == nullptr || outer_->update(0, 0, "");
+  }
+
+ private:
+  Progress* outer_;
+};
+
 /// Whether the trained function begins where a machine does, at 0.
 bool begins_at_zero(Regulariser regulariser) {
   return regulariser != Regulariser::output && regulariser != Regulariser::weights;
@@ -138,7 +150,8 @@ class Comparison {
         data_(data),
         options_(options),
         engine_(engine),
-        progress_(options.train.progress, options.train.steps * options.seeds * std::ssize(options.widths)) {}
+        progress_(options.train.progress, options.train.steps * options.seeds * std::ssize(options.widths)),
+        stop_only_(options.train.progress) {}
 
   Equivalence run() {
     const Index points = data_.x.count() + (data_.test ? data_.test->count() : 0);
@@ -174,7 +187,7 @@ class Comparison {
     const TrainedNetwork trained = train(network_, data_, how, engine_);
     progress_.after(how.steps);
     run.seconds = trained.summary.seconds;
-    how.progress = nullptr;
+    how.progress = &stop_only_;
     if (trained.summary.finished()) {
       choose_machine(trained, how);
       if (machine_.summary.converged()) {
@@ -207,7 +220,7 @@ class Comparison {
   }
 
   CompanionKernels own_kernels(const TrainedNetwork& trained) {
-    CompanionKernels own = start_kernels(trained, data_, engine_);
+    CompanionKernels own = start_kernels(trained, data_, engine_, &stop_only_);
     result_.kernel_seconds += own.seconds;
     return own;
   }
@@ -239,6 +252,7 @@ class Comparison {
   const EquivalenceOptions& options_;
   const Engine& engine_;
   AllSteps progress_;
+  StopOnly stop_only_;
   CompanionKernels kernels_;
   MachinePath machine_;
   std::optional<std::uint64_t> machine_seed_;

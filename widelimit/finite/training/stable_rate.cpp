@@ -12,8 +12,8 @@ namespace {
 
 constexpr Index most_samples = 256;
 constexpr int power_steps = 8;
-/// Curvature that a loss with kinks is taken to have.
-constexpr double kinked_curvature = 1;
+constexpr double least_curvature = 1;
+constexpr double kinked_curvature = 10;
 
 template <std::floating_point T>
 double norm(const Tensor<T>& v) {
@@ -47,6 +47,11 @@ std::optional<double> largest_eigenvalue(const Architecture& architecture, const
 
 }  // namespace
 
+double descent_curvature(LossKind kind) {
+  const std::optional<double> own = largest_curvature(kind);
+  return own ? std::max(*own, least_curvature) : kinked_curvature;
+}
+
 template <std::floating_point T>
 std::optional<double> stable_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
                                   const RateProblem& problem, const Engine& engine) {
@@ -59,9 +64,10 @@ std::optional<double> stable_rate(const Architecture& architecture, const Parame
 template <std::floating_point T>
 double default_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
                     const RateProblem& problem, const Engine& engine) {
-  const double curvature = largest_curvature(problem.loss.kind).value_or(kinked_curvature);
   const std::optional<double> largest = largest_eigenvalue(architecture, parameters, x, problem, engine);
-  return 1 / (problem.lambda + (largest ? curvature * *largest : 1.0));
+  const double curvature = largest ? descent_curvature(problem.loss.kind) * *largest : 1.0;
+  const bool batches = problem.batch > 0 && problem.batch < x.count();
+  return 1 / (problem.lambda + (batches ? 2 * curvature : curvature));
 }
 
 template std::optional<double> stable_rate(const Architecture&, const Parameters<float>&, const Tensor<float>&,

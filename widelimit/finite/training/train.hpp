@@ -40,7 +40,7 @@ struct TrainOptions {
   Loss loss = {};
   Regulariser regulariser = Regulariser::init;
   double lambda = 0;
-  std::optional<double> rate = {};  ///< absent: half of the largest stable one (default_rate)
+  std::optional<double> rate = {};  ///< absent: a stable one (default_rate)
   Index steps = 1000;
   Index batch = 0;          ///< batch size; 0: all samples
   double momentum = 0;      ///< v ← momentum·v − rate·gradient, w ← w + v

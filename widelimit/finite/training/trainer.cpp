@@ -1,5 +1,6 @@
 #include "widelimit/finite/training/trainer.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/training/dead_network.hpp"
 #include "widelimit/finite/training/stable_rate.hpp"
@@ -64,8 +65,8 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
       x_(read_samples<T>(data.x, architecture.input)),
       start_(draw_parameters<T>(architecture, options.seed, engine)),
       w_(start_),
-      evaluator_(architecture, options.linearised ? &start_ : nullptr, engine),
-      onlooker_(architecture, options.linearised ? &start_ : nullptr, engine),
+      evaluator_(architecture, options.linearised ? &start_ : nullptr, engine, options.progress),
+      onlooker_(architecture, options.linearised ? &start_ : nullptr, engine, options.progress),
       base_(static_cast<std::size_t>(samples_ * outputs_)),
       all_(static_cast<std::size_t>(samples_)) {
   std::iota(all_.begin(), all_.end(), Index{0});
@@ -314,6 +315,16 @@ void Trainer<T>::judge_end() {
 
 template <std::floating_point T>
 void Trainer<T>::descend() {
+  try {
+    take_steps();
+  } catch (const Error& error) {
+    if (error.code() != Code::interrupted) throw;
+    fail(Code::interrupted, "stopped after {} of {} steps", summary_.steps, options_.steps);
+  }
+}
+
+template <std::floating_point T>
+void Trainer<T>::take_steps() {
   Batches batches(samples_, options_.batch, options_.seed);
   RecordSchedule schedule = record_schedule(options_, recorded_numbers());
   const Random masks(options_.seed, dropout_seed_stream);

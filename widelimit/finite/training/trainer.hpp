@@ -32,6 +32,7 @@ class Trainer {
   void finish(TrainedNetwork& trained);
 
  private:
+  void take_steps();
   /// Outputs z and slopes of the samples the evaluator looks at.
   struct Look {
     Matrix<double> outputs;
