@@ -142,15 +142,15 @@ nb::object ntk_matrix(const TrainedNetwork& trained, const SampleArray& x1, cons
 
 template <std::floating_point T>
 Matrix<double> product_of(const TrainedNetwork& trained, const Parameters<T>& parameters, const SampleArray& x1,
-                          const SampleArray& x2, const Table& v, const Engine& engine) {
+                          const SampleArray& x2, const Table& v, const Engine& engine, Progress* progress) {
   const MatrixView<const double> given = view_of(v);
   if (given.cols != trained.architecture.output.size()) {
     fail(Code::input, "v has {} columns for {} outputs", given.cols, trained.architecture.output.size());
   }
   Tensor<T> vector(given.rows, trained.architecture.output);
   std::transform(given.data, given.data + vector.size(), vector.data(), [](double x) { return static_cast<T>(x); });
-  const Tensor<T> product =
-      ntk_product(trained.architecture, parameters, read_for<T>(trained, x1), read_for<T>(trained, x2), vector, engine);
+  const Tensor<T> product = ntk_product(trained.architecture, parameters, read_for<T>(trained, x1),
+                                        read_for<T>(trained, x2), vector, engine, progress);
   Matrix<double> result(product.count(), given.cols, Content::unset);
   std::copy(product.values().begin(), product.values().end(), result.data());
   return result;
@@ -158,10 +158,11 @@ Matrix<double> product_of(const TrainedNetwork& trained, const Parameters<T>& pa
 
 nb::object ntk_vector(const TrainedNetwork& trained, const SampleArray& x1, const SampleArray& x2, const Table& v,
                       bool start, std::optional<int> threads) {
-  return as_array(unlocked([&](Progress*) {
+  return as_array(unlocked([&](Progress* progress) {
     const Engine& engine = processor(threads);
-    return std::visit([&](const auto& parameters) { return product_of(trained, parameters, x1, x2, v, engine); },
-                      tangent_point(trained, start));
+    return std::visit(
+        [&](const auto& parameters) { return product_of(trained, parameters, x1, x2, v, engine, progress); },
+        tangent_point(trained, start));
   }));
 }
 

@@ -65,13 +65,19 @@ std::string network_repr(const Network& network) {
 /// An image's shape as text "28x28x1", as a number of features, or as a tuple of up to three numbers.
 Shape read_shape(const nb::object& input) {
   if (nb::isinstance<nb::str>(input)) return parse_shape(nb::cast<std::string>(input));
-  const bool is_number = PyIndex_Check(input.ptr()) != 0;
-  const nb::list numbers = is_number ? nb::list(nb::make_tuple(input)) : nb::list(input);
   std::string text;
-  for (const nb::handle number : numbers) {
-    const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
-    if (!whole.is_valid()) throw nb::python_error();
-    text += (text.empty() ? "" : "x") + std::string(nb::str(whole).c_str());
+  try {
+    const bool is_number = PyIndex_Check(input.ptr()) != 0;
+    const nb::list numbers = is_number ? nb::list(nb::make_tuple(input)) : nb::list(input);
+    for (const nb::handle number : numbers) {
+      const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
+      if (!whole.is_valid()) throw nb::python_error();
+      text += (text.empty() ? "" : "x") + std::string(nb::str(whole).c_str());
+    }
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    fail(Code::input, "an input shape is a number of features, '28x28x1' or (28, 28, 1); got {}",
+         std::string(nb::repr(input).c_str()).substr(0, 80));
   }
   return parse_shape(text);
 }
@@ -182,8 +188,8 @@ void bind_network(nb::module_& module) {
   bind_activation(module);
   nb::class_<Network>(module, "Network", network_doc)
       .def(
-          "__init__", [](Network* self, const nb::object& text) { new (self) Network(read_network(text)); }, "text"_a,
-          nb::sig("def __init__(self, text: str | list) -> None"))
+          "__init__", [](Network* self, const nb::object& text) { new (self) Network(read_network(text)); },
+          "text"_a.none(), nb::sig("def __init__(self, text: str | list) -> None"))
       .def_static("from_json", &network_from_json, "list_or_text"_a, from_json_doc)
       .def("to_json", &network_to_json, nb::sig("def to_json(self) -> list"),
            "The network as the JSON list of its layers, in Python values.")

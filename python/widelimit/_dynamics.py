@@ -113,7 +113,7 @@ def _times(times: ArrayLike) -> NDArray[np.float64]:
 
 
 def _trajectory(parts: tuple, single: bool, tested: bool, stacklevel: int) -> Trajectory:
-    times, train, test, coefficients, objective, loss, alpha, samples, events, count, rate, recursion, step, end = parts
+    times, train, test, coefficients, objective, loss, alpha, samples, events, count, rate, error, *steps, end = parts
 
     def squeezed(array: NDArray[np.float64]) -> NDArray[np.float64]:
         return array[..., 0] if single else array
@@ -133,8 +133,8 @@ def _trajectory(parts: tuple, single: bool, tested: bool, stacklevel: int) -> Tr
         [FlowEvent(*event) for event in events],
         count,
         RateCheck(*rate),
-        recursion,
-        step,
+        error,
+        *steps,
         summary,
     )
 

@@ -192,7 +192,8 @@ class Model:
         samples = as_samples(x, "x")
         height, width, channels = self.shape
         fits = int(np.prod(samples.shape[1:])) == height * width * channels
-        if self.channels_first and fits and samples.ndim in (2, 4) and samples.shape[1:] != self.shape:
+        planes = samples.ndim == 2 or samples.shape[1:] == (channels, height, width)
+        if self.channels_first and fits and planes:
             return channels_last(samples.reshape(len(samples), channels, height, width), "x")
         if fits and (samples.ndim < 4 or height * width == 1):
             samples = samples.reshape(len(samples), *self.shape)

@@ -133,10 +133,12 @@ class TrainedNetwork:
     def _samples(self, x: ArrayLike, name: str) -> NDArray[np.floating]:
         """Samples as those of the training."""
         samples = as_samples(x, name)
-        if self.channels_first and samples.ndim == 2 and samples.shape[1] == np.prod(self._core.shape):
-            height, width, channels = self._core.shape
+        height, width, channels = self._core.shape
+        if not self.channels_first:
+            return samples
+        if samples.shape[1:] == (channels * height * width,):
             samples = samples.reshape(len(samples), channels, height, width)
-        return channels_last(samples, name) if self.channels_first and samples.ndim == 4 else samples
+        return channels_last(samples, name) if samples.shape[1:] == (channels, height, width) else samples
 
     def _shaped(self, outputs: NDArray[np.float64] | None) -> Any:
         return outputs[:, :, 0] if outputs is not None and self._single else outputs

@@ -58,7 +58,7 @@ TEST(DeadNetwork, NamesTheLayerThatIsClosed) {
 TrainedNetwork train_hard(const PositivePoints& points, TrainOptions options) {
   options.width = 4;
   options.loss.kind = LossKind::hinge;
-  options.rate = 30.0;
+  if (!options.rate) options.rate = 30.0;
   options.steps = 400;
   options.seed = 3;
   return train(Network::parse("dense(b_std=1) relu dense(b_std=1)"), points.data(), options);
@@ -75,7 +75,7 @@ TEST(DeadNetwork, EndsATraining) {
       EXPECT_NE(dead.summary.message.find("smaller learning rate"), std::string::npos) << dead.summary.message;
     }
   }
-  const TrainedNetwork batches = train_hard(points, {.batch = 5});
+  const TrainedNetwork batches = train_hard(points, {.rate = 8.0, .batch = 5});
   EXPECT_EQ(batches.summary.ending, TrainEnding::dead) << batches.summary.message;
 }
 

@@ -16,7 +16,7 @@ Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w,
                           const Engine& engine, Progress* progress) {
   const auto& start = std::get<Parameters<T>>(trained.start);
   require_match(trained.architecture, w);
-  Evaluator<T> evaluator(trained.architecture, trained.linearised ? &start : nullptr, engine);
+  Evaluator<T> evaluator(trained.architecture, trained.linearised ? &start : nullptr, engine, progress);
   const Index outputs = trained.architecture.output.size();
   Matrix<double> result(x.count(), outputs);
   ProgressTicker ticker(progress, x.count(), "samples");

@@ -8,13 +8,14 @@ namespace widelimit {
 /// Forwards questions whether to stop a few times a second at most: passes over few samples take microseconds.
 class RareQuestions final : public Progress {
  public:
-  explicit RareQuestions(Progress* listener) : listener_(listener) {}
+  explicit RareQuestions(Progress* listener)
+      : listener_(listener), next_(std::chrono::steady_clock::now() + progress_interval) {}
   [[nodiscard]] Progress* get() { return listener_ != nullptr ? this : nullptr; }
   bool update(std::int64_t done, std::int64_t total, std::string_view unit) override;
 
  private:
   Progress* listener_;
-  std::chrono::steady_clock::time_point next_{};
+  std::chrono::steady_clock::time_point next_;
 };
 
 /// A network as a function of its weights on one set of samples after the other: the network itself, or the network

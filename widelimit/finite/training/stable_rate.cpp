@@ -38,7 +38,7 @@ std::optional<double> largest_eigenvalue(const Architecture& architecture, const
     const double size = norm(v);
     if (!(size > 0) || !std::isfinite(size)) return std::nullopt;
     for (Index i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<double>(v[i]) / size);
-    v = ntk_product(architecture, parameters, some, some, v, engine);
+    v = ntk_product(architecture, parameters, some, some, v, engine, problem.progress);
     largest = norm(v);
   }
   if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;

@@ -90,6 +90,7 @@ void TrainOptions::validate() const {
   require(std::isfinite(flow_time) && flow_time >= 0, "the time of the flow", flow_time, "0 or a positive number");
   require(std::isfinite(tolerance) && tolerance > 0, "tolerance", tolerance, "a positive number");
   if (steps < 0 || steps > most_steps) fail(Code::usage, "steps = {}: choose 0 to {}", steps, most_steps);
+  if (batch < 0) fail(Code::usage, "batch = {}: choose the samples of a step, or 0 for all", batch);
   if (records < 2 || records > most_records) fail(Code::usage, "records = {}: choose 2 to {}", records, most_records);
   for (std::size_t k = 0; k < record_at.size(); ++k) {
     if (record_at[k] < 0 || record_at[k] > steps || (k > 0 && record_at[k] <= record_at[k - 1])) {
