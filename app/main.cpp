@@ -4,10 +4,10 @@
 #include "app/shell/streams.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/suggestion.hpp"
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file/location.hpp"
-#include "widelimit/network/value.hpp"
 #include "widelimit/report/drawing/process.hpp"
 
 #include <fmt/format.h>
@@ -136,6 +136,10 @@ std::string_view option_of(Remedy remedy) {
       return "--drop";
     case Remedy::choose_task:
       return "--task regression|classification";
+    case Remedy::image_shape:
+      return "--shape HxWxC";
+    case Remedy::channels_first:
+      return "--channels-first";
   }
   return "";
 }

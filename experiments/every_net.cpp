@@ -75,12 +75,12 @@ struct PathOrder {
 
 void add_path(Part& part, Json& json, const TrainOptions& options, const NetAsMachine& net) {
   const PathDifference& d = *net.difference;
-  part.table.rows.push_back({std::string(to_string(options.loss.kind)), fmt::format("{:.3g}", options.rate),
+  part.table.rows.push_back({std::string(to_string(options.loss.kind)), fmt::format("{:.3g}", options.rate.value()),
                              static_cast<std::int64_t>(options.steps), fmt::format("{:.3g}", d.train),
                              fmt::format("{:.3g}", d.test.value_or(0.0)), fmt::format("{:.3g}", d.absolute),
                              fmt::format("{:.3g}", d.moved), static_cast<std::int64_t>(net.machine.sign_changes)});
   json.push_back({{"loss", to_string(options.loss.kind)},
-                  {"rate", options.rate},
+                  {"rate", options.rate.value()},
                   {"steps", options.steps},
                   {"train", d.train},
                   {"test", d.test.value_or(0.0)},
@@ -101,7 +101,7 @@ PathOrder follow(const Setting& setting, const PathChoice& choice, const Network
     const NetAsMachine net = train_as_kernel_machine(network, given, options, setting.engine);
     if (!net.difference) fail(Code::numerical, "{}: {}", to_string(loss), net.trained.summary.message);
     add_path(part, json, options, net);
-    order.rates.push_back(options.rate);
+    order.rates.push_back(options.rate.value());
     order.differences.push_back(std::max(net.difference->largest(), 1e-300));
   }
   return order;

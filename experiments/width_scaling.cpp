@@ -97,8 +97,8 @@ std::vector<double> asked_lambdas(const Setting& setting) {
 EquivalenceOptions lambda_options(const Setting& setting, const DigitPair& pair, double lambda) {
   EquivalenceOptions options = digit_options(setting, pair, mean_rate);
   options.train.lambda = lambda;
-  options.train.rate = std::min(options.train.rate, largest_share / lambda);
-  options.train.steps = static_cast<Index>(std::ceil(trained_time / (options.train.rate * lambda)));
+  options.train.rate = std::min(options.train.rate.value(), largest_share / lambda);
+  options.train.steps = static_cast<Index>(std::ceil(trained_time / (*options.train.rate * lambda)));
   options.train.records = 2;
   options.kernel = MachineKernel::start;
   options.widths = {options.widths.front()};

@@ -298,6 +298,7 @@ BoundWork bounds_of_model(const BoundChoice& choice, const Engine& engine) {
   const bool values = model.classes.empty();
   for (Dataset* part : {&data.train, data.test ? &*data.test : nullptr}) {
     if (part == nullptr) continue;
+    if (!choice.fit.data.request.layout.given()) lay_out_like(*part, model.shape, model.channels_first);
     if (!part->class_names.empty() || !part->targets.empty()) relabel(*part, model.classes, values);
     if (model.scaling) model.scaling->apply(*part);
   }

@@ -57,6 +57,7 @@ Model model_of(const FitOptions& options, const KernelRequest& request, const Tr
   Model model = fitted_model(request.kernel, data.train, trained, options.lambda, options.posterior);
   model.kind = request.kind;
   model.precision = request.precision;
+  model.channels_first = options.data.request.layout.channels_first;
   model.scaling = data.scaling;
   model.origin = data.origin;
   model.epsilon = options.epsilon;
@@ -94,6 +95,9 @@ void run(const FitOptions& options) {
   check_model_path(options.out);
 
   const TrainTest data = load_within(options.common, data_request);
+  if (const auto* network = std::get_if<Network>(&request.kernel)) {
+    warn_of_layout(options.common, *network, data.train.shape);
+  }
   Record record("fit");
   record.settings = fit_settings(options, request, data_request);
   record.notes = data.notes;

@@ -64,6 +64,7 @@ void add_kernel_choice(CLI::App& verb, KernelChoice& choice, const char* group) 
 
 DataKernels machine_kernels(const KernelChoice& choice, const CommonOptions& common, const KernelRequest& request,
                             const TrainTest& data, const Engine& engine) {
+  if (const auto* network = std::get_if<Network>(&request.kernel)) warn_of_layout(common, *network, data.train.shape);
   if (!choice.gram) return compute_kernels(common, request, data, engine);
   return file_kernels(*choice.gram, request, data, {.solver = Solver::dense, .memory = request.memory}, engine);
 }

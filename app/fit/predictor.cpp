@@ -19,12 +19,21 @@ std::string Predictor::name() const {
 
 Precision Predictor::precision() const { return model ? model->precision : network->trained.precision(); }
 
+Shape Predictor::shape() const { return model ? model->shape : network->trained.shape; }
+
+bool Predictor::channels_first() const { return model ? model->channels_first : network->notes.channels_first; }
+
 Predictor load_predictor(const std::string& path, const CommonOptions& common, const Engine& engine) {
   const ReadLimits limits{common.memory_limit(), nullptr};
   Predictor predictor;
   if (holds_network(path)) {
     predictor.network = load_network(path, limits, engine);
     predictor.classes = predictor.network->notes.classes;
+    const TrainSummary& summary = predictor.network->trained.summary;
+    if (!summary.finished()) {
+      note(common,
+           fmt::format("warning: the training of {} ended as {}: {}", path, text(summary.ending), summary.message));
+    }
     const bool single = predictor.network->trained.architecture.output.size() == 1;
     if (!predictor.classes.empty()) predictor.scheme = single ? Scheme::sign : Scheme::one_hot;
   } else {
@@ -40,6 +49,9 @@ NewSamples load_samples(const CommonOptions& common, const DataChoice& data, con
   DataRequest request = data.parsed();
   request.memory = common.memory_limit();
   request.progress = &bar;
+  if (!request.layout.given()) {
+    request.layout = {.shape = predictor.shape(), .channels_first = predictor.channels_first(), .where_needed = true};
+  }
   NewSamples samples = load_new_samples(request, predictor.origin(), predictor.classes, parse_part(data.part));
   stop_if_interrupted();
   if (predictor.classes.empty() && predictor.model && !samples.data.targets.empty() && predictor.model->outputs() > 1) {

@@ -23,6 +23,8 @@ struct Predictor {
   [[nodiscard]] std::string name() const;
   [[nodiscard]] Precision precision() const;
   [[nodiscard]] const DataOrigin& origin() const { return model ? model->origin : network->notes.origin; }
+  [[nodiscard]] Shape shape() const;          ///< of the samples it learned from
+  [[nodiscard]] bool channels_first() const;  ///< whether these came channel by channel
 };
 
 [[nodiscard]] Predictor load_predictor(const std::string& path, const CommonOptions& common, const Engine& engine);

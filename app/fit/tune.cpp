@@ -204,6 +204,7 @@ void run_tune(const TuneChoice& choice) {
   const TrainTest loaded = load_within(choice.common, request);
   const Dataset& data = loaded.train;
   require_one_target(data);
+  for (const std::string& text : choice.networks) warn_of_layout(choice.common, Network::parse(text), data.shape);
   const Candidates found = choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
   const std::vector<LambdaPath>& candidates = found.paths;
   const auto [chosen, place] = best_of(candidates);

@@ -89,6 +89,7 @@ FlowOptions FlowChoice::flow_options() const {
   options.tolerance = tolerance;
   options.record.samples = record;
   options.times = times;
+  if (!(lambda >= 0) || std::isinf(lambda)) fail(Code::usage, "--lambda {}: it must be 0 or a positive number", lambda);
   if (times.empty()) {
     if (!until && !(lambda > 0)) fail(Code::usage, "say how long: --until T or --times T1,T2,…");
     options.times = even_times(until.value_or(usual_until / lambda), points.value_or(usual_points));
@@ -124,7 +125,7 @@ nlohmann::ordered_json FlowChoice::settings(const KernelRequest& request, const 
   if (discrete()) {
     const DescendOptions options = descend_options();
     result["schedule"] = to_string(options.schedule);
-    if (options.schedule == RateSchedule::constant) result["rate"] = options.rate;
+    if (options.schedule == RateSchedule::constant && options.rate) result["rate"] = *options.rate;
     result["steps"] = options.steps;
     if (options.batch > 0) result["batch"] = options.batch;
     result["record_every"] = options.record_every;
@@ -164,7 +165,7 @@ void add_flow_options(CLI::App& verb, FlowChoice& choice) {
       ->type_name("T")
       ->capture_default_str()
       ->group(time_group);
-  verb.add_option("--rate", choice.rate, "Learning rate η; else 0.1")->type_name("R")->group(step_group);
+  verb.add_option("--rate", choice.rate, "Learning rate η; else a stable one")->type_name("R")->group(step_group);
   verb.add_option("--schedule", choice.schedule, "constant, or pegasos: 1/(λt)")->type_name("HOW")->group(step_group);
   verb.add_option("--steps", choice.steps, "Number of steps; else 1000")->type_name("N")->group(step_group);
   verb.add_option("--batch", choice.batch, "Samples a step, drawn by --seed; else all")
@@ -222,6 +223,7 @@ void run_flow(const FlowChoice& choice) {
   const Summary& summary = outcome.trajectory.summary;
   Record record("flow");
   record.settings = settings;
+  if (outcome.trajectory.step) record.settings["rate"] = *outcome.trajectory.step;
   record.notes = data.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, request.precision);

@@ -83,6 +83,7 @@ std::vector<std::string> checks_of(const FlowOutcome& outcome) {
     lines.push_back(
         fmt::format("recursion of Theorem 3.2 against its solution: {:.2g} relative", *path.recursion_error));
   }
+  if (path.step) lines.push_back(fmt::format("step {:.4g}", *path.step));
   if (path.stable_step) lines.push_back(fmt::format("largest stable step {:.4g}", *path.stable_step));
   return lines;
 }
@@ -111,6 +112,7 @@ nlohmann::ordered_json outcome_json(const FlowOutcome& outcome) {
   if (!path.rate.note.empty()) rate["note"] = path.rate.note;
   json["rate"] = rate;
   if (path.recursion_error) json["recursion_error"] = *path.recursion_error;
+  if (path.step) json["step"] = *path.step;
   if (path.stable_step) json["stable_step"] = *path.stable_step;
   json["summary"] = summary_json(path.summary);
   return json;

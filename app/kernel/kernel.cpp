@@ -328,6 +328,9 @@ void run(const KernelOptions& options) {
   options.common.check_apart(options.out, options.data.specs());
   check_kernel_path(options.out, 0);
   const TrainTest data = load_within(options.common, data_request);
+  if (const auto* network = std::get_if<Network>(&request.kernel)) {
+    warn_of_layout(options.common, *network, data.train.shape);
+  }
   if (options.stored(request)) return run_stored(options, request, data_request, data, *engine);
   const Index test_count = data.test ? data.test->count() : 0;
   check_kernel_path(options.out, answer_bytes(request, data.train.count(), test_count, data.train.shape));

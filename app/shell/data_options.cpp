@@ -40,6 +40,11 @@ void add_row_options(CLI::App& verb, DataChoice& choice) {
                   "Column or array of the labels, or none; several columns of numbers are predicted together")
       ->type_name("NAME[,NAME]")
       ->group(data_group);
+  verb.add_option("--shape", choice.shape, "Shape of the images that flat samples are, as 28x28x1")
+      ->type_name("HxWxC")
+      ->group(data_group);
+  verb.add_flag("--channels-first", request.layout.channels_first, "Images lie channel by channel (CxHxW)")
+      ->group(data_group);
 }
 
 nlohmann::ordered_json row_settings(const DataRequest& request) {
@@ -48,6 +53,8 @@ nlohmann::ordered_json row_settings(const DataRequest& request) {
   if (request.limit) json["limit"] = *request.limit;
   if (request.test_limit) json["test_limit"] = *request.test_limit;
   if (request.shuffle) json["shuffle"] = *request.shuffle;
+  if (request.layout.shape) json["shape"] = to_string(*request.layout.shape);
+  if (request.layout.channels_first) json["channels_first"] = true;
   return json;
 }
 
@@ -72,6 +79,7 @@ DataRequest DataChoice::parsed() const {
   result.split_order = parse_split_order(split_order);
   if (task) result.task = parse_task(*task);
   result.table.missing = parse_missing(missing);
+  if (shape) result.layout.shape = parse_shape(*shape);
   result.validate();
   return result;
 }

@@ -23,6 +23,7 @@ struct DataChoice {
   std::string missing{to_string(DataRequest{}.table.missing)};
   std::optional<std::string> task;
   std::string part{to_string(Part::all)};  ///< of new samples
+  std::optional<std::string> shape;
 
   /// Error{usage} where they contradict each other.
   [[nodiscard]] DataRequest parsed() const;
@@ -33,7 +34,8 @@ struct DataChoice {
 /// --train SPEC, which must be given.
 void add_train_option(CLI::App& verb, DataChoice& choice);
 
-/// --classes, --limit, --shuffle, --label, --scale, --task, those of tables, and with `test` those of a test set.
+/// --classes, --limit, --shuffle, --label, --scale, --task, --shape, --channels-first, those of tables, and with `test`
+/// those of a test set.
 void add_data_options(CLI::App& verb, DataChoice& choice, bool test);
 
 /// Samples for a model: --test SPEC, which must be given and is `what`, --part, --classes, --limit, --shuffle, --label,

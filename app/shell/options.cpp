@@ -55,7 +55,7 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
   verb.add_option("--report", options.report, "Write a self-contained page with figures")
       ->type_name("FILE.html")
       ->group(common_group);
-  verb.add_option("--backend", options.backend, "cpu, reference, cuda:N or mpi")
+  verb.add_option("--backend", options.backend, engine_names() + "; 'widelimit doctor' tells why others are absent")
       ->type_name("NAME")
       ->capture_default_str()
       ->group(common_group);

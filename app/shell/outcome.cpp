@@ -3,6 +3,7 @@
 #include "app/shell/streams.hpp"
 
 #include "widelimit/kernel/gram.hpp"
+#include "widelimit/network/shape.hpp"
 
 #include <algorithm>
 
@@ -55,6 +56,12 @@ void note(const CommonOptions& options, std::string_view text) {
 void warn_of(const CommonOptions& options, double quadrature_error, Precision precision) {
   if (const std::string warning = quadrature_warning(quadrature_error, precision); !warning.empty()) {
     note(options, "warning: " + warning);
+  }
+}
+
+void warn_of_layout(const CommonOptions& options, const Network& network, const Shape& shape) {
+  if (const std::string warning = layout_warning(network, shape); !warning.empty()) {
+    note(options, "warning: " + warning + " (--channels-first)");
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/shell/options.hpp"
 
+#include "widelimit/network/network.hpp"
 #include "widelimit/report/html.hpp"
 #include "widelimit/report/record.hpp"
 #include "widelimit/report/table.hpp"
@@ -16,6 +17,9 @@ namespace widelimit::app {
 
 /// A note on standard error, unless --quiet.
 void note(const CommonOptions& options, std::string_view text);
+
+/// A note where the samples look like images whose channels come first, and the network reads them otherwise.
+void warn_of_layout(const CommonOptions& options, const Network& network, const Shape& shape);
 
 /// A note where quadrature left a kernel more than its precision promises.
 void warn_of(const CommonOptions& options, double quadrature_error, Precision precision);

@@ -56,6 +56,7 @@ ProgressBar::~ProgressBar() {
 
 bool ProgressBar::update(std::int64_t done, std::int64_t total, std::string_view unit) {
   if (interrupted()) return false;
+  if (total == 0) return true;  // no more than the question whether to stop
   const auto now = Clock::now();
   if (done < last_done_) {  // the next piece of work
     start_ = now;

@@ -165,6 +165,7 @@ void run_equivalence(const EquivalenceChoice& choice) {
   const auto engine = common.make_engine();
   common.check_report(true);
   const TrainTest data = load_within(common, loading);
+  warn_of_layout(common, network, data.train.shape);
   ProgressBar bar(common);
   options.train.progress = &bar;
   const NetworkTargets targets = network_targets(data, options.train.loss);
@@ -173,6 +174,7 @@ void run_equivalence(const EquivalenceChoice& choice) {
 
   Record record("equivalence");
   record.settings = equivalence_settings(choice, network);
+  record.settings["rate"] = result.rate;
   record.notes = data.notes;
   record.seed = common.seed;
   record.ran_on(*engine, options.train.precision);
@@ -182,6 +184,7 @@ void run_equivalence(const EquivalenceChoice& choice) {
   record.timings.emplace_back("train", seconds);
   record.results = equivalence_json(result, options.widths);
   std::string words = table_text(equivalence_table(result));
+  if (!options.train.rate) words += fmt::format("learning rate {:.4g}, stable for every width\n", result.rate);
   for (const std::string& sentence : slope_sentences(result)) words += sentence + "\n";
   if (common.report) {
     write_equivalence_page(*common.report, fmt::format("Networks and their machine on {}", data.train.name), result,

@@ -145,8 +145,10 @@ nlohmann::ordered_json training_json(const TrainedNetwork& trained) {
   nlohmann::ordered_json json{{"ending", text(summary.ending)}};
   if (!summary.message.empty()) json["message"] = summary.message;
   json["weights"] = summary.weights;
+  json["rate"] = summary.rate;
   json["steps"] = summary.steps;
   json["time"] = summary.time;
+  if (record.count() == 0) return json;
   json["loss"] = record.loss.back();
   json["objective"] = record.objective.back();
   json["distance"] = record.distance.back();
@@ -239,8 +241,32 @@ Table training_table(const TrainingRecord& record) {
   return table;
 }
 
-void check_training(const TrainSummary& summary) {
-  if (!summary.finished()) fail(Code::numerical, "{}: {}", text(summary.ending), summary.message);
+/// Of a training that diverged or died nothing is worth keeping but how it came to that.
+bool is_usable(const TrainSummary& summary) {
+  return summary.ending != TrainEnding::diverged && summary.ending != TrainEnding::dead;
+}
+
+void check_training(const TrainSummary& summary, const std::optional<std::string>& out) {
+  if (summary.finished()) return;
+  fail(Code::numerical, "{}: {}{}", text(summary.ending), summary.message,
+       out && !is_usable(summary) ? fmt::format("; {} is not written", *out) : "");
+}
+
+std::string rate_words(const TrainSummary& summary, const TrainOptions& options) {
+  if (options.rate) return "";
+  return fmt::format("learning rate {:.4g}, by the tangent kernel at the start\n", summary.rate);
+}
+
+/// The network with what is needed to read new samples as those of the training.
+void write_network(const TrainChoice& choice, const TrainedNetwork& trained, const TrainTest& data,
+                   const nlohmann::ordered_json& settings) {
+  NetworkNotes notes;
+  notes.scaling = data.scaling;
+  notes.origin = data.origin;
+  notes.channels_first = choice.data.request.layout.channels_first;
+  if (!data.train.labels.empty()) notes.classes = data.train.class_names;
+  notes.record = settings.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  save_network(*choice.out, trained, notes);
 }
 
 void run_training(const TrainChoice& choice) {
@@ -253,14 +279,15 @@ void run_training(const TrainChoice& choice) {
   choice.common.check_apart(choice.out, choice.data.specs());
   if (choice.out) check_model_path(*choice.out);
   const TrainTest data = load_within(choice.common, loading);
+  warn_of_layout(choice.common, network, data.train.shape);
   ProgressBar bar(choice.common);
   options.progress = &bar;
   const NetAsMachine net = train_on(data, network, options, choice, *engine);
   const TrainedNetwork& trained = net.trained;
-  if (trained.summary.ending == TrainEnding::diverged) check_training(trained.summary);
 
   Record record("train");
   record.settings = train_settings(choice, network, choice.data.parsed());
+  record.settings["rate"] = trained.summary.rate;
   record.notes = data.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, options.precision);
@@ -269,6 +296,7 @@ void run_training(const TrainChoice& choice) {
   std::string words = table_text(training_table(trained.record));
   words += fmt::format("{} weights, {} steps in {}\n", trained.summary.weights, trained.summary.steps,
                        duration_text(trained.summary.seconds));
+  words += rate_words(trained.summary, options);
   const std::vector<NamedScore> scores = network_scores(trained, options.loss.kind, data, *engine);
   for (const auto& [name, found] : scores) record.results[name] = score_json(found, data.train.class_names);
   words += scores_text(scores, data.train.class_names);
@@ -277,24 +305,19 @@ void run_training(const TrainChoice& choice) {
     words += machine_words(net);
     tell_bound(bound_of(net, data.train), record.results["kernel_machine"], words);
   }
-  if (choice.common.report) {
+  if (choice.common.report && trained.record.count() > 0) {
     write_train_page(*choice.common.report, fmt::format("A network of width {} on {}", options.width, data.train.name),
                      net, scores, data.train.class_names, record.told());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }
-  if (choice.out) {
-    NetworkNotes notes;
-    notes.scaling = data.scaling;
-    notes.origin = data.origin;
-    if (!data.train.labels.empty()) notes.classes = data.train.class_names;
-    notes.record = record.settings.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    save_network(*choice.out, trained, notes);
+  if (choice.out && is_usable(trained.summary)) {
+    write_network(choice, trained, data, record.settings);
     record.results["file"] = *choice.out;
     words += fmt::format("written to {}\n", *choice.out);
   }
   deliver(choice.common, record, words);
-  check_training(trained.summary);
+  check_training(trained.summary, choice.out);
 }
 
 }  // namespace

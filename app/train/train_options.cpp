@@ -54,7 +54,9 @@ void add_training_options(CLI::App& verb, TrainChoice& choice) {
       ->capture_default_str()
       ->group(training_group);
   number("--lambda", numbers.lambda, "Weight λ of the regulariser", "L");
-  number("--rate", numbers.rate, "Learning rate; of a flow, the size of its first step", "ETA");
+  verb.add_option("--rate", numbers.rate, "Learning rate, of a flow the size of its first step; else a stable one")
+      ->type_name("ETA")
+      ->group(training_group);
   number("--steps", numbers.steps, "Number of steps; of a flow, the most", "N");
   number("--batch", numbers.batch, "Samples of a step, each counted n/batch times; 0 is all", "N");
   verb.add_option("--record-steps", numbers.record_at,
@@ -107,7 +109,7 @@ nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& 
   if (options.loss.kind == LossKind::insensitive) settings["epsilon"] = options.loss.epsilon;
   settings["regulariser"] = to_string(options.regulariser);
   settings["lambda"] = options.lambda;
-  settings["rate"] = options.rate;
+  if (options.rate) settings["rate"] = *options.rate;
   settings["steps"] = options.steps;
   settings["batch"] = options.batch;
   settings["momentum"] = options.momentum;

@@ -47,6 +47,7 @@ nb::object make_exception(nb::module_& module, const char* name, const char* doc
   return type;
 }
 
+/// How Python carries a remedy out; empty where the message itself says it.
 std::string_view argument_of(Remedy remedy) {
   switch (remedy) {
     case Remedy::resume:
@@ -59,9 +60,16 @@ std::string_view argument_of(Remedy remedy) {
       return "drop=[…] or categorical=[…]";
     case Remedy::choose_task:
       return "task='regression' or 'classification'";
-    default:
-      return "";
+    case Remedy::image_shape:
+      return "x.reshape(len(x), height, width, channels)";
+    case Remedy::channels_first:
+      return "channels_first=True";
+    case Remedy::more_memory:
+    case Remedy::fewer_samples:
+    case Remedy::single_precision:
+      break;
   }
+  return "";
 }
 
 /// The arguments by which Python carries remedies out.
@@ -69,8 +77,7 @@ std::string arguments_of(const std::vector<Remedy>& remedies) {
   std::string names;
   for (const Remedy remedy : remedies) {
     const std::string_view argument = argument_of(remedy);
-    if (argument.empty()) continue;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", argument);
+    if (!argument.empty()) names += fmt::format("{}{}", names.empty() ? "" : ", ", argument);
   }
   return names.empty() ? "" : " (" + names + ")";
 }

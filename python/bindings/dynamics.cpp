@@ -71,7 +71,7 @@ nb::tuple trajectory_tuple(Trajectory path) {
                         stacked(std::move(path.coefficients), path.outputs), as_array(std::move(path.objective)),
                         as_array(std::move(path.loss)), as_array(std::move(path.alpha)),
                         as_array(std::move(path.samples)), events, path.event_count, check, path.recursion_error,
-                        path.stable_step, as_tuple(path.summary));
+                        path.stable_step, path.step, as_tuple(path.summary));
 }
 
 nb::tuple flow_of(const SampleArray& k, const Table& targets, const std::string& loss, const Numbers& times,

@@ -43,6 +43,7 @@ nb::dict results_of(Equivalence result) {
   }
   nb::dict named;
   named["trouble"] = result.trouble();
+  named["rate"] = result.rate;
   named["settled"] = result.straightness ? nb::object(nb::bool_(result.settled())) : nb::object(nb::none());
   named["slope"] = slope_tuple(result.slope);
   named["final_slope"] = slope_tuple(result.final_slope);

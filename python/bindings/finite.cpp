@@ -10,6 +10,7 @@
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/train.hpp"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -71,7 +72,7 @@ nb::dict record_of(const TrainedNetwork& trained) {
 nb::tuple summary_of(const TrainedNetwork& trained) {
   const TrainSummary& summary = trained.summary;
   return nb::make_tuple(text(summary.ending), summary.message, summary.steps, summary.time, summary.weights,
-                        summary.seconds);
+                        summary.seconds, summary.rate);
 }
 
 /// Weights on the memory of the trained network, which they keep alive; read-only.
@@ -130,9 +131,10 @@ const AnyParameters& tangent_point(const TrainedNetwork& trained, bool start) {
 
 nb::object ntk_matrix(const TrainedNetwork& trained, const SampleArray& x1, const std::optional<SampleArray>& x2,
                       const std::string& outputs, bool start, std::optional<int> threads) {
-  const NtkOptions options{.outputs = parse_ntk_outputs(outputs)};
+  NtkOptions options{.outputs = parse_ntk_outputs(outputs)};
   const Engine& engine = processor(threads);
-  return as_array(unlocked([&](Progress*) {
+  return as_array(unlocked([&](Progress* progress) {
+    options.progress = progress;
     return std::visit([&](const auto& parameters) { return ntk_of(trained, parameters, x1, x2, options, engine); },
                       tangent_point(trained, start));
   }));
@@ -140,15 +142,15 @@ nb::object ntk_matrix(const TrainedNetwork& trained, const SampleArray& x1, cons
 
 template <std::floating_point T>
 Matrix<double> product_of(const TrainedNetwork& trained, const Parameters<T>& parameters, const SampleArray& x1,
-                          const SampleArray& x2, const Table& v, const Engine& engine) {
+                          const SampleArray& x2, const Table& v, const Engine& engine, Progress* progress) {
   const MatrixView<const double> given = view_of(v);
   if (given.cols != trained.architecture.output.size()) {
     fail(Code::input, "v has {} columns for {} outputs", given.cols, trained.architecture.output.size());
   }
   Tensor<T> vector(given.rows, trained.architecture.output);
   std::transform(given.data, given.data + vector.size(), vector.data(), [](double x) { return static_cast<T>(x); });
-  const Tensor<T> product =
-      ntk_product(trained.architecture, parameters, read_for<T>(trained, x1), read_for<T>(trained, x2), vector, engine);
+  const Tensor<T> product = ntk_product(trained.architecture, parameters, read_for<T>(trained, x1),
+                                        read_for<T>(trained, x2), vector, engine, progress);
   Matrix<double> result(product.count(), given.cols, Content::unset);
   std::copy(product.values().begin(), product.values().end(), result.data());
   return result;
@@ -156,15 +158,18 @@ Matrix<double> product_of(const TrainedNetwork& trained, const Parameters<T>& pa
 
 nb::object ntk_vector(const TrainedNetwork& trained, const SampleArray& x1, const SampleArray& x2, const Table& v,
                       bool start, std::optional<int> threads) {
-  return as_array(unlocked([&](Progress*) {
+  return as_array(unlocked([&](Progress* progress) {
     const Engine& engine = processor(threads);
-    return std::visit([&](const auto& parameters) { return product_of(trained, parameters, x1, x2, v, engine); },
-                      tangent_point(trained, start));
+    return std::visit(
+        [&](const auto& parameters) { return product_of(trained, parameters, x1, x2, v, engine, progress); },
+        tangent_point(trained, start));
   }));
 }
 
-void save_trained(const TrainedNetwork& trained, const std::string& path, const std::vector<std::string>& classes) {
+void save_trained(const TrainedNetwork& trained, const std::string& path, const std::vector<std::string>& classes,
+                  bool channels_first) {
   NetworkNotes notes;
+  notes.channels_first = channels_first;
   notes.classes = classes;
   unlocked([&](Progress*) {
     save_network(path, trained, notes);
@@ -173,11 +178,11 @@ void save_trained(const TrainedNetwork& trained, const std::string& path, const 
 }
 
 nb::tuple load_trained(const std::string& path) {
-  SavedNetwork saved = unlocked([&](Progress*) { return load_network(path); });
+  SavedNetwork saved = unlocked([&](Progress* progress) { return load_network(path, {std::nullopt, progress}); });
   const std::optional<Scaler>& scaling = saved.notes.scaling;
   const bool scaled = scaling && scaling->scaling() != Scaling::none;
   const nb::object name = scaled ? nb::object(nb::str(std::string(to_string(scaling->scaling())).c_str())) : nb::none();
-  return nb::make_tuple(std::move(saved.trained), saved.notes.classes, name);
+  return nb::make_tuple(std::move(saved.trained), saved.notes.classes, name, saved.notes.channels_first);
 }
 
 nb::object targets_of(const Labels& labels, Index classes, const std::string& loss) {
@@ -191,6 +196,10 @@ void bind_finite(nb::module_& module) {
       .def_ro("network", &TrainedNetwork::network)
       .def_prop_ro("width", [](const TrainedNetwork& t) { return t.widths.hidden; })
       .def_prop_ro("outputs", [](const TrainedNetwork& t) { return t.architecture.output.size(); })
+      .def_prop_ro("shape",
+                   [](const TrainedNetwork& t) {
+                     return std::array<Index, 3>{t.shape.height, t.shape.width, t.shape.channels};
+                   })
       .def_ro("seed", &TrainedNetwork::seed)
       .def_ro("centred", &TrainedNetwork::centred)
       .def_ro("linearised", &TrainedNetwork::linearised)
@@ -200,15 +209,17 @@ void bind_finite(nb::module_& module) {
              "A TrainedNetwork; options by name, None for a default.");
   module.def("trained_record", &record_of, "trained"_a,
              "What a training showed, by name; None for what does not exist.");
-  module.def("trained_summary", &summary_of, "trained"_a, "(ending, message, steps, time, weights, seconds).");
+  module.def("trained_summary", &summary_of, "trained"_a, "(ending, message, steps, time, weights, seconds, rate).");
   module.def("trained_weights", &weights_of, "trained"_a, "start"_a, "(w, b) of each layer, b None without bias.");
   module.def("predict_outputs", &predicted_outputs, "trained"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
   module.def("empirical_ntk", &ntk_matrix, "trained"_a, "x1"_a, "x2"_a.none(), "outputs"_a, "start"_a,
              "threads"_a.none(), "Empirical tangent kernel.");
   module.def("ntk_product", &ntk_vector, "trained"_a, "x1"_a, "x2"_a, "v"_a, "start"_a, "threads"_a.none(),
              "Empirical tangent kernel times a vector, without the matrix.");
-  module.def("save_network", &save_trained, "trained"_a, "path"_a, "classes"_a, "Writes a file of the network.");
-  module.def("load_network", &load_trained, "path"_a, "(trained, classes, name of its scaling or None).");
+  module.def("save_network", &save_trained, "trained"_a, "path"_a, "classes"_a, "channels_first"_a,
+             "Writes a file of the network.");
+  module.def("load_network", &load_trained, "path"_a,
+             "(trained, classes, name of its scaling or None, channels_first).");
   module.def("class_targets", &targets_of, "labels"_a, "classes"_a, "loss"_a, "What a network is to give for classes.");
 }
 

@@ -60,7 +60,7 @@ nb::tuple diagonals(const Network& network, const SampleArray& x, const Text& pr
                     std::optional<int> threads) {
   const Asked asked{std::nullopt, precision, backend, threads};
   Diagonal result = unlocked([&](Progress* progress) {
-    return diagonal(network, view_samples(x), *asked.make(), asked.options(progress).precision);
+    return diagonal(network, view_samples(x), *asked.make(), asked.options(progress).precision, progress);
   });
   return nb::make_tuple(as_array(std::move(result.values)), result.quadrature_error);
 }

@@ -40,7 +40,8 @@ AnyMatrix copy_of(const SampleView& samples) {
 Model make(const Network& network, const std::string& kind, const std::optional<std::string>& precision,
            const SampleArray& support, const std::string& machine, const std::string& scheme,
            const std::vector<std::string>& classes, double lambda, double epsilon, bool has_bias, const Table& alpha,
-           const Numbers& bias, const std::optional<Table>& sigmoids, const std::string& record, bool posterior) {
+           const Numbers& bias, const std::optional<Table>& sigmoids, const std::string& record, bool posterior,
+           bool channels_first) {
   Model model;
   model.kernel = network;
   model.kind = parse_kind(kind);
@@ -59,6 +60,7 @@ Model make(const Network& network, const std::string& kind, const std::optional<
   model.calibration = sigmoids_of(sigmoids);
   model.record = record;
   model.posterior = posterior;
+  model.channels_first = channels_first;
   model.validate();
   return model;
 }
@@ -100,7 +102,7 @@ nb::object probabilities_of(const Model& model, const Table& decisions) {
 }
 
 nb::dict load(const std::string& path) {
-  Model model = unlocked([&](Progress*) { return load_model(path); });
+  Model model = unlocked([&](Progress* progress) { return load_model(path, {std::nullopt, progress}); });
   nb::dict found;
   if (const auto* network = std::get_if<Network>(&model.kernel)) {
     found["network"] = network->to_text();
@@ -110,6 +112,7 @@ nb::dict load(const std::string& path) {
   }
   found["precision"] = std::string(to_string(model.precision));
   found["shape"] = std::array<Index, 3>{model.shape.height, model.shape.width, model.shape.channels};
+  found["channels_first"] = model.channels_first;
   if (model.scaling) found["scaling"] = std::string(to_string(model.scaling->scaling()));
   found["machine"] = std::string(to_string(model.machine));
   found["scheme"] = std::string(to_string(model.scheme));
@@ -135,6 +138,7 @@ void bind_model(nb::module_& module) {
       .def_ro("classes", &Model::classes)
       .def_ro("lam", &Model::lambda)
       .def_ro("posterior", &Model::posterior)
+      .def_ro("channels_first", &Model::channels_first)
       .def_prop_ro("supports", &Model::supports)
       .def_prop_ro("has_probabilities", [](const Model& m) { return has_probabilities(m.machine, m.calibration); })
       .def_prop_ro("kernel",
@@ -156,7 +160,7 @@ void bind_model(nb::module_& module) {
           "How its samples were read and split, as JSON.");
   module.def("make_model", &make, "network"_a, "kind"_a, "precision"_a.none(), "support"_a, "machine"_a, "scheme"_a,
              "classes"_a, "lam"_a, "epsilon"_a, "bias"_a, "alpha"_a, "offsets"_a, "sigmoids"_a.none(), "record"_a,
-             "posterior"_a, "A model of its parts, checked.");
+             "posterior"_a, "channels_first"_a, "A model of its parts, checked.");
   module.def(
       "set_scaling",
       [](Model& model, const Numbers& shift, const Numbers& scale) {
@@ -167,7 +171,10 @@ void bind_model(nb::module_& module) {
       "model"_a, "shift"_a, "scale"_a, "Lets the model see (x − shift)/scale of the samples x that it is given.");
   module.def("save_model", &save, "path"_a, "model"_a, "Writes a model file, complete or not at all.");
   module.def(
-      "read_model", [](const std::string& path) { return unlocked([&](Progress*) { return load_model(path); }); },
+      "read_model",
+      [](const std::string& path) {
+        return unlocked([&](Progress* progress) { return load_model(path, {std::nullopt, progress}); });
+      },
       "path"_a, "The model of a file.");
   module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
   module.def("model_posterior", &posterior_of, "model"_a, "x"_a, "covariance"_a, "backend"_a, "threads"_a.none(),

@@ -25,15 +25,35 @@ namespace {
 
 nb::module_ json_module() { return nb::module_::import_("json"); }
 
+/// Error{input} where an object has no JSON.
+std::string json_text(const nb::object& list) {
+  try {
+    return nb::cast<std::string>(json_module().attr("dumps")(list));
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
+    fail(Code::input, "a network in JSON is a list of layers, [[\"dense\"], …], of text and numbers; got {}",
+         std::string(nb::repr(list).c_str()).substr(0, 80));
+  }
+}
+
 /// Text is read by the library, so that its errors give the position; anything else becomes text first.
 Network network_from_json(const nb::object& list) {
   const bool is_text = nb::isinstance<nb::str>(list);
-  const auto text = nb::cast<std::string>(is_text ? list : json_module().attr("dumps")(list));
+  const auto text = is_text ? nb::cast<std::string>(list) : json_text(list);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '[') {
     fail(Code::input, "a network in JSON is a list of layers, [[\"dense\"], …]; got {}", text.substr(0, 40));
   }
   return Network::parse(text);
+}
+
+/// Text, a list of layers, or another network.
+Network read_network(const nb::object& given) {
+  if (nb::isinstance<nb::str>(given)) return Network::parse(nb::cast<std::string>(given));
+  if (nb::isinstance<Network>(given)) return nb::cast<Network>(given);
+  if (nb::isinstance<nb::list>(given) || nb::isinstance<nb::tuple>(given)) return network_from_json(given);
+  fail(Code::input, "a network is text such as 'fc:3' or a list of layers such as [[\"dense\"], [\"relu\"]]; got {}",
+       nb::type_name(given.type()).c_str());
 }
 
 nb::object network_to_json(const Network& network) { return json_module().attr("loads")(network.to_json().dump()); }
@@ -45,13 +65,19 @@ std::string network_repr(const Network& network) {
 /// An image's shape as text "28x28x1", as a number of features, or as a tuple of up to three numbers.
 Shape read_shape(const nb::object& input) {
   if (nb::isinstance<nb::str>(input)) return parse_shape(nb::cast<std::string>(input));
-  const bool is_number = PyIndex_Check(input.ptr()) != 0;
-  const nb::list numbers = is_number ? nb::list(nb::make_tuple(input)) : nb::list(input);
   std::string text;
-  for (const nb::handle number : numbers) {
-    const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
-    if (!whole.is_valid()) throw nb::python_error();
-    text += (text.empty() ? "" : "x") + std::string(nb::str(whole).c_str());
+  try {
+    const bool is_number = PyIndex_Check(input.ptr()) != 0;
+    const nb::list numbers = is_number ? nb::list(nb::make_tuple(input)) : nb::list(input);
+    for (const nb::handle number : numbers) {
+      const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
+      if (!whole.is_valid()) throw nb::python_error();
+      text += (text.empty() ? "" : "x") + std::string(nb::str(whole).c_str());
+    }
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    fail(Code::input, "an input shape is a number of features, '28x28x1' or (28, 28, 1); got {}",
+         std::string(nb::repr(input).c_str()).substr(0, 80));
   }
   return parse_shape(text);
 }
@@ -162,7 +188,8 @@ void bind_network(nb::module_& module) {
   bind_activation(module);
   nb::class_<Network>(module, "Network", network_doc)
       .def(
-          "__init__", [](Network* self, std::string_view text) { new (self) Network(Network::parse(text)); }, "text"_a)
+          "__init__", [](Network* self, const nb::object& text) { new (self) Network(read_network(text)); },
+          "text"_a.none(), nb::sig("def __init__(self, text: str | list) -> None"))
       .def_static("from_json", &network_from_json, "list_or_text"_a, from_json_doc)
       .def("to_json", &network_to_json, nb::sig("def to_json(self) -> list"),
            "The network as the JSON list of its layers, in Python values.")
@@ -182,6 +209,12 @@ void bind_network(nb::module_& module) {
       .def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__getstate__", [](const Network& self) { return self.to_json().dump(); })
       .def("__setstate__", [](Network* self, std::string_view text) { new (self) Network(Network::parse(text)); });
+  module.def(
+      "layout_warning",
+      [](const Network& network, Index height, Index width, Index channels) {
+        return layout_warning(network, {height, width, channels});
+      },
+      "network"_a, "height"_a, "width"_a, "channels"_a, "Why images look like N×C×H×W; empty where they do not.");
   module.def(
       "presets",
       [] {

@@ -20,6 +20,13 @@ LONG = {
     "images": ((400, 16, 16, 3), "wl.kernel('cntk:10(readout=pool)', x)"),
     "monte carlo": ((50, 8), "wl.monte_carlo_kernel('fc:3', x, draws=1000000)"),
     "classical": ((20000, 400), "wl.classical_kernel('laplace', x)"),
+    "diagonal of images": ((4000, 16, 16, 3), "wl.diagonal('cntk:10(readout=pool)', x)"),
+    "ridge of images": ((4000, 16, 16, 3), "wl.fit_ridge_network('cntk:10', x, x[:, 0, 0, 0])"),
+    "wide random networks": ((200, 64), "wl.monte_carlo_kernel('fc:3', x, width=2048, draws=1000)"),
+    "large steps": ((3000, 256), "wl.train('fc:3', x, x[:, 0], width=1024, steps=1000)"),
+    "convolutional steps": ((400, 16, 16, 3), "wl.train('cntk:4', x, x[:, 0, 0, 0], width=32, steps=1000)"),
+    "networks and machines": ((1500, 64), "wl.equivalence('fc:1', x, x[:, 0], widths=[8, 16], seeds=99, parts=True)"),
+    "tangent kernel": ((3000, 64), "wl.empirical_ntk(wl.train('fc:3', x[:9], x[:9, 0], width=1024, steps=0), x)"),
 }
 
 INTERRUPTED = """

@@ -101,13 +101,12 @@ def test_bad_shape(value):
         wl.Network("dense").shapes(value)
 
 
-def test_wrong_types_are_type_errors():
-    with pytest.raises(TypeError):
+def test_wrong_types_say_what_is_wanted():
+    with pytest.raises(wl.InputError, match="list of layers"):
         wl.Network(3)
-    with pytest.raises(TypeError):
-        wl.Network("dense").shapes((1.5, 2))
-    with pytest.raises(TypeError):
-        wl.Network("dense").shapes(None)
+    for wrong in ((1.5, 2), None, object(), [[1, 2]]):
+        with pytest.raises(wl.InputError, match="28x28x1"):
+            wl.Network("dense").shapes(wrong)
 
 
 def test_text_beyond_ascii():

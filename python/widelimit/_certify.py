@@ -118,19 +118,23 @@ def certify(
     samples = as_samples(X, "X")
     if isinstance(model, TrainedNetwork):
         labels = _as_labels(y, model.classes_)
-        found = _core.certify_network(model._core, samples, labels, options)
+        shaped = model._samples(samples, "X")
+        found = _core.certify_network(model._core, shaped, labels, options)
     elif isinstance(model, Model):
-        found = _core.certify(model._core, model._shaped(samples), _as_labels(y, model.classes_), options)
+        shaped = model._shaped(samples)
+        found = _core.certify(model._core, shaped, _as_labels(y, model.classes_), options)
     else:
         machine = machine_of(model)
-        core = _as_core(machine.estimator)
+        model = machine.estimator
+        core = _as_core(model)
         if machine.shift is not None:
             _core.set_scaling(core, machine.shift, machine.scale)
-        classes = getattr(machine.estimator, "classes_", None)
-        found = _core.certify(core, machine.estimator._shaped(samples), _as_labels(y, classes), options)
+        shaped = model._shaped(samples)
+        found = _core.certify(core, shaped, _as_labels(y, getattr(model, "classes_", None)), options)
     found["correct"] = np.array(found["correct"], dtype=bool)
     if found["attacked"] is not None:
-        found["attacked"] = found["attacked"].reshape(samples.shape)
+        attacked = found["attacked"].reshape(shaped.shape)
+        found["attacked"] = (np.moveaxis(attacked, -1, 1) if model.channels_first else attacked).reshape(samples.shape)
     return Certificates(**found)
 
 

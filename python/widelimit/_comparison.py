@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import Network
 from widelimit._kernels import Array, as_network
-from widelimit._samples import as_samples
+from widelimit._samples import as_images, as_samples
 from widelimit._threads import usable
 
 
@@ -54,11 +54,13 @@ def monte_carlo_kernel(
     seed: int | None = None,
     ntk: bool | None = None,
     threads: int | None = None,
+    channels_first: bool | None = None,
 ) -> MonteCarlo:
     """Kernels of random finite networks, with their standard errors.
 
     An independent check of the limit, and the only answer for networks whose limit has no closed form (max_pool).
     width: hidden units or channels; draws: independent networks; ntk=False leaves out the costlier tangent kernel.
+    channels_first: as in kernel.
     The finite width also biases the mean by O(1/width), which the standard error does not count.
 
     >>> import numpy as np, widelimit as wl
@@ -67,9 +69,7 @@ def monte_carlo_kernel(
     >>> bool(np.all(abs(sampled.ntk - wl.kernel(net, x)) < 5 * sampled.ntk_error + 1 / 64))
     True
     """
-    second = None if x2 is None else as_samples(x2, "x2")
-    return MonteCarlo(
-        *_core.monte_carlo_kernel(
-            as_network(net), as_samples(x1, "x1"), second, width, draws, seed, ntk, usable(threads)
-        )
-    )
+    network = as_network(net)
+    first = as_images(network, x1, "x1", channels_first)
+    second = None if x2 is None else as_images(network, x2, "x2", channels_first)
+    return MonteCarlo(*_core.monte_carlo_kernel(network, first, second, width, draws, seed, ntk, usable(threads)))

@@ -73,6 +73,8 @@ class Trajectory:
     """Of a descent: how far the outputs carried by EQ Theorem 3.2 are from those of α, relative."""
     stable_step: float | None
     """Of a descent: beyond this step it diverges."""
+    step: float | None
+    """Of a descent with a constant schedule: its step."""
     summary: Summary
 
     def __repr__(self) -> str:
@@ -111,7 +113,7 @@ def _times(times: ArrayLike) -> NDArray[np.float64]:
 
 
 def _trajectory(parts: tuple, single: bool, tested: bool, stacklevel: int) -> Trajectory:
-    times, train, test, coefficients, objective, loss, alpha, samples, events, count, rate, recursion, step, end = parts
+    times, train, test, coefficients, objective, loss, alpha, samples, events, count, rate, error, *steps, end = parts
 
     def squeezed(array: NDArray[np.float64]) -> NDArray[np.float64]:
         return array[..., 0] if single else array
@@ -131,8 +133,8 @@ def _trajectory(parts: tuple, single: bool, tested: bool, stacklevel: int) -> Tr
         [FlowEvent(*event) for event in events],
         count,
         RateCheck(*rate),
-        recursion,
-        step,
+        error,
+        *steps,
         summary,
     )
 
@@ -235,7 +237,8 @@ def descend(
 ) -> Trajectory:
     """The machine of a Gram matrix trained by (sub)gradient descent, α ← (1 − ηλ)α − η·(n/|B|)·Σ_{i∈B} l'(g(xᵢ), yᵢ)eᵢ.
 
-    rate: η, 0.1 unless said; schedule: 'pegasos' for 1/(λt) instead. steps: 1000 unless said.
+    rate: η, a stable one unless said; schedule: 'pegasos' for 1/(λt) instead. steps: 1000 unless
+        said.
     batch: samples of a step, all unless said, drawn by seed: wl.train with the same seed sees the same ones.
     record_every: steps between recorded moments, 1 unless said; step 0 and the last are recorded too.
     Other arguments as those of flow. Steps beyond `stable_step` are warned of, and a descent that diverges is stopped.

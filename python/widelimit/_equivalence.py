@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import Network
 from widelimit._fit import ConvergenceWarning
-from widelimit._samples import as_samples
+from widelimit._kernels import as_network
+from widelimit._samples import as_images
 from widelimit._threads import usable
 from widelimit._train import _as_targets, _table
 
@@ -88,6 +89,8 @@ class Equivalence:
     watched: NDArray[np.int64]
     """Training samples whose outputs the paths hold."""
     paths: list[EquivalencePath]
+    rate: float
+    """Learning rate of networks and machines."""
 
     def __repr__(self) -> str:
         slope = "no slope" if self.slope is None else f"slope {self.slope:.3f}"
@@ -117,6 +120,7 @@ def equivalence(
     records: int | None = None,
     record_steps: Sequence[int] | None = None,
     threads: int | None = None,
+    channels_first: bool | None = None,
 ) -> Equivalence:
     """Trains networks of several widths and the kernel machine by the same steps and batches, and compares outputs.
 
@@ -124,6 +128,7 @@ def equivalence(
     machine_kernel: 'limit', that of infinite width, or 'start', each network's own before training.
     parts: True splits the difference into chance in the kernel before training, which falls as m^(−1/2), and the
         movement of the kernel in training, which falls faster and leads where λ or the widths are small.
+    rate: of networks and machine; the least that train would choose for one of the widths unless said.
     Other arguments as those of train. Under 'init', 'none' and 'aux' f − f₀ is trained, as machines begin at 0.
 
     A network or machine that diverges is left out of means and slopes, with a ConvergenceWarning.
@@ -134,7 +139,7 @@ def equivalence(
     >>> bool(e.difference[1] < e.difference[0]), len(e.runs), e.paths[0].outputs.shape
     (True, 6, (31, 2))
     """
-    net = network if isinstance(network, Network) else Network(network)
+    net = as_network(network)
     targets, _ = _as_targets(y, loss)
     options = {
         "loss": loss,
@@ -151,10 +156,11 @@ def equivalence(
         "record_steps": None if record_steps is None else [int(step) for step in record_steps],
         "threads": usable(threads),
     }
-    points = None if test is None else as_samples(test, "test samples")
+    samples = as_images(net, x, "x", channels_first)
+    points = None if test is None else as_images(net, test, "test samples", channels_first)
     channels = [int(width) for width in widths]
     found = _core.equivalence(
-        net, as_samples(x, "x"), _table(targets), points, channels, seeds, machine_kernel, parts, options
+        net, samples, _table(targets), points, channels, seeds, machine_kernel, parts, options
     )
     if found["trouble"]:
         warnings.warn(f"equivalence: {found['trouble']}", ConvergenceWarning, stacklevel=2)
@@ -173,4 +179,5 @@ def equivalence(
         found["steps"],
         found["watched"],
         [EquivalencePath(*path) for path in found["paths"]],
+        found["rate"],
     )

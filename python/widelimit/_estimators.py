@@ -19,6 +19,7 @@ from widelimit._machines import fit_samples, train_classes, train_values
 from widelimit._models import core_of, posterior, shared_by_outputs
 from widelimit._models import load as load_estimator
 from widelimit._models import save as save_estimator
+from widelimit._samples import channels_last
 from widelimit._threads import usable
 
 
@@ -34,12 +35,17 @@ class _Machine(BaseEstimator):
         )
 
     def _shaped(self, X: Any) -> Any:
-        if self.input_shape is None:
-            return X
-        shape = tuple(self.input_shape)
-        if int(np.prod(shape)) != int(np.prod(X.shape[1:])):
-            raise InputError(f"input_shape {shape} does not have the {int(np.prod(X.shape[1:]))} features of X")
-        return X.reshape(len(X), *shape)
+        """X as the network reads it, channels last."""
+        if self.input_shape is not None:
+            shape = tuple(self.input_shape)
+            if int(np.prod(shape)) != int(np.prod(X.shape[1:])):
+                raise InputError(f"input_shape {shape} does not have the {int(np.prod(X.shape[1:]))} features of X")
+            X = X.reshape(len(X), *shape)
+        return channels_last(X, "X") if self.channels_first else X
+
+    def _doubted(self) -> bool | None:
+        """The channels_first of what _shaped gave: None where images may still be the other way round."""
+        return None if self.channels_first is None else False
 
     def _gram(self, X: Any, Z: Any = None) -> Any:
         return limit_kernel(
@@ -50,6 +56,7 @@ class _Machine(BaseEstimator):
             precision=self.precision,
             backend=self.backend,
             threads=self.threads,
+            channels_first=self._doubted(),
         )
 
     @staticmethod
@@ -106,6 +113,7 @@ class _Machine(BaseEstimator):
                 precision=self.precision,
                 backend=self.backend,
                 threads=self.threads,
+                channels_first=self._doubted(),
                 stacklevel=4,
                 **common,
                 **options,
@@ -171,6 +179,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         (the default) for 'cg' where the Gram matrix and its factor do not fit into memory.
     class_weight: None, a dictionary {class: weight}, or 'balanced', as in fit_svm; not of 'hard-svm' and 'regression',
         whose solutions no weight changes.
+    channels_first: True where images, or input_shape, are (C, H, W); as in kernel().
 
     Fitted: classes_, support_ (the samples with coefficients that are not 0), support_vectors_ (these samples, and
     no others, are kept), alpha_, bias_, scheme_, summary_.
@@ -200,6 +209,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         probability=False,
         solver="auto",
         class_weight=None,
+        channels_first=None,
     ):
         self.network = network
         self.machine = machine
@@ -216,6 +226,7 @@ class NTKClassifier(ClassifierMixin, _Machine):
         self.probability = probability
         self.solver = solver
         self.class_weight = class_weight
+        self.channels_first = channels_first
 
     def fit(self, X, y, sample_weight=None):
         """Fits classes y of any type that can be put in order."""
@@ -293,6 +304,7 @@ class NTKRegressor(RegressorMixin, _Machine):
         tolerance=1e-8,
         solver="auto",
         optimise=None,
+        channels_first=None,
     ):
         self.network = network
         self.machine = machine
@@ -308,6 +320,7 @@ class NTKRegressor(RegressorMixin, _Machine):
         self.input_shape = input_shape
         self.tolerance = tolerance
         self.solver = solver
+        self.channels_first = channels_first
 
     def fit(self, X, y, sample_weight=None):
         """Fits a number for each row of X, or several."""

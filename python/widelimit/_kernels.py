@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import InputError, Network
-from widelimit._samples import as_samples
+from widelimit._samples import as_images
 from widelimit._stored import StoredGram
 from widelimit._threads import usable
 
@@ -68,9 +68,7 @@ class LayerContributions(NamedTuple):
 
 
 def as_network(net: Network | str | list) -> Network:
-    if isinstance(net, Network):
-        return net
-    return Network(net) if isinstance(net, str) else Network.from_json(net)
+    return net if isinstance(net, Network) else Network(net)
 
 
 def _requested(kind: str | Sequence[str] | None) -> tuple[str | None, type | None]:
@@ -100,6 +98,7 @@ def kernel(
     precision: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
+    channels_first: bool | None = None,
     out: None = None,
 ) -> Array: ...
 @overload
@@ -112,6 +111,7 @@ def kernel(
     precision: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
+    channels_first: bool | None = None,
     out: None = None,
 ) -> Any: ...
 @overload
@@ -124,6 +124,7 @@ def kernel(
     precision: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
+    channels_first: bool | None = None,
     out: str | os.PathLike[str],
     memory: str | int | None = None,
     resume: bool | None = None,
@@ -137,6 +138,7 @@ def kernel(
     precision=None,
     backend="cpu",
     threads=None,
+    channels_first=None,
     out=None,
     memory=None,
     resume=None,
@@ -150,6 +152,8 @@ def kernel(
     precision: 'f64' (the default) or 'f32', of the arithmetic and of the result.
     backend: 'cpu', 'reference', …: see backends().
     threads: None for all processors; the result does not depend on it.
+    channels_first: True where images are N×C×H×W, which are copied to N×H×W×C. Without it a convolution of images that
+        look like N×C×H×W raises InputError; False says that they are N×H×W×C all the same.
     out: an HDF5 file to compute into, tile by tile: the matrices may be larger than memory. The result is then made
         of StoredGram in place of arrays, and `net` may be a tuple of networks, for a tuple of results.
     memory: with out, bytes that the work may take, as '1GiB'; None for half of what the machine has left.
@@ -170,14 +174,17 @@ def kernel(
     """
     asked, result = _requested(kind)
     if out is not None:
-        return _store(net, x1, x2, asked or "ntk", result, precision, backend, threads, out, memory, resume)
+        stored = (asked or "ntk", result, precision, backend, threads, channels_first, out, memory, resume)
+        return _store(net, x1, x2, *stored)
     if memory is not None or resume is not None:
         raise InputError("memory and resume go with out, the file to compute into")
-    found = _gram(net, x1, x2, asked, precision, backend, threads)
+    found = _gram(net, x1, x2, asked, precision, backend, threads, channels_first)
     return _named({"nngp": found.nngp, "ntk": found.ntk}, asked, result)
 
 
-def gram(net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None) -> Gram:
+def gram(
+    net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None
+) -> Gram:
     """As kernel, with what is known of the computation: its route, its error by quadrature, its time.
 
     >>> import numpy as np, widelimit as wl
@@ -187,22 +194,23 @@ def gram(net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=
     >>> 0 < found.quadrature_error < 1e-12
     True
     """
-    return _gram(net, x1, x2, _requested(kind)[0], precision, backend, threads)
+    return _gram(net, x1, x2, _requested(kind)[0], precision, backend, threads, channels_first)
 
 
-def _gram(net, x1, x2, kind, precision, backend, threads) -> Gram:
-    first = as_samples(x1, "x1")
-    second = None if x2 is None else as_samples(x2, "x2")
-    found = Gram(*_core.gram(as_network(net), first, second, kind, precision, backend, usable(threads)))
+def _gram(net, x1, x2, kind, precision, backend, threads, channels_first) -> Gram:
+    network = as_network(net)
+    first = as_images(network, x1, "x1", channels_first)
+    second = None if x2 is None else as_images(network, x2, "x2", channels_first)
+    found = Gram(*_core.gram(network, first, second, kind, precision, backend, usable(threads)))
     warn_of_quadrature(found.quadrature_error, precision)
     return found
 
 
-def _store(net, x1, x2, kind, result, precision, backend, threads, out, memory, resume) -> Any:
+def _store(net, x1, x2, kind, result, precision, backend, threads, channels_first, out, memory, resume) -> Any:
     """The kernels of one network, or of each of a tuple, as they lie in the file."""
     networks = [as_network(one) for one in (net if isinstance(net, tuple) else (net,))]
-    first = as_samples(x1, "x1")
-    second = None if x2 is None else as_samples(x2, "x2")
+    first = as_images(networks[0], x1, "x1", channels_first)
+    second = None if x2 is None else as_images(networks[0], x2, "x2", channels_first)
     path = os.fspath(out)
     limit = None if memory is None else str(memory)
     names, error = _core.store_gram(
@@ -222,7 +230,7 @@ def warn_of_quadrature(quadrature_error: float, precision: str | None, stackleve
         warnings.warn(message, AccuracyWarning, stacklevel=stacklevel)
 
 
-def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None):
+def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None):
     """The kernel of every sample with itself alone: the diagonal of kernel(net, x), at a fraction of its cost.
 
     kind: 'ntk' (the default), 'nngp', or a tuple of them for a named tuple. Always float64.
@@ -234,7 +242,9 @@ def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None):
     asked, result = _requested("ntk" if kind is None else kind)
     if result is None and (asked,) not in _RESULTS:
         raise InputError(f"kernel kind {kind!r} is unknown; choose 'ntk', 'nngp' or a tuple of these, each once")
-    (nngp, ntk), error = _core.diagonal(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
+    network = as_network(net)
+    samples = as_images(network, x, "x", channels_first)
+    (nngp, ntk), error = _core.diagonal(network, samples, precision, backend, usable(threads))
     warn_of_quadrature(error, precision, stacklevel=3)
     return _named({"nngp": nngp, "ntk": ntk}, asked, result)
 
@@ -246,6 +256,7 @@ def layer_contributions(
     precision: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
+    channels_first: bool | None = None,
 ) -> LayerContributions:
     """What training each weight layer alone adds to the NTK of x with itself.
 
@@ -257,9 +268,9 @@ def layer_contributions(
     >>> np.allclose(sum(parts.ntk), wl.kernel("fc:2", x))
     True
     """
-    layers, ntk, error = _core.layer_contributions(
-        as_network(net), as_samples(x, "x"), precision, backend, usable(threads)
-    )
+    network = as_network(net)
+    samples = as_images(network, x, "x", channels_first)
+    layers, ntk, error = _core.layer_contributions(network, samples, precision, backend, usable(threads))
     warn_of_quadrature(error, precision, stacklevel=3)
     return LayerContributions(layers, ntk)
 
@@ -271,6 +282,7 @@ def sweep(
     precision: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
+    channels_first: bool | None = None,
 ) -> Array:
     """NTK of x by depth and by frozen layers, in one pass: an array [i, j, n, n].
 
@@ -285,6 +297,8 @@ def sweep(
     >>> np.allclose(all_depths[3, 0], wl.kernel("fc:3", x))
     True
     """
-    values, error = _core.sweep(as_network(net), as_samples(x, "x"), precision, backend, usable(threads))
+    network = as_network(net)
+    samples = as_images(network, x, "x", channels_first)
+    values, error = _core.sweep(network, samples, precision, backend, usable(threads))
     warn_of_quadrature(error, precision, stacklevel=3)
     return values

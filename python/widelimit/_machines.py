@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from widelimit import _core
 from widelimit._fit import Fit, make_fit, warn_of
 from widelimit._kernels import as_network, warn_of_quadrature
-from widelimit._samples import as_matrix, as_samples
+from widelimit._samples import as_images, as_matrix
 from widelimit._targets import as_classes, as_numbers, as_weights, class_weighted, holds_numbers, number_weights
 from widelimit._threads import usable
 
@@ -95,6 +95,7 @@ def fit_samples(
     precision: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
+    channels_first: bool | None = None,
     stacklevel: int = 2,
 ) -> Fit:
     """A machine on the kernel of a network: the library chooses how it is fitted, as it does for `widelimit fit`."""
@@ -107,9 +108,10 @@ def fit_samples(
         numbers = as_numbers(y)
         single = numbers.ndim == 1
         targets = np.ascontiguousarray(numbers[:, None] if single else numbers)
+    net = as_network(network)
     (scheme, parts, sigmoids), error = _core.fit_samples(
-        as_network(network),
-        as_samples(x, "x"),
+        net,
+        as_images(net, x, "x", channels_first),
         labels,
         0 if classes is None else len(classes),
         targets,

@@ -14,7 +14,7 @@ from widelimit._core import InputError
 from widelimit._data import Data
 from widelimit._fit import Summary
 from widelimit._kernels import as_network
-from widelimit._samples import as_samples
+from widelimit._samples import as_samples, channels_last
 from widelimit._threads import usable
 
 _UNKNOWN = Summary("converged", "", "loaded from a file", *[None] * 5, 0, 0.0, 0)
@@ -82,6 +82,7 @@ def core_of(model: Any, names: list[str] | None = None, posterior: bool = False)
         "single": flat,
         "sample_shape": list(support.shape[1:]),
         "input_shape": None if model.input_shape is None else list(model.input_shape),
+        "channels_first": model.channels_first,
         "scheme": getattr(model, "scheme", None),
         "class_weight": _weights_text(model),
         "all_samples": getattr(model, "keeps_all_", False),
@@ -102,6 +103,7 @@ def core_of(model: Any, names: list[str] | None = None, posterior: bool = False)
         model.calibration_,
         json.dumps(record),
         posterior,
+        bool(model.channels_first),
     )
 
 
@@ -114,10 +116,12 @@ def _record_of(found: dict[str, Any]) -> dict[str, Any]:
         return record
     height, width, channels = found["shape"]
     image = height * width > 1
+    first = found["channels_first"]
     return {
         "single": len(found["offsets"]) == 1,
         "sample_shape": [height * width * channels],
-        "input_shape": [height, width, channels] if image else None,
+        "input_shape": ([channels, height, width] if first else [height, width, channels]) if image else None,
+        "channels_first": True if first else None,
         "all_samples": found["posterior"],
     }
 
@@ -144,6 +148,7 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
         "bias": found["bias"],
         "precision": found["precision"],
         "input_shape": None if record["input_shape"] is None else tuple(record["input_shape"]),
+        "channels_first": record.get("channels_first"),
     }
     if numbers:
         settings["epsilon"] = found["epsilon"]
@@ -151,7 +156,10 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
         settings["scheme"] = record.get("scheme")
         settings["probability"] = found["sigmoids"] is not None
     model = kind(**{**settings, **options})
-    model.support_vectors_ = found["support"].reshape(len(found["support"]), *record["sample_shape"])
+    support = found["support"]
+    if settings["channels_first"]:
+        support = np.moveaxis(support.reshape(len(support), *found["shape"]), -1, 1)
+    model.support_vectors_ = support.reshape(len(support), *record["sample_shape"])
     model.support_ = np.arange(len(model.support_vectors_))
     model.alpha_ = found["alpha"][:, 0] if record["single"] else found["alpha"]
     model.bias_ = float(found["offsets"][0]) if record["single"] else found["offsets"]
@@ -207,6 +215,9 @@ class Model:
     lam = property(lambda self: self._core.lam)
     kernel = property(lambda self: self._core.kernel, doc="Text of the network, or of the classical kernel.")
     shape = property(lambda self: self._core.shape, doc="Height, width and channels of a sample.")
+    channels_first = property(
+        lambda self: self._core.channels_first, doc="Whether images come as N×C×H×W, to predict as to fit."
+    )
     scaling = property(lambda self: self._core.scaling, doc="What samples go through first, or None.")
 
     @property
@@ -256,9 +267,14 @@ class Model:
         return _core.model_probabilities(self._core, outputs)
 
     def _shaped(self, x: ArrayLike) -> NDArray[np.floating]:
-        """Samples in the shape that the machine was fitted to, however they were flattened."""
+        """Samples in the shape that the machine was fitted to, flattened or not."""
         samples = as_samples(x, "x")
-        if int(np.prod(samples.shape[1:])) == int(np.prod(self.shape)):
+        height, width, channels = self.shape
+        fits = int(np.prod(samples.shape[1:])) == height * width * channels
+        planes = samples.ndim == 2 or samples.shape[1:] == (channels, height, width)
+        if self.channels_first and fits and planes:
+            return channels_last(samples.reshape(len(samples), channels, height, width), "x")
+        if fits and (samples.ndim < 4 or height * width == 1):
             samples = samples.reshape(len(samples), *self.shape)
         return samples
 

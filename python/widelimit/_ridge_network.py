@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from widelimit import _core
 from widelimit._fit import Fit, make_fit, warn_of
 from widelimit._kernels import as_network
-from widelimit._samples import as_samples
+from widelimit._samples import as_images
 from widelimit._targets import as_classes, as_numbers, class_weighted, holds_numbers, number_weights
 from widelimit._threads import usable
 
@@ -32,6 +32,7 @@ def fit_ridge_network(
     memory: str | None = None,
     backend: str = "cpu",
     threads: int | None = None,
+    channels_first: bool | None = None,
     stacklevel: int = 2,
 ) -> Fit:
     """fit_ridge on kernel(network, x) without holding that matrix: conjugate gradients, its tiles computed as needed.
@@ -62,9 +63,10 @@ def fit_ridge_network(
         targets = as_numbers(y)
         scheme = "values"
     single = targets.ndim == 1
+    net = as_network(network)
     parts, _, _ = _core.ridge_network(
-        as_network(network),
-        as_samples(x, "x"),
+        net,
+        as_images(net, x, "x", channels_first),
         np.ascontiguousarray(targets[:, None] if single else targets),
         lam,
         bias,

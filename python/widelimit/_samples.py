@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from widelimit._core import InputError
+from widelimit import _core
+from widelimit._core import InputError, Network
 
 _LAYOUTS = "a matrix of N vectors, or images N×H×W or N×H×W×C"
 
@@ -27,6 +28,26 @@ def as_samples(x: ArrayLike, name: str) -> NDArray[np.floating]:
     if samples.ndim not in (2, 3, 4):
         raise InputError(f"{name} has {samples.ndim} dimensions; give {_LAYOUTS}")
     return _as_read(samples)
+
+
+def as_images(network: Network, x: ArrayLike, name: str, channels_first: bool | None) -> NDArray[np.floating]:
+    """x as samples of a network, channels last. channels_first: True for N×C×H×W, which is copied; None refuses images
+    that look so, where the network looks at neighbouring positions; False takes them as they are.
+    """
+    samples = as_samples(x, name)
+    if channels_first:
+        return channels_last(samples, name)
+    doubted = channels_first is None and samples.ndim == 4
+    if doubted and (doubt := _core.layout_warning(network, *samples.shape[1:])):
+        raise InputError(f"{name}: {doubt}; give channels_first=True, or channels_first=False if they do not")
+    return samples
+
+
+def channels_last(samples: NDArray, name: str) -> NDArray:
+    """N×C×H×W as N×H×W×C."""
+    if samples.ndim != 4:
+        raise InputError(f"{name} has {samples.ndim} dimensions; channels_first=True is for images N×C×H×W")
+    return np.ascontiguousarray(np.moveaxis(samples, 1, -1))
 
 
 def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:

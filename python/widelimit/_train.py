@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError, Network
 from widelimit._fit import ConvergenceWarning
-from widelimit._samples import as_samples
+from widelimit._kernels import as_network
+from widelimit._samples import as_images, as_samples, channels_last
 from widelimit._targets import as_classes, as_numbers, holds_numbers
 from widelimit._threads import usable
 
@@ -24,7 +25,7 @@ class TrainSummary(NamedTuple):
     """How a training ended."""
 
     ending: str
-    """'finished', 'diverged' or 'step limit'."""
+    """'finished', 'diverged', 'dead' (outputs are constant and no gradient is left) or 'step limit'."""
     message: str
     """What happened and what to do; empty where there is nothing to say."""
     steps: int
@@ -33,6 +34,8 @@ class TrainSummary(NamedTuple):
     weights: int
     """Trained numbers."""
     seconds: float
+    rate: float
+    """The learning rate; of a flow, its first step."""
 
     @property
     def finished(self) -> bool:
@@ -58,8 +61,16 @@ class TrainedNetwork:
     (True, (2,))
     """
 
-    def __init__(self, core: _core.TrainedNetwork, classes: NDArray[Any] | None, single: bool) -> None:
+    def __init__(
+        self,
+        core: _core.TrainedNetwork,
+        classes: NDArray[Any] | None,
+        single: bool,
+        channels_first: bool | None = None,
+    ) -> None:
         self._core = core
+        self.channels_first: bool | None = channels_first
+        """Whether images come as N×C×H×W, to predict as to train."""
         self._single = single
         record = _core.trained_record(core)
         self.classes_: NDArray[Any] | None = classes
@@ -103,7 +114,7 @@ class TrainedNetwork:
 
     def predict(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
         """f on samples (f − f₀ where centred): a number for each, or a row where there are several outputs."""
-        outputs = _core.predict_outputs(self._core, as_samples(x, "x"), usable(threads))
+        outputs = _core.predict_outputs(self._core, self._samples(x, "x"), usable(threads))
         return outputs[:, 0] if self._single else outputs
 
     def predict_classes(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[Any]:
@@ -117,7 +128,17 @@ class TrainedNetwork:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes an HDF5 file that load_network and `widelimit predict` read; classes are kept as text."""
         names = [] if self.classes_ is None else [str(name) for name in self.classes_]
-        _core.save_network(self._core, os.fspath(path), names)
+        _core.save_network(self._core, os.fspath(path), names, bool(self.channels_first))
+
+    def _samples(self, x: ArrayLike, name: str) -> NDArray[np.floating]:
+        """Samples as those of the training."""
+        samples = as_samples(x, name)
+        height, width, channels = self._core.shape
+        if not self.channels_first:
+            return samples
+        if samples.shape[1:] == (channels * height * width,):
+            samples = samples.reshape(len(samples), channels, height, width)
+        return channels_last(samples, name) if samples.shape[1:] == (channels, height, width) else samples
 
     def _shaped(self, outputs: NDArray[np.float64] | None) -> Any:
         return outputs[:, :, 0] if outputs is not None and self._single else outputs
@@ -151,11 +172,15 @@ def train(
     records: int | None = None,
     record_steps: Sequence[int] | None = None,
     threads: int | None = None,
+    channels_first: bool | None = None,
 ) -> TrainedNetwork:
     """Trains a network of finite width by gradient descent on λ·penalty + Σ l(f(xᵢ), yᵢ).
 
     Each step is w ← w − rate·(λ·∇penalty + (n/|B|)·Σ_B l'(fᵢ)·∇fᵢ), over all samples unless `batch` says how many.
 
+    rate: the learning rate; unless said a stable one, 1/(λ + c·λ_max) with c the curvature of the loss and λ_max that
+        of the tangent kernel at the start. summary.rate tells it.
+    channels_first: True where images are N×C×H×W, here and in what predicts; as in kernel.
     y: numbers; −1 and 1 for the losses of margins; or classes, two of which become −1 and 1 of one output, more an
         output each.
     loss: 'squared', 'hinge', 'squared-hinge', 'insensitive' (with `epsilon`), 'logistic' or 'softmax'.
@@ -167,21 +192,23 @@ def train(
     test: samples, or samples and their y, to look at as well. records: how often to look; record_steps: at these steps
         instead, and at the first and the last.
 
+    A training that diverges, and a network that dies, are told by a ConvergenceWarning and by `summary.ending`.
+
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.2]])
     >>> t = wl.train("fc:1", x, [1, -1, 1], width=256, loss="hinge", lam=0.01, regulariser="init", steps=200, rate=0.1)
     >>> np.sign(t.predict(x))
     array([ 1., -1.,  1.])
     """
-    net = network if isinstance(network, Network) else Network(network)
+    net = as_network(network)
     targets, classes = _as_targets(y, loss)
     samples, test_targets = None, None
     if test is not None:
         if isinstance(test, tuple):
-            samples = as_samples(test[0], "test samples")
+            samples = as_images(net, test[0], "test samples", channels_first)
             test_targets = _as_test_targets(test[1], loss, classes, targets)
         else:
-            samples = as_samples(test, "test samples")
+            samples = as_images(net, test, "test samples", channels_first)
     options = {
         "width": width,
         "loss": loss,
@@ -203,8 +230,10 @@ def train(
         "record_steps": None if record_steps is None else [int(step) for step in record_steps],
         "threads": usable(threads),
     }
-    core = _core.train(net, as_samples(x, "x"), _table(targets), samples, test_targets, options)
-    trained = TrainedNetwork(core, classes, single=targets.ndim == 1 or targets.shape[1] == 1)
+    images = as_images(net, x, "x", channels_first)
+    core = _core.train(net, images, _table(targets), samples, test_targets, options)
+    single = targets.ndim == 1 or targets.shape[1] == 1
+    trained = TrainedNetwork(core, classes, single, channels_first)
     if not trained.summary.finished:
         warnings.warn(f"train: {trained.summary.message}", ConvergenceWarning, stacklevel=2)
     return trained
@@ -222,10 +251,14 @@ def load_network(path: str | os.PathLike[str]) -> TrainedNetwork:
     >>> bool((again.predict(x) == t.predict(x)).all())
     True
     """
-    core, classes, scaling = _core.load_network(os.fspath(path))
+    core, classes, scaling, channels_first = _core.load_network(os.fspath(path))
     if scaling is not None:
         warnings.warn(f"the network saw samples scaled by {scaling!r} in training; scale new ones too", stacklevel=2)
-    return TrainedNetwork(core, np.array(classes) if classes else None, single=core.outputs == 1)
+    names = np.array(classes) if classes else None
+    trained = TrainedNetwork(core, names, core.outputs == 1, channels_first or None)
+    if not trained.summary.finished:
+        warnings.warn(f"{path}: {trained.summary.ending}: {trained.summary.message}", ConvergenceWarning, stacklevel=2)
+    return trained
 
 
 def empirical_ntk(
@@ -248,8 +281,8 @@ def empirical_ntk(
     >>> bool(abs(wl.empirical_ntk(t, x) - wl.kernel("fc:1", x)).max() < 0.05)
     True
     """
-    second = None if x2 is None else as_samples(x2, "x2")
-    return _core.empirical_ntk(trained._core, as_samples(x1, "x1"), second, outputs, start, usable(threads))
+    second = None if x2 is None else trained._samples(x2, "x2")
+    return _core.empirical_ntk(trained._core, trained._samples(x1, "x1"), second, outputs, start, usable(threads))
 
 
 def empirical_ntk_product(
@@ -271,7 +304,7 @@ def empirical_ntk_product(
     """
     vector = as_numbers(v, "v")
     product = _core.ntk_product(
-        trained._core, as_samples(x1, "x1"), as_samples(x2, "x2"), _table(vector), start, usable(threads)
+        trained._core, trained._samples(x1, "x1"), trained._samples(x2, "x2"), _table(vector), start, usable(threads)
     )
     return product[:, 0] if vector.ndim == 1 else product
 

@@ -14,8 +14,8 @@ Matrix<double> by_the_book(const Matrix<double>& k, const Matrix<double>& y, con
   Batches batches(n, options.batch, options.seed);
   const auto width = static_cast<std::size_t>(y.cols());
   for (Index t = 0; t < options.steps; ++t) {
-    const double eta =
-        options.schedule == RateSchedule::constant ? options.rate : 1 / (options.lambda * static_cast<double>(t + 1));
+    const double eta = options.schedule == RateSchedule::constant ? options.rate.value()
+                                                                  : 1 / (options.lambda * static_cast<double>(t + 1));
     const Matrix<double> g = product_of(k, alpha);
     const std::vector<Index> batch = batches.of(t);
     for (Index i = 0; i < n * y.cols(); ++i) alpha.data()[i] *= 1 - eta * options.lambda;

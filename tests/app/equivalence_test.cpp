@@ -85,7 +85,7 @@ TEST(EquivalenceVerb, EndsWithTheStatusOfWhatWentWrong) {
 TEST(EquivalenceVerb, TakesTenClasses) {
   const Folder folder;
   const Finished run = folder.widelimit({"equivalence", "--network", "fc:1", "--train", "digits", "--limit", "30",
-                                         "--widths", "16,64", "--seeds", "2", "--steps", "10", "--rate", "0.01"});
+                                         "--widths", "16,64", "--seeds", "2", "--steps", "10"});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_NE(run.out.find("Slope of log difference"), std::string::npos);
 }

@@ -96,6 +96,34 @@ TEST(TrainVerb, HearsCtrlCAndSaysWhatIsKept) {
   EXPECT_TRUE(folder.names().empty());
 }
 
+TEST(TrainVerb, ChoosesAStableRateAndTellsIt) {
+  const Folder folder;
+  const Words words{"train", "--network", "fc:2", "--train", "digits", "--classes", "3,8",     "--limit",
+                    "60",    "--width",   "32",   "--steps", "40",     "--loss",    "logistic"};
+  const Finished run = folder.widelimit(words);
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("learning rate"), std::string::npos) << run.out;
+  Words json = words;
+  json.emplace_back("--json");
+  const auto record = folder.widelimit(json).record();
+  EXPECT_GT(record["settings"]["rate"], 0);
+  EXPECT_EQ(record["settings"]["rate"], record["results"]["rate"]);
+  EXPECT_LT(record["results"]["loss"], record["results"]["record"]["loss"][0]);
+}
+
+TEST(TrainVerb, TellsADeadNetworkAndKeepsWhatItSaw) {
+  const Folder folder;
+  const Finished run = folder.widelimit(
+      {"train", "--network", "fc:1(b_std=1)", "--train", "digits", "--classes", "0,1",   "--limit", "100",  "--width",
+       "8",     "--steps",   "100",           "--rate",  "0.05",   "--loss",    "hinge", "--out",   "n.h5", "--json"});
+  EXPECT_EQ(run.status, 4) << run.err;
+  EXPECT_NE(run.err.find("dead: all units of layer 2 (relu) are 0 for every sample"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("n.h5 is not written"), std::string::npos) << run.err;
+  EXPECT_EQ(run.record()["results"]["ending"], "dead");
+  EXPECT_GT(run.record()["results"]["record"]["loss"].size(), 1U);
+  EXPECT_EQ(folder.names(), Words{});
+}
+
 TEST(TrainVerb, EndsWithTheStatusOfWhatWentWrong) {
   const Folder folder;
   const Finished diverged = folder.widelimit(train_words({"--rate", "1000", "--out", "n.h5"}));

@@ -53,6 +53,51 @@ TEST(Usage, WrongWordsGetASuggestion) {
   expect_error(folder.widelimit({"doctor", "now"}), 2, {"'now'"});
 }
 
+TEST(Usage, NearMissesOfNamesGetASuggestion) {
+  const Folder folder;
+  const auto kernel = [&](const std::string& network, const std::string& data, const Words& more = {}) {
+    Words words{"kernel", "--network", network, "--train", data, "--limit", "5", "--out", "k.npz"};
+    words.insert(words.end(), more.begin(), more.end());
+    return folder.widelimit(words);
+  };
+  expect_error(kernel("fc3", "digits"), 3, {"did you mean 'fc:3'"});
+  expect_error(kernel("FC12(w_std=2)", "digits"), 3, {"did you mean 'fc:12'"});
+  expect_error(kernel("fc:1", "digit"), 3, {"did you mean 'digits'"});
+  expect_error(kernel("fc:1", "spiral"), 3, {"did you mean 'spirals'"});
+  expect_error(kernel("fc:1", "digits", {"--backend", "referense"}), 2, {"cpu, reference", "did you mean 'reference'"});
+  expect_error(
+      folder.widelimit({"fit", "--network", "fc:1", "--train", "digits", "--machine", "logstic", "--out", "m.h5"}), 2,
+      {"did you mean 'logistic'"});
+}
+
+TEST(Usage, HelpListsTheBackEndsThatAreBuilt) {
+  const Folder folder;
+  const std::string help = folder.widelimit({"kernel", "--help"}).out;
+  EXPECT_NE(help.find("cpu, reference; 'widelimit doctor'"), std::string::npos) << help;
+  EXPECT_EQ(help.find("cuda"), std::string::npos) << help;
+  EXPECT_NE(folder.widelimit({"doctor"}).out.find("cuda"), std::string::npos);
+}
+
+TEST(Usage, NumbersOutOfRangeAreNamed) {
+  const Folder folder;
+  for (const char* lambda : {"-1", "nan", "inf"}) {
+    for (const Words& verb :
+         {Words{"flow"}, Words{"flow", "--steps", "5"}, Words{"flow", "--times", "1"}, Words{"train", "--steps", "1"},
+          Words{"equivalence", "--widths", "4", "--steps", "1"}, Words{"fit", "--out", "m.h5"}, Words{"bound"}}) {
+      Words words = verb;
+      for (const char* word :
+           {"--network", "fc:1", "--train", "digits", "--classes", "0,1", "--limit", "6", "--lambda"}) {
+        words.emplace_back(word);
+      }
+      words.emplace_back(lambda);
+      const Finished run = folder.widelimit(words);
+      EXPECT_TRUE(run.status == 2 || run.status == 3) << verb.front() << ' ' << run.err;
+      const bool named = run.err.find("lambda") != std::string::npos || run.err.find("λ") != std::string::npos;
+      EXPECT_TRUE(named) << verb.front() << ' ' << lambda << ' ' << run.err;
+    }
+  }
+}
+
 TEST(Usage, WhatIsMissingIsNamed) {
   const Folder folder;
   expect_error(folder.widelimit({}), 2, {"doctor, data, network, kernel"});

@@ -49,7 +49,7 @@ Matrix<double> machine(const Matrix<double>& kernel, const Matrix<double>& y, co
     }
     for (Index i = 0; i < y.rows() * y.cols(); ++i) {
       double& v = velocity.data()[i];
-      v = options.momentum * v - options.rate * (options.lambda * z.data()[i] + change.data()[i]);
+      v = options.momentum * v - options.rate.value() * (options.lambda * z.data()[i] + change.data()[i]);
       z.data()[i] += v;
     }
   }
@@ -231,8 +231,8 @@ TEST(Train, StableRateIsWhereDescentTurns) {
   const Network network = Network::parse("dense");
   const auto architecture = Architecture::make(network, {1, 1, 6}, {});
   const auto x = read_samples<double>(points.view(), architecture.input);
-  const auto rate = stable_rate(architecture, draw_parameters<double>(architecture, 0), x, {LossKind::squared}, 0.5,
-                                all_processors());
+  const auto rate = stable_rate(architecture, draw_parameters<double>(architecture, 0), x,
+                                {.loss = {LossKind::squared}, .lambda = 0.5}, all_processors());
   ASSERT_TRUE(rate);
   const auto ending = [&](double factor) {
     return train(network, points.data(), {.loss = {LossKind::squared}, .lambda = 0.5, .rate = factor * *rate})
@@ -240,8 +240,8 @@ TEST(Train, StableRateIsWhereDescentTurns) {
   };
   EXPECT_EQ(ending(0.9), TrainEnding::finished);
   EXPECT_EQ(ending(1.2), TrainEnding::diverged);
-  EXPECT_FALSE(
-      stable_rate(architecture, draw_parameters<double>(architecture, 0), x, {LossKind::hinge}, 0.5, all_processors()));
+  EXPECT_FALSE(stable_rate(architecture, draw_parameters<double>(architecture, 0), x,
+                           {.loss = {LossKind::hinge}, .lambda = 0.5}, all_processors()));
 }
 
 // Many positions and a small matrix: sums in pieces of rows, against the gradient of the objective by differences.

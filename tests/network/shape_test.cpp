@@ -74,10 +74,40 @@ TEST(Shape, LayerByLayer) {
 }
 
 TEST(Shape, VectorsAreImagesOfOnePosition) {
-  EXPECT_NO_THROW((void)shapes("conv relu global_avg_pool dense", {1, 1, 10}));
-  EXPECT_NO_THROW((void)shapes("conv relu dense", {1, 1, 10}));
+  EXPECT_NO_THROW((void)shapes("conv relu global_avg_pool dense", {1, 2, 10}));
+  EXPECT_NO_THROW((void)shapes("conv(kernel=1) relu dense", {1, 1, 10}));
   EXPECT_NO_THROW((void)shapes("dense", {28, 28, 1}));
   EXPECT_NO_THROW((void)shapes("attention dense flatten", {5, 1, 10}));
+}
+
+TEST(ShapeError, VectorsHaveNoNeighbours) {
+  expect_no_shape("conv relu flatten dense", {1, 1, 784}, {"layer 1 (conv)", "784 values", "perhaps 28x28x1"});
+  expect_no_shape("dense residual{ relu avg_pool | avg_pool } flatten", {1, 1, 3072},
+                  {"layer 2.branch.2 (avg_pool)", "perhaps 32x32x3"});
+  expect_no_shape("dense global_avg_pool dense", {1, 1, 7}, {"layer 2 (global_avg_pool)", "give them the shape"});
+  expect_no_shape("attention flatten dense", {1, 1, 10}, {"layer 1 (attention)"});
+  EXPECT_NO_THROW((void)shapes("flatten dense relu dense", {1, 1, 784}));
+  try {
+    (void)shapes("conv flatten dense", {1, 1, 4});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.remedies(), std::vector<Remedy>{Remedy::image_shape});
+  }
+}
+
+TEST(Layout, ImagesThatLookTransposedAreDoubted) {
+  const Network conv = Network::parse("conv relu flatten dense");
+  for (const Shape& doubted : {Shape{3, 32, 32}, Shape{1, 28, 28}, Shape{3, 48, 64}, Shape{4, 8, 8}}) {
+    const std::string warning = layout_warning(conv, doubted);
+    EXPECT_NE(warning.find(to_string(Shape{doubted.width, doubted.channels, doubted.height})), std::string::npos)
+        << to_string(doubted) << warning;
+    EXPECT_EQ(layout_warning(Network::parse("flatten dense relu dense"), doubted), "");
+    EXPECT_EQ(layout_warning(Network::parse("conv(kernel=1) flatten dense"), doubted), "");
+  }
+  for (const Shape& plausible : {Shape{32, 32, 3}, Shape{28, 28, 1}, Shape{1, 128, 16}, Shape{3, 3, 3}, Shape{2, 2, 2},
+                                 Shape{8, 8, 8}, Shape{3, 5, 4}, Shape{1, 1, 784}}) {
+    EXPECT_EQ(layout_warning(conv, plausible), "") << to_string(plausible);
+  }
 }
 
 TEST(ShapeError, NamesTheLayerItsPlaceAndTheCure) {

@@ -208,8 +208,9 @@ class OpaqueKernels final : public Kernels {
             std::span<const MatrixView<double>> outputs) const override {
     cpu_.tile(recipe, x1, rows, x2, cols, outputs);
   }
-  void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const override {
-    cpu_.diagonal(recipe, x, outputs);
+  void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs,
+                const std::function<void(Index)>& after) const override {
+    cpu_.diagonal(recipe, x, outputs, after);
   }
   [[nodiscard]] Index tile_edge(const Recipe& recipe) const override { return cpu_.tile_edge(recipe); }
 

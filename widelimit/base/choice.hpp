@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/suggestion.hpp"
 
 #include <fmt/ranges.h>
 
@@ -9,14 +10,15 @@
 
 namespace widelimit {
 
-/// The value of an enumeration whose names stand in order in `names`. Error{usage} lists them.
+/// The value of an enumeration whose names stand in order in `names`. Error{usage} lists them and the nearest.
 template <typename Value, std::size_t Count>
 [[nodiscard]] Value parse_choice(std::string_view what, const std::array<std::string_view, Count>& names,
                                  std::string_view text) {
   for (std::size_t k = 0; k < Count; ++k) {
     if (names[k] == text) return static_cast<Value>(k);
   }
-  fail(Code::usage, "unknown {} '{}'; choose one of {}", what, text, fmt::join(names, ", "));
+  fail(Code::usage, "unknown {} '{}'; choose one of {}{}", what, text, fmt::join(names, ", "),
+       suggestion(text, {names.begin(), names.end()}));
 }
 
 }  // namespace widelimit

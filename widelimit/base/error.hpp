@@ -30,6 +30,8 @@ enum class Remedy : std::uint8_t {
   treat_missing,     ///< leave rows without a value out, or fill them
   choose_columns,    ///< leave columns of a table out, or read them as categories
   choose_task,       ///< classes or numbers
+  image_shape,       ///< say which images flat samples are
+  channels_first,    ///< say that images lie channel by channel
 };
 
 /// The one exception type of the library. Its message says what is wrong, where, and what to do.

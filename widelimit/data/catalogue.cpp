@@ -1,6 +1,7 @@
 #include "widelimit/data/catalogue.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/suggestion.hpp"
 #include "widelimit/data/catalogue_sets.hpp"
 #include "widelimit/data/formats/format.hpp"
 #include "widelimit/data/formats/number.hpp"
@@ -117,6 +118,13 @@ std::string known_names() {
   return names;
 }
 
+std::string nearest_name(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const NamedSet& set : named_sets) names.push_back(set.name);
+  for (const Synthetic& kind : synthetics()) names.push_back(kind.name);
+  return suggestion(name, names);
+}
+
 /// A path, and what stands in parentheses after it where no file has the parentheses in its name.
 struct FileSpec {
   fs::path path;
@@ -182,7 +190,7 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
   const char* what = fs::is_directory(file.path, ignored) ? "a folder"
                      : fs::exists(file.path, ignored)     ? "a file whose ending tells no format"
                                                           : "unknown";
-  fail(Code::input, "data '{}' is {}; choose {}", text, what, known_names());
+  fail(Code::input, "data '{}' is {}; choose {}{}", text, what, known_names(), nearest_name(spec.name));
 }
 
 bool names_graphs(const std::string& spec) {

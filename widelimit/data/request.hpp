@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/image_layout.hpp"
 #include "widelimit/data/labels.hpp"
 #include "widelimit/data/origin.hpp"
 #include "widelimit/data/scaling.hpp"
@@ -28,6 +29,7 @@ struct DataRequest {
   std::optional<Task> task;           ///< else guessed by the labels, with a note where that could be wrong
   TableOptions table;                 ///< how a table is read
   TableLayout like;                   ///< or as another was before, where this has columns
+  ImageLayout layout = {};            ///< of the samples in their source
   std::optional<std::size_t> memory;  ///< bytes that loading may take at once; absent: what the machine has left
   Progress* progress = nullptr;
 
@@ -43,9 +45,9 @@ struct TrainTest {
   std::vector<std::string> notes;  ///< what a reader of results should know: guesses, classes and rows left out
 };
 
-/// Loads, then: task → classes → shuffle (train and a separate test each) → split → limits → classes without samples
-/// are left out → missing values → scale. The test set's labels are indices into the training set's class_names, its
-/// columns those of the training set, by name. Error{input} where the two do not fit together.
+/// Loads, then: layout of images → task → classes → shuffle (train and a separate test each) → split → limits → classes
+/// without samples are left out → missing values → scale. The test set's labels are indices into the training set's
+/// class_names, its columns those of the training set, by name. Error{input} where the two do not fit together.
 [[nodiscard]] TrainTest load_train_test(const DataRequest& request);
 
 struct NewSamples {

@@ -14,7 +14,9 @@ Dataset load_source(const DataRequest& request, const std::string& spec, const S
   options.part = how.part;
   options.least_features = how.least_features;
   options.limits = {request.memory, request.progress};
-  return load_data(spec, options);
+  Dataset data = load_data(spec, options);
+  lay_out(data, request.layout);
+  return data;
 }
 
 Dataset before_split(Dataset source, const DataOrigin& origin) {

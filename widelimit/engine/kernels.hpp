@@ -69,8 +69,9 @@ class Kernels {
                              std::span<const MatrixView<double>> outputs,
                              std::span<const MatrixView<double>> mirrored) const;
   /// outputs(s, i) = output s on the pair (i, i) of one sample with itself: the diagonal of a symmetric Gram, where
-  /// dropout divides by its rate.
-  virtual void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const = 0;
+  /// dropout divides by its rate. `after` as in load. Samples keep what was computed: a second call costs a copy.
+  virtual void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs,
+                        const std::function<void(Index done)>& after) const = 0;
 
   /// Preferred edge length of the square tiles for a recipe.
   [[nodiscard]] virtual Index tile_edge(const Recipe& recipe) const = 0;

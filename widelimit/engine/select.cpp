@@ -1,6 +1,7 @@
 #include "widelimit/engine/select.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/suggestion.hpp"
 #include "widelimit/engine/cpu/cpu.hpp"
 #include "widelimit/engine/cpu/vector/strip.hpp"
 #include "widelimit/engine/cuda/cuda.hpp"
@@ -24,7 +25,8 @@ std::unique_ptr<Engine> make_engine(std::string_view spec, const EngineOptions& 
     const auto [end, error] = std::from_chars(spec.data() + 5, spec.data() + spec.size(), device);
     if (error == std::errc{} && end == spec.data() + spec.size() && device >= 0) return make_cuda_engine(device);
   }
-  fail(Code::usage, "back end '{}' is unknown; choose cpu, reference, cuda:N or mpi", spec);
+  fail(Code::usage, "back end '{}' is unknown; choose one of {}{}", spec, engine_names(),
+       suggestion(spec, {"cpu", "reference"}));
 }
 
 std::string_view vector_instructions() { return cpu::vector_target(); }
@@ -34,6 +36,13 @@ std::vector<EnginePresence> list_engines() {
           {"reference", true, make_reference_engine()->description()},
           cuda_presence(),
           mpi_presence()};
+}
+
+std::string engine_names() {
+  std::string names = "cpu, reference";
+  if (cuda_presence().present) names += ", cuda:N";
+  if (mpi_presence().present) names += ", mpi";
+  return names;
 }
 
 }  // namespace widelimit

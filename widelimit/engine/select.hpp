@@ -30,5 +30,7 @@ struct EnginePresence {
   std::string detail;
 };
 [[nodiscard]] std::vector<EnginePresence> list_engines();
+/// Names of the back ends that are there, for help and messages: "cpu, reference".
+[[nodiscard]] std::string engine_names();
 
 }  // namespace widelimit

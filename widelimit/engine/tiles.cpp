@@ -64,7 +64,7 @@ void fill_by_tiles(const Kernels& kernels, int threads, const Recipe& recipe, co
   const Index edge = gram_tile_edge(rows.size(), cols.size(), kernels.tile_edge(recipe));
   const std::vector<Tile> tiles = symmetric ? upper_tiles(rows, edge) : rectangle_tiles(rows, cols, edge);
   Matrix<double> diagonal(symmetric ? recipe.outputs : 0, symmetric ? x1.count() : 0);
-  if (symmetric) kernels.diagonal(recipe, x1, diagonal.view());
+  if (symmetric) kernels.diagonal(recipe, x1, diagonal.view(), [&](Index) { after(0); });
   const auto place = [&](Range r, Range c) {
     std::vector<MatrixView<T>> result;
     for (const auto& block : blocks) {

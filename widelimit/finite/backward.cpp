@@ -19,6 +19,7 @@ class Backward {
   /// `to_input`: whether the signal at what enters the chain is wanted where that costs a product.
   void chain(const std::vector<Stage>& stages, const Trace<T>& trace, Trace<T>& signals, bool to_input) {
     for (std::size_t k = stages.size(); k-- > 0;) {
+      stop_if_asked(options_.progress);
       const Step step{stages[k], trace, signals, k, to_input || k > 0};
       std::visit([&](const auto& layer) { apply(layer, step); }, stages[k].layer.value);
     }

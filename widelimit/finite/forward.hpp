@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/progress.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/finite/layers/pointwise.hpp"
 #include "widelimit/finite/layers/self_attention.hpp"
@@ -15,6 +16,7 @@ namespace widelimit {
 struct PassOptions {
   std::optional<DropoutDraw> dropout = {};  ///< masks of training; without them dropout passes everything on
   bool input_signal = true;                 ///< backward: whether ∂f/∂x is wanted; a trainer does without
+  Progress* progress = nullptr;             ///< asked between two layers, on the calling thread; may stop the pass
 };
 
 /// The activations of one chain of stages: values[k] enters stage k, values.back() leaves the chain. Whatever else the

@@ -72,6 +72,8 @@ Description describe_network(const TrainedNetwork& trained, const NetworkNotes& 
   json["ending"] = text(trained.summary.ending);
   json["message"] = trained.summary.message;
   json["steps"] = trained.summary.steps;
+  json["rate"] = trained.summary.rate;
+  if (notes.channels_first) json["channels_first"] = true;
   if (notes.scaling) json["scaling"] = to_string(notes.scaling->scaling());
   json["classes"] = notes.classes;
   if (notes.origin.known()) json["data"] = origin_text(notes.origin);
@@ -80,7 +82,8 @@ Description describe_network(const TrainedNetwork& trained, const NetworkNotes& 
 }
 
 TrainEnding ending_of(const std::string& word) {
-  for (const TrainEnding ending : {TrainEnding::finished, TrainEnding::diverged, TrainEnding::step_limit}) {
+  for (const TrainEnding ending :
+       {TrainEnding::finished, TrainEnding::diverged, TrainEnding::step_limit, TrainEnding::dead}) {
     if (word == text(ending)) return ending;
   }
   fail(Code::input, "its ending '{}' is unknown", word);
@@ -109,6 +112,8 @@ void read_description(const Description& json, SavedNetwork& saved) {
   trained.summary.ending = ending_of(json.at("ending").get<std::string>());
   trained.summary.message = json.at("message").get<std::string>();
   trained.summary.steps = json.at("steps").get<Index>();
+  if (json.contains("rate")) trained.summary.rate = json.at("rate").get<double>();
+  saved.notes.channels_first = json.contains("channels_first") && json.at("channels_first").get<bool>();
   saved.notes.classes = json.at("classes").get<std::vector<std::string>>();
   if (json.contains("data")) {
     saved.notes.origin = parse_origin_text(json.at("data").get<std::string>());

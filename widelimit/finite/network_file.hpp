@@ -21,6 +21,7 @@ struct NetworkNotes {
   std::optional<Scaler> scaling;     ///< what new samples go through before the network sees them
   std::vector<std::string> classes;  ///< names; empty where outputs are numbers
   DataOrigin origin;                 ///< how the samples were read and split, where that is known
+  bool channels_first = false;       ///< samples came channel by channel in their source
   std::string record;                ///< settings of the training, JSON text
   std::string version;               ///< of the program that made it; empty: this one
 };

@@ -16,7 +16,7 @@ Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w,
                           const Engine& engine, Progress* progress) {
   const auto& start = std::get<Parameters<T>>(trained.start);
   require_match(trained.architecture, w);
-  Evaluator<T> evaluator(trained.architecture, trained.linearised ? &start : nullptr, engine);
+  Evaluator<T> evaluator(trained.architecture, trained.linearised ? &start : nullptr, engine, progress);
   const Index outputs = trained.architecture.output.size();
   Matrix<double> result(x.count(), outputs);
   ProgressTicker ticker(progress, x.count(), "samples");
@@ -44,7 +44,9 @@ Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w,
 
 Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& x, const Engine& engine,
                                Progress* progress) {
-  if (x.shape != trained.shape && x.shape.size() != trained.shape.size()) {
+  // A vector of as many values is the image, row by row; another image is not.
+  const bool laid_out = x.shape == trained.shape || x.shape.is_vector() || trained.shape.is_vector();
+  if (!laid_out || x.shape.size() != trained.shape.size()) {
     fail(Code::input, "samples of shape {}; the network was trained on {}", to_string(x.shape),
          to_string(trained.shape));
   }

@@ -28,6 +28,11 @@ double fill(const GramTask& task, const Engine& engine, std::span<const EngineMa
     };
     const Loaded& x1 = loaded(rows);
     const Loaded& x2 = loaded(cols);
+    if (task.symmetric()) {
+      // Where images are pooled, this is as much work as a row of pairs each: before them, with a bar of its own.
+      ProgressTicker ticker(progress, rows.range().size(), "samples");
+      rows.diagonal([&](Index done) { ticker.at(done); });
+    }
     error = std::max({error, x1.quadrature_error(), x2.quadrature_error()});
     ProgressTicker ticker(progress, task.pairs(), "pairs");
     engine.kernels().fill(*task.recipe, x1, {0, x1.count()}, x2, {0, x2.count()}, task.symmetric(), outputs,
@@ -128,14 +133,18 @@ GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOp
   return {k, engine};
 }
 
-Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine, Precision precision) {
+Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine, Precision precision,
+                  Progress* progress) {
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, RecipeOutputs::both);
   const GramTask task{&recipe, x, std::nullopt, precision};
   Diagonal result{Matrix<double>(recipe.outputs, x.count()), 0};
   Traversal(task, one_panel(task), engine).each_panel([&](const Panel& samples) {
-    result.quadrature_error = samples.loaded().quadrature_error();
-    engine.kernels().diagonal(recipe, samples.loaded(), result.values.view());
+    ProgressTicker loading(progress, x.count(), "samples");
+    const Loaded& loaded = samples.loaded([&](Index done) { loading.at(done); });
+    result.quadrature_error = loaded.quadrature_error();
+    ProgressTicker ticker(progress, x.count(), "samples");
+    engine.kernels().diagonal(recipe, loaded, result.values.view(), [&](Index done) { ticker.at(done); });
   });
   return result;
 }

@@ -60,7 +60,7 @@ struct Diagonal {
   double quadrature_error = 0.0;
 };
 [[nodiscard]] Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine,
-                                Precision precision = Precision::f64);
+                                Precision precision = Precision::f64, Progress* progress = nullptr);
 
 /// Contribution of each weight layer to the NTK; the matrices sum to Θ.
 struct LayerContributions {

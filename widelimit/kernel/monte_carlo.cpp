@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
+#include "widelimit/finite/training/evaluator.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
@@ -78,11 +79,12 @@ Tensor<double> probe_signal(Index count, const Shape& output, std::uint64_t seed
   return signal;
 }
 
-Estimate estimate(const Problem& problem, std::uint64_t seed, const Engine& engine) {
+Estimate estimate(const Problem& problem, std::uint64_t seed, const Engine& engine, Progress* progress) {
+  RareQuestions questions(progress);
   const Architecture& architecture = problem.architecture;
   const Parameters<double> parameters = draw_parameters<double>(architecture, seed, engine);
-  const PassOptions masks1{.dropout = DropoutDraw{seed, 0}};
-  const PassOptions masks2{.dropout = DropoutDraw{seed, problem.x1.count()}};
+  const PassOptions masks1{.dropout = DropoutDraw{seed, 0}, .progress = questions.get()};
+  const PassOptions masks2{.dropout = DropoutDraw{seed, problem.x1.count()}, .progress = questions.get()};
   const Trace<double> t1 = forward(architecture, parameters, problem.x1, masks1, engine);
   const Trace<double> t2 =
       problem.symmetric ? Trace<double>{} : forward(architecture, parameters, problem.x2, masks2, engine);
@@ -147,10 +149,12 @@ MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options,
   const Random seeds(options.seed, draw_stream);
   const Index team = engine.threads();
   ProgressTicker ticker(options.progress, options.draws, "networks");
+  SharedProgress shared(options.progress, options.draws, "networks");
   for (Index first = 0; first < options.draws; first += team) {
     std::vector<Estimate> estimates(static_cast<std::size_t>(std::min(team, options.draws - first)));
     engine.for_each(std::ssize(estimates), [&](Index k) {
-      estimates[usize(k)] = estimate(problem, seeds.bits(static_cast<std::uint64_t>(first + k)), engine);
+      const std::uint64_t seed = seeds.bits(static_cast<std::uint64_t>(first + k));
+      estimates[usize(k)] = estimate(problem, seed, engine, shared.get());
     });
     for (const Estimate& one : estimates) {
       nngp.add(one.nngp);

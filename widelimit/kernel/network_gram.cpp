@@ -65,8 +65,9 @@ class NetworkSource final : public GramSource {
         engine_(engine),
         blocks_(plan_blocks(recipe_, x, options, engine)),
         traversal_(task_, blocks_.panels, engine) {
+    ProgressTicker ticker(options.progress, x.count(), "samples");
     traversal_.each_panel([&](const Panel& panel) {
-      const double* values = panel.diagonal().row(0);
+      const double* values = panel.diagonal([&](Index done) { ticker.at(panel.range().begin + done); }).row(0);
       diagonal_.insert(diagonal_.end(), values, values + panel.range().size());
     });
   }

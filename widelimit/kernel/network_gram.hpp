@@ -13,6 +13,7 @@ struct NetworkGramOptions {
   /// Bytes for loaded samples and tiles under way. Where not all samples fit at once, they are loaded in panels anew
   /// for each product.
   std::size_t memory = std::size_t{2} << 30;
+  Progress* progress = nullptr;  ///< while the diagonal is computed; products take their own
 
   void validate() const;
 };

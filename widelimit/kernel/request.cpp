@@ -83,7 +83,7 @@ void fill_gram(const KernelRequest& request, const std::string& prefix, const Sa
 }
 
 void fill_diagonal(const KernelRequest& request, const SampleView& train, const Engine& engine, KernelAnswer& answer) {
-  const auto [both, error] = diagonal(*network_of(request), train, engine, request.precision);
+  const auto [both, error] = diagonal(*network_of(request), train, engine, request.precision, request.progress);
   answer.quadrature_error = error;
   const auto row = [&, &both = both](Index k) {
     Matrix<double> values(1, both.cols());

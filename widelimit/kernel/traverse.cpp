@@ -36,12 +36,14 @@ const Loaded& Panel::loaded(const std::function<void(Index)>& after) const {
   return *of.loaded;
 }
 
-MatrixView<const double> Panel::diagonal() const {
+MatrixView<const double> Panel::diagonal(const std::function<void(Index)>& after) const {
   Samples& of = *samples_;
-  const Loaded& samples = loaded();
+  const Loaded& samples = loaded(after);
   std::call_once(of.diagonal_once, [&] {
     of.diagonal = Matrix<double>(of.recipe.outputs, of.view.count());
-    of.engine.kernels().diagonal(of.recipe, samples, of.diagonal.view());
+    of.engine.kernels().diagonal(of.recipe, samples, of.diagonal.view(), [&](Index done) {
+      if (after) after(done);
+    });
   });
   return of.diagonal.view();
 }

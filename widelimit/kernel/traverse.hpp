@@ -36,8 +36,8 @@ class Panel {
   [[nodiscard]] Range within(Range samples) const { return {samples.begin - range_.begin, samples.end - range_.begin}; }
   /// `after` is called on the calling thread from time to time while they are loaded; it stops that by throwing.
   const Loaded& loaded(const std::function<void(Index done)>& after = {}) const;
-  /// Outputs × samples, of each with itself.
-  [[nodiscard]] MatrixView<const double> diagonal() const;
+  /// Outputs × samples, of each with itself; `after` as for loaded.
+  MatrixView<const double> diagonal(const std::function<void(Index done)>& after = {}) const;
 
  private:
   struct Samples;

@@ -22,6 +22,7 @@ struct Model {
   Kind kind = Kind::ntk;  ///< of a network: ntk or nngp
   Precision precision = Precision::f64;
   Shape shape;                    ///< of a sample
+  bool channels_first = false;    ///< samples came channel by channel in their source; new ones are laid out the same
   std::optional<Scaler> scaling;  ///< applied to new samples first, where present
   Machine machine = Machine::svm;
   Scheme scheme = Scheme::values;

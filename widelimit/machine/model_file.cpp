@@ -63,6 +63,7 @@ Description description(const Model& model) {
   }
   json["precision"] = to_string(model.precision);
   json["shape"] = {model.shape.height, model.shape.width, model.shape.channels};
+  if (model.channels_first) json["channels_first"] = true;
   if (model.scaling) json["scaling"] = to_string(model.scaling->scaling());
   json["machine"] = to_string(model.machine);
   json["scheme"] = to_string(model.scheme);
@@ -89,6 +90,7 @@ void describe(Model& model, const Description& json) {
   model.precision = parse_precision(json.at("precision").get<std::string>());
   const auto shape = json.at("shape").get<std::array<Index, 3>>();
   model.shape = {shape[0], shape[1], shape[2]};
+  model.channels_first = json.contains("channels_first") && json.at("channels_first").get<bool>();
   model.machine = parse_machine(json.at("machine").get<std::string>());
   model.scheme = parse_scheme(json.at("scheme").get<std::string>());
   model.classes = json.at("classes").get<std::vector<std::string>>();

@@ -34,11 +34,13 @@ class StripProgress : public Progress {
   Index count_ = 0;
 };
 
-/// Networks that read no positions, and classical kernels, see an image as a vector.
+/// Networks that read no positions, and classical kernels, see an image as a vector; of two images the values must still
+/// lie in the same order.
 void check_shape(const Model& model, const SampleView& samples) {
   const auto* network = std::get_if<Network>(&model.kernel);
   const bool spatial = network != nullptr && is_spatial(*network);
-  const bool same = spatial ? samples.shape == model.shape : samples.shape.size() == model.shape.size();
+  const bool flat = !spatial && (samples.shape.is_vector() || model.shape.is_vector());
+  const bool same = flat ? samples.shape.size() == model.shape.size() : samples.shape == model.shape;
   if (!same) {
     fail(Code::input, "the model was fitted to samples of shape {}; these have shape {}", to_string(model.shape),
          to_string(samples.shape));

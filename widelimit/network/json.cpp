@@ -1,4 +1,5 @@
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/suggestion.hpp"
 #include "widelimit/network/forms.hpp"
 #include "widelimit/network/network.hpp"
 

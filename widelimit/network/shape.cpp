@@ -3,6 +3,8 @@
 #include "widelimit/base/error.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 namespace widelimit {
 
@@ -98,6 +100,58 @@ bool reads_positions(const Layers& layers) {
                      [](const Layer& layer) { return std::visit(ReadsPositions{}, layer.value); });
 }
 
+/// The first layer, in the order of evaluation, that relates positions to each other; empty where there is none.
+struct Neighbours {
+  std::string place;
+  std::string layer;
+};
+
+struct LooksAtNeighbours {
+  bool operator()(const Conv& conv) const { return conv.kernel != Extent{1, 1}; }
+  bool operator()(const Pool& pool) const { return pool.window != Extent{1, 1}; }
+  bool operator()(const GlobalPool&) const { return true; }
+  bool operator()(const Attention&) const { return true; }
+  template <typename Other>
+  bool operator()(const Other&) const {
+    return false;
+  }
+};
+
+std::optional<Neighbours> first_neighbours(const Layers& layers, const std::string& prefix) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string place = fmt::format("{}{}", prefix, i + 1);
+    if (const auto* residual = std::get_if<Residual>(&layers[i].value)) {
+      if (auto found = first_neighbours(residual->branch, place + ".branch.")) return found;
+      if (!residual->shortcut) continue;
+      if (auto found = first_neighbours(*residual->shortcut, place + ".shortcut.")) return found;
+    } else if (std::visit(LooksAtNeighbours{}, layers[i].value)) {
+      return Neighbours{place, to_text(layers[i])};
+    }
+  }
+  return std::nullopt;
+}
+
+/// The image that a vector may be: square, of one channel or of three.
+std::string likely_image(Index values) {
+  for (const Index channels : {1, 3}) {
+    const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(values / channels))));
+    const Shape image{side, side, channels};
+    if (side > 1 && image.size() == values) return fmt::format(", perhaps {}", widelimit::to_string(image));
+  }
+  return "";
+}
+
+/// Vectors have one position: a convolution of them is a dense layer by another name, and hardly ever meant.
+void refuse_vectors(const Network& network, const Shape& input) {
+  if (!input.is_vector()) return;
+  if (const auto layer = first_neighbours(network.layers, "")) {
+    fail(Code::input, {Remedy::image_shape},
+         "layer {} ({}) looks at neighbouring positions, and samples of {} values have only one; give them the shape "
+         "of an image{}",
+         layer->place, layer->layer, input.size(), likely_image(input.size()));
+  }
+}
+
 }  // namespace
 
 Windowing windowing(Index n, Index size, Index stride, Padding padding) {
@@ -112,11 +166,26 @@ Shape effective_input(const Network& network, const Shape& input) {
   return is_spatial(network) ? input : input.flattened();
 }
 
+std::string layout_warning(const Network& network, const Shape& input) {
+  constexpr Index most_channels = 4;  // grey, colour, colour with transparency
+  constexpr Index least_side = 8;
+  const bool square = input.width == input.channels;
+  const bool colour = input.height == 3 && input.channels >= least_side && input.width >= least_side;
+  const bool transposed = input.height <= most_channels && input.width > most_channels && (square || colour);
+  if (!transposed || !first_neighbours(network.layers, "")) return "";
+  return fmt::format(
+      "samples of shape {} are read as {} rows of {} columns with {} channels; they look like images of {} whose "
+      "channels come first",
+      widelimit::to_string(input), input.height, input.width, input.channels,
+      widelimit::to_string(Shape{input.width, input.channels, input.height}));
+}
+
 std::vector<LayerShape> infer_shapes(const Network& network, const Shape& input) {
   validate(network);
   if (input.height < 1 || input.width < 1 || input.channels < 1) {
     fail(Code::input, "input shape {} must have sizes of at least 1", widelimit::to_string(input));
   }
+  refuse_vectors(network, input);
   const Shape read = effective_input(network, input);
   std::vector<LayerShape> shapes;
   const Grid end = Walk(shapes).series(network.layers, {read.height, read.width}, "");

@@ -33,9 +33,15 @@ struct LayerShape {
 /// The input as the network reads it: flattened unless it is spatial.
 [[nodiscard]] Shape effective_input(const Network& network, const Shape& input);
 
+/// A warning where images look as if their channels came first (3x32x32 rather than 32x32x3) and the network looks at
+/// neighbouring positions; empty otherwise. A guess: a picture three rows high and 32 channels deep may be what it
+/// says.
+[[nodiscard]] std::string layout_warning(const Network& network, const Shape& input);
+
 /// Shapes after every layer, in the order of evaluation (branch before shortcut, then the sum itself).
-/// Error{input} names the layer and its place: a window larger than the image, branches of different shape, an
-/// output that still has positions, an empty network.
+/// Error{input} names the layer and its place: a convolution, pooling or attention on vectors, which have one position
+/// (with the shape of an image that may be meant, and Remedy::image_shape), a window larger than the image, branches of
+/// different shape, an output that still has positions, an empty network.
 [[nodiscard]] std::vector<LayerShape> infer_shapes(const Network& network, const Shape& input);
 
 }  // namespace widelimit

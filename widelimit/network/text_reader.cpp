@@ -1,4 +1,5 @@
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/suggestion.hpp"
 #include "widelimit/network/forms.hpp"
 #include "widelimit/network/network.hpp"
 #include "widelimit/network/presets.hpp"
@@ -8,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 namespace widelimit {
@@ -36,6 +38,21 @@ std::string names_of(const std::vector<const Parameter*>& parameters) {
   for (const Parameter* parameter : parameters)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", parameter->name);
   return names.empty() ? "no arguments" : names;
+}
+
+/// Of "fc3": "; did you mean 'fc:3'?", the preset with its depth behind the colon that was left out.
+std::string depth_suggestion(std::string_view name) {
+  const std::size_t last_letter = name.find_last_not_of("0123456789");
+  if (last_letter == std::string_view::npos || last_letter + 1 == name.size()) return "";
+  const std::string_view letters = name.substr(0, last_letter + 1);
+  for (const Preset& preset : list_presets()) {
+    const auto same = [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); };
+    if (!preset.depth || !std::equal(preset.name.begin(), preset.name.end(), letters.begin(), letters.end(), same)) {
+      continue;
+    }
+    return fmt::format("; did you mean '{}:{}'?", preset.name, name.substr(letters.size()).substr(0, 9));
+  }
+  return "";
 }
 
 class TextReader {
@@ -119,7 +136,8 @@ class TextReader {
     auto known = layer_names();
     for (const Preset& candidate : list_presets()) known.push_back(candidate.name);
     known.push_back("repeat");
-    const std::string nearest = suggestion(name, known);
+    const std::string with_depth = depth_suggestion(name);
+    const std::string nearest = with_depth.empty() ? suggestion(name, known) : with_depth;
     error(start, "unknown layer '{}'{}", name.substr(0, 40),
           nearest.empty() ? fmt::format("; layers and presets are {}", fmt::join(known, ", ")) : nearest);
   }

@@ -47,7 +47,4 @@ struct Parameter {
 /// The shortest decimal that reads back as the same number; both zeros are "0", since they are equal.
 [[nodiscard]] std::string shortest(double number);
 
-/// "; did you mean 'relu'?" with the candidate nearest to the word by edits, or nothing where none is near.
-[[nodiscard]] std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
-
 }  // namespace widelimit

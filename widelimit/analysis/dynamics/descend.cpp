@@ -10,7 +10,9 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/host/host.hpp"
 #include "widelimit/finite/training/batches.hpp"
+#include "widelimit/finite/training/stable_rate.hpp"
 #include "widelimit/kernel/gram_columns.hpp"
+#include "widelimit/machine/gram/extremes.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 
 #include <algorithm>
@@ -165,9 +167,25 @@ constexpr std::array<std::string_view, 2> schedule_names{"constant", "pegasos"};
 /// Outputs are compared with those of the coefficients so many times along a trajectory.
 constexpr Index recursion_checks = 32;
 
+/// An objective that ends above its start by this much was not lowered.
+constexpr double raised_objective = 2;
+
 double step_size(const DescendOptions& options, Index step) {
-  return options.schedule == RateSchedule::constant ? options.rate
+  return options.schedule == RateSchedule::constant ? options.rate.value()
                                                     : 1 / (options.lambda * static_cast<double>(step + 1));
+}
+
+/// 1/(λ + c·λ_max), at most half of the largest stable step, with c as for networks. Of a batch, λ_max of (n/|B|)·K(B,
+/// B) is at most min(n/|B|·λ_max, n·max Kᵢᵢ).
+double default_step(const GramMatrix& k, const DescendOptions& options) {
+  const auto n = static_cast<double>(k.samples());
+  double largest = std::max(lanczos_extremes(k, options.progress).largest, 0.0);
+  if (options.batch > 0) {
+    const double diagonal = *std::max_element(k.diagonal().begin(), k.diagonal().end());
+    largest = std::min(n / static_cast<double>(options.batch) * largest, n * diagonal);
+  }
+  const double curvature = options.lambda + descent_curvature(options.loss.kind) * largest;
+  return curvature > 0 ? 1 / curvature : 1.0;
 }
 
 Index recorded_moments(const DescendOptions& options) {
@@ -178,6 +196,13 @@ Index recorded_moments(const DescendOptions& options) {
 bool recorded(const DescendOptions& options, Index step) {
   if (options.record_at.empty()) return step % options.record_every == 0 || step == options.steps;
   return std::binary_search(options.record_at.begin(), options.record_at.end(), step);
+}
+
+/// Whether the objective ends above its start, beyond what rounding leaves of 0.
+bool rose(const Trajectory& trajectory) {
+  if (trajectory.objective.size() < 2) return false;
+  const double rounding = 1e-6 * static_cast<double>(trajectory.alpha.rows());
+  return trajectory.objective.back() > raised_objective * trajectory.objective.front() + rounding;
 }
 
 std::string step_warning(const DescendOptions& options, double curvature) {
@@ -198,7 +223,7 @@ RateCheck check_descent_rate(const Trajectory& trajectory, const GramMatrix& k, 
   if (!largest_curvature(options.loss.kind)) return skipped("a loss with kinks has no rate of its own in steps");
   if (options.batch != 0 && options.batch != input.samples) return skipped("batches descend in the mean only");
   if (options.schedule != RateSchedule::constant) return skipped("the step changes");
-  const double eta = options.rate;
+  const double eta = options.rate.value();
   if (eta * curvature > 2) return skipped("the step is not stable");
   RateEnds ends{.first = trajectory.objective.front(), .outside = options.start.outside()};
   if (const auto limit = machine_limit(k, input, 1e-10, options.progress)) {
@@ -220,7 +245,10 @@ void DescendOptions::validate() const {
   if (schedule == RateSchedule::pegasos && lambda == 0) {
     fail(Code::usage, "the Pegasos steps 1/(lambda t) need a lambda above 0");
   }
-  if (!(rate > 0) || !std::isfinite(rate)) fail(Code::input, "the step size is {}; it must be above 0", rate);
+  check_lambda(lambda);
+  if (rate && (!(*rate > 0) || !std::isfinite(*rate))) {
+    fail(Code::input, "the learning rate is {}; it must be above 0", *rate);
+  }
   if (steps < 0) fail(Code::input, "{} steps; the number of steps is not negative", steps);
   if (record_every < 1) fail(Code::input, "record every {} steps; choose 1 or more", record_every);
   for (std::size_t k = 0; k < record_at.size(); ++k) {
@@ -230,10 +258,11 @@ void DescendOptions::validate() const {
   }
 }
 
-Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& options) {
+Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& asked) {
   const auto begin = Clock::now();
-  options.validate();
+  asked.validate();
   (void)k.check();
+  DescendOptions options = asked;
   const Index n = k.samples();
   const DynamicsInput input{n, targets, options.loss, options.lambda};
   check_dynamics(input, options.start, options.record);
@@ -243,6 +272,8 @@ Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const 
   if (options.check_definite && !is_semidefinite(k, options.progress)) {
     return without_machine(std::move(recorder).finish(), k, options.progress);
   }
+  const bool constant = options.schedule == RateSchedule::constant;
+  if (constant && !options.rate) options.rate = default_step(k, options);
   const double curvature = objective_curvature(k, options.loss.kind, options.lambda, options.progress);
   Descent descent(k, input, options.start, std::move(batches));
   ProgressTicker ticker(options.progress, options.steps, "steps");
@@ -268,10 +299,16 @@ Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const 
   summary.memory = 6 * sizeof(double) * static_cast<std::size_t>(n * targets.cols);
   trajectory.recursion_error = recursion;
   if (curvature > 0) trajectory.stable_step = 2 / curvature;
+  if (constant) trajectory.step = *options.rate;
   if (diverged) {
     summary.ending = Ending::diverged;
     const std::string cause = summary.message.empty() ? "take smaller steps" : summary.message;
     summary.message = fmt::format("outputs grew without bound at step {}: {}", descent.steps(), cause);
+  } else if (constant && rose(trajectory)) {
+    summary.ending = Ending::diverged;
+    summary.message = fmt::format("the objective rose from {:.3g} to {:.3g} in {} steps: {}",
+                                  trajectory.objective.front(), trajectory.objective.back(), descent.steps(),
+                                  summary.message.empty() ? "take smaller steps" : summary.message);
   } else if (options.check_rate) {
     trajectory.rate = check_descent_rate(trajectory, k, input, options, curvature);
   }

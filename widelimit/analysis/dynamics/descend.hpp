@@ -6,6 +6,7 @@
 #include "widelimit/kernel/gram_matrix.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace widelimit {
@@ -24,7 +25,8 @@ struct DescendOptions {
   Loss loss;
   double lambda = 1;  ///< finite, ≥ 0
   RateSchedule schedule = RateSchedule::constant;
-  double rate = 0.1;  ///< η of a constant schedule
+  /// η of a constant schedule; absent: half of the largest stable step or less (default_step in descend.cpp).
+  std::optional<double> rate = {};
   Index steps = 1000;
   Index batch = 0;         ///< batch size, 0 for all samples
   std::uint64_t seed = 0;  ///< of the batches
@@ -49,8 +51,8 @@ struct DescendOptions {
 ///
 /// Batches are those of finite/training/batches.hpp, so that a network trained with the same seed has the same
 /// batches. The Summary warns of learning rates beyond 2/M (stable_step.hpp); where outputs exceed 1e30 it stops as
-/// `diverged`. O(n²·outputs) for a step of all samples, less where few slopes change; O(n·|B|·outputs) for a batch.
-/// [docs/theory/dynamics.md]
-[[nodiscard]] Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& options);
+/// `diverged`, and so it ends where the objective is more than twice that of the start. O(n²·outputs) for a step of all
+/// samples, less where few slopes change; O(n·|B|·outputs) for a batch. [docs/theory/dynamics.md]
+[[nodiscard]] Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& asked);
 
 }  // namespace widelimit

@@ -64,11 +64,15 @@ Index check_test(const AnyView& test, Index samples) {
 
 }  // namespace
 
+void check_lambda(double lambda) {
+  if (!std::isfinite(lambda) || lambda < 0) {
+    fail(Code::input, "lambda is {}; it must be finite and not negative", lambda);
+  }
+}
+
 void check_dynamics(const DynamicsInput& input, const Start& start, const Recording& recording) {
   input.loss.validate();
-  if (!std::isfinite(input.lambda) || input.lambda < 0) {
-    fail(Code::input, "lambda is {}; it must be finite and not negative", input.lambda);
-  }
+  check_lambda(input.lambda);
   check_targets(input.targets, input.samples);
   const LossKind kind = input.loss.kind;
   if (kind == LossKind::hinge || kind == LossKind::squared_hinge || kind == LossKind::logistic) {

@@ -16,6 +16,8 @@ struct DynamicsInput {
 /// Error{input} unless λ is finite and not negative, the targets are finite, a row for each sample, and what the loss
 /// takes: ±1 for hinge, squared hinge and logistic, rows of 0 with one 1 for softmax; and unless start and recording
 /// fit them: sizes, finite numbers, samples that exist.
+/// Error{input} unless λ is finite and not negative.
+void check_lambda(double lambda);
 void check_dynamics(const DynamicsInput& input, const Start& start, const Recording& recording);
 
 /// A copy of `from`, or zeros of that size where it is empty.

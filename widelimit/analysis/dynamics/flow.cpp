@@ -47,6 +47,7 @@ RateCheck check_flow_rate(const Trajectory& trajectory, FlowSolver& solver, doub
 }  // namespace
 
 void FlowOptions::validate() const {
+  check_lambda(lambda);
   if (times.empty()) fail(Code::input, "a flow needs at least one time to be looked at");
   if (!(times.front() >= 0)) fail(Code::input, "time {}; a flow begins at 0", times.front());
   for (std::size_t k = 1; k < times.size(); ++k) {

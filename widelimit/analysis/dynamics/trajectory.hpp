@@ -71,6 +71,7 @@ struct Trajectory {
   /// Descent: largest |g − Kα| between outputs carried by EQ (5) and those of the coefficients, relative to max |g|.
   std::optional<double> recursion_error;
   std::optional<double> stable_step;  ///< descent: largest step that does not diverge, where there is one
+  std::optional<double> step;         ///< descent: its constant step
   Summary summary;
 };
 

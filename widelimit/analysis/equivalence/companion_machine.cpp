@@ -25,13 +25,14 @@ void require_kernel_memory(const TrainData& data, const TrainOptions& options) {
 
 template <std::floating_point T>
 CompanionKernels start_kernels_of(const TrainedNetwork& trained, const Parameters<T>& start, const TrainData& data,
-                                  const Engine& engine) {
+                                  const Engine& engine, Progress* progress) {
   const Architecture& architecture = trained.architecture;
   const Tensor<T> x = read_samples<T>(data.x, architecture.input);
-  CompanionKernels kernels{.train = empirical_ntk(architecture, start, x, x, {}, engine),
+  CompanionKernels kernels{.train = empirical_ntk(architecture, start, x, x, {.progress = progress}, engine),
                            .test = Matrix<T>(0, x.count())};
   if (test_count(data) > 0) {
-    kernels.test = empirical_ntk(architecture, start, read_samples<T>(*data.test, architecture.input), x, {}, engine);
+    kernels.test = empirical_ntk(architecture, start, read_samples<T>(*data.test, architecture.input), x,
+                                 {.progress = progress}, engine);
   }
   return kernels;
 }
@@ -91,17 +92,19 @@ CompanionKernels limit_kernels(const Network& network, const TrainData& data, co
   return kernels;
 }
 
-CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data, const Engine& engine) {
+CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data, const Engine& engine,
+                               Progress* progress) {
   const auto begin = Clock::now();
-  CompanionKernels kernels =
-      std::visit([&](const auto& start) { return start_kernels_of(trained, start, data, engine); }, trained.start);
+  CompanionKernels kernels = std::visit(
+      [&](const auto& start) { return start_kernels_of(trained, start, data, engine, progress); }, trained.start);
   kernels.seconds = seconds_since(begin);
   return kernels;
 }
 
 MachinePath follow_machine(const CompanionKernels& kernels, const TrainData& data, const TrainOptions& options,
                            const std::vector<Index>& steps, const Start& start, const Engine& engine) {
-  DescendOptions how{.loss = options.loss, .lambda = options.lambda, .rate = options.rate, .steps = options.steps};
+  DescendOptions how{
+      .loss = options.loss, .lambda = options.lambda, .rate = options.rate.value(), .steps = options.steps};
   how.batch = options.batch;
   how.seed = options.seed;
   how.record_at = steps;

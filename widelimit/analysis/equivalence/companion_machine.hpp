@@ -19,8 +19,8 @@ struct CompanionKernels {
 [[nodiscard]] CompanionKernels limit_kernels(const Network& network, const TrainData& data, const TrainOptions& options,
                                              const Engine& engine);
 /// Tangent kernels of this network before it was trained; the mean over its outputs where it has several.
-[[nodiscard]] CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data,
-                                             const Engine& engine);
+[[nodiscard]] CompanionKernels start_kernels(const TrainedNetwork& trained, const TrainData& data, const Engine& engine,
+                                             Progress* progress = nullptr);
 
 /// A machine at recorded steps.
 struct MachinePath {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace widelimit {
@@ -30,6 +31,18 @@ class AllSteps final : public Progress {
   Progress* outer_;
   Index total_;
   Index before_ = 0;
+};
+
+/// Asks whether to stop, and leaves what is shown as it is: work that is no step of a network.
+class StopOnly final : public Progress {
+ public:
+  explicit StopOnly(Progress* outer) : outer_(outer) {}
+  bool update(std::int64_t, std::int64_t, std::string_view) override {
+    return outer_ == nullptr || outer_->update(0, 0, "");
+  }
+
+ private:
+  Progress* outer_;
 };
 
 /// Whether the trained function begins where a machine does, at 0.
@@ -64,6 +77,18 @@ double largest_gap(const double* f, const double* g, Index count) {
   double largest = 0;
   for (Index i = 0; i < count; ++i) largest = std::max(largest, std::abs(f[i] - g[i]));
   return largest;
+}
+
+/// The rate at which networks of all widths are stable: under `output` kernels grow with the width.
+double common_rate(const Network& network, const TrainData& data, const EquivalenceOptions& options,
+                   const Engine& engine) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Index width : options.widths) {
+    TrainOptions how = options.train;
+    how.width = width;
+    least = std::min(least, default_rate(network, data, how, engine));
+  }
+  return least;
 }
 
 /// A network and its machine, step by step.
@@ -125,7 +150,8 @@ class Comparison {
         data_(data),
         options_(options),
         engine_(engine),
-        progress_(options.train.progress, options.train.steps * options.seeds * std::ssize(options.widths)) {}
+        progress_(options.train.progress, options.train.steps * options.seeds * std::ssize(options.widths)),
+        stop_only_(options.train.progress) {}
 
   Equivalence run() {
     const Index points = data_.x.count() + (data_.test ? data_.test->count() : 0);
@@ -161,7 +187,7 @@ class Comparison {
     const TrainedNetwork trained = train(network_, data_, how, engine_);
     progress_.after(how.steps);
     run.seconds = trained.summary.seconds;
-    how.progress = nullptr;
+    how.progress = &stop_only_;
     if (trained.summary.finished()) {
       choose_machine(trained, how);
       if (machine_.summary.converged()) {
@@ -173,7 +199,9 @@ class Comparison {
         run.trouble = fmt::format("the machine diverged: {}", machine_.summary.message);
       }
     } else {
-      run.trouble = fmt::format("the network diverged: {}", trained.summary.message);
+      run.trouble =
+          fmt::format("the network {}: {}", trained.summary.ending == TrainEnding::dead ? "is dead" : "diverged",
+                      trained.summary.message);
     }
     result_.runs.push_back(std::move(run));
   }
@@ -192,7 +220,7 @@ class Comparison {
   }
 
   CompanionKernels own_kernels(const TrainedNetwork& trained) {
-    CompanionKernels own = start_kernels(trained, data_, engine_);
+    CompanionKernels own = start_kernels(trained, data_, engine_, &stop_only_);
     result_.kernel_seconds += own.seconds;
     return own;
   }
@@ -224,6 +252,7 @@ class Comparison {
   const EquivalenceOptions& options_;
   const Engine& engine_;
   AllSteps progress_;
+  StopOnly stop_only_;
   CompanionKernels kernels_;
   MachinePath machine_;
   std::optional<std::uint64_t> machine_seed_;
@@ -274,7 +303,10 @@ Equivalence equivalence(const Network& network, const TrainData& data, const Equ
     fail(Code::input, "dropout draws masks that no machine sees; take the network without it");
   }
   if (data.y.rows == 0) fail(Code::input, "there are no samples to train on");
-  Equivalence result = Comparison(network, data, options, engine).run();
+  EquivalenceOptions chosen = options;
+  if (!chosen.train.rate) chosen.train.rate = common_rate(network, data, options, engine);
+  Equivalence result = Comparison(network, data, chosen, engine).run();
+  result.rate = *chosen.train.rate;
   summarise_by_width(result, options.widths, options.parts);
   return result;
 }

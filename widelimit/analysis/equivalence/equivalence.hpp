@@ -40,7 +40,7 @@ struct EquivalenceOptions {
 struct EquivalenceRun {
   Index width = 0;
   std::uint64_t seed = 0;
-  std::string trouble;          ///< why the network or the machine diverged; then there are no numbers
+  std::string trouble;          ///< why the network or the machine diverged or died; then there are no numbers
   double difference = 0;        ///< over recorded steps, training and test points
   double train_difference = 0;  ///< training points alone
   double test_difference = 0;   ///< test points alone, 0 where there are none
@@ -84,6 +84,7 @@ struct Equivalence {
   std::optional<double> straightness;
   std::vector<double> kernel_part, movement_part;  ///< by width as `difference`; empty unless asked for
   std::optional<LineFit> kernel_slope, movement_slope;
+  double rate = 0;  ///< of networks and machines; where none was given, the least that `train` takes for a width
   double kernel_seconds = 0;
 
   /// The first trouble of a run, naming its width and seed; empty where there is none.

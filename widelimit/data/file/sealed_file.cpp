@@ -31,13 +31,31 @@ std::string writer_of(const Description& settings, const SealedFormat& format) {
   return settings.at(place).get<std::string>();
 }
 
+/// Formats that are taken for one another, and what reads each.
+struct OtherFormat {
+  std::string_view name;
+  const char* what;
+};
+constexpr std::array<OtherFormat, 2> other_formats{
+    {{"widelimit model", "a fitted model; load_model reads it"},
+     {"widelimit network", "a trained network of finite width; load_network reads it"}}};
+
+[[noreturn]] void refuse_format(const Description& json, const SealedFormat& format) {
+  for (const OtherFormat& other : other_formats) {
+    if (json.is_object() && json.contains("format") && json["format"] == other.name) {
+      fail(Code::input, "it is not {} but {}", format.article, other.what);
+    }
+  }
+  fail(Code::input, "it is not {} of widelimit; {}", format.article, format.writer);
+}
+
 Description parsed_settings(const std::string& settings, const SealedFormat& format) {
   // Deeper levels, which no file of ours has, are left out before anything recurses into them.
   constexpr int deepest = 4;
   const auto shallow = [](int depth, Description::parse_event_t, const Description&) { return depth <= deepest; };
   const Description json = Description::parse(settings, shallow, false);
   if (!json.is_object() || !json.contains("format") || json["format"] != format.name) {
-    fail(Code::input, "it is not {} of widelimit; {}", format.article, format.writer);
+    refuse_format(json, format);
   }
   const Description& number = json.at("format_number");
   if (!number.is_number_integer() || number.get<std::int64_t>() < 1) fail(Code::input, "its format number is damaged");

@@ -24,7 +24,8 @@ bool CpuLoaded::mirrored_tile(const Recipe&, Range, Range, std::span<const Matri
   return false;
 }
 
-void CpuLoaded::diagonal(const Recipe& recipe, int /*threads*/, MatrixView<double> outputs) const {
+void CpuLoaded::diagonal(const Recipe& recipe, int /*threads*/, MatrixView<double> outputs,
+                         const std::function<void(Index)>& /*after*/) const {
   for (Index slot = 0; slot < recipe.outputs; ++slot) {
     for (Index i = 0; i < count(); ++i) outputs(slot, i) = diagonal_values(slot, i);
   }
@@ -92,8 +93,9 @@ class CpuKernels final : public Kernels {
     if (of(x).mirrored_tile(recipe, rows, cols, outputs, mirrored)) return;
     Kernels::mirrored_tile(recipe, x, rows, cols, outputs, mirrored);
   }
-  void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const override {
-    of(x).diagonal(recipe, threads_, outputs);
+  void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs,
+                const std::function<void(Index)>& after) const override {
+    of(x).diagonal(recipe, threads_, outputs, after);
   }
 
  private:

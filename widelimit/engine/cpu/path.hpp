@@ -22,7 +22,8 @@ struct CpuLoaded : Loaded {
                              std::span<const MatrixView<float>> mirrored) const;
   virtual bool mirrored_tile(const Recipe& recipe, Range rows, Range cols, std::span<const MatrixView<double>> outputs,
                              std::span<const MatrixView<double>> mirrored) const;
-  virtual void diagonal(const Recipe& recipe, int threads, MatrixView<double> outputs) const;
+  virtual void diagonal(const Recipe& recipe, int threads, MatrixView<double> outputs,
+                        const std::function<void(Index done)>& after) const;
 };
 
 /// The allocator rounds sizes, and keeps words of its own beside every array.

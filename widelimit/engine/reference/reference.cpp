@@ -101,7 +101,8 @@ class ReferenceKernels final : public Kernels {
     fill_tile(recipe, x1, rows, x2, cols, outputs);
   }
 
-  void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs) const override {
+  void diagonal(const Recipe& recipe, const Loaded& x, MatrixView<double> outputs,
+                const std::function<void(Index)>& /*after*/) const override {
     const auto& loaded = dynamic_cast<const ReferenceLoaded&>(x);
     for (Index slot = 0; slot < recipe.outputs; ++slot) {
       for (Index i = 0; i < x.count(); ++i) outputs(slot, i) = loaded.diagonal(slot, i);

@@ -30,7 +30,7 @@ TileSize tile_size(Index positions) {
 /// kernel += (w²·A Aᵀ + b²)∘(D Dᵀ), summed over the positions of both samples.
 template <std::floating_point T>
 void contract_pairs(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
-                    MatrixView<T> kernel, bool symmetric, const Engine& engine) {
+                    MatrixView<T> kernel, bool symmetric, const Engine& engine, Progress* progress) {
   const Index positions = g1.d->shape().positions();
   const TileSize tile = tile_size(positions);
   std::vector<T> a;
@@ -41,6 +41,7 @@ void contract_pairs(const WeightSlot& slot, const GradientFactors<T>& g1, const 
     const Index tall = std::min(tile.rows, kernel.rows - i);
     const Index rows = tall * positions;
     for (Index j = symmetric ? i : 0; j < kernel.cols; j += tile.cols) {
+      stop_if_asked(progress);
       const Index wide = std::min(tile.cols, kernel.cols - j);
       const Index cols = wide * positions;
       const auto inner = [&](const Tensor<T>& left, const Tensor<T>& right, std::vector<T>& products) {
@@ -88,7 +89,7 @@ std::vector<T> contracted(const WeightSlot& slot, const GradientFactors<T>& g, I
 
 template <std::floating_point T>
 void contract_positions(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
-                        MatrixView<T> kernel, bool symmetric, const Engine& engine) {
+                        MatrixView<T> kernel, bool symmetric, const Engine& engine, Progress* progress) {
   const Index row_size = slot.fan_in * slot.fan_out + (slot.biased() ? slot.fan_out : 0);
   const Index panel = std::max<Index>(1, panel_numbers / row_size);
   std::vector<T> products;
@@ -96,6 +97,7 @@ void contract_positions(const WeightSlot& slot, const GradientFactors<T>& g1, co
     const Index rows = std::min(panel, kernel.rows - i);
     const std::vector<T> left = contracted(slot, g1, i, rows, engine);
     for (Index j = symmetric ? i : 0; j < kernel.cols; j += panel) {
+      stop_if_asked(progress);
       const Index cols = std::min(panel, kernel.cols - j);
       const bool same = symmetric && i == j;
       const std::vector<T> other = same ? std::vector<T>{} : contracted(slot, g2, j, cols, engine);
@@ -114,25 +116,25 @@ void contract_positions(const WeightSlot& slot, const GradientFactors<T>& g1, co
 /// above the diagonal only.  [empirical_ntk.hpp]
 template <std::floating_point T>
 void contract_slot(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
-                   MatrixView<T> kernel, const Engine& engine) {
+                   MatrixView<T> kernel, const Engine& engine, Progress* progress) {
   const bool symmetric = g1.a == g2.a && g1.d == g2.d;
   const Index positions = g1.d->shape().positions();
   if (slot.fan_in * slot.fan_out < positions * positions * (slot.fan_in + slot.fan_out)) {
-    contract_positions(slot, g1, g2, kernel, symmetric, engine);
+    contract_positions(slot, g1, g2, kernel, symmetric, engine, progress);
   } else {
-    contract_pairs(slot, g1, g2, kernel, symmetric, engine);
+    contract_pairs(slot, g1, g2, kernel, symmetric, engine, progress);
   }
 }
 
 constexpr std::array<std::string_view, 2> ntk_outputs_names{"trace", "full"};
 
 template <std::floating_point T>
-Matrix<T> contract(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2,
-                   const Engine& engine) {
+Matrix<T> contract(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2, const Engine& engine,
+                   Progress* progress) {
   Matrix<T> kernel(g1.count(), g2.count());
   if (kernel.rows() == 0 || kernel.cols() == 0) return kernel;
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
-    contract_slot(architecture.slots[l], g1.slots[l], g2.slots[l], kernel.view(), engine);
+    contract_slot(architecture.slots[l], g1.slots[l], g2.slots[l], kernel.view(), engine, progress);
   }
   if (&g1 == &g2) mirror_upper(kernel.view());
   return kernel;
@@ -143,12 +145,13 @@ template <std::floating_point T>
 class OutputGradients {
  public:
   OutputGradients(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
-                  const Engine& engine)
-      : trace_(forward(architecture, parameters, x, {}, engine)) {
+                  Progress* progress, const Engine& engine)
+      : trace_(forward(architecture, parameters, x, {.progress = progress}, engine)) {
     for (Index k = 0; k < architecture.output.size(); ++k) {
       Tensor<T> signal(x.count(), architecture.output);
       for (Index i = 0; i < x.count(); ++i) signal.sample(i)[k] = T{1};
-      gradients_.push_back(backward(architecture, parameters, trace_, std::move(signal), {}, engine));
+      gradients_.push_back(
+          backward(architecture, parameters, trace_, std::move(signal), {.progress = progress}, engine));
     }
   }
   [[nodiscard]] const Gradient<T>& of(Index output) const { return gradients_[static_cast<std::size_t>(output)]; }
@@ -167,7 +170,7 @@ Matrix<T> combine(const Architecture& architecture, const OutputGradients<T>& g1
   Matrix<T> kernel(n1 * side, n2 * side);
   for (Index k = 0; k < outputs; ++k) {
     for (Index l = full ? 0 : k; l < (full ? outputs : k + 1); ++l) {
-      const Matrix<T> part = contract(architecture, g1.of(k), g2.of(l), engine);
+      const Matrix<T> part = contract(architecture, g1.of(k), g2.of(l), engine, options.progress);
       const T factor = full ? T{1} : T{1} / static_cast<T>(outputs);
       for (Index i = 0; i < n1; ++i) {
         for (Index j = 0; j < n2; ++j) {
@@ -188,20 +191,20 @@ NtkOutputs parse_ntk_outputs(std::string_view text) {
 template <std::floating_point T>
 Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2,
                         const Engine& engine) {
-  return contract(architecture, g1, g2, engine);
+  return contract(architecture, g1, g2, engine, nullptr);
 }
 
 template <std::floating_point T>
 Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g, const Engine& engine) {
-  return contract(architecture, g, g, engine);
+  return contract(architecture, g, g, engine, nullptr);
 }
 
 template <std::floating_point T>
 Matrix<T> empirical_ntk(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x1,
                         const Tensor<T>& x2, const NtkOptions& options, const Engine& engine) {
-  const OutputGradients<T> g1(architecture, parameters, x1, engine);
+  const OutputGradients<T> g1(architecture, parameters, x1, options.progress, engine);
   if (&x1 == &x2) return combine(architecture, g1, g1, x1.count(), x1.count(), options, engine);
-  const OutputGradients<T> g2(architecture, parameters, x2, engine);
+  const OutputGradients<T> g2(architecture, parameters, x2, options.progress, engine);
   return combine(architecture, g1, g2, x1.count(), x2.count(), options, engine);
 }
 

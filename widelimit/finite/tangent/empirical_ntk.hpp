@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
+#include "widelimit/base/progress.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/finite/backward.hpp"
 
@@ -32,6 +33,7 @@ enum class NtkOutputs : std::uint8_t {
 
 struct NtkOptions {
   NtkOutputs outputs = NtkOutputs::trace;
+  Progress* progress = nullptr;  ///< asked between tiles; may stop the computation
 };
 
 /// The same of a network on samples, end to end, dropout off. `x2` may be `x1` itself: then half the work.

@@ -8,12 +8,12 @@ namespace widelimit {
 
 template <std::floating_point T>
 Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x1,
-                      const Tensor<T>& x2, const Tensor<T>& v, const Engine& engine) {
+                      const Tensor<T>& x2, const Tensor<T>& v, const Engine& engine, Progress* progress) {
   if (v.count() != x2.count() || v.shape() != architecture.output) {
     fail(Code::usage, "a vector of {} values of shape {} for {} samples of {} outputs", v.count(), to_string(v.shape()),
          x2.count(), architecture.output.size());
   }
-  const PassOptions options{.input_signal = false};
+  const PassOptions options{.input_signal = false, .progress = progress};
   const Trace<T> right = forward(architecture, parameters, x2, options, engine);
   const Gradient<T> gradient = backward(architecture, parameters, right, v, options, engine);
   Parameters<T> direction = zero_parameters<T>(architecture);
@@ -25,8 +25,8 @@ Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& par
 }
 
 template Tensor<float> ntk_product(const Architecture&, const Parameters<float>&, const Tensor<float>&,
-                                   const Tensor<float>&, const Tensor<float>&, const Engine&);
+                                   const Tensor<float>&, const Tensor<float>&, const Engine&, Progress*);
 template Tensor<double> ntk_product(const Architecture&, const Parameters<double>&, const Tensor<double>&,
-                                    const Tensor<double>&, const Tensor<double>&, const Engine&);
+                                    const Tensor<double>&, const Tensor<double>&, const Engine&, Progress*);
 
 }  // namespace widelimit

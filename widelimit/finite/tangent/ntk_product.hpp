@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/progress.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
 #include "widelimit/finite/parameters.hpp"
@@ -7,10 +8,11 @@
 namespace widelimit {
 
 /// Θ̂(x1, x2)·v without the matrix: J(x1)·(J(x2)ᵀ·v), one pass back and one forward. `v` has a value for every output
-/// of every sample of x2, the result one for every output of every sample of x1. As costly as five forward passes.
+/// of every sample of x2, the result one for every output of every sample of x1. As costly as five forward passes;
+/// `progress` is asked between two layers.
 template <std::floating_point T>
 [[nodiscard]] Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& parameters,
                                     const Tensor<T>& x1, const Tensor<T>& x2, const Tensor<T>& v,
-                                    const Engine& engine = all_processors());
+                                    const Engine& engine = all_processors(), Progress* progress = nullptr);
 
 }  // namespace widelimit

@@ -20,6 +20,7 @@ class TangentPass {
     changes.values.resize(stages.size() + 1);
     changes.arms.resize(stages.size());
     for (std::size_t k = 0; k < stages.size(); ++k) {
+      stop_if_asked(options_.progress);
       const Step step{stages[k], trace, changes, k};
       std::visit([&](const auto& layer) { apply(layer, step); }, stages[k].layer.value);
     }

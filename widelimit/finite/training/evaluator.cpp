@@ -4,9 +4,21 @@
 
 namespace widelimit {
 
+bool RareQuestions::update(std::int64_t done, std::int64_t total, std::string_view unit) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return true;
+  next_ = now + progress_interval;
+  return listener_->update(done, total, unit);
+}
+
 template <std::floating_point T>
-Evaluator<T>::Evaluator(const Architecture& architecture, const Parameters<T>* centre, const Engine& engine)
-    : architecture_(architecture), centre_(centre), engine_(engine), pass_{.input_signal = false} {
+Evaluator<T>::Evaluator(const Architecture& architecture, const Parameters<T>* centre, const Engine& engine,
+                        Progress* progress)
+    : architecture_(architecture),
+      centre_(centre),
+      engine_(engine),
+      questions_(progress),
+      pass_{.input_signal = false, .progress = questions_.get()} {
   if (centre_ != nullptr) difference_ = zero_parameters<T>(architecture);
 }
 

@@ -5,13 +5,30 @@
 
 namespace widelimit {
 
+/// Forwards questions whether to stop a few times a second at most: passes over few samples take microseconds.
+class RareQuestions final : public Progress {
+ public:
+  explicit RareQuestions(Progress* listener)
+      : listener_(listener), next_(std::chrono::steady_clock::now() + progress_interval) {}
+  [[nodiscard]] Progress* get() { return listener_ != nullptr ? this : nullptr; }
+  bool update(std::int64_t done, std::int64_t total, std::string_view unit) override;
+
+ private:
+  Progress* listener_;
+  std::chrono::steady_clock::time_point next_;
+};
+
 /// A network as a function of its weights on one set of samples after the other: the network itself, or the network
 /// linearised at weights w₀, f(w₀) + J(w₀)(w − w₀). Keeps the memory of its passes.
 template <std::floating_point T>
 class Evaluator {
  public:
-  /// `centre`: w₀ of a linearised network, which must outlive this; null: the network itself.
-  Evaluator(const Architecture& architecture, const Parameters<T>* centre, const Engine& engine);
+  /// `centre`: w₀ of a linearised network, which must outlive this; null: the network itself. `progress` is asked
+  /// between two layers and may stop a pass.
+  Evaluator(const Architecture& architecture, const Parameters<T>* centre, const Engine& engine,
+            Progress* progress = nullptr);
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
 
   /// The samples: rows `rows` of `x`, or all.
   void set_samples(const Tensor<T>& x, std::span<const Index> rows);
@@ -27,6 +44,7 @@ class Evaluator {
   const Architecture& architecture_;
   const Parameters<T>* centre_;
   const Engine& engine_;
+  RareQuestions questions_;
   PassOptions pass_;
   Trace<T> trace_;
   Gradient<T> gradient_;

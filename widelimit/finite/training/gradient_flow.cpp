@@ -61,12 +61,15 @@ void Trainer<T>::flow() {
   evaluator_.set_samples(x_, 0, samples_);
   RecordSchedule schedule(options_.flow_time, bounded_records(options_.records, recorded_numbers()));
   ProgressTicker ticker(options_.progress, 1000, "thousandths of the time");
-  double size = std::min(options_.rate, options_.flow_time);
+  double size = std::min(summary_.rate, options_.flow_time);
   look(all_, {});
   for (Index tries = 0;; ++tries) {
     if (diverged()) return;
-    if (schedule.due(summary_.time)) record();
-    if (schedule.done()) return;
+    if (schedule.due(summary_.time)) {
+      record();
+      if (!schedule.done() && died(false)) return;
+    }
+    if (schedule.done()) return judge_end();
     if (tries == options_.steps || size < shortest_share * options_.flow_time) {
       summary_.ending = TrainEnding::step_limit;
       summary_.message = fmt::format(

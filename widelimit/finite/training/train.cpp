@@ -85,11 +85,12 @@ void run_training(const TrainData& data, const TrainOptions& options, const Engi
 void TrainOptions::validate() const {
   loss.validate();
   require(std::isfinite(lambda) && lambda >= 0, "lambda", lambda, "0 or a positive number");
-  require(std::isfinite(rate) && rate > 0, "rate", rate, "a positive number");
+  if (rate) require(std::isfinite(*rate) && *rate > 0, "rate", *rate, "a positive number");
   require(momentum >= 0 && momentum < 1, "momentum", momentum, "at least 0 and below 1");
   require(std::isfinite(flow_time) && flow_time >= 0, "the time of the flow", flow_time, "0 or a positive number");
   require(std::isfinite(tolerance) && tolerance > 0, "tolerance", tolerance, "a positive number");
   if (steps < 0 || steps > most_steps) fail(Code::usage, "steps = {}: choose 0 to {}", steps, most_steps);
+  if (batch < 0) fail(Code::usage, "batch = {}: choose the samples of a step, or 0 for all", batch);
   if (records < 2 || records > most_records) fail(Code::usage, "records = {}: choose 2 to {}", records, most_records);
   for (std::size_t k = 0; k < record_at.size(); ++k) {
     if (record_at[k] < 0 || record_at[k] > steps || (k > 0 && record_at[k] <= record_at[k - 1])) {
@@ -115,6 +116,17 @@ RecordSchedule record_schedule(const TrainOptions& options, Index numbers) {
          most);
   }
   return schedule;
+}
+
+double default_rate(const Network& network, const TrainData& data, const TrainOptions& options, const Engine& engine) {
+  options.validate();
+  TrainOptions alone = options;
+  alone.rate.reset();
+  alone.steps = 0;
+  alone.flow_time = 0;
+  alone.record_at.clear();
+  alone.record_outputs = false;
+  return train(network, data, alone, engine).summary.rate;
 }
 
 TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options, const Engine& engine) {

@@ -40,7 +40,7 @@ struct TrainOptions {
   Loss loss = {};
   Regulariser regulariser = Regulariser::init;
   double lambda = 0;
-  double rate = 0.1;
+  std::optional<double> rate = {};  ///< absent: a stable one (default_rate)
   Index steps = 1000;
   Index batch = 0;          ///< batch size; 0: all samples
   double momentum = 0;      ///< v ← momentum·v − rate·gradient, w ← w + v
@@ -79,8 +79,13 @@ struct TrainData {
   MatrixView<const double> test_y = {};
 };
 
+/// The learning rate that `train` takes where options give none. As costly as a few dozen passes over 256 samples.
+[[nodiscard]] double default_rate(const Network& network, const TrainData& data, const TrainOptions& options,
+                                  const Engine& engine = all_processors());
+
 /// Error{usage} for options, Error{input} for data that do not fit, Error{resource} for memory. A training that
-/// diverges is data: see the summary; its parameters are finite, those of the start where the last are not.
+/// diverges, or whose network dies, is data: see the summary; its parameters are finite, those of the start where the
+/// last are not.
 [[nodiscard]] TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options,
                                    const Engine& engine = all_processors());
 

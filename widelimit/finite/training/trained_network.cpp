@@ -34,6 +34,8 @@ const char* text(TrainEnding ending) {
       return "diverged";
     case TrainEnding::step_limit:
       return "step limit";
+    case TrainEnding::dead:
+      return "dead";
   }
   return "";
 }

@@ -37,8 +37,9 @@ enum class Regulariser : std::uint8_t {
 
 enum class TrainEnding {
   finished,
-  diverged,    ///< outputs or loss left all bounds; the message says what to do
+  diverged,    ///< the loss left all bounds, or the objective ended above its start; the message says what to do
   step_limit,  ///< a flow did not reach its time
+  dead,        ///< outputs are the same for all samples, and no gradient changes that
 };
 [[nodiscard]] const char* text(TrainEnding ending);
 
@@ -46,6 +47,7 @@ struct TrainSummary {
   TrainEnding ending = TrainEnding::finished;
   std::string message;
   Index steps = 0;  ///< taken
+  double rate = 0;  ///< learning rate; of a flow, its first step size
   double time = 0;  ///< Σ of the step sizes
   double seconds = 0;
   Index weights = 0;  ///< trained numbers

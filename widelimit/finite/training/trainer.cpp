@@ -1,56 +1,18 @@
 #include "widelimit/finite/training/trainer.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/tangent/ntk_product.hpp"
+#include "widelimit/finite/training/dead_network.hpp"
+#include "widelimit/finite/training/stable_rate.hpp"
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/weight_step.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace widelimit {
-
-namespace {
-
-constexpr Index most_samples = 256;
-constexpr int power_steps = 8;
-
-template <std::floating_point T>
-double norm(const Tensor<T>& v) {
-  double sum = 0;
-  for (const T value : v.values()) sum += static_cast<double>(value) * static_cast<double>(value);
-  return std::sqrt(sum);
-}
-
-}  // namespace
-
-template <std::floating_point T>
-std::optional<double> stable_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
-                                  const Loss& loss, double lambda, const Engine& engine) {
-  const std::optional<double> curvature = largest_curvature(loss.kind);
-  if (!curvature || x.count() == 0) return std::nullopt;
-  Tensor<T> some(std::min(most_samples, x.count()), x.shape());
-  std::copy_n(x.data(), some.size(), some.data());
-  Tensor<T> v(some.count(), architecture.output);
-  Random(0).normals(0, v.size(), 1.0, v.data());
-  double largest = 0;
-  for (int step = 0; step < power_steps; ++step) {
-    const double size = norm(v);
-    if (!(size > 0) || !std::isfinite(size)) return std::nullopt;
-    for (Index i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<double>(v[i]) / size);
-    v = ntk_product(architecture, parameters, some, some, v, engine);
-    largest = norm(v);
-  }
-  if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
-  const double all = largest * static_cast<double>(x.count()) / static_cast<double>(some.count());
-  return 2 / (lambda + *curvature * all);
-}
-
-template std::optional<double> stable_rate(const Architecture&, const Parameters<float>&, const Tensor<float>&,
-                                           const Loss&, double, const Engine&);
-template std::optional<double> stable_rate(const Architecture&, const Parameters<double>&, const Tensor<double>&,
-                                           const Loss&, double, const Engine&);
 
 namespace {
 
@@ -58,6 +20,10 @@ namespace {
 constexpr Index onlooker_samples = 512;
 /// A loss that grew by this much is on its way to infinity.
 constexpr double hopeless = 1e6;
+/// An objective that ends above its start by this much was not lowered: the training diverged, if slowly.
+constexpr double raised = 2;
+/// What is left of an objective of 0 by rounding, for each sample.
+constexpr double negligible = 1e-6;
 
 double pull_of(Regulariser regulariser, double lambda, const WeightSlot& slot, bool last) {
   switch (regulariser) {
@@ -72,6 +38,16 @@ double pull_of(Regulariser regulariser, double lambda, const WeightSlot& slot, b
       break;
   }
   return 0.0;
+}
+
+/// An auxiliary output of each sample adds λ to the kernel.
+RateProblem rate_problem(const TrainOptions& options) {
+  const double ridge = options.regulariser == Regulariser::aux ? largest_curvature(options.loss.kind).value_or(1) : 1;
+  const bool pulled = options.regulariser != Regulariser::none;
+  return {.loss = options.loss,
+          .lambda = pulled ? ridge * options.lambda : 0,
+          .batch = options.batch,
+          .progress = options.progress};
 }
 
 }  // namespace
@@ -89,8 +65,8 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
       x_(read_samples<T>(data.x, architecture.input)),
       start_(draw_parameters<T>(architecture, options.seed, engine)),
       w_(start_),
-      evaluator_(architecture, options.linearised ? &start_ : nullptr, engine),
-      onlooker_(architecture, options.linearised ? &start_ : nullptr, engine),
+      evaluator_(architecture, options.linearised ? &start_ : nullptr, engine, options.progress),
+      onlooker_(architecture, options.linearised ? &start_ : nullptr, engine, options.progress),
       base_(static_cast<std::size_t>(samples_ * outputs_)),
       all_(static_cast<std::size_t>(samples_)) {
   std::iota(all_.begin(), all_.end(), Index{0});
@@ -110,6 +86,8 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
     base_of(test_, test_base_);
   }
   summary_.weights = parameter_count(architecture);
+  summary_.rate =
+      options.rate ? *options.rate : default_rate(architecture_, start_, x_, rate_problem(options), engine_);
 }
 
 template <std::floating_point T>
@@ -232,6 +210,7 @@ void Trainer<T>::record() {
   Matrix<double> fresh;
   if (!seen) fresh = evaluate(x_, base_);
   const Matrix<double>& outputs = seen ? look_.outputs : fresh;
+  constant_ = constant_outputs(outputs);
   record_.steps.push_back(summary_.steps);
   record_.times.push_back(summary_.time);
   record_.loss.push_back(loss_of(outputs, targets_));
@@ -256,6 +235,13 @@ void Trainer<T>::record_test() {
 }
 
 template <std::floating_point T>
+std::string Trainer<T>::rate_advice() const {
+  const auto stable = stable_rate(architecture_, start_, x_, rate_problem(options_), engine_);
+  return stable && *stable < summary_.rate ? fmt::format("a smaller learning rate, about {:.2g} at most", *stable)
+                                           : "a smaller learning rate";
+}
+
+template <std::floating_point T>
 bool Trainer<T>::diverged() {
   if (summary_.steps == 0) {
     first_loss_ = look_.loss;
@@ -268,16 +254,77 @@ bool Trainer<T>::diverged() {
     return true;
   }
   const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "beyond all numbers";
-  const auto stable = stable_rate(architecture_, start_, x_, options_.loss, options_.lambda, engine_);
-  const std::string advice = stable && *stable < options_.rate ? fmt::format(", about {:.2g} at most", *stable) : "";
-  summary_.message =
-      fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:g}; choose a smaller learning rate{}",
-                  first_loss_, now, summary_.steps, options_.rate, advice);
+  summary_.message = fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:.3g}; choose {}", first_loss_,
+                                 now, summary_.steps, summary_.rate, rate_advice());
   return true;
 }
 
 template <std::floating_point T>
+bool Trainer<T>::constant_outputs(const Matrix<double>& outputs) const {
+  if (samples_ < 2) return false;
+  const double rounding = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (Index k = 0; k < outputs_; ++k) {
+    const double first = outputs(0, k) + base_[usize(k)];
+    for (Index i = 1; i < samples_; ++i) {
+      const double base = base_[usize(i * outputs_ + k)];
+      const double size = std::abs(outputs(i, k)) + std::abs(base) + std::abs(first);
+      if (std::abs(outputs(i, k) + base - first) > rounding * size) return false;
+    }
+  }
+  return true;
+}
+
+template <std::floating_point T>
+bool Trainer<T>::targets_differ() const {
+  for (Index i = 1; i < samples_; ++i) {
+    if (!std::equal(targets_.row(i), targets_.row(i) + outputs_, targets_.row(0))) return true;
+  }
+  return false;
+}
+
+/// Weights that are pulled to their start, or that have momentum, may yet leave a dead state.
+template <std::floating_point T>
+bool Trainer<T>::died(bool last) {
+  if (summary_.steps == 0 || record_.loss.back() <= 0 || !constant_) return false;
+  const bool pulled = options_.lambda > 0 && options_.regulariser != Regulariser::none;
+  if (!last && (pulled || options_.momentum > 0)) return false;
+  if (!targets_differ()) return false;
+  const std::string layer = dead_layer(architecture_, options_.linearised ? start_ : w_, x_, engine_);
+  if (layer.empty()) return false;
+  summary_.ending = TrainEnding::dead;
+  const bool at_start = !dead_layer(architecture_, start_, x_, engine_).empty();
+  summary_.message =
+      fmt::format("{} {}, so that outputs are constant and no gradient is left; choose {}", layer,
+                  at_start ? std::string("from the start on") : fmt::format("after {} steps", summary_.steps),
+                  at_start ? "a greater width, another seed or activation, or scale the samples"
+                           : rate_advice() + ", a greater width or another activation");
+  return true;
+}
+
+/// Of a training that came to its end: whether it lowered what it was to lower.
+template <std::floating_point T>
+void Trainer<T>::judge_end() {
+  if (record_.objective.empty() || summary_.steps == 0 || died(true)) return;
+  const double first = record_.objective.front();
+  const double now = record_.objective.back();
+  if (now <= raised * first + negligible * static_cast<double>(samples_)) return;
+  summary_.ending = TrainEnding::diverged;
+  summary_.message = fmt::format("the objective rose from {:.3g} to {:.3g} in {} steps of size {:.3g}; choose {}",
+                                 first, now, summary_.steps, summary_.rate, rate_advice());
+}
+
+template <std::floating_point T>
 void Trainer<T>::descend() {
+  try {
+    take_steps();
+  } catch (const Error& error) {
+    if (error.code() != Code::interrupted) throw;
+    fail(Code::interrupted, "stopped after {} of {} steps", summary_.steps, options_.steps);
+  }
+}
+
+template <std::floating_point T>
+void Trainer<T>::take_steps() {
   Batches batches(samples_, options_.batch, options_.seed);
   RecordSchedule schedule = record_schedule(options_, recorded_numbers());
   const Random masks(options_.seed, dropout_seed_stream);
@@ -292,11 +339,15 @@ void Trainer<T>::descend() {
     }
     look(batch, dropout);
     if (diverged()) return;
-    if (options_.look && schedule.due(static_cast<double>(summary_.steps))) record();
-    if (summary_.steps == options_.steps) return;
-    observe(batch, options_.rate);
-    step(batch, options_.rate);
-    summary_.time += options_.rate;
+    const bool last = summary_.steps == options_.steps;
+    if (options_.look && schedule.due(static_cast<double>(summary_.steps))) {
+      record();
+      if (!last && died(false)) return;
+    }
+    if (last) return judge_end();
+    observe(batch, summary_.rate);
+    step(batch, summary_.rate);
+    summary_.time += summary_.rate;
     ticker.at(summary_.steps + 1);
   }
 }

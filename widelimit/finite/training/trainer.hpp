@@ -6,22 +6,15 @@
 #include "widelimit/finite/training/batches.hpp"
 #include "widelimit/finite/training/evaluator.hpp"
 #include "widelimit/finite/training/loss.hpp"
+#include "widelimit/finite/training/stable_rate.hpp"
 #include "widelimit/finite/training/train.hpp"
 #include "widelimit/finite/training/train_record.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace widelimit {
-
-/// Largest rate at which full-batch descent does not diverge while the weights move little: 2/(λ + c·λ_max(Θ̂)), c the
-/// largest curvature l'' of the loss. Nothing for losses without curvature. λ_max is that of at most 256 samples, by
-/// the power method on products with Θ̂, and grown in proportion to what is left out: an estimate, good to some tens of
-/// per cent.  As costly as a few dozen passes over those samples.
-template <std::floating_point T>
-[[nodiscard]] std::optional<double> stable_rate(const Architecture& architecture, const Parameters<T>& parameters,
-                                                const Tensor<T>& x, const Loss& loss, double lambda,
-                                                const Engine& engine);
 
 /// Seeds of the dropout masks of each step, away from the streams of weights and batches.
 inline constexpr std::uint64_t dropout_seed_stream = (std::uint64_t{1} << 49) + 1;
@@ -39,6 +32,7 @@ class Trainer {
   void finish(TrainedNetwork& trained);
 
  private:
+  void take_steps();
   /// Outputs z and slopes of the samples the evaluator looks at.
   struct Look {
     Matrix<double> outputs;
@@ -57,6 +51,14 @@ class Trainer {
   double loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const;
   /// Whether to stop: notes the ending where outputs or loss left all bounds.
   bool diverged();
+  /// The same where no gradient tells the samples apart any more, by the last record.
+  bool died(bool last);
+  void judge_end();
+  /// Whether f is the same at all training samples, of outputs from which f₀ is subtracted where centred.
+  [[nodiscard]] bool constant_outputs(const Matrix<double>& outputs) const;
+  [[nodiscard]] bool targets_differ() const;
+  /// "a smaller learning rate, about 0.1 at most".
+  [[nodiscard]] std::string rate_advice() const;
   /// Outputs that one record keeps.
   [[nodiscard]] Index recorded_numbers() const;
   void save_state();
@@ -88,6 +90,7 @@ class Trainer {
   std::vector<double> shifted_;  ///< outputs of one sample with their auxiliary terms
   std::vector<T> scratch_;
   Look look_;
+  bool constant_ = false;  ///< f is the same at all training samples, at the last record
   double first_loss_ = 0;
   TrainingRecord record_;
   TrainSummary summary_;

@@ -1,6 +1,9 @@
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/suggestion.hpp"
 #include "widelimit/kernel/classical/arccosine.hpp"
 #include "widelimit/kernel/classical/classical.hpp"
+
+#include <fmt/ranges.h>
 
 #include <array>
 #include <charconv>
@@ -40,7 +43,10 @@ const Entry& find_entry(std::string_view name) {
   for (const Entry& entry : classical_entries) {
     if (entry.text == name) return entry;
   }
-  fail(Code::input, "classical kernel '{}' is unknown; expected linear, polynomial, rbf, laplace or arccosine", name);
+  std::vector<std::string_view> names;
+  for (const Entry& entry : classical_entries) names.push_back(entry.text);
+  fail(Code::input, "classical kernel '{}' is unknown; expected {}{}", name, fmt::join(names, ", "),
+       suggestion(name, names));
 }
 
 const Entry& entry_of(Name name) { return classical_entries[static_cast<std::size_t>(name)]; }

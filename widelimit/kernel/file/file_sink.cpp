@@ -100,6 +100,9 @@ class FileSink {
     if (!open.empty()) {
       load(rows);
       load(cols);
+      if (task_.gram.symmetric() && rows.range().begin == cols.range().begin) {
+        rows.diagonal([&](Index) { progress_.tell(); });
+      }
       for_each(open.size(), [&](std::size_t m, Memory& memory) {
         compute(tiles[open[m]], rows, cols, memory, counts_of(counts, open[m]));
       });

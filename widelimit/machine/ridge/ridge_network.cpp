@@ -27,8 +27,12 @@ ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x, Matr
     fail(Code::resource, "vectors of {} samples take {}, and {} are allowed; allow more", x.count(),
          bytes_text(static_cast<double>(vectors)), bytes_text(static_cast<double>(options.memory)));
   }
-  const GramMatrix k = network_gram(
-      network, x, {.kind = options.kind, .precision = options.precision, .memory = options.memory - vectors}, engine);
+  const GramMatrix k = network_gram(network, x,
+                                    {.kind = options.kind,
+                                     .precision = options.precision,
+                                     .memory = options.memory - vectors,
+                                     .progress = options.solver.progress},
+                                    engine);
   ConjugateGradientOptions solver = options.solver;
   const std::size_t held = std::min(options.memory, vectors + k.bytes());
   solver.memory = options.memory - held;

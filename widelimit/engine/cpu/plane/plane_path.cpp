@@ -107,7 +107,8 @@ struct PlaneLoaded final : CpuLoaded {
             std::span<const MatrixView<float>> outputs) const override;
   void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
             std::span<const MatrixView<double>> outputs) const override;
-  void diagonal(const Recipe& recipe, int threads, MatrixView<double> outputs) const override;
+  void diagonal(const Recipe& recipe, int threads, MatrixView<double> outputs,
+                const std::function<void(Index done)>& after) const override;
 
   PlaneProgram program;
   std::vector<GroupTrace<T>> groups;
@@ -264,10 +265,11 @@ void plane_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded
 
 /// Computed when first asked for, and kept: a rectangle of pairs needs none of it.
 template <typename T>
-void PlaneLoaded<T>::diagonal(const Recipe& recipe, int threads, MatrixView<double> outputs) const {
+void PlaneLoaded<T>::diagonal(const Recipe& recipe, int threads, MatrixView<double> outputs,
+                              const std::function<void(Index)>& after) const {
   std::call_once(made_, [&] {
     values_ = Matrix<double>(recipe.outputs, images);
-    parallel_for(static_cast<Index>(groups.size()), threads, [&](Index g) {
+    const auto one_group = [&](Index g) {
       PlaneRunner<T> runner(program, recipe.input.channels);
       const PlaneBatch<T> batch{&group(g), {&group(g), 0, true}, true};
       runner.run(batch);
@@ -277,7 +279,9 @@ void PlaneLoaded<T>::diagonal(const Recipe& recipe, int threads, MatrixView<doub
         if (!std::isfinite(value)) report_overflow(slot, i, i, Precision::f64);
         values_(slot, i) = value;
       });
-    });
+    };
+    parallel_for(static_cast<Index>(groups.size()), threads, one_group,
+                 [&](Index done) { after(std::min(images, done * plane_lanes)); });
   });
   for (Index slot = 0; slot < recipe.outputs; ++slot) {
     std::copy_n(values_.view().row(slot), images, outputs.row(slot));

@@ -1,0 +1,82 @@
+#include "widelimit/finite/training/stable_rate.hpp"
+
+#include "widelimit/base/random.hpp"
+#include "widelimit/finite/tangent/ntk_product.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+constexpr Index most_samples = 256;
+constexpr int power_steps = 8;
+constexpr double least_curvature = 1;
+constexpr double kinked_curvature = 10;
+
+template <std::floating_point T>
+double norm(const Tensor<T>& v) {
+  double sum = 0;
+  for (const T value : v.values()) sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum);
+}
+
+/// λ_max of (n/|B|)·Θ̂(B, B), the full batch included; nothing where it is no positive number.
+template <std::floating_point T>
+std::optional<double> largest_eigenvalue(const Architecture& architecture, const Parameters<T>& parameters,
+                                         const Tensor<T>& x, const RateProblem& problem, const Engine& engine) {
+  const Index batch = problem.batch == 0 ? x.count() : std::min(problem.batch, x.count());
+  if (batch == 0) return std::nullopt;
+  Tensor<T> some(std::min(most_samples, batch), x.shape());
+  std::copy_n(x.data(), some.size(), some.data());
+  Tensor<T> v(some.count(), architecture.output);
+  Random(0).normals(0, v.size(), 1.0, v.data());
+  double largest = 0;
+  for (int step = 0; step < power_steps; ++step) {
+    stop_if_asked(problem.progress);
+    const double size = norm(v);
+    if (!(size > 0) || !std::isfinite(size)) return std::nullopt;
+    for (Index i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<double>(v[i]) / size);
+    v = ntk_product(architecture, parameters, some, some, v, engine, problem.progress);
+    largest = norm(v);
+  }
+  if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
+  return largest * static_cast<double>(x.count()) / static_cast<double>(some.count());
+}
+
+}  // namespace
+
+double descent_curvature(LossKind kind) {
+  const std::optional<double> own = largest_curvature(kind);
+  return own ? std::max(*own, least_curvature) : kinked_curvature;
+}
+
+template <std::floating_point T>
+std::optional<double> stable_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
+                                  const RateProblem& problem, const Engine& engine) {
+  const std::optional<double> curvature = largest_curvature(problem.loss.kind);
+  if (!curvature) return std::nullopt;
+  const std::optional<double> largest = largest_eigenvalue(architecture, parameters, x, problem, engine);
+  return largest ? std::optional(2 / (problem.lambda + *curvature * *largest)) : std::nullopt;
+}
+
+template <std::floating_point T>
+double default_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
+                    const RateProblem& problem, const Engine& engine) {
+  const std::optional<double> largest = largest_eigenvalue(architecture, parameters, x, problem, engine);
+  const double curvature = largest ? descent_curvature(problem.loss.kind) * *largest : 1.0;
+  const bool batches = problem.batch > 0 && problem.batch < x.count();
+  return 1 / (problem.lambda + (batches ? 2 * curvature : curvature));
+}
+
+template std::optional<double> stable_rate(const Architecture&, const Parameters<float>&, const Tensor<float>&,
+                                           const RateProblem&, const Engine&);
+template std::optional<double> stable_rate(const Architecture&, const Parameters<double>&, const Tensor<double>&,
+                                           const RateProblem&, const Engine&);
+template double default_rate(const Architecture&, const Parameters<float>&, const Tensor<float>&, const RateProblem&,
+                             const Engine&);
+template double default_rate(const Architecture&, const Parameters<double>&, const Tensor<double>&, const RateProblem&,
+                             const Engine&);
+
+}  // namespace widelimit
