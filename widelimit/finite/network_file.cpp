@@ -4,8 +4,8 @@
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file/sealed_file.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
-#include "widelimit/data/origin_text.hpp"
 #include "widelimit/data/hdf5/hdf5_blocks.hpp"
+#include "widelimit/data/origin_text.hpp"
 #include "widelimit/network/text.hpp"
 
 #include <algorithm>
