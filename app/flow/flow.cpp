@@ -165,9 +165,7 @@ void add_flow_options(CLI::App& verb, FlowChoice& choice) {
       ->type_name("T")
       ->capture_default_str()
       ->group(time_group);
-  verb.add_option("--rate", choice.rate, "Learning rate η; else a stable one")
-      ->type_name("R")
-      ->group(step_group);
+  verb.add_option("--rate", choice.rate, "Learning rate η; else a stable one")->type_name("R")->group(step_group);
   verb.add_option("--schedule", choice.schedule, "constant, or pegasos: 1/(λt)")->type_name("HOW")->group(step_group);
   verb.add_option("--steps", choice.steps, "Number of steps; else 1000")->type_name("N")->group(step_group);
   verb.add_option("--batch", choice.batch, "Samples a step, drawn by --seed; else all")
