@@ -195,7 +195,7 @@ void bind_network(nb::module_& module) {
            "The network as the JSON list of its layers, in Python values.")
       .def(
           "shapes", [](const Network& self, const nb::object& input) { return infer_shapes(self, read_shape(input)); },
-          "input"_a, shapes_doc)
+          "input"_a.none(), shapes_doc)
       .def_prop_ro("layers", &top_layers, "Text of each layer, a residual being one.")
       .def_prop_ro(
           "layer_count", [](const Network& self) { return count_layers(self.layers); },

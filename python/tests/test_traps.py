@@ -173,7 +173,7 @@ def test_numbers_out_of_range_name_what_is_wrong(bad):
         lambda: wl.NTKRegressor("fc:1", lam=bad).fit(x, y),
     ]
     for call in lam:
-        with pytest.raises(wl.InputError, match=r"lambda|λ"):
+        with pytest.raises(wl.InputError, match=r"lambda|λ|lams"):
             call()
     for call in (lambda: wl.train("fc:1", x, y, rate=bad), lambda: wl.descend(k, y, loss="hinge", rate=bad)):
         with pytest.raises(wl.InputError, match="rate"):

@@ -151,10 +151,10 @@ TEST(EncloseAffine, DoesNotDependOnThreadsAndTakesNoSamples) {
 }
 
 TEST(NetworkBounds, NamesTheLayerItCannotPass) {
-  for (const char* text : {"dense attention dense", "dense relu dense hermite(degree=2) dense",
+  for (const char* text : {"dense attention flatten dense", "dense relu dense hermite(degree=2) dense",
                            "dense residual{ dense polynomial(coef=[1,2]) dense | dense } dense"}) {
     try {
-      require_bounds(drawn_network(text, {1, 1, 4}).architecture.stages);
+      require_bounds(drawn_network(text, {2, 1, 4}).architecture.stages);
       FAIL() << text;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::usage);

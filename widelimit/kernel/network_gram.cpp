@@ -63,6 +63,7 @@ class NetworkSource final : public GramSource {
         recipe_(lower(network, x.shape, recipe_outputs(options.kind))),
         task_{&recipe_, x, std::nullopt, options.precision},
         engine_(engine),
+        progress_(options.progress),
         blocks_(plan_blocks(recipe_, x, options, engine)),
         traversal_(task_, blocks_.panels, engine) {
     ProgressTicker ticker(options.progress, x.count(), "samples");
@@ -97,8 +98,9 @@ class NetworkSource final : public GramSource {
     Traversal(part, {.rows = blocks_.panels.rows, .cols = count, .bytes = 0}, engine_)
         .each_pair([&](const Panel& rows, const Panel& cols) {
           const EngineMatrix block = engine_.algebra().allocate(rows.range().size(), count, task_.precision);
-          engine_.kernels().fill(recipe_, rows.loaded(), {0, rows.range().size()}, cols.loaded(), {0, count}, false,
-                                 {&block, 1}, [](Index) {});
+          const auto listen = [&](Index) { stop_if_asked(progress_); };
+          engine_.kernels().fill(recipe_, rows.loaded(listen), {0, rows.range().size()}, cols.loaded(listen),
+                                 {0, count}, false, {&block, 1}, listen);
           engine_.algebra().read(block, result.view().block(rows.range().begin, 0, rows.range().size(), count));
         });
     for (Index j = 0; j < count; ++j) result(chosen[usize(j)], j) = diagonal_[usize(chosen[usize(j)])];
@@ -133,6 +135,7 @@ class NetworkSource final : public GramSource {
   Recipe recipe_;
   GramTask task_;
   const Engine& engine_;
+  Progress* progress_;
   Blocks blocks_;
   Traversal traversal_;
   std::vector<double> diagonal_;

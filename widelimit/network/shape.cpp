@@ -134,7 +134,8 @@ std::optional<Neighbours> first_neighbours(const Layers& layers, const std::stri
 /// The image that a vector may be: square, of one channel or of three.
 std::string likely_image(Index values) {
   for (const Index channels : {1, 3}) {
-    const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(values / channels))));
+    const auto side =
+        static_cast<Index>(std::lround(std::sqrt(static_cast<double>(values) / static_cast<double>(channels))));
     const Shape image{side, side, channels};
     if (side > 1 && image.size() == values) return fmt::format(", perhaps {}", widelimit::to_string(image));
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 
@@ -14,6 +15,19 @@ constexpr Index most_samples = 256;
 constexpr int power_steps = 8;
 constexpr double least_curvature = 1;
 constexpr double kinked_curvature = 10;
+
+/// Of the norm of the smallest layer: what the first step may move all weights by.
+constexpr double longest_move = 0.2;
+
+/// The norm of a layer's weights at the start, of the layer where it is smallest.
+double smallest_layer(const Architecture& architecture) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const WeightSlot& slot : architecture.slots) {
+    const double size = slot.w_start * std::sqrt(static_cast<double>(slot.fan_in) * static_cast<double>(slot.fan_out));
+    if (size > 0) smallest = std::min(smallest, size);
+  }
+  return smallest;
+}
 
 template <std::floating_point T>
 double norm(const Tensor<T>& v) {
@@ -67,7 +81,10 @@ double default_rate(const Architecture& architecture, const Parameters<T>& param
   const std::optional<double> largest = largest_eigenvalue(architecture, parameters, x, problem, engine);
   const double curvature = largest ? descent_curvature(problem.loss.kind) * *largest : 1.0;
   const bool batches = problem.batch > 0 && problem.batch < x.count();
-  return 1 / (problem.lambda + (batches ? 2 * curvature : curvature));
+  const double rate = 1 / (problem.lambda + (batches ? 2 * curvature : curvature));
+  if (!largest || problem.slope == 0) return rate;
+  const double gradient = problem.slope * std::sqrt(static_cast<double>(x.count()) * *largest);
+  return std::min(rate, longest_move * smallest_layer(architecture) / gradient);
 }
 
 template std::optional<double> stable_rate(const Architecture&, const Parameters<float>&, const Tensor<float>&,

@@ -13,8 +13,11 @@ namespace widelimit {
 /// What a learning rate has to suit.
 struct RateProblem {
   Loss loss;
-  double lambda = 0;             ///< curvature of the penalty
-  Index batch = 0;               ///< samples of a step; 0: all
+  double lambda = 0;  ///< curvature of the penalty
+  Index batch = 0;    ///< samples of a step; 0: all
+  /// Root mean square of the slopes l' of a sample at outputs 0: bounds how far the first step moves the weights. 0: a
+  /// network that is linear in its weights, which may move as far as it likes.
+  double slope = 0;
   Progress* progress = nullptr;  ///< asked between two products
 };
 
@@ -33,7 +36,9 @@ template <std::floating_point T>
                                                 const Tensor<T>& x, const RateProblem& problem, const Engine& engine);
 
 /// The rate of a training that is given none: at most half of stable_rate, 1/(λ + c·λ_max) with c of
-/// descent_curvature(loss). Batches take half of that. 1/(λ + 1) where no gradient depends on the weights.
+/// descent_curvature(loss). Batches take half of that. The first step moves weights, whose gradient is at most
+/// slope·√(n·λ_max), by no more than a fifth of the norm of the smallest layer: where kernels are small and networks
+/// narrow, longer steps leave the regime that Θ̂ describes. 1/(λ + 1) where no gradient depends on the weights.
 template <std::floating_point T>
 [[nodiscard]] double default_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
                                   const RateProblem& problem, const Engine& engine);

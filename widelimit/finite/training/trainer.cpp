@@ -2,14 +2,12 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/finite/training/dead_network.hpp"
 #include "widelimit/finite/training/stable_rate.hpp"
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/weight_step.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace widelimit {
@@ -18,13 +16,6 @@ namespace {
 
 /// Samples evaluated at a time where the step does not need them together.
 constexpr Index onlooker_samples = 512;
-/// A loss that grew by this much is on its way to infinity.
-constexpr double hopeless = 1e6;
-/// An objective that ends above its start by this much was not lowered: the training diverged, if slowly.
-constexpr double raised = 2;
-/// What is left of an objective of 0 by rounding, for each sample.
-constexpr double negligible = 1e-6;
-
 double pull_of(Regulariser regulariser, double lambda, const WeightSlot& slot, bool last) {
   switch (regulariser) {
     case Regulariser::init:
@@ -38,16 +29,6 @@ double pull_of(Regulariser regulariser, double lambda, const WeightSlot& slot, b
       break;
   }
   return 0.0;
-}
-
-/// An auxiliary output of each sample adds λ to the kernel.
-RateProblem rate_problem(const TrainOptions& options) {
-  const double ridge = options.regulariser == Regulariser::aux ? largest_curvature(options.loss.kind).value_or(1) : 1;
-  const bool pulled = options.regulariser != Regulariser::none;
-  return {.loss = options.loss,
-          .lambda = pulled ? ridge * options.lambda : 0,
-          .batch = options.batch,
-          .progress = options.progress};
 }
 
 }  // namespace
@@ -86,8 +67,7 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
     base_of(test_, test_base_);
   }
   summary_.weights = parameter_count(architecture);
-  summary_.rate =
-      options.rate ? *options.rate : default_rate(architecture_, start_, x_, rate_problem(options), engine_);
+  summary_.rate = options.rate ? *options.rate : default_rate(architecture_, start_, x_, rate_problem(), engine_);
 }
 
 template <std::floating_point T>
@@ -232,85 +212,6 @@ void Trainer<T>::record_test() {
   if (test_targets_.rows == 0) return;
   record_.test_loss.push_back(loss_of(outputs, test_targets_));
   if (const auto right = told_right(outputs.view(), test_targets_)) record_.test_accuracy.push_back(*right);
-}
-
-template <std::floating_point T>
-std::string Trainer<T>::rate_advice() const {
-  const auto stable = stable_rate(architecture_, start_, x_, rate_problem(options_), engine_);
-  return stable && *stable < summary_.rate ? fmt::format("a smaller learning rate, about {:.2g} at most", *stable)
-                                           : "a smaller learning rate";
-}
-
-template <std::floating_point T>
-bool Trainer<T>::diverged() {
-  if (summary_.steps == 0) {
-    first_loss_ = look_.loss;
-    if (std::isfinite(first_loss_)) return false;
-  }
-  if (look_.loss <= hopeless * (first_loss_ + static_cast<double>(samples_))) return false;
-  summary_.ending = TrainEnding::diverged;
-  if (summary_.steps == 0) {
-    summary_.message = "the loss of the untrained network is no number; scale the samples down";
-    return true;
-  }
-  const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "beyond all numbers";
-  summary_.message = fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:.3g}; choose {}", first_loss_,
-                                 now, summary_.steps, summary_.rate, rate_advice());
-  return true;
-}
-
-template <std::floating_point T>
-bool Trainer<T>::constant_outputs(const Matrix<double>& outputs) const {
-  if (samples_ < 2) return false;
-  const double rounding = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  for (Index k = 0; k < outputs_; ++k) {
-    const double first = outputs(0, k) + base_[usize(k)];
-    for (Index i = 1; i < samples_; ++i) {
-      const double base = base_[usize(i * outputs_ + k)];
-      const double size = std::abs(outputs(i, k)) + std::abs(base) + std::abs(first);
-      if (std::abs(outputs(i, k) + base - first) > rounding * size) return false;
-    }
-  }
-  return true;
-}
-
-template <std::floating_point T>
-bool Trainer<T>::targets_differ() const {
-  for (Index i = 1; i < samples_; ++i) {
-    if (!std::equal(targets_.row(i), targets_.row(i) + outputs_, targets_.row(0))) return true;
-  }
-  return false;
-}
-
-/// Weights that are pulled to their start, or that have momentum, may yet leave a dead state.
-template <std::floating_point T>
-bool Trainer<T>::died(bool last) {
-  if (summary_.steps == 0 || record_.loss.back() <= 0 || !constant_) return false;
-  const bool pulled = options_.lambda > 0 && options_.regulariser != Regulariser::none;
-  if (!last && (pulled || options_.momentum > 0)) return false;
-  if (!targets_differ()) return false;
-  const std::string layer = dead_layer(architecture_, options_.linearised ? start_ : w_, x_, engine_);
-  if (layer.empty()) return false;
-  summary_.ending = TrainEnding::dead;
-  const bool at_start = !dead_layer(architecture_, start_, x_, engine_).empty();
-  summary_.message =
-      fmt::format("{} {}, so that outputs are constant and no gradient is left; choose {}", layer,
-                  at_start ? std::string("from the start on") : fmt::format("after {} steps", summary_.steps),
-                  at_start ? "a greater width, another seed or activation, or scale the samples"
-                           : rate_advice() + ", a greater width or another activation");
-  return true;
-}
-
-/// Of a training that came to its end: whether it lowered what it was to lower.
-template <std::floating_point T>
-void Trainer<T>::judge_end() {
-  if (record_.objective.empty() || summary_.steps == 0 || died(true)) return;
-  const double first = record_.objective.front();
-  const double now = record_.objective.back();
-  if (now <= raised * first + negligible * static_cast<double>(samples_)) return;
-  summary_.ending = TrainEnding::diverged;
-  summary_.message = fmt::format("the objective rose from {:.3g} to {:.3g} in {} steps of size {:.3g}; choose {}",
-                                 first, now, summary_.steps, summary_.rate, rate_advice());
 }
 
 template <std::floating_point T>

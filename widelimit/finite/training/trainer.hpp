@@ -49,6 +49,7 @@ class Trainer {
   double penalty() const;
   Matrix<double> evaluate(const Tensor<T>& x, const std::vector<double>& base);
   double loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const;
+  [[nodiscard]] RateProblem rate_problem() const;
   /// Whether to stop: notes the ending where outputs or loss left all bounds.
   bool diverged();
   /// The same where no gradient tells the samples apart any more, by the last record.

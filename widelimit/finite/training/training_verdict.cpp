@@ -1,0 +1,139 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/finite/training/dead_network.hpp"
+#include "widelimit/finite/training/trainer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+/// How a training ends: divergence, dead networks, and the learning rate that avoids them.   [docs/theory/finite.md]
+namespace widelimit {
+
+namespace {
+
+/// A loss that grew by this much is on its way to infinity.
+constexpr double hopeless = 1e6;
+/// An objective that ends above its start by this much was not lowered: the training diverged, if slowly.
+constexpr double raised = 2;
+/// What is left of an objective of 0 by rounding, for each sample.
+constexpr double negligible = 1e-6;
+
+/// Root mean square of ‖l'‖ at outputs 0, over the samples.
+double first_slope(const Loss& loss, MatrixView<const double> targets) {
+  const std::vector<double> zero(usize(targets.cols));
+  std::vector<double> slopes(usize(targets.cols));
+  double sum = 0;
+  for (Index i = 0; i < targets.rows; ++i) {
+    loss_slopes(loss, zero, {targets.row(i), usize(targets.cols)}, slopes);
+    sum += std::inner_product(slopes.begin(), slopes.end(), slopes.begin(), 0.0);
+  }
+  return std::sqrt(sum / static_cast<double>(targets.rows));
+}
+
+}  // namespace
+
+/// An auxiliary output of each sample adds λ to the kernel.
+template <std::floating_point T>
+RateProblem Trainer<T>::rate_problem() const {
+  const bool linear = options_.linearised || architecture_.slots.size() == 1;
+  const double ridge = options_.regulariser == Regulariser::aux ? largest_curvature(options_.loss.kind).value_or(1) : 1;
+  const bool pulled = options_.regulariser != Regulariser::none;
+  return {.loss = options_.loss,
+          .lambda = pulled ? ridge * options_.lambda : 0,
+          .batch = options_.batch,
+          .slope = linear ? 0 : first_slope(options_.loss, targets_),
+          .progress = options_.progress};
+}
+
+template <std::floating_point T>
+std::string Trainer<T>::rate_advice() const {
+  const auto stable = stable_rate(architecture_, start_, x_, rate_problem(), engine_);
+  return stable && *stable < summary_.rate ? fmt::format("a smaller learning rate, about {:.2g} at most", *stable)
+                                           : "a smaller learning rate";
+}
+
+template <std::floating_point T>
+bool Trainer<T>::diverged() {
+  if (summary_.steps == 0) {
+    first_loss_ = look_.loss;
+    if (std::isfinite(first_loss_)) return false;
+  }
+  if (look_.loss <= hopeless * (first_loss_ + static_cast<double>(samples_))) return false;
+  summary_.ending = TrainEnding::diverged;
+  if (summary_.steps == 0) {
+    summary_.message = "the loss of the untrained network is no number; scale the samples down";
+    return true;
+  }
+  const std::string now = std::isfinite(look_.loss) ? fmt::format("{:.3g}", look_.loss) : "beyond all numbers";
+  summary_.message = fmt::format("the loss rose from {:.3g} to {} in {} steps of size {:.3g}; choose {}", first_loss_,
+                                 now, summary_.steps, summary_.rate, rate_advice());
+  return true;
+}
+
+template <std::floating_point T>
+bool Trainer<T>::constant_outputs(const Matrix<double>& outputs) const {
+  if (samples_ < 2) return false;
+  const double rounding = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (Index k = 0; k < outputs_; ++k) {
+    const double first = outputs(0, k) + base_[usize(k)];
+    for (Index i = 1; i < samples_; ++i) {
+      const double base = base_[usize(i * outputs_ + k)];
+      const double size = std::abs(outputs(i, k)) + std::abs(base) + std::abs(first);
+      if (std::abs(outputs(i, k) + base - first) > rounding * size) return false;
+    }
+  }
+  return true;
+}
+
+template <std::floating_point T>
+bool Trainer<T>::targets_differ() const {
+  for (Index i = 1; i < samples_; ++i) {
+    if (!std::equal(targets_.row(i), targets_.row(i) + outputs_, targets_.row(0))) return true;
+  }
+  return false;
+}
+
+/// Weights that are pulled to their start, or that have momentum, may yet leave a dead state.
+template <std::floating_point T>
+bool Trainer<T>::died(bool last) {
+  if (summary_.steps == 0 || record_.loss.back() <= 0 || !constant_) return false;
+  const bool pulled = options_.lambda > 0 && options_.regulariser != Regulariser::none;
+  if (!last && (pulled || options_.momentum > 0)) return false;
+  if (!targets_differ()) return false;
+  const std::string layer = dead_layer(architecture_, options_.linearised ? start_ : w_, x_, engine_);
+  if (layer.empty()) return false;
+  summary_.ending = TrainEnding::dead;
+  const bool at_start = !dead_layer(architecture_, start_, x_, engine_).empty();
+  summary_.message =
+      fmt::format("{} {}, so that outputs are constant and no gradient is left; choose {}", layer,
+                  at_start ? std::string("from the start on") : fmt::format("after {} steps", summary_.steps),
+                  at_start ? "a greater width, another seed or activation, or scale the samples"
+                           : rate_advice() + ", a greater width or another activation");
+  return true;
+}
+
+/// Of a training that came to its end: whether it lowered what it was to lower.
+template <std::floating_point T>
+void Trainer<T>::judge_end() {
+  if (record_.objective.empty() || summary_.steps == 0 || died(true)) return;
+  const double first = record_.objective.front();
+  const double now = record_.objective.back();
+  if (now <= raised * first + negligible * static_cast<double>(samples_)) return;
+  summary_.ending = TrainEnding::diverged;
+  summary_.message = fmt::format("the objective rose from {:.3g} to {:.3g} in {} steps of size {:.3g}; choose {}",
+                                 first, now, summary_.steps, summary_.rate, rate_advice());
+}
+
+template RateProblem Trainer<float>::rate_problem() const;
+template RateProblem Trainer<double>::rate_problem() const;
+template bool Trainer<float>::diverged();
+template bool Trainer<double>::diverged();
+template bool Trainer<float>::died(bool);
+template bool Trainer<double>::died(bool);
+template void Trainer<float>::judge_end();
+template void Trainer<double>::judge_end();
+template bool Trainer<float>::constant_outputs(const Matrix<double>&) const;
+template bool Trainer<double>::constant_outputs(const Matrix<double>&) const;
+
+}  // namespace widelimit
