@@ -41,7 +41,9 @@ std::optional<double> score_at(const EnsembleOutcome& outcome, Index moment) {
   Matrix<double> mean(outcome.points.count(), outcome.ensemble.outputs, Content::unset);
   std::copy_n(outcome.ensemble.mean.view().row(moment), mean.rows() * mean.cols(), mean.data());
   const auto found = score(scheme, classes, mean, outcome.points);
-  return found ? std::optional(found->squared_error.value_or(found->accuracy())) : std::nullopt;
+  if (!found) return std::nullopt;
+  if (const auto* values = std::get_if<ValueScores>(&*found)) return values->squared_error;
+  return std::get<ClassScores>(*found).accuracy();
 }
 
 const char* score_name(const EnsembleOutcome& outcome) {
