@@ -105,6 +105,14 @@ def test_texts_with_commas_quotes_and_lines():
     assert found.x[:, 2].tolist() == [1, 2, 3]
 
 
+def test_texts_stay_texts():
+    table = pandas.DataFrame({"a": ["a", "b", "a"], "code": ["007", "7", "007"], "y": ["u", "v", "u"]})
+    found = wl.load_data(table)  # the first row looks like names, and its codes like numbers
+    assert found.feature_names == ["a=a", "a=b", "code=007", "code=7"]
+    assert found.x.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+    assert wl.load_data(table[["a", "y"]], label="none").x.shape == (3, 4)
+
+
 @pytest.mark.parametrize("ending", ["parquet", "feather", "arrow"])
 def test_column_files(ending, tmp_path):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")

@@ -12,8 +12,7 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from widelimit._core import InputError
@@ -30,7 +29,7 @@ def is_table(source: Any) -> bool:
 
 def as_spec(source: Any, name: str, options: dict[str, Any]) -> str:
     """The SPEC of a source, for a request with these options. A table, or a file of columns, is put into its texts
-    under that name; columns that hold categories by their type are added to categorical.
+    under that name; columns that hold categories by their type, or texts, are added to categorical.
     """
     if is_table(source):
         table = source
@@ -51,9 +50,11 @@ def as_spec(source: Any, name: str, options: dict[str, Any]) -> str:
         raise InputError(f"{name}: the table has no rows")
     lines = [",".join(map(_quoted, names)), *map(",".join, zip(*cells, strict=True))]
     options.setdefault("texts", {})[name] = "\n".join(lines) + "\n"
-    found = [names[j] for j, column in enumerate(columns) if column.category and j not in unread]
     labels = _labels(names, options["label"])
-    categorical = [*(options["categorical"] or []), *(one for one in found if one not in labels)]
+    categorical = list(options["categorical"] or [])
+    for j, column in enumerate(columns):
+        if j not in unread and names[j] not in labels and (column.category or column.of_texts()):
+            categorical.append(names[j])
     options["categorical"] = categorical or None
     return name
 
@@ -114,7 +115,12 @@ class _Column(NamedTuple):
     name: str
     category: bool
     """Its type says that it holds categories."""
-    values: Callable[[], list[Any]]
+    values: list[Any]
+
+    def of_texts(self) -> bool:
+        """Texts stay texts, even those that could be numbers."""
+        held = [value for value in self.values if value is not None]
+        return bool(held) and all(isinstance(value, str) for value in held)
 
 
 def _columns(table: Any) -> list[_Column]:
@@ -122,12 +128,12 @@ def _columns(table: Any) -> list[_Column]:
     if package == "pandas":
         series = [table.iloc[:, j] for j in range(table.shape[1])]
         return [
-            _Column(str(name), str(one.dtype) == "category", partial(_pandas_values, one))
+            _Column(str(name), str(one.dtype) == "category", _pandas_values(one))
             for name, one in zip(table.columns, series, strict=True)
         ]
     if package == "polars":
         return [
-            _Column(one.name, str(one.dtype).startswith(("Categorical", "Enum")), one.to_list)
+            _Column(one.name, str(one.dtype).startswith(("Categorical", "Enum")), one.to_list())
             for one in table.get_columns()
         ]
     # What pandas wrote beside the columns: which of them are its index, and which hold categories.
@@ -135,7 +141,7 @@ def _columns(table: Any) -> list[_Column]:
     index = {name for name in written.get("index_columns", []) if isinstance(name, str)}
     categories = {one["name"] for one in written.get("columns", []) if one["pandas_type"] == "categorical"}
     return [
-        _Column(name, name in categories or str(one.type).startswith("dictionary"), one.to_pylist)
+        _Column(name, name in categories or str(one.type).startswith("dictionary"), one.to_pylist())
         for name, one in zip(table.column_names, table.columns, strict=True)
         if name not in index
     ]
@@ -175,8 +181,8 @@ def _place(key: str, names: Sequence[str]) -> int | None:
 def _cells(column: _Column, where: str | None) -> list[str]:
     """Texts of the values; where: for errors, None for a column that is not read, whose values may be anything."""
     if column.category:
-        return ["NA" if value is None else _quoted(str(value)) for value in column.values()]
-    return [_cell(value, where) for value in column.values()]
+        return ["NA" if value is None else _quoted(str(value)) for value in column.values]
+    return [_cell(value, where) for value in column.values]
 
 
 def _cell(value: Any, where: str | None) -> str:
