@@ -9,6 +9,8 @@ namespace widelimit::app {
 namespace {
 
 constexpr const char* data_group = "Data";
+constexpr const char* sources =
+    " (a set of 'widelimit data list', a file, a folder of images, or - for a table on standard input)";
 
 void add_names(CLI::App& verb, const std::string& option, std::vector<std::string>& names, const std::string& what) {
   verb.add_option(option, names, what)->type_name("A,B,…")->delimiter(',')->group(data_group);
@@ -16,7 +18,9 @@ void add_names(CLI::App& verb, const std::string& option, std::vector<std::strin
 
 void add_test_options(CLI::App& verb, DataChoice& choice) {
   DataRequest& request = choice.request;
-  verb.add_option("--test", request.test, "Test samples")->type_name("SPEC")->group(data_group);
+  verb.add_option("--test", request.test, "Test samples, named as those of --train")
+      ->type_name("SPEC")
+      ->group(data_group);
   verb.add_option("--test-limit", request.test_limit, "Only the first N test samples")
       ->type_name("N")
       ->group(data_group);
@@ -85,7 +89,7 @@ DataRequest DataChoice::parsed() const {
 }
 
 void add_train_option(CLI::App& verb, DataChoice& choice) {
-  verb.add_option("--train", choice.request.train, "Samples (see 'widelimit data list')")
+  verb.add_option("--train", choice.request.train, std::string("Samples") + sources)
       ->type_name("SPEC")
       ->required()
       ->group(data_group);
@@ -113,10 +117,7 @@ void add_data_options(CLI::App& verb, DataChoice& choice, bool test) {
 }
 
 void add_new_sample_options(CLI::App& verb, DataChoice& choice, const std::string& what) {
-  verb.add_option("--test", choice.request.train, what + " (see 'widelimit data list')")
-      ->type_name("SPEC")
-      ->required()
-      ->group(data_group);
+  verb.add_option("--test", choice.request.train, what + sources)->type_name("SPEC")->required()->group(data_group);
   verb.add_option("--part", choice.part, "all, or the test or train part of the split that the model was made with")
       ->type_name("PART")
       ->capture_default_str()

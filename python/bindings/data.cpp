@@ -6,6 +6,7 @@
 #include "widelimit/data/origin_text.hpp"
 #include "widelimit/data/request.hpp"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -43,6 +44,7 @@ DataRequest request_of(const nb::dict& asked) {
   const AskedOptions options(asked);
   options.take("spec", request.train);
   options.take("test", request.test);
+  options.take("texts", request.texts);
   options.take("limit", request.limit);
   options.take("test_limit", request.test_limit);
   options.take("shuffle", request.shuffle);

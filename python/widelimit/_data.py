@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from widelimit import _core
 from widelimit._core import InputError
+from widelimit._tables import as_spec
 
 if TYPE_CHECKING:
     from widelimit._models import Model
@@ -43,7 +43,7 @@ class Data(_Samples):
 
 
 def load_data(
-    spec: str | os.PathLike[str],
+    spec: Any,
     *,
     model: Model | None = None,
     part: str | None = None,
@@ -59,7 +59,8 @@ def load_data(
     missing: str | None = None,
     memory: str | int | None = None,
 ) -> Data:
-    """Samples, labels and class names of a set of the catalogue ('digits', 'mnist:train', 'uci:iris') or of a file.
+    """Samples, labels and class names of a set of the catalogue ('digits', 'mnist:train', 'uci:iris'), of a file, of a
+    folder of images whose folders are classes, of standard input ('-'), or of a table in memory.
 
     classes: keep these; limit: the first so many; shuffle: a seed, else the order of the source; scale: 'none',
     'unit', 'standard', 'minmax' or 'byte'; label: which column or array of a file is the label, or 'none'; task:
@@ -69,6 +70,9 @@ def load_data(
     Tables (CSV, TSV): columns, drop, categorical: read only these columns, not these, or these as categories, by name
     or number; missing: 'refuse' cells without a value, 'drop' their rows, or fill in the 'mean' or 'median'. Columns of
     texts become a feature for each category. label: several columns, 'y,z', are targets with a column each.
+    A pandas or polars DataFrame, a PyArrow table, and .parquet, .feather and .arrow files (through PyArrow or polars)
+    are tables with a header: None and NaN have no value, columns of a categorical type hold categories, booleans are 0
+    and 1, dates are refused.
 
     model: read the samples as those of a model (load_model): the same columns, missing values filled as then, y as
     indices into its classes_. part: 'test' or 'train' takes that part of the split that the model was made with, from
@@ -80,7 +84,6 @@ def load_data(
     ((100, 8, 8, 1), (100,), ['3', '8'])
     """
     asked = {
-        "spec": os.fspath(spec),
         "classes": _texts(classes),
         "limit": limit,
         "shuffle": shuffle,
@@ -93,21 +96,23 @@ def load_data(
         "missing": missing,
         "memory": _text(memory),
     }
+    asked_for = {name for name in ("scale", "task", "columns", "drop", "categorical") if asked[name] is not None}
+    asked["spec"] = as_spec(spec, "DataFrame", asked)
     if model is None:
         if part is not None:
             raise InputError("part= is of the split that a model was made with; give model= too")
         train, _, notes, features, origin = _core.load(asked)
         return _data(train, _warned(notes), features, None if _scales(scale) else origin)
-    for name in ("scale", "task", "columns", "drop", "categorical"):
-        if asked[name] is not None:
-            raise InputError(f"{name}=: the model knows how its samples are read and scaled; leave it out")
+    for name in sorted(asked_for):
+        raise InputError(f"{name}=: the model knows how its samples are read and scaled; leave it out")
+    asked["categorical"] = None
     found, notes, features = _core.load_new(asked, model._core.origin, model._core.classes, part or "all")
     return _data(found, _warned(notes), features, None)
 
 
 def load_train_test(
-    train: str | os.PathLike[str],
-    test: str | os.PathLike[str] | None = None,
+    train: Any,
+    test: Any = None,
     *,
     split: float | None = None,
     split_order: str | None = None,
@@ -138,8 +143,6 @@ def load_train_test(
     (1438, 359)
     """
     asked = {
-        "spec": os.fspath(train),
-        "test": None if test is None else os.fspath(test),
         "split": split,
         "split_order": split_order,
         "seed": seed,
@@ -156,6 +159,9 @@ def load_train_test(
         "missing": missing,
         "memory": _text(memory),
     }
+    asked["spec"] = as_spec(train, "DataFrame", asked)
+    if test is not None:
+        asked["test"] = as_spec(test, "test DataFrame", dict(asked, texts=asked.setdefault("texts", {})))
     first, second, notes, features, origin = _core.load(asked)
     _warned(notes)
     held_out = None if second is None else _data(second, notes, features, None)

@@ -146,7 +146,7 @@ TEST_F(Catalogue, TheOriginalCifarComesFirst) {
 TEST_F(Catalogue, FoldersAndFilesOfNoFormatAreToldFromUnknownNames) {
   const std::string text = put("notes.docx", "words").string();
   const std::string folder = std::filesystem::path(text).parent_path().string();
-  expect_error(Code::input, {"is a folder", ".npz"}, [&] { (void)load_data(folder); });
+  expect_error(Code::input, {"no .png", "folder"}, [&] { (void)load_data(folder); });
   expect_error(Code::input, {"ending tells no format", ".npz"}, [&] { (void)load_data(text); });
 }
 

@@ -1,6 +1,7 @@
 #include "widelimit/data/formats/jpeg.hpp"
 
 #include "fixture.hpp"
+#include "widelimit/data/catalogue.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,8 +11,9 @@
 namespace widelimit {
 namespace {
 
-/// A JPEG of one colour.
-std::string encode(unsigned width, unsigned height, std::uint8_t red, std::uint8_t green, std::uint8_t blue) {
+/// A JPEG of one colour, or the grey that it is.
+std::string encode(unsigned width, unsigned height, std::uint8_t red, std::uint8_t green, std::uint8_t blue,
+                   bool grey = false) {
   jpeg_compress_struct state{};
   jpeg_error_mgr errors{};
   state.err = jpeg_std_error(&errors);
@@ -24,6 +26,7 @@ std::string encode(unsigned width, unsigned height, std::uint8_t red, std::uint8
   state.input_components = 3;
   state.in_color_space = JCS_RGB;
   jpeg_set_defaults(&state);
+  if (grey) jpeg_set_colorspace(&state, JCS_GRAYSCALE);
   jpeg_set_quality(&state, 100, TRUE);
   jpeg_start_compress(&state, TRUE);
   const std::uint8_t colour[] = {red, green, blue};
@@ -50,12 +53,29 @@ TEST(Jpeg, OneColourComesBack) {
   }
 }
 
+using JpegFolder = Folder;
+
+TEST_F(JpegFolder, GreyAndColoursOfAFolder) {
+  put("grey/1.jpg", encode(4, 2, 90, 90, 90, true));
+  const Dataset grey = load_data(path("grey").string());
+  EXPECT_EQ(grey.shape, (Shape{2, 4, 1}));
+  EXPECT_NEAR(value(grey, 0, 7), 90, 2);
+  put("colour/a/1.JPEG", encode(4, 2, 200, 100, 50));
+  const Dataset colour = load_data(path("colour").string());
+  EXPECT_EQ(colour.shape, (Shape{2, 4, 3}));
+  EXPECT_NEAR(value(colour, 0, 22), 100, 2);
+}
+
 TEST(Jpeg, DamageIsAnError) {
   const std::string good = encode(16, 16, 1, 2, 3);
   for (std::size_t length = 0; length + 2 < good.size(); length += 3) {
     expect_error(Code::input, {"test"}, [&] { (void)decode_jpeg(as_bytes(good.substr(0, length)), "test"); });
   }
   expect_error(Code::input, {"16 x 16"}, [&] { (void)decode_jpeg(as_bytes(good), "test", 255); });
+  const std::size_t allowed = 1000;
+  expect_error(Code::resource, {"test"}, [&] {
+    (void)decode_jpeg(as_bytes(good), "test", 1 << 16, {allowed, nullptr});
+  });
 }
 
 }  // namespace

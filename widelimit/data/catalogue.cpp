@@ -4,7 +4,9 @@
 #include "widelimit/base/suggestion.hpp"
 #include "widelimit/data/catalogue_sets.hpp"
 #include "widelimit/data/formats/format.hpp"
+#include "widelimit/data/formats/image_folder.hpp"
 #include "widelimit/data/formats/number.hpp"
+#include "widelimit/data/formats/standard_input.hpp"
 #include "widelimit/data/synthetic.hpp"
 
 #include <algorithm>
@@ -113,7 +115,7 @@ std::string known_names() {
   std::string names;
   for (const NamedSet& set : named_sets) names += fmt::format("{}, ", set.form);
   for (const Synthetic& kind : synthetics()) names += fmt::format("{}, ", kind.name);
-  names += "graphs:NAME, or a file ending in";
+  names += "graphs:NAME, - (standard input), a folder of images, or a file ending in";
   for (const Format& format : formats()) names += fmt::format(" {}", format.ending);
   return names;
 }
@@ -131,8 +133,21 @@ struct FileSpec {
   ReadOptions options;
 };
 
+ReadOptions reading(const DataOptions& options, const std::string& source) {
+  ReadOptions how;
+  how.source = source;
+  how.label = options.label;
+  how.least_features = options.least_features;
+  how.limits = options.limits;
+  how.table = options.table;
+  how.like = options.like;
+  how.keep_missing = options.keep_missing;
+  how.part = options.part;
+  return how;
+}
+
 FileSpec parse_file_spec(const std::string& text, const DataOptions& options) {
-  FileSpec file{text, {}};
+  FileSpec file{text, reading(options, text)};
   std::error_code ignored;
   const auto open = text.rfind('(');
   const bool closed = text.ends_with(')') && open != std::string::npos;
@@ -141,17 +156,17 @@ FileSpec parse_file_spec(const std::string& text, const DataOptions& options) {
     DataSpec arguments = parse_spec("file" + text.substr(open));
     require_known_arguments(arguments, {"x", "label"});
     if (arguments.arguments.contains("x")) file.options.features = arguments.arguments.at("x");
-    if (arguments.arguments.contains("label")) file.options.label = arguments.arguments.at("label");
+    if (arguments.arguments.contains("label") && !options.label) file.options.label = arguments.arguments.at("label");
+    file.options.source = file.path.string();
   }
-  if (options.label) file.options.label = options.label;
-  file.options.least_features = options.least_features;
-  file.options.source = file.path.string();
-  file.options.limits = options.limits;
-  file.options.table = options.table;
-  file.options.like = options.like;
-  file.options.keep_missing = options.keep_missing;
-  file.options.part = options.part;
   return file;
+}
+
+/// A folder called like a set of the catalogue is named with a slash.
+bool names_set(const std::string& text) {
+  const auto called = [&](const auto& set) { return set.name == text; };
+  return std::any_of(named_sets.begin(), named_sets.end(), called) ||
+         std::any_of(synthetics().begin(), synthetics().end(), called);
 }
 
 /// Only tables have columns to choose.
@@ -163,7 +178,22 @@ void require_no_choice(const DataOptions& options, const std::string& source) {
 
 }  // namespace
 
+bool names_folder(const std::string& spec) {
+  std::error_code ignored;
+  return fs::is_directory(spec, ignored) && !names_set(spec);
+}
+
 Dataset load_data(const std::string& text, const DataOptions& options) {
+  if (names_standard_input(text)) {
+    Dataset data = read_standard_input(text, reading(options, "standard input"));
+    data.name = text;
+    if (data.layout.columns.empty()) require_no_choice(options, "standard input");
+    return data;
+  }
+  if (names_folder(text)) {
+    require_no_choice(options, text);
+    return read_image_folder(text, reading(options, text));
+  }
   const FileSpec file = parse_file_spec(text, options);
   if (const Format* format = find_format(file.path)) {
     Dataset data = format->read(file.path, file.options);
@@ -187,9 +217,7 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
     fail(Code::usage, "data '{}' is a set of graphs, which only the graph kernel reads", text);
   }
   std::error_code ignored;
-  const char* what = fs::is_directory(file.path, ignored) ? "a folder"
-                     : fs::exists(file.path, ignored)     ? "a file whose ending tells no format"
-                                                          : "unknown";
+  const char* what = fs::exists(file.path, ignored) ? "a file whose ending tells no format" : "unknown";
   fail(Code::input, "data '{}' is {}; choose {}{}", text, what, known_names(), nearest_name(spec.name));
 }
 

@@ -36,9 +36,14 @@ struct DataOptions {
 /// Loads what `spec` names:
 /// - `digits`; `spirals`, `circles`, `moons`, `gaussians` (arguments n, noise, turns, seed): always there;
 /// - `mnist:train|test`, `cifar10:train|test`, `uci:NAME`: looked for in data_folders();
-/// - a file by its ending (formats()), with arguments `x=` and `label=` for what a file may hold several of.
+/// - a file by its ending (formats()), with arguments `x=` and `label=` for what a file may hold several of;
+/// - a folder of images, whose folders are classes (image_folder.hpp);
+/// - `-`, or `FORMAT:-`: standard input (standard_input.hpp).
 /// Error{input} says where it looked and what to do.
 [[nodiscard]] Dataset load_data(const std::string& spec, const DataOptions& options = {});
+
+/// True where `spec` names a folder of images.
+[[nodiscard]] bool names_folder(const std::string& spec);
 
 /// `graphs:NAME`, or the path of a graph text file (.txt, .txt.gz).
 [[nodiscard]] GraphSet load_graphs(const std::string& spec, const ReadLimits& limits = {});

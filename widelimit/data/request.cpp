@@ -1,5 +1,6 @@
 #include "widelimit/data/request.hpp"
 
+#include "widelimit/data/formats/standard_input.hpp"
 #include "widelimit/data/missing.hpp"
 #include "widelimit/data/preprocess.hpp"
 #include "widelimit/data/sources.hpp"
@@ -24,17 +25,16 @@ void require_copies(const DataRequest& request, const TrainTest& parts) {
 /// A separate test set, with the columns and in the shape of `train`.
 Dataset load_test(const DataRequest& request, Dataset& train) {
   const bool table = !train.layout.columns.empty();
-  SourceReading how{.label = table ? std::nullopt : request.label,
+  SourceReading how{.least_features = train.shape.size(),
+                    .label = table ? std::nullopt : request.label,
                     .like = table ? &train.layout : nullptr,
                     .missing = request.table.missing,
                     .part = Part::test};
   Dataset test = load_source(request, *request.test, how);
-  // LIBSVM does not write trailing zeros, so the part with fewer columns is read again with as many as the other.
-  how.least_features = std::max(train.shape.size(), test.shape.size());
-  if (test.shape.size() < how.least_features) test = load_source(request, *request.test, how);
-  if (train.shape.size() < how.least_features) {
+  // LIBSVM does not write trailing zeros, so that training samples with fewer columns are read again with as many.
+  if (train.shape.size() < test.shape.size() && !names_standard_input(request.train)) {
     train = load_source(request, request.train,
-                        {.least_features = how.least_features,
+                        {.least_features = test.shape.size(),
                          .label = request.label,
                          .like = &request.like,
                          .missing = request.table.missing});
@@ -49,7 +49,7 @@ Dataset load_test(const DataRequest& request, Dataset& train) {
 void choose_task(const DataRequest& request, TrainTest& parts) {
   if (request.task && parts.train.labelled()) {
     set_task(parts.train, *request.task);
-  } else if (request.classes.empty()) {
+  } else if (request.classes.empty() && !names_folder(request.train)) {  // folders are classes, whatever their names
     guess_task(parts.train);
   }
   if (parts.test && parts.test->labelled() && request.task == Task::classification) {
@@ -110,6 +110,9 @@ void fill_parts(const DataRequest& request, TrainTest& parts) {
 
 void DataRequest::validate() const {
   if (test && split) fail(Code::usage, "a separate test set and a split exclude each other; give one");
+  if (test && names_standard_input(train) && names_standard_input(*test)) {
+    fail(Code::usage, "standard input can be read once: only one of the training and the test samples can be '-'");
+  }
   if (split) Split{*split, split_order, seed}.validate();
   table.validate();
   if (limit && *limit < 1) fail(Code::usage, "a limit of {} samples leaves nothing", *limit);

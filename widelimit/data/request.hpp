@@ -7,6 +7,7 @@
 #include "widelimit/data/scaling.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,11 +27,12 @@ struct DataRequest {
   SplitOrder split_order = SplitOrder::stratified;
   std::uint64_t seed = 0;  ///< of the split
   std::optional<std::string> label;
-  std::optional<Task> task;           ///< else guessed by the labels, with a note where that could be wrong
-  TableOptions table;                 ///< how a table is read
-  TableLayout like;                   ///< or as another was before, where this has columns
-  ImageLayout layout = {};            ///< of the samples in their source
-  std::optional<std::size_t> memory;  ///< bytes that loading may take at once; absent: what the machine has left
+  std::optional<Task> task;                  ///< else guessed by the labels, with a note where that could be wrong
+  TableOptions table;                        ///< how a table is read
+  std::map<std::string, std::string> texts;  ///< tables in memory: CSV with a header, by the SPEC that names it here
+  TableLayout like;                          ///< or as another was before, where this has columns
+  ImageLayout layout = {};                   ///< of the samples in their source
+  std::optional<std::size_t> memory;         ///< bytes that loading may take at once; absent: what the machine has left
   Progress* progress = nullptr;
 
   /// Error{usage} for what contradicts itself or is out of range.

@@ -1,8 +1,24 @@
 #include "widelimit/data/sources.hpp"
 
+#include "widelimit/data/formats/csv.hpp"
 #include "widelimit/data/preprocess.hpp"
 
 namespace widelimit {
+
+namespace {
+
+Dataset load_text(const std::string& name, const std::string& text, const DataOptions& options) {
+  ReadOptions how;
+  how.source = name;
+  how.label = options.label;
+  how.limits = options.limits;
+  how.table = options.table;
+  how.like = options.like;
+  how.keep_missing = options.keep_missing;
+  return parse_csv(text, how);
+}
+
+}  // namespace
 
 Dataset load_source(const DataRequest& request, const std::string& spec, const SourceReading& how) {
   DataOptions options;
@@ -14,7 +30,8 @@ Dataset load_source(const DataRequest& request, const std::string& spec, const S
   options.part = how.part;
   options.least_features = how.least_features;
   options.limits = {request.memory, request.progress};
-  Dataset data = load_data(spec, options);
+  const auto text = request.texts.find(spec);
+  Dataset data = text != request.texts.end() ? load_text(spec, text->second, options) : load_data(spec, options);
   lay_out(data, request.layout);
   return data;
 }

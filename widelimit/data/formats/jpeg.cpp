@@ -28,8 +28,17 @@ void escape(j_common_ptr state) {
 
 void stay_silent(j_common_ptr) {}
 
-/// Nothing with a destructor lives in this frame, since a jump would skip it. Returns whether all went well.
-bool decode(jpeg_decompress_struct& state, Escape& handler, Bytes bytes, Index most_pixels, Image& image) {
+struct Decompressor {
+  jpeg_decompress_struct state{};
+  Decompressor() = default;
+  ~Decompressor() { jpeg_destroy_decompress(&state); }
+  Decompressor(const Decompressor&) = delete;
+  Decompressor& operator=(const Decompressor&) = delete;
+};
+
+/// Nothing with a destructor lives in the frames of the next two, since a jump would skip it. They return whether all
+/// went well.
+bool read_header(jpeg_decompress_struct& state, Escape& handler, Bytes bytes, Index most_pixels) {
   if (setjmp(handler.back) != 0) return false;
   jpeg_create_decompress(&state);
   jpeg_mem_src(&state, reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<unsigned long>(bytes.size()));
@@ -39,6 +48,11 @@ bool decode(jpeg_decompress_struct& state, Escape& handler, Bytes bytes, Index m
                   state.image_height);
     return false;
   }
+  return true;
+}
+
+bool decode(jpeg_decompress_struct& state, Escape& handler, Image& image) {
+  if (setjmp(handler.back) != 0) return false;
   state.out_color_space = JCS_RGB;
   jpeg_start_decompress(&state);
   image.height = static_cast<Index>(state.output_height);
@@ -59,16 +73,24 @@ bool decode(jpeg_decompress_struct& state, Escape& handler, Bytes bytes, Index m
 
 }  // namespace
 
-Image decode_jpeg(Bytes bytes, const std::string& source, Index most_pixels) {
+Image decode_jpeg(Bytes bytes, const std::string& source, Index most_pixels, const ReadLimits& limits) {
   if (bytes.empty()) fail(Code::input, "{}: an empty file is not a JPEG", source);
   Escape handler{};
-  jpeg_decompress_struct state{};
+  Decompressor decompressor;
+  jpeg_decompress_struct& state = decompressor.state;
   state.err = jpeg_std_error(&handler.manager);
   handler.manager.error_exit = escape;
   handler.manager.output_message = stay_silent;
   Image image;
-  const bool good = decode(state, handler, bytes, most_pixels, image);
-  jpeg_destroy_decompress(&state);
+  bool good = read_header(state, handler, bytes, most_pixels);
+  if (good) {
+    // A progressive file is held whole as coefficients of two bytes, beside the pixels.
+    constexpr double pixel_bytes = 3 + 3 * 2;
+    limits.require(pixel_bytes * static_cast<double>(state.image_width) * static_cast<double>(state.image_height),
+                   source);
+    image.grey = state.jpeg_color_space == JCS_GRAYSCALE;
+    good = decode(state, handler, image);
+  }
   if (!good) fail(Code::input, "{}: not a readable JPEG ({})", source, handler.message);
   return image;
 }

@@ -312,12 +312,16 @@ Array parse_npy(Bytes bytes, const std::string& source, const ReadLimits& limits
   return array;
 }
 
-Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options) {
-  const Blob bytes = read_unpacked(path, options.limits);
+Dataset parse_npy_samples(Bytes bytes, const ReadOptions& options) {
   Array x = parse_npy(bytes, options.source, options.limits);
   std::optional<Array> y;
   if (options.label && options.label != "none") y = take_column(x, *options.label, options.source);
   return dataset_from_arrays(std::move(x), y, options.source);
+}
+
+Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options) {
+  const Blob bytes = read_unpacked(path, options.limits);
+  return parse_npy_samples(bytes, options);
 }
 
 std::string npy_header(std::string_view descr, const std::vector<Index>& dims) {

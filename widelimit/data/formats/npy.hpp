@@ -9,7 +9,9 @@ namespace widelimit {
 /// Fortran order. Error{input} for other types and for anything malformed.
 [[nodiscard]] Array parse_npy(Bytes bytes, const std::string& source, const ReadLimits& limits = {});
 
-/// Samples of a .npy file. Unlabelled, unless `options.label` names a column of an n × d array by its number.
+/// Samples of a .npy file, or of its contents. Unlabelled, unless `options.label` names a column of an n × d array by
+/// its number.
+[[nodiscard]] Dataset parse_npy_samples(Bytes bytes, const ReadOptions& options = {});
 [[nodiscard]] Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options = {});
 
 /// The NPY header, version 1, of a C-ordered array of `descr` ("<f8"): what comes before the numbers themselves.

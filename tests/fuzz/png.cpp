@@ -1,0 +1,7 @@
+#include "widelimit/data/formats/png.hpp"
+#include "only_errors.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return widelimit::only_errors(data, size,
+                                [](widelimit::Bytes bytes) { (void)widelimit::decode_png(bytes, "fuzz", 1 << 16); });
+}
