@@ -1,0 +1,164 @@
+"""What scikit-learn's estimators of this package share. This module needs scikit-learn; the package does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from widelimit._core import InputError
+from widelimit._data import Data
+from widelimit._fit import Fit
+from widelimit._kernels import kernel as limit_kernel
+from widelimit._machines import fit_samples, train_classes, train_values
+from widelimit._models import load as load_estimator
+from widelimit._models import save as save_estimator
+from widelimit._samples import channels_last
+
+
+class MachineEstimator(BaseEstimator):
+    """What both estimators do with samples, kernels and coefficients."""
+
+    def _read(self, X: Any, **options: Any) -> Any:
+        """X as numbers, alone or with y; images keep their dimensions."""
+        if self.kernel not in ("network", "precomputed"):
+            raise InputError(f"kernel is {self.kernel!r}; choose 'network' or 'precomputed'")
+        return validate_data(
+            self, X, dtype=[np.float64, np.float32], allow_nd=self.kernel == "network", **options
+        )
+
+    def _shaped(self, X: Any) -> Any:
+        """X as the network reads it, channels last."""
+        if self.input_shape is not None:
+            shape = tuple(self.input_shape)
+            if int(np.prod(shape)) != int(np.prod(X.shape[1:])):
+                raise InputError(f"input_shape {shape} does not have the {int(np.prod(X.shape[1:]))} features of X")
+            X = X.reshape(len(X), *shape)
+        return channels_last(X, "X") if self.channels_first else X
+
+    def _doubted(self) -> bool | None:
+        """The channels_first of what _shaped gave: None where images may still be the other way round."""
+        return None if self.channels_first is None else False
+
+    def _gram(self, X: Any, Z: Any = None) -> Any:
+        return limit_kernel(
+            getattr(self, "network_", self.network),
+            self._shaped(X),
+            None if Z is None else self._shaped(Z),
+            kind=self.kind,
+            precision=self.precision,
+            backend=self.backend,
+            threads=self.threads,
+            channels_first=self._doubted(),
+        )
+
+    @staticmethod
+    def _train_gram(X: Any) -> Any:
+        if X.shape[0] != X.shape[1]:
+            raise InputError(f"a precomputed kernel is a square matrix; X is {X.shape[0]} by {X.shape[1]}")
+        # Lists of float32 numbers arrive as float64, where their rounding would count as negative eigenvalues.
+        with np.errstate(over="ignore"):
+            single = X.astype(np.float32, copy=False)
+        return single if np.array_equal(single, X) else X
+
+    def _keep(self, X: Any, fit: Fit, all_samples: bool = False) -> None:
+        """Coefficients and samples that predictions need: those that are not 0, or all, for a posterior."""
+        self.support_ = np.arange(len(fit.alpha)) if all_samples else fit.support
+        self.keeps_all_ = all_samples
+        self.alpha_ = fit.alpha[self.support_]
+        self.bias_ = fit.bias
+        self.summary_ = fit.summary
+        self.scheme_ = fit.scheme
+        self.calibration_ = fit.calibration
+        if self.kernel == "network":
+            self.support_vectors_ = X[self.support_]
+
+    def _fitted(self, X: Any) -> tuple[Fit, Any]:
+        """The machine and K(X, its samples)."""
+        check_is_fitted(self, "support_")
+        X = self._read(X, reset=False)
+        classes = getattr(self, "classes_", None)
+        alpha = self.alpha_
+        if self.kernel == "precomputed":
+            # The other columns of X stay where they are: their coefficients are 0.
+            alpha = np.zeros((self.n_features_in_, *self.alpha_.shape[1:]))
+            alpha[self.support_] = self.alpha_
+            k = X
+        elif len(self.support_):
+            k = self._gram(X, self.support_vectors_)
+        else:
+            k = np.zeros((len(X), 0))
+        parts = (alpha, self.bias_, classes, self.summary_, self.calibration_)
+        return Fit(self.machine, self.scheme_, *parts), k
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, classify: bool, **options: Any) -> Fit:
+        lam = getattr(self, "lam_", self.lam)
+        common = dict(lam=lam, bias=self.bias, sample_weight=sample_weight, tolerance=self.tolerance)
+        if self.kernel == "network":
+            return fit_samples(
+                getattr(self, "network_", self.network),
+                self._shaped(X),
+                y,
+                classify,
+                machine=self.machine,
+                solver=self.solver,
+                kind=self.kind,
+                precision=self.precision,
+                backend=self.backend,
+                threads=self.threads,
+                channels_first=self._doubted(),
+                stacklevel=4,
+                **common,
+                **options,
+            )
+        if self.solver not in ("auto", "dense"):
+            raise InputError(f"solver is {self.solver!r}; a precomputed kernel takes 'auto' or 'dense'")
+        train = train_classes if classify else train_values
+        k = self._train_gram(X)
+        return train(self.machine, k, y, threads=self.threads, check_definite=True, stacklevel=4, **common, **options)
+
+    def save(self, path: Any, data: Data | None = None, posterior: bool = False) -> None:
+        """Writes the fitted machine as a model file, which `widelimit predict` reads as well as load.
+
+        data: the training set that it was fitted to, as load_train_test gave it, unscaled; the file then remembers
+        its columns and its split, so that load_data(spec, model=…, part='test') and `widelimit predict --part test`
+        find them. Classes that are indices into its class names are written by their names.
+        posterior: of a ridge NTKRegressor, True so that predictions of the file have standard deviations.
+
+        InputError where kernel='precomputed', or where classes are neither numbers nor text.
+        """
+        check_is_fitted(self, "support_")
+        if posterior:
+            require_posterior(self)
+        save_estimator(self, path, data, posterior)
+
+    @classmethod
+    def load(cls, path: Any, **options: Any) -> Any:
+        """The estimator that save, or `widelimit fit` without scaling, wrote; options: threads, backend, …"""
+        return load_estimator(cls, path, **options)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+def posterior_obstacle(estimator: Any) -> str | None:
+    """Why the machine is not the mean of a Gaussian process; None where it is."""
+    if estimator.machine != "ridge":
+        return f"with machine {estimator.machine!r}"
+    if estimator.bias:
+        return "with a bias"
+    return "with kernel='precomputed'" if estimator.kernel != "network" else None
+
+
+def require_posterior(estimator: Any) -> None:
+    obstacle = posterior_obstacle(estimator)
+    if obstacle is None and not estimator.keeps_all_:
+        obstacle = "fitted with sample_weight, or read from a file that does not hold all samples,"
+    if obstacle is not None or not isinstance(estimator, RegressorMixin):
+        raise InputError(
+            f"an estimator {obstacle or 'of classes'} has no posterior; NTKRegressor(machine='ridge') without a bias "
+            "has, and gaussian_process for a Gram matrix"
+        )
