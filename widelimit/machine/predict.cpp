@@ -34,8 +34,8 @@ class StripProgress : public Progress {
   Index count_ = 0;
 };
 
-/// Networks that read no positions, and classical kernels, see an image as a vector; of two images the values must still
-/// lie in the same order.
+/// Networks that read no positions, and classical kernels, see an image as a vector; of two images the values must
+/// still lie in the same order.
 void check_shape(const Model& model, const SampleView& samples) {
   const auto* network = std::get_if<Network>(&model.kernel);
   const bool spatial = network != nullptr && is_spatial(*network);
