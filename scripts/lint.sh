@@ -20,15 +20,15 @@ format() {
     xargs -0 -r clang-format --dry-run -Werror
 }
 
-# The compile database of sources that are compiled one by one, without precompiled headers; nothing of it needs to be
-# built. So every source is read alone, with clang's warnings.
+# Every source alone, with clang's warnings.
 tidy() {
-  cmake --preset tidy --log-level=WARNING >/dev/null && .venv/bin/python scripts/tidy.py
+  cmake --preset "$1" --log-level=WARNING >/dev/null && .venv/bin/python scripts/tidy.py --preset "$1"
 }
 
 check format format
 check tree .venv/bin/python scripts/check_includes.py
 check docs .venv/bin/python scripts/check_docs.py
 check python .venv/bin/ruff check --quiet .
-check clang-tidy tidy
+check clang-tidy tidy tidy
+check doors tidy tidy-doors
 exit $status

@@ -1,5 +1,9 @@
-"""clang-tidy on every C++ source of the tree, each as its own translation unit and without precompiled headers, by the
-commands of the preset `tidy`, which is configured, not built. The tree from nothing takes minutes, a change seconds.
+"""clang-tidy on every C++ source of the tree, each as its own translation unit, by the commands of a preset that is
+configured, not built. The tree from nothing takes minutes, a change seconds.
+
+The preset `tidy` reads the library, experiments, benchmarks and bindings without precompiled headers, so that a
+forgotten include is found. `tidy-doors` reads the command line and the tests with precompiled headers of CLI11 and
+GoogleTest, which would take most of the time; nothing else of it is built.
 
 A clean answer is kept under a checksum of all that it depends on: the source, the headers of the tree that it includes,
 the settings of clang-tidy, its version and the command. Answers lie in the cache folder of the user, so that another
@@ -19,7 +23,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("widelimit", "experiments", "app", "tests", "bench", "python/bindings")
+FOLDERS = {"tidy": ("widelimit", "experiments", "bench", "python/bindings"), "tidy-doors": ("app", "tests")}
+PRECOMPILED = re.compile(r"-include-pch -Xclang (\S+)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 KEPT_DAYS = 30
 
@@ -76,17 +81,17 @@ def main():
     parser.add_argument("--root", type=Path, default=ROOT)
     parser.add_argument("--answers", type=Path, default=caches / "widelimit-tidy", help="folder of clean answers")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("folders", nargs="*", default=FOLDERS, help="parts of the tree; all of them")
+    parser.add_argument("--preset", choices=FOLDERS, default="tidy")
     arguments = parser.parse_args()
     root = arguments.root.resolve()
-    build = root / "build" / "tidy"
+    build = root / "build" / arguments.preset
     arguments.answers.mkdir(parents=True, exist_ok=True)
     forget_old(arguments.answers)
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, text=True, check=True).stdout
 
     sources, work = 0, []
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        if not any(Path(entry["file"]).is_relative_to(root / folder) for folder in arguments.folders):
+        if not any(Path(entry["file"]).is_relative_to(root / folder) for folder in FOLDERS[arguments.preset]):
             continue
         sources += 1
         answer = arguments.answers / key_of(entry, root, version)
@@ -94,6 +99,11 @@ def main():
             answer.touch()
         else:
             work.append((entry, answer))
+
+    precompiled = {name for entry, _ in work for name in PRECOMPILED.findall(entry["command"])}
+    if precompiled:
+        targets = [str(Path(name).relative_to(build)) for name in sorted(precompiled)]
+        subprocess.run(["cmake", "--build", str(build), "--target", *targets], check=True, capture_output=True)
 
     def check(item):
         entry, answer = item
@@ -106,7 +116,7 @@ def main():
 
     with ThreadPoolExecutor(arguments.jobs) as pool:
         failed = sum(pool.map(check, work))
-    print(f"tidy: {sources} sources, {len(work)} read, {failed} with findings")
+    print(f"{arguments.preset}: {sources} sources, {len(work)} read, {failed} with findings")
     return 1 if failed or not sources else 0
 
 

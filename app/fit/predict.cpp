@@ -85,9 +85,8 @@ void run_predict(const PredictChoice& options) {
     record.results["score"] = score_json(*found, model.classes);
     scores.emplace_back("test", std::move(*found));
     words += scores_text(scores, model.classes);
-  } else if (data.outputs.rows() > 0) {
-    words += tell_output_errors(said.decisions, data, record.results["score"]) + "\n";
   }
+  if (data.outputs.rows() > 0) words += tell_output_errors(said.decisions, data, record.results["score"]) + "\n";
   if (options.out) words += fmt::format("written to {}\n", *options.out);
   if (options.covariance) {
     write_arrays(*options.covariance, {{"covariance", said.covariance.view(), {}}}, record.settings);

@@ -349,6 +349,7 @@ std::optional<Score> score(Scheme scheme, Index classes, const Matrix<double>& d
     if (data.labels.empty()) return std::nullopt;
     return class_scores(scheme, classes, decisions.view(), data.labels, probabilities.view());
   }
+  if (data.outputs.rows() > 0) return value_scores(data.outputs.view(), decisions.view());
   if (data.targets.empty()) return std::nullopt;
   const MatrixView<const double> targets{data.targets.data(), data.count(), 1, 1};
   return value_scores(targets, decisions.view().block(0, 0, decisions.rows(), 1));
