@@ -83,7 +83,7 @@ void run_predict(const PredictChoice& options) {
   std::vector<NamedScore> scores;
   if (auto found = score(model.scheme, std::ssize(model.classes), said.decisions, data, said.probabilities)) {
     record.results["score"] = score_json(*found, model.classes);
-    scores.emplace_back("test", std::move(*found));
+    scores.emplace_back(options.data.part == "train" ? "train" : "test", std::move(*found));
     words += scores_text(scores, model.classes);
   }
   if (data.outputs.rows() > 0) words += tell_output_errors(said.decisions, data, record.results["score"]) + "\n";

@@ -1,4 +1,4 @@
-#include "widelimit/data/formats/cifar.hpp"
+#include "widelimit/data/formats/images/cifar.hpp"
 
 #include "fixture.hpp"
 

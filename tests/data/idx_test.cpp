@@ -1,4 +1,4 @@
-#include "widelimit/data/formats/idx.hpp"
+#include "widelimit/data/formats/images/idx.hpp"
 
 #include "fixture.hpp"
 

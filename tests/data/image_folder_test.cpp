@@ -1,4 +1,4 @@
-#include "widelimit/data/formats/image_folder.hpp"
+#include "widelimit/data/formats/images/image_folder.hpp"
 
 #include "fixture.hpp"
 #include "widelimit/data/request.hpp"

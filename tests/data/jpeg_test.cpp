@@ -1,4 +1,4 @@
-#include "widelimit/data/formats/jpeg.hpp"
+#include "widelimit/data/formats/images/jpeg.hpp"
 
 #include "fixture.hpp"
 #include "widelimit/data/catalogue.hpp"

@@ -1,4 +1,4 @@
-#include "widelimit/data/formats/cifar.hpp"
+#include "widelimit/data/formats/images/cifar.hpp"
 #include "only_errors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,4 @@
-#include "widelimit/data/formats/png.hpp"
+#include "widelimit/data/formats/images/png.hpp"
 #include "only_errors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

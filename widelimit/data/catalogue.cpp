@@ -4,7 +4,7 @@
 #include "widelimit/base/suggestion.hpp"
 #include "widelimit/data/catalogue_sets.hpp"
 #include "widelimit/data/formats/format.hpp"
-#include "widelimit/data/formats/image_folder.hpp"
+#include "widelimit/data/formats/images/image_folder.hpp"
 #include "widelimit/data/formats/number.hpp"
 #include "widelimit/data/formats/standard_input.hpp"
 #include "widelimit/data/synthetic.hpp"

@@ -3,10 +3,10 @@
 #include "widelimit/data/fetch/sources.hpp"
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/data/formats/archive.hpp"
-#include "widelimit/data/formats/cifar.hpp"
 #include "widelimit/data/formats/csv.hpp"
 #include "widelimit/data/formats/csv_rows.hpp"
-#include "widelimit/data/formats/idx.hpp"
+#include "widelimit/data/formats/images/cifar.hpp"
+#include "widelimit/data/formats/images/idx.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,8 +1,8 @@
-#include "widelimit/data/formats/image_folder.hpp"
+#include "widelimit/data/formats/images/image_folder.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/formats/jpeg.hpp"
-#include "widelimit/data/formats/png.hpp"
+#include "widelimit/data/formats/images/jpeg.hpp"
+#include "widelimit/data/formats/images/png.hpp"
 
 #include <fmt/ranges.h>
 

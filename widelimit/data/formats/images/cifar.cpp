@@ -1,9 +1,9 @@
-#include "widelimit/data/formats/cifar.hpp"
+#include "widelimit/data/formats/images/cifar.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/data/formats/archive.hpp"
-#include "widelimit/data/formats/jpeg.hpp"
+#include "widelimit/data/formats/images/jpeg.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "widelimit/data/formats/png.hpp"
+#include "widelimit/data/formats/images/png.hpp"
 
 #include "widelimit/base/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/data/formats/jpeg.hpp"
+#include "widelimit/data/formats/images/jpeg.hpp"
 
 #include "widelimit/base/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/data/formats/idx.hpp"
+#include "widelimit/data/formats/images/idx.hpp"
 
 #include "widelimit/data/formats/byte_stream.hpp"
 #include "widelimit/data/formats/scalar.hpp"
