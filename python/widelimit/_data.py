@@ -42,6 +42,18 @@ class Data(_Samples):
     _origin: str | None
 
 
+def _table_options(label: Any, task: Any, columns: Any, drop: Any, categorical: Any, missing: Any) -> dict[str, Any]:
+    """How labels and tables are read, as the library takes it."""
+    return {
+        "label": _text(label),
+        "task": task,
+        "columns": _texts(columns),
+        "drop": _texts(drop),
+        "categorical": _texts(categorical),
+        "missing": missing,
+    }
+
+
 def load_data(
     spec: Any,
     *,
@@ -88,23 +100,18 @@ def load_data(
         "limit": limit,
         "shuffle": shuffle,
         "scale": scale,
-        "label": _text(label),
-        "task": task,
-        "columns": _texts(columns),
-        "drop": _texts(drop),
-        "categorical": _texts(categorical),
-        "missing": missing,
         "memory": _text(memory),
+        **_table_options(label, task, columns, drop, categorical, missing),
     }
-    asked_for = {name for name in ("scale", "task", "columns", "drop", "categorical") if asked[name] is not None}
+    learned = [name for name in ("categorical", "columns", "drop", "scale", "task") if asked[name] is not None]
     asked["spec"] = as_spec(spec, "DataFrame", asked)
     if model is None:
         if part is not None:
             raise InputError("part= is of the split that a model was made with; give model= too")
         train, _, notes, features, origin = _core.load(asked)
         return _data(train, _warned(notes), features, None if _scales(scale) else origin)
-    for name in sorted(asked_for):
-        raise InputError(f"{name}=: the model knows how its samples are read and scaled; leave it out")
+    if learned:
+        raise InputError(f"{learned[0]}=: the model knows how its samples are read and scaled; leave it out")
     asked["categorical"] = None
     found, notes, features = _core.load_new(asked, model._core.origin, model._core.classes, part or "all")
     return _data(found, _warned(notes), features, None)
@@ -151,13 +158,8 @@ def load_train_test(
         "test_limit": test_limit,
         "shuffle": shuffle,
         "scale": scale,
-        "label": _text(label),
-        "task": task,
-        "columns": _texts(columns),
-        "drop": _texts(drop),
-        "categorical": _texts(categorical),
-        "missing": missing,
         "memory": _text(memory),
+        **_table_options(label, task, columns, drop, categorical, missing),
     }
     asked["spec"] = as_spec(train, "DataFrame", asked)
     if test is not None:
