@@ -3,6 +3,8 @@
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/base/types.hpp"
 
+#include <cstddef>
+#include <span>
 #include <variant>
 
 namespace widelimit {
@@ -31,10 +33,15 @@ struct SampleView {
     return std::visit([](const auto& rows) { return rows.rows; }, values);
   }
   /// `size` samples from `begin` on.
-  [[nodiscard]] SampleView part(Index begin, Index size) const {
-    return std::visit([&](const auto& rows) { return SampleView(rows.block(begin, 0, size, rows.cols), shape); },
-                      values);
-  }
+  [[nodiscard]] SampleView part(Index begin, Index size) const;
+  /// All numbers as rows of a matrix: for readers that know nothing else.
+  [[nodiscard]] const AnyView& dense() const { return values; }
+  [[nodiscard]] std::size_t bytes() const;
+  /// The same samples in the same memory.
+  [[nodiscard]] bool same_memory(const SampleView& other) const;
 };
+
+/// A copy of the chosen samples.
+[[nodiscard]] AnyMatrix gather(const SampleView& x, std::span<const Index> chosen);
 
 }  // namespace widelimit

@@ -165,7 +165,7 @@ Dataset copy_samples(const SampleView& samples, std::string name) {
         for (Index i = 0; i < rows.rows; ++i) std::copy_n(rows.row(i), rows.cols, copy.view().row(i));
         return copy;
       },
-      samples.values);
+      samples.dense());
   return data;
 }
 

@@ -32,16 +32,6 @@ struct Estimate {
   Matrix<double> ntk;
 };
 
-bool same_samples(const SampleView& x1, const SampleView& x2) {
-  return x1.shape == x2.shape && x1.values.index() == x2.values.index() &&
-         std::visit(
-             [&](const auto& a) {
-               const auto& b = std::get<std::decay_t<decltype(a)>>(x2.values);
-               return a.data == b.data && a.rows == b.rows && a.stride == b.stride;
-             },
-             x1.values);
-}
-
 /// E[f f'] given all but the readout: where the network ends in a dense layer, the expectation over its weights is
 /// w²⟨a,a'⟩/C + b²; elsewhere the mean of f_k f'_k over the output channels.
 Matrix<double> output_covariance(const Architecture& architecture, const Trace<double>& t1, const Trace<double>& t2,
@@ -183,7 +173,7 @@ MonteCarloGram monte_carlo_gram(const Network& network, const SampleView& x1, co
   try {
     const Shape input = effective_input(network, x1.shape);
     const Problem problem{Architecture::make(network, x1.shape, {.hidden = options.width, .outputs = 1}),
-                          read_samples<double>(x1, input), read_samples<double>(x2, input), same_samples(x1, x2),
+                          read_samples<double>(x1, input), read_samples<double>(x2, input), x1.same_memory(x2),
                           options.ntk};
     return average(problem, options, engine);
   } catch (const std::bad_alloc&) {

@@ -14,18 +14,6 @@ namespace widelimit {
 
 namespace {
 
-AnyMatrix gathered(const SampleView& x, std::span<const Index> chosen) {
-  return std::visit(
-      [&]<typename T>(const MatrixView<const T>& rows) {
-        Matrix<T> result(std::ssize(chosen), rows.cols, Content::unset);
-        for (std::size_t i = 0; i < chosen.size(); ++i) {
-          std::copy_n(rows.row(chosen[i]), rows.cols, result.view().row(static_cast<Index>(i)));
-        }
-        return AnyMatrix(std::move(result));
-      },
-      x.values);
-}
-
 /// Edge of the blocks that are filled at a time, and the panels of samples, within the memory that is given.
 struct Blocks {
   Index edge = 1;
@@ -90,7 +78,7 @@ class NetworkSource final : public GramSource {
   }
 
   [[nodiscard]] Matrix<double> columns(std::span<const Index> chosen) const override {
-    const AnyMatrix picked = gathered(task_.x1, chosen);
+    const AnyMatrix picked = gather(task_.x1, chosen);
     const Index count = std::ssize(chosen);
     const SampleView right(picked, task_.x1.shape);
     Matrix<double> result(samples(), count, Content::unset);

@@ -50,11 +50,6 @@ FitTargets targets_of(Machine machine, const Dataset& data) {
   return {.labels = {}, .values = {data.targets.data(), data.count(), 1, 1}};
 }
 
-std::size_t bytes_of(const SampleView& x) {
-  return std::visit([](const auto& m) { return static_cast<std::size_t>(m.rows * m.cols) * sizeof(*m.data); },
-                    x.values);
-}
-
 /// Bytes besides the samples, which take `held`.
 std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
   const std::size_t whole =
@@ -68,7 +63,7 @@ std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
 }
 
 std::size_t memory_left(const FitDataOptions& options, const TrainTest& data) {
-  return memory_left(options, bytes_of(data.train.view()) + (data.test ? bytes_of(data.test->view()) : 0));
+  return memory_left(options, data.train.view().bytes() + (data.test ? data.test->view().bytes() : 0));
 }
 
 ConjugateGradientOptions product_options(const FitDataOptions& options) {
@@ -300,7 +295,7 @@ FittedData fit_samples(const KernelRequest& request, const SampleView& x, const 
   asked.validate();
   const WeighedOptions weighed(asked, targets);
   const FitDataOptions& options = weighed.get();
-  if (auto fitted = fit_by_products(request, x, targets, options, engine, bytes_of(x))) return std::move(*fitted);
+  if (auto fitted = fit_by_products(request, x, targets, options, engine, x.bytes())) return std::move(*fitted);
   const KernelAnswer answer = compute_kernel(request, x, std::nullopt, engine);
   const GramMatrix k(view_of(answer.matrices.front().values), engine);
   FittedData fitted = fit_on(k, answer.semidefinite, targets, options);
@@ -315,7 +310,7 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
   const FitTargets targets = targets_of(asked.machine.machine, data.train);
   const WeighedOptions weighed(asked, targets);
   const FitDataOptions& options = weighed.get();
-  const std::size_t held = bytes_of(data.train.view()) + (data.test ? bytes_of(data.test->view()) : 0);
+  const std::size_t held = data.train.view().bytes() + (data.test ? data.test->view().bytes() : 0);
   if (auto fitted = fit_by_products(request, data.train.view(), targets, options, engine, held)) {
     if (!data.test) return std::move(*fitted);
     Model model = fitted_model(request.kernel, data.train, fitted->machine, options.machine.lambda);

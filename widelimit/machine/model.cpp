@@ -115,15 +115,7 @@ void set_support(Model& model, const Fit& fit, const SampleView& train) {
   for (std::size_t s = 0; s < kept.size(); ++s) {
     std::copy_n(fit.alpha.view().row(kept[s]), fit.alpha.cols(), model.alpha.view().row(static_cast<Index>(s)));
   }
-  std::visit(
-      [&](const auto& rows) {
-        Matrix<std::remove_const_t<std::remove_pointer_t<decltype(rows.data)>>> support(std::ssize(kept), rows.cols);
-        for (std::size_t s = 0; s < kept.size(); ++s) {
-          std::copy_n(rows.row(kept[s]), rows.cols, support.view().row(static_cast<Index>(s)));
-        }
-        model.support = std::move(support);
-      },
-      train.values);
+  model.support = gather(train, kept);
 }
 
 }  // namespace widelimit

@@ -104,10 +104,8 @@ std::vector<double> own_kernels(const Model& model, const SampleView& strip, con
   }
   std::vector<double> values;
   for (Index i = 0; i < strip.count(); ++i) {
-    const SampleView one = std::visit(
-        [&](const auto& rows) { return SampleView(rows.block(i, 0, 1, rows.cols), strip.shape); }, strip.values);
-    const AnyMatrix k =
-        classical_gram(std::get<ClassicalKernel>(model.kernel), one, std::nullopt, model.precision, engine);
+    const AnyMatrix k = classical_gram(std::get<ClassicalKernel>(model.kernel), strip.part(i, 1), std::nullopt,
+                                       model.precision, engine);
     values.push_back(std::visit([](const auto& m) { return static_cast<double>(m(0, 0)); }, k));
   }
   return values;

@@ -63,7 +63,7 @@ Variances normalise_rows(const SampleView& x, Index length, MatrixView<T> unit, 
           }
         });
       },
-      x.values);
+      x.dense());
   return variances;
 }
 

@@ -59,7 +59,7 @@ class ReferenceKernels final : public Kernels {
     loaded->diagonal = Matrix<double>(recipe.outputs, x.count());
     for (Index i = 0; i < x.count(); ++i) {
       loaded->samples.push_back(std::visit(
-          [i](const auto& rows) { return std::vector<Real>(rows.row(i), rows.row(i) + rows.cols); }, x.values));
+          [i](const auto& rows) { return std::vector<Real>(rows.row(i), rows.row(i) + rows.cols); }, x.dense()));
       loaded->traces.push_back(
           reference::run_self(recipe, loaded->samples.back().data(), [&](const Step& step, const State& state) {
             each_output(step, state, [&](Index slot, Real value) {

@@ -70,7 +70,7 @@ Tensor<T> read_samples(const SampleView& samples, const Shape& shape) {
         }
         return tensor;
       },
-      samples.values);
+      samples.dense());
 }
 
 template class Tensor<float>;

@@ -65,7 +65,7 @@ Matrix<double> read(const SampleView& samples, std::string_view name) {
         }
         return values;
       },
-      samples.values);
+      samples.dense());
 }
 
 ScaledRows::ScaledRows(const SampleView& samples, std::string_view name)

@@ -19,20 +19,11 @@ constexpr Index chunk_edge = 512;
 /// Where neither the caller nor the system says how much there is.
 constexpr std::size_t usual_memory = std::size_t{1} << 30;
 
-const void* first_byte(const SampleView& x) {
-  return std::visit([](const auto& rows) { return static_cast<const void*>(rows.data); }, x.values);
-}
-
-std::size_t bytes_of(const SampleView& x) {
-  return std::visit(
-      [](const auto& rows) { return static_cast<std::size_t>(rows.rows * rows.cols) * sizeof(*rows.data); }, x.values);
-}
-
 /// The sample sets of all blocks, each once.
 std::vector<SampleView> distinct_sets(std::span<const GramBlock> blocks) {
   std::vector<SampleView> sets;
   const auto add = [&](const SampleView& x) {
-    const auto same = [&](const SampleView& y) { return first_byte(x) == first_byte(y) && x.count() == y.count(); };
+    const auto same = [&](const SampleView& y) { return x.same_memory(y); };
     if (std::none_of(sets.begin(), sets.end(), same)) sets.push_back(x);
   };
   for (const GramBlock& block : blocks) {
@@ -209,7 +200,7 @@ GramFileSummary write_gram(const std::filesystem::path& path, std::span<const Ne
     return summary;
   }
   std::size_t samples = 0;
-  for (const SampleView& x : distinct_sets(blocks)) samples += bytes_of(x);
+  for (const SampleView& x : distinct_sets(blocks)) samples += x.bytes();
   plan(work, samples, file.records().size(), options, engine);
   for (std::size_t k = 0; k < work.plans.size(); ++k) {
     const PanelPlan& panel = work.plans[k];
