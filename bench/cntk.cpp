@@ -27,7 +27,7 @@ struct Readout {
   Index ours, peer;  ///< images on each side
   double rectangular, symmetric;
 };
-constexpr Readout readouts[] = {{"pool", 32, 4, 250, 450}, {"flatten", 256, 256, 50, 90}};
+constexpr Readout readouts[] = {{"pool", 32, 4, 300, 600}, {"flatten", 256, 256, 60, 120}};
 
 struct Images {
   Matrix<float> values;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Index classes = 10;
 constexpr Index pairs = classes * (classes - 1) / 2;
-constexpr double target = 4;
+constexpr double target = 6;
 /// LIBSVM's stopping rule: its default, and one under which its objectives are as good as ours.
 constexpr double default_tol = 1e-3;
 

@@ -12,8 +12,8 @@ if [ ${#formats[@]} = 0 ]; then
   for source in tests/fuzz/*.cpp; do formats+=("$(basename "$source" .cpp)"); done
 fi
 
-[ -f build/fuzz/build.ninja ] || cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz --target "${formats[@]/#/fuzz_}"
+[ -f build/sanitize/build.ninja ] || cmake --preset sanitize >/dev/null
+cmake --build --preset sanitize --target "${formats[@]/#/fuzz_}"
 
 mkdir -p build/fuzz/findings
 
@@ -22,7 +22,7 @@ fuzz() {
   local format=$1 seconds=$2 corpus=build/fuzz/corpus/$1 log=build/fuzz/$1.log
   mkdir -p "$corpus"
   # Leaks inside libraries that stop half-way on damaged input are not ours to mend; memory growth is still limited.
-  if ! ASAN_OPTIONS=detect_leaks=0 build/fuzz/bin/"fuzz_$format" -max_total_time="$seconds" -timeout=10 \
+  if ! ASAN_OPTIONS=detect_leaks=0 build/sanitize/bin/"fuzz_$format" -max_total_time="$seconds" -timeout=10 \
     -rss_limit_mb=2048 -max_len=16384 -detect_leaks=0 -print_final_stats=1 \
     -artifact_prefix=build/fuzz/findings/"$format"- "$corpus" tests/fuzz/seeds/"$format" >"$log" 2>&1; then
     tail -40 "$log" >&2
