@@ -2,6 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
@@ -29,9 +30,9 @@ double log_likelihood(MatrixView<const double> targets, const Matrix<double>& al
 void transpose_strip(const AnyView& test_by_train, Index begin, MatrixView<double> out) {
   std::visit(
       [&](const auto& k) {
-        for (Index t = 0; t < out.cols; ++t) {
+        interruptible_rows(out.cols, out.rows, [&](Index t) {
           for (Index i = 0; i < out.rows; ++i) out(i, t) = static_cast<double>(k(begin + t, i));
-        }
+        });
       },
       test_by_train);
 }
@@ -48,10 +49,10 @@ Index checked_tests(const AnyView& test_by_train, Index samples) {
 
 /// Both halves become their mean, and the diagonal is not negative.
 void make_covariance(Matrix<double>& c) {
-  for (Index i = 0; i < c.rows(); ++i) {
+  interruptible_rows(c.rows(), c.cols(), [&](Index i) {
     c(i, i) = std::max(c(i, i), 0.0);
     for (Index j = 0; j < i; ++j) c(i, j) = c(j, i) = (c(i, j) + c(j, i)) / 2;
-  }
+  });
 }
 
 }  // namespace
@@ -64,6 +65,7 @@ void GaussianProcessOptions::validate() const {
 GaussianProcess::GaussianProcess(const GramMatrix& k, MatrixView<const double> targets,
                                  const GaussianProcessOptions& options)
     : engine_(k.engine()) {
+  const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   options.validate();
   (void)k.check();

@@ -1,5 +1,6 @@
 #include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
@@ -15,10 +16,14 @@ constexpr double worth_a_team = 1 << 24;
 /// stays below a tenth of the work.
 constexpr Index most_parts = 16;
 constexpr Index thinnest_part = 64;
+/// Multiply-adds of one part at most, where it is not the thinnest: a fraction of a second, so that a product can be
+/// stopped between two parts.
+constexpr double most_work = 4e9;
 
 /// Length of one part of a side of `size`, a multiple of what BLAS takes at a time.
-Index part_length(Index size) {
-  const Index length = std::max(thinnest_part, (size + most_parts - 1) / most_parts);
+Index part_length(Index size, double work) {
+  const auto stoppable = static_cast<Index>(most_work / work * static_cast<double>(size));
+  const Index length = std::max(thinnest_part, std::min(stoppable, (size + most_parts - 1) / most_parts));
   return (length + thinnest_part - 1) / thinnest_part * thinnest_part;
 }
 
@@ -32,7 +37,7 @@ void cut_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b,
   const double work = static_cast<double>(c.rows) * static_cast<double>(c.cols) * static_cast<double>(inner);
   const bool tall = c.rows > c.cols;
   const Index side = tall ? c.rows : c.cols;
-  const Index length = work < worth_a_team ? side : part_length(side);
+  const Index length = work < worth_a_team ? side : part_length(side, work);
   const Index parts = (side + length - 1) / length;
   const auto one = [&](Index k) {
     const Index begin = k * length;
@@ -48,7 +53,10 @@ void cut_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b,
   if (threads > 1 && parts > 1) {
     parallel_for(parts, threads, one);
   } else {
-    for (Index k = 0; k < parts; ++k) one(k);
+    for (Index k = 0; k < parts; ++k) {
+      one(k);
+      interruption_point();
+    }
   }
 }
 
