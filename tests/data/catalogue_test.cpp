@@ -187,8 +187,10 @@ TEST_F(Catalogue, ColumnsOfUciTablesAreChosen) {
   EXPECT_EQ(value(filled, 0, 1), 5);
   options.table = {.missing = Missing::drop};
   EXPECT_EQ(load_data("uci:own", options).count(), 2);
-  const Dataset like = load_data("uci:own", {.like = &filled.layout, .keep_missing = true});
-  EXPECT_EQ(like.shape.size(), 2);
+  options.like = &filled.layout;
+  const Dataset like = load_data("uci:own", options);
+  ASSERT_EQ(like.shape.size(), 2);
+  EXPECT_EQ(value(like, 0, 0), 20);
   options = {.label = "2"};
   options.table.drop = {"1"};
   EXPECT_EQ(load_data("uci:own", options).class_names, (std::vector<std::string>{"5", "6", "7"}));
