@@ -30,8 +30,13 @@ double log_likelihood(MatrixView<const double> targets, const Matrix<double>& al
 void transpose_strip(const AnyView& test_by_train, Index begin, MatrixView<double> out) {
   std::visit(
       [&](const auto& k) {
-        interruptible_rows(out.cols, out.rows, [&](Index t) {
-          for (Index i = 0; i < out.rows; ++i) out(i, t) = static_cast<double>(k(begin + t, i));
+        constexpr Index band = 64;  // rows whose present columns stay in the first-level cache
+        interruptible_rows((out.rows + band - 1) / band, band * out.cols, [&](Index number) {
+          const Index first = number * band;
+          const Index last = std::min(out.rows, first + band);
+          for (Index t = 0; t < out.cols; ++t) {
+            for (Index i = first; i < last; ++i) out(i, t) = static_cast<double>(k(begin + t, i));
+          }
         });
       },
       test_by_train);
