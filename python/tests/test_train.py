@@ -113,7 +113,7 @@ def test_endings_and_refusals():
 
 @pytest.mark.parametrize(("loss", "classes"), [("logistic", [3, 8]), ("softmax", [3, 8]), ("softmax", [1, 3, 8])])
 def test_probabilities_by_the_loss(loss, classes, tmp_path):
-    x, y, names = wl.load_data("digits", classes=classes, limit=30, scale="unit")
+    x, y, _ = wl.load_data("digits", classes=classes, limit=30, scale="unit")
     trained = wl.train("fc:1", x, y, width=32, loss=loss, steps=20, rate=0.05)
     outputs = trained.predict(x)
     found = trained.predict_proba(x)

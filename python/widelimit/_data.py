@@ -87,9 +87,9 @@ def load_data(
     are tables with a header: None and NaN have no value, columns of a categorical type hold categories, booleans are 0
     and 1, dates are refused.
 
-    model: read the samples as those of a model (load_model, load_network): the same columns, missing values filled as then, y as
-    indices into its classes_. part: 'test' or 'train' takes that part of the split that the model was made with, from
-    the same source; InputError where the source is another.
+    model: read the samples as those of a model (load_model, load_network): the same columns, missing values filled as
+    then, y as indices into its classes_. part: 'test' or 'train' takes that part of the split that the model was made
+    with, from the same source; InputError where the source is another.
 
     >>> import widelimit as wl
     >>> x, y, names = wl.load_data("digits", classes=[3, 8], limit=100, scale="unit")
