@@ -140,6 +140,8 @@ std::string_view option_of(Remedy remedy) {
       return "--shape HxWxC";
     case Remedy::channels_first:
       return "--channels-first";
+    case Remedy::mirror:
+      return "--from URL";
   }
   return "";
 }

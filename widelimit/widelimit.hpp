@@ -5,6 +5,7 @@
 
 // Data, and networks as values.
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
 #include "widelimit/base/version.hpp"
@@ -26,6 +27,7 @@
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/model_file.hpp"
+#include "widelimit/machine/posterior_factor.hpp"
 #include "widelimit/machine/probability/probability.hpp"
 #include "widelimit/machine/ridge/conjugate_gradient.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"

@@ -167,6 +167,9 @@ void run_certify(const CertifyChoice& choice) {
   CertifyOptions how = choice.asked();
   choice.common.check_report(true);
   choice.common.check_apart(choice.out, choice.data.specs({choice.model}));
+  if (choice.out && !is_table_file(*choice.out)) {
+    fail(Code::usage, "--out {}: the ending must be .csv, .tsv or .json", *choice.out);
+  }
   const auto engine = choice.common.make_engine();
   require_cpu(*engine, "certificates");  // before the model and the samples are read
   const Predictor predictor = load_predictor(choice.model, choice.common, *engine);
@@ -192,7 +195,7 @@ void run_certify(const CertifyChoice& choice) {
   record.results = certified_json(certified, how.radius ? std::vector<double>{*how.radius} : at);
   std::string words = certified_words(certified) + table_text(table);
   if (choice.out) {
-    write_csv(sample_table(certified, predictor.classes, labels), *choice.out);
+    write_table(sample_table(certified, predictor.classes, labels), *choice.out);
     record.results["file"] = *choice.out;
     words += fmt::format("written to {}\n", *choice.out);
   }
@@ -256,7 +259,8 @@ void add_certify(Program& program) {
   verb->add_option("--model,--network-file", choice->model, "File of a fitted model or of a trained network")
       ->type_name("MODEL.h5")
       ->required();
-  verb->add_option("--out", choice->out, "Table of the radii, a row for each sample")->type_name("R.csv");
+  verb->add_option("--out", choice->out, "Table of the radii, a row for each sample: .csv, .tsv or .json")
+      ->type_name("R.csv");
   add_ball_options(*verb, *choice);
   add_new_sample_options(*verb, choice->data, "Labelled samples");
   add_common_options(*verb, choice->common);

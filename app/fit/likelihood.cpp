@@ -170,6 +170,11 @@ void run_likelihood(const LikelihoodChoice& choice) {
   LikelihoodFound found = choice.optimise ? ask_optimum(choice, network, data, targets, *engine)
                                           : ask_value(choice, network, data, targets, *engine);
   warn_of(choice.common, found.quadrature_error, Precision::f64);
+  if (!choice.optimise && !choice.noise) {
+    note(choice.common,
+         "note: without --noise its variance is 0, and the labels are taken as exact; give one, or find it by "
+         "--optimise");
+  }
 
   Record record("likelihood");
   record.settings["network"] = network.to_text();

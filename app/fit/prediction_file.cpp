@@ -88,8 +88,7 @@ Table prediction_table(const Predictor& model, const Said& said, Index most) {
 }
 
 void check_prediction_path(const std::filesystem::path& path) {
-  const std::string ending = path.extension().string();
-  if (ending != ".csv" && ending != ".tsv" && ending != ".json" && ending != ".npz") {
+  if (!is_table_file(path) && path.extension() != ".npz") {
     fail(Code::usage, "--out {}: the ending must be .csv, .tsv, .json or .npz", path.string());
   }
   check_writable(path, 0);
@@ -97,10 +96,8 @@ void check_prediction_path(const std::filesystem::path& path) {
 
 void write_predictions(const std::filesystem::path& path, const Predictor& model, const Said& said,
                        const nlohmann::ordered_json& settings) {
-  const std::string ending = path.extension().string();
-  if (ending == ".npz") return write_npz_predictions(path, model, said, settings);
-  const Table table = prediction_table(model, said, std::numeric_limits<Index>::max());
-  write_atomically(path, ending == ".json" ? to_json_rows(table) : to_csv(table, ending == ".tsv" ? '\t' : ','));
+  if (path.extension() == ".npz") return write_npz_predictions(path, model, said, settings);
+  write_table(prediction_table(model, said, std::numeric_limits<Index>::max()), path);
 }
 
 }  // namespace widelimit::app

@@ -1,11 +1,11 @@
 #include "app/fit/predictor.hpp"
 
-#include "app/fit/network_probabilities.hpp"
 #include "app/shell/interrupt.hpp"
 #include "app/shell/outcome.hpp"
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/machine/probability/network_probabilities.hpp"
 #include "widelimit/machine/probability/probability.hpp"
 
 #include <cmath>

@@ -1,5 +1,4 @@
 #include "app/fit/machine_pages.hpp"
-#include "app/fit/network_probabilities.hpp"
 #include "app/fit/scores_text.hpp"
 #include "app/kernel/kernel_file.hpp"
 #include "app/shell/interrupt.hpp"
@@ -14,6 +13,7 @@
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/finite/tangent/path_kernel.hpp"
 #include "widelimit/finite/training/network_targets.hpp"
+#include "widelimit/machine/probability/network_probabilities.hpp"
 #include "widelimit/report/html.hpp"
 
 #include <fmt/format.h>

@@ -54,6 +54,8 @@ std::string_view argument_of(Remedy remedy) {
       return "resume=True";
     case Remedy::begin_again:
       return "resume=False";
+    case Remedy::mirror:
+      return "mirror='https://…'";
     case Remedy::treat_missing:
       return "missing='drop', 'mean' or 'median'";
     case Remedy::choose_columns:

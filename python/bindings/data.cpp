@@ -73,10 +73,10 @@ nb::tuple load(const nb::dict& asked) {
                         loaded.notes, loaded.origin.layout.feature_names(), origin_text(loaded.origin));
 }
 
-nb::tuple load_new(const nb::dict& asked, const std::string& remembered, const std::vector<std::string>& classes,
-                   const std::string& part) {
+nb::tuple load_new(const nb::dict& asked, const std::optional<std::string>& remembered,
+                   const std::vector<std::string>& classes, const std::string& part) {
   DataRequest request = request_of(asked);
-  const DataOrigin origin = parse_origin_text(remembered);
+  const DataOrigin origin = remembered ? parse_origin_text(*remembered) : DataOrigin();
   NewSamples found = unlocked([&](Progress* progress) {
     request.progress = progress;
     return load_new_samples(request, origin, classes, parse_part(part));
@@ -90,7 +90,7 @@ void bind_data(nb::module_& module) {
   module.def("load", &load, "asked"_a,
              "((x, y, class_names) of train, the same of test or None, notes, names of the features, origin as JSON); "
              "options by name, None for a default.");
-  module.def("load_new", &load_new, "asked"_a, "origin"_a, "classes"_a, "part"_a,
+  module.def("load_new", &load_new, "asked"_a, "origin"_a.none(), "classes"_a, "part"_a,
              "((x, y, class_names), notes, names of the features), read as samples of this origin.");
 }
 

@@ -4,16 +4,20 @@
 #include "rooms.hpp"
 #include "train_options.hpp"
 #include "unlocked.hpp"
+#include "widelimit/data/origin_text.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/tangent/ntk_product.hpp"
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/train.hpp"
+#include "widelimit/machine/probability/network_probabilities.hpp"
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -167,10 +171,13 @@ nb::object ntk_vector(const TrainedNetwork& trained, const SampleArray& x1, cons
 }
 
 void save_trained(const TrainedNetwork& trained, const std::string& path, const std::vector<std::string>& classes,
-                  bool channels_first) {
+                  bool channels_first, const std::optional<std::string>& loss,
+                  const std::optional<std::string>& origin) {
   NetworkNotes notes;
   notes.channels_first = channels_first;
   notes.classes = classes;
+  if (loss) notes.record = nlohmann::json{{"loss", *loss}}.dump();
+  if (origin) notes.origin = parse_origin_text(*origin);
   unlocked([&](Progress*) {
     save_network(path, trained, notes);
     return 0;
@@ -182,7 +189,17 @@ nb::tuple load_trained(const std::string& path) {
   const std::optional<Scaler>& scaling = saved.notes.scaling;
   const bool scaled = scaling && scaling->scaling() != Scaling::none;
   const nb::object name = scaled ? nb::object(nb::str(std::string(to_string(scaling->scaling())).c_str())) : nb::none();
-  return nb::make_tuple(std::move(saved.trained), saved.notes.classes, name, saved.notes.channels_first);
+  const std::optional<LossKind> loss = trained_loss(saved.notes);
+  return nb::make_tuple(std::move(saved.trained), saved.notes.classes, name, saved.notes.channels_first,
+                        loss ? std::optional(std::string(to_string(*loss))) : std::nullopt,
+                        origin_text(saved.notes.origin));
+}
+
+/// Without columns where the loss has no probabilities.
+nb::object probabilities_of(const std::string& loss, const Table& outputs) {
+  Matrix<double> copy(static_cast<Index>(outputs.shape(0)), static_cast<Index>(outputs.shape(1)), Content::unset);
+  std::copy_n(outputs.data(), outputs.size(), copy.data());
+  return as_array(network_probabilities(parse_loss(loss), copy));
 }
 
 nb::object targets_of(const Labels& labels, Index classes, const std::string& loss) {
@@ -216,10 +233,12 @@ void bind_finite(nb::module_& module) {
              "threads"_a.none(), "Empirical tangent kernel.");
   module.def("ntk_product", &ntk_vector, "trained"_a, "x1"_a, "x2"_a, "v"_a, "start"_a, "threads"_a.none(),
              "Empirical tangent kernel times a vector, without the matrix.");
-  module.def("save_network", &save_trained, "trained"_a, "path"_a, "classes"_a, "channels_first"_a,
-             "Writes a file of the network.");
+  module.def("save_network", &save_trained, "trained"_a, "path"_a, "classes"_a, "channels_first"_a, "loss"_a.none(),
+             "origin"_a.none(), "Writes a file of the network.");
   module.def("load_network", &load_trained, "path"_a,
-             "(trained, classes, name of its scaling or None, channels_first).");
+             "(trained, classes, name of its scaling or None, channels_first, loss or None, origin as JSON).");
+  module.def("network_probabilities", &probabilities_of, "loss"_a, "outputs"_a,
+             "Probabilities of classes by the loss of the training; without columns where it has none.");
   module.def("class_targets", &targets_of, "labels"_a, "classes"_a, "loss"_a, "What a network is to give for classes.");
 }
 

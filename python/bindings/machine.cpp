@@ -119,8 +119,10 @@ nb::object predicted(const std::string& scheme, Index count, const Table& output
 
 nb::object probabilities(const std::string& machine, const std::string& scheme, Index count,
                          const std::optional<Table>& sigmoids, const Table& outputs) {
-  return as_array(
-      class_probabilities(parse_machine(machine), parse_scheme(scheme), count, sigmoids_of(sigmoids), copied(outputs)));
+  return as_array(unlocked([&](Progress*) {
+    return class_probabilities(parse_machine(machine), parse_scheme(scheme), count, sigmoids_of(sigmoids),
+                               copied(outputs));
+  }));
 }
 
 /// Weights of the samples, those of their classes included: balanced, or one for each class.

@@ -5,6 +5,7 @@
 #include "widelimit/data/origin_text.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/machine/model_file.hpp"
+#include "widelimit/machine/posterior_factor.hpp"
 #include "widelimit/machine/probability/probability.hpp"
 
 #include <nanobind/stl/array.h>
@@ -66,8 +67,10 @@ Model make(const Network& network, const std::string& kind, const std::optional<
 }
 
 void save(const std::string& path, const Model& model) {
-  const nb::gil_scoped_release unlock;
-  save_model(path, model);
+  unlocked([&](Progress*) {
+    save_model(path, model);
+    return 0;
+  });
 }
 
 nb::object decisions_of(const Model& model, const SampleArray& x, std::optional<int> threads) {
@@ -79,13 +82,13 @@ nb::object decisions_of(const Model& model, const SampleArray& x, std::optional<
 }
 
 /// (mean, variance, covariance or None).
-nb::tuple posterior_of(const Model& model, const SampleArray& x, bool covariance, const std::string& backend,
-                       std::optional<int> threads) {
+nb::tuple posterior_of(const Model& model, PosteriorFactor& factor, const SampleArray& x, bool covariance,
+                       const std::string& backend, std::optional<int> threads) {
   Posterior found = unlocked([&](Progress* progress) {
     PredictOptions options;
     options.covariance = covariance;
     options.progress = progress;
-    return predict_posterior(model, view_samples(x), *make_engine(backend, {threads.value_or(0)}), options);
+    return predict_posterior(model, view_samples(x), *make_engine(backend, {threads.value_or(0)}), factor, options);
   });
   const nb::object between = covariance ? as_array(std::move(found.covariance)) : nb::none();
   return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)), between);
@@ -97,8 +100,10 @@ nb::object told_classes(const Model& model, const Table& decisions) {
 }
 
 nb::object probabilities_of(const Model& model, const Table& decisions) {
-  return as_array(class_probabilities(model.machine, model.scheme, std::ssize(model.classes), model.calibration,
-                                      copy_of(decisions)));
+  return as_array(unlocked([&](Progress*) {
+    return class_probabilities(model.machine, model.scheme, std::ssize(model.classes), model.calibration,
+                               copy_of(decisions));
+  }));
 }
 
 nb::dict load(const std::string& path) {
@@ -177,8 +182,11 @@ void bind_model(nb::module_& module) {
       },
       "path"_a, "The model of a file.");
   module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
-  module.def("model_posterior", &posterior_of, "model"_a, "x"_a, "covariance"_a, "backend"_a, "threads"_a.none(),
-             "(mean, variance, covariance or None) of a model with a posterior.");
+  nb::class_<PosteriorFactor>(module, "PosteriorFactor", "Keeps the factor of a model's posterior.")
+      .def(nb::init<>())
+      .def_prop_ro("factorisations", &PosteriorFactor::factorisations);
+  module.def("model_posterior", &posterior_of, "model"_a, "factor"_a, "x"_a, "covariance"_a, "backend"_a,
+             "threads"_a.none(), "(mean, variance, covariance or None) of a model with a posterior.");
   module.def("model_classes", &told_classes, "model"_a, "decisions"_a, "Number of the class of each row.");
   module.def("model_probabilities", &probabilities_of, "model"_a, "decisions"_a, "Probability of each class.");
   module.def("load_model", &load, "path"_a, "What a model file holds, checked.");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/progress.hpp"
 
 #include <nanobind/nanobind.h>
@@ -29,13 +30,16 @@ class SignalProgress final : public Progress {
   std::exception_ptr raised_;
 };
 
-/// work(progress) without the interpreter lock.
+/// work(progress) without the interpreter lock; signals are heard at interruption points, too.
 template <typename Work>
 auto unlocked(const Work& work) {
   SignalProgress progress;
   const nanobind::gil_scoped_release unlock;
+  const Interruptible interruptible(&progress);
   try {
-    return work(static_cast<Progress*>(&progress));
+    auto result = work(static_cast<Progress*>(&progress));
+    progress.rethrow();
+    return result;
   } catch (const Error& error) {
     if (error.code() == Code::interrupted) progress.rethrow();
     throw;

@@ -27,6 +27,32 @@ LONG = {
     "convolutional steps": ((400, 16, 16, 3), "wl.train('cntk:4', x, x[:, 0, 0, 0], width=32, steps=1000)"),
     "networks and machines": ((1500, 64), "wl.equivalence('fc:1', x, x[:, 0], widths=[8, 16], seeds=99, parts=True)"),
     "tangent kernel": ((3000, 64), "wl.empirical_ntk(wl.train('fc:3', x[:9], x[:9, 0], width=1024, steps=0), x)"),
+    "large weights": ((20, 64), "wl.monte_carlo_kernel('fc:3', x, width=4096, draws=1000)"),
+    "products with the tangent kernel": (
+        (8000, 64),
+        "t = wl.train('fc:3', x[:9], x[:9, 0], width=2048, steps=0)\n"
+        "    while True: wl.empirical_ntk_product(t, x, x, x[:, 0])",
+    ),
+    "many kernels": ((4000, 8), "while True: wl.sweep('fc:5', x, precision='f32')"),
+    "many layers": ((6000, 8), "while True: wl.layer_contributions('fc:8', x, precision='f32')"),
+    "products": ((12000, 8), "while True: wl.fit_ridge_network('fc:3', x, x[:, 0], lam=1e-6)"),
+    "posterior": (
+        (3000, 8),
+        "p = wl.gaussian_process(wl.kernel('fc:1', x), x[:, 0], 0.1)\n"
+        "    while True: p.predict(wl.kernel('fc:1', x), np.full(len(x), 9.0))",
+    ),
+    "covariance": (
+        (3000, 8),
+        "k = wl.kernel('fc:1', x); p = wl.gaussian_process(k, x[:, 0], 0.1)\n    while True: p.covariance(k, k)",
+    ),
+    "posterior of an estimator": (
+        (3000, 8),
+        "e = wl.NTKRegressor('fc:1', lam=0.1).fit(x, x[:, 0])\n    while True: e.predict(x, return_std=True)",
+    ),
+    "decisions": (
+        (5000, 8),
+        "k = wl.kernel('fc:1', x); f = wl.fit_ridge(k, x, 0.1)\n    while True: f.decision_function(k)",
+    ),
 }
 
 INTERRUPTED = """

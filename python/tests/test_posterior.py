@@ -1,6 +1,7 @@
 """Standard deviations and covariances of estimators and models, as scikit-learn's Gaussian processes have them."""
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -96,3 +97,42 @@ def test_refused_where_there_is_none(tmp_path):
         precomputed.predict(wl.kernel("fc:2", NEW, X), return_std=True)
     with pytest.raises(wl.InputError, match="return_cov"):
         wl.NTKRegressor("fc:2").fit(X, Y).predict(NEW, return_std=True, return_cov=True)
+
+
+def test_the_gram_matrix_is_factored_once(tmp_path):
+    estimator = wl.NTKRegressor("fc:2", lam=LAM).fit(X, Y)
+    first = estimator.predict(NEW, return_std=True)[1]
+    factor = estimator._kept_posterior._kept[3]
+    assert np.array_equal(estimator.predict(NEW, return_std=True)[1], first)
+    estimator.predict(NEW, return_cov=True)
+    assert factor.factorisations == 1
+    estimator.fit(X[:20], Y[:20])
+    assert not np.allclose(estimator.predict(NEW, return_std=True)[1], first)
+    copied = pickle.loads(pickle.dumps(estimator.fit(X, Y)))
+    assert np.array_equal(copied.predict(NEW, return_std=True)[1], first)
+    estimator.set_params(kind="nngp").fit(X, Y)
+    assert np.allclose(estimator.predict(NEW, return_cov=True)[1], expected("nngp")[1])
+    copied.save(tmp_path / "m.h5", posterior=True)
+    model = wl.load_model(tmp_path / "m.h5")
+    for _ in range(3):
+        assert np.allclose(model.predict(NEW, return_std=True)[1], first)
+    assert model._factor.factorisations == 1
+
+
+def test_threads_share_the_factor():
+    estimator = wl.NTKRegressor("fc:2", lam=LAM).fit(X, Y)
+    first = estimator.predict(NEW, return_std=True)[1]
+    core, _ = estimator._kept_posterior.of(estimator)
+    factor = wl._core.PosteriorFactor()
+    found = []
+
+    def predict():
+        found.append(wl._core.model_posterior(core, factor, NEW, False, "cpu", 1)[1])
+
+    threads = [threading.Thread(target=predict) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert factor.factorisations == 1
+    assert all(np.allclose(np.sqrt(variance), first) for variance in found)

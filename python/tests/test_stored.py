@@ -149,3 +149,11 @@ def test_interrupted_work_is_kept(tmp_path):
         wl.open_gram(path)
     with pytest.raises(wl.InputError, match="unfinished"):
         wl.kernel("fc:9", np.random.default_rng(3).normal(size=(1500, 4)), backend="reference", out=path)
+
+
+def test_large_blocks_are_read_in_pieces(tmp_path):
+    x = RANDOM.normal(size=(3100, 5))
+    stored = wl.kernel("fc:1", x, precision="f32", out=tmp_path / "large.h5")
+    expected = wl.kernel("fc:1", x, precision="f32")
+    np.testing.assert_array_equal(stored[...], expected)
+    np.testing.assert_array_equal(stored[37:3090, 11:3099], expected[37:3090, 11:3099])

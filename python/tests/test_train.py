@@ -109,3 +109,52 @@ def test_endings_and_refusals():
         wl.train("fc:1", x, y[:-1], width=4)
     with pytest.raises(wl.ResourceError):
         wl.train("fc:3", x, y, width=1 << 20)
+
+
+@pytest.mark.parametrize(("loss", "classes"), [("logistic", [3, 8]), ("softmax", [3, 8]), ("softmax", [1, 3, 8])])
+def test_probabilities_by_the_loss(loss, classes, tmp_path):
+    x, y, _ = wl.load_data("digits", classes=classes, limit=30, scale="unit")
+    trained = wl.train("fc:1", x, y, width=32, loss=loss, steps=20, rate=0.05)
+    outputs = trained.predict(x)
+    found = trained.predict_proba(x)
+    if loss == "logistic":
+        expected = np.column_stack([1 / (1 + np.exp(outputs)), 1 / (1 + np.exp(-outputs))])
+    else:
+        expected = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
+    assert found.shape == (30, len(classes))
+    assert np.allclose(found, expected)
+    assert (trained.classes_[found.argmax(axis=1)] == trained.predict_classes(x)).all()
+    trained.save(tmp_path / "net.h5")
+    again = wl.load_network(tmp_path / "net.h5")
+    assert np.array_equal(again.predict_proba(x), found)
+    assert again.origin == {}
+
+
+def test_probabilities_are_refused_where_there_are_none(tmp_path):
+    x = np.array([[1.0, 0.0], [0.0, 1.0]])
+    for y, loss in [([0, 1], "hinge"), ([1.0, -1.0], "squared")]:
+        trained = wl.train("fc:1", x, y, width=8, steps=1, rate=0.01, loss=loss)
+        with pytest.raises(wl.InputError, match="no probabilities"):
+            trained.predict_proba(x)
+        trained.save(tmp_path / "net.h5")
+        with pytest.raises(wl.InputError, match="no probabilities"):
+            wl.load_network(tmp_path / "net.h5").predict_proba(x)
+
+
+def test_a_file_remembers_where_its_samples_come_from(tmp_path):
+    data, held_out = wl.load_train_test("digits", classes=[3, 8], split=0.8, seed=3)
+    trained = wl.train("fc:1", data.x, data.y, width=8, steps=5, loss="logistic")
+    assert trained.origin == {}
+    trained.save(tmp_path / "net.h5", data=data)
+    again = wl.load_network(tmp_path / "net.h5")
+    assert again.origin["classes"] == ["3", "8"]
+    assert again.origin["split"]["fraction"] == 0.8
+    assert list(again.classes_) == ["3", "8"]
+    part = wl.load_data("digits", model=again, part="test")
+    assert np.array_equal(part.x, held_out.x)
+    assert np.array_equal(part.y, held_out.y)
+    again.save(tmp_path / "copy.h5")
+    assert wl.load_network(tmp_path / "copy.h5").origin == again.origin
+    scaled, _ = wl.load_train_test("digits", split=0.8, scale="unit")
+    with pytest.raises(wl.InputError, match="unscaled"):
+        trained.save(tmp_path / "other.h5", data=scaled)

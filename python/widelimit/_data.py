@@ -15,6 +15,7 @@ from widelimit._tables import as_spec
 
 if TYPE_CHECKING:
     from widelimit._models import Model
+    from widelimit._train import TrainedNetwork
 
 
 class DataWarning(UserWarning):
@@ -57,7 +58,7 @@ def _table_options(label: Any, task: Any, columns: Any, drop: Any, categorical: 
 def load_data(
     spec: Any,
     *,
-    model: Model | None = None,
+    model: Model | TrainedNetwork | None = None,
     part: str | None = None,
     classes: Sequence[Any] | None = None,
     limit: int | None = None,
@@ -86,9 +87,9 @@ def load_data(
     are tables with a header: None and NaN have no value, columns of a categorical type hold categories, booleans are 0
     and 1, dates are refused.
 
-    model: read the samples as those of a model (load_model): the same columns, missing values filled as then, y as
-    indices into its classes_. part: 'test' or 'train' takes that part of the split that the model was made with, from
-    the same source; InputError where the source is another.
+    model: read the samples as those of a model (load_model, load_network): the same columns, missing values filled as
+    then, y as indices into its classes_. part: 'test' or 'train' takes that part of the split that the model was made
+    with, from the same source; InputError where the source is another.
 
     >>> import widelimit as wl
     >>> x, y, names = wl.load_data("digits", classes=[3, 8], limit=100, scale="unit")
@@ -113,7 +114,8 @@ def load_data(
     if learned:
         raise InputError(f"{learned[0]}=: the model knows how its samples are read and scaled; leave it out")
     asked["categorical"] = None
-    found, notes, features = _core.load_new(asked, model._core.origin, model._core.classes, part or "all")
+    origin, names = model._reading()
+    found, notes, features = _core.load_new(asked, origin, names, part or "all")
     return _data(found, _warned(notes), features, None)
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from widelimit._core import InputError
 from widelimit._likelihood import optimise_marginal_likelihood
 from widelimit._machine_estimator import MachineEstimator, posterior_obstacle, require_posterior
-from widelimit._models import core_of, posterior, shared_by_outputs
+from widelimit._models import KeptPosterior, posterior, shared_by_outputs
 from widelimit._threads import usable
 
 
@@ -226,14 +226,15 @@ class NTKRegressor(RegressorMixin, MachineEstimator):
         return_std, return_cov: also the standard deviation, or the covariance between rows, of the Gaussian process
         of covariance K and noise variance λ/2 given the data, whose mean the numbers are; without the noise. Where y
         has columns, with a last axis for them. Of ridge without a bias and without weights of samples; InputError
-        otherwise. Factors the Gram matrix of the training samples again.
+        otherwise. The first such call factors the Gram matrix of the n training samples, and the estimator keeps the
+        factor, 8·n² bytes, until it is fitted again; copies and pickles are without it.
         """
         if return_std or return_cov:
             check_is_fitted(self, "support_")
             require_posterior(self)
             X = self._shaped(self._read(X, reset=False))
-            core = core_of(self, posterior=True)
-            mean, spread = posterior(core, X, return_std, return_cov, self.backend, usable(self.threads))
+            core, factor = vars(self).setdefault("_kept_posterior", KeptPosterior()).of(self)
+            mean, spread = posterior(core, factor, X, return_std, return_cov, self.backend, usable(self.threads))
             mean = mean[:, None] if self.alpha_.ndim == 2 and mean.ndim == 1 else mean
             return mean, shared_by_outputs(spread, mean)
         fit, k = self._fitted(X)

@@ -100,7 +100,7 @@ def marginal_likelihood(
 ) -> MarginalLikelihood:
     """log p(y) of y = f(x) + noise, f the Gaussian process of the network, and its gradient by log-parameters.
 
-    noise: variance of the observations about f, 0 unless said.
+    noise: variance of the observations about f, 0 unless said: y is then taken as exact.
     kind: 'nngp' (the default), the prior of the network itself, or 'ntk' for its NTK as covariance.
     NumericalError, with the failing minor, where K + noise·I has no factor. Always in float64.
 

@@ -177,13 +177,44 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
     return model
 
 
+class KeptPosterior:
+    """The model of an estimator and the factor of its posterior, kept for as long as the estimator stays the same.
+
+    Copies and pickles begin without.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[tuple[Any, ...], tuple[Any, ...], _core.Model, _core.PosteriorFactor] | None = None
+
+    def of(self, estimator: Any) -> tuple[_core.Model, _core.PosteriorFactor]:
+        arrays = (estimator.support_vectors_, estimator.alpha_, estimator.bias_)
+        settings = (
+            str(as_network(getattr(estimator, "network_", estimator.network))),
+            getattr(estimator, "lam_", estimator.lam),
+            *(getattr(estimator, name) for name in ("kind", "precision", "input_shape", "channels_first")),
+        )
+        kept = self._kept
+        if kept is None or kept[1] != settings or any(a is not b for a, b in zip(kept[0], arrays, strict=True)):
+            kept = self._kept = (arrays, settings, core_of(estimator, posterior=True), _core.PosteriorFactor())
+        return kept[2], kept[3]
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return KeptPosterior, ()
+
+
 def posterior(
-    core: _core.Model, x: NDArray, return_std: bool, return_cov: bool, backend: str, threads: int | None
+    core: _core.Model,
+    factor: _core.PosteriorFactor,
+    x: NDArray,
+    return_std: bool,
+    return_cov: bool,
+    backend: str,
+    threads: int | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean of the outputs, and their standard deviation or covariance, the same for all outputs."""
     if return_std and return_cov:
         raise InputError("ask for return_std or return_cov; the diagonal of the covariance holds the variances")
-    mean, variance, covariance = _core.model_posterior(core, x, return_cov, backend, threads)
+    mean, variance, covariance = _core.model_posterior(core, factor, x, return_cov, backend, threads)
     return mean[:, 0] if mean.shape[1] == 1 else mean, covariance if return_cov else np.sqrt(variance)
 
 
@@ -207,6 +238,7 @@ class Model:
 
     def __init__(self, core: _core.Model, classes: NDArray[Any] | None) -> None:
         self._core = core
+        self._factor = _core.PosteriorFactor()
         self.classes_: NDArray[Any] | None = classes
         """The classes in order; None where outputs are numbers."""
 
@@ -225,6 +257,10 @@ class Model:
         """What is known of its samples: samples and checksum of the source, table, classes, split, limit."""
         return json.loads(self._core.origin)
 
+    def _reading(self) -> tuple[str | None, list[str]]:
+        """By what new samples are read as its own: their origin as JSON, and the names of the classes."""
+        return self._core.origin, self._core.classes
+
     def decision_function(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
         """Outputs on samples: a number for each, or a row where there are several."""
         outputs = _core.model_decisions(self._core, self._shaped(x), usable(threads))
@@ -236,7 +272,8 @@ class Model:
         """Classes, or numbers where the machine is one for numbers.
 
         return_std, return_cov: also the standard deviation, or the covariance between samples, of the outputs, without
-        the noise, as a second array; InputError unless the model was written with its posterior.
+        the noise, as a second array; InputError unless the model was written with its posterior. The first such call
+        factors the Gram matrix of the support and keeps the factor, 8·n² bytes for n samples.
         """
         if return_std or return_cov:
             if not self._core.posterior:
@@ -244,7 +281,8 @@ class Model:
                     "the model has no posterior; `widelimit fit --machine ridge --posterior` and "
                     "NTKRegressor.save(…, posterior=True) write one"
                 )
-            mean, spread = posterior(self._core, self._shaped(x), return_std, return_cov, "cpu", usable(threads))
+            samples = self._shaped(x)
+            mean, spread = posterior(self._core, self._factor, samples, return_std, return_cov, "cpu", usable(threads))
             return self._told(mean), shared_by_outputs(spread, mean) if self.classes_ is None else spread
         return self._told(self.decision_function(x, threads=threads))
 

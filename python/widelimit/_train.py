@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,9 @@ from widelimit._kernels import as_network
 from widelimit._samples import as_images, as_samples, channels_last
 from widelimit._targets import as_classes, as_numbers, holds_numbers
 from widelimit._threads import usable
+
+if TYPE_CHECKING:
+    from widelimit._data import Data
 
 _MARGINS = ("hinge", "squared-hinge", "logistic")
 
@@ -67,8 +71,12 @@ class TrainedNetwork:
         classes: NDArray[Any] | None,
         single: bool,
         channels_first: bool | None = None,
+        loss: str | None = None,
+        origin: str | None = None,
     ) -> None:
         self._core = core
+        self._loss = loss
+        self._origin = origin
         self.channels_first: bool | None = channels_first
         """Whether images come as N×C×H×W, to predict as to train."""
         self._single = single
@@ -125,10 +133,53 @@ class TrainedNetwork:
         told = np.argmax(outputs, axis=1) if outputs.ndim == 2 else (outputs > 0).astype(np.intp)
         return self.classes_[told]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an HDF5 file that load_network and `widelimit predict` read; classes are kept as text."""
-        names = [] if self.classes_ is None else [str(name) for name in self.classes_]
-        _core.save_network(self._core, os.fspath(path), names, bool(self.channels_first))
+    def predict_proba(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
+        """Probability of each of classes_, a row for each sample.
+
+        InputError unless the network was trained by their likelihood: with the softmax loss, or of two classes with
+        the logistic one.
+        """
+        outputs = _core.predict_outputs(self._core, self._samples(x, "x"), usable(threads))
+        known = self.classes_ is not None and self._loss is not None
+        found = _core.network_probabilities(self._loss, outputs) if known else np.empty((0, 0))
+        if found.shape[1] == 0:
+            raise InputError(
+                f"a network {f'trained with the {self._loss} loss' if known else 'of this training'} has no "
+                "probabilities; classes trained with loss='softmax' have, and two classes with loss='logistic'"
+            )
+        return found
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What is known of its samples: samples and checksum of the source, table, classes, split, limit; else {}."""
+        found = {} if self._origin is None else json.loads(self._origin)
+        return found if found.get("samples") else {}
+
+    def save(self, path: str | os.PathLike[str], data: Data | None = None) -> None:
+        """Writes an HDF5 file that load_network and `widelimit predict` read; classes are kept as text.
+
+        data: the training set as load_train_test gave it, unscaled; the file then remembers its columns and its split,
+        so that load_data(spec, model=…, part='test') and `widelimit predict --part test` find them. Classes that are
+        indices into its class names are written by their names.
+        """
+        origin = self._origin
+        if data is not None:
+            if data._origin is None:
+                raise InputError("data= is the training set as load_data or load_train_test gave it, unscaled")
+            origin = data._origin
+        names = self._class_names(None if data is None else data.class_names)
+        _core.save_network(self._core, os.fspath(path), names, bool(self.channels_first), self._loss, origin)
+
+    def _class_names(self, names: list[str] | None = None) -> list[str]:
+        """Classes as text; those that are indices by `names`, where there are some."""
+        if self.classes_ is None:
+            return []
+        indexed = bool(names) and self.classes_.dtype.kind in "iu" and self.classes_.min() >= 0
+        return [names[c] if indexed else str(c) for c in self.classes_]
+
+    def _reading(self) -> tuple[str | None, list[str]]:
+        """By what new samples are read as its own: their origin as JSON, and the names of the classes."""
+        return self._origin, self._class_names()
 
     def _samples(self, x: ArrayLike, name: str) -> NDArray[np.floating]:
         """Samples as those of the training."""
@@ -233,7 +284,7 @@ def train(
     images = as_images(net, x, "x", channels_first)
     core = _core.train(net, images, _table(targets), samples, test_targets, options)
     single = targets.ndim == 1 or targets.shape[1] == 1
-    trained = TrainedNetwork(core, classes, single, channels_first)
+    trained = TrainedNetwork(core, classes, single, channels_first, loss)
     if not trained.summary.finished:
         warnings.warn(f"train: {trained.summary.message}", ConvergenceWarning, stacklevel=2)
     return trained
@@ -251,11 +302,11 @@ def load_network(path: str | os.PathLike[str]) -> TrainedNetwork:
     >>> bool((again.predict(x) == t.predict(x)).all())
     True
     """
-    core, classes, scaling, channels_first = _core.load_network(os.fspath(path))
+    core, classes, scaling, channels_first, loss, origin = _core.load_network(os.fspath(path))
     if scaling is not None:
         warnings.warn(f"the network saw samples scaled by {scaling!r} in training; scale new ones too", stacklevel=2)
     names = np.array(classes) if classes else None
-    trained = TrainedNetwork(core, names, core.outputs == 1, channels_first or None)
+    trained = TrainedNetwork(core, names, core.outputs == 1, channels_first or None, loss, origin)
     if not trained.summary.finished:
         warnings.warn(f"{path}: {trained.summary.ending}: {trained.summary.message}", ConvergenceWarning, stacklevel=2)
     return trained

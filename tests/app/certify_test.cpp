@@ -96,6 +96,13 @@ TEST_F(Certify, TheTableHasARowForEachSample) {
   EXPECT_NE(run.out.find("mean radius"), std::string::npos) << run.out;
   const Finished lines = folder.run({"wc", "-l", "r.csv"});
   EXPECT_EQ(lines.out, "13 r.csv\n");
+  ASSERT_EQ(certify({"--classes", "3,8", "--out", "r.json"}).status, 0);
+  const auto rows = nlohmann::json::parse(folder.run({"cat", "r.json"}).out);
+  ASSERT_EQ(rows.size(), 12U);
+  EXPECT_EQ(rows[11]["sample"], 11);
+  EXPECT_TRUE(rows[0]["class"] == "3" || rows[0]["class"] == "8");
+  ASSERT_EQ(certify({"--classes", "3,8", "--out", "r.tsv"}).status, 0);
+  EXPECT_EQ(folder.run({"head", "-c", "13", "r.tsv"}).out, "sample\tclass\t");
 }
 
 TEST_F(Certify, NumbersByTheirSign) {
@@ -151,6 +158,7 @@ TEST_F(Certify, SaysWhatIsWrong) {
   refused({"--classes", "3,8", "--report", "none/r.html"}, 5, "none/r.html");
   refused({"--classes", "3,8", "--out", "./m.h5"}, 2, "'./m.h5' is read and would be written over");
   refused({"--classes", "3,8", "--out", "r.html", "--report", "r.html"}, 2, "a file of its own");
+  refused({"--classes", "3,8", "--out", "r.npz"}, 2, "--out r.npz: the ending must be .csv, .tsv or .json");
   EXPECT_EQ(folder.names(), (Words{"m.h5"}));
 }
 

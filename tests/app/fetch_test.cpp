@@ -51,6 +51,7 @@ TEST(FetchVerb, WrongContentsAndServersEndWithStatus3) {
     const Finished run = folder.widelimit(fetch_iris(address));
     EXPECT_EQ(run.status, 3);
     EXPECT_NE(run.err.find(source_files("uci:iris")[0].sha256), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("fetch it from a mirror (--from URL)"), std::string::npos) << run.err;
     EXPECT_TRUE(fs::is_empty(folder.path("data/uci")));
   }
   const Finished gone = folder.widelimit(fetch_iris(address));

@@ -33,6 +33,19 @@ TEST(Likelihood, IsThatOfTheFittedProcess) {
   EXPECT_EQ(results["summary"]["ending"], "converged");
 }
 
+TEST(Likelihood, SaysThatLabelsWithoutNoiseAreExact) {
+  const Folder folder;
+  const auto told = [&](const Words& more) {
+    const Finished done = folder.widelimit(likelihood_words(more));
+    EXPECT_EQ(done.status, 0) << done.err;
+    return done.err.find("labels are taken as exact") != std::string::npos;
+  };
+  EXPECT_TRUE(told({}));
+  EXPECT_FALSE(told({"--quiet"}));
+  EXPECT_FALSE(told({"--noise", "0"}));
+  EXPECT_FALSE(told({"--optimise", "--starts", "1"}));
+}
+
 TEST(Likelihood, IsOptimisedOverItsParameters) {
   const Folder folder;
   const Finished done = folder.widelimit(likelihood_words({"--optimise", "--starts", "2", "--report", "page.html"}));

@@ -173,6 +173,34 @@ TEST_F(Catalogue, EnvironmentComesFirst) {
   EXPECT_EQ(load_data("uci:own").count(), 3);
 }
 
+/// Tables of the catalogue are read as those of files; sets without columns say why they are not.
+TEST_F(Catalogue, ColumnsOfUciTablesAreChosen) {
+  set("WIDELIMIT_DATA", path("data").string());
+  put("data/uci/own.csv", "1,?,5,0\n2,20,6,1\n3,40,7,0\n");
+  EXPECT_THROW((void)load_data("uci:own"), Error);
+  DataOptions options;
+  options.table.drop = {"0"};
+  options.table.missing = Missing::mean;
+  const Dataset filled = load_data("uci:own", options);
+  ASSERT_EQ(filled.shape.size(), 2);
+  EXPECT_EQ(value(filled, 0, 0), 30);
+  EXPECT_EQ(value(filled, 0, 1), 5);
+  options.table = {.missing = Missing::drop};
+  EXPECT_EQ(load_data("uci:own", options).count(), 2);
+  options.like = &filled.layout;
+  const Dataset like = load_data("uci:own", options);
+  ASSERT_EQ(like.shape.size(), 2);
+  EXPECT_EQ(value(like, 0, 0), 20);
+  options = {.label = "2"};
+  options.table.drop = {"1"};
+  EXPECT_EQ(load_data("uci:own", options).class_names, (std::vector<std::string>{"5", "6", "7"}));
+  options = {};
+  options.table.drop = {"0"};
+  for (const char* spec : {"digits", "mnist:train", "cifar10:test", "spirals"}) {
+    expect_error(Code::usage, {spec, "is no table", "uci:NAME"}, [&] { (void)load_data(spec, options); });
+  }
+}
+
 TEST_F(Catalogue, CifarBatchesAreJoined) {
   set("WIDELIMIT_DATA", path("data").string());
   for (int batch = 1; batch <= 5; ++batch) {

@@ -32,6 +32,7 @@ enum class Remedy : std::uint8_t {
   choose_task,       ///< classes or numbers
   image_shape,       ///< say which images flat samples are
   channels_first,    ///< say that images lie channel by channel
+  mirror,            ///< fetch from another address
 };
 
 /// The one exception type of the library. Its message says what is wrong, where, and what to do.

@@ -1,6 +1,7 @@
 #include "widelimit/base/parallel.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/workers.hpp"
 
 #include <omp.h>
@@ -43,6 +44,7 @@ void parallel_for(Index count, int threads, const std::function<void(Index task)
         body(task);
         ++done;
         if (calling_thread && after) after(done);
+        interruption_point();
       } catch (...) {
         keep_failure(task);
       }
@@ -55,7 +57,8 @@ void parallel_for(Index count, int threads, const std::function<void(Index task)
       if (ended.wait_for(lock, progress_interval, [&] { return working == 0; })) return;
       lock.unlock();
       try {
-        after(done);
+        if (after) after(done);
+        interruption_point();
       } catch (...) {
         keep_failure(count);
       }
@@ -67,7 +70,7 @@ void parallel_for(Index count, int threads, const std::function<void(Index task)
   run_on_team(team, [&](int member) {
     work(member == 0);
     if (member == 0) {
-      if (after) wait_for_others();
+      if (after || current_interruptible() != nullptr) wait_for_others();
       return;
     }
     const std::lock_guard lock(guard);

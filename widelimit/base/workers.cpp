@@ -1,6 +1,7 @@
 #include "widelimit/base/workers.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 
 #include <pthread.h>
 
@@ -25,6 +26,7 @@ struct Assignment {
   const std::function<void(int)>* job = nullptr;
   int member = 0;
   std::latch* done = nullptr;
+  Interruptible* interruptible = nullptr;  ///< of the thread that called
 };
 
 /// A thread that waits for assignments. It ends with the process.
@@ -51,7 +53,9 @@ class Worker {
         wanted_.wait(lock, [this] { return assignment_.job != nullptr; });
         next = std::exchange(assignment_, {});
       }
+      exchange_interruptible(next.interruptible);
       (*next.job)(next.member);
+      exchange_interruptible(nullptr);
       next.done->count_down();
     }
   }
@@ -143,7 +147,9 @@ void run_on_team(int team, const std::function<void(int member)>& job) {
   Pool& pool = Pool::instance();
   Pool::Members members = pool.take(team - 1);
   std::latch done(team - 1);
-  for (int k = 1; k < team; ++k) members[static_cast<std::size_t>(k - 1)]->assign({&job, k, &done});
+  for (int k = 1; k < team; ++k) {
+    members[static_cast<std::size_t>(k - 1)]->assign({&job, k, &done, current_interruptible()});
+  }
   in_team = true;
   job(0);
   in_team = false;

@@ -1,6 +1,7 @@
 #include "widelimit/certificate/certify.hpp"
 
 #include "widelimit/base/choice.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/certificate/attack/attack.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/certified_machine.hpp"
@@ -165,6 +166,7 @@ std::vector<CertificateMethod> certificate_methods(const Model& model) {
 
 Certificates certify(const Model& model, const SampleView& samples, std::span<const Index> labels,
                      const CertifyOptions& asked, const Engine& engine) {
+  const Interruptible interruptible(asked.progress);
   require_cpu(engine, "certificates");
   asked.validate();
   model.validate();

@@ -54,18 +54,21 @@ struct NamedSet {
   std::string_view form;  ///< how to write it
   std::string_view what;
   std::string_view samples;
+  bool table;  ///< its columns can be chosen
   Dataset (*load)(const DataSpec&, const DataOptions&);
   std::string (*where)();
   std::vector<std::string> (*members)();
 };
 
 constexpr std::array<NamedSet, 4> named_sets{{
-    {"digits", "digits", "handwritten digits, 8x8x1, 10 classes", "1797", load_digits, embedded_place, no_members},
-    {"mnist", "mnist:train|test", "MNIST handwritten digits, 28x28x1, 10 classes", "60000 + 10000", load_mnist,
+    {"digits", "digits", "handwritten digits, 8x8x1, 10 classes", "1797", false, load_digits, embedded_place,
+     no_members},
+    {"mnist", "mnist:train|test", "MNIST handwritten digits, 28x28x1, 10 classes", "60000 + 10000", false, load_mnist,
      find_mnist, no_members},
-    {"cifar10", "cifar10:train|test", "CIFAR-10 photographs, 32x32x3, 10 classes", "50000 + 10000", load_cifar10,
+    {"cifar10", "cifar10:train|test", "CIFAR-10 photographs, 32x32x3, 10 classes", "50000 + 10000", false, load_cifar10,
      find_cifar10, no_members},
-    {"uci", "uci:NAME", "small classification tables, standardised", "10 to 5000 each", load_uci, find_uci, uci_names},
+    {"uci", "uci:NAME", "small classification tables, standardised", "10 to 5000 each", true, load_uci, find_uci,
+     uci_names},
 }};
 
 double number_argument(const DataSpec& spec, const std::string& key, double otherwise) {
@@ -173,7 +176,8 @@ bool names_set(const std::string& text) {
 void require_no_choice(const DataOptions& options, const std::string& source) {
   const TableOptions& table = options.table;
   if (options.like != nullptr || (!table.chooses() && table.missing == Missing::refuse)) return;
-  fail(Code::usage, "{} is no table: columns and missing values are of CSV and TSV files", source);
+  fail(Code::usage, "{} is no table: only those of CSV and TSV files, and of uci:NAME, have columns and missing values",
+       source);
 }
 
 }  // namespace
@@ -200,10 +204,10 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
     if (data.layout.columns.empty()) require_no_choice(options, text);
     return data;
   }
-  require_no_choice(options, text);
   const DataSpec spec = parse_spec(text);
   for (const Synthetic& kind : synthetics()) {
     if (kind.name != spec.name) continue;
+    require_no_choice(options, text);
     Dataset data = load_synthetic(kind, spec, options.limits);
     data.name = text;
     return data;
@@ -211,6 +215,7 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
   for (const NamedSet& set : named_sets) {
     if (set.name != spec.name) continue;
     require_known_arguments(spec, {});
+    if (!set.table) require_no_choice(options, text);
     return set.load(spec, options);
   }
   if (names_graphs(text)) {

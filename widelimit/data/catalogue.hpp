@@ -26,9 +26,9 @@ struct DataSpec {
 struct DataOptions {
   std::optional<std::string> label;   ///< files: which column or array is the label, or "none"
   Index least_features = 0;           ///< LIBSVM files: at least so many columns
-  TableOptions table;                 ///< CSV files
-  const TableLayout* like = nullptr;  ///< CSV files: read the columns that another table had
-  bool keep_missing = false;          ///< CSV files: NaN where values are to be filled, for the caller to fill
+  TableOptions table;                 ///< CSV files, uci:NAME
+  const TableLayout* like = nullptr;  ///< of these: read the columns that another table had
+  bool keep_missing = false;          ///< of these: NaN where values are to be filled, for the caller to fill
   Part part = Part::train;            ///< NPZ, HDF5: of a file that holds arrays to train and to test
   ReadLimits limits;
 };

@@ -159,6 +159,10 @@ Dataset load_uci(const DataSpec& spec, const DataOptions& given) {
   ReadOptions options;
   options.source = "uci:" + spec.part;
   options.limits = given.limits;
+  options.label = given.label;
+  options.table = given.table;
+  options.like = given.like;
+  options.keep_missing = given.keep_missing;
   if (const auto table = find_data_file({"uci/" + spec.part + ".csv"})) return read_csv(*table, options);
   const auto archive = find_uci_archive();
   if (!archive) {

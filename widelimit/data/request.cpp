@@ -1,5 +1,6 @@
 #include "widelimit/data/request.hpp"
 
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/data/formats/standard_input.hpp"
 #include "widelimit/data/missing.hpp"
 #include "widelimit/data/preprocess.hpp"
@@ -120,6 +121,7 @@ void DataRequest::validate() const {
 }
 
 TrainTest load_train_test(const DataRequest& request) {
+  const Interruptible interruptible(request.progress);
   request.validate();
   TrainTest parts;
   parts.train = load_source(request, request.train,

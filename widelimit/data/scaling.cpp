@@ -1,5 +1,7 @@
 #include "widelimit/data/scaling.hpp"
 
+#include "widelimit/base/interruption.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,13 +24,13 @@ std::vector<Range> column_ranges(const Matrix<T>& m) {
   for (Index j = 0; j < m.cols() && m.rows() > 0; ++j) {
     ranges[static_cast<std::size_t>(j)] = {static_cast<double>(m(0, j)), static_cast<double>(m(0, j))};
   }
-  for (Index i = 1; i < m.rows(); ++i) {
+  interruptible_rows(m.rows(), m.cols(), [&](Index i) {
     for (Index j = 0; j < m.cols(); ++j) {
       const auto x = static_cast<double>(m(i, j));
       Range& range = ranges[static_cast<std::size_t>(j)];
       range = {std::min(range.low, x), std::max(range.high, x)};
     }
-  }
+  });
   return ranges;
 }
 
@@ -45,7 +47,7 @@ void learn_moments(const Matrix<T>& m, const std::vector<Range>& ranges, std::ve
     if (unit[j] == 0) unit[j] = 1;
   }
   // Welford's update: one pass, and no cancellation where the mean is far larger than the deviation.
-  for (Index i = 0; i < m.rows(); ++i) {
+  interruptible_rows(m.rows(), m.cols(), [&](Index i) {
     const double count = static_cast<double>(i) + 1;
     for (std::size_t j = 0; j < columns; ++j) {
       const double x = static_cast<double>(m(i, static_cast<Index>(j))) / unit[j];
@@ -53,7 +55,7 @@ void learn_moments(const Matrix<T>& m, const std::vector<Range>& ranges, std::ve
       mean[j] += step / count;
       square[j] += step * (x - mean[j]);
     }
-  }
+  });
   for (std::size_t j = 0; j < columns; ++j) {
     if (ranges[j].low == ranges[j].high) {
       shift[j] = ranges[j].low;  // exactly: the mean of equal numbers may round
@@ -134,12 +136,9 @@ void Scaler::apply(Dataset& data) const {
   constexpr double largest_byte = 255;
   std::visit(
       [&](auto& m) {
-        for (Index i = 0; i < m.rows(); ++i) {
+        interruptible_rows(m.rows(), m.cols(), [&](Index i) {
           auto* row = m.view().row(i);
-          if (scaling_ == Scaling::unit) {
-            normalise_row(row, m.cols());
-            continue;
-          }
+          if (scaling_ == Scaling::unit) return normalise_row(row, m.cols());
           for (Index j = 0; j < m.cols(); ++j) {
             const auto k = static_cast<std::size_t>(j);
             const auto x = static_cast<double>(row[j]);
@@ -150,7 +149,7 @@ void Scaler::apply(Dataset& data) const {
                    data.name, i, j);
             }
           }
-        }
+        });
       },
       data.values);
 }
@@ -162,7 +161,8 @@ Dataset copy_samples(const SampleView& samples, std::string name) {
   data.values = std::visit(
       []<typename T>(const MatrixView<const T>& rows) -> AnyMatrix {
         Matrix<T> copy(rows.rows, rows.cols, Content::unset);
-        for (Index i = 0; i < rows.rows; ++i) std::copy_n(rows.row(i), rows.cols, copy.view().row(i));
+        interruptible_rows(rows.rows, rows.cols,
+                           [&](Index i) { std::copy_n(rows.row(i), rows.cols, copy.view().row(i)); });
         return copy;
       },
       samples.dense());

@@ -1,4 +1,5 @@
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/finite/training/evaluator.hpp"
 #include "widelimit/finite/training/trained_network.hpp"
 
@@ -44,6 +45,7 @@ Matrix<double> outputs_of(const TrainedNetwork& trained, const Parameters<T>& w,
 
 Matrix<double> predict_outputs(const TrainedNetwork& trained, const SampleView& x, const Engine& engine,
                                Progress* progress) {
+  const Interruptible interruptible(progress);
   // A vector of as many values is the image, row by row; another image is not.
   const bool laid_out = x.shape == trained.shape || x.shape.is_vector() || trained.shape.is_vector();
   if (!laid_out || x.shape.size() != trained.shape.size()) {

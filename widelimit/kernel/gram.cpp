@@ -2,6 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/kernel/inputs.hpp"
 #include "widelimit/kernel/traverse.hpp"
@@ -78,6 +79,7 @@ HostMatrices host_matrices(const GramTask& task, const Engine& engine, Progress*
 }
 
 Gram gram_of(const GramTask& task, const GramOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   HostMatrices matrices = host_matrices(task, engine, options.progress);
   Gram result;
@@ -125,6 +127,7 @@ Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, co
 }
 
 GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
   if (options.kind == Kind::both) fail(Code::usage, "a Gram matrix is of one kernel; choose nngp or ntk");
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, recipe_outputs(options.kind));
@@ -135,6 +138,7 @@ GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOp
 
 Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine, Precision precision,
                   Progress* progress) {
+  const Interruptible interruptible(progress);
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, RecipeOutputs::both);
   const GramTask task{&recipe, x, std::nullopt, precision};
@@ -151,6 +155,7 @@ Diagonal diagonal(const Network& network, const SampleView& x, const Engine& eng
 
 LayerContributions layer_contributions(const Network& network, const SampleView& x, const GramOptions& options,
                                        const Engine& engine) {
+  const Interruptible interruptible(options.progress);
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, RecipeOutputs::per_layer);
   HostMatrices matrices = host_matrices({&recipe, x, std::nullopt, options.precision}, engine, options.progress);
@@ -158,6 +163,7 @@ LayerContributions layer_contributions(const Network& network, const SampleView&
 }
 
 Sweep sweep(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
   check_samples(x);
   const Recipe recipe = lower(network, x.shape, RecipeOutputs::sweep);
   const GramTask task{&recipe, x, std::nullopt, options.precision};

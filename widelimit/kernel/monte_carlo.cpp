@@ -1,6 +1,7 @@
 #include "widelimit/kernel/monte_carlo.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/training/evaluator.hpp"
@@ -102,17 +103,17 @@ class Moments {
 
   void add(const Matrix<double>& value) {
     const auto n = static_cast<double>(++count_);
-    for (Index i = 0; i < mean_.rows() * mean_.cols(); ++i) {
+    interruptible_rows(mean_.rows() * mean_.cols(), 1, [&](Index i) {
       const double difference = value.data()[i] - mean_.data()[i];
       mean_.data()[i] += difference / n;
       root_.data()[i] = std::hypot(root_.data()[i], difference * std::sqrt((n - 1.0) / n));
-    }
+    });
   }
 
   /// Hands over the mean and the standard error of the mean. Error{numerical} names the first pair without one.
   void finish(Matrix<double>& mean, Matrix<double>& error, std::string_view kernel) {
     const auto n = static_cast<double>(count_);
-    for (Index i = 0; i < mean_.rows() * mean_.cols(); ++i) {
+    interruptible_rows(mean_.rows() * mean_.cols(), 1, [&](Index i) {
       root_.data()[i] /= std::sqrt(n * (n - 1.0));
       if (!std::isfinite(mean_.data()[i]) || !std::isfinite(root_.data()[i])) {
         fail(Code::numerical,
@@ -120,7 +121,7 @@ class Moments {
              "smaller w_std",
              kernel, i / mean_.cols(), i % mean_.cols());
       }
-    }
+    });
     mean = std::move(mean_);
     error = std::move(root_);
   }
@@ -134,6 +135,7 @@ class Moments {
 /// Draws run in parallel by teams; their results are added in the order of the draws, so that the sum does not know
 /// how many threads there were.
 MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
   Moments nngp(problem.x1.count(), problem.x2.count());
   Moments ntk(problem.x1.count(), problem.x2.count());
   const Random seeds(options.seed, draw_stream);

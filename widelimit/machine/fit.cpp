@@ -1,6 +1,7 @@
 #include "widelimit/machine/fit.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/engine/select.hpp"
 
 #include <algorithm>
@@ -13,11 +14,11 @@ namespace {
 void check_finite(const AnyView& test_by_train) {
   std::visit(
       [](const auto& k) {
-        for (Index i = 0; i < k.rows; ++i) {
+        interruptible_rows(k.rows, k.cols, [&](Index i) {
           const auto* row = k.row(i);
           const auto* bad = std::find_if(row, row + k.cols, [](auto value) { return !std::isfinite(value); });
           if (bad != row + k.cols) fail(Code::input, "entry ({}, {}) of K(test, train) is {}", i, bad - row, *bad);
-        }
+        });
       },
       test_by_train);
 }

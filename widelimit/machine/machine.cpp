@@ -1,6 +1,7 @@
 #include "widelimit/machine/machine.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/machine/logistic/logistic.hpp"
 #include "widelimit/machine/logistic/softmax.hpp"
 #include "widelimit/machine/multiclass.hpp"
@@ -146,6 +147,7 @@ FittedMachine train_outputs(const GramMatrix& k, std::span<const Index> labels, 
 
 FittedMachine train_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
                             const MachineOptions& asked) {
+  const Interruptible interruptible(asked.progress);
   const std::vector<double> weights = sample_weights(asked, labels, classes);
   MachineOptions options = asked;
   options.weights = weights;
@@ -166,6 +168,7 @@ FittedMachine train_classes(const GramMatrix& k, std::span<const Index> labels, 
 }
 
 FittedMachine train_values(const GramMatrix& k, MatrixView<const double> targets, const MachineOptions& options) {
+  const Interruptible interruptible(options.progress);
   if (!options.class_weights.empty()) fail(Code::usage, "weights of classes need classes; these targets are numbers");
   FittedMachine trained{.machine = options.machine};
   if (options.machine == Machine::regression || options.machine == Machine::ridge) {

@@ -1,9 +1,11 @@
 #include "widelimit/machine/model.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/data/array.hpp"
 #include "widelimit/machine/factor/cholesky.hpp"
+#include "widelimit/machine/posterior_factor.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
@@ -104,6 +106,7 @@ std::vector<double> own_kernels(const Model& model, const SampleView& strip, con
   }
   std::vector<double> values;
   for (Index i = 0; i < strip.count(); ++i) {
+    interruption_point();
     const AnyMatrix k = classical_gram(std::get<ClassicalKernel>(model.kernel), strip.part(i, 1), std::nullopt,
                                        model.precision, engine);
     values.push_back(std::visit([](const auto& m) { return static_cast<double>(m(0, 0)); }, k));
@@ -157,8 +160,21 @@ Dataset scaled_samples(const Model& model, const SampleView& samples) {
   return strip_of(model, samples, 0, samples.count());
 }
 
+EngineMatrix PosteriorFactor::of(const Model& model, const Engine& engine, const PredictOptions& options) {
+  std::unique_lock lock(guard_, std::defer_lock);
+  while (!lock.try_lock_for(progress_interval)) interruption_point();
+  if (!factor_ || engine_ != engine.name()) {
+    factor_.reset();  // never two at once
+    factor_ = posterior_factor(model, engine, options);
+    engine_ = engine.name();
+    ++factorisations_;
+  }
+  return *factor_;
+}
+
 Matrix<double> predict_decisions(const Model& model, const SampleView& samples, const Engine& engine,
                                  const PredictOptions& options) {
+  const Interruptible interruptible(options.progress);
   model.validate();
   check_shape(model, samples);
   const Fit fit = fit_of(model);
@@ -170,11 +186,18 @@ Matrix<double> predict_decisions(const Model& model, const SampleView& samples, 
 
 Posterior predict_posterior(const Model& model, const SampleView& samples, const Engine& engine,
                             const PredictOptions& options) {
+  PosteriorFactor once;
+  return predict_posterior(model, samples, engine, once, options);
+}
+
+Posterior predict_posterior(const Model& model, const SampleView& samples, const Engine& engine, PosteriorFactor& kept,
+                            const PredictOptions& options) {
+  const Interruptible interruptible(options.progress);
   model.validate();
   if (!model.posterior) fail(Code::usage, "the model has no posterior; fit ridge with one");
   check_shape(model, samples);
   const Fit fit = fit_of(model);
-  const EngineMatrix factor = posterior_factor(model, engine, options);
+  const EngineMatrix factor = kept.of(model, engine, options);
   if (options.covariance) return joint_posterior(model, samples, factor, engine, options);
   Posterior result{Matrix<double>(samples.count(), model.outputs()), {}};
   each_strip(model, samples, engine, options, [&](Index begin, const AnyView& k, const SampleView& strip) {

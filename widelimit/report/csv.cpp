@@ -52,6 +52,16 @@ std::string to_csv(const Table& table, char separator) {
 
 void write_csv(const Table& table, const std::filesystem::path& path) { write_atomically(path, to_csv(table)); }
 
+bool is_table_file(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  return ending == ".csv" || ending == ".tsv" || ending == ".json";
+}
+
+void write_table(const Table& table, const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  write_atomically(path, ending == ".json" ? to_json_rows(table) : to_csv(table, ending == ".tsv" ? '\t' : ','));
+}
+
 std::string to_json_rows(const Table& table) {
   table.validate();
   auto rows = nlohmann::ordered_json::array();

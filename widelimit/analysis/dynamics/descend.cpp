@@ -7,6 +7,7 @@
 #include "widelimit/analysis/dynamics/stable_step.hpp"
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/clock.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/host/host.hpp"
 #include "widelimit/finite/training/batches.hpp"
@@ -259,6 +260,7 @@ void DescendOptions::validate() const {
 }
 
 Trajectory descend(const GramMatrix& k, MatrixView<const double> targets, const DescendOptions& asked) {
+  const Interruptible interruptible(asked.progress);
   const auto begin = Clock::now();
   asked.validate();
   (void)k.check();

@@ -5,6 +5,7 @@
 #include "widelimit/analysis/dynamics/flow/flow_solver.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/fit.hpp"
@@ -155,6 +156,7 @@ void EnsembleOptions::validate() const {
 }
 
 Ensemble ensemble(const EnsembleKernels& kernels, MatrixView<const double> targets, const EnsembleOptions& options) {
+  const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   options.validate();
   (void)kernels.trained.check();
@@ -192,6 +194,7 @@ Ensemble ensemble(const EnsembleKernels& kernels, MatrixView<const double> targe
 
 Ensemble ensemble(const Network& network, const SampleView& x, MatrixView<const double> targets, const SampleView& test,
                   const EnsembleOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   options.validate();
   check_targets(targets, x.count());

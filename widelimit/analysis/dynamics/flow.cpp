@@ -6,6 +6,7 @@
 #include "widelimit/analysis/dynamics/recorder.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 
@@ -60,6 +61,7 @@ void FlowOptions::validate() const {
 }
 
 Trajectory flow(const GramMatrix& k, MatrixView<const double> targets, const FlowOptions& options) {
+  const Interruptible interruptible(options.progress);
   const auto begin = Clock::now();
   options.validate();
   (void)k.check();

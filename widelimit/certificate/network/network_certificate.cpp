@@ -1,6 +1,7 @@
 #include "widelimit/certificate/network/network_certificate.hpp"
 
 #include "widelimit/base/clock.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/certificate/attack/attack.hpp"
 #include "widelimit/certificate/input_units.hpp"
@@ -302,6 +303,7 @@ void attack_points(const TrainedNetwork& trained, const SampleView& samples, std
 
 Certificates certify_network(const TrainedNetwork& trained, const SampleView& given, std::span<const Index> labels,
                              const CertifyOptions& asked, const Engine& engine, const Scaler* scaling) {
+  const Interruptible interruptible(asked.progress);
   require_cpu(engine, "certificates");
   check_request(trained, given, labels, asked);
   const auto begin = Clock::now();

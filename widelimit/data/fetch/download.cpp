@@ -57,7 +57,7 @@ class Download final : public HttpBody {
            answer.status);
     }
     if (answer.length && *answer.length != file_.bytes) {
-      fail(Code::input,
+      fail(Code::input, {Remedy::mirror},
            "cannot fetch {}: the server offers {} bytes instead of {}; the file there has changed, or a proxy answers "
            "in its place: fetch it from a mirror",
            url_, *answer.length, file_.bytes);
@@ -69,8 +69,9 @@ class Download final : public HttpBody {
   void take(Bytes piece) override {
     if (piece.size() > file_.bytes - part_.size()) {
       part_.discard();
-      fail(Code::input, "cannot fetch {}: the server sends more than the {} bytes of the file; fetch it from a mirror",
-           url_, file_.bytes);
+      fail(Code::input, {Remedy::mirror},
+           "cannot fetch {}: the server sends more than the {} bytes of the file; fetch it from a mirror", url_,
+           file_.bytes);
     }
     part_.append(piece);
     meter_.came(piece.size());
@@ -109,7 +110,7 @@ class Download final : public HttpBody {
     }
     part_.discard();
     fail(
-        Code::input,
+        Code::input, {Remedy::mirror},
         "cannot fetch {}: the file that came is not the right one and was removed\n  its SHA-256:  {}\n  it must be:   "
         "{}\nThe file there has changed, or was changed on the way: fetch it from a mirror",
         url_, sum, file_.sha256);
@@ -149,7 +150,7 @@ class Download final : public HttpBody {
     if (part_.size() > 0) {
       message += fmt::format("; {} of {} bytes are kept: fetch again to go on from there", part_.size(), file_.bytes);
     }
-    fail(Code::input, "{}", message);
+    throw Error(Code::input, message, outcome.elsewhere ? std::vector{Remedy::mirror} : std::vector<Remedy>{});
   }
 
   void pause() {

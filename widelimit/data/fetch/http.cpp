@@ -190,11 +190,13 @@ HttpOutcome status_outcome(long status) {
     return {HttpEnd::refused, status,
             fmt::format("the server does not have it (status {}); fetch it from a mirror, or put the file in place by "
                         "hand",
-                        status)};
+                        status),
+            true};
   }
   return {HttpEnd::refused, status,
           fmt::format("the server refuses it (status {}); check the address and the proxy, or fetch it from a mirror",
-                      status)};
+                      status),
+          true};
 }
 
 HttpOutcome failed_outcome(CURLcode code, const char* detail, long status) {
@@ -219,7 +221,7 @@ HttpOutcome failed_outcome(CURLcode code, const char* detail, long status) {
     case CURLE_SSL_CONNECT_ERROR:
       return {HttpEnd::broken, status, fmt::format("the connection broke ({})", words)};
     case CURLE_TOO_MANY_REDIRECTS:
-      return {HttpEnd::refused, status, "it is redirected again and again; fetch it from a mirror"};
+      return {HttpEnd::refused, status, "it is redirected again and again; fetch it from a mirror", true};
     case CURLE_UNSUPPORTED_PROTOCOL:
       return {HttpEnd::refused, status,
               fmt::format("it leads to an address that is neither http nor https ({})", words)};

@@ -48,8 +48,9 @@ enum class HttpEnd : std::uint8_t {
 
 struct HttpOutcome {
   HttpEnd end = HttpEnd::complete;
-  long status = 0;     ///< of the last response, 0 where there was none
-  std::string reason;  ///< what happened, and what to do; empty where complete
+  long status = 0;         ///< of the last response, 0 where there was none
+  std::string reason;      ///< what happened, and what to do; empty where complete
+  bool elsewhere = false;  ///< to be had from a mirror, if at all
 };
 
 /// Asks servers by http or https, and keeps connections for the next request.

@@ -1,6 +1,7 @@
 #include "widelimit/data/formats/npy.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/types.hpp"
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/data/formats/byte_stream.hpp"
@@ -164,7 +165,7 @@ NpyHeader parse_npy_header(Bytes bytes, const std::string& source) {
 template <typename Visit>
 void for_each_element(const NpyHeader& header, Index count, Visit visit) {
   if (!header.fortran || header.dims.size() < 2) {
-    for (Index i = 0; i < count; ++i) visit(i);
+    interruptible_rows(count, 1, visit);
     return;
   }
   const std::size_t rank = header.dims.size();
@@ -172,7 +173,7 @@ void for_each_element(const NpyHeader& header, Index count, Visit visit) {
   for (std::size_t k = 1; k < rank; ++k) steps[k] = steps[k - 1] * header.dims[k - 1];
   std::vector<Index> at(rank, 0);
   Index place = 0;
-  for (Index i = 0; i < count; ++i) {
+  interruptible_rows(count, 1, [&](Index) {
     visit(place);
     for (std::size_t k = rank; k-- > 0;) {
       place += steps[k];
@@ -180,7 +181,7 @@ void for_each_element(const NpyHeader& header, Index count, Visit visit) {
       place -= steps[k] * header.dims[k];
       at[k] = 0;
     }
-  }
+  });
 }
 
 template <typename Stored, typename Held>

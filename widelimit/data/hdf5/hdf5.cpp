@@ -62,15 +62,7 @@ std::vector<std::string> dataset_names(const OpenFile& file) {
   return names;
 }
 
-/// Rows of one chunk, 1 where there are none.
-Index chunk_rows(hid_t dataset) {
-  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
-  std::array<hsize_t, H5S_MAX_RANK> sizes{};
-  const bool chunked = H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, H5S_MAX_RANK, sizes.data()) > 0;
-  return chunked ? static_cast<Index>(sizes[0]) : 1;
-}
-
-/// Rows from `first` on. HDF5 cannot be asked to stop, so much is read in several pieces.
+/// Rows from `first` on.
 bool read_rows(hid_t dataset, hid_t memory_type, const Array& array, Index first, Index rows, void* into) {
   const Hdf5Handle from(H5Dget_space(dataset), H5Sclose);
   std::vector<hsize_t> start(array.dims.size(), 0);
@@ -85,18 +77,15 @@ bool read_rows(hid_t dataset, hid_t memory_type, const Array& array, Index first
 template <typename T>
 Matrix<T> read_numbers(hid_t dataset, hid_t memory_type, const Array& array, const std::string& source,
                        const ReadLimits& limits) {
-  constexpr Index piece = Index{1} << 23;  // numbers, some tenths of a second of inflating
   Matrix<T> matrix(array.rows(), row_size(array.dims), Content::unset);
   const Index count = matrix.rows() * matrix.cols();
-  if (count <= piece) {
+  const Index step = rows_at_once(dataset, matrix.cols());
+  if (matrix.rows() <= step) {
     if (count > 0 && H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data()) < 0) {
       fail_hdf5(source, "its numbers cannot be read");
     }
     return matrix;
   }
-  // Whole chunks, or each would be unpacked more than once.
-  const Index chunk = chunk_rows(dataset);
-  const Index step = std::max<Index>(1, piece / matrix.cols() / chunk) * chunk;
   ProgressTicker ticker(limits.progress, matrix.rows(), "rows");
   for (Index first = 0; first < matrix.rows(); first += step) {
     const Index rows = std::min(step, matrix.rows() - first);

@@ -1,10 +1,12 @@
 #include "widelimit/data/hdf5/hdf5_blocks.hpp"
 
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/data/hdf5/hdf5_open.hpp"
 #include "widelimit/data/hdf5/hdf5_probe.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 
 namespace widelimit {
@@ -128,8 +130,18 @@ class Hdf5Blocks::Open {
     const Hdf5Session session;
     const Hdf5Handle dataset(H5Dopen2(*file_, matrix.name.c_str(), H5P_DEFAULT), H5Dclose);
     const hid_t type = single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
-    if (!dataset.valid() || !read_block(dataset, row, col, rows, cols, stride, type, into)) {
-      fail_hdf5(path_.string() + "/" + matrix.name, "it cannot be read");
+    const auto require = [&](bool read) {
+      if (!read) fail_hdf5(path_.string() + "/" + matrix.name, "it cannot be read");
+    };
+    require(dataset.valid());
+    const Index step = rows_at_once(dataset, cols);
+    const Index row_bytes = stride * static_cast<Index>(single ? sizeof(float) : sizeof(double));
+    for (Index i = row; i < row + rows;) {
+      const Index end = std::min(row + rows, (i / step + 1) * step);
+      auto* to = static_cast<std::byte*>(into) + (i - row) * row_bytes;
+      require(read_block(dataset, i, col, end - i, cols, stride, type, to));
+      interruption_point();
+      i = end;
     }
   }
 

@@ -3,6 +3,9 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/file/file.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace widelimit {
 
 namespace {
@@ -12,7 +15,21 @@ herr_t note_refusal(unsigned, const H5E_error2_t* error, void* refused) {
   return 0;
 }
 
+/// Rows of one chunk, 1 where there are none.
+Index chunk_rows(hid_t dataset) {
+  const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  std::array<hsize_t, H5S_MAX_RANK> sizes{};
+  const bool chunked = H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, H5S_MAX_RANK, sizes.data()) > 0;
+  return chunked ? static_cast<Index>(sizes[0]) : 1;
+}
+
 }  // namespace
+
+Index rows_at_once(hid_t dataset, Index columns) {
+  constexpr Index piece = Index{1} << 23;  // numbers
+  const Index chunk = chunk_rows(dataset);
+  return std::max<Index>(1, piece / std::max<Index>(columns, 1) / chunk) * chunk;
+}
 
 void fail_hdf5(const std::string& source, const char* what) {
   bool refused = false;

@@ -1,5 +1,7 @@
 #include "widelimit/data/hdf5/hdf5_parts.hpp"
 
+#include "widelimit/base/interruption.hpp"
+
 #include <bit>
 
 namespace widelimit {
@@ -57,10 +59,10 @@ void write_numbers(const Descriptor& file, const std::vector<NamedArray>& arrays
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     std::visit(
         [&](const auto& view) {
-          for (Index i = 0; i < view.rows && view.cols > 0; ++i) {
+          interruptible_rows(view.cols > 0 ? view.rows : 0, view.cols, [&](Index i) {
             const Bytes row = std::as_bytes(std::span(view.row(i), static_cast<std::size_t>(view.cols)));
             file.write_at(places[k] + static_cast<std::size_t>(i) * row.size(), row);
-          }
+          });
         },
         arrays[k].values);
   }

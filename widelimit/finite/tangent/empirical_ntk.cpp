@@ -1,6 +1,7 @@
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 
 #include "widelimit/base/choice.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/finite/backward.hpp"
@@ -172,11 +173,11 @@ Matrix<T> combine(const Architecture& architecture, const OutputGradients<T>& g1
     for (Index l = full ? 0 : k; l < (full ? outputs : k + 1); ++l) {
       const Matrix<T> part = contract(architecture, g1.of(k), g2.of(l), engine, options.progress);
       const T factor = full ? T{1} : T{1} / static_cast<T>(outputs);
-      for (Index i = 0; i < n1; ++i) {
+      interruptible_rows(n1, n2, [&](Index i) {
         for (Index j = 0; j < n2; ++j) {
           kernel(i * side + (full ? k : 0), j * side + (full ? l : 0)) += factor * part(i, j);
         }
-      }
+      });
     }
   }
   return kernel;
@@ -202,6 +203,7 @@ Matrix<T> empirical_ntk(const Architecture& architecture, const Gradient<T>& g, 
 template <std::floating_point T>
 Matrix<T> empirical_ntk(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x1,
                         const Tensor<T>& x2, const NtkOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
   const OutputGradients<T> g1(architecture, parameters, x1, options.progress, engine);
   if (&x1 == &x2) return combine(architecture, g1, g1, x1.count(), x1.count(), options, engine);
   const OutputGradients<T> g2(architecture, parameters, x2, options.progress, engine);

@@ -1,6 +1,7 @@
 #include "widelimit/finite/tangent/ntk_product.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/finite/tangent/tangent.hpp"
 #include "widelimit/finite/training/weight_step.hpp"
 
@@ -9,6 +10,7 @@ namespace widelimit {
 template <std::floating_point T>
 Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x1,
                       const Tensor<T>& x2, const Tensor<T>& v, const Engine& engine, Progress* progress) {
+  const Interruptible interruptible(progress);
   if (v.count() != x2.count() || v.shape() != architecture.output) {
     fail(Code::usage, "a vector of {} values of shape {} for {} samples of {} outputs", v.count(), to_string(v.shape()),
          x2.count(), architecture.output.size());

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/trainer.hpp"
@@ -130,6 +131,7 @@ double default_rate(const Network& network, const TrainData& data, const TrainOp
 }
 
 TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
   options.validate();
   const auto begin = Clock::now();
   TrainedNetwork trained;

@@ -1,4 +1,5 @@
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/machine/probability/platt.hpp"
 
 #include <algorithm>
@@ -59,6 +60,7 @@ Matrix<double> pairwise_coupling(const MatrixView<const double>& pairwise, Index
   Matrix<double> result(pairwise.rows, classes);
   std::vector<double> row(usize(pairwise.cols));
   for (Index i = 0; i < pairwise.rows; ++i) {
+    interruption_point();
     for (Index j = 0; j < pairwise.cols; ++j) {
       const double r = pairwise(i, j);
       if (!(r >= 0) || !(r <= 1)) fail(Code::input, "probability ({}, {}) is {}", i, j, r);

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/ridge/preconditioner.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
@@ -208,6 +209,7 @@ void ConjugateGradientOptions::validate() const {
 
 ConjugateGradientFit conjugate_gradients(const GramMatrix& k, MatrixView<const double> targets,
                                          const ConjugateGradientOptions& options) {
+  const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   options.validate();
   (void)k.check();

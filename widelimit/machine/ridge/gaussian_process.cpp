@@ -2,6 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
@@ -29,9 +30,14 @@ double log_likelihood(MatrixView<const double> targets, const Matrix<double>& al
 void transpose_strip(const AnyView& test_by_train, Index begin, MatrixView<double> out) {
   std::visit(
       [&](const auto& k) {
-        for (Index t = 0; t < out.cols; ++t) {
-          for (Index i = 0; i < out.rows; ++i) out(i, t) = static_cast<double>(k(begin + t, i));
-        }
+        constexpr Index band = 64;  // rows whose present columns stay in the first-level cache
+        interruptible_rows((out.rows + band - 1) / band, band * out.cols, [&](Index number) {
+          const Index first = number * band;
+          const Index last = std::min(out.rows, first + band);
+          for (Index t = 0; t < out.cols; ++t) {
+            for (Index i = first; i < last; ++i) out(i, t) = static_cast<double>(k(begin + t, i));
+          }
+        });
       },
       test_by_train);
 }
@@ -48,10 +54,10 @@ Index checked_tests(const AnyView& test_by_train, Index samples) {
 
 /// Both halves become their mean, and the diagonal is not negative.
 void make_covariance(Matrix<double>& c) {
-  for (Index i = 0; i < c.rows(); ++i) {
+  interruptible_rows(c.rows(), c.cols(), [&](Index i) {
     c(i, i) = std::max(c(i, i), 0.0);
     for (Index j = 0; j < i; ++j) c(i, j) = c(j, i) = (c(i, j) + c(j, i)) / 2;
-  }
+  });
 }
 
 }  // namespace
@@ -64,6 +70,7 @@ void GaussianProcessOptions::validate() const {
 GaussianProcess::GaussianProcess(const GramMatrix& k, MatrixView<const double> targets,
                                  const GaussianProcessOptions& options)
     : engine_(k.engine()) {
+  const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   options.validate();
   (void)k.check();

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/machine/factor/cholesky.hpp"
 #include "widelimit/machine/fit.hpp"
@@ -135,6 +136,7 @@ void MarginalLikelihoodOptions::validate() const {
 
 MarginalLikelihood marginal_likelihood(const Network& network, const SampleView& x, MatrixView<const double> targets,
                                        const MarginalLikelihoodOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   options.validate();
   check_targets(targets, x.count());

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
@@ -41,6 +42,7 @@ void RidgeOptions::validate() const {
 }
 
 Fit fit_ridge(const GramMatrix& k, MatrixView<const double> targets, const RidgeOptions& options) {
+  const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   options.validate();
   (void)k.check();

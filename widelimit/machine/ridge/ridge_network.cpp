@@ -1,6 +1,7 @@
 #include "widelimit/machine/ridge/ridge_network.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/kernel/network_gram.hpp"
 
@@ -20,6 +21,7 @@ std::size_t vector_bytes(Index samples, Index outputs) {
 
 ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x, MatrixView<const double> targets,
                                const RidgeNetworkOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.solver.progress);
   options.solver.validate();
   check_targets(targets, x.count());
   const std::size_t vectors = vector_bytes(x.count(), targets.cols);

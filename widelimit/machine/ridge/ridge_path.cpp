@@ -2,6 +2,7 @@
 
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/machine/factor/cholesky.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
@@ -148,6 +149,7 @@ std::optional<Index> RidgePath::best_classifier() const {
 
 RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std::span<const double> lambdas,
                      const RidgePathOptions& options) {
+  const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   check_lambdas(lambdas);
   (void)k.check();

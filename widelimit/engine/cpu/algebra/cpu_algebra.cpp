@@ -1,6 +1,7 @@
 #include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/algebra/band_family.hpp"
@@ -34,11 +35,13 @@ auto with_writable(EngineMatrix& a, const Body& body) {
   return a.precision() == Precision::f32 ? body(writable<float>(a)) : body(writable<double>(a));
 }
 
+/// Short rows of a wide matrix count as much as a page: each may touch a fresh one.
 template <typename From, typename To>
 void convert(MatrixView<const From> from, MatrixView<To> to) {
-  for (Index i = 0; i < from.rows; ++i) {
+  constexpr Index page = 1024;
+  interruptible_rows(from.rows, std::max(from.cols, page), [&](Index i) {
     std::transform(from.row(i), from.row(i) + from.cols, to.row(i), [](From x) { return static_cast<To>(x); });
-  }
+  });
 }
 
 template <typename To, typename From>

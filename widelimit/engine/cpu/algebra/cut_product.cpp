@@ -1,5 +1,6 @@
 #include "widelimit/engine/cpu/algebra/cut_product.hpp"
 
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 
@@ -15,11 +16,22 @@ constexpr double worth_a_team = 1 << 24;
 /// stays below a tenth of the work.
 constexpr Index most_parts = 16;
 constexpr Index thinnest_part = 64;
+/// Multiply-adds of one call of BLAS, where it is not of the fewest rows: a fraction of a second, after which a product
+/// can be stopped. Calls begin at multiples of these rows, and those of all that kernels of OpenBLAS take at a time, up
+/// to 64 and 24: then the bits are those of one call. (Those of other columns would not be.)
+constexpr double most_work = 2.5e9;
+constexpr Index fewest_rows = 192;
 
 /// Length of one part of a side of `size`, a multiple of what BLAS takes at a time.
 Index part_length(Index size) {
   const Index length = std::max(thinnest_part, (size + most_parts - 1) / most_parts);
   return (length + thinnest_part - 1) / thinnest_part * thinnest_part;
+}
+
+/// Rows of one call, each of which takes `row_work` multiply-adds.
+Index rows_at_once(double row_work) {
+  const double rows = std::min(most_work / std::max(row_work, 1.0), most_work);
+  return std::max(fewest_rows, static_cast<Index>(rows) / fewest_rows * fewest_rows);
 }
 
 }  // namespace
@@ -37,12 +49,18 @@ void cut_product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b,
   const auto one = [&](Index k) {
     const Index begin = k * length;
     const Index size = std::min(length, side - begin);
-    if (tall) {
-      const auto rows = op_a == Transpose::no ? a.block(begin, 0, size, inner) : a.block(0, begin, inner, size);
-      gemm<T>(alpha, op_a, rows, op_b, b, beta, c.block(begin, 0, size, c.cols));
-    } else {
-      const auto cols = op_b == Transpose::no ? b.block(0, begin, inner, size) : b.block(begin, 0, size, inner);
-      gemm<T>(alpha, op_a, a, op_b, cols, beta, c.block(0, begin, c.rows, size));
+    const auto right = tall                    ? b
+                       : op_b == Transpose::no ? b.block(0, begin, inner, size)
+                                               : b.block(begin, 0, size, inner);
+    const MatrixView<T> out = tall ? c.block(begin, 0, size, c.cols) : c.block(0, begin, c.rows, size);
+    const Index first = tall ? begin : 0;
+    const Index height = rows_at_once(static_cast<double>(out.cols) * static_cast<double>(inner));
+    for (Index row = 0; row < out.rows; row += height) {
+      const Index rows = std::min(height, out.rows - row);
+      const auto left =
+          op_a == Transpose::no ? a.block(first + row, 0, rows, inner) : a.block(0, first + row, inner, rows);
+      gemm<T>(alpha, op_a, left, op_b, right, beta, out.block(row, 0, rows, out.cols));
+      interruption_point();
     }
   };
   if (threads > 1 && parts > 1) {

@@ -1,5 +1,6 @@
 #include "widelimit/engine/cpu/algebra/tile_schedule.hpp"
 
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/workers.hpp"
 #include "widelimit/engine/cpu/algebra/blas_library.hpp"
@@ -26,7 +27,7 @@ class TileSchedule {
         state_(static_cast<std::size_t>(work.tiles)),
         left_(work.tiles),
         ticker_(progress, total_steps(work), "tiles"),
-        listens_(progress != nullptr) {
+        listens_(progress != nullptr || current_interruptible() != nullptr) {
     for (Index tile = 0; tile < work.tiles; ++tile) {
       state(tile).steps = work.steps(tile);
       enter(tile);
@@ -135,6 +136,7 @@ class TileSchedule {
     std::exception_ptr failure;
     try {
       ticker_.at(done);
+      interruption_point();
     } catch (...) {
       failure = std::current_exception();
     }

@@ -1,5 +1,6 @@
 #include "widelimit/engine/cpu/path.hpp"
 
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/algebra/blas_calls.hpp"
 #include "widelimit/engine/cpu/normalise.hpp"
@@ -269,6 +270,7 @@ void mirrored_vector_tile(const Recipe& recipe, const Loaded& x, Range rows, Ran
       if (tile.on_diagonal()) mirror_upper(band[s].block(0, 0, part.size(), part.size()));
       stream(band[s], outputs[s].block(begin - rows.begin, first, part.size(), width));
       stream_transposed(band[s], mirrored[s].block(first, begin - rows.begin, width, part.size()));
+      interruption_point();  // fresh pages of many outputs: a tile of a sweep may touch gigabytes
     }
   }
 }

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "widelimit/base/progress.hpp"
+
+#include <limits>
+
+namespace widelimit {
+
+/// Counts how often it is asked, and stops at the question of this number, from 1 on.
+struct StopAt : Progress {
+  explicit StopAt(int last = std::numeric_limits<int>::max()) : last(last) {}
+  bool update(std::int64_t, std::int64_t, std::string_view) override { return ++asked < last; }
+
+  int last;
+  int asked = 0;
+};
+
+}  // namespace widelimit

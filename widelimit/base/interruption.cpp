@@ -1,0 +1,60 @@
+#include "widelimit/base/interruption.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace widelimit {
+
+namespace {
+
+thread_local Interruptible* current = nullptr;
+
+}  // namespace
+
+Interruptible* current_interruptible() { return current; }
+
+Interruptible* exchange_interruptible(Interruptible* next) { return std::exchange(current, next); }
+
+Interruptible::Interruptible(Progress* listener, std::chrono::milliseconds interval)
+    : listener_(listener), outer_(current), interval_(interval) {
+  if (listener_ == nullptr) return;
+  if (around() != nullptr) interval_ = std::min(interval, around()->interval_);
+  next_ = around() != nullptr ? around()->next_ : std::chrono::steady_clock::now() + interval;
+  current = this;
+}
+
+Interruptible::~Interruptible() {
+  if (listener_ == nullptr) return;
+  if (around() != nullptr) around()->next_ = next_;
+  current = outer_;
+}
+
+Interruptible* Interruptible::around() const {
+  return outer_ != nullptr && outer_->owner_ == owner_ ? outer_ : nullptr;
+}
+
+bool Interruptible::stopped() const {
+  for (const Interruptible* object = this; object != nullptr; object = object->outer_) {
+    if (object->stopped_) return true;
+  }
+  return false;
+}
+
+/// Only the thread that made the object speaks to the listener; the others see its answer.
+void Interruptible::ask() {
+  if (std::this_thread::get_id() != owner_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  next_ = now + interval_;
+  if (!listener_->update(0, 0, "")) stopped_ = true;
+}
+
+void interruption_point() {
+  if (current == nullptr) return;
+  if (!current->stopped()) current->ask();
+  if (current->stopped()) fail(Code::interrupted, "stopped between two pieces of work");
+}
+
+}  // namespace widelimit
