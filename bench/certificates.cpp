@@ -37,19 +37,19 @@ Model fitted(const MnistTask& task, const Engine& engine, double lambda) {
   return fitted_model(Network::parse(network), task.train, trained, lambda);
 }
 
-Matrix<double> as_doubles(const AnyMatrix& values) {
+Matrix<double> as_doubles(const Dataset& data) {
   return std::visit(
       [](const auto& m) {
         Matrix<double> copy(m.rows(), m.cols());
         std::copy_n(m.data(), m.rows() * m.cols(), copy.data());
         return copy;
       },
-      values);
+      data.view().dense("benchmarks"));
 }
 
 void write_problem(const Scratch& scratch, const Model& model, const MnistTask& task) {
   write_raw(scratch / "train", as_doubles(model.support));
-  write_raw(scratch / "test", as_doubles(task.test.values));
+  write_raw(scratch / "test", as_doubles(task.test));
   write_raw(scratch / "alpha", model.alpha);
   Matrix<double> signs(task.test.count(), 1);
   for (Index i = 0; i < signs.rows(); ++i) signs(i, 0) = task.test.labels[usize(i)] == 1 ? 1 : -1;

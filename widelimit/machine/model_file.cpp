@@ -8,6 +8,7 @@
 #include "widelimit/network/text.hpp"
 
 #include <array>
+#include <limits>
 
 namespace widelimit {
 
@@ -18,9 +19,16 @@ constexpr SealedFormat model_form{.name = "widelimit model",
                                   .key = "model",
                                   .article = "a model",
                                   .writer = "`widelimit fit` writes one"};
+/// Models whose support is dense are written as they always were.
+constexpr int dense_format = 1;
+
+constexpr const char* support_columns = "support_columns";
+constexpr const char* support_offsets = "support_offsets";
+
 /// In the order in which the checksum takes them.
-const std::array<std::string, 6>& array_names() {
-  static const std::array<std::string, 6> names{"support", "alpha", "bias", "shift", "scale", "calibration"};
+std::vector<std::string> array_names(bool sparse) {
+  std::vector<std::string> names{"support", "alpha", "bias", "shift", "scale", "calibration"};
+  if (sparse) names.insert(names.end(), {support_columns, support_offsets});
   return names;
 }
 
@@ -28,7 +36,7 @@ const std::array<std::string, 6>& array_names() {
 class ModelArrays {
  public:
   explicit ModelArrays(const Model& model) {
-    std::visit([&](const auto& m) { add("support", m.data(), m.rows(), m.cols()); }, model.support);
+    std::visit([&](const auto& m) { add_support(m); }, model.support);
     add("alpha", model.alpha.data(), model.alpha.rows(), model.alpha.cols());
     add("bias", model.bias.data(), std::ssize(model.bias), 1);
     const std::vector<double> none;
@@ -38,6 +46,7 @@ class ModelArrays {
         1);
     for (const Sigmoid& c : model.calibration) calibration_.insert(calibration_.end(), {c.slope, c.offset});
     add("calibration", calibration_.data(), std::ssize(model.calibration), 2);
+    if (const auto* support = std::get_if<SparseMatrix>(&model.support)) add_places(support->view());
   }
 
   [[nodiscard]] const std::vector<NamedArray>& arrays() const { return arrays_; }
@@ -48,8 +57,21 @@ class ModelArrays {
     arrays_.push_back({name, MatrixView<const T>{numbers, rows, cols, cols}, {}});
   }
 
+  template <typename T>
+  void add_support(const Matrix<T>& m) {
+    add("support", m.data(), m.rows(), m.cols());
+  }
+  void add_support(const SparseMatrix& m) { add("support", m.view().values, m.stored(), 1); }
+
+  void add_places(const SparseView& support) {
+    columns_.assign(support.columns, support.columns + support.stored());
+    add(support_columns, columns_.data(), std::ssize(columns_), 1);
+    add(support_offsets, support.offsets, support.rows + 1, 1);
+  }
+
   std::vector<NamedArray> arrays_;
   std::vector<double> calibration_;
+  std::vector<std::int64_t> columns_;
 };
 
 Description description(const Model& model) {
@@ -102,8 +124,30 @@ void describe(Model& model, const Description& json) {
   model.record = json.at("record").get<std::string>();
 }
 
-void fill(Model& model, const Description& json, SealedFile& arrays) {
-  model.support = arrays.take("support");
+/// Integers, which a file gives back as doubles.
+template <typename Integer>
+std::vector<Integer> take_places(SealedFile& arrays, const char* name) {
+  const std::vector<double> numbers = arrays.take_column(name);
+  std::vector<Integer> places;
+  places.reserve(numbers.size());
+  for (const double number : numbers) {
+    if (!(number >= 0 && number <= static_cast<double>(std::numeric_limits<Integer>::max()))) {
+      fail(Code::input, "array '{}' holds {}, which is no place", name, number);
+    }
+    places.push_back(static_cast<Integer>(number));
+  }
+  return places;
+}
+
+AnySamples take_support(const Model& model, SealedFile& arrays, bool sparse) {
+  if (!sparse) return samples_of(arrays.take("support"));
+  return SparseMatrix(model.shape.size(), take_places<std::int64_t>(arrays, support_offsets),
+                      take_places<std::int32_t>(arrays, support_columns), arrays.take_column("support"),
+                      "the support of the model");
+}
+
+void fill(Model& model, const Description& json, SealedFile& arrays, bool sparse) {
+  model.support = take_support(model, arrays, sparse);
   model.alpha = arrays.take_doubles("alpha");
   model.bias = arrays.take_column("bias");
   std::vector<double> shift = arrays.take_column("shift");
@@ -122,9 +166,10 @@ void fill(Model& model, const Description& json, SealedFile& arrays) {
 Model checked_model(ArrayFile file, const std::string& source) {
   Model model;
   reading_sealed(source, model_form, [&] {
-    SealedFile sealed(std::move(file), model_form, array_names());
+    const bool sparse = file.arrays.contains(support_columns);
+    SealedFile sealed(std::move(file), model_form, array_names(sparse));
     describe(model, sealed.description());
-    fill(model, sealed.description(), sealed);
+    fill(model, sealed.description(), sealed, sparse);
     model.validate();
   });
   return model;
@@ -135,7 +180,9 @@ Model checked_model(ArrayFile file, const std::string& source) {
 void save_model(const std::filesystem::path& path, const Model& model) {
   model.validate();
   const ModelArrays arrays(model);
-  write_sealed(path, model_form, description(model), arrays.arrays());
+  SealedFormat form = model_form;
+  if (model.support_view().sparse() == nullptr) form.number = dense_format;
+  write_sealed(path, form, description(model), arrays.arrays());
 }
 
 Model load_model(const std::filesystem::path& path, const ReadLimits& limits) {
