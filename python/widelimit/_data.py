@@ -23,7 +23,7 @@ class DataWarning(UserWarning):
 
 class _Samples(NamedTuple):
     x: NDArray[np.floating]
-    """N×D, or N×H×W×C for images; float32 where the source holds bytes."""
+    """N×D, or N×H×W×C for images; float32 where the source holds bytes; a scipy.sparse.csr_array where it is sparse."""
     y: NDArray[np.int64] | NDArray[np.float64] | None
     """Class of each sample, an index into class_names; or real targets, N, or N×K of K labels; or None."""
     class_names: list[str]

@@ -60,6 +60,19 @@ TEST_F(SparseModel, ComesBackSparse) {
   EXPECT_EQ(number("d.h5"), 1);
 }
 
+TEST_F(SparseModel, ScalingOfRowsTakesNoPlace) {
+  Model model = sparse_model(text_rows(9, 100'000, 20, 1));
+  const std::vector<double> zeros(100'000, 0.0);
+  const std::vector<double> ones(100'000, 1.0);
+  model.scaling.emplace(Scaling::unit, zeros, ones);
+  save_model(path("unit.h5"), model);
+  EXPECT_LT(std::filesystem::file_size(path("unit.h5")), 100'000u);
+  EXPECT_EQ(load_model(path("unit.h5")).scaling->features(), 100'000);
+  model.scaling.emplace(Scaling::maxabs, zeros, std::vector<double>(100'000, 2.0));
+  save_model(path("maxabs.h5"), model);
+  EXPECT_EQ(load_model(path("maxabs.h5")).scaling->scale()[99'999], 2.0);
+}
+
 TEST_F(SparseModel, DamageIsFound) {
   const SparseMatrix x = sparse_rows(9, 50, 0.2, 1);
   save_model(path("m.h5"), sparse_model(x));

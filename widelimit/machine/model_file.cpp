@@ -1,6 +1,7 @@
 #include "widelimit/machine/model_file.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file/sealed_file.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
@@ -32,6 +33,9 @@ std::vector<std::string> array_names(bool sparse) {
   return names;
 }
 
+/// Scalings that have no numbers of their own for each column, of which sparse samples have many.
+bool scales_rows(Scaling scaling) { return scaling == Scaling::unit || scaling == Scaling::byte; }
+
 /// The numbers of a model as arrays of a file; borrows them.
 class ModelArrays {
  public:
@@ -39,11 +43,10 @@ class ModelArrays {
     std::visit([&](const auto& m) { add_support(m); }, model.support);
     add("alpha", model.alpha.data(), model.alpha.rows(), model.alpha.cols());
     add("bias", model.bias.data(), std::ssize(model.bias), 1);
-    const std::vector<double> none;
-    add("shift", (model.scaling ? model.scaling->shift() : none).data(), model.scaling ? model.scaling->features() : 0,
-        1);
-    add("scale", (model.scaling ? model.scaling->scale() : none).data(), model.scaling ? model.scaling->features() : 0,
-        1);
+    const bool sparse = std::holds_alternative<SparseMatrix>(model.support);
+    const bool columns = model.scaling && !(sparse && scales_rows(model.scaling->scaling()));
+    add("shift", columns ? model.scaling->shift().data() : nullptr, columns ? model.scaling->features() : 0, 1);
+    add("scale", columns ? model.scaling->scale().data() : nullptr, columns ? model.scaling->features() : 0, 1);
     for (const Sigmoid& c : model.calibration) calibration_.insert(calibration_.end(), {c.slope, c.offset});
     add("calibration", calibration_.data(), std::ssize(model.calibration), 2);
     if (const auto* support = std::get_if<SparseMatrix>(&model.support)) add_places(support->view());
@@ -154,6 +157,12 @@ void fill(Model& model, const Description& json, SealedFile& arrays, bool sparse
   std::vector<double> scale = arrays.take_column("scale");
   if (json.contains("scaling")) {
     const Scaling scaling = parse_scaling(json.at("scaling").get<std::string>());
+    if (sparse && scales_rows(scaling)) {
+      const double bytes = 2 * sizeof(double) * static_cast<double>(model.shape.size());
+      require_memory(bytes, std::nullopt, "the scaling of this model", "use a machine with more");
+      shift.assign(usize(model.shape.size()), 0.0);
+      scale.assign(usize(model.shape.size()), 1.0);
+    }
     model.scaling.emplace(scaling, std::move(shift), std::move(scale));
   }
   const Matrix<double> calibration = arrays.take_doubles("calibration");
