@@ -48,7 +48,7 @@ struct SampleView {
   /// All numbers as rows of a matrix: for readers that know nothing else. Error{input} that names the reader, in the
   /// plural, where samples are sparse.
   [[nodiscard]] AnyView dense(std::string_view readers) const;
-  /// Null where samples are dense.
+  /// Null where samples are dense; else a part of this view, which must outlive the pointer.
   [[nodiscard]] const SparseView* sparse() const { return std::get_if<SparseView>(&values); }
   [[nodiscard]] std::size_t bytes() const;
   /// Numbers that the longest sample stores; all of a dense one.
