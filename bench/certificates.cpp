@@ -37,19 +37,19 @@ Model fitted(const MnistTask& task, const Engine& engine, double lambda) {
   return fitted_model(Network::parse(network), task.train, trained, lambda);
 }
 
-Matrix<double> as_doubles(const AnyMatrix& values) {
+Matrix<double> as_doubles(const SampleView& samples) {
   return std::visit(
-      [](const auto& m) {
-        Matrix<double> copy(m.rows(), m.cols());
-        std::copy_n(m.data(), m.rows() * m.cols(), copy.data());
-        return copy;
+      [](const auto& rows) {
+        Matrix<double> result(rows.rows, rows.cols, Content::unset);
+        for (Index i = 0; i < rows.rows; ++i) std::copy_n(rows.row(i), rows.cols, result.view().row(i));
+        return result;
       },
-      values);
+      samples.dense("benchmarks"));
 }
 
 void write_problem(const Scratch& scratch, const Model& model, const MnistTask& task) {
-  write_raw(scratch / "train", as_doubles(model.support));
-  write_raw(scratch / "test", as_doubles(task.test.values));
+  write_raw(scratch / "train", as_doubles(model.support_view()));
+  write_raw(scratch / "test", as_doubles(task.test.view()));
   write_raw(scratch / "alpha", model.alpha);
   Matrix<double> signs(task.test.count(), 1);
   for (Index i = 0; i < signs.rows(); ++i) signs(i, 0) = task.test.labels[usize(i)] == 1 ? 1 : -1;

@@ -130,17 +130,25 @@ void add_bound_options(CLI::App& verb, BoundChoice& choice) {
 }
 
 /// The numbers of a sample as bytes, the same for float and double of one value.
-std::string row_key(const AnyMatrix& values, Index i) {
-  return std::visit(
-      [&](const auto& m) {
-        std::string key(sizeof(double) * static_cast<std::size_t>(m.cols()), '\0');
-        for (Index j = 0; j < m.cols(); ++j) {
-          const double value = static_cast<double>(m(i, j)) + 0.0;  // −0 is 0
-          std::memcpy(key.data() + sizeof(double) * static_cast<std::size_t>(j), &value, sizeof(double));
-        }
-        return key;
-      },
-      values);
+template <typename T>
+std::string row_key(const Matrix<T>& m, Index i) {
+  std::string key(sizeof(double) * static_cast<std::size_t>(m.cols()), '\0');
+  for (Index j = 0; j < m.cols(); ++j) {
+    const double value = static_cast<double>(m(i, j)) + 0.0;  // −0 is 0
+    std::memcpy(key.data() + sizeof(double) * static_cast<std::size_t>(j), &value, sizeof(double));
+  }
+  return key;
+}
+std::string row_key(const SparseMatrix& m, Index i) {
+  const SparseView::Row row = m.view().row(i);
+  std::string key;
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    if (row.values[k] != 0) key += fmt::format("{}:{} ", row.columns[k], row.values[k]);  // all digits
+  }
+  return key;
+}
+std::string row_key(const AnySamples& values, Index i) {
+  return std::visit([&](const auto& m) { return row_key(m, i); }, values);
 }
 
 /// The kernel of a model, asked for again.

@@ -21,13 +21,13 @@ std::string class_name(const std::vector<std::string>& names, Index label) {
 
 bool was_broken(const Certificates& run, std::size_t i) { return !run.attack.empty() && std::isfinite(run.attack[i]); }
 
-std::vector<double> row_of(const AnyMatrix& values, Index i) {
+std::vector<double> row_of(const Dataset& data, Index i) {
   return std::visit(
-      [&](const auto& m) {
-        const auto* row = m.view().row(i);
-        return std::vector<double>(row, row + m.cols());
+      [&](const auto& rows) {
+        const auto* row = rows.row(i);
+        return std::vector<double>(row, row + rows.cols);
       },
-      values);
+      data.view().dense("pictures"));
 }
 
 /// Black and white: the box, where all features have the same, or the range of what is shown.
@@ -88,14 +88,14 @@ void add_radius_figures(Page& page, const Certified& certified) {
 
 std::optional<Illustration> weakest_pictures(const CertifyPage& shown, const std::vector<Index>& samples) {
   const auto shape = picture_shape(shown.data.shape);
-  if (!shape || samples.empty()) return std::nullopt;
+  if (!shape || samples.empty() || shown.data.view().sparse() != nullptr) return std::nullopt;
   const Certificates& best = shown.certified.best();
   std::vector<Pictured> tiles;
   for (const Index sample : samples) {
     const auto i = static_cast<std::size_t>(sample);
     Pictured tile{
         .words = fmt::format("{}: {}, r ≥ {:.3g}", sample, class_name(shown.names, shown.labels[i]), best.radius[i]),
-        .pictures = {row_of(shown.data.values, sample)}};
+        .pictures = {row_of(shown.data, sample)}};
     if (was_broken(best, i) && best.attacked.rows() > sample) {
       const double* row = best.attacked.view().row(sample);
       tile.pictures.emplace_back(row, row + best.attacked.cols());

@@ -71,7 +71,8 @@ Table sample_table(const EnsembleOutcome& outcome) {
 
 /// The one feature of a sample.
 double abscissa(const Dataset& data, Index i) {
-  return std::visit([&](const auto& rows) { return static_cast<double>(rows(i, 0)); }, data.values);
+  return std::visit([&](const auto& rows) { return static_cast<double>(rows(i, 0)); },
+                    data.view().dense("pictures over one feature"));
 }
 
 /// Mean, and two standard deviations above and below, by the one feature of the samples.

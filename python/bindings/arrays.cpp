@@ -6,7 +6,7 @@ namespace widelimit::python {
 
 namespace {
 
-Shape sample_shape(const SampleArray& x) {
+Shape sample_shape(const DenseArray& x) {
   const auto dim = [&](std::size_t axis) { return static_cast<Index>(x.shape(axis)); };
   switch (x.ndim()) {
     case 2:
@@ -21,7 +21,7 @@ Shape sample_shape(const SampleArray& x) {
 }
 
 /// The last axis must be dense, the one before must step by its length, and so on down to the first axis of a sample.
-void check_contiguous(const SampleArray& x) {
+void check_contiguous(const DenseArray& x) {
   std::int64_t expected = 1;
   for (std::size_t axis = x.ndim() - 1; axis > 0; --axis) {
     if (x.shape(axis) > 1 && x.stride(axis) != expected) {
@@ -32,13 +32,11 @@ void check_contiguous(const SampleArray& x) {
 }
 
 template <typename T>
-MatrixView<const T> rows_of(const SampleArray& x, Index size) {
+MatrixView<const T> rows_of(const DenseArray& x, Index size) {
   return {static_cast<const T*>(x.data()), static_cast<Index>(x.shape(0)), size, static_cast<Index>(x.stride(0))};
 }
 
-}  // namespace
-
-SampleView view_samples(const SampleArray& x) {
+SampleView view_dense(const DenseArray& x) {
   const Shape shape = sample_shape(x);
   if (x.size() > 0) check_contiguous(x);
   if (x.dtype() == nb::dtype<float>()) return {rows_of<float>(x, shape.size()), shape};
@@ -46,12 +44,64 @@ SampleView view_samples(const SampleArray& x) {
   fail(Code::input, "samples must be float32 or float64");
 }
 
+/// The arrays of the rows, each on memory of its own, as SciPy takes them: (data, indices, indptr), shape.
+nb::object csr_array(const SparseMatrix& m) {
+  const SparseView rows = m.view();
+  const auto list = [](const auto* first, Index count) {
+    return as_array(std::vector<std::decay_t<decltype(*first)>>(first, first + count));
+  };
+  const nb::tuple parts =
+      nb::make_tuple(list(rows.values, m.stored()), list(rows.columns, m.stored()), list(rows.offsets, m.rows() + 1));
+  nb::object type;
+  try {
+    type = nb::module_::import_("scipy.sparse").attr("csr_array");
+  } catch (nb::python_error&) {
+    fail(Code::input, "these samples are sparse, and SciPy, whose matrices hold them in Python, is not installed");
+  }
+  return type(parts, nb::arg("shape") = nb::make_tuple(m.rows(), m.cols()));
+}
+
+nb::object array_of(SparseMatrix& m, std::initializer_list<Index> /*dims*/) { return csr_array(m); }
+template <typename T>
+nb::object array_of(Matrix<T>& m, std::initializer_list<Index> dims) {
+  return as_array(std::move(m), dims);
+}
+
+}  // namespace
+
+SparseArray::SparseArray(List<double> values, List<std::int32_t> columns, List<std::int64_t> offsets, Index cols)
+    : values_(std::move(values)), columns_(std::move(columns)), offsets_(std::move(offsets)), cols_(cols) {
+  const std::size_t stored = values_.size();
+  const bool whole = offsets_.size() > 0 && offsets_.data()[0] == 0 &&
+                     offsets_.data()[offsets_.size() - 1] == static_cast<std::int64_t>(stored);
+  if (!whole || columns_.size() != stored) fail(Code::input, "a sparse matrix with indices that do not fit its values");
+  view().validate("sparse matrix");
+}
+
+SparseView SparseArray::view() const {
+  return {offsets_.data(), columns_.data(), values_.data(), static_cast<Index>(offsets_.size()) - 1, cols_};
+}
+
+SampleView view_samples(const SampleArray& given) {
+  if (const auto* sparse = std::get_if<SparseArray>(&given)) {
+    const SparseView rows = sparse->view();
+    return {rows, {1, 1, rows.cols}};
+  }
+  return view_dense(*std::get_if<DenseArray>(&given));
+}
+
+AnyView view_kernel(const KernelArray& k) { return view_dense(k).dense("Gram matrices"); }
+
 nb::object as_array(AnyMatrix values, std::initializer_list<Index> dims) {
   return std::visit([&](auto& matrix) { return as_array(std::move(matrix), dims); }, values);
 }
 
 nb::object as_array(AnyMatrix values) {
   return std::visit([](auto& matrix) { return as_array(std::move(matrix)); }, values);
+}
+
+nb::object as_array(AnySamples values, std::initializer_list<Index> dims) {
+  return std::visit([&](auto& m) { return array_of(m, dims); }, values);
 }
 
 }  // namespace widelimit::python

@@ -3,20 +3,45 @@
 #include "widelimit/base/samples.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/variant.h>
 
 #include <initializer_list>
 #include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
 /// NumPy arrays in and out, without a copy in either direction.
 namespace widelimit::python {
 
-/// Samples from Python: float32 or float64, N×D, N×H×W or N×H×W×C, each sample contiguous, samples at any stride.
-using SampleArray = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
+/// Numbers from Python: float32 or float64, N×D, N×H×W or N×H×W×C, each sample contiguous, samples at any stride.
+using DenseArray = nanobind::ndarray<nanobind::ro, nanobind::device::cpu>;
 
-/// Borrows the numbers of `x`, which must outlive the view. Error{input} unless `x` is as SampleArray says.
+/// The three arrays of SciPy's compressed sparse rows.
+class SparseArray {
+ public:
+  template <typename T>
+  using List = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+
+  /// Error{input} as SparseView::validate says.
+  SparseArray(List<double> values, List<std::int32_t> columns, List<std::int64_t> offsets, Index cols);
+  [[nodiscard]] SparseView view() const;
+
+ private:
+  List<double> values_;
+  List<std::int32_t> columns_;
+  List<std::int64_t> offsets_;
+  Index cols_;
+};
+
+/// Samples from Python.
+using SampleArray = std::variant<DenseArray, SparseArray>;
+/// A Gram matrix from Python: two dimensions of DenseArray.
+using KernelArray = DenseArray;
+
+/// Borrow the numbers of `x`, which must outlive the view. Error{input} unless `x` is as DenseArray says.
 [[nodiscard]] SampleView view_samples(const SampleArray& x);
+[[nodiscard]] AnyView view_kernel(const KernelArray& k);
 
 /// An array on the memory of `values`, which lives until the last array on it is gone.
 template <typename T>
@@ -37,6 +62,8 @@ nanobind::object as_array(Matrix<T> values) {
 
 [[nodiscard]] nanobind::object as_array(AnyMatrix values, std::initializer_list<Index> dims);
 [[nodiscard]] nanobind::object as_array(AnyMatrix values);
+/// SciPy's csr_array where samples are sparse.
+[[nodiscard]] nanobind::object as_array(AnySamples values, std::initializer_list<Index> dims);
 
 /// An array on the memory of a list of numbers.
 template <typename T>

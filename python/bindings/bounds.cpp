@@ -58,7 +58,7 @@ RademacherOptions bound_options(const nb::dict& given) {
   return options;
 }
 
-nb::tuple class_bound(const SampleArray& k, const Table& alpha, const Numbers& bias, const std::string& machine,
+nb::tuple class_bound(const KernelArray& k, const Table& alpha, const Numbers& bias, const std::string& machine,
                       const std::string& scheme, Index classes, const Labels& labels, const nb::dict& given) {
   RademacherOptions options = bound_options(given);
   return bound_tuple(unlocked([&](Progress* progress) {
@@ -67,22 +67,21 @@ nb::tuple class_bound(const SampleArray& k, const Table& alpha, const Numbers& b
                                 .scheme = parse_scheme(scheme),
                                 .classes = classes,
                                 .fit = fit_of_arrays(alpha, bias)};
-    return rademacher_bound(view_samples(k).values, trained, span_of(labels), options);
+    return rademacher_bound(view_kernel(k), trained, span_of(labels), options);
   }));
 }
 
-nb::tuple value_bound(const SampleArray& k, const Table& alpha, const Numbers& bias, const Numbers& targets,
+nb::tuple value_bound(const KernelArray& k, const Table& alpha, const Numbers& bias, const Numbers& targets,
                       const nb::dict& given) {
   RademacherOptions options = bound_options(given);
   return bound_tuple(unlocked([&](Progress* progress) {
     options.progress = progress;
-    return rademacher_bound(view_samples(k).values, fit_of_arrays(alpha, bias), {targets.data(), targets.size()},
-                            options);
+    return rademacher_bound(view_kernel(k), fit_of_arrays(alpha, bias), {targets.data(), targets.size()}, options);
   }));
 }
 
 /// The fields of widelimit.LabelBound in order.
-nb::tuple bound_of_labels(const SampleArray& h, const Numbers& y, const nb::dict& given) {
+nb::tuple bound_of_labels(const KernelArray& h, const Numbers& y, const nb::dict& given) {
   LabelBoundOptions options;
   const AskedOptions asked(given);
   asked.take("delta", options.delta);
@@ -90,7 +89,7 @@ nb::tuple bound_of_labels(const SampleArray& h, const Numbers& y, const nb::dict
   asked.take("threads", threads);
   const LabelBound bound = unlocked([&](Progress* progress) {
     options.progress = progress;
-    return label_bound({view_samples(h).values, processor(threads)}, {y.data(), y.size()}, options);
+    return label_bound({view_kernel(h), processor(threads)}, {y.data(), y.size()}, options);
   });
   return nb::make_tuple(bound.norm.square, bound.a_priori, bound.scaled, bound.absolute, uniform_tuple(bound.uniform),
                         bound.trace, bound.samples, bound.delta, bound.norm.condition, bound.norm.message);

@@ -18,7 +18,7 @@ namespace widelimit::python {
 
 namespace {
 
-nb::object samples_array(AnyMatrix values, const Shape& shape) {
+nb::object samples_array(AnySamples values, const Shape& shape) {
   const Index count = std::visit([](const auto& m) { return m.rows(); }, values);
   if (shape.is_vector()) return as_array(std::move(values), {count, shape.channels});
   return as_array(std::move(values), {count, shape.height, shape.width, shape.channels});
@@ -87,6 +87,13 @@ nb::tuple load_new(const nb::dict& asked, const std::optional<std::string>& reme
 }  // namespace
 
 void bind_data(nb::module_& module) {
+  using Values = SparseArray::List<double>;
+  using Columns = SparseArray::List<std::int32_t>;
+  using Offsets = SparseArray::List<std::int64_t>;
+  nb::class_<SparseArray>(module, "SparseSamples", "Sparse samples, a row each, on the arrays of a SciPy matrix.")
+      .def(nb::init<Values, Columns, Offsets, Index>(), "data"_a, "indices"_a, "indptr"_a, "columns"_a)
+      .def_prop_ro("ndim", [](const SparseArray&) { return 2; })
+      .def_prop_ro("shape", [](const SparseArray& x) { return nb::make_tuple(x.view().rows, x.view().cols); });
   module.def("load", &load, "asked"_a,
              "((x, y, class_names) of train, the same of test or None, notes, names of the features, origin as JSON); "
              "options by name, None for a default.");

@@ -18,15 +18,14 @@ namespace widelimit::python {
 
 namespace {
 
-std::unique_ptr<GaussianProcess> make_process(const SampleArray& k, const Table& targets, std::optional<double> noise,
+std::unique_ptr<GaussianProcess> make_process(const KernelArray& k, const Table& targets, std::optional<double> noise,
                                               std::optional<int> threads, std::optional<bool> check_definite) {
   return unlocked([&](Progress* progress) {
     GaussianProcessOptions options;
     if (noise) options.noise = *noise;
     if (check_definite) options.check_definite = *check_definite;
     options.progress = progress;
-    return std::make_unique<GaussianProcess>(GramMatrix(view_samples(k).values, processor(threads)), view_of(targets),
-                                             options);
+    return std::make_unique<GaussianProcess>(GramMatrix(view_kernel(k), processor(threads)), view_of(targets), options);
   });
 }
 
@@ -38,16 +37,15 @@ nb::tuple fitted(const GaussianProcess& process) {
                         as_array(std::vector<double>(process.log_marginal_likelihood())));
 }
 
-nb::tuple posterior(const GaussianProcess& process, const SampleArray& k, const Numbers& diagonal) {
+nb::tuple posterior(const GaussianProcess& process, const KernelArray& k, const Numbers& diagonal) {
   Posterior found = unlocked([&](Progress*) {
-    return process.posterior(view_samples(k).values, {diagonal.data(), diagonal.size()});
+    return process.posterior(view_kernel(k), {diagonal.data(), diagonal.size()});
   });
   return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)));
 }
 
-nb::tuple joint_posterior(const GaussianProcess& process, const SampleArray& k, const SampleArray& own) {
-  Posterior found =
-      unlocked([&](Progress*) { return process.joint_posterior(view_samples(k).values, view_samples(own).values); });
+nb::tuple joint_posterior(const GaussianProcess& process, const KernelArray& k, const KernelArray& own) {
+  Posterior found = unlocked([&](Progress*) { return process.joint_posterior(view_kernel(k), view_kernel(own)); });
   return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)),
                         as_array(std::move(found.covariance)));
 }

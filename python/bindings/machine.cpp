@@ -56,22 +56,22 @@ nb::tuple named(FittedMachine trained) {
                         as_rows(trained.calibration));
 }
 
-nb::tuple classes(const SampleArray& k, const Labels& labels, Index count, const std::string& machine,
+nb::tuple classes(const KernelArray& k, const Labels& labels, Index count, const std::string& machine,
                   std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
                   const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
                   std::optional<bool> probability, std::optional<bool> check_definite) {
   const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, probability, check_definite};
   return named(unlocked([&](Progress* progress) {
-    return train_classes({view_samples(k).values, processor(threads)}, span_of(labels), count, asked.options(progress));
+    return train_classes({view_kernel(k), processor(threads)}, span_of(labels), count, asked.options(progress));
   }));
 }
 
-nb::tuple values(const SampleArray& k, const Table& targets, const std::string& machine, std::optional<double> lambda,
+nb::tuple values(const KernelArray& k, const Table& targets, const std::string& machine, std::optional<double> lambda,
                  std::optional<double> epsilon, std::optional<bool> bias, const std::optional<Numbers>& weights,
                  std::optional<double> tolerance, std::optional<int> threads, std::optional<bool> check_definite) {
   const Asked asked{machine, lambda, epsilon, bias, std::nullopt, weights, tolerance, std::nullopt, check_definite};
   return named(unlocked([&](Progress* progress) {
-    return train_values({view_samples(k).values, processor(threads)}, view_of(targets), asked.options(progress));
+    return train_values({view_kernel(k), processor(threads)}, view_of(targets), asked.options(progress));
   }));
 }
 
@@ -105,11 +105,11 @@ Matrix<double> copied(const Table& table) {
   return result;
 }
 
-nb::object decisions(const Table& alpha, const Numbers& bias, const SampleArray& k) {
+nb::object decisions(const Table& alpha, const Numbers& bias, const KernelArray& k) {
   if (bias.size() != alpha.shape(1)) fail(Code::input, "{} biases for {} outputs", bias.size(), alpha.shape(1));
   return as_array(unlocked([&](Progress*) {
     const Fit fit{.alpha = copied(alpha), .bias = {bias.data(), bias.data() + bias.size()}, .summary = {}};
-    return decision(fit, view_samples(k).values);
+    return decision(fit, view_kernel(k));
   }));
 }
 

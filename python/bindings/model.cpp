@@ -28,16 +28,6 @@ Matrix<double> copy_of(const Table& table) {
   return result;
 }
 
-AnyMatrix copy_of(const SampleView& samples) {
-  return std::visit(
-      []<typename T>(const MatrixView<const T>& rows) -> AnyMatrix {
-        Matrix<T> copy(rows.rows, rows.cols, Content::unset);
-        for (Index i = 0; i < rows.rows; ++i) std::copy_n(rows.row(i), rows.cols, copy.view().row(i));
-        return copy;
-      },
-      samples.values);
-}
-
 Model make(const Network& network, const std::string& kind, const std::optional<std::string>& precision,
            const SampleArray& support, const std::string& machine, const std::string& scheme,
            const std::vector<std::string>& classes, double lambda, double epsilon, bool has_bias, const Table& alpha,
@@ -125,7 +115,7 @@ nb::dict load(const std::string& path) {
   found["lam"] = model.lambda;
   found["epsilon"] = model.epsilon;
   found["bias"] = model.has_bias;
-  found["support"] = as_array(std::move(model.support));
+  found["support"] = as_array(std::move(model.support), {model.supports(), model.shape.size()});
   found["alpha"] = as_array(std::move(model.alpha));
   found["offsets"] = as_array(std::move(model.bias));
   found["sigmoids"] = as_rows(model.calibration);

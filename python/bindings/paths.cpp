@@ -19,14 +19,14 @@ namespace {
 using Text = std::optional<std::string>;
 
 /// (points, best, best_classifier); a point is ((alpha, bias, summary), left_out, loo_error, loo_misclassified).
-nb::tuple ridge(const SampleArray& k, const Table& targets, const Numbers& lambdas, std::optional<bool> bias,
+nb::tuple ridge(const KernelArray& k, const Table& targets, const Numbers& lambdas, std::optional<bool> bias,
                 const std::optional<Numbers>& weights, std::optional<int> threads) {
   RidgePath path = unlocked([&](Progress* progress) {
     RidgePathOptions options;
     if (bias) options.bias = *bias;
     options.weights = span_of(weights);
     options.progress = progress;
-    return ridge_path({view_samples(k).values, processor(threads)}, view_of(targets), span_of(lambdas), options);
+    return ridge_path({view_kernel(k), processor(threads)}, view_of(targets), span_of(lambdas), options);
   });
   const std::optional<Index> best = path.best();
   const std::optional<Index> best_classifier = path.best_classifier();
@@ -66,7 +66,7 @@ std::vector<Fit> fit_path(const GramMatrix& k, std::span<const Index> labels, In
 }
 
 /// (scheme, [(alpha, bias, summary) of each λ]).
-nb::tuple svm(const SampleArray& k, const Labels& labels, Index classes, const Numbers& lambdas,
+nb::tuple svm(const KernelArray& k, const Labels& labels, Index classes, const Numbers& lambdas,
               const std::string& machine, std::optional<bool> bias, const Text& scheme,
               const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
               std::optional<bool> check_definite) {
@@ -78,8 +78,8 @@ nb::tuple svm(const SampleArray& k, const Labels& labels, Index classes, const N
     if (tolerance) options.tolerance = *tolerance;
     if (check_definite) options.check_definite = *check_definite;
     options.progress = progress;
-    return fit_path({view_samples(k).values, processor(threads)}, span_of(labels), classes, span_of(lambdas), used,
-                    options, loss_of(machine));
+    return fit_path({view_kernel(k), processor(threads)}, span_of(labels), classes, span_of(lambdas), used, options,
+                    loss_of(machine));
   });
   nb::list list;
   for (Fit& fit : fits) list.append(as_tuple(std::move(fit)));

@@ -57,8 +57,9 @@ NAMES = np.array([f"digit {c}" for c in range(10)])[Y]
 
 # Samples weighted and samples repeated agree only as far as the squared loss of a gap lets them; and what is repeated
 # cannot be interpolated.
-SQUARED = {"check_sample_weight_equivalence_on_dense_data": "the gap leaves its square root in the decisions"}
-SINGULAR = {"check_sample_weight_equivalence_on_dense_data": "repeated samples make K singular"}
+EQUIVALENCE = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+SQUARED = dict.fromkeys(EQUIVALENCE, "the gap leaves its square root in the decisions")
+SINGULAR = dict.fromkeys(EQUIVALENCE, "repeated samples make K singular")
 UNWEIGHED = {"check_class_weight_classifiers": "no weight changes the solution: class_weight is refused"}
 # The check's test samples are so far from all others that their kernel is 0: only a bias could tell their class.
 DISTANT = {"check_class_weight_classifiers": "kernels of 0 tell nothing without a bias"}

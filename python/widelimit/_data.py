@@ -24,7 +24,7 @@ class DataWarning(UserWarning):
 
 class _Samples(NamedTuple):
     x: NDArray[np.floating]
-    """N×D, or N×H×W×C for images; float32 where the source holds bytes."""
+    """N×D, or N×H×W×C for images; float32 where the source holds bytes; a scipy.sparse.csr_array where it is sparse."""
     y: NDArray[np.int64] | NDArray[np.float64] | None
     """Class of each sample, an index into class_names; or real targets, N, or N×K of K labels; or None."""
     class_names: list[str]
@@ -76,9 +76,9 @@ def load_data(
     folder of images whose folders are classes, of standard input ('-'), or of a table in memory.
 
     classes: keep these; limit: the first so many; shuffle: a seed, else the order of the source; scale: 'none',
-    'unit', 'standard', 'minmax' or 'byte'; label: which column or array of a file is the label, or 'none'; task:
-    'classification' or 'regression' where labels are whole numbers, else guessed. In this order: classes, shuffle,
-    limit, scale. memory: bytes that loading may take at once ("1GiB"), else what is left.
+    'unit', 'standard', 'minmax', 'maxabs' or 'byte'; label: which column or array of a file is the label, or 'none';
+    task: 'classification' or 'regression' where labels are whole numbers, else guessed. In this order: classes,
+    shuffle, limit, scale. memory: bytes that loading may take at once ("1GiB"), else what is left.
 
     Tables (CSV, TSV): columns, drop, categorical: read only these columns, not these, or these as categories, by name
     or number; missing: 'refuse' cells without a value, 'drop' their rows, or fill in the 'mean' or 'median'. Columns of

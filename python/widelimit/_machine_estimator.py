@@ -15,23 +15,31 @@ from widelimit._kernels import kernel as limit_kernel
 from widelimit._machines import fit_samples, train_classes, train_values
 from widelimit._models import load as load_estimator
 from widelimit._models import save as save_estimator
-from widelimit._samples import channels_last
+from widelimit._samples import channels_last, is_sparse
 
 
 class MachineEstimator(BaseEstimator):
     """What both estimators do with samples, kernels and coefficients."""
 
     def _read(self, X: Any, **options: Any) -> Any:
-        """X as numbers, alone or with y; images keep their dimensions."""
+        """X as numbers, alone or with y; images keep their dimensions, sparse matrices stay sparse."""
         if self.kernel not in ("network", "precomputed"):
             raise InputError(f"kernel is {self.kernel!r}; choose 'network' or 'precomputed'")
+        network = self.kernel == "network"
         return validate_data(
-            self, X, dtype=[np.float64, np.float32], allow_nd=self.kernel == "network", **options
+            self,
+            X,
+            dtype=[np.float64, np.float32],
+            allow_nd=network,
+            accept_sparse="csr" if network else False,
+            **options,
         )
 
     def _shaped(self, X: Any) -> Any:
         """X as the network reads it, channels last."""
         if self.input_shape is not None:
+            if is_sparse(X):
+                raise InputError("input_shape: a network on images does not take sparse samples; give X.toarray()")
             shape = tuple(self.input_shape)
             if int(np.prod(shape)) != int(np.prod(X.shape[1:])):
                 raise InputError(f"input_shape {shape} does not have the {int(np.prod(X.shape[1:]))} features of X")
@@ -89,7 +97,7 @@ class MachineEstimator(BaseEstimator):
         elif len(self.support_):
             k = self._gram(X, self.support_vectors_)
         else:
-            k = np.zeros((len(X), 0))
+            k = np.zeros((X.shape[0], 0))
         parts = (alpha, self.bias_, classes, self.summary_, self.calibration_)
         return Fit(self.machine, self.scheme_, *parts), k
 
@@ -142,6 +150,7 @@ class MachineEstimator(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel == "network"
         return tags
 
 def posterior_obstacle(estimator: Any) -> str | None:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._core import InputError
+from widelimit._core import InputError, SparseSamples
 from widelimit._data import Data
 from widelimit._fit import Summary
 from widelimit._kernels import as_network
-from widelimit._samples import as_samples, channels_last
+from widelimit._samples import as_samples, channels_last, is_sparse
 from widelimit._threads import usable
 
 _UNKNOWN = Summary("converged", "", "loaded from a file", *[None] * 5, 0, 0.0, 0)
@@ -75,7 +75,9 @@ def core_of(model: Any, names: list[str] | None = None, posterior: bool = False)
     classes = getattr(model, "classes_", None)
     indexed = bool(names) and classes is not None and classes.dtype.kind in "iu"
     flat = model.alpha_.ndim == 1
-    support = np.ascontiguousarray(model.support_vectors_)
+    support = model.support_vectors_
+    if not is_sparse(support):
+        support = np.ascontiguousarray(support)
     record = {
         "estimator": type(model).__name__,
         "dtype": None if classes is None or indexed else classes.dtype.str,
@@ -91,7 +93,7 @@ def core_of(model: Any, names: list[str] | None = None, posterior: bool = False)
         as_network(getattr(model, "network_", model.network)),
         model.kind,
         model.precision,
-        model._shaped(support),
+        as_samples(model._shaped(support), "support_vectors_"),
         model.machine,
         model.scheme_,
         [] if classes is None else ([names[c] for c in classes] if indexed else _names(classes)),
@@ -157,10 +159,12 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
         settings["probability"] = found["sigmoids"] is not None
     model = kind(**{**settings, **options})
     support = found["support"]
-    if settings["channels_first"]:
-        support = np.moveaxis(support.reshape(len(support), *found["shape"]), -1, 1)
-    model.support_vectors_ = support.reshape(len(support), *record["sample_shape"])
-    model.support_ = np.arange(len(model.support_vectors_))
+    if not is_sparse(support):
+        if settings["channels_first"]:
+            support = np.moveaxis(support.reshape(len(support), *found["shape"]), -1, 1)
+        support = support.reshape(len(support), *record["sample_shape"])
+    model.support_vectors_ = support
+    model.support_ = np.arange(support.shape[0])
     model.alpha_ = found["alpha"][:, 0] if record["single"] else found["alpha"]
     model.bias_ = float(found["offsets"][0]) if record["single"] else found["offsets"]
     model.scheme_ = found["scheme"]
@@ -205,7 +209,7 @@ class KeptPosterior:
 def posterior(
     core: _core.Model,
     factor: _core.PosteriorFactor,
-    x: NDArray,
+    x: Any,
     return_std: bool,
     return_cov: bool,
     backend: str,
@@ -214,7 +218,7 @@ def posterior(
     """Mean of the outputs, and their standard deviation or covariance, the same for all outputs."""
     if return_std and return_cov:
         raise InputError("ask for return_std or return_cov; the diagonal of the covariance holds the variances")
-    mean, variance, covariance = _core.model_posterior(core, factor, x, return_cov, backend, threads)
+    mean, variance, covariance = _core.model_posterior(core, factor, as_samples(x, "x"), return_cov, backend, threads)
     return mean[:, 0] if mean.shape[1] == 1 else mean, covariance if return_cov else np.sqrt(variance)
 
 
@@ -304,9 +308,11 @@ class Model:
         outputs = _core.model_decisions(self._core, self._shaped(x), usable(threads))
         return _core.model_probabilities(self._core, outputs)
 
-    def _shaped(self, x: ArrayLike) -> NDArray[np.floating]:
+    def _shaped(self, x: Any) -> NDArray[np.floating] | SparseSamples:
         """Samples in the shape that the machine was fitted to, flattened or not."""
         samples = as_samples(x, "x")
+        if isinstance(samples, SparseSamples):
+            return samples
         height, width, channels = self.shape
         fits = int(np.prod(samples.shape[1:])) == height * width * channels
         planes = samples.ndim == 2 or samples.shape[1:] == (channels, height, width)

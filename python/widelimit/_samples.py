@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._core import InputError, Network
+from widelimit._core import InputError, Network, SparseSamples
 
 _LAYOUTS = "a matrix of N vectors, or images N×H×W or N×H×W×C"
 
 
-def as_samples(x: ArrayLike, name: str) -> NDArray[np.floating]:
-    """x as float32 or float64, each sample contiguous. No copy unless dtype, alignment or order asks for one."""
+def is_sparse(x: Any) -> bool:
+    """Whether x is a sparse matrix or array of SciPy, which need not be installed."""
+    return hasattr(x, "tocsr")
+
+
+def as_samples(x: Any, name: str) -> NDArray[np.floating] | SparseSamples:
+    """x as float32 or float64, each sample contiguous. No copy unless dtype, alignment or order asks for one.
+
+    Sparse matrices of SciPy stay sparse: float64, 32-bit columns in order, entries of one place added up.
+    """
+    if isinstance(x, SparseSamples):
+        return x
+    if is_sparse(x):
+        return _as_sparse(x, name)
     try:
         samples = np.asarray(x)
     except ValueError as error:
@@ -30,7 +44,28 @@ def as_samples(x: ArrayLike, name: str) -> NDArray[np.floating]:
     return _as_read(samples)
 
 
-def as_images(network: Network, x: ArrayLike, name: str, channels_first: bool | None) -> NDArray[np.floating]:
+def _as_sparse(x: Any, name: str) -> SparseSamples:
+    if x.ndim != 2:
+        raise InputError(f"{name} is a sparse array of {x.ndim} dimensions; give a matrix of one sample a row")
+    if x.dtype.kind not in "fiub":
+        raise InputError(f"{name} has dtype {x.dtype}; give real numbers")
+    rows = x.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is x else rows
+        rows.sum_duplicates()
+    if rows.shape[1] > np.iinfo(np.int32).max:
+        raise InputError(f"{name} has {rows.shape[1]} columns; sparse samples have at most {np.iinfo(np.int32).max}")
+    return SparseSamples(
+        np.ascontiguousarray(rows.data, dtype=np.float64),
+        np.ascontiguousarray(rows.indices, dtype=np.int32),
+        np.ascontiguousarray(rows.indptr, dtype=np.int64),
+        rows.shape[1],
+    )
+
+
+def as_images(
+    network: Network, x: Any, name: str, channels_first: bool | None
+) -> NDArray[np.floating] | SparseSamples:
     """x as samples of a network, channels last. channels_first: True for N×C×H×W, which is copied; None refuses images
     that look so, where the network looks at neighbouring positions; False takes them as they are.
     """
@@ -43,7 +78,7 @@ def as_images(network: Network, x: ArrayLike, name: str, channels_first: bool | 
     return samples
 
 
-def channels_last(samples: NDArray, name: str) -> NDArray:
+def channels_last(samples: Any, name: str) -> NDArray:
     """N×C×H×W as N×H×W×C."""
     if samples.ndim != 4:
         raise InputError(f"{name} has {samples.ndim} dimensions; channels_first=True is for images N×C×H×W")
@@ -52,6 +87,8 @@ def channels_last(samples: NDArray, name: str) -> NDArray:
 
 def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:
     """k as a matrix of float32 or float64 with contiguous rows; copied only as samples are."""
+    if is_sparse(k):
+        raise InputError(f"{name} is a sparse matrix; a Gram matrix is dense: give {name}.toarray()")
     try:
         matrix = np.asarray(k)
     except ValueError as error:

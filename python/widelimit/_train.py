@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._core import InputError, Network
+from widelimit._core import InputError, Network, SparseSamples
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
 from widelimit._samples import as_images, as_samples, channels_last
@@ -185,7 +185,7 @@ class TrainedNetwork:
         """Samples as those of the training."""
         samples = as_samples(x, name)
         height, width, channels = self._core.shape
-        if not self.channels_first:
+        if not self.channels_first or isinstance(samples, SparseSamples):
             return samples
         if samples.shape[1:] == (channels * height * width,):
             samples = samples.reshape(len(samples), channels, height, width)

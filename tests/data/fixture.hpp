@@ -55,7 +55,7 @@ void expect_error(Code code, std::initializer_list<std::string_view> parts, Call
 }
 
 inline double value(const Dataset& data, Index i, Index j) {
-  return std::visit([&](const auto& m) { return static_cast<double>(m(i, j)); }, data.values);
+  return std::visit([&](const auto& m) { return static_cast<double>(m(i, j)); }, data.view().dense("tests"));
 }
 
 /// A plain set of doubles with classes "0", "1", ….

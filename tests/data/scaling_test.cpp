@@ -9,11 +9,50 @@ namespace {
 
 void scale(Scaling scaling, Dataset& data) { Scaler(scaling, data).apply(data); }
 
+Dataset data_of(SparseMatrix rows) {
+  Dataset data;
+  data.name = "rows";
+  data.shape = {1, 1, rows.cols()};
+  data.values = std::move(rows);
+  return data;
+}
+
 TEST(ScalingTest, NamesRoundTrip) {
-  for (const char* name : {"none", "unit", "standard", "minmax", "byte"}) {
+  for (const char* name : {"none", "unit", "standard", "minmax", "maxabs", "byte"}) {
     EXPECT_EQ(to_string(parse_scaling(name)), name);
   }
   expect_error(Code::usage, {"max", "minmax"}, [] { (void)parse_scaling("max"); });
+}
+
+TEST(ScalingTest, MaxabsKeepsZeros) {
+  Dataset data = table({{-4, 0, 0}, {2, 0, 1e-200}, {0, 0, 0}});
+  Dataset sparse = data_of(SparseMatrix(3, {0, 1, 3, 3}, {0, 0, 2}, {-4, 2, 1e-200}));
+  const Scaler scaler(Scaling::maxabs, data);
+  const Scaler same(Scaling::maxabs, sparse);
+  EXPECT_EQ(scaler.scale(), (std::vector<double>{4, 1, 1e-200}));
+  EXPECT_EQ(same.scale(), scaler.scale());
+  scaler.apply(data);
+  scaler.apply(sparse);
+  EXPECT_EQ(value(data, 0, 0), -1);
+  EXPECT_EQ(value(data, 1, 2), 1);
+  EXPECT_EQ(value(data, 2, 0), 0);
+  const SparseView rows = *sparse.view().sparse();
+  EXPECT_EQ(rows.stored(), 3);
+  EXPECT_EQ(rows.row(1).values[0], 0.5);
+}
+
+TEST(ScalingTest, SparseSamplesAreNotShifted) {
+  const auto make = [] { return data_of(SparseMatrix(3, {0, 1, 3}, {0, 0, 2}, {-4, 3, 4})); };
+  for (const Scaling shifting : {Scaling::standard, Scaling::minmax}) {
+    expect_error(Code::input, {"sparse", "zero", "maxabs", "unit"}, [&] { Scaler(shifting, make()); });
+  }
+  Dataset data = make();
+  expect_error(Code::input, {"sparse", "maxabs"}, [&] { Scaler(Scaling::standard, {1, 0, 0}, {1, 1, 1}).apply(data); });
+  scale(Scaling::unit, data);
+  EXPECT_EQ(data.view().sparse()->row(1).values[1], 0.8);
+  data = make();
+  scale(Scaling::byte, data);
+  EXPECT_EQ(data.view().sparse()->row(0).values[0], -4.0 / 255);
 }
 
 TEST(ScalingTest, UnitRowsAtEveryMagnitude) {

@@ -43,7 +43,7 @@ TEST(LoadedBytes, BoundWhatLoadKeeps) {
         const std::size_t before = bytes_in_use();
         const auto loaded = engine->kernels().load(recipe, SampleView(x.view(), c.shape), precision, [](Index) {});
         const std::size_t kept = (bytes_in_use() - before) / n;
-        const std::size_t bound = engine->kernels().loaded_bytes(recipe, precision);
+        const std::size_t bound = engine->kernels().loaded_bytes(recipe, precision, SampleView(x.view(), c.shape));
         // Arrays of 150 places are padded to 176; descriptions of steps do not grow with n.
         EXPECT_GE(bound * 176 / 150 + 128, kept);
         EXPECT_LE(bound, 3 * kept + 512);

@@ -187,8 +187,9 @@ class OpaqueKernels final : public Kernels {
                                              const std::function<void(Index)>& after) const override {
     return cpu_.load(recipe, x, precision, after);
   }
-  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision) const override {
-    return cpu_.loaded_bytes(recipe, precision);
+  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision,
+                                         const SampleView& x) const override {
+    return cpu_.loaded_bytes(recipe, precision, x);
   }
   void fill(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
             std::span<const EngineMatrix> outputs, const std::function<void(Index)>& after) const override {

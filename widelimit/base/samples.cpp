@@ -1,40 +1,117 @@
 #include "widelimit/base/samples.hpp"
 
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
+
 #include <algorithm>
 #include <type_traits>
 #include <utility>
 
 namespace widelimit {
 
+namespace {
+
+// What each kind of rows does; SampleView chooses among them.
+
+template <typename T>
+MatrixView<const T> part_of(const MatrixView<const T>& rows, Index begin, Index size) {
+  return rows.block(begin, 0, size, rows.cols);
+}
+SparseView part_of(const SparseView& rows, Index begin, Index size) { return rows.part(begin, size); }
+
+template <typename T>
+std::size_t bytes_of(const MatrixView<const T>& rows) {
+  return usize(rows.rows * rows.cols) * sizeof(T);
+}
+std::size_t bytes_of(const SparseView& rows) {
+  return usize(rows.stored()) * sparse_entry_bytes + usize(rows.rows + 1) * sizeof(std::int64_t);
+}
+
+template <typename T>
+bool same_rows(const MatrixView<const T>& a, const MatrixView<const T>& b) {
+  return a.data == b.data && a.rows == b.rows && a.stride == b.stride;
+}
+bool same_rows(const SparseView& a, const SparseView& b) {
+  return a.values == b.values && a.offsets == b.offsets && a.rows == b.rows;
+}
+
+template <typename T>
+Index longest_of(const MatrixView<const T>& rows) {
+  return rows.cols;
+}
+Index longest_of(const SparseView& rows) { return rows.longest_row(); }
+
+template <typename T>
+Matrix<T> rows_of(const MatrixView<const T>& rows, std::span<const Index> chosen) {
+  Matrix<T> result(std::ssize(chosen), rows.cols, Content::unset);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    std::copy_n(rows.row(chosen[i]), rows.cols, result.view().row(static_cast<Index>(i)));
+  }
+  return result;
+}
+SparseMatrix rows_of(const SparseView& rows, std::span<const Index> chosen) {
+  return SparseMatrix::gather(rows, chosen);
+}
+
+template <typename T>
+Matrix<T> all_of(const MatrixView<const T>& rows) {
+  Matrix<T> copy(rows.rows, rows.cols, Content::unset);
+  interruptible_rows(rows.rows, rows.cols, [&](Index i) { std::copy_n(rows.row(i), rows.cols, copy.view().row(i)); });
+  return copy;
+}
+SparseMatrix all_of(const SparseView& rows) { return SparseMatrix::copy(rows); }
+
+template <typename T>
+AnyView dense_view(const MatrixView<const T>& rows, std::string_view /*readers*/) {
+  return rows;
+}
+AnyView dense_view(const SparseView& /*rows*/, std::string_view readers) {
+  fail(Code::input,
+       "{} do not take sparse samples; make the samples dense, or take a network of dense layers or a classical "
+       "kernel, which read them as they are",
+       readers);
+}
+
+}  // namespace
+
+AnySamples samples_of(AnyMatrix matrix) {
+  return std::visit([](auto& m) { return AnySamples(std::move(m)); }, matrix);
+}
+
 SampleView SampleView::part(Index begin, Index size) const {
-  return std::visit([&](const auto& rows) { return SampleView(rows.block(begin, 0, size, rows.cols), shape); }, values);
+  return std::visit([&](const auto& rows) { return SampleView(part_of(rows, begin, size), shape); }, values);
+}
+
+AnyView SampleView::dense(std::string_view readers) const {
+  return std::visit([&](const auto& rows) { return dense_view(rows, readers); }, values);
 }
 
 std::size_t SampleView::bytes() const {
-  return std::visit(
-      [](const auto& rows) { return static_cast<std::size_t>(rows.rows * rows.cols) * sizeof(*rows.data); }, values);
+  return std::visit([](const auto& rows) { return bytes_of(rows); }, values);
+}
+
+Index SampleView::longest() const {
+  return std::visit([](const auto& rows) { return longest_of(rows); }, values);
 }
 
 bool SampleView::same_memory(const SampleView& other) const {
   return shape == other.shape && values.index() == other.values.index() &&
          std::visit(
-             [&](const auto& mine) {
-               const auto& theirs = std::get<std::decay_t<decltype(mine)>>(other.values);
-               return mine.data == theirs.data && mine.rows == theirs.rows && mine.stride == theirs.stride;
-             },
+             [&](const auto& mine) { return same_rows(mine, std::get<std::decay_t<decltype(mine)>>(other.values)); },
              values);
 }
 
-AnyMatrix gather(const SampleView& x, std::span<const Index> chosen) {
-  return std::visit(
-      [&]<typename T>(const MatrixView<const T>& rows) {
-        Matrix<T> result(std::ssize(chosen), rows.cols, Content::unset);
-        for (std::size_t i = 0; i < chosen.size(); ++i) {
-          std::copy_n(rows.row(chosen[i]), rows.cols, result.view().row(static_cast<Index>(i)));
-        }
-        return AnyMatrix(std::move(result));
-      },
-      x.values);
+AnySamples copy_of(const SampleView& x) {
+  return std::visit([](const auto& rows) { return AnySamples(all_of(rows)); }, x.values);
+}
+
+AnySamples gather(const SampleView& x, std::span<const Index> chosen) {
+  return std::visit([&](const auto& rows) { return AnySamples(rows_of(rows, chosen)); }, x.values);
+}
+
+SparseMatrix sparse_copy(const SampleView& x) {
+  if (const SparseView* rows = x.sparse()) return SparseMatrix::copy(*rows);
+  return std::visit([](const auto& rows) { return SparseMatrix::of(rows); }, x.dense("sparse copies"));
 }
 
 }  // namespace widelimit

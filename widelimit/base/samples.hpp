@@ -1,10 +1,12 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
+#include "widelimit/base/sparse.hpp"
 #include "widelimit/base/types.hpp"
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <variant>
 
 namespace widelimit {
@@ -18,30 +20,47 @@ using AnyView = std::variant<MatrixView<const float>, MatrixView<const double>>;
   return std::visit([](const auto& m) { return AnyView(m.view()); }, matrix);
 }
 
+/// Samples, a row each: dense in either precision, or sparse.
+using AnySamples = std::variant<Matrix<float>, Matrix<double>, SparseMatrix>;
+/// The same, borrowed.
+using SampleRows = std::variant<MatrixView<const float>, MatrixView<const double>, SparseView>;
+[[nodiscard]] AnySamples samples_of(AnyMatrix matrix);
+
 /// n samples of one shape, borrowed: row i holds sample i, positions row by row, channels last (N·H·W·C).
 /// Cheap to copy; the owner of the data must outlive it.
 struct SampleView {
-  AnyView values;
+  SampleRows values;
   Shape shape;
 
   SampleView(MatrixView<const float> rows, Shape sample_shape) : values(rows), shape(sample_shape) {}
   SampleView(MatrixView<const double> rows, Shape sample_shape) : values(rows), shape(sample_shape) {}
+  SampleView(const SparseView& rows, Shape sample_shape) : values(rows), shape(sample_shape) {}
   SampleView(const AnyMatrix& matrix, Shape sample_shape)
       : SampleView(std::visit([&](const auto& m) { return SampleView(m.view(), sample_shape); }, matrix)) {}
+  SampleView(const AnySamples& samples, Shape sample_shape)
+      : SampleView(std::visit([&](const auto& m) { return SampleView(m.view(), sample_shape); }, samples)) {}
 
   [[nodiscard]] Index count() const {
     return std::visit([](const auto& rows) { return rows.rows; }, values);
   }
   /// `size` samples from `begin` on.
   [[nodiscard]] SampleView part(Index begin, Index size) const;
-  /// All numbers as rows of a matrix: for readers that know nothing else.
-  [[nodiscard]] const AnyView& dense() const { return values; }
+  /// All numbers as rows of a matrix: for readers that know nothing else. Error{input} that names the reader, in the
+  /// plural, where samples are sparse.
+  [[nodiscard]] AnyView dense(std::string_view readers) const;
+  /// Null where samples are dense; else a part of this view, which must outlive the pointer.
+  [[nodiscard]] const SparseView* sparse() const { return std::get_if<SparseView>(&values); }
   [[nodiscard]] std::size_t bytes() const;
+  /// Numbers that the longest sample stores; all of a dense one.
+  [[nodiscard]] Index longest() const;
   /// The same samples in the same memory.
   [[nodiscard]] bool same_memory(const SampleView& other) const;
 };
 
-/// A copy of the chosen samples.
-[[nodiscard]] AnyMatrix gather(const SampleView& x, std::span<const Index> chosen);
+/// A copy of samples, all or those chosen.
+[[nodiscard]] AnySamples copy_of(const SampleView& x);
+[[nodiscard]] AnySamples gather(const SampleView& x, std::span<const Index> chosen);
+/// A sparse copy: the numbers that are not 0.
+[[nodiscard]] SparseMatrix sparse_copy(const SampleView& x);
 
 }  // namespace widelimit

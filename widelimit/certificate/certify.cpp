@@ -24,14 +24,17 @@ constexpr std::array<std::string_view, 3> method_names{"paper", "interval", "con
 constexpr std::array<std::string_view, 2> units_names{"input", "scaled"};
 
 /// Rows in float64, which holds float32 exactly.
-Matrix<double> widened(const AnyMatrix& values) {
-  return std::visit(
-      [](const auto& m) {
-        Matrix<double> result(m.rows(), m.cols(), Content::unset);
-        std::copy_n(m.data(), m.rows() * m.cols(), result.data());
-        return result;
-      },
-      values);
+template <typename T>
+Matrix<double> widened(const Matrix<T>& m) {
+  Matrix<double> result(m.rows(), m.cols(), Content::unset);
+  std::copy_n(m.data(), m.rows() * m.cols(), result.data());
+  return result;
+}
+/// A ball around a sparse sample moves its zeros as well: certificates read them all.
+Matrix<double> widened(const SparseMatrix& m) { return dense_copy(m.view()); }
+
+Matrix<double> widened(const AnySamples& values) {
+  return std::visit([](const auto& m) { return widened(m); }, values);
 }
 
 /// Points so many at a time that their products with the support stay small.
@@ -171,7 +174,7 @@ Certificates certify(const Model& model, const SampleView& samples, std::span<co
   asked.validate();
   model.validate();
   check_labels(model.scheme, std::ssize(model.classes), model.outputs(), labels, samples.count());
-  const AnyMatrix scaled_values = scaled_samples(model, samples).values;
+  const AnySamples scaled_values = scaled_samples(model, samples).values;
   const Matrix<double> points = widened(scaled_values);
   const InputUnits units(model.scaling ? &*model.scaling : nullptr, asked, points.cols(),
                          std::holds_alternative<Matrix<float>>(scaled_values) ? Precision::f32 : Precision::f64);

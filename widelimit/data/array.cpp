@@ -26,6 +26,21 @@ Shape sample_shape(const std::vector<Index>& dims, const std::string& source) {
   }
 }
 
+/// visit(row, column, number) for the numbers that are held.
+template <typename T, typename Visit>
+void each_number(const Matrix<T>& m, const Visit& visit) {
+  for (Index i = 0; i < m.rows(); ++i) {
+    for (Index j = 0; j < m.cols(); ++j) visit(i, j, static_cast<double>(m(i, j)));
+  }
+}
+template <typename Visit>
+void each_number(const SparseMatrix& m, const Visit& visit) {
+  for (Index i = 0; i < m.rows(); ++i) {
+    const SparseView::Row row = m.view().row(i);
+    for (std::size_t k = 0; k < row.size(); ++k) visit(i, row.columns[k], row.values[k]);
+  }
+}
+
 }  // namespace
 
 std::vector<Index> NamedArray::checked_dims() const {
@@ -64,19 +79,13 @@ Index row_size(std::span<const Index> dims) {
   return size;
 }
 
-void require_finite(const AnyMatrix& values, const std::string& source, Index first) {
-  std::visit(
-      [&](const auto& m) {
-        for (Index i = 0; i < m.rows(); ++i) {
-          for (Index j = 0; j < m.cols(); ++j) {
-            if (!std::isfinite(m(i, j))) {
-              fail(Code::input, "{}: sample {}, feature {} is {}; every feature must be a finite number", source,
-                   first + i, j, m(i, j));
-            }
-          }
-        }
-      },
-      values);
+void require_finite(const AnySamples& values, const std::string& source, Index first) {
+  const auto check = [&](Index i, Index j, double value) {
+    if (std::isfinite(value)) return;
+    fail(Code::input, "{}: sample {}, feature {} is {}; every feature must be a finite number", source, first + i, j,
+         value);
+  };
+  std::visit([&](const auto& m) { each_number(m, check); }, values);
 }
 
 Dataset dataset_from_arrays(Array x, const std::optional<Array>& y, const std::string& source) {
@@ -86,8 +95,8 @@ Dataset dataset_from_arrays(Array x, const std::optional<Array>& y, const std::s
   data.name = source;
   data.shape = sample_shape(x.dims, source);
   if (data.shape.size() == 0) fail(Code::input, "{}: the samples have no features", source);
-  require_finite(x.values, source);
-  data.values = std::move(x.values);
+  data.values = samples_of(std::move(x.values));
+  require_finite(data.values, source);
   if (y) set_labels(data, *y, source);
   return data;
 }

@@ -45,6 +45,6 @@ struct NamedArray {
 [[nodiscard]] Dataset dataset_from_arrays(Array x, const std::optional<Array>& y, const std::string& source);
 
 /// Error{input} with the place of the first number that is not finite, samples counted from `first` on.
-void require_finite(const AnyMatrix& values, const std::string& source, Index first = 0);
+void require_finite(const AnySamples& values, const std::string& source, Index first = 0);
 
 }  // namespace widelimit

@@ -8,10 +8,11 @@
 
 namespace widelimit {
 
-/// Samples with what is known of them. Bytes (images) are held as float, everything read from text as double.
+/// Samples with what is known of them. Bytes (images) are held as float, everything read from text as double; sparse
+/// where a format says so and few numbers are not 0.
 struct Dataset {
-  std::string name;  ///< as the user asked for it, for messages and reports
-  AnyMatrix values;  ///< n × shape.size()
+  std::string name;   ///< as the user asked for it, for messages and reports
+  AnySamples values;  ///< n × shape.size()
   Shape shape;
   std::vector<Index> labels;             ///< class of each sample, an index into class_names; empty where unlabelled
   std::vector<std::string> class_names;  ///< as written in the source, in the order of their numeric or text value

@@ -32,6 +32,30 @@ Index constant_columns(const Matrix<T>& m) {
   return std::count(constant.begin(), constant.end(), true);
 }
 
+/// A column is constant where all rows store one value, or none stores a value other than 0.
+Index constant_columns(const SparseMatrix& m) {
+  struct Seen {
+    Index rows = 0;
+    double value = 0;
+    bool varies = false;
+  };
+  std::unordered_map<std::int32_t, Seen> seen;
+  for (Index i = 0; i < m.rows(); ++i) {
+    const SparseView::Row row = m.view().row(i);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      if (row.values[k] == 0) continue;
+      Seen& column = seen[row.columns[k]];
+      column.varies |= column.rows > 0 && column.value != row.values[k];
+      column.value = row.values[k];
+      ++column.rows;
+    }
+  }
+  const Index same = std::count_if(seen.begin(), seen.end(), [&](const auto& entry) {
+    return !entry.second.varies && entry.second.rows == m.rows();
+  });
+  return m.cols() - std::ssize(seen) + same;
+}
+
 template <typename T>
 std::size_t row_hash(const Matrix<T>& m, Index i) {
   const T* row = m.view().row(i);
@@ -43,17 +67,37 @@ std::size_t row_hash(const Matrix<T>& m, Index i) {
   return hash;
 }
 
-/// Rows that repeat an earlier one.
+std::size_t row_hash(const SparseMatrix& m, Index i) {
+  const SparseView::Row row = m.view().row(i);
+  std::size_t hash = 0;
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    if (row.values[k] == 0) continue;
+    hash = hash * 0x9E3779B97F4A7C15U + std::hash<double>{}(row.values[k]) + static_cast<std::size_t>(row.columns[k]);
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
 template <typename T>
-Index duplicate_rows(const Matrix<T>& m) {
+bool same_row(const Matrix<T>& m, Index i, Index j) {
+  return std::equal(m.view().row(i), m.view().row(i) + m.cols(), m.view().row(j));
+}
+bool same_row(const SparseMatrix& m, Index i, Index j) {
+  bool same = true;
+  each_of_both(m.view().row(i), m.view().row(j), [&](double a, double b) { same &= a == b; });
+  return same;
+}
+
+/// Rows that repeat an earlier one.
+template <typename Rows>
+Index duplicate_rows(const Rows& m) {
   std::unordered_multimap<std::size_t, Index> earlier;
   Index duplicates = 0;
   for (Index i = 0; i < m.rows(); ++i) {
     const std::size_t hash = row_hash(m, i);
     const auto alike = earlier.equal_range(hash);
-    const bool repeated = std::any_of(alike.first, alike.second, [&](const auto& entry) {
-      return std::equal(m.view().row(i), m.view().row(i) + m.cols(), m.view().row(entry.second));
-    });
+    const bool repeated =
+        std::any_of(alike.first, alike.second, [&](const auto& entry) { return same_row(m, i, entry.second); });
     duplicates += repeated ? 1 : 0;
     if (!repeated) earlier.emplace(hash, i);
   }
@@ -61,7 +105,7 @@ Index duplicate_rows(const Matrix<T>& m) {
 }
 
 template <typename T>
-void describe_values(const Matrix<T>& m, Index rows, Description& description) {
+void show_values(const Matrix<T>& m, Index rows, Description& description) {
   if (m.rows() * m.cols() > 0) {
     const auto range = std::minmax_element(m.data(), m.data() + m.rows() * m.cols());
     description.low = static_cast<double>(*range.first);
@@ -70,6 +114,27 @@ void describe_values(const Matrix<T>& m, Index rows, Description& description) {
   for (Index i = 0; i < std::min(rows, m.rows()); ++i) {
     description.first_rows.emplace_back(m.view().row(i), m.view().row(i) + m.cols());
   }
+}
+
+void show_values(const SparseMatrix& m, Index rows, Description& description) {
+  const SparseView all = m.view();
+  description.stored = m.stored();
+  if (m.stored() > 0) {
+    const auto range = std::minmax_element(all.values, all.values + m.stored());
+    const bool has_zeros = m.stored() < m.rows() * m.cols();
+    description.low = has_zeros ? std::min(0.0, *range.first) : *range.first;
+    description.high = has_zeros ? std::max(0.0, *range.second) : *range.second;
+  }
+  for (Index i = 0; i < std::min(rows, m.rows()); ++i) {
+    auto& entries = description.first_entries.emplace_back();
+    const SparseView::Row row = all.row(i);
+    for (std::size_t k = 0; k < row.size(); ++k) entries.emplace_back(row.columns[k], row.values[k]);
+  }
+}
+
+template <typename Rows>
+void describe_values(const Rows& m, Index rows, Description& description) {
+  show_values(m, rows, description);
   if (m.rows() > 1) {
     if (const Index constant = constant_columns(m); constant > 0) {
       description.problems.push_back(fmt::format("{} of {} features are constant", constant, m.cols()));
@@ -108,7 +173,8 @@ Description describe(const Dataset& data, Index rows) {
     description.target_high = *range.second;
   }
   std::visit([&](const auto& m) { describe_values(m, rows, description); }, data.values);
-  for (std::size_t i = 0; i < description.first_rows.size(); ++i) {
+  const std::size_t shown = description.first_rows.size() + description.first_entries.size();
+  for (std::size_t i = 0; i < shown; ++i) {
     description.first_labels.push_back(label_text(data, i));
   }
   if (!data.labelled()) description.problems.emplace_back("unlabelled");

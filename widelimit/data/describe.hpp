@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@ struct Description {
   bool regression = false;
   std::vector<Column> columns;  ///< of a table
   std::vector<std::vector<double>> first_rows;
+  std::optional<Index> stored;                                       ///< of sparse samples: numbers that are held
+  std::vector<std::vector<std::pair<Index, double>>> first_entries;  ///< of sparse samples: feature and value
   std::vector<std::string> first_labels;
   std::vector<std::string> problems;  ///< constant columns, duplicate rows, tiny or empty classes
 };

@@ -18,6 +18,23 @@ std::string row_text(const std::vector<double>& row) {
   return text;
 }
 
+std::string entries_text(const std::vector<std::pair<Index, double>>& entries) {
+  std::string text;
+  for (std::size_t k = 0; k < std::min(entries.size(), shown_features); ++k) {
+    text += fmt::format(" {}:{:.6g}", entries[k].first, entries[k].second);
+  }
+  if (entries.size() > shown_features) text += fmt::format(" … ({} in all)", entries.size());
+  return text;
+}
+
+/// How samples lie in memory: "float64", and of sparse ones how many numbers are stored.
+std::string held_text(const Description& d) {
+  if (!d.stored) return std::string(to_string(d.precision));
+  const double cells = static_cast<double>(d.count) * static_cast<double>(d.shape.size());
+  const double part = cells > 0 ? 100 * static_cast<double>(*d.stored) / cells : 0;
+  return fmt::format("{}, sparse: {} numbers stored, {:.3g} % of all", to_string(d.precision), *d.stored, part);
+}
+
 std::string classes_text(const std::vector<std::pair<std::string, Index>>& classes) {
   std::string text = fmt::format("classes    {}\n", classes.size());
   for (const auto& entry : classes) text += fmt::format("  {:<16} {}\n", entry.first, entry.second);
@@ -70,14 +87,14 @@ nlohmann::json classes_json(const std::vector<std::pair<std::string, Index>>& cl
 
 std::string to_text(const Description& d) {
   std::string text = fmt::format("name       {}\nsamples    {}\nshape      {}\nheld as    {}\nrange      {} to {}\n",
-                                 d.name, d.count, to_string(d.shape), to_string(d.precision), d.low, d.high);
+                                 d.name, d.count, to_string(d.shape), held_text(d), d.low, d.high);
   if (tells_columns(d.columns)) text += columns_text(d.columns);
   if (!d.classes.empty()) text += classes_text(d.classes);
   if (d.regression) text += fmt::format("targets    {} to {}\n", d.target_low, d.target_high);
   text += "first rows\n";
-  for (std::size_t i = 0; i < d.first_rows.size(); ++i) {
-    text +=
-        fmt::format("  {}{}{}\n", d.first_labels[i], d.first_labels[i].empty() ? "" : ":", row_text(d.first_rows[i]));
+  for (std::size_t i = 0; i < d.first_labels.size(); ++i) {
+    const std::string row = d.stored ? entries_text(d.first_entries[i]) : row_text(d.first_rows[i]);
+    text += fmt::format("  {}{}{}\n", d.first_labels[i], d.first_labels[i].empty() ? "" : ":", row);
   }
   for (const std::string& problem : d.problems) text += fmt::format("note: {}\n", problem);
   return text;
@@ -93,6 +110,10 @@ nlohmann::json to_json(const Description& d) {
                       {"first_rows", d.first_rows},
                       {"first_labels", d.first_labels},
                       {"problems", d.problems}};
+  if (d.stored) {
+    json["stored"] = *d.stored;
+    json["first_entries"] = d.first_entries;
+  }
   if (tells_columns(d.columns)) json["columns"] = columns_json(d.columns);
   if (d.regression) json["targets"] = {d.target_low, d.target_high};
   return json;

@@ -55,7 +55,12 @@ void lay_out(Dataset& data, const ImageLayout& layout) {
     fail(Code::input, remedies, "{}: samples have the shape {}, not {}", data.name, to_string(data.shape),
          to_string(expected));
   }
-  if (layout.channels_first) std::visit([&](auto& values) { move_channels_last(values, image); }, data.values);
+  // Images are read position by position, which wants all of their numbers.
+  if (const auto* sparse = std::get_if<SparseMatrix>(&data.values)) data.values = dense_copy(sparse->view());
+  if (layout.channels_first) {
+    if (auto* values = std::get_if<Matrix<float>>(&data.values)) move_channels_last(*values, image);
+    if (auto* values = std::get_if<Matrix<double>>(&data.values)) move_channels_last(*values, image);
+  }
   data.shape = image;
 }
 

@@ -73,9 +73,13 @@ void set_labels(Dataset& data, const Array& cells, const std::string& source) {
     fail(Code::input, "{}: {} labels for each sample; there must be one", source, row_size(cells.dims));
   }
   if (!cells.texts.empty()) return set_labels(data, cells.texts, source);
-  require_finite(cells.values, source + ", labels");
   std::vector<double> numbers(static_cast<std::size_t>(cells.rows()));
   std::visit([&](const auto& m) { std::copy_n(m.data(), numbers.size(), numbers.begin()); }, cells.values);
+  const auto bad = std::find_if(numbers.begin(), numbers.end(), [](double number) { return !std::isfinite(number); });
+  if (bad != numbers.end()) {
+    fail(Code::input, "{}, labels: sample {} has {}; every label must be a finite number", source,
+         bad - numbers.begin(), *bad);
+  }
   set_numbers(data, std::move(numbers));
 }
 

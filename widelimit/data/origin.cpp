@@ -94,6 +94,19 @@ DataOrigin origin_of(const Json& json) {
   return origin;
 }
 
+template <typename T>
+std::uint64_t checksum_of(const Matrix<T>& m) {
+  return checksum(std::as_bytes(std::span(m.data(), usize(m.rows() * m.cols()))), static_cast<std::uint64_t>(m.cols()));
+}
+std::uint64_t checksum_of(const SparseMatrix& m) {
+  const SparseView rows = m.view();
+  const auto add = [](const auto* numbers, Index count, std::uint64_t seed) {
+    return checksum(std::as_bytes(std::span(numbers, usize(count))), seed);
+  };
+  const std::uint64_t places = add(rows.offsets, m.rows() + 1, static_cast<std::uint64_t>(m.cols()));
+  return add(rows.values, m.stored(), add(rows.columns, m.stored(), places));
+}
+
 }  // namespace
 
 std::string_view to_string(Part part) { return part_names[static_cast<std::size_t>(part)]; }
@@ -101,12 +114,7 @@ std::string_view to_string(Part part) { return part_names[static_cast<std::size_
 Part parse_part(std::string_view text) { return parse_choice<Part>("part", part_names, text); }
 
 std::uint64_t sample_checksum(const Dataset& data) {
-  return std::visit(
-      [&](const auto& m) {
-        const auto size = usize(m.rows() * m.cols());
-        return checksum(std::as_bytes(std::span(m.data(), size)), static_cast<std::uint64_t>(m.cols()));
-      },
-      data.values);
+  return std::visit([](const auto& m) { return checksum_of(m); }, data.values);
 }
 
 Json origin_json(const DataOrigin& origin) {

@@ -50,15 +50,7 @@ Dataset take_rows(const Dataset& data, std::span<const Index> rows) {
       std::copy_n(data.outputs.view().row(rows[usize(k)]), data.outputs.cols(), taken.outputs.view().row(k));
     }
   }
-  std::visit(
-      [&](const auto& from) {
-        std::decay_t<decltype(from)> to(std::ssize(rows), from.cols());
-        for (Index k = 0; k < to.rows(); ++k) {
-          std::copy_n(from.view().row(rows[static_cast<std::size_t>(k)]), from.cols(), to.view().row(k));
-        }
-        taken.values = std::move(to);
-      },
-      data.values);
+  taken.values = gather(data.view(), rows);
   return taken;
 }
 

@@ -107,6 +107,14 @@ void fill_parts(const DataRequest& request, TrainTest& parts) {
   if (parts.test) fill_missing(*parts.test, parts.train.layout);
 }
 
+/// Of two sets of which one is sparse, the other becomes so.
+void make_alike(Dataset& train, Dataset& test) {
+  const bool sparse = train.view().sparse() != nullptr;
+  if (sparse == (test.view().sparse() != nullptr)) return;
+  Dataset& dense = sparse ? test : train;
+  dense.values = sparse_copy(dense.view());
+}
+
 }  // namespace
 
 void DataRequest::validate() const {
@@ -148,10 +156,11 @@ TrainTest load_train_test(const DataRequest& request) {
   fill_parts(request, parts);
   take_notes(parts);
   parts.origin.layout = parts.train.layout;
-  Scaler scaler(request.scale, parts.train);
-  scaler.apply(parts.train);
-  if (parts.test) scaler.apply(*parts.test);
-  if (request.scale != Scaling::none) parts.scaling = std::move(scaler);
+  if (parts.test) make_alike(parts.train, *parts.test);
+  if (request.scale == Scaling::none) return parts;
+  parts.scaling.emplace(request.scale, parts.train);
+  parts.scaling->apply(parts.train);
+  if (parts.test) parts.scaling->apply(*parts.test);
   return parts;
 }
 

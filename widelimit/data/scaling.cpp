@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> names{"none", "unit", "standard", "minmax", "byte"};
+constexpr std::array<std::string_view, 6> names{"none", "unit", "standard", "minmax", "byte", "maxabs"};
 
 /// Range of one column.
 struct Range {
@@ -32,6 +32,37 @@ std::vector<Range> column_ranges(const Matrix<T>& m) {
     }
   });
   return ranges;
+}
+
+bool shifts(Scaling scaling) { return scaling == Scaling::standard || scaling == Scaling::minmax; }
+
+/// Zeros that are not stored would become other numbers, and samples as large as dense ones.
+[[noreturn]] void refuse_shift(Scaling scaling, const std::string& source) {
+  fail(Code::input,
+       "{}: the samples are sparse, and {} scaling shifts columns, so that no zero would stay zero; scale by maxabs or "
+       "unit, which keep zeros, or make the samples dense",
+       source, to_string(scaling));
+}
+
+/// Largest magnitude of each column; 1 where all of it is 0.
+template <typename T>
+std::vector<double> column_magnitudes(const Matrix<T>& m) {
+  std::vector<double> largest;
+  for (const Range& range : column_ranges(m)) largest.push_back(std::max(std::abs(range.low), std::abs(range.high)));
+  std::replace(largest.begin(), largest.end(), 0.0, 1.0);
+  return largest;
+}
+std::vector<double> column_magnitudes(const SparseMatrix& m) {
+  std::vector<double> largest(usize(m.cols()), 0.0);
+  for (Index i = 0; i < m.rows(); ++i) {
+    const SparseView::Row row = m.view().row(i);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      double& most = largest[static_cast<std::size_t>(row.columns[k])];
+      most = std::max(most, std::abs(row.values[k]));
+    }
+  }
+  std::replace(largest.begin(), largest.end(), 0.0, 1.0);
+  return largest;
 }
 
 /// Mean and standard deviation of each column, in units of its largest magnitude `unit`.
@@ -77,6 +108,24 @@ void normalise_row(T* row, Index columns) {
   for (Index j = 0; j < columns; ++j) row[j] = static_cast<T>(static_cast<double>(row[j]) / largest / norm);
 }
 
+template <typename T>
+void learn_shifts(Scaling scaling, const Matrix<T>& m, const std::string& source, std::vector<double>& shift,
+                  std::vector<double>& scale) {
+  const std::vector<Range> ranges = column_ranges(m);
+  if (scaling == Scaling::standard) return learn_moments(m, ranges, shift, scale);
+  for (std::size_t j = 0; j < ranges.size(); ++j) {
+    shift[j] = ranges[j].low;
+    if (ranges[j].high > ranges[j].low) scale[j] = ranges[j].high - ranges[j].low;
+    if (!std::isfinite(scale[j])) {
+      fail(Code::numerical, "{}: the range of feature {} overflows; divide the features first", source, j);
+    }
+  }
+}
+void learn_shifts(Scaling scaling, const SparseMatrix& /*m*/, const std::string& source, std::vector<double>& /*shift*/,
+                  std::vector<double>& /*scale*/) {
+  refuse_shift(scaling, source);
+}
+
 /// (x − shift)/scale. Halves are subtracted, since the difference of two large numbers may overflow.
 double standardised(double x, double shift, double scale) {
   const double difference = x - shift;
@@ -90,7 +139,7 @@ std::string_view to_string(Scaling scaling) { return names[static_cast<std::size
 Scaling parse_scaling(std::string_view text) {
   const auto found = std::find(names.begin(), names.end(), text);
   if (found == names.end()) {
-    fail(Code::usage, "scaling '{}' is unknown; choose none, unit, standard, minmax or byte", text);
+    fail(Code::usage, "scaling '{}' is unknown; choose none, unit, standard, minmax, maxabs or byte", text);
   }
   return static_cast<Scaling>(found - names.begin());
 }
@@ -100,18 +149,10 @@ Scaler::Scaler(Scaling scaling, const Dataset& train)
       features_(train.shape.size()),
       shift_(static_cast<std::size_t>(features_), 0.0),
       scale_(static_cast<std::size_t>(features_), 1.0) {
-  if (scaling != Scaling::standard && scaling != Scaling::minmax) return;
   std::visit(
       [&](const auto& m) {
-        const std::vector<Range> ranges = column_ranges(m);
-        if (scaling == Scaling::standard) return learn_moments(m, ranges, shift_, scale_);
-        for (std::size_t j = 0; j < ranges.size(); ++j) {
-          shift_[j] = ranges[j].low;
-          if (ranges[j].high > ranges[j].low) scale_[j] = ranges[j].high - ranges[j].low;
-          if (!std::isfinite(scale_[j])) {
-            fail(Code::numerical, "{}: the range of feature {} overflows; divide the features first", train.name, j);
-          }
-        }
+        if (scaling == Scaling::maxabs) scale_ = column_magnitudes(m);
+        if (shifts(scaling)) learn_shifts(scaling, m, train.name, shift_, scale_);
       },
       train.values);
 }
@@ -133,39 +174,43 @@ void Scaler::apply(Dataset& data) const {
     fail(Code::input, "{}: {} features, the training set has {}", data.name, data.shape.size(), features_);
   }
   if (scaling_ == Scaling::none) return;
-  constexpr double largest_byte = 255;
-  std::visit(
-      [&](auto& m) {
-        interruptible_rows(m.rows(), m.cols(), [&](Index i) {
-          auto* row = m.view().row(i);
-          if (scaling_ == Scaling::unit) return normalise_row(row, m.cols());
-          for (Index j = 0; j < m.cols(); ++j) {
-            const auto k = static_cast<std::size_t>(j);
-            const auto x = static_cast<double>(row[j]);
-            const double y = scaling_ == Scaling::byte ? x / largest_byte : standardised(x, shift_[k], scale_[k]);
-            row[j] = static_cast<std::decay_t<decltype(row[j])>>(y);
-            if (!std::isfinite(row[j])) {
-              fail(Code::numerical, "{}: sample {}, feature {} overflows when scaled; its range in training is tiny",
-                   data.name, i, j);
-            }
-          }
-        });
-      },
-      data.values);
+  // Row i holds `size` numbers, of the features that column(k) says.
+  const auto scale_row = [&]<typename T>(Index i, T* row, Index size, const auto& column) {
+    constexpr double largest_byte = 255;
+    if (scaling_ == Scaling::unit) return normalise_row(row, size);
+    for (Index k = 0; k < size; ++k) {
+      const std::size_t j = usize(column(k));
+      const auto x = static_cast<double>(row[k]);
+      const double y = scaling_ == Scaling::byte ? x / largest_byte : standardised(x, shift_[j], scale_[j]);
+      row[k] = static_cast<T>(y);
+      if (!std::isfinite(row[k])) {
+        fail(Code::numerical, "{}: sample {}, feature {} overflows when scaled; its range in training is tiny",
+             data.name, i, j);
+      }
+    }
+  };
+  if (auto* sparse = std::get_if<SparseMatrix>(&data.values)) {
+    if (std::any_of(shift_.begin(), shift_.end(), [](double s) { return s != 0; })) refuse_shift(scaling_, data.name);
+    interruptible_rows(sparse->rows(), 1, [&](Index i) {
+      const SparseView::Row row = sparse->view().row(i);
+      const auto column = [&](Index k) { return Index{row.columns[usize(k)]}; };
+      scale_row(i, sparse->row_values(i).data(), std::ssize(row.columns), column);
+    });
+    return;
+  }
+  const auto scale_dense = [&](auto& m) {
+    interruptible_rows(m.rows(), m.cols(),
+                       [&](Index i) { scale_row(i, m.view().row(i), m.cols(), [](Index k) { return k; }); });
+  };
+  if (auto* m = std::get_if<Matrix<float>>(&data.values)) scale_dense(*m);
+  if (auto* m = std::get_if<Matrix<double>>(&data.values)) scale_dense(*m);
 }
 
 Dataset copy_samples(const SampleView& samples, std::string name) {
   Dataset data;
   data.name = std::move(name);
   data.shape = samples.shape;
-  data.values = std::visit(
-      []<typename T>(const MatrixView<const T>& rows) -> AnyMatrix {
-        Matrix<T> copy(rows.rows, rows.cols, Content::unset);
-        interruptible_rows(rows.rows, rows.cols,
-                           [&](Index i) { std::copy_n(rows.row(i), rows.cols, copy.view().row(i)); });
-        return copy;
-      },
-      samples.dense());
+  data.values = copy_of(samples);
   return data;
 }
 

@@ -16,6 +16,7 @@ enum class Scaling : std::uint8_t {
   standard,  ///< every column to mean 0 and (population) standard deviation 1; a constant column is only shifted
   minmax,    ///< every column to [0, 1]; a constant column is only shifted
   byte,      ///< divided by 255
+  maxabs,    ///< every column divided by its largest magnitude; a zero column stays as it is
 };
 
 [[nodiscard]] std::string_view to_string(Scaling scaling);
@@ -26,12 +27,14 @@ enum class Scaling : std::uint8_t {
 /// Sums are taken of x/max|x|, so that 1e±150 neither overflows nor vanishes.
 class Scaler {
  public:
+  /// Error{input} where `train` is sparse and the scaling shifts columns: zeros would not stay zero.
   /// Cost: two passes over `train`.
   Scaler(Scaling scaling, const Dataset& train);
   /// As it was learned before: one shift and one scale for each feature. Error{input} unless they are as many, finite,
   /// and no scale is 0.
   Scaler(Scaling scaling, std::vector<double> shift, std::vector<double> scale);
-  /// In place. Error{input} where the number of features differs, Error{numerical} where a result would overflow.
+  /// In place. Error{input} where the number of features differs, or sparse columns would be shifted; Error{numerical}
+  /// where a result would overflow.
   void apply(Dataset& data) const;
 
   [[nodiscard]] Scaling scaling() const { return scaling_; }

@@ -43,9 +43,6 @@ Dataset before_split(Dataset source, const DataOrigin& origin) {
   return source;
 }
 
-double bytes_of(const Dataset& data) {
-  return std::visit([](const auto& m) { return sizeof(*m.data()) * static_cast<double>(m.rows() * m.cols()); },
-                    data.values);
-}
+double bytes_of(const Dataset& data) { return static_cast<double>(data.view().bytes()); }
 
 }  // namespace widelimit

@@ -42,11 +42,13 @@ class Kernels {
 
   /// Per-sample part of a recipe. O(n · steps), plus the self-covariance of each image where pooling needs it.
   /// `after` is called on the calling thread from time to time with the number of samples done; it stops by throwing.
-  /// The result for a sample does not depend on the others, so a data set may be loaded in parts.
+  /// Samples that are to be compared must all be dense, or all sparse. The result for a sample does not depend on the
+  /// others, so a data set may be loaded in parts.
   [[nodiscard]] virtual std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
                                                      const std::function<void(Index done)>& after) const = 0;
-  /// Peak memory of load for each sample: a bound used to split large data sets.
-  [[nodiscard]] virtual std::size_t loaded_bytes(const Recipe& recipe, Precision precision) const = 0;
+  /// Peak memory of load for each sample of `x`: a bound used to split large data sets.
+  [[nodiscard]] virtual std::size_t loaded_bytes(const Recipe& recipe, Precision precision,
+                                                 const SampleView& x) const = 0;
   /// outputs[s] = output s on the pairs of `rows` of x1 and `cols` of x2, kept where the engine works: its matrices.
   /// Where `symmetric`, x1 and x2 are the same, and so are the ranges: half the pairs are computed, and a sample with
   /// itself is what diagonal says. `after` is called on the calling thread from time to time with the number of pairs

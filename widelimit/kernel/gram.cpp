@@ -123,7 +123,8 @@ Gram gram(const Network& network, const SampleView& x1, const SampleView& x2, co
   check_samples(x2);
   check_same_shape(x1, x2);
   const Recipe recipe = lower(network, x1.shape, recipe_outputs(options.kind));
-  return gram_of({&recipe, x1, x2, options.precision}, options, engine);
+  const SameKind same(x1, x2);
+  return gram_of({&recipe, same.x1(), same.x2(), options.precision}, options, engine);
 }
 
 GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine) {

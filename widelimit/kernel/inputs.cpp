@@ -17,6 +17,29 @@ bool all_finite(const T* values, Index size) {
   return sum == 0;
 }
 
+[[noreturn]] void refuse(Index i, double value, Index j) {
+  fail(Code::input, "sample {} has {} at value {}; remove or replace it first", i, value, j);
+}
+
+template <typename T>
+void check_finite(const MatrixView<const T>& rows) {
+  for (Index i = 0; i < rows.rows; ++i) {
+    if (all_finite(rows.row(i), rows.cols)) continue;
+    for (Index j = 0; j < rows.cols; ++j) {
+      if (!std::isfinite(rows(i, j))) refuse(i, static_cast<double>(rows(i, j)), j);
+    }
+  }
+}
+void check_finite(const SparseView& rows) {
+  for (Index i = 0; i < rows.rows; ++i) {
+    const SparseView::Row row = rows.row(i);
+    if (all_finite(row.values.data(), std::ssize(row.values))) continue;
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      if (!std::isfinite(row.values[k])) refuse(i, row.values[k], row.columns[k]);
+    }
+  }
+}
+
 }  // namespace
 
 void check_samples(const SampleView& x) {
@@ -26,16 +49,16 @@ void check_samples(const SampleView& x) {
           fail(Code::input, "samples have {} values each, but shape {} needs {}", rows.cols, to_string(x.shape),
                x.shape.size());
         }
-        for (Index i = 0; i < rows.rows; ++i) {
-          if (all_finite(rows.row(i), rows.cols)) continue;
-          for (Index j = 0; j < rows.cols; ++j) {
-            if (!std::isfinite(rows(i, j))) {
-              fail(Code::input, "sample {} has {} at value {}; remove or replace it first", i, rows(i, j), j);
-            }
-          }
-        }
+        check_finite(rows);
       },
       x.values);
+}
+
+SameKind::SameKind(const SampleView& x1, const SampleView& x2) : x1_(x1), x2_(x2) {
+  if ((x1.sparse() != nullptr) == (x2.sparse() != nullptr)) return;
+  SampleView& dense = x1.sparse() != nullptr ? x2_ : x1_;
+  copy_ = sparse_copy(dense);
+  dense = SampleView(copy_.view(), dense.shape);
 }
 
 void check_same_shape(const SampleView& x1, const SampleView& x2) {

@@ -36,7 +36,7 @@ Blocks plan_blocks(const Recipe& recipe, const SampleView& x, const NetworkGramO
                                .cols = x.count(),
                                .symmetric = true,
                                .edge = result.edge,
-                               .sample_bytes = kernels.loaded_bytes(recipe, options.precision),
+                               .sample_bytes = kernels.loaded_bytes(recipe, options.precision, x),
                                .fixed_bytes = fixed(result.edge),
                                .budget = options.memory});
   return result;
@@ -74,11 +74,11 @@ class NetworkSource final : public GramSource {
     const Shape& shape = task_.x1.shape;
     const auto positions = static_cast<double>(spatial_ ? shape.height * shape.width : 1);
     const auto steps = static_cast<double>(recipe_.steps.size());
-    return static_cast<double>(shape.size()) + 30 * steps * positions * positions;
+    return static_cast<double>(task_.x1.longest()) + 30 * steps * positions * positions;
   }
 
   [[nodiscard]] Matrix<double> columns(std::span<const Index> chosen) const override {
-    const AnyMatrix picked = gather(task_.x1, chosen);
+    const AnySamples picked = gather(task_.x1, chosen);
     const Index count = std::ssize(chosen);
     const SampleView right(picked, task_.x1.shape);
     Matrix<double> result(samples(), count, Content::unset);

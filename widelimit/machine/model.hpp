@@ -33,7 +33,7 @@ struct Model {
   /// For ridge without a bias: the support is all training samples, so that K + λ/2·I gives the variance of the
   /// Gaussian process whose posterior mean is the machine.
   bool posterior = false;
-  AnyMatrix support;                 ///< rows after scaling
+  AnySamples support;                ///< rows after scaling
   Matrix<double> alpha;              ///< support × outputs
   std::vector<double> bias;          ///< one per output
   std::vector<Sigmoid> calibration;  ///< of a support vector machine's outputs, one each, or none
@@ -57,8 +57,8 @@ struct Model {
 /// samples where the model has a posterior.
 void set_support(Model& model, const Fit& fit, const SampleView& train);
 
-/// A scaled copy of new samples. Error{input} where they have another shape than the model's, or
-/// entries that are not finite.
+/// A scaled copy of new samples, sparse where the support is. Error{input} where they have another shape than the
+/// model's, or entries that are not finite.
 [[nodiscard]] Dataset scaled_samples(const Model& model, const SampleView& samples);
 
 struct PredictOptions {

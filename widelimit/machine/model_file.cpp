@@ -1,6 +1,7 @@
 #include "widelimit/machine/model_file.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/file/sealed_file.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
@@ -8,6 +9,7 @@
 #include "widelimit/network/text.hpp"
 
 #include <array>
+#include <limits>
 
 namespace widelimit {
 
@@ -18,26 +20,36 @@ constexpr SealedFormat model_form{.name = "widelimit model",
                                   .key = "model",
                                   .article = "a model",
                                   .writer = "`widelimit fit` writes one"};
+/// Models whose support is dense are written as they always were.
+constexpr int dense_format = 1;
+
+constexpr const char* support_columns = "support_columns";
+constexpr const char* support_offsets = "support_offsets";
+
 /// In the order in which the checksum takes them.
-const std::array<std::string, 6>& array_names() {
-  static const std::array<std::string, 6> names{"support", "alpha", "bias", "shift", "scale", "calibration"};
+std::vector<std::string> array_names(bool sparse) {
+  std::vector<std::string> names{"support", "alpha", "bias", "shift", "scale", "calibration"};
+  if (sparse) names.insert(names.end(), {support_columns, support_offsets});
   return names;
 }
+
+/// Scalings that have no numbers of their own for each column, of which sparse samples have many.
+bool scales_rows(Scaling scaling) { return scaling == Scaling::unit || scaling == Scaling::byte; }
 
 /// The numbers of a model as arrays of a file; borrows them.
 class ModelArrays {
  public:
   explicit ModelArrays(const Model& model) {
-    std::visit([&](const auto& m) { add("support", m.data(), m.rows(), m.cols()); }, model.support);
+    std::visit([&](const auto& m) { add_support(m); }, model.support);
     add("alpha", model.alpha.data(), model.alpha.rows(), model.alpha.cols());
     add("bias", model.bias.data(), std::ssize(model.bias), 1);
-    const std::vector<double> none;
-    add("shift", (model.scaling ? model.scaling->shift() : none).data(), model.scaling ? model.scaling->features() : 0,
-        1);
-    add("scale", (model.scaling ? model.scaling->scale() : none).data(), model.scaling ? model.scaling->features() : 0,
-        1);
+    const bool sparse = std::holds_alternative<SparseMatrix>(model.support);
+    const bool columns = model.scaling && !(sparse && scales_rows(model.scaling->scaling()));
+    add("shift", columns ? model.scaling->shift().data() : nullptr, columns ? model.scaling->features() : 0, 1);
+    add("scale", columns ? model.scaling->scale().data() : nullptr, columns ? model.scaling->features() : 0, 1);
     for (const Sigmoid& c : model.calibration) calibration_.insert(calibration_.end(), {c.slope, c.offset});
     add("calibration", calibration_.data(), std::ssize(model.calibration), 2);
+    if (const auto* support = std::get_if<SparseMatrix>(&model.support)) add_places(support->view());
   }
 
   [[nodiscard]] const std::vector<NamedArray>& arrays() const { return arrays_; }
@@ -48,8 +60,21 @@ class ModelArrays {
     arrays_.push_back({name, MatrixView<const T>{numbers, rows, cols, cols}, {}});
   }
 
+  template <typename T>
+  void add_support(const Matrix<T>& m) {
+    add("support", m.data(), m.rows(), m.cols());
+  }
+  void add_support(const SparseMatrix& m) { add("support", m.view().values, m.stored(), 1); }
+
+  void add_places(const SparseView& support) {
+    columns_.assign(support.columns, support.columns + support.stored());
+    add(support_columns, columns_.data(), std::ssize(columns_), 1);
+    add(support_offsets, support.offsets, support.rows + 1, 1);
+  }
+
   std::vector<NamedArray> arrays_;
   std::vector<double> calibration_;
+  std::vector<std::int64_t> columns_;
 };
 
 Description description(const Model& model) {
@@ -102,14 +127,42 @@ void describe(Model& model, const Description& json) {
   model.record = json.at("record").get<std::string>();
 }
 
-void fill(Model& model, const Description& json, SealedFile& arrays) {
-  model.support = arrays.take("support");
+/// Integers, which a file gives back as doubles.
+template <typename Integer>
+std::vector<Integer> take_places(SealedFile& arrays, const char* name) {
+  const std::vector<double> numbers = arrays.take_column(name);
+  std::vector<Integer> places;
+  places.reserve(numbers.size());
+  for (const double number : numbers) {
+    if (!(number >= 0 && number <= static_cast<double>(std::numeric_limits<Integer>::max()))) {
+      fail(Code::input, "array '{}' holds {}, which is no place", name, number);
+    }
+    places.push_back(static_cast<Integer>(number));
+  }
+  return places;
+}
+
+AnySamples take_support(const Model& model, SealedFile& arrays, bool sparse) {
+  if (!sparse) return samples_of(arrays.take("support"));
+  return SparseMatrix(model.shape.size(), take_places<std::int64_t>(arrays, support_offsets),
+                      take_places<std::int32_t>(arrays, support_columns), arrays.take_column("support"),
+                      "the support of the model");
+}
+
+void fill(Model& model, const Description& json, SealedFile& arrays, bool sparse) {
+  model.support = take_support(model, arrays, sparse);
   model.alpha = arrays.take_doubles("alpha");
   model.bias = arrays.take_column("bias");
   std::vector<double> shift = arrays.take_column("shift");
   std::vector<double> scale = arrays.take_column("scale");
   if (json.contains("scaling")) {
     const Scaling scaling = parse_scaling(json.at("scaling").get<std::string>());
+    if (sparse && scales_rows(scaling)) {
+      const double bytes = 2 * sizeof(double) * static_cast<double>(model.shape.size());
+      require_memory(bytes, std::nullopt, "the scaling of this model", "use a machine with more");
+      shift.assign(usize(model.shape.size()), 0.0);
+      scale.assign(usize(model.shape.size()), 1.0);
+    }
     model.scaling.emplace(scaling, std::move(shift), std::move(scale));
   }
   const Matrix<double> calibration = arrays.take_doubles("calibration");
@@ -122,9 +175,10 @@ void fill(Model& model, const Description& json, SealedFile& arrays) {
 Model checked_model(ArrayFile file, const std::string& source) {
   Model model;
   reading_sealed(source, model_form, [&] {
-    SealedFile sealed(std::move(file), model_form, array_names());
+    const bool sparse = file.arrays.contains(support_columns);
+    SealedFile sealed(std::move(file), model_form, array_names(sparse));
     describe(model, sealed.description());
-    fill(model, sealed.description(), sealed);
+    fill(model, sealed.description(), sealed, sparse);
     model.validate();
   });
   return model;
@@ -135,7 +189,9 @@ Model checked_model(ArrayFile file, const std::string& source) {
 void save_model(const std::filesystem::path& path, const Model& model) {
   model.validate();
   const ModelArrays arrays(model);
-  write_sealed(path, model_form, description(model), arrays.arrays());
+  SealedFormat form = model_form;
+  if (model.support_view().sparse() == nullptr) form.number = dense_format;
+  write_sealed(path, form, description(model), arrays.arrays());
 }
 
 Model load_model(const std::filesystem::path& path, const ReadLimits& limits) {

@@ -49,10 +49,19 @@ void check_shape(const Model& model, const SampleView& samples) {
   }
 }
 
+/// Samples of their own as those that support the model are: all of them sparse, or dense.
+AnySamples copy_like(const SampleView& support, const SampleView& samples) {
+  const SparseView* sparse = samples.sparse();
+  if ((support.sparse() != nullptr) == (sparse != nullptr)) return copy_of(samples);
+  return sparse != nullptr ? AnySamples(dense_copy(*sparse)) : AnySamples(sparse_copy(samples));
+}
+
 /// Rows begin … begin + count, scaled.
 Dataset strip_of(const Model& model, const SampleView& samples, Index begin, Index count) {
-  Dataset strip = copy_samples(samples.part(begin, count), "samples");
+  Dataset strip;
+  strip.name = "samples";
   strip.shape = model.shape;
+  strip.values = copy_like(model.support_view(), samples.part(begin, count));
   require_finite(strip.values, "samples", begin);
   if (model.scaling) model.scaling->apply(strip);
   return strip;
@@ -71,7 +80,8 @@ AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Engine&
 template <typename Visit>
 void each_strip(const Model& model, const SampleView& samples, const Engine& engine, const PredictOptions& options,
                 const Visit& visit) {
-  const Index row_bytes = static_cast<Index>(sizeof(double)) * (model.supports() + model.shape.size());
+  const Index held = model.support_view().sparse() != nullptr ? 2 * samples.longest() + 1 : model.shape.size();
+  const Index row_bytes = static_cast<Index>(sizeof(double)) * (model.supports() + held);
   const Index longest = std::max<Index>(1, static_cast<Index>(options.memory) / row_bytes);
   StripProgress progress(options.progress, samples.count());
   for (Index begin = 0; begin < samples.count(); begin += longest) {

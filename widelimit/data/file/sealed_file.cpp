@@ -22,6 +22,12 @@ std::uint64_t add_checksum(const T* numbers, Index rows, Index cols, std::uint64
   return checksum(std::as_bytes(std::span(numbers, static_cast<std::size_t>(rows * cols))), seed);
 }
 
+/// Integers as a reader gets them: doubles.
+std::uint64_t add_checksum(const std::int64_t* numbers, Index rows, Index cols, std::uint64_t seed) {
+  const std::vector<double> read(numbers, numbers + rows * cols);
+  return add_checksum(read.data(), rows, cols, seed);
+}
+
 std::string checksum_text(std::uint64_t sum) { return fmt::format("{:016x}", sum); }
 
 /// The version that a file of a later format names, where it still does so in the place we know.

@@ -8,25 +8,23 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace widelimit {
 
 namespace {
-
-/// A dense matrix may have this many cells for each byte of the file; sparser sets (text corpora) do not fit this
-/// program, and a damaged index must not allocate the machine.
-constexpr double cells_per_byte = 1000;
-constexpr double libsvm_allowance = 1 << 20;
 
 struct Entry {
   Index column;
   double value;
 };
 
-/// Rows and columns, found before anything is allocated for them.
+/// Rows, columns and numbers, found before anything is allocated for them.
 struct Extent {
   Index rows = 0;
   Index columns = 0;
+  Index stored = 0;
 };
 
 std::string_view next_token(std::string_view& line) {
@@ -78,6 +76,7 @@ Extent measure(std::string_view text, const std::string& source) {
     ++extent.rows;
     const auto colon = sample.rfind(':');
     if (colon == std::string_view::npos) return;
+    extent.stored += std::count(sample.begin(), sample.end(), ':');
     const auto blank = sample.substr(0, colon).find_last_of(" \t\r");
     std::string_view token = sample.substr(blank == std::string_view::npos ? 0 : blank + 1);
     extent.columns = std::max(extent.columns, parse_entry(next_token(token), line, source).column + 1);
@@ -85,8 +84,10 @@ Extent measure(std::string_view text, const std::string& source) {
   return extent;
 }
 
-/// Fills a row of zeros, and returns the label.
-std::string parse_sample(std::string_view text, std::size_t line, std::span<double> row, const std::string& source) {
+/// Calls put(entry) for the entries of a line, and returns its label.
+template <typename Put>
+std::string parse_sample(std::string_view text, std::size_t line, Index columns, const std::string& source,
+                         const Put& put) {
   const std::string_view label = next_token(text);
   const auto number = parse_real(label);
   if (label.find(':') != std::string_view::npos || (number && !std::isfinite(*number))) {
@@ -95,48 +96,111 @@ std::string parse_sample(std::string_view text, std::size_t line, std::span<doub
   Index previous = -1;
   for (auto token = next_token(text); !token.empty(); token = next_token(text)) {
     const Entry entry = parse_entry(token, line, source);
-    if (entry.column <= previous || entry.column >= std::ssize(row)) {
+    if (entry.column <= previous || entry.column >= columns) {
       fail(Code::input, "{}, line {}: index {} does not ascend", source, line, entry.column + 1);
     }
     previous = entry.column;
-    row[static_cast<std::size_t>(entry.column)] = entry.value;
+    put(entry);
   }
   return std::string(label);
 }
 
+/// Samples as they are read, line by line.
+class DenseRows {
+ public:
+  explicit DenseRows(const Extent& extent) : matrix_(extent.rows, extent.columns) {}
+  void put(const Entry& entry) { matrix_(row_, entry.column) = entry.value; }
+  void end_row() { ++row_; }
+  [[nodiscard]] AnySamples take() { return std::move(matrix_); }
+
+ private:
+  Matrix<double> matrix_;
+  Index row_ = 0;
+};
+
+class CompressedRows {
+ public:
+  explicit CompressedRows(const Extent& extent) : cols_(extent.columns) {
+    offsets_.reserve(usize(extent.rows) + 1);
+    columns_.reserve(usize(extent.stored));
+    values_.reserve(usize(extent.stored));
+  }
+  void put(const Entry& entry) {
+    columns_.push_back(static_cast<std::int32_t>(entry.column));
+    values_.push_back(entry.value);
+  }
+  void end_row() { offsets_.push_back(std::ssize(values_)); }
+  [[nodiscard]] AnySamples take() {
+    return SparseMatrix(cols_, std::move(offsets_), std::move(columns_), std::move(values_));
+  }
+
+ private:
+  Index cols_;
+  std::vector<std::int64_t> offsets_{0};
+  std::vector<std::int32_t> columns_;
+  std::vector<double> values_;
+};
+
+/// Bytes that samples take.
+double dense_bytes(const Extent& extent) {
+  return sizeof(double) * static_cast<double>(extent.rows) * static_cast<double>(extent.columns);
+}
+double sparse_bytes(const Extent& extent) {
+  return static_cast<double>(sparse_entry_bytes) * static_cast<double>(extent.stored) +
+         sizeof(std::int64_t) * (static_cast<double>(extent.rows) + 1);
+}
+
+/// Labels of all lines; their entries go to `rows`.
+template <typename Rows>
+std::vector<std::string> read_rows(std::string_view text, const Extent& extent, const ReadOptions& options,
+                                   Rows& rows) {
+  std::vector<std::string> labels;
+  labels.reserve(usize(extent.rows));
+  ProgressTicker ticker(options.limits.progress, std::ssize(text), "B");
+  each_sample(text, [&](std::string_view sample, std::size_t line, std::size_t place) {
+    labels.push_back(
+        parse_sample(sample, line, extent.columns, options.source, [&](const Entry& entry) { rows.put(entry); }));
+    rows.end_row();
+    ticker.at(static_cast<std::int64_t>(place));
+  });
+  return labels;
+}
+
 }  // namespace
 
+bool held_sparse(Index stored, Index rows, Index columns) {
+  constexpr double small = 64 << 20;
+  constexpr double much_larger = 10;
+  const Extent extent{rows, columns, stored};
+  return dense_bytes(extent) > small && dense_bytes(extent) > much_larger * sparse_bytes(extent);
+}
+
 Dataset parse_libsvm(std::string_view text, const ReadOptions& options) {
-  const auto [rows, last] = measure(text, options.source);
-  const Index columns = std::max(last, options.least_features);
-  if (rows == 0) fail(Code::input, "{}: no samples", options.source);
-  if (columns == 0) {
+  Extent extent = measure(text, options.source);
+  extent.columns = std::max(extent.columns, options.least_features);
+  if (extent.rows == 0) fail(Code::input, "{}: no samples", options.source);
+  if (extent.columns == 0) {
     // Where something stands after a label, that is the fault.
     each_sample(text, [&](std::string_view sample, std::size_t line, std::size_t) {
-      (void)parse_sample(sample, line, {}, options.source);
+      (void)parse_sample(sample, line, 0, options.source, [](const Entry&) {});
     });
     fail(Code::input, "{}: no sample has a feature", options.source);
   }
-  const double cells = static_cast<double>(rows) * static_cast<double>(columns);
-  if (cells > libsvm_allowance + cells_per_byte * static_cast<double>(text.size())) {
-    fail(Code::resource, "{}: {} samples of {} features are too sparse to hold dense; choose fewer features",
-         options.source, rows, columns);
-  }
-  const double label_bytes = static_cast<double>(rows) * sizeof(std::string);
-  options.limits.require(static_cast<double>(text.size()) + sizeof(double) * cells + label_bytes, options.source);
+  const bool sparse = held_sparse(extent.stored, extent.rows, extent.columns);
+  if (sparse) require_sparse_columns(extent.columns, options.source);
+  const double label_bytes = static_cast<double>(extent.rows) * sizeof(std::string);
+  options.limits.require(
+      static_cast<double>(text.size()) + (sparse ? sparse_bytes(extent) : dense_bytes(extent)) + label_bytes,
+      options.source);
   Dataset data;
   data.name = options.source;
-  data.shape = {1, 1, columns};
-  Matrix<double> matrix(rows, columns);
-  std::vector<std::string> labels;
-  labels.reserve(static_cast<std::size_t>(rows));
-  ProgressTicker ticker(options.limits.progress, std::ssize(text), "B");
-  each_sample(text, [&](std::string_view sample, std::size_t line, std::size_t place) {
-    const std::span row(matrix.view().row(std::ssize(labels)), static_cast<std::size_t>(columns));
-    labels.push_back(parse_sample(sample, line, row, options.source));
-    ticker.at(static_cast<std::int64_t>(place));
-  });
-  data.values = std::move(matrix);
+  data.shape = {1, 1, extent.columns};
+  const auto read = [&](auto rows) {
+    std::vector<std::string> labels = read_rows(text, extent, options, rows);
+    data.values = rows.take();
+    return labels;
+  };
+  const std::vector<std::string> labels = sparse ? read(CompressedRows(extent)) : read(DenseRows(extent));
   if (options.label != "none") set_labels(data, labels, options.source);
   return data;
 }

@@ -6,6 +6,11 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
 #include <memory>
 
 namespace widelimit {
@@ -27,10 +32,72 @@ Array read_array(const ZipFile& zip, const ZipFile::Member& member, const std::s
   return parse_npy(zip.read(member, limits), source + "/" + array_name(member), limits);
 }
 
+/// What scipy.sparse.save_npz writes: compressed rows, and the name of their format.
+constexpr std::array<std::string_view, 5> sparse_names{"data", "indices", "indptr", "shape", "format"};
+
+bool holds_sparse(const std::vector<std::string>& names) {
+  return std::all_of(sparse_names.begin(), sparse_names.end(),
+                     [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); });
+}
+
+/// The numbers of an array, in double.
+std::vector<double> numbers_of(const Array& array, std::string_view name, const std::string& source) {
+  if (!array.texts.empty() || array.dims.size() != 1) {
+    fail(Code::input, "{}/{}: a sparse matrix has a list of numbers here", source, name);
+  }
+  return std::visit([](const auto& m) { return std::vector<double>(m.data(), m.data() + m.rows() * m.cols()); },
+                    array.values);
+}
+
+/// Places that a damaged file may spoil: whole numbers from 0 to `most`.
+template <typename Integer>
+std::vector<Integer> places_of(const Array& array, std::string_view name, double most, const std::string& source) {
+  std::vector<Integer> places;
+  for (const double number : numbers_of(array, name, source)) {
+    if (!(number >= 0 && number <= most && number == std::floor(number))) {
+      fail(Code::input, "{}/{}: {} is outside the matrix", source, name, number);
+    }
+    places.push_back(static_cast<Integer>(number));
+  }
+  return places;
+}
+
+Dataset read_sparse(const ZipFile& zip, const ReadOptions& options) {
+  const std::string& source = options.source;
+  std::map<std::string, Array> arrays;
+  for (const ZipFile::Member& member : zip.members()) {
+    const std::string name = array_name(member);
+    const bool wanted = std::find(sparse_names.begin(), sparse_names.end(), name) != sparse_names.end();
+    if (wanted) arrays.insert_or_assign(name, read_array(zip, member, source, options.limits));
+  }
+  const std::vector<std::string>& format = arrays.at("format").texts;
+  if (format.size() != 1 || format.front() != "csr") {
+    fail(Code::input, "{}: a sparse matrix of format '{}'; save its tocsr()", source,
+         format.empty() ? "" : format.front());
+  }
+  constexpr double most_columns = std::numeric_limits<std::int32_t>::max();
+  const std::vector<double> shape = numbers_of(arrays.at("shape"), "shape", source);
+  if (shape.size() != 2 || !(shape[1] >= 1 && shape[1] <= most_columns)) {
+    fail(Code::input, "{}: a sparse matrix with {} dimensions, or columns that are not 1 … {}", source, shape.size(),
+         most_columns);
+  }
+  std::vector<double> values = numbers_of(arrays.at("data"), "data", source);
+  const auto stored = static_cast<double>(values.size());
+  Dataset data;
+  data.name = source;
+  data.shape = {1, 1, static_cast<Index>(shape[1])};
+  data.values = SparseMatrix(data.shape.size(), places_of<std::int64_t>(arrays.at("indptr"), "indptr", stored, source),
+                             places_of<std::int32_t>(arrays.at("indices"), "indices", shape[1] - 1, source),
+                             std::move(values), source);
+  require_finite(data.values, source);
+  return data;
+}
+
 /// Arrays that were not requested are never decompressed.
 Dataset read_samples(const ZipFile& zip, const ReadOptions& options) {
   std::vector<std::string> names;
   for (const ZipFile::Member& member : zip.members()) names.push_back(array_name(member));
+  if (holds_sparse(names)) return read_sparse(zip, options);
   const ArrayChoice choice = choose_arrays(names, options);
   std::optional<Array> x;
   std::optional<Array> y;

@@ -56,8 +56,9 @@ class CpuKernels final : public Kernels {
                                              const std::function<void(Index)>& after) const override {
     return path_of(recipe, precision)->load(x, threads_, after);
   }
-  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision) const override {
-    return path_of(recipe, precision)->loaded_bytes();
+  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision,
+                                         const SampleView& x) const override {
+    return path_of(recipe, precision)->loaded_bytes(x);
   }
   [[nodiscard]] Index tile_edge(const Recipe& recipe) const override {
     return path_of(recipe, Precision::f64)->tile_edge();

@@ -10,5 +10,7 @@ namespace widelimit::cpu {
 /// taken after scaling by a power of two, so values of 1e±150 neither overflow nor vanish.
 template <typename T>
 [[nodiscard]] Variances normalise_rows(const SampleView& x, Index length, MatrixView<T> unit, int threads);
+/// The same for whole sparse rows, in place.
+[[nodiscard]] Variances normalise_rows(SparseMatrix& rows, int threads);
 
 }  // namespace widelimit::cpu

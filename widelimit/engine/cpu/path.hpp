@@ -37,7 +37,7 @@ class Path {
   [[nodiscard]] virtual std::unique_ptr<Loaded> load(const SampleView& x, int threads,
                                                      const std::function<void(Index done)>& after) const = 0;
   /// What load takes for one sample: what is kept, and what is alive beside it while it is made.
-  [[nodiscard]] virtual std::size_t loaded_bytes() const = 0;
+  [[nodiscard]] virtual std::size_t loaded_bytes(const SampleView& x) const = 0;
   [[nodiscard]] virtual Index tile_edge() const = 0;
 };
 

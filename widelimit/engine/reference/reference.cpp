@@ -46,6 +46,17 @@ DualErrors dual_errors(const Recipe& recipe, const reference::Traces& traces) {
   return errors;
 }
 
+/// Sample i with all its numbers.
+template <typename T>
+std::vector<Real> numbers_of(const MatrixView<const T>& rows, Index i) {
+  return {rows.row(i), rows.row(i) + rows.cols};
+}
+std::vector<Real> numbers_of(const SparseView& rows, Index i) {
+  std::vector<Real> numbers(usize(rows.cols));
+  expand(rows.row(i), rows.cols, numbers.data());
+  return numbers;
+}
+
 class ReferenceKernels final : public Kernels {
  public:
   [[nodiscard]] std::string obstacle(const Recipe&, Precision) const override { return {}; }
@@ -58,8 +69,7 @@ class ReferenceKernels final : public Kernels {
     auto loaded = std::make_unique<ReferenceLoaded>();
     loaded->diagonal = Matrix<double>(recipe.outputs, x.count());
     for (Index i = 0; i < x.count(); ++i) {
-      loaded->samples.push_back(std::visit(
-          [i](const auto& rows) { return std::vector<Real>(rows.row(i), rows.row(i) + rows.cols); }, x.dense()));
+      loaded->samples.push_back(std::visit([i](const auto& rows) { return numbers_of(rows, i); }, x.values));
       loaded->traces.push_back(
           reference::run_self(recipe, loaded->samples.back().data(), [&](const Step& step, const State& state) {
             each_output(step, state, [&](Index slot, Real value) {
@@ -72,7 +82,7 @@ class ReferenceKernels final : public Kernels {
     return loaded;
   }
 
-  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision) const override {
+  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision, const SampleView& /*x*/) const override {
     Index numbers = recipe.input.size() + recipe.outputs;
     Index lists = 1;
     for (const Step& step : recipe.steps) {

@@ -1,6 +1,7 @@
 #include "widelimit/finite/layers/tensor.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +19,24 @@ std::size_t checked_size(Index count, const Shape& shape) {
          count, to_string(shape));
   }
   return static_cast<std::size_t>(count * shape.size());
+}
+
+template <std::floating_point T, typename In>
+void require_room(const MatrixView<const In>& /*rows*/) {}
+/// The first layer of a finite network reads all numbers: sparse samples become dense here.
+template <std::floating_point T>
+void require_room(const SparseView& rows) {
+  require_memory(sizeof(T) * static_cast<double>(rows.rows) * static_cast<double>(rows.cols), std::nullopt,
+                 "the dense form of these sparse samples", "take fewer samples, or choose fewer features");
+}
+
+template <std::floating_point T, typename In>
+void copy_row(const MatrixView<const In>& rows, Index i, T* to) {
+  std::copy_n(rows.row(i), rows.cols, to);
+}
+template <std::floating_point T>
+void copy_row(const SparseView& rows, Index i, T* to) {
+  expand(rows.row(i), rows.cols, to);
 }
 
 }  // namespace
@@ -56,21 +75,21 @@ Tensor<T>& Tensor<T>::operator+=(const Tensor& other) {
 template <std::floating_point T>
 Tensor<T> read_samples(const SampleView& samples, const Shape& shape) {
   return std::visit(
-      [&](const auto& view) {
-        if (view.cols != shape.size()) {
-          fail(Code::input, "samples of {} values cannot be read with shape {}", view.cols, to_string(shape));
+      [&](const auto& rows) {
+        if (rows.cols != shape.size()) {
+          fail(Code::input, "samples of {} values cannot be read with shape {}", rows.cols, to_string(shape));
         }
-        Tensor<T> tensor(view.rows, shape);
-        for (Index i = 0; i < view.rows; ++i) {
-          for (Index k = 0; k < view.cols; ++k) {
-            const auto value = static_cast<T>(view(i, k));
-            if (!std::isfinite(value)) fail(Code::input, "value {} of sample {} is not finite", k, i);
-            tensor.sample(i)[k] = value;
+        require_room<T>(rows);
+        Tensor<T> tensor(rows.rows, shape);
+        for (Index i = 0; i < rows.rows; ++i) {
+          copy_row(rows, i, tensor.sample(i));
+          for (Index k = 0; k < rows.cols; ++k) {
+            if (!std::isfinite(tensor.sample(i)[k])) fail(Code::input, "value {} of sample {} is not finite", k, i);
           }
         }
         return tensor;
       },
-      samples.dense());
+      samples.values);
 }
 
 template class Tensor<float>;

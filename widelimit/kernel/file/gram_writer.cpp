@@ -24,18 +24,27 @@ std::string value_text(const Fingerprint& fingerprint, const std::string& key) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+template <typename T>
+std::uint64_t checksum_of(const MatrixView<const T>& rows) {
+  std::uint64_t sum = sizeof(T);
+  for (Index i = 0; i < rows.rows; ++i) sum = checksum(std::as_bytes(std::span(rows.row(i), usize(rows.cols))), sum);
+  return sum;
+}
+std::uint64_t checksum_of(const SparseView& rows) {
+  std::uint64_t sum = sparse_entry_bytes;
+  for (Index i = 0; i < rows.rows; ++i) {
+    const SparseView::Row row = rows.row(i);
+    sum = checksum(std::as_bytes(row.values), checksum(std::as_bytes(row.columns), sum ^ row.size()));
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::string describe_samples(const SampleView& x) {
-  return std::visit(
-      [&](const auto& rows) {
-        std::uint64_t sum = sizeof(*rows.data);
-        for (Index i = 0; i < rows.rows; ++i) {
-          sum = checksum(std::as_bytes(std::span(rows.row(i), static_cast<std::size_t>(rows.cols))), sum);
-        }
-        return fmt::format("{} samples of {}, checksum {:016x}", rows.rows, to_string(x.shape), sum);
-      },
-      x.values);
+  const std::uint64_t sum = std::visit([](const auto& rows) { return checksum_of(rows); }, x.values);
+  return fmt::format("{} {}samples of {}, checksum {:016x}", x.count(), x.sparse() != nullptr ? "sparse " : "",
+                     to_string(x.shape), sum);
 }
 
 std::string difference(const Fingerprint& there, const Fingerprint& here) {

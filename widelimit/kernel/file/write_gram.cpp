@@ -39,7 +39,13 @@ void check_blocks(std::span<const Network> networks, std::span<const GramBlock> 
     check_same_shape(blocks.front().x1, block.x1);
     check_same_shape(block.x1, block.x2.value_or(block.x1));
   }
-  for (const SampleView& x : distinct_sets(blocks)) check_samples(x);
+  const bool sparse = blocks.front().x1.sparse() != nullptr;
+  for (const SampleView& x : distinct_sets(blocks)) {
+    check_samples(x);
+    if ((x.sparse() != nullptr) != sparse) {
+      fail(Code::input, "one set of samples is sparse, another dense; give all as one kind");
+    }
+  }
 }
 
 std::string kind_text(Kind kind) {
@@ -103,7 +109,10 @@ void plan(Work& work, std::size_t samples, std::size_t records, const GramFileOp
     const GramTask& gram = task.gram;
     PanelNeeds needs{.rows = gram.x1.count(), .cols = gram.columns().count(), .symmetric = gram.symmetric()};
     needs.edge = task.edge(engine);
-    needs.sample_bytes = engine.kernels().loaded_bytes(*gram.recipe, gram.precision);
+    for (const SampleView* x : {&gram.x1, &gram.columns()}) {
+      const std::size_t bytes = engine.kernels().loaded_bytes(*gram.recipe, gram.precision, *x);
+      needs.sample_bytes = std::max(needs.sample_bytes, bytes);
+    }
     needs.fixed_bytes = samples + records * sizeof(Journal::Record) + task.tile_bytes(engine);
     needs.budget = budget;
     needs.most = options.most_loaded;

@@ -109,7 +109,7 @@ class ImagePath final : public Path {
                                              const std::function<void(Index)>& after) const override {
     return load_images(recipe_, x, precision_, threads, after);
   }
-  [[nodiscard]] std::size_t loaded_bytes() const override {
+  [[nodiscard]] std::size_t loaded_bytes(const SampleView& /*x*/) const override {
     std::size_t kept = usize(recipe_.input.size() + recipe_.outputs) * sizeof(double);
     for (const Step& step : recipe_.steps) {
       const Index places = std::max(step.before.positions(), step.after.positions());

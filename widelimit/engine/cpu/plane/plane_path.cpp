@@ -319,7 +319,7 @@ class PlanePath final : public Path {
                                              const std::function<void(Index)>& after) const override {
     return load_planes<T>(recipe_, program_, x, precision_, threads, after);
   }
-  [[nodiscard]] std::size_t loaded_bytes() const override {
+  [[nodiscard]] std::size_t loaded_bytes(const SampleView& /*x*/) const override {
     std::size_t group = usize(recipe_.input.size() * plane_lanes) * sizeof(T);
     for (const PlaneStage& stage : program_.stages) {
       for (const PlaneOp& op : stage.ops) {

@@ -126,7 +126,7 @@ class Tracer {
             result.scale[static_cast<std::size_t>(lane)] = most > 0 ? std::ldexp(deviation, exponent) : 1.0L;
           }
         },
-        x.dense());
+        x.dense("networks that read positions"));
     return result;
   }
 

@@ -2,12 +2,11 @@
 
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/transpose.hpp"
-#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
-#include "widelimit/engine/cpu/normalise.hpp"
 #include "widelimit/engine/cpu/vector/apply.hpp"
 #include "widelimit/engine/cpu/vector/self_tangent.hpp"
 #include "widelimit/engine/cpu/vector/stream.hpp"
 #include "widelimit/engine/cpu/vector/strip_stack.hpp"
+#include "widelimit/engine/cpu/vector/unit_rows.hpp"
 #include "widelimit/engine/overflow.hpp"
 
 #include <algorithm>
@@ -38,7 +37,7 @@ struct VectorLoaded final : CpuLoaded {
   bool mirrored_tile(const Recipe& recipe, Range rows, Range cols, std::span<const MatrixView<double>> outputs,
                      std::span<const MatrixView<double>> mirrored) const override;
 
-  Matrix<T> unit;                  ///< inputs divided by their norms, n × d
+  UnitRows<T> unit;                ///< inputs divided by their norms
   std::vector<Features> features;  ///< one for each step; emit: the deviations
   /// Samples with a deviation outside float_safe at an emit step; none where there are none.
   std::vector<bool> wide;
@@ -48,18 +47,6 @@ struct VectorLoaded final : CpuLoaded {
            std::find(wide.begin() + range.begin, wide.begin() + range.end, true) != wide.begin() + range.end;
   }
 };
-
-/// 1 − |⟨x̂, x̂'⟩| = ½‖x̂ ∓ x̂'‖² for unit vectors: the digits that the product cancels.
-template <typename T>
-T half_squared_distance(const T* x1, const T* x2, T sign, Index d) {
-  T sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (Index k = 0; k < d; ++k) {
-    const T difference = x1[k] - sign * x2[k];
-    sum += difference * difference;
-  }
-  return sum / 2;
-}
 
 /// Memory for one `Use`, kept by each thread from tile to tile; not cleared.
 template <typename T, typename Use>
@@ -74,8 +61,7 @@ void refine(const VectorLoaded<T>& a, Index i, const VectorLoaded<T>& b, Index f
   for (Index k = 0; k < strip.size; ++k) {
     if (!(strip.t[k] < near_one<T>)) continue;
     const T sign = strip.rho[k] < 0 ? T(-1) : T(1);
-    const Index d = a.unit.cols();
-    strip.t[k] = half_squared_distance(a.unit.data() + i * d, b.unit.data() + (first + k) * d, sign, d);
+    strip.t[k] = a.unit.half_squared_distance(i, b.unit, first + k, sign);
     strip.rho[k] = sign * (1 - strip.t[k]);
     for (Index m = strip.trained_begin; m < strip.trained_end; ++m)
       strip.theta[m * strip.theta_stride + k] = strip.rho[k];
@@ -115,12 +101,7 @@ class VectorTile {
         rho_(scratch_matrix<T, struct Correlations>(rows.size(), padded(cols.size()))),
         stack_(recipe, cols.size()) {
     for (Index i = 0; i < rho_.rows; ++i) std::fill(rho_.row(i) + cols.size(), rho_.row(i) + rho_.cols, T(0));
-    const MatrixView<T> products = rho_.block(0, 0, rows.size(), cols.size());
-    if (on_diagonal()) {
-      syrk<T>(1, Transpose::no, unit_rows(a_, rows), 0, products);
-    } else {
-      gemm<T>(1, Transpose::no, unit_rows(a_, rows), Transpose::yes, unit_rows(b_, cols), 0, products);
-    }
+    a_.unit.multiply(rows, b_.unit, cols, on_diagonal(), rho_.block(0, 0, rows.size(), cols.size()));
   }
 
   [[nodiscard]] bool on_diagonal() const { return &a_ == &b_ && rows_.begin == cols_.begin; }
@@ -150,10 +131,6 @@ class VectorTile {
   }
 
  private:
-  [[nodiscard]] static MatrixView<const T> unit_rows(const VectorLoaded<T>& x, Range rows) {
-    return x.unit.view().block(rows.begin, 0, rows.size(), x.unit.cols());
-  }
-
   [[nodiscard]] FeatureSides<T> features(std::size_t k, Index i) const {
     return {&a_.features[k], i, false, &b_.features[k], first_};
   }
@@ -192,10 +169,9 @@ template <typename T>
 std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, Precision precision, int threads) {
   auto loaded = std::make_unique<VectorLoaded<T>>();
   const Index n = x.count();
-  loaded->unit = Matrix<T>(n, recipe.input.channels, Content::unset);
   loaded->diagonal_values = Matrix<double>(recipe.outputs, n);
 
-  std::vector<Variances> stack{normalise_rows(x, recipe.input.channels, loaded->unit.view(), threads)};
+  std::vector<Variances> stack{loaded->unit.load(x, recipe.input.channels, threads)};
   SelfTangent tangent(recipe.channels, n);
   DualErrors duals;
   for (const Step& step : recipe.steps) {
@@ -334,12 +310,12 @@ class VectorPath final : public Path {
                                              const std::function<void(Index)>& /*after*/) const override {
     return load_vectors<T>(recipe_, x, precision_, threads);
   }
-  [[nodiscard]] std::size_t loaded_bytes() const override {
+  [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
+    const std::size_t inputs = UnitRows<T>::bytes(x, recipe_.input.channels);
     std::size_t features = 0;
     for (const Step& step : recipe_.steps) features += usize(feature_count(step));
     const std::size_t rounded = std::is_same_v<T, float> ? sizeof(float) : 0;
-    const std::size_t kept = usize(recipe_.input.channels) * sizeof(T) + usize(recipe_.outputs) * sizeof(double) +
-                             features * (sizeof(double) + rounded);
+    const std::size_t kept = inputs + usize(recipe_.outputs) * sizeof(double) + features * (sizeof(double) + rounded);
     // Variances and tangents of every state, and of the step under way.
     const std::size_t passing = (deepest_stack(recipe_) + 1) * (2 + usize(recipe_.channels)) * sizeof(long double);
     return kept + passing;

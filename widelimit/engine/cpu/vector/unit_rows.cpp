@@ -1,0 +1,75 @@
+#include "widelimit/engine/cpu/vector/unit_rows.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/engine/cpu/algebra/blas_calls.hpp"
+#include "widelimit/engine/cpu/normalise.hpp"
+#include "widelimit/engine/host/sparse_product.hpp"
+
+#include <utility>
+
+namespace widelimit::cpu {
+
+namespace {
+
+template <typename T>
+T half_distance(const T* x1, const T* x2, T sign, Index d) {
+  T sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (Index k = 0; k < d; ++k) {
+    const T difference = x1[k] - sign * x2[k];
+    sum += difference * difference;
+  }
+  return sum / 2;
+}
+
+}  // namespace
+
+template <typename T>
+Variances UnitRows<T>::load(const SampleView& x, Index d, int threads) {
+  if (const SparseView* rows = x.sparse()) {
+    SparseMatrix unit = SparseMatrix::copy(*rows);
+    Variances variances = normalise_rows(unit, threads);
+    rows_ = std::move(unit);
+    return variances;
+  }
+  Matrix<T> unit(x.count(), d, Content::unset);
+  Variances variances = normalise_rows(x, d, unit.view(), threads);
+  rows_ = std::move(unit);
+  return variances;
+}
+
+template <typename T>
+std::size_t UnitRows<T>::bytes(const SampleView& x, Index d) {
+  if (x.sparse() != nullptr) return usize(x.longest()) * sparse_entry_bytes + sizeof(std::int64_t);
+  return usize(d) * sizeof(T);
+}
+
+template <typename T>
+void UnitRows<T>::multiply(Range rows, const UnitRows& other, Range cols, bool on_diagonal,
+                           MatrixView<T> products) const {
+  if (rows_.index() != other.rows_.index()) {
+    fail(Code::usage, "samples of one set are sparse, those of the other dense; load both as one kind");
+  }
+  if (std::holds_alternative<SparseMatrix>(rows_)) {
+    return host::sparse_product(sparse().part(rows.begin, rows.size()), other.sparse().part(cols.begin, cols.size()),
+                                products);
+  }
+  const MatrixView<const T> left = dense().block(rows.begin, 0, rows.size(), dense().cols);
+  if (on_diagonal) return syrk<T>(1, Transpose::no, left, 0, products);
+  gemm<T>(1, Transpose::no, left, Transpose::yes, other.dense().block(cols.begin, 0, cols.size(), left.cols), 0,
+          products);
+}
+
+template <typename T>
+T UnitRows<T>::half_squared_distance(Index i, const UnitRows& other, Index j, T sign) const {
+  if (std::holds_alternative<SparseMatrix>(rows_)) {
+    return static_cast<T>(
+        host::half_squared_distance(sparse().row(i), other.sparse().row(j), static_cast<double>(sign)));
+  }
+  return half_distance(dense().row(i), other.dense().row(j), sign, dense().cols);
+}
+
+template class UnitRows<float>;
+template class UnitRows<double>;
+
+}  // namespace widelimit::cpu
