@@ -21,6 +21,7 @@ std::size_t vector_bytes(Index samples, Index outputs) {
 ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x, MatrixView<const double> targets,
                                const RidgeNetworkOptions& options, const Engine& engine) {
   options.solver.validate();
+  require_trained_layer(network, options.kind);
   check_targets(targets, x.count());
   const std::size_t vectors = vector_bytes(x.count(), targets.cols);
   if (vectors >= options.memory) {
