@@ -144,7 +144,8 @@ TEST(TuneOut, HasProbabilitiesAndDepths) {
       joined({"tune", "--network", "dense(frozen=true) relu dense", "--sweep", "--out", "z.h5", "--json"}, data));
   ASSERT_EQ(frozen.status, 0) << frozen.err;
   EXPECT_EQ(frozen.record()["results"]["candidates"].size(), 2U);  // the linear network has no trained layer
-  const Finished about = folder.widelimit({"predict", "--model", "z.h5", "--test", "digits", "--limit", "3", "--json"});
+  const Finished about =
+      folder.widelimit({"predict", "--model", "z.h5", "--test", "digits", "--classes", "3,8", "--limit", "3"});
   EXPECT_EQ(about.status, 0) << about.err;
   const Words without = joined({"tune", "--network", "fc:1"}, data);
   EXPECT_EQ(folder.widelimit(joined(without, {"--split", "0.5"})).status, 2);

@@ -49,7 +49,9 @@ TEST(TrainVerb, KeepsFrozenLayers) {
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.record()["results"]["weights"], 64);  // of the output layer alone
   EXPECT_LT(run.record()["results"]["loss"], run.record()["results"]["record"]["loss"][0]);
-  EXPECT_EQ(folder.widelimit({"predict", "--model", "n.h5", "--test", "digits", "--limit", "3"}).status, 0);
+  EXPECT_EQ(
+      folder.widelimit({"predict", "--model", "n.h5", "--test", "digits", "--classes", "3,8", "--limit", "3"}).status,
+      0);
   words[2] = "fc:1(frozen=2)";
   const Finished refused = folder.widelimit(words);
   EXPECT_EQ(refused.status, 3);

@@ -108,8 +108,8 @@ TEST(FunctionalGradient, OfChainsIsThatOfTheOracleByCentralDifferences) {
 }
 
 TEST(FunctionalGradient, OfChainsWithoutBiasIsThatOfTheirCone) {
-  for (const char* network : {"eq2", "fc:3", "fc:3(frozen=2)", "dense relu dense(frozen=true)",
-                              "dense leaky_relu(slope=0.2) dense(w_std=2)"}) {
+  for (const char* network :
+       {"eq2", "fc:3", "dense relu dense(frozen=true)", "dense leaky_relu(slope=0.2) dense(w_std=2)"}) {
     for (const Kind kind : {Kind::ntk, Kind::nngp}) {
       const Model model = one_output(network, kind);
       const OneOutput output(model);

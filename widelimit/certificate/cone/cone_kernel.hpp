@@ -50,8 +50,7 @@ class ConeKernel {
   [[nodiscard]] double slope_error() const { return slope_error_; }
 
   /// Whether κ is convex on [low, high], a part of [−1, 1], proved: by its power series for u ≥ 0, by induction for the
-  /// NNGP (convex growing functions of convex ones) and for kernels whose first layers are frozen, else by enclosing
-  /// κ'' piece by piece.
+  /// NNGP (convex growing functions of convex ones), else by enclosing κ'' piece by piece.
   [[nodiscard]] bool convex_on(double low, double high) const;
   /// On [−1, 1], decided once.
   [[nodiscard]] bool convex() const { return convex_; }

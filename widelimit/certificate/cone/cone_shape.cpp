@@ -96,11 +96,8 @@ bool ConeKernel::bends() const {
   return std::any_of(layers_.begin(), layers_.end(), [](const host::ConeLayer& layer) { return layer.bend > 0; });
 }
 
-/// With frozen layers before a first relu, θ starts after it, where ρ = κ₁(u) ≥ 0: κ is a power series without negative
-/// coefficients in a convex function that is not negative.
 bool ConeKernel::convex_on(double low, double high) const {
-  if (low >= 0 || !tangent_ || !bends() || (trained_ == 0 && layers_.front().linear == 0)) return true;
-  return proved_convex(chain(), {low, std::min(high, 0.0)});
+  return low >= 0 || !tangent_ || !bends() || proved_convex(chain(), {low, std::min(high, 0.0)});
 }
 
 void ConeKernel::find_extremes() {
