@@ -88,11 +88,13 @@ void run_show(const CommonOptions& options, const std::string& written, const st
   record.results = {{"text", network.to_text()},
                     {"json", Json(network.to_json())},
                     {"layers", count_layers(network.layers)},
-                    {"exactness", exactness_word(formula.exactness)}};
+                    {"exactness", exactness_word(formula.exactness)},
+                    {"trained", has_trained_layer(network.layers)}};
   Page page(written, exactness_text(formula));
   page.section("Network").paragraph(network.to_text()).paragraph(network.to_json().dump());
   std::string text = fmt::format("text     {}\njson     {}\nkernel   {}\n", network.to_text(), network.to_json().dump(),
                                  exactness_text(formula));
+  if (!has_trained_layer(network.layers)) text += "training no layer is trained: the NTK is 0 at every pair\n";
   if (input) text += describe_on(network, parse_shape(*input), options, record.results, page);
   if (options.report) page.write(*options.report);
   deliver(options, record, text);

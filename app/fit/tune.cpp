@@ -75,23 +75,26 @@ std::vector<TunePoint> tune_on(const TuneChoice& choice, const GramMatrix& k, bo
   return tune_values(k, data.targets, options);
 }
 
-/// Every depth and every number of frozen layers of one network, its kernels from one pass. A model has no frozen
-/// layers: where one is to be written, every depth.
+/// Every depth and every number of frozen layers of one network, its kernels from one pass; those without a trained
+/// layer, where the network has frozen ones, are left out.
 Candidates tune_sweep(const TuneChoice& choice, const Dataset& data, const Engine& engine) {
   ProgressBar bar(choice.common);
   const Network network = Network::parse(choice.networks.front());
+  require_trained_layer(network, Kind::ntk);
   const Sweep all = sweep(network, data.view(), {Kind::ntk, parse_precision(choice.common.precision), &bar}, engine);
   warn_of(choice.common, all.quadrature_error, parse_precision(choice.common.precision));
   const TuneOptions options = tune_options(choice, &bar);
   Candidates candidates;
   for (Index depth = 0; depth <= all.hidden_layers; ++depth) {
-    for (Index frozen = 0; frozen <= (choice.out ? 0 : depth); ++frozen) {
+    for (Index frozen = 0; frozen <= depth; ++frozen) {
+      const Network cut = cut_network(network, depth, frozen);
+      if (!has_trained_layer(cut.layers)) continue;
       const Index place = (depth * (all.hidden_layers + 1) + frozen) * all.count;
       const AnyView k = std::visit(
           [&](const auto& stack) { return AnyView(stack.view().block(place, 0, all.count, all.count)); }, all.values);
       candidates.paths.push_back(
           {fmt::format("{} hidden, {} frozen", depth, frozen), tune_on(choice, {k, engine}, true, data, options)});
-      candidates.networks.push_back(cut_network(network, depth));
+      candidates.networks.push_back(cut);
     }
   }
   return candidates;
@@ -105,6 +108,7 @@ Candidates tune_networks(const TuneChoice& choice, const Dataset& data, const En
   Candidates candidates;
   for (const std::string& text : choice.networks) {
     candidates.networks.push_back(Network::parse(text));
+    require_trained_layer(candidates.networks.back(), kind);
     const Gram found =
         gram(candidates.networks.back(), data.view(), {kind, parse_precision(choice.common.precision), &bar}, engine);
     warn_of(choice.common, found.quadrature_error, parse_precision(choice.common.precision));
@@ -186,8 +190,6 @@ void check_choice(const TuneChoice& choice, const DataRequest& request) {
     (void)fit_options(choice, Network::parse(choice.networks.front()), 1).machine_options();
     choice.common.check_apart(choice.out, choice.data.specs());
     check_model_path(*choice.out);
-    if (choice.sweep)
-      note(choice.common, "--out: a model has no frozen layers; --sweep tries every depth without them");
     return;
   }
   if (request.test || request.split) {

@@ -331,6 +331,11 @@ void run(const KernelOptions& options) {
   if (const auto* network = std::get_if<Network>(&request.kernel)) {
     warn_of_layout(options.common, *network, data.train.shape);
   }
+  for (const Network& network : options.parsed_networks()) {
+    if (const std::string zero = zero_kernel_warning(network, request.kind); !zero.empty()) {
+      note(options.common, "warning: " + zero);
+    }
+  }
   if (options.stored(request)) return run_stored(options, request, data_request, data, *engine);
   const Index test_count = data.test ? data.test->count() : 0;
   check_kernel_path(options.out, answer_bytes(request, data.train.count(), test_count, data.train.shape));

@@ -86,6 +86,10 @@ nb::tuple sweeps(const Network& network, const SampleArray& x, const Text& preci
                         result.quadrature_error);
 }
 
+std::string zero_warning(const Network& network, const Text& kind) {
+  return zero_kernel_warning(network, Asked{kind, std::nullopt, "", std::nullopt}.options(nullptr).kind);
+}
+
 std::string warning(double error, const Text& precision) {
   return quadrature_warning(error, Asked{std::nullopt, precision, "", std::nullopt}.options(nullptr).precision);
 }
@@ -103,6 +107,8 @@ void bind_kernel(nb::module_& module) {
              "(texts of the weight layers, what training each alone adds to the NTK, quadrature_error).");
   module.def("sweep", &sweeps, "network"_a, "x"_a, "precision"_a.none(), "backend"_a, "threads"_a.none(),
              "(NTK by depth and frozen layers, (L+1) × (L+1) × n × n; quadrature_error).");
+  module.def("zero_kernel_warning", &zero_warning, "network"_a, "kind"_a.none(),
+             "What to tell the user of a network without trained layer, whose NTK is 0; empty otherwise.");
   module.def("quadrature_warning", &warning, "error"_a, "precision"_a.none(),
              "What to tell the user of such an error; empty where it is below what the precision promises.");
 }

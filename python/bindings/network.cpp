@@ -158,6 +158,8 @@ True
 >>> wl.Network("dense relu dense").to_json()
 [['dense'], ['relu'], ['dense']]
 
+A layer with frozen=true keeps its initial weights: wl.Network("dense relu dense(frozen=true)").
+
 Networks can be compared, hashed, pickled and copied. presets() lists the presets.)doc";
 
 constexpr const char* from_json_doc = R"doc(A network from the JSON list of its layers, as Python values or as text.
@@ -230,7 +232,7 @@ void bind_network(nb::module_& module) {
 >>> import widelimit as wl
 >>> for usage, what in wl.presets().items():
 ...     print(usage, "-", what)  # doctest: +ELLIPSIS
-fc:N(w_std=1, b_std=0, activation=relu) - fully connected, L hidden layers
+fc:N(w_std=1, b_std=0, activation=relu, frozen=0) - fully connected, L hidden layers, ...
 ...)doc");
 }
 

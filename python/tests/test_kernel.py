@@ -184,3 +184,20 @@ def test_monte_carlo_kernel():
     assert again.nngp.shape == (4, 2)
     assert again.ntk is None
     assert again.ntk_error is None
+
+
+def test_frozen_layers():
+    x = np.random.default_rng(5).normal(size=(7, 4))
+    parts = wl.layer_contributions("fc:2", x)
+    np.testing.assert_allclose(
+        wl.kernel("dense relu dense(frozen=true) relu dense", x), parts.ntk[0] + parts.ntk[2], rtol=1e-13
+    )
+    assert np.array_equal(wl.sweep("fc:2", x)[2, 1], wl.kernel("fc:2(frozen=1)", x))
+    u = x / np.linalg.norm(x, axis=1, keepdims=True)
+    cosine = np.clip(u @ u.T, -1, 1)
+    closed = cosine / 4 * (np.pi - np.arccos(cosine)) / (2 * np.pi)
+    np.testing.assert_allclose(wl.kernel("dense relu dense(frozen=true)", u), closed, atol=1e-8)
+    with pytest.warns(UserWarning, match="NTK is 0"):
+        assert not wl.kernel("fc:1(frozen=2)", x).any()
+    with pytest.raises(wl.InputError, match="NTK is 0"):
+        wl.NTKRegressor("fc:1(frozen=2)").fit(x, x[:, 0])

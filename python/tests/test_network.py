@@ -15,6 +15,7 @@ TEXTS = [
     "residual{ conv relu conv | conv(kernel=1) } global_avg_pool dense",
     "repeat(3){ dense relu } dense",
     "conv(padding=VALID) polynomial(coef=[1, 0, 2]) flatten dense",
+    "conv(frozen=true) relu attention(frozen=true) flatten dense(b_std=0.1, frozen=true)",
 ]
 
 
@@ -43,6 +44,17 @@ def test_equality_is_of_values():
 
 def test_to_json_is_python():
     assert wl.Network("dense(w_std=1.5) relu dense").to_json() == [["dense", {"w_std": 1.5}], ["relu"], ["dense"]]
+
+
+def test_frozen_layers():
+    net = wl.Network([["dense", {"frozen": True}], ["relu"], ["dense", {"frozen": False}]])
+    assert net == wl.Network("fc:1(frozen=1)") != wl.Network("fc:1")
+    assert str(net) == "dense(frozen=true) relu dense"
+    assert net.to_json() == [["dense", {"frozen": True}], ["relu"], ["dense"]]
+    with pytest.raises(wl.InputError, match="true or false"):
+        wl.Network("dense(frozen=2)")
+    with pytest.raises(wl.InputError, match="true or false"):
+        wl.Network([["dense", {"frozen": 1}]])
 
 
 def test_reads_files(tmp_path):

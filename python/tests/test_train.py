@@ -158,3 +158,20 @@ def test_a_file_remembers_where_its_samples_come_from(tmp_path):
     scaled, _ = wl.load_train_test("digits", split=0.8, scale="unit")
     with pytest.raises(wl.InputError, match="unscaled"):
         trained.save(tmp_path / "other.h5", data=scaled)
+
+
+def test_frozen_layers_keep_their_weights():
+    x, y = points()
+    t = wl.train("dense(b_std=0.1) relu dense(b_std=0.2, frozen=true) relu dense", x, y, width=16, steps=5)
+    assert np.array_equal(t.parameters[1].w, t.start[1].w)
+    assert np.array_equal(t.parameters[1].b, t.start[1].b)
+    assert not np.array_equal(t.parameters[0].w, t.start[0].w)
+    assert t.summary.weights == 16 * (5 + 1) + 16
+    wide = wl.train("dense relu dense(frozen=true)", x, y, width=8192, steps=0)
+    assert abs(wl.empirical_ntk(wide, x) - wl.kernel("dense relu dense(frozen=true)", x)).max() < 0.1
+    v = np.arange(len(y), dtype=float)
+    np.testing.assert_allclose(wl.empirical_ntk_product(wide, x, x, v), wl.empirical_ntk(wide, x) @ v, rtol=1e-10)
+    with pytest.raises(wl.InputError, match="nothing to train"):
+        wl.train("fc:1(frozen=2)", x, y)
+    with pytest.raises(wl.InputError, match="frozen"):
+        wl.train("dense relu dense(frozen=true)", x, y, regulariser="output", lam=0.1)

@@ -201,6 +201,7 @@ def _gram(net, x1, x2, kind, precision, backend, threads, channels_first) -> Gra
     network = as_network(net)
     first = as_images(network, x1, "x1", channels_first)
     second = None if x2 is None else as_images(network, x2, "x2", channels_first)
+    warn_of_zero_kernel(network, kind)
     found = Gram(*_core.gram(network, first, second, kind, precision, backend, usable(threads)))
     warn_of_quadrature(found.quadrature_error, precision)
     return found
@@ -211,6 +212,8 @@ def _store(net, x1, x2, kind, result, precision, backend, threads, channels_firs
     networks = [as_network(one) for one in (net if isinstance(net, tuple) else (net,))]
     first = as_images(networks[0], x1, "x1", channels_first)
     second = None if x2 is None else as_images(networks[0], x2, "x2", channels_first)
+    for network in networks:
+        warn_of_zero_kernel(network, kind)
     path = os.fspath(out)
     limit = None if memory is None else str(memory)
     names, error = _core.store_gram(
@@ -230,6 +233,11 @@ def warn_of_quadrature(quadrature_error: float, precision: str | None, stackleve
         warnings.warn(message, AccuracyWarning, stacklevel=stacklevel)
 
 
+def warn_of_zero_kernel(network: Network, kind: str | None, stacklevel: int = 4) -> None:
+    if message := _core.zero_kernel_warning(network, kind):
+        warnings.warn(message, UserWarning, stacklevel=stacklevel)
+
+
 def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None):
     """The kernel of every sample with itself alone: the diagonal of kernel(net, x), at a fraction of its cost.
 
@@ -244,6 +252,7 @@ def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None, 
         raise InputError(f"kernel kind {kind!r} is unknown; choose 'ntk', 'nngp' or a tuple of these, each once")
     network = as_network(net)
     samples = as_images(network, x, "x", channels_first)
+    warn_of_zero_kernel(network, asked, stacklevel=3)
     (nngp, ntk), error = _core.diagonal(network, samples, precision, backend, usable(threads))
     warn_of_quadrature(error, precision, stacklevel=3)
     return _named({"nngp": nngp, "ntk": ntk}, asked, result)
@@ -258,7 +267,7 @@ def layer_contributions(
     threads: int | None = None,
     channels_first: bool | None = None,
 ) -> LayerContributions:
-    """What training each weight layer alone adds to the NTK of x with itself.
+    """What training each weight layer alone adds to the NTK of x with itself; zeros where it is frozen.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 2.0], [3.0, -1.0]])
@@ -287,7 +296,8 @@ def sweep(
     """NTK of x by depth and by frozen layers, in one pass: an array [i, j, n, n].
 
     Entry [i, j] is the NTK of the network cut after i hidden layers (0: linear) with its first j weight layers
-    frozen; zero where j > i. The network must be dense layers with activations between them.
+    frozen, those that are frozen in it besides; zero where j > i. The network must be dense layers with activations
+    between them.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 2.0], [3.0, -1.0]])
@@ -295,6 +305,8 @@ def sweep(
     >>> all_depths.shape
     (4, 4, 2, 2)
     >>> np.allclose(all_depths[3, 0], wl.kernel("fc:3", x))
+    True
+    >>> np.array_equal(all_depths[2, 1], wl.kernel("fc:2(frozen=1)", x))
     True
     """
     network = as_network(net)

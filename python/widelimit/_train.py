@@ -112,7 +112,7 @@ class TrainedNetwork:
 
     @property
     def parameters(self) -> list[Weights]:
-        """The trained weights, layer by layer in the order of evaluation; read-only, not copied."""
+        """The weights after training, layer by layer in the order of evaluation; read-only, not copied."""
         return [Weights(*pair) for pair in _core.trained_weights(self._core, False)]
 
     @property
@@ -235,9 +235,10 @@ def train(
     y: numbers; −1 and 1 for the losses of margins; or classes, two of which become −1 and 1 of one output, more an
         output each.
     loss: 'squared', 'hinge', 'squared-hinge', 'insensitive' (with `epsilon`), 'logistic' or 'softmax'.
-    regulariser: 'init', the distance of all weights to initialisation, whose limit of infinite width is the kernel
-        machine; 'output', the size of the output layer with its scaled weights trained; 'weights', the same with the
-        unscaled weights trained; 'aux', an auxiliary output √λ·b at each sample; 'none'.
+    regulariser: 'init', the distance of all trained weights to initialisation, whose limit of infinite width is the
+        kernel machine; 'output', the size of the output layer with its scaled weights trained; 'weights', the same with
+        the unscaled weights trained; 'aux', an auxiliary output √λ·b at each sample; 'none'. Layers that the network
+        has frozen keep their initial weights.
     centred: train f − f₀. linearised: train f₀ + J(w − w₀). flow: follow the gradient flow to this time by steps of
         their own size, whose error in an output is `tolerance`.
     test: samples, or samples and their y, to look at as well. records: how often to look; record_steps: at these steps
@@ -322,6 +323,8 @@ def empirical_ntk(
     threads: int | None = None,
 ) -> NDArray[np.floating]:
     """Θ̂(x, x') = ⟨∇f(x), ∇f(x')⟩ of a network at its trained weights, or at those of the start.
+
+    Gradients are by the weights of layers that are not frozen.
 
     outputs: 'trace', the mean over the outputs of ⟨∇f_k, ∇f_k⟩, or 'full', where row i·K + k belongs to output k of
     sample i. x2 left out is x1, at half the work.

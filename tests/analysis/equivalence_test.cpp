@@ -2,6 +2,7 @@
 
 #include "dynamics_fixture.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"
 
 namespace widelimit {
@@ -94,6 +95,31 @@ TEST(EquivalenceTest, OneLayerIsItsMachineUnderItsOutputRegulariser) {
   const Equivalence result = equivalence(Network::parse("dense"), task.data(), options, *task.engine);
   ASSERT_EQ(result.trouble(), "");
   EXPECT_LT(result.runs.front().difference, 1e-11);
+}
+
+/// Nothing but the output layer of random features is trained: linear in the weights, whatever is trained. With the
+/// first layer alone the machine of the frozen kernel is the limit.
+TEST(EquivalenceTest, FrozenLayersAreThoseOfTheMachine) {
+  const SignTask task(12, 4);
+  EquivalenceOptions options = small_options();
+  options.kernel = MachineKernel::start;
+  const Equivalence features = equivalence(Network::parse("fc:2(frozen=2)"), task.data(), options, *task.engine);
+  ASSERT_EQ(features.trouble(), "");
+  EXPECT_LT(features.runs.front().difference, 1e-11);
+  options.kernel = MachineKernel::limit;
+  options.train.rate = 0.005;
+  options.widths = {64, 256, 1024};
+  options.seeds = 5;
+  const Equivalence first =
+      equivalence(Network::parse("dense relu dense(frozen=true)"), task.data(), options, *task.engine);
+  ASSERT_EQ(first.trouble(), "");
+  ASSERT_TRUE(first.slope && first.slope->interval);
+  EXPECT_LE(first.slope->interval->first, -0.5);
+  EXPECT_GE(first.slope->interval->second, -0.5);
+  EXPECT_THROW((void)equivalence(Network::parse("fc:1(frozen=2)"), task.data(), options, *task.engine), Error);
+  options.train.regulariser = Regulariser::output;
+  EXPECT_THROW((void)equivalence(Network::parse("dense relu dense(frozen=true)"), task.data(), options, *task.engine),
+               Error);
 }
 
 class WidthSlope : public testing::TestWithParam<LossKind> {};

@@ -47,6 +47,37 @@ DataRequest digits(Index limit, Index test_limit) {
 const Words digits_words{"--train", "digits", "--classes", "3,8", "--scale",      "unit",
                          "--split", "0.5",    "--limit",   "37",  "--test-limit", "5"};
 
+TEST(Kernel, FrozenLayersArePartOfTheNetwork) {
+  const Folder folder;
+  const Words data{"--train", "spirals", "--limit", "30"};
+  const auto with = [&](Words words) {
+    words.insert(words.end(), data.begin(), data.end());
+    return words;
+  };
+  (void)kernel(folder, with({"--network", "fc:2", "--sweep", "--out", "s.npz"}));
+  const auto record = kernel(folder, with({"--network", "fc:2(frozen=1)", "--out", "f.npz"}));
+  EXPECT_EQ(record["settings"]["network"], "dense(frozen=true) relu dense relu dense");
+  EXPECT_EQ(record["settings"]["network_json"][0][1]["frozen"], true);
+  const auto sweep = read_npz_arrays(folder.path("s.npz")).arrays;
+  const auto frozen = read_npz_arrays(folder.path("f.npz")).arrays;
+  const auto& all = std::get<Matrix<double>>(sweep.at("sweep").values);
+  const auto& one = std::get<Matrix<double>>(frozen.at("ntk").values);
+  EXPECT_TRUE(std::equal(one.data(), one.data() + 900, all.data() + Index{2 * 3 + 1} * 900));
+  const Finished zero =
+      folder.widelimit(with({"kernel", "--network", "fc:1(frozen=2)", "--kind", "nngp,ntk", "--out", "z.npz"}));
+  EXPECT_EQ(zero.status, 0);
+  EXPECT_NE(zero.err.find("warning: no layer of 'dense(frozen=true) relu dense(frozen=true)' is trained"),
+            std::string::npos)
+      << zero.err;
+  for (const char* verb : {"fit", "tune"}) {
+    const Finished refused = folder.widelimit(with({verb, "--network", "fc:1(frozen=2)", "--out", "m.h5"}));
+    EXPECT_EQ(refused.status, 3) << refused.err;
+    EXPECT_NE(refused.err.find("NTK is 0"), std::string::npos) << refused.err;
+  }
+  EXPECT_EQ(folder.widelimit(with({"fit", "--network", "fc:1(frozen=2)", "--kind", "nngp", "--out", "m.h5"})).status,
+            0);
+}
+
 TEST(Kernel, FileHoldsWhatTheLibraryComputes) {
   const Folder folder;
   Words words = digits_words;

@@ -139,8 +139,14 @@ TEST(TuneOut, HasProbabilitiesAndDepths) {
   const Finished swept =
       folder.widelimit(joined({"tune", "--network", "fc:2", "--sweep", "--out", "s.h5", "--json"}, data));
   ASSERT_EQ(swept.status, 0) << swept.err;
-  EXPECT_NE(swept.err.find("frozen"), std::string::npos) << swept.err;
-  EXPECT_EQ(swept.record()["results"]["candidates"].size(), 3U);
+  EXPECT_EQ(swept.record()["results"]["candidates"].size(), 6U);  // 0 to 2 hidden layers, each with 0 … frozen
+  const Finished frozen = folder.widelimit(
+      joined({"tune", "--network", "dense(frozen=true) relu dense", "--sweep", "--out", "z.h5", "--json"}, data));
+  ASSERT_EQ(frozen.status, 0) << frozen.err;
+  EXPECT_EQ(frozen.record()["results"]["candidates"].size(), 2U);  // the linear network has no trained layer
+  const Finished about =
+      folder.widelimit({"predict", "--model", "z.h5", "--test", "digits", "--classes", "3,8", "--limit", "3"});
+  EXPECT_EQ(about.status, 0) << about.err;
   const Words without = joined({"tune", "--network", "fc:1"}, data);
   EXPECT_EQ(folder.widelimit(joined(without, {"--split", "0.5"})).status, 2);
   EXPECT_EQ(folder.widelimit(joined(without, {"--probability"})).status, 2);

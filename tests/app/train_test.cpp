@@ -41,6 +41,23 @@ TEST(TrainVerb, TrainsAndTellsHowItWent) {
   EXPECT_EQ(oracle.record()["results"]["score"]["accuracy"], results["accuracy"]);
 }
 
+TEST(TrainVerb, KeepsFrozenLayers) {
+  const Folder folder;
+  Words words = train_words({"--loss", "hinge", "--lambda", "0.01", "--out", "n.h5"});
+  words[2] = "fc:1(frozen=1)";
+  const Finished run = folder.widelimit(words);
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.record()["results"]["weights"], 64);  // of the output layer alone
+  EXPECT_LT(run.record()["results"]["loss"], run.record()["results"]["record"]["loss"][0]);
+  EXPECT_EQ(
+      folder.widelimit({"predict", "--model", "n.h5", "--test", "digits", "--classes", "3,8", "--limit", "3"}).status,
+      0);
+  words[2] = "fc:1(frozen=2)";
+  const Finished refused = folder.widelimit(words);
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_NE(refused.err.find("nothing to train"), std::string::npos) << refused.err;
+}
+
 TEST(TrainVerb, WritesAPage) {
   if (!gnuplot_is_present()) GTEST_SKIP() << "gnuplot is not here";
   const Folder folder;

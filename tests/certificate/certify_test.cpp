@@ -219,6 +219,19 @@ TEST(Certify, HandlesBiasesLayerByLayer) {
   EXPECT_EQ(certificate_methods(without).size(), 3U);
 }
 
+TEST(Certify, DoesNotSeeTheBiasOfAFrozenLastLayer) {
+  const Matrix<double> support = normal_rows(6, 2, 51), alpha = normal_rows(6, 1, 52), x = normal_rows(5, 2, 53);
+  const Model biased = machine_of("dense relu dense(b_std=0.5, frozen=true)", support, alpha, Scheme::sign, 2);
+  const Model plain = machine_of("dense relu dense(frozen=true)", support, alpha, Scheme::sign, 2);
+  const std::vector<Index> zeros(5, 0);
+  const Certificates first = certify(biased, rows_of(x), zeros, {}), second = certify(plain, rows_of(x), zeros, {});
+  EXPECT_EQ(first.radius, second.radius);
+  EXPECT_EQ(first.margin, second.margin);
+  EXPECT_EQ(certificate_methods(biased).size(), 3U);
+  EXPECT_THROW((void)certify(machine_of("fc:1(frozen=2)", support, alpha, Scheme::sign, 2), rows_of(x), zeros, {}),
+               Error);
+}
+
 TEST(Certify, AttacksMachinesWithBiasesAsNearAsBruteForceInThePlane) {
   const Matrix<double> support = normal_rows(6, 2, 51);
   const Model model = machine_of("dense(b_std=0.2) relu dense(b_std=0.1)", support, alternating(6), Scheme::sign, 2);

@@ -37,7 +37,11 @@ PlacedPair random_pair(std::uint64_t seed) {
 
 std::vector<const char*> chains() {
   return {
-      "fc:2", "dense(b_std=0.3) relu dense(b_std=0.5)", "fc:3(b_std=0.2)",
+      "fc:2",
+      "dense(b_std=0.3) relu dense(b_std=0.5)",
+      "fc:3(b_std=0.2)",
+      "dense(b_std=0.3) relu dense(b_std=0.5, frozen=true) relu dense",
+      "dense(b_std=0.4, frozen=true) relu dense(b_std=0.5) relu dense(frozen=true)",
       "dense(w_std=1.4,b_std=0.1) leaky_relu(slope=0.4) dense(b_std=1) relu scale(by=2) dense(b_std=0.7) relu dense"};
 }
 

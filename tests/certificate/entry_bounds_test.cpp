@@ -84,7 +84,8 @@ TEST_P(EntryBoundsOf, HoldAllValuesAndIntervalNoMore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, EntryBoundsOf,
-                         testing::Values("eq2", "fc:4", "dense leaky_relu(slope=0.3) dense",
+                         testing::Values("eq2", "fc:4", "dense relu dense(frozen=true)",
+                                         "dense leaky_relu(slope=0.3) dense",
                                          "dense leaky_relu(slope=0.1) dense leaky_relu(slope=0.9) dense", "dense"));
 
 TEST(Ranges, HoldEveryPlaceOfBallAndBox) {

@@ -90,7 +90,8 @@ double central_difference(const Model& model, std::vector<double> x, Index featu
 TEST(FunctionalGradient, OfChainsIsThatOfTheOracleByCentralDifferences) {
   for (const char* network :
        {"dense(b_std=0.3) relu dense", "dense(w_std=1.5,b_std=0.2) relu dense(b_std=1) relu dense(b_std=0.1)",
-        "dense(b_std=0.5) leaky_relu(slope=0.3) scale(by=2) dense relu dense"}) {
+        "dense(b_std=0.5) leaky_relu(slope=0.3) scale(by=2) dense relu dense",
+        "dense(b_std=0.3, frozen=true) relu dense(b_std=0.2) relu dense(b_std=0.5, frozen=true)"}) {
     for (const Kind kind : {Kind::ntk, Kind::nngp}) {
       const Model model = one_output(network, kind);
       const OneOutput output(model);
@@ -107,7 +108,8 @@ TEST(FunctionalGradient, OfChainsIsThatOfTheOracleByCentralDifferences) {
 }
 
 TEST(FunctionalGradient, OfChainsWithoutBiasIsThatOfTheirCone) {
-  for (const char* network : {"eq2", "fc:3", "dense leaky_relu(slope=0.2) dense(w_std=2)"}) {
+  for (const char* network :
+       {"eq2", "fc:3", "dense relu dense(frozen=true)", "dense leaky_relu(slope=0.2) dense(w_std=2)"}) {
     for (const Kind kind : {Kind::ntk, Kind::nngp}) {
       const Model model = one_output(network, kind);
       const OneOutput output(model);

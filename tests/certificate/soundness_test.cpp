@@ -226,7 +226,7 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClass) {
   }
 }
 
-/// Biases, slopes, scales, the NNGP, a box.
+/// Biases, slopes, scales, frozen layers, the NNGP, a box.
 TEST(Soundness, NothingInsideARadiusOfOtherChainsHasAnotherClass) {
   const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 6;
   std::uint64_t seed = 5000;
@@ -234,7 +234,8 @@ TEST(Soundness, NothingInsideARadiusOfOtherChainsHasAnotherClass) {
   for (const char* network :
        {"dense(b_std=0.3) relu dense(b_std=0.2)", "fc:3(b_std=0.1)",
         "dense leaky_relu(slope=0.3) dense(w_std=2) relu dense", "dense relu dense(b_std=1) relu dense",
-        "dense(b_std=0.1) leaky_relu(slope=0.5) scale(by=3) dense", "fc:2"}) {
+        "dense(b_std=0.1) leaky_relu(slope=0.5) scale(by=3) dense", "fc:2", "dense relu dense(frozen=true)",
+        "fc:2(frozen=2)", "dense(b_std=0.3, frozen=true) relu dense(b_std=0.2) relu dense(b_std=0.5, frozen=true)"}) {
     for (const Kind kind : {Kind::ntk, Kind::nngp}) {
       for (const Norm norm : {Norm::linf, Norm::l2}) {
         for (const double size : {0.0, 1e8}) {

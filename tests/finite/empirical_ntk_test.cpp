@@ -20,10 +20,10 @@ Tensor<double> normal_samples(Index count, const Shape& shape, std::uint64_t see
   return x;
 }
 
-/// Rows ∂f_k(x_i)/∂w by central differences, row i·K + k.
+/// Rows ∂f_k(x_i)/∂w by central differences, row i·K + k; w the trained weights.
 Matrix<double> jacobian(const Architecture& architecture, Parameters<double> parameters, const Tensor<double>& x) {
   const Index rows = x.count() * architecture.output.size();
-  Matrix<double> result(rows, parameter_count(architecture));
+  Matrix<double> result(rows, trained_count(architecture));
   Index column = 0;
   const double h = 1e-5;
   const auto vary = [&](double& w) {
@@ -36,9 +36,10 @@ Matrix<double> jacobian(const Architecture& architecture, Parameters<double> par
     for (Index r = 0; r < rows; ++r) result(r, column) = (above.output()[r] - below.output()[r]) / (2 * h);
     ++column;
   };
-  for (auto& slot : parameters.slots) {
-    for (double& w : slot.w) vary(w);
-    for (double& b : slot.b) vary(b);
+  for (std::size_t l = 0; l < parameters.slots.size(); ++l) {
+    if (!architecture.slots[l].trained) continue;
+    for (double& w : parameters.slots[l].w) vary(w);
+    for (double& b : parameters.slots[l].b) vary(b);
   }
   return result;
 }
@@ -57,7 +58,10 @@ struct NtkCase {
 const NtkCase ntk_cases[]{{"dense(b_std=0.3) erf dense erf dense(b_std=0.1)", {1, 1, 3}, 5},
                           {"conv(b_std=0.2, kernel=2) erf conv flatten dense", {2, 2, 1}, 7},
                           {"conv(b_std=0.2) erf conv erf global_avg_pool dense(b_std=1)", {5, 6, 2}, 3},
-                          {"conv erf attention residual{ erf conv } flatten dense", {3, 3, 1}, 4}};
+                          {"conv erf attention residual{ erf conv } flatten dense", {3, 3, 1}, 4},
+                          {"dense(b_std=0.3, frozen=true) erf dense erf dense(b_std=0.1, frozen=true)", {1, 1, 3}, 5},
+                          {"conv erf conv(b_std=0.2, frozen=true) erf global_avg_pool dense(b_std=1)", {5, 6, 2}, 3},
+                          {"conv erf attention(frozen=true) residual{ erf conv } flatten dense", {3, 3, 1}, 4}};
 
 TEST(EmpiricalNtk, IsTheProductOfJacobiansForAllOutputs) {
   for (const NtkCase& where : ntk_cases) {
@@ -113,14 +117,15 @@ TEST(EmpiricalNtk, ProductNeedsNoMatrix) {
   }
 }
 
-/// Θ of "dense relu dense" with w_std = 1, no bias [docs/theory/kernels.md]: ⟨x,x'⟩/d·κ₀/2 + ‖x‖‖x'‖/d·κ₁/2.
-double two_layer_limit(const double* x, const double* y, Index d) {
+/// Θ of "dense relu dense" with w_std = 1, no bias [docs/theory/kernels.md]: ⟨x,x'⟩/d·κ₀/2 of the first layer and
+/// ‖x‖‖x'‖/d·κ₁/2 of the second, 0 and 1.
+double two_layer_limit(const double* x, const double* y, Index d, bool first, bool second) {
   const double nx = std::sqrt(std::inner_product(x, x + d, x, 0.0));
   const double ny = std::sqrt(std::inner_product(y, y + d, y, 0.0));
   const double u = std::min(1.0, std::inner_product(x, x + d, y, 0.0) / (nx * ny));
   const double k0 = (std::numbers::pi - std::acos(u)) / std::numbers::pi;
   const double k1 = (std::sqrt(1 - u * u) + (std::numbers::pi - std::acos(u)) * u) / std::numbers::pi;
-  return nx * ny / static_cast<double>(d) * 0.5 * (u * k0 + k1);
+  return nx * ny / static_cast<double>(d) * 0.5 * ((first ? u * k0 : 0) + (second ? k1 : 0));
 }
 
 // The distance to the limit falls as m^{−1/2}. Over s seeds a root mean square errs by at most a share 1/√(2s), as if
@@ -130,24 +135,27 @@ TEST(EmpiricalNtk, ConvergesToTheLimitAsTheRootOfTheWidth) {
   const Index d = 6;
   const Index seeds = 100;
   const auto x = normal_samples(n, {1, 1, d}, 5);
-  const auto distance = [&](Index width) {
-    const auto architecture = Architecture::make(Network::parse("dense relu dense"), {1, 1, d}, {.hidden = width});
+  const auto distance = [&](bool first, bool second, Index width) {
+    const Network network = {{Dense{.frozen = !first}, Activation{}, Dense{.frozen = !second}}};
+    const auto architecture = Architecture::make(network, {1, 1, d}, {.hidden = width});
     double sum = 0;
     for (Index seed = 0; seed < seeds; ++seed) {
       const auto parameters = draw_parameters<double>(architecture, static_cast<std::uint64_t>(seed));
       const Matrix<double> kernel = empirical_ntk(architecture, parameters, x, x);
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j < n; ++j) {
-          const double error = kernel(i, j) - two_layer_limit(x.sample(i), x.sample(j), d);
+          const double error = kernel(i, j) - two_layer_limit(x.sample(i), x.sample(j), d, first, second);
           sum += error * error;
         }
       }
     }
     return std::sqrt(sum / static_cast<double>(seeds));
   };
-  const double slope = std::log(distance(4096) / distance(256)) / std::log(16.0);
   const double error = std::sqrt(2.0 / (2.0 * static_cast<double>(seeds))) / std::log(16.0);
-  EXPECT_NEAR(slope, -0.5, 3 * error);
+  for (const auto& [first, second] : {std::pair(true, true), {true, false}, {false, true}}) {
+    const double slope = std::log(distance(first, second, 4096) / distance(first, second, 256)) / std::log(16.0);
+    EXPECT_NEAR(slope, -0.5, 3 * error) << first << ' ' << second;
+  }
 }
 
 TEST(EmpiricalNtk, IsTheSameInBothPrecisionsAndOnAnyNumberOfThreads) {

@@ -58,10 +58,10 @@ struct LimitRecursion {
     width = new_width;
   }
 
-  void weigh(double w, double b) {
+  void weigh(double w, double b, bool trained = true) {
     for (std::size_t i = 0; i < sigma.size(); ++i) {
       sigma[i] = w * w * sigma[i] + b * b;
-      theta[i] = sigma[i] + w * w * theta[i];
+      theta[i] = (trained ? sigma[i] : 0) + w * w * theta[i];
     }
   }
 
@@ -150,7 +150,7 @@ struct LimitRecursion {
     }
   }
 
-  void attention() {
+  void attention(bool trained = true) {
     const Index pos = positions(), n = side();
     std::vector<double> zeta(sigma.size(), 0.0);
     for (Index p = 0; p < n; ++p) {
@@ -166,7 +166,7 @@ struct LimitRecursion {
       }
       return sum;
     });
-    for (std::size_t i = 0; i < sigma.size(); ++i) theta[i] += 2 * sigma[i];
+    for (std::size_t i = 0; trained && i < sigma.size(); ++i) theta[i] += 2 * sigma[i];
   }
 
   LimitRecursion& operator+=(const LimitRecursion& other) {

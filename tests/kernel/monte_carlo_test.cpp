@@ -75,6 +75,27 @@ const std::vector<LimitCase>& limit_cases() {
        [](R& r) {
          r.window_mean(3, 1, 1), r.weigh(1, 0), r.relu(), r.attention(), r.relu(), r.flatten(), r.weigh(1, 0);
        }},
+      {"dense(b_std=0.3) relu dense(w_std=1.4, b_std=0.2, frozen=true) relu dense(frozen=true)", vector, 2,
+       [](R& r) { r.weigh(1, 0.3), r.relu(), r.weigh(1.4, 0.2, false), r.relu(), r.weigh(1, 0, false); }},
+      {"dense(b_std=0.3, frozen=true) residual{ relu dense(frozen=true) | dense(w_std=0.5) } relu dense", vector, 2,
+       [](R& r) {
+         r.weigh(1, 0.3, false);
+         R branch = r;
+         branch.relu(), branch.weigh(1, 0, false);
+         r.weigh(0.5, 0);
+         r += branch;
+         r.relu(), r.weigh(1, 0);
+       }},
+      {"conv(frozen=true) relu conv(b_std=0.2) relu global_avg_pool dense(frozen=true)", image, 2,
+       [](R& r) {
+         r.window_mean(3, 1, 1), r.weigh(1, 0, false), r.relu(), r.window_mean(3, 1, 1), r.weigh(1, 0.2), r.relu();
+         r.global_average(), r.weigh(1, 0, false);
+       }},
+      {"conv relu attention(frozen=true) relu flatten dense(frozen=true)", image, 3,
+       [](R& r) {
+         r.window_mean(3, 1, 1), r.weigh(1, 0), r.relu(), r.attention(false), r.relu(), r.flatten();
+         r.weigh(1, 0, false);
+       }},
   };
   return list;
 }

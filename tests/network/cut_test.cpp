@@ -15,5 +15,14 @@ TEST(CutNetwork, KeepsTheLayersBefore) {
   EXPECT_THROW((void)cut_network(network, 3), Error);
 }
 
+TEST(CutNetwork, FreezesTheFirstLayers) {
+  const Network network = Network::parse("dense relu dense erf dense(frozen=true) relu dense");
+  EXPECT_EQ(cut_network(network, 1, 1), Network::parse("dense(frozen=true) relu dense"));
+  EXPECT_EQ(cut_network(network, 1, 2), Network::parse("dense(frozen=true) relu dense(frozen=true)"));
+  EXPECT_EQ(cut_network(network, 3, 1),
+            Network::parse("dense(frozen=true) relu dense erf dense(frozen=true) relu dense"));
+  EXPECT_THROW((void)cut_network(network, 1, 3), Error);
+}
+
 }  // namespace
 }  // namespace widelimit

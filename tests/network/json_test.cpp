@@ -22,6 +22,15 @@ TEST(Json, ListFormIsRead) {
             Network::parse("residual{ dense | dense(w_std=0.5) }"));
 }
 
+TEST(Json, FrozenLayers) {
+  const Network network = Network::parse(
+      R"([["dense", {"frozen": true}], ["relu"], ["conv", {"frozen": true}], ["attention", {"frozen": true}],)"
+      R"( ["dense", {"frozen": false}]])");
+  EXPECT_EQ(network, Network::parse("dense(frozen=true) relu conv(frozen=true) attention(frozen=true) dense"));
+  EXPECT_EQ(network.to_json().dump(),
+            R"([["dense",{"frozen":true}],["relu"],["conv",{"frozen":true}],["attention",{"frozen":true}],["dense"]])");
+}
+
 TEST(Json, IsWrittenWithoutDefaults) {
   const Network network = Network::parse("conv(strides=2) polynomial(coef=[1,2.5]) residual{ dense } custom(name=f)");
   EXPECT_EQ(network.to_json().dump(),
@@ -44,6 +53,8 @@ TEST(JsonError, NamesLayerPlaceAndWhatIsAccepted) {
 }
 
 TEST(JsonError, TypesAndRanges) {
+  expect_error(R"([["dense", {"frozen": 1}]])", {"frozen of 'dense'", "true or false"});
+  expect_error(R"([["dense", {"frozen": "true"}]])", {"true or false"});
   expect_error(R"([["dense", {"w_std": null}]])", {"null"});
   expect_error(R"([["dense", {"w_std": true}]])", {"true"});
   expect_error(R"([["dense", {"w_std": -0.5}]])", {"-0.5", ">= 0"});

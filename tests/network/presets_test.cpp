@@ -30,6 +30,16 @@ TEST(Presets, FullyConnected) {
   EXPECT_EQ(network_of("eq2"), network_of("dense relu dense"));
 }
 
+TEST(Presets, FreezeTheirFirstLayers) {
+  EXPECT_EQ(network_of("fc:2(frozen=0)"), network_of("fc:2"));
+  EXPECT_EQ(network_of("fc:2(frozen=1, w_std=2)"),
+            network_of("dense(w_std=2, frozen=true) relu dense(w_std=2) relu dense(w_std=2)"));
+  EXPECT_EQ(network_of("fc:0(frozen=1)"), network_of("dense(frozen=true)"));
+  EXPECT_FALSE(has_trained_layer(network_of("fc:3(frozen=4)").layers));
+  expect_error("fc:3(frozen=5)", {"'fc:3' has 4 weight layers", "first 5"});
+  expect_error("fc:3(frozen=-1)", {"'-1'", "whole number >= 0"});
+}
+
 TEST(Presets, Convolutional) {
   EXPECT_EQ(network_of("cntk:2"), network_of("repeat(2){ conv(w_std=1.4142135623730951) relu } global_avg_pool "
                                              "dense(w_std=1.4142135623730951)"));
@@ -84,7 +94,7 @@ TEST(Presets, AllAreListedAndValidAtTheirDefaults) {
     EXPECT_NO_THROW((void)infer_shapes(network, {32, 32, 3}));
     EXPECT_EQ(network, network_of(std::string(preset.name) + (preset.depth ? ":3" : "")));
   }
-  EXPECT_EQ(find_preset("fc")->usage(), "fc:N(w_std=1, b_std=0, activation=relu)");
+  EXPECT_EQ(find_preset("fc")->usage(), "fc:N(w_std=1, b_std=0, activation=relu, frozen=0)");
 }
 
 TEST(PresetsError, NameWhatIsWrong) {

@@ -50,9 +50,9 @@ class RandomNetwork {
   Layer layer(Index nesting) {
     switch (below(nesting > 0 ? 12 : 10)) {
       case 0:
-        return Dense{not_negative(), not_negative()};
+        return Dense{not_negative(), not_negative(), coin()};
       case 1:
-        return coin() ? Conv{} : Conv{extent(), extent(), padding(), not_negative(), not_negative()};
+        return coin() ? Conv{} : Conv{extent(), extent(), padding(), not_negative(), not_negative(), coin()};
       case 2: {
         const Extent window = extent();
         return Pool{static_cast<Pooling>(below(3)), window, coin() ? window : extent(), padding()};
@@ -66,7 +66,7 @@ class RandomNetwork {
       case 6:
         return Dropout{random_.uniform(next_++)};
       case 7:
-        return Attention{};
+        return Attention{coin()};
       case 8:
         return Scale{random_.normal(next_++)};
       case 9:

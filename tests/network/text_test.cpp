@@ -56,6 +56,21 @@ TEST(Text, EveryTypeOfValue) {
   EXPECT_EQ(canonical("dense(w_std=0.1000000000000000055)"), "dense(w_std=0.1)");
 }
 
+TEST(Text, FrozenLayers) {
+  const Network network =
+      net("dense(frozen=true) relu conv(frozen=True, w_std=2) attention(frozen=TRUE) dense(frozen=false)");
+  EXPECT_EQ(network, (Network{{Dense{.frozen = true}, Activation{}, Conv{.w_std = 2, .frozen = true},
+                               Attention{.frozen = true}, Dense{}}}));
+  EXPECT_EQ(network.to_text(), "dense(frozen=true) relu conv(w_std=2, frozen=true) attention(frozen=true) dense");
+  EXPECT_NE(net("dense(frozen=true)"), net("dense"));
+  EXPECT_NE(hash_value(net("dense(frozen=true)")), hash_value(net("dense")));
+  EXPECT_TRUE(has_trained_layer(network.layers));
+  EXPECT_TRUE(has_trained_layer(net("dense(frozen=true) residual{ relu conv | conv(frozen=true) }").layers));
+  EXPECT_TRUE(has_trained_layer(net("dense(frozen=true) residual{ residual{ dense(frozen=true) | dense } }").layers));
+  EXPECT_FALSE(has_trained_layer(net("dense(frozen=true) residual{ relu conv(frozen=true) } relu").layers));
+  EXPECT_FALSE(has_trained_layer(net("relu flatten attention(frozen=true)").layers));
+}
+
 TEST(Text, DefaultsAreLeftOut) {
   EXPECT_EQ(canonical("conv(kernel=3, strides=1x1, padding=SAME, w_std=1.0, b_std=0)"), "conv");
   EXPECT_EQ(canonical("leaky_relu(slope=0.01) rbf(gamma=1) monomial(degree=2)"), "leaky_relu rbf monomial");
@@ -78,6 +93,11 @@ TEST(TextError, UnknownLayerIsPlacedAndGuessed) {
 TEST(TextError, PositionCountsCharactersNotBytes) { expect_error("dense é", {"character 7", "'é'"}); }
 
 TEST(TextError, Arguments) {
+  expect_error("dense(frozen=yes)", {"character 14", "frozen of 'dense' is 'yes'", "true or false"});
+  expect_error("dense(frozen=1)", {"true or false"});
+  expect_error("dense(frozen)", {"expected name=value"});
+  expect_error("dense(froze=true)", {"'dense' has no argument 'froze'", "did you mean 'frozen'?"});
+  expect_error("relu(frozen=true)", {"'relu' has no argument 'frozen'"});
   expect_error("dense(wstd=1)", {"character 7", "'dense'", "'wstd'", "w_std, b_std", "did you mean 'w_std'?"});
   expect_error("relu(slope=1)", {"character 6", "'relu'", "no arguments"});
   expect_error("dense(1.4)", {"character 7", "name=value", "w_std"});

@@ -106,6 +106,8 @@ const Network& network_of(const Model& model) {
 }  // namespace
 
 CertifiedKernel::CertifiedKernel(const Model& model) : chain(read_chain(network_of(model), model.shape)) {
+  // The NTK does not see the bias of a frozen last layer.
+  if (model.kind == Kind::ntk && !chain.layers.empty() && !chain.layers.back().trained) chain.layers.back().b_std = 0;
   const auto biased =
       std::find_if(chain.layers.begin(), chain.layers.end(), [](const ChainLayer& layer) { return layer.b_std != 0; });
   without_last_bias = chain;

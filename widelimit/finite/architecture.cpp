@@ -4,7 +4,9 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/network/shape.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace widelimit {
 
@@ -13,6 +15,10 @@ namespace {
 constexpr Index max_width = Index{1} << 24;
 constexpr Index max_weights = Index{1} << 32;
 constexpr std::array<std::string_view, 2> parameterisation_names{"ntk", "standard"};
+
+bool any_trained(std::span<const WeightSlot> slots) {
+  return std::any_of(slots.begin(), slots.end(), [](const WeightSlot& slot) { return slot.trained; });
+}
 
 /// Whether the number of channels a chain ends with can be chosen.
 bool chooses_width(const Layers& layers);
@@ -90,8 +96,10 @@ class Builder {
     std::vector<Stage> stages;
     for (std::size_t k = 0; k < layers.size(); ++k) {
       const Shape out = shape_after_(layers[k], in, k == chooser ? chosen : hidden_);
-      Stage stage{layers[k], fmt::format("{}{}", prefix, k + 1), in, out, 0, 0, nullptr, nullptr, {}, {}};
+      Stage stage{layers[k], fmt::format("{}{}", prefix, k + 1), in, out, 0, false, 0, nullptr, nullptr, {}, {}};
+      const auto first_slot = std::ssize(slots);
       std::visit([&](const auto& layer) { lay_out(layer, stage); }, layers[k].value);
+      stage.trains = any_trained(std::span(slots).subspan(usize(first_slot)));
       stages.push_back(std::move(stage));
       in = out;
     }
@@ -124,28 +132,32 @@ class Builder {
     return channels / factor;
   }
 
-  Index add_slot(Index fan_in, Index fan_out, double w_std, double b_std) {
+  Index add_slot(Index fan_in, Index fan_out, double w_std, double b_std, bool frozen) {
     if (fan_in > max_weights / fan_out) {
       fail(Code::resource, "a layer of {} × {} weights does not fit in memory; choose a smaller width", fan_in,
            fan_out);
     }
-    slots.push_back({fan_in, fan_out, w_std / std::sqrt(static_cast<double>(fan_in)), b_std});
+    slots.push_back({.fan_in = fan_in,
+                     .fan_out = fan_out,
+                     .w_scale = w_std / std::sqrt(static_cast<double>(fan_in)),
+                     .b_scale = b_std,
+                     .trained = !frozen});
     if (parameterisation_ == Parameterisation::standard) slots.back().absorb_scales();
     return static_cast<Index>(slots.size()) - 1;
   }
 
   void lay_out(const Dense& dense, Stage& stage) {
-    stage.slot = add_slot(stage.in.channels, stage.out.channels, dense.w_std, dense.b_std);
+    stage.slot = add_slot(stage.in.channels, stage.out.channels, dense.w_std, dense.b_std, dense.frozen);
   }
   void lay_out(const Conv& conv, Stage& stage) {
     const Index fan_in = stage.in.channels * conv.kernel.rows * conv.kernel.cols;
-    stage.slot = add_slot(fan_in, stage.out.channels, conv.w_std, conv.b_std);
+    stage.slot = add_slot(fan_in, stage.out.channels, conv.w_std, conv.b_std, conv.frozen);
     stage.windows = std::make_shared<const Windows>(stage.in, conv.kernel, conv.strides, conv.padding);
   }
-  void lay_out(const Attention&, Stage& stage) {
-    stage.slot = add_slot(stage.in.channels, hidden_, 1.0, 0.0);  // query and key, tied
-    add_slot(stage.in.channels, hidden_, 1.0, 0.0);               // value
-    add_slot(hidden_, stage.out.channels, 1.0, 0.0);              // output
+  void lay_out(const Attention& attention, Stage& stage) {
+    stage.slot = add_slot(stage.in.channels, hidden_, 1.0, 0.0, attention.frozen);  // query and key, tied
+    add_slot(stage.in.channels, hidden_, 1.0, 0.0, attention.frozen);               // value
+    add_slot(hidden_, stage.out.channels, 1.0, 0.0, attention.frozen);              // output
   }
   void lay_out(const Activation& activation, Stage& stage) {
     if (activation.phi == Phi::custom) stage.custom = find_activation(activation.name);
@@ -206,6 +218,8 @@ Architecture Architecture::make(const Network& network, const Shape& input, cons
   architecture.output = architecture.stages.back().out;
   return architecture;
 }
+
+bool Architecture::trains() const { return any_trained(slots); }
 
 bool Architecture::ends_in_dense() const { return std::holds_alternative<Dense>(stages.back().layer.value); }
 

@@ -30,8 +30,8 @@ struct Widths {
   void validate() const;
 };
 
-/// One trained matrix W (fan_in × fan_out) with its bias: z = w_scale·aW + b_scale·b; at the start W ~ N(0, w_start²)
-/// and b ~ N(0, b_start²).                                                                [docs/theory/finite.md]
+/// One matrix W (fan_in × fan_out) with its bias: z = w_scale·aW + b_scale·b; at the start W ~ N(0, w_start²) and
+/// b ~ N(0, b_start²).                                                                    [docs/theory/finite.md]
 struct WeightSlot {
   Index fan_in = 0;  ///< conv: window positions × channels
   Index fan_out = 0;
@@ -39,8 +39,11 @@ struct WeightSlot {
   double b_scale = 0.0;  ///< NTK parameterisation: b_std; 0 without bias
   double w_start = 1.0;
   double b_start = 1.0;
+  bool trained = true;  ///< else W and b keep what they start with: no gradient, no part in the tangent kernel
 
   [[nodiscard]] bool biased() const { return b_scale != 0.0; }
+  /// Weights and biases.
+  [[nodiscard]] Index size() const { return fan_in * fan_out + (biased() ? fan_out : 0); }
   /// Makes w_scale·W and b_scale·b the trained variables: the standard form of this one layer.
   void absorb_scales();
 };
@@ -52,6 +55,7 @@ struct Stage {
   Shape in;
   Shape out;
   Index slot = 0;                          ///< first weight slot: dense and conv have one, attention three
+  bool trains = false;                     ///< has trained slots, or a stage inside it has
   Index dropout = 0;                       ///< which dropout layer this is, in order of evaluation
   std::shared_ptr<const Function> custom;  ///< a user's activation
   std::shared_ptr<const Windows> windows;  ///< conv, pool: what they look through
@@ -69,6 +73,8 @@ struct Architecture {
   std::vector<WeightSlot> slots;
   Index dropouts = 0;
 
+  /// Whether a slot is trained.
+  [[nodiscard]] bool trains() const;
   /// Error{input} as in infer_shapes, and where the arms of a residual cannot be made equally wide.
   [[nodiscard]] static Architecture make(const Network& network, const Shape& input, const Widths& widths);
   /// True where the last layer is a dense readout: its input carries all there is to know of the output's variance.

@@ -4,6 +4,8 @@
 #include "widelimit/finite/layers/pooling.hpp"
 #include "widelimit/finite/layers/self_attention.hpp"
 
+#include <algorithm>
+
 namespace widelimit {
 
 namespace {
@@ -16,11 +18,13 @@ class Backward {
            const Engine& engine, Gradient<T>& gradient)
       : architecture_(architecture), parameters_(parameters), options_(options), engine_(engine), gradient_(gradient) {}
 
-  /// `to_input`: whether the signal at what enters the chain is wanted where that costs a product.
+  /// `to_input`: whether the signal at what enters the chain is wanted. Else nothing below its first trained stage is.
   void chain(const std::vector<Stage>& stages, const Trace<T>& trace, Trace<T>& signals, bool to_input) {
-    for (std::size_t k = stages.size(); k-- > 0;) {
+    const auto trained = std::find_if(stages.begin(), stages.end(), [](const Stage& stage) { return stage.trains; });
+    const auto last = to_input ? std::size_t{0} : static_cast<std::size_t>(trained - stages.begin());
+    for (std::size_t k = stages.size(); k-- > last;) {
       stop_if_asked(options_.progress);
-      const Step step{stages[k], trace, signals, k, to_input || k > 0};
+      const Step step{stages[k], trace, signals, k, to_input || k > last};
       std::visit([&](const auto& layer) { apply(layer, step); }, stages[k].layer.value);
     }
   }
@@ -40,7 +44,7 @@ class Backward {
   };
 
   void weigh(const Step& step, const Tensor<T>& multiplied, Tensor<T>& back) {
-    gradient_.slots[step.slot()] = {&multiplied, &step.signal()};
+    if (step.stage.trains) gradient_.slots[step.slot()] = {&multiplied, &step.signal()};
     if (!step.onwards) return;
     affine_signal(architecture_.slots[step.slot()], parameters_.slots[step.slot()], step.signal(), back, engine_);
   }
@@ -48,7 +52,7 @@ class Backward {
   void apply(const Dense&, const Step& step) { weigh(step, step.input(), step.back()); }
   void apply(const Conv&, const Step& step) {
     Tensor<T>& windows = gradient_.windows[step.slot()];
-    step.stage.windows->gather(step.input(), windows, engine_);
+    if (step.stage.trains) step.stage.windows->gather(step.input(), windows, engine_);
     weigh(step, windows, step.signals.windows);
     if (!step.onwards) return;
     step.stage.windows->scatter(step.signals.windows, step.stage.in, step.back(), engine_);
@@ -78,6 +82,7 @@ class Backward {
     AttentionSignals<T>& signals = gradient_.attention_signals[step.slot()];
     attend(weights, step.input(), values, engine_);
     attend_signal(weights, values, step.signal(), signals, step.back(), engine_);
+    if (!step.stage.trains) return;
     gradient_.slots[step.slot()] = {&step.input(), &signals.y};
     gradient_.slots[step.slot() + 1] = {&step.input(), &signals.v};
     gradient_.slots[step.slot() + 2] = {&values.u, &step.signal()};
@@ -87,10 +92,11 @@ class Backward {
     std::vector<Trace<T>>& signals = step.signals.arms[step.k];
     const auto arm = [&](const std::vector<Stage>& stages, std::size_t which) {
       signals[which].values.back().assign(step.signal());
-      chain(stages, arms[which], signals[which], true);
+      chain(stages, arms[which], signals[which], step.onwards);
     };
     arm(step.stage.branch, 0);
     arm(step.stage.shortcut, 1);
+    if (!step.onwards) return;
     step.back().assign(signals[0].values.front());
     step.back() += signals[1].values.front();
   }

@@ -9,7 +9,7 @@ namespace widelimit {
 
 /// The gradient of one weight slot, as the two factors it is made of. Per sample, with positions p:
 ///   ∂f/∂W = w_scale·Σ_p a_p d_pᵀ,   ∂f/∂b = b_scale·Σ_p d_p.
-/// Borrowed: `a` from the trace or the Gradient, `d` from the Gradient.
+/// Borrowed: `a` from the trace or the Gradient, `d` from the Gradient. Null for slots that are not trained.
 template <std::floating_point T>
 struct GradientFactors {
   const Tensor<T>* a = nullptr;  ///< N × P × fan_in: what the matrix multiplies
@@ -42,7 +42,7 @@ struct Gradient {
 
 /// Gradient of a scalar f of the output per sample; gradient.output_signal() is ∂f/∂output (for one scalar output:
 /// ones). `options.dropout` must be that of the forward pass. In the memory of the pass before.  As costly as two
-/// forward passes.
+/// forward passes, less where layers are frozen: without options.input_signal the pass ends at the first trained layer.
 template <std::floating_point T>
 void backward(const Architecture& architecture, const Parameters<T>& parameters, const Trace<T>& trace,
               const PassOptions& options, const Engine& engine, Gradient<T>& gradient);

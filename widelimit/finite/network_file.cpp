@@ -124,7 +124,7 @@ void read_description(const Description& json, SavedNetwork& saved) {
   }
   saved.notes.record = json.at("record").get<std::string>();
   trained.architecture = trained_architecture(trained.network, trained.shape, trained.widths, trained.regulariser);
-  trained.summary.weights = parameter_count(trained.architecture);
+  trained.summary.weights = trained_count(trained.architecture);
 }
 
 template <std::floating_point T>

@@ -87,9 +87,13 @@ double squared_distance(const Parameters<T>& w, const Parameters<T>& v, const En
 
 Index parameter_count(const Architecture& architecture) {
   Index count = 0;
-  for (const WeightSlot& slot : architecture.slots) {
-    count += slot.fan_in * slot.fan_out + (slot.biased() ? slot.fan_out : 0);
-  }
+  for (const WeightSlot& slot : architecture.slots) count += slot.size();
+  return count;
+}
+
+Index trained_count(const Architecture& architecture) {
+  Index count = 0;
+  for (const WeightSlot& slot : architecture.slots) count += slot.trained ? slot.size() : 0;
   return count;
 }
 

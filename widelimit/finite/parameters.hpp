@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-/// One trained matrix and its bias. In the NTK parameterisation standard normal at the start; the scales stay outside.
+/// One matrix and its bias. In the NTK parameterisation standard normal at the start; the scales stay outside.
 template <std::floating_point T>
 struct Weights {
   std::vector<T> w;  ///< fan_in × fan_out, row-major
@@ -25,12 +25,12 @@ struct Weights {
   }
 };
 
-/// All trained numbers of a network, slot by slot.
+/// All weights and biases of a network, frozen ones included, slot by slot.
 template <std::floating_point T>
 struct Parameters {
   std::vector<Weights<T>> slots;
 };
-/// Trained numbers whose precision is known at run time.
+/// Parameters whose precision is known at run time.
 using AnyParameters = std::variant<Parameters<float>, Parameters<double>>;
 
 /// Weights at initialisation: entry `index` of slot l is a pure function of (seed, l, index), so the same on any
@@ -48,8 +48,9 @@ template <std::floating_point T>
 [[nodiscard]] double squared_distance(const Parameters<T>& w, const Parameters<T>& v,
                                       const Engine& engine = all_processors());
 
-/// Number of trained numbers.
+/// Number of weights and biases, and of those that are trained.
 [[nodiscard]] Index parameter_count(const Architecture& architecture);
+[[nodiscard]] Index trained_count(const Architecture& architecture);
 
 /// Error{usage} unless these are the parameters of this architecture.
 template <std::floating_point T>

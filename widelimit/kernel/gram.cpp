@@ -104,6 +104,18 @@ std::string quadrature_warning(double quadrature_error, Precision precision) {
       quadrature_error);
 }
 
+std::string zero_kernel_warning(const Network& network, Kind kind) {
+  if (!has(kind, Kind::ntk) || has_trained_layer(network.layers)) return "";
+  return fmt::format("no layer of '{}' is trained, so that its NTK is 0 at every pair of samples", network.to_text());
+}
+
+void require_trained_layer(const Network& network, Kind kind) {
+  const std::string warning = zero_kernel_warning(network, kind);
+  if (warning.empty()) return;
+  fail(Code::input, "{}; write a layer without frozen, or choose the kernel nngp, which does not depend on training",
+       warning);
+}
+
 Kind parse_kind(std::string_view text) {
   if (text == "ntk") return Kind::ntk;
   if (text == "nngp") return Kind::nngp;

@@ -44,6 +44,12 @@ struct Gram {
 /// empty otherwise.
 [[nodiscard]] std::string quadrature_warning(double quadrature_error, Precision precision);
 
+/// A warning where the NTK is asked for and no layer of the network is trained, so that it is 0 at every pair; empty
+/// otherwise.
+[[nodiscard]] std::string zero_kernel_warning(const Network& network, Kind kind);
+/// Error{input} there instead: a machine learns nothing with such a kernel.
+void require_trained_layer(const Network& network, Kind kind);
+
 /// Kernel of x with itself: half the cost of the rectangular kernel, exactly symmetric.  O(n²·steps).
 [[nodiscard]] Gram gram(const Network& network, const SampleView& x, const GramOptions& options, const Engine& engine);
 /// Kernel of every sample of x1 with every sample of x2.
@@ -62,7 +68,7 @@ struct Diagonal {
 [[nodiscard]] Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine,
                                 Precision precision = Precision::f64, Progress* progress = nullptr);
 
-/// Contribution of each weight layer to the NTK; the matrices sum to Θ.
+/// Contribution of each weight layer to the NTK, 0 where it is frozen; the matrices sum to Θ.
 struct LayerContributions {
   std::vector<std::string> layers;  ///< place and text of each weight layer, in order of evaluation
   std::vector<AnyMatrix> ntk;       ///< one for each layer
@@ -72,8 +78,9 @@ struct LayerContributions {
                                                      const GramOptions& options, const Engine& engine);
 
 /// Every depth and every frozen prefix in one pass: matrix (i·(L+1) + j) of `values`, an (L+1)²·n × n stack, is the
-/// NTK of the network cut after i hidden layers (0 = linear) with its first j weight layers frozen; zero where
-/// j > i. The network must be dense layers with activations between them: dense (φ dense)*.
+/// NTK of the network cut after i hidden layers (0 = linear) with its first j weight layers frozen, those that are
+/// frozen in it besides; zero where j > i. It is that of cut_network(network, i, j). The network must be dense layers
+/// with activations between them: dense (φ dense)*.
 struct Sweep {
   Index hidden_layers = 0;  ///< L
   Index count = 0;          ///< n

@@ -74,8 +74,9 @@ Estimate estimate(const Problem& problem, std::uint64_t seed, const Engine& engi
   RareQuestions questions(progress);
   const Architecture& architecture = problem.architecture;
   const Parameters<double> parameters = draw_parameters<double>(architecture, seed, engine);
-  const PassOptions masks1{.dropout = DropoutDraw{seed, 0}, .progress = questions.get()};
-  const PassOptions masks2{.dropout = DropoutDraw{seed, problem.x1.count()}, .progress = questions.get()};
+  const PassOptions masks1{.dropout = DropoutDraw{seed, 0}, .input_signal = false, .progress = questions.get()};
+  const PassOptions masks2{
+      .dropout = DropoutDraw{seed, problem.x1.count()}, .input_signal = false, .progress = questions.get()};
   const Trace<double> t1 = forward(architecture, parameters, problem.x1, masks1, engine);
   const Trace<double> t2 =
       problem.symmetric ? Trace<double>{} : forward(architecture, parameters, problem.x2, masks2, engine);

@@ -133,6 +133,11 @@ FittedData fit_on(const GramMatrix& k, bool semidefinite, const FitTargets& y, c
   return fitted;
 }
 
+/// Error{input} for a kernel with which nothing is learned.
+void check_kernel(const KernelRequest& request) {
+  if (const auto* network = std::get_if<Network>(&request.kernel)) require_trained_layer(*network, request.kind);
+}
+
 /// Without the Gram matrix of a network, where that is asked for or the better choice; else nothing.
 std::optional<FittedData> fit_by_products(const KernelRequest& request, const SampleView& x, const FitTargets& y,
                                           const FitDataOptions& options, const Engine& engine, std::size_t held) {
@@ -255,6 +260,7 @@ Solver chosen_solver(const FitDataOptions& options, bool network, Index samples,
 DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest& request, const TrainTest& data,
                          const FitDataOptions& options, const Engine& engine) {
   options.validate();
+  check_kernel(request);
   const std::string name = matrix_name(request);
   const Index n = data.train.count();
   GramFile train = open_gram(path.string(), name, n, n, request, data.origin);
@@ -275,6 +281,7 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
 
 DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, const Engine& engine,
                          double& quadrature_error) {
+  check_kernel(request);
   KernelAnswer answer = compute_kernel(request, data.train, data.test, engine);
   quadrature_error = answer.quadrature_error;
   DataKernels kernels;
@@ -293,6 +300,7 @@ DataKernels data_kernels(const KernelRequest& request, const TrainTest& data, co
 FittedData fit_samples(const KernelRequest& request, const SampleView& x, const FitTargets& targets,
                        const FitDataOptions& asked, const Engine& engine) {
   asked.validate();
+  check_kernel(request);
   const WeighedOptions weighed(asked, targets);
   const FitDataOptions& options = weighed.get();
   if (auto fitted = fit_by_products(request, x, targets, options, engine, x.bytes())) return std::move(*fitted);

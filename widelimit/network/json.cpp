@@ -48,6 +48,7 @@ bool is_list(const Json& json) {
 /// Nothing where the JSON is not of the parameter's type; layers are the caller's.
 std::optional<Value> read_value(const Parameter& parameter, const Json& json) {
   if (parameter.is<double>() && json.is_number()) return Value(json.get<double>());
+  if (parameter.is<bool>() && json.is_boolean()) return Value(json.get<bool>());
   if (parameter.is<std::string>() && json.is_string()) return Value(json.get<std::string>());
   if (parameter.is<std::vector<double>>() && is_list(json)) return Value(json.get<std::vector<double>>());
   Padding padding{};
@@ -140,6 +141,7 @@ struct JsonValue {
   Json operator()(const std::vector<double>& list) const { return list; }
   Json operator()(const std::string& word) const { return word; }
   Json operator()(const Layers& layers) const { return write_layers(layers); }
+  Json operator()(bool truth) const { return truth; }
 };
 
 Json write_layers(const Layers& layers) {

@@ -27,10 +27,12 @@ struct Extent {
 enum class Padding : std::uint8_t { same, valid, circular };
 [[nodiscard]] std::string_view to_string(Padding padding);  ///< "SAME", "VALID", "CIRCULAR"
 
-/// z = (w_std/√fan_in)·W a + b_std·b, all entries of W, b ~ N(0,1) and trained.          [docs/theory/kernels.md]
+/// z = (w_std/√fan_in)·W a + b_std·b, all entries of W, b ~ N(0,1), and trained unless frozen.
+///                                                                                       [docs/theory/kernels.md]
 struct Dense {
   double w_std = 1.0;
   double b_std = 0.0;
+  bool frozen = false;  ///< W and b keep their initial values
   bool operator==(const Dense&) const = default;
 };
 
@@ -41,6 +43,7 @@ struct Conv {
   Padding padding = Padding::same;
   double w_std = 1.0;
   double b_std = 0.0;
+  bool frozen = false;
   bool operator==(const Conv&) const = default;
 };
 
@@ -85,6 +88,7 @@ struct Scale {
 
 /// Global self-attention, 1/d scaling, tied query and key weights, softmax, no positional embedding.
 struct Attention {
+  bool frozen = false;  ///< query and key, value and output weights together
   bool operator==(const Attention&) const = default;
 };
 

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -86,6 +87,19 @@ void validate_layers(const Layers& layers, const std::string& prefix, Index nest
   }
 }
 
+struct Trained {
+  bool operator()(const Dense& dense) const { return !dense.frozen; }
+  bool operator()(const Conv& conv) const { return !conv.frozen; }
+  bool operator()(const Attention& attention) const { return !attention.frozen; }
+  bool operator()(const Residual& residual) const {
+    return has_trained_layer(residual.branch) || (residual.shortcut && has_trained_layer(*residual.shortcut));
+  }
+  template <typename Weightless>
+  bool operator()(const Weightless&) const {
+    return false;
+  }
+};
+
 }  // namespace
 
 Network Network::parse(std::string_view text) {
@@ -114,6 +128,11 @@ Index count_layers(const Layers& layers) {
     count += count_layers(residual->branch) + (residual->shortcut ? count_layers(*residual->shortcut) : 0);
   }
   return count;
+}
+
+bool has_trained_layer(const Layers& layers) {
+  return std::any_of(layers.begin(), layers.end(),
+                     [](const Layer& layer) { return std::visit(Trained{}, layer.value); });
 }
 
 void validate(const Network& network) {

@@ -36,6 +36,10 @@ struct Network {
 /// Layers of a network with those inside residuals, the residuals themselves included.
 [[nodiscard]] Index count_layers(const Layers& layers);
 
+/// Whether a layer among these, those inside residuals included, has weights that are trained: a dense, conv or
+/// attention layer that is not frozen. Without any the NTK is 0.
+[[nodiscard]] bool has_trained_layer(const Layers& layers);
+
 /// What the readers of text and JSON promise, for a network built from structs: not empty, every argument in its
 /// range, not too many layers, not nested too deep. Error{input} names the layer and its place.
 void validate(const Network& network);

@@ -1,5 +1,6 @@
 #include "widelimit/network/presets.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/network/forms.hpp"
 #include "widelimit/network/text.hpp"
 
@@ -31,9 +32,17 @@ void append(Layers& layers, const Layers& more, Index times = 1) {
 
 /// L hidden layers, then the readout.
 Layers fully_connected(const PresetOptions& options) {
+  if (options.frozen > options.depth + 1) {
+    fail(Code::input, "preset 'fc:{}' has {} weight layers and cannot freeze its first {}", options.depth,
+         options.depth + 1, options.frozen);
+  }
   Layers layers;
-  append(layers, {dense(options), activation(options)}, options.depth);
-  layers.push_back(dense(options));
+  for (Index layer = 0; layer <= options.depth; ++layer) {
+    Dense weights = dense(options);
+    weights.frozen = layer < options.frozen;
+    layers.push_back(weights);
+    if (layer < options.depth) layers.push_back(activation(options));
+  }
   return layers;
 }
 
@@ -115,6 +124,7 @@ std::vector<Preset> make_presets() {
   const auto phi = argument("activation", &PresetOptions::activation, {}, plain_activations());
   const auto kernel = argument("kernel", &PresetOptions::kernel, {.low = 1, .high = 4095});
   const auto readout = argument("readout", &PresetOptions::readout, {}, {"pool", "flatten"});
+  const auto frozen = argument("frozen", &PresetOptions::frozen, {.low = 0, .high = 10'001});
   const PresetOptions plain;
   PresetOptions he;  // keeps the variance of ReLU layers
   he.w_std = sqrt2;
@@ -122,7 +132,12 @@ std::vector<Preset> make_presets() {
     return [blocks](const PresetOptions& options) { return myrtle(options, blocks); };
   };
   return {
-      {"fc", "fully connected, L hidden layers", depth(0, 10'000), plain, {w_std, b_std, phi}, fully_connected},
+      {"fc",
+       "fully connected, L hidden layers, the first `frozen` weight layers untrained",
+       depth(0, 10'000),
+       plain,
+       {w_std, b_std, phi, frozen},
+       fully_connected},
       {"eq2", "two-layer ReLU network of the equivalence paper", {}, plain, {}, equivalence_net},
       {"cntk",
        "L convolutions, then global average pooling or flatten",

@@ -18,6 +18,7 @@ struct PresetOptions {
   Extent kernel{3, 3};
   std::string activation = "relu";
   std::string readout = "pool";
+  Index frozen = 0;  ///< weight layers from the first on
 };
 
 struct PresetArgument {

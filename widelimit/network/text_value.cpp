@@ -60,6 +60,7 @@ struct TextValue {
   }
   std::string operator()(const std::string& word) const { return word; }
   std::string operator()(const Layers& layers) const { return write_text(layers); }
+  std::string operator()(bool truth) const { return truth ? "true" : "false"; }
 };
 
 }  // namespace
@@ -70,6 +71,7 @@ std::optional<Value> read_value(const Parameter& parameter, std::string_view tex
   if (parameter.is<Extent>()) return as_value(read_extent(text));
   if (parameter.is<std::vector<double>>()) return as_value(read_list(text));
   if (parameter.is<std::string>()) return Value(std::string(text));
+  if (parameter.is<bool>()) return as_value(read_truth(text));
   Padding padding{};
   if (parameter.is<Padding>() && read_padding(text, padding)) return Value(padding);
   return std::nullopt;

@@ -33,6 +33,7 @@ struct Accepts {
     return choices.empty() ? is_word(word) : std::find(choices.begin(), choices.end(), word) != choices.end();
   }
   bool operator()(const Layers& layers) const { return !layers.empty(); }
+  bool operator()(bool) const { return true; }
 };
 
 std::string bounds(const Bounds& range) {
@@ -63,6 +64,7 @@ std::string accepted(const Parameter& parameter) {
   if (parameter.is<Index>()) return fmt::format("a whole number{}", bounds(range));
   if (parameter.is<Extent>()) return fmt::format("whole sizes such as 3x3 or 3, each{}", bounds(range));
   if (parameter.is<Padding>()) return "SAME, VALID or CIRCULAR";
+  if (parameter.is<bool>()) return "true or false";
   if (parameter.is<std::vector<double>>()) {
     return fmt::format("{} to {} finite numbers such as [0.1,0.5]", shortest(range.low), shortest(range.high));
   }
@@ -85,6 +87,13 @@ bool read_padding(std::string_view text, Padding& padding) {
     return true;
   }
   return false;
+}
+
+std::optional<bool> read_truth(std::string_view text) {
+  const std::string lower = lower_case(text);
+  if (lower == "true") return true;
+  if (lower == "false") return false;
+  return std::nullopt;
 }
 
 std::string shortest(double number) {

@@ -3,6 +3,7 @@
 #include "widelimit/network/layer.hpp"
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -10,9 +11,9 @@
 
 namespace widelimit {
 
-/// What an argument of a layer or of a preset can be. Text and JSON each know how to read and write these seven
+/// What an argument of a layer or of a preset can be. Text and JSON each know how to read and write these eight
 /// types and nothing about the layers that use them. An argument that is not there is an empty list of layers.
-using Value = std::variant<double, Index, Extent, Padding, std::vector<double>, std::string, Layers>;
+using Value = std::variant<double, Index, Extent, Padding, std::vector<double>, std::string, Layers, bool>;
 
 /// Bounds of a number, of both sizes of an extent, or of the length of a list.
 struct Bounds {
@@ -43,6 +44,8 @@ struct Parameter {
 [[nodiscard]] bool is_word(std::string_view text);
 /// SAME, VALID, CIRCULAR in any case; false where it is none of them.
 [[nodiscard]] bool read_padding(std::string_view text, Padding& padding);
+/// "true" or "false" in any case; nothing where it is neither.
+[[nodiscard]] std::optional<bool> read_truth(std::string_view text);
 
 /// The shortest decimal that reads back as the same number; both zeros are "0", since they are equal.
 [[nodiscard]] std::string shortest(double number);

@@ -28,7 +28,7 @@ class Lowering {
   void operator()(const Dense& dense) {
     settle();
     state_.weigh();
-    affine(dense.w_std, dense.b_std);
+    affine(dense.w_std, dense.b_std, !dense.frozen);
   }
 
   void operator()(const Conv& conv) {
@@ -37,7 +37,7 @@ class Lowering {
     Step step = windowed(Op::window, conv.kernel, conv.strides, conv.padding);
     step.scale = 1.0 / static_cast<double>(conv.kernel.rows * conv.kernel.cols);
     push(step);
-    affine(conv.w_std, conv.b_std);
+    affine(conv.w_std, conv.b_std, !conv.frozen);
   }
 
   void operator()(const Activation& activation) { require(state_.activate(activation)); }
@@ -69,12 +69,12 @@ class Lowering {
   }
 
   /// ζΣζ'ᵀ, then the value and the output weights, each with standard deviation 1: Θ ← 2Σ_new + ζΘζ'ᵀ.
-  void operator()(const Attention&) {
+  void operator()(const Attention& attention) {
     settle();
     require(state_.attend());
     push({.op = Op::attend});
-    affine(1.0, 0.0);
-    affine(1.0, 0.0);
+    affine(1.0, 0.0, !attention.frozen);
+    affine(1.0, 0.0, !attention.frozen);
   }
 
   void operator()(const Residual& residual) {
@@ -184,7 +184,7 @@ class Lowering {
     recipe_.steps.push_back(step);
   }
 
-  void affine(double w_std, double b_std) {
+  void affine(double w_std, double b_std, bool trained) {
     const auto layer = static_cast<std::int32_t>(recipe_.weight_layers.size());
     Step step{.op = Op::affine, .w2 = w_std * w_std, .b2 = b_std * b_std};
     switch (wanted_) {
@@ -201,6 +201,7 @@ class Lowering {
         step.channel_end = layer + 1;
         break;
     }
+    if (!trained) step.channel_end = step.channel_begin;
     push(step);
     recipe_.weight_layers.push_back(place_ + " " + Network{{*layer_}}.to_text());
     if (wanted_ == RecipeOutputs::sweep) {
@@ -330,7 +331,7 @@ Recipe lower(const Network& network, const Shape& input, RecipeOutputs wanted) {
   lowering.layers(network.layers, "");
   lowering.settle();
 
-  const auto trained = static_cast<Index>(recipe.weight_layers.size());
+  const auto weight_layers = static_cast<Index>(recipe.weight_layers.size());
   switch (wanted) {
     case RecipeOutputs::nngp:
       recipe.outputs = 1;
@@ -342,10 +343,10 @@ Recipe lower(const Network& network, const Shape& input, RecipeOutputs wanted) {
       recipe.channels = 1, recipe.outputs = 2;
       break;
     case RecipeOutputs::per_layer:
-      recipe.channels = trained, recipe.outputs = trained;
+      recipe.channels = weight_layers, recipe.outputs = weight_layers;
       break;
     case RecipeOutputs::sweep:
-      recipe.channels = trained, recipe.outputs = trained * (trained + 1) / 2;
+      recipe.channels = weight_layers, recipe.outputs = weight_layers * (weight_layers + 1) / 2;
       break;
   }
   if (wanted != RecipeOutputs::sweep) emit_at_end(recipe, wanted);

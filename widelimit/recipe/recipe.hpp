@@ -19,19 +19,19 @@ struct Recipe {
   Index outputs = 0;                                        ///< matrices that emit writes
   std::vector<double> constants;                            ///< coefficients that duals refer to
   std::vector<std::shared_ptr<const Pointwise>> functions;  ///< functions without closed-form dual
-  std::vector<std::string> weight_layers;                   ///< place and text of each trained layer
+  std::vector<std::string> weight_layers;                   ///< place and text of each layer with weights
 
   /// One position throughout and no step that moves positions: the network acts on vectors.
   [[nodiscard]] bool on_vectors() const;
 };
 
-/// What is wanted of a recipe, and which weight layers each tangent channel trains.
+/// What is wanted of a recipe, and which weight layers each tangent channel trains. No channel trains a frozen one.
 enum class RecipeOutputs : std::uint8_t {
   nngp,
   ntk,
   both,       ///< output 0 is nngp, output 1 is ntk
-  per_layer,  ///< output l: only weight layer l is trained
-  sweep,      ///< output i(i+1)/2 + j, j ≤ i: cut after i hidden layers, first j weight layers frozen
+  per_layer,  ///< output l: only weight layer l is trained, 0 where it is frozen
+  sweep,      ///< output i(i+1)/2 + j, j ≤ i: cut after i hidden layers, first j weight layers frozen too
 };
 
 /// Error{usage} names a layer without closed form and says why; Error{input} why a sweep needs another network.

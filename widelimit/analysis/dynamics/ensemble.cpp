@@ -197,6 +197,7 @@ Ensemble ensemble(const Network& network, const SampleView& x, MatrixView<const 
   const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   options.validate();
+  require_trained_layer(network, options.kind);
   check_targets(targets, x.count());
   require_memory(ensemble_bytes(x.count(), test.count(), targets.cols, options), options.memory, "an ensemble",
                  "take fewer samples, test points or times");

@@ -10,7 +10,7 @@
 namespace widelimit {
 
 struct EnsembleOptions {
-  Kind kind = Kind::ntk;  ///< ntk: all layers are trained; nngp: the last layer alone
+  Kind kind = Kind::ntk;  ///< ntk: all layers that are not frozen are trained; nngp: the last alone
   /// ≥ 0; infinity is the end of training.
   std::vector<double> times = {std::numeric_limits<double>::infinity()};
   double lambda = 0;    ///< of λ/2‖w − w₀‖², the distance to the initial weights; finite, ≥ 0

@@ -80,6 +80,7 @@ MachinePath follow_auxiliary(const Matrix<T>& k, const Matrix<T>& k_test, const 
 
 CompanionKernels limit_kernels(const Network& network, const TrainData& data, const TrainOptions& options,
                                const Engine& engine) {
+  require_trained_layer(network, Kind::ntk);
   require_kernel_memory(data, options);
   const GramOptions how{.kind = Kind::ntk, .precision = options.precision, .progress = options.progress};
   Gram train = gram(network, data.x, how, engine);

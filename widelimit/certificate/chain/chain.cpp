@@ -26,7 +26,7 @@ class ChainReader {
   void operator()(const Dense& dense) {
     settle();
     state_.weigh();
-    push({.w_std = dense.w_std, .b_std = dense.b_std, .place = place_});
+    push({.w_std = dense.w_std, .b_std = dense.b_std, .trained = !dense.frozen, .place = place_});
   }
   void operator()(const Scale& scale) {
     if (!state_.scale(scale.by)) push({.w_std = scale.by, .trained = false, .place = place_});

@@ -13,8 +13,8 @@ struct ChainLayer {
   double slope = 0;  ///< rectifier: of negative values, ≥ 0; relu 0, identity 1
   double w_std = 1;  ///< affine
   double b_std = 0;
-  bool trained = true;
-  std::string place;  ///< "layer 3 (dense(b_std=0.1))"
+  bool trained = true;  ///< affine: adds its Σ to the NTK
+  std::string place;    ///< "layer 3 (dense(b_std=0.1))"
 };
 
 /// A network as a chain of dense layers and rectifiers on flattened inputs.

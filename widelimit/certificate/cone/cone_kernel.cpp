@@ -52,6 +52,10 @@ void ConeKernel::read(const Chain& chain) {
     scale *= static_cast<long double>(layer.w_std) * layer.w_std;
     if (layer.trained) (layers_.empty() ? trained_ : layers_.back().trained) += 1;
   }
+  largest_ = trained_;
+  for (const host::ConeLayer& layer : layers_) largest_ += layer.trained;
+  if (!tangent_) largest_ = 1;
+  if (largest_ == 0) scale = 0;
   if (!(scale > 0) || !std::isfinite(scale)) {
     fail(Code::usage, "the kernel of this network is {} at every pair; there is nothing to certify",
          static_cast<double>(scale));
@@ -60,9 +64,6 @@ void ConeKernel::read(const Chain& chain) {
   scale_ = static_cast<double>(std::ldexp(scale, -exponent_));
   // Products in long double, rounded once.
   scale_error_ = (4 + static_cast<double>(chain.layers.size()) * 0x1p-8) * unit_roundoff;
-  largest_ = trained_;
-  for (const host::ConeLayer& layer : layers_) largest_ += layer.trained;
-  if (!tangent_) largest_ = 1;
 }
 
 double ConeKernel::value(double u) const {

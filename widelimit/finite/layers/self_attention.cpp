@@ -87,12 +87,15 @@ void attend_tangent(const AttentionWeights<T>& weights, const AttentionWeights<T
                     const Engine& engine) {
   const Index positions = x.shape().positions();
   const double scale = 1.0 / static_cast<double>(weights.slots[0].fan_out);
-  Tensor<T> y;
-  Tensor<T> v;
-  affine(weights.slots[0], change.weights[0], x, y, engine);
-  add_product(weights.slots[0], weights.weights[0], x_change, y, engine);
-  affine(weights.slots[1], change.weights[1], x, v, engine);
-  add_product(weights.slots[1], weights.weights[1], x_change, v, engine);
+  const bool trained = weights.slots[0].trained;  // all three or none
+  const auto projected = [&](std::size_t l) {
+    Tensor<T> moved(x.count(), {x.shape().height, x.shape().width, weights.slots[l].fan_out});
+    if (trained) affine(weights.slots[l], change.weights[l], x, moved, engine);
+    add_product(weights.slots[l], weights.weights[l], x_change, moved, engine);
+    return moved;
+  };
+  const Tensor<T> y = projected(0);
+  const Tensor<T> v = projected(1);
   Tensor<T> logits(1, {1, positions, positions});
   const MatrixView<T> zeta_change = logits.matrix();
   Tensor<T> u(values.u.count(), values.u.shape());
@@ -108,7 +111,7 @@ void attend_tangent(const AttentionWeights<T>& weights, const AttentionWeights<T
     engine.algebra().host_product(1, Transpose::no, zeta, Transpose::no, v.matrix(n, 1), 1, u.matrix(n, 1));
   }
   affine(weights.slots[2], weights.weights[2], u, z_change, engine);
-  add_product(weights.slots[2], change.weights[2], values.u, z_change, engine);
+  if (trained) add_product(weights.slots[2], change.weights[2], values.u, z_change, engine);
 }
 
 template void attend(const AttentionWeights<float>&, const Tensor<float>&, AttentionValues<float>&, const Engine&);

@@ -73,7 +73,7 @@ std::vector<T> contracted(const WeightSlot& slot, const GradientFactors<T>& g, I
                           const Engine& engine) {
   const Index positions = g.d->shape().positions();
   const Index weights = slot.fan_in * slot.fan_out;
-  const Index row_size = weights + (slot.biased() ? slot.fan_out : 0);
+  const Index row_size = slot.size();
   std::vector<T> rows(static_cast<std::size_t>(count * row_size));
   engine.for_each(count, [&](Index s) {
     T* row = rows.data() + s * row_size;
@@ -91,7 +91,7 @@ std::vector<T> contracted(const WeightSlot& slot, const GradientFactors<T>& g, I
 template <std::floating_point T>
 void contract_positions(const WeightSlot& slot, const GradientFactors<T>& g1, const GradientFactors<T>& g2,
                         MatrixView<T> kernel, bool symmetric, const Engine& engine, Progress* progress) {
-  const Index row_size = slot.fan_in * slot.fan_out + (slot.biased() ? slot.fan_out : 0);
+  const Index row_size = slot.size();
   const Index panel = std::max<Index>(1, panel_numbers / row_size);
   std::vector<T> products;
   for (Index i = 0; i < kernel.rows; i += panel) {
@@ -135,6 +135,7 @@ Matrix<T> contract(const Architecture& architecture, const Gradient<T>& g1, cons
   Matrix<T> kernel(g1.count(), g2.count());
   if (kernel.rows() == 0 || kernel.cols() == 0) return kernel;
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
+    if (!architecture.slots[l].trained) continue;
     contract_slot(architecture.slots[l], g1.slots[l], g2.slots[l], kernel.view(), engine, progress);
   }
   if (&g1 == &g2) mirror_upper(kernel.view());
@@ -151,8 +152,8 @@ class OutputGradients {
     for (Index k = 0; k < architecture.output.size(); ++k) {
       Tensor<T> signal(x.count(), architecture.output);
       for (Index i = 0; i < x.count(); ++i) signal.sample(i)[k] = T{1};
-      gradients_.push_back(
-          backward(architecture, parameters, trace_, std::move(signal), {.progress = progress}, engine));
+      gradients_.push_back(backward(architecture, parameters, trace_, std::move(signal),
+                                    {.input_signal = false, .progress = progress}, engine));
     }
   }
   [[nodiscard]] const Gradient<T>& of(Index output) const { return gradients_[static_cast<std::size_t>(output)]; }

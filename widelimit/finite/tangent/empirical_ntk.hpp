@@ -12,7 +12,7 @@ namespace widelimit {
 
 /// Empirical tangent kernel Θ̂(x,x') = ⟨∇f(x), ∇f(x')⟩ of a scalar output, slot by slot from the factors of the
 /// gradients, without a Jacobian:                                                  [docs/theory/finite.md]
-///   Θ̂ = Σ_l [ w_scale²·Σ_{p,q} ⟨a_p, a'_q⟩⟨d_p, d'_q⟩ + b_scale²·⟨Σ_p d_p, Σ_q d'_q⟩ ].
+///   Θ̂ = Σ_l [ w_scale²·Σ_{p,q} ⟨a_p, a'_q⟩⟨d_p, d'_q⟩ + b_scale²·⟨Σ_p d_p, Σ_q d'_q⟩ ],   l over trained slots.
 /// A slot costs O(n₁·n₂·P²·(fan_in + fan_out)), or, where a convolution's matrix is smaller than that, its positions
 /// are contracted first, Σ_p a_p d_pᵀ, and it costs O((n₁ + n₂)·P·fan_in·fan_out + n₁·n₂·fan_in·fan_out).
 template <std::floating_point T>

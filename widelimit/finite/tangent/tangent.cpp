@@ -15,13 +15,18 @@ class TangentPass {
               const PassOptions& options, const Engine& engine)
       : architecture_(architecture), parameters_(parameters), change_(change), options_(options), engine_(engine) {}
 
-  /// changes.values[0] is the change of what enters the chain.
-  void chain(const std::vector<Stage>& stages, const Trace<T>& trace, Trace<T>& changes) const {
+  /// changes.values[0] is the change of what enters the chain; `resting`: it is 0.
+  void chain(const std::vector<Stage>& stages, const Trace<T>& trace, Trace<T>& changes, bool resting) const {
     changes.values.resize(stages.size() + 1);
     changes.arms.resize(stages.size());
     for (std::size_t k = 0; k < stages.size(); ++k) {
       stop_if_asked(options_.progress);
-      const Step step{stages[k], trace, changes, k};
+      const Step step{stages[k], trace, changes, k, resting};
+      resting = resting && !stages[k].trains;
+      if (resting) {
+        step.rest();
+        continue;
+      }
       std::visit([&](const auto& layer) { apply(layer, step); }, stages[k].layer.value);
     }
   }
@@ -32,29 +37,41 @@ class TangentPass {
     const Trace<T>& trace;
     Trace<T>& changes;
     std::size_t k;
+    bool resting;  ///< change() is 0
 
+    /// The output does not change.
+    void rest() const {
+      output().resize(input().count(), stage.out);
+      output().clear();
+    }
     [[nodiscard]] const Tensor<T>& input() const { return trace.values[k]; }
     [[nodiscard]] const Tensor<T>& change() const { return changes.values[k]; }
     [[nodiscard]] Tensor<T>& output() const { return changes.values[k + 1]; }
     [[nodiscard]] std::size_t slot() const { return static_cast<std::size_t>(stage.slot); }
   };
 
-  void apply(const Dense&, const Step& step) const {
+  /// multiplied(change): what the matrix multiplies, of the input or of its change.
+  template <typename Multiplied>
+  void weigh(const Step& step, const Multiplied& multiplied) const {
     const WeightSlot& slot = architecture_.slots[step.slot()];
-    affine(slot, change_.slots[step.slot()], step.input(), step.output(), engine_);
-    add_linear(slot, step.slot(), step.change(), step.output());
+    if (slot.trained) {
+      affine(slot, change_.slots[step.slot()], multiplied(step.input()), step.output(), engine_);
+    } else {
+      step.rest();
+    }
+    // Without the bias, which does not multiply what changes.
+    if (!step.resting) {
+      add_product(slot, parameters_.slots[step.slot()], multiplied(step.change()), step.output(), engine_);
+    }
+  }
+  void apply(const Dense&, const Step& step) const {
+    weigh(step, [](const Tensor<T>& values) -> const Tensor<T>& { return values; });
   }
   void apply(const Conv&, const Step& step) const {
-    const WeightSlot& slot = architecture_.slots[step.slot()];
-    Tensor<T>& windows = step.changes.windows;
-    step.stage.windows->gather(step.input(), windows, engine_);
-    affine(slot, change_.slots[step.slot()], windows, step.output(), engine_);
-    step.stage.windows->gather(step.change(), windows, engine_);
-    add_linear(slot, step.slot(), windows, step.output());
-  }
-  /// Without the bias, which does not multiply what changes.
-  void add_linear(const WeightSlot& slot, std::size_t l, const Tensor<T>& change, Tensor<T>& output) const {
-    add_product(slot, parameters_.slots[l], change, output, engine_);
+    weigh(step, [&](const Tensor<T>& values) -> const Tensor<T>& {
+      step.stage.windows->gather(values, step.changes.windows, engine_);
+      return step.changes.windows;
+    });
   }
   void apply(const Activation& activation, const Step& step) const {
     activate_signal(step.stage, activation, step.input(), step.change(), step.output(), engine_);
@@ -84,8 +101,8 @@ class TangentPass {
     std::vector<Trace<T>>& changes = step.changes.arms[step.k];
     changes.resize(2);
     for (Trace<T>& arm : changes) arm.input().assign(step.change());
-    chain(step.stage.branch, arms[0], changes[0]);
-    chain(step.stage.shortcut, arms[1], changes[1]);
+    chain(step.stage.branch, arms[0], changes[0], step.resting);
+    chain(step.stage.shortcut, arms[1], changes[1], step.resting);
     step.output().assign(changes[0].output());
     step.output() += changes[1].output();
   }
@@ -104,7 +121,7 @@ void tangent(const Architecture& architecture, const Parameters<T>& parameters, 
              const Trace<T>& trace, const PassOptions& options, const Engine& engine, Trace<T>& result) {
   result.input().resize(trace.values.front().count(), trace.values.front().shape());
   result.input().clear();
-  TangentPass<T>(architecture, parameters, change, options, engine).chain(architecture.stages, trace, result);
+  TangentPass<T>(architecture, parameters, change, options, engine).chain(architecture.stages, trace, result, true);
 }
 
 template void tangent(const Architecture&, const Parameters<float>&, const Parameters<float>&, const Trace<float>&,

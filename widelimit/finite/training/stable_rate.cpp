@@ -19,12 +19,12 @@ constexpr double kinked_curvature = 10;
 /// Of the norm of the smallest layer: what the first step may move all weights by.
 constexpr double longest_move = 0.2;
 
-/// The norm of a layer's weights at the start, of the layer where it is smallest.
+/// The norm of a layer's weights at the start, of the trained layer where it is smallest.
 double smallest_layer(const Architecture& architecture) {
   double smallest = std::numeric_limits<double>::infinity();
   for (const WeightSlot& slot : architecture.slots) {
     const double size = slot.w_start * std::sqrt(static_cast<double>(slot.fan_in) * static_cast<double>(slot.fan_out));
-    if (size > 0) smallest = std::min(smallest, size);
+    if (slot.trained && size > 0) smallest = std::min(smallest, size);
   }
   return smallest;
 }

@@ -37,8 +37,8 @@ template <std::floating_point T>
 
 /// The rate of a training that is given none: at most half of stable_rate, 1/(λ + c·λ_max) with c of
 /// descent_curvature(loss). Batches take half of that. The first step moves weights, whose gradient is at most
-/// slope·√(n·λ_max), by no more than a fifth of the norm of the smallest layer: where kernels are small and networks
-/// narrow, longer steps leave the regime that Θ̂ describes. 1/(λ + 1) where no gradient depends on the weights.
+/// slope·√(n·λ_max), by no more than a fifth of the norm of the smallest trained layer: where kernels are small and
+/// networks narrow, longer steps leave the regime that Θ̂ describes. 1/(λ + 1) where no gradient depends on the weights.
 template <std::floating_point T>
 [[nodiscard]] double default_rate(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x,
                                   const RateProblem& problem, const Engine& engine);

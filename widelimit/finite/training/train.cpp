@@ -149,6 +149,10 @@ TrainedNetwork train(const Network& network, const TrainData& data, const TrainO
     fail(Code::usage, "a gradient flow of a network with dropout does not exist; leave out the dropout or the flow");
   }
   check_data(trained.architecture, data, options);
+  if (!trained.architecture.trains()) {
+    fail(Code::input,
+         "no layer of the network is trained, so that there is nothing to train; write one without frozen");
+  }
   check_memory(trained.architecture, data.x.count(), options);
   try {
     if (options.precision == Precision::f32) {

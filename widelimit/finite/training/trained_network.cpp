@@ -49,6 +49,12 @@ Architecture trained_architecture(const Network& network, const Shape& input, co
       fail(Code::input, "the regulariser '{}' is of the output layer, and the network does not end with a dense layer",
            to_string(regulariser));
     }
+    if (!architecture.slots.back().trained) {
+      fail(Code::input,
+           "the regulariser '{}' is of the output layer, which is frozen: its size is a constant; choose the "
+           "regulariser 'init', 'aux' or 'none'",
+           to_string(regulariser));
+    }
     if (regulariser == Regulariser::output) architecture.slots.back().absorb_scales();
   }
   return architecture;

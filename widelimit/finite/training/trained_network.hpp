@@ -22,7 +22,8 @@ enum class Regulariser : std::uint8_t {
   output,
   /// (ii) the same penalty with w as the trained variable: decays f at rate λ·w_std²/m only, not at all in the limit.
   weights,
-  /// (iii) λ/2‖w − w₀‖² of all weights, the distance to initialisation: the one whose limit is the kernel machine.
+  /// (iii) λ/2‖w − w₀‖² of all trained weights, the distance to initialisation: the one whose limit is the kernel
+  /// machine.
   init,
   /// An auxiliary √λ·bᵢ added to the output at each sample and trained with the weights, b = 0 initially; with
   /// the squared loss the limit is that of a ridge λ, where `init` has the ridge λ/2.
@@ -76,7 +77,7 @@ struct TrainedNetwork {
 };
 
 /// The architecture that is trained: under `output` the output layer's scaled weights are its variables.
-/// Error{input} where that regulariser, or `weights`, finds no dense or conv layer at the end.
+/// Error{input} where that regulariser, or `weights`, finds no dense or conv layer at the end, or a frozen one.
 [[nodiscard]] Architecture trained_architecture(const Network& network, const Shape& input, const Widths& widths,
                                                 Regulariser regulariser);
 

@@ -66,7 +66,7 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
     base_of(x_, base_);
     base_of(test_, test_base_);
   }
-  summary_.weights = parameter_count(architecture);
+  summary_.weights = trained_count(architecture);
   summary_.rate = options.rate ? *options.rate : default_rate(architecture_, start_, x_, rate_problem(), engine_);
 }
 
@@ -146,6 +146,7 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
   const bool moving = options_.momentum > 0;
   for (std::size_t l = 0; l < w_.slots.size(); ++l) {
     const WeightSlot& slot = architecture_.slots[l];
+    if (!slot.trained) continue;
     const double pull = pull_of(options_.regulariser, options_.lambda, slot, l + 1 == w_.slots.size());
     const SlotStep<T> how{.rate = rate,
                           .pull = pull,

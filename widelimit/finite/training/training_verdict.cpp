@@ -19,6 +19,16 @@ constexpr double raised = 2;
 /// What is left of an objective of 0 by rounding, for each sample.
 constexpr double negligible = 1e-6;
 
+/// Whether f is linear in the weights that are trained: a single layer, or the output layer above frozen ones.
+bool linear_in_weights(const Architecture& architecture) {
+  const auto& slots = architecture.slots;
+  if (slots.size() == 1) return true;
+  const auto trained = std::count_if(slots.begin(), slots.end(), [](const WeightSlot& slot) { return slot.trained; });
+  const auto& last = architecture.stages.back().layer.value;
+  const bool readout = std::holds_alternative<Dense>(last) || std::holds_alternative<Conv>(last);
+  return trained == 1 && slots.back().trained && readout;
+}
+
 /// Root mean square of ‖l'‖ at outputs 0, over the samples.
 double first_slope(const Loss& loss, MatrixView<const double> targets) {
   const std::vector<double> zero(usize(targets.cols));
@@ -36,7 +46,7 @@ double first_slope(const Loss& loss, MatrixView<const double> targets) {
 /// An auxiliary output of each sample adds λ to the kernel.
 template <std::floating_point T>
 RateProblem Trainer<T>::rate_problem() const {
-  const bool linear = options_.linearised || architecture_.slots.size() == 1;
+  const bool linear = options_.linearised || linear_in_weights(architecture_);
   const double ridge = options_.regulariser == Regulariser::aux ? largest_curvature(options_.loss.kind).value_or(1) : 1;
   const bool pulled = options_.regulariser != Regulariser::none;
   return {.loss = options_.loss,

@@ -156,6 +156,7 @@ void add_gradient(const Architecture& architecture, const Gradient<T>& gradient,
                   const Engine& engine) {
   const SlotStep<T> step{.rate = -factor};
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
+    if (!architecture.slots[l].trained) continue;
     step_slot(architecture.slots[l], gradient.slots[l], step, engine, weights.slots[l]);
   }
 }

@@ -25,7 +25,7 @@ template <std::floating_point T>
 void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const SlotStep<T>& step,
                const Engine& engine, Weights<T>& weights);
 
-/// weights += factor·gradient, over all slots.
+/// weights += factor·gradient, over all trained slots.
 template <std::floating_point T>
 void add_gradient(const Architecture& architecture, const Gradient<T>& gradient, double factor, Parameters<T>& weights,
                   const Engine& engine);

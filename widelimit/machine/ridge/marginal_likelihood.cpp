@@ -139,6 +139,7 @@ MarginalLikelihood marginal_likelihood(const Network& network, const SampleView&
   const Interruptible interruptible(options.progress);
   const auto start = Clock::now();
   options.validate();
+  require_trained_layer(network, options.kind);
   check_targets(targets, x.count());
   const auto n = static_cast<double>(x.count());
   require_memory(2 * sizeof(double) * n * n, options.memory, "a Gram matrix and its factor",

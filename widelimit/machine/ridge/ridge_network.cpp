@@ -23,6 +23,7 @@ ConjugateGradientFit fit_ridge(const Network& network, const SampleView& x, Matr
                                const RidgeNetworkOptions& options, const Engine& engine) {
   const Interruptible interruptible(options.solver.progress);
   options.solver.validate();
+  require_trained_layer(network, options.kind);
   check_targets(targets, x.count());
   const std::size_t vectors = vector_bytes(x.count(), targets.cols);
   if (vectors >= options.memory) {
