@@ -18,6 +18,9 @@ struct PresetOptions {
   Extent kernel{3, 3};
   std::string activation = "relu";
   std::string readout = "pool";
+  Index mlp = 2;
+  std::string scale = "degree";
+  std::string jk = "true";
 };
 
 struct PresetArgument {
