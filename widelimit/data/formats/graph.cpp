@@ -175,7 +175,11 @@ Graphs sample_graphs(const GraphSet& set) {
       for (const Index j : graph.neighbours[usize(i)]) edges.push_back({i, j});
       if (!degrees_as_tags(set)) tags.push_back(std::stoll(set.tag_names[usize(graph.tags[usize(i)])]));
     }
-    append_graph(result, {.nodes = graph.n, .edges = edges, .list = EdgeList::both_ends, .tags = tags});
+    try {
+      append_graph(result, {.nodes = graph.n, .edges = edges, .list = EdgeList::both_ends, .tags = tags});
+    } catch (const Error& error) {
+      fail(error.code(), "{}: {}", set.name, error.what());
+    }
   }
   return result;
 }
