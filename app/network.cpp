@@ -42,7 +42,8 @@ std::string_view exactness_word(Exactness exactness) {
 Table shape_table(const std::vector<LayerShape>& shapes) {
   Table table{.columns = {"place", "layer", "positions"}};
   for (const LayerShape& shape : shapes) {
-    table.rows.push_back({shape.place, shape.layer, fmt::format("{}x{}", shape.height, shape.width)});
+    const std::string grid = shape.nodes ? "nodes" : fmt::format("{}x{}", shape.height, shape.width);
+    table.rows.push_back({shape.place, shape.layer, grid});
   }
   return table;
 }
@@ -51,6 +52,7 @@ Json shapes_json(const std::vector<LayerShape>& shapes) {
   auto list = Json::array();
   for (const LayerShape& shape : shapes) {
     list.push_back({{"place", shape.place}, {"layer", shape.layer}, {"height", shape.height}, {"width", shape.width}});
+    if (shape.nodes) list.back()["nodes"] = true;
   }
   return list;
 }
@@ -71,9 +73,10 @@ std::string describe_on(const Network& network, const Shape& input, const Common
     const std::string route = options.make_engine()->kernels().route(recipe, parse_precision(options.precision));
     results["operations_per_pair"] = operations;
     results["route"] = route;
-    page.highlights({{"operations a pair", fmt::format("{:.3g}", operations)}, {"route", route}});
-    text +=
-        fmt::format("cost     about {:.3g} operations a pair\nroute    {}: {}\n", operations, options.backend, route);
+    const std::string pair = input.nodes ? "pair of nodes" : "pair";
+    page.highlights({{"operations a " + pair, fmt::format("{:.3g}", operations)}, {"route", route}});
+    text += fmt::format("cost     about {:.3g} operations a {}\nroute    {}: {}\n", operations, pair, options.backend,
+                        route);
   }
   return text + "\n" + table_text(table);
 }
@@ -133,7 +136,8 @@ void add_network(Program& program) {
   const auto input = std::make_shared<std::optional<std::string>>();
   auto* show = verb->add_subcommand("show", "Text, JSON, shapes, cost of one pair, exact or not");
   show->add_option("NET", *written, "A network as text, preset, JSON, or a file of one")->required();
-  show->add_option("--input", *input, "Shape of one sample, as 28x28x1 or 784")->type_name("SHAPE");
+  show->add_option("--input", *input, "Shape of one sample, as 28x28x1 or 784; nodes or nodesx7 for graphs")
+      ->type_name("SHAPE");
   add_common_options(*show, *options);
   set_example(*show, "widelimit network show \"cntk:3(readout=flatten)\" --input 28x28x1");
   show->callback([=, &program] { program.action = [=] { run_show(*options, *written, *input); }; });

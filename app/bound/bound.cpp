@@ -142,19 +142,19 @@ std::string row_key(const Matrix<T>& m, Index i) {
 std::string row_key(const SparseMatrix& m, Index i) {
   const SparseView::Row row = m.view().row(i);
   std::string key;
-  for (std::size_t k = 0; k < row.size(); ++k) {
-    if (row.values[k] != 0) key += fmt::format("{}:{} ", row.columns[k], row.values[k]);  // all digits
+  for (std::size_t k = 0; k < row.size(); ++k) {  // all digits
+    if (row.values[k] != 0) key += fmt::format("{}:{} ", row.columns[k], row.values[k]);
   }
   return key;
 }
+std::string row_key(const Graphs& graphs, Index i) { return std::to_string(graphs_checksum({&graphs, i, 1})); }
 std::string row_key(const AnySamples& values, Index i) {
   return std::visit([&](const auto& m) { return row_key(m, i); }, values);
 }
 
 /// The kernel of a model, asked for again.
 KernelRequest request_of(const Model& model) {
-  KernelRequest request{.kernel = model.kernel};
-  request.kind = model.kind;
+  KernelRequest request{.kernel = model.kernel, .kind = model.kind};
   request.method = Method::exact;
   request.precision = model.precision;
   return request;

@@ -62,6 +62,9 @@ nb::object csr_array(const SparseMatrix& m) {
 }
 
 nb::object array_of(SparseMatrix& m, std::initializer_list<Index> /*dims*/) { return csr_array(m); }
+nb::object array_of(Graphs& graphs, std::initializer_list<Index> /*dims*/) {
+  return nb::cast(GraphArray{std::make_shared<Graphs>(std::move(graphs))});
+}
 template <typename T>
 nb::object array_of(Matrix<T>& m, std::initializer_list<Index> dims) {
   return as_array(std::move(m), dims);
@@ -86,6 +89,10 @@ SampleView view_samples(const SampleArray& given) {
   if (const auto* sparse = std::get_if<SparseArray>(&given)) {
     const SparseView rows = sparse->view();
     return {rows, {1, 1, rows.cols}};
+  }
+  if (const auto* given_graphs = std::get_if<GraphArray>(&given)) {
+    const Graphs& graphs = *given_graphs->graphs;
+    return {given_graphs->apart ? graphs.node_view() : graphs.view(), graphs.shape()};
   }
   return view_dense(*std::get_if<DenseArray>(&given));
 }

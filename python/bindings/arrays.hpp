@@ -34,8 +34,14 @@ class SparseArray {
   Index cols_;
 };
 
+/// Graphs that Python holds; copies share them.
+struct GraphArray {
+  std::shared_ptr<const Graphs> graphs;
+  bool apart = false;  ///< each node is a sample
+};
+
 /// Samples from Python.
-using SampleArray = std::variant<DenseArray, SparseArray>;
+using SampleArray = std::variant<DenseArray, SparseArray, GraphArray>;
 /// A Gram matrix from Python: two dimensions of DenseArray.
 using KernelArray = DenseArray;
 
@@ -62,7 +68,7 @@ nanobind::object as_array(Matrix<T> values) {
 
 [[nodiscard]] nanobind::object as_array(AnyMatrix values, std::initializer_list<Index> dims);
 [[nodiscard]] nanobind::object as_array(AnyMatrix values);
-/// SciPy's csr_array where samples are sparse.
+/// SciPy's csr_array where samples are sparse, GraphArray where they are graphs.
 [[nodiscard]] nanobind::object as_array(AnySamples values, std::initializer_list<Index> dims);
 
 /// An array on the memory of a list of numbers.

@@ -142,6 +142,7 @@ void bind_model(nb::module_& module) {
                    [](const Model& m) {
                      return std::array<Index, 3>{m.shape.height, m.shape.width, m.shape.channels};
                    })
+      .def_prop_ro("nodes", [](const Model& m) { return m.shape.nodes; })
       .def_prop_ro("scaling",
                    [](const Model& m) {
                      return m.scaling ? std::optional(std::string(to_string(m.scaling->scaling()))) : std::nullopt;

@@ -5,6 +5,7 @@ NB_MODULE(_core, module) {
   // Registered activations live as long as the process, and with them whatever their code refers to.
   nanobind::set_leak_warnings(false);
   widelimit::python::bind_base(module);
+  widelimit::python::bind_graphs(module);
   widelimit::python::bind_data(module);
   widelimit::python::bind_fetch(module);
   widelimit::python::bind_network(module);

@@ -140,6 +140,7 @@ void bind_layer_shape(nb::module_& module) {
       .def_ro("layer", &LayerShape::layer, "The layer's text.")
       .def_ro("height", &LayerShape::height)
       .def_ro("width", &LayerShape::width)
+      .def_ro("nodes", &LayerShape::nodes, "True where there is one position for each node of a graph.")
       .def("__repr__", [](const LayerShape& shape) {
         return fmt::format("LayerShape({}: {}, {}×{})", shape.place, shape.layer, shape.height, shape.width);
       });
@@ -198,6 +199,7 @@ void bind_network(nb::module_& module) {
       .def(
           "shapes", [](const Network& self, const nb::object& input) { return infer_shapes(self, read_shape(input)); },
           "input"_a.none(), shapes_doc)
+      .def_prop_ro("reads_graphs", &reads_graphs, "True where samples are graphs, whose neighbours a layer sums over.")
       .def_prop_ro("layers", &top_layers, "Text of each layer, a residual being one.")
       .def_prop_ro(
           "layer_count", [](const Network& self) { return count_layers(self.layers); },

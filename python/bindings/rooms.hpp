@@ -7,6 +7,7 @@ namespace widelimit::python {
 
 void bind_base(nanobind::module_& module);
 void bind_data(nanobind::module_& module);
+void bind_graphs(nanobind::module_& module);
 void bind_fetch(nanobind::module_& module);
 void bind_network(nanobind::module_& module);
 void bind_engine(nanobind::module_& module);

@@ -193,7 +193,7 @@ def test_kernel_of_data():
         ("digits", {"scale": "huge"}),
         ("digits", {"limit": -1}),
         ("spirals(n=", {}),
-        ("graphs:MUTAG", {}),
+        ("graphs:NOSUCH", {}),
     ],
 )
 def test_bad_requests(spec, options):

@@ -42,6 +42,7 @@ from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun,
 from widelimit._fetch import FetchedFile, fetch_data
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
+from widelimit._graphs import Graphs
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
 from widelimit._likelihood import (
     LikelihoodOptimum,
@@ -101,6 +102,7 @@ __all__ = [
     "FlowEvent",
     "GaussianProcess",
     "Gram",
+    "Graphs",
     "InputError",
     "LabelBound",
     "LayerShape",

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from widelimit import _core
-from widelimit._core import InputError
+from widelimit._core import GraphSamples, InputError
+from widelimit._graphs import Graphs
 from widelimit._tables import as_spec
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ class DataWarning(UserWarning):
 
 
 class _Samples(NamedTuple):
-    x: NDArray[np.floating]
-    """N×D, or N×H×W×C for images; float32 where the source holds bytes; a scipy.sparse.csr_array where it is sparse."""
+    x: Any
+    """N×D, or N×H×W×C for images; float32 where the source holds bytes; a scipy.sparse.csr_array where it is sparse, and
+    Graphs where it holds graphs."""
     y: NDArray[np.int64] | NDArray[np.float64] | None
     """Class of each sample, an index into class_names; or real targets, N, or N×K of K labels; or None."""
     class_names: list[str]
@@ -184,6 +186,8 @@ def _warned(notes: list[str]) -> list[str]:
 
 def _data(found: tuple[Any, Any, list[str]], notes: list[str], features: list[str], origin: str | None) -> Data:
     x, y, class_names = found
+    if isinstance(x, GraphSamples):
+        x = Graphs._of(x)
     # The buffer protocol says long long where NumPy's int64 is long: the same numbers, another name in print.
     data = Data(x, y if y is None or y.dtype.kind == "f" else y.view(np.int64), class_names)
     data.notes = notes

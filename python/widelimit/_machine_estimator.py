@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
 from widelimit._core import InputError
 from widelimit._data import Data
 from widelimit._fit import Fit
+from widelimit._graphs import Graphs
+from widelimit._kernels import as_network
 from widelimit._kernels import kernel as limit_kernel
 from widelimit._machines import fit_samples, train_classes, train_values
 from widelimit._models import load as load_estimator
@@ -26,6 +28,8 @@ class MachineEstimator(BaseEstimator):
         if self.kernel not in ("network", "precomputed"):
             raise InputError(f"kernel is {self.kernel!r}; choose 'network' or 'precomputed'")
         network = self.kernel == "network"
+        if network and (isinstance(X, Graphs) or as_network(self.network).reads_graphs):
+            return self._read_graphs(X, **options)
         return validate_data(
             self,
             X,
@@ -35,8 +39,21 @@ class MachineEstimator(BaseEstimator):
             **options,
         )
 
+    def _read_graphs(self, X: Any, y: Any = None, reset: bool = True, **options: Any) -> Any:
+        """Graphs, or a list of what they are made of, alone or with y."""
+        graphs = X if isinstance(X, Graphs) else Graphs(X)
+        if reset:
+            self.n_features_in_ = max(1, graphs.width)
+        if y is None:
+            return graphs
+        y = _check_y(y, estimator=self, **options)
+        check_consistent_length(graphs, y)
+        return graphs, y
+
     def _shaped(self, X: Any) -> Any:
         """X as the network reads it, channels last."""
+        if isinstance(X, Graphs):
+            return X
         if self.input_shape is not None:
             if is_sparse(X):
                 raise InputError("input_shape: a network on images does not take sparse samples; give X.toarray()")
@@ -97,7 +114,7 @@ class MachineEstimator(BaseEstimator):
         elif len(self.support_):
             k = self._gram(X, self.support_vectors_)
         else:
-            k = np.zeros((X.shape[0], 0))
+            k = np.zeros((len(X) if isinstance(X, Graphs) else X.shape[0], 0))
         parts = (alpha, self.bias_, classes, self.summary_, self.calibration_)
         return Fit(self.machine, self.scheme_, *parts), k
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._core import InputError, SparseSamples
+from widelimit._core import GraphSamples, InputError, SparseSamples
 from widelimit._data import Data
 from widelimit._fit import Summary
+from widelimit._graphs import Graphs, as_graphs
 from widelimit._kernels import as_network
 from widelimit._samples import as_samples, channels_last, is_sparse
 from widelimit._threads import usable
@@ -76,13 +77,13 @@ def core_of(model: Any, names: list[str] | None = None, posterior: bool = False)
     indexed = bool(names) and classes is not None and classes.dtype.kind in "iu"
     flat = model.alpha_.ndim == 1
     support = model.support_vectors_
-    if not is_sparse(support):
+    if not is_sparse(support) and not isinstance(support, Graphs):
         support = np.ascontiguousarray(support)
     record = {
         "estimator": type(model).__name__,
         "dtype": None if classes is None or indexed else classes.dtype.str,
         "single": flat,
-        "sample_shape": list(support.shape[1:]),
+        "sample_shape": [] if isinstance(support, Graphs) else list(support.shape[1:]),
         "input_shape": None if model.input_shape is None else list(model.input_shape),
         "channels_first": model.channels_first,
         "scheme": getattr(model, "scheme", None),
@@ -159,18 +160,20 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
         settings["probability"] = found["sigmoids"] is not None
     model = kind(**{**settings, **options})
     support = found["support"]
-    if not is_sparse(support):
+    if isinstance(support, GraphSamples):
+        support = Graphs._of(support)
+    elif not is_sparse(support):
         if settings["channels_first"]:
             support = np.moveaxis(support.reshape(len(support), *found["shape"]), -1, 1)
         support = support.reshape(len(support), *record["sample_shape"])
     model.support_vectors_ = support
-    model.support_ = np.arange(support.shape[0])
+    model.support_ = np.arange(len(found["alpha"]))
     model.alpha_ = found["alpha"][:, 0] if record["single"] else found["alpha"]
     model.bias_ = float(found["offsets"][0]) if record["single"] else found["offsets"]
     model.scheme_ = found["scheme"]
     model.calibration_ = found["sigmoids"]
     model.summary_ = _UNKNOWN
-    model.n_features_in_ = model.support_vectors_.shape[1]
+    model.n_features_in_ = max(1, support.width) if isinstance(support, Graphs) else support.shape[1]
     model.keeps_all_ = bool(record.get("all_samples", False))
     if not numbers:
         model.classes_ = _classes(found["classes"], record.get("dtype"))
@@ -308,10 +311,10 @@ class Model:
         outputs = _core.model_decisions(self._core, self._shaped(x), usable(threads))
         return _core.model_probabilities(self._core, outputs)
 
-    def _shaped(self, x: Any) -> NDArray[np.floating] | SparseSamples:
+    def _shaped(self, x: Any) -> NDArray[np.floating] | SparseSamples | GraphSamples:
         """Samples in the shape that the machine was fitted to, flattened or not."""
-        samples = as_samples(x, "x")
-        if isinstance(samples, SparseSamples):
+        samples = as_graphs(x, "x") if self._core.nodes else as_samples(x, "x")
+        if isinstance(samples, (SparseSamples, GraphSamples)):
             return samples
         height, width, channels = self.shape
         fits = int(np.prod(samples.shape[1:])) == height * width * channels

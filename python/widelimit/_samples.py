@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._core import InputError, Network, SparseSamples
+from widelimit._core import GraphSamples, InputError, Network, SparseSamples
+from widelimit._graphs import Graphs, as_graphs
 
 _LAYOUTS = "a matrix of N vectors, or images N×H×W or N×H×W×C"
 
@@ -18,13 +19,15 @@ def is_sparse(x: Any) -> bool:
     return hasattr(x, "tocsr")
 
 
-def as_samples(x: Any, name: str) -> NDArray[np.floating] | SparseSamples:
+def as_samples(x: Any, name: str) -> NDArray[np.floating] | SparseSamples | GraphSamples:
     """x as float32 or float64, each sample contiguous. No copy unless dtype, alignment or order asks for one.
 
     Sparse matrices of SciPy stay sparse: float64, 32-bit columns in order, entries of one place added up.
     """
-    if isinstance(x, SparseSamples):
+    if isinstance(x, (SparseSamples, GraphSamples)):
         return x
+    if isinstance(x, Graphs):
+        return as_graphs(x, name)
     if is_sparse(x):
         return _as_sparse(x, name)
     try:
@@ -65,11 +68,15 @@ def _as_sparse(x: Any, name: str) -> SparseSamples:
 
 def as_images(
     network: Network, x: Any, name: str, channels_first: bool | None
-) -> NDArray[np.floating] | SparseSamples:
+) -> NDArray[np.floating] | SparseSamples | GraphSamples:
     """x as samples of a network, channels last. channels_first: True for N×C×H×W, which is copied; None refuses images
     that look so, where the network looks at neighbouring positions; False takes them as they are.
     """
+    if network.reads_graphs:
+        return as_graphs(x, name)
     samples = as_samples(x, name)
+    if isinstance(samples, GraphSamples):
+        return samples
     if channels_first:
         return channels_last(samples, name)
     doubted = channels_first is None and samples.ndim == 4

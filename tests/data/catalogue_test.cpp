@@ -90,7 +90,7 @@ TEST_F(Catalogue, UnknownNamesAndMissingSetsSayWhatToDo) {
   set("XDG_CACHE_HOME", path("cache").string());
   expect_error(Code::input, {"nonsense", "digits", "uci:NAME", ".libsvm"}, [] { (void)load_data("nonsense"); });
   expect_error(Code::input, {"absent.csv"}, [] { (void)load_data("absent.csv"); });
-  expect_error(Code::usage, {"graph"}, [] { (void)load_data("graphs:MUTAG"); });
+  expect_error(Code::input, {"graphs:MUTAG"}, [] { (void)load_data("graphs:MUTAG"); });
   expect_error(Code::input, {"graphs:NOSUCH", path("data").string(), path("cache").string()},
                [] { (void)load_graphs("graphs:NOSUCH"); });
 }
@@ -234,6 +234,15 @@ TEST_F(Catalogue, ListNamesEverything) {
   EXPECT_EQ(find("digits")->where, "embedded");
   EXPECT_EQ(find("graphs:NAME")->members, std::vector<std::string>{"TINY"});
   EXPECT_EQ(load_graphs("graphs:TINY").graphs.size(), 1U);
+  expect_error(Code::input, {"graph 0 has no edges"}, [] { (void)load_data("graphs:TINY"); });
+  put("data/graphs/PAIR/PAIR.txt", "2\n2 5\n0 1 1\n0 1 0\n3 -1\n0 1 1\n0 2 0 2\n0 1 1\n");
+  const Dataset pair = load_data("graphs:PAIR");
+  EXPECT_EQ(pair.count(), 2);
+  EXPECT_EQ(pair.shape, (Shape{1, 1, 1, true}));
+  EXPECT_EQ(pair.class_names, (std::vector<std::string>{"-1", "5"}));
+  EXPECT_EQ(pair.labels, (std::vector<Index>{1, 0}));
+  EXPECT_EQ(std::get<Graphs>(pair.values).tags, (std::vector<std::int64_t>{1, 1, 1, 2, 1})) << "degrees";
+  EXPECT_EQ(pair.notes.size(), 1U);
 }
 
 TEST(SharedMnist, HasItsSizesAndClasses) {

@@ -65,6 +65,31 @@ TEST(Presets, LabelAwareEqualsTheReference) {
   EXPECT_EQ(network_of("lantk_cnn8"), Network::from_json(cases.at("lantk_cnn8")));
 }
 
+TEST(Presets, GraphNetwork) {
+  EXPECT_EQ(network_of("gntk:3(mlp=1, scale=uniform, jk=false, w_std=1)"),
+            network_of("repeat(2){ aggregate(scale=uniform) dense relu } global_sum_pool dense"));
+  EXPECT_EQ(network_of("gntk:3(mlp=2, w_std=1)"),
+            network_of("residual{ global_sum_pool dense | aggregate repeat(2){ dense relu } residual{ global_sum_pool "
+                       "dense | aggregate repeat(2){ dense relu } global_sum_pool dense } }"));
+  EXPECT_EQ(network_of("gntk:2"), network_of("gntk:2(mlp=2, scale=degree, jk=true, w_std=1.4142135623730951)"));
+  EXPECT_EQ(infer_shapes(network_of("gntk:64"), {1, 1, 7, true}).back().nodes, false);
+  EXPECT_THROW((void)network_of("gntk:1"), Error);
+  EXPECT_THROW((void)network_of("gntk:4(scale=none)"), Error);
+  EXPECT_THROW((void)network_of("gntk:4(jk=maybe)"), Error);
+}
+
+TEST(Presets, AggregationIsWrittenAndRead) {
+  const Network network = network_of("aggregate dense relu aggregate(scale=uniform) dense relu global_avg_pool dense");
+  EXPECT_EQ(network.to_text(), "aggregate dense relu aggregate(scale=uniform) dense relu global_avg_pool dense");
+  EXPECT_EQ(Network::from_json(network.to_json()), network);
+  EXPECT_EQ(network.to_json()[3].dump(), R"(["aggregate",{"scale":"uniform"}])");
+  const auto shapes = infer_shapes(network, parse_shape("nodesx3"));
+  EXPECT_TRUE(shapes.front().nodes);
+  EXPECT_FALSE(shapes.back().nodes);
+  EXPECT_TRUE(reads_graphs(network));
+  EXPECT_FALSE(reads_graphs(network_of("fc:1")));
+}
+
 TEST(Presets, Residual) {
   EXPECT_EQ(network_of("resnet:2(w_std=1)"),
             network_of("conv "

@@ -18,6 +18,9 @@ MatrixView<const T> part_of(const MatrixView<const T>& rows, Index begin, Index 
   return rows.block(begin, 0, size, rows.cols);
 }
 SparseView part_of(const SparseView& rows, Index begin, Index size) { return rows.part(begin, size); }
+GraphView part_of(const GraphView& some, Index begin, Index size) {
+  return {some.graphs, some.begin + begin, size, some.apart};
+}
 
 template <typename T>
 std::size_t bytes_of(const MatrixView<const T>& rows) {
@@ -25,6 +28,12 @@ std::size_t bytes_of(const MatrixView<const T>& rows) {
 }
 std::size_t bytes_of(const SparseView& rows) {
   return usize(rows.stored()) * sparse_entry_bytes + usize(rows.rows + 1) * sizeof(std::int64_t);
+}
+std::size_t bytes_of(const GraphView& some) {
+  const Graphs& all = *some.graphs;
+  const double share =
+      static_cast<double>(some.node_count()) / static_cast<double>(std::max<Index>(1, all.node_count()));
+  return static_cast<std::size_t>(share * static_cast<double>(all.bytes()));
 }
 
 template <typename T>
@@ -34,12 +43,21 @@ bool same_rows(const MatrixView<const T>& a, const MatrixView<const T>& b) {
 bool same_rows(const SparseView& a, const SparseView& b) {
   return a.values == b.values && a.offsets == b.offsets && a.rows == b.rows;
 }
+bool same_rows(const GraphView& a, const GraphView& b) {
+  return a.graphs == b.graphs && a.begin == b.begin && a.rows == b.rows && a.apart == b.apart;
+}
 
 template <typename T>
 Index longest_of(const MatrixView<const T>& rows) {
   return rows.cols;
 }
 Index longest_of(const SparseView& rows) { return rows.longest_row(); }
+Index longest_of(const GraphView& samples) {
+  const GraphView some = samples.whole();
+  Index most = 0;
+  for (Index g = 0; g < some.rows; ++g) most = std::max(most, some.nodes(g));
+  return most;
+}
 
 template <typename T>
 Matrix<T> rows_of(const MatrixView<const T>& rows, std::span<const Index> chosen) {
@@ -52,6 +70,7 @@ Matrix<T> rows_of(const MatrixView<const T>& rows, std::span<const Index> chosen
 SparseMatrix rows_of(const SparseView& rows, std::span<const Index> chosen) {
   return SparseMatrix::gather(rows, chosen);
 }
+Graphs rows_of(const GraphView& some, std::span<const Index> chosen) { return gather_graphs(some, chosen); }
 
 template <typename T>
 Matrix<T> all_of(const MatrixView<const T>& rows) {
@@ -60,6 +79,7 @@ Matrix<T> all_of(const MatrixView<const T>& rows) {
   return copy;
 }
 SparseMatrix all_of(const SparseView& rows) { return SparseMatrix::copy(rows); }
+Graphs all_of(const GraphView& some) { return copy_graphs(some); }
 
 template <typename T>
 AnyView dense_view(const MatrixView<const T>& rows, std::string_view /*readers*/) {
@@ -71,6 +91,16 @@ AnyView dense_view(const SparseView& /*rows*/, std::string_view readers) {
        "kernel, which read them as they are",
        readers);
 }
+[[noreturn]] void refuse_graphs(std::string_view readers) {
+  fail(Code::input, "{} do not take graphs; kernels of graph networks such as gntk:4 do", readers);
+}
+AnyView dense_view(const GraphView& /*some*/, std::string_view readers) { refuse_graphs(readers); }
+
+template <typename Rows>
+NumberRows number_rows(const Rows& rows, std::string_view /*readers*/) {
+  return rows;
+}
+NumberRows number_rows(const GraphView& /*some*/, std::string_view readers) { refuse_graphs(readers); }
 
 }  // namespace
 
@@ -84,6 +114,10 @@ SampleView SampleView::part(Index begin, Index size) const {
 
 AnyView SampleView::dense(std::string_view readers) const {
   return std::visit([&](const auto& rows) { return dense_view(rows, readers); }, values);
+}
+
+NumberRows SampleView::rows(std::string_view readers) const {
+  return std::visit([&](const auto& some) { return number_rows(some, readers); }, values);
 }
 
 std::size_t SampleView::bytes() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/graphs.hpp"
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/base/sparse.hpp"
 #include "widelimit/base/types.hpp"
@@ -20,10 +21,12 @@ using AnyView = std::variant<MatrixView<const float>, MatrixView<const double>>;
   return std::visit([](const auto& m) { return AnyView(m.view()); }, matrix);
 }
 
-/// Samples, a row each: dense in either precision, or sparse.
-using AnySamples = std::variant<Matrix<float>, Matrix<double>, SparseMatrix>;
+/// Samples: a row each, dense in either precision or sparse, or graphs.
+using AnySamples = std::variant<Matrix<float>, Matrix<double>, SparseMatrix, Graphs>;
 /// The same, borrowed.
-using SampleRows = std::variant<MatrixView<const float>, MatrixView<const double>, SparseView>;
+using SampleRows = std::variant<MatrixView<const float>, MatrixView<const double>, SparseView, GraphView>;
+/// Those of them that are rows of numbers.
+using NumberRows = std::variant<MatrixView<const float>, MatrixView<const double>, SparseView>;
 [[nodiscard]] AnySamples samples_of(AnyMatrix matrix);
 
 /// n samples of one shape, borrowed: row i holds sample i, positions row by row, channels last (N·H·W·C).
@@ -35,6 +38,8 @@ struct SampleView {
   SampleView(MatrixView<const float> rows, Shape sample_shape) : values(rows), shape(sample_shape) {}
   SampleView(MatrixView<const double> rows, Shape sample_shape) : values(rows), shape(sample_shape) {}
   SampleView(const SparseView& rows, Shape sample_shape) : values(rows), shape(sample_shape) {}
+  SampleView(const GraphView& some, Shape sample_shape) : values(some), shape(sample_shape) {}
+  explicit SampleView(const Graphs& all) : SampleView(all.view(), all.shape()) {}
   SampleView(const AnyMatrix& matrix, Shape sample_shape)
       : SampleView(std::visit([&](const auto& m) { return SampleView(m.view(), sample_shape); }, matrix)) {}
   SampleView(const AnySamples& samples, Shape sample_shape)
@@ -46,12 +51,15 @@ struct SampleView {
   /// `size` samples from `begin` on.
   [[nodiscard]] SampleView part(Index begin, Index size) const;
   /// All numbers as rows of a matrix: for readers that know nothing else. Error{input} that names the reader, in the
-  /// plural, where samples are sparse.
+  /// plural, where samples are sparse or graphs.
   [[nodiscard]] AnyView dense(std::string_view readers) const;
-  /// Null where samples are dense; else a part of this view, which must outlive the pointer.
+  /// The rows of samples that are no graphs: Error{input} names the reader, in the plural, where they are.
+  [[nodiscard]] NumberRows rows(std::string_view readers) const;
+  /// Null where samples are something else; else a part of this view, which must outlive the pointer.
   [[nodiscard]] const SparseView* sparse() const { return std::get_if<SparseView>(&values); }
+  [[nodiscard]] const GraphView* graphs() const { return std::get_if<GraphView>(&values); }
   [[nodiscard]] std::size_t bytes() const;
-  /// Numbers that the longest sample stores; all of a dense one.
+  /// Numbers that the longest sample stores; all of a dense one; of graphs, the nodes of the largest.
   [[nodiscard]] Index longest() const;
   /// The same samples in the same memory.
   [[nodiscard]] bool same_memory(const SampleView& other) const;

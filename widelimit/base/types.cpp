@@ -16,11 +16,18 @@ Precision parse_precision(std::string_view text) {
 }
 
 std::string to_string(const Shape& shape) {
+  if (shape.nodes) return fmt::format("nodesx{}", shape.channels);
   return shape.is_vector() ? fmt::format("{}", shape.channels)
                            : fmt::format("{}x{}x{}", shape.height, shape.width, shape.channels);
 }
 
 Shape parse_shape(std::string_view text) {
+  constexpr std::string_view graphs = "nodes";
+  if (text.starts_with(graphs)) {
+    const std::string_view rest = text.substr(graphs.size());
+    const Shape features = rest.starts_with("x") ? parse_shape(rest.substr(1)) : Shape{};
+    if ((rest.empty() || rest.starts_with("x")) && features.is_vector()) return {1, 1, features.channels, true};
+  }
   constexpr Index largest = Index{1} << 24;  // of each size; their product is kept below 2^48
   std::vector<Index> sizes;
   const char* at = text.data();
@@ -42,7 +49,7 @@ Shape parse_shape(std::string_view text) {
   if (at == end && sizes.size() == 1) return {1, 1, sizes[0]};
   if (at == end && sizes.size() == 2) return {sizes[0], sizes[1], 1};
   if (at == end && sizes.size() == 3) return {sizes[0], sizes[1], sizes[2]};
-  fail(Code::usage, "input shape '{}' is not a size such as 784, 28x28 or 32x32x3", text);
+  fail(Code::usage, "input shape '{}' is not a size such as 784, 28x28, 32x32x3, or nodesx7 for graphs", text);
 }
 
 }  // namespace widelimit

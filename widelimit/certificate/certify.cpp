@@ -33,6 +33,8 @@ Matrix<double> widened(const Matrix<T>& m) {
 /// A ball around a sparse sample moves its zeros as well: certificates read them all.
 Matrix<double> widened(const SparseMatrix& m) { return dense_copy(m.view()); }
 
+Matrix<double> widened(const Graphs& /*graphs*/) { fail(Code::input, "certificates do not take graphs"); }
+
 Matrix<double> widened(const AnySamples& values) {
   return std::visit([](const auto& m) { return widened(m); }, values);
 }

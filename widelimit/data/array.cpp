@@ -40,6 +40,8 @@ void each_number(const SparseMatrix& m, const Visit& visit) {
     for (std::size_t k = 0; k < row.size(); ++k) visit(i, row.columns[k], row.values[k]);
   }
 }
+template <typename Visit>
+void each_number(const Graphs& /*graphs*/, const Visit& /*visit*/) {}  // of nodes; append_graph has seen them
 
 }  // namespace
 

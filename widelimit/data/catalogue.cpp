@@ -187,6 +187,19 @@ bool names_folder(const std::string& spec) {
   return fs::is_directory(spec, ignored) && !names_set(spec);
 }
 
+Dataset graph_samples(GraphSet set) {
+  Dataset data;
+  data.name = set.name;
+  data.values = sample_graphs(set);
+  data.shape = std::get<Graphs>(data.values).shape();
+  if (degrees_as_tags(set)) {
+    data.notes.push_back(fmt::format("{}: all nodes have one tag; the degree of a node is its tag instead", set.name));
+  }
+  data.labels = std::move(set.labels);
+  data.class_names = std::move(set.class_names);
+  return data;
+}
+
 Dataset load_data(const std::string& text, const DataOptions& options) {
   if (names_standard_input(text)) {
     Dataset data = read_standard_input(text, reading(options, "standard input"));
@@ -218,9 +231,7 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
     if (!set.table) require_no_choice(options, text);
     return set.load(spec, options);
   }
-  if (names_graphs(text)) {
-    fail(Code::usage, "data '{}' is a set of graphs, which only the graph kernel reads", text);
-  }
+  if (names_graphs(text)) return graph_samples(load_graphs(text, options.limits));
   std::error_code ignored;
   const char* what = fs::exists(file.path, ignored) ? "a file whose ending tells no format" : "unknown";
   fail(Code::input, "data '{}' is {}; choose {}{}", text, what, known_names(), nearest_name(spec.name));

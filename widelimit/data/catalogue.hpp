@@ -36,6 +36,7 @@ struct DataOptions {
 /// Loads what `spec` names:
 /// - `digits`; `spirals`, `circles`, `moons`, `gaussians` (arguments n, noise, turns, seed): always there;
 /// - `mnist:train|test`, `cifar10:train|test`, `uci:NAME`: looked for in data_folders();
+/// - `graphs:NAME`, or the path of a graph text file (.txt, .txt.gz): samples that are graphs;
 /// - a file by its ending (formats()), with arguments `x=` and `label=` for what a file may hold several of;
 /// - a folder of images, whose folders are classes (image_folder.hpp);
 /// - `-`, or `FORMAT:-`: standard input (standard_input.hpp).
@@ -44,6 +45,9 @@ struct DataOptions {
 
 /// True where `spec` names a folder of images.
 [[nodiscard]] bool names_folder(const std::string& spec);
+
+/// The graphs of a set with their labels, as samples of kernels.
+[[nodiscard]] Dataset graph_samples(GraphSet set);
 
 /// `graphs:NAME`, or the path of a graph text file (.txt, .txt.gz).
 [[nodiscard]] GraphSet load_graphs(const std::string& spec, const ReadLimits& limits = {});

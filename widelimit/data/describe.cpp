@@ -146,6 +146,8 @@ void describe_values(const Rows& m, Index rows, Description& description) {
   }
 }
 
+void describe_values(const Graphs& /*graphs*/, Index /*rows*/, Description& /*description*/) {}
+
 std::string label_text(const Dataset& data, std::size_t i) {
   if (!data.targets.empty()) return fmt::format("{}", data.targets[i]);
   if (!data.labels.empty()) return data.class_names[static_cast<std::size_t>(data.labels[i])];

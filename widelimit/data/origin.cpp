@@ -107,6 +107,8 @@ std::uint64_t checksum_of(const SparseMatrix& m) {
   return add(rows.values, m.stored(), add(rows.columns, m.stored(), places));
 }
 
+std::uint64_t checksum_of(const Graphs& graphs) { return graphs_checksum(graphs.view()); }
+
 }  // namespace
 
 std::string_view to_string(Part part) { return part_names[static_cast<std::size_t>(part)]; }

@@ -126,6 +126,15 @@ void learn_shifts(Scaling scaling, const SparseMatrix& /*m*/, const std::string&
   refuse_shift(scaling, source);
 }
 
+[[noreturn]] void refuse_graphs(const std::string& source) {
+  fail(Code::usage, "{}: the samples are graphs, which are not scaled", source);
+}
+std::vector<double> column_magnitudes(const Graphs& /*graphs*/) { return {}; }
+void learn_shifts(Scaling /*scaling*/, const Graphs& /*graphs*/, const std::string& source,
+                  std::vector<double>& /*shift*/, std::vector<double>& /*scale*/) {
+  refuse_graphs(source);
+}
+
 /// (x − shift)/scale. Halves are subtracted, since the difference of two large numbers may overflow.
 double standardised(double x, double shift, double scale) {
   const double difference = x - shift;
@@ -149,6 +158,7 @@ Scaler::Scaler(Scaling scaling, const Dataset& train)
       features_(train.shape.size()),
       shift_(static_cast<std::size_t>(features_), 0.0),
       scale_(static_cast<std::size_t>(features_), 1.0) {
+  if (scaling != Scaling::none && train.shape.nodes) refuse_graphs(train.name);
   std::visit(
       [&](const auto& m) {
         if (scaling == Scaling::maxabs) scale_ = column_magnitudes(m);

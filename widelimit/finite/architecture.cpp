@@ -62,6 +62,7 @@ struct ShapeAfter {
   Shape operator()(const Pool& pool, const Shape& in, Index) const {
     return windowed(in, pool.window, pool.strides, pool.padding, in.channels);
   }
+  Shape operator()(const Aggregate&, const Shape& in, Index) const { return in; }
   Shape operator()(const Activation&, const Shape& in, Index) const { return in; }
   Shape operator()(const LayerNorm&, const Shape& in, Index) const { return in; }
   Shape operator()(const Dropout&, const Shape& in, Index) const { return in; }
@@ -174,6 +175,7 @@ class Builder {
   void lay_out(const Flatten&, Stage&) {}
   void lay_out(const LayerNorm&, Stage&) {}
   void lay_out(const Scale&, Stage&) {}
+  void lay_out(const Aggregate&, Stage& stage) { refuse_graphs(stage.place); }
 
   Index hidden_;
   Parameterisation parameterisation_;
@@ -203,8 +205,14 @@ void Widths::validate() const {
   }
 }
 
+void refuse_graphs(const std::string& place) {
+  fail(Code::usage, "layer {} reads graphs, which networks of finite width do not take; the kernel of the network does",
+       place);
+}
+
 Architecture Architecture::make(const Network& network, const Shape& input, const Widths& widths) {
   widths.validate();
+  if (input.nodes) refuse_graphs("1");
   (void)infer_shapes(network, input);  // refuses what is not a network on this input
   Architecture architecture;
   architecture.input = effective_input(network, input);

@@ -63,6 +63,9 @@ struct Stage {
   std::vector<Stage> shortcut;             ///< residual; empty is the identity
 };
 
+/// Throws Error{usage}: networks of finite width read rows of numbers.
+[[noreturn]] void refuse_graphs(const std::string& place);
+
 /// A network with widths: what finite networks evaluate. Widths are `hidden` except where something fixes them: the
 /// last layer has `outputs`, and the two branches of a residual must have equal output widths, so a branch that
 /// passes channels through (the identity) imposes its width on the other one.
@@ -75,7 +78,8 @@ struct Architecture {
 
   /// Whether a slot is trained.
   [[nodiscard]] bool trains() const;
-  /// Error{input} as in infer_shapes, and where the arms of a residual cannot be made equally wide.
+  /// Error{input} as in infer_shapes, and where the arms of a residual cannot be made equally wide; Error{usage} for
+  /// networks on graphs.
   [[nodiscard]] static Architecture make(const Network& network, const Shape& input, const Widths& widths);
   /// True where the last layer is a dense readout: its input carries all there is to know of the output's variance.
   [[nodiscard]] bool ends_in_dense() const;

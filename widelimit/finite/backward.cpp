@@ -76,6 +76,7 @@ class Backward {
     }
   }
   void apply(const Scale& layer, const Step& step) { rescale(layer, step.signal(), step.back()); }
+  void apply(const Aggregate&, const Step& step) { refuse_graphs(step.stage.place); }
   void apply(const Attention&, const Step& step) {
     const AttentionWeights<T> weights = attention_weights(architecture_, parameters_, step.stage);
     AttentionValues<T>& values = gradient_.attention[step.slot()];

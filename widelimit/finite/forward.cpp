@@ -67,6 +67,7 @@ class Forward {
     attend(three, trace.values[k], trace.attention, engine_);
     affine(three.slots[2], three.weights[2], trace.attention.u, trace.values[k + 1], engine_);
   }
+  void apply(const Aggregate&, const Stage& stage, std::size_t, Trace<T>&) const { refuse_graphs(stage.place); }
   void apply(const Residual&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
     std::vector<Trace<T>>& arms = trace.arms[k];
     arms.resize(2);

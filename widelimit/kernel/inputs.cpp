@@ -43,6 +43,12 @@ void check_finite(const SparseView& rows) {
 }  // namespace
 
 void check_samples(const SampleView& x) {
+  if (const GraphView* graphs = x.graphs()) {
+    if (x.shape != graphs->graphs->shape()) {
+      fail(Code::input, "graphs have the shape {}, not {}", to_string(graphs->graphs->shape()), to_string(x.shape));
+    }
+    return;  // their owner has looked at every node
+  }
   std::visit(
       [&](const auto& rows) {
         if (rows.cols != x.shape.size()) {
@@ -51,7 +57,7 @@ void check_samples(const SampleView& x) {
         }
         check_finite(rows);
       },
-      x.values);
+      x.rows("checks of numbers"));
 }
 
 SameKind::SameKind(const SampleView& x1, const SampleView& x2) : x1_(x1), x2_(x2) {
@@ -65,6 +71,9 @@ void check_same_shape(const SampleView& x1, const SampleView& x2) {
   if (x1.shape != x2.shape) {
     fail(Code::input, "the two sets have samples of different shape, {} and {}", to_string(x1.shape),
          to_string(x2.shape));
+  }
+  if (x1.graphs() != nullptr && x1.graphs()->graphs->tagged() != x2.graphs()->graphs->tagged()) {
+    fail(Code::input, "the nodes of one set of graphs have tags, those of the other have features");
   }
 }
 

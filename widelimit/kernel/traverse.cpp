@@ -48,8 +48,26 @@ MatrixView<const double> Panel::diagonal(const std::function<void(Index)>& after
   return of.diagonal.view();
 }
 
+namespace {
+
+/// Samples of graph networks are graphs, or nodes where the network does not sum over them.
+void check_ending(const Recipe& recipe, const SampleView& x) {
+  const GraphView* graphs = x.graphs();
+  if (graphs == nullptr || recipe.at_nodes() == graphs->apart) return;
+  if (graphs->apart) {
+    fail(Code::input, "the network sums over nodes; a kernel of nodes is of a network without global pooling");
+  }
+  fail(Code::input,
+       "the network ends with values at each node; add global_sum_pool or global_avg_pool before its last dense layer, "
+       "or ask for the kernel of nodes");
+}
+
+}  // namespace
+
 Traversal::Traversal(const GramTask& task, const PanelPlan& plan, const Engine& engine)
     : task_(task), plan_(plan), engine_(engine) {
+  check_ending(*task.recipe, task.x1);
+  check_ending(*task.recipe, task.columns());
   const std::string obstacle = engine.kernels().obstacle(*task.recipe, task.precision);
   if (!obstacle.empty()) fail(Code::usage, "{} cannot compute this kernel: {}", engine.name(), obstacle);
   if (task.symmetric() && plan.rows >= task.x1.count()) whole_ = panel(task.x1, 0, task.x1.count());

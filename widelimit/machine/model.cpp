@@ -46,6 +46,10 @@ void check_support(const Model& model) {
     fail(Code::input, "a support sample of the model has {} values; its shape {} needs {}", cols,
          to_string(model.shape), model.shape.size());
   }
+  if (model.shape.nodes != std::holds_alternative<Graphs>(model.support)) {
+    fail(Code::input, "the model has the shape {}, and its support is {} graphs", to_string(model.shape),
+         model.shape.nodes ? "no" : "of");
+  }
   require_finite(model.support, "the support of the model");
 }
 

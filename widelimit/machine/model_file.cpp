@@ -8,6 +8,7 @@
 #include "widelimit/data/origin_text.hpp"
 #include "widelimit/network/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -25,11 +26,22 @@ constexpr int dense_format = 1;
 
 constexpr const char* support_columns = "support_columns";
 constexpr const char* support_offsets = "support_offsets";
+constexpr const char* support_nodes = "support_nodes";
+constexpr const char* support_edges = "support_edges";
+constexpr const char* support_neighbours = "support_neighbours";
+
+/// What the support of a model is, by the arrays of its file.
+enum class Support : std::uint8_t { dense, sparse, graphs };
+Support support_of(const ArrayFile& file) {
+  if (file.arrays.contains(support_nodes)) return Support::graphs;
+  return file.arrays.contains(support_columns) ? Support::sparse : Support::dense;
+}
 
 /// In the order in which the checksum takes them.
-std::vector<std::string> array_names(bool sparse) {
+std::vector<std::string> array_names(Support support) {
   std::vector<std::string> names{"support", "alpha", "bias", "shift", "scale", "calibration"};
-  if (sparse) names.insert(names.end(), {support_columns, support_offsets});
+  if (support == Support::sparse) names.insert(names.end(), {support_columns, support_offsets});
+  if (support == Support::graphs) names.insert(names.end(), {support_nodes, support_edges, support_neighbours});
   return names;
 }
 
@@ -50,6 +62,7 @@ class ModelArrays {
     for (const Sigmoid& c : model.calibration) calibration_.insert(calibration_.end(), {c.slope, c.offset});
     add("calibration", calibration_.data(), std::ssize(model.calibration), 2);
     if (const auto* support = std::get_if<SparseMatrix>(&model.support)) add_places(support->view());
+    if (const auto* support = std::get_if<Graphs>(&model.support)) add_places(support->view());
   }
 
   [[nodiscard]] const std::vector<NamedArray>& arrays() const { return arrays_; }
@@ -65,16 +78,32 @@ class ModelArrays {
     add("support", m.data(), m.rows(), m.cols());
   }
   void add_support(const SparseMatrix& m) { add("support", m.view().values, m.stored(), 1); }
+  void add_support(const Graphs& graphs) {
+    if (graphs.tagged()) {
+      add("support", graphs.tags.data(), std::ssize(graphs.tags), 1);
+    } else {
+      add("support", graphs.features.data(), graphs.node_count(), graphs.width);
+    }
+  }
 
   void add_places(const SparseView& support) {
     columns_.assign(support.columns, support.columns + support.stored());
     add(support_columns, columns_.data(), std::ssize(columns_), 1);
     add(support_offsets, support.offsets, support.rows + 1, 1);
   }
+  void add_places(const GraphView& support) {
+    const Graphs& graphs = *support.graphs;
+    columns_.assign(graphs.neighbours.begin(), graphs.neighbours.end());
+    nodes_.assign(graphs.nodes.begin(), graphs.nodes.end());
+    edges_.assign(graphs.edges.begin(), graphs.edges.end());
+    add(support_nodes, nodes_.data(), std::ssize(nodes_), 1);
+    add(support_edges, edges_.data(), std::ssize(edges_), 1);
+    add(support_neighbours, columns_.data(), std::ssize(columns_), 1);
+  }
 
   std::vector<NamedArray> arrays_;
   std::vector<double> calibration_;
-  std::vector<std::int64_t> columns_;
+  std::vector<std::int64_t> columns_, nodes_, edges_;
 };
 
 Description description(const Model& model) {
@@ -88,6 +117,7 @@ Description description(const Model& model) {
   }
   json["precision"] = to_string(model.precision);
   json["shape"] = {model.shape.height, model.shape.width, model.shape.channels};
+  if (model.shape.nodes) json["nodes"] = std::get<Graphs>(model.support).tagged() ? "tags" : "features";
   if (model.channels_first) json["channels_first"] = true;
   if (model.scaling) json["scaling"] = to_string(model.scaling->scaling());
   json["machine"] = to_string(model.machine);
@@ -114,7 +144,7 @@ void describe(Model& model, const Description& json) {
   model.version = json.at("version").get<std::string>();
   model.precision = parse_precision(json.at("precision").get<std::string>());
   const auto shape = json.at("shape").get<std::array<Index, 3>>();
-  model.shape = {shape[0], shape[1], shape[2]};
+  model.shape = {shape[0], shape[1], shape[2], json.contains("nodes")};
   model.channels_first = json.contains("channels_first") && json.at("channels_first").get<bool>();
   model.machine = parse_machine(json.at("machine").get<std::string>());
   model.scheme = parse_scheme(json.at("scheme").get<std::string>());
@@ -142,15 +172,33 @@ std::vector<Integer> take_places(SealedFile& arrays, const char* name) {
   return places;
 }
 
-AnySamples take_support(const Model& model, SealedFile& arrays, bool sparse) {
-  if (!sparse) return samples_of(arrays.take("support"));
+Graphs take_graphs(const Description& json, SealedFile& arrays) {
+  Graphs graphs;
+  graphs.nodes = take_places<Index>(arrays, support_nodes);
+  graphs.edges = take_places<Index>(arrays, support_edges);
+  graphs.neighbours = take_places<std::int32_t>(arrays, support_neighbours);
+  const Matrix<double> carried = arrays.take_doubles("support");
+  const double* const end = carried.data() + carried.rows() * carried.cols();
+  if (json.at("nodes").get<std::string>() == "tags") {
+    std::for_each(carried.data(), end, [&](double tag) { graphs.tags.push_back(static_cast<std::int64_t>(tag)); });
+  } else {
+    graphs.features.assign(carried.data(), end);
+    graphs.width = carried.cols();
+  }
+  graphs.validate();
+  return graphs;
+}
+
+AnySamples take_support(const Model& model, const Description& json, SealedFile& arrays, Support support) {
+  if (support == Support::dense) return samples_of(arrays.take("support"));
+  if (support == Support::graphs) return take_graphs(json, arrays);
   return SparseMatrix(model.shape.size(), take_places<std::int64_t>(arrays, support_offsets),
                       take_places<std::int32_t>(arrays, support_columns), arrays.take_column("support"),
                       "the support of the model");
 }
 
-void fill(Model& model, const Description& json, SealedFile& arrays, bool sparse) {
-  model.support = take_support(model, arrays, sparse);
+void fill(Model& model, const Description& json, SealedFile& arrays, Support support) {
+  model.support = take_support(model, json, arrays, support);
   model.alpha = arrays.take_doubles("alpha");
   model.bias = arrays.take_column("bias");
   std::vector<double> shift = arrays.take_column("shift");
@@ -175,10 +223,11 @@ void fill(Model& model, const Description& json, SealedFile& arrays, bool sparse
 Model checked_model(ArrayFile file, const std::string& source) {
   Model model;
   reading_sealed(source, model_form, [&] {
-    const bool sparse = file.arrays.contains(support_columns);
-    SealedFile sealed(std::move(file), model_form, array_names(sparse));
+    const Support support = support_of(file);
+    SealedFile sealed(std::move(file), model_form, array_names(support));
     describe(model, sealed.description());
-    fill(model, sealed.description(), sealed, sparse);
+    if (model.shape.nodes != (support == Support::graphs)) fail(Code::input, "its support is not what its shape says");
+    fill(model, sealed.description(), sealed, support);
     model.validate();
   });
   return model;
@@ -190,7 +239,8 @@ void save_model(const std::filesystem::path& path, const Model& model) {
   model.validate();
   const ModelArrays arrays(model);
   SealedFormat form = model_form;
-  if (model.support_view().sparse() == nullptr) form.number = dense_format;
+  const SampleView support = model.support_view();
+  if (support.sparse() == nullptr && support.graphs() == nullptr) form.number = dense_format;
   write_sealed(path, form, description(model), arrays.arrays());
 }
 

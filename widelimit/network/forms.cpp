@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace widelimit {
@@ -32,14 +33,38 @@ struct Held<std::optional<Layers>> {
   static Layers of(const std::optional<Layers>& member) { return member.value_or(Layers{}); }
 };
 
+/// A choice among words, by its member.
+template <>
+struct Held<NodeScale> {
+  using Type = std::string;
+  static std::string of(NodeScale scale) { return std::string(to_string(scale)); }
+};
+
+template <typename T>
+T member_of(typename Held<T>::Type value) {
+  if constexpr (std::is_same_v<T, NodeScale>) {
+    return value == to_string(NodeScale::uniform) ? NodeScale::uniform : NodeScale::degree;
+  } else {
+    return T(std::move(value));
+  }
+}
+
 template <typename Struct, typename T>
 Argument argument(std::string_view name, T Struct::*member, Bounds range = {}, Absent absent = Absent::prototype) {
   using Type = typename Held<T>::Type;
   return {.parameter = {.name = name, .type = Value(Type{}).index(), .range = range, .choices = {}},
           .absent = absent,
           .get = [member](const Layer& layer) { return Value(Held<T>::of(std::get<Struct>(layer.value).*member)); },
-          .set = [member](Layer& layer,
-                          Value value) { std::get<Struct>(layer.value).*member = std::get<Type>(std::move(value)); }};
+          .set =
+              [member](Layer& layer, Value value) {
+                std::get<Struct>(layer.value).*member = member_of<T>(std::get<Type>(std::move(value)));
+              }};
+}
+
+Argument node_scale() {
+  Argument scale = argument("scale", &Aggregate::scale);
+  scale.parameter.choices = {to_string(NodeScale::degree), to_string(NodeScale::uniform)};
+  return scale;
 }
 
 Form activation(Phi phi, std::vector<Argument> arguments = {}) {
@@ -96,6 +121,7 @@ std::vector<Form> make_forms() {
       {"dropout", Dropout{}, {argument("rate", &Dropout::rate, share)}},
       {"scale", Scale{}, {argument("by", &Scale::by)}},
       {"attention", Attention{}, {argument("frozen", &Attention::frozen)}},
+      {"aggregate", Aggregate{}, {node_scale()}},
       {"residual",
        Residual{},
        {argument("branch", &Residual::branch, {}, required), argument("shortcut", &Residual::shortcut)}},

@@ -14,4 +14,6 @@ std::string_view to_string(Padding padding) {
   return "";
 }
 
+std::string_view to_string(NodeScale scale) { return scale == NodeScale::degree ? "degree" : "uniform"; }
+
 }  // namespace widelimit

@@ -58,7 +58,7 @@ struct Pool {
   bool operator==(const Pool&) const = default;
 };
 
-/// global_avg_pool, global_sum_pool (never max): over all positions.
+/// global_avg_pool, global_sum_pool (never max): over all positions, or all nodes of a graph.
 struct GlobalPool {
   Pooling pooling = Pooling::average;
   bool operator==(const GlobalPool&) const = default;
@@ -92,6 +92,19 @@ struct Attention {
   bool operator==(const Attention&) const = default;
 };
 
+/// What the sum over the neighbourhood of a node of a graph, the node itself and its neighbours, is multiplied by.
+enum class NodeScale : std::uint8_t {
+  degree,   ///< 1/|N(u) ∪ {u}|: the mean
+  uniform,  ///< 1: the sum
+};
+[[nodiscard]] std::string_view to_string(NodeScale scale);  ///< "degree", "uniform"
+
+/// h_u ← c_u Σ_{v ∈ N(u) ∪ {u}} h_v at every node u of a graph.                            [docs/theory/graphs.md]
+struct Aggregate {
+  NodeScale scale = NodeScale::degree;
+  bool operator==(const Aggregate&) const = default;
+};
+
 /// branch(x) + shortcut(x); the identity where there is no shortcut.
 struct Residual {
   Layers branch;
@@ -102,8 +115,8 @@ struct Residual {
 /// One layer of a network. A reader of networks visits the variant, so the compiler lists every reader that a new
 /// alternative must teach.
 struct Layer {
-  using Variant =
-      std::variant<Dense, Conv, Activation, Pool, GlobalPool, Flatten, LayerNorm, Dropout, Scale, Attention, Residual>;
+  using Variant = std::variant<Dense, Conv, Activation, Pool, GlobalPool, Flatten, LayerNorm, Dropout, Scale, Attention,
+                               Aggregate, Residual>;
   Variant value;
 
   template <typename T>

@@ -92,6 +92,29 @@ Layers residual_net(const PresetOptions& options) {
   return layers;
 }
 
+/// The graph NTK of Du et al. 2019: `depth` − 1 blocks, each an aggregation and `mlp` fully connected layers; the sum
+/// over nodes is read out after the last block, or, with jumping knowledge, of the input and after every block, each by
+/// weights of its own.                                                                       [docs/theory/graphs.md]
+Layers graph_network(const PresetOptions& options) {
+  const NodeScale scale = options.scale == "uniform" ? NodeScale::uniform : NodeScale::degree;
+  Layers block{Aggregate{scale}};
+  append(block, {dense(options), activation(options)}, options.mlp);
+  const Layers readout{GlobalPool{Pooling::sum}, dense(options)};
+  Layers layers;
+  if (options.jk == "true") {
+    layers = readout;
+    for (Index k = 1; k < options.depth; ++k) {
+      Layers rest = block;
+      append(rest, layers);
+      layers = {Residual{.branch = readout, .shortcut = std::move(rest)}};
+    }
+  } else {
+    append(layers, block, options.depth - 1);
+    append(layers, readout);
+  }
+  return layers;
+}
+
 template <typename T>
 PresetArgument argument(std::string_view name, T PresetOptions::*member, Bounds range,
                         std::vector<std::string_view> choices = {}) {
@@ -125,6 +148,9 @@ std::vector<Preset> make_presets() {
   const auto kernel = argument("kernel", &PresetOptions::kernel, {.low = 1, .high = 4095});
   const auto readout = argument("readout", &PresetOptions::readout, {}, {"pool", "flatten"});
   const auto frozen = argument("frozen", &PresetOptions::frozen, {.low = 0, .high = 10'001});
+  const auto mlp = argument("mlp", &PresetOptions::mlp, {.low = 1, .high = 100});
+  const auto scale = argument("scale", &PresetOptions::scale, {}, {"degree", "uniform"});
+  const auto jk = argument("jk", &PresetOptions::jk, {}, {"true", "false"});
   const PresetOptions plain;
   PresetOptions he;  // keeps the variance of ReLU layers
   he.w_std = sqrt2;
@@ -155,6 +181,12 @@ std::vector<Preset> make_presets() {
        he,
        {w_std, b_std},
        residual_net},
+      {"gntk",
+       "graph neural network of N - 1 blocks: aggregation, then mlp layers; jk: jumping knowledge",
+       depth(2, max_nesting),
+       he,
+       {mlp, scale, jk, w_std, b_std, phi},
+       graph_network},
   };
 }
 

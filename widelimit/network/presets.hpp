@@ -19,6 +19,9 @@ struct PresetOptions {
   std::string activation = "relu";
   std::string readout = "pool";
   Index frozen = 0;  ///< weight layers from the first on
+  Index mlp = 2;
+  std::string scale = "degree";
+  std::string jk = "true";
 };
 
 struct PresetArgument {

@@ -13,10 +13,13 @@ namespace {
 struct Grid {
   Index height = 1;
   Index width = 1;
+  bool nodes = false;  ///< of a graph, not a grid
   bool operator==(const Grid&) const = default;
 };
 
-std::string to_string(const Grid& grid) { return fmt::format("{}x{}", grid.height, grid.width); }
+std::string to_string(const Grid& grid) {
+  return grid.nodes ? std::string("one at each node") : fmt::format("{}x{}", grid.height, grid.width);
+}
 std::string to_string(const Extent& extent) { return fmt::format("{}x{}", extent.rows, extent.cols); }
 
 /// Walks the tree in the order of evaluation and writes down the grid after every layer.
@@ -30,7 +33,7 @@ class Walk {
       const std::string name =
           std::holds_alternative<Residual>(layers[i].value) ? std::string("residual") : to_text(layers[i]);
       grid = std::visit([&](const auto& layer) { return after(layer, grid, place, name); }, layers[i].value);
-      shapes_.push_back({place, name, grid.height, grid.width});
+      shapes_.push_back({place, name, grid.height, grid.width, grid.nodes});
     }
     return grid;
   }
@@ -38,8 +41,14 @@ class Walk {
  private:
   using Text = std::string;
 
+  static void refuse_nodes(Grid grid, const Text& place, const Text& name) {
+    if (!grid.nodes) return;
+    fail(Code::input, "layer {} ({}) needs positions on a grid, and samples are graphs, whose nodes have no order",
+         place, name);
+  }
   static Grid windows(const Extent& window, const Extent& strides, Padding padding, Grid grid, const Text& place,
                       const Text& name) {
+    refuse_nodes(grid, place, name);
     const Grid result{windowing(grid.height, window.rows, strides.rows, padding).count,
                       windowing(grid.width, window.cols, strides.cols, padding).count};
     if (result.height == 0 || result.width == 0) {
@@ -56,9 +65,20 @@ class Walk {
   Grid after(const LayerNorm&, Grid grid, const Text&, const Text&) { return grid; }
   Grid after(const Dropout&, Grid grid, const Text&, const Text&) { return grid; }
   Grid after(const Scale&, Grid grid, const Text&, const Text&) { return grid; }
-  Grid after(const Attention&, Grid grid, const Text&, const Text&) { return grid; }
+  Grid after(const Attention&, Grid grid, const Text& place, const Text& name) {
+    refuse_nodes(grid, place, name);
+    return grid;
+  }
+  Grid after(const Aggregate&, Grid grid, const Text& place, const Text& name) {
+    if (grid.nodes) return grid;
+    fail(Code::input, "layer {} ({}) sums over neighbours in a graph, and here are {}", place, name,
+         grid == Grid{} ? "vectors" : "images");
+  }
   Grid after(const GlobalPool&, Grid, const Text&, const Text&) { return {}; }
-  Grid after(const Flatten&, Grid, const Text&, const Text&) { return {}; }
+  Grid after(const Flatten&, Grid grid, const Text& place, const Text& name) {
+    refuse_nodes(grid, place, name);
+    return {};
+  }
   Grid after(const Conv& conv, Grid grid, const Text& place, const Text& name) {
     return windows(conv.kernel, conv.strides, conv.padding, grid, place, name);
   }
@@ -90,6 +110,7 @@ struct ReadsPositions {
   bool operator()(const Dropout&) const { return false; }
   bool operator()(const Scale&) const { return false; }
   bool operator()(const Attention&) const { return true; }
+  bool operator()(const Aggregate&) const { return true; }
   bool operator()(const Residual& residual) const {
     return reads_positions(residual.branch) || (residual.shortcut && reads_positions(*residual.shortcut));
   }
@@ -98,6 +119,14 @@ struct ReadsPositions {
 bool reads_positions(const Layers& layers) {
   return std::any_of(layers.begin(), layers.end(),
                      [](const Layer& layer) { return std::visit(ReadsPositions{}, layer.value); });
+}
+
+bool aggregates(const Layers& layers) {
+  return std::any_of(layers.begin(), layers.end(), [](const Layer& layer) {
+    const auto* residual = std::get_if<Residual>(&layer.value);
+    if (residual == nullptr) return std::holds_alternative<Aggregate>(layer.value);
+    return aggregates(residual->branch) || (residual->shortcut && aggregates(*residual->shortcut));
+  });
 }
 
 /// The first layer, in the order of evaluation, that relates positions to each other; empty where there is none.
@@ -163,8 +192,10 @@ Windowing windowing(Index n, Index size, Index stride, Padding padding) {
 
 bool is_spatial(const Network& network) { return reads_positions(network.layers); }
 
+bool reads_graphs(const Network& network) { return aggregates(network.layers); }
+
 Shape effective_input(const Network& network, const Shape& input) {
-  return is_spatial(network) ? input : input.flattened();
+  return input.nodes || is_spatial(network) ? input : input.flattened();
 }
 
 std::string layout_warning(const Network& network, const Shape& input) {
@@ -186,11 +217,11 @@ std::vector<LayerShape> infer_shapes(const Network& network, const Shape& input)
   if (input.height < 1 || input.width < 1 || input.channels < 1) {
     fail(Code::input, "input shape {} must have sizes of at least 1", widelimit::to_string(input));
   }
-  refuse_vectors(network, input);
+  if (!reads_graphs(network)) refuse_vectors(network, input);
   const Shape read = effective_input(network, input);
   std::vector<LayerShape> shapes;
-  const Grid end = Walk(shapes).series(network.layers, {read.height, read.width}, "");
-  if (end != Grid{}) {
+  const Grid end = Walk(shapes).series(network.layers, {read.height, read.width, read.nodes}, "");
+  if (end != Grid{} && !end.nodes) {
     const LayerShape& last = shapes.back();
     fail(Code::input,
          "network ends with {} positions at layer {} ({}); add flatten or global_avg_pool before the last dense",

@@ -25,12 +25,17 @@ struct LayerShape {
   std::string layer;  ///< the layer's text; of a residual, whose layers have shapes of their own, the name
   Index height = 1;
   Index width = 1;
+  bool nodes = false;  ///< one position for each node of a graph
 };
 
-/// True where the network reads positions (conv, pooling, flatten, attention); otherwise images are read flattened.
+/// True where the network reads positions (conv, pooling, flatten, attention, aggregate); otherwise images are read
+/// flattened.
 [[nodiscard]] bool is_spatial(const Network& network);
 
-/// The input as the network reads it: flattened unless it is spatial.
+/// True where the network sums over neighbours in a graph.
+[[nodiscard]] bool reads_graphs(const Network& network);
+
+/// The input as the network reads it: flattened unless it is spatial, or graphs.
 [[nodiscard]] Shape effective_input(const Network& network, const Shape& input);
 
 /// A warning where images look as if their channels came first (3x32x32 rather than 32x32x3) and the network looks at
@@ -41,7 +46,8 @@ struct LayerShape {
 /// Shapes after every layer, in the order of evaluation (branch before shortcut, then the sum itself).
 /// Error{input} names the layer and its place: a convolution, pooling or attention on vectors, which have one position
 /// (with the shape of an image that may be meant, and Remedy::image_shape), a window larger than the image, branches of
-/// different shape, an output that still has positions, an empty network.
+/// different shape, an output that still has positions (nodes may stay apart), an empty network; on graphs a layer that
+/// needs a grid, on other samples one that needs graphs.
 [[nodiscard]] std::vector<LayerShape> infer_shapes(const Network& network, const Shape& input);
 
 }  // namespace widelimit

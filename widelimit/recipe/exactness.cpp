@@ -45,6 +45,7 @@ class Judge {
   Reason operator()(const Dropout& dropout, const Text&) { return settle(), state_.drop(dropout.rate), Reason{}; }
   Reason operator()(const Scale& scale, const Text&) { return static_cast<void>(state_.scale(scale.by)), Reason{}; }
   Reason operator()(const Attention&, const Text&) { return settle(), state_.attend(); }
+  Reason operator()(const Aggregate&, const Text&) { return settle(), state_.pool(false), Reason{}; }
   Reason operator()(const Residual& residual, const Text& place) {
     const Layers shortcut = residual.shortcut.value_or(Layers{});
     if (!state_.continues(residual.branch) && !state_.continues(shortcut)) settle();
@@ -110,7 +111,11 @@ double operations_per_pair(const Recipe& recipe) {
         break;
       case Op::pool:
       case Op::flatten:
+      case Op::readout:
         operations += state * before;
+        break;
+      case Op::aggregate:  // of a node with three neighbours, on both sides
+        operations += 2.0 * 2.0 * 4.0 * state * before;
         break;
       case Op::attend:
         operations += 4.0 * state * before * static_cast<double>(step.before.positions());

@@ -45,6 +45,14 @@ class Lowering {
   void operator()(const Pool& pool) { this->pool(pool, false); }
 
   void operator()(const GlobalPool& pool) {
+    if (grid_.nodes) {
+      settle();
+      state_.pool(true);
+      Step step{.op = Op::readout, .mean = pool.pooling == Pooling::average};
+      step.after = {1, 1};
+      push(step);
+      return;
+    }
     const Extent all{grid_.height, grid_.width};
     this->pool(Pool{pool.pooling, all, {1, 1}, Padding::valid}, true);
   }
@@ -66,6 +74,13 @@ class Lowering {
   /// A layer without weights of its own: no channel trains it.
   void operator()(const Scale& scale) {
     if (!state_.scale(scale.by)) push({.op = Op::affine, .w2 = scale.by * scale.by});
+  }
+
+  /// A sum of the same neighbours in every unit: Gaussian values stay Gaussian.
+  void operator()(const Aggregate& aggregate) {
+    settle();
+    state_.pool(false);
+    push({.op = Op::aggregate, .mean = aggregate.scale == NodeScale::degree});
   }
 
   /// ζΣζ'ᵀ, then the value and the output weights, each with standard deviation 1: Θ ← 2Σ_new + ζΘζ'ᵀ.
@@ -179,7 +194,8 @@ class Lowering {
 
   void push(Step step) {
     step.before = grid_;
-    if (step.op != Op::window && step.op != Op::pool && step.op != Op::flatten) step.after = grid_;
+    const bool moves = step.op == Op::window || step.op == Op::pool || step.op == Op::flatten || step.op == Op::readout;
+    if (!moves) step.after = grid_;
     grid_ = step.after;
     recipe_.steps.push_back(step);
   }
@@ -240,6 +256,8 @@ void mark_pairs(Recipe& recipe) {
     switch (step->op) {
       case Op::pool:
       case Op::attend:
+      case Op::aggregate:
+      case Op::readout:
         asked.back() = true;
         break;
       case Op::flatten:
@@ -288,6 +306,7 @@ void carry_pairs(Recipe& recipe) {
         break;
       }
       case Op::pool:
+      case Op::readout:
         held.back() = step.all_pairs_after;
         break;
       default:
@@ -315,6 +334,7 @@ void emit_at_end(Recipe& recipe, RecipeOutputs wanted) {
   if (wanted == RecipeOutputs::nngp || wanted == RecipeOutputs::both) step.nngp_slot = 0;
   step.ntk_slot = wanted == RecipeOutputs::both ? 1 : 0;
   step.ntk_count = static_cast<std::int32_t>(recipe.channels);
+  if (!recipe.steps.empty()) step.before = step.after = recipe.steps.back().after;
   recipe.steps.push_back(step);
 }
 
@@ -327,7 +347,8 @@ Recipe lower(const Network& network, const Shape& input, RecipeOutputs wanted) {
   Recipe recipe;
   recipe.input = effective_input(network, input);
   Lowering lowering(recipe, wanted, !is_spatial(network));
-  lowering.start({static_cast<std::int32_t>(recipe.input.height), static_cast<std::int32_t>(recipe.input.width)});
+  lowering.start({static_cast<std::int32_t>(recipe.input.height), static_cast<std::int32_t>(recipe.input.width),
+                  recipe.input.nodes});
   lowering.layers(network.layers, "");
   lowering.settle();
 
@@ -354,6 +375,8 @@ Recipe lower(const Network& network, const Shape& input, RecipeOutputs wanted) {
   carry_pairs(recipe);
   return recipe;
 }
+
+bool Recipe::at_nodes() const { return !steps.empty() && steps.back().before.nodes; }
 
 bool Recipe::on_vectors() const {
   return input.is_vector() && std::none_of(steps.begin(), steps.end(), [](const Step& step) {

@@ -21,6 +21,8 @@ struct Recipe {
   std::vector<std::shared_ptr<const Pointwise>> functions;  ///< functions without closed-form dual
   std::vector<std::string> weight_layers;                   ///< place and text of each layer with weights
 
+  /// The output is at the nodes of graphs, none of which is summed over.
+  [[nodiscard]] bool at_nodes() const;
   /// One position throughout and no step that moves positions: the network acts on vectors.
   [[nodiscard]] bool on_vectors() const;
 };
@@ -48,7 +50,7 @@ struct LimitFormula {
 };
 [[nodiscard]] LimitFormula limit_formula(const Network& network);
 
-/// Floating-point operations of one pair, roughly: what `network show` calls its cost.
+/// Floating-point operations of one pair, roughly: what `network show` calls its cost. Of graphs: of one pair of nodes.
 [[nodiscard]] double operations_per_pair(const Recipe& recipe);
 
 }  // namespace widelimit

@@ -19,6 +19,8 @@ enum class Op : std::uint8_t {
   flatten,     ///< mean over equal positions
   layer_norm,  ///< Σ and Θ_m divided by the square roots of both variances
   dropout,     ///< variances divided by the keep rate
+  aggregate,   ///< Σ(u,v) ← c_u c_v Σ(u',v') summed over u' ∈ N(u) ∪ {u}, v' ∈ N(v) ∪ {v}, Θ_m likewise
+  readout,     ///< sum or mean over all pairs of nodes
   attend,      ///< Σ ← ζΣζ'ᵀ, Θ_m ← ζΘ_mζ'ᵀ, ζ = softmax of the sample's own Σ
   fork,        ///< push a copy of the state
   swap,        ///< exchange the two topmost states
@@ -41,6 +43,7 @@ struct Dual {
 struct Grid {
   std::int32_t height = 1;
   std::int32_t width = 1;
+  bool nodes = false;  ///< one position for each node of a graph; counted as one
   [[nodiscard]] Index positions() const { return Index{height} * width; }
   bool operator==(const Grid&) const = default;
 };
@@ -61,6 +64,7 @@ struct Step {
   Grid size, strides, offset;   ///< window, pool: extent, steps, positions before 0 where it starts
   bool circular = false;        ///< window, pool: positions wrap
   double scale = 1.0;           ///< window, pool: the sum over the window is multiplied by this
+  bool mean = false;            ///< aggregate, readout: divided by the number of nodes in each sum
   double rate = 1.0;            ///< dropout
   std::int32_t nngp_slot = -1;  ///< emit: output that receives Σ, or −1
   std::int32_t ntk_slot = 0;    ///< emit: Θ_m goes to output ntk_slot + m for m < ntk_count

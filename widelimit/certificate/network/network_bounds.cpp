@@ -157,6 +157,7 @@ class Bounding {
   void apply(const Attention&, const Stage& stage, Enclosure&) const {
     fail(Code::usage, "layer {}: intervals do not pass attention", stage.place);
   }
+  void apply(const Aggregate&, const Stage& stage, Enclosure&) const { refuse_graphs(stage.place); }
   void apply(const Residual&, const Stage& stage, Enclosure& values) const {
     Enclosure shortcut = values;
     chain(stage.branch, values);

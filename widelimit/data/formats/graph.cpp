@@ -5,8 +5,10 @@
 #include "widelimit/data/formats/archive.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
+#include <string>
 
 namespace widelimit {
 
@@ -158,6 +160,28 @@ GraphSet parse_graphs(std::string_view text, const std::string& source, const Re
     for (Index& tag : graph.tags) tag = tags.of(tag);
   }
   return set;
+}
+
+bool degrees_as_tags(const GraphSet& set) { return set.tag_names.size() < 2; }
+
+Graphs sample_graphs(const GraphSet& set) {
+  Graphs result;
+  std::vector<std::array<Index, 2>> edges;
+  std::vector<std::int64_t> tags;
+  for (const Graph& graph : set.graphs) {
+    edges.clear();
+    tags.clear();
+    for (Index i = 0; i < graph.n; ++i) {
+      for (const Index j : graph.neighbours[usize(i)]) edges.push_back({i, j});
+      if (!degrees_as_tags(set)) tags.push_back(std::stoll(set.tag_names[usize(graph.tags[usize(i)])]));
+    }
+    try {
+      append_graph(result, {.nodes = graph.n, .edges = edges, .list = EdgeList::both_ends, .tags = tags});
+    } catch (const Error& error) {
+      fail(error.code(), "{}: {}", set.name, error.what());
+    }
+  }
+  return result;
 }
 
 std::vector<Fold> read_folds(const std::filesystem::path& archive, Index count, const ReadLimits& limits) {

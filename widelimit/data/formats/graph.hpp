@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/graphs.hpp"
 #include "widelimit/base/types.hpp"
 #include "widelimit/data/file/file.hpp"
 
@@ -34,6 +35,12 @@ struct GraphSet {
 /// The text format of the GIN code: the number of graphs; for each `n label`, then a line `tag m j₁ … jₘ` a node.
 /// Error{input} with the line for anything malformed, a self-loop, a repeated or one-sided edge.
 [[nodiscard]] GraphSet parse_graphs(std::string_view text, const std::string& source, const ReadLimits& limits = {});
+
+/// The graphs as samples of kernels. Tags are the numbers of the file, or, where all nodes have one, the degrees of the
+/// nodes. Error{input} names a graph without nodes or edges.
+[[nodiscard]] Graphs sample_graphs(const GraphSet& set);
+/// True where sample_graphs takes the degrees.
+[[nodiscard]] bool degrees_as_tags(const GraphSet& set);
 
 /// `graphs` (plain or gz) and, where given, the `10fold_idx` archive beside it.
 [[nodiscard]] GraphSet read_graphs(const std::filesystem::path& graphs, const std::filesystem::path& folds = {},

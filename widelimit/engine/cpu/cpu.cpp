@@ -38,6 +38,7 @@ namespace {
 using cpu::CpuLoaded;
 
 std::unique_ptr<cpu::Path> path_of(const Recipe& recipe, Precision precision) {
+  if (recipe.input.nodes) return cpu::graph_path(recipe, precision);
   if (recipe.on_vectors()) return cpu::vector_path(recipe, precision);
   std::string obstacle;
   if (auto planes = cpu::plane_path(recipe, precision, obstacle)) return planes;

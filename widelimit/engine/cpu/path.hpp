@@ -2,7 +2,7 @@
 
 #include "widelimit/engine/kernels.hpp"
 
-/// Inside the cpu engine: three ways to evaluate recipes, behind one interface.
+/// Inside the cpu engine: four ways to evaluate recipes, behind one interface.
 namespace widelimit::cpu {
 
 /// Samples as a path holds them. They know how to fill the tiles of their pairs (Kernels says what each call does).
@@ -50,5 +50,7 @@ class Path {
 /// Networks on images, the general path: pair by pair, all position pairs where pooling or attention ask for them,
 /// otherwise equal positions. In double; every layer. `obstacle` is what keeps planes from it.
 [[nodiscard]] std::unique_ptr<Path> image_path(const Recipe& recipe, Precision precision, std::string obstacle);
+/// Networks on graphs: all pairs of nodes of some graphs with some others at a time, nodes of equal colour as one.
+[[nodiscard]] std::unique_ptr<Path> graph_path(const Recipe& recipe, Precision precision);
 
 }  // namespace widelimit::cpu

@@ -102,6 +102,9 @@ void run(const Recipe& recipe, State state, bool self, const TracesAt& traces, c
       case Op::attend:
         attend(*x1, *x2, stack.back());
         break;
+      case Op::aggregate:  // of graphs, which have a recursion of their own
+      case Op::readout:
+        break;
       case Op::fork:
         stack.push_back(stack.back());
         break;

@@ -1,11 +1,13 @@
 #include "widelimit/engine/reference/reference.hpp"
 
 #include "widelimit/engine/overflow.hpp"
+#include "widelimit/engine/reference/graph_pair.hpp"
 #include "widelimit/engine/reference/pair.hpp"
 #include "widelimit/engine/reference/quadrature.hpp"
 #include "widelimit/engine/reference/reference_algebra.hpp"
 #include "widelimit/engine/tiles.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -20,9 +22,12 @@ using reference::Trace;
 struct ReferenceLoaded final : Loaded {
   std::vector<std::vector<Real>> samples;
   std::vector<reference::Traces> traces;
+  Graphs graphs;  ///< where samples are graphs or their nodes, with traces of their own
+  std::vector<reference::GraphTraces> graph_traces;
+  std::vector<Index> first_sample;  ///< of each graph: the sample that is the graph, or would be its node 0
   Matrix<double> diagonal;
 
-  [[nodiscard]] Index count() const override { return static_cast<Index>(samples.size()); }
+  [[nodiscard]] Index count() const override { return diagonal.cols(); }
   double error = 0.0;
   [[nodiscard]] double quadrature_error() const override { return error; }
 };
@@ -34,13 +39,15 @@ void each_output(const Step& step, const State& state, const Put& put) {
   for (Index m = 0; m < step.ntk_count; ++m) put(step.ntk_slot + m, state.theta[static_cast<std::size_t>(m)][0]);
 }
 
-/// The worst error of each dual over the positions of one sample. Where all duals are closed there is none to look for.
-DualErrors dual_errors(const Recipe& recipe, const reference::Traces& traces) {
+/// The worst error of each dual over the positions of one sample, whose variances before step k are variance(k). Where
+/// all duals are closed there is none to look for.
+template <typename VarianceAt>
+DualErrors dual_errors(const Recipe& recipe, const VarianceAt& variance) {
   DualErrors errors;
   for (std::size_t k = 0; k < recipe.steps.size() && !recipe.functions.empty(); ++k) {
     if (recipe.steps[k].op != Op::dual) continue;
     DualError worst;
-    for (const Real q : traces[k].variance) worst.add(reference::dual_error(recipe, recipe.steps[k].dual, q));
+    for (const Real q : variance(k)) worst.add(reference::dual_error(recipe, recipe.steps[k].dual, q));
     errors.push_back(worst);
   }
   return errors;
@@ -56,6 +63,7 @@ std::vector<Real> numbers_of(const SparseView& rows, Index i) {
   expand(rows.row(i), rows.cols, numbers.data());
   return numbers;
 }
+std::vector<Real> numbers_of(const GraphView& /*graphs*/, Index /*i*/) { return {}; }  // nodes have numbers
 
 class ReferenceKernels final : public Kernels {
  public:
@@ -68,6 +76,10 @@ class ReferenceKernels final : public Kernels {
                                              const std::function<void(Index)>& after) const override {
     auto loaded = std::make_unique<ReferenceLoaded>();
     loaded->diagonal = Matrix<double>(recipe.outputs, x.count());
+    if (const GraphView* graphs = x.graphs()) {
+      load_graphs(recipe, *graphs, after, *loaded);
+      return loaded;
+    }
     for (Index i = 0; i < x.count(); ++i) {
       loaded->samples.push_back(std::visit([i](const auto& rows) { return numbers_of(rows, i); }, x.values));
       loaded->traces.push_back(
@@ -76,7 +88,10 @@ class ReferenceKernels final : public Kernels {
               loaded->diagonal(slot, i) = checked<double>(value, slot, i, i);
             });
           }));
-      loaded->error = std::max(loaded->error, quadrature_error(recipe, dual_errors(recipe, loaded->traces.back())));
+      const auto variance = [&](std::size_t k) -> const std::vector<Real>& {
+        return loaded->traces.back()[k].variance;
+      };
+      loaded->error = std::max(loaded->error, quadrature_error(recipe, dual_errors(recipe, variance)));
       after(i + 1);
     }
     return loaded;
@@ -138,6 +153,49 @@ class ReferenceKernels final : public Kernels {
     }
   }
 
+  static void load_graphs(const Recipe& recipe, const GraphView& graphs, const std::function<void(Index)>& after,
+                          ReferenceLoaded& loaded) {
+    const GraphView whole = graphs.whole();
+    loaded.graphs = copy_graphs(whole);
+    const GraphView own = loaded.graphs.view();
+    for (Index g = 0; g < whole.rows; ++g) {
+      const Index first = graphs.apart ? whole.first_node(g) - graphs.begin : g;
+      loaded.first_sample.push_back(first);
+      loaded.graph_traces.push_back(
+          reference::run_graph_self(recipe, own, g, [&](Index slot, Index u, Index v, Real value) {
+            const Index i = first + u;
+            if (u == v && i >= 0 && i < graphs.rows) loaded.diagonal(slot, i) = checked<double>(value, slot, i, i);
+          }));
+      const auto variance = [&](std::size_t k) -> const std::vector<Real>& { return loaded.graph_traces.back()[k]; };
+      loaded.error = std::max(loaded.error, quadrature_error(recipe, dual_errors(recipe, variance)));
+      after(graphs.apart ? std::clamp<Index>(first + own.nodes(g), 0, graphs.rows) : g + 1);
+    }
+  }
+
+  template <typename T>
+  static void fill_graphs(const Recipe& recipe, const ReferenceLoaded& a, Range rows, const ReferenceLoaded& b,
+                          Range cols, std::span<const MatrixView<T>> outputs) {
+    for (std::size_t g = 0; g < a.graph_traces.size(); ++g) {
+      for (std::size_t h = 0; h < b.graph_traces.size(); ++h) {
+        const Index row = a.first_sample[g];
+        const Index col = b.first_sample[h];
+        const auto meets = [&](const Graphs& graphs, std::size_t k, Index first, Range range) {
+          const Index size = recipe.at_nodes() ? graphs.view().nodes(static_cast<Index>(k)) : 1;
+          return first < range.end && first + size > range.begin;
+        };
+        if (!meets(a.graphs, g, row, rows) || !meets(b.graphs, h, col, cols)) continue;
+        reference::run_graph_pair(recipe, {a.graphs, static_cast<Index>(g), a.graph_traces[g]},
+                                  {b.graphs, static_cast<Index>(h), b.graph_traces[h]},
+                                  [&](Index slot, Index u, Index v, Real value) {
+                                    const Index i = row + u - rows.begin;
+                                    const Index j = col + v - cols.begin;
+                                    if (i < 0 || i >= rows.size() || j < 0 || j >= cols.size()) return;
+                                    outputs[usize(slot)](i, j) = checked<T>(value, slot, row + u, col + v);
+                                  });
+      }
+    }
+  }
+
   template <typename T>
   static T checked(Real value, Index slot, Index row, Index col) {
     if (!(std::abs(value) <= static_cast<Real>(std::numeric_limits<T>::max()))) {
@@ -151,6 +209,7 @@ class ReferenceKernels final : public Kernels {
                         std::span<const MatrixView<T>> outputs) {
     const auto& a = dynamic_cast<const ReferenceLoaded&>(x1);
     const auto& b = dynamic_cast<const ReferenceLoaded&>(x2);
+    if (!a.graph_traces.empty()) return fill_graphs(recipe, a, rows, b, cols, outputs);
     for (Index i = rows.begin; i < rows.end; ++i) {
       for (Index j = cols.begin; j < cols.end; ++j) {
         const auto row = static_cast<std::size_t>(i);

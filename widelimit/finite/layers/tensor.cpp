@@ -89,7 +89,7 @@ Tensor<T> read_samples(const SampleView& samples, const Shape& shape) {
         }
         return tensor;
       },
-      samples.values);
+      samples.rows("networks of finite width"));
 }
 
 template class Tensor<float>;

@@ -90,6 +90,7 @@ class TangentPass {
     }
   }
   void apply(const Scale& layer, const Step& step) const { rescale(layer, step.change(), step.output()); }
+  void apply(const Aggregate&, const Step& step) const { refuse_graphs(step.stage.place); }
   void apply(const Attention&, const Step& step) const {
     const AttentionWeights<T> weights = attention_weights(architecture_, parameters_, step.stage);
     attend(weights, step.input(), step.changes.attention, engine_);

@@ -39,6 +39,8 @@ std::uint64_t checksum_of(const SparseView& rows) {
   return sum;
 }
 
+std::uint64_t checksum_of(const GraphView& graphs) { return graphs_checksum(graphs); }
+
 }  // namespace
 
 std::string describe_samples(const SampleView& x) {

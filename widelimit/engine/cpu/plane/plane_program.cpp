@@ -40,6 +40,10 @@ class Cutting {
       case Op::attend:
         stop("attention mixes all positions");
         break;
+      case Op::aggregate:
+      case Op::readout:
+        stop("graphs have no planes");
+        break;
       case Op::pool:
       case Op::flatten:
       case Op::emit:

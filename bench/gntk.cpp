@@ -1,0 +1,100 @@
+// Target 12: the graph NTK of Du et al. on IMDB-B and NCI1 in float64 on two processors, beside the per-pair program in
+// NumPy and SciPy with its Kronecker products; then whole Gram matrices.
+
+#include "bench/measure.hpp"
+#include "bench/program.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/file/location.hpp"
+#include "widelimit/kernel/gram.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace widelimit::bench {
+namespace {
+
+constexpr double target = 50;
+/// The peer takes the arc cosine of a rounded ρ, and nodes that see nearly the same are many.
+constexpr double close_enough = 1e-9;
+
+struct Task {
+  const char* set;
+  int blocks;
+  int layers;
+};
+constexpr Task tasks[] = {{"IMDBBINARY", 3, 2}, {"NCI1", 13, 2}};
+
+double worst(const Matrix<double>& ours, const Matrix<double>& theirs) {
+  double result = 0;
+  for (Index k = 0; k < theirs.rows() * theirs.cols(); ++k) {
+    const double error = std::abs(ours.data()[k] / theirs.data()[k] - 1);
+    if (!(error <= result)) result = error;
+  }
+  return result;
+}
+
+bool run(const Benchmark& benchmark, const Task& task) {
+  const std::string file = fmt::format("graphs/{}/{}.txt.gz", task.set, task.set);
+  const auto path = find_data_file({file});
+  if (!path) {
+    fmt::print("{:>12} not found: {}\n", task.set, file);
+    return true;
+  }
+  const Graphs all = sample_graphs(load_graphs(fmt::format("graphs:{}", task.set)));
+  const Network network = Network::parse(fmt::format("gntk:{}(mlp={})", task.blocks + 1, task.layers));
+  const Index few = std::min(benchmark.settings.rows, all.count());
+  const auto kernel = [&](Index count) {
+    return std::get<Matrix<double>>(
+        gram(network, SampleView(all).part(0, count), {.precision = Precision::f64}, benchmark.engine).ntk);
+  };
+  Peer peer({benchmark.settings.with_peer ? WIDELIMIT_NUMPY_PYTHON : "", WIDELIMIT_PEERS "/np_gntk.py", "--graphs",
+             path->string()},
+            benchmark.scratch / "log");
+  const std::string question = fmt::format("{} {} {}", task.blocks, task.layers, few);
+  double error = 0;
+  if (peer.present()) {
+    const auto answer = benchmark.scratch / "k";
+    peer.ask(fmt::format("compute {} {}", question, answer.string()));
+    error = worst(kernel(few), read_raw<double>(answer, few, few));
+    if (!(error <= close_enough)) {
+      fmt::print("{:>12} ANSWERS DIFFER by {:.1e}; not timed\n", task.set, error);
+      return false;
+    }
+  }
+  std::vector<std::function<double()>> clocks{[&] { return seconds_of([&] { return kernel(few); }); }};
+  if (peer.present()) clocks.push_back([&] { return std::stod(peer.ask("time " + question)); });
+  const auto seconds = medians_in_turn(clocks, benchmark.settings.repeats);
+  const auto pairs = [](Index n) { return static_cast<double>(n * (n + 1)) / 2; };
+  const bool whole = benchmark.settings.rows > 10;  // in tests, a few graphs are enough
+  const double full = whole ? seconds_of([&] { return kernel(all.count()); }) : 0;
+  fmt::print("{:>12} {:>7} {:>12.4g} {:>12} {:>9} {:>14} {:>9.1e} {:>10} {:>12} {:>12}\n", task.set, few,
+             1e6 * seconds[0] / pairs(few), peer.present() ? fmt::format("{:.4g}", 1e6 * seconds[1] / pairs(few)) : "-",
+             peer.present() ? fmt::format("{:.0f}x", seconds[1] / seconds[0]) : "-",
+             peer.present() ? verdict_at_least(seconds[1] / seconds[0], target) : "-", error, all.count(),
+             whole ? fmt::format("{:.2f}", full) : "-",
+             whole ? fmt::format("{:.4g}", 1e6 * full / pairs(all.count())) : "-");
+  return true;
+}
+
+bool run_all(const Benchmark& benchmark) {
+  fmt::print(
+      "Graph NTK, degree scaling, jumping knowledge; {}; medians of {} rounds, microseconds for a pair of graphs\n",
+      benchmark.engine.description(), benchmark.settings.repeats);
+  fmt::print("{:>12} {:>7} {:>12} {:>12} {:>9} {:>14} {:>9} {:>10} {:>12} {:>12}\n", "", "graphs", "widelimit",
+             "numpy/scipy", "/ours", "target", "error", "whole set", "seconds", "us a pair");
+  bool same = true;
+  for (const Task& task : tasks) same &= run(benchmark, task);
+  return same;
+}
+
+}  // namespace
+}  // namespace widelimit::bench
+
+int main(int argc, char** argv) {
+  return widelimit::bench::run_benchmark(argc, argv, "Graph NTK beside NumPy and SciPy",
+                                         {.rows = 60, .cols = 1, .repeats = 3}, widelimit::bench::run_all);
+}

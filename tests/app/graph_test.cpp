@@ -1,0 +1,76 @@
+#include "tests/app/program.hpp"
+
+#include <gtest/gtest.h>
+
+namespace widelimit::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const std::string graphs = std::string(WIDELIMIT_GOLDEN) + "/graphs/PTC.txt";
+
+class GraphVerbs : public testing::Test {
+ protected:
+  Finished run(const Words& words) const {
+    const Finished done = folder.widelimit(words);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return done;
+  }
+  Folder folder;
+};
+
+TEST_F(GraphVerbs, NetworkIsShown) {
+  const Finished shown = run({"network", "show", "gntk:3(mlp=1)", "--input", "nodes"});
+  EXPECT_NE(shown.out.find("residual{ global_sum_pool dense(w_std=1.4142135623730951) | aggregate"), std::string::npos)
+      << shown.out;
+  EXPECT_NE(shown.out.find("operations a pair of nodes"), std::string::npos) << shown.out;
+  const auto shapes = run({"network", "show", "gntk:2", "--input", "nodesx7", "--json"}).record()["results"]["shapes"];
+  EXPECT_EQ(shapes[2]["nodes"], true);
+  EXPECT_FALSE(shapes.back().contains("nodes"));
+}
+
+TEST_F(GraphVerbs, FitsPredictsAndTunes) {
+  const Finished fit = run({"fit", "--network", "gntk:3", "--train", graphs, "--split", "0.8", "--machine", "svm",
+                            "--lambda", "0.01", "--out", "m.h5", "--report", "fit.html", "--json"});
+  EXPECT_GE(fit.record()["results"]["train"]["accuracy"], 0.5);
+  const auto told = run({"predict", "--model", "m.h5", "--test", graphs, "--part", "test", "--json"}).record();
+  EXPECT_EQ(told["results"]["score"]["accuracy"], fit.record()["results"]["test"]["accuracy"]);
+  run({"tune", "--network", "gntk:2", "--train", graphs, "--machine", "ridge", "--lambdas", "0.1,1"});
+  run({"data", "show", graphs});
+}
+
+TEST_F(GraphVerbs, KernelsOfBothFiles) {
+  run({"kernel", "--network", "gntk:2", "--train", graphs, "--kind", "ntk,nngp", "--out", "k.npz", "--report",
+       "k.html"});
+  run({"kernel", "--network", "gntk:2", "--train", graphs, "--out", "k.h5"});
+  const Finished fit =
+      run({"fit", "--network", "gntk:2", "--gram", "k.h5", "--train", graphs, "--machine", "svm", "--json"});
+  EXPECT_GE(fit.record()["results"]["train"]["accuracy"], 0.5);
+}
+
+TEST_F(GraphVerbs, RefusesWhatDoesNotFit) {
+  const auto refusal = [&](const Words& words) {
+    const Finished done = folder.widelimit(words);
+    EXPECT_EQ(done.status, 3) << done.err;
+    return done.err;
+  };
+  EXPECT_NE(refusal({"kernel", "--network", "gntk:2", "--train", "digits", "--out", "k.npz"}).find("graph"),
+            std::string::npos);
+  EXPECT_NE(refusal({"kernel", "--network", "fc:2", "--train", graphs, "--out", "k.npz"}).find("global_sum_pool"),
+            std::string::npos);
+  folder.write("loop.txt", "1\n2 0\n0 1 1\n0 1 1\n");
+  EXPECT_NE(refusal({"kernel", "--network", "gntk:2", "--train", "loop.txt", "--out", "k.npz"}).find("node 1"),
+            std::string::npos);
+  folder.write("alone.txt", "2\n2 0\n0 1 1\n0 1 0\n1 0\n0 0\n");
+  EXPECT_NE(refusal({"kernel", "--network", "gntk:2", "--train", "alone.txt", "--out", "k.npz"}).find("graph 1"),
+            std::string::npos);
+  const Finished scaled =
+      folder.widelimit({"kernel", "--network", "gntk:2", "--train", graphs, "--scale", "unit", "--out", "k.npz"});
+  EXPECT_EQ(scaled.status, 2) << scaled.err;
+  const Finished trained = folder.widelimit({"train", "--network", "gntk:2", "--train", graphs, "--width", "8"});
+  EXPECT_EQ(trained.status, 2) << trained.err;
+  EXPECT_NE(trained.err.find("graphs"), std::string::npos) << trained.err;
+}
+
+}  // namespace
+}  // namespace widelimit::test

@@ -1,0 +1,327 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/base/transpose.hpp"
+#include "widelimit/engine/cpu/graph/graph_trace.hpp"
+#include "widelimit/engine/cpu/path.hpp"
+#include "widelimit/engine/overflow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace widelimit::cpu {
+
+namespace {
+
+/// Places on one side of the states that are in flight at once: three or four arrays of their square stay in the
+/// second-level cache, and strips of this length fill the vector units whatever the size of a graph.
+constexpr Index group_places = 96;
+
+struct GraphLoaded final : CpuLoaded {
+  explicit GraphLoaded(const Recipe& recipe) : program(recipe) {}
+
+  void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+            std::span<const MatrixView<float>> outputs) const override;
+  void tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+            std::span<const MatrixView<double>> outputs) const override;
+  bool mirrored_tile(const Recipe& recipe, Range rows, Range cols, std::span<const MatrixView<float>> outputs,
+                     std::span<const MatrixView<float>> mirrored) const override;
+  bool mirrored_tile(const Recipe& recipe, Range rows, Range cols, std::span<const MatrixView<double>> outputs,
+                     std::span<const MatrixView<double>> mirrored) const override;
+
+  /// Where the places of graph g after so many rounds begin.
+  [[nodiscard]] Index first_place(Index rounds, Index g) const {
+    return rounds == whole_graph ? g : first[usize(rounds)][usize(g)];
+  }
+  [[nodiscard]] Range places_of(Index rounds, Range graphs) const {
+    return {first_place(rounds, graphs.begin), first_place(rounds, graphs.end)};
+  }
+  /// What step k needs to know of some graphs.
+  [[nodiscard]] GraphSide side(std::size_t k, Range graphs) const {
+    const GraphStep& at = program.steps[k];
+    const Range after = places_of(at.after, graphs);
+    const Index columns = first_place(std::min(at.before, at.beneath), graphs.begin);
+    const bool moves = places[k].rows() > 0;
+    return {&features[k], after.begin, {moves ? &places[k] : nullptr, after.begin, after.size(), columns}};
+  }
+  /// Consecutive graphs whose places fit into one state, of all graphs that have a part in some samples.
+  [[nodiscard]] std::vector<Range> groups(Range samples) const {
+    std::vector<Range> result;
+    if (samples.size() == 0) return result;
+    const Range graphs{graph_of[usize(samples.begin)], graph_of[usize(samples.end - 1)] + 1};
+    for (Index g = graphs.begin; g < graphs.end; ++g) {
+      const bool fits =
+          !result.empty() && places_of(program.rounds, {result.back().begin, g + 1}).size() <= group_places;
+      if (fits) {
+        result.back().end = g + 1;
+      } else {
+        result.push_back({g, g + 1});
+      }
+    }
+    return result;
+  }
+
+  /// Those of `samples` that are of some graphs.
+  [[nodiscard]] Range samples_of(Range graphs, Range samples) const {
+    const auto all = graph_of.begin();
+    const auto begin = std::lower_bound(all + samples.begin, all + samples.end, graphs.begin);
+    return {begin - all, std::lower_bound(begin, all + samples.end, graphs.end) - all};
+  }
+
+  GraphProgram program;
+  std::vector<std::vector<Index>> first;  ///< by rounds, then by graph: the first of its places
+  GraphInput input;                       ///< of all graphs
+  std::vector<Features> features;         ///< one for each step, of all places
+  std::vector<SparseRows> places;         ///< one for each step: relative weights of places before it in those after it
+  /// Of each sample: its graph, and its place at the end. A graph, or a node of one.
+  std::vector<Index> graph_of;
+  std::vector<Index> place_of;
+};
+
+/// One graph on its own, before all are put together.
+struct OneGraph {
+  std::vector<Index> places;   ///< by rounds
+  std::vector<Index> colours;  ///< of its nodes after the last round, where nodes are samples
+  GraphInput input;
+  GraphTrace trace;
+};
+
+void append_input(GraphInput& to, GraphInput&& from, Index place) {
+  to.variance.insert(to.variance.end(), from.variance.begin(), from.variance.end());
+  to.tags.insert(to.tags.end(), from.tags.begin(), from.tags.end());
+  std::copy_n(from.unit.data(), from.unit.rows() * from.unit.cols(), to.unit.data() + place * from.unit.cols());
+}
+
+/// Features of step k at the places of all graphs.
+Features features_of(const Recipe& recipe, std::size_t k, const std::vector<OneGraph>& graphs, Precision precision) {
+  const Step& step = recipe.steps[k];
+  Variances before;
+  Variances beneath;
+  for (const OneGraph& graph : graphs) {
+    before.insert(before.end(), graph.trace.before[k].begin(), graph.trace.before[k].end());
+    beneath.insert(beneath.end(), graph.trace.beneath[k].begin(), graph.trace.beneath[k].end());
+  }
+  if (step.op == Op::join) return advance_join(beneath, before).features;
+  if (step.op == Op::emit) {
+    Features deviations = make_features(1, std::ssize(before));
+    for (Index i = 0; i < std::ssize(before); ++i) {
+      deviations.f64(0, i) = static_cast<double>(std::sqrt(before[usize(i)]));
+    }
+    return deviations;
+  }
+  if (before.empty()) return {};
+  return advance(recipe, step, before, {quadrature_tolerance(precision), false}).features;
+}
+
+/// The places of all samples at the end, and their outputs with themselves.
+void set_samples(const Recipe& recipe, const GraphView& samples, const GraphView& view,
+                 const std::vector<OneGraph>& graphs, GraphLoaded& loaded) {
+  const Index last = loaded.program.steps.back().after;
+  std::vector<Index> within;  // the place counted within its graph
+  for (Index g = 0; g < view.rows; ++g) {
+    const Index first = view.first_node(g);
+    const Index begin = samples.apart ? std::max(first, samples.begin) : 0;
+    const Index end = samples.apart ? std::min(first + view.nodes(g), samples.begin + samples.rows) : 1;
+    for (Index k = begin; k < end; ++k) {
+      within.push_back(samples.apart ? graphs[usize(g)].colours[usize(k - first)] : 0);
+      loaded.graph_of.push_back(g);
+      loaded.place_of.push_back(loaded.first_place(last, g) + within.back());
+    }
+  }
+  loaded.diagonal_values = Matrix<double>(recipe.outputs, samples.rows);
+  for (Index i = 0; i < samples.rows; ++i) {
+    const Matrix<double>& own = graphs[usize(loaded.graph_of[usize(i)])].trace.diagonal;
+    for (Index slot = 0; slot < recipe.outputs; ++slot) {
+      const double value = own(slot, within[usize(i)]);
+      if (!std::isfinite(value)) report_overflow(slot, i, i, Precision::f64);
+      loaded.diagonal_values(slot, i) = value;
+    }
+  }
+}
+
+std::unique_ptr<Loaded> load_graphs(const Recipe& recipe, const GraphView& samples, Precision precision, int threads,
+                                    const std::function<void(Index)>& after) {
+  auto loaded = std::make_unique<GraphLoaded>(recipe);
+  const GraphProgram& program = loaded->program;
+  const GraphView view = samples.whole();
+  const Index n = view.rows;
+  std::vector<OneGraph> graphs(usize(n));
+  const auto trace = [&](Index g) {
+    thread_local GraphRunner runner;
+    const Colours colours(view, g, program.rounds, program.merges);
+    OneGraph& graph = graphs[usize(g)];
+    for (Index round = 0; round <= program.rounds; ++round) graph.places.push_back(colours.places(round));
+    if (samples.apart) graph.colours = colours.colours(program.steps.back().after);
+    graph.input = graph_input(view, colours);
+    graph.trace = trace_graph(recipe, program, graph.input, colours, precision, runner);
+  };
+  parallel_for(n, threads, trace, after);
+
+  loaded->first.assign(usize(program.rounds) + 1, std::vector<Index>{0});
+  for (Index g = 0; g < n; ++g) {
+    const OneGraph& graph = graphs[usize(g)];
+    for (std::size_t r = 0; r < loaded->first.size(); ++r) {
+      loaded->first[r].push_back(loaded->first[r].back() + graph.places[r]);
+    }
+    loaded->error = std::max(loaded->error, graph.trace.error);
+  }
+  set_samples(recipe, samples, view, graphs, *loaded);
+  loaded->input.unit = Matrix<double>(view.graphs->tagged() ? 0 : loaded->first.front().back(), view.graphs->width);
+  for (Index g = 0; g < n; ++g) {
+    append_input(loaded->input, std::move(graphs[usize(g)].input), loaded->first_place(0, g));
+  }
+  for (std::size_t k = 0; k < recipe.steps.size(); ++k) {
+    loaded->features.push_back(features_of(recipe, k, graphs, precision));
+    const GraphStep& at = program.steps[k];
+    SparseRows rows;
+    for (Index g = 0; g < n; ++g) {
+      rows.append(graphs[usize(g)].trace.places[k], loaded->first_place(std::min(at.before, at.beneath), g));
+    }
+    loaded->places.push_back(std::move(rows));
+  }
+  return loaded;
+}
+
+/// The pairs of some graphs with some others, through all steps at once.
+template <typename Out>
+class GraphTile {
+ public:
+  GraphTile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+            std::span<const MatrixView<Out>> outputs)
+      : recipe_(recipe),
+        a_(dynamic_cast<const GraphLoaded&>(x1)),
+        b_(dynamic_cast<const GraphLoaded&>(x2)),
+        rows_(rows),
+        cols_(cols),
+        outputs_(outputs) {}
+
+  /// `upper`: of a square on the diagonal, the blocks on and above it.
+  void fill(bool upper) {
+    const std::vector<Range> left = a_.groups(rows_);
+    const std::vector<Range> right = b_.groups(cols_);
+    for (std::size_t p = 0; p < left.size(); ++p) {
+      for (std::size_t q = upper ? p : 0; q < right.size(); ++q) run(left[p], right[q]);
+    }
+  }
+
+ private:
+  void run(Range left, Range right) {
+    thread_local GraphRunner runner;
+    const Range rows = a_.places_of(0, left);
+    const Range cols = b_.places_of(0, right);
+    write_input(a_.input, rows, b_.input, cols, runner.begin(recipe_, rows.size(), cols.size()));
+    for (std::size_t k = 0; k < recipe_.steps.size();) {
+      if (recipe_.steps[k].op == Op::emit) {
+        emit(k, left, right, runner.top());
+        ++k;
+        continue;
+      }
+      k += runner.run(recipe_, k, false, [&](std::size_t step) {
+        return GraphSides{a_.side(step, left), b_.side(step, right)};
+      });
+    }
+  }
+
+  void emit(std::size_t k, Range left, Range right, GraphState& state) {
+    const Step& step = recipe_.steps[k];
+    const Index last = a_.program.steps[k].before;
+    const Index first_row = a_.first_place(last, left.begin);
+    const Index first_col = b_.first_place(last, right.begin);
+    const Range rows = a_.samples_of(left, rows_);
+    const Range cols = b_.samples_of(right, cols_);
+    const auto write = [&](Index slot, MatrixView<double> values) {
+      for (Index i = rows.begin; i < rows.end; ++i) {
+        for (Index j = cols.begin; j < cols.end; ++j) {
+          const Index p = a_.place_of[usize(i)];
+          const Index q = b_.place_of[usize(j)];
+          const double value =
+              state.turned ? values(q - first_col, p - first_row) : values(p - first_row, q - first_col);
+          const auto entry = static_cast<Out>(value * a_.features[k].f64(0, p) * b_.features[k].f64(0, q));
+          if (!std::isfinite(entry)) report_overflow(slot, i, j, precision_of<Out>);
+          outputs_[usize(slot)](i - rows_.begin, j - cols_.begin) = entry;
+        }
+      }
+    };
+    if (step.nngp_slot >= 0) write(step.nngp_slot, state.array(0));
+    for (Index m = 0; m < step.ntk_count; ++m) write(step.ntk_slot + m, state.array(2 + m));
+  }
+
+  const Recipe& recipe_;
+  const GraphLoaded& a_;
+  const GraphLoaded& b_;
+  Range rows_;
+  Range cols_;
+  std::span<const MatrixView<Out>> outputs_;
+};
+
+template <typename Out>
+bool square_tile(const Recipe& recipe, const GraphLoaded& x, Range rows, Range cols,
+                 std::span<const MatrixView<Out>> outputs) {
+  if (rows.begin != cols.begin) return false;
+  GraphTile<Out>(recipe, x, rows, x, cols, outputs).fill(true);
+  for (const MatrixView<Out>& output : outputs) mirror_upper(output);
+  return true;
+}
+
+void GraphLoaded::tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+                       std::span<const MatrixView<float>> outputs) const {
+  GraphTile<float>(recipe, *this, rows, other, cols, outputs).fill(false);
+}
+
+void GraphLoaded::tile(const Recipe& recipe, Range rows, const Loaded& other, Range cols,
+                       std::span<const MatrixView<double>> outputs) const {
+  GraphTile<double>(recipe, *this, rows, other, cols, outputs).fill(false);
+}
+
+bool GraphLoaded::mirrored_tile(const Recipe& recipe, Range rows, Range cols,
+                                std::span<const MatrixView<float>> outputs,
+                                std::span<const MatrixView<float>> /*mirrored*/) const {
+  return square_tile(recipe, *this, rows, cols, outputs);
+}
+
+bool GraphLoaded::mirrored_tile(const Recipe& recipe, Range rows, Range cols,
+                                std::span<const MatrixView<double>> outputs,
+                                std::span<const MatrixView<double>> /*mirrored*/) const {
+  return square_tile(recipe, *this, rows, cols, outputs);
+}
+
+class GraphPath final : public Path {
+ public:
+  GraphPath(const Recipe& recipe, Precision precision) : recipe_(recipe), precision_(precision) {}
+
+  [[nodiscard]] std::string route() const override {
+    return "graphs, strips of pairs of nodes, nodes of equal colour merged, double";
+  }
+  [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
+                                             const std::function<void(Index)>& after) const override {
+    if (x.graphs() == nullptr) fail(Code::input, "the network reads graphs, and the samples are rows of numbers");
+    return load_graphs(recipe_, *x.graphs(), precision_, threads, after);
+  }
+  [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
+    const Graphs& all = *x.graphs()->graphs;
+    // Of each node, with its share of the edges, alone and beside all others while they are put together.
+    const std::size_t entries = 1 + all.neighbours.size() / std::max<std::size_t>(1, usize(all.node_count()));
+    std::size_t place = 2 * sizeof(long double) + usize(recipe_.input.channels) * sizeof(double);
+    for (const Step& step : recipe_.steps) {
+      place += usize(feature_count(step)) * (sizeof(double) + sizeof(long double));
+      if (step.op == Op::aggregate || step.op == Op::readout) {
+        place += 2 * (entries * (sizeof(double) + sizeof(std::int32_t)) + sizeof(Index));
+      }
+    }
+    return usize(x.longest()) * place + usize(recipe_.outputs) * sizeof(double);
+  }
+  /// A pair of graphs is work enough; nodes come by whole graphs.
+  [[nodiscard]] Index tile_edge() const override { return recipe_.at_nodes() ? 512 : 32; }
+
+ private:
+  const Recipe& recipe_;
+  Precision precision_;
+};
+
+}  // namespace
+
+std::unique_ptr<Path> graph_path(const Recipe& recipe, Precision precision) {
+  return std::make_unique<GraphPath>(recipe, precision);
+}
+
+}  // namespace widelimit::cpu
