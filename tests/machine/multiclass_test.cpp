@@ -127,6 +127,9 @@ TEST(Vote, CountsThenSumsThenTakesTheLowest) {
   // Third row: one vote each, sums 2 − 1, −2 + 0.5, 1 − 0.5. Fourth: one vote each, all sums 0.
   EXPECT_EQ(vote(decisions.view(), 3), (std::vector<Index>{0, 2, 0, 0}));
   EXPECT_THROW((void)vote(decisions.view(), 4), Error);
+  decisions(2, 0) = 0.5;  // sums 0.5 − 1, −0.5 + 0.5, 1 − 0.5: the last class
+  EXPECT_EQ(vote(decisions.view(), 3), (std::vector<Index>{0, 2, 2, 0}));
+  EXPECT_EQ(vote(decisions.view(), 3, Scheme::one_vs_one_first), (std::vector<Index>{0, 2, 0, 0}));
   EXPECT_EQ(largest_output(decisions.view()), (std::vector<Index>{0, 0, 0, 0}));
 }
 
