@@ -172,7 +172,9 @@ def load_train_test(
     return _data(first, notes, features, None if _scales(scale) else origin), held_out
 
 
-def read_folds(path: str | PathLike[str], y: ArrayLike | None = None) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def read_folds(
+    path: str | PathLike[str], y: ArrayLike | None = None
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Partitions of a published protocol: (training rows, test rows) of each fold, as scikit-learn's `cv=` takes them.
 
     path: lines of row numbers from 0, training and test in turn (as conxuntos.dat of the UCI benchmark), or JSON

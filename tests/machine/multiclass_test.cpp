@@ -133,6 +133,19 @@ TEST(Vote, CountsThenSumsThenTakesTheLowest) {
   EXPECT_EQ(largest_output(decisions.view()), (std::vector<Index>{0, 0, 0, 0}));
 }
 
+TEST(OneVsOne, DecisionsOfManyClassesAreTheirDefinition) {
+  constexpr Index classes = 40;
+  const Clouds data = clouds(3 * classes, 1.0, 8);
+  std::vector<Index> labels;
+  for (Index i = 0; i < 3 * classes; ++i) labels.push_back(i % classes);
+  const Fit fit = fit_one_vs_one(data.gram.view(), labels, classes, {.lambda = 0.5, .bias = true});
+  const Matrix<double> g = decision(fit, data.gram.view());
+  for (const Index output : {Index{0}, Index{500}, g.cols() - 1}) {
+    const std::vector<double> expected = values(data.gram, fit, output);
+    for (Index i = 0; i < g.rows(); ++i) EXPECT_NEAR(g(i, output), expected[usize(i)], 1e-12);
+  }
+}
+
 TEST(OneVsOne, RefusesLabelsItCannotUse) {
   const Clouds data = clouds(4, 1.0, 1);
   const std::vector<Index> beyond{0, 1, 2, 3};
