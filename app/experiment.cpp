@@ -49,7 +49,9 @@ void write_experiment_page(const Experiment& chosen, const experiment::Outcome& 
   Page page(chosen.summary, outcome.sentence);
   page.paragraph("Reproduces " + chosen.work + ".");
   for (const experiment::Part& part : outcome.parts) {
-    page.section(part.heading).table(part.table).paragraph(part.words);
+    page.section(part.heading);
+    part.sortable ? page.sortable_table(part.table) : page.table(part.table);
+    page.paragraph(part.words);
     if (!part.pictures.empty()) page.figures(part.pictures);
   }
   page.settings(record.settings).write(path);

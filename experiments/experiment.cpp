@@ -73,8 +73,15 @@ std::vector<Index> Setting::counts(const std::string& option, Index least) const
 }
 
 std::vector<Experiment> all_experiments() {
-  return {mnist_machines(),       equivalence_figure(),  width_scaling(),       every_net_is_a_kernel_machine(),
-          noisy_labels_rdi_aux(), certificates_table2(), certificates_table3(), generalisation_bounds()};
+  return {mnist_machines(),
+          equivalence_figure(),
+          width_scaling(),
+          every_net_is_a_kernel_machine(),
+          noisy_labels_rdi_aux(),
+          certificates_table2(),
+          certificates_table3(),
+          generalisation_bounds(),
+          uci_90()};
 }
 
 }  // namespace widelimit::experiment

@@ -50,6 +50,7 @@ struct Part {
   Table table;
   std::string words;
   std::vector<Illustration> pictures;  ///< empty unless Setting::figures
+  bool sortable = false;               ///< the table has a row for each of many, which the page sorts by any column
 };
 
 struct Outcome {

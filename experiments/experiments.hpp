@@ -34,4 +34,8 @@ namespace widelimit::experiment {
 /// EQ §4.1 and NT-L's bounds on two digits of MNIST, true labels against random ones, beside the test error.
 [[nodiscard]] Experiment generalisation_bounds();
 
+/// Arora et al. 2020, Table 1 (in NT-L): support vector machines on tangent kernels and others on 90 small UCI sets, by
+/// the partitions of the original benchmark.
+[[nodiscard]] Experiment uci_90();
+
 }  // namespace widelimit::experiment

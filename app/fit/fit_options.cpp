@@ -71,7 +71,10 @@ void add_machine_options(CLI::App& verb, FitOptions& options) {
       ->capture_default_str()
       ->group(machine_group);
   verb.add_flag("--bias", options.bias, "Add an offset that is not regularised")->group(machine_group);
-  verb.add_option("--scheme", options.scheme, "Several classes by svm: one-vs-one (the default) or one-vs-rest")
+  verb.add_option(
+          "--scheme", options.scheme,
+          "Several classes by svm: one-vs-one (the default), one-vs-one-first (equal votes to the first class, as "
+          "LIBSVM) or one-vs-rest")
       ->type_name("HOW")
       ->group(machine_group);
   verb.add_option("--tolerance", options.tolerance,

@@ -22,7 +22,7 @@ std::vector<std::string> score_names(const Predictor& model, Index outputs) {
   const std::vector<std::string>& classes = model.classes;
   if (values) {
     for (Index c = 0; c < outputs; ++c) names.push_back(fmt::format("value_{}", c));
-  } else if (model.scheme == Scheme::one_vs_one) {
+  } else if (is_pairwise(model.scheme)) {
     for (std::size_t c = 0; c < classes.size(); ++c) {
       for (std::size_t d = c + 1; d < classes.size(); ++d) {
         names.push_back(fmt::format("score({}|{})", classes[c], classes[d]));

@@ -9,10 +9,13 @@
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/data/folds.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/machine/tune.hpp"
 #include "widelimit/network/cut.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace widelimit::app {
@@ -30,7 +33,7 @@ struct TuneChoice {
   double epsilon = MachineOptions{}.epsilon;
   bool bias = false;
   std::optional<std::string> scheme;
-  Index folds = TuneOptions{}.folds;
+  std::string folds = std::to_string(TuneOptions{}.folds);  ///< how many, or a file
   ClassWeightChoice class_weights;
   bool probability = false;
   std::optional<std::string> out;
@@ -46,6 +49,30 @@ constexpr double smallest_lambda = 1e-4;
 constexpr double largest_lambda = 1e2;
 constexpr Index usual_lambdas = 13;
 
+/// Their number, where it is one and not a file.
+std::optional<Index> fold_number(const TuneChoice& choice) {
+  const bool digits =
+      std::all_of(choice.folds.begin(), choice.folds.end(), [](char c) { return c >= '0' && c <= '9'; });
+  Index number = 0;
+  const auto [end, error] = std::from_chars(choice.folds.data(), choice.folds.data() + choice.folds.size(), number);
+  if (!digits || choice.folds.empty()) return std::nullopt;
+  if (error != std::errc{} || number < 2) fail(Code::usage, "--folds {}: choose 2 at least, or a file", choice.folds);
+  return number;
+}
+
+/// Rows of a file of folds are those of the data as they are read.
+void check_fold_file(const TuneChoice& choice, const DataRequest& request) {
+  if (fold_number(choice)) return;
+  const auto refuse = [&](bool asked, const char* option) {
+    if (asked) fail(Code::usage, "--folds {}: its rows are those of the data; leave {} out", choice.folds, option);
+  };
+  refuse(!request.classes.empty(), "--classes");
+  refuse(request.limit.has_value(), "--limit");
+  refuse(request.shuffle.has_value(), "--shuffle");
+  refuse(request.split.has_value(), "--split");
+  refuse(request.table.missing == Missing::drop, "--missing drop");
+}
+
 TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   TuneOptions options;
   options.machine = {.machine = parse_machine(choice.machine), .epsilon = choice.epsilon, .bias = choice.bias};
@@ -55,10 +82,13 @@ TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   for (const double lambda : choice.lambdas) {
     if (!std::isfinite(lambda) || lambda <= 0) fail(Code::usage, "--lambdas {}: positive numbers are wanted", lambda);
   }
-  if (choice.folds < 2) fail(Code::usage, "--folds {}: choose 2 at least", choice.folds);
+  if (const auto number = fold_number(choice)) {
+    options.folds = *number;
+  } else {
+    options.given_folds = read_folds(choice.folds);
+  }
   options.lambdas =
       choice.lambdas.empty() ? logarithmic_grid(smallest_lambda, largest_lambda, usual_lambdas) : choice.lambdas;
-  options.folds = choice.folds;
   options.seed = choice.common.seed;
   return options;
 }
@@ -184,6 +214,7 @@ FitOptions fit_options(const TuneChoice& choice, const Network& network, double 
 }
 
 void check_choice(const TuneChoice& choice, const DataRequest& request) {
+  check_fold_file(choice, request);
   (void)tune_options(choice, nullptr);
   if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
   if (choice.out) {
@@ -198,6 +229,16 @@ void check_choice(const TuneChoice& choice, const DataRequest& request) {
   if (choice.probability) fail(Code::usage, "--probability is of the machine that --out writes");
 }
 
+/// Before any kernel is computed.
+std::vector<std::string> notes_of_folds(const TuneChoice& choice, const Dataset& data) {
+  if (fold_number(choice)) return {};
+  const bool numbers = parse_machine(choice.machine) == Machine::svr;
+  const std::vector<std::string> notes =
+      check_folds(read_folds(choice.folds), data.count(), numbers ? std::span<const Index>{} : data.labels);
+  for (const std::string& said : notes) note(choice.common, "note: " + said);
+  return notes;
+}
+
 void run_tune(const TuneChoice& choice) {
   choice.common.check_report(true);
   const DataRequest request = choice.data.parsed();
@@ -206,6 +247,7 @@ void run_tune(const TuneChoice& choice) {
   const TrainTest loaded = load_within(choice.common, request);
   const Dataset& data = loaded.train;
   require_one_target(data);
+  const std::vector<std::string> fold_notes = notes_of_folds(choice, data);
   for (const std::string& text : choice.networks) warn_of_layout(choice.common, Network::parse(text), data.shape);
   const Candidates found = choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
   const std::vector<LambdaPath>& candidates = found.paths;
@@ -218,15 +260,22 @@ void run_tune(const TuneChoice& choice) {
   record.settings["kind"] = choice.kind;
   record.settings["machine"] = choice.machine;
   record.settings["bias"] = choice.bias;
-  record.settings["folds"] = choice.folds;
+  if (const auto number = fold_number(choice)) {
+    record.settings["folds"] = *number;
+  } else {
+    record.settings["folds"] = choice.folds;
+  }
   choice.class_weights.tell(record.settings);
   if (choice.probability) record.settings["probability"] = true;
   record.settings["data"] = data_settings(request);
   record.notes = loaded.notes;
+  record.notes.insert(record.notes.end(), fold_notes.begin(), fold_notes.end());
   record.seed = choice.common.seed;
   record.ran_on(*engine, parse_precision(choice.common.precision));
-  const bool leave_one_out = parse_machine(choice.machine) == Machine::ridge;
-  const std::string method = leave_one_out ? "leave-one-out" : fmt::format("{} folds", choice.folds);
+  const auto folds = fold_number(choice);
+  const bool leave_one_out = parse_machine(choice.machine) == Machine::ridge && folds;
+  const std::string drawn = folds ? fmt::format("{} folds", *folds) : "the folds of " + choice.folds;
+  const std::string method = leave_one_out ? "leave-one-out" : drawn;
   record.results["method"] = method;
   record.results["candidates"] = candidates_json(candidates);
   record.results["best"] = {{"kernel", candidates[chosen].name}, {"lambda", best.lambda}, {"error", *best.error()}};
@@ -275,8 +324,10 @@ void add_tune(Program& program) {
       ->type_name("L1,L2,…")
       ->delimiter(',')
       ->group(group);
-  verb->add_option("--folds", choice->folds, "Parts of which each is left out once")
-      ->type_name("N")
+  verb->add_option("--folds", choice->folds,
+                   "Parts of which each is left out once; or a file: lines of row numbers, training and test in turn, "
+                   "or JSON")
+      ->type_name("N|FILE")
       ->capture_default_str()
       ->group(group);
   verb->add_option("--epsilon", choice->epsilon, "svr: errors up to here cost nothing")
@@ -284,7 +335,10 @@ void add_tune(Program& program) {
       ->capture_default_str()
       ->group(group);
   verb->add_flag("--bias", choice->bias, "Add an offset that is not regularised")->group(group);
-  verb->add_option("--scheme", choice->scheme, "Several classes by svm: one-vs-one (the default) or one-vs-rest")
+  verb->add_option(
+          "--scheme", choice->scheme,
+          "Several classes by svm: one-vs-one (the default), one-vs-one-first (equal votes to the first class, as "
+          "LIBSVM) or one-vs-rest")
       ->type_name("HOW")
       ->group(group);
   add_class_weight_options(*verb, choice->class_weights, group);

@@ -3,6 +3,7 @@
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/data/folds.hpp"
 #include "widelimit/data/origin_text.hpp"
 #include "widelimit/data/request.hpp"
 
@@ -84,6 +85,17 @@ nb::tuple load_new(const nb::dict& asked, const std::optional<std::string>& reme
   return nb::make_tuple(as_tuple(found.data), found.notes, origin.layout.feature_names());
 }
 
+/// ([(train, test), …], notes); rows are compared with the samples where their number is given.
+nb::tuple folds(const std::string& path, std::optional<Index> samples, const std::vector<Index>& labels) {
+  std::vector<SplitRows> found =
+      unlocked([&](Progress* progress) { return read_folds(path, {.memory = {}, .progress = progress}); });
+  const std::vector<std::string> notes = samples ? check_folds(found, *samples, labels) : std::vector<std::string>{};
+  nb::list pairs;
+  for (SplitRows& fold : found)
+    pairs.append(nb::make_tuple(as_array(std::move(fold.train)), as_array(std::move(fold.test))));
+  return nb::make_tuple(pairs, notes);
+}
+
 }  // namespace
 
 void bind_data(nb::module_& module) {
@@ -97,6 +109,8 @@ void bind_data(nb::module_& module) {
   module.def("load", &load, "asked"_a,
              "((x, y, class_names) of train, the same of test or None, notes, names of the features, origin as JSON); "
              "options by name, None for a default.");
+  module.def("folds", &folds, "path"_a, "samples"_a.none(), "labels"_a,
+             "([(train, test), …], notes); rows are compared with the samples where their number is given.");
   module.def("load_new", &load_new, "asked"_a, "origin"_a.none(), "classes"_a, "part"_a,
              "((x, y, class_names), notes, names of the features), read as samples of this origin.");
 }

@@ -51,15 +51,16 @@ SvmLoss loss_of(const std::string& machine) {
 
 Scheme scheme_of(const Text& scheme, Index classes) {
   const Scheme several = scheme ? parse_scheme(*scheme) : Scheme::one_vs_one;
-  if (several != Scheme::one_vs_one && several != Scheme::one_vs_rest) {
-    fail(Code::usage, "a support vector machine has no scheme '{}'; choose one-vs-one or one-vs-rest", *scheme);
+  if (!is_pairwise(several) && several != Scheme::one_vs_rest) {
+    fail(Code::usage, "a support vector machine has no scheme '{}'; choose one-vs-one, one-vs-one-first or one-vs-rest",
+         *scheme);
   }
   return classes == 2 ? Scheme::sign : several;
 }
 
 std::vector<Fit> fit_path(const GramMatrix& k, std::span<const Index> labels, Index classes,
                           std::span<const double> lambdas, Scheme scheme, const SvmOptions& options, SvmLoss loss) {
-  if (scheme == Scheme::one_vs_one) return one_vs_one_path(k, labels, classes, lambdas, options, loss);
+  if (is_pairwise(scheme)) return one_vs_one_path(k, labels, classes, lambdas, options, loss);
   if (scheme == Scheme::one_vs_rest) return one_vs_rest_path(k, labels, classes, lambdas, options, loss);
   const Matrix<double> signs = class_targets(labels, classes);
   return svm_path(k, {signs.data(), labels.size()}, lambdas, options, loss);

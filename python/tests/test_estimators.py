@@ -230,3 +230,18 @@ def test_the_machine_runs_on_the_engine_that_was_asked_for():
         oracle = wl.NTKClassifier("fc:1", machine=machine, lam=0.1, backend="reference").fit(x, y)
         assert oracle.summary_.converged
         np.testing.assert_allclose(ours.decision_function(x), oracle.decision_function(x), atol=1e-6)
+
+
+def test_equal_votes_go_to_the_first_class(tmp_path):
+    random = np.random.default_rng(5)
+    angles = 2 * np.pi * np.arange(5) / 5
+    y = np.repeat(np.arange(5), 12)
+    x = np.stack([np.cos(angles), np.sin(angles)], axis=1)[y] + 0.8 * random.normal(size=(60, 2))
+    new = 0.4 * random.normal(size=(200, 2))
+    by_sums = wl.NTKClassifier("fc:1", bias=True).fit(x, y).predict(new)
+    model = wl.NTKClassifier("fc:1", bias=True, scheme="one-vs-one-first").fit(x, y)
+    told = model.predict(new)
+    assert np.any(told != by_sums)
+    assert np.array_equal(model.decision_function(new).argmax(axis=1), told)
+    model.save(tmp_path / "m.h5")
+    assert np.array_equal(wl.load_model(tmp_path / "m.h5").predict(new), told)

@@ -70,6 +70,22 @@ def test_one_vs_one_beside_svc():
     assert np.allclose(ours.decision_function(NEW), theirs.decision_function(NEW), rtol=0, atol=1e-6)
 
 
+def test_equal_votes_beside_svc():
+    svm = pytest.importorskip("sklearn.svm")
+    # A circle of classes in the plane, and points in the middle, where votes are equal.
+    random = np.random.default_rng(5)
+    angles = 2 * np.pi * np.arange(5) / 5
+    y = np.repeat(np.arange(5), 12)
+    x = np.stack([np.cos(angles), np.sin(angles)], axis=1)[y] + 0.8 * random.normal(size=(60, 2))
+    new = 0.4 * random.normal(size=(400, 2))
+    theirs = svm.SVC(C=1.0, kernel="linear", tol=1e-10).fit(x, y).predict(new)
+    ours = wl.fit_svm(x @ x.T, y, 1.0, bias=True, tolerance=1e-12, scheme="one-vs-one-first")
+    assert ours.scheme == "one-vs-one-first"
+    assert np.array_equal(ours.predict(new @ x.T), theirs)
+    by_sums = wl.fit_svm(x @ x.T, y, 1.0, bias=True, tolerance=1e-12)
+    assert np.any(by_sums.predict(new @ x.T) != theirs)
+
+
 def test_svr_beside_svr():
     svm = pytest.importorskip("sklearn.svm")
     theirs = svm.SVR(C=4.0, epsilon=0.2, kernel="precomputed", tol=1e-10).fit(K, NUMBERS)

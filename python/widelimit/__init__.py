@@ -35,7 +35,7 @@ from widelimit._core import (
     backends,
     presets,
 )
-from widelimit._data import Data, DataWarning, load_data, load_train_test
+from widelimit._data import Data, DataWarning, load_data, load_train_test, read_folds
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
 from widelimit._ensemble import Ensemble, ensemble
 from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
@@ -165,6 +165,7 @@ __all__ = [
     "optimise_marginal_likelihood",
     "presets",
     "rademacher_bound",
+    "read_folds",
     "register_activation",
     "ridge_path",
     "scores",

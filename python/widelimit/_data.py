@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import GraphSamples, InputError
@@ -172,6 +174,30 @@ def load_train_test(
     _warned(notes)
     held_out = None if second is None else _data(second, notes, features, None)
     return _data(first, notes, features, None if _scales(scale) else origin), held_out
+
+
+def read_folds(
+    path: str | PathLike[str], y: ArrayLike | None = None
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Partitions of a published protocol: (training rows, test rows) of each fold, as scikit-learn's `cv=` takes them.
+
+    path: lines of row numbers from 0, training and test in turn (as conxuntos.dat of the UCI benchmark), or JSON
+        [{"train": [...], "test": [...]}, ...].
+    y: the labels or targets of the samples. The rows are then compared with them: ValueError for a row that is none of
+        them, or both trained on and tested; a warning for rows never tested and classes not trained on.
+
+    >>> import os, tempfile, widelimit as wl
+    >>> path = os.path.join(tempfile.mkdtemp(), "folds.txt")
+    >>> _ = open(path, "w").write("0 1 2\\n3\\n1 2 3\\n0\\n")
+    >>> wl.read_folds(path)[1]
+    (array([1, 2, 3]), array([0]))
+    """
+    samples = None if y is None else len(np.asarray(y))
+    classes = y is not None and np.asarray(y).dtype.kind != "f"
+    labels = np.unique(np.asarray(y), return_inverse=True)[1].tolist() if classes else []
+    folds, notes = _core.folds(os.fspath(path), samples, labels)
+    _warned(notes)
+    return [(train.view(np.int64), test.view(np.int64)) for train, test in folds]
 
 
 def _scales(scale: str | None) -> bool:

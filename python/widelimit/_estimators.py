@@ -34,7 +34,8 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
     lam: λ of λ/2‖β‖²; C = 1/λ.
     kind: 'ntk' or 'nngp'.
     bias: True for an offset that is not regularised.
-    scheme: of three or more classes, for the support vector machines: 'one-vs-one' (the default), 'one-vs-rest'.
+    scheme: of three or more classes, for the support vector machines: 'one-vs-one' (the default), 'one-vs-one-first'
+        (of equal votes the first class, as LIBSVM and SVC), 'one-vs-rest'.
     precision: of the kernel, 'f64' (the default) or 'f32'.
     threads: None for all processors.
     kernel: 'network', or 'precomputed' where X is the Gram matrix: K(train, train) in fit, K(test, train) after.
@@ -112,11 +113,14 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
     def decision_function(self, X):
         """One column, positive for classes_[1], where there are two classes; else a column for each.
 
-        One-vs-one counts votes; within one vote the sum of the decisions of a class decides.
+        One-vs-one counts votes; within one vote the sum of the decisions of a class decides, unless the scheme is
+        'one-vs-one-first'.
         """
         fit, k = self._fitted(X)
         outputs = fit.decision_function(k)
-        return _votes(outputs, len(self.classes_)) if self.scheme_ == "one-vs-one" else outputs
+        if self.scheme_ not in ("one-vs-one", "one-vs-one-first"):
+            return outputs
+        return _votes(outputs, len(self.classes_), by_sums=self.scheme_ == "one-vs-one")
 
     def predict(self, X):
         """Classes of the rows of X."""
@@ -253,8 +257,8 @@ def _require_two_classes(y: np.ndarray, weights: np.ndarray | None) -> None:
         raise InputError(f"all samples are of one class, {counted[:1].tolist()[0]!r}; a classifier needs two")
 
 
-def _votes(outputs: np.ndarray, classes: int) -> np.ndarray:
-    """Votes of each class, plus the sum of decisions in its favour pressed into less than half a vote."""
+def _votes(outputs: np.ndarray, classes: int, by_sums: bool) -> np.ndarray:
+    """Votes of each class, plus, by sums, that of decisions in its favour pressed into less than half a vote."""
     votes = np.zeros((len(outputs), classes))
     sums = np.zeros_like(votes)
     pairs = ((c, d) for c in range(classes) for d in range(c + 1, classes))
@@ -263,7 +267,7 @@ def _votes(outputs: np.ndarray, classes: int) -> np.ndarray:
         votes[:, d] += g <= 0
         sums[:, c] += g
         sums[:, d] -= g
-    return votes + sums / (3 * (np.abs(sums) + 1))
+    return votes + sums / (3 * (np.abs(sums) + 1)) if by_sums else votes
 
 
 for _type in (NTKClassifier, NTKRegressor):

@@ -67,7 +67,7 @@ class Fit:
     machine: str
     """'regression', 'ridge', 'hard-svm', 'svm', 'svm2', 'svr' or 'logistic'."""
     scheme: str
-    """What the outputs mean: 'values', 'sign', 'one-hot', 'one-vs-rest', 'one-vs-one' or 'softmax'."""
+    """What the outputs mean: 'values', 'sign', 'one-hot', 'one-vs-rest', 'one-vs-one(-first)' or 'softmax'."""
     alpha: NDArray[np.float64]
     """One coefficient for each sample; a column for each output where there are several."""
     bias: float | NDArray[np.float64]

@@ -246,7 +246,8 @@ def fit_svm(
     sample_weight: wᵢ ≥ 0, 1 unless said.
     class_weight: factors of these by class, {class: weight}, or 'balanced': n/(k·n_c) for the n_c samples of a class,
         so that all k classes count the same.
-    scheme: of three or more classes, 'one-vs-one' (the default) or 'one-vs-rest'.
+    scheme: of three or more classes, 'one-vs-one' (the default; of equal votes the larger sum of decisions),
+        'one-vs-one-first' (of equal votes the first class, as LIBSVM and scikit-learn's SVC) or 'one-vs-rest'.
     tolerance: of the relative duality gap, 1e-6 unless said.
     probability: True for predict_proba, by Platt: a sigmoid of the decisions of five more machines, each fitted
         without a fifth of the samples, on that fifth.

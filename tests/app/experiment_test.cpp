@@ -14,12 +14,13 @@ Words small_machines(const Words& more) {
   return words;
 }
 
-class MnistExperiment : public testing::Test {
+/// Of data that need not be there.
+class DataExperiment : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto images = find_data_file({"mnist/train-images-idx3-ubyte.gz", "mnist/train-images-idx3-ubyte"});
-    if (!images) GTEST_SKIP() << "no MNIST in $WIDELIMIT_DATA or the cache";
-    data_ = std::filesystem::absolute(images->parent_path().parent_path());
+  void need(const Words& files, const char* what) {
+    const auto found = find_data_file(files);
+    if (!found) GTEST_SKIP() << "no " << what << " in $WIDELIMIT_DATA or the cache";
+    data_ = std::filesystem::absolute(found->parent_path().parent_path());
   }
 
   /// Runs start in a folder of their own, so the data folder is passed to them.
@@ -34,6 +35,36 @@ class MnistExperiment : public testing::Test {
  private:
   std::filesystem::path data_;
 };
+
+class MnistExperiment : public DataExperiment {
+ protected:
+  void SetUp() override { need({"mnist/train-images-idx3-ubyte.gz", "mnist/train-images-idx3-ubyte"}, "MNIST"); }
+};
+
+class UciExperiment : public DataExperiment {
+ protected:
+  void SetUp() override { need({"uci/folds.tar.xz"}, "partitions of UCI sets"); }
+};
+
+TEST_F(UciExperiment, GoesOnWithTheSetsOfAFile) {
+  const Finished two = run({"experiment", "uci-90", "--sets", "2", "--csv", "sets.csv", "--json"});
+  ASSERT_EQ(two.status, 0) << two.err;
+  const auto before = two.record()["results"];
+  ASSERT_EQ(before["sets"].size(), 2U);
+  EXPECT_EQ(before["sets"][0]["set"], "trains");
+  ASSERT_EQ(before["families"].size(), 6U);
+  EXPECT_EQ(before["families"][0]["name"], "NTK");
+  // The first two sets are those of the file, with their time; the third is new.
+  const Finished three = run({"experiment", "uci-90", "--sets", "3", "--csv", "sets.csv", "--json"});
+  ASSERT_EQ(three.status, 0) << three.err;
+  const auto after = three.record()["results"]["sets"];
+  ASSERT_EQ(after.size(), 3U);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(after[i], before["sets"][i]);
+  EXPECT_EQ(run({"experiment", "uci-90", "--sets", "1"}).status, 2);
+  EXPECT_EQ(run({"experiment", "uci-90", "--sets", "91"}).status, 3);
+  folder.write("other.csv", "a,b\n1,2\n");
+  EXPECT_EQ(run({"experiment", "uci-90", "--sets", "2", "--csv", "other.csv"}).status, 3);
+}
 
 TEST(Experiment, ListNamesWhatIsReproduced) {
   const Folder folder;

@@ -254,6 +254,28 @@ TEST(Tune, ChoosesALambdaAndADepth) {
   EXPECT_EQ(folder.widelimit({"tune", "--network", "fc:2", "--train", "digits", "--folds", "1"}).status, 2);
 }
 
+TEST(Tune, TakesTheFoldsOfAFile) {
+  const Folder folder;
+  folder.write("t.csv", "0,1,a\n1,0,b\n0,2,a\n2,0,b\n0,3,a\n3,0,b\n");
+  folder.write("folds.txt", "0 1 2 3\n4 5\n2 3 4 5\n0\n");
+  const Words words{"tune", "--network", "fc:1", "--machine", "svm", "--train", "t.csv", "--lambdas", "0.1", "--json"};
+  const auto with = [&](const Words& more) {
+    Words all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return folder.widelimit(all);
+  };
+  const Finished run = with({"--folds", "folds.txt"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.record()["settings"]["folds"], "folds.txt");
+  EXPECT_EQ(run.record()["results"]["method"], "the folds of folds.txt");
+  EXPECT_EQ(run.record()["results"]["best"]["error"], 0.0);
+  EXPECT_NE(run.err.find("no fold tests 3 rows of 6"), std::string::npos) << run.err;
+  EXPECT_EQ(with({"--folds", "folds.txt", "--shuffle", "1"}).status, 2);
+  EXPECT_EQ(with({"--folds", "absent.txt"}).status, 3);
+  folder.write("folds.txt", "0 1 2 3\n4 6\n");
+  EXPECT_EQ(with({"--folds", "folds.txt"}).status, 3);
+}
+
 TEST(Predict, RefusesOtherFeaturesAndDamagedModels) {
   const Folder folder;
   ASSERT_EQ(folder.widelimit(fit_words("svm")).status, 0);

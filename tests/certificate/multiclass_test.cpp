@@ -56,7 +56,8 @@ TEST_P(CertifyScheme, KeepsTheClassInsideAndLosesItAtTheAttack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, CertifyScheme,
-                         testing::Values(Scheme::one_hot, Scheme::one_vs_rest, Scheme::one_vs_one, Scheme::softmax));
+                         testing::Values(Scheme::one_hot, Scheme::one_vs_rest, Scheme::one_vs_one, Scheme::softmax,
+                                         Scheme::one_vs_one_first));
 
 TEST(Functionals, OfOneAgainstOneAreTheDuelsOfAClassThatWinsThemAll) {
   // Outputs (0,1) (0,2) (1,2): class 1 beats both.
@@ -73,6 +74,13 @@ TEST(Functionals, OfOneAgainstOneAreTheDuelsOfAClassThatWinsThemAll) {
   const PointFunctionals circle = functionals_of(Scheme::one_vs_one, 3, g.view(), 1, 0);
   EXPECT_TRUE(circle.correct);
   EXPECT_FALSE(circle.decided);
+  // Where the first class has it, the signs of all duels decide, and no other class is right.
+  const PointFunctionals first = functionals_of(Scheme::one_vs_one_first, 3, g.view(), 1, 0);
+  EXPECT_TRUE(first.correct && first.decided);
+  EXPECT_EQ(first.functionals.size(), 3U);
+  EXPECT_EQ(first.margin, 1);
+  const PointFunctionals second = functionals_of(Scheme::one_vs_one_first, 3, g.view(), 1, 1);
+  EXPECT_FALSE(second.correct || second.decided);
 }
 
 }  // namespace

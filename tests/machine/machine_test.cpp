@@ -43,8 +43,8 @@ TEST(Machine, NamesComeBack) {
                                 Machine::svr, Machine::logistic}) {
     EXPECT_EQ(parse_machine(to_string(machine)), machine);
   }
-  for (const Scheme scheme :
-       {Scheme::values, Scheme::sign, Scheme::one_hot, Scheme::one_vs_rest, Scheme::one_vs_one, Scheme::softmax}) {
+  for (const Scheme scheme : {Scheme::values, Scheme::sign, Scheme::one_hot, Scheme::one_vs_rest, Scheme::one_vs_one,
+                              Scheme::softmax, Scheme::one_vs_one_first}) {
     EXPECT_EQ(parse_scheme(to_string(scheme)), scheme);
   }
   EXPECT_EQ(code_of([] { (void)parse_machine("svn"); }), Code::usage);

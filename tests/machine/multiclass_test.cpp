@@ -127,7 +127,23 @@ TEST(Vote, CountsThenSumsThenTakesTheLowest) {
   // Third row: one vote each, sums 2 − 1, −2 + 0.5, 1 − 0.5. Fourth: one vote each, all sums 0.
   EXPECT_EQ(vote(decisions.view(), 3), (std::vector<Index>{0, 2, 0, 0}));
   EXPECT_THROW((void)vote(decisions.view(), 4), Error);
+  decisions(2, 0) = 0.5;  // sums 0.5 − 1, −0.5 + 0.5, 1 − 0.5: the last class
+  EXPECT_EQ(vote(decisions.view(), 3), (std::vector<Index>{0, 2, 2, 0}));
+  EXPECT_EQ(vote(decisions.view(), 3, Scheme::one_vs_one_first), (std::vector<Index>{0, 2, 0, 0}));
   EXPECT_EQ(largest_output(decisions.view()), (std::vector<Index>{0, 0, 0, 0}));
+}
+
+TEST(OneVsOne, DecisionsOfManyClassesAreTheirDefinition) {
+  constexpr Index classes = 40;
+  const Clouds data = clouds(3 * classes, 1.0, 8);
+  std::vector<Index> labels;
+  for (Index i = 0; i < 3 * classes; ++i) labels.push_back(i % classes);
+  const Fit fit = fit_one_vs_one(data.gram.view(), labels, classes, {.lambda = 0.5, .bias = true});
+  const Matrix<double> g = decision(fit, data.gram.view());
+  for (const Index output : {Index{0}, Index{500}, g.cols() - 1}) {
+    const std::vector<double> expected = values(data.gram, fit, output);
+    for (Index i = 0; i < g.rows(); ++i) EXPECT_NEAR(g(i, output), expected[usize(i)], 1e-12);
+  }
 }
 
 TEST(OneVsOne, RefusesLabelsItCannotUse) {

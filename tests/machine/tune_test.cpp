@@ -150,6 +150,70 @@ TEST(Tune, MisclassifiesInTrainingWhatTheMachineDoes) {
   }
 }
 
+/// The machine of the training rows of a fold, by its own definition, and its error on the test rows.
+double error_of(const Matrix<double>& k, const std::vector<Index>& labels, Index classes, const SplitRows& fold,
+                const MachineOptions& machine) {
+  Matrix<double> square(std::ssize(fold.train), std::ssize(fold.train));
+  Matrix<double> rows(std::ssize(fold.test), std::ssize(fold.train));
+  std::vector<Index> known;
+  for (std::size_t j = 0; j < fold.train.size(); ++j) {
+    known.push_back(labels[static_cast<std::size_t>(fold.train[j])]);
+    const auto column = static_cast<Index>(j);
+    for (Index i = 0; i < square.rows(); ++i)
+      square(i, column) = k(fold.train[static_cast<std::size_t>(i)], fold.train[j]);
+    for (Index i = 0; i < rows.rows(); ++i) rows(i, column) = k(fold.test[static_cast<std::size_t>(i)], fold.train[j]);
+  }
+  const FittedMachine trained = train_classes(square.view(), known, classes, machine);
+  const auto told = classes_of(trained.scheme, classes, decision(trained.fit, rows.view()).view());
+  double missed = 0;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    missed += told[i] == labels[static_cast<std::size_t>(fold.test[i])] ? 0 : 1;
+  }
+  return missed / static_cast<double>(told.size());
+}
+
+TEST(Tune, GivenFoldsAreTheMeanOfTheirErrors) {
+  const Line line = noisy_line(37);
+  const Matrix<double> k = line_kernel(line.x);
+  std::vector<SplitRows> folds(2);
+  for (Index i = 0; i < 37; ++i) {
+    (i < 20 ? folds[0].train : folds[0].test).push_back(i);
+    if (i % 5 != 2) (i % 5 == 0 ? folds[1].test : folds[1].train).push_back(36 - i);
+  }
+  for (const Machine machine : {Machine::svm, Machine::ridge, Machine::logistic}) {
+    const TuneOptions options{.machine = {.machine = machine}, .lambdas = {1e-2, 20}, .given_folds = folds};
+    for (const TunePoint& point : tune_classes(k.view(), line.labels, 2, options)) {
+      double mean = 0;
+      for (const SplitRows& fold : folds) {
+        mean += error_of(k, line.labels, 2, fold, {.machine = machine, .lambda = point.lambda}) / 2;
+      }
+      EXPECT_NEAR(point.misclassified.value(), mean, 1e-12) << to_string(machine) << ' ' << point.lambda;
+    }
+  }
+}
+
+TEST(Tune, AFoldFitsTheClassesThatItTrainsOn) {
+  const Line line = noisy_line(30);
+  const Matrix<double> k = line_kernel(line.x);
+  SplitRows fold;
+  for (Index i = 0; i < 20; ++i) fold.train.push_back(i);
+  for (Index i = 20; i < 30; ++i) fold.test.push_back(i);
+  const double of_two = error_of(k, line.labels, 2, fold, {.lambda = 0.1});
+  // The same classes as 0 and 2; class 1 has one sample, which is tested and counts as an error.
+  std::vector<Index> labels;
+  for (const Index label : line.labels) labels.push_back(2 * label);
+  const SplitRows of_25{fold.train, {25}};
+  const double wrong_before = error_of(k, line.labels, 2, of_25, {.lambda = 0.1});
+  labels[25] = 1;
+  TuneOptions options{.lambdas = {0.1}, .given_folds = {fold}};
+  EXPECT_NEAR(tune_classes(k.view(), labels, 3, options)[0].misclassified.value(), of_two + (1 - wrong_before) / 10,
+              1e-12);
+  options.machine.class_weights.each = {1, 2, 3};
+  EXPECT_TRUE(tune_classes(k.view(), labels, 3, options)[0].misclassified);
+  options.given_folds[0].test.push_back(3);
+  EXPECT_THROW((void)tune_classes(k.view(), labels, 3, options), Error);
+}
+
 TEST(LogarithmicGrid, HasItsEnds) {
   const auto grid = logarithmic_grid(1e-2, 1e2, 5);
   ASSERT_EQ(grid.size(), 5U);

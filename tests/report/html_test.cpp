@@ -82,6 +82,20 @@ TEST(Html, TablesAlignNumbers) {
   EXPECT_EQ(count(html, "<td class=\"number\">–</td>"), 1U);
 }
 
+TEST(Html, RowsKnowTheirPlaceInEveryOrder) {
+  Page page("t", "s");
+  page.section("h").sortable_table(
+      {.columns = {"name", "value"}, .rows = {{"b", 1.5}, {"a", 2.5}, {"c", {}}}, .caption = "words"});
+  const std::string html = page.html(epoch);
+  EXPECT_EQ(count(html, "<tr style=\"--O0:1;--O1:1;\"><td>b</td>"), 1U);
+  EXPECT_EQ(count(html, "<tr style=\"--O0:0;--O1:0;\"><td>a</td>"), 1U);
+  EXPECT_EQ(count(html, "<tr style=\"--O0:2;--O1:2;\"><td>c</td>"), 1U);
+  EXPECT_EQ(count(html, "type=\"radio\""), 2U);
+  EXPECT_EQ(count(html, "checked>"), 1U);
+  EXPECT_EQ(count(html, ".by1:checked ~ table td { order: var(--O1); }"), 1U);
+  EXPECT_EQ(count(Page("t", "s").html(epoch), ".by0:checked"), 0U);
+}
+
 TEST(Html, SaysWhoWroteItAndWhen) {
   const std::string html = Page("t", "s").html(epoch);
   EXPECT_EQ(count(html, "1970-01-01 00:00 UTC"), 1U);

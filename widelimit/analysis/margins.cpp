@@ -35,7 +35,7 @@ double class_margin(const double* row, Index truth, Index classes) {
 
 double margin_of(Scheme scheme, Index classes, const double* row, Index truth) {
   if (scheme == Scheme::sign) return truth == 1 ? row[0] : -row[0];
-  if (scheme == Scheme::one_vs_one) return pair_margin(row, truth, classes);
+  if (is_pairwise(scheme)) return pair_margin(row, truth, classes);
   return class_margin(row, truth, classes);
 }
 

@@ -330,7 +330,7 @@ ClassScores class_scores(std::span<const Index> labels, std::span<const Index> p
 ClassScores class_scores(Scheme scheme, Index classes, MatrixView<const double> decisions,
                          std::span<const Index> labels, MatrixView<const double> probabilities) {
   const std::vector<Index> told = classes_of(scheme, classes, decisions);
-  const bool pairs = scheme == Scheme::one_vs_one;
+  const bool pairs = is_pairwise(scheme);
   PredictionDetails details{.probabilities = probabilities};
   // Of several classes probabilities are comparable from sample to sample, decisions only up to what all have in
   // common.

@@ -19,15 +19,16 @@ Index duel(Index classes, Index first, Index second) {
 
 /// A class that wins all its duels has more votes than any other whatever the others do among themselves. Else all
 /// duels must stay, and the class must lead by a whole vote: of equals the sums decide, which the duels' signs do not
-/// bound.
-void duels(Index classes, const double* g, Index point, Index label, PointFunctionals& result) {
+/// bound, unless the first class has it.
+void duels(Scheme scheme, Index classes, const double* g, Index point, Index label, PointFunctionals& result) {
   std::vector<Index> votes(usize(classes), 0);
   for (Index a = 0; a < classes; ++a) {
     for (Index b = a + 1; b < classes; ++b) ++votes[usize(g[duel(classes, a, b)] > 0 ? a : b)];
   }
   const bool own_only = votes[usize(label)] == classes - 1 || !result.correct;
   for (Index a = 0; a < classes; ++a) {
-    if (a != label && votes[usize(a)] >= votes[usize(label)]) result.decided = false;
+    const bool yields = scheme == Scheme::one_vs_one_first && a > label;
+    if (a != label && votes[usize(a)] >= votes[usize(label)] + (yields ? 1 : 0)) result.decided = false;
     for (Index b = a + 1; b < classes; ++b) {
       if (own_only && a != label && b != label) continue;
       const Index output = duel(classes, a, b);
@@ -48,8 +49,8 @@ PointFunctionals functionals_of(Scheme scheme, Index classes, MatrixView<const d
     result.correct = label == 1 ? g[0] > 0 : (scheme == Scheme::sign ? !(g[0] > 0) : g[0] < 0);
   } else {
     result.correct = classes_of(scheme, classes, decisions.block(point, 0, 1, decisions.cols)).front() == label;
-    if (scheme == Scheme::one_vs_one) {
-      duels(classes, g, point, label, result);
+    if (is_pairwise(scheme)) {
+      duels(scheme, classes, g, point, label, result);
     } else {
       for (Index k = 0; k < classes; ++k) {
         if (k != label) result.functionals.push_back({.point = point, .plus = label, .minus = k});

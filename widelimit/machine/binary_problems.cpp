@@ -65,7 +65,7 @@ std::vector<BinaryProblem> binary_problems(std::span<const Index> labels, Index 
                                            std::span<const double> weights) {
   auto members = members_of(labels, classes);
   if (scheme == Scheme::one_vs_rest) return rest_problems(labels, classes, weights);
-  if (scheme == Scheme::one_vs_one) return pair_problems(members, weights);
+  if (is_pairwise(scheme)) return pair_problems(members, weights);
   if (scheme != Scheme::sign || classes != 2) {
     fail(Code::usage, "{} of {} classes has no binary problems", to_string(scheme), classes);
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace widelimit {
 
@@ -23,6 +24,40 @@ void check_finite(const AnyView& test_by_train) {
       test_by_train);
 }
 
+/// The coefficients of each sample that are not 0, and the outputs they belong to.
+class SparseCoefficients {
+ public:
+  explicit SparseCoefficients(const Matrix<double>& alpha) : begin_{0} {
+    for (Index j = 0; j < alpha.rows(); ++j) {
+      for (Index c = 0; c < alpha.cols(); ++c) {
+        if (alpha(j, c) != 0) entries_.emplace_back(c, alpha(j, c));
+      }
+      begin_.push_back(entries_.size());
+    }
+  }
+  /// g += k·α of one new point, whose kernel with the samples is k.
+  template <typename T>
+  void add(const T* k, double* g) const {
+    for (std::size_t j = 0; j + 1 < begin_.size(); ++j) {
+      const auto value = static_cast<double>(k[j]);
+      for (std::size_t e = begin_[j]; e < begin_[j + 1]; ++e) g[entries_[e].first] += value * entries_[e].second;
+    }
+  }
+
+ private:
+  std::vector<std::pair<Index, double>> entries_;
+  std::vector<std::size_t> begin_;
+};
+
+/// One-vs-one of many classes: a sample takes part in the outputs of its own class only, one in k/2 of all.
+constexpr Index many_outputs = 64;
+
+bool is_sparse(const Matrix<double>& alpha) {
+  if (alpha.cols() < many_outputs) return false;
+  const Index entries = alpha.rows() * alpha.cols();
+  return 16 * std::count_if(alpha.data(), alpha.data() + entries, [](double a) { return a != 0; }) < entries;
+}
+
 }  // namespace
 
 Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const Engine& engine) {
@@ -31,7 +66,17 @@ Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const
          fit.alpha.rows());
   }
   Matrix<double> g(test_by_train.rows(), fit.alpha.cols());
-  if (test_by_train.cols() > 0) engine.algebra().multiply(Transpose::no, test_by_train, fit.alpha.view(), g.view());
+  const auto host = engine.algebra().host_view(test_by_train);
+  if (host && is_sparse(fit.alpha)) {
+    const SparseCoefficients coefficients(fit.alpha);
+    std::visit(
+        [&](const auto& k) {
+          engine.for_each(g.rows(), [&](Index i) { coefficients.add(k.row(i), g.view().row(i)); });
+        },
+        *host);
+  } else if (test_by_train.cols() > 0) {
+    engine.algebra().multiply(Transpose::no, test_by_train, fit.alpha.view(), g.view());
+  }
   for (Index i = 0; i < g.rows(); ++i) {
     for (Index j = 0; j < g.cols(); ++j) g(i, j) += fit.bias[usize(j)];
   }

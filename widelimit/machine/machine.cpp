@@ -68,9 +68,9 @@ Fit fit_signs(const GramMatrix& k, const Matrix<double>& signs, const MachineOpt
 Scheme scheme_of(const MachineOptions& options) {
   if (is_svm(options.machine)) {
     const Scheme scheme = options.scheme.value_or(Scheme::one_vs_one);
-    if (scheme == Scheme::one_vs_one || scheme == Scheme::one_vs_rest) return scheme;
-    fail(Code::usage, "{} has no scheme '{}'; choose one-vs-one or one-vs-rest", to_string(options.machine),
-         to_string(scheme));
+    if (is_pairwise(scheme) || scheme == Scheme::one_vs_rest) return scheme;
+    fail(Code::usage, "{} has no scheme '{}'; choose one-vs-one, one-vs-one-first or one-vs-rest",
+         to_string(options.machine), to_string(scheme));
   }
   const Scheme only = options.machine == Machine::logistic ? Scheme::softmax : Scheme::one_hot;
   if (options.scheme.value_or(only) == only) return only;
@@ -129,6 +129,7 @@ FittedMachine train_outputs(const GramMatrix& k, std::span<const Index> labels, 
   trained.scheme = scheme_of(options);
   switch (trained.scheme) {
     case Scheme::one_vs_one:
+    case Scheme::one_vs_one_first:
       trained.fit = fit_one_vs_one(k, labels, classes, svm_options(options), loss_of(options.machine));
       break;
     case Scheme::one_vs_rest:
@@ -194,7 +195,7 @@ std::vector<Index> classes_of(Scheme scheme, Index classes, MatrixView<const dou
     fail(Code::usage, "{} of {} classes has {} outputs, not {}", to_string(scheme), classes,
          output_count(scheme, classes), decisions.cols);
   }
-  if (scheme == Scheme::one_vs_one) return vote(decisions, classes);
+  if (is_pairwise(scheme)) return vote(decisions, classes, scheme);
   if (scheme != Scheme::sign) return largest_output(decisions);
   std::vector<Index> result(static_cast<std::size_t>(decisions.rows));
   for (Index i = 0; i < decisions.rows; ++i) result[static_cast<std::size_t>(i)] = decisions(i, 0) > 0 ? 1 : 0;

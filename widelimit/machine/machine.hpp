@@ -21,16 +21,21 @@ enum class Machine : std::uint8_t { regression, ridge, hard_svm, svm, svm2, svr,
 
 /// How the outputs of a machine determine classes or values.
 enum class Scheme : std::uint8_t {
-  values,       ///< numbers, an output for each target
-  sign,         ///< two classes, one output: the second class where positive
-  one_hot,      ///< regression on 0 and 1, an output for each class: the largest
-  one_vs_rest,  ///< an output for each class: the largest
-  one_vs_one,   ///< an output for each pair of classes: most votes
-  softmax,      ///< an output for each class: the largest, with probabilities
+  values,            ///< numbers, an output for each target
+  sign,              ///< two classes, one output: the second class where positive
+  one_hot,           ///< regression on 0 and 1, an output for each class: the largest
+  one_vs_rest,       ///< an output for each class: the largest
+  one_vs_one,        ///< an output for each pair of classes: most votes, then the larger sum of decisions
+  softmax,           ///< an output for each class: the largest, with probabilities
+  one_vs_one_first,  ///< an output for each pair of classes: most votes, then the first class, as LIBSVM does
 };
-/// "values", "sign", "one-hot", "one-vs-rest", "one-vs-one", "softmax".
+/// "values", "sign", "one-hot", "one-vs-rest", "one-vs-one", "softmax", "one-vs-one-first".
 [[nodiscard]] std::string_view to_string(Scheme scheme);
 [[nodiscard]] Scheme parse_scheme(std::string_view text);
+/// Whether there is an output for each pair of classes.
+[[nodiscard]] constexpr bool is_pairwise(Scheme scheme) {
+  return scheme == Scheme::one_vs_one || scheme == Scheme::one_vs_one_first;
+}
 
 /// Weights of classes in the sum of losses, for classes of unequal size: that of its class multiplies the weight of a
 /// sample. Not given: 1.

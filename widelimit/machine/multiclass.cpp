@@ -132,10 +132,11 @@ Fit fit_one_vs_rest(const GramMatrix& k, std::span<const Index> labels, Index cl
   return std::move(one_vs_rest_path(k, labels, classes, {&options.lambda, 1}, options, loss).front());
 }
 
-std::vector<Index> vote(const MatrixView<const double>& decisions, Index classes) {
+std::vector<Index> vote(const MatrixView<const double>& decisions, Index classes, Scheme scheme) {
   if (decisions.cols != classes * (classes - 1) / 2) {
     fail(Code::input, "{} classes have {} pairs, not {}", classes, classes * (classes - 1) / 2, decisions.cols);
   }
+  const bool by_sums = scheme != Scheme::one_vs_one_first;
   std::vector<Index> chosen;
   for (Index i = 0; i < decisions.rows; ++i) {
     std::vector<std::pair<Index, double>> merit(usize(classes));  // votes, then the sum
@@ -143,6 +144,7 @@ std::vector<Index> vote(const MatrixView<const double>& decisions, Index classes
     for (Index c = 0; c < classes; ++c) {
       for (Index d = c + 1; d < classes; ++d, ++g) {
         merit[usize(*g > 0 ? c : d)].first += 1;
+        if (!by_sums) continue;
         merit[usize(c)].second += *g;
         merit[usize(d)].second -= *g;
       }

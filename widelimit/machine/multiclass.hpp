@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/kernel/gram_matrix.hpp"
+#include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/svm/svm.hpp"
 
 #include <span>
@@ -27,9 +28,10 @@ namespace widelimit {
                                                 std::span<const double> lambdas, const SvmOptions& options = {},
                                                 SvmLoss loss = SvmLoss::hinge);
 
-/// Class of each row of one-vs-one decisions: most votes; ties by the larger sum of decisions in its favour, then the
-/// lowest class.
-[[nodiscard]] std::vector<Index> vote(const MatrixView<const double>& decisions, Index classes);
+/// Class of each row of one-vs-one decisions: most votes; ties by the larger sum of decisions in its favour, unless the
+/// scheme is one_vs_one_first, then the lowest class.
+[[nodiscard]] std::vector<Index> vote(const MatrixView<const double>& decisions, Index classes,
+                                      Scheme scheme = Scheme::one_vs_one);
 
 /// Class of each row of one-vs-rest decisions: the largest output; ties by the lowest class.
 [[nodiscard]] std::vector<Index> largest_output(const MatrixView<const double>& decisions);

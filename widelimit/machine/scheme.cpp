@@ -8,7 +8,8 @@ namespace widelimit {
 namespace {
 
 constexpr std::array<std::string_view, 7> machines{"regression", "ridge", "hard-svm", "svm", "svm2", "svr", "logistic"};
-constexpr std::array<std::string_view, 6> schemes{"values", "sign", "one-hot", "one-vs-rest", "one-vs-one", "softmax"};
+constexpr std::array<std::string_view, 7> schemes{"values",     "sign",    "one-hot",         "one-vs-rest",
+                                                  "one-vs-one", "softmax", "one-vs-one-first"};
 
 }  // namespace
 
@@ -19,7 +20,7 @@ Scheme parse_scheme(std::string_view text) { return parse_choice<Scheme>("scheme
 
 Index output_count(Scheme scheme, Index classes) {
   if (scheme == Scheme::sign) return 1;
-  return scheme == Scheme::one_vs_one ? classes * (classes - 1) / 2 : classes;
+  return is_pairwise(scheme) ? classes * (classes - 1) / 2 : classes;
 }
 
 }  // namespace widelimit

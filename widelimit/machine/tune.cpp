@@ -2,9 +2,11 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/data/folds.hpp"
 #include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
+#include "widelimit/machine/present_classes.hpp"
 #include "widelimit/machine/ridge/leave_one_out.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
 
@@ -17,14 +19,8 @@ namespace widelimit {
 
 namespace {
 
-/// Rows and columns of a fold: the training and the held-out samples.
-struct Fold {
-  std::vector<Index> fitted;
-  std::vector<Index> told;
-};
-
 /// Samples in random order, then dealt out class by class, so that folds differ by at most one sample of a class.
-std::vector<Fold> make_folds(std::span<const Index> labels, Index folds, std::uint64_t seed) {
+std::vector<SplitRows> draw_folds(std::span<const Index> labels, Index folds, std::uint64_t seed) {
   constexpr std::uint64_t fold_stream = 0x666f6c6473;
   const Random random(seed, fold_stream);
   std::vector<Index> order(labels.size());
@@ -35,23 +31,25 @@ std::vector<Fold> make_folds(std::span<const Index> labels, Index folds, std::ui
     };
     return key(a) < key(b);
   });
-  std::vector<Fold> result(static_cast<std::size_t>(folds));
+  std::vector<SplitRows> result(static_cast<std::size_t>(folds));
   for (std::size_t place = 0; place < order.size(); ++place) {
     for (std::size_t f = 0; f < result.size(); ++f) {
-      auto& part = place % result.size() == f ? result[f].told : result[f].fitted;
+      auto& part = place % result.size() == f ? result[f].test : result[f].train;
       part.push_back(order[place]);
     }
   }
   return result;
 }
 
-void check(const GramMatrix& k, Index samples, const TuneOptions& options) {
+void check(const GramMatrix& k, Index samples, std::span<const Index> labels, const TuneOptions& options) {
   if (k.samples() != samples) fail(Code::input, "K has {} rows for {} samples", k.samples(), samples);
   if (options.lambdas.empty()) fail(Code::input, "there is no λ to try");
   for (const double lambda : options.lambdas) {
     if (!std::isfinite(lambda) || lambda <= 0) fail(Code::input, "λ = {} is not a positive number", lambda);
   }
-  if (options.folds < 2 || options.folds > samples) {
+  if (!options.given_folds.empty()) {
+    (void)check_folds(options.given_folds, samples, labels);
+  } else if (options.folds < 2 || options.folds > samples) {
     fail(Code::input, "{} folds of {} samples; choose between 2 and the number of samples", options.folds, samples);
   }
 }
@@ -97,7 +95,7 @@ std::vector<TunePoint> ridge_points(const GramMatrix& k, MatrixView<const double
 std::vector<TunePoint> unsolved_points(const TuneOptions& options, const std::string& message) {
   std::vector<TunePoint> points;
   for (const double lambda : lambdas_of(options)) {
-    points.push_back({.lambda = lambda, .unsolved = options.folds, .message = message});
+    points.push_back({.lambda = lambda, .unsolved = options.fold_count(), .message = message});
   }
   return points;
 }
@@ -125,43 +123,47 @@ class Counting {
 
 /// Sums over samples of what a fold's machine gets wrong, weighted.
 struct FoldErrors {
-  double told = 0;
-  double fitted = 0;
+  double test = 0;
+  double train = 0;
   bool converged = false;
   std::string message = {};
 };
 
-/// Adds what one fold shows to the points, each sample counted by its share of all weights.
+/// Adds what one fold shows to the points, each sample counted by its share of all weights, or of those of a given
+/// fold.
 template <typename FitAndMiss>
 std::vector<TunePoint> by_folds(const GramMatrix& k, std::span<const Index> strata, const Counting& counting,
                                 const TuneOptions& options, bool classes, const FitAndMiss& missed) {
   std::vector<TunePoint> points;
   for (const double lambda : lambdas_of(options)) points.push_back({.lambda = lambda});
-  const std::vector<Fold> folds = make_folds(strata, options.folds, options.seed);
+  const bool given = !options.given_folds.empty();
+  const std::vector<SplitRows> folds = given ? options.given_folds : draw_folds(strata, options.folds, options.seed);
+  const auto count = static_cast<double>(folds.size());
   double all = 0;
-  for (const Fold& fold : folds) all += counting.sum(fold.told);
-  for (const Fold& fold : folds) {
-    const double fitted = counting.sum(fold.fitted);
-    const GramMatrix square = k.part(fold.fitted);
-    const EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.told, fold.fitted);
+  for (const SplitRows& fold : folds) all += counting.sum(fold.test);
+  for (const SplitRows& fold : folds) {
+    const double trained = counting.sum(fold.train);
+    const double tested = given ? counting.sum(fold.test) * count : all;
+    const GramMatrix square = k.part(fold.train);
+    const EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.test, fold.train);
     for (TunePoint& point : points) {
       MachineOptions machine = options.machine;
       machine.lambda = point.lambda;
       machine.check_definite = false;
       const std::vector<double> weights =
-          machine.weights.empty() ? std::vector<double>{} : chosen(machine.weights, fold.fitted);
+          machine.weights.empty() ? std::vector<double>{} : chosen(machine.weights, fold.train);
       machine.weights = weights;
       const FoldErrors sums = missed(fold, square, rectangle, machine);
       auto& total = classes ? point.misclassified : point.squared_error;
-      total = total.value_or(0) + sums.told / all;
+      total = total.value_or(0) + sums.test / tested;
       auto& training = classes ? point.training_misclassified : point.training_squared_error;
-      training = training.value_or(0) + sums.fitted / (fitted * static_cast<double>(options.folds));
+      training = training.value_or(0) + sums.train / (trained * count);
       point.unsolved += sums.converged ? 0 : 1;
       if (!sums.converged && point.message.empty()) point.message = sums.message;
     }
   }
   for (TunePoint& point : points) {
-    if (point.unsolved == options.folds) {
+    if (point.unsolved == options.fold_count()) {
       point = {.lambda = point.lambda, .unsolved = point.unsolved, .message = point.message};
     }
   }
@@ -172,13 +174,14 @@ std::vector<TunePoint> by_folds(const GramMatrix& k, std::span<const Index> stra
 
 std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                     const TuneOptions& options) {
-  check(k, std::ssize(labels), options);
+  check(k, std::ssize(labels), labels, options);
   std::vector<double> weights = sample_weights(options.machine, labels, classes);
   check_weights(weights, std::ssize(labels));
-  if (options.machine.machine == Machine::ridge) {
+  const bool given = !options.given_folds.empty();
+  if (options.machine.machine == Machine::ridge && !given) {
     return ridge_points(k, class_targets(labels, classes).view(), weights, options);
   }
-  for (Index c = 0; c < classes; ++c) {
+  for (Index c = 0; c < classes && !given; ++c) {
     const auto count = std::count(labels.begin(), labels.end(), c);
     if (count < 2)
       fail(Code::input, "one of {} classes has {} samples; folds need at least two of each", classes, count);
@@ -187,30 +190,37 @@ std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> 
   const Counting counting(std::move(weights));
   return by_folds(
       k, labels, counting, options, true,
-      [&](const Fold& fold, const GramMatrix& square, const EngineMatrix& rectangle, const MachineOptions& machine) {
-        const FittedMachine trained = train_classes(square, chosen(labels, fold.fitted), classes, machine);
+      [&](const SplitRows& fold, const GramMatrix& square, const EngineMatrix& rectangle, MachineOptions machine) {
+        const PresentClasses present = present_classes(chosen(labels, fold.train));
+        const Index known = present.count();
+        if (std::vector<double>& each = machine.class_weights.each; !each.empty()) {
+          each = chosen(std::span<const double>(each), present.classes);
+        }
+        const FittedMachine trained = train_classes(square, present.labels, known, machine);
         const auto missed = [&](const EngineMatrix& rows, std::span<const Index> which) {
           const std::vector<Index> told =
-              classes_of(trained.scheme, classes, decision(trained.fit, rows, k.engine()).view());
+              classes_of(trained.scheme, known, decision(trained.fit, rows, k.engine()).view());
           double sum = 0;
           for (std::size_t i = 0; i < told.size(); ++i) {
-            sum += told[i] == labels[static_cast<std::size_t>(which[i])] ? 0 : counting.of(which[i]);
+            sum += present.classes[static_cast<std::size_t>(told[i])] == labels[static_cast<std::size_t>(which[i])]
+                       ? 0
+                       : counting.of(which[i]);
           }
           return sum;
         };
-        return FoldErrors{missed(rectangle, fold.told), missed(square.matrix(), fold.fitted),
+        return FoldErrors{missed(rectangle, fold.test), missed(square.matrix(), fold.train),
                           trained.fit.summary.converged(), trained.fit.summary.message};
       });
 }
 
 std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> targets, const TuneOptions& options) {
   const Index n = std::ssize(targets);
-  check(k, n, options);
+  check(k, n, {}, options);
   if (!options.machine.class_weights.empty()) {
     fail(Code::usage, "weights of classes need classes; these targets are numbers");
   }
   check_weights(options.machine.weights, n);
-  if (options.machine.machine == Machine::ridge) {
+  if (options.machine.machine == Machine::ridge && options.given_folds.empty()) {
     return ridge_points(k, {targets.data(), n, 1, 1}, options.machine.weights, options);
   }
   if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
@@ -218,8 +228,9 @@ std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> 
   const Counting counting({options.machine.weights.begin(), options.machine.weights.end()});
   return by_folds(
       k, one_stratum, counting, options, false,
-      [&](const Fold& fold, const GramMatrix& square, const EngineMatrix& rectangle, const MachineOptions& machine) {
-        const std::vector<double> known = chosen(targets, fold.fitted);
+      [&](const SplitRows& fold, const GramMatrix& square, const EngineMatrix& rectangle,
+          const MachineOptions& machine) {
+        const std::vector<double> known = chosen(targets, fold.train);
         const FittedMachine trained = train_values(square, {known.data(), std::ssize(known), 1, 1}, machine);
         const auto missing = [&](const EngineMatrix& rows, std::span<const Index> which) {
           const Matrix<double> g = decision(trained.fit, rows, k.engine());
@@ -231,7 +242,7 @@ std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> 
           }
           return sum;
         };
-        return FoldErrors{missing(rectangle, fold.told), missing(square.matrix(), fold.fitted),
+        return FoldErrors{missing(rectangle, fold.test), missing(square.matrix(), fold.train),
                           trained.fit.summary.converged(), trained.fit.summary.message};
       });
 }

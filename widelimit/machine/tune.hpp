@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/data/split.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/machine.hpp"
 
@@ -33,13 +34,18 @@ struct TuneOptions {
   std::vector<double> lambdas;  ///< in any order
   Index folds = 5;              ///< between 2 and the number of samples; ridge uses leave-one-out instead
   std::uint64_t seed = 0;       ///< of the folds
+  /// Instead of drawn folds, for every machine: those of a published protocol, which may overlap. The error is then the
+  /// mean of their errors, whatever their sizes; a fold fits the classes that it trains on.
+  std::vector<SplitRows> given_folds = {};
+
+  [[nodiscard]] Index fold_count() const { return given_folds.empty() ? folds : std::ssize(given_folds); }
 };
 
 /// Error of a machine at every λ: ridge by exact leave-one-out from one factorisation, the others by stratified
-/// cross-validation. All folds share one Gram matrix, of which they use rows and columns. Samples count in errors by
-/// their weights: with balanced classes the error is that of a class, averaged over classes. A fold balances its own
-/// training samples; ridge balances all.
-/// Error{input} for λ that are not positive, or a class with fewer samples than two.
+/// cross-validation, all by given folds where there are any (check_folds). All folds share one Gram matrix, of which
+/// they use rows and columns. Samples count in errors by their weights: with balanced classes the error is that of a
+/// class, averaged over classes. A fold balances its own training samples; ridge balances all. Error{input} for λ that
+/// are not positive, or a class with fewer samples than two.
 [[nodiscard]] std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                                   const TuneOptions& options);
 [[nodiscard]] std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> targets,

@@ -7,6 +7,8 @@
 
 #include <fmt/chrono.h>
 
+#include <algorithm>
+#include <numeric>
 #include <string_view>
 
 namespace widelimit {
@@ -61,6 +63,14 @@ thead th { border-bottom: 2px solid var(--rule); color: var(--soft); font-size: 
 tbody tr:last-child td { border-bottom: 0; }
 td:first-child { min-width: 8rem; }
 th.number, td.number { text-align: right; white-space: nowrap; }
+.sortable > input { position: absolute; opacity: 0; }
+.sortable > label { display: inline-block; margin: 0 .4rem .4rem 0; padding: .1rem .6rem; border: 1px solid var(--rule); border-radius: 1rem; color: var(--soft); font-size: .85rem; cursor: pointer; }
+.sortable > input:checked + label { color: inherit; border-color: currentColor; }
+.sortable > input:focus-visible + label { outline: 2px solid currentColor; }
+.sortable table { display: grid; overflow-x: auto; }
+.sortable thead, .sortable tbody, .sortable tr { display: contents; }
+.sortable th { order: -1; }
+.sortable caption { order: -2; grid-column: 1 / -1; }
 .settings { display: grid; grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr); gap: .3rem 1.5rem; margin: 0; font-size: .95rem; }
 .settings dt { color: var(--soft); }
 .settings dd { margin: 0; font-family: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace; font-size: .88rem; line-height: 1.75; }
@@ -97,6 +107,41 @@ std::vector<std::string> body_rows(const Table& table) {
     }
   }
   return rows;
+}
+
+/// Whether a cell stands before another in a sorted table: words from a to z, numbers from the largest, nothing last.
+bool before(const Cell& a, const Cell& b) {
+  const auto number = [](const Cell& cell) {
+    const auto* count = std::get_if<std::int64_t>(&cell);
+    return count != nullptr ? static_cast<double>(*count) : std::get<double>(cell);
+  };
+  const bool nothing_a = std::holds_alternative<std::monostate>(a);
+  const bool nothing_b = std::holds_alternative<std::monostate>(b);
+  if (nothing_a || nothing_b) return !nothing_a && nothing_b;
+  const auto* word_a = std::get_if<std::string>(&a);
+  const auto* word_b = std::get_if<std::string>(&b);
+  if (word_a != nullptr || word_b != nullptr) return word_b == nullptr || (word_a != nullptr && *word_a < *word_b);
+  return number(a) > number(b);
+}
+
+/// The place of every row when they are sorted by that column.
+std::vector<std::size_t> places_by(const Table& table, std::size_t column) {
+  std::vector<std::size_t> order(table.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t i, std::size_t j) { return before(table.rows[i][column], table.rows[j][column]); });
+  std::vector<std::size_t> places(order.size());
+  for (std::size_t place = 0; place < order.size(); ++place) places[order[place]] = place;
+  return places;
+}
+
+/// Of tables with at most that many columns: the cells of a row have its place in the order that is chosen.
+std::string sorting_style(std::size_t columns) {
+  std::string style;
+  for (std::size_t j = 0; j < columns; ++j) {
+    style += fmt::format(".sortable > .by{0}:checked ~ table td {{ order: var(--O{0}); }}\n", j);
+  }
+  return style;
 }
 
 std::string figure_markup(const Illustration& illustration, int number) {
@@ -150,6 +195,30 @@ Page& Page::table(const Table& table) {
   return *this;
 }
 
+Page& Page::sortable_table(const Table& table) {
+  table.validate();
+  const std::string id = fmt::format("sort{}", ++sortable_count_);
+  sortable_columns_ = std::max(sortable_columns_, table.columns.size());
+  std::string choices;
+  std::vector<std::string> places(table.rows.size());
+  for (std::size_t j = 0; j < table.columns.size(); ++j) {
+    choices += fmt::format(
+        "<input type=\"radio\" class=\"by{1}\" name=\"{0}\" id=\"{0}-{1}\"{2}><label for=\"{0}-{1}\">{3}</label>\n", id,
+        j, j == 0 ? " checked" : "", escape_markup(table.columns[j]));
+    const std::vector<std::size_t> by_this = places_by(table, j);
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] += fmt::format("--O{}:{};", j, by_this[i]);
+  }
+  body_ +=
+      fmt::format("<div class=\"sortable\">\nSorted by {}<table style=\"grid-template-columns: repeat({}, auto)\">\n",
+                  choices, table.columns.size());
+  if (!table.caption.empty()) body_ += fmt::format("<caption>{}</caption>\n", escape_markup(table.caption));
+  body_ += fmt::format("<thead><tr>{}</tr></thead>\n<tbody>\n", header_row(table));
+  const std::vector<std::string> rows = body_rows(table);
+  for (std::size_t i = 0; i < rows.size(); ++i) body_ += fmt::format("<tr style=\"{}\">{}</tr>\n", places[i], rows[i]);
+  body_ += "</tbody>\n</table>\n</div>\n";
+  return *this;
+}
+
 Page& Page::figure(const Illustration& illustration) { return figures({illustration}); }
 
 Page& Page::figures(const std::vector<Illustration>& illustrations) {
@@ -188,7 +257,8 @@ std::string Page::html(std::chrono::system_clock::time_point written) const {
       "<title>{1}</title>\n<style>{2}</style>\n</head>\n<body>\n{3}{4}"
       "<footer>Written by widelimit {0} on <time datetime=\"{5:%Y-%m-%dT%H:%M:%SZ}\">{5:%Y-%m-%d %H:%M} "
       "UTC</time>.</footer>\n</body>\n</html>\n",
-      version(), title_, page_style(), body_, section_open_ ? "</section>\n</main>\n" : "</header>\n", utc);
+      version(), title_, std::string(page_style()) + sorting_style(sortable_columns_), body_,
+      section_open_ ? "</section>\n</main>\n" : "</header>\n", utc);
 }
 
 void Page::write(const std::filesystem::path& path) const {

@@ -34,6 +34,9 @@ class Page {
   Page& paragraph(std::string_view text);
   /// Columns of numbers are aligned at their decimal points.
   Page& table(const Table& table);
+  /// The same, with a choice of the column by which the rows are sorted: words from a to z, numbers from the largest.
+  /// By style alone: a row knows its place in every order.
+  Page& sortable_table(const Table& table);
   Page& figure(const Illustration& illustration);
   /// Figures to compare: side by side where the window is wide enough.
   Page& figures(const std::vector<Illustration>& illustrations);
@@ -49,6 +52,8 @@ class Page {
   std::string title_;
   std::string body_;
   int figure_count_ = 0;
+  int sortable_count_ = 0;
+  std::size_t sortable_columns_ = 0;  ///< of the widest
   bool section_open_ = false;
 };
 

@@ -100,7 +100,7 @@ FunctionSize machine_size(const GramMatrix& k, double asymmetry, const Fit& fit,
 double outputs_factor(Scheme scheme, Index classes) {
   const auto c = static_cast<double>(classes);
   if (scheme == Scheme::sign) return 1;
-  return scheme == Scheme::one_vs_one ? std::sqrt(2 * (c - 1)) : 2 * std::sqrt(c);
+  return is_pairwise(scheme) ? std::sqrt(2 * (c - 1)) : 2 * std::sqrt(c);
 }
 
 /// What the check of the kernel says.

@@ -83,7 +83,7 @@ Matrix<double> class_probabilities(Machine machine, Scheme scheme, Index classes
   }
   Matrix<double> p = sigmoids_of(calibration, decisions);
   if (scheme == Scheme::sign) return beside_its_complement(p);
-  if (scheme == Scheme::one_vs_one) return pairwise_coupling(p.view(), classes);
+  if (is_pairwise(scheme)) return pairwise_coupling(p.view(), classes);
   normalise(p);
   return p;
 }

@@ -18,6 +18,7 @@ enum class Move : std::uint8_t {
   stalled,     ///< the best step is below rounding
   unbounded,   ///< the objective is unbounded below: no bound stops a direction without curvature
   indefinite,  ///< a direction has negative curvature
+  slow,        ///< so many steps were made that another way may be shorter
 };
 
 /// The variables of a box problem that still move, packed together, and the two kinds of steps on them: working sets of
@@ -36,6 +37,8 @@ class ActiveSet {
   /// To the minimum over the free variables, or to the first bound on the way. O(free³ + active·free).
   Move face_step();
   [[nodiscard]] Index free_count() const;
+  /// Cycles, roughly, that face steps have taken: more than one factor each where the face is flat.
+  [[nodiscard]] double face_work() const { return face_work_; }
 
   /// Largest violation of optimality, as of the last step.
   [[nodiscard]] double violation() const { return violation_; }
@@ -77,6 +80,7 @@ class ActiveSet {
   double violation_ = 0;
   double descent_ = 0;
   std::size_t face_bytes_ = 0;
+  double face_work_ = 0;
 };
 
 }  // namespace widelimit

@@ -4,6 +4,8 @@
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/svm/active_set.hpp"
 #include "widelimit/machine/svm/box_judge.hpp"
+#include "widelimit/machine/svm/interior_point.hpp"
+#include "widelimit/machine/svm/partial_factor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +29,18 @@ double cost_of_face(Index active, Index face) {
   return 2000 + f * f * f / 40 + 4 * f * f + f * static_cast<double>(active);
 }
 
+/// The usual number of iterations of an interior point, one product of rank² each.
+double cost_of_interior(Index samples, Index rank) {
+  const auto n = static_cast<double>(samples);
+  const auto r = static_cast<double>(rank);
+  return 30 * (20'000 + 250 * n + 12 * n * r + n * r * r / 8 + r * r * r / 12);
+}
+/// Of the time of the steps, how much may go into a factor that need not help.
+constexpr double time_for_factor = 0.1;
+/// An interior point replaces steps that have taken so many times as long as it will.
+constexpr double patience = 1;
+constexpr int most_interior_steps = 100;
+
 /// Exact steps on larger faces take longer than a user waits for Ctrl-C.
 constexpr Index largest_face = 3000;
 /// Working sets between two looks whether an exact step is due.
@@ -38,6 +52,8 @@ double time_for_faces(Index iterations, Index variables) {
   return std::max(1.0, rounds * rounds) / 16;
 }
 constexpr int faces_at_once = 50;
+/// Whether a face step that ended so leaves nothing to working sets.
+bool ends_round(Move exact) { return exact == Move::unbounded || exact == Move::indefinite || exact == Move::slow; }
 /// Largest violation, relative to p, after which the gap is computed for the first time.
 constexpr double first_violation = 3e-3;
 /// Rounds in which rounding ended the descent before optimality did.
@@ -48,6 +64,7 @@ class Decomposition final : public BoxSolver::Worker {
  public:
   Decomposition(const GramMatrix& gram, std::vector<Index> samples, std::size_t room)
       : columns_(gram, std::move(samples), room),
+        algebra_(gram.algebra()),
         asymmetry_(gram.check()),
         excess_(2 * semidefinite_allowance(gram.samples(), gram.precision())) {}
 
@@ -59,13 +76,15 @@ class Decomposition final : public BoxSolver::Worker {
     best_ = {};
     best_.objectives.primal = no_bound;
     shrunk_ = false;
+    work_ = 0;
+    another_way_ = may_leave_boundary() ? first_look() : no_bound;
     scale_ = 0;
     for (const double p : problem.linear) scale_ = std::max(scale_, std::abs(p));
     ticker_.emplace(options.progress, limit_, "working sets");
     judge_.emplace(problem, columns_, asymmetry_, excess_, [this] { ticker_->at(found_.iterations); });
     begin(start);
     descend();
-    found_.memory += columns_.bytes() + 8 * found_.a.size() * sizeof(double);
+    found_.memory += columns_.bytes() + 8 * found_.a.size() * sizeof(double) + (factor_ ? factor_->bytes() : 0);
     return std::move(found_);
   }
 
@@ -117,6 +136,10 @@ class Decomposition final : public BoxSolver::Worker {
     for (int stalls = 0;;) {
       const Move ended = run(allowed, near);
       if (confirmed()) return;
+      if (ended == Move::slow) {
+        if (found_by_interior_point()) return;
+        continue;
+      }
       if (ended == Move::indefinite || ended == Move::unbounded) {
         if (ends_by(judge_->proof_of(ray_))) return;
       }
@@ -133,6 +156,73 @@ class Decomposition final : public BoxSolver::Worker {
         allowed = std::max(noise, allowed * std::clamp(options_->tolerance / found_.objectives.gap(), 0.03, 0.3));
       }
     }
+  }
+
+  /// Whether bounds or a ridge keep every coefficient finite, as an interior point needs it.
+  [[nodiscard]] bool may_leave_boundary() const {
+    for (Index i = 0; i < problem_->size(); ++i) {
+      const bool bounded = std::isfinite(problem_->upper[usize(i)]) && std::isfinite(problem_->lower[usize(i)]);
+      if (!bounded && !(problem_->ridge_at(i) > 0)) return false;
+    }
+    return true;
+  }
+
+  /// Work after which it is time to ask whether K has few dimensions.
+  [[nodiscard]] double first_look() const {
+    const Index n = problem_->size();
+    const bool known = factor_ && factor_->complete();
+    return patience * cost_of_interior(n, known ? factor_->rank() : std::min<Index>(n / 4, 16));
+  }
+
+  /// Largest rank that is worth having: a column beside r others takes about 2nr cycles, which memory bounds, so that
+  /// more would take longer than their share of what was spent; or more memory than is allowed.
+  [[nodiscard]] Index worthy_rank() const {
+    const Index n = problem_->size();
+    const double by_time = std::sqrt(time_for_factor * work_ / static_cast<double>(n));
+    const double by_room = static_cast<double>(options_->room) / (3.0 * sizeof(double) * static_cast<double>(n));
+    return static_cast<Index>(std::min({by_time, by_room, static_cast<double>(n) / 2}));
+  }
+
+  /// Whether K has so few dimensions that an interior point takes less time than steps did. If not, says when to ask
+  /// again.
+  [[nodiscard]] bool interior_point_is_shorter() {
+    const Index n = problem_->size();
+    if (!factor_) factor_.emplace(columns_);
+    factor_->extend(worthy_rank(), [this] { ticker_->at(found_.iterations); });
+    const double cost = patience * cost_of_interior(n, factor_->rank());
+    if (factor_->complete() && cost <= work_) return true;
+    another_way_ = std::max(2 * work_, cost);
+    if (!factor_->complete() && factor_->rank() >= n / 2) another_way_ = no_bound;
+    return false;
+  }
+
+  bool found_by_interior_point() {
+    another_way_ = no_bound;
+    found_.rank = factor_->rank();
+    judge_->look(found_);
+    const BoxSolution before = found_;
+    InteriorPoint point(*problem_, algebra_, algebra_.copy_of(factor_->rows().view()));
+    double wanted = options_->tolerance / 8;
+    for (int step = 0; step < most_interior_steps && point.step(); ++step) {
+      ++found_.iterations;
+      ticker_->at(found_.iterations);
+      if (point.gap() > wanted) continue;
+      found_.a = point.coefficients();
+      refresh();
+      judge_->know(judge_->error());
+      if (confirmed()) {
+        found_.interior = true;
+        return true;
+      }
+      wanted = point.gap() / 10;
+    }
+    judge_->look(found_);
+    if (!(found_.objectives.dual > before.objectives.dual)) {
+      found_.a = before.a;
+      found_.product = before.product;
+      gradient_from_product();
+    }
+    return false;
   }
 
   /// Whether the gap is small enough, with all rounding counted where it looks so.
@@ -182,7 +272,10 @@ class Decomposition final : public BoxSolver::Worker {
     Move ended = Move::made;
     if (near && active->free_count() <= largest_face) {
       const Move exact = exact_steps(*active);
-      if (exact == Move::unbounded || exact == Move::indefinite) ended = exact;
+      if (ends_round(exact)) {
+        ended = exact;
+        active->write(found_.a, gradient_);
+      }
     }
     while (ended == Move::made) {
       ended = run_active(*active, allowed, may_shrink);
@@ -215,6 +308,7 @@ class Decomposition final : public BoxSolver::Worker {
       if (move != Move::made) return move;
       ++found_.iterations;
       spent += cost_of_step(active.size());
+      work_ += cost_of_step(active.size());
       if (count % between_faces == 0) {
         ticker_->at(found_.iterations);
         const Index face = active.free_count();
@@ -222,9 +316,10 @@ class Decomposition final : public BoxSolver::Worker {
         if (face <= largest_face && cost_of_face(active.size(), face) <= share * spent) {
           const Index before = found_.iterations;
           const Move exact = exact_steps(active);
-          if (exact == Move::unbounded || exact == Move::indefinite) return exact;
+          if (ends_round(exact)) return exact;
           spent -= cost_of_face(active.size(), face) / share * static_cast<double>(found_.iterations - before);
         }
+        if (work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
       }
       if (count % between_looks != 0) continue;
       if (may_shrink && 10 * std::ssize(active.unsettled()) <= 7 * active.size()) return Move::made;
@@ -237,22 +332,29 @@ class Decomposition final : public BoxSolver::Worker {
 
   Move exact_steps(ActiveSet<T>& active) {
     for (int i = 0; i < faces_at_once; ++i) {
+      const double before = active.face_work();
       const Move move = active.face_step();
+      work_ += active.face_work() - before;
       ++found_.iterations;
       ticker_->at(found_.iterations);
       if (move != Move::made) return move;
+      if (work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
     }
     return Move::made;
   }
 
   GramColumns<T> columns_;
+  const Algebra& algebra_;
   double asymmetry_;
   double excess_;  ///< of entries over those of a Gram matrix, as its test allows it
   const BoxProblem* problem_ = nullptr;
   const BoxOptions* options_ = nullptr;
   Index limit_ = 0;
-  double scale_ = 0;     ///< max |p|
-  bool shrunk_ = false;  ///< the last round ended without some of the variables
+  double scale_ = 0;        ///< max |p|
+  bool shrunk_ = false;     ///< the last round ended without some of the variables
+  double work_ = 0;         ///< of steps on this problem, in cycles, roughly
+  double another_way_ = 0;  ///< work after which to look for one
+  std::optional<PartialFactor<T>> factor_;
   std::optional<ProgressTicker> ticker_;
   std::optional<BoxJudge<T>> judge_;
   BoxSolution found_;

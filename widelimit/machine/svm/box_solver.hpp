@@ -35,8 +35,10 @@ struct BoxSolution {
   Objectives objectives;  ///< at a, b, with all rounding counted; nothing where the ending is not_positive_definite
   Ending ending = Ending::converged;
   bool rounded = false;  ///< ended without converging since float64 holds no better coefficients
-  Index iterations = 0;
+  Index iterations = 0;  ///< working sets and exact steps, and those of an interior point
   std::size_t memory = 0;
+  Index rank = 0;         ///< of the factor of K that an interior point used; 0 where there was none
+  bool interior = false;  ///< the coefficients are those of the interior point
 };
 
 /// Solves box problems on one Gram matrix, or on the rows and columns of some of its samples, whose columns it keeps
@@ -47,9 +49,11 @@ struct BoxSolution {
 /// out (shrinking) until their gradients are computed afresh; now and then the exact minimum over the free variables,
 /// where its cost is that of the steps since. Ends when the duality gap, from a product Ka computed afresh and with its
 /// rounding counted, is below the tolerance; where rounding alone keeps it above, products are made in twice the
-/// precision from then on. Coefficients are within their bounds exactly. Without bounds the problem may have no
-/// minimum; then `not_separable`, on proof: for any β with all margins ≥ 1, ‖β‖ ≥ Σ|vᵢ|/√(vᵀKv) for any v of the signs
-/// of a, so that margins 1/‖β‖ are below the rounding of K.
+/// precision from then on. Where the steps have taken more time than an interior point would (interior_point.hpp),
+/// since K has few dimensions and the bounds are wide, that replaces them; its coefficients are proved in the same way,
+/// and where rounding keeps them from the tolerance, working sets go on from the better ones. Coefficients are within
+/// their bounds exactly. Without bounds the problem may have no minimum; then `not_separable`, on proof: for any β with
+/// all margins ≥ 1, ‖β‖ ≥ Σ|vᵢ|/√(vᵀKv) for any v of the signs of a, so that margins 1/‖β‖ are below the rounding of K.
 class BoxSolver {
  public:
   explicit BoxSolver(const GramMatrix& gram, std::vector<Index> samples = {}, std::size_t room = std::size_t{1} << 30);

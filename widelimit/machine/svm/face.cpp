@@ -29,9 +29,12 @@ Matrix<double> copy_of(const Matrix<double>& q, Index size) {
   return result;
 }
 
-/// b ← Q⁻¹b of the leading `size` rows; 0, or the order of the first leading minor that is not positive.
-int solve(const Matrix<double>& q, Index size, std::vector<double>& b) {
+/// b ← Q⁻¹b of the leading `size` rows; 0, or the order of the first leading minor that is not positive. Its cycles,
+/// roughly, are added to `work`.
+int solve(const Matrix<double>& q, Index size, std::vector<double>& b, double& work) {
   if (size == 0) return 0;
+  const auto f = static_cast<double>(size);
+  work += f * f * f / 12 + 4 * f * f;
   Matrix<double> factor = copy_of(q, size);
   if (const Index minor = host::cholesky(factor.view()); minor != 0) return static_cast<int>(minor);
   // A pivot that is nothing but rounding would send the step anywhere.
@@ -47,14 +50,14 @@ FaceDirection descent(const Matrix<double>& q, std::span<const double> slope) {
   FaceDirection direction;
   direction.by.resize(slope.size());
   std::transform(slope.begin(), slope.end(), direction.by.begin(), [](double s) { return -s; });
-  int minor = solve(q, q.rows(), direction.by);
+  int minor = solve(q, q.rows(), direction.by, direction.work);
   if (minor > 0) {
     // The last row of the smallest failing minor minus what the rows before it make of it.
     std::vector<double> combination;
     for (int smaller = minor; smaller > 0;) {
       minor = smaller;
       combination.assign(q.view().row(minor - 1), q.view().row(minor - 1) + minor - 1);
-      smaller = solve(q, minor - 1, combination);
+      smaller = solve(q, minor - 1, combination, direction.work);
     }
     std::fill(direction.by.begin(), direction.by.end(), 0.0);
     std::transform(combination.begin(), combination.end(), direction.by.begin(), [](double c) { return -c; });
@@ -66,7 +69,8 @@ FaceDirection descent(const Matrix<double>& q, std::span<const double> slope) {
   }
   const bool finite = std::all_of(direction.by.begin(), direction.by.end(), [](double d) { return std::isfinite(d); });
   const double along = std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0);
-  return finite && along < 0 ? direction : FaceDirection{};
+  if (!finite || !(along < 0)) direction.by.clear();
+  return direction;
 }
 
 /// Whether vᵀQv is below −excess·Σvᵢ²Q_ii, which rounding does not explain.
@@ -122,6 +126,8 @@ Move ActiveSet<T>::face_step() {
   }
   face_bytes_ = std::max(face_bytes_, 3 * usize(f) * usize(f) * sizeof(double));
   FaceDirection direction = face_direction(q, slope, equality_);
+  const auto entries = static_cast<double>(f * f);
+  face_work_ += direction.work + (direction.flat ? 8 : 4) * entries + static_cast<double>(f * size());
   if (direction.by.empty()) return Move::none;
   double length = direction.flat ? std::numeric_limits<double>::infinity() : 1.0;
   for (Index i = 0; i < f; ++i) {

@@ -11,6 +11,7 @@ namespace widelimit {
 struct FaceDirection {
   std::vector<double> by;  ///< one per free variable; empty where no direction descends
   bool flat = false;       ///< no curvature along it: go until a bound, instead of at most the whole way
+  double work = 0;         ///< cycles that it took, roughly
 };
 
 /// Newton's step −Q⁻¹·slope, or with `equality` the best step whose sum is 0, by Cholesky. Where Q (on that subspace)

@@ -83,6 +83,14 @@ std::string gap_text(double gap) {
   return gap < no_bound ? fmt::format("a relative duality gap of {:.1e}", gap) : std::string("no proof of a margin");
 }
 
+std::string method_of(const BoxSolution& solution) {
+  if (solution.interior) return "interior point on a low-rank factor";
+  const char* usual = "decomposition, second-order working sets";
+  if (solution.rank == 0) return usual;
+  return fmt::format("{}, after an interior point on a factor of rank {} that did not reach the tolerance", usual,
+                     solution.rank);
+}
+
 }  // namespace
 
 std::vector<BoxSolution> solve_svm_path(const GramMatrix& k, const BinaryProblem& problem,
@@ -116,7 +124,7 @@ Summary svm_summary(const BoxSolution& solution, double lambda, SvmLoss loss, in
   const double scale = loss == SvmLoss::hard ? 1 : lambda;
   Summary summary;
   summary.ending = solution.ending;
-  summary.method = "decomposition, second-order working sets";
+  summary.method = method_of(solution);
   summary.iterations = solution.iterations;
   summary.memory = solution.memory;
   if (solution.ending == Ending::not_positive_definite) return summary;

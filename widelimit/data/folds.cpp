@@ -1,0 +1,152 @@
+#include "widelimit/data/folds.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/types.hpp"
+#include "widelimit/data/formats/byte_stream.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace widelimit {
+
+namespace {
+
+bool separates(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
+
+std::vector<Index> parse_rows(std::string_view line, const std::string& place) {
+  std::vector<Index> rows;
+  const char* at = line.data();
+  const char* end = at + line.size();
+  for (;;) {
+    while (at != end && separates(*at)) ++at;
+    if (at == end) return rows;
+    Index row = 0;
+    const auto [after, error] = std::from_chars(at, end, row);
+    if (error != std::errc{} || (after != end && !separates(*after)) || row < 0) {
+      const char* stop = std::find_if(at, end, separates);
+      fail(Code::input, "{}: '{}' is not the number of a row; rows count from 0", place,
+           std::string(at, std::min(stop, at + 20)));
+    }
+    rows.push_back(row);
+    at = after;
+  }
+}
+
+std::vector<SplitRows> parse_lines(std::string_view text, const std::string& source) {
+  std::vector<SplitRows> folds;
+  bool tests = false;
+  for (Index line = 1; !text.empty(); ++line) {
+    const std::size_t length = std::min(text.find('\n'), text.size());
+    const std::string_view content = text.substr(0, length);
+    text.remove_prefix(std::min(length + 1, text.size()));
+    const auto first = std::find_if_not(content.begin(), content.end(), separates);
+    if (first == content.end() || *first == '#') continue;
+    std::vector<Index> rows = parse_rows(content, fmt::format("{}, line {}", source, line));
+    if (tests) {
+      folds.back().test = std::move(rows);
+    } else {
+      folds.push_back({std::move(rows), {}});
+    }
+    tests = !tests;
+  }
+  if (tests) {
+    fail(Code::input, "{}: fold {} has a line of training rows but none of test rows", source, folds.size());
+  }
+  return folds;
+}
+
+std::vector<Index> rows_of(const nlohmann::json& fold, const char* part, const std::string& place) {
+  std::vector<Index> rows;
+  if (!fold.is_object() || !fold.contains(part) || !fold[part].is_array()) {
+    fail(Code::input, "{} has no list \"{}\" of rows; a fold is {{\"train\": [0, 1], \"test\": [2]}}", place, part);
+  }
+  for (const nlohmann::json& row : fold[part]) {
+    if (!row.is_number_unsigned()) {
+      fail(Code::input, "{}: {} is not the number of a row; rows count from 0", place, row.dump());
+    }
+    rows.push_back(row.get<Index>());
+  }
+  return rows;
+}
+
+std::vector<SplitRows> parse_json(std::string_view text, const std::string& source) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_array()) fail(Code::input, "{} is not a JSON list of folds", source);
+  std::vector<SplitRows> folds;
+  for (const nlohmann::json& fold : json) {
+    const std::string place = fmt::format("fold {} of {}", folds.size() + 1, source);
+    folds.push_back({rows_of(fold, "train", place), rows_of(fold, "test", place)});
+  }
+  return folds;
+}
+
+/// How often each row is in `rows`. Error unless they are rows of the data, each once.
+void mark(const std::vector<Index>& rows, std::vector<Index>& marks, const char* part, std::size_t fold) {
+  if (rows.empty()) fail(Code::input, "fold {} has no {} rows", fold, part);
+  for (const Index row : rows) {
+    if (row < 0 || row >= std::ssize(marks)) {
+      fail(Code::input, "{} row {} of fold {} is none of {} samples, 0 to {}", part, row, fold, marks.size(),
+           std::ssize(marks) - 1);
+    }
+    if (marks[usize(row)]++ > 0) fail(Code::input, "{} row {} stands twice in fold {}", part, row, fold);
+  }
+}
+
+std::string plural(Index count, const char* thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::vector<SplitRows> parse_folds(Bytes bytes, const std::string& source) {
+  const std::string_view text = as_text(bytes);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) fail(Code::input, "{} has no folds", source);
+  const bool json = text[first] == '[' || text[first] == '{';
+  std::vector<SplitRows> folds = json ? parse_json(text, source) : parse_lines(text, source);
+  if (folds.empty()) fail(Code::input, "{} has no folds", source);
+  return folds;
+}
+
+std::vector<SplitRows> read_folds(const std::filesystem::path& path, const ReadLimits& limits) {
+  return parse_folds(read_unpacked(path, limits), path.string());
+}
+
+std::vector<std::string> check_folds(std::span<const SplitRows> folds, Index samples, std::span<const Index> labels) {
+  if (folds.empty()) fail(Code::input, "there are no folds");
+  const Index classes = labels.empty() ? 0 : *std::max_element(labels.begin(), labels.end()) + 1;
+  std::vector<Index> tested(usize(samples), 0);
+  std::vector<std::string> notes;
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    std::vector<Index> trains(usize(samples), 0);
+    std::vector<Index> tests(usize(samples), 0);
+    mark(folds[f].train, trains, "training", f + 1);
+    mark(folds[f].test, tests, "test", f + 1);
+    std::vector<char> learnt(usize(classes), 0);
+    if (classes > 0) {
+      for (const Index row : folds[f].train) learnt[usize(labels[usize(row)])] = 1;
+      if (std::count(learnt.begin(), learnt.end(), 1) < 2) {
+        fail(Code::input, "all training rows of fold {} are of one class; a classifier needs two", f + 1);
+      }
+    }
+    Index strange = 0;
+    for (const Index row : folds[f].test) {
+      if (trains[usize(row)] > 0) fail(Code::input, "fold {} both trains on and tests row {}", f + 1, row);
+      tested[usize(row)] += 1;
+      strange += classes > 0 && learnt[usize(labels[usize(row)])] == 0 ? 1 : 0;
+    }
+    if (strange > 0) {
+      notes.push_back(fmt::format("fold {} tests {} of classes that it does not train on; they count as errors", f + 1,
+                                  plural(strange, "row")));
+    }
+  }
+  const Index never = std::count(tested.begin(), tested.end(), 0);
+  const Index often = std::count_if(tested.begin(), tested.end(), [](Index times) { return times > 1; });
+  if (never > 0) notes.push_back(fmt::format("no fold tests {} of {}", plural(never, "row"), samples));
+  if (often > 0) notes.push_back(fmt::format("several folds test {} of {}", plural(often, "row"), samples));
+  return notes;
+}
+
+}  // namespace widelimit
