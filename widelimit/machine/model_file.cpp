@@ -205,7 +205,7 @@ void fill(Model& model, const Description& json, SealedFile& arrays, Support sup
   std::vector<double> scale = arrays.take_column("scale");
   if (json.contains("scaling")) {
     const Scaling scaling = parse_scaling(json.at("scaling").get<std::string>());
-    if (sparse && scales_rows(scaling)) {
+    if (support == Support::sparse && scales_rows(scaling)) {
       const double bytes = 2 * sizeof(double) * static_cast<double>(model.shape.size());
       require_memory(bytes, std::nullopt, "the scaling of this model", "use a machine with more");
       shift.assign(usize(model.shape.size()), 0.0);
