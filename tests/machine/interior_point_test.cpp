@@ -137,10 +137,12 @@ TEST(InteriorPoint, HasTheMinimumOfWorkingSets) {
 
 TEST(InteriorPoint, ReplacesSlowWorkingSetsAndIsProved) {
   const FlatData data = flat_data(600, 6, 3);
-  for (const bool equality : {false, true}) {
-    const BoxProblem problem = dual_problem(data, DualOf::svm, 1e5, equality);
+  int equalities = 0;
+  for (const DualOf kind : {DualOf::svm, DualOf::svm, DualOf::regression}) {
+    const bool equality = equalities++ > 0;
+    const BoxProblem problem = dual_problem(data, kind, 1e5, equality);
     const BoxSolution found = BoxSolver(data.gram.view()).solve(problem);
-    EXPECT_TRUE(found.interior);
+    EXPECT_TRUE(found.interior) << static_cast<int>(kind);
     EXPECT_EQ(found.rank, 6);
     EXPECT_EQ(found.ending, Ending::converged);
     EXPECT_LE(found.objectives.gap(), 1e-6);

@@ -50,6 +50,7 @@ Summary combined(std::span<const Summary> parts) {
     add_objective(whole.primal, part.primal);
     add_objective(whole.dual, part.dual);
     whole.gap = whole.gap && part.gap ? std::optional(std::max(*whole.gap, *part.gap)) : std::nullopt;
+    if (whole.method.find(part.method) == std::string::npos) whole.method += "; " + part.method;
     whole.iterations += part.iterations;
     whole.memory += part.memory;
   }

@@ -40,8 +40,8 @@ struct Summary {
   [[nodiscard]] bool converged() const { return ending == Ending::converged; }
 };
 
-/// One Summary for problems solved side by side: objectives, iterations and memory added, the largest gap, and the
-/// ending and message of the worst. An objective that one of them lacks, the whole lacks.
+/// One Summary for problems solved side by side: objectives, iterations and memory added, every method, the largest
+/// gap, and the ending and message of the worst. An objective that one of them lacks, the whole lacks.
 [[nodiscard]] Summary combined(std::span<const Summary> parts);
 
 }  // namespace widelimit

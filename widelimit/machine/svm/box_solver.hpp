@@ -38,7 +38,7 @@ struct BoxSolution {
   Index iterations = 0;  ///< working sets and exact steps, and those of an interior point
   std::size_t memory = 0;
   Index rank = 0;         ///< of the factor of K that an interior point used; 0 where there was none
-  bool interior = false;  ///< the coefficients are those of the interior point
+  bool interior = false;  ///< the coefficients are those of the interior point; else working sets went on from there
 };
 
 /// Solves box problems on one Gram matrix, or on the rows and columns of some of its samples, whose columns it keeps

@@ -84,11 +84,10 @@ std::string gap_text(double gap) {
 }
 
 std::string method_of(const BoxSolution& solution) {
-  if (solution.interior) return "interior point on a low-rank factor";
-  const char* usual = "decomposition, second-order working sets";
+  const std::string interior = "interior point on a low-rank factor";
+  const std::string usual = "decomposition, second-order working sets";
   if (solution.rank == 0) return usual;
-  return fmt::format("{}, after an interior point on a factor of rank {} that did not reach the tolerance", usual,
-                     solution.rank);
+  return solution.interior ? interior : interior + ", then " + usual;
 }
 
 }  // namespace
