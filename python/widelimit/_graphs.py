@@ -168,6 +168,8 @@ def _features(features: Any, g: int) -> tuple[int | None, Any, Any]:
     given = np.asarray(features)
     if given.ndim == 0 and given.dtype.kind in "iu":
         return int(given), None, None
+    if given.shape == (0,):
+        return 0, None, None
     if given.ndim == 1 and given.dtype.kind in "iub":
         return len(given), np.ascontiguousarray(given, dtype=np.int64), None
     if given.ndim == 1 and given.dtype.kind in "US":

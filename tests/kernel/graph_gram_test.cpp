@@ -35,7 +35,7 @@ TEST(GraphGram, ResumesToTheSameBits) {
   Graphs changed = graphs;
   changed.tags.front() += 1;
   const GramBlock block{"", SampleView(changed), std::nullopt};
-  EXPECT_EQ(error_of([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *cpu); }).code(), Code::input);
+  EXPECT_EQ(error_of([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *cpu); }).code(), Code::usage);
 }
 
 TEST(GraphGram, MultipliesWithoutTheMatrix) {

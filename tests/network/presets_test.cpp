@@ -116,7 +116,7 @@ TEST(Presets, AllAreListedAndValidAtTheirDefaults) {
     EXPECT_EQ(preset.depth.has_value(), text.find(":3") != std::string::npos);
     const Network network = network_of(text);
     EXPECT_NO_THROW(validate(network));
-    EXPECT_NO_THROW((void)infer_shapes(network, {32, 32, 3}));
+    EXPECT_NO_THROW((void)infer_shapes(network, reads_graphs(network) ? Shape{1, 1, 1, true} : Shape{32, 32, 3}));
     EXPECT_EQ(network, network_of(std::string(preset.name) + (preset.depth ? ":3" : "")));
   }
   EXPECT_EQ(find_preset("fc")->usage(), "fc:N(w_std=1, b_std=0, activation=relu, frozen=0)");
