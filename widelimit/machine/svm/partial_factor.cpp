@@ -10,13 +10,13 @@ namespace widelimit {
 
 template <std::floating_point T>
 PartialFactor<T>::PartialFactor(GramColumns<T>& columns) : columns_(columns) {
-  double largest = 0;
   for (Index i = 0; i < columns.size(); ++i) {
-    left_.push_back(std::max(0.0, columns.diagonal(i)));
-    largest = std::max(largest, left_.back());
+    const double own = columns.diagonal(i);
+    inverse_.push_back(own > std::numeric_limits<double>::min() ? 1 / own : 0);
+    left_.push_back(inverse_.back() > 0 ? 1 : 0);
   }
   const double samples = static_cast<double>(columns.size());
-  least_ = 4 * std::sqrt(samples) * static_cast<double>(std::numeric_limits<T>::epsilon()) * largest;
+  least_ = 4 * std::sqrt(samples) * static_cast<double>(std::numeric_limits<T>::epsilon());
 }
 
 template <std::floating_point T>
@@ -33,11 +33,11 @@ void PartialFactor<T>::extend(Index most, const std::function<void()>& beat) {
     transposed_.insert(transposed_.end(), column, column + n);
     const std::span<double> added(transposed_.data() + rank_ * n, usize(n));
     if (rank_ > 0) host::multiply(-1, Transpose::yes, {transposed_.data(), rank_, n, n}, of_pivot, 1, added);
-    const double root = std::sqrt(value);
+    const double root = std::sqrt(value / inverse_[usize(pivot)]);
     for (Index i = 0; i < n; ++i) {
       double& entry = added[usize(i)];
       entry = i == pivot ? root : entry / root;
-      left_[usize(i)] = std::max(0.0, left_[usize(i)] - entry * entry);
+      left_[usize(i)] = std::max(0.0, left_[usize(i)] - entry * entry * inverse_[usize(i)]);
     }
     left_[usize(pivot)] = 0;
     ++rank_;
