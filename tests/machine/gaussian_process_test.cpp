@@ -20,14 +20,14 @@ using test::Rows;
 using test::wavy_targets;
 
 /// The first n samples of n + tests are for training; line_gram is the covariance of all.
-struct Split {
+struct HeldOut {
   Matrix<double> train;
   Matrix<double> cross;
   std::vector<double> diagonal;
 };
-Split split(Index n, Index tests) {
+HeldOut split(Index n, Index tests) {
   const Matrix<double> all = line_gram<double>(n + tests);
-  Split result{Matrix<double>(n, n), Matrix<double>(tests, n), {}};
+  HeldOut result{Matrix<double>(n, n), Matrix<double>(tests, n), {}};
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < n; ++j) result.train(i, j) = all(i, j);
     for (Index t = 0; t < tests; ++t) result.cross(t, i) = all(n + t, i);
@@ -50,7 +50,7 @@ Rows noisy(const Matrix<double>& k, double noise) {
 TEST(GaussianProcess, PosteriorIsThatOfTheJointNormal) {
   for (const Index n : {1, 2, 37}) {
     for (const double noise : {0.0, 0.1}) {
-      const Split s = split(n, 5);
+      const HeldOut s = split(n, 5);
       const Matrix<double> y = wavy_targets(n, 2);
       const GaussianProcess process(s.train.view(), y.view(), {.noise = noise});
       ASSERT_TRUE(process.fit().summary.converged());
@@ -77,7 +77,7 @@ TEST(GaussianProcess, CovarianceIsThatOfTheJointNormal) {
   for (const Index tests : {1, 5, 270}) {
     const Index n = 13;
     const double noise = 0.1;
-    const Split s = split(n, tests);
+    const HeldOut s = split(n, tests);
     const Matrix<double> all = line_gram<double>(n + tests);
     Matrix<double> own(tests, tests);
     for (Index t = 0; t < tests; ++t) {
