@@ -123,7 +123,7 @@ std::vector<double> scaled() {
   Dataset data = noisy_samples(20000, {1, 1, 40}, 2);
   const Scaler scaler(Scaling::standard, data);
   scaler.apply(data);
-  return numbers(data.values);
+  return numbers(std::get<Matrix<double>>(data.values));
 }
 
 std::vector<double> monte_carlo() {

@@ -60,7 +60,8 @@ class RandomNetwork {
       case 3:
         return GlobalPool{static_cast<Pooling>(below(2))};
       case 4:
-        return Flatten{};
+        if (coin()) return Flatten{};
+        return Aggregate{coin() ? NodeScale::degree : NodeScale::uniform};
       case 5:
         return LayerNorm{};
       case 6:
