@@ -27,8 +27,8 @@ class DataWarning(UserWarning):
 
 class _Samples(NamedTuple):
     x: Any
-    """N×D, or N×H×W×C for images; float32 where the source holds bytes; a scipy.sparse.csr_array where it is sparse, and
-    Graphs where it holds graphs."""
+    """N×D, or N×H×W×C for images; float32 where the source holds bytes; a scipy.sparse.csr_array where it is sparse,
+    and Graphs where it holds graphs."""
     y: NDArray[np.int64] | NDArray[np.float64] | None
     """Class of each sample, an index into class_names; or real targets, N, or N×K of K labels; or None."""
     class_names: list[str]

@@ -115,7 +115,7 @@ TEST(Limits, MemoryBoundsReading) {
                   "with zipfile.ZipFile('a.npz', 'w', zipfile.ZIP_DEFLATED) as z: z.writestr('x.npy', npy)\n"
                   "gzip.open('a.npy.gz', 'wb').write(npy)\n"
                   "gzip.open('a.csv.gz', 'wb').write(b'0,0,0\\n' * 20_000_000)\n"
-                  "open('a.libsvm', 'w').write('1 10000:1\\n' * 2000)\n"});
+                  "open('a.libsvm', 'w').write('1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1 10:1 100:1\\n' * 150_000)\n"});
   ASSERT_EQ(made.status, 0) << made.err;
   for (const char* name : {"a.npz", "a.npy.gz", "a.csv.gz", "a.libsvm"}) {
     const Finished run = folder.widelimit({"data", "show", name, "--memory", "100MiB"});

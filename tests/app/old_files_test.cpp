@@ -7,9 +7,11 @@
 #include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/report/file.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 namespace widelimit::test {
 namespace {
@@ -141,7 +143,7 @@ TEST(OldGrams, AStoppedOneIsFinishedFromItsJournal) {
   expect_matrix(folder.path("stopped.h5"), golden() / "whole.h5", "network3/ntk", 1e-14);
 }
 
-/// The file again, in the next format, as a program of version 9.8.7 might write it.
+/// The file again, in a later format, as a program of version 9.8.7 might write it.
 void write_later(const fs::path& from, const fs::path& to, const SealedFormat& format, const Words& names) {
   ArrayFile file = read_hdf5_arrays(from, {});
   Description settings = Description::parse(file.settings);
@@ -152,7 +154,7 @@ void write_later(const fs::path& from, const fs::path& to, const SealedFormat& f
     std::visit([&](const auto& m) { arrays.push_back({name, m.view(), {}}); }, file.arrays.at(name).values);
   }
   SealedFormat later = format;
-  later.number = settings.at("format_number").get<int>() + 1;
+  later.number = format.number + 1;
   write_sealed(to, later, description, arrays);
 }
 
@@ -163,16 +165,17 @@ void expect_later_refused(const Finished& run, const Words& parts) {
 
 TEST(LaterFiles, ModelsAndNetworksAreRefusedByBothVersions) {
   const OldFolder folder({"unseen.csv"});
-  constexpr SealedFormat model{.name = "widelimit model", .number = 1, .key = "model", .article = "", .writer = ""};
+  // Formats that this version reads: models of sparse samples and graphs have the second.
+  constexpr SealedFormat model{.name = "widelimit model", .number = 2, .key = "model", .article = "", .writer = ""};
   constexpr SealedFormat network{
       .name = "widelimit network", .number = 1, .key = "network", .article = "", .writer = ""};
   write_later(golden() / "ridge.h5", folder.path("model.h5"), model,
               {"support", "alpha", "bias", "shift", "scale", "calibration"});
   write_later(golden() / "network.h5", folder.path("network.h5"), network, {"w0", "b0", "w1", "b1", "shift", "scale"});
-  for (const char* name : {"model.h5", "network.h5"}) {
-    expect_later_refused(
-        folder.widelimit({"predict", "--model", name, "--test", "unseen.csv"}),
-        {name, "format 2", "widelimit 9.8.7", "widelimit " + std::string(version()), "format 1", "upgrade"});
+  for (const auto& [name, known] : {std::pair{"model.h5", model.number}, {"network.h5", network.number}}) {
+    expect_later_refused(folder.widelimit({"predict", "--model", name, "--test", "unseen.csv"}),
+                         {name, fmt::format("format {}", known + 1), "widelimit 9.8.7",
+                          "widelimit " + std::string(version()), fmt::format("format {}", known), "upgrade"});
   }
 }
 

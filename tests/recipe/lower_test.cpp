@@ -7,8 +7,8 @@ namespace widelimit {
 namespace {
 
 std::string operations(const Recipe& recipe) {
-  static const char* const names[] = {"affine",  "window", "dual", "pool", "flatten", "layer_norm",
-                                      "dropout", "attend", "fork", "swap", "join",    "emit"};
+  static const char* const names[] = {"affine",    "window",  "dual",   "pool", "flatten", "layer_norm", "dropout",
+                                      "aggregate", "readout", "attend", "fork", "swap",    "join",       "emit"};
   std::string text;
   for (const Step& step : recipe.steps) text += std::string(text.empty() ? "" : " ") + names[static_cast<int>(step.op)];
   return text;
