@@ -119,7 +119,10 @@ CertifiedKernel::CertifiedKernel(const Model& model) : chain(read_chain(network_
   cone.emplace(chain, model.kind);
   if (cone->convex()) return;
   cone.reset();
-  why_chain = "rounding hides where the kernel of this network is convex";
+  const auto frozen =
+      std::find_if(chain.layers.begin(), chain.layers.end(), [](const ChainLayer& layer) { return !layer.trained; });
+  why_chain = frozen != chain.layers.end() ? frozen->place + " is frozen"
+                                           : "rounding hides where the kernel of this network is convex";
 }
 
 namespace {
@@ -180,7 +183,7 @@ CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& ke
     return;
   }
   if (options.method == CertificateMethod::paper) {
-    fail(Code::usage, "{}, and Theorem 4.2 is for networks without; use method convex", kernel_.why_chain);
+    fail(Code::usage, "{}, where Theorem 4.2 does not hold; use method convex", kernel_.why_chain);
   }
   remark_ = fmt::format("{}: kernel entries{} are bounded layer by layer", kernel_.why_chain,
                         options.method == CertificateMethod::convex ? ", their slopes and curvatures" : "");
