@@ -247,7 +247,7 @@ def bombs() -> list[Target]:
         "bomb.npz": _npz(True, x=np.zeros((3000, 3000))),
         "bomb.h5": chunked.getvalue(),
         "claimed.h5": claimed.getvalue(),
-        "bomb.libsvm": b"1 10000:1\n" * 2000,
+        "bomb.libsvm": (b"1" + b"".join(b" %d:1" % k for k in (*range(1, 11), 100)) + b"\n") * 150_000,
         "index.libsvm": b"1 2147483648:1\n",
     }
     return [Target(name, text, ("data", "show", name), python="load_data") for name, text in contents.items()]
