@@ -44,7 +44,8 @@ bool run(const Benchmark& benchmark, const Task& task) {
     fmt::print("{:>12} not found: {}\n", task.set, file);
     return true;
   }
-  const Graphs all = sample_graphs(load_graphs(fmt::format("graphs:{}", task.set)));
+  const Dataset data = load_data(fmt::format("graphs:{}", task.set));
+  const auto& all = std::get<Graphs>(data.values);
   const Network network = Network::parse(fmt::format("gntk:{}(mlp={})", task.blocks + 1, task.layers));
   const Index few = std::min(benchmark.settings.rows, all.count());
   const auto kernel = [&](Index count) {

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 namespace widelimit::test {
 namespace {
 
@@ -48,6 +50,24 @@ TEST_F(GraphVerbs, NetworkIsShown) {
   const auto shapes = run({"network", "show", "gntk:2", "--input", "nodesx7", "--json"}).record()["results"]["shapes"];
   EXPECT_EQ(shapes[2]["nodes"], true);
   EXPECT_FALSE(shapes.back().contains("nodes"));
+}
+
+/// A single graph may have but one tag: it is read as the model's were, not by what it has itself.
+TEST_F(GraphVerbs, NewGraphsHaveTheTagsOfTheModel) {
+  const std::string triangle = "3 0\n1 2 1 2\n1 2 0 2\n1 2 0 1\n";
+  const std::string path = "3 1\n1 1 1\n2 2 0 2\n1 1 1\n";
+  folder.write("both.txt", "2\n" + triangle + path);
+  folder.write("one.txt", "1\n" + triangle);
+  run({"fit", "--network", "gntk:3", "--train", "both.txt", "--machine", "ridge", "--lambda", "0.1", "--out", "t.h5"});
+  const auto scores = [&](const std::string& model, const std::string& data) {
+    run({"predict", "--model", model, "--test", data, "--out", "p.json"});
+    return nlohmann::json::parse(std::ifstream(folder.path("p.json")));
+  };
+  EXPECT_EQ(scores("t.h5", "one.txt")[0], scores("t.h5", "both.txt")[0]);
+  // One tag in training: degrees, also where new graphs have several.
+  folder.write("plain.txt", "2\n" + triangle + "3 1\n1 1 1\n1 2 0 2\n1 1 1\n");
+  run({"fit", "--network", "gntk:3", "--train", "plain.txt", "--machine", "ridge", "--lambda", "0.1", "--out", "d.h5"});
+  EXPECT_EQ(scores("d.h5", "both.txt"), scores("d.h5", "plain.txt"));
 }
 
 TEST_F(GraphVerbs, FitsPredictsAndTunes) {

@@ -71,6 +71,10 @@ TEST(Graphs, RefuseWhatIsNoGraphByGraphAndNode) {
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .list = EdgeList::both_ends}),
             "graph 0: the edge 0-1 stands at node 0 only; graphs are undirected");
   EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .tags = one_tag}), "graph 0 has 1 tags for 2 nodes");
+  // Model files hold numbers as doubles: a tag that changed there would be another tag.
+  const std::vector<std::int64_t> large{1, (std::int64_t{1} << 53) + 1};
+  EXPECT_EQ(refusal({.nodes = 2, .edges = edge, .tags = large}),
+            "graph 0, node 1: the tag 9007199254740993 is beyond ±2⁵³, up to which files hold every integer");
 }
 
 TEST(Graphs, RefuseFeaturesThatDoNotFit) {

@@ -26,9 +26,9 @@ TEST(Graphs, DamageIsAnErrorWithItsPlace) {
   expect_error(Code::input, {"more than the text"}, parse("999999999999\n"));
   expect_error(Code::input, {"number of graphs is -1"}, parse("-1\n"));
   expect_error(Code::input, {"line 2", "label"}, parse("1\n1 x\n"));
-  expect_error(Code::input, {"line 3", "neighbour 2"}, parse("1\n2 0\n0 1 2\n0 0\n"));
-  expect_error(Code::input, {"own neighbour"}, parse("1\n2 0\n0 1 0\n0 0\n"));
-  expect_error(Code::input, {"twice"}, parse("1\n2 0\n0 2 1 1\n0 1 0\n"));
+  expect_error(Code::input, {"line 3", "graph 0, node 0", "neighbour 2"}, parse("1\n2 0\n0 1 2\n0 0\n"));
+  expect_error(Code::input, {"graph 0, node 0", "own neighbour"}, parse("1\n2 0\n0 1 0\n0 0\n"));
+  expect_error(Code::input, {"graph 0, node 0", "twice"}, parse("1\n2 0\n0 2 1 1\n0 1 0\n"));
   expect_error(Code::input, {"one of its ends", "0-1"}, parse("1\n2 0\n0 1 1\n0 0\n"));
   expect_error(Code::input, {"after the last"}, parse("1\n1 0\n0 0\n7\n"));
   expect_error(Code::input, {"expected"}, parse("1\n1 0\n0 0x\n"));
@@ -57,7 +57,7 @@ TEST(Graphs, SharedSetsMatchTheirPublishedSizes) {
     EXPECT_NEAR(description.mean_nodes, known.nodes, 0.005) << known.name;
     EXPECT_NEAR(description.mean_edges, known.edges, 0.005) << known.name;
     ASSERT_EQ(set.folds.size(), 10U) << known.name;
-    for (const Fold& fold : set.folds) EXPECT_EQ(std::ssize(fold.train) + std::ssize(fold.test), known.graphs);
+    for (const SplitRows& fold : set.folds) EXPECT_EQ(std::ssize(fold.train) + std::ssize(fold.test), known.graphs);
   }
 }
 

@@ -47,8 +47,8 @@ Matrix<double> ntk_of(const std::string& network, const Graphs& graphs, const En
 /// The first `count` graphs of a set of the catalogue; none, and why in `absent`, where its data are not there.
 Graphs first_graphs(const std::string& set, Index count, std::string& absent) {
   try {
-    const Graphs all = sample_graphs(load_graphs("graphs:" + set));
-    return copy_graphs(SampleView(all).part(0, count).graphs()->whole());
+    const Dataset all = load_data("graphs:" + set);
+    return copy_graphs(all.view().part(0, count).graphs()->whole());
   } catch (const Error& error) {
     absent = error.what();
     if (absent.find("was not found") == std::string::npos) throw;

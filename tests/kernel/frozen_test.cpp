@@ -1,11 +1,10 @@
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/catalogue.hpp"
-#include "widelimit/data/formats/npz.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/cut.hpp"
 
 #include "normal_rows.hpp"
+#include "published_sweep.hpp"
 
 #include <gtest/gtest.h>
 
@@ -241,42 +240,31 @@ TEST(Frozen, SweepHoldsTheKernelOfEveryFrozenNetwork) {
   }
 }
 
-/// Arora et al.'s own program. It takes arccos of a cosine: where 1 − |ρ| is t, that has lost eps/√t, in every layer.
+/// The program takes arccos of a cosine: where 1 − |ρ| is t, that has lost eps/√t, in every layer.
 TEST(Frozen, NetworksAgreeWithThePublishedProgram) {
-  const auto golden = read_npz_arrays(WIDELIMIT_GOLDEN "/open_uci.npz").arrays;
   const auto engine = make_engine("cpu");
-  for (const auto& [name, expected] : golden) {
-    Dataset data;
-    try {
-      data = load_data("uci:" + name);
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-    const Index n = expected.dims.back(), depths = expected.dims.front();
-    const auto& x = std::get<Matrix<double>>(data.values);
-    const SampleView samples{x.view().block(0, 0, n, x.cols()), data.shape};
-    const auto& theirs = std::get<Matrix<double>>(expected.values);
-    for (Index i = 0; i < depths; ++i) {
+  std::string absent;
+  for (const PublishedSweep& theirs : published_sweeps(absent)) {
+    const SampleView samples = theirs.samples();
+    for (Index i = 0; i < theirs.depths; ++i) {
       const Gram deepest = gram(Network::parse(fmt::format("fc:{}", i)), samples, {.kind = Kind::nngp}, *engine);
       for (Index j = 0; j <= i; ++j) {
         const Gram ours = gram(Network::parse(fmt::format("fc:{}(frozen={})", i, j)), samples, {}, *engine);
-        for (Index r = 0; r < n; ++r) {
-          for (Index c = 0; c < n; ++c) {
+        for (Index r = 0; r < theirs.n; ++r) {
+          for (Index c = 0; c < theirs.n; ++c) {
             const auto& nngp = deepest.nngp;
             const double deviation = std::sqrt(number_of(nngp, r, r) * number_of(nngp, c, c));
             const double t = 1 - std::abs(number_of(nngp, r, c)) / deviation;
             const double lost = 2.2e-16 * 8 * static_cast<double>(i) / std::sqrt(std::max(t, 1e-16));
-            const auto entry = [&](Index row, Index col) {
-              return theirs.data()[((i * depths + j) * n + row) * n + col];
-            };
-            const double scale = std::sqrt(entry(r, r) * entry(c, c));
-            EXPECT_NEAR(number_of(ours.ntk, r, c) * static_cast<double>(x.cols()), entry(r, c), (1e-12 + lost) * scale)
-                << name << ' ' << i << ' ' << j << ' ' << r << ' ' << c;
+            const double scale = std::sqrt(theirs.at(i, j, r, r) * theirs.at(i, j, c, c));
+            EXPECT_NEAR(number_of(ours.ntk, r, c) * theirs.features(), theirs.at(i, j, r, c), (1e-12 + lost) * scale)
+                << theirs.set << ' ' << i << ' ' << j << ' ' << r << ' ' << c;
           }
         }
       }
     }
   }
+  if (!absent.empty()) GTEST_SKIP() << absent;
 }
 
 TEST(Frozen, NetworkWithoutTrainedLayerHasTheKernelZero) {

@@ -13,6 +13,7 @@ namespace widelimit {
 namespace {
 
 constexpr Index most_nodes = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t largest_tag = std::int64_t{1} << 53;
 
 /// Both directions of all edges, in order of their first node, then of their second.
 std::vector<std::array<Index, 2>> directed_edges(const GraphSource& graph, Index g) {
@@ -79,6 +80,12 @@ void append(Graphs& to, const GraphSource& graph, Index g) {
     if (!to.tagged()) fail(Code::input, "graph {} has no features, graph 0 has {} a node", g, to.width);
     if (!graph.tags.empty() && std::ssize(graph.tags) != graph.nodes) {
       fail(Code::input, "graph {} has {} tags for {} nodes", g, graph.tags.size(), graph.nodes);
+    }
+    const auto large = std::find_if(graph.tags.begin(), graph.tags.end(),
+                                    [](std::int64_t tag) { return tag > largest_tag || tag < -largest_tag; });
+    if (large != graph.tags.end()) {
+      fail(Code::input, "graph {}, node {}: the tag {} is beyond ±2⁵³, up to which files hold every integer", g,
+           large - graph.tags.begin(), *large);
     }
     to.tags.insert(to.tags.end(), graph.tags.begin(), graph.tags.end());
   }

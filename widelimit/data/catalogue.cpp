@@ -180,24 +180,28 @@ void require_no_choice(const DataOptions& options, const std::string& source) {
        source);
 }
 
+/// The graphs of a set with their labels. Where another set decided on tags or degrees, this one follows it: a file of
+/// one molecule may have but one tag and still be of those that differ.
+Dataset graph_samples(GraphSet set, std::optional<bool> degree_tags) {
+  Dataset data;
+  data.name = set.name;
+  data.degree_tags = degree_tags.value_or(degrees_as_tags(set));
+  data.values = sample_graphs(set, *data.degree_tags);
+  data.shape = std::get<Graphs>(data.values).shape();
+  if (*data.degree_tags) {
+    const char* why = degree_tags ? "as in training" : "all nodes have one tag";
+    data.notes.push_back(fmt::format("{}: {}, the degree of a node is its tag", set.name, why));
+  }
+  data.labels = std::move(set.labels);
+  data.class_names = std::move(set.class_names);
+  return data;
+}
+
 }  // namespace
 
 bool names_folder(const std::string& spec) {
   std::error_code ignored;
   return fs::is_directory(spec, ignored) && !names_set(spec);
-}
-
-Dataset graph_samples(GraphSet set) {
-  Dataset data;
-  data.name = set.name;
-  data.values = sample_graphs(set);
-  data.shape = std::get<Graphs>(data.values).shape();
-  if (degrees_as_tags(set)) {
-    data.notes.push_back(fmt::format("{}: all nodes have one tag; the degree of a node is its tag instead", set.name));
-  }
-  data.labels = std::move(set.labels);
-  data.class_names = std::move(set.class_names);
-  return data;
 }
 
 Dataset load_data(const std::string& text, const DataOptions& options) {
@@ -231,7 +235,10 @@ Dataset load_data(const std::string& text, const DataOptions& options) {
     if (!set.table) require_no_choice(options, text);
     return set.load(spec, options);
   }
-  if (names_graphs(text)) return graph_samples(load_graphs(text, options.limits));
+  if (names_graphs(text)) {
+    require_no_choice(options, text);
+    return graph_samples(load_graphs(text, options.limits), options.degree_tags);
+  }
   std::error_code ignored;
   const char* what = fs::exists(file.path, ignored) ? "a file whose ending tells no format" : "unknown";
   fail(Code::input, "data '{}' is {}; choose {}{}", text, what, known_names(), nearest_name(spec.name));

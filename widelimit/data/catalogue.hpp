@@ -29,6 +29,7 @@ struct DataOptions {
   TableOptions table;                 ///< CSV files, uci:NAME
   const TableLayout* like = nullptr;  ///< of these: read the columns that another table had
   bool keep_missing = false;          ///< of these: NaN where values are to be filled, for the caller to fill
+  std::optional<bool> degree_tags;    ///< graphs: whether the tag of a node is its degree; else degrees_as_tags says
   Part part = Part::train;            ///< NPZ, HDF5: of a file that holds arrays to train and to test
   ReadLimits limits;
 };
@@ -45,9 +46,6 @@ struct DataOptions {
 
 /// True where `spec` names a folder of images.
 [[nodiscard]] bool names_folder(const std::string& spec);
-
-/// The graphs of a set with their labels, as samples of kernels.
-[[nodiscard]] Dataset graph_samples(GraphSet set);
 
 /// `graphs:NAME`, or the path of a graph text file (.txt, .txt.gz).
 [[nodiscard]] GraphSet load_graphs(const std::string& spec, const ReadLimits& limits = {});

@@ -3,6 +3,7 @@
 #include "widelimit/base/samples.hpp"
 #include "widelimit/data/table.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Dataset {
   std::vector<double> targets;           ///< regression targets, where the labels are real numbers; else empty
   Matrix<double> outputs;                ///< several targets of each sample, a column each; else without rows
   TableLayout layout;                    ///< of a table
+  std::optional<bool> degree_tags;       ///< of graphs: whether the tag of a node is its degree
   std::vector<std::string> notes;        ///< what a reader of results should know of how the samples were read
 
   [[nodiscard]] Index count() const {

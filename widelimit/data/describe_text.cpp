@@ -91,7 +91,7 @@ std::string to_text(const Description& d) {
   if (tells_columns(d.columns)) text += columns_text(d.columns);
   if (!d.classes.empty()) text += classes_text(d.classes);
   if (d.regression) text += fmt::format("targets    {} to {}\n", d.target_low, d.target_high);
-  text += "first rows\n";
+  text += d.stored ? "first rows, columns counted from 0\n" : "first rows\n";
   for (std::size_t i = 0; i < d.first_labels.size(); ++i) {
     const std::string row = d.stored ? entries_text(d.first_entries[i]) : row_text(d.first_rows[i]);
     text += fmt::format("  {}{}{}\n", d.first_labels[i], d.first_labels[i].empty() ? "" : ":", row);

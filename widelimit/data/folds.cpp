@@ -73,7 +73,8 @@ std::vector<Index> rows_of(const nlohmann::json& fold, const char* part, const s
 
 std::vector<SplitRows> parse_json(std::string_view text, const std::string& source) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_array()) fail(Code::input, "{} is not a JSON list of folds", source);
+  if (!json.is_array())
+    fail(Code::input, "{} is not a JSON list of folds, such as [{{\"train\": [0, 1], \"test\": [2]}}, …]", source);
   std::vector<SplitRows> folds;
   for (const nlohmann::json& fold : json) {
     const std::string place = fmt::format("fold {} of {}", folds.size() + 1, source);

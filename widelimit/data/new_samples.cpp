@@ -36,9 +36,12 @@ Missing missing_of(const DataRequest& request, const DataOrigin& origin) {
 /// All samples of the source, those that were trained on among them.
 NewSamples load_all(const DataRequest& request, const DataOrigin& origin, const std::vector<std::string>& classes) {
   NewSamples found;
-  found.data = load_source(
-      request, request.train,
-      {.label = request.label, .like = &origin.layout, .missing = missing_of(request, origin), .part = Part::test});
+  found.data = load_source(request, request.train,
+                           {.label = request.label,
+                            .like = &origin.layout,
+                            .degree_tags = origin.degree_tags,
+                            .missing = missing_of(request, origin),
+                            .part = Part::test});
   if (origin.samples > 0 && is_source_of(origin, found.data)) {
     found.notes.push_back(fmt::format("{}: the model was trained on {} of these samples{}", found.data.name,
                                       origin.split || origin.limit || !origin.classes.empty() ? "some" : "all",
@@ -91,6 +94,7 @@ NewSamples load_split_part(const DataRequest& request, const DataOrigin& origin,
   Dataset source = load_source(request, request.train,
                                {.label = request.label || !origin.layout.columns.empty() ? request.label : origin.label,
                                 .like = &origin.layout,
+                                .degree_tags = origin.degree_tags,
                                 .missing = origin.layout.missing});
   if (!is_source_of(origin, source)) {
     fail(Code::input, "{} is not the source that the model's split was taken from: that had {} samples, this has {}{}",

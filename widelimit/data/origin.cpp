@@ -82,6 +82,7 @@ std::uint64_t parse_checksum(const std::string& text) {
 DataOrigin origin_of(const Json& json) {
   DataOrigin origin;
   if (json.contains("table")) origin.layout = parse_table(json.at("table"));
+  read_optional(json, "degree_tags", origin.degree_tags);
   origin.samples = json.at("samples").get<Index>();
   if (origin.samples < 0) fail(Code::input, "{} samples", origin.samples);
   origin.checksum = parse_checksum(json.at("checksum").get<std::string>());
@@ -122,6 +123,7 @@ std::uint64_t sample_checksum(const Dataset& data) {
 Json origin_json(const DataOrigin& origin) {
   Json json = Json::object();
   if (!origin.layout.columns.empty()) json["table"] = table_json(origin.layout);
+  if (origin.degree_tags) json["degree_tags"] = *origin.degree_tags;
   json["samples"] = origin.samples;
   json["checksum"] = fmt::format("{:016x}", origin.checksum);
   if (origin.label) json["label"] = *origin.label;

@@ -22,6 +22,7 @@ enum class Part : std::uint8_t { all, train, test };
 /// again from the same source. Samples went through classes → shuffle → split → limit.
 struct DataOrigin {
   TableLayout layout;                    ///< of a table
+  std::optional<bool> degree_tags = {};  ///< of graphs: whether the tag of a node is its degree
   Index samples = 0;                     ///< of the source; 0 where nothing is known of it
   std::uint64_t checksum = 0;            ///< of the source's values
   std::optional<std::string> label;      ///< column or array that was asked for

@@ -39,6 +39,7 @@ Dataset take_rows(const Dataset& data, std::span<const Index> rows) {
   taken.shape = data.shape;
   taken.class_names = data.class_names;
   taken.layout = data.layout;
+  taken.degree_tags = data.degree_tags;
   taken.notes = data.notes;
   for (const Index i : rows) {
     if (!data.labels.empty()) taken.labels.push_back(data.labels[static_cast<std::size_t>(i)]);

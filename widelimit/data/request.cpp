@@ -29,6 +29,7 @@ Dataset load_test(const DataRequest& request, Dataset& train) {
   SourceReading how{.least_features = train.shape.size(),
                     .label = table ? std::nullopt : request.label,
                     .like = table ? &train.layout : nullptr,
+                    .degree_tags = train.degree_tags,
                     .missing = request.table.missing,
                     .part = Part::test};
   Dataset test = load_source(request, *request.test, how);
@@ -138,6 +139,7 @@ TrainTest load_train_test(const DataRequest& request) {
   choose_task(request, parts);
   require_copies(request, parts);
   parts.origin = {.layout = {},
+                  .degree_tags = parts.train.degree_tags,
                   .samples = parts.train.count(),
                   .checksum = sample_checksum(parts.train),
                   .label = request.label,

@@ -26,6 +26,7 @@ Dataset load_source(const DataRequest& request, const std::string& spec, const S
   options.table = request.table;
   options.table.missing = how.missing;
   options.like = how.like != nullptr && !how.like->columns.empty() ? how.like : nullptr;
+  options.degree_tags = how.degree_tags;
   options.keep_missing = true;
   options.part = how.part;
   options.least_features = how.least_features;

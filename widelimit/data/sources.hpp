@@ -9,6 +9,7 @@ struct SourceReading {
   Index least_features = 0;
   std::optional<std::string> label;
   const TableLayout* like = nullptr;  ///< where it has columns
+  std::optional<bool> degree_tags = {};
   Missing missing = Missing::refuse;
   Part part = Part::train;  ///< of a file that holds both
 };

@@ -56,16 +56,18 @@ class Integers {
   std::size_t line_ = 1;
 };
 
-std::vector<Index> parse_neighbours(Integers& input, Index node, Index n) {
+std::vector<Index> parse_neighbours(Integers& input, std::size_t g, Index node, Index n) {
   std::vector<Index> all(static_cast<std::size_t>(input.count("the number of neighbours")));
   for (Index& j : all) {
     j = input.next("a neighbour");
-    if (j < 0 || j >= n) fail(Code::input, "{}: neighbour {} of a graph with {} nodes", input.place(), j, n);
-    if (j == node) fail(Code::input, "{}: node {} is its own neighbour", input.place(), node);
+    if (j < 0 || j >= n) {
+      fail(Code::input, "{}: graph {}, node {}: neighbour {} is none of its {} nodes", input.place(), g, node, j, n);
+    }
+    if (j == node) fail(Code::input, "{}: graph {}, node {} is its own neighbour", input.place(), g, node);
   }
   std::sort(all.begin(), all.end());
   if (std::adjacent_find(all.begin(), all.end()) != all.end()) {
-    fail(Code::input, "{}: node {} names a neighbour twice", input.place(), node);
+    fail(Code::input, "{}: graph {}, node {} names a neighbour twice", input.place(), g, node);
   }
   return all;
 }
@@ -145,7 +147,7 @@ GraphSet parse_graphs(std::string_view text, const std::string& source, const Re
     for (Index i = 0; i < graph.n; ++i) {
       graph.tags.push_back(input.next("the tag of a node"));
       tags.add(graph.tags.back());
-      graph.neighbours.push_back(parse_neighbours(input, i, graph.n));
+      graph.neighbours.push_back(parse_neighbours(input, g, i, graph.n));
       take(std::ssize(graph.neighbours.back()), sizeof(Index));
       ticker.at(input.place_in_text());
     }
@@ -164,7 +166,7 @@ GraphSet parse_graphs(std::string_view text, const std::string& source, const Re
 
 bool degrees_as_tags(const GraphSet& set) { return set.tag_names.size() < 2; }
 
-Graphs sample_graphs(const GraphSet& set) {
+Graphs sample_graphs(const GraphSet& set, bool degrees) {
   Graphs result;
   std::vector<std::array<Index, 2>> edges;
   std::vector<std::int64_t> tags;
@@ -173,7 +175,7 @@ Graphs sample_graphs(const GraphSet& set) {
     tags.clear();
     for (Index i = 0; i < graph.n; ++i) {
       for (const Index j : graph.neighbours[usize(i)]) edges.push_back({i, j});
-      if (!degrees_as_tags(set)) tags.push_back(std::stoll(set.tag_names[usize(graph.tags[usize(i)])]));
+      if (!degrees) tags.push_back(std::stoll(set.tag_names[usize(graph.tags[usize(i)])]));
     }
     try {
       append_graph(result, {.nodes = graph.n, .edges = edges, .list = EdgeList::both_ends, .tags = tags});
@@ -184,7 +186,7 @@ Graphs sample_graphs(const GraphSet& set) {
   return result;
 }
 
-std::vector<Fold> read_folds(const std::filesystem::path& archive, Index count, const ReadLimits& limits) {
+std::vector<SplitRows> read_graph_folds(const std::filesystem::path& archive, Index count, const ReadLimits& limits) {
   std::map<Index, std::map<std::string, std::vector<Index>>> parts;
   for (Archive members(archive, limits); members.next();) {
     const std::string name = std::filesystem::path(members.member()).stem().string();
@@ -196,7 +198,7 @@ std::vector<Fold> read_folds(const std::filesystem::path& archive, Index count, 
     const Blob text = members.read();
     parts[fold][name.substr(0, dash)] = parse_indices(as_text(text), count, source);
   }
-  std::vector<Fold> folds;
+  std::vector<SplitRows> folds;
   for (auto& [number, part] : parts) {
     if (!part.contains("train") || !part.contains("test")) {
       fail(Code::input, "{}: fold {} lacks its train or test part", archive.string(), number);
@@ -210,7 +212,7 @@ GraphSet read_graphs(const std::filesystem::path& graphs, const std::filesystem:
                      const ReadLimits& limits) {
   const Blob bytes = read_unpacked(graphs, limits);
   GraphSet set = parse_graphs(as_text(bytes), graphs.string(), limits);
-  if (!folds.empty()) set.folds = read_folds(folds, std::ssize(set.graphs), limits);
+  if (!folds.empty()) set.folds = read_graph_folds(folds, std::ssize(set.graphs), limits);
   return set;
 }
 

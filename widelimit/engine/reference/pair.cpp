@@ -1,5 +1,6 @@
 #include "widelimit/engine/reference/pair.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/engine/reference/activation.hpp"
 #include "widelimit/engine/reference/steps.hpp"
 
@@ -102,9 +103,9 @@ void run(const Recipe& recipe, State state, bool self, const TracesAt& traces, c
       case Op::attend:
         attend(*x1, *x2, stack.back());
         break;
-      case Op::aggregate:  // of graphs, which have a recursion of their own
+      case Op::aggregate:
       case Op::readout:
-        break;
+        fail(Code::usage, "a recipe for graphs was given samples that are none");
       case Op::fork:
         stack.push_back(stack.back());
         break;

@@ -37,8 +37,6 @@ double cost_of_interior(Index samples, Index rank) {
 }
 /// Of the time of the steps, how much may go into a factor that need not help.
 constexpr double time_for_factor = 0.1;
-/// An interior point replaces steps that have taken so many times as long as it will.
-constexpr double patience = 1;
 constexpr int most_interior_steps = 100;
 
 /// Exact steps on larger faces take longer than a user waits for Ctrl-C.
@@ -171,7 +169,7 @@ class Decomposition final : public BoxSolver::Worker {
   [[nodiscard]] double first_look() const {
     const Index n = problem_->size();
     const bool known = factor_ && factor_->complete();
-    return patience * cost_of_interior(n, known ? factor_->rank() : std::min<Index>(n / 4, 16));
+    return cost_of_interior(n, known ? factor_->rank() : std::min<Index>(n / 4, 16));
   }
 
   /// Largest rank that is worth having: a column beside r others takes about 2nr cycles, which memory bounds, so that
@@ -189,7 +187,7 @@ class Decomposition final : public BoxSolver::Worker {
     const Index n = problem_->size();
     if (!factor_) factor_.emplace(columns_);
     factor_->extend(worthy_rank(), [this] { ticker_->at(found_.iterations); });
-    const double cost = patience * cost_of_interior(n, factor_->rank());
+    const double cost = cost_of_interior(n, factor_->rank());
     if (factor_->complete() && cost <= work_) return true;
     another_way_ = std::max(2 * work_, cost);
     if (!factor_->complete() && factor_->rank() >= n / 2) another_way_ = no_bound;
