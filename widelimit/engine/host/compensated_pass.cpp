@@ -40,37 +40,58 @@ HWY_INLINE V product_rest(D d, V a, V b, V product) {
 }
 #endif
 
-template <typename T>
-void accumulate_in(const T* column, double by, double* high, double* low, Index size) {
+/// high + low += factor·entry, by TwoProduct and TwoSum.
+HWY_INLINE void add_product(D d, V factor, V entry, V& high, V& low) {
+  const V product = hn::Mul(factor, entry);
+  const V sum = hn::Add(high, product);
+  const V part = hn::Sub(sum, high);
+  const V lost = hn::Add(hn::Sub(high, hn::Sub(sum, part)), hn::Sub(product, part));
+  low = hn::Add(low, hn::Add(lost, product_rest(d, factor, entry, product)));
+  high = sum;
+}
+inline void add_product(double factor, double entry, double& high, double& low) {
+  const double product = factor * entry;
+  const double sum = high + product;
+  const double part = sum - high;
+  low += ((high - (sum - part)) + (product - part)) + std::fma(factor, entry, -product);
+  high = sum;
+}
+
+/// Columns whose products are added before high and low go back to memory.
+constexpr Index columns_at_once = 8;
+
+template <Index count, typename T>
+void accumulate_few(const T* const* columns, const double* by, double* high, double* low, Index size) {
   const D d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const V factor = hn::Set(d, by);
   Index k = 0;
   for (; k + lanes <= size; k += lanes) {
-    const V entry = load(d, column + k);
-    const V product = hn::Mul(factor, entry);
-    const V before = hn::LoadU(d, high + k);
-    const V sum = hn::Add(before, product);
-    const V part = hn::Sub(sum, before);
-    const V lost = hn::Add(hn::Sub(before, hn::Sub(sum, part)), hn::Sub(product, part));
+    V sum = hn::LoadU(d, high + k);
+    V rest = hn::LoadU(d, low + k);
+    for (Index j = 0; j < count; ++j) add_product(d, hn::Set(d, by[j]), load(d, columns[j] + k), sum, rest);
     hn::StoreU(sum, d, high + k);
-    hn::StoreU(hn::Add(hn::LoadU(d, low + k), hn::Add(lost, product_rest(d, factor, entry, product))), d, low + k);
+    hn::StoreU(rest, d, low + k);
   }
   for (; k < size; ++k) {
-    const auto entry = static_cast<double>(column[k]);
-    const double product = by * entry;
-    const double sum = high[k] + product;
-    const double part = sum - high[k];
-    low[k] += ((high[k] - (sum - part)) + (product - part)) + std::fma(by, entry, -product);
-    high[k] = sum;
+    for (Index j = 0; j < count; ++j) add_product(by[j], static_cast<double>(columns[j][k]), high[k], low[k]);
   }
 }
 
-void accumulate_f32(const float* column, double by, double* high, double* low, Index size) {
-  accumulate_in(column, by, high, low, size);
+template <typename T>
+void accumulate_in(std::span<const T* const> columns, const double* by, double* high, double* low, Index size) {
+  const auto count = static_cast<Index>(columns.size());
+  Index j = 0;
+  for (; j + columns_at_once <= count; j += columns_at_once) {
+    accumulate_few<columns_at_once>(columns.data() + j, by + j, high, low, size);
+  }
+  for (; j < count; ++j) accumulate_few<1>(columns.data() + j, by + j, high, low, size);
 }
-void accumulate_f64(const double* column, double by, double* high, double* low, Index size) {
-  accumulate_in(column, by, high, low, size);
+
+void accumulate_f32(std::span<const float* const> columns, const double* by, double* high, double* low, Index size) {
+  accumulate_in(columns, by, high, low, size);
+}
+void accumulate_f64(std::span<const double* const> columns, const double* by, double* high, double* low, Index size) {
+  accumulate_in(columns, by, high, low, size);
 }
 
 }  // namespace widelimit::host::HWY_NAMESPACE
@@ -82,11 +103,17 @@ namespace widelimit::host {
 HWY_EXPORT(accumulate_f32);
 HWY_EXPORT(accumulate_f64);
 
+void accumulate(std::span<const float* const> columns, const double* by, double* high, double* low, Index size) {
+  HWY_DYNAMIC_DISPATCH(accumulate_f32)(columns, by, high, low, size);
+}
+void accumulate(std::span<const double* const> columns, const double* by, double* high, double* low, Index size) {
+  HWY_DYNAMIC_DISPATCH(accumulate_f64)(columns, by, high, low, size);
+}
 void accumulate(const float* column, double by, double* high, double* low, Index size) {
-  HWY_DYNAMIC_DISPATCH(accumulate_f32)(column, by, high, low, size);
+  accumulate({&column, 1}, &by, high, low, size);
 }
 void accumulate(const double* column, double by, double* high, double* low, Index size) {
-  HWY_DYNAMIC_DISPATCH(accumulate_f64)(column, by, high, low, size);
+  accumulate({&column, 1}, &by, high, low, size);
 }
 
 }  // namespace widelimit::host

@@ -102,7 +102,6 @@ RidgePoint point_of(const Path& path, double lambda, ShiftedInverse& inverse) {
   const double error = mean_squared_error(path.targets, point.left_out.view(), path.weights);
   inverse.positive_definite = all_finite(point.fit) && std::isfinite(error);
   if (!inverse.positive_definite) return empty_point(path, lambda);
-  prove_ridge(path.k, {path.targets, lambda, path.bias, path.weights}, point.fit, nullptr);
   point.loo_error = error;
   point.loo_misclassified = misclassified(path.targets, point.left_out.view(), path.weights);
   return point;
@@ -177,6 +176,11 @@ RidgePath ridge_path(const GramMatrix& k, MatrixView<const double> targets, std:
     result.points.push_back(point_of(path, lambdas[i], inverses[i]));
     failed |= !inverses[i].positive_definite;
   }
+  std::vector<RidgeClaim> claims;
+  for (RidgePoint& point : result.points) {
+    if (point.loo_error) claims.push_back({{targets, point.lambda, options.bias, options.weights}, &point.fit});
+  }
+  prove_ridges(k, claims, options.progress);
   if (failed) tell_cure(path, *family, result);
   const double seconds = seconds_since(start);
   for (RidgePoint& point : result.points) {

@@ -87,6 +87,40 @@ void add_output(MatrixView<const double> g, const ProductRounding& rounding, boo
   }
 }
 
+/// The coefficients of all claims beside each other.
+Matrix<double> coefficients_of(Index samples, std::span<const RidgeClaim> claims) {
+  Index columns = 0;
+  for (const RidgeClaim& claim : claims) columns += claim.fit->alpha.cols();
+  Matrix<double> all(samples, columns, Content::unset);
+  Index first = 0;
+  for (const RidgeClaim& claim : claims) {
+    const Matrix<double>& alpha = claim.fit->alpha;
+    for (Index i = 0; i < samples; ++i) std::copy_n(alpha.data() + i * alpha.cols(), alpha.cols(), all.data() + i * columns + first);
+    first += alpha.cols();
+  }
+  return all;
+}
+
+/// Judges each claim by its part of `multiply`'s g = Kα; the claims of whose residuals rounding of g is most.
+template <typename Multiply>
+std::vector<RidgeClaim> judge_claims(const GramMatrix& k, std::span<const RidgeClaim> claims, const Multiply& multiply,
+                                     bool precise) {
+  std::vector<RidgeClaim> doubtful;
+  if (claims.empty()) return doubtful;
+  const Matrix<double> alpha = coefficients_of(k.samples(), claims);
+  Matrix<double> g(alpha.rows(), alpha.cols(), Content::unset);
+  multiply(alpha, g);
+  Index first = 0;
+  for (const RidgeClaim& claim : claims) {
+    const Index outputs = claim.fit->alpha.cols();
+    const ProductRounding rounding = ridge_rounding(k.diagonal(), k.check(), claim.task);
+    const MatrixView<const double> own = g.view().block(0, first, g.rows(), outputs);
+    if (judge_ridge(own, rounding, precise, claim.task, *claim.fit)) doubtful.push_back(claim);
+    first += outputs;
+  }
+  return doubtful;
+}
+
 }  // namespace
 
 ProductRounding ridge_rounding(std::span<const double> diagonal, double asymmetry, const RidgeTask& task) {
@@ -129,12 +163,16 @@ bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bo
 }
 
 void prove_ridge(const GramMatrix& k, const RidgeTask& task, Fit& fit, Progress* progress) {
-  const ProductRounding rounding = ridge_rounding(k.diagonal(), k.check(), task);
-  Matrix<double> g(fit.alpha.rows(), fit.alpha.cols(), Content::unset);
-  k.multiply(fit.alpha.view(), g.view());
-  if (!judge_ridge(g.view(), rounding, false, task, fit)) return;
-  k.multiply_precisely(fit.alpha.view(), g.view(), progress);
-  (void)judge_ridge(g.view(), rounding, true, task, fit);
+  prove_ridges(k, std::vector<RidgeClaim>{{task, &fit}}, progress);
+}
+
+void prove_ridges(const GramMatrix& k, std::span<const RidgeClaim> claims, Progress* progress) {
+  const auto multiply = [&](const Matrix<double>& v, Matrix<double>& g) { k.multiply(v.view(), g.view()); };
+  const auto multiply_precisely = [&](const Matrix<double>& v, Matrix<double>& g) {
+    k.multiply_precisely(v.view(), g.view(), progress);
+  };
+  const std::vector<RidgeClaim> doubtful = judge_claims(k, claims, multiply, false);
+  (void)judge_claims(k, doubtful, multiply_precisely, true);
 }
 
 }  // namespace widelimit

@@ -40,4 +40,11 @@ bool judge_ridge(MatrixView<const double> g, const ProductRounding& rounding, bo
 /// residual above 1e-9.
 void prove_ridge(const GramMatrix& k, const RidgeTask& task, Fit& fit, Progress* progress);
 
+/// The same of several machines with one matrix, whose products are made together: K is read once, not for each.
+struct RidgeClaim {
+  RidgeTask task;
+  Fit* fit = nullptr;
+};
+void prove_ridges(const GramMatrix& k, std::span<const RidgeClaim> claims, Progress* progress);
+
 }  // namespace widelimit

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace widelimit::cpu {
@@ -14,6 +15,9 @@ namespace {
 
 /// Wide enough for products with so many columns to run at speed, narrow enough that a shift stays cheap.
 constexpr Index band_width = 48;
+
+/// Reflections that are applied to Q as one.
+constexpr Index joined_count = 4;
 
 /// A = Q B Qᵀ with Q orthogonal and B a symmetric band, cut into blocks of `width` rows (the last may be shorter), each
 /// of which meets only its neighbours:
@@ -129,19 +133,53 @@ class Reduction {
     }
   }
 
-  /// Q row by row is Qᵀ column by column: from the last reflection to the first, Qᵀ ← Qᵀ (I − V Tᵀ Vᵀ), of which
-  /// each touches only the square it knows.
+  /// The product of some reflections, first to last, as one: I − V T Vᵀ, V and T by rows as above. With
+  /// (I − V₁T₁V₁ᵀ)(I − V₂T₂V₂ᵀ) the triangle grows by T₁₂ = −T₁ V₁ᵀV₂ T₂ (Schreiber and Van Loan 1989).
+  void join(std::span<const Reflection> parts) {
+    const Index m = n_ - parts.front().row;
+    joined_v_ = Matrix<double>(joined_count * band_width, m);
+    joined_t_ = Matrix<double>(joined_count * band_width, joined_count * band_width);
+    Matrix<double> between(band_width, joined_count * band_width);
+    Matrix<double> half(band_width, joined_count * band_width);
+    Index before = 0;
+    for (const Reflection& part : parts) {
+      const MatrixView<const double> v = reflector(part);
+      const Index skip = part.row - parts.front().row;
+      for (Index i = 0; i < v.rows; ++i) std::copy_n(v.row(i), v.cols, joined_v_.view().row(before + i) + skip);
+      const MatrixView<double> corner = joined_t_.view().block(before, before, part.count, part.count);
+      for (Index i = 0; i < part.count; ++i) std::copy_n(triangle(part).row(i), i + 1, corner.row(i));
+      if (before > 0) {
+        const MatrixView<double> s = between.view().block(0, 0, part.count, before);
+        const MatrixView<double> st = half.view().block(0, 0, part.count, before);
+        gemm<double>(1, Transpose::no, v, Transpose::yes, joined_v_.view().block(0, skip, before, v.cols), 0, s);
+        gemm<double>(1, Transpose::no, s, Transpose::no, joined_t_.view().block(0, 0, before, before), 0, st);
+        gemm<double>(-1, Transpose::no, corner, Transpose::no, st, 0,
+                     joined_t_.view().block(before, 0, part.count, before));
+      }
+      before += part.count;
+    }
+  }
+
+  /// Q row by row is Qᵀ column by column: from the last reflections to the first, Qᵀ ← Qᵀ (I − V Tᵀ Vᵀ), of which
+  /// each touches only the square it knows; several joined at a time, since reading that square is what takes time.
   void accumulate(ProgressTicker& ticker) {
     std::fill_n(a_.data(), n_ * n_, 0.0);
     for (Index i = 0; i < n_; ++i) a_(i, i) = 1;
-    for (auto h = reflections_.rbegin(); h != reflections_.rend(); ++h) {
-      const MatrixView<const double> v = reflector(*h);
-      const MatrixView<double> q = rest_of_a(*h);
-      const MatrixView<double> y{product_.data(), v.rows, v.cols, v.cols};
+    product_ = Matrix<double>(n_, joined_count * band_width, Content::unset);
+    for (auto end = static_cast<Index>(reflections_.size()); end > 0;) {
+      const Index begin = std::max<Index>(0, end - joined_count);
+      const std::span<const Reflection> parts(reflections_.data() + begin, static_cast<std::size_t>(end - begin));
+      join(parts);
+      Index count = 0;
+      for (const Reflection& part : parts) count += part.count;
+      const MatrixView<double> q = rest_of_a(parts.front());
+      const MatrixView<const double> v = joined_v_.view().block(0, 0, count, q.rows);
+      const MatrixView<double> y{product_.data(), count, q.cols, q.cols};
       tiled_product<double>(1, Transpose::no, v, Transpose::no, q, 0, y, threads_);
-      multiply_lower(triangle(*h), Transpose::yes, y);
+      multiply_lower(joined_t_.view().block(0, 0, count, count), Transpose::yes, y);
       tiled_product<double>(-1, Transpose::yes, v, Transpose::no, y, 1, q, threads_);
-      ticker.at(n_ + n_ - h->row);
+      ticker.at(n_ + n_ - parts.front().row);
+      end = begin;
     }
   }
 
@@ -151,6 +189,8 @@ class Reduction {
   Matrix<double> triangles_;
   Matrix<double> product_;
   Matrix<double> square_;
+  Matrix<double> joined_v_;
+  Matrix<double> joined_t_;
   std::vector<Reflection> reflections_;
   int threads_;
   Progress* progress_;

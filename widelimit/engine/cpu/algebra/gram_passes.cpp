@@ -19,10 +19,11 @@ namespace {
 /// Squares of this edge and their mirror images stay in the first-level cache.
 constexpr Index square_edge = 32;
 constexpr Index rows_of_a_strip = 64;
-/// Entries whose sums are made together: they stay in the first-level cache while the rows of K go by.
-constexpr Index entries_at_once = 1024;
-/// Rows between two looks whether to stop.
-constexpr Index rows_of_a_look = 1024;
+/// Entries and columns whose sums are made together, and rows of K that meet them at a time: a block of K stays in the
+/// second-level cache for all of these columns.
+constexpr Index entries_at_once = 256;
+constexpr Index columns_at_once = 32;
+constexpr Index rows_at_once = 128;
 
 Index strips_of(Index rows) { return (rows + rows_of_a_strip - 1) / rows_of_a_strip; }
 
@@ -113,21 +114,35 @@ template <std::floating_point T>
 void multiply_compensated(MatrixView<const T> k, MatrixView<const double> v, MatrixView<double> out, int threads,
                           Progress* progress) {
   const Index strips = (k.cols + entries_at_once - 1) / entries_at_once;
-  SharedProgress shared(progress, strips * v.cols, "strips of a product");
+  const Index groups = (v.cols + columns_at_once - 1) / columns_at_once;
+  SharedProgress shared(progress, strips * groups, "strips of a product");
   const auto strip = [&](Index task) {
-    const Index begin = task / v.cols * entries_at_once;
-    const Index column = task % v.cols;
+    const Index begin = task / groups * entries_at_once;
+    const Index first = task % groups * columns_at_once;
     const Index count = std::min(entries_at_once, k.cols - begin);
-    std::vector<double> high(usize(count));
-    std::vector<double> low(usize(count));
+    const Index last = std::min(v.cols, first + columns_at_once);
+    Matrix<double> high(last - first, count);
+    Matrix<double> low(last - first, count);
+    std::array<const T*, rows_at_once> rows;
+    std::array<double, rows_at_once> factors;
     ProgressTicker ticker(shared.get(), k.rows, "rows");
-    for (Index j = 0; j < k.rows; ++j) {
-      if (j % rows_of_a_look == 0) ticker.at(j);
-      if (v(j, column) != 0) host::accumulate(k.row(j) + begin, v(j, column), high.data(), low.data(), count);
+    for (Index from = 0; from < k.rows; from += rows_at_once) {
+      ticker.at(from);
+      for (Index c = first; c < last; ++c) {
+        std::size_t terms = 0;
+        for (Index j = from; j < std::min(k.rows, from + rows_at_once); ++j) {
+          if (v(j, c) == 0) continue;
+          rows[terms] = k.row(j) + begin;
+          factors[terms++] = v(j, c);
+        }
+        host::accumulate({rows.data(), terms}, factors.data(), high.view().row(c - first), low.view().row(c - first), count);
+      }
     }
-    for (Index i = 0; i < count; ++i) out(begin + i, column) = high[usize(i)] + low[usize(i)];
+    for (Index i = 0; i < count; ++i) {
+      for (Index c = first; c < last; ++c) out(begin + i, c) = high(c - first, i) + low(c - first, i);
+    }
   };
-  parallel_for(strips * v.cols, threads, strip, [&](Index done) { shared.at(done); });
+  parallel_for(strips * groups, threads, strip, [&](Index done) { shared.at(done); });
 }
 
 template <std::floating_point T>
