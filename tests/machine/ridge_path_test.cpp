@@ -73,7 +73,7 @@ TEST(RidgePath, IsRidgeAndBruteForceLeaveOneOut) {
 }
 
 TEST(RidgePath, IsRightAtTheSeamsOfBandsAndStrips) {
-  for (const Index n : {48, 49, 97, 131}) expect_path(n, false, {}, {0.3});
+  for (const Index n : {48, 49, 97, 131, 241}) expect_path(n, false, {}, {0.3});
   expect_path(131, true, {}, {0.3});
 }
 
