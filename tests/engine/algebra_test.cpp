@@ -216,6 +216,19 @@ TEST_P(AlgebraOf, NamesTheFailingMinor) {
   EXPECT_EQ(algebra_.inertia(algebra_.copy_of(swap.view())), (Inertia{1, 0, 1}));
 }
 
+TEST_P(AlgebraOf, CountsSignsOfEigenvaluesOverPanels) {
+  for (const Index n : {1, 64, 65, 150}) {
+    Matrix<double> k = definite(n);
+    const std::vector<double> values = algebra_.eigenvalues(algebra_.copy_of(k.view()), nullptr);
+    const double middle = n == 1 ? 0 : (values[usize(n / 3)] + values[usize(n / 3 - 1)]) / 2;
+    for (Index i = 0; i < n; ++i) k(i, i) -= middle;
+    const Inertia expected{n == 1 ? 0 : n / 3, 0, n == 1 ? 1 : n - n / 3};
+    EXPECT_EQ(algebra_.inertia(algebra_.copy_of(k.view())), expected) << n;
+  }
+  EXPECT_EQ(algebra_.inertia(algebra_.allocate(0, 0, Precision::f64)), Inertia{});
+  EXPECT_EQ(algebra_.inertia(algebra_.copy_of(Matrix<double>(70, 70).view())), (Inertia{0, 70, 0}));
+}
+
 TEST_P(AlgebraOf, SolvesWithAFloatFactor) {
   const Index n = 60;
   const Matrix<double> k = definite(n);

@@ -77,6 +77,12 @@ std::vector<double> host_product() {
   return numbers(c);
 }
 
+std::vector<double> inertia() {
+  const Algebra& algebra = one_thread().algebra();
+  const Inertia found = algebra.inertia(algebra.copy_of(gram_of_samples().view()));
+  return {static_cast<double>(found.negative), static_cast<double>(found.zero), static_cast<double>(found.positive)};
+}
+
 /// Made outside of what is stopped.
 const GaussianProcess& process() {
   static const GaussianProcess found({gram_of_samples().view(), one_thread()}, targets().view(), {.noise = 0.1});
@@ -132,7 +138,7 @@ std::vector<double> monte_carlo() {
   return numbers(monte_carlo_gram(Network::parse("fc:2"), few, few, options, one_thread()).ntk);
 }
 
-/// 600 samples are 3 × 3 tiles of algebra; 600 columns of a product ten parts of 64.
+/// 600 samples are 3 × 3 tiles of algebra; 600 columns of a product and of LDLᵀ ten parts of 64.
 std::vector<Stoppable> all_work() {
   const Network network = Network::parse("fc:2");
   return {
@@ -143,6 +149,7 @@ std::vector<Stoppable> all_work() {
       {"sweep", 100, [=] { return numbers(sweep(network, samples().view(), {}, one_thread()).values); }},
       {"contributions of layers", 40,
        [=] { return numbers(layer_contributions(network, samples().view(), {}, one_thread()).ntk[1]); }},
+      {"inertia", 10, inertia},
       {"posterior", 9, posterior},
       {"covariance of a posterior", 15, joint_posterior},
       {"posterior of a model", 15, model_posterior},

@@ -140,9 +140,12 @@ void dgeqrt_(const int* m, const int* n, const int* block, double* a, const int*
              double* work, int* info) {
   entry<&dgeqrt_>("dgeqrt_")(m, n, block, a, lda, t, ldt, work, info);
 }
-void dsytrf_(const char* part, const int* n, double* a, const int* lda, int* pivots, double* work, const int* work_size,
-             int* info) {
-  entry<&dsytrf_>("dsytrf_")(part, n, a, lda, pivots, work, work_size, info);
+void dlasyf_(const char* part, const int* n, const int* panel, int* done, double* a, const int* lda, int* pivots,
+             double* w, const int* ldw, int* info) {
+  entry<&dlasyf_>("dlasyf_")(part, n, panel, done, a, lda, pivots, w, ldw, info);
+}
+void dsytf2_(const char* part, const int* n, double* a, const int* lda, int* pivots, int* info) {
+  entry<&dsytf2_>("dsytf2_")(part, n, a, lda, pivots, info);
 }
 void dsterf_(const int* n, double* diagonal, double* beside, int* info) {
   entry<&dsterf_>("dsterf_")(n, diagonal, beside, info);

@@ -309,16 +309,27 @@ Index CpuAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vector<In
   return rank;
 }
 
+/// By Sylvester's law from the pivots of LDLᵀ (Bunch and Kaufman 1977), panel by panel as LAPACK's dsytrf, with an
+/// interruption point before each.
 Inertia CpuAlgebra::inertia(EngineMatrix a) const {
+  constexpr int panel = 64;
   Matrix<double> m = taken(a);
   const int n = lapack_size(m.rows());
-  if (n == 0) return {};
   std::vector<int> pivots(usize(n));
-  std::vector<double> work(usize(n) * 64);
-  const int work_size = static_cast<int>(std::min<std::size_t>(work.size(), std::numeric_limits<int>::max()));
-  int info = 0;
-  // LAPACK's lower triangle by columns is ours upper by rows.
-  dsytrf_("L", &n, m.data(), &n, pivots.data(), work.data(), &work_size, &info);
+  std::vector<double> work(usize(n) * panel);
+  for (int begin = 0, done = 0; begin < n; begin += done) {
+    interruption_point();
+    const int rest = n - begin;
+    int* own = pivots.data() + begin;
+    int info = 0;  // a pivot of 0, which counts as such
+    done = rest;
+    // LAPACK's lower triangle by columns is ours upper by rows.
+    if (rest > panel) {
+      dlasyf_("L", &rest, &panel, &done, &m(begin, begin), &n, own, work.data(), &rest, &info);
+    } else {
+      dsytf2_("L", &rest, &m(begin, begin), &n, own, &info);
+    }
+  }
   Inertia result;
   for (int k = 0; k < n; ++k) {
     if (pivots[usize(k)] < 0) {  // a block of two rows, whose determinant is negative

@@ -18,8 +18,9 @@ void dormtr_(const char* side, const char* triangle, const char* transposed, con
              const int* work_size, int* info);
 void dstedc_(const char* job, const int* n, double* diagonal, double* beside, double* vectors, const int* ldz,
              double* work, const int* work_size, int* integers, const int* integers_size, int* info);
-void dsytrf_(const char* triangle, const int* n, double* a, const int* lda, int* pivots, double* work,
-             const int* work_size, int* info);
+void dlasyf_(const char* triangle, const int* n, const int* panel, int* done, double* a, const int* lda, int* pivots,
+             double* w, const int* ldw, int* info);
+void dsytf2_(const char* triangle, const int* n, double* a, const int* lda, int* pivots, int* info);
 void dsterf_(const int* n, double* diagonal, double* beside, int* info);
 void dgeqrt_(const int* m, const int* n, const int* block, double* a, const int* lda, double* t, const int* ldt,
              double* work, int* info);
