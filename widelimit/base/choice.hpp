@@ -3,7 +3,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/suggestion.hpp"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <string_view>
