@@ -178,20 +178,28 @@ void tiled_symmetric_product(MatrixView<const double> v, MatrixView<const double
   });
 }
 
+/// aᵀb + bᵀa as one product of the stacked rows (a, b)ᵀ(b, a): each tile of c is read and written once.
 void tiled_rank_two_update(double alpha, MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c,
                            int threads) {
+  Matrix<double> stacked(2 * a.rows, a.cols, Content::unset);
+  Matrix<double> swapped(2 * a.rows, a.cols, Content::unset);
+  for (Index i = 0; i < a.rows; ++i) {
+    for (const Index row : {i, a.rows + i}) {
+      std::copy_n((row == i ? a : b).row(i), a.cols, stacked.view().row(row));
+      std::copy_n((row == i ? b : a).row(i), a.cols, swapped.view().row(row));
+    }
+  }
   const std::vector<std::pair<Index, Index>> places = upper_tiles(tile_count(c.rows));
   parallel_for(std::ssize(places), threads, [&](Index task) {
     const auto [i, j] = places[usize(task)];
-    const MatrixView<double> out = tile_of(c, i, j);
     const auto columns = [&](MatrixView<const double> m, Index tile) {
       return m.block(0, tile_begin(tile), m.rows, tile_length(tile, c.rows));
     };
     if (i == j) {
-      syr2k(alpha, columns(a, i), columns(b, i), out);
+      syr2k(alpha, columns(a, i), columns(b, i), tile_of(c, i, i));
     } else {
-      gemm<double>(alpha, Transpose::yes, columns(a, i), Transpose::no, columns(b, j), 1, out);
-      gemm<double>(alpha, Transpose::yes, columns(b, i), Transpose::no, columns(a, j), 1, out);
+      gemm<double>(alpha, Transpose::yes, columns(stacked.view(), i), Transpose::no, columns(swapped.view(), j), 1,
+                   tile_of(c, i, j));
     }
   });
 }
