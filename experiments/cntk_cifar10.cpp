@@ -1,7 +1,6 @@
 #include "experiments/experiments.hpp"
 
-#include "experiments/cntk_machines.hpp"
-#include "widelimit/base/error.hpp"
+#include "experiments/cntk_rows.hpp"
 #include "widelimit/report/drawing/pictures.hpp"
 #include "widelimit/report/fit_summary.hpp"
 
@@ -16,163 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-enum class Readout : std::uint8_t { vanilla, pooled };
-
-/// Test accuracies of Arora et al. (2019), Table 1, in percent: kernel regression with CNTK-V and CNTK-GAP, trained on
-/// 2,000 and on all images.
-struct PublishedDepth {
-  Index depth;
-  double vanilla_2000, pooled_2000, vanilla_50000, pooled_50000;
-
-  [[nodiscard]] std::optional<double> accuracy(Readout readout, Index images) const {
-    if (images == 2000) return readout == Readout::vanilla ? vanilla_2000 : pooled_2000;
-    if (images == 50000) return readout == Readout::vanilla ? vanilla_50000 : pooled_50000;
-    return std::nullopt;
-  }
-};
-constexpr PublishedDepth published_depths[]{{3, 40.94, 49.71, 64.47, 70.47},
-                                            {4, 42.54, 51.06, 65.52, 75.93},
-                                            {6, 43.43, 51.73, 66.03, 76.73},
-                                            {11, 43.42, 51.92, 65.90, 77.43},
-                                            {21, 42.53, 52.22, 64.09, 77.08}};
-
-std::optional<double> published(Readout readout, Index depth, Index images) {
-  const auto* found = std::find_if(std::begin(published_depths), std::end(published_depths),
-                                   [&](const PublishedDepth& line) { return line.depth == depth; });
-  return found == std::end(published_depths) ? std::nullopt : found->accuracy(readout, images);
-}
-
-/// A depth of D has D − 1 convolutions and the readout. With pooling the work freezes the first and the last layer.
-Network cntk(Readout readout, Index depth) {
-  return Network::parse(
-      fmt::format("cntk:{}({})", depth - 1, readout == Readout::vanilla ? "readout=flatten" : "frozen_ends=true"));
-}
-
-/// The options, all understood before any work.
-struct CntkChoice {
-  Index train = 0, test = 0;
-  std::vector<Index> depths;
-  Index pooled_train = 0, pooled_test = 0;
-  std::vector<Index> pooled_depths;
-  std::vector<std::pair<std::string, Network>> further;  ///< as asked for
-  std::optional<std::filesystem::path> grams;
-};
-
-std::vector<std::pair<std::string, Network>> parsed_networks(const std::string& text) {
-  std::vector<std::pair<std::string, Network>> networks;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(';', begin), text.size());
-    const std::string one = text.substr(begin, end - begin);
-    networks.emplace_back(one, Network::parse(one));
-    begin = end + 1;
-  }
-  return networks;
-}
-
-CntkChoice choice_of(const Setting& setting) {
-  // Two images of each class, so that folds and leaving one out have some of every class.
-  CntkChoice choice{.train = setting.count("train", 20),
-                    .test = setting.count("test", 1),
-                    .depths = setting.counts("depths", 2),
-                    .pooled_train = setting.count("pooled-train", 20),
-                    .pooled_test = setting.count("pooled-test", 1),
-                    .pooled_depths = setting.counts("pooled-depths", 3),
-                    .further = parsed_networks(setting.text("further")),
-                    .grams = std::nullopt};
-  if (choice.pooled_train > choice.train || choice.pooled_test > choice.test) {
-    fail(Code::usage, "--pooled-train {} --pooled-test {}: at most the {} and {} images of --train and --test",
-         choice.pooled_train, choice.pooled_test, choice.train, choice.test);
-  }
-  if (const std::string& folder = setting.text("grams"); !folder.empty()) {
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) fail(Code::resource, "the folder '{}' cannot be made: {}", folder, failure.message());
-    choice.grams = folder;
-  }
-  return choice;
-}
-
-/// A line of the tables: the machines of one kernel on so many images.
-struct CntkRow {
-  std::string kernel;
-  std::optional<Readout> readout;  ///< of a CNTK
-  Index depth = 0;                 ///< of a CNTK
-  Index train = 0, test = 0;
-  CntkMachines machines;
-  double seconds = 0;  ///< of its kernel; 0 where it is part of another's
-
-  [[nodiscard]] std::optional<double> published_percent() const {
-    return readout ? published(*readout, depth, train) : std::nullopt;
-  }
-  [[nodiscard]] double percent() const { return 100 * machines.regression.score.accuracy(); }
-};
-
-/// Computes kernels and fits their machines.
-class CntkRun {
- public:
-  CntkRun(const Setting& setting, const CntkChoice& choice)
-      : setting_(setting), choice_(choice), images_(cifar_images(setting, choice.train, choice.test)) {
-    require_images("train", choice.train, images_.train.count());
-    require_images("test", choice.test, images_.test.count());
-  }
-
-  void run() {
-    for (const Index depth : choice_.depths) {
-      const TaskKernel kernel =
-          computed(cntk(Readout::vanilla, depth), fmt::format("vanilla-{}", depth), choice_.train, choice_.test);
-      vanilla_.push_back(row("vanilla", Readout::vanilla, depth, kernel, choice_.train, choice_.test));
-      vanilla_.back().seconds = kernel.seconds;
-      compared_.push_back(row("vanilla", Readout::vanilla, depth, kernel, choice_.pooled_train, choice_.pooled_test));
-    }
-    for (const Index depth : choice_.pooled_depths) {
-      add_pooled("pooled", Readout::pooled, depth, cntk(Readout::pooled, depth), fmt::format("pooled-{}", depth));
-    }
-    for (std::size_t i = 0; i < choice_.further.size(); ++i) {
-      const auto& [text, network] = choice_.further[i];
-      add_pooled(text, std::nullopt, 0, network, fmt::format("further-{}", i + 1));
-    }
-  }
-
-  [[nodiscard]] const CifarImages& images() const { return images_; }
-  [[nodiscard]] const std::vector<CntkRow>& vanilla() const { return vanilla_; }
-  /// All kernels on the images of the pooled ones.
-  [[nodiscard]] const std::vector<CntkRow>& compared() const { return compared_; }
-
- private:
-  static void require_images(const char* option, Index asked, Index there) {
-    if (asked > there) fail(Code::usage, "--{} {}: there are {} images", option, asked, there);
-  }
-  TaskKernel computed(const Network& network, const std::string& name, Index train, Index test) const {
-    std::optional<std::filesystem::path> file;
-    if (choice_.grams) {
-      file = *choice_.grams / fmt::format("{}-{}-{}-{}.h5", name, train, test, to_string(setting_.precision));
-    }
-    return task_kernel(setting_, network, images_.train.view().part(0, train), images_.test.view().part(0, test), file);
-  }
-  CntkRow row(const std::string& name, std::optional<Readout> readout, Index depth, const TaskKernel& kernel,
-              Index train, Index test) const {
-    stop_if_asked(setting_.progress);
-    return {.kernel = name,
-            .readout = readout,
-            .depth = depth,
-            .train = train,
-            .test = test,
-            .machines = cntk_machines(setting_, images_, kernel, train, test)};
-  }
-  void add_pooled(const std::string& name, std::optional<Readout> readout, Index depth, const Network& network,
-                  const std::string& file) {
-    const TaskKernel kernel = computed(network, file, choice_.pooled_train, choice_.pooled_test);
-    compared_.push_back(row(name, readout, depth, kernel, choice_.pooled_train, choice_.pooled_test));
-    compared_.back().seconds = kernel.seconds;
-  }
-
-  const Setting& setting_;
-  const CntkChoice& choice_;
-  CifarImages images_;
-  std::vector<CntkRow> vanilla_;
-  std::vector<CntkRow> compared_;
-};
-
 std::string accuracy_text(const ToldImages& told) {
   if (!told.answered()) return text(told.summary.ending);
   return fmt::format("{:.2f} ± {:.2f}", 100 * told.score.accuracy(), 100 * told.standard_error());
@@ -183,8 +25,9 @@ std::string lambda_text(const ToldImages& told) { return fmt::format("{:.2g}", t
 /// Ours minus theirs, in standard errors of ours.
 std::optional<double> difference(const CntkRow& row) {
   const auto theirs = row.published_percent();
-  if (!theirs || !row.machines.regression.answered()) return std::nullopt;
-  return (row.percent() - *theirs) / (100 * row.machines.regression.standard_error());
+  const ToldImages& told = row.machines.regression;
+  if (!theirs || !told.answered() || told.standard_error() == 0) return std::nullopt;
+  return (row.percent() - *theirs) / (100 * told.standard_error());
 }
 
 Table table_of(const std::vector<CntkRow>& rows) {
@@ -252,7 +95,7 @@ Illustration accuracy_by_depth(const std::vector<CntkRow>& vanilla, const std::v
   add(compared, Readout::pooled, "pooled");
   for (const Readout readout : {Readout::vanilla, Readout::pooled}) {
     Series line{.name = readout == Readout::vanilla ? "vanilla, published, 2000" : "pooled, published, 2000"};
-    for (const PublishedDepth& one : published_depths) {
+    for (const PublishedDepth& one : published_depths()) {
       line.x.push_back(static_cast<double>(one.depth));
       line.y.push_back(*one.accuracy(readout, 2000));
     }
@@ -303,43 +146,45 @@ std::string wrong_of(const std::vector<CntkRow>& rows, const CntkRow& like, Inde
   return fmt::format("{} of {}", wrong, all);
 }
 
-Part hardest_part(const Setting& setting, const CntkRun& run, Json& json) {
+/// The hardest images of the most accurate kernel of a readout: lines of a table, and their pictures.
+void add_hardest(const Setting& setting, const CifarImages& images, const std::vector<CntkRow>& rows, Readout readout,
+                 Part& part, Json& json) {
+  const CntkRow* best = best_of(rows, readout);
+  if (best == nullptr) return;
+  const ToldImages& told = best->machines.regression;
+  const std::string kernel = fmt::format("{}, depth {}", best->kernel, best->depth);
+  std::vector<Pictured> sheet;
+  for (const Index image : hardest(told)) {
+    const Index label = images.test.labels[usize(image)];
+    const std::string& name = images.train.class_names[usize(label)];
+    const std::string& taken = images.train.class_names[usize(told.told[usize(image)])];
+    const double margin = told.score.margins[usize(image)];
+    part.table.rows.push_back(
+        {kernel, image, name, taken, fmt::format("{:.3f}", margin), wrong_of(rows, *best, image, label)});
+    json.push_back({{"kernel", best->kernel},
+                    {"depth", best->depth},
+                    {"image", image},
+                    {"class", name},
+                    {"taken_for", taken},
+                    {"margin", margin}});
+    sheet.push_back({fmt::format("{}: {}", name, taken), {images.picture(image)}});
+  }
+  if (!setting.figures || sheet.empty()) return;
+  Illustration shown;
+  shown.figure = picture_sheet(sheet, images.test.shape, 0, 255, fmt::format("Hardest for {}", kernel));
+  shown.caption = fmt::format("True class and the class that it is taken for. {} training images, {} test images.",
+                              best->train, best->test);
+  part.pictures.push_back(std::move(shown));
+}
+
+Part hardest_part(const Setting& setting, const CntkRows& rows, Json& json) {
   Part part{.heading = "The hardest test images",
             .table = {.columns = {"kernel", "image", "class", "taken for", "margin", "wrong depths"}}};
-  const CifarImages& images = run.images();
   json = Json::array();
-  for (const auto& [rows, readout] :
-       {std::pair(&run.vanilla(), Readout::vanilla), std::pair(&run.compared(), Readout::pooled)}) {
-    const CntkRow* best = best_of(*rows, readout);
-    if (best == nullptr) continue;
-    const ToldImages& told = best->machines.regression;
-    const std::string kernel = fmt::format("{}, depth {}", best->kernel, best->depth);
-    std::vector<Pictured> sheet;
-    for (const Index image : hardest(told)) {
-      const Index label = images.test.labels[usize(image)];
-      const std::string& name = images.train.class_names[usize(label)];
-      const std::string& taken = images.train.class_names[usize(told.told[usize(image)])];
-      const double margin = told.score.margins[usize(image)];
-      part.table.rows.push_back(
-          {kernel, image, name, taken, fmt::format("{:.3f}", margin), wrong_of(*rows, *best, image, label)});
-      json.push_back({{"kernel", best->kernel},
-                      {"depth", best->depth},
-                      {"image", image},
-                      {"class", name},
-                      {"taken_for", taken},
-                      {"margin", margin}});
-      if (setting.figures) sheet.push_back({fmt::format("{}: {}", name, taken), {images.picture(image)}});
-    }
-    if (!setting.figures) continue;
-    Illustration shown;
-    shown.figure = picture_sheet(sheet, images.test.shape, 0, 255, fmt::format("Hardest for {}", kernel));
-    shown.caption =
-        fmt::format("True class and the class that it is taken for, of {} test images by {} training images.",
-                    best->test, best->train);
-    part.pictures.push_back(std::move(shown));
-  }
+  add_hardest(setting, rows.images, rows.vanilla, Readout::vanilla, part, json);
+  add_hardest(setting, rows.images, rows.compared, Readout::pooled, part, json);
   part.words =
-      "Smallest output of the true class less the largest of another, by ridgeless regression with the depth that is "
+      "Margin: output of the true class less the largest of the others, by ridgeless regression at the depth that is "
       "most accurate; images count from 0. Wrong depths: how many of the kernels of this readout are wrong about it.";
   return part;
 }
@@ -352,35 +197,32 @@ std::string source_words(const Dataset& train) {
   return "of the version that was stored as JPEG, which loses some detail, the same number of each class";
 }
 
-std::string protocol_words(const CntkRun& run, const CntkChoice& choice, Precision precision) {
+std::string protocol_words(const CntkRows& rows, const CntkChoice& choice, Precision precision) {
   return fmt::format(
       "The first {} training and {} test images {}. Each channel is standardised on the training images. 3×3 filters, "
       "w_std = √2, no bias, mean over equal positions, all layers trained. Regression has λ = 0 and targets 0.9 and "
-      "−0.1, as published; ridge has the same targets and the λ of the least leave-one-out error, SVM (one-vs-one) "
-      "that "
-      "of the least error of five folds, both among 10⁻⁶ … 10 times the mean of the diagonal, on at most 2,000 images. "
-      "± is the binomial standard error on the test images; difference: ours less the published accuracy, in these "
-      "standard errors. It does not count the choice of training images: the work does not say which 2,000 it took. "
-      "Kernels in {}; published: float32.",
-      choice.train, choice.test, source_words(run.images().train), precision == Precision::f32 ? "float32" : "float64");
+      "−0.1, as published; ridge has the same targets and the λ of the least leave-one-out error, the SVM (one-vs-one) "
+      "that of the least error of five folds, both among 10⁻⁶ … 10 times the mean of the diagonal, on at most 2,000 "
+      "images. ± is the binomial standard error on the test images; difference: ours less the published accuracy, in "
+      "these standard errors. They do not count the choice of training images: the work does not say which 2,000 it "
+      "took. Kernels in {}; published: float32.",
+      choice.train, choice.test, source_words(rows.images.train), precision == Precision::f32 ? "float32" : "float64");
 }
 
 std::string pooled_words(const CntkChoice& choice) {
   return fmt::format(
-      "The first {} training and {} test images, for all kernels alike. Pooled: global average pooling, first and last "
-      "layer frozen, as published; its published accuracies are for 2,000 and 50,000 training images, so that they "
-      "stand "
-      "here only at these sizes. All pairs of positions of two images take some milliseconds of a processor, more than "
-      "a "
-      "hundred times as long as equal positions.",
+      "The first {} training and {} test images for all kernels. Pooled: global average pooling, first and last layer "
+      "frozen, as published; its published accuracies are for 2,000 and 50,000 training images and stand here at these "
+      "sizes only. All pairs of positions of two images take some milliseconds of a processor, about a thousand times "
+      "as long as equal positions.",
       choice.pooled_train, choice.pooled_test);
 }
 
-std::string sentence(const CntkRun& run) {
-  std::string words = fmt::format("CIFAR-10, ridgeless regression, {} training images:", run.vanilla().front().train);
+std::string sentence(const CntkRows& rows) {
+  std::string words = fmt::format("CIFAR-10, ridgeless regression, {} training images:", rows.vanilla.front().train);
   double farthest = 0;
   Index compared = 0;
-  for (const CntkRow& row : run.vanilla()) {
+  for (const CntkRow& row : rows.vanilla) {
     if (!row.machines.regression.answered()) continue;
     words += fmt::format(" vanilla depth {} {:.2f} %,", row.depth, row.percent());
     if (const auto theirs = row.published_percent()) {
@@ -390,8 +232,8 @@ std::string sentence(const CntkRun& run) {
   }
   words.back() = ';';
   if (compared > 0) words += fmt::format(" within {:.2f} points of the {} published accuracies;", farthest, compared);
-  if (const CntkRow* best = best_of(run.compared(), Readout::pooled)) {
-    words += fmt::format(" pooled depth {} {:.2f} % with {};", best->depth, best->percent(), best->train);
+  if (const CntkRow* best = best_of(rows.compared, Readout::pooled)) {
+    words += fmt::format(" pooled depth {} {:.2f} % with {} images;", best->depth, best->percent(), best->train);
   }
   words.back() = '.';
   return words;
@@ -411,32 +253,32 @@ std::string trouble(const std::vector<CntkRow>& rows) {
 }
 
 Outcome run_cntk(const Setting& setting) {
-  const CntkChoice choice = choice_of(setting);
-  CntkRun run(setting, choice);
-  run.run();
+  const CntkChoice choice(setting);
+  const CntkRows rows = cntk_rows(setting, choice);
   Outcome outcome;
-  Part vanilla{.heading = fmt::format("Vanilla kernels, {} training images", choice.train),
-               .table = table_of(run.vanilla()),
-               .words = protocol_words(run, choice, setting.precision)};
-  if (setting.figures) vanilla.pictures.push_back(accuracy_by_depth(run.vanilla(), run.compared()));
+  Part vanilla{.heading = fmt::format("Vanilla kernels, {} training and {} test images", choice.train, choice.test),
+               .table = table_of(rows.vanilla),
+               .words = protocol_words(rows, choice, setting.precision)};
+  if (setting.figures) vanilla.pictures.push_back(accuracy_by_depth(rows.vanilla, rows.compared));
   outcome.parts.push_back(std::move(vanilla));
-  outcome.parts.push_back({.heading = fmt::format("Pooled kernels, {} training images", choice.pooled_train),
-                           .table = table_of(run.compared()),
+  outcome.parts.push_back({.heading = fmt::format("Pooled kernels, {} training and {} test images", choice.pooled_train,
+                                                  choice.pooled_test),
+                           .table = table_of(rows.compared),
                            .words = pooled_words(choice)});
   Json hard;
-  outcome.parts.push_back(hardest_part(setting, run, hard));
-  outcome.results["vanilla"] = rows_json(run.vanilla());
-  outcome.results["compared"] = rows_json(run.compared());
+  outcome.parts.push_back(hardest_part(setting, rows, hard));
+  outcome.results["vanilla"] = rows_json(rows.vanilla);
+  outcome.results["compared"] = rows_json(rows.compared);
   outcome.results["hardest"] = std::move(hard);
-  for (const auto* rows : {&run.vanilla(), &run.compared()}) {
-    for (const CntkRow& row : *rows) {
+  for (const auto* some : {&rows.vanilla, &rows.compared}) {
+    for (const CntkRow& row : *some) {
       if (row.seconds == 0) continue;
       outcome.timings.emplace_back(row.depth > 0 ? fmt::format("{} {}", row.kernel, row.depth) : row.kernel,
                                    row.seconds);
     }
-    if (outcome.trouble.empty()) outcome.trouble = trouble(*rows);
+    if (outcome.trouble.empty()) outcome.trouble = trouble(*some);
   }
-  outcome.sentence = sentence(run);
+  outcome.sentence = sentence(rows);
   return outcome;
 }
 
