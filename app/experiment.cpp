@@ -100,6 +100,7 @@ void add_one(Program& program, CLI::App& verb, const Experiment& one) {
   auto* inner = verb.add_subcommand(one.name, one.summary + " [" + one.work + "]");
   const auto choice = std::make_shared<ExperimentChoice>();
   choice->given.resize(one.options.size());
+  choice->common.precision = to_string(one.precision);
   for (std::size_t i = 0; i < one.options.size(); ++i) {
     const experiment::Option& option = one.options[i];
     const std::string full = option.full.empty() ? "" : ", with --full " + option.full;

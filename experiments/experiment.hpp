@@ -67,6 +67,7 @@ struct Experiment {
   std::string summary;  ///< one line
   std::string work;     ///< what it reproduces: the work, its table or figure
   std::vector<Option> options;
+  Precision precision = Precision::f64;  ///< of kernels, unless asked for
   std::function<Outcome(const Setting&)> run;
 };
 

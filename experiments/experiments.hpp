@@ -38,4 +38,8 @@ namespace widelimit::experiment {
 /// the partitions of the original benchmark.
 [[nodiscard]] Experiment uci_90();
 
+/// Arora et al. 2019, Table 1: kernel regression on convolutional tangent kernels of CIFAR-10 by depth, with and
+/// without global average pooling, beside ridge and SVM with a chosen λ and beside other networks.
+[[nodiscard]] Experiment cntk_cifar10();
+
 }  // namespace widelimit::experiment

@@ -1,17 +1,14 @@
 #include "experiments/mnist_task.hpp"
 
+#include "experiments/task_kernel.hpp"
 #include "widelimit/data/request.hpp"
-#include "widelimit/kernel/request.hpp"
+
+#include <utility>
 
 namespace widelimit::experiment {
 
 MnistTask mnist_task(const Setting& setting, const std::string& network, const std::vector<std::string>& classes,
                      Index samples) {
-  KernelRequest wanted{.kernel = Network::parse(network)};
-  wanted.kind = Kind::ntk;
-  wanted.precision = setting.precision;
-  wanted.memory = setting.memory;
-  wanted.progress = setting.progress;
   DataRequest request{.train = "mnist:train", .test = "mnist:test"};
   request.classes = classes;
   request.limit = samples;
@@ -19,18 +16,14 @@ MnistTask mnist_task(const Setting& setting, const std::string& network, const s
   request.memory = setting.memory;
   request.progress = setting.progress;
   TrainTest data = load_train_test(request);
-  KernelAnswer answer = compute_kernel(wanted, data.train, data.test, setting.engine);
-  MnistTask task{.train = std::move(data.train),
-                 .test = std::move(*data.test),
-                 .k = {},
-                 .k_test = {},
-                 .semidefinite = answer.semidefinite,
-                 .seconds = answer.seconds,
-                 .route = answer.route};
-  for (NamedMatrix& matrix : answer.matrices) {
-    (matrix.name == "ntk" ? task.k : task.k_test) = std::move(matrix.values);
-  }
-  return task;
+  TaskKernel kernel = task_kernel(setting, Network::parse(network), data.train.view(), data.test->view());
+  return {.train = std::move(data.train),
+          .test = std::move(*data.test),
+          .k = std::move(kernel.k),
+          .k_test = std::move(kernel.k_test),
+          .semidefinite = kernel.semidefinite,
+          .seconds = kernel.seconds,
+          .route = std::move(kernel.route)};
 }
 
 }  // namespace widelimit::experiment

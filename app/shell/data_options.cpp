@@ -99,7 +99,8 @@ void add_data_options(CLI::App& verb, DataChoice& choice, bool test) {
   if (test) add_test_options(verb, choice);
   add_row_options(verb, choice);
   TableOptions& table = choice.request.table;
-  verb.add_option("--scale", choice.scale, "none, unit, standard, minmax, maxabs or byte; learned on the training set")
+  verb.add_option("--scale", choice.scale,
+                  "none, unit, standard, channel, minmax, maxabs or byte; learned on the training set")
       ->type_name("HOW")
       ->capture_default_str()
       ->group(data_group);

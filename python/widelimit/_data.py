@@ -80,8 +80,8 @@ def load_data(
     folder of images whose folders are classes, of standard input ('-'), or of a table in memory.
 
     classes: keep these; limit: the first so many; shuffle: a seed, else the order of the source; scale: 'none',
-    'unit', 'standard', 'minmax', 'maxabs' or 'byte'; label: which column or array of a file is the label, or 'none';
-    task: 'classification' or 'regression' where labels are whole numbers, else guessed. In this order: classes,
+    'unit', 'standard', 'channel', 'minmax', 'maxabs' or 'byte'; label: which column or array of a file is the label, or
+    'none'; task: 'classification' or 'regression' where labels are whole numbers, else guessed. In this order: classes,
     shuffle, limit, scale. memory: bytes that loading may take at once ("1GiB"), else what is left.
 
     Tables (CSV, TSV): columns, drop, categorical: read only these columns, not these, or these as categories, by name

@@ -1,6 +1,6 @@
+#include "tests/app/data_experiment.hpp"
 #include "tests/app/pages.hpp"
 
-#include "widelimit/data/file/location.hpp"
 #include "widelimit/report/drawing/gnuplot.hpp"
 
 namespace widelimit::test {
@@ -13,28 +13,6 @@ Words small_machines(const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
-
-/// Of data that need not be there.
-class DataExperiment : public testing::Test {
- protected:
-  void need(const Words& files, const char* what) {
-    const auto found = find_data_file(files);
-    if (!found) GTEST_SKIP() << "no " << what << " in $WIDELIMIT_DATA or the cache";
-    data_ = std::filesystem::absolute(found->parent_path().parent_path());
-  }
-
-  /// Runs start in a folder of their own, so the data folder is passed to them.
-  [[nodiscard]] Finished run(const Words& words) const {
-    Words all{"env", "WIDELIMIT_DATA=" + data_.string(), WIDELIMIT_PROGRAM};
-    all.insert(all.end(), words.begin(), words.end());
-    return folder.run(all);
-  }
-
-  Folder folder;
-
- private:
-  std::filesystem::path data_;
-};
 
 class MnistExperiment : public DataExperiment {
  protected:

@@ -18,7 +18,7 @@ Dataset data_of(SparseMatrix rows) {
 }
 
 TEST(ScalingTest, NamesRoundTrip) {
-  for (const char* name : {"none", "unit", "standard", "minmax", "maxabs", "byte"}) {
+  for (const char* name : {"none", "unit", "standard", "minmax", "maxabs", "byte", "channel"}) {
     EXPECT_EQ(to_string(parse_scaling(name)), name);
   }
   expect_error(Code::usage, {"max", "minmax"}, [] { (void)parse_scaling("max"); });
@@ -43,7 +43,7 @@ TEST(ScalingTest, MaxabsKeepsZeros) {
 
 TEST(ScalingTest, SparseSamplesAreNotShifted) {
   const auto make = [] { return data_of(SparseMatrix(3, {0, 1, 3}, {0, 0, 2}, {-4, 3, 4})); };
-  for (const Scaling shifting : {Scaling::standard, Scaling::minmax}) {
+  for (const Scaling shifting : {Scaling::standard, Scaling::minmax, Scaling::channel}) {
     expect_error(Code::input, {"sparse", "zero", "maxabs", "unit"}, [&] { Scaler(shifting, make()); });
   }
   Dataset data = make();
@@ -84,6 +84,49 @@ TEST(ScalingTest, StandardColumns) {
     EXPECT_NEAR(value(test, 0, 0), 0, 1e-15);
     EXPECT_EQ(value(test, 0, 2), 2);  // a constant column is shifted only
   }
+}
+
+/// Against the moments of each channel by their definition; a channel that is constant is shifted only.
+TEST(ScalingTest, ChannelsOfImages) {
+  constexpr Index positions = 6;
+  const auto pixel = [](Index i, Index j) { return j % 3 == 2 ? 7 : (5 * i + 3 * j) % 11 + 100 * (j % 3); };
+  Matrix<float> images(4, positions * 3);
+  for (Index i = 0; i < images.rows(); ++i) {
+    for (Index j = 0; j < images.cols(); ++j) images(i, j) = static_cast<float>(pixel(i, j));
+  }
+  Dataset data = table({{0}});
+  data.shape = {2, 3, 3};
+  data.values = std::move(images);
+  const Scaler scaler(Scaling::channel, data);
+  ASSERT_EQ(scaler.shift().size(), 18U);
+  for (Index c = 0; c < 2; ++c) {
+    double sum = 0;
+    double squares = 0;
+    for (Index i = 0; i < 4; ++i) {
+      for (Index p = 0; p < positions; ++p) {
+        const auto x = static_cast<double>(pixel(i, 3 * p + c));
+        sum += x;
+        squares += x * x;
+      }
+    }
+    const double mean = sum / 24;
+    for (Index p = 0; p < positions; ++p) {
+      EXPECT_NEAR(scaler.shift()[usize(3 * p + c)], mean, 1e-12);
+      EXPECT_NEAR(scaler.scale()[usize(3 * p + c)], std::sqrt(squares / 24 - mean * mean), 1e-11);
+    }
+  }
+  EXPECT_EQ(scaler.shift()[2], 7);
+  EXPECT_EQ(scaler.scale()[17], 1);
+  scaler.apply(data);
+  EXPECT_EQ(value(data, 3, 5), 0);
+}
+
+TEST(ScalingTest, ChannelsOfVectorsAreColumns) {
+  const Dataset data = table({{1, 5}, {2, 5}, {6, 9}});
+  const Scaler channels(Scaling::channel, data);
+  const Scaler columns(Scaling::standard, data);
+  EXPECT_EQ(channels.shift(), columns.shift());
+  EXPECT_EQ(channels.scale(), columns.scale());
 }
 
 TEST(ScalingTest, StandardKeepsDigitsFarFromZero) {

@@ -47,6 +47,24 @@ TEST(Presets, Convolutional) {
             network_of("conv(kernel=5x3) gelu flatten dense"));
 }
 
+TEST(Presets, ConvolutionalFreezesItsEnds) {
+  EXPECT_EQ(network_of("cntk:3(w_std=1, frozen_ends=true)"),
+            network_of("conv(frozen=true) relu conv relu conv relu global_avg_pool dense(frozen=true)"));
+  EXPECT_EQ(network_of("cntk:2(frozen_ends=false)"), network_of("cntk:2"));
+  EXPECT_FALSE(has_trained_layer(network_of("cntk:1(frozen_ends=true)").layers));
+  expect_error("cntk:3(frozen_ends=1)", {"'1'", "true, false"});
+}
+
+TEST(Presets, LenetReadsAGridOfFive) {
+  EXPECT_EQ(
+      network_of("lenet5(w_std=1)"),
+      network_of("repeat(2){ conv(kernel=5, padding=valid) relu avg_pool } flatten repeat(2){ dense relu } dense"));
+  const auto shapes = infer_shapes(network_of("lenet5"), {32, 32, 3});
+  EXPECT_EQ(shapes[5].height, 5);  // after the second pooling
+  EXPECT_EQ(shapes[5].width, 5);
+  EXPECT_EQ(network_of("lenet5(activation=erf)").layers[1], network_of("erf").layers[0]);
+}
+
 TEST(Presets, MyrtleBringsAnImageToOnePosition) {
   for (const auto& [name, count] : {std::pair<std::string, Index>{"myrtle5", 4}, {"myrtle7", 6}, {"myrtle10", 9}}) {
     EXPECT_EQ(convolutions(network_of(name)), count);  // and the dense layer makes the number in the name

@@ -56,6 +56,17 @@ TEST(Pictures, SheetEscapesWordsAndChecksSizes) {
   EXPECT_THROW((void)picture_sheet(samples, {3, 2, 1}, 0, 3, ""), Error);
 }
 
+TEST(Pictures, WordsHaveRoomBesideTheNext) {
+  const auto width = [](const std::string& words) {
+    const std::vector<Pictured> samples(2, {.words = words, .pictures = {{0, 1, 2, 3}}});
+    const std::string svg = picture_sheet(samples, {2, 2, 1}, 0, 3, "").svg;
+    return std::stoi(svg.substr(svg.find("width=\"") + 7));
+  };
+  EXPECT_EQ(width("frog"), width("a frog"));  // narrower than the pictures
+  EXPECT_GT(width("automobile: airplane"), width("frog") + 50);
+  EXPECT_EQ(width(std::string(40, 'w')), width(std::string(60, 'w')));  // shortened alike
+}
+
 // Two stored blocks, read by a decoder that is not ours.
 TEST(Png, LargeOnesAreReadByZlib) {
   std::vector<std::uint8_t> pixels(150 * 151 * 3);

@@ -37,7 +37,7 @@ InputUnits::InputUnits(const Scaler* scaling, const CertifyOptions& options, Ind
   by_norm_ = how == Scaling::unit;
   by_feature_ = how != Scaling::none && !by_norm_;
   if (how == Scaling::byte) std::fill(scale_.begin(), scale_.end(), 255.0);
-  if (how == Scaling::standard || how == Scaling::minmax || how == Scaling::maxabs) {
+  if (by_feature_ && how != Scaling::byte) {
     shift_ = scaling->shift();
     scale_ = scaling->scale();
   }

@@ -10,7 +10,7 @@ namespace widelimit {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> names{"none", "unit", "standard", "minmax", "byte", "maxabs"};
+constexpr std::array<std::string_view, 7> names{"none", "unit", "standard", "minmax", "byte", "maxabs", "channel"};
 
 /// Range of one column.
 struct Range {
@@ -19,13 +19,13 @@ struct Range {
 };
 
 template <typename T>
-std::vector<Range> column_ranges(const Matrix<T>& m) {
-  std::vector<Range> ranges(static_cast<std::size_t>(m.cols()), {0, 0});
-  for (Index j = 0; j < m.cols() && m.rows() > 0; ++j) {
+std::vector<Range> column_ranges(MatrixView<const T> m) {
+  std::vector<Range> ranges(static_cast<std::size_t>(m.cols), {0, 0});
+  for (Index j = 0; j < m.cols && m.rows > 0; ++j) {
     ranges[static_cast<std::size_t>(j)] = {static_cast<double>(m(0, j)), static_cast<double>(m(0, j))};
   }
-  interruptible_rows(m.rows(), m.cols(), [&](Index i) {
-    for (Index j = 0; j < m.cols(); ++j) {
+  interruptible_rows(m.rows, m.cols, [&](Index i) {
+    for (Index j = 0; j < m.cols; ++j) {
       const auto x = static_cast<double>(m(i, j));
       Range& range = ranges[static_cast<std::size_t>(j)];
       range = {std::min(range.low, x), std::max(range.high, x)};
@@ -34,7 +34,9 @@ std::vector<Range> column_ranges(const Matrix<T>& m) {
   return ranges;
 }
 
-bool shifts(Scaling scaling) { return scaling == Scaling::standard || scaling == Scaling::minmax; }
+bool shifts(Scaling scaling) {
+  return scaling == Scaling::standard || scaling == Scaling::minmax || scaling == Scaling::channel;
+}
 
 /// Zeros that are not stored would become other numbers, and samples as large as dense ones.
 [[noreturn]] void refuse_shift(Scaling scaling, const std::string& source) {
@@ -48,7 +50,8 @@ bool shifts(Scaling scaling) { return scaling == Scaling::standard || scaling ==
 template <typename T>
 std::vector<double> column_magnitudes(const Matrix<T>& m) {
   std::vector<double> largest;
-  for (const Range& range : column_ranges(m)) largest.push_back(std::max(std::abs(range.low), std::abs(range.high)));
+  for (const Range& range : column_ranges(m.view()))
+    largest.push_back(std::max(std::abs(range.low), std::abs(range.high)));
   std::replace(largest.begin(), largest.end(), 0.0, 1.0);
   return largest;
 }
@@ -67,7 +70,7 @@ std::vector<double> column_magnitudes(const SparseMatrix& m) {
 
 /// Mean and standard deviation of each column, in units of its largest magnitude `unit`.
 template <typename T>
-void learn_moments(const Matrix<T>& m, const std::vector<Range>& ranges, std::vector<double>& shift,
+void learn_moments(MatrixView<const T> m, const std::vector<Range>& ranges, std::vector<double>& shift,
                    std::vector<double>& scale) {
   const std::size_t columns = ranges.size();
   std::vector<double> unit(columns);
@@ -78,7 +81,7 @@ void learn_moments(const Matrix<T>& m, const std::vector<Range>& ranges, std::ve
     if (unit[j] == 0) unit[j] = 1;
   }
   // Welford's update: one pass, and no cancellation where the mean is far larger than the deviation.
-  interruptible_rows(m.rows(), m.cols(), [&](Index i) {
+  interruptible_rows(m.rows, m.cols, [&](Index i) {
     const double count = static_cast<double>(i) + 1;
     for (std::size_t j = 0; j < columns; ++j) {
       const double x = static_cast<double>(m(i, static_cast<Index>(j))) / unit[j];
@@ -93,7 +96,7 @@ void learn_moments(const Matrix<T>& m, const std::vector<Range>& ranges, std::ve
       continue;
     }
     shift[j] = mean[j] * unit[j];
-    scale[j] = std::sqrt(square[j] / static_cast<double>(m.rows())) * unit[j];
+    scale[j] = std::sqrt(square[j] / static_cast<double>(m.rows)) * unit[j];
   }
 }
 
@@ -108,31 +111,43 @@ void normalise_row(T* row, Index columns) {
   for (Index j = 0; j < columns; ++j) row[j] = static_cast<T>(static_cast<double>(row[j]) / largest / norm);
 }
 
+/// Samples of several channels, position after position, are a matrix of all positions with a column for each channel.
 template <typename T>
-void learn_shifts(Scaling scaling, const Matrix<T>& m, const std::string& source, std::vector<double>& shift,
+void learn_shifts(Scaling scaling, const Matrix<T>& m, const Dataset& train, std::vector<double>& shift,
                   std::vector<double>& scale) {
-  const std::vector<Range> ranges = column_ranges(m);
-  if (scaling == Scaling::standard) return learn_moments(m, ranges, shift, scale);
+  if (scaling == Scaling::channel) {
+    const Index channels = train.shape.channels;
+    const Index positions = m.cols() / channels;
+    const MatrixView<const T> all{m.data(), m.rows() * positions, channels, channels};
+    learn_moments(all, column_ranges(all), shift, scale);
+    for (std::size_t j = usize(channels); j < shift.size(); ++j) {
+      shift[j] = shift[j - usize(channels)];
+      scale[j] = scale[j - usize(channels)];
+    }
+    return;
+  }
+  const std::vector<Range> ranges = column_ranges(m.view());
+  if (scaling == Scaling::standard) return learn_moments(m.view(), ranges, shift, scale);
   for (std::size_t j = 0; j < ranges.size(); ++j) {
     shift[j] = ranges[j].low;
     if (ranges[j].high > ranges[j].low) scale[j] = ranges[j].high - ranges[j].low;
     if (!std::isfinite(scale[j])) {
-      fail(Code::numerical, "{}: the range of feature {} overflows; divide the features first", source, j);
+      fail(Code::numerical, "{}: the range of feature {} overflows; divide the features first", train.name, j);
     }
   }
 }
-void learn_shifts(Scaling scaling, const SparseMatrix& /*m*/, const std::string& source, std::vector<double>& /*shift*/,
+void learn_shifts(Scaling scaling, const SparseMatrix& /*m*/, const Dataset& train, std::vector<double>& /*shift*/,
                   std::vector<double>& /*scale*/) {
-  refuse_shift(scaling, source);
+  refuse_shift(scaling, train.name);
 }
 
 [[noreturn]] void refuse_graphs(const std::string& source) {
   fail(Code::usage, "{}: the samples are graphs, which are not scaled", source);
 }
 std::vector<double> column_magnitudes(const Graphs& /*graphs*/) { return {}; }
-void learn_shifts(Scaling /*scaling*/, const Graphs& /*graphs*/, const std::string& source,
-                  std::vector<double>& /*shift*/, std::vector<double>& /*scale*/) {
-  refuse_graphs(source);
+void learn_shifts(Scaling /*scaling*/, const Graphs& /*graphs*/, const Dataset& train, std::vector<double>& /*shift*/,
+                  std::vector<double>& /*scale*/) {
+  refuse_graphs(train.name);
 }
 
 /// (x − shift)/scale. Halves are subtracted, since the difference of two large numbers may overflow.
@@ -148,7 +163,7 @@ std::string_view to_string(Scaling scaling) { return names[static_cast<std::size
 Scaling parse_scaling(std::string_view text) {
   const auto found = std::find(names.begin(), names.end(), text);
   if (found == names.end()) {
-    fail(Code::usage, "scaling '{}' is unknown; choose none, unit, standard, minmax, maxabs or byte", text);
+    fail(Code::usage, "scaling '{}' is unknown; choose none, unit, standard, channel, minmax, maxabs or byte", text);
   }
   return static_cast<Scaling>(found - names.begin());
 }
@@ -162,7 +177,7 @@ Scaler::Scaler(Scaling scaling, const Dataset& train)
   std::visit(
       [&](const auto& m) {
         if (scaling == Scaling::maxabs) scale_ = column_magnitudes(m);
-        if (shifts(scaling)) learn_shifts(scaling, m, train.name, shift_, scale_);
+        if (shifts(scaling)) learn_shifts(scaling, m, train, shift_, scale_);
       },
       train.values);
 }

@@ -17,6 +17,7 @@ enum class Scaling : std::uint8_t {
   minmax,    ///< every column to [0, 1]; a constant column is only shifted
   byte,      ///< divided by 255
   maxabs,    ///< every column divided by its largest magnitude; a zero column stays as it is
+  channel,   ///< every channel of images to mean 0 and standard deviation 1, over all positions; of vectors, `standard`
 };
 
 [[nodiscard]] std::string_view to_string(Scaling scaling);

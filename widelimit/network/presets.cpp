@@ -49,11 +49,27 @@ Layers fully_connected(const PresetOptions& options) {
 /// EQ's two-layer network, f(x) = (1/√m) Σ v_j relu(⟨w_j, x⟩/√d).                        [docs/theory/kernels.md]
 Layers equivalence_net(const PresetOptions&) { return {Dense{}, Activation{}, Dense{}}; }
 
-/// The convolutional NTK of Arora et al. 2019: L convolutions and one readout.
+/// The convolutional NTK of Arora et al. 2019: L convolutions and one readout, in the work a network of depth L + 1.
+/// With global pooling it freezes the first convolution and the readout.
 Layers convolutional(const PresetOptions& options) {
-  Layers layers;
-  append(layers, {conv(options), activation(options)}, options.depth);
+  Conv first = conv(options);
+  Dense readout = dense(options);
+  first.frozen = readout.frozen = options.frozen_ends == "true";
+  Layers layers{first, activation(options)};
+  append(layers, {conv(options), activation(options)}, options.depth - 1);
   layers.push_back(options.readout == "pool" ? Layer(GlobalPool{}) : Layer(Flatten{}));
+  layers.push_back(readout);
+  return layers;
+}
+
+/// LeNet-5 (LeCun et al. 1998) with average pooling and ReLU: for 32×32 images its third convolution covers the whole
+/// 5×5 grid, so it is the first of three dense layers.
+Layers lenet(const PresetOptions& options) {
+  const Conv filter{.kernel = {5, 5}, .padding = Padding::valid, .w_std = options.w_std, .b_std = options.b_std};
+  Layers layers;
+  append(layers, {filter, activation(options), Pool{}}, 2);
+  layers.push_back(Flatten{});
+  append(layers, {dense(options), activation(options)}, 2);
   layers.push_back(dense(options));
   return layers;
 }
@@ -148,6 +164,7 @@ std::vector<Preset> make_presets() {
   const auto kernel = argument("kernel", &PresetOptions::kernel, {.low = 1, .high = 4095});
   const auto readout = argument("readout", &PresetOptions::readout, {}, {"pool", "flatten"});
   const auto frozen = argument("frozen", &PresetOptions::frozen, {.low = 0, .high = 10'001});
+  const auto frozen_ends = argument("frozen_ends", &PresetOptions::frozen_ends, {}, {"true", "false"});
   const auto mlp = argument("mlp", &PresetOptions::mlp, {.low = 1, .high = 100});
   const auto scale = argument("scale", &PresetOptions::scale, {}, {"degree", "uniform"});
   const auto jk = argument("jk", &PresetOptions::jk, {}, {"true", "false"});
@@ -166,11 +183,12 @@ std::vector<Preset> make_presets() {
        fully_connected},
       {"eq2", "two-layer ReLU network of the equivalence paper", {}, plain, {}, equivalence_net},
       {"cntk",
-       "L convolutions, then global average pooling or flatten",
+       "L convolutions, then global average pooling or flatten; frozen_ends: first and last layer untrained",
        depth(1, 10'000),
        he,
-       {readout, w_std, b_std, kernel, phi},
+       {readout, w_std, b_std, kernel, phi, frozen_ends},
        convolutional},
+      {"lenet5", "LeNet-5 with average pooling", {}, he, {w_std, b_std, phi}, lenet},
       {"myrtle5", "Myrtle network for 32x32 images, 5 layers", {}, he, {w_std, b_std}, myrtle_net({2, 1, 1})},
       {"myrtle7", "Myrtle network for 32x32 images, 7 layers", {}, he, {w_std, b_std}, myrtle_net({2, 2, 2})},
       {"myrtle10", "Myrtle network for 32x32 images, 10 layers", {}, he, {w_std, b_std}, myrtle_net({3, 3, 3})},

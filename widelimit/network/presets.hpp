@@ -19,6 +19,7 @@ struct PresetOptions {
   std::string activation = "relu";
   std::string readout = "pool";
   Index frozen = 0;  ///< weight layers from the first on
+  std::string frozen_ends = "false";
   Index mlp = 2;
   std::string scale = "degree";
   std::string jk = "true";

@@ -1,6 +1,7 @@
 #include "widelimit/report/drawing/pictures.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/report/drawing/gnuplot.hpp"
 #include "widelimit/report/drawing/svg.hpp"
 #include "widelimit/report/text.hpp"
 
@@ -120,6 +121,15 @@ constexpr int words_height = 34;  ///< below the pictures
 constexpr int title_height = 36;  ///< above all
 constexpr std::size_t longest_words = 36;
 
+std::string shown_words(const Pictured& sample) { return shorten(clean_text(sample.words), longest_words); }
+
+/// Of the longest words, which are smaller than those of curves.
+int words_width(std::span<const Pictured> samples) {
+  int width = 0;
+  for (const Pictured& sample : samples) width = std::max(width, text_width(shown_words(sample)) * 5 / 6);
+  return width;
+}
+
 std::string picture_address(const std::vector<double>& values, const Shape& shape, double low, double high) {
   std::vector<std::uint8_t> pixels;
   pixels.reserve(values.size());
@@ -156,7 +166,8 @@ Figure picture_sheet(std::span<const Pictured> samples, const Shape& shape, doub
       }
     }
   }
-  const int tile_width = static_cast<int>(most) * (picture_edge + picture_gap) - picture_gap + tile_gap;
+  const int pictures_width = static_cast<int>(most) * (picture_edge + picture_gap) - picture_gap;
+  const int tile_width = std::max(pictures_width, words_width(samples)) + tile_gap;
   const int columns = std::max(1, sheet_width / tile_width);
   const int tile_height = picture_edge + words_height;
   const auto rows = (static_cast<int>(samples.size()) + columns - 1) / columns;
@@ -177,7 +188,7 @@ Figure picture_sheet(std::span<const Pictured> samples, const Shape& shape, doub
           picture_address(samples[k].pictures[p], shape, low, high));
     }
     svg += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"12\">{}</text>\n", x, y + picture_edge + 16,
-                       escape_markup(shorten(clean_text(samples[k].words), longest_words)));
+                       escape_markup(shown_words(samples[k])));
   }
   svg += "</g>\n</svg>";
   return {.svg = std::move(svg), .title = title};

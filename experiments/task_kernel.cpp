@@ -1,0 +1,70 @@
+#include "experiments/task_kernel.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/kernel/file/gram_file.hpp"
+#include "widelimit/kernel/file/write_gram.hpp"
+#include "widelimit/kernel/request.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace widelimit::experiment {
+
+namespace {
+
+TaskKernel in_memory(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test) {
+  KernelRequest wanted{.kernel = network};
+  wanted.kind = Kind::ntk;
+  wanted.precision = setting.precision;
+  wanted.memory = setting.memory;
+  wanted.progress = setting.progress;
+  KernelAnswer answer = compute_kernel(wanted, train, test, setting.engine);
+  TaskKernel kernel{.k = {},
+                    .k_test = {},
+                    .semidefinite = answer.semidefinite,
+                    .seconds = answer.seconds,
+                    .route = std::move(answer.route)};
+  for (NamedMatrix& matrix : answer.matrices) {
+    (matrix.name == "ntk" ? kernel.k : kernel.k_test) = std::move(matrix.values);
+  }
+  return kernel;
+}
+
+/// The same call goes on: there is no option to add for it.
+GramFileSummary written(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test,
+                        const std::filesystem::path& file) {
+  const std::vector<GramBlock> blocks{{"", train, std::nullopt}, {"test_", test, train}};
+  GramFileOptions options{.kind = Kind::ntk, .precision = setting.precision, .memory = setting.memory};
+  options.existing = Existing::resume;
+  options.progress = setting.progress;
+  try {
+    return write_gram(file, {&network, 1}, blocks, options, setting.engine);
+  } catch (const Error& error) {
+    std::vector<Remedy> remedies = error.remedies();
+    std::erase(remedies, Remedy::resume);
+    throw Error(error.code(), error.what(), std::move(remedies));
+  }
+}
+
+TaskKernel in_file(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test,
+                   const std::filesystem::path& file) {
+  const GramFileSummary summary = written(setting, network, train, test, file);
+  const auto read = [&](const char* name) {
+    const GramFile gram(file, name);
+    return gram.read(0, 0, gram.rows(), gram.cols());
+  };
+  return {.k = read("ntk"),
+          .k_test = read("test_ntk"),
+          .semidefinite = Gram{.symmetric = true, .quadrature_error = summary.quadrature_error}.semidefinite(),
+          .seconds = summary.seconds,
+          .route = summary.routes.front()};
+}
+
+}  // namespace
+
+TaskKernel task_kernel(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test,
+                       const std::optional<std::filesystem::path>& file) {
+  return file ? in_file(setting, network, train, test, *file) : in_memory(setting, network, train, test);
+}
+
+}  // namespace widelimit::experiment
