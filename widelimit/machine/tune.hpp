@@ -3,6 +3,7 @@
 #include "widelimit/data/split.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/machine.hpp"
+#include "widelimit/machine/part_task.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -50,6 +51,9 @@ struct TuneOptions {
                                                   const TuneOptions& options);
 [[nodiscard]] std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> targets,
                                                  const TuneOptions& options);
+
+/// The folds that options stand for: those given, or drawn by the seed, stratified by class.
+[[nodiscard]] std::vector<SplitRows> tune_folds(const Truth& truth, const TuneOptions& options);
 
 /// Index of the smallest error; ties by the smallest squared error, then by the largest λ. Empty where no point has an
 /// error.

@@ -1,0 +1,56 @@
+#include "widelimit/machine/part_task.hpp"
+
+#include "widelimit/machine/gram/chosen.hpp"
+
+namespace widelimit {
+
+double sum_of_errors(const Truth& truth, const Told& told, std::span<const Index> rows,
+                     std::span<const double> weights) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t sample = usize(rows[i]);
+    const double weight = weights.empty() ? 1.0 : weights[sample];
+    if (truth.classes()) {
+      sum += told.classes[i] == truth.labels[sample] ? 0 : weight;
+    } else {
+      const double error = truth.targets[sample] - told.values[i];
+      sum += weight * error * error;
+    }
+  }
+  return sum;
+}
+
+PartTask::PartTask(const Truth& truth, std::span<const Index> rows, const MachineOptions& machine) : machine_(machine) {
+  if (!machine.weights.empty()) weights_ = chosen(machine.weights, rows);
+  machine_.weights = {};
+  if (!truth.classes()) {
+    targets_ = chosen(truth.targets, rows);
+    return;
+  }
+  present_ = present_classes(chosen(truth.labels, rows));
+  if (std::vector<double>& each = machine_.class_weights.each; !each.empty()) {
+    each = chosen(std::span<const double>(each), present_.classes);
+  }
+}
+
+MachineOptions PartTask::machine(double lambda) const {
+  MachineOptions options = machine_;
+  options.lambda = lambda;
+  options.weights = weights_;
+  return options;
+}
+
+FittedMachine PartTask::fit(const GramMatrix& k, double lambda) const {
+  if (present_.count() > 0) return train_classes(k, present_.labels, present_.count(), machine(lambda));
+  return train_values(k, {targets_.data(), std::ssize(targets_), 1, 1}, machine(lambda));
+}
+
+Told PartTask::told(const FittedMachine& fitted, const EngineMatrix& rows, const Engine& engine) const {
+  const Matrix<double> g = decision(fitted.fit, rows, engine);
+  if (present_.count() == 0) return {.classes = {}, .values = {g.data(), g.data() + g.rows()}};
+  Told told{.classes = classes_of(fitted.scheme, present_.count(), g.view()), .values = {}};
+  for (Index& label : told.classes) label = present_.classes[usize(label)];
+  return told;
+}
+
+}  // namespace widelimit

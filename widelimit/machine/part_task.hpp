@@ -1,0 +1,57 @@
+#pragma once
+
+#include "widelimit/kernel/gram_matrix.hpp"
+#include "widelimit/machine/machine.hpp"
+#include "widelimit/machine/present_classes.hpp"
+
+#include <span>
+#include <vector>
+
+namespace widelimit {
+
+/// What is true of all samples: classes 0 … classes − 1, or numbers.
+struct Truth {
+  std::span<const Index> labels;  ///< empty where numbers are learned
+  std::span<const double> targets;
+
+  [[nodiscard]] bool classes() const { return !labels.empty(); }
+  [[nodiscard]] Index samples() const { return classes() ? std::ssize(labels) : std::ssize(targets); }
+};
+
+/// What a machine says of some samples.
+struct Told {
+  std::vector<Index> classes;
+  std::vector<double> values;  ///< instead, where it learned numbers
+};
+
+/// Sum over `rows` of what is told wrongly of them: the weights w of samples of another class, or w(y − g)². Weights of
+/// all samples; none means 1.
+[[nodiscard]] double sum_of_errors(const Truth& truth, const Told& told, std::span<const Index> rows,
+                                   std::span<const double> weights);
+
+/// What a machine learns from a part of the samples, such as the training rows of a fold. A part may have fewer classes
+/// than all samples: its machines know those, and tell them by their numbers among all.
+class PartTask {
+ public:
+  /// `machine` has the weights of all samples and all classes.
+  PartTask(const Truth& truth, std::span<const Index> rows, const MachineOptions& machine);
+
+  /// Of this part alone. Borrows its weights.
+  [[nodiscard]] MachineOptions machine(double lambda) const;
+  /// By the Gram matrix of the part.
+  [[nodiscard]] FittedMachine fit(const GramMatrix& k, double lambda) const;
+  /// Of any samples, by their kernels with the part.
+  [[nodiscard]] Told told(const FittedMachine& fitted, const EngineMatrix& rows, const Engine& engine) const;
+
+  /// Labels and classes of the part; none where numbers are learned.
+  [[nodiscard]] const PresentClasses& present() const { return present_; }
+  [[nodiscard]] const std::vector<double>& targets() const { return targets_; }
+
+ private:
+  PresentClasses present_;
+  std::vector<double> targets_;
+  std::vector<double> weights_;
+  MachineOptions machine_;
+};
+
+}  // namespace widelimit
