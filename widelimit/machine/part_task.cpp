@@ -45,10 +45,9 @@ FittedMachine PartTask::fit(const GramMatrix& k, double lambda) const {
   return train_values(k, {targets_.data(), std::ssize(targets_), 1, 1}, machine(lambda));
 }
 
-Told PartTask::told(const FittedMachine& fitted, const EngineMatrix& rows, const Engine& engine) const {
-  const Matrix<double> g = decision(fitted.fit, rows, engine);
-  if (present_.count() == 0) return {.classes = {}, .values = {g.data(), g.data() + g.rows()}};
-  Told told{.classes = classes_of(fitted.scheme, present_.count(), g.view()), .values = {}};
+Told PartTask::told(const FittedMachine& fitted, const Matrix<double>& decisions) const {
+  if (present_.count() == 0) return {.classes = {}, .values = {decisions.data(), decisions.data() + decisions.rows()}};
+  Told told{.classes = classes_of(fitted.scheme, present_.count(), decisions.view()), .values = {}};
   for (Index& label : told.classes) label = present_.classes[usize(label)];
   return told;
 }

@@ -40,8 +40,8 @@ class PartTask {
   [[nodiscard]] MachineOptions machine(double lambda) const;
   /// By the Gram matrix of the part.
   [[nodiscard]] FittedMachine fit(const GramMatrix& k, double lambda) const;
-  /// Of any samples, by their kernels with the part.
-  [[nodiscard]] Told told(const FittedMachine& fitted, const EngineMatrix& rows, const Engine& engine) const;
+  /// What the decisions of its machine on any samples say.
+  [[nodiscard]] Told told(const FittedMachine& fitted, const Matrix<double>& decisions) const;
 
   /// Labels and classes of the part; none where numbers are learned.
   [[nodiscard]] const PresentClasses& present() const { return present_; }

@@ -113,7 +113,7 @@ std::vector<TunePoint> by_folds(const GramMatrix& k, const Truth& truth, std::sp
     for (TunePoint& point : points) {
       const FittedMachine fitted = task.fit(square, point.lambda);
       const auto missed = [&](const EngineMatrix& rows, std::span<const Index> which) {
-        return sum_of_errors(truth, task.told(fitted, rows, k.engine()), which, weights);
+        return sum_of_errors(truth, task.told(fitted, decision(fitted.fit, rows, k.engine())), which, weights);
       };
       auto& total = truth.classes() ? point.misclassified : point.squared_error;
       total = total.value_or(0) + missed(rectangle, fold.test) / tested;
@@ -194,5 +194,7 @@ std::vector<double> logarithmic_grid(double first, double last, Index count) {
   }
   return grid;
 }
+
+std::vector<double> usual_lambdas() { return logarithmic_grid(1e-4, 1e2, 13); }
 
 }  // namespace widelimit

@@ -63,4 +63,7 @@ struct TuneOptions {
 /// positive.
 [[nodiscard]] std::vector<double> logarithmic_grid(double first, double last, Index count);
 
+/// λ to try where none are asked for: 13 from 1e-4 to 100.
+[[nodiscard]] std::vector<double> usual_lambdas();
+
 }  // namespace widelimit
