@@ -5,6 +5,7 @@
 #include "widelimit/data/folds.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -46,12 +47,12 @@ std::vector<SplitRows> inner_folds(const PartTask& task, const CompareOptions& o
   return folds;
 }
 
-/// λ where none are asked for.
+/// λ where none are asked for: powers of ten about the mean diagonal of the kernel.
 std::vector<double> lambdas_for(const GramMatrix& k) {
   const double diagonal = k.mean_diagonal();
-  const double unit = std::isfinite(diagonal) && diagonal > 0 ? std::pow(10.0, std::round(std::log10(diagonal))) : 1.0;
-  std::vector<double> lambdas = usual_lambdas();
-  for (double& lambda : lambdas) lambda *= unit;
+  const double unit = std::isfinite(diagonal) && diagonal > 0 ? std::round(std::log10(diagonal)) : 0.0;
+  std::vector<double> lambdas;
+  for (int decade = -6; decade <= 2; ++decade) lambdas.push_back(std::pow(10.0, unit + decade));
   return lambdas;
 }
 
@@ -105,6 +106,7 @@ class Ground {
 
   [[nodiscard]] KernelAnswer kernel(const AnyKernel& kernel, Kind kind) const {
     KernelRequest request{.kernel = kernel, .kind = kind, .precision = options_.precision};
+    request.method = Method::exact;
     request.memory = options_.memory;
     request.progress = options_.tune.machine.progress;
     return compute_kernel(request, x_, test_ ? std::optional(test_->x) : std::nullopt, engine_);
@@ -261,15 +263,6 @@ class Run {
       notes.push_back(
           fmt::format("{}: on {} of {} folds the chosen machine did not converge", name, unsolved, row_.folds.size()));
     }
-    const std::vector<TunePoint>& points = row_.tuned[row_.chosen].points;
-    const auto [least, most] = std::minmax_element(
-        points.begin(), points.end(), [](const TunePoint& a, const TunePoint& b) { return a.lambda < b.lambda; });
-    if (least->lambda == most->lambda) return;
-    if (row_.lambda == least->lambda || row_.lambda == most->lambda) {
-      notes.push_back(fmt::format("{}: its λ, {:.3g}, is the {} of those tried; try {} ones", name, row_.lambda,
-                                  row_.lambda == least->lambda ? "smallest" : "largest",
-                                  row_.lambda == least->lambda ? "smaller" : "larger"));
-    }
   }
 
   const Ground& ground_;
@@ -289,6 +282,27 @@ void check_names(const std::vector<Candidate>& candidates) {
   }
 }
 
+/// Candidates that chose the end of their λ: the best may lie beyond it.
+void add_edge_notes(Comparison& comparison) {
+  std::vector<std::string> low, high;
+  for (const ComparedKernel& row : comparison.kernels) {
+    if (row.failure || row.tuned[row.chosen].points.size() < 2) continue;
+    const std::vector<TunePoint>& points = row.tuned[row.chosen].points;
+    const auto [least, most] = std::minmax_element(
+        points.begin(), points.end(), [](const TunePoint& a, const TunePoint& b) { return a.lambda < b.lambda; });
+    const std::string text = fmt::format("{} ({:.3g})", row.candidate.name, row.lambda);
+    if (row.lambda == least->lambda) low.push_back(text);
+    if (row.lambda == most->lambda) high.push_back(text);
+  }
+  const auto add = [&](const std::vector<std::string>& names, const char* end, const char* further) {
+    if (names.empty()) return;
+    comparison.notes.push_back(
+        fmt::format("λ is the {} of those tried for {}; {} ones may do better", end, fmt::join(names, ", "), further));
+  };
+  add(low, "smallest", "smaller");
+  add(high, "largest", "larger");
+}
+
 /// p of every candidate beside the best. Holm's method takes the p of all pairs, since the best is not known before.
 void add_p(Comparison& comparison, const Referee& referee) {
   if (referee.paired_test() == PairedTest::none) return;
@@ -303,7 +317,6 @@ void add_p(Comparison& comparison, const Referee& referee) {
     }
   }
   const std::vector<double> adjusted = holm_adjusted(p);
-  kernels[comparison.best].p = 1;
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto [i, j] = pairs[k];
     if (i == comparison.best) kernels[j].p = adjusted[k];
@@ -348,6 +361,7 @@ Comparison compare_kernels(const std::vector<Candidate>& candidates, const Sampl
                 failure->remedies());
   }
   add_p(comparison, referee);
+  add_edge_notes(comparison);
   return comparison;
 }
 

@@ -14,8 +14,8 @@
 namespace widelimit {
 
 struct CompareOptions {
-  /// Folds, seed, machine and its progress. λ where there are none: usual_lambdas() times the power of ten nearest to
-  /// the mean diagonal of each kernel, since kernels differ in scale.
+  /// Folds, seed, machine and its progress. λ where there are none: 1e-6 to 100, a value for each decade, times the
+  /// power of ten nearest to the mean diagonal of each kernel, since kernels differ in scale.
   TuneOptions tune;
   Index inner_folds = 5;  ///< of the choice within the training part of a fold; ridge leaves one out instead
   Precision precision = GramOptions{}.precision;
@@ -51,7 +51,8 @@ struct ComparedKernel {
   std::vector<FoldChoice> folds;
   std::optional<double> test_error;  ///< of the choice, fitted to all training samples
   std::optional<Interval> test_interval;
-  std::optional<double> p;  ///< that it is as good as the best, adjusted by Holm's method for all pairs of candidates
+  /// That it is as good as the best, adjusted by Holm's method for all pairs of candidates; not of the best itself.
+  std::optional<double> p;
   double kernel_seconds = 0;
   double fit_seconds = 0;
   double quadrature_error = 0;
