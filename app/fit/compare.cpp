@@ -141,7 +141,7 @@ std::string method_of(const CompareChoice& choice) {
 void write_comparison_page(const CompareChoice& choice, const std::string& name, const Comparison& comparison,
                            const FitOutcome& saved, const nlohmann::ordered_json& settings) {
   Page page(fmt::format("Kernels on {}", name), fmt::format("{}.", fmt::join(comparison_sentences(comparison), ". ")));
-  page.section("Side by side").figure(comparison_bars(comparison)).sortable_table(comparison_table(comparison));
+  page.section("Side by side").figure(comparison_bars(comparison)).sortable_table(comparison_ranking(comparison));
   page.paragraph(
       fmt::format("Held-out errors are by {}: no sample takes part in the choice that it is used to measure. The "
                   "kernel and λ in the "

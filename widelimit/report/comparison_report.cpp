@@ -105,6 +105,31 @@ Table comparison_table(const Comparison& comparison) {
   return table;
 }
 
+Table comparison_ranking(const Comparison& comparison) {
+  Table table{.columns = {"place", "kernel", "chosen", "held-out error", "test error", "p", "verdict", "lambda",
+                          "kernel s", "fit s"}};
+  const std::vector<std::size_t> order = comparison.order();
+  const int digits = order.size() < 10 ? 1 : order.size() < 100 ? 2 : 4;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const ComparedKernel& row = comparison.kernels[order[i]];
+    std::vector<Cell> cells(table.columns.size());
+    cells[0] = fmt::format("{:0{}}", i + 1, digits);
+    cells[1] = row.candidate.name;
+    cells[6] = verdict(comparison, order[i]);
+    if (!row.failure) {
+      cells[2] = choice_text(row);
+      cells[3] = row.error;
+      cells[4] = cell(row.test_error);
+      cells[5] = cell(row.p);
+      cells[7] = row.lambda;
+      cells[8] = row.kernel_seconds;
+      cells[9] = row.fit_seconds;
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
 Table comparison_rows(const Comparison& comparison) {
   Table table{.columns = {"kernel", "verdict", "chosen", "lambda", "error", "low", "high", "tuned_error", "test_error",
                           "p", "kernel_seconds", "fit_seconds", "failure"}};
@@ -139,18 +164,18 @@ Json comparison_json(const Comparison& comparison) {
 std::vector<std::string> comparison_sentences(const Comparison& comparison) {
   const ComparedKernel& best = comparison.kernels[comparison.best];
   const std::string choice = choice_text(best);
-  std::vector<std::string> sentences{fmt::format("best: {}{}, held-out {} {:.4g}", best.candidate.name,
+  std::vector<std::string> sentences{fmt::format("Best: {}{}, held-out {} {:.4g}", best.candidate.name,
                                                  choice.empty() ? "" : fmt::format(", {}", choice),
                                                  error_name(comparison), best.error)};
   if (comparison.test == PairedTest::none) {
-    sentences.emplace_back("one fold of numbers has no spread: nothing says which differences mean something");
+    sentences.emplace_back("One fold of numbers has no spread: nothing says which differences mean something");
     return sentences;
   }
   const std::vector<std::string> tied = names_of(comparison, "tied");
   if (comparison.kernels.size() > 1) {
     sentences.push_back(fmt::format(
         "{} ({}, 5 %, Holm's correction for all pairs)",
-        tied.empty() ? "no other kernel ties with it" : fmt::format("tied with it: {}", fmt::join(tied, ", ")),
+        tied.empty() ? "No other kernel ties with it" : fmt::format("Tied with it: {}", fmt::join(tied, ", ")),
         to_string(comparison.test)));
   }
   return sentences;

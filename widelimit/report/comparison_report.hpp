@@ -13,6 +13,8 @@ namespace widelimit {
 
 /// A row for each kernel, the best first: its choice, held-out error, p, verdict and seconds.
 [[nodiscard]] Table comparison_table(const Comparison& comparison);
+/// The same for pages, where it is sorted: with places, and numbers as numbers.
+[[nodiscard]] Table comparison_ranking(const Comparison& comparison);
 /// The same for files, with numbers in full, and why a kernel has no result.
 [[nodiscard]] Table comparison_rows(const Comparison& comparison);
 [[nodiscard]] nlohmann::ordered_json comparison_json(const Comparison& comparison);
