@@ -62,11 +62,6 @@ std::vector<std::string> names_of(const std::vector<std::string>& lists, std::st
   return names;
 }
 
-std::vector<Kind> kinds_of(const CompareChoice& choice) {
-  const Kind kind = parse_kind(choice.kind);
-  return kind == Kind::both ? std::vector<Kind>{Kind::ntk, Kind::nngp} : std::vector<Kind>{kind};
-}
-
 /// Those that were named, classical kernels first.
 std::vector<Candidate> named_candidates(const CompareChoice& choice) {
   std::vector<Candidate> candidates;
@@ -74,23 +69,10 @@ std::vector<Candidate> named_candidates(const CompareChoice& choice) {
     candidates.push_back(classical_candidate(name));
   }
   for (const std::string& name : names_of(choice.networks, ";", "--networks")) {
-    for (const Kind kind : kinds_of(choice)) candidates.push_back(network_candidate(name, kind, choice.sweep));
+    for (const Kind kind : single_kinds(parse_kind(choice.kind)))
+      candidates.push_back(network_candidate(name, kind, choice.sweep));
   }
   return candidates;
-}
-
-/// Those, or the usual ones; with both kinds the classical kernels once.
-std::vector<Candidate> candidates_for(const CompareChoice& choice, const Dataset& data) {
-  if (choice.named()) return named_candidates(choice);
-  std::vector<Candidate> all;
-  for (const Kind kind : kinds_of(choice)) {
-    for (Candidate& usual : usual_candidates(data.view(), kind)) {
-      if (all.empty() || kind == all.back().kind || std::holds_alternative<Network>(usual.kernel)) {
-        all.push_back(std::move(usual));
-      }
-    }
-  }
-  return all;
 }
 
 KernelChoice kernel_choice(const ComparedKernel& row) {
@@ -103,7 +85,7 @@ void check_choice(const CompareChoice& choice, const DataRequest& request) {
   choice.check_fold_file(request);
   (void)choice.tune_options(nullptr);
   (void)named_candidates(choice);
-  (void)kinds_of(choice);
+  (void)parse_kind(choice.kind);
   if (choice.inner_folds < 2) fail(Code::usage, "--inner-folds {}: choose 2 at least", choice.inner_folds);
   if (choice.sweep && choice.networks.empty()) fail(Code::usage, "--sweep is of --networks; name one");
   choice.common.check_apart(choice.out, choice.data.specs());
@@ -176,7 +158,8 @@ Record record_of(const CompareChoice& choice, const DataRequest& request, const 
 }
 
 Comparison compare_on(const CompareChoice& choice, const TrainTest& data, const Engine& engine) {
-  const std::vector<Candidate> candidates = candidates_for(choice, data.train);
+  const std::vector<Candidate> candidates =
+      choice.named() ? named_candidates(choice) : usual_candidates(data.train.view(), parse_kind(choice.kind));
   for (const Candidate& one : candidates) {
     if (const auto* network = std::get_if<Network>(&one.kernel)) {
       warn_of_layout(choice.common, *network, data.train.shape);

@@ -1,5 +1,6 @@
 #include "widelimit/analysis/comparison/candidates.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/kernel/classical/classical_grid.hpp"
 #include "widelimit/network/cut.hpp"
 
@@ -32,14 +33,21 @@ std::string kernel_text(const AnyKernel& kernel) {
   return std::visit([](const auto& known) { return known.to_text(); }, kernel);
 }
 
-Candidate network_candidate(const std::string& text, Kind kind, bool family) {
+std::vector<Kind> single_kinds(Kind kind) {
+  return kind == Kind::both ? std::vector<Kind>{Kind::ntk, Kind::nngp} : std::vector<Kind>{kind};
+}
+
+Candidate network_candidate(const std::string& name, Network network, Kind kind, bool family) {
   if (kind == Kind::both) fail(Code::usage, "a machine has one kernel, ntk or nngp");
-  Network network = Network::parse(text);
   require_trained_layer(network, kind);
-  return {.name = text + (kind == Kind::nngp ? " nngp" : "") + (family ? " sweep" : ""),
+  return {.name = name + (kind == Kind::nngp ? " nngp" : "") + (family ? " sweep" : ""),
           .kernel = std::move(network),
           .kind = kind,
           .family = family};
+}
+
+Candidate network_candidate(const std::string& text, Kind kind, bool family) {
+  return network_candidate(text, Network::parse(text), kind, family);
 }
 
 Candidate classical_candidate(const std::string& text) {
@@ -49,7 +57,9 @@ Candidate classical_candidate(const std::string& text) {
 std::vector<Candidate> usual_candidates(const SampleView& x, Kind kind) {
   std::vector<Candidate> usual;
   const auto add = [&](std::initializer_list<const char*> networks) {
-    for (const char* text : networks) usual.push_back(network_candidate(text, kind));
+    for (const Kind one : single_kinds(kind)) {
+      for (const char* text : networks) usual.push_back(network_candidate(text, one));
+    }
   };
   if (x.graphs() != nullptr) {
     add({"gntk:2", "gntk:3", "gntk:5"});

@@ -22,14 +22,20 @@ struct Candidate {
   bool family = false;
 };
 
-/// "fc:3"; the name ends in " nngp" with Kind::nngp, in " sweep" where it is a family. Error{usage} for Kind::both,
-/// Error{input} for a network that cannot be read or has nothing to learn.
+/// ntk and nngp for both, else the one.
+[[nodiscard]] std::vector<Kind> single_kinds(Kind kind);
+
+/// The name ends in " nngp" with Kind::nngp, in " sweep" where it is a family. Error{usage} for Kind::both,
+/// Error{input} for a network that has nothing to learn.
+[[nodiscard]] Candidate network_candidate(const std::string& name, Network network, Kind kind, bool family = false);
+/// The same by its text, which is its name: "fc:3".
 [[nodiscard]] Candidate network_candidate(const std::string& text, Kind kind, bool family = false);
 /// "rbf", a family; "rbf(gamma=0.5)", with arguments, is that kernel.
 [[nodiscard]] Candidate classical_candidate(const std::string& text);
 
 /// What to compare where nothing is asked for, by the kind of samples: linear, rbf, laplace, fc:1, fc:3 and fc:5 on
-/// vectors, these and cntk:3 on images, gntk:2, gntk:3 and gntk:5 on graphs. The simplest come first.
+/// vectors, these and cntk:3 on images, gntk:2, gntk:3 and gntk:5 on graphs. The simplest come first. Kind::both has
+/// each network twice.
 [[nodiscard]] std::vector<Candidate> usual_candidates(const SampleView& x, Kind kind);
 
 /// The kernels that a candidate stands for on these samples. Error{input} where it has none.
