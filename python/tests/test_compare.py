@@ -21,7 +21,7 @@ def test_held_out_predictions_are_those_of_scikit_learn():
     # SVC has a bias.
     found = wl.compare(X, Y, kernels=["rbf(gamma=0.7)"], machine="svm", lams=[1.0], folds=outer, bias=True)
     assert found.best.error == pytest.approx(np.mean(peer != Y))
-    for fold, (_, test) in zip(found.best.folds, outer):
+    for fold, (_, test) in zip(found.best.folds, outer, strict=True):
         assert (fold.predicted == peer[test]).all()
 
 
@@ -34,10 +34,8 @@ def test_choice_of_all_samples_is_that_of_a_grid_search():
 
 def test_p_is_that_of_the_binomial_with_holms_correction():
     found = wl.compare(X, Y, networks=["fc:2(b_std=1)"], kernels=["linear", "rbf"])
-    right = {
-        row.kernel: np.concatenate([fold.predicted == Y[rows] for fold, (_, rows) in zip(row.folds, found.folds)])
-        for row in found
-    }
+    truth = Y[np.concatenate([rows for _, rows in found.folds])]
+    right = {row.kernel: np.concatenate([fold.predicted for fold in row.folds]) == truth for row in found}
     names = [row.kernel for row in found]
     pairs = [(a, b) for i, a in enumerate(names) for b in names[:i]]
     raw = []
@@ -49,7 +47,7 @@ def test_p_is_that_of_the_binomial_with_holms_correction():
     for place, i in enumerate(np.argsort(raw, kind="stable")):
         largest = max(largest, min(1.0, (len(raw) - place) * raw[i]))
         adjusted[i] = largest
-    for (a, b), p in zip(pairs, adjusted):
+    for (a, b), p in zip(pairs, adjusted, strict=True):
         if found.best.kernel in (a, b):
             other = b if a == found.best.kernel else a
             assert found[other].p == pytest.approx(p, rel=1e-12)
@@ -59,23 +57,34 @@ def test_p_is_that_of_the_binomial_with_holms_correction():
     assert found.best.p is None
 
 
-def test_numbers_are_compared_by_the_errors_of_folds():
+def test_numbers_are_compared_by_squared_errors():
     found = wl.compare(X, RADIUS, networks=["fc:2(b_std=1)"], kernels=["linear"], folds=6)
     best, other = found
-    assert found.test == "corrected resampled t-test" and found.classes is None
-    d = np.array([a.error - b.error for a, b in zip(best.folds, other.folds)])
-    t = d.mean() / np.sqrt((1 / 6 + 1 / 5) * d.var(ddof=1))
-    assert other.p == pytest.approx(2 * stats.t.sf(abs(t), 5), rel=1e-9)
-    predicted = np.concatenate([fold.predicted for fold in best.folds])
+    assert found.test == "paired t-test" and found.classes is None
     rows = np.concatenate([test for _, test in found.folds])
-    assert best.error == pytest.approx(np.mean((RADIUS[rows] - predicted) ** 2))
+    losses = [(RADIUS[rows] - np.concatenate([fold.predicted for fold in row.folds])) ** 2 for row in found]
+    assert other.p == pytest.approx(stats.ttest_rel(*losses).pvalue, rel=1e-9)
+    low, high = stats.t.interval(0.95, 89, losses[0].mean(), stats.sem(losses[0]))
+    assert best.interval == pytest.approx((low, high))
+    assert best.error == pytest.approx(losses[0].mean())
+
+
+def test_folds_that_overlap_are_compared_by_their_errors():
+    halves = [(np.arange(0, 60), np.arange(60, 90)), (np.arange(0, 50), np.arange(50, 90))]
+    halves.append((np.arange(45, 90), np.arange(0, 45)))
+    found = wl.compare(X, Y, kernels=["linear", "rbf"], folds=halves)
+    assert found.test == "corrected resampled t-test"
+    d = np.array([a.error - b.error for a, b in zip(found[0].folds, found[1].folds, strict=True)])
+    ratio = np.mean([30 / 60, 40 / 50, 45 / 45])
+    t = d.mean() / np.sqrt((1 / 3 + ratio) * d.var(ddof=1))
+    assert found[1].p == pytest.approx(2 * stats.t.sf(abs(t), 2), rel=1e-9)
 
 
 def test_all_kernels_have_the_same_folds_and_each_sample_is_tested_once():
     found = wl.compare(X, Y, kernels=["linear", "rbf"], folds=3, seed=4)
     again = wl.compare(X, Y, kernels=["rbf"], folds=3, seed=4)
     assert sorted(np.concatenate([test for _, test in found.folds])) == list(range(90))
-    for (_, a), (_, b) in zip(found.folds, again.folds):
+    for (_, a), (_, b) in zip(found.folds, again.folds, strict=True):
         assert (a == b).all()
     assert found["rbf"].error == again.best.error
 
@@ -150,7 +159,7 @@ def test_kinds_sweeps_and_weights():
     truth = Y[np.concatenate([test for _, test in balanced.folds])]
     each = [np.mean(predicted[truth == name] != name) for name in ("near", "far")]
     assert balanced.best.error == pytest.approx(np.mean(each))
-    assert balanced.test == "corrected resampled t-test"
+    assert balanced.test == "paired t-test"
     named = wl.compare(X, Y, kernels=["rbf(gamma=1)"], machine="svm", lams=[0.1], class_weight={"near": 3.0})
     assert named.best.error is not None
 

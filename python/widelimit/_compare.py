@@ -81,7 +81,7 @@ class Comparison:
         self.folds = folds
         """(training rows, test rows) of each fold."""
         self.test = test
-        """The paired test: 'exact McNemar test', 'corrected resampled t-test' or 'none'."""
+        """The paired test: 'exact McNemar test', 'paired t-test', 'corrected resampled t-test' or 'none'."""
         self.notes = notes
         """What a reader of the results should know."""
         self.machine = machine
@@ -150,13 +150,13 @@ class Comparison:
     def __str__(self) -> str:
         rows = [["kernel", "chosen", "λ", "error", "p", "verdict", "kernel s", "fit s"]]
         for row in self.kernels:
-            numbers = [row.lam, row.error, row.p, row.kernel_seconds, row.fit_seconds]
-            formats = ["{:.3g}", "{:.4g}", "{:.2g}", "{:.3f}", "{:.3f}"]
-            lam, error, p, kernel, fit = ("" if n is None else f.format(n) for f, n in zip(formats, numbers))
+            numbers = [("3g", row.lam), ("4g", row.error), ("2g", row.p)]
+            texts = ["" if number is None else format(number, f".{digits}") for digits, number in numbers]
             chosen = row.chosen if row.chosen is not None and row.kind is None else ""
-            rows.append([row.kernel, chosen, lam, error, p, row.verdict, kernel, fit])
+            seconds = [format(row.kernel_seconds, ".3f"), format(row.fit_seconds, ".3f")]
+            rows.append([row.kernel, chosen, *texts, row.verdict, *seconds])
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows)
+        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
 def compare(
@@ -204,9 +204,10 @@ def compare(
     sample_weight, class_weight: as in fit_svm; errors are weighted, too.
 
     The held-out error of a kernel is that of the whole procedure: each fold chooses kernel and λ on its training part
-    alone. Kernels are compared in pairs, by the exact McNemar test on held-out samples or, for numbers, weights and
-    folds that overlap, by the corrected resampled t-test of Nadeau and Bengio, with Holm's correction for all pairs at
-    5 %. A kernel that fails has its reason in `failure` and does not stop the others.
+    alone. Kernels are compared in pairs on the held-out samples, classes by the exact McNemar test, numbers and
+    weighted classes by the paired t-test of their losses; folds that overlap by the corrected resampled t-test of
+    Nadeau and Bengio; with Holm's correction for all pairs at 5 %. A kernel that fails has its reason in `failure` and
+    does not stop the others.
 
     >>> import widelimit as wl
     >>> x, y, _ = wl.load_data("digits", classes=[3, 8, 9], limit=120, scale="unit")

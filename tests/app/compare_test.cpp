@@ -88,7 +88,7 @@ TEST_F(CompareVerb, TheBestIsFittedAndSaved) {
   EXPECT_EQ(rows[0]["verdict"], "best");
 }
 
-TEST_F(CompareVerb, NumbersAreComparedByTheirFolds) {
+TEST_F(CompareVerb, NumbersAreComparedByTheirSquaredErrors) {
   std::string table = "x,y\n";
   for (int i = 0; i < 40; ++i) table += fmt::format("{},{}\n", 0.1 * i, std::sin(0.5 * i));
   folder.write("t.csv", table);
@@ -97,9 +97,9 @@ TEST_F(CompareVerb, NumbersAreComparedByTheirFolds) {
   ASSERT_EQ(run.status, 0) << run.err;
   const auto found = run.record()["results"];
   EXPECT_EQ(found["criterion"], "squared_error");
-  EXPECT_EQ(found["test"], "corrected resampled t-test");
+  EXPECT_EQ(found["test"], "paired t-test");
   EXPECT_EQ(found["best"], "rbf");
-  folder.write("one.txt", "0 1 2 3 4 5 6 7 8 9 10 11\n12 13 14 15\n");
+  folder.write("one.txt", "0 1 2 3 4 5 6 7 8 9 10 11\n12\n");
   const Finished single =
       folder.widelimit({"compare", "--train", "t.csv", "--kernels", "linear,rbf", "--folds", "one.txt"});
   ASSERT_EQ(single.status, 0) << single.err;

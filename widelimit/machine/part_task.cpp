@@ -4,19 +4,22 @@
 
 namespace widelimit {
 
-double sum_of_errors(const Truth& truth, const Told& told, std::span<const Index> rows,
-                     std::span<const double> weights) {
-  double sum = 0;
+std::vector<double> losses_of(const Truth& truth, const Told& told, std::span<const Index> rows) {
+  std::vector<double> losses;
+  losses.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t sample = usize(rows[i]);
-    const double weight = weights.empty() ? 1.0 : weights[sample];
-    if (truth.classes()) {
-      sum += told.classes[i] == truth.labels[sample] ? 0 : weight;
-    } else {
-      const double error = truth.targets[sample] - told.values[i];
-      sum += weight * error * error;
-    }
+    const double error = truth.classes() ? 0 : truth.targets[sample] - told.values[i];
+    losses.push_back(truth.classes() ? (told.classes[i] == truth.labels[sample] ? 0.0 : 1.0) : error * error);
   }
+  return losses;
+}
+
+double sum_of_errors(const Truth& truth, const Told& told, std::span<const Index> rows,
+                     std::span<const double> weights) {
+  const std::vector<double> losses = losses_of(truth, told, rows);
+  double sum = 0;
+  for (std::size_t i = 0; i < losses.size(); ++i) sum += (weights.empty() ? 1.0 : weights[usize(rows[i])]) * losses[i];
   return sum;
 }
 

@@ -24,8 +24,9 @@ struct Told {
   std::vector<double> values;  ///< instead, where it learned numbers
 };
 
-/// Sum over `rows` of what is told wrongly of them: the weights w of samples of another class, or w(y − g)². Weights of
-/// all samples; none means 1.
+/// Loss of each of `rows`: 1 where another class is told, else 0; or (y − g)².
+[[nodiscard]] std::vector<double> losses_of(const Truth& truth, const Told& told, std::span<const Index> rows);
+/// Their sum, each times its weight. Weights of all samples; none means 1.
 [[nodiscard]] double sum_of_errors(const Truth& truth, const Told& told, std::span<const Index> rows,
                                    std::span<const double> weights);
 

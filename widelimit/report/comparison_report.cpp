@@ -168,7 +168,7 @@ std::vector<std::string> comparison_sentences(const Comparison& comparison) {
                                                  choice.empty() ? "" : fmt::format(", {}", choice),
                                                  error_name(comparison), best.error)};
   if (comparison.test == PairedTest::none) {
-    sentences.emplace_back("One fold of numbers has no spread: nothing says which differences mean something");
+    sentences.emplace_back("One held-out sample has no spread: nothing says which differences mean something");
     return sentences;
   }
   const std::vector<std::string> tied = names_of(comparison, "tied");

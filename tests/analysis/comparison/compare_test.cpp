@@ -113,7 +113,7 @@ TEST(Compare, RidgeChoosesWithinTheTrainingPart) {
     }
   }
   EXPECT_NEAR(found.kernels[0].error, sum / 50, 1e-8);
-  EXPECT_EQ(found.test, PairedTest::corrected_t);
+  EXPECT_EQ(found.test, PairedTest::paired_t);
 }
 
 /// The same of a machine that chooses by folds within folds, and of a family.
@@ -176,6 +176,26 @@ TEST(Compare, TellsWhoIsWorseAndWhoTies) {
   EXPECT_FALSE(found.kernels[found.best].p);
 }
 
+TEST(Compare, NumbersAreComparedBySamples) {
+  const Ring ring(80);
+  const Comparison found =
+      compare_kernels(some(), ring.view(), ring.numbers(), std::nullopt, by(Machine::ridge), all_processors());
+  EXPECT_FALSE(found.kernels[0].tied());  // a line does not know a radius
+  std::vector<double> p;
+  for (const auto& [a, b] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)}) {
+    std::vector<double> d;
+    for (std::size_t f = 0; f < found.folds.size(); ++f) {
+      for (std::size_t i = 0; i < found.folds[f].test.size(); ++i) {
+        const double y = ring.values[usize(found.folds[f].test[i])];
+        d.push_back(std::pow(y - found.kernels[usize(a)].folds[f].told.values[i], 2) -
+                    std::pow(y - found.kernels[usize(b)].folds[f].told.values[i], 2));
+      }
+    }
+    p.push_back(paired_t_p(d));
+  }
+  EXPECT_DOUBLE_EQ(*found.kernels[0].p, holm_adjusted(p)[found.best - 1]);
+}
+
 TEST(Compare, AFailureLeavesTheOthers) {
   const Ring ring(40);
   std::vector<Candidate> candidates = some();
@@ -216,8 +236,13 @@ TEST(Compare, GivenFoldsThatOverlapAreComparedByTheirErrors) {
   for (Index i = 30; i < 40; ++i) second.push_back(i);
   options.tune.given_folds = {{.train = first, .test = second}};
   EXPECT_EQ(compare(ring, options).test, PairedTest::mcnemar);
-  EXPECT_EQ(compare_kernels(some(), ring.view(), ring.numbers(), std::nullopt, options, all_processors()).test,
-            PairedTest::none);
+  const auto test_of_numbers = [&] {
+    return compare_kernels(some(), ring.view(), ring.numbers(), std::nullopt, options, all_processors()).test;
+  };
+  EXPECT_EQ(test_of_numbers(), PairedTest::paired_t);
+  options.tune.given_folds[0].test = {39};
+  EXPECT_EQ(test_of_numbers(), PairedTest::none);
+  options.tune.given_folds[0].test = second;
   std::vector<Index> rest(first.begin(), first.begin() + 25);
   std::vector<Index> more(first.begin() + 25, first.end());
   more.insert(more.end(), second.begin(), second.end());
@@ -235,7 +260,7 @@ TEST(Compare, BalancedErrorsAreThoseOfClasses) {
   CompareOptions options = by(Machine::svm, {0.1});
   options.tune.machine.class_weights.balanced = true;
   const Comparison found = compare(ring, options, {classical_candidate("rbf(gamma=1)")});
-  EXPECT_EQ(found.test, PairedTest::corrected_t);
+  EXPECT_EQ(found.test, PairedTest::paired_t);
   std::array<double, 3> wrong{}, of{};
   for (std::size_t f = 0; f < found.folds.size(); ++f) {
     for (std::size_t i = 0; i < found.folds[f].test.size(); ++i) {

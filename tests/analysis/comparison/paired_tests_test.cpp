@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 namespace widelimit {
 namespace {
@@ -31,6 +32,20 @@ TEST(PairedTests, McNemarCountsCoins) {
   EXPECT_NEAR(mcnemar_p(25, 10), 0.016673847800120715, 1e-15);
   EXPECT_EQ(mcnemar_p(0, 0), 1);
   EXPECT_DOUBLE_EQ(mcnemar_p(0, 1000), std::exp2(-999));
+}
+
+TEST(PairedTests, PairedTCountsSamplesByTheirWeights) {
+  const std::vector<double> d{0.02, 0.05, -0.01, 0.03, 0.04};
+  // scipy.stats.ttest_1samp(d, 0).pvalue
+  EXPECT_NEAR(paired_t_p(d), 0.06498591034212063, 1e-13);
+  EXPECT_NEAR(paired_t_p(d, std::vector<double>(5, 3.0)), paired_t_p(d), 1e-14);
+  // The formula by hand: n = 2, d = (0, 1), w = (1, 3): mean 3/4, se² = 2·(9/16 + 9/16)/16.
+  const double se = std::sqrt(2 * (9.0 / 16 + 9.0 / 16) / 16);
+  const std::vector<double> two{0, 1}, weights{1, 3};
+  // Student's t with one degree of freedom is Cauchy's law.
+  EXPECT_NEAR(paired_t_p(two, weights), 1 - 2 / std::numbers::pi * std::atan(0.75 / se), 1e-14);
+  EXPECT_NEAR(t_half_width(two, weights), std::tan(std::numbers::pi * 0.475) * se, 1e-12);
+  EXPECT_THROW((void)paired_t_p(std::vector<double>{1}), Error);
 }
 
 TEST(PairedTests, CorrectedTIsThatOfNadeauAndBengio) {

@@ -62,12 +62,14 @@ struct ComparedKernel {
   [[nodiscard]] bool tied() const { return !failure && p.value_or(1) >= 0.05; }
 };
 
+/// By which two candidates are compared.
 enum class PairedTest : std::uint8_t {
-  mcnemar,      ///< by the samples: each is tested at most once, and all count the same
-  corrected_t,  ///< by the errors of folds
-  none,         ///< a single fold of numbers has no spread
+  mcnemar,      ///< classes that all count the same: by the samples that one of both gets wrong
+  paired_t,     ///< numbers, or weights: by the losses of samples
+  corrected_t,  ///< samples that several folds test: by the errors of folds
+  none,         ///< a single loss has no spread
 };
-/// "exact McNemar test", "corrected resampled t-test".
+/// "exact McNemar test", "paired t-test", "corrected resampled t-test", "none".
 [[nodiscard]] std::string_view to_string(PairedTest test);
 
 struct Comparison {
@@ -94,8 +96,8 @@ struct TestSamples {
 /// The choice that is reported is made once more by all training samples, as tune_classes and tune_values do.
 ///
 /// Two candidates differ significantly where Holm's adjusted p of a paired test is below 0.05, adjusted for all pairs,
-/// so that the best may be picked after the fact: McNemar's exact test, or, where samples have weights, are tested
-/// several times or have numbers, the corrected resampled t-test.
+/// so that the best may be picked after the fact (PairedTest). Tests by samples take the machines of the folds as
+/// given; they do not count what other training samples would change.
 ///
 /// One Gram matrix is held at a time. A candidate that fails does not stop the others: it has a `failure`. Throws that
 /// of the first where all fail. Error{usage} for no candidates, or two of one name; Error{input} for targets that are

@@ -16,24 +16,47 @@ namespace {
 
 constexpr double upper_share = 0.975;  // the upper end of 95 %
 
-/// Mean over folds, and its standard error with the correction for overlapping training parts.
-struct FoldMean {
-  double mean = 0;
+/// A mean with its standard error.
+struct Mean {
+  double value = 0;
   double error = 0;
   double freedom = 0;
+
+  [[nodiscard]] double p() const {
+    if (error == 0) return value == 0 ? 1 : 0;
+    const boost::math::students_t_distribution<double> law(freedom);
+    return 2 * boost::math::cdf(boost::math::complement(law, std::abs(value) / error));
+  }
+  [[nodiscard]] double half_width() const {
+    return boost::math::quantile(boost::math::students_t_distribution<double>(freedom), upper_share) * error;
+  }
 };
 
-FoldMean fold_mean(std::span<const double> values, double ratio) {
-  if (values.size() < 2) fail(Code::usage, "{} folds; their spread needs two", values.size());
-  const auto k = static_cast<double>(values.size());
+Mean mean_of(std::span<const double> values, std::span<const double> weights) {
+  if (values.size() < 2) fail(Code::usage, "the spread of {} numbers is not known; it needs two", values.size());
+  const auto n = static_cast<double>(values.size());
   // Where all are equal, so is their mean, without rounding.
   if (std::all_of(values.begin(), values.end(), [&](double v) { return v == values.front(); })) {
-    return {values.front(), 0, k - 1};
+    return {values.front(), 0, n - 1};
   }
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / k;
-  double variance = 0;
-  for (const double value : values) variance += (value - mean) * (value - mean) / (k - 1);
-  return {mean, std::sqrt((1 / k + ratio) * variance), k - 1};
+  const auto weight = [&](std::size_t i) { return weights.empty() ? 1.0 : weights[i]; };
+  double sum = 0;
+  double all = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sum += weight(i) * values[i];
+    all += weight(i);
+  }
+  const double mean = sum / all;
+  double squares = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) squares += std::pow(weight(i) * (values[i] - mean), 2);
+  return {mean, std::sqrt(n / (n - 1) * squares) / all, n - 1};
+}
+
+/// With the correction for training parts that overlap.
+Mean fold_mean(std::span<const double> values, double ratio) {
+  Mean mean = mean_of(values, {});
+  mean.error *= std::sqrt(1 + ratio * static_cast<double>(values.size()));
+  return mean;
 }
 
 }  // namespace
@@ -45,17 +68,18 @@ double mcnemar_p(Index only_first, Index only_second) {
   return std::min(1.0, 2 * boost::math::cdf(coins, static_cast<double>(std::min(only_first, only_second))));
 }
 
-double corrected_t_p(std::span<const double> differences, double ratio) {
-  const FoldMean found = fold_mean(differences, ratio);
-  if (found.error == 0) return found.mean == 0 ? 1 : 0;
-  const boost::math::students_t_distribution<double> law(found.freedom);
-  return 2 * boost::math::cdf(boost::math::complement(law, std::abs(found.mean) / found.error));
+double paired_t_p(std::span<const double> differences, std::span<const double> weights) {
+  return mean_of(differences, weights).p();
 }
 
+double t_half_width(std::span<const double> losses, std::span<const double> weights) {
+  return mean_of(losses, weights).half_width();
+}
+
+double corrected_t_p(std::span<const double> differences, double ratio) { return fold_mean(differences, ratio).p(); }
+
 double corrected_t_half_width(std::span<const double> errors, double ratio) {
-  const FoldMean found = fold_mean(errors, ratio);
-  const boost::math::students_t_distribution<double> law(found.freedom);
-  return boost::math::quantile(law, upper_share) * found.error;
+  return fold_mean(errors, ratio).half_width();
 }
 
 Interval wilson_interval(Index hits, Index samples) {

@@ -18,6 +18,15 @@ struct Interval {
 /// p = min(1, 2·P(B ≤ min)), B binomial of n and ½. (McNemar 1947; Dietterich 1998.) 1 where n = 0.
 [[nodiscard]] double mcnemar_p(Index only_first, Index only_second);
 
+/// Two-sided p of the paired t-test for the differences dᵢ of the losses of two machines on n samples, which weigh wᵢ,
+/// or 1 where there are no weights: t = d̄/se with d̄ = Σwd/Σw, se² = n/(n − 1)·Σw²(d − d̄)²/(Σw)², n − 1 degrees of
+/// freedom. It is the test of Diebold and Mariano (1995) for losses that are not correlated. 1 where all differences
+/// are 0, 0 where they are equal and not 0. Error{usage} for fewer than two samples.
+[[nodiscard]] double paired_t_p(std::span<const double> differences, std::span<const double> weights = {});
+
+/// Half the width of the interval of 95 % of the mean loss by the same formula.
+[[nodiscard]] double t_half_width(std::span<const double> losses, std::span<const double> weights = {});
+
 /// Two-sided p of the corrected resampled t-test (Nadeau and Bengio 2003) for the differences d of the errors of two
 /// machines on each of k folds: t = d̄/√((1/k + test/train)·s²), k − 1 degrees of freedom. The second term accounts for
 /// training parts that overlap. `ratio` is test/train, the sizes of the parts of a fold. 1 where all differences are 0,

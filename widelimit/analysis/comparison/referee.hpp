@@ -20,14 +20,16 @@ class Referee {
   [[nodiscard]] double p_of(const ComparedKernel& a, const ComparedKernel& b) const;
 
  private:
-  [[nodiscard]] double p_of_samples(const ComparedKernel& a, const ComparedKernel& b) const;
+  /// Of the samples of all test parts, fold by fold.
+  [[nodiscard]] std::vector<double> losses(const ComparedKernel& row) const;
 
   Truth truth_;
   const std::vector<SplitRows>& folds_;
   std::vector<double> weights_;
-  std::vector<double> fold_weights_;  ///< of the test parts
-  double ratio_ = 0;                  ///< of the sizes of test and training part, the mean over folds
-  bool disjoint_ = true;              ///< no sample is tested twice
+  std::vector<double> fold_weights_;    ///< of the test parts
+  std::vector<double> sample_weights_;  ///< of the samples of all test parts, fold by fold; none means 1
+  double ratio_ = 0;                    ///< of the sizes of test and training part, the mean over folds
+  bool disjoint_ = true;                ///< no sample is tested twice
   PairedTest paired_ = PairedTest::none;
 };
 
