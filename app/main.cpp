@@ -1,6 +1,7 @@
 #include "app/shell/interrupt.hpp"
 #include "app/shell/options.hpp"
 #include "app/shell/program.hpp"
+#include "app/shell/remedies.hpp"
 #include "app/shell/streams.hpp"
 
 #include "widelimit/base/error.hpp"
@@ -118,46 +119,6 @@ int complain(Code code, const char* message) {
   return interrupted() ? 128 + stop_signal() : static_cast<int>(code);
 }
 
-std::string_view option_of(Remedy remedy) {
-  switch (remedy) {
-    case Remedy::resume:
-      return "--resume";
-    case Remedy::begin_again:
-      return "--force";
-    case Remedy::more_memory:
-      return "--memory";
-    case Remedy::fewer_samples:
-      return "--limit";
-    case Remedy::single_precision:
-      return "--precision f32";
-    case Remedy::treat_missing:
-      return "--missing drop|mean|median";
-    case Remedy::choose_columns:
-      return "--drop";
-    case Remedy::choose_task:
-      return "--task regression|classification";
-    case Remedy::image_shape:
-      return "--shape HxWxC";
-    case Remedy::channels_first:
-      return "--channels-first";
-    case Remedy::mirror:
-      return "--from URL";
-  }
-  return "";
-}
-
-/// " (--resume, --force)": the options of a verb that carry remedies out. A file that one verb reads is resumed by
-/// another, `kernel`.
-std::string options_of(const std::vector<Remedy>& remedies, const CLI::App& verb) {
-  std::vector<std::string_view> options;
-  for (const Remedy remedy : remedies) {
-    const std::string_view option = option_of(remedy);
-    const bool here = verb.get_option_no_throw(std::string(option.substr(0, option.find(' ')))) != nullptr;
-    if (here || remedy == Remedy::resume) options.push_back(option);
-  }
-  return options.empty() ? "" : fmt::format(" ({})", fmt::join(options, ", "));
-}
-
 void describe(CLI::App& cli) {
   cli.name("widelimit");
   cli.description(
@@ -191,6 +152,7 @@ void run(int count, char** words) {
   add_kernel(program);
   add_fit(program);
   add_tune(program);
+  add_compare(program);
   add_likelihood(program);
   add_predict(program);
   add_certify(program);

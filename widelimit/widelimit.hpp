@@ -42,6 +42,7 @@
 // How good a machine is, what it does on the way, promises and proves.
 #include "widelimit/analysis/bounds/label_bound.hpp"
 #include "widelimit/analysis/bounds/rademacher_bound.hpp"
+#include "widelimit/analysis/comparison/compare.hpp"
 #include "widelimit/analysis/dynamics/descend.hpp"
 #include "widelimit/analysis/dynamics/ensemble.hpp"
 #include "widelimit/analysis/dynamics/flow.hpp"

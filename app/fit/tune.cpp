@@ -1,5 +1,6 @@
 #include "app/fit/fit_outcome.hpp"
 #include "app/fit/machine_pages.hpp"
+#include "app/fit/selection_options.hpp"
 #include "app/kernel/kernel_file.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/interrupt.hpp"
@@ -9,33 +10,17 @@
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/folds.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/machine/tune.hpp"
 #include "widelimit/network/cut.hpp"
-
-#include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace widelimit::app {
 
 namespace {
 
-struct TuneChoice {
-  CommonOptions common;
-  DataChoice data;
+struct TuneChoice : SelectionChoice {
   std::vector<std::string> networks;
-  std::string kind = "ntk";
   bool sweep = false;
-  std::string machine = "ridge";
-  std::vector<double> lambdas;
-  double epsilon = MachineOptions{}.epsilon;
-  bool bias = false;
-  std::optional<std::string> scheme;
-  std::string folds = std::to_string(TuneOptions{}.folds);  ///< how many, or a file
-  ClassWeightChoice class_weights;
-  bool probability = false;
   std::optional<std::string> out;
 };
 
@@ -45,51 +30,10 @@ struct Candidates {
   std::vector<Network> networks;
 };
 
-constexpr double smallest_lambda = 1e-4;
-constexpr double largest_lambda = 1e2;
-constexpr Index usual_lambdas = 13;
-
-/// Their number, where it is one and not a file.
-std::optional<Index> fold_number(const TuneChoice& choice) {
-  const bool digits =
-      std::all_of(choice.folds.begin(), choice.folds.end(), [](char c) { return c >= '0' && c <= '9'; });
-  Index number = 0;
-  const auto [end, error] = std::from_chars(choice.folds.data(), choice.folds.data() + choice.folds.size(), number);
-  if (!digits || choice.folds.empty()) return std::nullopt;
-  if (error != std::errc{} || number < 2) fail(Code::usage, "--folds {}: choose 2 at least, or a file", choice.folds);
-  return number;
-}
-
-/// Rows of a file of folds are those of the data as they are read.
-void check_fold_file(const TuneChoice& choice, const DataRequest& request) {
-  if (fold_number(choice)) return;
-  const auto refuse = [&](bool asked, const char* option) {
-    if (asked) fail(Code::usage, "--folds {}: its rows are those of the data; leave {} out", choice.folds, option);
-  };
-  refuse(!request.classes.empty(), "--classes");
-  refuse(request.limit.has_value(), "--limit");
-  refuse(request.shuffle.has_value(), "--shuffle");
-  refuse(request.split.has_value(), "--split");
-  refuse(request.table.missing == Missing::drop, "--missing drop");
-}
-
+/// With the usual λ where none are typed.
 TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
-  TuneOptions options;
-  options.machine = {.machine = parse_machine(choice.machine), .epsilon = choice.epsilon, .bias = choice.bias};
-  if (choice.scheme) options.machine.scheme = parse_scheme(*choice.scheme);
-  choice.class_weights.check(options.machine.machine);
-  options.machine.progress = progress;
-  for (const double lambda : choice.lambdas) {
-    if (!std::isfinite(lambda) || lambda <= 0) fail(Code::usage, "--lambdas {}: positive numbers are wanted", lambda);
-  }
-  if (const auto number = fold_number(choice)) {
-    options.folds = *number;
-  } else {
-    options.given_folds = read_folds(choice.folds);
-  }
-  options.lambdas =
-      choice.lambdas.empty() ? logarithmic_grid(smallest_lambda, largest_lambda, usual_lambdas) : choice.lambdas;
-  options.seed = choice.common.seed;
+  TuneOptions options = choice.tune_options(progress);
+  if (options.lambdas.empty()) options.lambdas = usual_lambdas();
   return options;
 }
 
@@ -199,22 +143,12 @@ nlohmann::ordered_json candidates_json(const std::vector<LambdaPath>& candidates
 
 /// The machine of the choice as `fit` would be asked for it.
 FitOptions fit_options(const TuneChoice& choice, const Network& network, double lambda) {
-  FitOptions options{.common = choice.common, .data = choice.data};
-  options.kernel.network = network.to_text();
-  options.kernel.kind = choice.sweep ? "ntk" : choice.kind;
-  options.machine = choice.machine;
-  options.lambda = lambda;
-  options.epsilon = choice.epsilon;
-  options.bias = choice.bias;
-  options.scheme = choice.scheme;
-  options.probability = choice.probability;
-  options.class_weights = choice.class_weights;
-  options.out = *choice.out;
-  return options;
+  return choice.fit_options({.network = network.to_text(), .kind = choice.sweep ? "ntk" : choice.kind}, lambda,
+                            *choice.out);
 }
 
 void check_choice(const TuneChoice& choice, const DataRequest& request) {
-  check_fold_file(choice, request);
+  choice.check_fold_file(request);
   (void)tune_options(choice, nullptr);
   if (choice.sweep && choice.networks.size() > 1) fail(Code::usage, "--sweep takes one network");
   if (choice.out) {
@@ -229,16 +163,6 @@ void check_choice(const TuneChoice& choice, const DataRequest& request) {
   if (choice.probability) fail(Code::usage, "--probability is of the machine that --out writes");
 }
 
-/// Before any kernel is computed.
-std::vector<std::string> notes_of_folds(const TuneChoice& choice, const Dataset& data) {
-  if (fold_number(choice)) return {};
-  const bool numbers = parse_machine(choice.machine) == Machine::svr;
-  const std::vector<std::string> notes =
-      check_folds(read_folds(choice.folds), data.count(), numbers ? std::span<const Index>{} : data.labels);
-  for (const std::string& said : notes) note(choice.common, "note: " + said);
-  return notes;
-}
-
 void run_tune(const TuneChoice& choice) {
   choice.common.check_report(true);
   const DataRequest request = choice.data.parsed();
@@ -247,7 +171,7 @@ void run_tune(const TuneChoice& choice) {
   const TrainTest loaded = load_within(choice.common, request);
   const Dataset& data = loaded.train;
   require_one_target(data);
-  const std::vector<std::string> fold_notes = notes_of_folds(choice, data);
+  const std::vector<std::string> fold_notes = choice.fold_notes(data);
   for (const std::string& text : choice.networks) warn_of_layout(choice.common, Network::parse(text), data.shape);
   const Candidates found = choice.sweep ? tune_sweep(choice, data, *engine) : tune_networks(choice, data, *engine);
   const std::vector<LambdaPath>& candidates = found.paths;
@@ -258,24 +182,13 @@ void run_tune(const TuneChoice& choice) {
   record.settings["networks"] = choice.networks;
   record.settings["sweep"] = choice.sweep;
   record.settings["kind"] = choice.kind;
-  record.settings["machine"] = choice.machine;
-  record.settings["bias"] = choice.bias;
-  if (const auto number = fold_number(choice)) {
-    record.settings["folds"] = *number;
-  } else {
-    record.settings["folds"] = choice.folds;
-  }
-  choice.class_weights.tell(record.settings);
-  if (choice.probability) record.settings["probability"] = true;
+  choice.tell(record.settings);
   record.settings["data"] = data_settings(request);
   record.notes = loaded.notes;
   record.notes.insert(record.notes.end(), fold_notes.begin(), fold_notes.end());
   record.seed = choice.common.seed;
   record.ran_on(*engine, parse_precision(choice.common.precision));
-  const auto folds = fold_number(choice);
-  const bool leave_one_out = parse_machine(choice.machine) == Machine::ridge && folds;
-  const std::string drawn = folds ? fmt::format("{} folds", *folds) : "the folds of " + choice.folds;
-  const std::string method = leave_one_out ? "leave-one-out" : drawn;
+  const std::string method = choice.leaves_one_out() ? "leave-one-out" : choice.folds_text();
   record.results["method"] = method;
   record.results["candidates"] = candidates_json(candidates);
   record.results["best"] = {{"kernel", candidates[chosen].name}, {"lambda", best.lambda}, {"error", *best.error()}};
@@ -316,32 +229,7 @@ void add_tune(Program& program) {
   verb->add_flag("--sweep", choice->sweep, "Every depth and every number of frozen layers of the network")
       ->group(group);
   verb->add_option("--kind", choice->kind, "ntk or nngp")->type_name("KIND")->capture_default_str()->group(group);
-  verb->add_option("--machine", choice->machine, "ridge (exact leave-one-out), svm, svm2, svr, logistic, … (folds)")
-      ->type_name("M")
-      ->capture_default_str()
-      ->group(group);
-  verb->add_option("--lambdas", choice->lambdas, "Values of λ; else 13 from 1e-4 to 100")
-      ->type_name("L1,L2,…")
-      ->delimiter(',')
-      ->group(group);
-  verb->add_option("--folds", choice->folds,
-                   "Parts of which each is left out once; or a file: lines of row numbers, training and test in turn, "
-                   "or JSON")
-      ->type_name("N|FILE")
-      ->capture_default_str()
-      ->group(group);
-  verb->add_option("--epsilon", choice->epsilon, "svr: errors up to here cost nothing")
-      ->type_name("E")
-      ->capture_default_str()
-      ->group(group);
-  verb->add_flag("--bias", choice->bias, "Add an offset that is not regularised")->group(group);
-  verb->add_option(
-          "--scheme", choice->scheme,
-          "Several classes by svm: one-vs-one (the default), one-vs-one-first (equal votes to the first class, as "
-          "LIBSVM) or one-vs-rest")
-      ->type_name("HOW")
-      ->group(group);
-  add_class_weight_options(*verb, choice->class_weights, group);
+  add_selection_options(*verb, *choice, group, "13 from 1e-4 to 100");
   verb->add_option("--out", choice->out, "Fit the choice to all training samples, and write the model here")
       ->type_name("MODEL.h5")
       ->group(group);

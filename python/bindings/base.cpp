@@ -1,3 +1,4 @@
+#include "remedies.hpp"
 #include "rooms.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/utf8.hpp"
@@ -74,7 +75,8 @@ std::string_view argument_of(Remedy remedy) {
   return "";
 }
 
-/// The arguments by which Python carries remedies out.
+}  // namespace
+
 std::string arguments_of(const std::vector<Remedy>& remedies) {
   std::string names;
   for (const Remedy remedy : remedies) {
@@ -83,6 +85,8 @@ std::string arguments_of(const std::vector<Remedy>& remedies) {
   }
   return names.empty() ? "" : " (" + names + ")";
 }
+
+namespace {
 
 void translate(const std::exception_ptr& thrown, void* payload) {
   try {

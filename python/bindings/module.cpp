@@ -21,6 +21,7 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_ridge_network(module);
   widelimit::python::bind_model(module);
   widelimit::python::bind_scores(module);
+  widelimit::python::bind_compare(module);
   widelimit::python::bind_dynamics(module);
   widelimit::python::bind_ensemble(module);
   widelimit::python::bind_certificate(module);

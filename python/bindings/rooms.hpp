@@ -22,6 +22,7 @@ void bind_likelihood(nanobind::module_& module);
 void bind_ridge_network(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_scores(nanobind::module_& module);
+void bind_compare(nanobind::module_& module);
 void bind_dynamics(nanobind::module_& module);
 void bind_ensemble(nanobind::module_& module);
 void bind_certificate(nanobind::module_& module);

@@ -24,6 +24,7 @@ from widelimit._bounds import (
     rademacher_bound,
 )
 from widelimit._certify import Certificates, certify
+from widelimit._compare import ComparedKernel, Comparison, FoldChoice, compare
 from widelimit._comparison import classical_kernel, monte_carlo_kernel
 from widelimit._core import (
     BackendPresence,
@@ -90,6 +91,8 @@ __all__ = [
     "Certificates",
     "ClassScore",
     "ClassScores",
+    "ComparedKernel",
+    "Comparison",
     "ConvergenceWarning",
     "Data",
     "DataWarning",
@@ -100,6 +103,7 @@ __all__ = [
     "FetchedFile",
     "Fit",
     "FlowEvent",
+    "FoldChoice",
     "GaussianProcess",
     "Gram",
     "Graphs",
@@ -133,6 +137,7 @@ __all__ = [
     "certify",
     "classical_kernel",
     "clean_error_bound",
+    "compare",
     "descend",
     "diagonal",
     "empirical_ntk",
@@ -201,6 +206,8 @@ _TYPES = (
     Certificates,
     ClassScore,
     ClassScores,
+    ComparedKernel,
+    Comparison,
     ConvergenceWarning,
     Ensemble,
     Equivalence,
@@ -209,6 +216,7 @@ _TYPES = (
     FetchedFile,
     Fit,
     FlowEvent,
+    FoldChoice,
     GaussianProcess,
     InputError,
     LabelBound,

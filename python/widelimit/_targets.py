@@ -67,6 +67,23 @@ def as_weights(weights: ArrayLike | None) -> NDArray[np.float64] | None:
     return np.ascontiguousarray(found, dtype=np.float64)
 
 
+def class_weight_list(class_weight: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
+    """The weight of each class, of a dictionary; those that it does not name weigh 1."""
+    if not isinstance(class_weight, Mapping):
+        raise InputError(f"class_weight is {class_weight!r}; give 'balanced', or a dictionary of weights by class")
+    known = classes.tolist()
+    each = np.ones(len(known))
+    for i, name in enumerate(known):
+        try:
+            each[i] = class_weight.get(name, 1.0)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"the weight of class {name!r} is no number ({error})") from error
+    strange = [name for name in class_weight if name not in known]
+    if strange and any(name not in class_weight for name in known):
+        raise InputError(f"class_weight names {strange[0]!r}, which is none of the classes {known}")
+    return each
+
+
 def class_weighted(
     class_weight: Any,
     machine: str,
@@ -80,18 +97,7 @@ def class_weighted(
         return weights
     if isinstance(class_weight, str) and class_weight == "balanced":
         return _core.sample_weights(machine, labels, len(classes), None, weights)
-    if not isinstance(class_weight, Mapping):
-        raise InputError(f"class_weight is {class_weight!r}; give 'balanced', or a dictionary of weights by class")
-    known = classes.tolist()
-    each = np.ones(len(known))
-    for i, name in enumerate(known):
-        try:
-            each[i] = class_weight.get(name, 1.0)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"the weight of class {name!r} is no number ({error})") from error
-    strange = [name for name in class_weight if name not in known]
-    if strange and any(name not in class_weight for name in known):
-        raise InputError(f"class_weight names {strange[0]!r}, which is none of the classes {known}")
+    each = class_weight_list(class_weight, classes)
     return _core.sample_weights(machine, labels, len(classes), each, weights)
 
 

@@ -77,6 +77,9 @@ TEST_F(GraphVerbs, FitsPredictsAndTunes) {
   const auto told = run({"predict", "--model", "m.h5", "--test", graphs, "--part", "test", "--json"}).record();
   EXPECT_EQ(told["results"]["score"]["accuracy"], fit.record()["results"]["test"]["accuracy"]);
   run({"tune", "--network", "gntk:2", "--train", graphs, "--machine", "ridge", "--lambdas", "0.1,1"});
+  const auto compared = run({"compare", "--train", graphs, "--folds", "2", "--json"}).record()["results"];
+  EXPECT_EQ(compared["kernels"].size(), 3U);
+  EXPECT_TRUE(compared["best"].get<std::string>().starts_with("gntk:"));
   run({"data", "show", graphs});
 }
 

@@ -72,5 +72,11 @@ TEST_F(Pages, OfTuneHaveTheErrorByLambda) {
   expect_page_opens(folder, "tune.html", 3);
 }
 
+TEST_F(Pages, OfComparisonsHaveBarsAndATableToSort) {
+  (void)results({"compare", "--kernels", "linear,rbf(gamma=1)", "--train", "digits", "--limit", "60", "--lambdas",
+                 "0.01,1", "--split", "0.7", "--report", "compare.html"});
+  expect_page_opens(folder, "compare.html", 1);
+}
+
 }  // namespace
 }  // namespace widelimit::test

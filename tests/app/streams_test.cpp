@@ -37,6 +37,7 @@ std::vector<std::pair<std::string, int>> commands() {
           {"kernel" + data + "--out k.h5 --json --progress", 0},
           {"fit" + data + "--machine svm --out m.h5", 0},
           {"tune" + data + "--machine ridge", 0},
+          {"compare --train spirals --kernels rbf --folds 2", 0},
           {"likelihood" + data + "--noise 0.1", 0},
           {"flow" + data + "--loss squared --lambda 0.1 --times 0,1", 0},
           {"ensemble" + data + "--times 0,1", 0},

@@ -1,6 +1,7 @@
 #include "widelimit/data/folds.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
 #include "widelimit/base/types.hpp"
 #include "widelimit/data/formats/byte_stream.hpp"
 
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
+#include <tuple>
 
 namespace widelimit {
 
@@ -148,6 +151,30 @@ std::vector<std::string> check_folds(std::span<const SplitRows> folds, Index sam
   if (never > 0) notes.push_back(fmt::format("no fold tests {} of {}", plural(never, "row"), samples));
   if (often > 0) notes.push_back(fmt::format("several folds test {} of {}", plural(often, "row"), samples));
   return notes;
+}
+
+std::vector<SplitRows> draw_folds(std::span<const Index> labels, Index folds, std::uint64_t seed) {
+  if (folds < 2 || folds > std::ssize(labels)) {
+    fail(Code::input, "{} folds of {} samples; choose between 2 and the number of samples", folds, labels.size());
+  }
+  constexpr std::uint64_t fold_stream = 0x666f6c6473;
+  const Random random(seed, fold_stream);
+  std::vector<Index> order(labels.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+    const auto key = [&](Index i) {
+      return std::tuple(labels[usize(i)], random.bits(static_cast<std::uint64_t>(i)), i);
+    };
+    return key(a) < key(b);
+  });
+  std::vector<SplitRows> result(usize(folds));
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    for (std::size_t f = 0; f < result.size(); ++f) {
+      auto& part = place % result.size() == f ? result[f].test : result[f].train;
+      part.push_back(order[place]);
+    }
+  }
+  return result;
 }
 
 }  // namespace widelimit

@@ -4,6 +4,7 @@
 #include "widelimit/data/formats/read_limits.hpp"
 #include "widelimit/data/split.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -26,5 +27,10 @@ namespace widelimit {
 /// but does not train on.
 [[nodiscard]] std::vector<std::string> check_folds(std::span<const SplitRows> folds, Index samples,
                                                    std::span<const Index> labels = {});
+
+/// Folds of a cross-validation, each sample tested once: samples in an order drawn by the seed, then dealt out class by
+/// class, so that folds differ by at most one sample of a class. Labels are 0 … classes − 1; all 0 where there are no
+/// classes. Error{input} unless 2 ≤ folds ≤ samples.
+[[nodiscard]] std::vector<SplitRows> draw_folds(std::span<const Index> labels, Index folds, std::uint64_t seed);
 
 }  // namespace widelimit

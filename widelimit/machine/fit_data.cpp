@@ -44,12 +44,6 @@ RidgeTask ridge_task(const FitTargets& y) {
   return task;
 }
 
-FitTargets targets_of(Machine machine, const Dataset& data) {
-  if (fits_classes(machine, data)) return {.labels = data.labels, .classes = std::ssize(data.class_names)};
-  if (data.outputs.rows() > 0) return {.labels = {}, .values = data.outputs.view()};
-  return {.labels = {}, .values = {data.targets.data(), data.count(), 1, 1}};
-}
-
 /// Bytes besides the samples, which take `held`.
 std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
   const std::size_t whole =
@@ -248,6 +242,12 @@ bool fits_classes(Machine machine, const Dataset& data) {
        numbers ? "numbers to fit" : "labels");
 }
 
+FitTargets fit_targets(Machine machine, const Dataset& data) {
+  if (fits_classes(machine, data)) return {.labels = data.labels, .classes = std::ssize(data.class_names)};
+  if (data.outputs.rows() > 0) return {.labels = {}, .values = data.outputs.view()};
+  return {.labels = {}, .values = {data.targets.data(), data.count(), 1, 1}};
+}
+
 Solver chosen_solver(const FitDataOptions& options, bool network, Index samples, Index outputs, Precision precision,
                      std::size_t memory) {
   if (options.solver != Solver::automatic) return options.solver;
@@ -315,7 +315,7 @@ FittedData fit_samples(const KernelRequest& request, const SampleView& x, const 
 FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& asked,
                     const Engine& engine) {
   asked.validate();
-  const FitTargets targets = targets_of(asked.machine.machine, data.train);
+  const FitTargets targets = fit_targets(asked.machine.machine, data.train);
   const WeighedOptions weighed(asked, targets);
   const FitDataOptions& options = weighed.get();
   const std::size_t held = data.train.view().bytes() + (data.test ? data.test->view().bytes() : 0);
@@ -336,7 +336,7 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
 FittedData fit_data(const DataKernels& kernels, const TrainTest& data, const FitDataOptions& asked,
                     const Engine& engine) {
   asked.validate();
-  const FitTargets targets = targets_of(asked.machine.machine, data.train);
+  const FitTargets targets = fit_targets(asked.machine.machine, data.train);
   const WeighedOptions weighed(asked, targets);
   const GramMatrix k = kernels.unheld ? *kernels.unheld : GramMatrix(view_of(kernels.train), engine);
   FittedData fitted = fit_on(k, kernels.semidefinite, targets, weighed.get());

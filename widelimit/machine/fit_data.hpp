@@ -74,6 +74,9 @@ struct FittedData {
 /// Whether a machine fits the classes of a data set rather than its numbers. Error{input} where it has neither.
 [[nodiscard]] bool fits_classes(Machine machine, const Dataset& data);
 
+/// What a machine fits of a data set, which must outlive it.
+[[nodiscard]] FitTargets fit_targets(Machine machine, const Dataset& data);
+
 /// The solver that `automatic` stands for: conjugate gradients for ridge on a network whose Gram matrix and factor do
 /// not fit into `memory` bytes.
 [[nodiscard]] Solver chosen_solver(const FitDataOptions& options, bool network, Index samples, Index outputs,

@@ -1,12 +1,10 @@
 #include "widelimit/machine/tune.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/data/folds.hpp"
-#include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
-#include "widelimit/machine/present_classes.hpp"
+#include "widelimit/machine/part_task.hpp"
 #include "widelimit/machine/ridge/leave_one_out.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
 
@@ -18,28 +16,6 @@
 namespace widelimit {
 
 namespace {
-
-/// Samples in random order, then dealt out class by class, so that folds differ by at most one sample of a class.
-std::vector<SplitRows> draw_folds(std::span<const Index> labels, Index folds, std::uint64_t seed) {
-  constexpr std::uint64_t fold_stream = 0x666f6c6473;
-  const Random random(seed, fold_stream);
-  std::vector<Index> order(labels.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
-    const auto key = [&](Index i) {
-      return std::tuple(labels[static_cast<std::size_t>(i)], random.bits(static_cast<std::uint64_t>(i)), i);
-    };
-    return key(a) < key(b);
-  });
-  std::vector<SplitRows> result(static_cast<std::size_t>(folds));
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    for (std::size_t f = 0; f < result.size(); ++f) {
-      auto& part = place % result.size() == f ? result[f].test : result[f].train;
-      part.push_back(order[place]);
-    }
-  }
-  return result;
-}
 
 void check(const GramMatrix& k, Index samples, std::span<const Index> labels, const TuneOptions& options) {
   if (k.samples() != samples) fail(Code::input, "K has {} rows for {} samples", k.samples(), samples);
@@ -108,58 +84,44 @@ std::optional<std::string> indefinite(const GramMatrix& k, const MachineOptions&
   return diagonal_cure(k, machine.progress);
 }
 
-/// Samples and what each counts in an error: its weight in the sum of losses.
-class Counting {
- public:
-  explicit Counting(std::vector<double> weights) : weights_(std::move(weights)) {}
-  [[nodiscard]] double of(Index i) const { return weights_.empty() ? 1.0 : weights_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] double sum(std::span<const Index> samples) const {
-    return std::accumulate(samples.begin(), samples.end(), 0.0, [&](double sum, Index i) { return sum + of(i); });
-  }
-
- private:
-  std::vector<double> weights_;  ///< empty: all are 1
-};
-
-/// Sums over samples of what a fold's machine gets wrong, weighted.
-struct FoldErrors {
-  double test = 0;
-  double train = 0;
-  bool converged = false;
-  std::string message = {};
-};
+/// Sum of the weights of some samples; none means 1.
+double sum_of_weights(std::span<const double> weights, std::span<const Index> samples) {
+  if (weights.empty()) return static_cast<double>(samples.size());
+  return std::accumulate(samples.begin(), samples.end(), 0.0,
+                         [&](double sum, Index i) { return sum + weights[usize(i)]; });
+}
 
 /// Adds what one fold shows to the points, each sample counted by its share of all weights, or of those of a given
-/// fold.
-template <typename FitAndMiss>
-std::vector<TunePoint> by_folds(const GramMatrix& k, std::span<const Index> strata, const Counting& counting,
-                                const TuneOptions& options, bool classes, const FitAndMiss& missed) {
+/// fold. `weights` are those of the samples in errors, with those of their classes.
+std::vector<TunePoint> by_folds(const GramMatrix& k, const Truth& truth, std::span<const double> weights,
+                                const TuneOptions& options) {
   std::vector<TunePoint> points;
   for (const double lambda : lambdas_of(options)) points.push_back({.lambda = lambda});
+  const std::vector<SplitRows> folds = tune_folds(truth, options);
   const bool given = !options.given_folds.empty();
-  const std::vector<SplitRows> folds = given ? options.given_folds : draw_folds(strata, options.folds, options.seed);
   const auto count = static_cast<double>(folds.size());
   double all = 0;
-  for (const SplitRows& fold : folds) all += counting.sum(fold.test);
+  for (const SplitRows& fold : folds) all += sum_of_weights(weights, fold.test);
+  MachineOptions machine = options.machine;
+  machine.check_definite = false;
   for (const SplitRows& fold : folds) {
-    const double trained = counting.sum(fold.train);
-    const double tested = given ? counting.sum(fold.test) * count : all;
+    const double trained = sum_of_weights(weights, fold.train);
+    const double tested = given ? sum_of_weights(weights, fold.test) * count : all;
+    const PartTask task(truth, fold.train, machine);
     const GramMatrix square = k.part(fold.train);
     const EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.test, fold.train);
     for (TunePoint& point : points) {
-      MachineOptions machine = options.machine;
-      machine.lambda = point.lambda;
-      machine.check_definite = false;
-      const std::vector<double> weights =
-          machine.weights.empty() ? std::vector<double>{} : chosen(machine.weights, fold.train);
-      machine.weights = weights;
-      const FoldErrors sums = missed(fold, square, rectangle, machine);
-      auto& total = classes ? point.misclassified : point.squared_error;
-      total = total.value_or(0) + sums.test / tested;
-      auto& training = classes ? point.training_misclassified : point.training_squared_error;
-      training = training.value_or(0) + sums.train / (trained * count);
-      point.unsolved += sums.converged ? 0 : 1;
-      if (!sums.converged && point.message.empty()) point.message = sums.message;
+      const FittedMachine fitted = task.fit(square, point.lambda);
+      const auto missed = [&](const EngineMatrix& rows, std::span<const Index> which) {
+        return sum_of_errors(truth, task.told(fitted, decision(fitted.fit, rows, k.engine())), which, weights);
+      };
+      auto& total = truth.classes() ? point.misclassified : point.squared_error;
+      total = total.value_or(0) + missed(rectangle, fold.test) / tested;
+      auto& training = truth.classes() ? point.training_misclassified : point.training_squared_error;
+      training = training.value_or(0) + missed(square.matrix(), fold.train) / (trained * count);
+      const Summary& summary = fitted.fit.summary;
+      point.unsolved += summary.converged() ? 0 : 1;
+      if (!summary.converged() && point.message.empty()) point.message = summary.message;
     }
   }
   for (TunePoint& point : points) {
@@ -172,10 +134,16 @@ std::vector<TunePoint> by_folds(const GramMatrix& k, std::span<const Index> stra
 
 }  // namespace
 
+std::vector<SplitRows> tune_folds(const Truth& truth, const TuneOptions& options) {
+  if (!options.given_folds.empty()) return options.given_folds;
+  if (truth.classes()) return draw_folds(truth.labels, options.folds, options.seed);
+  return draw_folds(std::vector<Index>(truth.targets.size(), 0), options.folds, options.seed);
+}
+
 std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> labels, Index classes,
                                     const TuneOptions& options) {
   check(k, std::ssize(labels), labels, options);
-  std::vector<double> weights = sample_weights(options.machine, labels, classes);
+  const std::vector<double> weights = sample_weights(options.machine, labels, classes);
   check_weights(weights, std::ssize(labels));
   const bool given = !options.given_folds.empty();
   if (options.machine.machine == Machine::ridge && !given) {
@@ -187,30 +155,7 @@ std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> 
       fail(Code::input, "one of {} classes has {} samples; folds need at least two of each", classes, count);
   }
   if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
-  const Counting counting(std::move(weights));
-  return by_folds(
-      k, labels, counting, options, true,
-      [&](const SplitRows& fold, const GramMatrix& square, const EngineMatrix& rectangle, MachineOptions machine) {
-        const PresentClasses present = present_classes(chosen(labels, fold.train));
-        const Index known = present.count();
-        if (std::vector<double>& each = machine.class_weights.each; !each.empty()) {
-          each = chosen(std::span<const double>(each), present.classes);
-        }
-        const FittedMachine trained = train_classes(square, present.labels, known, machine);
-        const auto missed = [&](const EngineMatrix& rows, std::span<const Index> which) {
-          const std::vector<Index> told =
-              classes_of(trained.scheme, known, decision(trained.fit, rows, k.engine()).view());
-          double sum = 0;
-          for (std::size_t i = 0; i < told.size(); ++i) {
-            sum += present.classes[static_cast<std::size_t>(told[i])] == labels[static_cast<std::size_t>(which[i])]
-                       ? 0
-                       : counting.of(which[i]);
-          }
-          return sum;
-        };
-        return FoldErrors{missed(rectangle, fold.test), missed(square.matrix(), fold.train),
-                          trained.fit.summary.converged(), trained.fit.summary.message};
-      });
+  return by_folds(k, {.labels = labels, .targets = {}}, weights, options);
 }
 
 std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> targets, const TuneOptions& options) {
@@ -224,27 +169,7 @@ std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> 
     return ridge_points(k, {targets.data(), n, 1, 1}, options.machine.weights, options);
   }
   if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
-  const std::vector<Index> one_stratum(targets.size(), 0);
-  const Counting counting({options.machine.weights.begin(), options.machine.weights.end()});
-  return by_folds(
-      k, one_stratum, counting, options, false,
-      [&](const SplitRows& fold, const GramMatrix& square, const EngineMatrix& rectangle,
-          const MachineOptions& machine) {
-        const std::vector<double> known = chosen(targets, fold.train);
-        const FittedMachine trained = train_values(square, {known.data(), std::ssize(known), 1, 1}, machine);
-        const auto missing = [&](const EngineMatrix& rows, std::span<const Index> which) {
-          const Matrix<double> g = decision(trained.fit, rows, k.engine());
-          double sum = 0;
-          for (Index i = 0; i < g.rows(); ++i) {
-            const Index sample = which[static_cast<std::size_t>(i)];
-            const double error = targets[static_cast<std::size_t>(sample)] - g(i, 0);
-            sum += counting.of(sample) * error * error;
-          }
-          return sum;
-        };
-        return FoldErrors{missing(rectangle, fold.test), missing(square.matrix(), fold.train),
-                          trained.fit.summary.converged(), trained.fit.summary.message};
-      });
+  return by_folds(k, {.labels = {}, .targets = targets}, options.machine.weights, options);
 }
 
 std::optional<std::size_t> best_point(std::span<const TunePoint> points) {
@@ -269,5 +194,7 @@ std::vector<double> logarithmic_grid(double first, double last, Index count) {
   }
   return grid;
 }
+
+std::vector<double> usual_lambdas() { return logarithmic_grid(1e-4, 1e2, 13); }
 
 }  // namespace widelimit

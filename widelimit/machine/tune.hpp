@@ -3,6 +3,7 @@
 #include "widelimit/data/split.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/machine.hpp"
+#include "widelimit/machine/part_task.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -51,6 +52,9 @@ struct TuneOptions {
 [[nodiscard]] std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> targets,
                                                  const TuneOptions& options);
 
+/// The folds that options stand for: those given, or drawn by the seed, stratified by class.
+[[nodiscard]] std::vector<SplitRows> tune_folds(const Truth& truth, const TuneOptions& options);
+
 /// Index of the smallest error; ties by the smallest squared error, then by the largest λ. Empty where no point has an
 /// error.
 [[nodiscard]] std::optional<std::size_t> best_point(std::span<const TunePoint> points);
@@ -58,5 +62,8 @@ struct TuneOptions {
 /// `count` values from `first` to `last`, equally spaced on a logarithmic scale. Error{input} unless both are
 /// positive.
 [[nodiscard]] std::vector<double> logarithmic_grid(double first, double last, Index count);
+
+/// λ to try where none are asked for: 13 from 1e-4 to 100.
+[[nodiscard]] std::vector<double> usual_lambdas();
 
 }  // namespace widelimit

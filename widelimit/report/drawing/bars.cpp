@@ -24,6 +24,13 @@ void require_values(const std::vector<std::string>& categories, const std::vecto
       if (!std::isfinite(one.values[i]))
         fail(Code::numerical, "bar \"{}\" of \"{}\" is {}: only finite numbers can be drawn", categories[i], one.name,
              one.values[i]);
+    if (!one.intervals.empty() && one.intervals.size() != categories.size())
+      fail(Code::usage, "bars \"{}\" have {} intervals for {} categories", one.name, one.intervals.size(),
+           categories.size());
+    for (const auto& [low, high] : one.intervals)
+      if (!std::isfinite(low) || !std::isfinite(high))
+        fail(Code::numerical, "an interval of \"{}\" is {} … {}: only finite numbers can be drawn", one.name, low,
+             high);
   }
 }
 
@@ -38,17 +45,40 @@ Slot slot_of(std::size_t i, std::size_t k, std::size_t count) {
   return {static_cast<double>(i) + 0.5 - group_height / 2 + static_cast<double>(k) * thickness, thickness};
 }
 
+double drawn(double value) { return std::clamp(value, -longest_bar, longest_bar); }
+
+/// The interval around bar i, or the bar's end alone.
+std::pair<double, double> interval_of(const BarSeries& series, std::size_t i) {
+  if (series.intervals.empty()) return {drawn(series.values[i]), drawn(series.values[i])};
+  return {drawn(series.intervals[i].first), drawn(series.intervals[i].second)};
+}
+
+/// The whiskers of series k into a data file (x y xlow xhigh).
+std::string draw_intervals(const Drawing& drawing, const BarSeries& series, std::size_t k, std::size_t count) {
+  std::string whiskers;
+  for (std::size_t i = 0; i < series.values.size(); ++i) {
+    const auto [top, thickness] = slot_of(i, k, count);
+    const auto [low, high] = interval_of(series, i);
+    whiskers += fmt::format("{} {} {} {}\n", drawn(series.values[i]), top + thickness / 2, low, high);
+  }
+  const std::string file = fmt::format("whiskers{}", k);
+  drawing.data(file, whiskers);
+  return file;
+}
+
 /// Draws series k of `count`: its boxes into a data file (x y xlow xhigh ylow yhigh), its numbers as labels.
 std::string draw_series(Drawing& drawing, const BarSeries& series, std::size_t k, std::size_t count) {
   std::string boxes;
   for (std::size_t i = 0; i < series.values.size(); ++i) {
-    const double end = std::clamp(series.values[i], -longest_bar, longest_bar);
+    const double end = drawn(series.values[i]);
+    const auto [low, high] = interval_of(series, i);
     const auto [top, thickness] = slot_of(i, k, count);
     const double middle = top + thickness / 2;
     boxes += fmt::format("{} {} {} {} {} {}\n", end, middle, std::min(end, 0.0), std::max(end, 0.0),
                          top + 0.05 * thickness, top + 0.95 * thickness);
     drawing.line("set label {} at first {},{} {} textcolor rgb ink", quote(fmt::format("{:.4g}", series.values[i])),
-                 end, middle, end < 0 ? "right offset -0.6,0" : "left offset 0.6,0");
+                 end < 0 ? std::min(end, low) : std::max(end, high), middle,
+                 end < 0 ? "right offset -0.6,0" : "left offset 0.6,0");
   }
   const std::string file = fmt::format("bars{}", k);
   drawing.data(file, boxes);
@@ -60,13 +90,13 @@ void set_values_axis(Drawing& drawing, const std::vector<BarSeries>& series) {
   double low = 0.0;
   double high = 0.0;
   for (const BarSeries& one : series) {
-    const auto extremes = std::minmax_element(one.values.begin(), one.values.end());
-    low = std::min(low, *extremes.first);
-    high = std::max(high, *extremes.second);
+    for (std::size_t i = 0; i < one.values.size(); ++i) {
+      const auto [least, most] = interval_of(one, i);
+      low = std::min({low, drawn(one.values[i]), least});
+      high = std::max({high, drawn(one.values[i]), most});
+    }
   }
   if (low == 0.0 && high == 0.0) high = 1.0;
-  low = std::max(low, -longest_bar);
-  high = std::min(high, longest_bar);
   const double room = 0.14 * (high - low);
   drawing.line("set xrange [{}:{}]", low < 0 ? low - room : 0.0, high + room);
 }
@@ -112,6 +142,10 @@ Figure bars(const std::vector<std::string>& categories, const std::vector<BarSer
   for (std::size_t k = 0; k < series.size(); ++k)
     plots += fmt::format("{}'{}' using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder linecolor rgb '{}' notitle",
                          k == 0 ? "plot " : ", ", draw_series(drawing, series[k], k, series.size()), series_colour(k));
+  for (std::size_t k = 0; k < series.size(); ++k)
+    if (!series[k].intervals.empty())
+      plots += fmt::format(", '{}' using 1:2:3:4 with xerrorbars pointtype 0 linecolor rgb ink linewidth 1.5 notitle",
+                           draw_intervals(drawing, series[k], k, series.size()));
   drawing.line("{}", plots);
   return drawing.render();
 }

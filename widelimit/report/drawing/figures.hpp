@@ -3,6 +3,7 @@
 #include "widelimit/base/samples.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace widelimit {
@@ -71,6 +72,7 @@ struct CurvesOptions {
 struct BarSeries {
   std::string name = {};
   std::vector<double> values = {};
+  std::vector<std::pair<double, double>> intervals = {};  ///< around them, as whiskers; none, or one for each
 };
 
 struct BarsOptions {

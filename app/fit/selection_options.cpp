@@ -1,0 +1,132 @@
+#include "app/fit/selection_options.hpp"
+
+#include "app/shell/outcome.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/data/folds.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace widelimit::app {
+
+namespace {
+
+/// Their number, where it is one and not a file.
+std::optional<Index> fold_number(const std::string& folds) {
+  const bool digits = std::all_of(folds.begin(), folds.end(), [](char c) { return c >= '0' && c <= '9'; });
+  Index number = 0;
+  const auto [end, error] = std::from_chars(folds.data(), folds.data() + folds.size(), number);
+  if (!digits || folds.empty()) return std::nullopt;
+  if (error != std::errc{} || number < 2) fail(Code::usage, "--folds {}: choose 2 at least, or a file", folds);
+  return number;
+}
+
+}  // namespace
+
+TuneOptions SelectionChoice::tune_options(Progress* progress) const {
+  TuneOptions options;
+  options.machine = {.machine = parse_machine(machine), .epsilon = epsilon, .bias = bias};
+  if (scheme) options.machine.scheme = parse_scheme(*scheme);
+  class_weights.check(options.machine.machine);
+  options.machine.progress = progress;
+  for (const double lambda : lambdas) {
+    if (!std::isfinite(lambda) || lambda <= 0) fail(Code::usage, "--lambdas {}: positive numbers are wanted", lambda);
+  }
+  options.lambdas = lambdas;
+  if (const auto number = fold_number(folds)) {
+    options.folds = *number;
+  } else {
+    options.given_folds = read_folds(folds);
+  }
+  options.seed = common.seed;
+  return options;
+}
+
+FitOptions SelectionChoice::fit_options(const KernelChoice& kernel, double lambda, const std::string& out) const {
+  FitOptions options{.common = common, .data = data, .kernel = kernel};
+  options.machine = machine;
+  options.lambda = lambda;
+  options.epsilon = epsilon;
+  options.bias = bias;
+  options.scheme = scheme;
+  options.probability = probability;
+  options.class_weights = class_weights;
+  options.out = out;
+  return options;
+}
+
+void SelectionChoice::check_fold_file(const DataRequest& request) const {
+  if (fold_number(folds)) return;
+  const auto refuse = [&](bool asked, const char* option) {
+    if (asked) fail(Code::usage, "--folds {}: its rows are those of the data; leave {} out", folds, option);
+  };
+  refuse(!request.classes.empty(), "--classes");
+  refuse(request.limit.has_value(), "--limit");
+  refuse(request.shuffle.has_value(), "--shuffle");
+  refuse(request.split.has_value(), "--split");
+  refuse(request.table.missing == Missing::drop, "--missing drop");
+}
+
+std::vector<std::string> SelectionChoice::fold_notes(const Dataset& samples) const {
+  if (fold_number(folds)) return {};
+  const bool numbers = parse_machine(machine) == Machine::svr;
+  const std::vector<std::string> notes =
+      check_folds(read_folds(folds), samples.count(), numbers ? std::span<const Index>{} : samples.labels);
+  for (const std::string& said : notes) note(common, "note: " + said);
+  return notes;
+}
+
+std::string SelectionChoice::folds_text() const {
+  return fold_number(folds) ? fmt::format("{} folds", folds) : "the folds of " + folds;
+}
+
+bool SelectionChoice::leaves_one_out() const {
+  return parse_machine(machine) == Machine::ridge && fold_number(folds).has_value();
+}
+
+void SelectionChoice::tell(nlohmann::ordered_json& settings) const {
+  settings["machine"] = machine;
+  settings["bias"] = bias;
+  if (const auto number = fold_number(folds)) {
+    settings["folds"] = *number;
+  } else {
+    settings["folds"] = folds;
+  }
+  class_weights.tell(settings);
+  if (probability) settings["probability"] = true;
+}
+
+void add_selection_options(CLI::App& verb, SelectionChoice& choice, const char* group, const std::string& usual) {
+  verb.add_option("--machine", choice.machine, "ridge (exact leave-one-out), svm, svm2, svr, logistic, … (folds)")
+      ->type_name("M")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--lambdas", choice.lambdas, "Values of λ; else " + usual)
+      ->type_name("L1,L2,…")
+      ->delimiter(',')
+      ->group(group);
+  verb.add_option("--folds", choice.folds,
+                  "Parts of which each is left out once; or a file: lines of row numbers, training and test in turn, "
+                  "or JSON")
+      ->type_name("N|FILE")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--epsilon", choice.epsilon, "svr: errors up to here cost nothing")
+      ->type_name("E")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_flag("--bias", choice.bias, "Add an offset that is not regularised")->group(group);
+  verb.add_option(
+          "--scheme", choice.scheme,
+          "Several classes by svm: one-vs-one (the default), one-vs-one-first (equal votes to the first class, as "
+          "LIBSVM) or one-vs-rest")
+      ->type_name("HOW")
+      ->group(group);
+  add_class_weight_options(verb, choice.class_weights, group);
+}
+
+}  // namespace widelimit::app

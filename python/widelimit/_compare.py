@@ -1,0 +1,358 @@
+"""Kernels compared on a user's own data: each tuned, on the same folds, with paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import InputError, Network
+from widelimit._graphs import Graphs
+from widelimit._kernels import as_network, warn_of_quadrature
+from widelimit._samples import as_images, as_samples, channels_last
+from widelimit._targets import as_classes, as_numbers, as_weights, class_weight_list
+from widelimit._threads import usable
+
+
+class FoldChoice(NamedTuple):
+    """What a kernel chose on the training part of a fold, and what its machine says of the test part."""
+
+    chosen: str
+    """The kernel, of a family of them."""
+    lam: float
+    error: float
+    predicted: NDArray[Any]
+    """Labels or numbers of the test rows of the fold, in their order."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedKernel:
+    """One kernel of a comparison. Errors are misclassification rates, or mean squared errors."""
+
+    kernel: str
+    verdict: str
+    """'best', 'tied' (with the best), 'worse', 'failed', or 'no test' where nothing can be tested."""
+    chosen: str | None = None
+    """The text of the kernel that all training samples choose."""
+    kind: str | None = None
+    """Of a network: 'ntk' or 'nngp'."""
+    lam: float | None = None
+    """The λ that all training samples choose."""
+    error: float | None = None
+    """Held-out error: every choice is made without the samples that it is measured on."""
+    interval: tuple[float, float] | None = None
+    """95 % confidence."""
+    tuned_error: float | None = None
+    """The least error that the choice was made by: too small, because it was chosen."""
+    test_error: float | None = None
+    """On x_test, of the choice fitted to all of x."""
+    test_interval: tuple[float, float] | None = None
+    p: float | None = None
+    """That it is as good as the best, adjusted by Holm's method for all pairs."""
+    kernel_seconds: float = 0.0
+    fit_seconds: float = 0.0
+    folds: list[FoldChoice] = field(default_factory=list, repr=False)
+    failure: str | None = None
+    """Why there is no result."""
+
+
+_COLUMNS = ("kernel", "chosen", "lam", "error", "test_error", "p", "verdict", "kernel_seconds", "fit_seconds")
+
+
+class Comparison:
+    """Kernels on the same folds, the best first; iterates over them."""
+
+    def __init__(
+        self,
+        kernels: list[ComparedKernel],
+        folds: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+        test: str,
+        notes: list[str],
+        machine: str,
+        options: dict[str, Any],
+        classes: NDArray[Any] | None,
+    ) -> None:
+        self.kernels = kernels
+        """ComparedKernel of each, from the least held-out error to the largest, then those that failed."""
+        self.folds = folds
+        """(training rows, test rows) of each fold."""
+        self.test = test
+        """The paired test: 'exact McNemar test', 'paired t-test', 'corrected resampled t-test' or 'none'."""
+        self.notes = notes
+        """What a reader of the results should know."""
+        self.machine = machine
+        self.classes = classes
+        """In order; None where numbers were learned."""
+        self._options = options
+
+    @property
+    def best(self) -> ComparedKernel:
+        return self.kernels[0]
+
+    @property
+    def tied(self) -> list[str]:
+        """Names of the kernels that do not differ significantly from the best, which is not among them."""
+        return [row.kernel for row in self.kernels if row.verdict == "tied"]
+
+    def estimator(self, kernel: str | None = None) -> Any:
+        """An NTKClassifier or NTKRegressor, not fitted, with the choice of a kernel; of the best unless named.
+
+        InputError for a classical kernel, for which there is no estimator: classical_kernel and fit_ridge serve it.
+        """
+        row = self.best if kernel is None else self[kernel]
+        if row.failure is not None:
+            raise InputError(f"{row.kernel} has no result: {row.failure}")
+        if row.kind is None:
+            raise InputError(
+                f"{row.chosen} is not the kernel of a network, and estimators have no other: take "
+                f"classical_kernel({row.chosen!r}, x) and the machines fit_…, or name another kernel"
+            )
+        from widelimit import _estimators
+
+        made = _estimators.NTKRegressor if self.classes is None else _estimators.NTKClassifier
+        options = {name: value for name, value in self._options.items() if value is not None}
+        return made(network=row.chosen, machine=self.machine, lam=row.lam, kind=row.kind, **options)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row for each kernel, the best first."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(f"to_pandas needs pandas ({error}); pip install pandas") from error
+        rows = []
+        for row in self.kernels:
+            low, high = row.interval or (None, None)
+            cells = {name: getattr(row, name) for name in _COLUMNS}
+            rows.append({**cells, "low": low, "high": high, "tuned_error": row.tuned_error, "failure": row.failure})
+        return pd.DataFrame(rows)
+
+    def __getitem__(self, kernel: str | int) -> ComparedKernel:
+        if isinstance(kernel, int):
+            return self.kernels[kernel]
+        for row in self.kernels:
+            if row.kernel == kernel:
+                return row
+        raise KeyError(f"{kernel!r} is none of {[row.kernel for row in self.kernels]}")
+
+    def __iter__(self) -> Iterator[ComparedKernel]:
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {len(self)} kernels: best {self.best.kernel}, error {self.best.error:.4g}>"
+
+    def __str__(self) -> str:
+        rows = [["kernel", "chosen", "λ", "error", "p", "verdict", "kernel s", "fit s"]]
+        for row in self.kernels:
+            numbers = [("3g", row.lam), ("4g", row.error), ("2g", row.p)]
+            texts = ["" if number is None else format(number, f".{digits}") for digits, number in numbers]
+            chosen = row.chosen if row.chosen is not None and row.kind is None else ""
+            seconds = [format(row.kernel_seconds, ".3f"), format(row.fit_seconds, ".3f")]
+            rows.append([row.kernel, chosen, *texts, row.verdict, *seconds])
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+def compare(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    networks: Iterable[Network | str | list] | None = None,
+    kernels: Iterable[str] | None = None,
+    kind: str | Sequence[str] | None = None,
+    sweep: bool | None = None,
+    machine: str = "ridge",
+    lams: ArrayLike | None = None,
+    folds: int | Iterable[tuple[ArrayLike, ArrayLike]] | None = None,
+    inner_folds: int | None = None,
+    x_test: ArrayLike | None = None,
+    y_test: ArrayLike | None = None,
+    classify: bool | None = None,
+    bias: bool | None = None,
+    epsilon: float | None = None,
+    scheme: str | None = None,
+    sample_weight: ArrayLike | None = None,
+    class_weight: Any = None,
+    seed: int | None = None,
+    precision: str | None = None,
+    memory: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+    channels_first: bool | None = None,
+) -> Comparison:
+    """Which kernel suits the data: each is tuned, on the same folds, by nested cross-validation.
+
+    networks: of each its NTK, or with kind='nngp' its NNGP kernel, or with kind=('ntk', 'nngp') both. sweep=True lets
+        each network also choose its depth and how many of its layers are frozen.
+    kernels: classical ones. A bare name ('rbf', 'laplace', 'polynomial', 'arccosine', 'linear') also chooses its
+        parameters, by the scale of x; with arguments, as 'rbf(gamma=0.5)', it is that kernel.
+        Where neither is given: linear, rbf, laplace, fc:1, fc:3 and fc:5, on images cntk:3, too, on graphs gntk:2,
+        gntk:3 and gntk:5.
+    machine: 'ridge' (λ by exact leave-one-out), or 'svm', 'svm2', 'svr', 'logistic', 'regression', 'hard-svm' (λ by
+        inner_folds, 5 unless said, within the training part of a fold).
+    lams: λ to try; powers of ten by the scale of each kernel unless said.
+    folds: 5 unless said, stratified and drawn by seed; or (training rows, test rows) of each, as read_folds and the
+        split of scikit-learn's splitters give them.
+    x_test, y_test: scored besides, by the choice of each kernel fitted to all of x.
+    classify: whether y is classes. Unless said: text, booleans and whole numbers are, floating-point numbers are not.
+    sample_weight, class_weight: as in fit_svm; errors are weighted, too.
+
+    The held-out error of a kernel is that of the whole procedure: each fold chooses kernel and λ on its training part
+    alone. Kernels are compared in pairs on the held-out samples, classes by the exact McNemar test, numbers and
+    weighted classes by the paired t-test of their losses; folds that overlap by the corrected resampled t-test of
+    Nadeau and Bengio; with Holm's correction for all pairs at 5 %. A kernel that fails has its reason in `failure` and
+    does not stop the others.
+
+    >>> import widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", classes=[3, 8, 9], limit=120, scale="unit")
+    >>> found = wl.compare(x, y, networks=["fc:1"], kernels=["linear", "rbf"], folds=4)
+    >>> len(found), found.test, found["linear"].verdict in ("best", "tied", "worse")
+    (3, 'exact McNemar test', True)
+    >>> [fold.predicted.shape == rows.shape for fold, (_, rows) in zip(found.best.folds, found.folds)]
+    [True, True, True, True]
+    """
+    named = [] if networks is None else [(_name(net), as_network(net)) for net in _listed(networks, "networks")]
+    classical = [] if kernels is None else list(_listed(kernels, "kernels"))
+    samples = _samples(named, classical, x, "x", channels_first)
+    test = None if x_test is None else _samples(named, classical, x_test, "x_test", channels_first)
+    if (x_test is None) != (y_test is None):
+        raise InputError("x_test and y_test go together")
+    classify = _holds_classes(y) and machine != "svr" if classify is None else classify
+    classes, labels, values = _targets(y, classify, "y")
+    test_labels = test_values = None
+    if y_test is not None:
+        if classes is None:
+            _, _, test_values = _targets(y_test, False, "y_test")
+        else:
+            test_labels = _places(y_test, classes)
+    options = {
+        "kind": kind if kind is None or isinstance(kind, str) else ",".join(kind),
+        "sweep": sweep,
+        "machine": machine,
+        "lams": None if lams is None else as_numbers(lams, "lams").ravel().tolist(),
+        "inner_folds": inner_folds,
+        "bias": bias,
+        "epsilon": epsilon,
+        "scheme": scheme,
+        "seed": seed,
+        "precision": precision,
+        "memory": memory,
+        "backend": backend,
+        "threads": usable(threads),
+        **_folds(folds),
+        **_class_weights(class_weight, classes),
+    }
+    rows, paired, used, notes, quadrature_error = _core.compare(
+        classical,
+        named,
+        samples,
+        labels,
+        0 if classes is None else len(classes),
+        values,
+        test,
+        test_labels,
+        test_values,
+        as_weights(sample_weight),
+        options,
+    )
+    warn_of_quadrature(quadrature_error, precision, stacklevel=3)
+    kept = {"bias": bias, "class_weight": class_weight if classify else None, "epsilon": None if classify else epsilon}
+    return Comparison(
+        [_row(found, classes, paired) for found in rows],
+        [(train.view(np.int64), rest.view(np.int64)) for train, rest in used],
+        paired,
+        notes,
+        machine,
+        {**kept, "precision": precision, "threads": threads},
+        classes,
+    )
+
+
+def _listed(names: Any, what: str) -> Iterable[Any]:
+    if isinstance(names, (str, Network)):
+        raise InputError(f"{what} is {names!r}; give a list: [{names!r}]")
+    return names
+
+
+def _name(net: Network | str | list) -> str:
+    return net if isinstance(net, str) else str(as_network(net))
+
+
+def _samples(named: list, classical: list, x: Any, name: str, channels_first: bool | None) -> Any:
+    """x as samples of all of them, channels last."""
+    readers = [network for _, network in named if not network.reads_graphs]
+    if isinstance(x, Graphs) or (not readers and classical):
+        return channels_last(as_samples(x, name), name) if channels_first else as_samples(x, name)
+    samples = as_samples(x, name)
+    for network in readers or [Network("cntk:3")]:
+        samples = as_images(network, x, name, channels_first)
+    return samples
+
+
+def _holds_classes(y: ArrayLike) -> bool:
+    return np.asarray(y).dtype.kind != "f"
+
+
+def _targets(y: ArrayLike, classify: bool, name: str) -> tuple[Any, Any, Any]:
+    """(classes, the place of that of each sample, numbers), None for what there is not."""
+    if classify:
+        classes, labels = as_classes(y)
+        if len(classes) < 2:
+            raise InputError("all samples are of one class; a classifier needs two")
+        return classes, labels, None
+    numbers = as_numbers(y, name)
+    if numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers.ravel()
+    if numbers.ndim != 1:
+        raise InputError(f"{name} has {numbers.shape[1]} columns; kernels are compared on one number for each sample")
+    return None, None, numbers
+
+
+def _places(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """The place of each label among the classes; −1, which no machine says, where it is none of them."""
+    own, labels = as_classes(y)
+    known = {label: place for place, label in enumerate(classes.tolist())}
+    return np.array([known.get(label, -1) for label in own.tolist()], dtype=np.int64)[labels]
+
+
+def _folds(folds: Any) -> dict[str, Any]:
+    if folds is None or isinstance(folds, (int, np.integer)):
+        return {"folds": None if folds is None else int(folds)}
+    try:
+        given = [(np.asarray(train), np.asarray(test)) for train, test in folds]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"folds is {folds!r}; give a number, or (training rows, test rows) of each") from error
+    for part in (part for pair in given for part in pair):
+        if part.ndim != 1 or part.dtype.kind not in "iu":
+            raise InputError("the rows of a fold are lists of whole numbers from 0")
+    if not given:
+        raise InputError("there are no folds")
+    return {"given_folds": [(train.tolist(), test.tolist()) for train, test in given]}
+
+
+def _class_weights(class_weight: Any, classes: NDArray[Any] | None) -> dict[str, Any]:
+    if class_weight is None:
+        return {}
+    if classes is None:
+        raise InputError("class_weight needs classes; y is numbers: say classify=True where they name classes")
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return {"balanced": True}
+    return {"class_weights": class_weight_list(class_weight, classes).tolist()}
+
+
+def _row(found: dict[str, Any], classes: NDArray[Any] | None, paired: str) -> ComparedKernel:
+    if "failure" in found:
+        return ComparedKernel(found["kernel"], "failed", failure=found["failure"])
+    verdict = "best" if found.pop("best") else "no test" if paired == "none" else "tied" if found["tied"] else "worse"
+    del found["tied"]
+    folds = [
+        FoldChoice(chosen, lam, error, told if classes is None else classes[told])
+        for chosen, lam, error, told in found.pop("folds")
+    ]
+    return ComparedKernel(verdict=verdict, folds=folds, **found)
