@@ -238,8 +238,7 @@ Outcome run(const Setting& setting) {
       "own grids for other kernels than the NTK.{}",
       100 * by_sums,
       unsolved > 0
-          ? fmt::format(" {} machines ({}) did not reach a relative duality gap of {:g}: float64 holds no better "
-                        "coefficients.",
+          ? fmt::format(" {} machines ({}) did not reach a relative duality gap of {:g}; they count as they are.",
                         unsolved, fmt::join(with_unsolved, ", "), SvmOptions{}.tolerance)
           : "");
   outcome.parts.push_back(std::move(part));
