@@ -217,9 +217,11 @@ Outcome run(const Setting& setting) {
   outcome.results["families"] = Json::array();
   Part part = comparison(setting, results, outcome);
   Index unsolved = 0;
+  std::vector<std::string> with_unsolved;
   double seconds = 0;
   for (const SetResult& one : results) {
     unsolved += one.unsolved;
+    if (one.unsolved > 0) with_unsolved.push_back(one.name);
     seconds += one.seconds;
   }
   const double average = summarise_accuracies(accuracies_of(results).view()).front().mean;
@@ -236,12 +238,15 @@ Outcome run(const Setting& setting) {
       "own grids for other kernels than the NTK.{}",
       100 * by_sums,
       unsolved > 0
-          ? fmt::format(" {} machines did not reach a relative duality gap of {:g}.", unsolved, SvmOptions{}.tolerance)
+          ? fmt::format(" {} machines ({}) did not reach a relative duality gap of {:g}; they count as they are.",
+                        unsolved, fmt::join(with_unsolved, ", "), SvmOptions{}.tolerance)
           : "");
   outcome.parts.push_back(std::move(part));
   outcome.parts.push_back({.heading = "Every set",
                            .table = result_table(results),
-                           .words = "Accuracies in percent. Seconds are those of all kernels of a set.",
+                           .words =
+                               "Accuracies in percent. Unsolved: machines of all kernels and C that miss the duality "
+                               "gap. Seconds are those of all kernels of a set.",
                            .pictures = {},
                            .sortable = true});
   outcome.results["sets"] = Json::parse(to_json_rows(outcome.parts.back().table));

@@ -11,8 +11,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
+#include <memory>
 
 namespace widelimit::experiment::uci {
 
@@ -20,7 +22,6 @@ namespace {
 
 /// Arora et al. have up to five layers: 0 to 4 hidden ones.
 constexpr Index most_hidden = 4;
-const std::vector<double> cs{1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4};
 
 /// How equal votes are decided: the rule of LIBSVM, then ours.
 constexpr std::array<Scheme, 2> tie_rules{Scheme::one_vs_one_first, Scheme::one_vs_one};
@@ -115,6 +116,19 @@ class FoldAccuracies {
   std::atomic<Index> unsolved_{0};
 };
 
+/// A Gram matrix of a set, its own or one of the sweep.
+class SetKernel {
+ public:
+  SetKernel(AnyMatrix own, const Engine& engine)
+      : own_(std::make_shared<const AnyMatrix>(std::move(own))), gram_(view_of(*own_), engine) {}
+  SetKernel(const AnyView& of_sweep, const Engine& engine) : gram_(of_sweep, engine) {}
+  [[nodiscard]] const GramMatrix& gram() const { return gram_; }
+
+ private:
+  std::shared_ptr<const AnyMatrix> own_;
+  GramMatrix gram_;
+};
+
 /// The Gram matrices of a set: those of networks from one pass, the others when asked for.
 class SetKernels {
  public:
@@ -124,19 +138,15 @@ class SetKernels {
         sweep_(sweep(Network::parse(fmt::format("fc:{}(w_std=1, b_std=0)", most_hidden)), data.view(),
                      {Kind::ntk, setting.precision, progress}, setting.engine)) {}
 
-  /// `use` is called with the matrix.
-  template <typename Use>
-  void with(const Candidate& one, const Use& use) const {
-    if (one.stacked) {
-      const Index n = sweep_.count;
-      const AnyView k = std::visit(
-          [&](const auto& stack) { return AnyView(stack.view().block(*one.stacked * n, 0, n, n)); }, sweep_.values);
-      use(GramMatrix(k, setting_.engine));
-    } else {
-      const AnyMatrix k =
-          classical_gram(one.classical, data_.view(), std::nullopt, setting_.precision, setting_.engine);
-      use(GramMatrix(view_of(k), setting_.engine));
+  [[nodiscard]] SetKernel of(const Candidate& one) const {
+    if (!one.stacked) {
+      return {classical_gram(one.classical, data_.view(), std::nullopt, setting_.precision, setting_.engine),
+              setting_.engine};
     }
+    const Index n = sweep_.count;
+    const AnyView k = std::visit(
+        [&](const auto& stack) { return AnyView(stack.view().block(*one.stacked * n, 0, n, n)); }, sweep_.values);
+    return {k, setting_.engine};
   }
 
  private:
@@ -147,7 +157,7 @@ class SetKernels {
 
 std::vector<double> lambdas_of(const Candidate& one) {
   std::vector<double> lambdas;
-  for (const double c : cs) lambdas.push_back(1 / (one.unit * c));
+  for (const double c : published_costs()) lambdas.push_back(1 / (one.unit * c));
   return lambdas;
 }
 
@@ -168,7 +178,7 @@ Choice best_of(const std::vector<Candidate>& candidates, const std::vector<std::
   Choice best;
   double most = -1;
   for (std::size_t k = 0; k < candidates.size(); ++k) {
-    for (std::size_t c = 0; c < cs.size() && belongs(candidates[k], family); ++c) {
+    for (std::size_t c = 0; c < validation[k].size() && belongs(candidates[k], family); ++c) {
       if (validation[k][c][rule] <= most) continue;
       most = validation[k][c][rule];
       best = {k, c};
@@ -190,7 +200,12 @@ const std::vector<KernelFamily>& kernel_families() {
   return families;
 }
 
-SetResult evaluate_set(const Setting& setting, const UciSet& set, Progress* progress) {
+const std::vector<double>& published_costs() {
+  static const std::vector<double> costs{1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4};
+  return costs;
+}
+
+SetResult evaluate_set(const Setting& setting, const UciSet& set, Progress* progress, std::size_t families) {
   const auto start = Clock::now();
   const Dataset& data = set.data;
   SetResult result{.name = set.name,
@@ -199,16 +214,18 @@ SetResult evaluate_set(const Setting& setting, const UciSet& set, Progress* prog
                    .classes = std::ssize(data.class_names)};
   const SetKernels kernels(setting, data, progress);
   FoldAccuracies accuracies(setting, data, progress);
-  const std::vector<Candidate> candidates = candidates_for(result.features);
+  std::vector<Candidate> candidates = candidates_for(result.features);
+  std::erase_if(candidates, [&](const Candidate& one) { return one.first_family >= families; });
   std::vector<std::vector<ByRule>> validation(candidates.size());
+  const auto listen = [&](Index) { stop_if_asked(progress); };
   const auto validate = [&](Index k) {
     const Candidate& one = candidates[usize(k)];
-    kernels.with(one, [&](const GramMatrix& gram) {
-      validation[usize(k)] = accuracies.of(gram, set.selection, lambdas_of(one));
-    });
+    validation[usize(k)] = accuracies.of(kernels.of(one).gram(), set.selection, lambdas_of(one));
   };
-  const auto listen = [&](Index) { stop_if_asked(progress); };
   setting.engine.for_each(std::ssize(candidates), validate, listen);
+  for (const std::vector<ByRule>& of_kernel : validation) {
+    for (const ByRule& accuracy : of_kernel) result.validation.push_back(accuracy[0]);
+  }
 
   struct Test {
     Choice choice;
@@ -216,7 +233,7 @@ SetResult evaluate_set(const Setting& setting, const UciSet& set, Progress* prog
     std::vector<ByRule> folds;
   };
   std::vector<Test> tests;
-  for (std::size_t family = 0; family < kernel_families().size(); ++family) {
+  for (std::size_t family = 0; family < families; ++family) {
     for (std::size_t rule = 0; rule < tie_rules.size(); ++rule) {
       const Choice best = best_of(candidates, validation, family, rule);
       auto test = std::find_if(tests.begin(), tests.end(), [&](const Test& known) { return known.choice == best; });
@@ -225,18 +242,16 @@ SetResult evaluate_set(const Setting& setting, const UciSet& set, Progress* prog
     }
   }
   const Index folds = std::ssize(set.tests);
-  setting.engine.for_each(
-      std::ssize(tests) * folds,
-      [&](Index task) {
-        Test& test = tests[usize(task / folds)];
-        const Candidate& one = candidates[test.choice.candidate];
-        const std::vector<double> lambda{lambdas_of(one)[test.choice.c]};
-        kernels.with(one, [&](const GramMatrix& gram) {
-          test.folds[usize(task % folds)] = accuracies.of(gram, set.tests[usize(task % folds)], lambda).front();
-        });
-      },
-      listen);
-  result.families.resize(kernel_families().size());
+  for (Test& test : tests) {
+    const Candidate& one = candidates[test.choice.candidate];
+    const std::vector<double> lambda{lambdas_of(one)[test.choice.c]};
+    const SetKernel kernel = kernels.of(one);
+    const auto fit = [&](Index fold) {
+      test.folds[usize(fold)] = accuracies.of(kernel.gram(), set.tests[usize(fold)], lambda).front();
+    };
+    setting.engine.for_each(folds, fit, listen);
+  }
+  result.families.resize(families);
   for (const Test& test : tests) {
     for (const auto& [family, rule] : test.who) {
       FamilyResult& one = result.families[family];
@@ -245,7 +260,7 @@ SetResult evaluate_set(const Setting& setting, const UciSet& set, Progress* prog
       (rule == 0 ? one.accuracy : one.by_sums) = mean;
       if (rule > 0) continue;
       one.kernel = candidates[test.choice.candidate].name;
-      one.c = cs[test.choice.c];
+      one.c = published_costs()[test.choice.c];
     }
   }
   result.unsolved = accuracies.unsolved();

@@ -2,7 +2,6 @@
 
 #include "experiments/uci_sets.hpp"
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,9 @@ struct KernelFamily {
 };
 /// NTK, NNGP, linear, RBF, Laplace, polynomial.
 [[nodiscard]] const std::vector<KernelFamily>& kernel_families();
+
+/// Values of C, as published.
+[[nodiscard]] const std::vector<double>& published_costs();
 
 /// What a family chose on a set by half of it, and its mean accuracy over the four tests.
 struct FamilyResult {
@@ -30,13 +32,16 @@ struct SetResult {
   Index features = 0;
   Index classes = 0;
   std::vector<FamilyResult> families;  ///< as kernel_families()
+  std::vector<double> validation;      ///< accuracies that chose: those of all C of a kernel, kernel after kernel
   Index unsolved = 0;                  ///< machines that did not converge
   double seconds = 0;
 };
 
 /// The protocol of Arora et al. (2020): for every kernel and C = 10⁻² … 10⁴ a support vector machine with bias,
 /// one-vs-one, learns the first part of the selection and tells the second; the first of the best, in the order of
-/// kernels and C, is fitted to each training part of the tests. C is theirs, for kernels of ⟨x,x'⟩ without 1/d.
-[[nodiscard]] SetResult evaluate_set(const Setting& setting, const UciSet& set, Progress* progress);
+/// kernels and C, is fitted to each training part of the tests. C is theirs, for kernels of ⟨x,x'⟩ without 1/d. Of the
+/// families only the first `families`: 1 for the NTK alone.
+[[nodiscard]] SetResult evaluate_set(const Setting& setting, const UciSet& set, Progress* progress,
+                                     std::size_t families = kernel_families().size());
 
 }  // namespace widelimit::experiment::uci

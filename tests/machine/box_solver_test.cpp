@@ -2,7 +2,6 @@
 
 #include "tests/machine/box_fixture.hpp"
 #include "widelimit/kernel/gram_columns.hpp"
-#include "widelimit/machine/svm/face.hpp"
 
 #include <gtest/gtest.h>
 
@@ -108,51 +107,6 @@ TEST(BoxSolver, TeamsGiveTheAnswerOfOneThread) {
   const BoxSolution two = solve(2);
   EXPECT_EQ(one.a, two.a);
   EXPECT_GT(one.objectives.dual, 0);
-}
-
-TEST(Face, StepIsNewtonsOnTheSubspace) {
-  const Clouds data = clouds(12, 1.0, 24);
-  std::vector<double> slope;
-  for (Index i = 0; i < 12; ++i) slope.push_back(std::sin(static_cast<double>(i)));
-  const FaceDirection plain = face_direction(data.gram, slope, false);
-  const FaceDirection level = face_direction(data.gram, slope, true);
-  EXPECT_FALSE(plain.flat);
-  EXPECT_FALSE(level.flat);
-  std::vector<double> rest;
-  for (Index i = 0; i < 12; ++i) {
-    double by_plain = slope[static_cast<std::size_t>(i)];
-    double by_level = slope[static_cast<std::size_t>(i)];
-    for (Index j = 0; j < 12; ++j) {
-      by_plain += data.gram(i, j) * plain.by[static_cast<std::size_t>(j)];
-      by_level += data.gram(i, j) * level.by[static_cast<std::size_t>(j)];
-    }
-    EXPECT_NEAR(by_plain, 0, 1e-9);
-    rest.push_back(by_level);
-  }
-  EXPECT_NEAR(std::accumulate(level.by.begin(), level.by.end(), 0.0), 0, 1e-9);
-  for (const double r : rest) EXPECT_NEAR(r, rest[0], 1e-9);
-}
-
-TEST(Face, FindsADirectionWithoutCurvature) {
-  Matrix<double> twins(3, 3);
-  const double entries[]{2, 1, 2, 1, 2, 1, 2, 1, 2};
-  std::copy_n(entries, 9, twins.data());
-  const double slope[]{-1, 0.5, 1};
-  for (const bool equality : {false, true}) {
-    const FaceDirection direction = face_direction(twins, slope, equality);
-    ASSERT_TRUE(direction.flat);
-    double curvature = 0;
-    double along = 0;
-    for (Index i = 0; i < 3; ++i) {
-      along += slope[i] * direction.by[static_cast<std::size_t>(i)];
-      for (Index j = 0; j < 3; ++j) {
-        curvature +=
-            direction.by[static_cast<std::size_t>(i)] * twins(i, j) * direction.by[static_cast<std::size_t>(j)];
-      }
-    }
-    EXPECT_NEAR(curvature, 0, 1e-12);
-    EXPECT_LT(along, 0);
-  }
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ struct GramMatrix::Shared {
   std::mutex guard;
   std::optional<std::vector<double>> diagonal;
   std::optional<double> asymmetry;
+  bool checked = false;  ///< samples and the range of the diagonal
 };
 
 GramMatrix::GramMatrix(const AnyView& host, const Engine& engine) : GramMatrix(engine.algebra().hold(host), engine) {}
@@ -102,13 +103,16 @@ double GramMatrix::asymmetry() const {
 
 double GramMatrix::check() const {
   const double result = asymmetry();
-  if (samples() == 0) fail(Code::input, "the Gram matrix is empty; there are no samples to fit");
-  for (Index i = 0; i < samples(); ++i) {
-    const double own = diagonal()[usize(i)];
-    if (std::abs(own) > largest_entry) {
-      fail(Code::input, "entry ({}, {}) of the Gram matrix is {:.3g}; divide the kernel by a constant", i, i, own);
+  const std::vector<double>& own = diagonal();
+  const std::lock_guard lock(shared_->guard);
+  if (shared_->checked) return result;
+  if (own.empty()) fail(Code::input, "the Gram matrix is empty; there are no samples to fit");
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (std::abs(own[i]) > largest_entry) {
+      fail(Code::input, "entry ({}, {}) of the Gram matrix is {:.3g}; divide the kernel by a constant", i, i, own[i]);
     }
   }
+  shared_->checked = true;
   return result;
 }
 

@@ -5,7 +5,9 @@
 #include "widelimit/engine/select.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace widelimit {
@@ -24,27 +26,56 @@ void check_finite(const AnyView& test_by_train) {
       test_by_train);
 }
 
-/// The coefficients of each sample that are not 0, and the outputs they belong to.
+/// The coefficients of each output that are not 0, and the samples they belong to.
 class SparseCoefficients {
  public:
-  explicit SparseCoefficients(const Matrix<double>& alpha) : begin_{0} {
-    for (Index j = 0; j < alpha.rows(); ++j) {
-      for (Index c = 0; c < alpha.cols(); ++c) {
-        if (alpha(j, c) != 0) entries_.emplace_back(c, alpha(j, c));
+  explicit SparseCoefficients(const Matrix<double>& alpha) : begin_(usize(alpha.cols() + 1)) {
+    const auto each = [&](const auto& use) {
+      for (Index j = 0; j < alpha.rows(); ++j) {
+        const double* row = alpha.view().row(j);
+        for (Index c = 0; c < alpha.cols(); ++c) {
+          if (row[c] != 0) use(j, c, row[c]);
+        }
       }
-      begin_.push_back(entries_.size());
-    }
+    };
+    each([&](Index, Index c, double) { ++begin_[usize(c + 1)]; });
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    entries_.resize(begin_.back());
+    std::vector<std::size_t> next(begin_.begin(), begin_.end() - 1);
+    each([&](Index j, Index c, double value) { entries_[next[usize(c)]++] = {j, value}; });
   }
-  /// g += k·α of one new point, whose kernel with the samples is k.
+
+  static constexpr Index points_at_once = 64;
+  static constexpr Index outputs_at_once = 8;
+
+  /// g = kα of a few new points, points_at_once at the most, whose kernels with the samples are the rows of k. Points
+  /// stand beside each other in memory while sums are made, outputs when they are written.
   template <typename T>
-  void add(const T* k, double* g) const {
-    for (std::size_t j = 0; j + 1 < begin_.size(); ++j) {
-      const auto value = static_cast<double>(k[j]);
-      for (std::size_t e = begin_[j]; e < begin_[j + 1]; ++e) g[entries_[e].first] += value * entries_[e].second;
+  void multiply(const MatrixView<const T>& k, const MatrixView<double>& g) const {
+    std::vector<double> columns(usize(k.cols * points_at_once));
+    for (Index i = 0; i < k.rows; ++i) {
+      const T* row = k.row(i);
+      for (Index j = 0; j < k.cols; ++j) columns[usize(j * points_at_once + i)] = static_cast<double>(row[j]);
+    }
+    for (Index first = 0; first < g.cols; first += outputs_at_once) {
+      const Index outputs = std::min(outputs_at_once, g.cols - first);
+      std::array<double, points_at_once * outputs_at_once> sums{};
+      for (Index c = 0; c < outputs; ++c) add_output(first + c, columns.data(), sums.data() + c * points_at_once);
+      for (Index i = 0; i < k.rows; ++i) {
+        for (Index c = 0; c < outputs; ++c) g(i, first + c) = sums[usize(c * points_at_once + i)];
+      }
     }
   }
 
  private:
+  void add_output(Index output, const double* columns, double* sums) const {
+    for (std::size_t e = begin_[usize(output)]; e < begin_[usize(output + 1)]; ++e) {
+      const double* column = columns + entries_[e].first * points_at_once;
+      const double by = entries_[e].second;
+      for (Index i = 0; i < points_at_once; ++i) sums[i] += by * column[i];
+    }
+  }
+
   std::vector<std::pair<Index, double>> entries_;
   std::vector<std::size_t> begin_;
 };
@@ -71,7 +102,12 @@ Matrix<double> decision(const Fit& fit, const EngineMatrix& test_by_train, const
     const SparseCoefficients coefficients(fit.alpha);
     std::visit(
         [&](const auto& k) {
-          engine.for_each(g.rows(), [&](Index i) { coefficients.add(k.row(i), g.view().row(i)); });
+          constexpr Index height = SparseCoefficients::points_at_once;
+          engine.for_each((g.rows() + height - 1) / height, [&](Index strip) {
+            const Index begin = strip * height;
+            const Index rows = std::min(height, g.rows() - begin);
+            coefficients.multiply(k.block(begin, 0, rows, k.cols), g.view().block(begin, 0, rows, g.cols()));
+          });
         },
         *host);
   } else if (test_by_train.cols() > 0) {

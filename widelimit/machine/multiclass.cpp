@@ -91,6 +91,33 @@ std::optional<std::vector<Fit>> refused(const GramMatrix& k, Index outputs, std:
   return indefinite_fits(k, k.samples(), outputs, lambdas, seconds_since(begin), options.progress);
 }
 
+/// One for each pair (0, 1), (0, 2), … (1, 2), …: to the first where its decision is above 0.
+void count_votes(const double* g, std::span<Index> votes) {
+  std::fill(votes.begin(), votes.end(), Index{0});
+  const std::size_t classes = votes.size();
+  for (std::size_t c = 0; c < classes; ++c) {
+    Index won = 0;
+    for (std::size_t d = c + 1; d < classes; ++d, ++g) {
+      const Index first = *g > 0 ? 1 : 0;
+      won += first;
+      votes[d] += 1 - first;
+    }
+    votes[c] += won;
+  }
+}
+
+/// Of all pairs with a class, those counted for it that it is the first of, against it the others.
+double sum_of_decisions(const double* g, Index of, Index classes) {
+  double sum = 0;
+  for (Index c = 0; c < classes; ++c) {
+    for (Index d = c + 1; d < classes; ++d, ++g) {
+      if (c == of) sum += *g;
+      if (d == of) sum -= *g;
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::vector<Fit> one_vs_one_path(const GramMatrix& k, std::span<const Index> labels, Index classes,
@@ -138,18 +165,23 @@ std::vector<Index> vote(const MatrixView<const double>& decisions, Index classes
   }
   const bool by_sums = scheme != Scheme::one_vs_one_first;
   std::vector<Index> chosen;
+  std::vector<Index> votes(usize(classes));
   for (Index i = 0; i < decisions.rows; ++i) {
-    std::vector<std::pair<Index, double>> merit(usize(classes));  // votes, then the sum
-    const double* g = decisions.row(i);
-    for (Index c = 0; c < classes; ++c) {
-      for (Index d = c + 1; d < classes; ++d, ++g) {
-        merit[usize(*g > 0 ? c : d)].first += 1;
-        if (!by_sums) continue;
-        merit[usize(c)].second += *g;
-        merit[usize(d)].second -= *g;
+    count_votes(decisions.row(i), votes);
+    const auto first = std::max_element(votes.begin(), votes.end());
+    Index best = first - votes.begin();
+    if (by_sums && std::find(first + 1, votes.end(), *first) != votes.end()) {
+      double most = sum_of_decisions(decisions.row(i), best, classes);
+      for (Index c = best + 1; c < classes; ++c) {
+        if (votes[usize(c)] != *first) continue;
+        const double sum = sum_of_decisions(decisions.row(i), c, classes);
+        if (sum > most) {
+          best = c;
+          most = sum;
+        }
       }
     }
-    chosen.push_back(std::max_element(merit.begin(), merit.end()) - merit.begin());
+    chosen.push_back(best);
   }
   return chosen;
 }

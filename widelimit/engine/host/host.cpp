@@ -7,6 +7,7 @@ namespace widelimit::host {
 double dot(std::span<const double> x, std::span<const double> y) { return cpu::dot(x, y); }
 double norm(std::span<const double> x) { return cpu::norm(x); }
 void axpy(double alpha, std::span<const double> x, std::span<double> y) { cpu::axpy(alpha, x, y); }
+void rotate(double cosine, double sine, std::span<double> x, std::span<double> y) { cpu::rotate(cosine, sine, x, y); }
 void add_outer(double alpha, std::span<const double> x, std::span<const double> y, MatrixView<double> m) {
   cpu::ger(alpha, x, y, m);
 }
@@ -29,9 +30,13 @@ template void product(double, Transpose, MatrixView<const double>, Transpose, Ma
                       MatrixView<double>);
 
 void inner_product(MatrixView<const float> a, MatrixView<float> c) { cpu::syrk<float>(1, Transpose::yes, a, 0, c); }
+void subtract_inner_product(MatrixView<const double> a, MatrixView<double> c) {
+  cpu::syrk<double>(-1, Transpose::yes, a, 1, c);
+}
 
 Index cholesky(MatrixView<double> a) { return cpu::potrf(a); }
 void solve_factored(MatrixView<const double> u, std::span<double> x) { cpu::potrs(u, x.data(), 1); }
+void solve_left(MatrixView<const double> u, MatrixView<double> b) { cpu::trsm<double>(u, Transpose::yes, b); }
 void solve_right(MatrixView<const double> u, MatrixView<double> b) { cpu::solve_right(u, b); }
 
 bool tridiagonal_eigenvalues(std::span<double> diagonal, std::span<double> beside) {

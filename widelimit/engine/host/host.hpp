@@ -13,6 +13,8 @@ namespace widelimit::host {
 [[nodiscard]] double norm(std::span<const double> x);
 /// y = alpha·x + y.
 void axpy(double alpha, std::span<const double> x, std::span<double> y);
+/// x, y = cosine·x + sine·y, cosine·y − sine·x.
+void rotate(double cosine, double sine, std::span<double> x, std::span<double> y);
 /// m = alpha·xyᵀ + m.
 void add_outer(double alpha, std::span<const double> x, std::span<const double> y, MatrixView<double> m);
 /// y = alpha·op(a)·x + beta·y.
@@ -29,11 +31,15 @@ void product(T alpha, Transpose op_a, MatrixView<const T> a, Transpose op_b, Mat
 
 /// Upper triangle of c = aᵀa.
 void inner_product(MatrixView<const float> a, MatrixView<float> c);
+/// Upper triangle of c = c − aᵀa.
+void subtract_inner_product(MatrixView<const double> a, MatrixView<double> c);
 
 /// a = uᵀu over the upper triangle, in place; the order of the first leading minor that is not positive, or 0.
 [[nodiscard]] Index cholesky(MatrixView<double> a);
 /// x = (uᵀu)⁻¹x.
 void solve_factored(MatrixView<const double> u, std::span<double> x);
+/// b = u⁻ᵀb, u upper triangular.
+void solve_left(MatrixView<const double> u, MatrixView<double> b);
 /// b = b·u⁻¹, u upper triangular.
 void solve_right(MatrixView<const double> u, MatrixView<double> b);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace widelimit {
 
@@ -10,6 +11,8 @@ namespace {
 
 /// K_ii + K_jj − 2K_ij below this share of K_ii + K_jj is rounding.
 constexpr double flat_curvature = 1e-14;
+/// Steps after that to the minimum over a face, each with the rounding of the one before left over.
+constexpr int most_refinements = 2;
 /// Its inverse, times the square of a slope, is still in the range of float64.
 constexpr double least_curvature = 1e-290;
 
@@ -198,13 +201,109 @@ Index ActiveSet<T>::free_count() const {
 }
 
 template <std::floating_point T>
-void ActiveSet<T>::move_face(std::span<const Index> face, std::span<const double> by) {
+void ActiveSet<T>::move_gradient(std::span<const Index> variables, std::span<const double> by) {
   const std::size_t at_once = equality_ ? 2 : 1;
-  for (std::size_t f = 0; f < face.size(); f += at_once) {
-    const T* first = columns_.column(face[f]);
-    const bool both = at_once == 2 && f + 1 < face.size();
-    advance({first, by[f], both ? columns_.column(face[f + 1]) : first, both ? by[f + 1] : 0.0});
+  for (std::size_t f = 0; f < variables.size(); f += at_once) {
+    const T* first = columns_.column(variables[f]);
+    const bool both = at_once == 2 && f + 1 < variables.size();
+    advance({first, by[f], both ? columns_.column(variables[f + 1]) : first, both ? by[f + 1] : 0.0});
   }
+}
+
+template <std::floating_point T>
+void ActiveSet<T>::set_ray(std::span<const Index> variables, std::span<const double> by) {
+  ray_.clear();
+  for (std::size_t i = 0; i < variables.size(); ++i) ray_.emplace_back(variables[i], by[i]);
+}
+
+template <std::floating_point T>
+double ActiveSet<T>::room_along(std::span<const Index> variables, std::span<const double> by, double most) const {
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (by[i] == 0) continue;
+    most = std::min(most, (by[i] > 0 ? room_up(variables[i]) : room_down(variables[i])) / std::abs(by[i]));
+  }
+  return most;
+}
+
+template <std::floating_point T>
+std::vector<double> ActiveSet<T>::slopes(std::span<const Index> free) const {
+  std::vector<double> result;
+  result.reserve(free.size());
+  for (const Index k : free) result.push_back(gradient_[usize(k)] + up_[usize(k)]);
+  return result;
+}
+
+/// By how much slopes of free variables differ from 0, or with the equality from each other.
+template <std::floating_point T>
+double ActiveSet<T>::slope_left(std::span<const Index> free) const {
+  double least = equality_ ? no_bound : 0;
+  double largest = equality_ ? -no_bound : 0;
+  for (const Index k : free) {
+    if (up_[usize(k)] != down_[usize(k)]) continue;
+    least = std::min(least, gradient_[usize(k)] + up_[usize(k)]);
+    largest = std::max(largest, gradient_[usize(k)] + up_[usize(k)]);
+  }
+  return largest - least;
+}
+
+template <std::floating_point T>
+Move ActiveSet<T>::minimise_face(Face& face, int most, double allowed, const std::function<void()>& beat) {
+  std::vector<Index> free;
+  for (Index k = 0; k < size(); ++k) {
+    if (up_[usize(k)] == down_[usize(k)]) free.push_back(k);
+  }
+  if (free.empty()) return Move::none;
+  const MatrixView<double> q = face.open(std::ssize(free));
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const T* column = columns_.column(free[i]);
+    double* row = q.row(static_cast<Index>(i));
+    for (std::size_t j = 0; j < free.size(); ++j) row[j] = static_cast<double>(column[free[j]]);
+    row[i] = diagonal_[usize(free[i])];
+  }
+  face.factorise(equality_);
+  Move ended = Move::made;
+  for (int round = 0; round <= most_refinements; ++round) {
+    std::vector<double> slope = slopes(free);
+    std::vector<double> moved(free.size());
+    do {
+      beat();
+      ended = face_step(face, free, slope, moved);
+    } while (ended == Move::made && --most > 0);
+    for (std::size_t i = 0; i < free.size(); ++i) gradient_[usize(free[i])] += ridge_[usize(free[i])] * moved[i];
+    move_gradient(free, moved);
+    if (ended != Move::none || slope_left(free) <= allowed) break;
+  }
+  return ended;
+}
+
+template <std::floating_point T>
+Move ActiveSet<T>::face_step(Face& face, std::span<const Index> free, std::span<double> slope,
+                             std::span<double> moved) {
+  const FaceDirection direction = face.direction(slope);
+  if (direction.by.empty()) return Move::none;
+  const double length = room_along(free, direction.by, direction.flat ? no_bound : 1.0);
+  if (direction.flat && face.curves_down(direction.by, excess_)) {
+    set_ray(free, direction.by);
+    return Move::indefinite;
+  }
+  if (std::isinf(length)) {
+    set_ray(free, direction.by);
+    return Move::unbounded;
+  }
+  const double along = std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0);
+  descent_ -= along * length * (direction.flat ? 1 : 1 - length / 2);
+  for (std::size_t i = 0; i < direction.change.size(); ++i) slope[i] += length * direction.change[i];
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const double d = direction.by[i];
+    if (d == 0) continue;
+    const Index k = free[i];
+    // The variable that stopped the others lands on its bound despite the rounding of length·d.
+    const double room = d > 0 ? room_up(k) : room_down(k);
+    const bool arrives = std::abs(d) * length >= room * (1 - 4 * std::numeric_limits<double>::epsilon());
+    moved[i] += shift(k, std::copysign(arrives ? room : std::abs(d) * length, d));
+    if (up_[usize(k)] != down_[usize(k)]) face.remove(static_cast<Index>(i));
+  }
+  return length < 1 || direction.flat ? Move::made : Move::none;
 }
 
 template class ActiveSet<float>;

@@ -26,7 +26,7 @@ namespace {
 double cost_of_step(Index active) { return 60 + 2.5 * static_cast<double>(active); }
 double cost_of_face(Index active, Index face) {
   const auto f = static_cast<double>(face);
-  return 2000 + f * f * f / 40 + 4 * f * f + f * static_cast<double>(active);
+  return 2000 + f * f * f / 24 + 12 * f * f + f * static_cast<double>(active);
 }
 
 /// The usual number of iterations of an interior point, one product of rank² each.
@@ -82,7 +82,8 @@ class Decomposition final : public BoxSolver::Worker {
     judge_.emplace(problem, columns_, asymmetry_, excess_, [this] { ticker_->at(found_.iterations); });
     begin(start);
     descend();
-    found_.memory += columns_.bytes() + 8 * found_.a.size() * sizeof(double) + (factor_ ? factor_->bytes() : 0);
+    found_.memory +=
+        columns_.bytes() + 8 * found_.a.size() * sizeof(double) + face_.bytes() + (factor_ ? factor_->bytes() : 0);
     return std::move(found_);
   }
 
@@ -269,7 +270,7 @@ class Decomposition final : public BoxSolver::Worker {
     const bool may_shrink = !shrunk_;  // what was left out too early once is not left out twice
     Move ended = Move::made;
     if (near && active->free_count() <= largest_face) {
-      const Move exact = exact_steps(*active);
+      const Move exact = exact_steps(*active, allowed);
       if (ends_round(exact)) {
         ended = exact;
         active->write(found_.a, gradient_);
@@ -312,10 +313,10 @@ class Decomposition final : public BoxSolver::Worker {
         const Index face = active.free_count();
         const double share = time_for_faces(found_.iterations, problem_->size());
         if (face <= largest_face && cost_of_face(active.size(), face) <= share * spent) {
-          const Index before = found_.iterations;
-          const Move exact = exact_steps(active);
+          const double before = work_;
+          const Move exact = exact_steps(active, allowed);
           if (ends_round(exact)) return exact;
-          spent -= cost_of_face(active.size(), face) / share * static_cast<double>(found_.iterations - before);
+          spent -= (work_ - before) / share;
         }
         if (work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
       }
@@ -328,17 +329,12 @@ class Decomposition final : public BoxSolver::Worker {
     return Move::stalled;
   }
 
-  Move exact_steps(ActiveSet<T>& active) {
-    for (int i = 0; i < faces_at_once; ++i) {
-      const double before = active.face_work();
-      const Move move = active.face_step();
-      work_ += active.face_work() - before;
-      ++found_.iterations;
-      ticker_->at(found_.iterations);
-      if (move != Move::made) return move;
-      if (work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
-    }
-    return Move::made;
+  Move exact_steps(ActiveSet<T>& active, double allowed) {
+    const double before = face_.work();
+    const Move move = active.minimise_face(face_, faces_at_once, allowed, [this] { ticker_->at(++found_.iterations); });
+    work_ += face_.work() - before + static_cast<double>(face_.size() * active.size());
+    if (!ends_round(move) && work_ >= another_way_ && interior_point_is_shorter()) return Move::slow;
+    return move;
   }
 
   GramColumns<T> columns_;
@@ -352,6 +348,7 @@ class Decomposition final : public BoxSolver::Worker {
   bool shrunk_ = false;     ///< the last round ended without some of the variables
   double work_ = 0;         ///< of steps on this problem, in cycles, roughly
   double another_way_ = 0;  ///< work after which to look for one
+  Face face_;
   std::optional<PartialFactor<T>> factor_;
   std::optional<ProgressTicker> ticker_;
   std::optional<BoxJudge<T>> judge_;

@@ -2,165 +2,235 @@
 
 #include "widelimit/engine/host/host.hpp"
 #include "widelimit/machine/gram/rounding.hpp"
-#include "widelimit/machine/svm/active_set.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace widelimit {
 
 namespace {
 
-/// With d_last = −Σ of the others: the quadratic form of the others alone.
-Matrix<double> reduced(const Matrix<double>& q) {
-  const Index last = q.rows() - 1;
-  Matrix<double> r(last, last, Content::unset);
-  for (Index i = 0; i < last; ++i) {
-    for (Index j = 0; j < last; ++j) r(i, j) = q(i, j) - q(i, last) - q(last, j) + q(last, last);
-  }
-  return r;
-}
+/// A pivot below this share of the diagonal of what is factored, or of that of Q, is nothing but rounding: it would
+/// send the step anywhere.
+constexpr double rounded_pivot = 1e-13;
+constexpr double rounded_entry = 1e-14;
+/// So many times below it a pivot shows that Q may have a direction of negative curvature.
+constexpr double sunken_pivot = 1e3;
+/// A slope along a combination below this share of its terms is rounding.
+constexpr double rounded_slope = 1e-11;
+/// Rows factored at a time; what is right of and below them goes through matrix products.
+constexpr Index block_rows = 48;
 
-Matrix<double> copy_of(const Matrix<double>& q, Index size) {
-  Matrix<double> result(size, size, Content::unset);
-  for (Index i = 0; i < size; ++i) std::copy_n(q.view().row(i), size, result.view().row(i));
-  return result;
-}
-
-/// b ← Q⁻¹b of the leading `size` rows; 0, or the order of the first leading minor that is not positive. Its cycles,
-/// roughly, are added to `work`.
-int solve(const Matrix<double>& q, Index size, std::vector<double>& b, double& work) {
-  if (size == 0) return 0;
-  const auto f = static_cast<double>(size);
-  work += f * f * f / 12 + 4 * f * f;
-  Matrix<double> factor = copy_of(q, size);
-  if (const Index minor = host::cholesky(factor.view()); minor != 0) return static_cast<int>(minor);
-  // A pivot that is nothing but rounding would send the step anywhere.
-  for (Index i = 0; i < size; ++i) {
-    const double pivot = factor(i, i) * factor(i, i);
-    if (pivot <= 1e-13 * q(i, i)) return static_cast<int>(i + 1);
-  }
-  host::solve_factored(factor.view(), b);
-  return 0;
-}
-
-FaceDirection descent(const Matrix<double>& q, std::span<const double> slope) {
-  FaceDirection direction;
-  direction.by.resize(slope.size());
-  std::transform(slope.begin(), slope.end(), direction.by.begin(), [](double s) { return -s; });
-  int minor = solve(q, q.rows(), direction.by, direction.work);
-  if (minor > 0) {
-    // The last row of the smallest failing minor minus what the rows before it make of it.
-    std::vector<double> combination;
-    for (int smaller = minor; smaller > 0;) {
-      minor = smaller;
-      combination.assign(q.view().row(minor - 1), q.view().row(minor - 1) + minor - 1);
-      smaller = solve(q, minor - 1, combination, direction.work);
-    }
-    std::fill(direction.by.begin(), direction.by.end(), 0.0);
-    std::transform(combination.begin(), combination.end(), direction.by.begin(), [](double c) { return -c; });
-    direction.by[usize(minor - 1)] = 1;
-    direction.flat = true;
-    if (std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0) > 0) {
-      for (double& d : direction.by) d = -d;
-    }
-  }
-  const bool finite = std::all_of(direction.by.begin(), direction.by.end(), [](double d) { return std::isfinite(d); });
-  const double along = std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0);
-  if (!finite || !(along < 0)) direction.by.clear();
-  return direction;
-}
-
-/// Whether vᵀQv is below −excess·Σvᵢ²Q_ii, which rounding does not explain.
-bool curves_down(const Matrix<double>& q, std::span<const double> v, double excess) {
-  double curvature = 0;
-  double squares = 0;
-  double parts = 0;
-  for (Index i = 0; i < q.rows(); ++i) {
-    squares += v[usize(i)] * v[usize(i)] * q(i, i);
-    for (Index j = 0; j < q.cols(); ++j) {
-      curvature += v[usize(i)] * q(i, j) * v[usize(j)];
-      parts += std::abs(v[usize(i)] * q(i, j) * v[usize(j)]);
-    }
-  }
-  return curvature < -2 * (excess * squares + rounding_of(q.rows() * q.rows()) * parts);
-}
+double squared(std::span<const double> v) { return host::dot(v, v); }
 
 }  // namespace
 
-FaceDirection face_direction(const Matrix<double>& q, std::span<const double> slope, bool equality) {
-  if (!equality) return descent(q, slope);
-  if (slope.size() < 2) return {};
-  std::vector<double> difference(slope.begin(), slope.end() - 1);
-  for (double& s : difference) s -= slope.back();
-  FaceDirection direction = descent(reduced(q), difference);
-  if (!direction.by.empty()) {
-    direction.by.push_back(-std::accumulate(direction.by.begin(), direction.by.end(), 0.0));
+MatrixView<double> Face::open(Index size) {
+  size_ = size;
+  if (entries_.size() < usize(size * size)) entries_.resize(usize(size * size));
+  return {entries_.data(), size, size, size};
+}
+
+void Face::factorise(bool equality) {
+  equality_ = equality;
+  sunken_ = -1;
+  own_.resize(usize(size_));
+  least_.resize(usize(size_));
+  state_.assign(usize(size_), State::moves);
+  for (Index i = 0; i < size_; ++i) {
+    own_[usize(i)] = row(i)[i];
+    least_[usize(i)] = rounded_pivot * row(i)[i];
   }
+  if (equality) centre();
+  const MatrixView<double> all{entries_.data(), size_, size_, size_};
+  for (Index begin = equality ? 1 : 0; begin < size_; begin += block_rows) {
+    const Index rows = std::min(block_rows, size_ - begin);
+    const Index rest = size_ - begin - rows;
+    factor_rows(begin, begin + rows);
+    if (rest == 0) break;
+    const MatrixView<double> right = all.block(begin, begin + rows, rows, rest);
+    host::solve_left(all.block(begin, begin, rows, rows), right);
+    for (Index i = begin; i < begin + rows; ++i) {
+      if (!moves(i)) std::fill_n(row(i) + begin + rows, rest, 0.0);
+    }
+    host::subtract_inner_product(right, all.block(begin + rows, begin + rows, rest, rest));
+  }
+  const auto f = static_cast<double>(size_);
+  work_ += f * f * f / 24 + 6 * f * f;
+}
+
+/// Above the diagonal, PᵀQP without its first row, which is 0, and as first row of the factor √c·1ᵀ.
+void Face::centre() {
+  const std::vector<double> first(row(0), row(0) + size_);
+  double sum = 0;
+  for (Index i = 1; i < size_; ++i) {
+    double* entries = row(i);
+    const double shift = first[0] - first[usize(i)];
+    for (Index j = i; j < size_; ++j) entries[j] += shift - first[usize(j)];
+    sum += std::max(entries[i], 0.0);
+    least_[usize(i)] = std::max(rounded_pivot * entries[i], rounded_entry * (own_[usize(i)] + own_[0]));
+  }
+  const double mean = sum / static_cast<double>(std::max<Index>(size_ - 1, 1));
+  std::fill_n(row(0), size_, std::sqrt(mean > 0 ? mean : 1.0));
+}
+
+/// The triangle of rows begin … end − 1. A row that rests is that of the identity, for the solution to its right.
+void Face::factor_rows(Index begin, Index end) {
+  for (Index k = begin; k < end; ++k) {
+    double* pivot_row = row(k);
+    const double pivot = pivot_row[k];
+    if (!(pivot > least_[usize(k)])) {
+      if (pivot < -sunken_pivot * least_[usize(k)] && sunken_ < 0) sunken_ = k;
+      state_[usize(k)] = State::rests;
+      std::fill_n(pivot_row + k, end - k, 0.0);
+      pivot_row[k] = 1;
+      continue;
+    }
+    const double root = std::sqrt(pivot);
+    pivot_row[k] = root;
+    for (Index j = k + 1; j < end; ++j) pivot_row[j] /= root;
+    for (Index i = k + 1; i < end; ++i) {
+      double* entries = row(i);
+      const double by = pivot_row[i];
+      for (Index j = i; j < end; ++j) entries[j] -= by * pivot_row[j];
+    }
+  }
+}
+
+void Face::solve_forward(std::span<double> b) const {
+  for (Index i = 0; i < size_; ++i) {
+    if (!moves(i)) continue;
+    double& value = b[usize(i)];
+    value /= row(i)[i];
+    if (value != 0) host::axpy(-value, right_of(i), b.subspan(usize(i + 1)));
+  }
+}
+
+void Face::solve_back(std::span<double> y) const {
+  for (Index i = size_ - 1; i >= 0; --i) {
+    double& value = y[usize(i)];
+    value = moves(i) ? (value - host::dot(right_of(i), y.subspan(usize(i + 1)))) / row(i)[i] : 0;
+  }
+}
+
+void Face::still(std::span<double> y) const {
+  for (Index i = 0; i < size_; ++i) {
+    if (!moves(i)) y[usize(i)] = 0;
+  }
+}
+
+bool Face::level(std::span<double> y, double sum) const {
+  std::vector<double> ones(usize(size_), 1.0);
+  solve_forward(ones);
+  still(ones);
+  const double length = squared(ones);
+  if (!(length > 0)) return false;
+  host::axpy(-(host::dot(y, ones) + sum) / length, ones, y);
+  return true;
+}
+
+Index Face::steepest_combination(std::span<const double> slope, std::span<const double> y) const {
+  if (sunken_ >= 0) return sunken_;
+  if (std::find(state_.begin(), state_.end(), State::rests) == state_.end()) return -1;
+  double squares = 0;
+  for (Index i = 0; i < size_; ++i) squares += moves(i) ? y[usize(i)] * y[usize(i)] : 0;
+  Index steepest = -1;
+  double most = 0;
+  for (Index i = 0; i < size_; ++i) {
+    if (state_[usize(i)] != State::rests) continue;
+    const double square = own_[usize(i)] + (equality_ ? own_[0] : 0);
+    const double noise = rounded_slope * (std::abs(slope[usize(i)]) + std::sqrt(square * squares));
+    const double merit = y[usize(i)] * y[usize(i)] / std::max(square, std::numeric_limits<double>::min());
+    if (std::abs(y[usize(i)]) <= noise || merit <= most) continue;
+    steepest = i;
+    most = merit;
+  }
+  return steepest;
+}
+
+/// Variable k and what undoes it among those before.
+FaceDirection Face::along_combination(Index k, double sign) const {
+  FaceDirection direction;
+  direction.flat = true;
+  direction.by.assign(usize(size_), 0.0);
+  for (Index i = 0; i < k; ++i) {
+    if (moves(i)) direction.by[usize(i)] = -sign * row(i)[k];
+  }
+  if (equality_ && !level(direction.by, sign)) return {};
+  solve_back(direction.by);
+  direction.by[usize(k)] = sign;
   return direction;
 }
 
-template <std::floating_point T>
-void ActiveSet<T>::set_ray(std::span<const Index> face, std::span<const double> by) {
-  ray_.clear();
-  for (std::size_t i = 0; i < face.size(); ++i) ray_.emplace_back(face[i], by[i]);
+FaceDirection Face::direction(std::span<const double> slope) {
+  std::vector<double> y(usize(size_));
+  for (Index i = 0; i < size_; ++i) y[usize(i)] = state_[usize(i)] == State::left ? 0 : -slope[usize(i)];
+  solve_forward(y);
+  work_ += 2 * static_cast<double>(size_) * static_cast<double>(size_);
+  FaceDirection direction;
+  if (const Index k = steepest_combination(slope, y); k >= 0) {
+    direction = along_combination(k, y[usize(k)] < 0 ? -1 : 1);
+  } else {
+    still(y);
+    if (equality_ && !level(y, 0)) return {};
+    direction.change.assign(usize(size_), 0.0);
+    for (Index i = 0; i < size_; ++i) {
+      if (!moves(i)) continue;
+      direction.change[usize(i)] += y[usize(i)] * row(i)[i];
+      host::axpy(y[usize(i)], right_of(i), std::span(direction.change).subspan(usize(i + 1)));
+    }
+    solve_back(y);
+    direction.by = std::move(y);
+  }
+  const bool finite = std::all_of(direction.by.begin(), direction.by.end(), [](double d) { return std::isfinite(d); });
+  const double along = std::inner_product(direction.by.begin(), direction.by.end(), slope.begin(), 0.0);
+  if (!finite || !(along < 0)) return {};
+  return direction;
 }
 
-template <std::floating_point T>
-Move ActiveSet<T>::face_step() {
-  std::vector<Index> face;
-  for (Index k = 0; k < size(); ++k) {
-    if (up_[usize(k)] == down_[usize(k)]) face.push_back(k);
+void Face::remove(Index k) {
+  sunken_ = -1;
+  const State before = std::exchange(state_[usize(k)], State::left);
+  if (before != State::moves) return;
+  std::vector<double> taken(row(k), row(k) + size_);  // the row that leaves, on its way through those below
+  work_ += static_cast<double>(size_ - k) * static_cast<double>(size_ - k);
+  for (Index i = k + 1; i < size_; ++i) {
+    const double by = taken[usize(i)];
+    if (state_[usize(i)] == State::left || by == 0) continue;
+    const std::span<double> rest = std::span(taken).subspan(usize(i + 1));
+    double* entries = row(i);
+    if (state_[usize(i)] == State::rests) {
+      if (by * by <= least_[usize(i)]) continue;
+      state_[usize(i)] = State::moves;
+      entries[i] = std::abs(by);
+      std::transform(rest.begin(), rest.end(), entries + i + 1, [&](double value) { return by < 0 ? -value : value; });
+      return;
+    }
+    const double length = std::hypot(entries[i], by);
+    host::rotate(entries[i] / length, by / length, {entries + i + 1, rest.size()}, rest);
+    entries[i] = length;
   }
-  const Index f = std::ssize(face);
-  if (f == 0) return Move::none;
-  Matrix<double> q(f, f, Content::unset);
-  std::vector<double> slope(usize(f));
-  for (Index i = 0; i < f; ++i) {
-    const T* column = columns_.column(face[usize(i)]);
-    for (Index j = 0; j < f; ++j) q(i, j) = static_cast<double>(column[face[usize(j)]]);
-    q(i, i) = diagonal_[usize(face[usize(i)])];
-    slope[usize(i)] = gradient_[usize(face[usize(i)])] + up_[usize(face[usize(i)])];
-  }
-  face_bytes_ = std::max(face_bytes_, 3 * usize(f) * usize(f) * sizeof(double));
-  FaceDirection direction = face_direction(q, slope, equality_);
-  const auto entries = static_cast<double>(f * f);
-  face_work_ += direction.work + (direction.flat ? 8 : 4) * entries + static_cast<double>(f * size());
-  if (direction.by.empty()) return Move::none;
-  double length = direction.flat ? std::numeric_limits<double>::infinity() : 1.0;
-  for (Index i = 0; i < f; ++i) {
-    const double d = direction.by[usize(i)];
-    const double room = d > 0 ? room_up(face[usize(i)]) : room_down(face[usize(i)]);
-    if (d != 0) length = std::min(length, room / std::abs(d));
-  }
-  if (direction.flat && curves_down(q, direction.by, excess_)) {
-    set_ray(face, direction.by);
-    return Move::indefinite;
-  }
-  if (std::isinf(length)) {
-    set_ray(face, direction.by);
-    return Move::unbounded;
-  }
-  const double along = std::inner_product(slope.begin(), slope.end(), direction.by.begin(), 0.0);
-  descent_ -= along * length * (direction.flat ? 1 : 1 - length / 2);
-  for (Index i = 0; i < f; ++i) {
-    const Index k = face[usize(i)];
-    double& d = direction.by[usize(i)];
-    // The variable that stopped the others lands on its bound despite the rounding of length·d.
-    const double room = d > 0 ? room_up(k) : room_down(k);
-    const bool arrives = std::abs(d) * length >= room * (1 - 4 * std::numeric_limits<double>::epsilon());
-    d = shift(k, d == 0 ? 0 : std::copysign(arrives ? room : std::abs(d) * length, d));
-    gradient_[usize(k)] += ridge_[usize(k)] * d;
-  }
-  move_face(face, direction.by);
-  return length < 1 || direction.flat ? Move::made : Move::none;
 }
 
-template void ActiveSet<float>::set_ray(std::span<const Index>, std::span<const double>);
-template void ActiveSet<double>::set_ray(std::span<const Index>, std::span<const double>);
-template Move ActiveSet<float>::face_step();
-template Move ActiveSet<double>::face_step();
+bool Face::curves_down(std::span<const double> v, double excess) const {
+  double curvature = 0;
+  double squares = 0;
+  double parts = 0;
+  for (Index i = 0; i < size_; ++i) {
+    const double own = v[usize(i)] * v[usize(i)] * own_[usize(i)];
+    squares += own;
+    curvature += own;
+    parts += std::abs(own);
+    for (Index j = 0; j < i; ++j) {
+      const double term = 2 * v[usize(i)] * row(i)[j] * v[usize(j)];
+      curvature += term;
+      parts += std::abs(term);
+    }
+  }
+  return curvature < -2 * (excess * squares + rounding_of(size_ * size_) * parts);
+}
 
 }  // namespace widelimit

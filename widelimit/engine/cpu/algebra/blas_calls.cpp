@@ -126,6 +126,10 @@ void axpy(double alpha, std::span<const double> x, std::span<double> y) {
   cblas_daxpy(size_of(std::ssize(x)), alpha, x.data(), 1, y.data(), 1);
 }
 
+void rotate(double cosine, double sine, std::span<double> x, std::span<double> y) {
+  cblas_drot(size_of(std::ssize(x)), x.data(), 1, y.data(), 1, cosine, sine);
+}
+
 double norm(std::span<const double> x) { return cblas_dnrm2(size_of(std::ssize(x)), x.data(), 1); }
 
 void symv(double alpha, MatrixView<const double> m, std::span<const double> x, std::span<double> y) {

@@ -44,6 +44,8 @@ void ger(double alpha, std::span<const double> x, std::span<const double> y, Mat
 [[nodiscard]] double dot(std::span<const double> x, std::span<const double> y);
 /// y = alpha·x + y.
 void axpy(double alpha, std::span<const double> x, std::span<double> y);
+/// x, y = cosine·x + sine·y, cosine·y − sine·x.
+void rotate(double cosine, double sine, std::span<double> x, std::span<double> y);
 [[nodiscard]] double norm(std::span<const double> x);
 /// y = alpha·m·x + y, m symmetric, of which the upper triangle is read.
 void symv(double alpha, MatrixView<const double> m, std::span<const double> x, std::span<double> y);

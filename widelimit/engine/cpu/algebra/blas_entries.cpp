@@ -70,6 +70,9 @@ double cblas_dnrm2(int n, const double* x, int dx) { return entry<&cblas_dnrm2>(
 void cblas_daxpy(int n, double alpha, const double* x, int dx, double* y, int dy) {
   entry<&cblas_daxpy>("cblas_daxpy")(n, alpha, x, dx, y, dy);
 }
+void cblas_drot(int n, double* x, int dx, double* y, int dy, double c, double s) {
+  entry<&cblas_drot>("cblas_drot")(n, x, dx, y, dy, c, s);
+}
 
 void cblas_dgemv(Order order, Op op, int m, int n, double alpha, const double* a, int lda, const double* x, int dx,
                  double beta, double* y, int dy) {
