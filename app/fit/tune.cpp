@@ -35,6 +35,7 @@ struct TuneChoice {
   std::optional<std::string> scheme;
   std::string folds = std::to_string(TuneOptions{}.folds);  ///< how many, or a file
   ClassWeightChoice class_weights;
+  LabelAwareChoice label_aware;
   bool probability = false;
   std::optional<std::string> out;
 };
@@ -90,6 +91,7 @@ TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   options.lambdas =
       choice.lambdas.empty() ? logarithmic_grid(smallest_lambda, largest_lambda, usual_lambdas) : choice.lambdas;
   options.seed = choice.common.seed;
+  options.label_aware = choice.label_aware.options(choice.common.seed);
   return options;
 }
 
@@ -98,6 +100,7 @@ std::vector<TunePoint> tune_on(const TuneChoice& choice, const GramMatrix& k, bo
   stop_if_interrupted();
   options.machine.class_weights = choice.class_weights.of(data.class_names);
   options.machine.check_definite = !semidefinite;
+  options.samples = data.view();
   if (!data.labels.empty() && options.machine.machine != Machine::svr) {
     return tune_classes(k, data.labels, std::ssize(data.class_names), options);
   }
@@ -209,6 +212,7 @@ FitOptions fit_options(const TuneChoice& choice, const Network& network, double 
   options.scheme = choice.scheme;
   options.probability = choice.probability;
   options.class_weights = choice.class_weights;
+  options.label_aware = choice.label_aware;
   options.out = *choice.out;
   return options;
 }
@@ -266,6 +270,7 @@ void run_tune(const TuneChoice& choice) {
     record.settings["folds"] = choice.folds;
   }
   choice.class_weights.tell(record.settings);
+  choice.label_aware.tell(record.settings);
   if (choice.probability) record.settings["probability"] = true;
   record.settings["data"] = data_settings(request);
   record.notes = loaded.notes;
@@ -273,7 +278,7 @@ void run_tune(const TuneChoice& choice) {
   record.seed = choice.common.seed;
   record.ran_on(*engine, parse_precision(choice.common.precision));
   const auto folds = fold_number(choice);
-  const bool leave_one_out = parse_machine(choice.machine) == Machine::ridge && folds;
+  const bool leave_one_out = parse_machine(choice.machine) == Machine::ridge && folds && !choice.label_aware.method;
   const std::string drawn = folds ? fmt::format("{} folds", *folds) : "the folds of " + choice.folds;
   const std::string method = leave_one_out ? "leave-one-out" : drawn;
   record.results["method"] = method;
@@ -342,6 +347,7 @@ void add_tune(Program& program) {
       ->type_name("HOW")
       ->group(group);
   add_class_weight_options(*verb, choice->class_weights, group);
+  add_label_aware_options(*verb, choice->label_aware, group, Psd::clip);
   verb->add_option("--out", choice->out, "Fit the choice to all training samples, and write the model here")
       ->type_name("MODEL.h5")
       ->group(group);

@@ -43,6 +43,7 @@ std::vector<SplitRows> draw_folds(std::span<const Index> labels, Index folds, st
 
 void check(const GramMatrix& k, Index samples, std::span<const Index> labels, const TuneOptions& options) {
   if (k.samples() != samples) fail(Code::input, "K has {} rows for {} samples", k.samples(), samples);
+  if (options.label_aware) options.label_aware->validate();
   if (options.lambdas.empty()) fail(Code::input, "there is no λ to try");
   for (const double lambda : options.lambdas) {
     if (!std::isfinite(lambda) || lambda <= 0) fail(Code::input, "λ = {} is not a positive number", lambda);
@@ -129,6 +130,42 @@ struct FoldErrors {
   std::string message = {};
 };
 
+/// The kernels of a fold.
+struct FoldKernels {
+  GramMatrix square;
+  EngineMatrix rectangle;  ///< those left out with those trained on
+  double shift = 0;        ///< of the diagonal of `square`, which decisions leave out
+
+  /// Decisions of a machine on the samples it was fitted to.
+  [[nodiscard]] Matrix<double> fitted(const Fit& fit) const {
+    Matrix<double> g = decision(fit, square.matrix(), square.engine());
+    for (Index i = 0; shift != 0 && i < g.rows(); ++i) {
+      for (Index j = 0; j < g.cols(); ++j) g(i, j) -= shift * fit.alpha(i, j);
+    }
+    return g;
+  }
+};
+
+/// Rows and columns of K; label-aware where asked for, by the labels of the samples that the fold trains on alone.
+FoldKernels fold_kernels(const GramMatrix& k, const SplitRows& fold, std::span<const Index> labels,
+                         const TuneOptions& options) {
+  EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.test, fold.train);
+  if (!options.label_aware) return {k.part(fold.train), std::move(rectangle)};
+  EngineMatrix square = k.algebra().gather(k.matrix(), fold.train, fold.train);
+  PairSources sources;
+  AnySamples train, test;
+  if (options.samples) {
+    train = gather(*options.samples, fold.train);
+    test = gather(*options.samples, fold.test);
+    sources = {SampleView(train, options.samples->shape), SampleView(test, options.samples->shape)};
+  }
+  const std::vector<Index> known = chosen(labels, fold.train);
+  const LabelAwareKernels made =
+      make_label_aware(square, &rectangle, sources, known, *std::max_element(known.begin(), known.end()) + 1,
+                       *options.label_aware, k.engine(), options.machine.progress);
+  return {GramMatrix(std::move(square), k.engine()), std::move(rectangle), made.repair.shift};
+}
+
 /// Adds what one fold shows to the points, each sample counted by its share of all weights, or of those of a given
 /// fold.
 template <typename FitAndMiss>
@@ -144,16 +181,15 @@ std::vector<TunePoint> by_folds(const GramMatrix& k, std::span<const Index> stra
   for (const SplitRows& fold : folds) {
     const double trained = counting.sum(fold.train);
     const double tested = given ? counting.sum(fold.test) * count : all;
-    const GramMatrix square = k.part(fold.train);
-    const EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.test, fold.train);
+    const FoldKernels kernels = fold_kernels(k, fold, strata, options);
     for (TunePoint& point : points) {
       MachineOptions machine = options.machine;
       machine.lambda = point.lambda;
-      machine.check_definite = false;
+      machine.check_definite = options.label_aware && options.label_aware->psd == Psd::none;
       const std::vector<double> weights =
           machine.weights.empty() ? std::vector<double>{} : chosen(machine.weights, fold.train);
       machine.weights = weights;
-      const FoldErrors sums = missed(fold, square, rectangle, machine);
+      const FoldErrors sums = missed(fold, kernels, machine);
       auto& total = classes ? point.misclassified : point.squared_error;
       total = total.value_or(0) + sums.test / tested;
       auto& training = classes ? point.training_misclassified : point.training_squared_error;
@@ -178,7 +214,7 @@ std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> 
   std::vector<double> weights = sample_weights(options.machine, labels, classes);
   check_weights(weights, std::ssize(labels));
   const bool given = !options.given_folds.empty();
-  if (options.machine.machine == Machine::ridge && !given) {
+  if (options.machine.machine == Machine::ridge && !given && !options.label_aware) {
     return ridge_points(k, class_targets(labels, classes).view(), weights, options);
   }
   for (Index c = 0; c < classes && !given; ++c) {
@@ -188,29 +224,29 @@ std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> 
   }
   if (const auto why = indefinite(k, options.machine)) return unsolved_points(options, *why);
   const Counting counting(std::move(weights));
-  return by_folds(
-      k, labels, counting, options, true,
-      [&](const SplitRows& fold, const GramMatrix& square, const EngineMatrix& rectangle, MachineOptions machine) {
-        const PresentClasses present = present_classes(chosen(labels, fold.train));
-        const Index known = present.count();
-        if (std::vector<double>& each = machine.class_weights.each; !each.empty()) {
-          each = chosen(std::span<const double>(each), present.classes);
-        }
-        const FittedMachine trained = train_classes(square, present.labels, known, machine);
-        const auto missed = [&](const EngineMatrix& rows, std::span<const Index> which) {
-          const std::vector<Index> told =
-              classes_of(trained.scheme, known, decision(trained.fit, rows, k.engine()).view());
-          double sum = 0;
-          for (std::size_t i = 0; i < told.size(); ++i) {
-            sum += present.classes[static_cast<std::size_t>(told[i])] == labels[static_cast<std::size_t>(which[i])]
-                       ? 0
-                       : counting.of(which[i]);
-          }
-          return sum;
-        };
-        return FoldErrors{missed(rectangle, fold.test), missed(square.matrix(), fold.train),
-                          trained.fit.summary.converged(), trained.fit.summary.message};
-      });
+  return by_folds(k, labels, counting, options, true,
+                  [&](const SplitRows& fold, const FoldKernels& kernels, MachineOptions machine) {
+                    const PresentClasses present = present_classes(chosen(labels, fold.train));
+                    const Index known = present.count();
+                    if (std::vector<double>& each = machine.class_weights.each; !each.empty()) {
+                      each = chosen(std::span<const double>(each), present.classes);
+                    }
+                    const FittedMachine trained = train_classes(kernels.square, present.labels, known, machine);
+                    const auto missed = [&](const Matrix<double>& decisions, std::span<const Index> which) {
+                      const std::vector<Index> told = classes_of(trained.scheme, known, decisions.view());
+                      double sum = 0;
+                      for (std::size_t i = 0; i < told.size(); ++i) {
+                        sum += present.classes[static_cast<std::size_t>(told[i])] ==
+                                       labels[static_cast<std::size_t>(which[i])]
+                                   ? 0
+                                   : counting.of(which[i]);
+                      }
+                      return sum;
+                    };
+                    return FoldErrors{missed(decision(trained.fit, kernels.rectangle, k.engine()), fold.test),
+                                      missed(kernels.fitted(trained.fit), fold.train), trained.fit.summary.converged(),
+                                      trained.fit.summary.message};
+                  });
 }
 
 std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> targets, const TuneOptions& options) {
@@ -219,6 +255,7 @@ std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> 
   if (!options.machine.class_weights.empty()) {
     fail(Code::usage, "weights of classes need classes; these targets are numbers");
   }
+  if (options.label_aware) fail(Code::usage, "a label-aware kernel needs classes; these targets are numbers");
   check_weights(options.machine.weights, n);
   if (options.machine.machine == Machine::ridge && options.given_folds.empty()) {
     return ridge_points(k, {targets.data(), n, 1, 1}, options.machine.weights, options);
@@ -228,12 +265,10 @@ std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> 
   const Counting counting({options.machine.weights.begin(), options.machine.weights.end()});
   return by_folds(
       k, one_stratum, counting, options, false,
-      [&](const SplitRows& fold, const GramMatrix& square, const EngineMatrix& rectangle,
-          const MachineOptions& machine) {
+      [&](const SplitRows& fold, const FoldKernels& kernels, const MachineOptions& machine) {
         const std::vector<double> known = chosen(targets, fold.train);
-        const FittedMachine trained = train_values(square, {known.data(), std::ssize(known), 1, 1}, machine);
-        const auto missing = [&](const EngineMatrix& rows, std::span<const Index> which) {
-          const Matrix<double> g = decision(trained.fit, rows, k.engine());
+        const FittedMachine trained = train_values(kernels.square, {known.data(), std::ssize(known), 1, 1}, machine);
+        const auto missing = [&](const Matrix<double>& g, std::span<const Index> which) {
           double sum = 0;
           for (Index i = 0; i < g.rows(); ++i) {
             const Index sample = which[static_cast<std::size_t>(i)];
@@ -242,8 +277,9 @@ std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> 
           }
           return sum;
         };
-        return FoldErrors{missing(rectangle, fold.test), missing(square.matrix(), fold.train),
-                          trained.fit.summary.converged(), trained.fit.summary.message};
+        return FoldErrors{missing(decision(trained.fit, kernels.rectangle, k.engine()), fold.test),
+                          missing(kernels.fitted(trained.fit), fold.train), trained.fit.summary.converged(),
+                          trained.fit.summary.message};
       });
 }
 

@@ -160,6 +160,29 @@ Index add_rows(const LabelAware& aware, const PairEstimator& z, EngineMatrix& ke
   return beyond;
 }
 
+/// A host matrix on an engine: in place where the engine works in host memory, else a copy that is read back.
+class OnEngine {
+ public:
+  OnEngine(AnyMatrix& host, const Engine& engine) : host_(host), algebra_(engine.algebra()) {
+    auto over = algebra_.over(view_of(host));
+    in_place_ = over.has_value();
+    matrix_ = over ? *over
+                   : algebra_.copy_of(algebra_.hold(view_of(host)),
+                                      std::holds_alternative<Matrix<float>>(host) ? Precision::f32 : Precision::f64);
+  }
+  [[nodiscard]] EngineMatrix& matrix() { return matrix_; }
+  void read_back() {
+    if (in_place_) return;
+    std::visit([&](auto& host) { algebra_.read(matrix_, host.view()); }, host_);
+  }
+
+ private:
+  AnyMatrix& host_;
+  const Algebra& algebra_;
+  EngineMatrix matrix_;
+  bool in_place_ = false;
+};
+
 }  // namespace
 
 std::string_view to_string(LabelAwareMethod method) { return method_names[static_cast<std::size_t>(method)]; }
@@ -202,15 +225,18 @@ void LabelAware::validate() const {
   } else {
     const auto& regression = std::get<PairRegression>(estimate);
     const PairBasis& basis = regression.basis;
-    sound = sound && reads_samples(method) && std::ssize(regression.coefficients) == basis.count() + regression.own &&
-            regression.own >= 0 &&
-            std::all_of(regression.coefficients.begin(), regression.coefficients.end(), finite) &&
+    const auto all_finite = [&](const double* numbers, Index count) {
+      return std::all_of(numbers, numbers + count, finite);
+    };
+    sound = sound && reads_samples(method) && regression.own >= 0 &&
+            regression.own <= std::ssize(regression.coefficients) &&
+            std::ssize(regression.coefficients) - regression.own == basis.count() &&
+            all_finite(regression.coefficients.data(), std::ssize(regression.coefficients)) &&
             finite(regression.kernel_scale) && regression.kernel_scale > 0 && finite(basis.mean_square) &&
-            basis.mean_square > 0 && std::ssize(basis.centre) == basis.components.cols() &&
-            basis.components.rows() <= PairBasis::most_components &&
-            std::all_of(basis.centre.begin(), basis.centre.end(), finite) &&
-            std::all_of(basis.components.data(),
-                        basis.components.data() + basis.components.rows() * basis.components.cols(), finite);
+            basis.mean_square > 0 && basis.components.rows() <= PairBasis::most_components &&
+            std::ssize(basis.centre) == basis.components.cols() &&
+            all_finite(basis.centre.data(), std::ssize(basis.centre)) &&
+            all_finite(basis.components.data(), basis.components.rows() * basis.components.cols());
   }
   if (!sound) fail(Code::input, "the label-aware part of the kernel is damaged");
 }
@@ -259,18 +285,40 @@ Index add_label_aware(const LabelAware& aware, KernelPart part, EngineMatrix& ke
 
 Index add_label_aware(const LabelAware& aware, KernelPart part, AnyMatrix& kernel, const PairSources& sources,
                       const Engine& engine, Progress* progress) {
-  const Algebra& algebra = engine.algebra();
-  if (auto in_place = algebra.over(view_of(kernel))) {
-    return add_label_aware(aware, part, *in_place, sources, engine, progress);
+  OnEngine moved(kernel, engine);
+  const Index beyond = add_label_aware(aware, part, moved.matrix(), sources, engine, progress);
+  moved.read_back();
+  return beyond;
+}
+
+LabelAwareKernels make_label_aware(EngineMatrix& train, EngineMatrix* test, const PairSources& sources,
+                                   std::span<const Index> labels, Index classes, const LabelAwareOptions& options,
+                                   const Engine& engine, Progress* progress) {
+  const Interruptible interruptible(progress);
+  LabelAwareKernels result;
+  result.aware = fit_label_aware(GramMatrix(train, engine), sources, labels, classes, options, progress);
+  result.repair.psd = options.psd;
+  result.beyond = add_label_aware(result.aware, KernelPart::train, train, sources, engine, progress);
+  if (test != nullptr) {
+    result.beyond += add_label_aware(result.aware, KernelPart::test, *test, sources, engine, progress);
   }
-  return std::visit(
-      [&]<typename T>(Matrix<T>& host) {
-        EngineMatrix moved = algebra.copy_of(algebra.hold(view_of(kernel)), precision_of<T>);
-        const Index beyond = add_label_aware(aware, part, moved, sources, engine, progress);
-        algebra.read(moved, host.view());
-        return beyond;
-      },
-      kernel);
+  if (options.psd == Psd::none) return result;
+  result.repair = repair_spectrum(train, options.psd, engine, progress);
+  if (test != nullptr) project_test(result.repair, *test, engine);
+  return result;
+}
+
+LabelAwareKernels make_label_aware(AnyMatrix& train, AnyMatrix* test, const PairSources& sources,
+                                   std::span<const Index> labels, Index classes, const LabelAwareOptions& options,
+                                   const Engine& engine, Progress* progress) {
+  OnEngine moved(train, engine);
+  std::optional<OnEngine> moved_test;
+  if (test != nullptr) moved_test.emplace(*test, engine);
+  LabelAwareKernels result = make_label_aware(moved.matrix(), moved_test ? &moved_test->matrix() : nullptr, sources,
+                                              labels, classes, options, engine, progress);
+  moved.read_back();
+  if (moved_test) moved_test->read_back();
+  return result;
 }
 
 }  // namespace widelimit

@@ -2,6 +2,7 @@
 
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/kernel/label_aware/pair_features.hpp"
+#include "widelimit/kernel/label_aware/spectrum_repair.hpp"
 
 #include <array>
 #include <cstdint>
@@ -45,6 +46,7 @@ struct LabelAwareOptions {
   double ratio = 0.1;                ///< λ = ratio·mean|Θ|/mean|Z| over training pairs
   double distortion = 0.01;          ///< ε of the sketch, which has ln(p + 1)/ε² rows for p features
   std::uint64_t seed = 0;            ///< of the sketch
+  Psd psd = Psd::none;               ///< what becomes of negative eigenvalues, which K^HR has
 
   /// Error{usage} for numbers out of range.
   void validate() const;
@@ -109,5 +111,24 @@ Index add_label_aware(const LabelAware& aware, KernelPart part, EngineMatrix& ke
 /// The same of a matrix in host memory, on any engine.
 Index add_label_aware(const LabelAware& aware, KernelPart part, AnyMatrix& kernel, const PairSources& sources,
                       const Engine& engine, Progress* progress = nullptr);
+
+/// What was learned, and what was done to the spectrum.
+struct LabelAwareKernels {
+  LabelAware aware;
+  SpectrumRepair repair;  ///< of Psd::none without its numbers: nobody asked for O(n³)
+  Index beyond = 0;       ///< pairs that kernel regression took to the nearest end of its range
+};
+
+/// All of it: learns Z from the Gram matrix of the training samples, adds λ·Z to it and to that of test samples, where
+/// there is one, and treats negative eigenvalues. In place, on any engine.
+[[nodiscard]] LabelAwareKernels make_label_aware(EngineMatrix& train, EngineMatrix* test, const PairSources& sources,
+                                                 std::span<const Index> labels, Index classes,
+                                                 const LabelAwareOptions& options, const Engine& engine,
+                                                 Progress* progress = nullptr);
+/// The same of matrices in host memory.
+[[nodiscard]] LabelAwareKernels make_label_aware(AnyMatrix& train, AnyMatrix* test, const PairSources& sources,
+                                                 std::span<const Index> labels, Index classes,
+                                                 const LabelAwareOptions& options, const Engine& engine,
+                                                 Progress* progress = nullptr);
 
 }  // namespace widelimit

@@ -32,7 +32,6 @@ void clip(EngineMatrix& kernel, SpectrumRepair& repair, const std::vector<double
   const Index positive = repair.inertia.positive;
   const Index n = kernel.rows();
   repair.kept = vectors.block(n - positive, 0, positive, n);
-  if (repair.inertia.negative == 0) return;
   EngineMatrix clipped = algebra.allocate(n, n, Precision::f64);
   algebra.inner_product(repair.kept, std::span(values).last(usize(positive)), true, clipped);
   algebra.copy(clipped, kernel);
@@ -56,11 +55,11 @@ SpectrumRepair repair_spectrum(EngineMatrix& kernel, Psd psd, const Engine& engi
               kernel.precision() == Precision::f32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
                                                    : std::numeric_limits<double>::epsilon(),
               repair);
+  if (repair.inertia.negative == 0) return repair;
   if (psd == Psd::clip) {
     if (repair.inertia.positive == 0) fail(Code::numerical, "the kernel has no positive eigenvalue to keep");
     clip(kernel, repair, values, vectors, algebra);
   }
-  if (repair.inertia.negative == 0) return repair;
   if (psd == Psd::refuse) {
     fail(Code::numerical,
          "the kernel is not positive semi-definite: {} of {} eigenvalues are negative, the least is {:.3g} beside a "

@@ -24,7 +24,7 @@ struct SpectrumRepair {
   double smallest = 0;  ///< eigenvalue
   double largest = 0;   ///< eigenvalue in absolute value
   double shift = 0;     ///< added to the diagonal
-  EngineMatrix kept;    ///< clip: the eigenvectors of positive eigenvalues, a row each
+  EngineMatrix kept;    ///< of what was clipped: the eigenvectors of positive eigenvalues, a row each
 };
 
 /// Makes the Gram matrix of training samples positive semi-definite, in place; Psd::none only looks.
@@ -33,7 +33,7 @@ struct SpectrumRepair {
                                              Progress* progress = nullptr);
 
 /// kernel = kernel·VᵀV over the kept eigenvectors, for rows of test samples: of a training sample it gives its row of
-/// the clipped matrix. Does nothing but for `clip`.
+/// the clipped matrix. Does nothing where nothing was clipped.
 void project_test(const SpectrumRepair& repair, EngineMatrix& kernel, const Engine& engine);
 /// coefficients = VᵀV·coefficients: those that give with the kernel as it was what `coefficients` give with the
 /// projected one.
