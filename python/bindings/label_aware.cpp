@@ -8,6 +8,7 @@
 #include "widelimit/kernel/label_aware/label_aware_text.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 

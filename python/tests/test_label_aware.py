@@ -60,18 +60,18 @@ def test_ratio_symmetry_and_inertia(method):
 
 
 def test_psd():
-    plain = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST)
+    plain = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, ratio=2)
     values, vectors = np.linalg.eigh(plain.train)
     assert values[0] < 0
-    clipped = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, psd="clip")
+    clipped = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, ratio=2, psd="clip")
     kept = vectors[:, values > 0]
     assert np.allclose(clipped.train, kept @ np.diag(values[values > 0]) @ kept.T)
     assert np.allclose(clipped.test, plain.test @ kept @ kept.T)
-    shifted = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, psd="shift")
+    shifted = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, ratio=2, psd="shift")
     assert shifted.shift == pytest.approx(-values[0])
     assert np.allclose(shifted.train, plain.train - values[0] * np.eye(60)) and np.allclose(shifted.test, plain.test)
     with pytest.raises(wl.NumericalError, match="negative"):
-        wl.label_aware_kernel(K, Y, x=X, psd="refuse")
+        wl.label_aware_kernel(K, Y, x=X, ratio=2, psd="refuse")
 
 
 def test_overwrite_and_precision():

@@ -146,7 +146,7 @@ def label_aware_kernel(
     >>> K = wl.kernel("fc:2", x)
     >>> h = wl.label_aware_kernel(K[:40, :40], y[:40], K[40:, :40], x=x[:40], x_test=x[40:])
     >>> h.test.shape, h.target, bool(abs(h.train - K[:40, :40]).mean() / abs(K[:40, :40]).mean() - 0.1 < 1e-9)
-    ((20, 40), 'signed', True)
+    ((260, 40), 'signed', True)
     """
     classes, labels = as_classes(y)
     train = _writable(K, "K") if overwrite else as_matrix(K, "K")

@@ -13,18 +13,18 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const Words digits{"--network", "fc:1",    "--train", "digits",  "--classes", "3,8",          "--scale",
+const Words eights{"--network", "fc:1",    "--train", "digits",  "--classes", "3,8",          "--scale",
                    "unit",      "--split", "0.5",     "--limit", "60",        "--test-limit", "20"};
 
-Words with(Words words, const Words& more = digits) {
+Words digits_with(Words words, const Words& more = eights) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
 TEST(LabelAwareProgram, KernelWritesWhatTheLibraryMakes) {
   const Folder folder;
-  const Finished run =
-      folder.widelimit(with({"kernel", "--label-aware", "linear1", "--ratio", "0.2", "--out", "k.npz", "--json"}));
+  const Finished run = folder.widelimit(
+      digits_with({"kernel", "--label-aware", "linear1", "--ratio", "0.2", "--out", "k.npz", "--json"}));
   ASSERT_EQ(run.status, 0) << run.err;
   const nlohmann::json made = run.record()["results"]["label_aware"];
   EXPECT_EQ(made["method"], "linear1");
@@ -59,13 +59,13 @@ TEST(LabelAwareProgram, KernelWritesWhatTheLibraryMakes) {
 TEST(LabelAwareProgram, ModelsPredictAsTheyWereFitted) {
   const Folder folder;
   const Finished fit =
-      folder.widelimit(with({"fit", "--machine", "svm", "--label-aware", "linear2", "--out", "m.h5", "--json"}));
+      folder.widelimit(digits_with({"fit", "--machine", "svm", "--label-aware", "linear2", "--out", "m.h5", "--json"}));
   ASSERT_EQ(fit.status, 0) << fit.err;
   const nlohmann::json results = fit.record()["results"];
   EXPECT_EQ(results["label_aware"]["psd"], "clip");
   EXPECT_EQ(fit.record()["settings"]["label_aware"]["method"], "linear2");
-  const Finished predict = folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--part", "test",
-                                             "--classes", "3,8", "--limit", "20", "--json"});
+  const Finished predict =
+      folder.widelimit({"predict", "--model", "m.h5", "--test", "digits", "--part", "test", "--limit", "20", "--json"});
   ASSERT_EQ(predict.status, 0) << predict.err;
   EXPECT_EQ(predict.record()["results"]["score"]["accuracy"], results["test"]["accuracy"]);
   for (const Words& words : {Words{"certify", "--model", "m.h5", "--test", "digits", "--part", "test", "--limit", "2"},
@@ -93,16 +93,18 @@ TEST(LabelAwareProgram, RefusesContradictions) {
     EXPECT_FALSE(run.err.empty());
     return run.status;
   };
-  EXPECT_EQ(status(with({"kernel", "--ratio", "0.2", "--out", "k.npz"})), 2);
-  EXPECT_EQ(status(with({"kernel", "--label-aware", "linear3", "--out", "k.npz"})), 2);
-  EXPECT_EQ(status(with({"kernel", "--label-aware", "kr1", "--sweep", "--out", "k.npz"})), 2);
-  EXPECT_EQ(status(with({"kernel", "--label-aware", "kr1", "--kind", "nngp,ntk", "--out", "k.npz"})), 2);
-  EXPECT_EQ(status(with({"kernel", "--label-aware", "kr1", "--psd", "refuse", "--out", "k.npz"})), 4);
-  EXPECT_EQ(status(with({"fit", "--label-aware", "kr1", "--machine", "ridge", "--posterior", "--out", "m.h5"})), 2);
-  EXPECT_EQ(status(with({"fit", "--label-aware", "kr1", "--machine", "svm", "--probability", "--out", "m.h5"})), 2);
+  EXPECT_EQ(status(digits_with({"kernel", "--ratio", "0.2", "--out", "k.npz"})), 2);
+  EXPECT_EQ(status(digits_with({"kernel", "--label-aware", "linear3", "--out", "k.npz"})), 2);
+  EXPECT_EQ(status(digits_with({"kernel", "--label-aware", "kr1", "--sweep", "--out", "k.npz"})), 2);
+  EXPECT_EQ(status(digits_with({"kernel", "--label-aware", "kr1", "--kind", "nngp,ntk", "--out", "k.npz"})), 2);
+  EXPECT_EQ(status(digits_with({"kernel", "--label-aware", "linear1", "--psd", "refuse", "--out", "k.npz"})), 4);
+  EXPECT_EQ(status(digits_with({"fit", "--label-aware", "kr1", "--machine", "ridge", "--posterior", "--out", "m.h5"})),
+            2);
+  EXPECT_EQ(status(digits_with({"fit", "--label-aware", "kr1", "--machine", "svm", "--probability", "--out", "m.h5"})),
+            2);
   // The file of a label-aware kernel is not that of the network.
-  ASSERT_EQ(folder.widelimit(with({"kernel", "--label-aware", "kr1", "--out", "k.h5"})).status, 0);
-  EXPECT_EQ(status(with({"fit", "--machine", "ridge", "--gram", "k.h5", "--out", "m.h5"})), 3);
+  ASSERT_EQ(folder.widelimit(digits_with({"kernel", "--label-aware", "kr1", "--out", "k.h5"})).status, 0);
+  EXPECT_EQ(status(digits_with({"fit", "--machine", "ridge", "--gram", "k.h5", "--out", "m.h5"})), 3);
 }
 
 }  // namespace
