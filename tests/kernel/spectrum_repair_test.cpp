@@ -12,7 +12,7 @@ namespace widelimit {
 namespace {
 
 /// A kernel with known eigenvalues.
-class SpectrumRepairTest : public testing::TestWithParam<const char*> {
+class SpectrumRepairTest : public ::testing::TestWithParam<const char*> {
  protected:
   SpectrumRepairTest() : engine_(make_engine(GetParam())) {
     for (Index i = 0; i < 3; ++i) {
@@ -82,7 +82,7 @@ TEST_P(SpectrumRepairTest, ClipsTrainingRowsTestRowsAndCoefficientsAlike) {
     EXPECT_NEAR(by_clipped, by_moved, 1e-12);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Engines, SpectrumRepairTest, testing::Values("cpu", "reference"));
+INSTANTIATE_TEST_SUITE_P(Engines, SpectrumRepairTest, ::testing::Values("cpu", "reference"));
 
 }  // namespace
 }  // namespace widelimit
