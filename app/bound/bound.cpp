@@ -11,6 +11,7 @@
 #include "widelimit/data/flip_labels.hpp"
 #include "widelimit/data/labels.hpp"
 #include "widelimit/kernel/request.hpp"
+#include "widelimit/machine/label_free.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/model_file.hpp"
 #include "widelimit/report/bound_report.hpp"
@@ -154,10 +155,8 @@ std::string row_key(const AnySamples& values, Index i) {
 
 /// The kernel of a model, asked for again.
 KernelRequest request_of(const Model& model) {
-  KernelRequest request{.kernel = model.kernel, .kind = model.kind};
-  request.method = Method::exact;
-  request.precision = model.precision;
-  return request;
+  require_label_free(model, "bounds", "they hold for kernels that are independent of the sample");
+  return {.kernel = model.kernel, .kind = model.kind, .precision = model.precision, .method = Method::exact};
 }
 
 /// The fit that a model was made of: its coefficients at the places of their samples in `train`, which is scaled

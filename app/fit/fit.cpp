@@ -33,7 +33,8 @@ FittedData fitted_machine(const FitOptions& options, const KernelRequest& reques
   FitDataOptions how{.machine = options.machine_options(data.train),
                      .posterior = options.posterior,
                      .solver = parse_solver(options.solver),
-                     .memory = options.common.memory_limit()};
+                     .memory = options.common.memory_limit(),
+                     .label_aware = options.label_aware.options(options.common.seed)};
   if (options.kernel.gram) {
     ProgressBar bar(options.common);
     how.machine.progress = &bar;
@@ -138,16 +139,21 @@ FitOutcome fit_to_file(const FitOptions& options, const KernelRequest& request, 
   const Summary& summary = trained.fit.summary;
   if (summary.ending == Ending::not_positive_definite || summary.ending == Ending::not_separable) check_ending(summary);
 
+  Json& results = outcome.results;
   outcome.model = model_of(options, request, data, trained, settings);
+  if (outcome.fitted.label_aware) {
+    results["label_aware"] = label_aware_json(*fitted.label_aware);
+    outcome.words += label_aware_words(*fitted.label_aware);
+    outcome.model.label_aware = std::move(outcome.fitted.label_aware->aware);
+  }
   const Model& model = outcome.model;
   save_model(options.out, model);
-  Json& results = outcome.results;
   results["machine"] = to_string(trained.machine);
   results["scheme"] = to_string(trained.scheme);
   results["samples"] = data.train.count();
   results["support"] = model.supports();
   results["summary"] = summary_json(summary);
-  outcome.words = table_text(summary_table(summary));
+  outcome.words += table_text(summary_table(summary));
   outcome.words += fmt::format("{} of {} samples support it\n", model.supports(), data.train.count());
   if (!fitted.residuals.empty()) results["residuals"] = fitted.residuals;
   if (fitted.likelihood) {

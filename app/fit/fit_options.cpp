@@ -28,6 +28,15 @@ void check_ridge_options(const FitOptions& options, Machine machine) {
     }
     if (options.solver == "cg") fail(Code::usage, "--posterior needs the factor of the Gram; leave --solver cg out");
   }
+  if (options.label_aware.method) {
+    const char* obstacle = options.posterior        ? "--posterior"
+                           : options.probability    ? "--probability"
+                           : options.solver == "cg" ? "--solver cg"
+                                                    : nullptr;
+    if (obstacle != nullptr) {
+      fail(Code::usage, "--label-aware: the kernel has seen all labels and may be indefinite; leave {} out", obstacle);
+    }
+  }
   if (options.solver != "cg") return;
   if (machine != Machine::ridge) fail(Code::usage, "--solver cg is of ridge, not of {}", options.machine);
   if (!options.kernel.network) fail(Code::usage, "--solver cg needs a --network");
@@ -44,6 +53,7 @@ MachineOptions FitOptions::machine_options() const {
   }
   check_ridge_options(*this, result.machine);
   class_weights.check(result.machine);
+  (void)label_aware.options(common.seed);
   if (scheme) result.scheme = parse_scheme(*scheme);
   result.tolerance = tolerance;
   result.probability = probability;
@@ -86,6 +96,7 @@ void add_machine_options(CLI::App& verb, FitOptions& options) {
 void add_fit_options(CLI::App& verb, FitOptions& options) {
   add_machine_options(verb, options);
   add_class_weight_options(verb, options.class_weights, machine_group);
+  add_label_aware_options(verb, options.label_aware, machine_group, Psd::clip);
   verb.add_flag("--probability", options.probability,
                 "svm, svm2, hard-svm: probabilities by Platt, from 5 more fits to parts of the data")
       ->group(machine_group);
@@ -118,6 +129,7 @@ nlohmann::ordered_json fit_settings(const FitOptions& options, const KernelReque
   if (options.scheme) settings["scheme"] = *options.scheme;
   if (options.probability) settings["probability"] = true;
   options.class_weights.tell(settings);
+  options.label_aware.tell(settings);
   if (options.posterior) settings["posterior"] = true;
   if (options.solver != "auto") settings["solver"] = options.solver;
   settings["data"] = data_settings(data);

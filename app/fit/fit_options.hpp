@@ -3,6 +3,7 @@
 #include "app/fit/class_weight_options.hpp"
 #include "app/fit/machine_kernels.hpp"
 #include "app/shell/data_options.hpp"
+#include "app/shell/label_aware_options.hpp"
 #include "app/shell/options.hpp"
 
 #include "widelimit/machine/machine.hpp"
@@ -25,6 +26,7 @@ struct FitOptions {
   std::optional<double> tolerance;
   bool probability = MachineOptions{}.probability;
   ClassWeightChoice class_weights;
+  LabelAwareChoice label_aware;
   bool posterior = false;       ///< ridge as the mean of a Gaussian process, whose variance the model knows
   std::string solver = "auto";  ///< of ridge: dense, cg, or by memory
   std::string out;

@@ -21,6 +21,7 @@ namespace {
 struct TuneChoice : SelectionChoice {
   std::vector<std::string> networks;
   bool sweep = false;
+  LabelAwareChoice label_aware;
   std::optional<std::string> out;
 };
 
@@ -34,6 +35,7 @@ struct Candidates {
 TuneOptions tune_options(const TuneChoice& choice, Progress* progress) {
   TuneOptions options = choice.tune_options(progress);
   if (options.lambdas.empty()) options.lambdas = usual_lambdas();
+  options.label_aware = choice.label_aware.options(choice.common.seed);
   return options;
 }
 
@@ -42,6 +44,7 @@ std::vector<TunePoint> tune_on(const TuneChoice& choice, const GramMatrix& k, bo
   stop_if_interrupted();
   options.machine.class_weights = choice.class_weights.of(data.class_names);
   options.machine.check_definite = !semidefinite;
+  options.samples = data.view();
   if (!data.labels.empty() && options.machine.machine != Machine::svr) {
     return tune_classes(k, data.labels, std::ssize(data.class_names), options);
   }
@@ -143,8 +146,10 @@ nlohmann::ordered_json candidates_json(const std::vector<LambdaPath>& candidates
 
 /// The machine of the choice as `fit` would be asked for it.
 FitOptions fit_options(const TuneChoice& choice, const Network& network, double lambda) {
-  return choice.fit_options({.network = network.to_text(), .kind = choice.sweep ? "ntk" : choice.kind}, lambda,
-                            *choice.out);
+  FitOptions options = choice.fit_options({.network = network.to_text(), .kind = choice.sweep ? "ntk" : choice.kind},
+                                          lambda, *choice.out);
+  options.label_aware = choice.label_aware;
+  return options;
 }
 
 void check_choice(const TuneChoice& choice, const DataRequest& request) {
@@ -183,12 +188,14 @@ void run_tune(const TuneChoice& choice) {
   record.settings["sweep"] = choice.sweep;
   record.settings["kind"] = choice.kind;
   choice.tell(record.settings);
+  choice.label_aware.tell(record.settings);
   record.settings["data"] = data_settings(request);
   record.notes = loaded.notes;
   record.notes.insert(record.notes.end(), fold_notes.begin(), fold_notes.end());
   record.seed = choice.common.seed;
   record.ran_on(*engine, parse_precision(choice.common.precision));
-  const std::string method = choice.leaves_one_out() ? "leave-one-out" : choice.folds_text();
+  const bool leave_one_out = choice.leaves_one_out() && !choice.label_aware.method;
+  const std::string method = leave_one_out ? "leave-one-out" : choice.folds_text();
   record.results["method"] = method;
   record.results["candidates"] = candidates_json(candidates);
   record.results["best"] = {{"kernel", candidates[chosen].name}, {"lambda", best.lambda}, {"error", *best.error()}};
@@ -230,6 +237,7 @@ void add_tune(Program& program) {
       ->group(group);
   verb->add_option("--kind", choice->kind, "ntk or nngp")->type_name("KIND")->capture_default_str()->group(group);
   add_selection_options(*verb, *choice, group, "13 from 1e-4 to 100");
+  add_label_aware_options(*verb, choice->label_aware, group, Psd::clip);
   verb->add_option("--out", choice->out, "Fit the choice to all training samples, and write the model here")
       ->type_name("MODEL.h5")
       ->group(group);

@@ -1,7 +1,9 @@
 #include "app/kernel/kernel_file.hpp"
 #include "app/kernel/kernel_report.hpp"
+#include "app/kernel/learn_labels.hpp"
 #include "app/shell/data_options.hpp"
 #include "app/shell/interrupt.hpp"
+#include "app/shell/label_aware_options.hpp"
 #include "app/shell/loading.hpp"
 #include "app/shell/options.hpp"
 #include "app/shell/outcome.hpp"
@@ -36,6 +38,7 @@ struct KernelOptions {
   bool sweep = false;
   bool layers = false;
   bool diagonal = false;
+  LabelAwareChoice label_aware;
   std::string out;
   bool resume = false;
   bool force = false;
@@ -104,6 +107,7 @@ KernelRequest KernelOptions::request() const {
          "other kinds out",
          resume ? "--resume is" : "several networks are");
   }
+  if (label_aware.options(common.seed)) check_label_aware(result, networks.size(), resume || force);
   return result;
 }
 
@@ -114,7 +118,7 @@ std::vector<Network> KernelOptions::parsed_networks() const {
 }
 
 bool KernelOptions::stored(const KernelRequest& asked) const {
-  return is_hdf5(out) && asked.quantity == KernelQuantity::gram && by_formulas(asked);
+  return !label_aware.method && is_hdf5(out) && asked.quantity == KernelQuantity::gram && by_formulas(asked);
 }
 
 void add_kernel_options(CLI::App& verb, KernelOptions& options) {
@@ -142,6 +146,7 @@ void add_kernel_options(CLI::App& verb, KernelOptions& options) {
       ->type_name("HOW")
       ->capture_default_str()
       ->group(kernel_group);
+  add_label_aware_options(verb, options.label_aware, kernel_group, Psd::none);
   verb.add_option("--width", options.width, "Monte Carlo: width of the random networks")
       ->type_name("N")
       ->capture_default_str()
@@ -168,6 +173,7 @@ nlohmann::ordered_json kernel_settings(const KernelOptions& options, const Kerne
   settings["data"] = data_settings(data);
   settings["shown"] = quantity_text(request.quantity);
   settings["method"] = options.method;
+  options.label_aware.tell(settings);
   return settings;
 }
 
@@ -340,7 +346,11 @@ void run(const KernelOptions& options) {
   const Index test_count = data.test ? data.test->count() : 0;
   check_kernel_path(options.out, answer_bytes(request, data.train.count(), test_count, data.train.shape));
 
-  const KernelAnswer answer = compute(options, request, data, *engine);
+  const auto aware_options = options.label_aware.options(options.common.seed);
+  if (aware_options) require_classes(data.train);
+  KernelAnswer answer = compute(options, request, data, *engine);
+  std::optional<LabelAwareKernels> aware;
+  if (aware_options) aware = learn_labels(options.common, *aware_options, answer, data, *engine);
   note(options.common, "route: " + answer.route);
   warn_of(options.common, answer.quadrature_error, request.precision);
   const Json settings = kernel_settings(options, request, data_request);
@@ -351,6 +361,7 @@ void run(const KernelOptions& options) {
   record.ran_on(*engine, answer.monte_carlo ? Precision::f64 : request.precision);
   record.timings.emplace_back("kernel", answer.seconds);
   record.results = answer_json(answer);
+  if (aware) record.results["label_aware"] = label_aware_json(*aware);
   record.results["file"] = options.out;
   write_kernel(options.out, answer, data, with_origin(answer_settings(options, settings, answer, data.train), data));
   if (options.common.report) {
@@ -359,7 +370,7 @@ void run(const KernelOptions& options) {
         write_kernel_page(*options.common.report, title, answer, data.train, record.told(), options.common.seed);
     record.results["report"] = *options.common.report;
   }
-  deliver(options.common, record, summary(options, answer));
+  deliver(options.common, record, (aware ? label_aware_words(*aware) : "") + summary(options, answer));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "arrays.hpp"
 #include "engines.hpp"
 #include "fits.hpp"
+#include "label_aware.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/engine/select.hpp"
@@ -75,27 +76,31 @@ nb::tuple values(const KernelArray& k, const Table& targets, const std::string& 
   }));
 }
 
-/// A machine fitted to samples: ((scheme, (alpha, bias, summary), sigmoids), quadrature error). Labels where there
-/// are classes, targets where there are none.
+/// A machine fitted to samples: ((scheme, (alpha, bias, summary), sigmoids), quadrature error, label-aware part or
+/// None). Labels where there are classes, targets where there are none.
 nb::tuple samples(const Network& network, const SampleArray& x, const std::optional<Labels>& labels, Index count,
                   const std::optional<Table>& targets, const std::string& machine, std::optional<double> lambda,
                   std::optional<double> epsilon, std::optional<bool> bias, const Text& scheme,
                   const std::optional<Numbers>& weights, std::optional<double> tolerance,
                   std::optional<bool> probability, const Text& solver, const Text& kind, const Text& precision,
-                  const std::string& backend, std::optional<int> threads) {
+                  const std::string& backend, std::optional<int> threads, const std::optional<nb::dict>& label_aware) {
   const Asked asked{machine, lambda, epsilon, bias, scheme, weights, tolerance, probability, std::nullopt};
+  std::optional<LabelAwareOptions> aware;
+  if (label_aware) aware = label_aware_options(*label_aware);
   FittedData fitted = unlocked([&](Progress* progress) {
     KernelRequest request{.kernel = network, .method = Method::exact, .progress = progress};
     if (kind) request.kind = parse_kind(*kind);
     if (precision) request.precision = parse_precision(*precision);
     FitDataOptions options{.machine = asked.options(progress)};
     if (solver) options.solver = parse_solver(*solver);
+    options.label_aware = aware;
     FitTargets y{.labels = labels ? span_of(*labels) : std::span<const Index>(), .classes = labels ? count : 0};
     if (targets) y.values = view_of(*targets);
     return fit_samples(request, view_samples(x), y, options, *make_engine(backend, {.threads = threads.value_or(0)}));
   });
   const double error = fitted.quadrature_error;
-  return nb::make_tuple(named(std::move(fitted.machine)), error);
+  const nb::object learned = fitted.label_aware ? nb::cast(std::move(fitted.label_aware->aware)) : nb::none();
+  return nb::make_tuple(named(std::move(fitted.machine)), error, learned);
 }
 
 Matrix<double> copied(const Table& table) {
@@ -150,8 +155,9 @@ void bind_machine(nb::module_& module) {
   module.def("fit_samples", &samples, "network"_a, "x"_a, "labels"_a.none(), "classes"_a, "targets"_a.none(),
              "machine"_a, "lam"_a.none(), "epsilon"_a.none(), "bias"_a.none(), "scheme"_a.none(), "weights"_a.none(),
              "tolerance"_a.none(), "probability"_a.none(), "solver"_a.none(), "kind"_a.none(), "precision"_a.none(),
-             "backend"_a, "threads"_a.none(),
-             "((scheme, (alpha, bias, summary), sigmoids), quadrature error) of a machine on the kernel of a network.");
+             "backend"_a, "threads"_a.none(), "label_aware"_a.none(),
+             "((scheme, (alpha, bias, summary), sigmoids), quadrature error, label-aware part or None) of a machine on "
+             "the kernel of a network.");
   module.def("sample_weights", &weights_of, "machine"_a, "labels"_a, "classes"_a, "each"_a.none(), "weights"_a.none(),
              "Weights of the samples with those of their classes, balanced where `each` is None.");
   module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, of K(test, train).");

@@ -1,5 +1,6 @@
 #include "arrays.hpp"
 #include "fits.hpp"
+#include "label_aware.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/data/origin_text.hpp"
@@ -121,6 +122,7 @@ nb::dict load(const std::string& path) {
   found["sigmoids"] = as_rows(model.calibration);
   found["record"] = model.record;
   found["posterior"] = model.posterior;
+  if (model.label_aware) found["label_aware"] = nb::cast(std::move(*model.label_aware));
   return found;
 }
 
@@ -147,6 +149,10 @@ void bind_model(nb::module_& module) {
                    [](const Model& m) {
                      return m.scaling ? std::optional(std::string(to_string(m.scaling->scaling()))) : std::nullopt;
                    })
+      .def_prop_ro("label_aware",
+                   [](const Model& m) {
+                     return m.label_aware ? std::optional(std::string(to_string(m.label_aware->method))) : std::nullopt;
+                   })
       .def_prop_rw(
           "origin", [](const Model& m) { return origin_text(m.origin); },
           [](Model& m, const std::string& text) {
@@ -157,6 +163,13 @@ void bind_model(nb::module_& module) {
   module.def("make_model", &make, "network"_a, "kind"_a, "precision"_a.none(), "support"_a, "machine"_a, "scheme"_a,
              "classes"_a, "lam"_a, "epsilon"_a, "bias"_a, "alpha"_a, "offsets"_a, "sigmoids"_a.none(), "record"_a,
              "posterior"_a, "channels_first"_a, "A model of its parts, checked.");
+  module.def(
+      "set_label_aware",
+      [](Model& model, const LabelAware& aware) {
+        model.label_aware = copy_of(aware);
+        model.validate();
+      },
+      "model"_a, "aware"_a, "Lets the model add the label-aware part to its kernel.");
   module.def(
       "set_scaling",
       [](Model& model, const Numbers& shift, const Numbers& scale) {

@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_network(module);
   widelimit::python::bind_engine(module);
   widelimit::python::bind_kernel(module);
+  widelimit::python::bind_label_aware(module);
   widelimit::python::bind_stored(module);
   widelimit::python::bind_comparison(module);
   widelimit::python::bind_finite(module);

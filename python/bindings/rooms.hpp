@@ -12,6 +12,7 @@ void bind_fetch(nanobind::module_& module);
 void bind_network(nanobind::module_& module);
 void bind_engine(nanobind::module_& module);
 void bind_kernel(nanobind::module_& module);
+void bind_label_aware(nanobind::module_& module);
 void bind_stored(nanobind::module_& module);
 void bind_comparison(nanobind::module_& module);
 void bind_finite(nanobind::module_& module);

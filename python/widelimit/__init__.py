@@ -45,6 +45,7 @@ from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._graphs import Graphs
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
+from widelimit._label_aware import Inertia, LabelAwareKernel, label_aware_kernel
 from widelimit._likelihood import (
     LikelihoodOptimum,
     LikelihoodStart,
@@ -107,7 +108,9 @@ __all__ = [
     "GaussianProcess",
     "Gram",
     "Graphs",
+    "Inertia",
     "InputError",
+    "LabelAwareKernel",
     "LabelBound",
     "LayerShape",
     "LikelihoodOptimum",
@@ -157,6 +160,7 @@ __all__ = [
     "gaussian_process",
     "gram",
     "kernel",
+    "label_aware_kernel",
     "label_bound",
     "layer_contributions",
     "load_data",
@@ -218,7 +222,9 @@ _TYPES = (
     FlowEvent,
     FoldChoice,
     GaussianProcess,
+    Inertia,
     InputError,
+    LabelAwareKernel,
     LabelBound,
     LayerShape,
     LikelihoodOptimum,

@@ -48,6 +48,10 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
     class_weight: None, a dictionary {class: weight}, or 'balanced', as in fit_svm; not of 'hard-svm' and 'regression',
         whose solutions no weight changes.
     channels_first: True where images, or input_shape, are (C, H, W); as in kernel().
+    label_aware: None, or the method of a kernel that knows the labels: 'linear1', …, as in label_aware_kernel. It is
+        made anew by each fit, so that cross-validation leaks nothing.
+    ratio, pair_target, psd: of the label-aware kernel, as ratio, target and psd of label_aware_kernel; psd is 'clip' by
+        default, since machines need kernels without negative eigenvalues.
 
     Fitted: classes_, support_ (the samples with coefficients that are not 0), support_vectors_ (these samples, and
     no others, are kept), alpha_, bias_, scheme_, summary_.
@@ -78,6 +82,10 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
         solver="auto",
         class_weight=None,
         channels_first=None,
+        label_aware=None,
+        ratio=0.1,
+        pair_target=None,
+        psd="clip",
     ):
         self.network = network
         self.machine = machine
@@ -95,6 +103,10 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
         self.solver = solver
         self.class_weight = class_weight
         self.channels_first = channels_first
+        self.label_aware = label_aware
+        self.ratio = ratio
+        self.pair_target = pair_target
+        self.psd = psd
 
     def fit(self, X, y, sample_weight=None):
         """Fits classes y of any type that can be put in order."""
@@ -105,6 +117,9 @@ class NTKClassifier(ClassifierMixin, MachineEstimator):
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         _require_two_classes(y, sample_weight)
         options = dict(scheme=self.scheme, probability=self.probability, class_weight=self.class_weight)
+        if self.label_aware is not None:
+            asked = dict(method=self.label_aware, ratio=self.ratio, target=self.pair_target, psd=self.psd)
+            options["label_aware"] = asked
         fit = self._fit(X, y, sample_weight, True, **options)
         self.classes_ = fit.classes_
         self._keep(X, fit)

@@ -77,6 +77,8 @@ class Fit:
     summary: Summary
     calibration: NDArray[np.float64] | None = None
     """Slope and offset of Platt's sigmoid for each output; None unless probabilities were asked for."""
+    label_aware: Any = None
+    """What a label-aware kernel adds to that of the network; None unless asked for."""
 
     @property
     def support(self) -> NDArray[np.intp]:

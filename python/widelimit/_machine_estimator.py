@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
+from widelimit import _core
 from widelimit._core import InputError
 from widelimit._data import Data
 from widelimit._fit import Fit
@@ -17,7 +18,8 @@ from widelimit._kernels import kernel as limit_kernel
 from widelimit._machines import fit_samples, train_classes, train_values
 from widelimit._models import load as load_estimator
 from widelimit._models import save as save_estimator
-from widelimit._samples import channels_last, is_sparse
+from widelimit._samples import as_samples, channels_last, is_sparse
+from widelimit._threads import usable
 
 
 class MachineEstimator(BaseEstimator):
@@ -67,17 +69,22 @@ class MachineEstimator(BaseEstimator):
         """The channels_first of what _shaped gave: None where images may still be the other way round."""
         return None if self.channels_first is None else False
 
-    def _gram(self, X: Any, Z: Any = None) -> Any:
-        return limit_kernel(
+    def _gram(self, X: Any, Z: Any) -> Any:
+        """K(X, Z), with the label-aware part where there is one."""
+        k = limit_kernel(
             getattr(self, "network_", self.network),
             self._shaped(X),
-            None if Z is None else self._shaped(Z),
+            self._shaped(Z),
             kind=self.kind,
             precision=self.precision,
             backend=self.backend,
             threads=self.threads,
             channels_first=self._doubted(),
         )
+        if getattr(self, "label_aware_", None) is None:
+            return k
+        samples = (as_samples(self._shaped(Z), "support_vectors_"), as_samples(self._shaped(X), "X"))
+        return _core.add_label_aware(self.label_aware_, k, *samples, self.backend, usable(self.threads))
 
     @staticmethod
     def _train_gram(X: Any) -> Any:
@@ -97,6 +104,7 @@ class MachineEstimator(BaseEstimator):
         self.summary_ = fit.summary
         self.scheme_ = fit.scheme
         self.calibration_ = fit.calibration
+        self.label_aware_ = fit.label_aware
         if self.kernel == "network":
             self.support_vectors_ = X[self.support_]
 
@@ -138,6 +146,8 @@ class MachineEstimator(BaseEstimator):
                 **common,
                 **options,
             )
+        if options.pop("label_aware", None) is not None:
+            raise InputError("label_aware reads the samples; a precomputed kernel takes label_aware_kernel before it")
         if self.solver not in ("auto", "dense"):
             raise InputError(f"solver is {self.solver!r}; a precomputed kernel takes 'auto' or 'dense'")
         train = train_classes if classify else train_values

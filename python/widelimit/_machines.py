@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,7 @@ def fit_samples(
     backend: str = "cpu",
     threads: int | None = None,
     channels_first: bool | None = None,
+    label_aware: dict[str, Any] | None = None,
     stacklevel: int = 2,
 ) -> Fit:
     """A machine on the kernel of a network: the library chooses how it is fitted, as it does for `widelimit fit`."""
@@ -109,7 +111,7 @@ def fit_samples(
         single = numbers.ndim == 1
         targets = np.ascontiguousarray(numbers[:, None] if single else numbers)
     net = as_network(network)
-    (scheme, parts, sigmoids), error = _core.fit_samples(
+    (scheme, parts, sigmoids), error, aware = _core.fit_samples(
         net,
         as_images(net, x, "x", channels_first),
         labels,
@@ -128,9 +130,11 @@ def fit_samples(
         precision,
         backend,
         usable(threads),
+        label_aware,
     )
     warn_of_quadrature(error, precision, stacklevel + 1)
-    return warn_of(make_fit(machine, scheme, parts, classes, single, sigmoids), stacklevel)
+    fit = make_fit(machine, scheme, parts, classes, single, sigmoids)
+    return warn_of(fit if aware is None else replace(fit, label_aware=aware), stacklevel)
 
 
 def _fit_linear(machine, k, y, lam, bias, sample_weight, classify, threads, class_weight=None) -> Fit:

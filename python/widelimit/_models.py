@@ -90,7 +90,7 @@ def core_of(model: Any, names: list[str] | None = None, posterior: bool = False)
         "class_weight": _weights_text(model),
         "all_samples": getattr(model, "keeps_all_", False),
     }
-    return _core.make_model(
+    core = _core.make_model(
         as_network(getattr(model, "network_", model.network)),
         model.kind,
         model.precision,
@@ -108,6 +108,9 @@ def core_of(model: Any, names: list[str] | None = None, posterior: bool = False)
         posterior,
         bool(model.channels_first),
     )
+    if getattr(model, "label_aware_", None) is not None:
+        _core.set_label_aware(core, model.label_aware_)
+    return core
 
 
 def _record_of(found: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +161,11 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
     else:
         settings["scheme"] = record.get("scheme")
         settings["probability"] = found["sigmoids"] is not None
+        if "label_aware" in found:
+            settings["label_aware"] = found["label_aware"].method
+            settings["ratio"] = found["label_aware"].ratio
     model = kind(**{**settings, **options})
+    model.label_aware_ = found.get("label_aware")
     support = found["support"]
     if isinstance(support, GraphSamples):
         support = Graphs._of(support)

@@ -13,6 +13,7 @@
 #include "widelimit/certificate/search/radius_search.hpp"
 #include "widelimit/engine/engine.hpp"
 #include "widelimit/engine/host/host.hpp"
+#include "widelimit/machine/label_free.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -96,6 +97,7 @@ Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, cons
 }
 
 const Network& network_of(const Model& model) {
+  require_label_free(model, "certificates", "they enclose the kernel of the network alone");
   const auto* network = std::get_if<Network>(&model.kernel);
   if (network == nullptr) {
     fail(Code::usage, "classical kernels have no certificate; fit a network such as eq2 or fc:2");

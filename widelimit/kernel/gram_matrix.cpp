@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 namespace widelimit {
@@ -134,6 +135,22 @@ Matrix<double> GramMatrix::columns(std::span<const Index> chosen) const {
   for (Index i = 0; i < samples(); ++i) all[usize(i)] = i;
   Matrix<double> result(samples(), std::ssize(chosen), Content::unset);
   algebra().read(algebra().gather(matrix(), all, chosen), result.view());
+  return result;
+}
+
+/// Of a source its columns, turned: K is symmetric.
+Matrix<double> GramMatrix::rows(Index begin, Index count) const {
+  Matrix<double> result(count, samples(), Content::unset);
+  if (held()) {
+    algebra().read(matrix().block(begin, 0, count, samples()), result.view());
+    return result;
+  }
+  std::vector<Index> chosen(usize(count));
+  std::iota(chosen.begin(), chosen.end(), begin);
+  const Matrix<double> turned = shared_->source->columns(chosen);
+  for (Index i = 0; i < count; ++i) {
+    for (Index j = 0; j < samples(); ++j) result(i, j) = turned(j, i);
+  }
   return result;
 }
 

@@ -127,6 +127,27 @@ FittedData fit_on(const GramMatrix& k, bool semidefinite, const FitTargets& y, c
   return fitted;
 }
 
+/// On a kernel that knows the labels. Train and test, where there is a test set, become label-aware in place. Decisions
+/// and coefficients are those of K^HR as it was before its repair, as a model computes it: a shift is left out again,
+/// and the projection that clips moves from the kernel to the coefficients.
+FittedData fit_label_aware_on(AnyMatrix& train, AnyMatrix* test, const PairSources& sources, const FitTargets& y,
+                              const FitDataOptions& options, const Engine& engine) {
+  if (y.labels.empty()) fail(Code::usage, "a label-aware kernel needs classes; these targets are numbers");
+  LabelAwareKernels made = make_label_aware(train, test, sources, y.labels, y.classes, *options.label_aware, engine,
+                                            options.machine.progress);
+  const bool repaired = made.repair.psd == Psd::clip || made.repair.psd == Psd::shift;
+  FittedData fitted = fit_on({view_of(train), engine}, repaired, y, options);
+  Matrix<double>& alpha = fitted.machine.fit.alpha;
+  for (Index i = 0; made.repair.shift != 0 && i < alpha.rows(); ++i) {
+    for (Index j = 0; j < alpha.cols(); ++j) fitted.train(i, j) -= made.repair.shift * alpha(i, j);
+  }
+  if (test != nullptr) fitted.test = decision(fitted.machine.fit, view_of(*test), engine);
+  project_coefficients(made.repair, alpha.view(), engine);
+  made.repair.kept = {};
+  fitted.label_aware = std::move(made);
+  return fitted;
+}
+
 /// Error{input} for a kernel with which nothing is learned.
 void check_kernel(const KernelRequest& request) {
   if (const auto* network = std::get_if<Network>(&request.kernel)) require_trained_layer(*network, request.kind);
@@ -140,6 +161,7 @@ std::optional<FittedData> fit_by_products(const KernelRequest& request, const Sa
     fail(Code::usage, "conjugate gradients need the kernel of a network");
   }
   if (options.machine.machine != Machine::ridge || options.posterior || network == nullptr) return std::nullopt;
+  if (options.label_aware) return std::nullopt;
   const std::size_t memory = memory_left(options, held);
   const Solver solver = chosen_solver(options, true, x.count(), y.outputs(), request.precision, memory);
   if (solver != Solver::conjugate_gradients) return std::nullopt;
@@ -224,6 +246,19 @@ void FitDataOptions::validate() const {
     }
     if (solver == Solver::conjugate_gradients) fail(Code::usage, "a posterior needs the factor of the Gram matrix");
   }
+  if (label_aware) {
+    label_aware->validate();
+    const char* obstacle = posterior                               ? "a posterior"
+                           : machine.probability                   ? "probabilities by Platt's method"
+                           : solver == Solver::conjugate_gradients ? "conjugate gradients"
+                                                                   : nullptr;
+    if (obstacle != nullptr) {
+      fail(
+          Code::usage,
+          "a label-aware kernel ({}) has seen the labels of all samples and is indefinite: {} need one that is neither",
+          to_string(label_aware->method), obstacle);
+    }
+  }
   if (solver != Solver::conjugate_gradients) return;
   if (machine.machine != Machine::ridge) {
     fail(Code::usage, "conjugate gradients are of ridge, not of {}", to_string(machine.machine));
@@ -250,6 +285,7 @@ FitTargets fit_targets(Machine machine, const Dataset& data) {
 
 Solver chosen_solver(const FitDataOptions& options, bool network, Index samples, Index outputs, Precision precision,
                      std::size_t memory) {
+  if (options.label_aware) return Solver::dense;
   if (options.solver != Solver::automatic) return options.solver;
   const bool possible =
       options.machine.machine == Machine::ridge && !options.posterior && network && options.machine.lambda > 0;
@@ -304,9 +340,10 @@ FittedData fit_samples(const KernelRequest& request, const SampleView& x, const 
   const WeighedOptions weighed(asked, targets);
   const FitDataOptions& options = weighed.get();
   if (auto fitted = fit_by_products(request, x, targets, options, engine, x.bytes())) return std::move(*fitted);
-  const KernelAnswer answer = compute_kernel(request, x, std::nullopt, engine);
-  const GramMatrix k(view_of(answer.matrices.front().values), engine);
-  FittedData fitted = fit_on(k, answer.semidefinite, targets, options);
+  KernelAnswer answer = compute_kernel(request, x, std::nullopt, engine);
+  AnyMatrix& k = answer.matrices.front().values;
+  FittedData fitted = options.label_aware ? fit_label_aware_on(k, nullptr, {.train = x}, targets, options, engine)
+                                          : fit_on({view_of(k), engine}, answer.semidefinite, targets, options);
   fitted.kernel_seconds = answer.seconds;
   fitted.quadrature_error = answer.quadrature_error;
   return fitted;
@@ -333,11 +370,18 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
   return fitted;
 }
 
-FittedData fit_data(const DataKernels& kernels, const TrainTest& data, const FitDataOptions& asked,
-                    const Engine& engine) {
+FittedData fit_data(DataKernels kernels, const TrainTest& data, const FitDataOptions& asked, const Engine& engine) {
   asked.validate();
   const FitTargets targets = fit_targets(asked.machine.machine, data.train);
   const WeighedOptions weighed(asked, targets);
+  if (asked.label_aware) {
+    PairSources sources{.train = data.train.view()};
+    if (data.test) sources.test = data.test->view();
+    FittedData fitted = fit_label_aware_on(kernels.train, kernels.test ? &*kernels.test : nullptr, sources, targets,
+                                           weighed.get(), engine);
+    fitted.kernel_seconds = kernels.seconds;
+    return fitted;
+  }
   const GramMatrix k = kernels.unheld ? *kernels.unheld : GramMatrix(view_of(kernels.train), engine);
   FittedData fitted = fit_on(k, kernels.semidefinite, targets, weighed.get());
   fitted.kernel_seconds = kernels.seconds;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/data/request.hpp"
+#include "widelimit/kernel/label_aware/label_aware.hpp"
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/machine.hpp"
 
@@ -26,8 +27,10 @@ struct FitDataOptions {
   Solver solver = Solver::automatic;
   /// Bytes for everything, samples included; default: what the machine has left, besides the samples.
   std::optional<std::size_t> memory;
+  /// A kernel that knows the labels of the training samples: needs classes and the Gram matrix in memory.
+  std::optional<LabelAwareOptions> label_aware = std::nullopt;
 
-  /// Error{usage} where machine, solver and posterior contradict each other.
+  /// Error{usage} where machine, solver, posterior and kernel contradict each other.
   void validate() const;
 };
 
@@ -69,6 +72,8 @@ struct FittedData {
   std::optional<double> likelihood;      ///< log p(y) of the Gaussian process, all outputs together
   std::vector<double> residuals;         ///< of conjugate gradients, after each iteration
   std::string note;                      ///< why conjugate gradients were chosen
+  /// Of a label-aware kernel: what a model needs of it. Coefficients are those of the kernel before its repair.
+  std::optional<LabelAwareKernels> label_aware = std::nullopt;
 };
 
 /// Whether a machine fits the classes of a data set rather than its numbers. Error{input} where it has neither.
@@ -89,7 +94,7 @@ struct FittedData {
 [[nodiscard]] FittedData fit_data(const KernelRequest& request, const TrainTest& data, const FitDataOptions& options,
                                   const Engine& engine);
 /// The same on kernels that are known.
-[[nodiscard]] FittedData fit_data(const DataKernels& kernels, const TrainTest& data, const FitDataOptions& options,
+[[nodiscard]] FittedData fit_data(DataKernels kernels, const TrainTest& data, const FitDataOptions& options,
                                   const Engine& engine);
 
 }  // namespace widelimit

@@ -53,6 +53,19 @@ void check_support(const Model& model) {
   require_finite(model.support, "the support of the model");
 }
 
+void check_label_aware(const Model& model) {
+  model.label_aware->validate();
+  if (model.posterior) fail(Code::input, "a model with a label-aware kernel has no posterior");
+  const auto* regression = std::get_if<PairRegression>(&model.label_aware->estimate);
+  if (regression == nullptr) return;
+  if (regression->own != 0) fail(Code::input, "a model does not hold pair features of your own");
+  if (model.shape.nodes) fail(Code::input, "pair features do not take graphs");
+  if (const PairBasis& basis = regression->basis;
+      !basis.centre.empty() && std::ssize(basis.centre) != model.shape.size()) {
+    fail(Code::input, "the pair features of the model read {} values of {}", basis.centre.size(), model.shape.size());
+  }
+}
+
 }  // namespace
 
 void Model::validate() const {
@@ -82,6 +95,7 @@ void Model::validate() const {
   if (posterior && (machine != Machine::ridge || has_bias)) {
     fail(Code::input, "the model has a posterior, which only ridge without a bias has");
   }
+  if (label_aware) check_label_aware(*this);
   require_finite_numbers(bias, "bias");
   require_finite_numbers(std::span(alpha.data(), static_cast<std::size_t>(alpha.rows() * alpha.cols())), "coefficient");
   for (const Sigmoid& c : calibration) {

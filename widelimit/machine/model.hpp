@@ -5,6 +5,7 @@
 #include "widelimit/data/scaling.hpp"
 #include "widelimit/kernel/classical/classical.hpp"
 #include "widelimit/kernel/gram.hpp"
+#include "widelimit/kernel/label_aware/label_aware.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"
 
@@ -19,7 +20,8 @@ namespace widelimit {
 /// the training samples with non-zero coefficients.
 struct Model {
   std::variant<Network, ClassicalKernel> kernel;
-  Kind kind = Kind::ntk;  ///< of a network: ntk or nngp
+  Kind kind = Kind::ntk;                                 ///< of a network: ntk or nngp
+  std::optional<LabelAware> label_aware = std::nullopt;  ///< added to the kernel, where present
   Precision precision = Precision::f64;
   Shape shape;                    ///< of a sample
   bool channels_first = false;    ///< samples came channel by channel in their source; new ones are laid out the same

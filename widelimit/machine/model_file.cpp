@@ -6,6 +6,7 @@
 #include "widelimit/data/file/sealed_file.hpp"
 #include "widelimit/data/hdf5/hdf5.hpp"
 #include "widelimit/data/origin_text.hpp"
+#include "widelimit/kernel/label_aware/label_aware_text.hpp"
 #include "widelimit/network/text.hpp"
 
 #include <algorithm>
@@ -23,12 +24,15 @@ constexpr SealedFormat model_form{.name = "widelimit model",
                                   .writer = "`widelimit fit` writes one"};
 /// Models whose support is dense are written as they always were.
 constexpr int dense_format = 1;
+/// And those with a sparse support, or graphs.
+constexpr int sparse_format = 2;
 
 constexpr const char* support_columns = "support_columns";
 constexpr const char* support_offsets = "support_offsets";
 constexpr const char* support_nodes = "support_nodes";
 constexpr const char* support_edges = "support_edges";
 constexpr const char* support_neighbours = "support_neighbours";
+constexpr const char* directions_name = "label_aware_directions";
 
 /// What the support of a model is, by the arrays of its file.
 enum class Support : std::uint8_t { dense, sparse, graphs };
@@ -38,10 +42,11 @@ Support support_of(const ArrayFile& file) {
 }
 
 /// In the order in which the checksum takes them.
-std::vector<std::string> array_names(Support support) {
+std::vector<std::string> array_names(Support support, bool directions) {
   std::vector<std::string> names{"support", "alpha", "bias", "shift", "scale", "calibration"};
   if (support == Support::sparse) names.insert(names.end(), {support_columns, support_offsets});
   if (support == Support::graphs) names.insert(names.end(), {support_nodes, support_edges, support_neighbours});
+  if (directions) names.emplace_back(directions_name);
   return names;
 }
 
@@ -63,6 +68,9 @@ class ModelArrays {
     add("calibration", calibration_.data(), std::ssize(model.calibration), 2);
     if (const auto* support = std::get_if<SparseMatrix>(&model.support)) add_places(support->view());
     if (const auto* support = std::get_if<Graphs>(&model.support)) add_places(support->view());
+    if (!model.label_aware) return;
+    directions_ = label_aware_text(*model.label_aware).directions;
+    if (directions_.rows() > 0) add(directions_name, directions_.data(), directions_.rows(), directions_.cols());
   }
 
   [[nodiscard]] const std::vector<NamedArray>& arrays() const { return arrays_; }
@@ -103,6 +111,7 @@ class ModelArrays {
 
   std::vector<NamedArray> arrays_;
   std::vector<double> calibration_;
+  Matrix<double> directions_;
   std::vector<std::int64_t> columns_, nodes_, edges_;
 };
 
@@ -115,6 +124,7 @@ Description description(const Model& model) {
   } else {
     json["classical"] = std::get<ClassicalKernel>(model.kernel).to_text();
   }
+  if (model.label_aware) json["label_aware"] = label_aware_text(*model.label_aware).json;
   json["precision"] = to_string(model.precision);
   json["shape"] = {model.shape.height, model.shape.width, model.shape.channels};
   if (model.shape.nodes) json["nodes"] = std::get<Graphs>(model.support).tagged() ? "tags" : "features";
@@ -224,10 +234,15 @@ Model checked_model(ArrayFile file, const std::string& source) {
   Model model;
   reading_sealed(source, model_form, [&] {
     const Support support = support_of(file);
-    SealedFile sealed(std::move(file), model_form, array_names(support));
+    const bool directions = file.arrays.contains(directions_name);
+    SealedFile sealed(std::move(file), model_form, array_names(support, directions));
     describe(model, sealed.description());
     if (model.shape.nodes != (support == Support::graphs)) fail(Code::input, "its support is not what its shape says");
     fill(model, sealed.description(), sealed, support);
+    if (sealed.description().contains("label_aware")) {
+      model.label_aware = parse_label_aware(sealed.description().at("label_aware"),
+                                            directions ? sealed.take_doubles(directions_name) : Matrix<double>());
+    }
     model.validate();
   });
   return model;
@@ -240,7 +255,9 @@ void save_model(const std::filesystem::path& path, const Model& model) {
   const ModelArrays arrays(model);
   SealedFormat form = model_form;
   const SampleView support = model.support_view();
-  if (support.sparse() == nullptr && support.graphs() == nullptr) form.number = dense_format;
+  if (!model.label_aware) {
+    form.number = support.sparse() == nullptr && support.graphs() == nullptr ? dense_format : sparse_format;
+  }
   write_sealed(path, form, description(model), arrays.arrays());
 }
 

@@ -67,13 +67,21 @@ Dataset strip_of(const Model& model, const SampleView& samples, Index begin, Ind
   return strip;
 }
 
-AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Engine& engine, Progress* progress) {
+AnyMatrix base_rows(const Model& model, const SampleView& strip, const Engine& engine, Progress* progress) {
   if (const auto* classical = std::get_if<ClassicalKernel>(&model.kernel)) {
     return classical_gram(*classical, strip, model.support_view(), model.precision, engine, progress);
   }
   const GramOptions options{.kind = model.kind, .precision = model.precision, .progress = progress};
   Gram block = gram(std::get<Network>(model.kernel), strip, model.support_view(), options, engine);
   return model.kind == Kind::ntk ? std::move(block.ntk) : std::move(block.nngp);
+}
+
+AnyMatrix kernel_rows(const Model& model, const SampleView& strip, const Engine& engine, Progress* progress) {
+  AnyMatrix rows = base_rows(model, strip, engine, progress);
+  if (model.label_aware) {
+    (void)add_label_aware(*model.label_aware, KernelPart::test, rows, {model.support_view(), strip}, engine);
+  }
+  return rows;
 }
 
 /// visit(first sample, K(strip, support), strip) for strips of samples that fit into the memory allowed.

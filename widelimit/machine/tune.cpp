@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/folds.hpp"
+#include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/part_task.hpp"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <tuple>
 
 namespace widelimit {
 
@@ -19,6 +19,7 @@ namespace {
 
 void check(const GramMatrix& k, Index samples, std::span<const Index> labels, const TuneOptions& options) {
   if (k.samples() != samples) fail(Code::input, "K has {} rows for {} samples", k.samples(), samples);
+  if (options.label_aware) options.label_aware->validate();
   if (options.lambdas.empty()) fail(Code::input, "there is no λ to try");
   for (const double lambda : options.lambdas) {
     if (!std::isfinite(lambda) || lambda <= 0) fail(Code::input, "λ = {} is not a positive number", lambda);
@@ -91,6 +92,42 @@ double sum_of_weights(std::span<const double> weights, std::span<const Index> sa
                          [&](double sum, Index i) { return sum + weights[usize(i)]; });
 }
 
+/// The kernels of a fold.
+struct FoldKernels {
+  GramMatrix square;
+  EngineMatrix rectangle;  ///< those left out with those trained on
+  double shift = 0;        ///< of the diagonal of `square`, which decisions leave out
+
+  /// Decisions of a machine on the samples it was fitted to.
+  [[nodiscard]] Matrix<double> fitted(const Fit& fit) const {
+    Matrix<double> g = decision(fit, square.matrix(), square.engine());
+    for (Index i = 0; shift != 0 && i < g.rows(); ++i) {
+      for (Index j = 0; j < g.cols(); ++j) g(i, j) -= shift * fit.alpha(i, j);
+    }
+    return g;
+  }
+};
+
+/// Rows and columns of K; label-aware where asked for, by the labels of the samples that the fold trains on alone.
+FoldKernels fold_kernels(const GramMatrix& k, const SplitRows& fold, std::span<const Index> labels,
+                         const TuneOptions& options) {
+  EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.test, fold.train);
+  if (!options.label_aware) return {k.part(fold.train), std::move(rectangle)};
+  EngineMatrix square = k.algebra().gather(k.matrix(), fold.train, fold.train);
+  PairSources sources;
+  AnySamples train, test;
+  if (options.samples) {
+    train = gather(*options.samples, fold.train);
+    test = gather(*options.samples, fold.test);
+    sources = {SampleView(train, options.samples->shape), SampleView(test, options.samples->shape)};
+  }
+  const std::vector<Index> known = chosen(labels, fold.train);
+  const LabelAwareKernels made =
+      make_label_aware(square, &rectangle, sources, known, *std::max_element(known.begin(), known.end()) + 1,
+                       *options.label_aware, k.engine(), options.machine.progress);
+  return {GramMatrix(std::move(square), k.engine()), std::move(rectangle), made.repair.shift};
+}
+
 /// Adds what one fold shows to the points, each sample counted by its share of all weights, or of those of a given
 /// fold. `weights` are those of the samples in errors, with those of their classes.
 std::vector<TunePoint> by_folds(const GramMatrix& k, const Truth& truth, std::span<const double> weights,
@@ -103,22 +140,21 @@ std::vector<TunePoint> by_folds(const GramMatrix& k, const Truth& truth, std::sp
   double all = 0;
   for (const SplitRows& fold : folds) all += sum_of_weights(weights, fold.test);
   MachineOptions machine = options.machine;
-  machine.check_definite = false;
+  machine.check_definite = options.label_aware && options.label_aware->psd == Psd::none;
   for (const SplitRows& fold : folds) {
     const double trained = sum_of_weights(weights, fold.train);
     const double tested = given ? sum_of_weights(weights, fold.test) * count : all;
     const PartTask task(truth, fold.train, machine);
-    const GramMatrix square = k.part(fold.train);
-    const EngineMatrix rectangle = k.algebra().gather(k.matrix(), fold.test, fold.train);
+    const FoldKernels kernels = fold_kernels(k, fold, truth.labels, options);
     for (TunePoint& point : points) {
-      const FittedMachine fitted = task.fit(square, point.lambda);
-      const auto missed = [&](const EngineMatrix& rows, std::span<const Index> which) {
-        return sum_of_errors(truth, task.told(fitted, decision(fitted.fit, rows, k.engine())), which, weights);
+      const FittedMachine fitted = task.fit(kernels.square, point.lambda);
+      const auto missed = [&](const Matrix<double>& decisions, std::span<const Index> which) {
+        return sum_of_errors(truth, task.told(fitted, decisions), which, weights);
       };
       auto& total = truth.classes() ? point.misclassified : point.squared_error;
-      total = total.value_or(0) + missed(rectangle, fold.test) / tested;
+      total = total.value_or(0) + missed(decision(fitted.fit, kernels.rectangle, k.engine()), fold.test) / tested;
       auto& training = truth.classes() ? point.training_misclassified : point.training_squared_error;
-      training = training.value_or(0) + missed(square.matrix(), fold.train) / (trained * count);
+      training = training.value_or(0) + missed(kernels.fitted(fitted.fit), fold.train) / (trained * count);
       const Summary& summary = fitted.fit.summary;
       point.unsolved += summary.converged() ? 0 : 1;
       if (!summary.converged() && point.message.empty()) point.message = summary.message;
@@ -146,7 +182,7 @@ std::vector<TunePoint> tune_classes(const GramMatrix& k, std::span<const Index> 
   const std::vector<double> weights = sample_weights(options.machine, labels, classes);
   check_weights(weights, std::ssize(labels));
   const bool given = !options.given_folds.empty();
-  if (options.machine.machine == Machine::ridge && !given) {
+  if (options.machine.machine == Machine::ridge && !given && !options.label_aware) {
     return ridge_points(k, class_targets(labels, classes).view(), weights, options);
   }
   for (Index c = 0; c < classes && !given; ++c) {
@@ -164,6 +200,7 @@ std::vector<TunePoint> tune_values(const GramMatrix& k, std::span<const double> 
   if (!options.machine.class_weights.empty()) {
     fail(Code::usage, "weights of classes need classes; these targets are numbers");
   }
+  if (options.label_aware) fail(Code::usage, "a label-aware kernel needs classes; these targets are numbers");
   check_weights(options.machine.weights, n);
   if (options.machine.machine == Machine::ridge && options.given_folds.empty()) {
     return ridge_points(k, {targets.data(), n, 1, 1}, options.machine.weights, options);

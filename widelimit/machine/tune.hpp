@@ -2,6 +2,7 @@
 
 #include "widelimit/data/split.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
+#include "widelimit/kernel/label_aware/label_aware.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/part_task.hpp"
 
@@ -38,6 +39,10 @@ struct TuneOptions {
   /// Instead of drawn folds, for every machine: those of a published protocol, which may overlap. The error is then the
   /// mean of their errors, whatever their sizes; a fold fits the classes that it trains on.
   std::vector<SplitRows> given_folds = {};
+  /// A label-aware kernel, made anew from the training samples of each fold, so that it never sees the labels of those
+  /// that are left out; ridge then takes folds, too: its leave-one-out formula would leak. `samples` are those of K.
+  std::optional<LabelAwareOptions> label_aware = std::nullopt;
+  std::optional<SampleView> samples = std::nullopt;
 
   [[nodiscard]] Index fold_count() const { return given_folds.empty() ? folds : std::ssize(given_folds); }
 };

@@ -73,12 +73,21 @@ class FileSource final : public GramSource {
   [[nodiscard]] Index samples() const override { return file_.rows(); }
   [[nodiscard]] Precision precision() const override { return file_.precision(); }
   [[nodiscard]] std::vector<double> diagonal() const override { return diagonal_; }
+  /// Samples that follow one another are read at once: HDF5 reads whole chunks, whatever is asked of them.
   [[nodiscard]] Matrix<double> columns(std::span<const Index> chosen) const override {
     Matrix<double> result(samples(), std::ssize(chosen), Content::unset);
-    std::vector<double> row(usize(samples()));
-    for (Index j = 0; j < std::ssize(chosen); ++j) {
-      file_.read(chosen[usize(j)], 0, MatrixView<double>{row.data(), 1, samples(), samples()});
-      for (Index i = 0; i < samples(); ++i) result(i, j) = row[usize(i)];
+    for (Index begin = 0; begin < std::ssize(chosen);) {
+      Index count = 1;
+      while (count < chunk && begin + count < std::ssize(chosen) &&
+             chosen[usize(begin + count)] == chosen[usize(begin)] + count) {
+        ++count;
+      }
+      Matrix<double> rows(count, samples(), Content::unset);
+      file_.read(chosen[usize(begin)], 0, rows.view());
+      for (Index i = 0; i < samples(); ++i) {
+        for (Index j = 0; j < count; ++j) result(i, begin + j) = rows(j, i);
+      }
+      begin += count;
     }
     return result;
   }

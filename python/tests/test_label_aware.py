@@ -1,0 +1,144 @@
+"""Label-aware kernels beside their definition in NumPy, and estimators that use them."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import widelimit as wl
+
+RNG = np.random.default_rng(5)
+Y = np.array(["left", "right"])[np.arange(60) % 2]
+X = RNG.normal(size=(60, 4)) + 1.2 * (np.arange(60) % 2)[:, None]
+X_TEST = RNG.normal(size=(9, 4))
+K = wl.kernel("fc:1(b_std=0.3)", X)
+K_TEST = wl.kernel("fc:1(b_std=0.3)", X_TEST, X)
+
+
+def _pair_features(k, a, b, mean_square):
+    """The ten of set 1, by their definitions."""
+    a = np.c_[a, np.ones(len(a))]
+    b = np.c_[b, np.ones(len(b))]
+    inner = a @ b.T
+    norms = np.outer(np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1))
+    cosine = np.clip(inner / norms, -1, 1)
+    apart = a[:, None, :] - b[None, :, :]
+    square = (apart**2).sum(axis=2)
+    correlation = np.corrcoef(a, b)[: len(a), len(a) :]
+    sine = np.sqrt(1 - cosine**2)
+    rbf = np.exp(-square / mean_square)
+    found = [k, inner, cosine, square, norms, sine, np.arccos(cosine), rbf, correlation, np.abs(apart).sum(axis=2)]
+    return np.stack([f.ravel() for f in found], axis=1)
+
+
+def test_linear1_is_least_squares_over_all_pairs():
+    mean_square = ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2).mean()
+    design = _pair_features(K, X, X, mean_square)
+    z = np.where(Y[:, None] == Y[None, :], 1.0, -1.0).ravel()
+    scale = np.linalg.norm(design, axis=0)
+    c = np.linalg.lstsq(design / scale, z, rcond=None)[0] / scale
+    fitted = (design @ c).reshape(60, 60)
+    lam = 0.2 * np.abs(K).mean() / np.abs(fitted).mean()
+    test = K_TEST + lam * (_pair_features(K_TEST, X_TEST, X, mean_square) @ c).reshape(9, 60)
+    h = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, method="linear1", ratio=0.2)
+    # Columns of unit length have a condition of some 1e3; angles of NumPy on the diagonal are right to 1e-8.
+    assert np.allclose(h.train, K + lam * fitted, rtol=1e-6, atol=1e-7)
+    assert np.allclose(h.test, test, rtol=1e-6, atol=1e-7)
+    assert h.lam == pytest.approx(lam, rel=1e-6)
+    assert h.explained == pytest.approx(1 - ((design @ c - z) ** 2).mean(), rel=1e-6)
+    assert h.rank == 10 and h.target == "signed" and list(h.coefficients)[2] == "cosine"
+
+
+@pytest.mark.parametrize("method", ["linear2", "kr1", "kr2", "fjlt1", "fjlt2"])
+def test_ratio_symmetry_and_inertia(method):
+    h = wl.label_aware_kernel(K, Y, x=X, method=method, ratio=0.4)
+    assert np.abs(h.train - K).mean() == pytest.approx(0.4 * np.abs(K).mean(), rel=1e-9)
+    assert np.array_equal(h.train, h.train.T) and h.test is None
+    values = np.linalg.eigvalsh(h.train)
+    rounding = 60 * np.finfo(float).eps * np.abs(values).max()
+    assert h.inertia == ((values < -rounding).sum(), (np.abs(values) <= rounding).sum(), (values > rounding).sum())
+
+
+def test_psd():
+    plain = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, ratio=2)
+    values, vectors = np.linalg.eigh(plain.train)
+    assert values[0] < 0
+    clipped = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, ratio=2, psd="clip")
+    kept = vectors[:, values > 0]
+    assert np.allclose(clipped.train, kept @ np.diag(values[values > 0]) @ kept.T)
+    assert np.allclose(clipped.test, plain.test @ kept @ kept.T)
+    shifted = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, ratio=2, psd="shift")
+    assert shifted.shift == pytest.approx(-values[0])
+    assert np.allclose(shifted.train, plain.train - values[0] * np.eye(60)) and np.allclose(shifted.test, plain.test)
+    with pytest.raises(wl.NumericalError, match="negative"):
+        wl.label_aware_kernel(K, Y, x=X, ratio=2, psd="refuse")
+
+
+def test_overwrite_and_precision():
+    expected = wl.label_aware_kernel(K, Y, K_TEST, method="kr1")
+    k, k_test = K.copy(), K_TEST.copy()
+    h = wl.label_aware_kernel(k, Y, k_test, method="kr1", overwrite=True)
+    assert h.train is k and h.test is k_test
+    assert np.array_equal(k, expected.train) and np.array_equal(k_test, expected.test)
+    single = wl.label_aware_kernel(K.astype(np.float32), Y, method="kr1").train
+    assert single.dtype == np.float32 and np.allclose(single, expected.train, rtol=1e-5)
+    with pytest.raises(wl.InputError, match="overwrite"):
+        wl.label_aware_kernel(K.T[::2], Y, method="kr1", overwrite=True)
+
+
+def test_own_features():
+    calls = []
+
+    def both_right(a, b):
+        calls.append((len(a), len(b)))
+        return np.outer(a.mean(axis=1) > 0.6, b.mean(axis=1) > 0.6).astype(float)
+
+    without = wl.label_aware_kernel(K, Y, x=X)
+    h = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, features=[both_right])
+    assert calls and h.explained > without.explained and "own 1" in h.coefficients
+    with pytest.raises(wl.InputError, match="not symmetric"):
+        wl.label_aware_kernel(K, Y, x=X, features=lambda a, b: np.outer(a[:, 0], np.ones(len(b))))
+    with pytest.raises(wl.InputError, match="shape"):
+        wl.label_aware_kernel(K, Y, x=X, features=lambda a, b: np.ones(3))
+    with pytest.raises(ZeroDivisionError):
+        wl.label_aware_kernel(K, Y, x=X, features=lambda a, b: 1 / 0)
+
+
+def test_refusals():
+    with pytest.raises(wl.InputError, match="reads the samples"):
+        wl.label_aware_kernel(K, Y)
+    with pytest.raises(wl.InputError, match="one class"):
+        wl.label_aware_kernel(K, np.zeros(60, int), method="kr1")
+    with pytest.raises(wl.InputError, match="linear1"):
+        wl.label_aware_kernel(K, Y, method="linear")
+    bad = K_TEST.copy()
+    bad[2, 3] = np.nan
+    with pytest.raises(wl.InputError, match=r"\(2, 3\)"):
+        wl.label_aware_kernel(K, Y, bad, method="kr1")
+
+
+@pytest.mark.parametrize("method", ["linear2", "kr1"])
+def test_estimators_remember(method, tmp_path):
+    pytest.importorskip("sklearn")
+    model = wl.NTKClassifier("fc:1", machine="ridge", lam=0.3, label_aware=method, ratio=0.3).fit(X, Y)
+    g = model.decision_function(X_TEST)
+    h = wl.label_aware_kernel(
+        wl.kernel("fc:1", X), Y, wl.kernel("fc:1", X_TEST, X), x=X, x_test=X_TEST, method=method, ratio=0.3, psd="clip"
+    )
+    assert np.allclose(g, wl.fit_ridge(h.train, Y, lam=0.3).decision_function(h.test), atol=1e-7)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).decision_function(X_TEST), g)
+    path = tmp_path / "model.h5"
+    model.save(path)
+    again = wl.NTKClassifier.load(path)
+    assert np.allclose(again.decision_function(X_TEST), g, atol=1e-12) and again.label_aware == method
+    assert np.array_equal(wl.load_model(path).predict(X_TEST), model.predict(X_TEST))
+    with pytest.raises(wl.InputError, match="label-aware"):
+        wl.certify(model, X_TEST, Y[:9])
+
+
+def test_estimators_in_cross_validation_leak_nothing():
+    selection = pytest.importorskip("sklearn.model_selection")
+    y = RNG.integers(0, 2, 60)
+    model = wl.NTKClassifier("fc:1", machine="ridge", lam=0.1, label_aware="linear1", ratio=2.0)
+    scores = selection.cross_val_score(model, X, y, cv=5)
+    assert abs(scores.mean() - 0.5) < 5 * 0.5 / np.sqrt(60)

@@ -1,0 +1,176 @@
+"""Kernels that know the labels of the training samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import InputError
+from widelimit._kernels import Array
+from widelimit._samples import as_matrix, as_samples
+from widelimit._targets import as_classes
+from widelimit._threads import usable
+
+PairFeature = Callable[[Any, Any], ArrayLike]
+
+
+class Inertia(NamedTuple):
+    """Numbers of eigenvalues by their sign; those within rounding of 0 count as zero."""
+
+    negative: int
+    zero: int
+    positive: int
+
+
+class LabelAwareKernel:
+    """K^HR = Θ + λ·Z of label_aware_kernel, with what was learned on the way."""
+
+    train: Array
+    """Of the training samples."""
+    test: Array | None
+    """Of the test samples with them; None without K_test."""
+    lam: float
+    """λ, from the ratio."""
+    method: str
+    target: str
+    """'same' or 'signed'."""
+    coefficients: dict[str, float] | None
+    """Of the pair features, by name; None for kernel regression."""
+    rank: int | None
+    """How many of the pair features are independent over the training pairs."""
+    explained: float | None
+    """1 − Σ(z − Z)²/Σz² over the training pairs: how much of the targets the regression explains."""
+    beyond: int
+    """Pairs that kernel regression took to the nearest end of the range of the training pairs."""
+    shift: float
+    """What psd='shift' added to the diagonal of train."""
+
+    def __init__(self, train: Array, test: Array | None, known: dict[str, Any], threads: int | None) -> None:
+        self.train = train
+        self.test = test
+        self.lam = known["lam"]
+        self.method = known["method"]
+        self.target = known["target"]
+        self.coefficients = known.get("coefficients")
+        self.rank = known.get("rank")
+        self.explained = known.get("explained")
+        self.beyond = known["beyond"]
+        self.shift = known["shift"]
+        self._threads = threads
+        self._inertia = Inertia(*known["inertia"]) if "inertia" in known else None
+
+    @property
+    def inertia(self) -> Inertia:
+        """Signs of the eigenvalues of Θ + λ·Z of the training samples, before psd; O(n³) when first asked for."""
+        if self._inertia is None:
+            self._inertia = Inertia(*_core.inertia(self.train, self._threads))
+        return self._inertia
+
+    def __repr__(self) -> str:
+        return f"LabelAwareKernel(method={self.method!r}, lam={self.lam:.6g}, train={self.train.shape})"
+
+
+def _feature_blocks(features: Sequence[PairFeature], x: Any, x_test: Any) -> Callable[..., NDArray[np.float64]]:
+    """What the library calls for a block of pairs: all features of it in one array."""
+
+    def block(row: int, row_end: int, col: int, col_end: int, test: bool) -> NDArray[np.float64]:
+        left = (x_test if test else x)[row:row_end]
+        right = x[col:col_end]
+        values = np.empty((len(features), row_end - row, col_end - col))
+        for f, feature in enumerate(features):
+            found = np.asarray(feature(left, right))
+            if found.shape != values.shape[1:] or found.dtype.kind not in "fiub":
+                raise InputError(
+                    f"pair feature {f + 1} gave {found.dtype} numbers of shape {found.shape} for a block of "
+                    f"{values.shape[1]} × {values.shape[2]} pairs; give a real number for each pair"
+                )
+            values[f] = found
+        return values
+
+    return block
+
+
+def _writable(k: Any, name: str) -> Array:
+    if not isinstance(k, np.ndarray) or as_matrix(k, name) is not k or not k.flags.writeable:
+        raise InputError(f"overwrite=True: {name} must be a writable array of float32 or float64, row by row")
+    return k
+
+
+def label_aware_kernel(
+    K: ArrayLike,
+    y: ArrayLike,
+    K_test: ArrayLike | None = None,
+    *,
+    x: Any = None,
+    x_test: Any = None,
+    method: str = "linear1",
+    ratio: float = 0.1,
+    target: str | None = None,
+    psd: str = "none",
+    features: PairFeature | Sequence[PairFeature] | None = None,
+    distortion: float | None = None,
+    seed: int | None = None,
+    overwrite: bool = False,
+    threads: int | None = None,
+) -> LabelAwareKernel:
+    """A kernel that knows the labels: K^HR = Θ + λ·Z, Z(x, x') an estimate of whether both are of one class.
+
+    Higher-order regression of Chen, He and Su (2020); docs/theory/label_aware.md has the formulas. Z is learned from
+    all n² pairs of training samples, in strips of K: besides the kernels, memory does not grow with the pairs.
+
+    K: Θ of the training samples, n × n. K_test: Θ of test samples with them, one row for each test sample.
+    y: classes of the training samples, two or more, of any type that can be put in order.
+    x, x_test: the samples, which 'linear' and 'fjlt' read; graphs have no pair features, and take 'kr1' or 'kr2'.
+    method: 'linear1', least squares on ten features of a pair; 'linear2', on these and those of five principal
+        components; 'kr1' and 'kr2', kernel regression on Θ(x, x'); 'fjlt1' and 'fjlt2', the linear ones by a random
+        sketch, as published.
+    ratio: mean |λ·Z| beside mean |Θ| over the training pairs, from which λ follows.
+    target: 'same', Z estimates 1 or 0, or 'signed', 1 or −1; by default 'signed' for two classes, 'same' for more.
+    psd: K^HR has negative eigenvalues, as a rule many. 'none' leaves them; 'clip' sets them to 0 and projects K_test on
+        the other eigenvectors; 'shift' subtracts the least from the diagonal; 'refuse' raises NumericalError.
+    features: a function of two blocks of samples, or a list of them, that returns a number for each pair, rows of the
+        first by rows of the second; it must be symmetric. They join those of 'linear' or 'fjlt'.
+    distortion: ε of the sketch, 0.01 by default. seed: of the sketch.
+    overwrite: True to write into K and K_test instead of copies.
+
+    Z has seen all labels of y: leave-one-out and cross-validation on a fixed K^HR leak them. Make it anew for each
+    fold, as `widelimit tune` and an estimator inside cross_val_score do.
+
+    >>> import widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", limit=300, scale="unit", classes=["3", "8"])
+    >>> x = x.reshape(len(x), -1)
+    >>> K = wl.kernel("fc:2", x)
+    >>> h = wl.label_aware_kernel(K[:40, :40], y[:40], K[40:, :40], x=x[:40], x_test=x[40:])
+    >>> h.test.shape, h.target, bool(abs(h.train - K[:40, :40]).mean() / abs(K[:40, :40]).mean() - 0.1 < 1e-9)
+    ((260, 40), 'signed', True)
+    """
+    classes, labels = as_classes(y)
+    train = _writable(K, "K") if overwrite else as_matrix(K, "K")
+    test = None
+    if K_test is not None:
+        test = _writable(K_test, "K_test") if overwrite else as_matrix(K_test, "K_test")
+    functions = [features] if callable(features) else list(features or [])
+    if functions and (x is None or (test is not None and x_test is None)):
+        raise InputError("features are functions of samples; give x, and x_test with K_test")
+    options = dict(
+        method=method, ratio=ratio, target=target, psd=psd, distortion=distortion, seed=seed, threads=usable(threads)
+    )
+    made, made_test, known = _core.label_aware_kernel(
+        train,
+        labels,
+        len(classes),
+        test,
+        None if x is None else as_samples(x, "x"),
+        None if x_test is None else as_samples(x_test, "x_test"),
+        _feature_blocks(functions, x, x_test) if functions else None,
+        len(functions),
+        overwrite,
+        options,
+    )
+    return LabelAwareKernel(
+        train if made is None else made, test if made_test is None else made_test, known, usable(threads)
+    )

@@ -1,0 +1,278 @@
+#include "widelimit/kernel/label_aware/label_aware.hpp"
+
+#include "tests/kernel/label_aware_definition.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/engine/select.hpp"
+#include "widelimit/kernel/file/gram_file.hpp"
+#include "widelimit/kernel/file/write_gram.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace widelimit {
+namespace {
+
+Matrix<double> test_kernel(const Problem& problem, const LabelAwareOptions& options, const Engine& engine) {
+  const GramMatrix k(problem.k.view(), engine);
+  const LabelAware aware = fit_label_aware(k, problem.sources(), problem.labels, problem.classes, options);
+  aware.validate();
+  AnyMatrix result = copied(problem.k_test);
+  (void)add_label_aware(aware, KernelPart::test, result, problem.sources(), engine);
+  return std::move(std::get<Matrix<double>>(result));
+}
+
+/// Largest difference beside the largest change of an entry.
+double apart(const Matrix<double>& found, const Rows& expected, const Matrix<double>& before) {
+  Real difference = 0;
+  Real change = 0;
+  for (Index i = 0; i < found.rows(); ++i) {
+    for (Index j = 0; j < found.cols(); ++j) {
+      difference = std::max(difference, std::abs(found(i, j) - expected[usize(i)][usize(j)]));
+      change = std::max(change, std::abs(expected[usize(i)][usize(j)] - before(i, j)));
+    }
+  }
+  return static_cast<double>(difference / change);
+}
+
+/// Features of unit length have a condition κ below 1e4 here, normal equations lose κ²ε ≈ 2e-8 at worst.
+TEST(LabelAwareKernel, LinearRegressionIsThatOfTheWholeDesign) {
+  const auto engine = make_engine("cpu");
+  for (const Index classes : {2, 3}) {
+    const Problem problem(37, 9, 8, classes);
+    for (const Index components : {0, 5}) {
+      for (const PairTarget target : {PairTarget::same, PairTarget::opposite}) {
+        const Matrix<double> found =
+            test_kernel(problem,
+                        {.method = components > 0 ? LabelAwareMethod::linear2 : LabelAwareMethod::linear1,
+                         .target = target,
+                         .ratio = 0.3},
+                        *engine);
+        const Rows expected = brute::linear(problem, components, target == PairTarget::same ? 0 : -1, 0.3L);
+        EXPECT_LT(apart(found, expected, problem.k_test), 2e-8) << classes << " " << components;
+      }
+    }
+  }
+}
+
+TEST(LabelAwareKernel, KernelRegressionIsTheWeightedMeanOverAllPairs) {
+  const auto engine = make_engine("cpu");
+  for (const Index classes : {2, 3}) {
+    const Problem problem(33, 12, 6, classes);
+    for (const PairTarget target : {PairTarget::same, PairTarget::opposite}) {
+      const Rows z = brute::targets(problem, target == PairTarget::same ? 0 : -1);
+      const LabelAwareOptions first{.method = LabelAwareMethod::kr1, .target = target};
+      EXPECT_LT(apart(test_kernel(problem, first, *engine), brute::smoothed(problem, z, 0.1L), problem.k_test), 1e-12);
+      const LabelAwareOptions second{.method = LabelAwareMethod::kr2, .target = target};
+      EXPECT_LT(apart(test_kernel(problem, second, *engine),
+                      brute::smoothed(problem, brute::between_inverses(problem, z), 0.1L), problem.k_test),
+                1e-9);
+    }
+  }
+}
+
+/// The reference engine computes in long double; more samples than a strip holds cross its edges.
+TEST(LabelAwareKernel, EnginesAgreeAndThreadsChangeNoBit) {
+  const Problem problem(300, 140, 5, 3);
+  for (const LabelAwareMethod method : {LabelAwareMethod::linear2, LabelAwareMethod::kr1, LabelAwareMethod::fjlt1}) {
+    const LabelAwareOptions options{.method = method, .distortion = 0.05};
+    const Matrix<double> one = test_kernel(problem, options, *make_engine("cpu", {.threads = 1}));
+    const Matrix<double> four = test_kernel(problem, options, *make_engine("cpu", {.threads = 4}));
+    EXPECT_TRUE(std::equal(one.data(), one.data() + one.rows() * one.cols(), four.data())) << to_string(method);
+    const Matrix<double> reference = test_kernel(problem, options, *make_engine("reference"));
+    for (Index i = 0; i < one.rows() * one.cols(); ++i) {
+      EXPECT_NEAR(one.data()[i], reference.data()[i], 1e-8 * std::abs(one.data()[i]) + 1e-9) << to_string(method);
+    }
+  }
+}
+
+TEST(LabelAwareKernel, IsSymmetricAndTheTestRowOfATrainingSampleIsItsOwn) {
+  const auto engine = make_engine("cpu");
+  const Problem problem(290, 3, 5, 2);
+  for (const LabelAwareMethod method : {LabelAwareMethod::linear1, LabelAwareMethod::linear2, LabelAwareMethod::kr1}) {
+    const LabelAware aware = fit_label_aware({problem.k.view(), *engine}, problem.sources(), problem.labels, 2,
+                                             {.method = method, .ratio = 0.5});
+    AnyMatrix whole = copied(problem.k);
+    (void)add_label_aware(aware, KernelPart::train, whole, problem.sources(), *engine);
+    const auto& k = std::get<Matrix<double>>(whole);
+    EXPECT_EQ(GramMatrix(k).asymmetry(), 0);
+    AnyMatrix again = copied(problem.k);
+    (void)add_label_aware(aware, KernelPart::test, again, {problem.view(), problem.view()}, *engine);
+    const auto& rows = std::get<Matrix<double>>(again);
+    for (Index i = 0; i < 290; i += 17) {
+      // Of a sample and its copy the angle is right to √ε only.
+      for (Index j = 0; j < 290; ++j) EXPECT_NEAR(k(i, j), rows(i, j), 1e-6) << i << " " << j;
+    }
+  }
+}
+
+/// λ by its definition: the label-aware part has `ratio` of the magnitude of the kernel.
+TEST(LabelAwareKernel, RatioIsThatOfMeanMagnitudes) {
+  const auto engine = make_engine("cpu");
+  const Problem problem(150, 2, 4, 3);
+  for (const LabelAwareMethod method : {LabelAwareMethod::linear1, LabelAwareMethod::kr1, LabelAwareMethod::kr2}) {
+    const LabelAware aware = fit_label_aware({problem.k.view(), *engine}, problem.sources(), problem.labels, 3,
+                                             {.method = method, .ratio = 0.25});
+    AnyMatrix whole = copied(problem.k);
+    (void)add_label_aware(aware, KernelPart::train, whole, problem.sources(), *engine);
+    double kernel = 0;
+    double added = 0;
+    for (Index i = 0; i < 150 * 150; ++i) {
+      kernel += std::abs(problem.k.data()[i]);
+      added += std::abs(std::get<Matrix<double>>(whole).data()[i] - problem.k.data()[i]);
+    }
+    EXPECT_NEAR(added / kernel, 0.25, 1e-12) << to_string(method);
+  }
+}
+
+/// Signed targets are 2·same − 1, and a weighted mean is linear.
+TEST(LabelAwareKernel, SignedKernelRegressionIsTwiceTheOtherLessOne) {
+  const auto engine = make_engine("cpu");
+  const Problem problem(60, 2, 4, 4);
+  const auto smoother = [&](PairTarget target) {
+    return std::get<PairSmoother>(fit_label_aware({problem.k.view(), *engine}, {}, problem.labels, 4,
+                                                  {.method = LabelAwareMethod::kr1, .target = target})
+                                      .estimate);
+  };
+  const PairSmoother same = smoother(PairTarget::same);
+  const PairSmoother sign = smoother(PairTarget::opposite);
+  for (Index i = 0; i < 60; ++i) EXPECT_NEAR(sign(problem.k(0, i)), 2 * same(problem.k(0, i)) - 1, 1e-12);
+}
+
+TEST(LabelAwareKernel, ASketchIsNearlyAsGoodAsAllPairs) {
+  const auto engine = make_engine("cpu");
+  const Problem problem(120, 2, 6, 2);
+  const auto explained = [&](LabelAwareMethod method) {
+    const LabelAware aware = fit_label_aware({problem.k.view(), *engine}, problem.sources(), problem.labels, 2,
+                                             {.method = method, .ratio = 1});
+    AnyMatrix whole = copied(problem.k);
+    (void)add_label_aware(aware, KernelPart::train, whole, problem.sources(), *engine);
+    double rest = 0;
+    for (Index i = 0; i < 120; ++i) {
+      for (Index j = 0; j < 120; ++j) {
+        const double z = (std::get<Matrix<double>>(whole)(i, j) - problem.k(i, j)) / aware.lambda;
+        const double target = problem.labels[usize(i)] == problem.labels[usize(j)] ? 1 : -1;
+        rest += (z - target) * (z - target);
+      }
+    }
+    return 1 - rest / (120.0 * 120.0);
+  };
+  for (const auto& [exact, sketch] : {std::pair(LabelAwareMethod::linear1, LabelAwareMethod::fjlt1),
+                                      std::pair(LabelAwareMethod::linear2, LabelAwareMethod::fjlt2)}) {
+    const double best = explained(exact);
+    EXPECT_GT(best, 0.3);
+    const double found = explained(sketch);
+    EXPECT_LE(found, best + 1e-9);
+    // Residuals of a sketch of ε = 0.01 exceed the least by a factor of 1 + O(ε).
+    EXPECT_LT(1 - found, 1.05 * (1 - best));
+  }
+}
+
+/// Unit rows make four of the features one and the same: the solution of least norm is found, and the rank told.
+TEST(LabelAwareKernel, RedundantFeaturesDoNoHarm) {
+  const auto engine = make_engine("cpu");
+  Problem problem(50, 4, 6, 2);
+  for (Index i = 0; i < 50; ++i) {
+    double square = 0;
+    for (Index k = 0; k < 6; ++k) square += problem.x(i, k) * problem.x(i, k);
+    for (Index k = 0; k < 6; ++k) problem.x(i, k) /= std::sqrt(square);
+  }
+  const LabelAware aware =
+      fit_label_aware({problem.k.view(), *engine}, problem.sources(), problem.labels, 2, {.ratio = 0.1});
+  const auto& regression = std::get<PairRegression>(aware.estimate);
+  EXPECT_LT(regression.rank, 10);
+  EXPECT_GT(regression.rank, 4);
+  EXPECT_GT(regression.explained, 0.3);
+}
+
+TEST(LabelAwareKernel, TakesFeaturesOfTheCaller) {
+  const auto engine = make_engine("cpu");
+  const Problem problem(140, 5, 4, 2);
+  // The answer itself is one of the features: nothing is left to explain.
+  const auto label = [&](Index i, bool test) { return test ? i % 2 : problem.labels[usize(i)]; };
+  PairFunctions own{.count = 1, .evaluate = [&](const PairBlock& block, MatrixView<double> out) {
+                      double* to = out.row(0);
+                      for (Index i = block.rows.begin; i < block.rows.end; ++i) {
+                        for (Index j = block.cols.begin; j < block.cols.end; ++j) {
+                          *to++ = label(i, block.test) == label(j, false) ? 3 : -3;
+                        }
+                      }
+                    }};
+  PairSources sources = problem.sources();
+  sources.own = &own;
+  const LabelAware aware = fit_label_aware({problem.k.view(), *engine}, sources, problem.labels, 2, {});
+  const auto& regression = std::get<PairRegression>(aware.estimate);
+  EXPECT_NEAR(regression.explained, 1, 1e-9);
+  EXPECT_NEAR(regression.coefficients.back(), 1.0 / 3, 1e-7);
+  AnyMatrix test = copied(problem.k_test);
+  (void)add_label_aware(aware, KernelPart::test, test, sources, *engine);
+  EXPECT_NEAR(std::get<Matrix<double>>(test)(1, 1) - problem.k_test(1, 1), aware.lambda, 1e-6 * aware.lambda);
+
+  own.evaluate = [](const PairBlock& block, MatrixView<double> out) {
+    for (Index at = 0; at < out.cols; ++at) out(0, at) = static_cast<double>(at / block.cols.size());
+  };
+  EXPECT_THROW((void)fit_label_aware({problem.k.view(), *engine}, sources, problem.labels, 2, {}), Error);
+}
+
+TEST(LabelAwareKernel, CountsPairsBeyondTheTrainingRange) {
+  const auto engine = make_engine("cpu");
+  const Problem problem(40, 3, 4, 2);
+  const LabelAware aware =
+      fit_label_aware({problem.k.view(), *engine}, {}, problem.labels, 2, {.method = LabelAwareMethod::kr1});
+  AnyMatrix far = copied(problem.k_test);
+  auto& k = std::get<Matrix<double>>(far);
+  for (Index j = 0; j < 40; ++j) k(1, j) = 1e6;
+  EXPECT_EQ(add_label_aware(aware, KernelPart::test, far, {}, *engine), 40);
+  AnyMatrix own = copied(problem.k);
+  EXPECT_EQ(add_label_aware(aware, KernelPart::train, own, {}, *engine), 0);
+}
+
+/// A Gram matrix in a file is read strip by strip, to the same bits.
+TEST(LabelAwareKernel, LearnsFromFilesWhatItLearnsFromMemory) {
+  const auto engine = make_engine("cpu");
+  const Problem problem(300, 2, 4, 2);
+  const auto path = std::filesystem::temp_directory_path() / "widelimit-label-aware-gram.h5";
+  const std::vector<GramBlock> blocks{{"", problem.view(), std::nullopt}};
+  const std::vector<Network> networks{Network::parse("dense(w_std=1.5, b_std=0.2) relu dense")};
+  (void)write_gram(path, networks, blocks, {.kind = Kind::ntk, .existing = Existing::replace}, *engine);
+  {
+    const GramMatrix stored = file_gram(GramFile(path), *engine, std::size_t{1} << 20);
+    for (const LabelAwareMethod method : {LabelAwareMethod::linear2, LabelAwareMethod::kr1, LabelAwareMethod::fjlt1}) {
+      const auto learned = [&](const GramMatrix& k) {
+        return fit_label_aware(k, problem.sources(), problem.labels, 2, {.method = method, .distortion = 0.1}).lambda;
+      };
+      EXPECT_EQ(learned(stored), learned({problem.k.view(), *engine})) << to_string(method);
+    }
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(LabelAwareKernel, RefusesWhatDoesNotFitTogether) {
+  const auto engine = make_engine("cpu");
+  const Problem problem(30, 3, 4, 2);
+  const GramMatrix k(problem.k.view(), *engine);
+  const auto complaint = [&](const PairSources& sources, std::vector<Index> labels, LabelAwareOptions options) {
+    try {
+      (void)fit_label_aware(k, sources, labels, 2, options);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(complaint({}, problem.labels, {}).find("reads the samples"), std::string::npos);
+  EXPECT_NE(complaint(problem.sources(), std::vector<Index>(30, 1), {}).find("one class"), std::string::npos);
+  EXPECT_NE(complaint(problem.sources(), {0, 1}, {}).find("2 labels for 30"), std::string::npos);
+  EXPECT_NE(complaint(problem.sources(), problem.labels, {.ratio = -1}).find("ratio"), std::string::npos);
+  const Matrix<double> constant = [] {
+    Matrix<double> ones(30, 30);
+    std::fill_n(ones.data(), 900, 1.0);
+    return ones;
+  }();
+  EXPECT_THROW((void)fit_label_aware(constant, {}, problem.labels, 2, {.method = LabelAwareMethod::kr1}), Error);
+  EXPECT_THROW((void)fit_label_aware(constant, {}, problem.labels, 2, {.method = LabelAwareMethod::kr2}), Error);
+}
+
+}  // namespace
+}  // namespace widelimit

@@ -1,0 +1,324 @@
+#include "widelimit/kernel/label_aware/label_aware.hpp"
+
+#include "widelimit/base/choice.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
+#include "widelimit/kernel/label_aware/pair_estimate.hpp"
+#include "widelimit/kernel/label_aware/pair_tiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> method_names{"linear1", "linear2", "kr1", "kr2", "fjlt1", "fjlt2"};
+constexpr std::array<std::string_view, 2> target_names{"same", "signed"};
+
+void check_sources(LabelAwareMethod method, const PairSources& sources, Index samples) {
+  if (!reads_samples(method)) {
+    if (sources.own == nullptr) return;
+    fail(Code::usage, "{} reads the kernel alone; pair features of your own belong to linear and fjlt",
+         to_string(method));
+  }
+  if (!sources.train)
+    fail(Code::usage, "{} reads the samples, too; give them, or choose kr1 or kr2", to_string(method));
+  if (sources.train->count() != samples) {
+    fail(Code::input, "the kernel has {} columns for {} training samples", samples, sources.train->count());
+  }
+}
+
+void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols) {
+  check_sources(aware.method, sources, cols);
+  if (part == KernelPart::train && rows != cols)
+    fail(Code::input, "a Gram matrix is square; this one is {} by {}", rows, cols);
+  if (!reads_samples(aware.method)) return;
+  const Index own = sources.own != nullptr ? sources.own->count : 0;
+  if (std::get<PairRegression>(aware.estimate).own != own) {
+    fail(Code::usage, "the label-aware part was learned with {} pair features of your own; {} are given",
+         std::get<PairRegression>(aware.estimate).own, own);
+  }
+  if (part == KernelPart::train) return;
+  if (!sources.test) fail(Code::usage, "{} reads the test samples, too; give them", to_string(aware.method));
+  if (sources.test->count() != rows) {
+    fail(Code::input, "the kernel has {} rows for {} test samples", rows, sources.test->count());
+  }
+  if (sources.test->shape.size() != sources.train->shape.size()) {
+    fail(Code::input, "test samples have {} values, training samples {}", sources.test->shape.size(),
+         sources.train->shape.size());
+  }
+}
+
+void check_labels(std::span<const Index> labels, Index classes, Index samples) {
+  if (std::ssize(labels) != samples) fail(Code::input, "{} labels for {} samples", labels.size(), samples);
+  if (labels.empty()) fail(Code::input, "there are no samples to learn from");
+  for (const Index label : labels) {
+    if (label < 0 || label >= classes) fail(Code::input, "label {} is not one of {} classes", label, classes);
+  }
+  if (std::all_of(labels.begin(), labels.end(), [&](Index label) { return label == labels.front(); })) {
+    fail(Code::input, "all samples are of one class; a label-aware kernel needs two");
+  }
+}
+
+/// Σ|Z| over the training pairs.
+double magnitude(const PairEstimator& z, const GramMatrix& kernel, Progress* progress) {
+  double sum = 0;
+  over_pairs(
+      kernel, progress,
+      [&](const PairBlock& block, MatrixView<const double> k) {
+        Matrix<double> values(block.rows.size(), block.cols.size(), Content::unset);
+        (void)z.evaluate(block, k, values.view());
+        double part = 0;
+        for (Index i = 0; i < block.pairs(); ++i) part += std::abs(values.data()[i]);
+        return part;
+      },
+      [&](double part, double weight) { sum += weight * part; });
+  return sum;
+}
+
+void require_finite_block(const PairBlock& block, MatrixView<const double> k) {
+  for (Index i = 0; i < k.rows; ++i) {
+    for (Index j = 0; j < k.cols; ++j) {
+      if (!std::isfinite(k(i, j))) {
+        fail(Code::input, "entry ({}, {}) of the kernel is {}", block.rows.begin + i, block.cols.begin + j, k(i, j));
+      }
+    }
+  }
+}
+
+/// One strip of rows, from column `first` on, in host memory: its blocks gain λZ.
+Index add_to_strip(const LabelAware& aware, const PairEstimator& z, Range strip, Index first, bool test,
+                   MatrixView<double> k, const Engine& engine) {
+  std::vector<PairBlock> blocks;
+  for (const Range r : cut(strip, pair_tile)) {
+    for (const Range c : cut({test ? first : r.begin, first + k.cols}, pair_tile)) blocks.push_back({r, c, test});
+  }
+  std::vector<Index> beyond(blocks.size(), 0);
+  engine.for_each(std::ssize(blocks), [&](Index task) {
+    const PairBlock& block = blocks[usize(task)];
+    const bool diagonal = !test && block.rows.begin == block.cols.begin;
+    const MatrixView<double> own =
+        k.block(block.rows.begin - strip.begin, block.cols.begin - first, block.rows.size(), block.cols.size());
+    require_finite_block(block, own);
+    Matrix<double> values(own.rows, own.cols, Content::unset);
+    const Index outside = z.evaluate(block, own, values.view());
+    beyond[usize(task)] = diagonal || test ? outside : 2 * outside;
+    for (Index i = 0; i < own.rows; ++i) {
+      for (Index j = diagonal ? i : 0; j < own.cols; ++j) own(i, j) += aware.lambda * values(i, j);
+      for (Index j = 0; diagonal && j < i; ++j) own(i, j) = own(j, i);
+    }
+  });
+  Index sum = 0;
+  for (const Index count : beyond) sum += count;
+  return sum;
+}
+
+/// Blocks left of the diagonal of a strip, whose mirror images an earlier strip has written, stay as they are.
+Index add_symmetric(const LabelAware& aware, const PairEstimator& z, EngineMatrix& kernel, const Engine& engine,
+                    Progress* progress) {
+  const Algebra& algebra = engine.algebra();
+  const Index n = kernel.rows();
+  ProgressTicker ticker(progress, n * (n + 1) / 2, "pairs");
+  Index beyond = 0;
+  for (const Range strip : cut({0, n}, pair_strip)) {
+    const Index width = n - strip.begin;
+    Matrix<double> rows(strip.size(), width, Content::unset);
+    EngineMatrix own = kernel.block(strip.begin, strip.begin, strip.size(), width);
+    algebra.read(own, rows.view());
+    beyond += add_to_strip(aware, z, strip, strip.begin, false, rows.view(), engine);
+    for (Index i = 0; i < strip.size(); ++i) {  // the tile below the diagonal, where a strip has more than one
+      for (Index j = 0; j < i; ++j) rows(i, j) = rows(j, i);
+    }
+    algebra.write(rows.view(), own);
+    if (strip.end == n) break;
+    Matrix<double> turned(n - strip.end, strip.size(), Content::unset);
+    for (Index i = 0; i < turned.rows(); ++i) {
+      for (Index j = 0; j < turned.cols(); ++j) turned(i, j) = rows(j, strip.size() + i);
+    }
+    EngineMatrix below = kernel.block(strip.end, strip.begin, turned.rows(), turned.cols());
+    algebra.write(turned.view(), below);
+    ticker.at(strip.end * n - strip.end * (strip.end - 1) / 2);
+  }
+  ticker.at(n * (n + 1) / 2);
+  return beyond;
+}
+
+Index add_rows(const LabelAware& aware, const PairEstimator& z, EngineMatrix& kernel, const Engine& engine,
+               Progress* progress) {
+  const Algebra& algebra = engine.algebra();
+  ProgressTicker ticker(progress, kernel.rows() * kernel.cols(), "pairs");
+  Index beyond = 0;
+  for (const Range strip : cut({0, kernel.rows()}, pair_strip)) {
+    Matrix<double> rows(strip.size(), kernel.cols(), Content::unset);
+    EngineMatrix own = kernel.block(strip.begin, 0, strip.size(), kernel.cols());
+    algebra.read(own, rows.view());
+    beyond += add_to_strip(aware, z, strip, 0, true, rows.view(), engine);
+    algebra.write(rows.view(), own);
+    ticker.at(strip.end * kernel.cols());
+  }
+  return beyond;
+}
+
+/// A host matrix on an engine: in place where the engine works in host memory, else a copy that is read back.
+class OnEngine {
+ public:
+  OnEngine(AnyMatrix& host, const Engine& engine) : host_(host), algebra_(engine.algebra()) {
+    auto over = algebra_.over(view_of(host));
+    in_place_ = over.has_value();
+    matrix_ = over ? *over
+                   : algebra_.copy_of(algebra_.hold(view_of(host)),
+                                      std::holds_alternative<Matrix<float>>(host) ? Precision::f32 : Precision::f64);
+  }
+  [[nodiscard]] EngineMatrix& matrix() { return matrix_; }
+  void read_back() {
+    if (in_place_) return;
+    std::visit([&](auto& host) { algebra_.read(matrix_, host.view()); }, host_);
+  }
+
+ private:
+  AnyMatrix& host_;
+  const Algebra& algebra_;
+  EngineMatrix matrix_;
+  bool in_place_ = false;
+};
+
+}  // namespace
+
+std::string_view to_string(LabelAwareMethod method) { return method_names[static_cast<std::size_t>(method)]; }
+LabelAwareMethod parse_label_aware_method(std::string_view text) {
+  return parse_choice<LabelAwareMethod>("label-aware method", method_names, text);
+}
+std::string_view to_string(PairTarget target) { return target_names[static_cast<std::size_t>(target)]; }
+PairTarget parse_pair_target(std::string_view text) {
+  return parse_choice<PairTarget>("target of pairs", target_names, text);
+}
+
+void LabelAwareOptions::validate() const {
+  if (!std::isfinite(ratio) || ratio < 0) {
+    fail(Code::usage, "ratio = {}: the share of the label-aware part must be a number ≥ 0", ratio);
+  }
+  if (!(distortion > 0 && distortion < 1)) {
+    fail(Code::usage, "distortion = {}: that of a sketch lies between 0 and 1", distortion);
+  }
+}
+
+bool PairSmoother::covers(double kernel) const { return std::abs(kernel - centre) <= half_width * (1 + 1e-12); }
+
+double PairSmoother::operator()(double kernel) const {
+  const double t = std::clamp((kernel - centre) / half_width, -1.0, 1.0);
+  const auto value = [&](const std::array<double, 3>& c) { return c[0] + t * (c[1] + t * c[2]); };
+  return value(numerator) / value(denominator);
+}
+
+void LabelAware::validate() const {
+  const auto finite = [](double number) { return std::isfinite(number); };
+  bool sound = finite(lambda) && lambda >= 0 && finite(ratio) && ratio >= 0;
+  if (const auto* smoother = std::get_if<PairSmoother>(&estimate)) {
+    sound = sound && !reads_samples(method) && finite(smoother->centre) && finite(smoother->half_width) &&
+            smoother->half_width > 0 && std::all_of(smoother->numerator.begin(), smoother->numerator.end(), finite) &&
+            std::all_of(smoother->denominator.begin(), smoother->denominator.end(), finite);
+    for (const double end : {-1.0, 1.0}) {
+      const auto& c = smoother->denominator;
+      sound = sound && c[0] + end * c[1] + c[2] > 0 && c[2] <= 0;  // concave: positive between the ends, too
+    }
+  } else {
+    const auto& regression = std::get<PairRegression>(estimate);
+    const PairBasis& basis = regression.basis;
+    const auto all_finite = [&](const double* numbers, Index count) {
+      return std::all_of(numbers, numbers + count, finite);
+    };
+    sound = sound && reads_samples(method) && regression.own >= 0 &&
+            regression.own <= std::ssize(regression.coefficients) &&
+            std::ssize(regression.coefficients) - regression.own == basis.count() &&
+            all_finite(regression.coefficients.data(), std::ssize(regression.coefficients)) &&
+            finite(regression.kernel_scale) && regression.kernel_scale > 0 && finite(basis.mean_square) &&
+            basis.mean_square > 0 && basis.components.rows() <= PairBasis::most_components &&
+            std::ssize(basis.centre) == basis.components.cols() &&
+            all_finite(basis.centre.data(), std::ssize(basis.centre)) &&
+            all_finite(basis.components.data(), basis.components.rows() * basis.components.cols());
+  }
+  if (!sound) fail(Code::input, "the label-aware part of the kernel is damaged");
+}
+
+LabelAware fit_label_aware(const GramMatrix& kernel, const PairSources& sources, std::span<const Index> labels,
+                           Index classes, const LabelAwareOptions& options, Progress* progress) {
+  const Interruptible interruptible(progress);
+  options.validate();
+  kernel.check();
+  check_labels(labels, classes, kernel.samples());
+  check_sources(options.method, sources, kernel.samples());
+  const Index occurring = [&] {
+    std::vector<Index> all(labels.begin(), labels.end());
+    std::sort(all.begin(), all.end());
+    return std::unique(all.begin(), all.end()) - all.begin();
+  }();
+  LabelAware aware{.method = options.method,
+                   .target = options.target.value_or(occurring == 2 ? PairTarget::opposite : PairTarget::same),
+                   .ratio = options.ratio,
+                   .estimate = PairSmoother{}};
+  const KernelRange range = kernel_range(kernel, progress);
+  if (!reads_samples(options.method)) {
+    aware.estimate =
+        fit_smoother(kernel, range, labels, aware.target, options.method == LabelAwareMethod::kr2, progress);
+  } else {
+    aware.estimate = fit_pair_regression(kernel, range, sources, labels, aware.target, options, progress);
+  }
+  const PairEstimator z(aware, KernelPart::train, sources);
+  const double sum = magnitude(z, kernel, progress);
+  if (!(sum > 0) || !std::isfinite(sum)) {
+    fail(Code::numerical, "the label-aware part is {} for all pairs of samples: nothing was learned from their labels",
+         sum);
+  }
+  aware.lambda = options.ratio * range.magnitude / sum;
+  return aware;
+}
+
+Index add_label_aware(const LabelAware& aware, KernelPart part, EngineMatrix& kernel, const PairSources& sources,
+                      const Engine& engine, Progress* progress) {
+  const Interruptible interruptible(progress);
+  check_sources(aware, part, sources, kernel.rows(), kernel.cols());
+  const PairEstimator z(aware, part, sources);
+  return part == KernelPart::test ? add_rows(aware, z, kernel, engine, progress)
+                                  : add_symmetric(aware, z, kernel, engine, progress);
+}
+
+Index add_label_aware(const LabelAware& aware, KernelPart part, AnyMatrix& kernel, const PairSources& sources,
+                      const Engine& engine, Progress* progress) {
+  OnEngine moved(kernel, engine);
+  const Index beyond = add_label_aware(aware, part, moved.matrix(), sources, engine, progress);
+  moved.read_back();
+  return beyond;
+}
+
+LabelAwareKernels make_label_aware(EngineMatrix& train, EngineMatrix* test, const PairSources& sources,
+                                   std::span<const Index> labels, Index classes, const LabelAwareOptions& options,
+                                   const Engine& engine, Progress* progress) {
+  const Interruptible interruptible(progress);
+  LabelAwareKernels result;
+  result.aware = fit_label_aware(GramMatrix(train, engine), sources, labels, classes, options, progress);
+  result.repair.psd = options.psd;
+  result.beyond = add_label_aware(result.aware, KernelPart::train, train, sources, engine, progress);
+  if (test != nullptr) {
+    result.beyond += add_label_aware(result.aware, KernelPart::test, *test, sources, engine, progress);
+  }
+  if (options.psd == Psd::none) return result;
+  result.repair = repair_spectrum(train, options.psd, engine, progress);
+  if (test != nullptr) project_test(result.repair, *test, engine);
+  return result;
+}
+
+LabelAwareKernels make_label_aware(AnyMatrix& train, AnyMatrix* test, const PairSources& sources,
+                                   std::span<const Index> labels, Index classes, const LabelAwareOptions& options,
+                                   const Engine& engine, Progress* progress) {
+  OnEngine moved(train, engine);
+  std::optional<OnEngine> moved_test;
+  if (test != nullptr) moved_test.emplace(*test, engine);
+  LabelAwareKernels result = make_label_aware(moved.matrix(), moved_test ? &moved_test->matrix() : nullptr, sources,
+                                              labels, classes, options, engine, progress);
+  moved.read_back();
+  if (moved_test) moved_test->read_back();
+  return result;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,282 @@
+#include "widelimit/kernel/label_aware/pair_features.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/engine/host/absolute_distances.hpp"
+#include "widelimit/engine/host/host.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace widelimit {
+
+namespace {
+
+constexpr std::array<std::string_view, 10> set_1{"kernel",      "inner product", "cosine", "squared distance",
+                                                 "norms",       "sine",          "angle",  "rbf",
+                                                 "correlation", "L1 distance"};
+/// Samples that are read at a time.
+constexpr Index panel_rows = 256;
+
+/// Rows of samples in double.
+void read_rows(const SampleView& x, Range range, MatrixView<double> into) {
+  const auto copy = [&](const auto& rows) {
+    for (Index i = 0; i < rows.rows; ++i) std::copy_n(rows.row(i), rows.cols, into.row(i));
+  };
+  std::visit(
+      [&]<typename Rows>(const Rows& rows) {
+        if constexpr (std::is_same_v<Rows, SparseView>) {
+          copy(dense_copy(rows).view());
+        } else {
+          copy(rows);
+        }
+      },
+      x.part(range.begin, range.size()).rows("pair features"));
+}
+
+template <typename Visit>
+void each_panel(const SampleView& x, const Visit& visit) {
+  Matrix<double> rows(std::min(panel_rows, x.count()), x.shape.size(), Content::unset);
+  for (Index begin = 0; begin < x.count(); begin += panel_rows) {
+    interruption_point();
+    const Range range{begin, std::min(x.count(), begin + panel_rows)};
+    const MatrixView<double> part = rows.view().block(0, 0, range.size(), rows.cols());
+    read_rows(x, range, part);
+    visit(range, part);
+  }
+}
+
+std::vector<double> mean_of(const SampleView& x) {
+  std::vector<double> mean(usize(x.shape.size()), 0.0);
+  const auto n = static_cast<double>(x.count());
+  each_panel(x, [&](Range, MatrixView<const double> rows) {
+    for (Index i = 0; i < rows.rows; ++i) host::axpy(1 / n, {rows.row(i), mean.size()}, mean);
+  });
+  return mean;
+}
+
+/// visit(range, rows − centre).
+template <typename Visit>
+void each_centred(const SampleView& x, const std::vector<double>& centre, const Visit& visit) {
+  each_panel(x, [&](Range range, MatrixView<double> rows) {
+    for (Index i = 0; i < rows.rows; ++i) host::axpy(-1, centre, {rows.row(i), centre.size()});
+    visit(range, MatrixView<const double>(rows));
+  });
+}
+
+/// Σ (x − µ)(x − µ)ᵀ, d × d.
+Matrix<double> scatter_of(const SampleView& x, const std::vector<double>& centre, const Algebra& algebra) {
+  Matrix<double> scatter(x.shape.size(), x.shape.size());
+  each_centred(x, centre, [&](Range, MatrixView<const double> rows) {
+    algebra.host_product(1, Transpose::yes, rows, Transpose::no, rows, 1, scatter.view());
+  });
+  return scatter;
+}
+
+/// ⟨x − µ, x' − µ⟩, n × n: it has the same eigenvalues.
+Matrix<double> centred_gram(const SampleView& x, const std::vector<double>& centre, const Algebra& algebra) {
+  Matrix<double> gram(x.count(), x.count());
+  each_centred(x, centre, [&](Range left, MatrixView<const double> a) {
+    each_centred(x, centre, [&](Range right, MatrixView<const double> b) {
+      algebra.host_product(1, Transpose::no, a, Transpose::yes, b, 0,
+                           gram.view().block(left.begin, right.begin, left.size(), right.size()));
+    });
+  });
+  return gram;
+}
+
+/// The leading principal directions, largest variance first; fewer where the samples span less.
+Matrix<double> principal_components(const SampleView& x, const std::vector<double>& centre, const Engine& engine,
+                                    Progress* progress) {
+  const Algebra& algebra = engine.algebra();
+  const Index d = x.shape.size();
+  const bool by_features = d <= x.count();
+  const Index size = std::min(d, x.count());
+  require_memory(4 * sizeof(double) * static_cast<double>(size) * static_cast<double>(size), std::nullopt,
+                 "principal components of the samples", "take pair features without them", {Remedy::fewer_samples});
+  const Matrix<double> m = by_features ? scatter_of(x, centre, algebra) : centred_gram(x, centre, algebra);
+  EngineMatrix vectors;
+  const std::vector<double> values = algebra.eigenvectors(algebra.copy_of(m.view()), vectors, progress);
+  const double rounding = static_cast<double>(size) * std::numeric_limits<double>::epsilon() * values.back();
+  Index count = 0;
+  while (count < std::min(size, PairBasis::most_components) && values[usize(size - 1 - count)] > rounding) ++count;
+  Matrix<double> leading(count, size);
+  for (Index c = 0; c < count; ++c) {
+    algebra.read(vectors.block(size - 1 - c, 0, 1, size), leading.view().block(c, 0, 1, size));
+  }
+  if (by_features) return leading;
+  // v = (X − µ)ᵀu/√λ.
+  Matrix<double> components(count, d);
+  each_centred(x, centre, [&](Range range, MatrixView<const double> rows) {
+    algebra.host_product(1, Transpose::no, leading.view().block(0, range.begin, count, range.size()), Transpose::no,
+                         rows, 1, components.view());
+  });
+  for (Index c = 0; c < count; ++c) {
+    const double norm = host::norm({components.view().row(c), usize(d)});
+    std::for_each_n(components.view().row(c), d, [&](double& v) { v /= norm; });
+  }
+  return components;
+}
+
+/// Samples of one side of a block: as they are, and each less its own mean.
+struct Panel {
+  Matrix<double> rows;
+  Matrix<double> centred;
+
+  Panel(const SampleView& x, Range range, const std::vector<double>& means)
+      : rows(range.size(), x.shape.size(), Content::unset), centred(range.size(), x.shape.size(), Content::unset) {
+    read_rows(x, range, rows.view());
+    for (Index i = 0; i < range.size(); ++i) {
+      const double mean = means[usize(range.begin + i)];
+      for (Index k = 0; k < rows.cols(); ++k) centred(i, k) = rows(i, k) - mean;
+    }
+  }
+};
+
+}  // namespace
+
+PairBasis pair_basis(const SampleView& x, bool components, const Engine& engine, Progress* progress) {
+  (void)x.rows("pair features");
+  const auto n = static_cast<double>(x.count());
+  std::vector<double> centre = mean_of(x);
+  // Σ_ij ‖x_i − x_j‖² = 2n Σ_i ‖x_i − µ‖².
+  double spread = 0;
+  each_centred(x, centre, [&](Range, MatrixView<const double> rows) {
+    for (Index i = 0; i < rows.rows; ++i)
+      spread += host::dot({rows.row(i), centre.size()}, {rows.row(i), centre.size()});
+  });
+  if (!std::isfinite(spread)) {
+    fail(Code::input, "squared distances of the samples leave the range of numbers; scale the samples");
+  }
+  if (spread <= 0) fail(Code::input, "all samples are equal; no feature of a pair can tell their classes");
+  PairBasis basis;
+  basis.mean_square = 2 * spread / n;
+  if (!components) return basis;
+  basis.components = principal_components(x, centre, engine, progress);
+  basis.centre = std::move(centre);
+  return basis;
+}
+
+std::vector<std::string> pair_feature_names(const PairBasis& basis, Index own) {
+  std::vector<std::string> names(set_1.begin(), set_1.end());
+  for (Index c = 1; c <= basis.components.rows(); ++c) names.push_back(fmt::format("component {} product", c));
+  for (Index c = 1; c <= basis.components.rows(); ++c) names.push_back(fmt::format("component {} difference", c));
+  for (Index f = 1; f <= own; ++f) names.push_back(fmt::format("own {}", f));
+  return names;
+}
+
+PairSamples::PairSamples(const SampleView& x, const PairBasis& basis)
+    : x_(x), scores_(x.count(), basis.components.rows()) {
+  if (!basis.centre.empty() && std::ssize(basis.centre) != x.shape.size()) {
+    fail(Code::input, "pair features were learned from samples of {} values; these have {}", basis.centre.size(),
+         x.shape.size());
+  }
+  const double length = static_cast<double>(x.shape.size()) + 1;
+  each_panel(x, [&](Range range, MatrixView<double> rows) {
+    for (Index i = 0; i < rows.rows; ++i) {
+      const std::span<double> row{rows.row(i), usize(rows.cols)};
+      double sum = 1;
+      for (const double value : row) sum += value;
+      const double mean = sum / length;
+      double variance = (1 - mean) * (1 - mean);
+      for (const double value : row) variance += (value - mean) * (value - mean);
+      square_.push_back(host::dot(row, row) + 1);
+      mean_.push_back(mean);
+      variance_.push_back(variance);
+      if (scores_.cols() == 0) continue;
+      host::axpy(-1, basis.centre, row);
+      host::multiply(1, Transpose::no, basis.components.view(), row, 0,
+                     {scores_.view().row(range.begin + i), usize(scores_.cols())});
+    }
+  });
+}
+
+PairFeatures::PairFeatures(const PairBasis& basis, const PairSamples* left, const PairSamples& right,
+                           const PairFunctions* own, double kernel_scale)
+    : basis_(basis), left_(left), right_(right), own_(own), kernel_scale_(kernel_scale) {}
+
+void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> out) const {
+  double* to = out.row(0);
+  for (Index i = 0; i < k.rows; ++i) {
+    for (Index j = 0; j < k.cols; ++j) *to++ = k(i, j) / kernel_scale_;
+  }
+  of_samples(block, out);
+  if (own_ != nullptr) of_caller(block, out.block(basis_.count(), 0, own_->count, out.cols));
+}
+
+/// Inner products are taken of centred rows, so that the correlation of nearly constant rows loses nothing:
+/// ⟨x, x'⟩ = ⟨x − m, x' − m'⟩ + (d + 1) m m'. Squared distances are right to a few ε(‖x‖² + ‖x'‖²), angles to √ε.
+void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out) const {
+  const PairSamples& left = left_ != nullptr ? *left_ : right_;
+  const Panel a(left.x_, block.rows, left.mean_);
+  const bool one_panel = left_ == nullptr && block.rows.begin == block.cols.begin && block.rows.end == block.cols.end;
+  const std::optional<Panel> other =
+      one_panel ? std::nullopt : std::optional<Panel>(std::in_place, right_.x_, block.cols, right_.mean_);
+  const Panel& b = one_panel ? a : *other;
+  const Index rows = block.rows.size();
+  const Index cols = block.cols.size();
+  const auto feature = [&](Index f) { return MatrixView<double>{out.row(f), rows, cols, cols}; };
+  host::product<double>(1, Transpose::no, a.centred.view(), Transpose::yes, b.centred.view(), 0, feature(8));
+  host::absolute_distances(a.rows.view(), b.rows.view(), feature(9));
+  const double length = static_cast<double>(a.rows.cols()) + 1;
+  for (Index i = 0; i < rows; ++i) {
+    const auto p = usize(block.rows.begin + i);
+    for (Index j = 0; j < cols; ++j) {
+      const auto q = usize(block.cols.begin + j);
+      const bool itself = left_ == nullptr && p == q;
+      const Index at = i * cols + j;
+      const double covariance = out(8, at) + (1 - left.mean_[p]) * (1 - right_.mean_[q]);
+      const double variances = left.variance_[p] * right_.variance_[q];
+      const double inner = itself ? right_.square_[q] : covariance + length * left.mean_[p] * right_.mean_[q];
+      const double norms = std::sqrt(left.square_[p]) * std::sqrt(right_.square_[q]);
+      const double cosine = itself ? 1 : std::clamp(inner / norms, -1.0, 1.0);
+      const double square = itself ? 0 : std::max(0.0, left.square_[p] + right_.square_[q] - 2 * inner);
+      out(1, at) = inner;
+      out(2, at) = cosine;
+      out(3, at) = square;
+      out(4, at) = norms;
+      out(5, at) = std::sqrt((1 - cosine) * (1 + cosine));
+      out(6, at) = std::acos(cosine);
+      out(7, at) = std::exp(-square / basis_.mean_square);
+      out(8, at) = variances <= 0 ? 0 : itself ? 1 : std::clamp(covariance / std::sqrt(variances), -1.0, 1.0);
+      for (Index c = 0; c < basis_.components.rows(); ++c) {
+        const double s = left.scores_(block.rows.begin + i, c);
+        const double t = right_.scores_(block.cols.begin + j, c);
+        out(10 + c, at) = s * t;
+        out(10 + basis_.components.rows() + c, at) = std::abs(s - t);
+      }
+    }
+  }
+}
+
+void PairFeatures::of_caller(const PairBlock& block, MatrixView<double> out) const {
+  own_->evaluate(block, out);
+  const Index cols = block.cols.size();
+  const bool square = left_ == nullptr && block.rows.begin == block.cols.begin && block.rows.size() == cols;
+  for (Index f = 0; f < own_->count; ++f) {
+    // Two orders of one sum may differ by rounding.
+    const double allowed = 1e-9 * std::abs(*std::max_element(out.row(f), out.row(f) + out.cols, [](double a, double b) {
+                             return std::abs(a) < std::abs(b);
+                           }));
+    for (Index at = 0; at < out.cols; ++at) {
+      const Index i = at / cols;
+      const Index j = at % cols;
+      const double value = out(f, at);
+      if (!std::isfinite(value)) {
+        fail(Code::input, "pair feature {} of samples {} and {} is {}", f + 1, block.rows.begin + i,
+             block.cols.begin + j, value);
+      }
+      if (!square) continue;
+      const double mirror = out(f, j * cols + i);
+      if (std::abs(value - mirror) > allowed) {
+        fail(Code::input, "pair feature {} is not symmetric: of samples {} and {} it is {}, the other way round {}",
+             f + 1, block.rows.begin + i, block.cols.begin + j, value, mirror);
+      }
+    }
+  }
+}
+
+}  // namespace widelimit

@@ -1,0 +1,188 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/engine/host/host.hpp"
+#include "widelimit/kernel/label_aware/hadamard_sketch.hpp"
+#include "widelimit/kernel/label_aware/pair_estimate.hpp"
+#include "widelimit/kernel/label_aware/pair_sums.hpp"
+#include "widelimit/kernel/label_aware/pair_tiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// Squares of singular values of the scaled features below this share of the largest are rounding of the sums: such
+/// directions carry nothing.
+constexpr double redundant = 1e-12;
+
+/// MᵀM of the matrix M = [Φ z], upper-left p × p for the features Φ, last column for the targets z.
+using NormalEquations = std::vector<double>;
+
+/// All ordered pairs, tile by tile: MᵀM is the sum of those of tiles.
+NormalEquations all_pairs(const GramMatrix& kernel, const PairFeatures& features, std::span<const Index> labels,
+                          PairTarget target, Progress* progress) {
+  const Index size = features.count() + 1;
+  CompensatedSums sums(size * size);
+  over_pairs(
+      kernel, progress,
+      [&](const PairBlock& block, MatrixView<const double> k) {
+        Matrix<double> rows(size, block.pairs(), Content::unset);
+        features.evaluate(block, k, rows.view());
+        write_targets(labels, target, block, rows.view().row(size - 1));
+        std::vector<double> part(usize(size * size));
+        host::product<double>(1, Transpose::no, rows.view(), Transpose::yes, rows.view(), 0,
+                              {part.data(), size, size, size});
+        return part;
+      },
+      [&](const std::vector<double>& part, double weight) { sums.add(part, weight); });
+  return sums.values();
+}
+
+/// Features and targets of `count` pairs from pair `first` on, in the order of rows: a column of entries each.
+void write_flat(const GramMatrix& kernel, const PairFeatures& features, std::span<const Index> labels,
+                PairTarget target, Index first, Index count, MatrixView<double> columns) {
+  const Index n = kernel.samples();
+  const Range rows{first / n, (first + count - 1) / n + 1};
+  const Matrix<double> strip = kernel.rows(rows.begin, rows.size());
+  const std::vector<Range> cuts = cut({0, n}, pair_tile);
+  kernel.engine().for_each(std::ssize(cuts), [&](Index task) {
+    for (const Range r : cut(rows, pair_tile)) {
+      const PairBlock block{r, cuts[usize(task)]};
+      Matrix<double> values(columns.rows, block.pairs(), Content::unset);
+      features.evaluate(block, strip.view().block(r.begin - rows.begin, block.cols.begin, r.size(), block.cols.size()),
+                        values.view());
+      write_targets(labels, target, block, values.view().row(columns.rows - 1));
+      for (Index i = 0; i < r.size(); ++i) {
+        // Where this row of the block lies in the vector, cut at both ends.
+        const Index begin = (r.begin + i) * n + block.cols.begin - first;
+        const Index from = std::max<Index>(0, -begin);
+        const Index to = std::min(block.cols.size(), count - begin);
+        for (Index f = 0; f < columns.rows && from < to; ++f) {
+          const double* row = values.view().row(f) + i * block.cols.size();
+          std::copy(row + from, row + to, columns.row(f) + begin + from);
+        }
+      }
+    }
+  });
+}
+
+/// P H D M, whose rows are random sums of pairs.
+NormalEquations sketched_pairs(const GramMatrix& kernel, const PairFeatures& features, std::span<const Index> labels,
+                               PairTarget target, const LabelAwareOptions& options, Progress* progress) {
+  const Index size = features.count() + 1;
+  const auto n = static_cast<double>(kernel.samples());
+  const double logarithm = std::log(static_cast<double>(size));
+  const double wanted = std::floor(logarithm / (options.distortion * options.distortion));
+  if (wanted > 1e7) fail(Code::usage, "a sketch of {:.3g} rows is too large; allow more distortion", wanted);
+  const Index pairs = kernel.samples() * kernel.samples();
+  HadamardSketch sketch(pairs, std::max(size, static_cast<Index>(wanted)),
+                        std::min(1.0, logarithm * logarithm / (n * n)), size, options.seed);
+  Matrix<double> columns(size, sketch.block(), Content::unset);
+  ProgressTicker ticker(progress, pairs, "pairs");
+  for (Index s = 0; s < sketch.blocks(); ++s) {
+    const Index first = s * sketch.block();
+    const Index count = std::min(sketch.block(), pairs - first);
+    for (Index f = 0; f < size; ++f)
+      std::fill(columns.view().row(f) + count, columns.view().row(f) + columns.cols(), 0.0);
+    write_flat(kernel, features, labels, target, first, count, columns.view());
+    kernel.engine().for_each(size, [&](Index f) { sketch.add(s, f, columns.view().row(f)); });
+    ticker.at(first + count);
+  }
+  NormalEquations normal(usize(size * size));
+  host::product<double>(1, Transpose::no, sketch.result().view(), Transpose::yes, sketch.result().view(), 0,
+                        {normal.data(), size, size, size});
+  return normal;
+}
+
+/// The solution of least norm in the coordinates of features scaled to unit length.
+void solve(const NormalEquations& normal, const Algebra& algebra, PairRegression& regression) {
+  const Index p = std::ssize(regression.coefficients);
+  const auto entry = [&](Index i, Index j) { return normal[usize(i * (p + 1) + j)]; };
+  if (!std::all_of(normal.begin(), normal.end(), [](double number) { return std::isfinite(number); })) {
+    fail(Code::input, "features of pairs leave the range of numbers; scale the samples");
+  }
+  std::vector<double> scale(usize(p));
+  for (Index i = 0; i < p; ++i) scale[usize(i)] = entry(i, i) > 0 ? 1 / std::sqrt(entry(i, i)) : 0;
+  Matrix<double> scaled(p, p);
+  for (Index i = 0; i < p; ++i) {
+    for (Index j = 0; j < p; ++j) scaled(i, j) = scale[usize(i)] * entry(i, j) * scale[usize(j)];
+  }
+  EngineMatrix vectors;
+  const std::vector<double> values = algebra.eigenvectors(algebra.copy_of(scaled.view()), vectors, nullptr);
+  Matrix<double> directions(p, p, Content::unset);
+  algebra.read(vectors, directions.view());
+  std::vector<double> solution(usize(p), 0.0);
+  for (Index e = 0; e < p; ++e) {
+    if (values[usize(e)] <= redundant * values.back()) continue;
+    ++regression.rank;
+    double along = 0;
+    for (Index i = 0; i < p; ++i) along += directions(e, i) * scale[usize(i)] * entry(i, p);
+    host::axpy(along / values[usize(e)], {directions.view().row(e), usize(p)}, solution);
+  }
+  double explained = 0;
+  for (Index i = 0; i < p; ++i) {
+    regression.coefficients[usize(i)] = scale[usize(i)] * solution[usize(i)];
+    explained += regression.coefficients[usize(i)] * entry(i, p);
+  }
+  regression.explained = explained / entry(p, p);
+}
+
+}  // namespace
+
+void write_targets(std::span<const Index> labels, PairTarget target, const PairBlock& block, double* to) {
+  const double different = target == PairTarget::opposite ? -1 : 0;
+  for (Index i = block.rows.begin; i < block.rows.end; ++i) {
+    for (Index j = block.cols.begin; j < block.cols.end; ++j) {
+      *to++ = labels[usize(i)] == labels[usize(j)] ? 1 : different;
+    }
+  }
+}
+
+PairRegression fit_pair_regression(const GramMatrix& kernel, const KernelRange& range, const PairSources& sources,
+                                   std::span<const Index> labels, PairTarget target, const LabelAwareOptions& options,
+                                   Progress* progress) {
+  const bool second = options.method == LabelAwareMethod::linear2 || options.method == LabelAwareMethod::fjlt2;
+  const bool sketch = options.method == LabelAwareMethod::fjlt1 || options.method == LabelAwareMethod::fjlt2;
+  const auto n = static_cast<double>(kernel.samples());
+  PairRegression regression;
+  regression.basis = pair_basis(*sources.train, second, kernel.engine(), progress);
+  regression.kernel_scale = range.magnitude / n / n;
+  regression.own = sources.own != nullptr ? sources.own->count : 0;
+  const PairSamples samples(*sources.train, regression.basis);
+  const PairFeatures features(regression.basis, nullptr, samples, sources.own, regression.kernel_scale);
+  regression.coefficients.resize(usize(features.count()));
+  solve(sketch ? sketched_pairs(kernel, features, labels, target, options, progress)
+               : all_pairs(kernel, features, labels, target, progress),
+        kernel.algebra(), regression);
+  return regression;
+}
+
+PairEstimator::PairEstimator(const LabelAware& aware, KernelPart part, const PairSources& sources) : aware_(aware) {
+  const auto* regression = std::get_if<PairRegression>(&aware.estimate);
+  if (regression == nullptr) return;
+  train_.emplace(*sources.train, regression->basis);
+  if (part == KernelPart::test) test_.emplace(*sources.test, regression->basis);
+  features_.emplace(regression->basis, test_ ? &*test_ : nullptr, *train_, sources.own, regression->kernel_scale);
+}
+
+Index PairEstimator::evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> z) const {
+  if (const auto* smoother = std::get_if<PairSmoother>(&aware_.estimate)) {
+    Index beyond = 0;
+    for (Index i = 0; i < k.rows; ++i) {
+      for (Index j = 0; j < k.cols; ++j) {
+        beyond += smoother->covers(k(i, j)) ? 0 : 1;
+        z(i, j) = (*smoother)(k(i, j));
+      }
+    }
+    return beyond;
+  }
+  Matrix<double> values(features_->count(), block.pairs(), Content::unset);
+  features_->evaluate(block, k, values.view());
+  std::vector<double> sums(usize(block.pairs()));
+  host::multiply(1, Transpose::yes, values.view(), std::get<PairRegression>(aware_.estimate).coefficients, 0, sums);
+  for (Index i = 0; i < k.rows; ++i) std::copy_n(sums.data() + i * k.cols, k.cols, z.row(i));
+  return 0;
+}
+
+}  // namespace widelimit
