@@ -45,6 +45,7 @@
 #include "widelimit/analysis/dynamics/descend.hpp"
 #include "widelimit/analysis/dynamics/ensemble.hpp"
 #include "widelimit/analysis/dynamics/flow.hpp"
+#include "widelimit/analysis/hierarchy/nth_kernel.hpp"
 #include "widelimit/analysis/rank_comparison.hpp"
 #include "widelimit/analysis/scores.hpp"
 #include "widelimit/analysis/spectrum.hpp"
