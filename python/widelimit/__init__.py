@@ -43,6 +43,7 @@ from widelimit._fetch import FetchedFile, fetch_data
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._graphs import Graphs
+from widelimit._hierarchy import NthKernel, nth_kernel
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
 from widelimit._likelihood import (
     LikelihoodOptimum,
@@ -111,6 +112,7 @@ __all__ = [
     "MarginalLikelihood",
     "Model",
     "Network",
+    "NthKernel",
     "NumericalError",
     "Path",
     "Posterior",
@@ -161,6 +163,7 @@ __all__ = [
     "marginal_likelihood",
     "monte_carlo_kernel",
     "noisy_label_shape",
+    "nth_kernel",
     "open_gram",
     "optimise_marginal_likelihood",
     "presets",
@@ -218,6 +221,7 @@ _TYPES = (
     MarginalLikelihood,
     Model,
     Network,
+    NthKernel,
     NumericalError,
     Path,
     Posterior,
