@@ -37,13 +37,14 @@ from widelimit._core import (
 )
 from widelimit._data import Data, DataWarning, load_data, load_train_test, read_folds
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
+from widelimit._elasticity import LocalElasticity, local_elasticity
 from widelimit._ensemble import Ensemble, ensemble
 from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
 from widelimit._fetch import FetchedFile, fetch_data
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._graphs import Graphs
-from widelimit._hierarchy import NthKernel, nth_kernel
+from widelimit._hierarchy import KernelAtTime, NthKernel, kernel_at_time, nth_kernel
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
 from widelimit._likelihood import (
     LikelihoodOptimum,
@@ -105,10 +106,12 @@ __all__ = [
     "Gram",
     "Graphs",
     "InputError",
+    "KernelAtTime",
     "LabelBound",
     "LayerShape",
     "LikelihoodOptimum",
     "LikelihoodStart",
+    "LocalElasticity",
     "MarginalLikelihood",
     "Model",
     "Network",
@@ -154,12 +157,14 @@ __all__ = [
     "gaussian_process",
     "gram",
     "kernel",
+    "kernel_at_time",
     "label_bound",
     "layer_contributions",
     "load_data",
     "load_model",
     "load_network",
     "load_train_test",
+    "local_elasticity",
     "marginal_likelihood",
     "monte_carlo_kernel",
     "noisy_label_shape",
@@ -214,10 +219,12 @@ _TYPES = (
     FlowEvent,
     GaussianProcess,
     InputError,
+    KernelAtTime,
     LabelBound,
     LayerShape,
     LikelihoodOptimum,
     LikelihoodStart,
+    LocalElasticity,
     MarginalLikelihood,
     Model,
     Network,

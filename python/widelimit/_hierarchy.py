@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._core import InputError
+from widelimit._core import InputError, Network
 from widelimit._kernels import warn_of_quadrature
 from widelimit._samples import as_samples
 from widelimit._targets import as_numbers
 from widelimit._threads import usable
+from widelimit._train import TrainedNetwork, train
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ def nth_kernel(
     x: rows of numbers, read as they are: the network "dense φ dense" of width m has this kernel on x/√d.
     y: one number for each sample; −1 and 1 for two classes.
     activation: as networks write it. Smooth ones are validated on trained networks; for 'relu' the kernel is as
-        published (Chen, He, Su 2020), but kinks add a larger term to the kernel of a trained network: a warning says so.
+        published (Chen, He, Su 2020); kinks add a larger term to the kernel of a trained network, as a warning says.
     samples: hidden weight vectors of the expectations, 4,096 unless said; with tolerance more are drawn, up to
         max_samples, until the largest standard error is at most tolerance times the largest correction.
     width: m; 1 unless said, so that the correction is that of m = 1.
@@ -111,3 +112,74 @@ def nth_kernel(
         tuple(found["remarks"]),
         found["seconds"],
     )
+
+
+@dataclass(frozen=True, eq=False)
+class KernelAtTime:
+    """K̂_t of one network; matrices of test points are None where there are none."""
+
+    train: NDArray[np.float64]
+    """train_start + train_first + train_second."""
+    train_start: NDArray[np.float64]
+    """The empirical NTK before training."""
+    train_first: NDArray[np.float64]
+    train_second: NDArray[np.float64]
+    train_trained: NDArray[np.float64] | None
+    """The empirical NTK of the trained network, with trained=True."""
+    test: NDArray[np.float64] | None
+    """test × train."""
+    test_start: NDArray[np.float64] | None
+    test_first: NDArray[np.float64] | None
+    test_second: NDArray[np.float64] | None
+    test_trained: NDArray[np.float64] | None
+    remarks: tuple[str, ...]
+    seconds: float
+
+    def __repr__(self) -> str:
+        return f"<KernelAtTime: {self.train.shape[0]} samples>"
+
+
+def kernel_at_time(
+    t: float,
+    net: TrainedNetwork | Network | str | list,
+    x: ArrayLike,
+    y: ArrayLike,
+    x_test: ArrayLike | None = None,
+    *,
+    width: int | None = None,
+    seed: int | None = None,
+    centred: bool = False,
+    trained: bool = False,
+    tolerance: float | None = None,
+    threads: int | None = None,
+) -> KernelAtTime:
+    """Tangent kernel of a network of finite width after training for a time t, from its initial weights alone.
+
+    To second order of the neural tangent hierarchy, of any architecture with one output and smooth activations.
+
+    t: time of the gradient flow on Σ(y − f)², as of flow and train; numpy.inf is its end. The time of Chen, He and Su
+        (2020), whose loss is Σ(y − f)²/(2n), is 2n·t.
+    net: a network from train, of which the initial weights count, or a network with width and seed.
+    centred: f − f₀ is trained, so that outputs begin at 0; a network from train knows it.
+    trained: True trains the network to that time, with the given tolerance of outputs, and returns its kernel, too.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, y = np.array([[1.0, 0.0], [0.6, 0.8], [-0.8, 0.6]]), [1.0, 1.0, -1.0]
+    >>> k = wl.kernel_at_time(0.5, "dense tanh dense", x, y, width=512, trained=True)
+    >>> bool(abs(k.train_trained - k.train).max() < 0.2 * abs(k.train_trained - k.train_start).max())
+    True
+    """
+    numbers = as_numbers(y)
+    if numbers.ndim != 1:
+        raise InputError(f"y has {numbers.ndim} dimensions; give one number for each sample")
+    if not isinstance(net, TrainedNetwork):
+        more = {name: value for name, value in (("width", width), ("seed", seed)) if value is not None}
+        net = train(net, x, numbers, steps=0, centred=centred, threads=threads, **more)
+    elif width is not None or seed is not None or centred:
+        raise InputError("width, seed and centred are those of the trained network; leave them out")
+    options = {"time": float(t), "trained": trained, "tolerance": tolerance, "threads": usable(threads)}
+    points = None if x_test is None else net._samples(x_test, "x_test")
+    found = _core.kernel_at_time(net._core, net._samples(x, "x"), numbers, points, options)
+    for remark in found["remarks"]:
+        warnings.warn(remark, UserWarning, stacklevel=2)
+    return KernelAtTime(*found["train"], *(found["test"] or (None,) * 5), tuple(found["remarks"]), found["seconds"])
