@@ -150,6 +150,7 @@ void run(int count, char** words) {
   add_data(program);
   add_network(program);
   add_kernel(program);
+  add_nth(program);
   add_fit(program);
   add_tune(program);
   add_compare(program);

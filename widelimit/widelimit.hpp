@@ -46,6 +46,10 @@
 #include "widelimit/analysis/dynamics/descend.hpp"
 #include "widelimit/analysis/dynamics/ensemble.hpp"
 #include "widelimit/analysis/dynamics/flow.hpp"
+#include "widelimit/analysis/hierarchy/hoeffding.hpp"
+#include "widelimit/analysis/hierarchy/kernel_at_time.hpp"
+#include "widelimit/analysis/hierarchy/nth_kernel.hpp"
+#include "widelimit/analysis/local_elasticity.hpp"
 #include "widelimit/analysis/rank_comparison.hpp"
 #include "widelimit/analysis/scores.hpp"
 #include "widelimit/analysis/spectrum.hpp"
@@ -53,4 +57,5 @@
 
 // Networks of finite width.
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
+#include "widelimit/finite/tangent/step_kernel.hpp"
 #include "widelimit/finite/training/train.hpp"

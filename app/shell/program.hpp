@@ -23,6 +23,7 @@ void add_doctor(Program& program);
 void add_data(Program& program);
 void add_network(Program& program);
 void add_kernel(Program& program);
+void add_nth(Program& program);
 void add_fit(Program& program);
 void add_predict(Program& program);
 void add_certify(Program& program);

@@ -29,5 +29,6 @@ void bind_ensemble(nanobind::module_& module);
 void bind_certificate(nanobind::module_& module);
 void bind_bounds(nanobind::module_& module);
 void bind_equivalence(nanobind::module_& module);
+void bind_hierarchy(nanobind::module_& module);
 
 }  // namespace widelimit::python

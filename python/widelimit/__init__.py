@@ -38,12 +38,14 @@ from widelimit._core import (
 )
 from widelimit._data import Data, DataWarning, load_data, load_train_test, read_folds
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
+from widelimit._elasticity import LocalElasticity, local_elasticity
 from widelimit._ensemble import Ensemble, ensemble
 from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
 from widelimit._fetch import FetchedFile, fetch_data
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
 from widelimit._graphs import Graphs
+from widelimit._hierarchy import KernelAtTime, NthKernel, kernel_at_time, nth_kernel
 from widelimit._kernels import AccuracyWarning, Gram, diagonal, gram, kernel, layer_contributions, sweep
 from widelimit._label_aware import Inertia, LabelAwareKernel, label_aware_kernel
 from widelimit._likelihood import (
@@ -110,14 +112,17 @@ __all__ = [
     "Graphs",
     "Inertia",
     "InputError",
+    "KernelAtTime",
     "LabelAwareKernel",
     "LabelBound",
     "LayerShape",
     "LikelihoodOptimum",
     "LikelihoodStart",
+    "LocalElasticity",
     "MarginalLikelihood",
     "Model",
     "Network",
+    "NthKernel",
     "NumericalError",
     "Path",
     "Posterior",
@@ -160,6 +165,7 @@ __all__ = [
     "gaussian_process",
     "gram",
     "kernel",
+    "kernel_at_time",
     "label_aware_kernel",
     "label_bound",
     "layer_contributions",
@@ -167,9 +173,11 @@ __all__ = [
     "load_model",
     "load_network",
     "load_train_test",
+    "local_elasticity",
     "marginal_likelihood",
     "monte_carlo_kernel",
     "noisy_label_shape",
+    "nth_kernel",
     "open_gram",
     "optimise_marginal_likelihood",
     "presets",
@@ -224,14 +232,17 @@ _TYPES = (
     GaussianProcess,
     Inertia,
     InputError,
+    KernelAtTime,
     LabelAwareKernel,
     LabelBound,
     LayerShape,
     LikelihoodOptimum,
     LikelihoodStart,
+    LocalElasticity,
     MarginalLikelihood,
     Model,
     Network,
+    NthKernel,
     NumericalError,
     Path,
     Posterior,

@@ -5,6 +5,7 @@
 #include "widelimit/base/random.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/training/evaluator.hpp"
+#include "widelimit/kernel/entry_moments.hpp"
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
@@ -93,52 +94,22 @@ Estimate estimate(const Problem& problem, std::uint64_t seed, const Engine& engi
   return result;
 }
 
-/// Running mean and root of the summed squared deviations, entry by entry: Welford's recursion, its square root taken
-/// by hypot so that kernels near the ends of the range do not overflow on the way.
-class Moments {
- public:
-  Moments(Index rows, Index cols) : mean_(rows, cols), root_(rows, cols) {
-    std::fill_n(mean_.data(), rows * cols, 0.0);
-    std::fill_n(root_.data(), rows * cols, 0.0);
+/// Hands over the mean and the standard error of the mean. Error{numerical} names the first pair without one.
+void finish(EntryMoments& moments, Matrix<double>& mean, Matrix<double>& error, std::string_view kernel) {
+  if (const auto pair = moments.finish(mean, error)) {
+    fail(Code::numerical,
+         "{} of sample {} against sample {} overflows in random networks; scale the samples down or choose "
+         "smaller w_std",
+         kernel, pair->first, pair->second);
   }
-
-  void add(const Matrix<double>& value) {
-    const auto n = static_cast<double>(++count_);
-    interruptible_rows(mean_.rows() * mean_.cols(), 1, [&](Index i) {
-      const double difference = value.data()[i] - mean_.data()[i];
-      mean_.data()[i] += difference / n;
-      root_.data()[i] = std::hypot(root_.data()[i], difference * std::sqrt((n - 1.0) / n));
-    });
-  }
-
-  /// Hands over the mean and the standard error of the mean. Error{numerical} names the first pair without one.
-  void finish(Matrix<double>& mean, Matrix<double>& error, std::string_view kernel) {
-    const auto n = static_cast<double>(count_);
-    interruptible_rows(mean_.rows() * mean_.cols(), 1, [&](Index i) {
-      root_.data()[i] /= std::sqrt(n * (n - 1.0));
-      if (!std::isfinite(mean_.data()[i]) || !std::isfinite(root_.data()[i])) {
-        fail(Code::numerical,
-             "{} of sample {} against sample {} overflows in random networks; scale the samples down or choose "
-             "smaller w_std",
-             kernel, i / mean_.cols(), i % mean_.cols());
-      }
-    });
-    mean = std::move(mean_);
-    error = std::move(root_);
-  }
-
- private:
-  Index count_ = 0;
-  Matrix<double> mean_;
-  Matrix<double> root_;
-};
+}
 
 /// Draws run in parallel by teams; their results are added in the order of the draws, so that the sum does not know
 /// how many threads there were.
 MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options, const Engine& engine) {
   const Interruptible interruptible(options.progress);
-  Moments nngp(problem.x1.count(), problem.x2.count());
-  Moments ntk(problem.x1.count(), problem.x2.count());
+  EntryMoments nngp(problem.x1.count(), problem.x2.count());
+  EntryMoments ntk(problem.x1.count(), problem.x2.count());
   const Random seeds(options.seed, draw_stream);
   const Index team = engine.threads();
   ProgressTicker ticker(options.progress, options.draws, "networks");
@@ -156,8 +127,8 @@ MonteCarloGram average(const Problem& problem, const MonteCarloOptions& options,
     ticker.at(first + static_cast<Index>(estimates.size()));
   }
   MonteCarloGram gram;
-  nngp.finish(gram.nngp, gram.nngp_error, "nngp");
-  if (problem.ntk) ntk.finish(gram.ntk, gram.ntk_error, "ntk");
+  finish(nngp, gram.nngp, gram.nngp_error, "nngp");
+  if (problem.ntk) finish(ntk, gram.ntk, gram.ntk_error, "ntk");
   return gram;
 }
 

@@ -1,0 +1,118 @@
+"""Local elasticity: how much more a training step on a sample changes the outputs of its own class."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import InputError
+from widelimit._targets import as_classes, as_numbers
+from widelimit._threads import usable
+from widelimit._train import TrainedNetwork, empirical_ntk
+
+
+class LocalElasticity(NamedTuple):
+    """Relative ratio of similarities within and between classes; test pairs are None where there are none."""
+
+    train: float
+    """same/(same + different) over pairs of training samples; 0.5 where labels do not matter."""
+    test: float | None
+    """The same over pairs of a test point and a training sample."""
+    train_same: float
+    train_different: float
+    test_same: float | None
+    test_different: float | None
+
+
+def local_elasticity(
+    K: ArrayLike | TrainedNetwork,
+    labels: ArrayLike,
+    K_test: ArrayLike | None = None,
+    test_labels: ArrayLike | None = None,
+    *,
+    test_diagonal: ArrayLike | None = None,
+    self_pairs: bool = False,
+    x: ArrayLike | None = None,
+    x_test: ArrayLike | None = None,
+    start: bool = False,
+    step: float | None = None,
+    threads: int | None = None,
+) -> LocalElasticity:
+    """RR(K) = mean_same K̄ / (mean_same K̄ + mean_different K̄), K̄ = K/√(K(x,x)K(x',x')).
+
+    K: a kernel of the training samples, or a network from train, whose empirical NTK on x and x_test is taken; with
+        start=True that of its initial weights. step: instead of the NTK, changes of outputs by one step of gradient
+        descent of this size on each sample (He and Su 2020), which tend to it for small steps.
+    K_test: test × train. test_diagonal: K(x,x) of the test points; without it they are not normalised, which changes
+        nothing where all have the same. For label-aware kernels give the diagonal of the whole kernel; the published
+        test row (Chen, He and Su 2020) divides by that of the NTK alone.
+    self_pairs: True counts pairs of a sample with itself, which are 1 whatever the kernel.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=60, scale="unit")
+    >>> e = wl.local_elasticity(wl.kernel("fc:1", x[:40]), y[:40], wl.kernel("fc:1", x[40:], x[:40]), y[40:])
+    >>> 0.5 < e.train < 0.6, 0.5 < e.test < 0.6
+    (True, True)
+    >>> t = wl.train("fc:1", x[:40], np.where(y[:40] == 0, -1.0, 1.0), width=256, steps=200)
+    >>> before, after = (wl.local_elasticity(t, y[:40], x=x[:40], start=s).train for s in (True, False))
+    >>> after > before
+    True
+    """
+    test_kernel: Any = K_test
+    if isinstance(K, TrainedNetwork):
+        if x is None or K_test is not None:
+            raise InputError("a network needs its samples: give x, and x_test in place of K_test")
+        kernel, test_kernel, own = _of_network(K, x, x_test, start, step, threads)
+        test_diagonal = own if test_diagonal is None else test_diagonal
+    else:
+        if x is not None or x_test is not None or step is not None or start:
+            raise InputError("x, x_test, start and step are of networks; K is a kernel already")
+        kernel = K
+    matrix = _matrix(kernel, "K")
+    if (test_kernel is None) != (test_labels is None):
+        raise InputError("test points need both: their kernel and test_labels")
+    known = np.asarray(labels)
+    others = known[:0] if test_labels is None else np.asarray(test_labels)
+    numbers = as_classes(np.concatenate([known, others]))[1]
+    own_labels = numbers[: len(known)]
+    train = _core.local_elasticity(matrix, own_labels, self_pairs)
+    if test_kernel is None:
+        return LocalElasticity(train[0], None, train[1], train[2], None, None)
+    diagonal = np.ascontiguousarray(np.diagonal(matrix), dtype=np.float64)
+    scale = None if test_diagonal is None else as_numbers(test_diagonal, "test_diagonal")
+    test = _core.test_local_elasticity(
+        _matrix(test_kernel, "K_test"), numbers[len(known) :], scale, own_labels, diagonal
+    )
+    return LocalElasticity(train[0], test[0], train[1], train[2], test[1], test[2])
+
+
+def _matrix(k: Any, name: str) -> NDArray[np.floating]:
+    found = np.asarray(k)
+    if found.ndim != 2:
+        raise InputError(f"{name} has {found.ndim} dimensions; a kernel has two")
+    return np.ascontiguousarray(found, dtype=found.dtype if found.dtype == np.float32 else np.float64)
+
+
+def _of_network(
+    net: TrainedNetwork, x: Any, x_test: Any, start: bool, step: float | None, threads: int | None
+) -> tuple[Any, Any, NDArray[np.float64] | None]:
+    """Kernel, kernel of test points, and their own diagonal."""
+
+    def between(points: Any, samples: Any) -> NDArray[Any]:
+        if step is None:
+            return empirical_ntk(net, points, samples, start=start, threads=threads)
+        stepped = _core.step_kernel(
+            net._core, start, net._samples(samples, "x"), net._samples(points, "x"), step, usable(threads)
+        )
+        return stepped.T
+
+    kernel = between(x, x)
+    if x_test is None:
+        return kernel, None, None
+    points = np.asarray(x_test)
+    blocks = [points[i : i + 64] for i in range(0, len(points), 64)]
+    own = [np.diagonal(between(block, block)) for block in blocks]
+    return kernel, between(points, x), np.concatenate(own).astype(np.float64)

@@ -1,0 +1,244 @@
+#include "widelimit/analysis/hierarchy/nth_kernel.hpp"
+
+#include "tests/base/stopping.hpp"
+#include "widelimit/analysis/hierarchy/directions.hpp"
+#include "widelimit/analysis/hierarchy/fourth_order.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/kernel/gram.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+/// Normal samples and labels −1, 1.
+struct LabelledPoints {
+  LabelledPoints(Index samples, Index tests, Index features, double scale = 1)
+      : x(samples + tests, features), n(samples) {
+    Random(17, static_cast<std::uint64_t>(features)).normals(0, x.rows() * features, scale, x.data());
+    for (Index i = 0; i < n; ++i) y.push_back(x(i, 0) + x(i, features - 1) > 0 ? 1.0 : -1.0);
+  }
+  [[nodiscard]] SampleView train() const { return {x.view().block(0, 0, n, x.cols()), Shape{1, 1, x.cols()}}; }
+  [[nodiscard]] SampleView test() const {
+    return {x.view().block(n, 0, x.rows() - n, x.cols()), Shape{1, 1, x.cols()}};
+  }
+  [[nodiscard]] Matrix<double> gram_of(const Activation& phi) const {
+    const Network network{{Dense{.w_std = std::sqrt(static_cast<double>(x.cols()))}, phi, Dense{}}};
+    return std::move(std::get<Matrix<double>>(gram(network, train(), {}, all_processors()).ntk));
+  }
+
+  Matrix<double> x;
+  Index n;
+  std::vector<double> y;
+};
+
+/// Same directions, two routes: products with label weights M, and the tensor entry by entry with LA's Q.
+TEST(FourthOrderSum, IsTheDefinition) {
+  const LabelledPoints data(7, 3, 4, 0.6);
+  const std::vector<Activation> activations{{.phi = Phi::relu},     {.phi = Phi::erf},
+                                            {.phi = Phi::tanh},     {.phi = Phi::gelu},
+                                            {.phi = Phi::softplus}, {.phi = Phi::rectified_monomial, .degree = 3}};
+  for (const Activation& phi : activations) {
+    const Matrix<double> h = data.gram_of(phi);
+    const LabelWeights weights = label_weights(h, data.y, nullptr);
+    const Directions directions(data.x.view().block(0, 0, data.n, 4), true, 1, all_processors());
+    Matrix<double> w(10, 4);
+    directions.write(0, 0, w.view());
+    FourthOrderSum sum(phi, data.x.view(), weights, all_processors());
+    sum.add(w.view().block(0, 0, 3, 4));
+    sum.add(w.view().block(3, 0, 7, 4));
+    const Matrix<double> found = sum.take_mean();
+    const Matrix<double> wanted = fourth_order_by_definition(phi, data.x.view(), h, data.y, w.view());
+    double scale = 0;
+    for (Index i = 0; i < wanted.rows() * wanted.cols(); ++i) scale = std::max(scale, std::abs(wanted.data()[i]));
+    ASSERT_GT(scale, 0);
+    for (Index i = 0; i < wanted.rows(); ++i) {
+      for (Index j = 0; j < wanted.cols(); ++j) {
+        EXPECT_NEAR(found(i, j), wanted(i, j), 1e-10 * scale) << to_string(phi.phi) << " " << i << " " << j;
+      }
+    }
+  }
+}
+
+/// M + Mᵀ = H⁻¹yyᵀH⁻¹, and M is the integral ∫ r(t)(∫₀ᵗ r)ᵀ: by the trapezoid rule in log t.
+TEST(LabelWeights, AreTheIntegralOfResiduals) {
+  Matrix<double> h(2, 2);
+  h(0, 0) = 2;
+  h(1, 1) = 0.5;
+  const std::vector<double> y{1, -3};
+  const LabelWeights weights = label_weights(h, y, nullptr);
+  EXPECT_EQ(weights.unlearnt, 0);
+  for (Index i = 0; i < 2; ++i) {
+    for (Index j = 0; j < 2; ++j) {
+      double integral = 0;
+      constexpr double step = 0.05;
+      for (double logarithm = -40; logarithm < 6; logarithm += step) {
+        const double t = std::exp(logarithm);
+        const double residual = y[usize(i)] * std::exp(-t * h(i, i));
+        integral += step * t * residual * y[usize(j)] * -std::expm1(-t * h(j, j)) / h(j, j);
+      }
+      EXPECT_NEAR(weights.pairs(i, j), integral, 1e-10);
+      EXPECT_NEAR(weights.pairs(i, j) + weights.pairs(j, i),
+                  weights.coefficients[usize(i)] * weights.coefficients[usize(j)], 1e-13);
+    }
+  }
+}
+
+TEST(NthKernel, IsTheNtkAndASymmetricCorrection) {
+  const LabelledPoints data(9, 4, 5, 0.5);
+  const Activation phi{.phi = Phi::erf};
+  const NthKernel found = nth_kernel(phi, data.train(), data.y, data.test(), {.samples = 512}, all_processors());
+  const Matrix<double> h = data.gram_of(phi);
+  ASSERT_TRUE(found.test);
+  EXPECT_EQ(found.test->values.rows(), 4);
+  EXPECT_EQ(found.samples, 512);
+  EXPECT_TRUE(found.remarks.empty());
+  for (Index i = 0; i < 9; ++i) {
+    for (Index j = 0; j < 9; ++j) {
+      EXPECT_EQ(found.train.ntk(i, j), h(i, j));
+      EXPECT_EQ(found.train.values(i, j), found.train.values(j, i));
+      EXPECT_GT(found.train.error(i, j), 0);
+    }
+  }
+  // The correction is of order 1/m.
+  const NthKernel wide =
+      nth_kernel(phi, data.train(), data.y, data.test(), {.samples = 512, .width = 64}, all_processors());
+  for (Index j = 0; j < 9; ++j) {
+    EXPECT_NEAR(64 * (wide.test->values(0, j) - wide.test->ntk(0, j)), found.test->values(0, j) - found.test->ntk(0, j),
+                1e-11);
+    EXPECT_EQ(64 * wide.test->error(0, j), found.test->error(0, j));
+  }
+}
+
+/// σ(z) = z: s = z, p = 1, q = r = 0, and E over w of the form is a polynomial in inner products:
+/// K⁽⁴⁾ = 2G(⟨i,j⟩ + ⟨i,j⟩) + 2(⟨x,i⟩⟨x',j⟩ + ⟨x',i⟩⟨x,j⟩).
+TEST(NthKernel, OfALinearNetworkHasAClosedForm) {
+  const LabelledPoints data(3, 0, 4, 0.7);
+  const Activation phi{.phi = Phi::identity};
+  const NthKernel found = nth_kernel(phi, data.train(), data.y, {}, {.samples = 1 << 14}, all_processors());
+  const LabelWeights weights = label_weights(data.gram_of(phi), data.y, nullptr);
+  const auto inner = [&](Index i, Index j) {
+    double sum = 0;
+    for (Index k = 0; k < 4; ++k) sum += data.x(i, k) * data.x(j, k);
+    return sum;
+  };
+  for (Index a = 0; a < 3; ++a) {
+    for (Index b = 0; b < 3; ++b) {
+      double correction = 0;
+      for (Index i = 0; i < 3; ++i) {
+        for (Index j = 0; j < 3; ++j) {
+          correction += weights.pairs(i, j) *
+                        (4 * inner(a, b) * inner(i, j) + 2 * (inner(a, i) * inner(b, j) + inner(b, i) * inner(a, j)));
+        }
+      }
+      const double error = found.train.error(a, b);
+      EXPECT_NEAR(found.train.values(a, b) - found.train.ntk(a, b), correction, 5 * error);
+      EXPECT_LT(error, 0.02 * std::abs(correction) + 0.02);
+    }
+  }
+}
+
+TEST(NthKernel, ErrorsCoverTheDifferenceOfSeeds) {
+  const LabelledPoints data(8, 0, 40);
+  for (const Phi phi : {Phi::relu, Phi::tanh}) {
+    const auto at = [&](std::uint64_t seed, Index samples) {
+      return nth_kernel({.phi = phi}, data.train(), data.y, {}, {.samples = samples, .seed = seed}, all_processors());
+    };
+    const NthKernel few = at(1, 1024);
+    const NthKernel many = at(2, 16'384);
+    double sum = 0;
+    for (Index i = 0; i < 8; ++i) {
+      for (Index j = 0; j < 8; ++j) {
+        const double deviation = (few.train.values(i, j) - many.train.values(i, j)) /
+                                 std::hypot(few.train.error(i, j), many.train.error(i, j));
+        EXPECT_LT(std::abs(deviation), 6);  // Student's t with 15 degrees of freedom: 2.4e-5 beyond
+        sum += deviation * deviation / 64;
+      }
+    }
+    EXPECT_GT(sum, 0.1);
+    EXPECT_LT(sum, 6);
+    EXPECT_LT(many.relative_error, few.relative_error);
+  }
+}
+
+TEST(NthKernel, DrawsUntilTheToleranceIsMet) {
+  const LabelledPoints data(6, 0, 5);
+  const auto at = [&](double tolerance, Index most) {
+    return nth_kernel({.phi = Phi::erf}, data.train(), data.y, {},
+                      {.samples = 64, .tolerance = tolerance, .max_samples = most}, all_processors());
+  };
+  const NthKernel loose = at(10, 1 << 16);
+  EXPECT_EQ(loose.samples, 64);
+  const NthKernel close = at(loose.relative_error / 4, 1 << 16);
+  EXPECT_LE(close.relative_error, loose.relative_error / 4);
+  EXPECT_GT(close.samples, 64);
+  const NthKernel ended = at(1e-9, 256);
+  EXPECT_EQ(ended.samples, 256);
+  ASSERT_EQ(ended.remarks.size(), 1U);
+  EXPECT_NE(ended.remarks[0].find("above the 1e-09"), std::string::npos);
+}
+
+TEST(NthKernel, BitsDoNotDependOnThreads) {
+  const LabelledPoints data(70, 5, 33);
+  const auto at = [&](int threads) {
+    return nth_kernel({.phi = Phi::gelu}, data.train(), data.y, data.test(), {.samples = 300},
+                      *make_engine("cpu", {.threads = threads}));
+  };
+  const NthKernel one = at(1);
+  const NthKernel three = at(3);
+  EXPECT_TRUE(std::equal(one.train.values.data(), one.train.values.data() + 70 * 70, three.train.values.data()));
+  EXPECT_TRUE(std::equal(one.test->error.data(), one.test->error.data() + 5 * 70, three.test->error.data()));
+}
+
+TEST(NthKernel, StopsWhenAsked) {
+  const LabelledPoints data(30, 0, 5);
+  StopAt stop(3);
+  try {
+    (void)nth_kernel({.phi = Phi::erf}, data.train(), data.y, {}, {.samples = 4096, .progress = &stop},
+                     all_processors());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::interrupted);
+  }
+}
+
+TEST(NthKernel, SaysWhatIsNotLearntAndWhatAKinkMeans) {
+  LabelledPoints data(4, 0, 3);
+  for (Index k = 0; k < 3; ++k) data.x(1, k) = data.x(0, k);
+  data.y[1] = data.y[0];
+  const NthKernel found = nth_kernel({.phi = Phi::relu}, data.train(), data.y, {}, {.samples = 64}, all_processors());
+  ASSERT_EQ(found.remarks.size(), 2U);
+  EXPECT_NE(found.remarks[0].find("kink"), std::string::npos);
+  EXPECT_NE(found.remarks[1].find("1 of 4 eigenvalues"), std::string::npos);
+  for (Index j = 0; j < 4; ++j) EXPECT_NEAR(found.train.values(0, j), found.train.values(1, j), 1e-9);
+}
+
+TEST(NthKernel, RefusesWhatItCannotRead) {
+  const LabelledPoints data(4, 0, 3);
+  const auto code = [&](const Activation& phi, const std::vector<double>& y, const NthOptions& options) {
+    try {
+      (void)nth_kernel(phi, data.train(), y, {}, options, all_processors());
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return Code{};
+  };
+  EXPECT_EQ(code({.phi = Phi::sign}, data.y, {}), Code::usage);
+  EXPECT_EQ(code({.phi = Phi::hermite}, data.y, {}), Code::usage);
+  EXPECT_EQ(code({.phi = Phi::erf}, {1, 1}, {}), Code::input);
+  EXPECT_EQ(code({.phi = Phi::erf}, {1, 1, 1, std::nan("")}, {}), Code::input);
+  EXPECT_EQ(code({.phi = Phi::erf}, data.y, {.samples = 8}), Code::usage);
+  EXPECT_EQ(code({.phi = Phi::erf}, data.y, {.width = 0}), Code::usage);
+  EXPECT_EQ(code({.phi = Phi::erf}, data.y, {.tolerance = -1}), Code::usage);
+  EXPECT_EQ(code({.phi = Phi::erf}, data.y, {.memory = 1000}), Code::resource);
+  EXPECT_EQ(parse_activation("rbf(gamma=0.5)").gamma, 0.5);
+  EXPECT_THROW((void)parse_activation("dense"), Error);
+  EXPECT_THROW((void)parse_activation("erf relu"), Error);
+}
+
+}  // namespace
+}  // namespace widelimit

@@ -1,0 +1,154 @@
+#include "widelimit/analysis/hierarchy/fourth_order.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace widelimit {
+
+namespace {
+
+/// c += ab' + ba', rows of b' being those of the first samples.
+void add_symmetric_product(const Algebra& algebra, const Matrix<double>& a, const Matrix<double>& b,
+                           Matrix<double>& c) {
+  const MatrixView<const double> first_a = a.view().block(0, 0, c.cols(), a.cols());
+  const MatrixView<const double> first_b = b.view().block(0, 0, c.cols(), b.cols());
+  algebra.host_product(1, Transpose::no, a.view(), Transpose::yes, first_b, 1, c.view());
+  algebra.host_product(1, Transpose::no, b.view(), Transpose::yes, first_a, 1, c.view());
+}
+
+}  // namespace
+
+struct FourthOrderSum::Fields {
+  Matrix<double> s;
+  Matrix<double> p;
+  Matrix<double> q;               ///< later b
+  Matrix<double> r;               ///< later c
+  Matrix<double> inner;           ///< ξ, ν, ζ side by side; later e, g
+  std::vector<double> magnitude;  ///< s_α² + |U|² of each direction
+  std::vector<double> label_sum;  ///< s_α
+
+  [[nodiscard]] Index directions() const { return s.cols(); }
+};
+
+FourthOrderSum::FourthOrderSum(const Activation& activation, MatrixView<const double> points,
+                               const LabelWeights& weights, const Engine& engine)
+    : activation_(activation),
+      curved_(activation.phi != Phi::identity &&
+              (smoothness(activation) == Smoothness::smooth || activation.phi == Phi::rectified_monomial)),
+      points_(points),
+      weights_(weights),
+      engine_(engine),
+      samples_(std::ssize(weights.coefficients)),
+      products_(points.rows, samples_),
+      weighted_products_(samples_, samples_),
+      plain_(points.rows, samples_),
+      times_products_(points.rows, samples_) {
+  engine.algebra().host_product(1, Transpose::no, points, Transpose::yes, points.block(0, 0, samples_, points.cols), 0,
+                                products_.view());
+  engine.for_each(samples_, [&](Index i) {
+    for (Index j = 0; j < samples_; ++j) weighted_products_(i, j) = weights_.pairs(i, j) * products_(i, j);
+  });
+}
+
+FourthOrderSum::Fields FourthOrderSum::fields(MatrixView<const double> directions) const {
+  const Algebra& algebra = engine_.algebra();
+  const Index all = points_.rows;
+  const Index count = directions.rows;
+  Fields f{.s = {all, count, Content::unset},
+           .p = {all, count, Content::unset},
+           .q = {all, count, Content::unset},
+           .r = {all, count, Content::unset},
+           .inner = {all, 3 * count, Content::unset},
+           .magnitude = std::vector<double>(usize(count)),
+           .label_sum = std::vector<double>(usize(count))};
+  algebra.host_product(1, Transpose::no, points_, Transpose::yes, directions, 0, f.s.view());
+  engine_.for_each(all, [&](Index i) {
+    for (Index k = 0; k < count; ++k) {
+      const Jet at = jet(activation_, f.s(i, k));
+      f.s(i, k) = at.value;
+      f.p(i, k) = at.first;
+      f.q(i, k) = at.second;
+      f.r(i, k) = at.third;
+    }
+  });
+
+  // α_i p_i, p_i(Ms)_i and q_i((M∘XXᵀ)p)_i weigh the samples in U, V and Z.
+  Matrix<double> loads(samples_, 3 * count);
+  const MatrixView<double> pulled = loads.view().block(0, count, samples_, count);
+  const MatrixView<double> bent = loads.view().block(0, 2 * count, samples_, count);
+  algebra.host_product(1, Transpose::no, weights_.pairs.view(), Transpose::no, f.s.view().block(0, 0, samples_, count),
+                       0, pulled);
+  if (curved_) {
+    algebra.host_product(1, Transpose::no, weighted_products_.view(), Transpose::no,
+                         f.p.view().block(0, 0, samples_, count), 0, bent);
+  }
+  engine_.for_each(samples_, [&](Index i) {
+    for (Index k = 0; k < count; ++k) {
+      loads(i, k) = weights_.coefficients[usize(i)] * f.p(i, k);
+      pulled(i, k) *= f.p(i, k);
+      bent(i, k) *= f.q(i, k);
+    }
+  });
+  const Index columns = curved_ ? 3 * count : 2 * count;
+  algebra.host_product(1, Transpose::no, products_.view(), Transpose::no, loads.view().block(0, 0, samples_, columns),
+                       0, f.inner.view().block(0, 0, all, columns));
+  for (Index i = 0; i < samples_; ++i) {
+    for (Index k = 0; k < count; ++k) {
+      f.label_sum[usize(k)] += weights_.coefficients[usize(i)] * f.s(i, k);
+      f.magnitude[usize(k)] += loads(i, k) * f.inner(i, k);
+    }
+  }
+  for (std::size_t k = 0; k < f.magnitude.size(); ++k) f.magnitude[k] += f.label_sum[k] * f.label_sum[k];
+  return f;
+}
+
+void FourthOrderSum::combine(Fields& f) const {
+  const Index count = f.directions();
+  engine_.for_each(points_.rows, [&](Index i) {
+    for (Index k = 0; k < count; ++k) {
+      const double p = f.p(i, k);
+      const double q = f.q(i, k);
+      const double xi = f.inner(i, k);
+      const double nu = f.inner(i, count + k);
+      const double zeta = curved_ ? f.inner(i, 2 * count + k) : 0.0;
+      f.q(i, k) = p * (nu + zeta) + q * xi * xi / 2;
+      f.r(i, k) = f.magnitude[usize(k)] * p / 2 + q * (nu + 3 * zeta + 2 * f.label_sum[usize(k)] * xi) +
+                  1.5 * f.r(i, k) * xi * xi;
+      f.inner(i, k) = p * xi;
+      f.inner(i, count + k) = q * xi;
+    }
+  });
+}
+
+void FourthOrderSum::add(MatrixView<const double> directions) {
+  Fields f = fields(directions);
+  combine(f);
+  const Algebra& algebra = engine_.algebra();
+  const auto square = [&](double scale, Index part, Matrix<double>& to) {
+    const Index count = f.directions();
+    const MatrixView<const double> whole = std::as_const(f.inner).view().block(0, part * count, points_.rows, count);
+    algebra.host_product(scale, Transpose::no, whole, Transpose::yes, whole.block(0, 0, samples_, count), 1, to.view());
+  };
+  add_symmetric_product(algebra, f.s, f.q, plain_);
+  square(1, 0, plain_);
+  add_symmetric_product(algebra, f.p, f.r, times_products_);
+  if (curved_) square(3, 1, times_products_);
+  count_ += directions.rows;
+}
+
+Matrix<double> FourthOrderSum::take_mean() {
+  Matrix<double> mean(points_.rows, samples_);
+  const double share = 1.0 / static_cast<double>(std::max<Index>(count_, 1));
+  engine_.for_each(points_.rows, [&](Index i) {
+    for (Index j = 0; j < samples_; ++j) {
+      mean(i, j) = share * (plain_(i, j) + products_(i, j) * times_products_(i, j));
+      plain_(i, j) = 0;
+      times_products_(i, j) = 0;
+    }
+  });
+  count_ = 0;
+  return mean;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,210 @@
+#include "widelimit/analysis/hierarchy/nth_kernel.hpp"
+
+#include "widelimit/analysis/hierarchy/directions.hpp"
+#include "widelimit/analysis/hierarchy/fourth_order.hpp"
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/finite/layers/tensor.hpp"
+#include "widelimit/kernel/entry_moments.hpp"
+#include "widelimit/kernel/gram.hpp"
+#include "widelimit/kernel/inputs.hpp"
+#include "widelimit/machine/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// Independent means that give a standard error, and how often a tolerance is looked at.
+constexpr Index replicates = 16;
+/// Directions of one pass of matrix products.
+constexpr Index chunk = 256;
+
+/// dense σ dense with weights that see x and not x/√d.
+Network two_layers(const Activation& activation, Index features) {
+  return {{Layer(Dense{.w_std = std::sqrt(static_cast<double>(features))}), Layer(activation), Layer(Dense{})}};
+}
+
+void check_activation(const Activation& activation) {
+  if (activation.phi == Phi::hermite) {
+    fail(Code::usage, "the kernel formula of hermite is of inputs of variance 1 alone; write it as a polynomial");
+  }
+  (void)jet(activation, 1.0);
+}
+
+/// All points as rows of numbers, the training samples first.
+Matrix<double> points_of(const SampleView& x, const std::optional<SampleView>& test) {
+  const Index features = x.shape.size();
+  Matrix<double> points(x.count() + (test ? test->count() : 0), features, Content::unset);
+  Index first = 0;
+  const auto append = [&](const SampleView& samples) {
+    const Tensor<double> rows = read_samples<double>(samples, samples.shape);
+    std::copy_n(rows.data(), rows.size(), points.view().row(first));
+    first += samples.count();
+  };
+  append(x);
+  if (test) append(*test);
+  return points;
+}
+
+double largest_entry(const Matrix<double>& a) {
+  double largest = 0;
+  for (Index i = 0; i < a.rows() * a.cols(); ++i) largest = std::max(largest, std::abs(a.data()[i]));
+  return largest;
+}
+
+double relative_error(const EntryMoments& moments) {
+  double error = 0;
+  for (Index i = 0; i < moments.mean().rows() * moments.mean().cols(); ++i) error = std::max(error, moments.error(i));
+  const double scale = largest_entry(moments.mean());
+  return scale > 0 ? error / scale : 0.0;
+}
+
+/// The correction at m = 1, replicate by replicate, until there are enough.
+EntryMoments sample_correction(FourthOrderSum& sum, const Directions& directions, Index points, Index samples,
+                               Index features, Index size, const NthOptions& options) {
+  EntryMoments moments(points, samples);
+  ProgressTicker ticker(options.progress, replicates * size, "directions");
+  for (;;) {
+    const Index replicate = moments.count();
+    for (Index first = 0; first < size; first += chunk) {
+      Matrix<double> w(std::min(chunk, size - first), features, Content::unset);
+      directions.write(replicate, first, w.view());
+      sum.add(w.view());
+      if (!options.tolerance) ticker.at(replicate * size + first + w.rows());
+      stop_if_asked(options.progress);
+    }
+    moments.add(sum.take_mean());
+    if (moments.count() % replicates != 0) continue;
+    if (!options.tolerance || relative_error(moments) <= *options.tolerance ||
+        (moments.count() + replicates) * size > options.max_samples) {
+      return moments;
+    }
+  }
+}
+
+/// Rows of the correction from `first` on, added to Θ.
+NthMatrix with_correction(const Gram& theta, const Matrix<double>& mean, const Matrix<double>& error, Index first,
+                          double width) {
+  const auto& ntk = std::get<Matrix<double>>(theta.ntk);
+  NthMatrix result{
+      .values = {ntk.rows(), ntk.cols()}, .error = {ntk.rows(), ntk.cols()}, .ntk = {ntk.rows(), ntk.cols()}};
+  // The correction is symmetric up to the rounding of products.
+  const auto entry = [&](const Matrix<double>& a, Index i, Index j) {
+    return theta.symmetric ? (a(i, j) + a(j, i)) / 2 : a(first + i, j);
+  };
+  interruptible_rows(ntk.rows(), ntk.cols(), [&](Index i) {
+    for (Index j = 0; j < ntk.cols(); ++j) {
+      result.ntk(i, j) = ntk(i, j);
+      result.values(i, j) = ntk(i, j) + entry(mean, i, j) / width;
+      result.error(i, j) = entry(error, i, j) / width;
+    }
+  });
+  return result;
+}
+
+std::vector<std::string> remarks_on(const Activation& activation, const LabelWeights& weights, const NthKernel& found,
+                                    const NthOptions& options) {
+  std::vector<std::string> remarks;
+  if (smoothness(activation) == Smoothness::kinked) {
+    remarks.push_back(fmt::format(
+        "{} has a kink: E[K4] is LA's definition, not the finite-width correction of such networks, to which kinks add "
+        "a larger term of order 1/sqrt(m); erf, tanh and other smooth activations are validated on trained networks",
+        to_string(activation.phi)));
+  }
+  if (weights.unlearnt > 0) {
+    remarks.push_back(fmt::format(
+        "{} of {} eigenvalues of the NTK are 0 up to rounding; labels in these directions are not learnt and left out",
+        weights.unlearnt, weights.coefficients.size()));
+  }
+  if (options.tolerance && found.relative_error > *options.tolerance) {
+    remarks.push_back(
+        fmt::format("the standard error is {:.2g} after {} directions, above the {:.2g} that was wanted; "
+                    "allow more directions",
+                    found.relative_error, found.samples, *options.tolerance));
+  }
+  return remarks;
+}
+
+}  // namespace
+
+void NthOptions::validate() const {
+  if (samples < 2 * replicates) {
+    fail(Code::usage, "{} directions; standard errors need {} at least", samples, 2 * replicates);
+  }
+  if (samples > (Index{1} << 32U) || max_samples > (Index{1} << 32U)) {
+    fail(Code::usage, "more than 2^32 directions cannot be told apart");
+  }
+  if (tolerance && !(*tolerance > 0)) fail(Code::usage, "tolerance is {}; it must be positive", *tolerance);
+  if (!(width > 0) || !std::isfinite(width)) fail(Code::usage, "width is {}; it must be positive and finite", width);
+}
+
+Activation parse_activation(std::string_view text) {
+  const Network network = Network::parse(fmt::format("dense {} dense", text));
+  if (network.layers.size() == 3) {
+    if (const auto* activation = std::get_if<Activation>(&network.layers[1].value)) return *activation;
+  }
+  fail(Code::input, "'{}' is not an activation; write one such as erf, tanh or relu", text);
+}
+
+NthKernel nth_kernel(const Activation& activation, const SampleView& x, std::span<const double> y,
+                     const std::optional<SampleView>& test, const NthOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
+  const auto start = Clock::now();
+  options.validate();
+  check_activation(activation);
+  (void)x.rows("tangent hierarchies");
+  check_samples(x);
+  if (x.count() == 0) fail(Code::input, "there are no training samples");
+  if (x.shape.size() == 0) fail(Code::input, "samples have no features");
+  if (test) check_same_shape(x, *test);
+  if (std::ssize(y) != x.count()) fail(Code::input, "{} labels for {} samples", y.size(), x.count());
+  check_targets({y.data(), x.count(), 1, 1}, x.count());
+  const Index n = x.count();
+  const Index features = x.shape.size();
+  const Index all = n + (test ? test->count() : 0);
+  const auto count = [](Index value) { return static_cast<double>(value); };
+  require_memory(
+      sizeof(double) * (count(all) * (12 * count(n) + 12 * count(chunk) + count(features)) + 6 * count(n) * count(n)),
+      options.memory, "this kernel", "take fewer samples or test points", {Remedy::fewer_samples, Remedy::more_memory});
+
+  const Network network = two_layers(activation, features);
+  const GramOptions how{.kind = Kind::ntk, .precision = Precision::f64, .progress = options.progress};
+  const Gram theta = gram(network, x, how, engine);
+  const LabelWeights weights = label_weights({view_of(theta.ntk), engine}, y, options.progress);
+  const Matrix<double> points = points_of(x, test);
+  const bool antithetic = !has_parity(activation);
+  const Directions directions(points.view().block(0, 0, n, features), antithetic, options.seed, engine);
+  FourthOrderSum sum(activation, points.view(), weights, engine);
+  Index size = (options.samples + replicates - 1) / replicates;
+  if (antithetic) size += size % 2;
+  EntryMoments moments = sample_correction(sum, directions, all, n, features, size, options);
+
+  NthKernel result;
+  result.samples = moments.count() * size;
+  result.relative_error = relative_error(moments);
+  Matrix<double> mean;
+  Matrix<double> error;
+  if (const auto pair = moments.finish(mean, error)) {
+    fail(Code::numerical, "the correction of point {} against sample {} overflows; scale the samples down", pair->first,
+         pair->second);
+  }
+  result.train = with_correction(theta, mean, error, 0, options.width);
+  result.quadrature_error = theta.quadrature_error;
+  const double scale = largest_entry(result.train.ntk);
+  result.relative_correction = scale > 0 ? largest_entry(mean) / scale / options.width : 0.0;
+  if (test) {
+    const Gram cross = gram(network, *test, x, how, engine);
+    result.test = with_correction(cross, mean, error, n, options.width);
+    result.quadrature_error = std::max(result.quadrature_error, cross.quadrature_error);
+  }
+  result.remarks = remarks_on(activation, weights, result, options);
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+}  // namespace widelimit

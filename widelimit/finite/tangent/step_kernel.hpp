@@ -1,0 +1,19 @@
+#pragma once
+
+#include "widelimit/finite/training/trained_network.hpp"
+
+namespace widelimit {
+
+/// Kernelised similarity of He and Su (2020): the change of the output at each point after one step of stochastic
+/// gradient descent on a sample, per learning rate and residual,
+///
+///     S(x_i, p_j) = (f(p_j; w + η∇f(x_i)) − f(p_j; w))/η,   samples × points,
+///
+/// where η stands for the product of rate and residual. It tends to the empirical NTK as η → 0; their relative change
+/// is |S(x, p)|/|S(x, x)|. One pass over all points for each sample. `start`: at the initial weights. Error{usage}
+/// for several outputs, and unless η > 0; Error{numerical} where a step overflows.
+[[nodiscard]] Matrix<double> step_kernel(const TrainedNetwork& network, bool start, const SampleView& x,
+                                         const SampleView& points, double rate, const Engine& engine = all_processors(),
+                                         Progress* progress = nullptr);
+
+}  // namespace widelimit
