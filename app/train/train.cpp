@@ -254,7 +254,8 @@ void check_training(const TrainSummary& summary, const std::optional<std::string
 
 std::string rate_words(const TrainSummary& summary, const TrainOptions& options) {
   if (options.rate) return "";
-  return fmt::format("learning rate {:.4g}, by the tangent kernel at the start\n", summary.rate);
+  return fmt::format("learning rate {:.4g}, by the {} at the start\n", summary.rate,
+                     options.optimiser.adaptive() ? "size of layers" : "tangent kernel");
 }
 
 /// The network with what is needed to read new samples as those of the training.

@@ -11,6 +11,7 @@ namespace widelimit::app {
 namespace {
 
 constexpr const char* training_group = "Training";
+constexpr const char* optimiser_group = "Optimiser";
 
 std::string regulariser_help() {
   std::string help = "What holds the weights back, beside the sum of losses:";
@@ -21,6 +22,40 @@ std::string regulariser_help() {
   return help;
 }
 
+/// How steps are made of gradients, and how long they are.
+void add_optimiser_options(CLI::App& verb, TrainChoice& choice) {
+  Optimiser& optimiser = choice.numbers.optimiser;
+  LearningSchedule& schedule = choice.numbers.schedule;
+  const auto word = [&](const char* name, std::string& value, const char* words, const char* type) {
+    verb.add_option(name, value, words)->type_name(type)->capture_default_str()->group(optimiser_group);
+  };
+  const auto number = [&](const char* name, double& value, const char* words, const char* type) {
+    verb.add_option(name, value, words)->type_name(type)->capture_default_str()->group(optimiser_group);
+  };
+  verb.add_option("--epochs", choice.numbers.epochs, "Passes over all samples, in place of --steps")
+      ->type_name("N")
+      ->excludes(verb.get_option("--steps"))
+      ->group(optimiser_group);
+  word("--optimiser", choice.optimiser,
+       "sgd (plain, or with --momentum), nesterov, adam, or adamw (weight decay beside the gradient)", "HOW");
+  number("--momentum", optimiser.momentum, "sgd, nesterov: fraction of the previous step that is added to the next",
+         "MU");
+  number("--beta1", optimiser.beta1, "adam, adamw: what is kept of the mean of gradients", "B");
+  number("--beta2", optimiser.beta2, "adam, adamw: what is kept of the mean of squared gradients", "B");
+  number("--adam-epsilon", optimiser.epsilon, "adam, adamw: added to the root of that mean", "E");
+  number("--weight-decay", optimiser.weight_decay, "δ of δ/2·‖w‖² over all trained weights, beside the regulariser",
+         "D");
+  word("--schedule", choice.schedule, "Learning rate along the steps: constant, step or cosine", "HOW");
+  number("--warmup", schedule.warmup, "Share of all steps in which the rate rises", "SHARE");
+  verb.add_option("--milestones", schedule.milestones, "step: shares of all steps at which the rate drops")
+      ->type_name("S1,S2,…")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->group(optimiser_group);
+  number("--rate-drop", schedule.drop, "step: what the rate is multiplied by there", "F");
+  number("--last-rate", schedule.last, "cosine: share of the rate that is left at the end", "SHARE");
+}
+
 }  // namespace
 
 TrainOptions TrainChoice::options() const {
@@ -28,6 +63,8 @@ TrainOptions TrainChoice::options() const {
   result.parameterisation = parse_parameterisation(parameterisation);
   result.loss.kind = parse_loss(loss);
   result.regulariser = parse_regulariser(regulariser);
+  result.optimiser.kind = parse_optimiser(optimiser);
+  result.schedule.kind = parse_learning_schedule(schedule);
   result.precision = parse_precision(common.precision);
   result.seed = common.seed;
   result.memory = common.memory_limit();
@@ -77,7 +114,7 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
       ->group(training_group);
   number("--width", numbers.width, "Channels of every hidden layer", "M");
   add_training_options(verb, choice);
-  number("--momentum", numbers.momentum, "Momentum: fraction of the previous step that is added to the next", "MU");
+  add_optimiser_options(verb, choice);
   number("--flow", numbers.flow_time, "Follow the gradient flow to this time by steps of their own size; 0 is off",
          "T");
   number("--tolerance", numbers.tolerance, "Error that a step of a flow may make in an output", "TOL");
@@ -99,6 +136,32 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
   add_common_options(verb, choice.common);
 }
 
+namespace {
+
+void add_optimiser_settings(const TrainOptions& options, nlohmann::ordered_json& settings) {
+  const Optimiser& optimiser = options.optimiser;
+  settings["optimiser"] = to_string(optimiser.kind);
+  if (optimiser.adaptive()) {
+    settings["beta1"] = optimiser.beta1;
+    settings["beta2"] = optimiser.beta2;
+    settings["adam_epsilon"] = optimiser.epsilon;
+  } else {
+    settings["momentum"] = optimiser.momentum;
+  }
+  if (optimiser.weight_decay > 0) settings["weight_decay"] = optimiser.weight_decay;
+  const LearningSchedule& schedule = options.schedule;
+  if (schedule.constant()) return;
+  settings["schedule"] = to_string(schedule.kind);
+  if (schedule.warmup > 0) settings["warmup"] = schedule.warmup;
+  if (schedule.kind == ScheduleKind::step) {
+    settings["milestones"] = schedule.milestones;
+    settings["rate_drop"] = schedule.drop;
+  }
+  if (schedule.kind == ScheduleKind::cosine) settings["last_rate"] = schedule.last;
+}
+
+}  // namespace
+
 nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& network, const DataRequest& data) {
   const TrainOptions options = choice.options();
   nlohmann::ordered_json settings;
@@ -110,9 +173,10 @@ nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& 
   settings["regulariser"] = to_string(options.regulariser);
   settings["lambda"] = options.lambda;
   if (options.rate) settings["rate"] = *options.rate;
-  settings["steps"] = options.steps;
+  if (options.epochs > 0) settings["epochs"] = options.epochs;
+  if (options.epochs == 0) settings["steps"] = options.steps;
   settings["batch"] = options.batch;
-  settings["momentum"] = options.momentum;
+  add_optimiser_settings(options, settings);
   if (options.flow_time > 0) {
     settings["flow"] = options.flow_time;
     settings["tolerance"] = options.tolerance;

@@ -18,6 +18,8 @@ struct TrainChoice {
   std::string parameterisation{to_string(TrainOptions{}.parameterisation)};
   std::string loss{to_string(TrainOptions{}.loss.kind)};
   std::string regulariser{to_string(TrainOptions{}.regulariser)};
+  std::string optimiser{to_string(TrainOptions{}.optimiser.kind)};
+  std::string schedule{to_string(TrainOptions{}.schedule.kind)};
   TrainOptions numbers;  ///< what is typed as a number or a flag
   bool as_kernel_machine = false;
   std::optional<std::string> out;
@@ -26,7 +28,7 @@ struct TrainChoice {
   [[nodiscard]] TrainOptions options() const;
 };
 
-/// --width, --loss, --regulariser, --lambda, --rate, --steps, --batch, --momentum and the like: what `equivalence`
+/// --loss, --regulariser, --lambda, --rate, --steps, --batch and the like: what `equivalence`
 /// takes as well.
 void add_training_options(CLI::App& verb, TrainChoice& choice);
 /// All options of `train`.

@@ -209,8 +209,19 @@ def train(
     regulariser: str | None = None,
     rate: float | None = None,
     steps: int | None = None,
+    epochs: int | None = None,
     batch: int | None = None,
+    optimiser: str | None = None,
     momentum: float | None = None,
+    beta1: float | None = None,
+    beta2: float | None = None,
+    adam_epsilon: float | None = None,
+    weight_decay: float | None = None,
+    schedule: str | None = None,
+    warmup: float | None = None,
+    milestones: Sequence[float] | None = None,
+    rate_drop: float | None = None,
+    last_rate: float | None = None,
     seed: int | None = None,
     test: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     epsilon: float | None = None,
@@ -230,7 +241,14 @@ def train(
     Each step is w ← w − rate·(λ·∇penalty + (n/|B|)·Σ_B l'(fᵢ)·∇fᵢ), over all samples unless `batch` says how many.
 
     rate: the learning rate; unless said a stable one, 1/(λ + c·λ_max) with c the curvature of the loss and λ_max that
-        of the tangent kernel at the start. summary.rate tells it.
+        of the tangent kernel at the start; of Adam, by the size of layers. summary.rate tells it.
+    epochs: passes over all samples, in place of `steps`; samples are shuffled anew in each.
+    optimiser: 'sgd', plain or with `momentum`; 'nesterov'; 'adam', with `beta1`, `beta2` and `adam_epsilon`; 'adamw'.
+    weight_decay: δ of δ/2·‖w‖² over all trained weights, beside the regulariser; of 'adamw' weights shrink by
+        rate·δ in each step instead. The loss is a sum over all samples: a mean, as PyTorch has it, takes rate·n for the
+        rate and δ/n for the decay, but of Adam the same rate and of 'adamw' the same decay.
+    schedule: 'constant'; 'step', where the rate is multiplied by `rate_drop` at `milestones`; 'cosine', down to `last_rate`.
+        `warmup`: the rate rises before. All places are shares of all steps, `last_rate` a share of the rate.
     channels_first: True where images are N×C×H×W, here and in what predicts; as in kernel.
     y: numbers; −1 and 1 for the losses of margins; or classes, two of which become −1 and 1 of one output, more an
         output each.
@@ -252,6 +270,8 @@ def train(
     >>> np.sign(t.predict(x))
     array([ 1., -1.,  1.])
     """
+    if steps is not None and epochs is not None:
+        raise InputError("both steps and epochs say how long to train; give one of them")
     net = as_network(network)
     targets, classes = _as_targets(y, loss)
     samples, test_targets = None, None
@@ -269,7 +289,18 @@ def train(
         "rate": rate,
         "steps": steps,
         "batch": batch,
+        "epochs": epochs,
+        "optimiser": optimiser,
         "momentum": momentum,
+        "beta1": beta1,
+        "beta2": beta2,
+        "adam_epsilon": adam_epsilon,
+        "weight_decay": weight_decay,
+        "schedule": schedule,
+        "warmup": warmup,
+        "milestones": None if milestones is None else [float(share) for share in milestones],
+        "rate_drop": rate_drop,
+        "last_rate": last_rate,
         "seed": seed,
         "epsilon": epsilon,
         "centred": centred,

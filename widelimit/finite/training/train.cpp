@@ -36,8 +36,9 @@ Index activation_values(const std::vector<Stage>& stages) {
 /// Weights, those of the start, what else is as large as they are, and activations with their signals.
 void check_memory(const Architecture& architecture, Index samples, const TrainOptions& options) {
   const double number = options.precision == Precision::f32 ? 4 : 8;
+  const int stored = options.optimiser.adaptive() ? 1 : 0;  // the gradient
   const double copies =
-      2.0 + (options.momentum > 0 ? 1 : 0) + (options.flow_time > 0 ? 1 : 0) + (options.linearised ? 2 : 0);
+      2.0 + options.optimiser.moments() + stored + (options.flow_time > 0 ? 1 : 0) + (options.linearised ? 2 : 0);
   const Index batch = options.batch == 0 ? samples : options.batch;
   const double bytes =
       number * (copies * static_cast<double>(parameter_count(architecture)) +
@@ -81,20 +82,31 @@ void run_training(const TrainData& data, const TrainOptions& options, const Engi
   trainer.finish(trained);
 }
 
+/// The same training, with its epochs counted in steps.
+TrainOptions by_steps(TrainOptions options, Index samples) {
+  options.steps = options.steps_on(samples);
+  options.epochs = 0;
+  options.validate();
+  return options;
+}
+
 }  // namespace
 
 void TrainOptions::validate() const {
   loss.validate();
   require(std::isfinite(lambda) && lambda >= 0, "lambda", lambda, "0 or a positive number");
   if (rate) require(std::isfinite(*rate) && *rate > 0, "rate", *rate, "a positive number");
-  require(momentum >= 0 && momentum < 1, "momentum", momentum, "at least 0 and below 1");
+  optimiser.validate();
+  schedule.validate();
   require(std::isfinite(flow_time) && flow_time >= 0, "the time of the flow", flow_time, "0 or a positive number");
   require(std::isfinite(tolerance) && tolerance > 0, "tolerance", tolerance, "a positive number");
   if (steps < 0 || steps > most_steps) fail(Code::usage, "steps = {}: choose 0 to {}", steps, most_steps);
+  if (epochs < 0 || epochs > most_steps) fail(Code::usage, "epochs = {}: choose 0 to {}", epochs, most_steps);
   if (batch < 0) fail(Code::usage, "batch = {}: choose the samples of a step, or 0 for all", batch);
   if (records < 2 || records > most_records) fail(Code::usage, "records = {}: choose 2 to {}", records, most_records);
   for (std::size_t k = 0; k < record_at.size(); ++k) {
-    if (record_at[k] < 0 || record_at[k] > steps || (k > 0 && record_at[k] <= record_at[k - 1])) {
+    const bool beyond = epochs == 0 && record_at[k] > steps;
+    if (record_at[k] < 0 || beyond || (k > 0 && record_at[k] <= record_at[k - 1])) {
       fail(Code::usage, "step {} cannot be recorded here; give rising steps from 0 to {}", record_at[k], steps);
     }
   }
@@ -102,9 +114,27 @@ void TrainOptions::validate() const {
     fail(Code::usage,
          "a gradient flow takes steps of its own size; choose how many records to take, not at which steps");
   }
-  if (flow_time > 0 && (momentum > 0 || batch > 0)) {
+  if (flow_time > 0 && (optimiser.momentum > 0 || batch > 0)) {
     fail(Code::usage, "a gradient flow has neither momentum nor batches; leave them out");
   }
+  if (flow_time > 0 && (!optimiser.plain() || !schedule.constant() || epochs > 0)) {
+    fail(Code::usage, "a gradient flow has no optimiser, schedule, weight decay or epochs; leave them out");
+  }
+  if (regulariser == Regulariser::aux && optimiser.kind != OptimiserKind::sgd) {
+    fail(Code::usage,
+         "the auxiliary outputs of the regulariser 'aux' are trained by sgd, not by {}; choose another "
+         "regulariser or optimiser",
+         to_string(optimiser.kind));
+  }
+}
+
+Index TrainOptions::steps_on(Index samples) const {
+  if (epochs == 0) return steps;
+  const Index in_epoch = batch == 0 || batch >= samples ? 1 : samples / batch;
+  if (epochs > most_steps / in_epoch) {
+    fail(Code::usage, "{} epochs of {} steps; choose fewer epochs", epochs, in_epoch);
+  }
+  return epochs * in_epoch;
 }
 
 RecordSchedule record_schedule(const TrainOptions& options, Index numbers) {
@@ -124,15 +154,17 @@ double default_rate(const Network& network, const TrainData& data, const TrainOp
   TrainOptions alone = options;
   alone.rate.reset();
   alone.steps = 0;
+  alone.epochs = 0;
   alone.flow_time = 0;
   alone.record_at.clear();
   alone.record_outputs = false;
   return train(network, data, alone, engine).summary.rate;
 }
 
-TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options, const Engine& engine) {
-  const Interruptible interruptible(options.progress);
-  options.validate();
+TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& asked, const Engine& engine) {
+  const Interruptible interruptible(asked.progress);
+  asked.validate();
+  const TrainOptions options = by_steps(asked, data.x.count());
   const auto begin = Clock::now();
   TrainedNetwork trained;
   trained.network = network;

@@ -53,7 +53,8 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
   std::iota(all_.begin(), all_.end(), Index{0});
   if (data.test) test_ = read_samples<T>(*data.test, architecture.input);
   test_base_.resize(static_cast<std::size_t>(test_.count() * outputs_));
-  if (options.momentum > 0) velocity_ = zero_parameters<T>(architecture);
+  if (options.optimiser.moments() > 0) velocity_ = zero_parameters<T>(architecture);
+  if (options.optimiser.moments() > 1) squares_ = zero_parameters<T>(architecture);
   if (options.regulariser == Regulariser::aux) {
     aux_.resize(base_.size());
     aux_velocity_.resize(base_.size());
@@ -67,7 +68,7 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
     base_of(test_, test_base_);
   }
   summary_.weights = trained_count(architecture);
-  summary_.rate = options.rate ? *options.rate : default_rate(architecture_, start_, x_, rate_problem(), engine_);
+  summary_.rate = options.rate ? *options.rate : own_rate();
 }
 
 template <std::floating_point T>
@@ -143,7 +144,7 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
   Tensor<T>& signal = evaluator_.signal();
   for (Index i = 0; i < signal.size(); ++i) signal[i] = static_cast<T>(weight * look_.slopes.data()[i]);
   const Gradient<T>& gradient = evaluator_.gradient(w_);
-  const bool moving = options_.momentum > 0;
+  const int moments = options_.optimiser.moments();
   for (std::size_t l = 0; l < w_.slots.size(); ++l) {
     const WeightSlot& slot = architecture_.slots[l];
     if (!slot.trained) continue;
@@ -151,8 +152,10 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
     const SlotStep<T> how{.rate = rate,
                           .pull = pull,
                           .anchor = options_.regulariser == Regulariser::init && pull != 0 ? &start_.slots[l] : nullptr,
-                          .momentum = options_.momentum,
-                          .velocity = moving ? &velocity_.slots[l] : nullptr,
+                          .optimiser = options_.optimiser,
+                          .steps = summary_.steps,
+                          .velocity = moments > 0 ? &velocity_.slots[l] : nullptr,
+                          .squares = moments > 1 ? &squares_.slots[l] : nullptr,
                           .scratch = &scratch_};
     step_slot(slot, gradient.slots[l], how, engine_, w_.slots[l]);
   }
@@ -160,7 +163,8 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
   for (std::size_t i = 0; !aux_.empty() && i < batch.size(); ++i) {
     for (Index k = 0; k < outputs_; ++k) {
       const auto at = static_cast<std::size_t>(batch[i] * outputs_ + k);
-      aux_velocity_[at] = options_.momentum * aux_velocity_[at] - auxiliary * look_.slopes(static_cast<Index>(i), k);
+      const double coasting = options_.optimiser.momentum * aux_velocity_[at];
+      aux_velocity_[at] = coasting - auxiliary * look_.slopes(static_cast<Index>(i), k);
       aux_[at] += aux_velocity_[at];
     }
   }
@@ -247,9 +251,10 @@ void Trainer<T>::take_steps() {
       if (!last && died(false)) return;
     }
     if (last) return judge_end();
-    observe(batch, summary_.rate);
-    step(batch, summary_.rate);
-    summary_.time += summary_.rate;
+    const double rate = summary_.rate * options_.schedule.share(summary_.steps, options_.steps);
+    observe(batch, rate);
+    step(batch, rate);
+    summary_.time += rate;
     ticker.at(summary_.steps + 1);
   }
 }

@@ -50,6 +50,8 @@ class Trainer {
   Matrix<double> evaluate(const Tensor<T>& x, const std::vector<double>& base);
   double loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const;
   [[nodiscard]] RateProblem rate_problem() const;
+  /// The learning rate of a training that is given none.
+  [[nodiscard]] double own_rate() const;
   /// Whether to stop: notes the ending where outputs or loss left all bounds.
   bool diverged();
   /// The same where no gradient tells the samples apart any more, by the last record.
@@ -78,7 +80,8 @@ class Trainer {
   Tensor<T> test_;
   Parameters<T> start_;
   Parameters<T> w_;
-  Parameters<T> velocity_;  ///< with momentum
+  Parameters<T> velocity_;  ///< with momentum, and of Adam
+  Parameters<T> squares_;   ///< of Adam
   Parameters<T> before_;    ///< flow: where a step began
   Evaluator<T> evaluator_;
   Evaluator<T> onlooker_;     ///< for samples that the step does not see
