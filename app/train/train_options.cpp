@@ -56,11 +56,32 @@ void add_optimiser_options(CLI::App& verb, TrainChoice& choice) {
   number("--last-rate", schedule.last, "cosine: share of the rate that is left at the end", "SHARE");
 }
 
+/// Files of a training that stops and goes on.
+void add_checkpoint_options(CLI::App& verb, TrainChoice& choice) {
+  verb.add_option("--checkpoint", choice.checkpoint,
+                  "File of the network with the state of its training, written again and again")
+      ->type_name("NET.h5")
+      ->group(training_group);
+  verb.add_option("--checkpoint-every", choice.numbers.checkpoint_every,
+                  "Steps between two checkpoints; a tenth of all unless given")
+      ->type_name("N")
+      ->group(training_group);
+  verb.add_option("--from", choice.from, "Go on with the training of this checkpoint, with the same options and data")
+      ->type_name("NET.h5")
+      ->group(training_group);
+}
+
 }  // namespace
 
 TrainOptions TrainChoice::options() const {
   TrainOptions result = numbers;
+  if (widths.size() == 1) {
+    result.width = widths.front();
+  } else {
+    result.layer_widths = widths;
+  }
   result.parameterisation = parse_parameterisation(parameterisation);
+  result.initialisation = parse_initialisation(initialisation);
   result.loss.kind = parse_loss(loss);
   result.regulariser = parse_regulariser(regulariser);
   result.optimiser.kind = parse_optimiser(optimiser);
@@ -70,6 +91,13 @@ TrainOptions TrainChoice::options() const {
   result.memory = common.memory_limit();
   if (common.backend != "cpu") {
     fail(Code::usage, "--backend {}: finite networks are trained on the processor; leave it out", common.backend);
+  }
+  if (numbers.checkpoint_every > 0 && !checkpoint) {
+    fail(Code::usage, "--checkpoint-every {} says when to write, not where; add --checkpoint FILE.h5",
+         numbers.checkpoint_every);
+  }
+  if (as_kernel_machine && from) {
+    fail(Code::usage, "--from: the kernel of a path is summed from its first step on; leave out --as-kernel-machine");
   }
   result.validate();
   if (as_kernel_machine) require_path_machine(result);
@@ -112,7 +140,12 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
       ->type_name("NET")
       ->required()
       ->group(training_group);
-  number("--width", numbers.width, "Channels of every hidden layer", "M");
+  verb.add_option("--width", choice.widths,
+                  "Channels of every hidden layer, or of each dense, conv and attention layer before the last")
+      ->type_name("M1,M2,…")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->group(training_group);
   add_training_options(verb, choice);
   add_optimiser_options(verb, choice);
   number("--flow", numbers.flow_time, "Follow the gradient flow to this time by steps of their own size; 0 is off",
@@ -129,8 +162,16 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
       ->type_name("HOW")
       ->capture_default_str()
       ->group(training_group);
+  verb.add_option("--initialisation", choice.initialisation,
+                  "normal, uniform (of the same variance), or pytorch (as its layers start; standard)")
+      ->type_name("HOW")
+      ->capture_default_str()
+      ->group(training_group);
+  verb.add_flag("--flip", numbers.augmentation.flip, "Mirror images at random in every step")->group(training_group);
+  number("--crop", numbers.augmentation.crop, "Move images at random by up to N pixels in every step", "N");
   number("--records", numbers.records, "How often to record loss and accuracy, first and last included", "N");
   verb.add_option("--out", choice.out, "File of the trained network")->type_name("NET.h5")->group(training_group);
+  add_checkpoint_options(verb, choice);
   add_train_option(verb, choice.data);
   add_data_options(verb, choice.data, true);
   add_common_options(verb, choice.common);
@@ -167,7 +208,13 @@ nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& 
   nlohmann::ordered_json settings;
   settings["network"] = network.to_text();
   settings["width"] = options.width;
+  if (!options.layer_widths.empty()) settings["width"] = options.layer_widths;
   settings["parameterisation"] = to_string(options.parameterisation);
+  if (options.initialisation != Initialisation::normal) {
+    settings["initialisation"] = to_string(options.initialisation);
+  }
+  if (options.augmentation.flip) settings["flip"] = true;
+  if (options.augmentation.crop > 0) settings["crop"] = options.augmentation.crop;
   settings["loss"] = to_string(options.loss.kind);
   if (options.loss.kind == LossKind::insensitive) settings["epsilon"] = options.loss.epsilon;
   settings["regulariser"] = to_string(options.regulariser);
@@ -184,6 +231,7 @@ nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& 
   if (!options.record_at.empty()) settings["record_steps"] = options.record_at;
   settings["centred"] = options.centred;
   settings["linearised"] = options.linearised;
+  if (choice.from) settings["from"] = *choice.from;
   if (choice.as_kernel_machine) settings["as_kernel_machine"] = true;
   settings["data"] = data_settings(data);
   return settings;

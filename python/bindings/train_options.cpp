@@ -12,6 +12,11 @@ TrainOptions train_options(const nb::dict& given) {
   const AskedOptions asked(given);
   TrainOptions options;
   asked.take("width", options.width);
+  asked.take("layer_widths", options.layer_widths);
+  asked.parse("initialisation", options.initialisation, parse_initialisation);
+  asked.take("flip", options.augmentation.flip);
+  asked.take("crop", options.augmentation.crop);
+  asked.take("checkpoint_every", options.checkpoint_every);
   asked.parse("parameterisation", options.parameterisation, parse_parameterisation);
   asked.parse("loss", options.loss.kind, parse_loss);
   asked.take("epsilon", options.loss.epsilon);

@@ -87,6 +87,37 @@ def test_adam_is_the_published_one():
         wl.train("dense", x, y, optimiser="rmsprop")
 
 
+def test_training_goes_on_bit_for_bit(tmp_path):
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(20, 6, 6, 1)), np.arange(20) % 3
+    options = {
+        "width": [4, 6],
+        "loss": "softmax",
+        "optimiser": "adam",
+        "epochs": 6,
+        "batch": 5,
+        "schedule": "cosine",
+        "flip": True,
+        "crop": 1,
+        "parameterisation": "standard",
+        "initialisation": "pytorch",
+    }
+    net = "conv(b_std=1) relu conv(b_std=1) relu flatten dense(b_std=1)"
+    whole = wl.train(net, x, y, **options)
+    assert [layer.w.shape for layer in whole.parameters] == [(9, 4), (36, 6), (216, 3)]
+    assert np.abs(whole.start[0].w).max() <= 1 / 3
+    path = tmp_path / "c.h5"
+    with pytest.raises(wl.InputError, match="already"):
+        wl.train(net, x, y, checkpoint=path, checkpoint_every=100, **options)
+        wl.train(net, x, y, resume=wl.load_network(path), **{**options, "epochs": 5})
+    with pytest.raises(wl.InputError, match="seed"):
+        wl.train(net, x, y, resume=wl.load_network(path), seed=1, **options)
+
+    again = wl.train(net, x, y, resume=wl.load_network(path), **options)
+    for a, b in zip(whole.parameters, again.parameters, strict=True):
+        assert (a.w == b.w).all() and (a.b == b.b).all()
+
+
 def test_empirical_kernel_of_the_trained_network():
     x, y = points(6, 4)
     t = wl.train("fc:1", x, y, width=24, rate=0.1, steps=30)

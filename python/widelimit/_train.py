@@ -203,7 +203,7 @@ def train(
     x: ArrayLike,
     y: ArrayLike,
     *,
-    width: int | None = None,
+    width: int | Sequence[int] | None = None,
     loss: str = "squared",
     lam: float | None = None,
     regulariser: str | None = None,
@@ -230,6 +230,12 @@ def train(
     flow: float | None = None,
     tolerance: float | None = None,
     parameterisation: str | None = None,
+    initialisation: str | None = None,
+    flip: bool | None = None,
+    crop: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: int | None = None,
+    resume: TrainedNetwork | None = None,
     precision: str | None = None,
     records: int | None = None,
     record_steps: Sequence[int] | None = None,
@@ -240,6 +246,7 @@ def train(
 
     Each step is w ← w − rate·(λ·∇penalty + (n/|B|)·Σ_B l'(fᵢ)·∇fᵢ), over all samples unless `batch` says how many.
 
+    width: channels of every hidden layer, or a sequence, one for each dense, conv and attention layer before the last.
     rate: the learning rate; unless said a stable one, 1/(λ + c·λ_max) with c the curvature of the loss and λ_max that
         of the tangent kernel at the start; of Adam, by the size of layers. summary.rate tells it.
     epochs: passes over all samples, in place of `steps`; samples are shuffled anew in each.
@@ -259,6 +266,12 @@ def train(
         has frozen keep their initial weights.
     centred: train f − f₀. linearised: train f₀ + J(w − w₀). flow: follow the gradient flow to this time by steps of
         their own size, whose error in an output is `tolerance`.
+    parameterisation: 'ntk' or 'standard'. initialisation: 'normal'; 'uniform', of the same variance; 'pytorch', as its
+        layers start (with 'standard').
+    flip, crop: mirror images at random, and move them by up to `crop` pixels, anew in every step.
+    checkpoint: a file of the network with the state of its training, written every `checkpoint_every` steps, a tenth of
+        all unless given, and at the end. resume: go on with the training of such a file, as load_network gives it, with
+        the same samples and options; it ends, bit for bit, as it would have ended without a stop.
     test: samples, or samples and their y, to look at as well. records: how often to look; record_steps: at these steps
         instead, and at the first and the last.
 
@@ -281,8 +294,14 @@ def train(
             test_targets = _as_test_targets(test[1], loss, classes, targets)
         else:
             samples = as_images(net, test, "test samples", channels_first)
+    several = width is not None and not isinstance(width, (int, np.integer))
     options = {
-        "width": width,
+        "width": None if several else width,
+        "layer_widths": [int(w) for w in width] if several else None,
+        "initialisation": initialisation,
+        "flip": flip,
+        "crop": crop,
+        "checkpoint_every": checkpoint_every,
         "loss": loss,
         "lam": lam,
         "regulariser": regulariser,
@@ -314,7 +333,12 @@ def train(
         "threads": usable(threads),
     }
     images = as_images(net, x, "x", channels_first)
-    core = _core.train(net, images, _table(targets), samples, test_targets, options)
+    file = None
+    if checkpoint is not None:
+        names = [] if classes is None else [str(c) for c in classes]
+        file = (os.fspath(checkpoint), names, bool(channels_first), loss)
+    begun = None if resume is None else resume._core
+    core = _core.train(net, images, _table(targets), samples, test_targets, options, file, begun)
     single = targets.ndim == 1 or targets.shape[1] == 1
     trained = TrainedNetwork(core, classes, single, channels_first, loss)
     if not trained.summary.finished:

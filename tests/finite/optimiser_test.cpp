@@ -133,10 +133,10 @@ TEST(Optimiser, StepsAreThePublishedOnes) {
 }
 
 /// Classes by the sign of a quadratic.
-struct Points {
+struct Quadrants {
   Matrix<double> x{30, 5};
   Matrix<double> y{30, 1};
-  Points() {
+  Quadrants() {
     Random(5).normals(0, 150, 1.0, x.data());
     for (Index i = 0; i < 30; ++i) y(i, 0) = x(i, 0) * x(i, 1) > 0 ? 1 : -1;
   }
@@ -145,7 +145,7 @@ struct Points {
 
 // A whole training beside the oracle: one layer, so that gradients are a plain sum, batches and schedule included.
 TEST(Optimiser, TrainsAlongItsSchedule) {
-  const Points points;
+  const Quadrants points;
   const LearningSchedule schedule{.kind = ScheduleKind::cosine, .warmup = 0.2, .last = 0.1};
   for (const Optimiser& how : optimisers()) {
     if (how.momentum > 0) continue;  // its buffer would hold other rates than the published one
@@ -191,7 +191,7 @@ TEST(Optimiser, TrainsAlongItsSchedule) {
 
 // Every optimiser lowers the loss of a deep network at the rate that it takes by itself, on any number of threads.
 TEST(Optimiser, TrainsWithoutARate) {
-  const Points points;
+  const Quadrants points;
   for (const auto parameterisation : {Parameterisation::ntk, Parameterisation::standard}) {
     for (const Optimiser& how : optimisers()) {
       if (how.weight_decay > 0) continue;

@@ -77,9 +77,33 @@ void run_training(const TrainData& data, const TrainOptions& options, const Engi
   if (options.flow_time > 0) {
     trainer.flow();
   } else {
-    trainer.descend();
+    trainer.descend(trained);
   }
   trainer.finish(trained);
+}
+
+/// Error{usage} where `from` does not go on as the training that is asked for.
+void require_continues(const TrainedNetwork& from, const TrainedNetwork& asked, const TrainOptions& options) {
+  const auto same = [](bool equal, std::string_view what) {
+    if (!equal) fail(Code::usage, "the training that is to go on has another {}; choose the same", what);
+  };
+  if (!from.state) {
+    fail(Code::usage, "this network has no state of a training that could go on; a checkpoint has");
+  }
+  same(from.network == asked.network, "network");
+  same(from.shape == asked.shape, "shape of samples");
+  same(from.widths == asked.widths, "width, parameterisation, initialisation or number of outputs");
+  same(from.regulariser == asked.regulariser, "regulariser");
+  same(from.seed == asked.seed, "seed");
+  same(from.centred == asked.centred && from.linearised == asked.linearised, "function, centred or linearised");
+  same(from.precision() == options.precision, "precision");
+  same(from.state->optimiser.kind == options.optimiser.kind &&
+           from.state->optimiser.moments() == options.optimiser.moments(),
+       "optimiser");
+  if (from.summary.steps > options.steps) {
+    fail(Code::usage, "the training has taken {} steps already, more than {}; ask for more steps in all",
+         from.summary.steps, options.steps);
+  }
 }
 
 /// The same training, with its epochs counted in steps.
@@ -98,6 +122,7 @@ void TrainOptions::validate() const {
   if (rate) require(std::isfinite(*rate) && *rate > 0, "rate", *rate, "a positive number");
   optimiser.validate();
   schedule.validate();
+  augmentation.validate();
   require(std::isfinite(flow_time) && flow_time >= 0, "the time of the flow", flow_time, "0 or a positive number");
   require(std::isfinite(tolerance) && tolerance > 0, "tolerance", tolerance, "a positive number");
   if (steps < 0 || steps > most_steps) fail(Code::usage, "steps = {}: choose 0 to {}", steps, most_steps);
@@ -120,6 +145,13 @@ void TrainOptions::validate() const {
   if (flow_time > 0 && (!optimiser.plain() || !schedule.constant() || epochs > 0)) {
     fail(Code::usage, "a gradient flow has no optimiser, schedule, weight decay or epochs; leave them out");
   }
+  if (flow_time > 0 && (checkpoint || from != nullptr || augmentation.any())) {
+    fail(Code::usage, "a gradient flow has neither checkpoints nor augmentation; take steps for them");
+  }
+  if (augmentation.any() && (centred || regulariser == Regulariser::aux)) {
+    fail(Code::usage, "f − f₀ and auxiliary outputs belong to the samples as they are; leave out the augmentation");
+  }
+  if (checkpoint_every < 0) fail(Code::usage, "a checkpoint every {} steps; choose 0 or more", checkpoint_every);
   if (regulariser == Regulariser::aux && optimiser.kind != OptimiserKind::sgd) {
     fail(Code::usage,
          "the auxiliary outputs of the regulariser 'aux' are trained by sgd, not by {}; choose another "
@@ -158,6 +190,8 @@ double default_rate(const Network& network, const TrainData& data, const TrainOp
   alone.flow_time = 0;
   alone.record_at.clear();
   alone.record_outputs = false;
+  alone.checkpoint = {};
+  alone.from = nullptr;
   return train(network, data, alone, engine).summary.rate;
 }
 
@@ -171,7 +205,9 @@ TrainedNetwork train(const Network& network, const TrainData& data, const TrainO
   trained.shape = data.x.shape;
   trained.widths = {.hidden = options.width,
                     .outputs = std::max<Index>(data.y.cols, 1),
-                    .parameterisation = options.parameterisation};
+                    .parameterisation = options.parameterisation,
+                    .initialisation = options.initialisation,
+                    .layers = options.layer_widths};
   trained.regulariser = options.regulariser;
   trained.seed = options.seed;
   trained.centred = options.centred;
@@ -185,6 +221,10 @@ TrainedNetwork train(const Network& network, const TrainData& data, const TrainO
     fail(Code::input,
          "no layer of the network is trained, so that there is nothing to train; write one without frozen");
   }
+  if (options.augmentation.any() && trained.architecture.input.positions() == 1) {
+    fail(Code::usage, "augmentation flips and crops images, and the network reads vectors; leave it out");
+  }
+  if (options.from != nullptr) require_continues(*options.from, trained, options);
   check_memory(trained.architecture, data.x.count(), options);
   try {
     if (options.precision == Precision::f32) {

@@ -3,6 +3,7 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
 #include "widelimit/engine/select.hpp"
+#include "widelimit/finite/training/augmentation.hpp"
 #include "widelimit/finite/training/learning_schedule.hpp"
 #include "widelimit/finite/training/loss.hpp"
 #include "widelimit/finite/training/optimiser.hpp"
@@ -39,7 +40,9 @@ using TrainObserver = std::function<void(const TrainStep&)>;
 /// (n/|B|)·Σ_B l'(gᵢ)·K(·,xᵢ)), the recursion of the machine.
 struct TrainOptions {
   Index width = 1024;
+  std::vector<Index> layer_widths = {};  ///< of single layers in place of `width`; see Widths::layers
   Parameterisation parameterisation = Parameterisation::ntk;
+  Initialisation initialisation = Initialisation::normal;
   Loss loss = {};
   Regulariser regulariser = Regulariser::init;
   double lambda = 0;
@@ -49,6 +52,7 @@ struct TrainOptions {
   Index batch = 0;                 ///< batch size; 0: all samples
   Optimiser optimiser = {};        ///< plain gradient descent
   LearningSchedule schedule = {};  ///< of the rate, along the steps
+  Augmentation augmentation = {};  ///< of the images of each step
   bool centred = false;            ///< train f − f₀, f₀ the network at initialisation
   bool linearised = false;         ///< train f₀ + J(w₀)(w − w₀) in place of f
   /// Follow the gradient flow to this time instead, with adaptive steps (Heun, full batch); `rate` is the first step
@@ -65,6 +69,13 @@ struct TrainOptions {
   /// as much as the steps. A flow always looks.
   bool look = true;
   std::optional<std::size_t> memory = {};  ///< memory limit in bytes; default: the available memory
+  /// Called with the training so far, its state included, every `checkpoint_every` steps and at the end, unless it
+  /// diverged or died; 0: ten times. Valid during the call.
+  std::function<void(const TrainedNetwork&)> checkpoint = {};
+  Index checkpoint_every = 0;
+  /// Goes on with this training, which has a state: the same network, seed, samples and optimiser. With the same
+  /// options it ends, bit for bit, where it would have ended without a stop. The record begins here. Borrowed.
+  const TrainedNetwork* from = nullptr;
   Progress* progress = nullptr;
   TrainObserver observer = {};
 

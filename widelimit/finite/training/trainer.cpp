@@ -68,7 +68,12 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
     base_of(test_, test_base_);
   }
   summary_.weights = trained_count(architecture);
-  summary_.rate = options.rate ? *options.rate : own_rate();
+  if (options.from != nullptr) resume(*options.from);
+  if (options.rate) {
+    summary_.rate = *options.rate;
+  } else {
+    summary_.rate = options.from != nullptr ? options.from->summary.rate : own_rate();
+  }
 }
 
 template <std::floating_point T>
@@ -190,8 +195,8 @@ double Trainer<T>::penalty() const {
 
 template <std::floating_point T>
 void Trainer<T>::record() {
-  // A full batch without masks has just been looked at.
-  const bool seen = look_.outputs.rows() == samples_ && architecture_.dropouts == 0;
+  // A full batch without masks, unchanged, has just been looked at.
+  const bool seen = look_.outputs.rows() == samples_ && architecture_.dropouts == 0 && !options_.augmentation.any();
   Matrix<double> fresh;
   if (!seen) fresh = evaluate(x_, base_);
   const Matrix<double>& outputs = seen ? look_.outputs : fresh;
@@ -201,6 +206,7 @@ void Trainer<T>::record() {
   record_.loss.push_back(loss_of(outputs, targets_));
   record_.distance.push_back(std::sqrt(squared_distance(w_, start_, engine_)));
   record_.objective.push_back((aux_.empty() ? record_.loss.back() : look_.loss) + penalty());
+  if (summary_.steps == 0) first_objective_ = record_.objective.back();
   if (const auto right = told_right(outputs.view(), targets_)) record_.accuracy.push_back(*right);
   if (options_.record_outputs) {
     record_.outputs.insert(record_.outputs.end(), outputs.data(), outputs.data() + samples_ * outputs_);
@@ -220,9 +226,9 @@ void Trainer<T>::record_test() {
 }
 
 template <std::floating_point T>
-void Trainer<T>::descend() {
+void Trainer<T>::descend(TrainedNetwork& trained) {
   try {
-    take_steps();
+    take_steps(trained);
   } catch (const Error& error) {
     if (error.code() != Code::interrupted) throw;
     fail(Code::interrupted, "stopped after {} of {} steps", summary_.steps, options_.steps);
@@ -230,21 +236,24 @@ void Trainer<T>::descend() {
 }
 
 template <std::floating_point T>
-void Trainer<T>::take_steps() {
+void Trainer<T>::take_steps(TrainedNetwork& trained) {
   Batches batches(samples_, options_.batch, options_.seed);
   RecordSchedule schedule = record_schedule(options_, recorded_numbers());
   const Random masks(options_.seed, dropout_seed_stream);
   ProgressTicker ticker(options_.progress, options_.steps, "steps");
+  const bool augmented = options_.augmentation.any();
   if (batches.full()) evaluator_.set_samples(x_, 0, samples_);
   for (;; ++summary_.steps) {
     const std::vector<Index>& batch = batches.of(std::min(summary_.steps, std::max<Index>(options_.steps - 1, 0)));
-    if (!batches.full()) evaluator_.set_samples(x_, batch);
+    if (!batches.full() || augmented) evaluator_.set_samples(x_, batch);
+    if (augmented) augment(options_.augmentation, options_.seed, summary_.steps, evaluator_.samples(), engine_);
     std::optional<DropoutDraw> dropout;
     if (architecture_.dropouts > 0) {
       dropout = DropoutDraw{masks.bits(static_cast<std::uint64_t>(summary_.steps)), 0};
     }
     look(batch, dropout);
     if (diverged()) return;
+    if (checkpoint_due()) checkpoint(trained);
     const bool last = summary_.steps == options_.steps;
     if (options_.look && schedule.due(static_cast<double>(summary_.steps))) {
       record();
@@ -275,10 +284,9 @@ void Trainer<T>::finish(TrainedNetwork& trained) {
     w_ = start_;
     summary_.message += "; the weights are those of the start";
   }
-  trained.parameters = std::move(w_);
-  trained.start = std::move(start_);
+  if (options_.checkpoint && options_.flow_time == 0 && summary_.finished()) checkpoint(trained);
+  hand_over(trained, false);
   trained.record = std::move(record_);
-  trained.summary = std::move(summary_);
 }
 
 template class Trainer<float>;

@@ -135,7 +135,7 @@ bool Trainer<T>::died(bool last) {
 template <std::floating_point T>
 void Trainer<T>::judge_end() {
   if (record_.objective.empty() || summary_.steps == 0 || died(true)) return;
-  const double first = record_.objective.front();
+  const double first = first_objective_;
   const double now = record_.objective.back();
   if (now <= raised * first + negligible * static_cast<double>(samples_)) return;
   summary_.ending = TrainEnding::diverged;
