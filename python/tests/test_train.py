@@ -68,7 +68,7 @@ def test_parameters_are_those_of_the_network():
 def test_adam_is_the_published_one():
     """One layer by NumPy: Kingma and Ba's algorithm 1, with decoupled weight decay, along a warm-up and a cosine."""
     x, y = points()
-    n, d = x.shape
+    d = x.shape[1]
     options = {"optimiser": "adamw", "weight_decay": 0.1, "schedule": "cosine", "warmup": 0.25, "last_rate": 0.2}
     t = wl.train("dense", x, y, rate=0.05, epochs=20, regulariser="none", **options)
     w = t.start[0].w[:, 0].astype(float)
@@ -83,7 +83,7 @@ def test_adam_is_the_published_one():
     assert t.summary.steps == 20
     with pytest.raises(wl.InputError, match="both steps and epochs"):
         wl.train("dense", x, y, steps=3, epochs=3)
-    with pytest.raises(wl.InputError, match="nearest|choose one of"):
+    with pytest.raises(wl.InputError, match="choose one of"):
         wl.train("dense", x, y, optimiser="rmsprop")
 
 

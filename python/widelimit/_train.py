@@ -254,7 +254,7 @@ def train(
     weight_decay: δ of δ/2·‖w‖² over all trained weights, beside the regulariser; of 'adamw' weights shrink by
         rate·δ in each step instead. The loss is a sum over all samples: a mean, as PyTorch has it, takes rate·n for the
         rate and δ/n for the decay, but of Adam the same rate and of 'adamw' the same decay.
-    schedule: 'constant'; 'step', where the rate is multiplied by `rate_drop` at `milestones`; 'cosine', down to `last_rate`.
+    schedule: 'constant'; 'step', the rate times `rate_drop` at each of `milestones`; 'cosine', down to `last_rate`.
         `warmup`: the rate rises before. All places are shares of all steps, `last_rate` a share of the rate.
     channels_first: True where images are N×C×H×W, here and in what predicts; as in kernel.
     y: numbers; −1 and 1 for the losses of margins; or classes, two of which become −1 and 1 of one output, more an
