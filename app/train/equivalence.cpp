@@ -71,7 +71,7 @@ void add_equivalence_options(CLI::App& verb, EquivalenceChoice& choice) {
 
 nlohmann::ordered_json equivalence_settings(const EquivalenceChoice& choice, const Network& network) {
   nlohmann::ordered_json settings = train_settings(choice.train, network, choice.train.data.parsed());
-  for (const char* other : {"width", "momentum", "centred", "parameterisation"}) settings.erase(other);
+  for (const char* other : {"width", "optimiser", "momentum", "centred", "parameterisation"}) settings.erase(other);
   settings["widths"] = choice.widths;
   settings["seeds"] = choice.seeds;
   settings["machine_kernel"] = choice.kernel;

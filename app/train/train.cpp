@@ -17,6 +17,7 @@
 #include "widelimit/report/html.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -123,9 +124,28 @@ void write_train_page(const std::filesystem::path& path, const std::string& titl
   page.settings(settings).write(path);
 }
 
-/// The machine is left out unless asked for. Weights half-way are kept nowhere, which an interrupt is told.
-NetAsMachine train_on(const TrainTest& data, const Network& network, const TrainOptions& options,
-                      const TrainChoice& choice, const Engine& engine) {
+/// What is left of a training that was interrupted.
+std::string kept_words(const TrainChoice& choice, Index checkpointed) {
+  if (checkpointed > 0) {
+    return fmt::format("; {} holds it after {} steps, and --from {} goes on there", *choice.checkpoint, checkpointed,
+                       *choice.checkpoint);
+  }
+  return "; the weights are not kept" + (choice.out ? fmt::format(", and {} is not written", *choice.out) : "");
+}
+
+/// The machine is left out unless asked for. Weights half-way are kept in checkpoints alone, which an interrupt is
+/// told.
+NetAsMachine train_on(const TrainTest& data, const Network& network, TrainOptions options, const TrainChoice& choice,
+                      const NetworkNotes& notes, const Engine& engine) {
+  Index checkpointed = 0;
+  if (choice.checkpoint) {
+    options.checkpoint = [&](const TrainedNetwork& trained) {
+      save_network(*choice.checkpoint, trained, notes);
+      checkpointed = trained.summary.steps;
+    };
+  }
+  const std::optional<SavedNetwork> from = choice.from ? std::optional(load_network(*choice.from)) : std::nullopt;
+  if (from) options.from = &from->trained;
   const NetworkTargets targets = network_targets(data, options.loss);
   try {
     if (choice.as_kernel_machine) return train_as_kernel_machine(network, targets.with(data), options, engine);
@@ -134,8 +154,7 @@ NetAsMachine train_on(const TrainTest& data, const Network& network, const Train
     return net;
   } catch (const Error& error) {
     if (error.code() != Code::interrupted) throw;
-    fail(Code::interrupted, "{}; the weights are not kept{}", error.what(),
-         choice.out ? fmt::format(", and {} is not written", *choice.out) : "");
+    fail(Code::interrupted, "{}{}", error.what(), kept_words(choice, checkpointed));
   }
 }
 
@@ -254,19 +273,19 @@ void check_training(const TrainSummary& summary, const std::optional<std::string
 
 std::string rate_words(const TrainSummary& summary, const TrainOptions& options) {
   if (options.rate) return "";
-  return fmt::format("learning rate {:.4g}, by the tangent kernel at the start\n", summary.rate);
+  return fmt::format("learning rate {:.4g}, by the {} at the start\n", summary.rate,
+                     options.optimiser.adaptive() ? "size of layers" : "tangent kernel");
 }
 
-/// The network with what is needed to read new samples as those of the training.
-void write_network(const TrainChoice& choice, const TrainedNetwork& trained, const TrainTest& data,
-                   const nlohmann::ordered_json& settings) {
+/// What is needed to read new samples as those of the training.
+NetworkNotes network_notes(const TrainChoice& choice, const TrainTest& data, const nlohmann::ordered_json& settings) {
   NetworkNotes notes;
   notes.scaling = data.scaling;
   notes.origin = data.origin;
   notes.channels_first = choice.data.request.layout.channels_first;
   if (!data.train.labels.empty()) notes.classes = data.train.class_names;
   notes.record = settings.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  save_network(*choice.out, trained, notes);
+  return notes;
 }
 
 void run_training(const TrainChoice& choice) {
@@ -276,17 +295,22 @@ void run_training(const TrainChoice& choice) {
   const DataRequest loading = choice.data.parsed();
   const auto engine = choice.common.make_engine();
   choice.common.check_report(true);
-  choice.common.check_apart(choice.out, choice.data.specs());
-  if (choice.out) check_model_path(*choice.out);
+  for (const std::optional<std::string>& file : {choice.out, choice.checkpoint}) {
+    choice.common.check_apart(file, choice.data.specs());
+    if (file) check_model_path(*file);
+  }
+  if (choice.out && choice.checkpoint && *choice.out == *choice.checkpoint) {
+    fail(Code::usage, "--out and --checkpoint are both '{}'; give each a file of its own", *choice.out);
+  }
   const TrainTest data = load_within(choice.common, loading);
   warn_of_layout(choice.common, network, data.train.shape);
   ProgressBar bar(choice.common);
   options.progress = &bar;
-  const NetAsMachine net = train_on(data, network, options, choice, *engine);
-  const TrainedNetwork& trained = net.trained;
-
   Record record("train");
   record.settings = train_settings(choice, network, choice.data.parsed());
+  const NetAsMachine net =
+      train_on(data, network, options, choice, network_notes(choice, data, record.settings), *engine);
+  const TrainedNetwork& trained = net.trained;
   record.settings["rate"] = trained.summary.rate;
   record.notes = data.notes;
   record.seed = choice.common.seed;
@@ -306,13 +330,15 @@ void run_training(const TrainChoice& choice) {
     tell_bound(bound_of(net, data.train), record.results["kernel_machine"], words);
   }
   if (choice.common.report && trained.record.count() > 0) {
-    write_train_page(*choice.common.report, fmt::format("A network of width {} on {}", options.width, data.train.name),
-                     net, scores, data.train.class_names, record.told());
+    write_train_page(*choice.common.report,
+                     fmt::format("A network of width {} on {}", fmt::join(choice.widths, ", "), data.train.name), net,
+                     scores, data.train.class_names, record.told());
     record.results["report"] = *choice.common.report;
     words += fmt::format("report in {}\n", *choice.common.report);
   }
+  if (choice.checkpoint) words += fmt::format("checkpoint in {}\n", *choice.checkpoint);
   if (choice.out && is_usable(trained.summary)) {
-    write_network(choice, trained, data, record.settings);
+    save_network(*choice.out, trained, network_notes(choice, data, record.settings));
     record.results["file"] = *choice.out;
     words += fmt::format("written to {}\n", *choice.out);
   }

@@ -11,6 +11,7 @@ namespace widelimit::app {
 namespace {
 
 constexpr const char* training_group = "Training";
+constexpr const char* optimiser_group = "Optimiser";
 
 std::string regulariser_help() {
   std::string help = "What holds the weights back, beside the sum of losses:";
@@ -21,18 +22,82 @@ std::string regulariser_help() {
   return help;
 }
 
+/// How steps are made of gradients, and how long they are.
+void add_optimiser_options(CLI::App& verb, TrainChoice& choice) {
+  Optimiser& optimiser = choice.numbers.optimiser;
+  LearningSchedule& schedule = choice.numbers.schedule;
+  const auto word = [&](const char* name, std::string& value, const char* words, const char* type) {
+    verb.add_option(name, value, words)->type_name(type)->capture_default_str()->group(optimiser_group);
+  };
+  const auto number = [&](const char* name, double& value, const char* words, const char* type) {
+    verb.add_option(name, value, words)->type_name(type)->capture_default_str()->group(optimiser_group);
+  };
+  verb.add_option("--epochs", choice.numbers.epochs, "Passes over all samples, in place of --steps")
+      ->type_name("N")
+      ->excludes(verb.get_option("--steps"))
+      ->group(optimiser_group);
+  word("--optimiser", choice.optimiser,
+       "sgd (plain, or with --momentum), nesterov, adam, or adamw (weight decay beside the gradient)", "HOW");
+  number("--momentum", optimiser.momentum, "sgd, nesterov: fraction of the previous step that is added to the next",
+         "MU");
+  number("--beta1", optimiser.beta1, "adam, adamw: what is kept of the mean of gradients", "B");
+  number("--beta2", optimiser.beta2, "adam, adamw: what is kept of the mean of squared gradients", "B");
+  number("--adam-epsilon", optimiser.epsilon, "adam, adamw: added to the root of that mean", "E");
+  number("--weight-decay", optimiser.weight_decay, "δ of δ/2·‖w‖² over all trained weights, beside the regulariser",
+         "D");
+  word("--schedule", choice.schedule, "Learning rate along the steps: constant, step or cosine", "HOW");
+  number("--warmup", schedule.warmup, "Share of all steps in which the rate rises", "SHARE");
+  verb.add_option("--milestones", schedule.milestones, "step: shares of all steps at which the rate drops")
+      ->type_name("S1,S2,…")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->group(optimiser_group);
+  number("--rate-drop", schedule.drop, "step: what the rate is multiplied by there", "F");
+  number("--last-rate", schedule.last, "cosine: share of the rate that is left at the end", "SHARE");
+}
+
+/// Files of a training that stops and goes on.
+void add_checkpoint_options(CLI::App& verb, TrainChoice& choice) {
+  verb.add_option("--checkpoint", choice.checkpoint,
+                  "File of the network with the state of its training, written again and again")
+      ->type_name("NET.h5")
+      ->group(training_group);
+  verb.add_option("--checkpoint-every", choice.numbers.checkpoint_every,
+                  "Steps between two checkpoints; a tenth of all unless given")
+      ->type_name("N")
+      ->group(training_group);
+  verb.add_option("--from", choice.from, "Go on with the training of this checkpoint, with the same options and data")
+      ->type_name("NET.h5")
+      ->group(training_group);
+}
+
 }  // namespace
 
 TrainOptions TrainChoice::options() const {
   TrainOptions result = numbers;
+  if (widths.size() == 1) {
+    result.width = widths.front();
+  } else {
+    result.layer_widths = widths;
+  }
   result.parameterisation = parse_parameterisation(parameterisation);
+  result.initialisation = parse_initialisation(initialisation);
   result.loss.kind = parse_loss(loss);
   result.regulariser = parse_regulariser(regulariser);
+  result.optimiser.kind = parse_optimiser(optimiser);
+  result.schedule.kind = parse_learning_schedule(schedule);
   result.precision = parse_precision(common.precision);
   result.seed = common.seed;
   result.memory = common.memory_limit();
   if (common.backend != "cpu") {
     fail(Code::usage, "--backend {}: finite networks are trained on the processor; leave it out", common.backend);
+  }
+  if (numbers.checkpoint_every > 0 && !checkpoint) {
+    fail(Code::usage, "--checkpoint-every {} says when to write, not where; add --checkpoint FILE.h5",
+         numbers.checkpoint_every);
+  }
+  if (as_kernel_machine && from) {
+    fail(Code::usage, "--from: the kernel of a path is summed from its first step on; leave out --as-kernel-machine");
   }
   result.validate();
   if (as_kernel_machine) require_path_machine(result);
@@ -75,9 +140,14 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
       ->type_name("NET")
       ->required()
       ->group(training_group);
-  number("--width", numbers.width, "Channels of every hidden layer", "M");
+  verb.add_option("--width", choice.widths,
+                  "Channels of every hidden layer, or of each dense, conv and attention layer before the last")
+      ->type_name("M1,M2,…")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->group(training_group);
   add_training_options(verb, choice);
-  number("--momentum", numbers.momentum, "Momentum: fraction of the previous step that is added to the next", "MU");
+  add_optimiser_options(verb, choice);
   number("--flow", numbers.flow_time, "Follow the gradient flow to this time by steps of their own size; 0 is off",
          "T");
   number("--tolerance", numbers.tolerance, "Error that a step of a flow may make in an output", "TOL");
@@ -92,27 +162,68 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
       ->type_name("HOW")
       ->capture_default_str()
       ->group(training_group);
+  verb.add_option("--initialisation", choice.initialisation,
+                  "normal, uniform (of the same variance), or pytorch (as its layers start; standard)")
+      ->type_name("HOW")
+      ->capture_default_str()
+      ->group(training_group);
+  verb.add_flag("--flip", numbers.augmentation.flip, "Mirror images at random in every step")->group(training_group);
+  number("--crop", numbers.augmentation.crop, "Move images at random by up to N pixels in every step", "N");
   number("--records", numbers.records, "How often to record loss and accuracy, first and last included", "N");
   verb.add_option("--out", choice.out, "File of the trained network")->type_name("NET.h5")->group(training_group);
+  add_checkpoint_options(verb, choice);
   add_train_option(verb, choice.data);
   add_data_options(verb, choice.data, true);
   add_common_options(verb, choice.common);
 }
+
+namespace {
+
+void add_optimiser_settings(const TrainOptions& options, nlohmann::ordered_json& settings) {
+  const Optimiser& optimiser = options.optimiser;
+  settings["optimiser"] = to_string(optimiser.kind);
+  if (optimiser.adaptive()) {
+    settings["beta1"] = optimiser.beta1;
+    settings["beta2"] = optimiser.beta2;
+    settings["adam_epsilon"] = optimiser.epsilon;
+  } else {
+    settings["momentum"] = optimiser.momentum;
+  }
+  if (optimiser.weight_decay > 0) settings["weight_decay"] = optimiser.weight_decay;
+  const LearningSchedule& schedule = options.schedule;
+  if (schedule.constant()) return;
+  settings["schedule"] = to_string(schedule.kind);
+  if (schedule.warmup > 0) settings["warmup"] = schedule.warmup;
+  if (schedule.kind == ScheduleKind::step) {
+    settings["milestones"] = schedule.milestones;
+    settings["rate_drop"] = schedule.drop;
+  }
+  if (schedule.kind == ScheduleKind::cosine) settings["last_rate"] = schedule.last;
+}
+
+}  // namespace
 
 nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& network, const DataRequest& data) {
   const TrainOptions options = choice.options();
   nlohmann::ordered_json settings;
   settings["network"] = network.to_text();
   settings["width"] = options.width;
+  if (!options.layer_widths.empty()) settings["width"] = options.layer_widths;
   settings["parameterisation"] = to_string(options.parameterisation);
+  if (options.initialisation != Initialisation::normal) {
+    settings["initialisation"] = to_string(options.initialisation);
+  }
+  if (options.augmentation.flip) settings["flip"] = true;
+  if (options.augmentation.crop > 0) settings["crop"] = options.augmentation.crop;
   settings["loss"] = to_string(options.loss.kind);
   if (options.loss.kind == LossKind::insensitive) settings["epsilon"] = options.loss.epsilon;
   settings["regulariser"] = to_string(options.regulariser);
   settings["lambda"] = options.lambda;
   if (options.rate) settings["rate"] = *options.rate;
-  settings["steps"] = options.steps;
+  if (options.epochs > 0) settings["epochs"] = options.epochs;
+  if (options.epochs == 0) settings["steps"] = options.steps;
   settings["batch"] = options.batch;
-  settings["momentum"] = options.momentum;
+  add_optimiser_settings(options, settings);
   if (options.flow_time > 0) {
     settings["flow"] = options.flow_time;
     settings["tolerance"] = options.tolerance;
@@ -120,6 +231,7 @@ nlohmann::ordered_json train_settings(const TrainChoice& choice, const Network& 
   if (!options.record_at.empty()) settings["record_steps"] = options.record_at;
   settings["centred"] = options.centred;
   settings["linearised"] = options.linearised;
+  if (choice.from) settings["from"] = *choice.from;
   if (choice.as_kernel_machine) settings["as_kernel_machine"] = true;
   settings["data"] = data_settings(data);
   return settings;

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace widelimit::app {
 
@@ -15,18 +16,24 @@ struct TrainChoice {
   CommonOptions common;
   DataChoice data;
   std::string network;
+  std::vector<Index> widths{TrainOptions{}.width};  ///< of all hidden layers, or of each
   std::string parameterisation{to_string(TrainOptions{}.parameterisation)};
+  std::string initialisation{to_string(TrainOptions{}.initialisation)};
   std::string loss{to_string(TrainOptions{}.loss.kind)};
   std::string regulariser{to_string(TrainOptions{}.regulariser)};
+  std::string optimiser{to_string(TrainOptions{}.optimiser.kind)};
+  std::string schedule{to_string(TrainOptions{}.schedule.kind)};
   TrainOptions numbers;  ///< what is typed as a number or a flag
   bool as_kernel_machine = false;
   std::optional<std::string> out;
+  std::optional<std::string> checkpoint;
+  std::optional<std::string> from;
 
   /// Error{usage} where a word is unknown or a number out of range.
   [[nodiscard]] TrainOptions options() const;
 };
 
-/// --width, --loss, --regulariser, --lambda, --rate, --steps, --batch, --momentum and the like: what `equivalence`
+/// --loss, --regulariser, --lambda, --rate, --steps, --batch and the like: what `equivalence`
 /// takes as well.
 void add_training_options(CLI::App& verb, TrainChoice& choice);
 /// All options of `train`.

@@ -15,6 +15,7 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <nlohmann/json.hpp>
@@ -28,10 +29,32 @@ namespace widelimit::python {
 
 namespace {
 
+/// What a file says of a network besides, as Python knows it.
+NetworkNotes notes_of(const std::vector<std::string>& classes, bool channels_first,
+                      const std::optional<std::string>& loss, const std::optional<std::string>& origin) {
+  NetworkNotes notes;
+  notes.channels_first = channels_first;
+  notes.classes = classes;
+  if (loss) notes.record = nlohmann::json{{"loss", *loss}}.dump();
+  if (origin) notes.origin = parse_origin_text(*origin);
+  return notes;
+}
+
+/// Where checkpoints of a training go: a file, and the classes and layout that it tells.
+using CheckpointFile = std::tuple<std::string, std::vector<std::string>, bool, std::string>;
+
 TrainedNetwork trained_on(const Network& network, const SampleArray& x, const Table& y,
                           const std::optional<SampleArray>& test, const std::optional<Table>& test_y,
-                          const nb::dict& given) {
+                          const nb::dict& given, const std::optional<CheckpointFile>& checkpoint,
+                          const TrainedNetwork* resume) {
   TrainOptions options = train_options(given);
+  options.from = resume;
+  if (checkpoint) {
+    const auto& [path, classes, channels_first, loss] = *checkpoint;
+    options.checkpoint = [path, notes = notes_of(classes, channels_first, loss, {})](const TrainedNetwork& trained) {
+      save_network(path, trained, notes);
+    };
+  }
   const Engine& engine = processor(given);
   TrainData data{view_samples(x), view_of(y)};
   if (test) data.test = view_samples(*test);
@@ -173,11 +196,7 @@ nb::object ntk_vector(const TrainedNetwork& trained, const SampleArray& x1, cons
 void save_trained(const TrainedNetwork& trained, const std::string& path, const std::vector<std::string>& classes,
                   bool channels_first, const std::optional<std::string>& loss,
                   const std::optional<std::string>& origin) {
-  NetworkNotes notes;
-  notes.channels_first = channels_first;
-  notes.classes = classes;
-  if (loss) notes.record = nlohmann::json{{"loss", *loss}}.dump();
-  if (origin) notes.origin = parse_origin_text(*origin);
+  const NetworkNotes notes = notes_of(classes, channels_first, loss, origin);
   unlocked([&](Progress*) {
     save_network(path, trained, notes);
     return 0;
@@ -217,13 +236,17 @@ void bind_finite(nb::module_& module) {
                    [](const TrainedNetwork& t) {
                      return std::array<Index, 3>{t.shape.height, t.shape.width, t.shape.channels};
                    })
+      .def_prop_ro("widths", [](const TrainedNetwork& t) { return t.widths.layers; })
+      .def_prop_ro("resumable", [](const TrainedNetwork& t) { return t.state.has_value(); })
       .def_ro("seed", &TrainedNetwork::seed)
       .def_ro("centred", &TrainedNetwork::centred)
       .def_ro("linearised", &TrainedNetwork::linearised)
       .def_prop_ro("regulariser", [](const TrainedNetwork& t) { return std::string(to_string(t.regulariser)); })
       .def_prop_ro("precision", [](const TrainedNetwork& t) { return std::string(to_string(t.precision())); });
-  module.def("train", &trained_on, "network"_a, "x"_a, "y"_a, "test"_a.none(), "test_y"_a.none(), "options"_a,
-             "A TrainedNetwork; options by name, None for a default.");
+  module.def(
+      "train", &trained_on, "network"_a, "x"_a, "y"_a, "test"_a.none(), "test_y"_a.none(), "options"_a,
+      "checkpoint"_a.none(), "resume"_a.none(),
+      "A TrainedNetwork; options by name, None for a default; checkpoint: (path, classes, channels_first, loss).");
   module.def("trained_record", &record_of, "trained"_a,
              "What a training showed, by name; None for what does not exist.");
   module.def("trained_summary", &summary_of, "trained"_a, "(ending, message, steps, time, weights, seconds, rate).");

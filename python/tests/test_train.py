@@ -65,6 +65,59 @@ def test_parameters_are_those_of_the_network():
         w0[0, 0] = 1.0
 
 
+def test_adam_is_the_published_one():
+    """One layer by NumPy: Kingma and Ba's algorithm 1, with decoupled weight decay, along a warm-up and a cosine."""
+    x, y = points()
+    d = x.shape[1]
+    options = {"optimiser": "adamw", "weight_decay": 0.1, "schedule": "cosine", "warmup": 0.25, "last_rate": 0.2}
+    t = wl.train("dense", x, y, rate=0.05, epochs=20, regulariser="none", **options)
+    w = t.start[0].w[:, 0].astype(float)
+    m, s = np.zeros(d), np.zeros(d)
+    for k in range(20):
+        share = (k + 1) / 5 if k < 5 else 0.2 + 0.8 * (1 + np.cos(np.pi * (k - 5) / 15)) / 2
+        g = 2 * x.T @ (x @ w / np.sqrt(d) - y) / np.sqrt(d)
+        m, s = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * g**2
+        step = m / (1 - 0.9 ** (k + 1)) / (np.sqrt(s / (1 - 0.999 ** (k + 1))) + 1e-8)
+        w = w - 0.05 * share * (step + 0.1 * w)
+    np.testing.assert_allclose(t.parameters[0].w[:, 0], w, rtol=1e-12)
+    assert t.summary.steps == 20
+    with pytest.raises(wl.InputError, match="both steps and epochs"):
+        wl.train("dense", x, y, steps=3, epochs=3)
+    with pytest.raises(wl.InputError, match="choose one of"):
+        wl.train("dense", x, y, optimiser="rmsprop")
+
+
+def test_training_goes_on_bit_for_bit(tmp_path):
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(20, 6, 6, 1)), np.arange(20) % 3
+    options = {
+        "width": [4, 6],
+        "loss": "softmax",
+        "optimiser": "adam",
+        "epochs": 6,
+        "batch": 5,
+        "schedule": "cosine",
+        "flip": True,
+        "crop": 1,
+        "parameterisation": "standard",
+        "initialisation": "pytorch",
+    }
+    net = "conv(b_std=1) relu conv(b_std=1) relu flatten dense(b_std=1)"
+    whole = wl.train(net, x, y, **options)
+    assert [layer.w.shape for layer in whole.parameters] == [(9, 4), (36, 6), (216, 3)]
+    assert np.abs(whole.start[0].w).max() <= 1 / 3
+    path = tmp_path / "c.h5"
+    with pytest.raises(wl.InputError, match="already"):
+        wl.train(net, x, y, checkpoint=path, checkpoint_every=100, **options)
+        wl.train(net, x, y, resume=wl.load_network(path), **{**options, "epochs": 5})
+    with pytest.raises(wl.InputError, match="seed"):
+        wl.train(net, x, y, resume=wl.load_network(path), seed=1, **options)
+
+    again = wl.train(net, x, y, resume=wl.load_network(path), **options)
+    for a, b in zip(whole.parameters, again.parameters, strict=True):
+        assert (a.w == b.w).all() and (a.b == b.b).all()
+
+
 def test_empirical_kernel_of_the_trained_network():
     x, y = points(6, 4)
     t = wl.train("fc:1", x, y, width=24, rate=0.1, steps=30)

@@ -203,14 +203,25 @@ def train(
     x: ArrayLike,
     y: ArrayLike,
     *,
-    width: int | None = None,
+    width: int | Sequence[int] | None = None,
     loss: str = "squared",
     lam: float | None = None,
     regulariser: str | None = None,
     rate: float | None = None,
     steps: int | None = None,
+    epochs: int | None = None,
     batch: int | None = None,
+    optimiser: str | None = None,
     momentum: float | None = None,
+    beta1: float | None = None,
+    beta2: float | None = None,
+    adam_epsilon: float | None = None,
+    weight_decay: float | None = None,
+    schedule: str | None = None,
+    warmup: float | None = None,
+    milestones: Sequence[float] | None = None,
+    rate_drop: float | None = None,
+    last_rate: float | None = None,
     seed: int | None = None,
     test: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     epsilon: float | None = None,
@@ -219,6 +230,12 @@ def train(
     flow: float | None = None,
     tolerance: float | None = None,
     parameterisation: str | None = None,
+    initialisation: str | None = None,
+    flip: bool | None = None,
+    crop: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: int | None = None,
+    resume: TrainedNetwork | None = None,
     precision: str | None = None,
     records: int | None = None,
     record_steps: Sequence[int] | None = None,
@@ -229,8 +246,16 @@ def train(
 
     Each step is w ← w − rate·(λ·∇penalty + (n/|B|)·Σ_B l'(fᵢ)·∇fᵢ), over all samples unless `batch` says how many.
 
+    width: channels of every hidden layer, or a sequence, one for each dense, conv and attention layer before the last.
     rate: the learning rate; unless said a stable one, 1/(λ + c·λ_max) with c the curvature of the loss and λ_max that
-        of the tangent kernel at the start. summary.rate tells it.
+        of the tangent kernel at the start; of Adam, by the size of layers. summary.rate tells it.
+    epochs: passes over all samples, in place of `steps`; samples are shuffled anew in each.
+    optimiser: 'sgd', plain or with `momentum`; 'nesterov'; 'adam', with `beta1`, `beta2` and `adam_epsilon`; 'adamw'.
+    weight_decay: δ of δ/2·‖w‖² over all trained weights, beside the regulariser; of 'adamw' weights shrink by
+        rate·δ in each step instead. The loss is a sum over all samples: a mean, as PyTorch has it, takes rate·n for the
+        rate and δ/n for the decay, but of Adam the same rate and of 'adamw' the same decay.
+    schedule: 'constant'; 'step', the rate times `rate_drop` at each of `milestones`; 'cosine', down to `last_rate`.
+        `warmup`: the rate rises before. All places are shares of all steps, `last_rate` a share of the rate.
     channels_first: True where images are N×C×H×W, here and in what predicts; as in kernel.
     y: numbers; −1 and 1 for the losses of margins; or classes, two of which become −1 and 1 of one output, more an
         output each.
@@ -241,6 +266,12 @@ def train(
         has frozen keep their initial weights.
     centred: train f − f₀. linearised: train f₀ + J(w − w₀). flow: follow the gradient flow to this time by steps of
         their own size, whose error in an output is `tolerance`.
+    parameterisation: 'ntk' or 'standard'. initialisation: 'normal'; 'uniform', of the same variance; 'pytorch', as its
+        layers start (with 'standard').
+    flip, crop: mirror images at random, and move them by up to `crop` pixels, anew in every step.
+    checkpoint: a file of the network with the state of its training, written every `checkpoint_every` steps, a tenth of
+        all unless given, and at the end. resume: go on with the training of such a file, as load_network gives it, with
+        the same samples and options; it ends, bit for bit, as it would have ended without a stop.
     test: samples, or samples and their y, to look at as well. records: how often to look; record_steps: at these steps
         instead, and at the first and the last.
 
@@ -252,6 +283,8 @@ def train(
     >>> np.sign(t.predict(x))
     array([ 1., -1.,  1.])
     """
+    if steps is not None and epochs is not None:
+        raise InputError("both steps and epochs say how long to train; give one of them")
     net = as_network(network)
     targets, classes = _as_targets(y, loss)
     samples, test_targets = None, None
@@ -261,15 +294,32 @@ def train(
             test_targets = _as_test_targets(test[1], loss, classes, targets)
         else:
             samples = as_images(net, test, "test samples", channels_first)
+    several = width is not None and not isinstance(width, (int, np.integer))
     options = {
-        "width": width,
+        "width": None if several else width,
+        "layer_widths": [int(w) for w in width] if several else None,
+        "initialisation": initialisation,
+        "flip": flip,
+        "crop": crop,
+        "checkpoint_every": checkpoint_every,
         "loss": loss,
         "lam": lam,
         "regulariser": regulariser,
         "rate": rate,
         "steps": steps,
         "batch": batch,
+        "epochs": epochs,
+        "optimiser": optimiser,
         "momentum": momentum,
+        "beta1": beta1,
+        "beta2": beta2,
+        "adam_epsilon": adam_epsilon,
+        "weight_decay": weight_decay,
+        "schedule": schedule,
+        "warmup": warmup,
+        "milestones": None if milestones is None else [float(share) for share in milestones],
+        "rate_drop": rate_drop,
+        "last_rate": last_rate,
         "seed": seed,
         "epsilon": epsilon,
         "centred": centred,
@@ -283,7 +333,12 @@ def train(
         "threads": usable(threads),
     }
     images = as_images(net, x, "x", channels_first)
-    core = _core.train(net, images, _table(targets), samples, test_targets, options)
+    file = None
+    if checkpoint is not None:
+        names = [] if classes is None else [str(c) for c in classes]
+        file = (os.fspath(checkpoint), names, bool(channels_first), loss)
+    begun = None if resume is None else resume._core
+    core = _core.train(net, images, _table(targets), samples, test_targets, options, file, begun)
     single = targets.ndim == 1 or targets.shape[1] == 1
     trained = TrainedNetwork(core, classes, single, channels_first, loss)
     if not trained.summary.finished:

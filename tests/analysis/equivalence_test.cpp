@@ -255,7 +255,7 @@ TEST(EquivalenceTest, RefusesWhatItCannotCompare) {
   EXPECT_EQ(code([](auto& o) { o.widths = {0}; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.widths = {8, 8}; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.seeds = 0; }), Code::usage);
-  EXPECT_EQ(code([](auto& o) { o.train.momentum = 0.5; }), Code::usage);
+  EXPECT_EQ(code([](auto& o) { o.train.optimiser = {.momentum = 0.5}; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.train.flow_time = 1; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.train.record_at = {3, 2}; }), Code::usage);
   EXPECT_EQ(code([](auto& o) {

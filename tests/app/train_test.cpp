@@ -91,6 +91,56 @@ TEST(TrainVerb, IsAKernelMachine) {
   EXPECT_EQ(folder.names(), (Words{"n.html"}));
 }
 
+TEST(TrainVerb, TakesAnOptimiserAndASchedule) {
+  const Folder folder;
+  const Words problem{"train",   "--network", "fc:1",    "--train", "digits", "--limit", "60",
+                      "--scale", "unit",      "--width", "32",      "--loss", "softmax", "--json"};
+  const auto with = [&](const Words& more) {
+    Words words = problem;
+    words.insert(words.end(), more.begin(), more.end());
+    return folder.widelimit(words);
+  };
+  const Finished run = with({"--optimiser", "adamw", "--weight-decay", "0.01", "--epochs", "5", "--batch", "20",
+                             "--schedule", "cosine", "--warmup", "0.2"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto record = run.record();
+  EXPECT_EQ(record["results"]["steps"], 15);
+  EXPECT_EQ(record["settings"]["optimiser"], "adamw");
+  EXPECT_EQ(record["settings"]["epochs"], 5);
+  EXPECT_EQ(record["settings"]["schedule"], "cosine");
+  EXPECT_LT(record["results"]["time"], 15 * record["results"]["rate"].get<double>());
+  EXPECT_EQ(with({"--optimiser", "adam", "--momentum", "0.9"}).status, 2);
+  EXPECT_EQ(with({"--optimiser", "rmsprop"}).status, 2);
+  EXPECT_EQ(with({"--epochs", "2", "--steps", "3"}).status, 2);
+  EXPECT_EQ(with({"--schedule", "step", "--milestones", "0.7,0.2"}).status, 2);
+}
+
+TEST(TrainVerb, GoesOnFromACheckpoint) {
+  const Folder folder;
+  const Words problem{"train",   "--network",   "conv relu conv relu flatten dense",
+                      "--train", "digits",      "--limit",
+                      "40",      "--scale",     "byte",
+                      "--width", "3,4",         "--loss",
+                      "softmax", "--optimiser", "adam",
+                      "--batch", "10",          "--crop",
+                      "1",       "--json"};
+  const auto with = [&](const Words& more) {
+    Words words = problem;
+    words.insert(words.end(), more.begin(), more.end());
+    return folder.widelimit(words);
+  };
+  const Finished whole = with({"--epochs", "6", "--out", "whole.h5"});
+  ASSERT_EQ(whole.status, 0) << whole.err;
+  ASSERT_EQ(with({"--epochs", "4", "--checkpoint", "c.h5"}).status, 0);
+  const Finished rest = with({"--epochs", "6", "--from", "c.h5", "--out", "rest.h5"});
+  ASSERT_EQ(rest.status, 0) << rest.err;
+  EXPECT_EQ(rest.record()["results"]["loss"], whole.record()["results"]["loss"]);
+  EXPECT_EQ(with({"--epochs", "6", "--from", "whole.h5"}).status, 2);
+  EXPECT_EQ(with({"--epochs", "6", "--from", "c.h5", "--seed", "3"}).status, 2);
+  EXPECT_EQ(with({"--epochs", "1", "--checkpoint", "a.h5", "--out", "a.h5"}).status, 2);
+  EXPECT_EQ(folder.widelimit({"predict", "--model", "c.h5", "--test", "digits", "--limit", "5"}).status, 0);
+}
+
 TEST(TrainVerb, LooksAtTheStepsAskedFor) {
   const Folder folder;
   const Finished run = folder.widelimit(train_words({"--record-steps", "1,10,37"}));

@@ -59,7 +59,7 @@ TEST(FrozenLayers, KeepTheirBitsInEveryKindOfTraining) {
   for (const FrozenNet& where : frozen_nets) {
     for (int kind = 0; kind < 6; ++kind) {
       TrainOptions options{.width = 6, .lambda = 0.1, .rate = 0.01, .steps = 5};
-      if (kind == 1) options.momentum = 0.9;
+      if (kind == 1) options.optimiser = {.momentum = 0.9};
       if (kind == 2) options.batch = 3;
       if (kind == 3) options.linearised = true, options.centred = true;
       if (kind == 4) options.flow_time = 0.05, options.steps = 1000;
@@ -117,7 +117,7 @@ TEST(FrozenLayers, OutputLayerAloneIsItsOwnLinearisation) {
   for (const Index batch : {0, 4}) {
     TrainOptions options{.width = 30, .loss = {LossKind::logistic}, .lambda = 0.3, .rate = 0.01, .steps = 60};
     options.batch = batch;
-    options.momentum = 0.5;
+    options.optimiser = {.momentum = 0.5};
     options.centred = true;
     const Network network = Network::parse("fc:2(b_std=0.2, frozen=2)");
     const TrainedNetwork itself = train(network, points.data({1, 1, 9}), options);

@@ -82,7 +82,8 @@ TEST(HostProduct, TrainsTheSameNetworkOnEveryEngine) {
       Network::parse("conv(b_std=0.1) erf attention residual{ erf conv } avg_pool(window=2) flatten dense(b_std=0.2)");
   const TrainData data{SampleView(x.view(), {3, 3, 2}), y.view()};
   for (const double momentum : {0.0, 0.5}) {
-    const TrainOptions options{.width = 4, .lambda = 0.1, .rate = 0.01, .steps = 5, .momentum = momentum};
+    const TrainOptions options{
+        .width = 4, .lambda = 0.1, .rate = 0.01, .steps = 5, .optimiser = {.momentum = momentum}};
     const TrainedNetwork here = train(network, data, options);
     const TrainedNetwork there = train(network, data, options, *make_engine("reference"));
     const auto& w = std::get<Parameters<double>>(here.parameters);

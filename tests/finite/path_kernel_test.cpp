@@ -146,7 +146,7 @@ TEST(PathKernel, RefusesWhatDoesNotDecay) {
   refused([](TrainOptions& o) { o.regulariser = Regulariser::init; }, Code::usage);
   refused([](TrainOptions& o) { o.regulariser = Regulariser::weights; }, Code::usage);
   refused([](TrainOptions& o) { o.regulariser = Regulariser::aux; }, Code::usage);
-  refused([](TrainOptions& o) { o.momentum = 0.5; }, Code::usage);
+  refused([](TrainOptions& o) { o.optimiser = {.momentum = 0.5}; }, Code::usage);
   refused([](TrainOptions& o) { o.flow_time = 1; }, Code::usage);
   refused([](TrainOptions& o) { o.centred = true; }, Code::usage);
   refused([](TrainOptions& o) { o.linearised = true; }, Code::usage);

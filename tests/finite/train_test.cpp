@@ -49,7 +49,7 @@ Matrix<double> machine(const Matrix<double>& kernel, const Matrix<double>& y, co
     }
     for (Index i = 0; i < y.rows() * y.cols(); ++i) {
       double& v = velocity.data()[i];
-      v = options.momentum * v - options.rate.value() * (options.lambda * z.data()[i] + change.data()[i]);
+      v = options.optimiser.momentum * v - options.rate.value() * (options.lambda * z.data()[i] + change.data()[i]);
       z.data()[i] += v;
     }
   }
@@ -85,7 +85,7 @@ TEST(Train, OneLayerIsTheKernelMachine) {
                                    .rate = 0.01,
                                    .steps = 60,
                                    .batch = batch,
-                                   .momentum = momentum,
+                                   .optimiser = {.momentum = momentum},
                                    .centred = true,
                                    .seed = 3};
         const TrainedNetwork trained = train(Network::parse("dense"), points.data(), options);
@@ -249,7 +249,7 @@ TEST(Train, StepOfAConvolutionOverManyPositions) {
   const Points images(40, 16 * 16, 16);
   const TrainData data{SampleView(images.x.view(), {16, 16, 1}), images.y.view()};
   TrainOptions options{
-      .width = 3, .loss = {LossKind::squared}, .lambda = 0.1, .rate = 1e-3, .steps = 1, .momentum = 0.5};
+      .width = 3, .loss = {LossKind::squared}, .lambda = 0.1, .rate = 1e-3, .steps = 1, .optimiser = {.momentum = 0.5}};
   const Network network = Network::parse("conv(b_std=0.1) erf conv erf global_avg_pool dense");
   const TrainedNetwork one = train(network, data, options, *make_engine("cpu", {.threads = 1}));
   const TrainedNetwork three = train(network, data, options, *make_engine("cpu", {.threads = 3}));
@@ -282,7 +282,7 @@ TEST(Train, DoesNotKnowHowManyThreadsThereAre) {
                        .rate = 0.05,
                        .steps = 6,
                        .batch = 20,
-                       .momentum = 0.5,
+                       .optimiser = {.momentum = 0.5},
                        .precision = Precision::f32};
   const TrainedNetwork one = train(network, points.data(), options, *make_engine("cpu", {.threads = 1}));
   const TrainedNetwork three = train(network, points.data(), options, *make_engine("cpu", {.threads = 3}));
@@ -368,8 +368,8 @@ TEST(Train, RefusesWhatCannotBeTrained) {
   refuses({.lambda = -1});
   refuses({.steps = -1});
   refuses({.batch = 5});
-  refuses({.momentum = 1});
-  refuses({.momentum = 0.5, .flow_time = 1});
+  refuses({.optimiser = {.momentum = 1}});
+  refuses({.optimiser = {.momentum = 0.5}, .flow_time = 1});
   refuses({.records = 1});
   refuses({.width = 1'000'000, .memory = 1'000'000});
   EXPECT_THROW((void)train(Network::parse("dense relu"), points.data(), {.width = 4}), Error);

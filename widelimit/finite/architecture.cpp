@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <unordered_map>
 
 namespace widelimit {
 
@@ -15,6 +16,7 @@ namespace {
 constexpr Index max_width = Index{1} << 24;
 constexpr Index max_weights = Index{1} << 32;
 constexpr std::array<std::string_view, 2> parameterisation_names{"ntk", "standard"};
+constexpr std::array<std::string_view, 3> initialisation_names{"normal", "uniform", "pytorch"};
 
 bool any_trained(std::span<const WeightSlot> slots) {
   return std::any_of(slots.begin(), slots.end(), [](const WeightSlot& slot) { return slot.trained; });
@@ -43,11 +45,60 @@ const Layers& shortcut_of(const Residual& residual) {
   return residual.shortcut ? *residual.shortcut : identity;
 }
 
-/// Shapes after layers whose width, where it is theirs to choose, is `channels` for the layer itself and `hidden`
-/// elsewhere. Reads one arm of a residual only (infer_shapes has seen that their positions agree), so nesting costs
+/// The width that each layer is asked to have, where that is its to choose.
+class AskedWidths {
+ public:
+  AskedWidths(const Network& network, const Widths& widths) : hidden_(widths.hidden) {
+    if (widths.layers.empty()) return;
+    std::vector<const Layer*> layers;
+    collect(network.layers, layers);
+    const Layer& last = network.layers.back();
+    if (!layers.empty() && layers.back() == &last && !std::holds_alternative<Attention>(last.value)) layers.pop_back();
+    if (layers.size() != widths.layers.size()) {
+      fail(Code::usage, "{} widths for {} layers; give one for each dense, conv and attention layer before the last",
+           widths.layers.size(), layers.size());
+    }
+    for (std::size_t k = 0; k < layers.size(); ++k) own_.emplace(layers[k], widths.layers[k]);
+  }
+
+  /// Of a residual that of the last layer in it that chooses one.
+  [[nodiscard]] Index of(const Layer& layer) const {
+    const auto* residual = std::get_if<Residual>(&layer.value);
+    if (residual == nullptr) {
+      const auto found = own_.find(&layer);
+      return found == own_.end() ? hidden_ : found->second;
+    }
+    for (const Layers* arm : {&residual->branch, &shortcut_of(*residual)}) {
+      for (std::size_t k = arm->size(); k-- > 0;) {
+        if (chooses_width((*arm)[k])) return of((*arm)[k]);
+      }
+    }
+    return hidden_;
+  }
+  /// Whether this very layer was given a width.
+  [[nodiscard]] bool names(const Layer& layer) const { return own_.contains(&layer); }
+
+ private:
+  static void collect(const Layers& layers, std::vector<const Layer*>& found) {
+    for (const Layer& layer : layers) {
+      if (const auto* residual = std::get_if<Residual>(&layer.value)) {
+        collect(residual->branch, found);
+        collect(shortcut_of(*residual), found);
+      } else if (chooses_width(layer)) {
+        found.push_back(&layer);
+      }
+    }
+  }
+
+  Index hidden_;
+  std::unordered_map<const Layer*, Index> own_;
+};
+
+/// Shapes after layers whose width, where it is theirs to choose, is `channels` for the layer itself and the one asked
+/// for elsewhere. Reads one arm of a residual only (infer_shapes has seen that their positions agree), so nesting costs
 /// nothing.
 struct ShapeAfter {
-  Index hidden;
+  const AskedWidths& asked;
 
   static Shape windowed(const Shape& in, const Extent& window, const Extent& strides, Padding padding, Index channels) {
     return {windowing(in.height, window.rows, strides.rows, padding).count,
@@ -79,7 +130,7 @@ struct ShapeAfter {
     return std::visit([&](const auto& value) { return (*this)(value, in, channels); }, layer.value);
   }
   Shape operator()(const Layers& layers, Shape in) const {
-    for (const Layer& layer : layers) in = (*this)(layer, in, hidden);
+    for (const Layer& layer : layers) in = (*this)(layer, in, asked.of(layer));
     return in;
   }
 };
@@ -87,16 +138,28 @@ struct ShapeAfter {
 /// Lays stages out in order of evaluation and numbers what they own.
 class Builder {
  public:
-  explicit Builder(const Widths& widths)
-      : hidden_(widths.hidden), parameterisation_(widths.parameterisation), shape_after_{widths.hidden} {}
+  Builder(const Network& network, const Widths& widths)
+      : hidden_(widths.hidden),
+        parameterisation_(widths.parameterisation),
+        initialisation_(widths.initialisation),
+        asked_(network, widths),
+        shape_after_{asked_} {}
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
 
   /// `channels`: what the chain must end with, where something fixes it.
   std::vector<Stage> chain(const Layers& layers, Shape in, std::optional<Index> channels, const std::string& prefix) {
     const std::size_t chooser = last_chooser(layers);
-    const Index chosen = channels ? fitting_width(layers, in, *channels, prefix) : hidden_;
+    const Index fixed = channels ? fitting_width(layers, in, *channels, prefix) : 0;
     std::vector<Stage> stages;
     for (std::size_t k = 0; k < layers.size(); ++k) {
-      const Shape out = shape_after_(layers[k], in, k == chooser ? chosen : hidden_);
+      const Index asked = asked_.of(layers[k]);
+      const Index given = k == chooser && fixed > 0 ? fixed : asked;
+      if (asked_.names(layers[k]) && given != asked) {
+        fail(Code::input, "layer {}{} is asked to have {} channels where the other arm of its residual has {}", prefix,
+             k + 1, asked, given);
+      }
+      const Shape out = shape_after_(layers[k], in, given);
       Stage stage{layers[k], fmt::format("{}{}", prefix, k + 1), in, out, 0, false, 0, nullptr, nullptr, {}, {}};
       const auto first_slot = std::ssize(slots);
       std::visit([&](const auto& layer) { lay_out(layer, stage); }, layers[k].value);
@@ -122,8 +185,9 @@ class Builder {
   /// constant (flatten by the number of positions).
   Index fitting_width(const Layers& layers, const Shape& in, Index channels, const std::string& prefix) const {
     const Index usual = shape_after_(layers, in).channels;
-    const bool free = last_chooser(layers) < layers.size();
-    const Index factor = free ? usual / hidden_ : 1;
+    const std::size_t chooser = last_chooser(layers);
+    const bool free = chooser < layers.size();
+    const Index factor = free ? usual / asked_.of(layers[chooser]) : 1;
     if ((free && channels % factor != 0) || (!free && usual != channels)) {
       fail(Code::input,
            "layers {}1 …: the arms of this residual cannot be made equally wide: one has {} channels, the other a "
@@ -142,8 +206,15 @@ class Builder {
                      .fan_out = fan_out,
                      .w_scale = w_std / std::sqrt(static_cast<double>(fan_in)),
                      .b_scale = b_std,
+                     .uniform = initialisation_ != Initialisation::normal,
                      .trained = !frozen});
-    if (parameterisation_ == Parameterisation::standard) slots.back().absorb_scales();
+    WeightSlot& slot = slots.back();
+    if (initialisation_ == Initialisation::pytorch) {
+      const double deviation = 1 / std::sqrt(3 * static_cast<double>(fan_in));
+      slot.w_scale = deviation;
+      if (slot.biased()) slot.b_scale = deviation;
+    }
+    if (parameterisation_ == Parameterisation::standard) slot.absorb_scales();
     return static_cast<Index>(slots.size()) - 1;
   }
 
@@ -179,6 +250,8 @@ class Builder {
 
   Index hidden_;
   Parameterisation parameterisation_;
+  Initialisation initialisation_;
+  AskedWidths asked_;
   ShapeAfter shape_after_;
 };
 
@@ -189,6 +262,13 @@ std::string_view to_string(Parameterisation parameterisation) {
 }
 Parameterisation parse_parameterisation(std::string_view text) {
   return parse_choice<Parameterisation>("parameterisation", parameterisation_names, text);
+}
+
+std::string_view to_string(Initialisation initialisation) {
+  return initialisation_names[static_cast<std::size_t>(initialisation)];
+}
+Initialisation parse_initialisation(std::string_view text) {
+  return parse_choice<Initialisation>("initialisation", initialisation_names, text);
 }
 
 void WeightSlot::absorb_scales() {
@@ -202,6 +282,12 @@ void WeightSlot::absorb_scales() {
 void Widths::validate() const {
   if (hidden < 1 || hidden > max_width || outputs < 1 || outputs > max_width) {
     fail(Code::usage, "width {} with {} outputs: both must lie between 1 and {}", hidden, outputs, max_width);
+  }
+  for (const Index width : layers) {
+    if (width < 1 || width > max_width) fail(Code::usage, "width {}: it must lie between 1 and {}", width, max_width);
+  }
+  if (initialisation == Initialisation::pytorch && parameterisation != Parameterisation::standard) {
+    fail(Code::usage, "PyTorch's initialisation is of the standard parameterisation; choose that, or uniform");
   }
 }
 
@@ -218,7 +304,7 @@ Architecture Architecture::make(const Network& network, const Shape& input, cons
   architecture.input = effective_input(network, input);
   const auto& last = network.layers.back().value;
   const bool readout = std::holds_alternative<Dense>(last) || std::holds_alternative<Conv>(last);
-  Builder builder(widths);
+  Builder builder(network, widths);
   architecture.stages =
       builder.chain(network.layers, architecture.input, readout ? std::optional(widths.outputs) : std::nullopt, "");
   architecture.slots = std::move(builder.slots);

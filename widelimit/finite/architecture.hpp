@@ -22,16 +22,32 @@ enum class Parameterisation : std::uint8_t {
 /// Error{usage} lists the choices.
 [[nodiscard]] Parameterisation parse_parameterisation(std::string_view text);
 
+/// What weights are drawn from at the start; means are 0.
+enum class Initialisation : std::uint8_t {
+  normal,   ///< N(0, σ²) with the deviations σ of the parameterisation
+  uniform,  ///< U(−√3σ, √3σ): the same deviations
+  pytorch,  ///< W, b ~ U(−1/√fan_in, 1/√fan_in), whatever w_std and b_std say, as PyTorch's layers start; a layer
+            ///< has a bias where b_std > 0. Of the standard parameterisation.
+};
+[[nodiscard]] std::string_view to_string(Initialisation initialisation);  ///< "normal", "uniform", "pytorch"
+/// Error{usage} lists the choices.
+[[nodiscard]] Initialisation parse_initialisation(std::string_view text);
+
 /// Widths of a network.
 struct Widths {
   Index hidden = 256;  ///< channels of every dense, conv and attention layer, and attention's query dimension
   Index outputs = 1;   ///< channels of the last layer, where that is dense or conv
   Parameterisation parameterisation = Parameterisation::ntk;
+  Initialisation initialisation = Initialisation::normal;
+  /// Channels of each dense, conv and attention layer in the order of the text, a branch before its shortcut, without
+  /// a last one that has `outputs`. Empty: `hidden` for all.
+  std::vector<Index> layers = {};
   void validate() const;
+  bool operator==(const Widths&) const = default;
 };
 
-/// One matrix W (fan_in × fan_out) with its bias: z = w_scale·aW + b_scale·b; at the start W ~ N(0, w_start²) and
-/// b ~ N(0, b_start²).                                                                    [docs/theory/finite.md]
+/// One matrix W (fan_in × fan_out) with its bias: z = w_scale·aW + b_scale·b; at the start W has the standard deviation
+/// w_start and b has b_start.                                                             [docs/theory/finite.md]
 struct WeightSlot {
   Index fan_in = 0;  ///< conv: window positions × channels
   Index fan_out = 0;
@@ -39,7 +55,8 @@ struct WeightSlot {
   double b_scale = 0.0;  ///< NTK parameterisation: b_std; 0 without bias
   double w_start = 1.0;
   double b_start = 1.0;
-  bool trained = true;  ///< else W and b keep what they start with: no gradient, no part in the tangent kernel
+  bool uniform = false;  ///< drawn from a uniform distribution, else a normal one
+  bool trained = true;   ///< else W and b keep what they start with: no gradient, no part in the tangent kernel
 
   [[nodiscard]] bool biased() const { return b_scale != 0.0; }
   /// Weights and biases.
@@ -66,8 +83,8 @@ struct Stage {
 /// Throws Error{usage}: networks of finite width read rows of numbers.
 [[noreturn]] void refuse_graphs(const std::string& place);
 
-/// A network with widths: what finite networks evaluate. Widths are `hidden` except where something fixes them: the
-/// last layer has `outputs`, and the two branches of a residual must have equal output widths, so a branch that
+/// A network with widths: what finite networks evaluate. Widths are those asked for except where something fixes them:
+/// the last layer has `outputs`, and the two branches of a residual must have equal output widths, so a branch that
 /// passes channels through (the identity) imposes its width on the other one.
 struct Architecture {
   Shape input;
@@ -79,7 +96,7 @@ struct Architecture {
   /// Whether a slot is trained.
   [[nodiscard]] bool trains() const;
   /// Error{input} as in infer_shapes, and where the arms of a residual cannot be made equally wide; Error{usage} for
-  /// networks on graphs.
+  /// networks on graphs, and for widths of another number of layers.
   [[nodiscard]] static Architecture make(const Network& network, const Shape& input, const Widths& widths);
   /// True where the last layer is a dense readout: its input carries all there is to know of the output's variance.
   [[nodiscard]] bool ends_in_dense() const;

@@ -22,14 +22,36 @@ constexpr SealedFormat network_form{.name = "widelimit network",
                                     .article = "a trained network",
                                     .writer = "save a trained network to make one"};
 
-/// Names in the order of a file: w0, b0, w1, b1, …, shift, scale.
-std::vector<std::string> file_arrays(std::size_t slots) {
+/// What a file calls weights, and moments of an optimiser, slot by slot: matrix and bias.
+struct SlotNames {
+  const char* matrix;
+  const char* bias;
+
+  [[nodiscard]] std::string w(std::size_t slot) const { return fmt::format("{}{}", matrix, slot); }
+  [[nodiscard]] std::string b(std::size_t slot) const { return fmt::format("{}{}", bias, slot); }
+};
+constexpr SlotNames weight_names{"w", "b"};
+constexpr SlotNames velocity_names{"velocity", "velocity_b"};
+constexpr SlotNames square_names{"squares", "squares_b"};
+constexpr std::array<const char*, 2> auxiliary_names{"auxiliary", "auxiliary_velocity"};
+
+/// Names in the order of a file: w0, b0, w1, b1, …, shift, scale, and those of a state as far as they are there.
+std::vector<std::string> file_arrays(const ArrayFile& file, std::size_t slots) {
   std::vector<std::string> names;
-  for (std::size_t l = 0; l < slots; ++l) {
-    names.push_back(fmt::format("w{}", l));
-    names.push_back(fmt::format("b{}", l));
-  }
+  const auto add = [&](const SlotNames& of) {
+    for (std::size_t l = 0; l < slots; ++l) {
+      names.push_back(of.w(l));
+      names.push_back(of.b(l));
+    }
+  };
+  add(weight_names);
   names.insert(names.end(), {"shift", "scale"});
+  for (const SlotNames& of : {velocity_names, square_names}) {
+    if (file.arrays.contains(of.w(0))) add(of);
+  }
+  for (const char* name : auxiliary_names) {
+    if (file.arrays.contains(name)) names.emplace_back(name);
+  }
   return names;
 }
 
@@ -38,10 +60,11 @@ NamedArray named(std::string name, const std::vector<T>& values, Index rows, Ind
   return {std::move(name), MatrixView<const T>{values.data(), rows, cols, cols}, {}};
 }
 
+/// The arrays of weights, or of moments, after what is there.
 template <std::floating_point T>
-std::vector<NamedArray> weight_arrays(const Architecture& architecture, const Parameters<T>& parameters) {
+void add_slots(const Architecture& architecture, const Parameters<T>& parameters, const SlotNames& names,
+               std::vector<NamedArray>& arrays) {
   require_match(architecture, parameters);
-  std::vector<NamedArray> arrays;
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
     const Weights<T>& weights = parameters.slots[l];
     const auto finite = [](T value) { return std::isfinite(value); };
@@ -50,10 +73,42 @@ std::vector<NamedArray> weight_arrays(const Architecture& architecture, const Pa
       fail(Code::input, "weights of layer {} are not finite", l + 1);
     }
     const WeightSlot& slot = architecture.slots[l];
-    arrays.push_back(named(fmt::format("w{}", l), weights.w, slot.fan_in, slot.fan_out));
-    arrays.push_back(named(fmt::format("b{}", l), weights.b, std::ssize(weights.b), 1));
+    arrays.push_back(named(names.w(l), weights.w, slot.fan_in, slot.fan_out));
+    arrays.push_back(named(names.b(l), weights.b, std::ssize(weights.b), 1));
   }
-  return arrays;
+}
+
+void add_slots(const Architecture& architecture, const AnyParameters& parameters, const SlotNames& names,
+               std::vector<NamedArray>& arrays) {
+  std::visit([&](const auto& known) { add_slots(architecture, known, names, arrays); }, parameters);
+}
+
+void add_state(const TrainedNetwork& trained, std::vector<NamedArray>& arrays) {
+  const TrainState& state = *trained.state;
+  const int moments = state.optimiser.moments();
+  if (moments > 0) add_slots(trained.architecture, state.velocity, velocity_names, arrays);
+  if (moments > 1) add_slots(trained.architecture, state.squares, square_names, arrays);
+  if (state.auxiliary.empty()) return;
+  const Index size = std::ssize(state.auxiliary);
+  arrays.push_back(named(auxiliary_names[0], state.auxiliary, size, 1));
+  arrays.push_back(named(auxiliary_names[1], state.auxiliary_velocity, size, 1));
+}
+
+Description describe_state(const TrainState& state) {
+  return {{"optimiser", to_string(state.optimiser.kind)},
+          {"momentum", state.optimiser.momentum},
+          {"beta1", state.optimiser.beta1},
+          {"beta2", state.optimiser.beta2},
+          {"epsilon", state.optimiser.epsilon},
+          {"weight_decay", state.optimiser.weight_decay},
+          {"first_loss", state.first_loss},
+          {"first_objective", state.first_objective},
+          {"samples", state.samples}};
+}
+
+/// Whether format 1 cannot say it.
+bool is_new(const TrainedNetwork& trained) {
+  return trained.state || !trained.widths.layers.empty() || trained.widths.initialisation != Initialisation::normal;
 }
 
 Description describe_network(const TrainedNetwork& trained, const NetworkNotes& notes) {
@@ -64,6 +119,10 @@ Description describe_network(const TrainedNetwork& trained, const NetworkNotes& 
   json["width"] = trained.widths.hidden;
   json["outputs"] = trained.widths.outputs;
   json["parameterisation"] = to_string(trained.widths.parameterisation);
+  if (!trained.widths.layers.empty()) json["widths"] = trained.widths.layers;
+  if (trained.widths.initialisation != Initialisation::normal) {
+    json["initialisation"] = to_string(trained.widths.initialisation);
+  }
   json["regulariser"] = to_string(trained.regulariser);
   json["seed"] = trained.seed;
   json["precision"] = to_string(trained.precision());
@@ -73,6 +132,10 @@ Description describe_network(const TrainedNetwork& trained, const NetworkNotes& 
   json["message"] = trained.summary.message;
   json["steps"] = trained.summary.steps;
   json["rate"] = trained.summary.rate;
+  if (trained.state) {
+    json["time"] = trained.summary.time;
+    json["state"] = describe_state(*trained.state);
+  }
   if (notes.channels_first) json["channels_first"] = true;
   if (notes.scaling) json["scaling"] = to_string(notes.scaling->scaling());
   json["classes"] = notes.classes;
@@ -105,6 +168,10 @@ void read_description(const Description& json, SavedNetwork& saved) {
   trained.widths = {.hidden = json.at("width").get<Index>(),
                     .outputs = json.at("outputs").get<Index>(),
                     .parameterisation = parse_parameterisation(json.at("parameterisation").get<std::string>())};
+  if (json.contains("widths")) trained.widths.layers = json.at("widths").get<std::vector<Index>>();
+  if (json.contains("initialisation")) {
+    trained.widths.initialisation = parse_initialisation(json.at("initialisation").get<std::string>());
+  }
   trained.regulariser = parse_regulariser(json.at("regulariser").get<std::string>());
   trained.seed = json.at("seed").get<std::uint64_t>();
   trained.centred = json.at("centred").get<bool>();
@@ -141,16 +208,51 @@ std::vector<T> taken(SealedFile& file, const std::string& name, Index rows, Inde
   return {matrix->data(), matrix->data() + rows * cols};
 }
 
+template <std::floating_point T>
+Parameters<T> taken_slots(SealedFile& file, const Architecture& architecture, const SlotNames& names) {
+  Parameters<T> parameters;
+  for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
+    const WeightSlot& slot = architecture.slots[l];
+    parameters.slots.push_back({taken<T>(file, names.w(l), slot.fan_in, slot.fan_out),
+                                taken<T>(file, names.b(l), slot.biased() ? slot.fan_out : 0, 1)});
+  }
+  return parameters;
+}
+
+template <std::floating_point T>
+void read_state(SealedFile& file, TrainedNetwork& trained) {
+  const Description& json = file.description().at("state");
+  TrainState state;
+  state.optimiser = {.kind = parse_optimiser(json.at("optimiser").get<std::string>()),
+                     .momentum = json.at("momentum").get<double>(),
+                     .beta1 = json.at("beta1").get<double>(),
+                     .beta2 = json.at("beta2").get<double>(),
+                     .epsilon = json.at("epsilon").get<double>(),
+                     .weight_decay = json.at("weight_decay").get<double>()};
+  state.optimiser.validate();
+  const int moments = state.optimiser.moments();
+  const Architecture& architecture = trained.architecture;
+  state.velocity = moments > 0 ? taken_slots<T>(file, architecture, velocity_names) : Parameters<T>{};
+  state.squares = moments > 1 ? taken_slots<T>(file, architecture, square_names) : Parameters<T>{};
+  if (trained.regulariser == Regulariser::aux) {
+    state.auxiliary = file.take_column(auxiliary_names[0]);
+    state.auxiliary_velocity = file.take_column(auxiliary_names[1]);
+    if (state.auxiliary.size() != state.auxiliary_velocity.size()) {
+      fail(Code::input, "its auxiliary outputs do not fit each other");
+    }
+  }
+  state.first_loss = json.at("first_loss").get<double>();
+  state.first_objective = json.at("first_objective").get<double>();
+  state.samples = json.at("samples").get<std::uint64_t>();
+  trained.summary.time = file.description().at("time").get<double>();
+  trained.state = std::move(state);
+}
+
 /// Weights as the file has them; sizes are checked against what is there before w₀ is drawn.
 template <std::floating_point T>
 void read_weights(SealedFile& file, TrainedNetwork& trained, const Engine& engine) {
-  Parameters<T> parameters;
-  for (std::size_t l = 0; l < trained.architecture.slots.size(); ++l) {
-    const WeightSlot& slot = trained.architecture.slots[l];
-    parameters.slots.push_back({taken<T>(file, fmt::format("w{}", l), slot.fan_in, slot.fan_out),
-                                taken<T>(file, fmt::format("b{}", l), slot.biased() ? slot.fan_out : 0, 1)});
-  }
-  trained.parameters = std::move(parameters);
+  trained.parameters = taken_slots<T>(file, trained.architecture, weight_names);
+  if (file.description().contains("state")) read_state<T>(file, trained);
   trained.start = draw_parameters<T>(trained.architecture, trained.seed, engine);
 }
 
@@ -159,7 +261,8 @@ SavedNetwork read_saved(ArrayFile file, const std::string& source, const Engine&
   reading_sealed(source, network_form, [&] {
     const auto slots = static_cast<std::size_t>(std::count_if(
         file.arrays.begin(), file.arrays.end(), [](const auto& entry) { return entry.first.starts_with('w'); }));
-    SealedFile sealed(std::move(file), network_form, file_arrays(slots));
+    const std::vector<std::string> names = file_arrays(file, slots);
+    SealedFile sealed(std::move(file), network_form, names);
     const Description& json = sealed.description();
     read_description(json, saved);
     if (slots != saved.trained.architecture.slots.size()) fail(Code::input, "it has {} matrices of weights", slots);
@@ -179,13 +282,16 @@ SavedNetwork read_saved(ArrayFile file, const std::string& source, const Engine&
 }  // namespace
 
 void save_network(const std::filesystem::path& path, const TrainedNetwork& trained, const NetworkNotes& notes) {
-  std::vector<NamedArray> arrays = std::visit(
-      [&](const auto& parameters) { return weight_arrays(trained.architecture, parameters); }, trained.parameters);
+  std::vector<NamedArray> arrays;
+  add_slots(trained.architecture, trained.parameters, weight_names, arrays);
   static const std::vector<double> none;
   const Index features = notes.scaling ? notes.scaling->features() : 0;
   arrays.push_back(named("shift", notes.scaling ? notes.scaling->shift() : none, features, 1));
   arrays.push_back(named("scale", notes.scaling ? notes.scaling->scale() : none, features, 1));
-  write_sealed(path, network_form, describe_network(trained, notes), arrays);
+  if (trained.state) add_state(trained, arrays);
+  SealedFormat form = network_form;
+  if (!is_new(trained)) form.number = 1;
+  write_sealed(path, form, describe_network(trained, notes), arrays);
 }
 
 bool holds_network(const std::filesystem::path& path) {

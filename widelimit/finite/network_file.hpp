@@ -14,7 +14,7 @@
 namespace widelimit {
 
 /// Number of the format, raised when an older program could no longer read what a newer one writes.
-inline constexpr int network_format = 1;
+inline constexpr int network_format = 2;
 
 /// What a file says of a network besides.
 struct NetworkNotes {
@@ -32,7 +32,9 @@ struct SavedNetwork {
 };
 
 /// HDF5: datasets w0, b0, w1, … (float32 or float64, fan_in × fan_out and fan_out × 1), shift, scale, and the attribute
-/// "settings" with network, widths, seed, version and a checksum. w₀ is not stored: it follows from the seed. The file
+/// "settings" with network, widths, seed, version and a checksum. w₀ is not stored: it follows from the seed. A
+/// checkpoint has the state of its training as well: velocity0, velocity_b0, …, squares0, squares_b0, …, auxiliary,
+/// auxiliary_velocity, as far as the optimiser keeps them. What format 1 can say is written as format 1. The file
 /// appears complete or not at all. Error{input} for weights that are not finite, Error{resource} where it cannot be
 /// written.
 void save_network(const std::filesystem::path& path, const TrainedNetwork& trained, const NetworkNotes& notes = {});

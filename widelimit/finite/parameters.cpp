@@ -4,6 +4,7 @@
 #include "widelimit/base/random.hpp"
 
 #include <algorithm>
+#include <numbers>
 #include <numeric>
 
 namespace widelimit {
@@ -26,12 +27,20 @@ void for_blocks(Index count, const Engine& engine, const Part& part) {
   }
 }
 
+/// Numbers of this standard deviation.
 template <std::floating_point T>
-std::vector<T> normals(std::uint64_t seed, std::uint64_t stream, Index count, double scale, const Engine& engine) {
-  const Random random(seed, stream);
+std::vector<T> draws(const Random& random, bool uniform, Index count, double deviation, const Engine& engine) {
   std::vector<T> values(static_cast<std::size_t>(count));
   for_blocks(count, engine, [&](Index begin, Index end) {
-    random.normals(static_cast<std::uint64_t>(begin), end - begin, scale, values.data() + begin);
+    if (!uniform) {
+      random.normals(static_cast<std::uint64_t>(begin), end - begin, deviation, values.data() + begin);
+      return;
+    }
+    const double bound = std::numbers::sqrt3 * deviation;
+    for (Index i = begin; i < end; ++i) {
+      values[static_cast<std::size_t>(i)] =
+          static_cast<T>(bound * (2 * random.uniform(static_cast<std::uint64_t>(i)) - 1));
+    }
   });
   return values;
 }
@@ -59,8 +68,8 @@ Parameters<T> draw_parameters(const Architecture& architecture, std::uint64_t se
   std::uint64_t stream = 0;
   for (const WeightSlot& slot : architecture.slots) {
     parameters.slots.push_back(
-        {normals<T>(seed, stream, slot.fan_in * slot.fan_out, slot.w_start, engine),
-         slot.biased() ? normals<T>(seed, stream + 1, slot.fan_out, slot.b_start, engine) : std::vector<T>{}});
+        {draws<T>(Random(seed, stream), slot.uniform, slot.fan_in * slot.fan_out, slot.w_start, engine),
+         draws<T>(Random(seed, stream + 1), slot.uniform, slot.biased() ? slot.fan_out : 0, slot.b_start, engine)});
     stream += 2;
   }
   return parameters;

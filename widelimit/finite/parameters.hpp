@@ -11,7 +11,7 @@
 
 namespace widelimit {
 
-/// One matrix and its bias. In the NTK parameterisation standard normal at the start; the scales stay outside.
+/// One matrix and its bias. In the NTK parameterisation of variance 1 at the start; the scales stay outside.
 template <std::floating_point T>
 struct Weights {
   std::vector<T> w;  ///< fan_in × fan_out, row-major

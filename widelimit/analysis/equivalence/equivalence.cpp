@@ -278,8 +278,10 @@ void EquivalenceOptions::validate() const {
   if (parts && kernel != MachineKernel::limit) {
     fail(Code::usage, "the parts of a difference are told beside the kernel of the limit; leave out one of the two");
   }
-  if (train.momentum != 0 || train.flow_time != 0) {
-    fail(Code::usage, "a network is compared with its machine in plain steps; leave out momentum and flow");
+  if (!train.optimiser.plain() || !train.schedule.constant() || train.epochs != 0 || train.flow_time != 0) {
+    fail(Code::usage,
+         "a network is compared with its machine in plain steps; leave out optimiser, momentum, schedule, epochs and "
+         "flow");
   }
   if (train.parameterisation != Parameterisation::ntk) {
     fail(Code::usage, "the standard parameterisation has no limit to compare with; take ntk");

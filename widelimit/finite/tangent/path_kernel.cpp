@@ -189,7 +189,8 @@ void require_path_machine(const TrainOptions& options) {
          "regulariser {} does not decay f by λ, which a network as a kernel machine needs; choose output, or none",
          to_string(r));
   }
-  refuse(options.momentum > 0, "with momentum; leave it out");
+  refuse(options.optimiser.momentum > 0, "with momentum; leave it out");
+  refuse(!options.optimiser.plain(), "but for plain steps; leave out optimiser and weight decay");
   refuse(options.flow_time > 0, "along the steps of an adaptive flow; take small steps instead");
   refuse(options.centred, "for f − f₀; train f itself");
   refuse(options.linearised, "for a linearised network; train the network itself");

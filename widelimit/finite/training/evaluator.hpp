@@ -34,6 +34,9 @@ class Evaluator {
   void set_samples(const Tensor<T>& x, std::span<const Index> rows);
   void set_samples(const Tensor<T>& x, Index first, Index count);
 
+  /// The samples, to be changed before they are looked at.
+  [[nodiscard]] Tensor<T>& samples() { return trace_.input(); }
+
   /// f(w) on the samples.
   const Tensor<T>& outputs(const Parameters<T>& w, const std::optional<DropoutDraw>& dropout = {});
   /// Factors of the gradient of Σ signal·f at the w of the last outputs(); the signal is written to signal() before.

@@ -18,6 +18,8 @@ constexpr double kinked_curvature = 10;
 
 /// Of the norm of the smallest layer: what the first step may move all weights by.
 constexpr double longest_move = 0.2;
+/// Of what a layer gives at the start: what a step of Adam may move it by.
+constexpr double adaptive_move = 0.1;
 
 /// The norm of a layer's weights at the start, of the trained layer where it is smallest.
 double smallest_layer(const Architecture& architecture) {
@@ -85,6 +87,15 @@ double default_rate(const Architecture& architecture, const Parameters<T>& param
   if (!largest || problem.slope == 0) return rate;
   const double gradient = problem.slope * std::sqrt(static_cast<double>(x.count()) * *largest);
   return std::min(rate, longest_move * smallest_layer(architecture) / gradient);
+}
+
+double adaptive_rate(const Architecture& architecture) {
+  double rate = std::numeric_limits<double>::infinity();
+  for (const WeightSlot& slot : architecture.slots) {
+    if (!slot.trained || !(slot.w_start > 0)) continue;
+    rate = std::min(rate, adaptive_move * slot.w_start / std::sqrt(static_cast<double>(slot.fan_in)));
+  }
+  return std::isfinite(rate) ? rate : adaptive_move;
 }
 
 template std::optional<double> stable_rate(const Architecture&, const Parameters<float>&, const Tensor<float>&,

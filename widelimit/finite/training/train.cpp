@@ -36,8 +36,9 @@ Index activation_values(const std::vector<Stage>& stages) {
 /// Weights, those of the start, what else is as large as they are, and activations with their signals.
 void check_memory(const Architecture& architecture, Index samples, const TrainOptions& options) {
   const double number = options.precision == Precision::f32 ? 4 : 8;
+  const int stored = options.optimiser.adaptive() ? 1 : 0;  // the gradient
   const double copies =
-      2.0 + (options.momentum > 0 ? 1 : 0) + (options.flow_time > 0 ? 1 : 0) + (options.linearised ? 2 : 0);
+      2.0 + options.optimiser.moments() + stored + (options.flow_time > 0 ? 1 : 0) + (options.linearised ? 2 : 0);
   const Index batch = options.batch == 0 ? samples : options.batch;
   const double bytes =
       number * (copies * static_cast<double>(parameter_count(architecture)) +
@@ -76,9 +77,41 @@ void run_training(const TrainData& data, const TrainOptions& options, const Engi
   if (options.flow_time > 0) {
     trainer.flow();
   } else {
-    trainer.descend();
+    trainer.descend(trained);
   }
   trainer.finish(trained);
+}
+
+/// Error{usage} where `from` does not go on as the training that is asked for.
+void require_continues(const TrainedNetwork& from, const TrainedNetwork& asked, const TrainOptions& options) {
+  const auto same = [](bool equal, std::string_view what) {
+    if (!equal) fail(Code::usage, "the training that is to go on has another {}; choose the same", what);
+  };
+  if (!from.state) {
+    fail(Code::usage, "this network has no state of a training that could go on; a checkpoint has");
+  }
+  same(from.network == asked.network, "network");
+  same(from.shape == asked.shape, "shape of samples");
+  same(from.widths == asked.widths, "width, parameterisation, initialisation or number of outputs");
+  same(from.regulariser == asked.regulariser, "regulariser");
+  same(from.seed == asked.seed, "seed");
+  same(from.centred == asked.centred && from.linearised == asked.linearised, "function, centred or linearised");
+  same(from.precision() == options.precision, "precision");
+  same(from.state->optimiser.kind == options.optimiser.kind &&
+           from.state->optimiser.moments() == options.optimiser.moments(),
+       "optimiser");
+  if (from.summary.steps > options.steps) {
+    fail(Code::usage, "the training has taken {} steps already, more than {}; ask for more steps in all",
+         from.summary.steps, options.steps);
+  }
+}
+
+/// The same training, with its epochs counted in steps.
+TrainOptions by_steps(TrainOptions options, Index samples) {
+  options.steps = options.steps_on(samples);
+  options.epochs = 0;
+  options.validate();
+  return options;
 }
 
 }  // namespace
@@ -87,14 +120,18 @@ void TrainOptions::validate() const {
   loss.validate();
   require(std::isfinite(lambda) && lambda >= 0, "lambda", lambda, "0 or a positive number");
   if (rate) require(std::isfinite(*rate) && *rate > 0, "rate", *rate, "a positive number");
-  require(momentum >= 0 && momentum < 1, "momentum", momentum, "at least 0 and below 1");
+  optimiser.validate();
+  schedule.validate();
+  augmentation.validate();
   require(std::isfinite(flow_time) && flow_time >= 0, "the time of the flow", flow_time, "0 or a positive number");
   require(std::isfinite(tolerance) && tolerance > 0, "tolerance", tolerance, "a positive number");
   if (steps < 0 || steps > most_steps) fail(Code::usage, "steps = {}: choose 0 to {}", steps, most_steps);
+  if (epochs < 0 || epochs > most_steps) fail(Code::usage, "epochs = {}: choose 0 to {}", epochs, most_steps);
   if (batch < 0) fail(Code::usage, "batch = {}: choose the samples of a step, or 0 for all", batch);
   if (records < 2 || records > most_records) fail(Code::usage, "records = {}: choose 2 to {}", records, most_records);
   for (std::size_t k = 0; k < record_at.size(); ++k) {
-    if (record_at[k] < 0 || record_at[k] > steps || (k > 0 && record_at[k] <= record_at[k - 1])) {
+    const bool beyond = epochs == 0 && record_at[k] > steps;
+    if (record_at[k] < 0 || beyond || (k > 0 && record_at[k] <= record_at[k - 1])) {
       fail(Code::usage, "step {} cannot be recorded here; give rising steps from 0 to {}", record_at[k], steps);
     }
   }
@@ -102,9 +139,34 @@ void TrainOptions::validate() const {
     fail(Code::usage,
          "a gradient flow takes steps of its own size; choose how many records to take, not at which steps");
   }
-  if (flow_time > 0 && (momentum > 0 || batch > 0)) {
+  if (flow_time > 0 && (optimiser.momentum > 0 || batch > 0)) {
     fail(Code::usage, "a gradient flow has neither momentum nor batches; leave them out");
   }
+  if (flow_time > 0 && (!optimiser.plain() || !schedule.constant() || epochs > 0)) {
+    fail(Code::usage, "a gradient flow has no optimiser, schedule, weight decay or epochs; leave them out");
+  }
+  if (flow_time > 0 && (checkpoint || from != nullptr || augmentation.any())) {
+    fail(Code::usage, "a gradient flow has neither checkpoints nor augmentation; take steps for them");
+  }
+  if (augmentation.any() && (centred || regulariser == Regulariser::aux)) {
+    fail(Code::usage, "f − f₀ and auxiliary outputs belong to the samples as they are; leave out the augmentation");
+  }
+  if (checkpoint_every < 0) fail(Code::usage, "a checkpoint every {} steps; choose 0 or more", checkpoint_every);
+  if (regulariser == Regulariser::aux && optimiser.kind != OptimiserKind::sgd) {
+    fail(Code::usage,
+         "the auxiliary outputs of the regulariser 'aux' are trained by sgd, not by {}; choose another "
+         "regulariser or optimiser",
+         to_string(optimiser.kind));
+  }
+}
+
+Index TrainOptions::steps_on(Index samples) const {
+  if (epochs == 0) return steps;
+  const Index in_epoch = batch == 0 || batch >= samples ? 1 : samples / batch;
+  if (epochs > most_steps / in_epoch) {
+    fail(Code::usage, "{} epochs of {} steps; choose fewer epochs", epochs, in_epoch);
+  }
+  return epochs * in_epoch;
 }
 
 RecordSchedule record_schedule(const TrainOptions& options, Index numbers) {
@@ -124,22 +186,28 @@ double default_rate(const Network& network, const TrainData& data, const TrainOp
   TrainOptions alone = options;
   alone.rate.reset();
   alone.steps = 0;
+  alone.epochs = 0;
   alone.flow_time = 0;
   alone.record_at.clear();
   alone.record_outputs = false;
+  alone.checkpoint = {};
+  alone.from = nullptr;
   return train(network, data, alone, engine).summary.rate;
 }
 
-TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& options, const Engine& engine) {
-  const Interruptible interruptible(options.progress);
-  options.validate();
+TrainedNetwork train(const Network& network, const TrainData& data, const TrainOptions& asked, const Engine& engine) {
+  const Interruptible interruptible(asked.progress);
+  asked.validate();
+  const TrainOptions options = by_steps(asked, data.x.count());
   const auto begin = Clock::now();
   TrainedNetwork trained;
   trained.network = network;
   trained.shape = data.x.shape;
   trained.widths = {.hidden = options.width,
                     .outputs = std::max<Index>(data.y.cols, 1),
-                    .parameterisation = options.parameterisation};
+                    .parameterisation = options.parameterisation,
+                    .initialisation = options.initialisation,
+                    .layers = options.layer_widths};
   trained.regulariser = options.regulariser;
   trained.seed = options.seed;
   trained.centred = options.centred;
@@ -153,6 +221,10 @@ TrainedNetwork train(const Network& network, const TrainData& data, const TrainO
     fail(Code::input,
          "no layer of the network is trained, so that there is nothing to train; write one without frozen");
   }
+  if (options.augmentation.any() && trained.architecture.input.positions() == 1) {
+    fail(Code::usage, "augmentation flips and crops images, and the network reads vectors; leave it out");
+  }
+  if (options.from != nullptr) require_continues(*options.from, trained, options);
   check_memory(trained.architecture, data.x.count(), options);
   try {
     if (options.precision == Precision::f32) {

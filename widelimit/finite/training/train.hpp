@@ -3,7 +3,10 @@
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/samples.hpp"
 #include "widelimit/engine/select.hpp"
+#include "widelimit/finite/training/augmentation.hpp"
+#include "widelimit/finite/training/learning_schedule.hpp"
 #include "widelimit/finite/training/loss.hpp"
+#include "widelimit/finite/training/optimiser.hpp"
 #include "widelimit/finite/training/train_record.hpp"
 #include "widelimit/finite/training/trained_network.hpp"
 
@@ -32,20 +35,26 @@ using TrainObserver = std::function<void(const TrainStep&)>;
 
 /// Training minimises λ·penalty + Σᵢ l(f(xᵢ), yᵢ) by
 ///   w ← w − rate·(λ·∇penalty + (n/|B|)·Σ_{i∈B} l'(f(xᵢ), yᵢ)·∇f(xᵢ)),
-/// the sum over all samples for the full batch; a batch B is scaled to n samples, so that the mean step is the full
-/// step. In the limit of `init` this is g ← g − rate·(λg + (n/|B|)·Σ_B l'(gᵢ)·K(·,xᵢ)), the recursion of the machine.
+/// or by what another optimiser makes of the same gradient: the sum over all samples for the full batch; a batch B is
+/// scaled to n samples, so that the mean step is the full step. In the limit of `init` this is g ← g − rate·(λg +
+/// (n/|B|)·Σ_B l'(gᵢ)·K(·,xᵢ)), the recursion of the machine.
 struct TrainOptions {
   Index width = 1024;
+  std::vector<Index> layer_widths = {};  ///< of single layers in place of `width`; see Widths::layers
   Parameterisation parameterisation = Parameterisation::ntk;
+  Initialisation initialisation = Initialisation::normal;
   Loss loss = {};
   Regulariser regulariser = Regulariser::init;
   double lambda = 0;
   std::optional<double> rate = {};  ///< absent: a stable one (default_rate)
   Index steps = 1000;
-  Index batch = 0;          ///< batch size; 0: all samples
-  double momentum = 0;      ///< v ← momentum·v − rate·gradient, w ← w + v
-  bool centred = false;     ///< train f − f₀, f₀ the network at initialisation
-  bool linearised = false;  ///< train f₀ + J(w₀)(w − w₀) in place of f
+  Index epochs = 0;                ///< passes over all samples, in place of `steps`; 0: by steps
+  Index batch = 0;                 ///< batch size; 0: all samples
+  Optimiser optimiser = {};        ///< plain gradient descent
+  LearningSchedule schedule = {};  ///< of the rate, along the steps
+  Augmentation augmentation = {};  ///< of the images of each step
+  bool centred = false;            ///< train f − f₀, f₀ the network at initialisation
+  bool linearised = false;         ///< train f₀ + J(w₀)(w − w₀) in place of f
   /// Follow the gradient flow to this time instead, with adaptive steps (Heun, full batch); `rate` is the first step
   /// size and `steps` the maximum number. 0: no flow.
   double flow_time = 0;
@@ -60,11 +69,21 @@ struct TrainOptions {
   /// as much as the steps. A flow always looks.
   bool look = true;
   std::optional<std::size_t> memory = {};  ///< memory limit in bytes; default: the available memory
+  /// Called with the training so far, its state included, every `checkpoint_every` steps and at the end, unless it
+  /// diverged or died; 0: ten times. Valid during the call.
+  std::function<void(const TrainedNetwork&)> checkpoint = {};
+  Index checkpoint_every = 0;
+  /// Goes on with this training, which has a state: the same network, seed, samples and optimiser. With the same
+  /// options it ends, bit for bit, where it would have ended without a stop. The record begins here. Borrowed.
+  const TrainedNetwork* from = nullptr;
   Progress* progress = nullptr;
   TrainObserver observer = {};
 
   /// Error{usage} names what is wrong.
   void validate() const;
+  /// The steps of a training on so many samples: `steps`, or those of all `epochs`. What an epoch leaves over, fewer
+  /// samples than a batch, is not used in it.
+  [[nodiscard]] Index steps_on(Index samples) const;
 };
 
 /// When a training by steps looks, `numbers` outputs at a time. Error{resource} where the steps asked for by name are

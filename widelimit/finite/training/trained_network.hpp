@@ -4,10 +4,12 @@
 #include "widelimit/base/samples.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/finite/parameters.hpp"
+#include "widelimit/finite/training/optimiser.hpp"
 #include "widelimit/finite/training/train_record.hpp"
 #include "widelimit/network/network.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -56,6 +58,18 @@ struct TrainSummary {
   [[nodiscard]] bool finished() const { return ending == TrainEnding::finished; }
 };
 
+/// What a training needs besides weights, steps and time to go on where it stopped, as if it never had.
+struct TrainState {
+  Optimiser optimiser;
+  AnyParameters velocity;  ///< without slots where the optimiser keeps none
+  AnyParameters squares;
+  std::vector<double> auxiliary;  ///< b, n × outputs, under `aux`
+  std::vector<double> auxiliary_velocity;
+  double first_loss = 0;  ///< at the start
+  double first_objective = 0;
+  std::uint64_t samples = 0;  ///< checksum of samples and targets
+};
+
 /// A trained network: all that is needed to evaluate it elsewhere.
 struct TrainedNetwork {
   Network network;
@@ -70,6 +84,7 @@ struct TrainedNetwork {
   AnyParameters start;  ///< w₀, a pure function of architecture and seed
   TrainingRecord record;
   TrainSummary summary;
+  std::optional<TrainState> state;  ///< of a checkpoint
 
   [[nodiscard]] Precision precision() const {
     return std::holds_alternative<Parameters<float>>(parameters) ? Precision::f32 : Precision::f64;

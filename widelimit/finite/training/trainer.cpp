@@ -53,7 +53,8 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
   std::iota(all_.begin(), all_.end(), Index{0});
   if (data.test) test_ = read_samples<T>(*data.test, architecture.input);
   test_base_.resize(static_cast<std::size_t>(test_.count() * outputs_));
-  if (options.momentum > 0) velocity_ = zero_parameters<T>(architecture);
+  if (options.optimiser.moments() > 0) velocity_ = zero_parameters<T>(architecture);
+  if (options.optimiser.moments() > 1) squares_ = zero_parameters<T>(architecture);
   if (options.regulariser == Regulariser::aux) {
     aux_.resize(base_.size());
     aux_velocity_.resize(base_.size());
@@ -67,7 +68,12 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
     base_of(test_, test_base_);
   }
   summary_.weights = trained_count(architecture);
-  summary_.rate = options.rate ? *options.rate : default_rate(architecture_, start_, x_, rate_problem(), engine_);
+  if (options.from != nullptr) resume(*options.from);
+  if (options.rate) {
+    summary_.rate = *options.rate;
+  } else {
+    summary_.rate = options.from != nullptr ? options.from->summary.rate : own_rate();
+  }
 }
 
 template <std::floating_point T>
@@ -143,7 +149,7 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
   Tensor<T>& signal = evaluator_.signal();
   for (Index i = 0; i < signal.size(); ++i) signal[i] = static_cast<T>(weight * look_.slopes.data()[i]);
   const Gradient<T>& gradient = evaluator_.gradient(w_);
-  const bool moving = options_.momentum > 0;
+  const int moments = options_.optimiser.moments();
   for (std::size_t l = 0; l < w_.slots.size(); ++l) {
     const WeightSlot& slot = architecture_.slots[l];
     if (!slot.trained) continue;
@@ -151,8 +157,10 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
     const SlotStep<T> how{.rate = rate,
                           .pull = pull,
                           .anchor = options_.regulariser == Regulariser::init && pull != 0 ? &start_.slots[l] : nullptr,
-                          .momentum = options_.momentum,
-                          .velocity = moving ? &velocity_.slots[l] : nullptr,
+                          .optimiser = options_.optimiser,
+                          .steps = summary_.steps,
+                          .velocity = moments > 0 ? &velocity_.slots[l] : nullptr,
+                          .squares = moments > 1 ? &squares_.slots[l] : nullptr,
                           .scratch = &scratch_};
     step_slot(slot, gradient.slots[l], how, engine_, w_.slots[l]);
   }
@@ -160,7 +168,8 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
   for (std::size_t i = 0; !aux_.empty() && i < batch.size(); ++i) {
     for (Index k = 0; k < outputs_; ++k) {
       const auto at = static_cast<std::size_t>(batch[i] * outputs_ + k);
-      aux_velocity_[at] = options_.momentum * aux_velocity_[at] - auxiliary * look_.slopes(static_cast<Index>(i), k);
+      const double coasting = options_.optimiser.momentum * aux_velocity_[at];
+      aux_velocity_[at] = coasting - auxiliary * look_.slopes(static_cast<Index>(i), k);
       aux_[at] += aux_velocity_[at];
     }
   }
@@ -186,8 +195,8 @@ double Trainer<T>::penalty() const {
 
 template <std::floating_point T>
 void Trainer<T>::record() {
-  // A full batch without masks has just been looked at.
-  const bool seen = look_.outputs.rows() == samples_ && architecture_.dropouts == 0;
+  // A full batch without masks, unchanged, has just been looked at.
+  const bool seen = look_.outputs.rows() == samples_ && architecture_.dropouts == 0 && !options_.augmentation.any();
   Matrix<double> fresh;
   if (!seen) fresh = evaluate(x_, base_);
   const Matrix<double>& outputs = seen ? look_.outputs : fresh;
@@ -197,6 +206,7 @@ void Trainer<T>::record() {
   record_.loss.push_back(loss_of(outputs, targets_));
   record_.distance.push_back(std::sqrt(squared_distance(w_, start_, engine_)));
   record_.objective.push_back((aux_.empty() ? record_.loss.back() : look_.loss) + penalty());
+  if (summary_.steps == 0) first_objective_ = record_.objective.back();
   if (const auto right = told_right(outputs.view(), targets_)) record_.accuracy.push_back(*right);
   if (options_.record_outputs) {
     record_.outputs.insert(record_.outputs.end(), outputs.data(), outputs.data() + samples_ * outputs_);
@@ -216,9 +226,9 @@ void Trainer<T>::record_test() {
 }
 
 template <std::floating_point T>
-void Trainer<T>::descend() {
+void Trainer<T>::descend(TrainedNetwork& trained) {
   try {
-    take_steps();
+    take_steps(trained);
   } catch (const Error& error) {
     if (error.code() != Code::interrupted) throw;
     fail(Code::interrupted, "stopped after {} of {} steps", summary_.steps, options_.steps);
@@ -226,30 +236,34 @@ void Trainer<T>::descend() {
 }
 
 template <std::floating_point T>
-void Trainer<T>::take_steps() {
+void Trainer<T>::take_steps(TrainedNetwork& trained) {
   Batches batches(samples_, options_.batch, options_.seed);
   RecordSchedule schedule = record_schedule(options_, recorded_numbers());
   const Random masks(options_.seed, dropout_seed_stream);
   ProgressTicker ticker(options_.progress, options_.steps, "steps");
+  const bool augmented = options_.augmentation.any();
   if (batches.full()) evaluator_.set_samples(x_, 0, samples_);
   for (;; ++summary_.steps) {
     const std::vector<Index>& batch = batches.of(std::min(summary_.steps, std::max<Index>(options_.steps - 1, 0)));
-    if (!batches.full()) evaluator_.set_samples(x_, batch);
+    if (!batches.full() || augmented) evaluator_.set_samples(x_, batch);
+    if (augmented) augment(options_.augmentation, options_.seed, summary_.steps, evaluator_.samples(), engine_);
     std::optional<DropoutDraw> dropout;
     if (architecture_.dropouts > 0) {
       dropout = DropoutDraw{masks.bits(static_cast<std::uint64_t>(summary_.steps)), 0};
     }
     look(batch, dropout);
     if (diverged()) return;
+    if (checkpoint_due()) checkpoint(trained);
     const bool last = summary_.steps == options_.steps;
     if (options_.look && schedule.due(static_cast<double>(summary_.steps))) {
       record();
       if (!last && died(false)) return;
     }
     if (last) return judge_end();
-    observe(batch, summary_.rate);
-    step(batch, summary_.rate);
-    summary_.time += summary_.rate;
+    const double rate = summary_.rate * options_.schedule.share(summary_.steps, options_.steps);
+    observe(batch, rate);
+    step(batch, rate);
+    summary_.time += rate;
     ticker.at(summary_.steps + 1);
   }
 }
@@ -270,10 +284,9 @@ void Trainer<T>::finish(TrainedNetwork& trained) {
     w_ = start_;
     summary_.message += "; the weights are those of the start";
   }
-  trained.parameters = std::move(w_);
-  trained.start = std::move(start_);
+  if (options_.checkpoint && options_.flow_time == 0 && summary_.finished()) checkpoint(trained);
+  hand_over(trained, false);
   trained.record = std::move(record_);
-  trained.summary = std::move(summary_);
 }
 
 template class Trainer<float>;

@@ -25,14 +25,15 @@ class Trainer {
  public:
   Trainer(const Architecture& architecture, const TrainData& data, const TrainOptions& options, const Engine& engine);
 
-  void descend();
+  /// `trained`: what checkpoints show, without its weights.
+  void descend(TrainedNetwork& trained);
   void flow();
 
   /// Hands over what was reached.
   void finish(TrainedNetwork& trained);
 
  private:
-  void take_steps();
+  void take_steps(TrainedNetwork& trained);
   /// Outputs z and slopes of the samples the evaluator looks at.
   struct Look {
     Matrix<double> outputs;
@@ -44,12 +45,20 @@ class Trainer {
   void observe(std::span<const Index> batch, double rate) const;
   /// Gradient at the samples looked at, and a step by it.
   void step(std::span<const Index> batch, double rate);
+  [[nodiscard]] std::uint64_t samples_checksum() const;
+  void hand_over(TrainedNetwork& trained, bool with_state);
+  void take_back(TrainedNetwork& trained);
+  void checkpoint(TrainedNetwork& trained);
+  [[nodiscard]] bool checkpoint_due() const;
+  void resume(const TrainedNetwork& from);
   void record();
   void record_test();
   double penalty() const;
   Matrix<double> evaluate(const Tensor<T>& x, const std::vector<double>& base);
   double loss_of(const Matrix<double>& outputs, MatrixView<const double> targets) const;
   [[nodiscard]] RateProblem rate_problem() const;
+  /// The learning rate of a training that is given none.
+  [[nodiscard]] double own_rate() const;
   /// Whether to stop: notes the ending where outputs or loss left all bounds.
   bool diverged();
   /// The same where no gradient tells the samples apart any more, by the last record.
@@ -78,7 +87,8 @@ class Trainer {
   Tensor<T> test_;
   Parameters<T> start_;
   Parameters<T> w_;
-  Parameters<T> velocity_;  ///< with momentum
+  Parameters<T> velocity_;  ///< with momentum, and of Adam
+  Parameters<T> squares_;   ///< of Adam
   Parameters<T> before_;    ///< flow: where a step began
   Evaluator<T> evaluator_;
   Evaluator<T> onlooker_;     ///< for samples that the step does not see
@@ -93,6 +103,7 @@ class Trainer {
   Look look_;
   bool constant_ = false;  ///< f is the same at all training samples, at the last record
   double first_loss_ = 0;
+  double first_objective_ = 0;
   TrainingRecord record_;
   TrainSummary summary_;
 };

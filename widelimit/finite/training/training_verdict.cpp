@@ -50,14 +50,22 @@ RateProblem Trainer<T>::rate_problem() const {
   const double ridge = options_.regulariser == Regulariser::aux ? largest_curvature(options_.loss.kind).value_or(1) : 1;
   const bool pulled = options_.regulariser != Regulariser::none;
   return {.loss = options_.loss,
-          .lambda = pulled ? ridge * options_.lambda : 0,
+          .lambda = (pulled ? ridge * options_.lambda : 0) + options_.optimiser.weight_decay,
           .batch = options_.batch,
           .slope = linear ? 0 : first_slope(options_.loss, targets_),
           .progress = options_.progress};
 }
 
 template <std::floating_point T>
+double Trainer<T>::own_rate() const {
+  return options_.optimiser.adaptive() ? adaptive_rate(architecture_)
+                                       : default_rate(architecture_, start_, x_, rate_problem(), engine_);
+}
+
+/// Of steps whose size is that of the gradient the tangent kernel knows the largest rate.
+template <std::floating_point T>
 std::string Trainer<T>::rate_advice() const {
+  if (options_.optimiser.adaptive()) return "a smaller learning rate";
   const auto stable = stable_rate(architecture_, start_, x_, rate_problem(), engine_);
   return stable && *stable < summary_.rate ? fmt::format("a smaller learning rate, about {:.2g} at most", *stable)
                                            : "a smaller learning rate";
@@ -104,12 +112,12 @@ bool Trainer<T>::targets_differ() const {
   return false;
 }
 
-/// Weights that are pulled to their start, or that have momentum, may yet leave a dead state.
+/// Weights that are pulled to their start, or that have momentum or decay, may yet leave a dead state.
 template <std::floating_point T>
 bool Trainer<T>::died(bool last) {
   if (summary_.steps == 0 || record_.loss.back() <= 0 || !constant_) return false;
   const bool pulled = options_.lambda > 0 && options_.regulariser != Regulariser::none;
-  if (!last && (pulled || options_.momentum > 0)) return false;
+  if (!last && (pulled || options_.optimiser.drifts())) return false;
   if (!targets_differ()) return false;
   const std::string layer = dead_layer(architecture_, options_.linearised ? start_ : w_, x_, engine_);
   if (layer.empty()) return false;
@@ -127,7 +135,7 @@ bool Trainer<T>::died(bool last) {
 template <std::floating_point T>
 void Trainer<T>::judge_end() {
   if (record_.objective.empty() || summary_.steps == 0 || died(true)) return;
-  const double first = record_.objective.front();
+  const double first = first_objective_;
   const double now = record_.objective.back();
   if (now <= raised * first + negligible * static_cast<double>(samples_)) return;
   summary_.ending = TrainEnding::diverged;
@@ -137,6 +145,8 @@ void Trainer<T>::judge_end() {
 
 template RateProblem Trainer<float>::rate_problem() const;
 template RateProblem Trainer<double>::rate_problem() const;
+template double Trainer<float>::own_rate() const;
+template double Trainer<double>::own_rate() const;
 template bool Trainer<float>::diverged();
 template bool Trainer<double>::diverged();
 template bool Trainer<float>::died(bool);

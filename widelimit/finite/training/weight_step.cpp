@@ -3,6 +3,7 @@
 #include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace widelimit {
@@ -19,21 +20,113 @@ constexpr Index few_tiles = 8;
 constexpr Index many_rows = 8192;
 constexpr Index row_pieces = 16;
 
-/// to ← (what is stepped before the gradient is added): the velocity, or the weights themselves.
+/// Consecutive weights with what belongs to them.
 template <std::floating_point T>
-void pull_row(const SlotStep<T>& step, const T* w, const T* anchor, T* velocity, T* to, Index count) {
-  const auto pulled = static_cast<T>(step.rate * step.pull);
-  if (velocity != nullptr) {
-    const auto kept = static_cast<T>(step.momentum);
-    for (Index j = 0; j < count; ++j) {
-      velocity[j] = kept * velocity[j] - pulled * (w[j] - (anchor == nullptr ? T{0} : anchor[j]));
-    }
-  } else if (anchor != nullptr) {
-    for (Index j = 0; j < count; ++j) to[j] += pulled * (anchor[j] - to[j]);
-  } else {
-    const T left = T{1} - pulled;
-    for (Index j = 0; j < count; ++j) to[j] *= left;
+struct Numbers {
+  T* w = nullptr;
+  const T* anchor = nullptr;
+  T* velocity = nullptr;
+  T* squares = nullptr;
+  T* gradient = nullptr;  ///< room for it, where a step is not linear in it
+
+  [[nodiscard]] Numbers from(Index first) const {
+    const auto moved = [first](auto* values) { return values == nullptr ? nullptr : values + first; };
+    return {moved(w), moved(anchor), moved(velocity), moved(squares), moved(gradient)};
   }
+  /// Where a multiple of the gradient of the losses is added between begin() and end().
+  [[nodiscard]] T* sum() const { return gradient != nullptr ? gradient : (velocity != nullptr ? velocity : w); }
+};
+
+/// The part of a step that goes weight by weight.
+template <std::floating_point T>
+class Move {
+ public:
+  explicit Move(const SlotStep<T>& step)
+      : rate_(step.rate),
+        adaptive_(step.optimiser.adaptive()),
+        nesterov_(step.optimiser.kind == OptimiserKind::nesterov),
+        decoupled_(step.optimiser.kind == OptimiserKind::adamw),
+        pull_(step.pull),
+        decay_(decoupled_ ? 0.0 : step.optimiser.weight_decay),
+        kept_(static_cast<T>(step.optimiser.momentum)),
+        left_(static_cast<T>(decoupled_ ? 1 - step.rate * step.optimiser.weight_decay : 1.0)),
+        beta1_(static_cast<T>(step.optimiser.beta1)),
+        beta2_(static_cast<T>(step.optimiser.beta2)),
+        fresh1_(static_cast<T>(1 - step.optimiser.beta1)),
+        fresh2_(static_cast<T>(1 - step.optimiser.beta2)),
+        epsilon_(static_cast<T>(step.optimiser.epsilon)) {
+    if (!adaptive_) return;
+    const auto t = static_cast<double>(step.steps + 1);
+    size_ = static_cast<T>(step.rate / (1 - std::pow(step.optimiser.beta1, t)));
+    root_ = static_cast<T>(1 / std::sqrt(1 - std::pow(step.optimiser.beta2, t)));
+  }
+
+  [[nodiscard]] bool adaptive() const { return adaptive_; }
+  /// What the gradient of the losses is multiplied by on its way into the sum.
+  [[nodiscard]] double factor() const { return adaptive_ ? 1.0 : -rate_; }
+
+  /// Leaves in the sum what is there before the gradient of the losses: of penalties, and of steps before.
+  void begin(const Numbers<T>& n, Index count) const {
+    const auto pulled = static_cast<T>(factor() * pull_);
+    const auto decayed = static_cast<T>(factor() * decay_);
+    const auto penalty = [&](Index j) {
+      return pulled * (n.w[j] - (n.anchor == nullptr ? T{0} : n.anchor[j])) + decayed * n.w[j];
+    };
+    if (adaptive_) {
+      for (Index j = 0; j < count; ++j) n.gradient[j] = penalty(j);
+    } else if (n.velocity != nullptr) {
+      for (Index j = 0; j < count; ++j) {
+        const T coasting = kept_ * n.velocity[j];
+        n.velocity[j] = coasting + penalty(j);
+        if (nesterov_) n.w[j] -= coasting;
+      }
+    } else if (pull_ != 0 || decay_ != 0) {
+      for (Index j = 0; j < count; ++j) n.w[j] += penalty(j);
+    }
+  }
+
+  /// Moves the weights by the sum. Nesterov's μv' − ηg is (1 + μ)v' − μv with v' the new velocity and v the old one,
+  /// whose part begin() took.
+  void end(const Numbers<T>& n, Index count) const {
+    if (adaptive_) {
+      for (Index j = 0; j < count; ++j) {
+        const T g = n.gradient[j];
+        n.velocity[j] = beta1_ * n.velocity[j] + fresh1_ * g;
+        n.squares[j] = beta2_ * n.squares[j] + fresh2_ * g * g;
+        n.w[j] = left_ * n.w[j] - size_ * n.velocity[j] / (std::sqrt(n.squares[j]) * root_ + epsilon_);
+      }
+    } else if (n.velocity != nullptr) {
+      const T share = nesterov_ ? T{1} + kept_ : T{1};
+      for (Index j = 0; j < count; ++j) n.w[j] += share * n.velocity[j];
+    }
+  }
+
+ private:
+  double rate_;
+  bool adaptive_;
+  bool nesterov_;
+  bool decoupled_;
+  double pull_;
+  double decay_;  ///< within the gradient
+  T kept_;
+  T left_;  ///< of a weight, beside the gradient
+  T beta1_;
+  T beta2_;
+  T fresh1_;
+  T fresh2_;
+  T epsilon_;
+  T size_ = 0;
+  T root_ = 0;
+};
+
+/// Matrix or bias of a slot: `part` of its weights and of what goes with them.
+template <std::floating_point T>
+Numbers<T> numbers(const SlotStep<T>& step, Weights<T>& weights, std::vector<T> Weights<T>::*part, T* gradient) {
+  return {.w = (weights.*part).data(),
+          .anchor = step.anchor == nullptr ? nullptr : (step.anchor->*part).data(),
+          .velocity = step.velocity == nullptr ? nullptr : (step.velocity->*part).data(),
+          .squares = step.squares == nullptr ? nullptr : (step.squares->*part).data(),
+          .gradient = gradient};
 }
 
 /// A block of W.
@@ -46,86 +139,71 @@ struct WeightTile {
 
 /// add(alpha, a, d, to): to += alpha·aᵀd.
 template <std::floating_point T, typename Add>
-void step_tile(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, const WeightTile& tile,
-               const Add& add, Weights<T>& weights) {
+void step_tile(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T>& move, const Numbers<T>& all,
+               const WeightTile& tile, const Add& add) {
   const auto [row, col, rows, cols] = tile;
-  const auto at = [&, row = row, col = col](Index r) { return (row + r) * slot.fan_out + col; };
-  const T* anchor = step.anchor == nullptr ? nullptr : step.anchor->w.data();
-  T* velocity = step.velocity == nullptr ? nullptr : step.velocity->w.data();
-  T* w = weights.w.data();
-  for (Index r = 0; r < rows && (step.pull != 0 || velocity != nullptr); ++r) {
-    pull_row<T>(step, w + at(r), anchor == nullptr ? nullptr : anchor + at(r),
-                velocity == nullptr ? nullptr : velocity + at(r), w + at(r), cols);
-  }
-  const MatrixView<T> to = (velocity == nullptr ? weights : *step.velocity).matrix(slot).block(row, col, rows, cols);
-  add(-step.rate * slot.w_scale, g.a->matrix().block(0, row, g.a->rows(), rows),
-      g.d->matrix().block(0, col, g.d->rows(), cols), to);
-  for (Index r = 0; velocity != nullptr && r < rows; ++r) {
-    for (Index j = at(r); j < at(r) + cols; ++j) w[j] += velocity[j];
-  }
+  const auto at = [&, row = row, col = col](Index r) { return all.from((row + r) * slot.fan_out + col); };
+  for (Index r = 0; r < rows; ++r) move.begin(at(r), cols);
+  add(move.factor() * slot.w_scale, g.a->matrix().block(0, row, g.a->rows(), rows),
+      g.d->matrix().block(0, col, g.d->rows(), cols), MatrixView<T>{at(0).sum(), rows, cols, slot.fan_out});
+  for (Index r = 0; r < rows; ++r) move.end(at(r), cols);
 }
 
 /// The sum over rows as a fixed number of sums, so that a team can make them.
 template <std::floating_point T>
-void step_in_pieces(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, const Engine& engine,
-                    Weights<T>& weights) {
+void step_in_pieces(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T>& move, const Numbers<T>& all,
+                    T* sums, const Engine& engine) {
   const Index size = slot.fan_in * slot.fan_out;
   const Index length = (g.a->rows() + row_pieces - 1) / row_pieces;
-  std::vector<T> own;
-  std::vector<T>& sums = step.scratch == nullptr ? own : *step.scratch;
-  sums.resize(static_cast<std::size_t>(row_pieces * size));
   engine.for_each(row_pieces, [&](Index k) {
     const Index rows = std::clamp<Index>(g.a->rows() - k * length, 0, length);
     host::product<T>(1, Transpose::yes, g.a->matrix().block(k * length, 0, rows, slot.fan_in), Transpose::no,
                      g.d->matrix().block(k * length, 0, rows, slot.fan_out), 0,
-                     {sums.data() + k * size, slot.fan_in, slot.fan_out, slot.fan_out});
+                     {sums + k * size, slot.fan_in, slot.fan_out, slot.fan_out});
   });
-  T* velocity = step.velocity == nullptr ? nullptr : step.velocity->w.data();
-  T* to = velocity == nullptr ? weights.w.data() : velocity;
-  if (step.pull != 0 || velocity != nullptr) {
-    pull_row<T>(step, weights.w.data(), step.anchor == nullptr ? nullptr : step.anchor->w.data(), velocity,
-                weights.w.data(), size);
-  }
-  const auto factor = static_cast<T>(-step.rate * slot.w_scale);
+  move.begin(all, size);
+  const auto factor = static_cast<T>(move.factor() * slot.w_scale);
   for (Index i = 0; i < size; ++i) {
     T sum = 0;
-    for (Index k = 0; k < row_pieces; ++k) sum += sums[static_cast<std::size_t>(k * size + i)];
-    to[i] += factor * sum;
-    if (velocity != nullptr) weights.w[static_cast<std::size_t>(i)] += velocity[i];
+    for (Index k = 0; k < row_pieces; ++k) sum += sums[k * size + i];
+    all.sum()[i] += factor * sum;
   }
+  move.end(all, size);
 }
 
 template <std::floating_point T>
-void step_bias(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, Weights<T>& weights) {
-  T* b = weights.b.data();
-  T* velocity = step.velocity == nullptr ? nullptr : step.velocity->b.data();
-  if (step.pull != 0 || velocity != nullptr) {
-    pull_row<T>(step, b, step.anchor == nullptr ? nullptr : step.anchor->b.data(), velocity, b, slot.fan_out);
-  }
-  const auto factor = static_cast<T>(-step.rate * slot.b_scale);
-  T* to = velocity == nullptr ? b : velocity;
+void step_bias(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T>& move, const Numbers<T>& all) {
+  move.begin(all, slot.fan_out);
+  const auto factor = static_cast<T>(move.factor() * slot.b_scale);
+  T* to = all.sum();
   const T* d = g.d->data();
   for (Index row = 0; row < g.d->rows(); ++row, d += slot.fan_out) {
     for (Index o = 0; o < slot.fan_out; ++o) to[o] += factor * d[o];
   }
-  for (Index o = 0; velocity != nullptr && o < slot.fan_out; ++o) b[o] += velocity[o];
+  move.end(all, slot.fan_out);
+}
+
+/// Whether the sum over rows is cut rather than W.
+template <std::floating_point T>
+bool in_pieces(const WeightSlot& slot, const GradientFactors<T>& g) {
+  const Index tiles = (slot.fan_in + tile_rows - 1) / tile_rows * ((slot.fan_out + tile_cols - 1) / tile_cols);
+  return tiles < few_tiles && g.a->rows() >= many_rows;
 }
 
 /// W of an engine that works in host memory: its threads take tiles of W.
 template <std::floating_point T>
-void step_on_host(const WeightSlot& slot, const GradientFactors<T>& g, const SlotStep<T>& step, const Engine& engine,
-                  Weights<T>& weights) {
-  const Index across = (slot.fan_out + tile_cols - 1) / tile_cols;
-  const Index tiles = (slot.fan_in + tile_rows - 1) / tile_rows * across;
-  if (tiles < few_tiles && g.a->rows() >= many_rows) return step_in_pieces(slot, g, step, engine, weights);
+void step_in_tiles(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T>& move, const Numbers<T>& all,
+                   const Engine& engine) {
   const auto add = [](double alpha, MatrixView<const T> a, MatrixView<const T> d, MatrixView<T> to) {
     host::product<T>(static_cast<T>(alpha), Transpose::yes, a, Transpose::no, d, 1, to);
   };
+  const Index across = (slot.fan_out + tile_cols - 1) / tile_cols;
+  const Index tiles = (slot.fan_in + tile_rows - 1) / tile_rows * across;
   const auto one = [&](Index k) {
     const Index row = k / across * tile_rows;
     const Index col = k % across * tile_cols;
     const WeightTile tile{row, col, std::min(tile_rows, slot.fan_in - row), std::min(tile_cols, slot.fan_out - col)};
-    step_tile(slot, g, step, tile, add, weights);
+    step_tile(slot, g, move, all, tile, add);
   };
   const double work = static_cast<double>(slot.fan_in * slot.fan_out) * static_cast<double>(g.a->rows());
   if (work > team_work) {
@@ -140,15 +218,28 @@ void step_on_host(const WeightSlot& slot, const GradientFactors<T>& g, const Slo
 template <std::floating_point T>
 void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const SlotStep<T>& step,
                const Engine& engine, Weights<T>& weights) {
-  if (engine.algebra().over(std::as_const(weights).matrix(slot))) {
-    step_on_host(slot, gradient, step, engine, weights);
+  const Move<T> move(step);
+  const bool on_host = engine.algebra().over(std::as_const(weights).matrix(slot)).has_value();
+  const Index stored = move.adaptive() ? slot.fan_in * slot.fan_out : 0;
+  const Index pieces = on_host && in_pieces(slot, gradient) ? row_pieces * slot.fan_in * slot.fan_out : 0;
+  std::vector<T> own;
+  std::vector<T>& scratch = step.scratch == nullptr ? own : *step.scratch;
+  if (std::ssize(scratch) < stored + pieces) scratch.resize(static_cast<std::size_t>(stored + pieces));
+  const Numbers<T> matrix = numbers(step, weights, &Weights<T>::w, move.adaptive() ? scratch.data() : nullptr);
+  if (pieces > 0) {
+    step_in_pieces(slot, gradient, move, matrix, scratch.data() + stored, engine);
+  } else if (on_host) {
+    step_in_tiles(slot, gradient, move, matrix, engine);
   } else {
     const auto add = [&](double alpha, MatrixView<const T> a, MatrixView<const T> d, MatrixView<T> to) {
       engine.algebra().host_product(alpha, Transpose::yes, a, Transpose::no, d, 1, to);
     };
-    step_tile(slot, gradient, step, {0, 0, slot.fan_in, slot.fan_out}, add, weights);
+    step_tile(slot, gradient, move, matrix, {0, 0, slot.fan_in, slot.fan_out}, add);
   }
-  if (slot.biased()) step_bias(slot, gradient, step, weights);
+  if (!slot.biased()) return;
+  std::vector<T> bias_gradient(static_cast<std::size_t>(move.adaptive() ? slot.fan_out : 0));
+  step_bias(slot, gradient, move,
+            numbers(step, weights, &Weights<T>::b, move.adaptive() ? bias_gradient.data() : nullptr));
 }
 
 template <std::floating_point T>

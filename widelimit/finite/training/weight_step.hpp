@@ -1,22 +1,27 @@
 #pragma once
 
 #include "widelimit/finite/backward.hpp"
+#include "widelimit/finite/training/optimiser.hpp"
+
+#include <vector>
 
 namespace widelimit {
 
-/// One step of one slot: with G = w_scale·Σ a dᵀ the gradient of the losses,
-///   v ← momentum·v − rate·(pull·(W − anchor) + G),   W ← W + v,
-/// and the same for the bias. Without velocity momentum is 0 and v is never stored. W is read and written once, tile by
-/// tile: a product of 128 samples into it is bound by memory otherwise. A small W with many rows to sum, as
-/// convolutions have, is a product in pieces of rows, added in their order.
+/// One step of one slot: G = w_scale·Σ a dᵀ is the gradient of the losses, and the optimiser (optimiser.hpp) moves W by
+///   g = G + pull·(W − anchor) + weight_decay·W,
+/// and the same for the bias. A step that is linear in g stores no gradient: G is added to the velocity, or to W
+/// itself, which is read and written once, tile by tile: a product of 128 samples into it is bound by memory otherwise.
+/// A small W with many rows to sum, as convolutions have, is a product in pieces of rows, added in their order.
 template <std::floating_point T>
 struct SlotStep {
   double rate = 0;
   double pull = 0;
   const Weights<T>* anchor = nullptr;  ///< none: zero
-  double momentum = 0;
-  Weights<T>* velocity = nullptr;
-  std::vector<T>* scratch = nullptr;  ///< memory to use again, where the product is made in pieces
+  Optimiser optimiser = {};
+  Index steps = 0;                    ///< taken before this one
+  Weights<T>* velocity = nullptr;     ///< v with momentum, m of Adam
+  Weights<T>* squares = nullptr;      ///< s of Adam
+  std::vector<T>* scratch = nullptr;  ///< memory to use again, where gradients are stored
 };
 
 /// O(samples · positions · weights). Numbers do not depend on the threads. Where the engine has memory of its own, it

@@ -139,24 +139,24 @@ class Reduction {
     const Index m = n_ - parts.front().row;
     joined_v_ = Matrix<double>(joined_count * band_width, m);
     joined_t_ = Matrix<double>(joined_count * band_width, joined_count * band_width);
-    Matrix<double> between(band_width, joined_count * band_width);
-    Matrix<double> half(band_width, joined_count * band_width);
-    Index before = 0;
+    Matrix<double> work(2 * band_width, joined_count * band_width);
+    joined_rows_ = 0;
     for (const Reflection& part : parts) {
+      const Index before = joined_rows_;
       const MatrixView<const double> v = reflector(part);
       const Index skip = part.row - parts.front().row;
       for (Index i = 0; i < v.rows; ++i) std::copy_n(v.row(i), v.cols, joined_v_.view().row(before + i) + skip);
       const MatrixView<double> corner = joined_t_.view().block(before, before, part.count, part.count);
       for (Index i = 0; i < part.count; ++i) std::copy_n(triangle(part).row(i), i + 1, corner.row(i));
       if (before > 0) {
-        const MatrixView<double> s = between.view().block(0, 0, part.count, before);
-        const MatrixView<double> st = half.view().block(0, 0, part.count, before);
+        const MatrixView<double> s = work.view().block(0, 0, part.count, before);
+        const MatrixView<double> st = work.view().block(band_width, 0, part.count, before);
         gemm<double>(1, Transpose::no, v, Transpose::yes, joined_v_.view().block(0, skip, before, v.cols), 0, s);
         gemm<double>(1, Transpose::no, s, Transpose::no, joined_t_.view().block(0, 0, before, before), 0, st);
         gemm<double>(-1, Transpose::no, corner, Transpose::no, st, 0,
                      joined_t_.view().block(before, 0, part.count, before));
       }
-      before += part.count;
+      joined_rows_ += part.count;
     }
   }
 
@@ -168,15 +168,13 @@ class Reduction {
     product_ = Matrix<double>(n_, joined_count * band_width, Content::unset);
     for (auto end = static_cast<Index>(reflections_.size()); end > 0;) {
       const Index begin = std::max<Index>(0, end - joined_count);
-      const std::span<const Reflection> parts(reflections_.data() + begin, static_cast<std::size_t>(end - begin));
+      const std::span<const Reflection> parts(reflections_.data() + begin, usize(end - begin));
       join(parts);
-      Index count = 0;
-      for (const Reflection& part : parts) count += part.count;
       const MatrixView<double> q = rest_of_a(parts.front());
-      const MatrixView<const double> v = joined_v_.view().block(0, 0, count, q.rows);
-      const MatrixView<double> y{product_.data(), count, q.cols, q.cols};
+      const MatrixView<const double> v = joined_v_.view().block(0, 0, joined_rows_, q.rows);
+      const MatrixView<double> y{product_.data(), v.rows, q.cols, q.cols};
       tiled_product<double>(1, Transpose::no, v, Transpose::no, q, 0, y, threads_);
-      multiply_lower(joined_t_.view().block(0, 0, count, count), Transpose::yes, y);
+      multiply_lower(joined_t_.view().block(0, 0, v.rows, v.rows), Transpose::yes, y);
       tiled_product<double>(-1, Transpose::yes, v, Transpose::no, y, 1, q, threads_);
       ticker.at(n_ + n_ - parts.front().row);
       end = begin;
@@ -191,6 +189,7 @@ class Reduction {
   Matrix<double> square_;
   Matrix<double> joined_v_;
   Matrix<double> joined_t_;
+  Index joined_rows_ = 0;
   std::vector<Reflection> reflections_;
   int threads_;
   Progress* progress_;
@@ -209,9 +208,9 @@ double smallest_eigenvalue(const BandForm& form) {
   const int band = static_cast<int>(std::min(form.width, form.samples() - 1));
   const int stride = band + 1;
   // LAPACK's lower band: entry (i, j) of B in row i − j of column j.
-  std::vector<double> columns(static_cast<std::size_t>(n) * static_cast<std::size_t>(stride));
+  std::vector<double> columns(usize(n) * usize(stride));
   const auto put = [&](Index i, Index j, double value) {
-    if (i >= j && i - j <= band) columns[static_cast<std::size_t>(j * stride + i - j)] = value;
+    if (i >= j && i - j <= band) columns[usize(j * stride + i - j)] = value;
   };
   for (Index i = 0; i < n; ++i) {
     const Index begin = i / form.width * form.width;
@@ -220,8 +219,8 @@ double smallest_eigenvalue(const BandForm& form) {
       if (begin > 0) put(i, begin - form.width + j, form.below(i, j));
     }
   }
-  std::vector<double> values(static_cast<std::size_t>(n));
-  std::vector<double> work(2 * static_cast<std::size_t>(n) + 1);
+  std::vector<double> values(usize(n));
+  std::vector<double> work(2 * usize(n) + 1);
   const int work_size = 2 * n + 1;
   const int one = 1;
   int integer = 0;
@@ -333,13 +332,12 @@ void solve_strip(const BandForm& form, Factors& factors, const std::vector<Matri
         multiply_add(Transpose::no, -1, before.view().block(0, s * width, rows, width), factors.step(k, s, cols), 1,
                      here);
       }
-      ShiftedInverse& result = *results[static_cast<std::size_t>(s)];
-      multiply_add(Transpose::no, 1, here,
-                   u[static_cast<std::size_t>(s)].view().block(k * width, 0, cols, result.solution.cols()), 1,
+      ShiftedInverse& result = *results[usize(s)];
+      multiply_add(Transpose::no, 1, here, u[usize(s)].view().block(k * width, 0, cols, result.solution.cols()), 1,
                    result.solution.view().block(begin, 0, rows, result.solution.cols()));
       for (Index i = 0; i < rows; ++i) {
         const double* row = here.row(i);
-        result.diagonal[static_cast<std::size_t>(begin + i)] += std::inner_product(row, row + cols, row, 0.0);
+        result.diagonal[usize(begin + i)] += std::inner_product(row, row + cols, row, 0.0);
       }
     }
   }
@@ -363,16 +361,16 @@ std::vector<ShiftedInverse> shifted_inverses(const BandForm& form, MatrixView<co
   for (Index first = 0; first < count; first += group_size) {
     const Index size = std::min(group_size, count - first);
     Factors factors(form, size);
-    std::vector<Matrix<double>> u(static_cast<std::size_t>(size));
+    std::vector<Matrix<double>> u(usize(size));
     std::vector<ShiftedInverse*> group;
     parallel_for(size, team, [&](Index s) {
-      ShiftedInverse& result = results[static_cast<std::size_t>(first + s)];
-      result.positive_definite = factors.factor(form, s, shifts[static_cast<std::size_t>(first + s)]);
-      u[static_cast<std::size_t>(s)] = forward(form, factors, s, rotated.view());
+      ShiftedInverse& result = results[usize(first + s)];
+      result.positive_definite = factors.factor(form, s, shifts[usize(first + s)]);
+      u[usize(s)] = forward(form, factors, s, rotated.view());
       result.solution = Matrix<double>(n, right_hand_sides.cols);
-      result.diagonal.resize(static_cast<std::size_t>(n));
+      result.diagonal.resize(usize(n));
     });
-    for (Index s = 0; s < size; ++s) group.push_back(&results[static_cast<std::size_t>(first + s)]);
+    for (Index s = 0; s < size; ++s) group.push_back(&results[usize(first + s)]);
     parallel_for((n + strip_rows - 1) / strip_rows, team,
                  [&](Index strip) { solve_strip(form, factors, u, strip * strip_rows, group); },
                  [&](Index done) { ticker.at(first * n + std::min(done * strip_rows, n) * size); });
