@@ -223,8 +223,7 @@ double smallest_eigenvalue(const BandForm& form) {
   std::vector<double> work(2 * usize(n) + 1);
   const int work_size = 2 * n + 1;
   const int one = 1;
-  int integer = 0;
-  int info = 0;
+  int integer = 0, info = 0;
   double unused = 0;
   dsbevd_("N", "L", &n, &band, columns.data(), &stride, values.data(), &unused, &one, work.data(), &work_size, &integer,
           &one, &info);
@@ -261,7 +260,6 @@ class Factors {
   [[nodiscard]] MatrixView<double> inverses(Index block, Index rows) {
     return inverse_.view().block(block * width_, 0, rows, shifts_ * width_);
   }
-  [[nodiscard]] Index width() const { return width_; }
   [[nodiscard]] Index shifts() const { return shifts_; }
 
   /// False where B + cI is not positive definite.
