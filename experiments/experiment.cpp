@@ -81,7 +81,8 @@ std::vector<Experiment> all_experiments() {
           certificates_table2(),
           certificates_table3(),
           generalisation_bounds(),
-          uci_90()};
+          uci_90(),
+          gntk()};
 }
 
 }  // namespace widelimit::experiment

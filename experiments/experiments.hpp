@@ -38,4 +38,8 @@ namespace widelimit::experiment {
 /// the partitions of the original benchmark.
 [[nodiscard]] Experiment uci_90();
 
+/// Du et al. 2019, Table 1: support vector machines on graph neural tangent kernels, the best of all configurations
+/// beside nested selection.
+[[nodiscard]] Experiment gntk();
+
 }  // namespace widelimit::experiment
