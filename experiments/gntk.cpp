@@ -22,6 +22,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Relative duality gap of machines. On MUTAG 1e-6 gives the same accuracies; with C up to 10⁴ it takes longer.
+constexpr double tolerance = 1e-3;
+
 /// A set of Du et al. (2019), Table 1.
 struct PublishedSet {
   const char* name;
@@ -124,7 +127,8 @@ struct Machines {
           const std::vector<Index>& second = set.folds[usize(g)];
           SplitRows split{set.without(f, g), first};
           if (f != g) split.test.insert(split.test.end(), second.begin(), second.end());
-          const FoldAnswers answers = svm_answers(gram, set.data.labels, split, lambdas, rule, setting.engine, nullptr);
+          const FoldAnswers answers =
+              svm_answers(gram, set.data.labels, split, {lambdas, rule, tolerance}, setting.engine);
           unsolved += answers.unsolved;
           for (Index c = 0; c < cs; ++c) {
             const std::span<const Index> told(answers.classes[usize(c)].front());
@@ -357,9 +361,8 @@ Outcome run(const Setting& setting) {
       "to "
       "10⁴; machines have a bias.{}",
       fmt::join(grid.mlp, ", "), grid.cs.size(),
-      unsolved > 0
-          ? fmt::format(" {} machines did not reach a relative duality gap of {:g}.", unsolved, SvmOptions{}.tolerance)
-          : "");
+      unsolved > 0 ? fmt::format(" {} machines did not reach a relative duality gap of {:g}.", unsolved, tolerance)
+                   : "");
   outcome.parts.push_back(std::move(part));
   outcome.parts.push_back({.heading = "Every configuration at its best C",
                            .table = configuration_table(results),
@@ -382,7 +385,7 @@ Experiment gntk() {
   return {.name = "gntk",
           .summary = "Support vector machines of graph neural tangent kernels on six sets of graphs",
           .work = "Du et al. 2019, Graph Neural Tangent Kernel, Table 1",
-          .options = {{"sets", "LIST", "Sets with commas between them", "MUTAG,PTC,IMDBBINARY",
+          .options = {{"sets", "LIST", "Sets with commas between them", "MUTAG,PTC",
                        "MUTAG,PTC,IMDBBINARY,IMDBMULTI,PROTEINS,NCI1"},
                       {"mlp", "LIST", "Fully connected layers of a block", "1,2", "1,2,3"},
                       {"cs", "N", "Values of C from 0.01 to 10000", "25", "120"},

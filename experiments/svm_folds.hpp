@@ -4,6 +4,7 @@
 #include "widelimit/data/split.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/machine.hpp"
+#include "widelimit/machine/svm/svm.hpp"
 
 #include <span>
 #include <vector>
@@ -17,12 +18,17 @@ struct FoldAnswers {
   Index unsolved = 0;  ///< machines that did not converge
 };
 
-/// Machines with bias, one-vs-one where the fold trains on more classes than two, one for each λ; K is the kernel of a
-/// network, or known to be positive semi-definite otherwise. `rules` are schemes of one-vs-one, which differ in how
-/// they decide equal votes.
+struct FoldMachines {
+  std::span<const double> lambdas;  ///< a machine for each
+  std::span<const Scheme> rules;    ///< schemes of one-vs-one, which differ in how they decide equal votes
+  double tolerance = SvmOptions{}.tolerance;
+  Progress* progress = nullptr;
+};
+
+/// Machines with bias, one-vs-one where the fold trains on more classes than two. K is the kernel of a network, or
+/// known to be positive semi-definite otherwise.
 [[nodiscard]] FoldAnswers svm_answers(const GramMatrix& k, std::span<const Index> labels, const SplitRows& fold,
-                                      std::span<const double> lambdas, std::span<const Scheme> rules,
-                                      const Engine& engine, Progress* progress);
+                                      const FoldMachines& machines, const Engine& engine);
 
 /// The share of `rows` whose class was told.
 [[nodiscard]] double accuracy(std::span<const Index> told, std::span<const Index> rows, std::span<const Index> labels);

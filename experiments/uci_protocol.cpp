@@ -73,7 +73,8 @@ class FoldAccuracies {
       : setting_(setting), data_(data), progress_(progress) {}
 
   std::vector<ByRule> of(const GramMatrix& k, const SplitRows& fold, const std::vector<double>& lambdas) {
-    const FoldAnswers answers = svm_answers(k, data_.labels, fold, lambdas, tie_rules, setting_.engine, progress_);
+    const FoldMachines machines{.lambdas = lambdas, .rules = tie_rules, .progress = progress_};
+    const FoldAnswers answers = svm_answers(k, data_.labels, fold, machines, setting_.engine);
     unsolved_ += answers.unsolved;
     std::vector<ByRule> result;
     for (const auto& by_rule : answers.classes) {
