@@ -82,7 +82,8 @@ std::vector<Experiment> all_experiments() {
           certificates_table3(),
           generalisation_bounds(),
           uci_90(),
-          cntk_cifar10()};
+          cntk_cifar10(),
+          gntk()};
 }
 
 }  // namespace widelimit::experiment

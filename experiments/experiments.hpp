@@ -42,4 +42,8 @@ namespace widelimit::experiment {
 /// without global average pooling, beside ridge and SVM with a chosen λ and beside other networks.
 [[nodiscard]] Experiment cntk_cifar10();
 
+/// Du et al. 2019, Table 1: support vector machines on graph neural tangent kernels, the best of all configurations
+/// beside nested selection.
+[[nodiscard]] Experiment gntk();
+
 }  // namespace widelimit::experiment

@@ -1,11 +1,9 @@
 #include "experiments/uci_protocol.hpp"
 
+#include "experiments/svm_folds.hpp"
 #include "widelimit/base/clock.hpp"
 #include "widelimit/kernel/classical/classical.hpp"
 #include "widelimit/kernel/gram.hpp"
-#include "widelimit/machine/gram/chosen.hpp"
-#include "widelimit/machine/multiclass.hpp"
-#include "widelimit/machine/present_classes.hpp"
 #include "widelimit/network/network.hpp"
 
 #include <fmt/format.h>
@@ -76,17 +74,14 @@ class FoldAccuracies {
       : setting_(setting), data_(data), progress_(progress) {}
 
   std::vector<ByRule> of(const GramMatrix& k, const SplitRows& fold, const std::vector<double>& lambdas) {
-    const PresentClasses present = present_classes(chosen(std::span<const Index>(data_.labels), fold.train));
-    const GramMatrix square = k.part(fold.train);
-    const EngineMatrix rows = k.algebra().gather(k.matrix(), fold.test, fold.train);
+    const FoldMachines machines{.lambdas = lambdas, .rules = tie_rules, .progress = progress_};
+    const FoldAnswers answers = svm_answers(k, data_.labels, fold, machines, setting_.engine);
+    unsolved_ += answers.unsolved;
     std::vector<ByRule> result;
-    for (const Fit& fit : fits(square, present, lambdas)) {
-      unsolved_ += fit.summary.converged() ? 0 : 1;
-      const Matrix<double> g = decision(fit, rows, setting_.engine);
+    for (const auto& by_rule : answers.classes) {
       result.push_back({});
       for (std::size_t rule = 0; rule < tie_rules.size(); ++rule) {
-        const Scheme scheme = present.count() == 2 ? Scheme::sign : tie_rules[rule];
-        result.back()[rule] = accuracy(classes_of(scheme, present.count(), g.view()), present, fold.test);
+        result.back()[rule] = accuracy(by_rule[rule], fold.test, data_.labels);
       }
     }
     return result;
@@ -94,22 +89,6 @@ class FoldAccuracies {
   [[nodiscard]] Index unsolved() const { return unsolved_; }
 
  private:
-  [[nodiscard]] std::vector<Fit> fits(const GramMatrix& square, const PresentClasses& present,
-                                      const std::vector<double>& lambdas) const {
-    const SvmOptions options{.bias = true, .check_definite = false, .progress = progress_};
-    if (present.count() > 2) return one_vs_one_path(square, present.labels, present.count(), lambdas, options);
-    const Matrix<double> signs = class_targets(present.labels, 2);
-    return svm_path(square, {signs.data(), present.labels.size()}, lambdas, options);
-  }
-  [[nodiscard]] double accuracy(const std::vector<Index>& told, const PresentClasses& present,
-                                const std::vector<Index>& rows) const {
-    Index correct = 0;
-    for (std::size_t i = 0; i < told.size(); ++i) {
-      correct += present.classes[usize(told[i])] == data_.labels[usize(rows[i])] ? 1 : 0;
-    }
-    return static_cast<double>(correct) / static_cast<double>(told.size());
-  }
-
   const Setting& setting_;
   const Dataset& data_;
   Progress* progress_;

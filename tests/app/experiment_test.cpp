@@ -44,6 +44,28 @@ TEST_F(UciExperiment, GoesOnWithTheSetsOfAFile) {
   EXPECT_EQ(run({"experiment", "uci-90", "--sets", "2", "--csv", "other.csv"}).status, 3);
 }
 
+class GraphExperiment : public DataExperiment {
+ protected:
+  void SetUp() override { need({"graphs/MUTAG/10fold_idx.tar.gz"}, "folds of MUTAG"); }
+};
+
+TEST_F(GraphExperiment, ReportsTheBestConfigurationBesideNestedSelection) {
+  const Finished run =
+      this->run({"experiment", "gntk", "--sets", "MUTAG", "--mlp", "2", "--cs", "3", "--csv", "all.csv", "--json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto results = run.record()["results"];
+  ASSERT_EQ(results["sets"].size(), 1U);
+  const auto& set = results["sets"][0];
+  EXPECT_EQ(set["published"], "90.0 ± 8.5");
+  EXPECT_EQ(set["chosen"].size(), 10U);
+  // C = 10⁴ on the uniform kernel of two layers reaches the published mean.
+  EXPECT_EQ(set["best_configuration"], "gntk:2(mlp=2, scale=uniform), raw");
+  EXPECT_NEAR(set["best"].get<double>(), 0.90, 1e-9);
+  EXPECT_GT(set["nested"].get<double>(), 0.8);
+  EXPECT_TRUE(std::filesystem::exists(folder.path("all.csv")));
+  EXPECT_EQ(this->run({"experiment", "gntk", "--sets", "MUTAGEN"}).status, 2);
+}
+
 TEST(Experiment, ListNamesWhatIsReproduced) {
   const Folder folder;
   const Finished run = folder.widelimit({"experiment", "list", "--json"});

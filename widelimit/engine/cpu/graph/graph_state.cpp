@@ -31,6 +31,12 @@ void mark_equal(GraphState& state) {
 /// `step`, where it is a layer without bias: the dual before it adds ρ to the tangents in passing.
 bool follows(const Step& step) { return step.op == Op::affine && step.b2 == 0; }
 
+/// Whether a step does the same to all pairs, whatever their places.
+bool is_uniform(const Step& step) {
+  const bool rectifier = step.op == Op::dual && rectifier_slope(step.dual).has_value();
+  return rectifier || follows(step) || step.op == Op::layer_norm || step.op == Op::dropout;
+}
+
 }  // namespace
 
 void GraphState::resize(Index rows, Index cols, Index channels) {
@@ -40,6 +46,14 @@ void GraphState::resize(Index rows, Index cols, Index channels) {
   stride_ = padded(cols);
   const Index size = (2 + channels) * rows * stride_;
   if (memory_.rows() < size) memory_ = Matrix<double>(size, 1);
+}
+
+std::vector<Range> GraphState::row_blocks() const {
+  constexpr Index long_enough = 768;  // elements of a strip: worth its call, and at home in the first-level cache
+  const Index count = std::max<Index>(1, long_enough / stride_);
+  std::vector<Range> blocks;
+  for (Index row = 0; row < rows_; row += count) blocks.push_back({row, std::min(row + count, rows_)});
+  return blocks;
 }
 
 void GraphState::copy(GraphState& from) {
@@ -65,7 +79,8 @@ std::size_t GraphRunner::end_of_pass(const Recipe& recipe, std::size_t k) {
   const auto is = [&](std::size_t step, Op op) { return step < recipe.steps.size() && recipe.steps[step].op == op; };
   if (is(k, Op::fork) && is(k + 1, Op::readout)) return k + 2;
   std::size_t end = k + 1;
-  while (is_pointwise(recipe.steps[k]) && end < recipe.steps.size() && is_pointwise(recipe.steps[end])) ++end;
+  const bool passes = is_pointwise(recipe.steps[k]) || is(k, Op::aggregate);
+  while (passes && end < recipe.steps.size() && is_pointwise(recipe.steps[end])) ++end;
   return end;
 }
 
@@ -73,15 +88,19 @@ void GraphRunner::run_pass(const Recipe& recipe, std::size_t k, bool self) {
   const Step& step = recipe.steps[k];
   switch (step.op) {
     case Op::aggregate:
+      combine(passing_.front(), stack_[top_], spare_, [&](Range rows) { pass(recipe, k, 1, rows, spare_); });
+      std::swap(stack_[top_], spare_);
+      if (self) mark_equal(stack_[top_]);
+      break;
     case Op::readout:
-      combine(passing_.front(), stack_[top_], spare_);
+      combine(passing_.front(), stack_[top_], spare_, [](Range) {});
       std::swap(stack_[top_], spare_);
       if (self) mark_equal(stack_[top_]);
       break;
     case Op::fork:
       if (++top_ == stack_.size()) stack_.emplace_back();
       if (passing_.size() > 1) {
-        combine(passing_[1], stack_[top_ - 1], stack_[top_]);
+        combine(passing_[1], stack_[top_ - 1], stack_[top_], [](Range) {});
       } else {
         stack_[top_].copy(stack_[top_ - 1]);
       }
@@ -108,19 +127,7 @@ void GraphRunner::everywhere(const Recipe& recipe, std::size_t k, bool self) {
       for (Index p = 0; p < state.rows(); ++p) own_tangents.push_back(state.array(2 + m)(p, p));
     }
   }
-  for (Index row = 0; row < state.rows(); ++row) {
-    Strip<double> strip = state.strip(row);
-    for (std::size_t s = 0; s < passing_.size(); ++s) {
-      const Step& step = recipe.steps[k + s];
-      const GraphSide& rows = passing_[s][state.turned];
-      const GraphSide& cols = passing_[s][!state.turned];
-      const bool followed = step.op == Op::dual && s + 1 < passing_.size() && follows(recipe.steps[k + s + 1]);
-      strip.trained_begin = followed ? recipe.steps[k + s + 1].channel_begin : 0;
-      strip.trained_end = followed ? recipe.steps[k + s + 1].channel_end : 0;
-      apply(step, FeatureSides<double>{rows.features, rows.place + row, false, cols.features, cols.place}, {}, strip);
-      s += followed ? 1 : 0;
-    }
-  }
+  for (const Range rows : state.row_blocks()) pass(recipe, k, 0, rows, state);
   if (self) mark_equal(state);
   for (std::size_t i = 0; i < own_tangents.size(); ++i) {
     const auto m = static_cast<Index>(i) / state.rows();
@@ -129,20 +136,48 @@ void GraphRunner::everywhere(const Recipe& recipe, std::size_t k, bool self) {
   }
 }
 
-void GraphRunner::combine(const GraphSides& sides, GraphState& from, GraphState& to) {
+void GraphRunner::pass(const Recipe& recipe, std::size_t k, std::size_t first, Range rows, GraphState& state) {
+  const auto steps = std::span(recipe.steps).subspan(k, passing_.size());
+  const bool as_one = std::all_of(steps.begin() + static_cast<std::ptrdiff_t>(first), steps.end(), is_uniform);
+  const Index count = as_one ? rows.size() : 1;
+  for (Index row = rows.begin; row < rows.end; row += count) {
+    Strip<double> strip = state.strip(row, count);
+    for (std::size_t s = first; s < steps.size(); ++s) {
+      const GraphSide& left = passing_[s][state.turned];
+      const GraphSide& right = passing_[s][!state.turned];
+      const bool followed = steps[s].op == Op::dual && s + 1 < steps.size() && follows(steps[s + 1]);
+      strip.trained_begin = followed ? steps[s + 1].channel_begin : 0;
+      strip.trained_end = followed ? steps[s + 1].channel_end : 0;
+      apply(steps[s], FeatureSides<double>{left.features, left.place + row, false, right.features, right.place}, {},
+            strip);
+      s += followed ? 1 : 0;
+    }
+  }
+}
+
+template <typename Finish>
+void GraphRunner::combine(const GraphSides& sides, GraphState& from, GraphState& to, const Finish& finish) {
   const SparseBlock& rows = sides[from.turned].places;
   const SparseBlock& cols = sides[!from.turned].places;
   to.resize(cols.rows, rows.rows, from.channels());
   to.turned = !from.turned;
-  const MatrixView<double> half = scratch(half_, rows.rows, from.cols());
-  const MatrixView<double> turned_half = scratch(turned_half_, from.cols(), rows.rows);
+  half_.resize(from.cols(), rows.rows, from.channels());
+  // 16 rows at a time stay in the first-level cache between their product and its transposition.
   for (Index k = 0; k < 2 + from.channels(); ++k) {
     if (k == 1) continue;  // t follows from ρ
-    combine_rows(rows, from.array(k), half);
-    transpose(MatrixView<const double>(half), turned_half);
-    combine_rows(cols, turned_half, to.array(k));
+    for (Index row = 0; row < rows.rows; row += strip_padding) {
+      const Range some{row, std::min(row + strip_padding, rows.rows)};
+      const MatrixView<double> block = scratch(block_, some.size(), from.cols());
+      combine_rows(rows.part(some), from.array(k), block);
+      transpose(MatrixView<const double>(block), half_.array(k).block(0, row, from.cols(), some.size()));
+    }
   }
-  set_correlations(to.array(0), to.array(1));
+  for (const Range some : to.row_blocks()) {
+    const auto block = [&](Index k) { return to.array(k).block(some.begin, 0, some.size(), rows.rows); };
+    combine_correlations(cols.part(some), half_.array(0), block(0), block(1));
+    for (Index k = 2; k < 2 + from.channels(); ++k) combine_rows(cols.part(some), half_.array(k), block(k));
+    finish(some);
+  }
 }
 
 void GraphRunner::join(const Step& step, const GraphSides& sides, bool self) {
@@ -151,7 +186,7 @@ void GraphRunner::join(const Step& step, const GraphSides& sides, bool self) {
   if (sides.left.places.all != nullptr) {
     // The state that came through fewer aggregations has fewer places, or the same.
     GraphState& coarse = sum.rows() * sum.cols() < other.rows() * other.cols() ? sum : other;
-    combine(sides, coarse, spare_);
+    combine(sides, coarse, spare_, [](Range) {});
     std::swap(coarse, spare_);
   }
   if (sum.turned != other.turned) {

@@ -34,11 +34,14 @@ class GraphState {
   [[nodiscard]] MatrixView<double> array(Index k) {
     return {memory_.data() + k * rows_ * stride_, rows_, cols_, stride_};
   }
-  [[nodiscard]] Strip<double> strip(Index row) {
+  /// Consecutive rows as one strip, which runs through the padding between them.
+  [[nodiscard]] Strip<double> strip(Index row, Index count = 1) {
     double* const rho = memory_.data() + row * stride_;
     const Index size = rows_ * stride_;
-    return {cols_, rho, rho + size, rho + 2 * size, size, channels_};
+    return {(count - 1) * stride_ + cols_, rho, rho + size, rho + 2 * size, size, channels_};
   }
+  /// Consecutive rows that are passed on together.
+  [[nodiscard]] std::vector<Range> row_blocks() const;
   void copy(GraphState& from);
 
   bool turned = false;
@@ -70,19 +73,24 @@ class GraphRunner {
   }
 
  private:
-  /// Consecutive steps that treat every pair of places alone go through each strip while it is in the cache; a fork
-  /// whose copy is read out at once copies nothing.
+  /// Consecutive steps that treat every pair of places alone go through each strip while it is in the cache, and so do
+  /// those that follow an aggregation; a fork whose copy is read out at once copies nothing.
   [[nodiscard]] static std::size_t end_of_pass(const Recipe& recipe, std::size_t k);
   void run_pass(const Recipe& recipe, std::size_t k, bool self);
   void everywhere(const Recipe& recipe, std::size_t k, bool self);
+  /// Some rows of a state through the steps of this pass, from the first given on.
+  void pass(const Recipe& recipe, std::size_t k, std::size_t first, Range rows, GraphState& state);
   /// to = A·from·Bᵀ for ρ and θ, A and B the places of both sides; turned, since each product is over rows.
-  void combine(const GraphSides& sides, GraphState& from, GraphState& to);
+  /// `finish(rows)` when these are there.
+  template <typename Finish>
+  void combine(const GraphSides& sides, GraphState& from, GraphState& to, const Finish& finish);
   void join(const Step& step, const GraphSides& sides, bool self);
 
   std::vector<GraphState> stack_;
   std::size_t top_ = 0;
   GraphState spare_;
-  Matrix<double> half_, turned_half_;
+  GraphState half_;  ///< (A·from)ᵀ
+  Matrix<double> block_;
   std::vector<GraphSides> passing_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/base/matrix.hpp"
+#include "widelimit/engine/kernels.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -29,10 +29,15 @@ struct SparseBlock {
   Index begin = 0;
   Index rows = 0;
   Index first = 0;
+
+  [[nodiscard]] SparseBlock part(Range some) const { return {all, begin + some.begin, some.size(), first}; }
 };
 
 /// out = A·in, row by row over whole vectors: `in` and `out` are padded as strips are.
 void combine_rows(const SparseBlock& a, MatrixView<const double> in, MatrixView<double> out);
+/// ρ = A·in, and t of that.
+void combine_correlations(const SparseBlock& a, MatrixView<const double> in, MatrixView<double> rho,
+                          MatrixView<double> t);
 
 /// ρ clamped, and t = 1 − |ρ|: what is below rounding counts as equal.
 void set_correlations(MatrixView<double> rho, MatrixView<double> t);
