@@ -300,7 +300,8 @@ def test_gap_counts_rounding():
     primal += sum(max(Fraction(0), 1 - int(s) * x) for s, x in zip(y, g, strict=True))
     dual = lam * sum(abs(a) for a in alpha) - lam / 2 * sum(a * x for a, x in zip(alpha, g, strict=True))
     assert primal - dual <= Fraction(fit.summary.gap) * primal
-    assert fit.summary.gap < 1e-4
+    # Half a unit in the last place of a coefficient of 2e11 makes 7.6e-4 of the objective.
+    assert fit.summary.gap <= 7.6e-4
 
 
 @pytest.mark.parametrize("lam", [1e-12, 1e12])

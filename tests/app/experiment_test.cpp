@@ -60,7 +60,8 @@ TEST_F(GraphExperiment, ReportsTheBestConfigurationBesideNestedSelection) {
   EXPECT_EQ(set["chosen"].size(), 10U);
   // C = 10⁴ on the uniform kernel of two layers reaches the published mean.
   EXPECT_EQ(set["best_configuration"], "gntk:2(mlp=2, scale=uniform), raw");
-  EXPECT_NEAR(set["best"].get<double>(), 0.90, 1e-9);
+  // Machines have a relative gap of 1e-3: one graph, of a fold of 18 in ten, may be on the other side.
+  EXPECT_NEAR(set["best"].get<double>(), 0.90, 1.0 / 180 + 1e-9);
   EXPECT_GT(set["nested"].get<double>(), 0.8);
   EXPECT_TRUE(std::filesystem::exists(folder.path("all.csv")));
   EXPECT_EQ(this->run({"experiment", "gntk", "--sets", "MUTAGEN"}).status, 2);
