@@ -95,7 +95,8 @@ Matrix<double> coefficients_of(Index samples, std::span<const RidgeClaim> claims
   Index first = 0;
   for (const RidgeClaim& claim : claims) {
     const Matrix<double>& alpha = claim.fit->alpha;
-    for (Index i = 0; i < samples; ++i) std::copy_n(alpha.data() + i * alpha.cols(), alpha.cols(), all.data() + i * columns + first);
+    for (Index i = 0; i < samples; ++i)
+      std::copy_n(alpha.data() + i * alpha.cols(), alpha.cols(), all.data() + i * columns + first);
     first += alpha.cols();
   }
   return all;

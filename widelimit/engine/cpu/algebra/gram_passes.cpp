@@ -135,7 +135,8 @@ void multiply_compensated(MatrixView<const T> k, MatrixView<const double> v, Mat
           rows[terms] = k.row(j) + begin;
           factors[terms++] = v(j, c);
         }
-        host::accumulate({rows.data(), terms}, factors.data(), high.view().row(c - first), low.view().row(c - first), count);
+        host::accumulate({rows.data(), terms}, factors.data(), high.view().row(c - first), low.view().row(c - first),
+                         count);
       }
     }
     for (Index i = 0; i < count; ++i) {
