@@ -39,6 +39,7 @@ from widelimit._core import (
 from widelimit._data import Data, DataWarning, load_data, load_train_test, read_folds
 from widelimit._dynamics import FlowEvent, RateCheck, Trajectory, descend, flow
 from widelimit._elasticity import LocalElasticity, local_elasticity
+from widelimit._empirical_ntk import empirical_ntk, empirical_ntk_product
 from widelimit._ensemble import Ensemble, ensemble
 from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
 from widelimit._fetch import FetchedFile, fetch_data
@@ -71,15 +72,7 @@ from widelimit._paths import Path, RidgePath, ridge_path, svm_path
 from widelimit._ridge_network import fit_ridge_network
 from widelimit._scores import ClassScore, ClassScores, ReliabilityBin, ValueScores, scores
 from widelimit._stored import StoredGram, open_gram
-from widelimit._train import (
-    TrainedNetwork,
-    TrainSummary,
-    Weights,
-    empirical_ntk,
-    empirical_ntk_product,
-    load_network,
-    train,
-)
+from widelimit._train import TrainedNetwork, TrainSummary, Weights, load_network, train
 
 if TYPE_CHECKING:
     from widelimit._estimators import NTKClassifier as NTKClassifier

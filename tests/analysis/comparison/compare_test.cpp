@@ -63,6 +63,17 @@ AnyMatrix gram_of(const AnyKernel& kernel, const SampleView& x, const std::optio
   return std::move(answer.matrices.back().values);
 }
 
+/// The code of the error that ends a call; none: 0.
+template <typename Call>
+Code code_of(const Call& call) {
+  try {
+    (void)call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return Code{};
+}
+
 TEST(Compare, AllHaveTheFoldsOfTune) {
   const Ring ring(60);
   const Comparison found = compare(ring, by(Machine::ridge));
@@ -342,14 +353,6 @@ TEST(Compare, UsualCandidatesSuitTheSamples) {
 
 TEST(Compare, RefusesWhatMeansNothing) {
   const Ring ring(20);
-  const auto code_of = [](const auto& call) {
-    try {
-      (void)call();
-    } catch (const Error& error) {
-      return error.code();
-    }
-    return Code{};
-  };
   EXPECT_EQ(code_of([&] { return compare(ring, by(Machine::ridge), {}); }), Code::usage);
   EXPECT_EQ(code_of([&] { return compare(ring, by(Machine::ridge), {some()[0], some()[0]}); }), Code::usage);
   CompareOptions options = by(Machine::ridge);
@@ -375,12 +378,7 @@ TEST(Compare, StopsWhereItIsAsked) {
   for (const int last : {1, 5}) {  // how often it asks depends on the clock
     StopAt stop(last);
     options.tune.machine.progress = &stop;
-    try {
-      (void)compare(ring, options);
-      FAIL() << last;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), Code::interrupted);
-    }
+    EXPECT_EQ(code_of([&] { return compare(ring, options); }), Code::interrupted) << last;
   }
 }
 

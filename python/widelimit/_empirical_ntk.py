@@ -1,0 +1,61 @@
+"""The empirical tangent kernel of networks of finite width."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._targets import as_numbers
+from widelimit._threads import usable
+from widelimit._train import TrainedNetwork, _table
+
+
+def empirical_ntk(
+    trained: TrainedNetwork,
+    x1: ArrayLike,
+    x2: ArrayLike | None = None,
+    *,
+    outputs: str = "trace",
+    start: bool = False,
+    threads: int | None = None,
+) -> NDArray[np.floating]:
+    """Θ̂(x, x') = ⟨∇f(x), ∇f(x')⟩ of a network at its trained weights, or at those of the start.
+
+    Gradients are by the weights of layers that are not frozen.
+
+    outputs: 'trace', the mean over the outputs of ⟨∇f_k, ∇f_k⟩, or 'full', where row i·K + k belongs to output k of
+    sample i. x2 left out is x1, at half the work.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.array([[1.0, 0.0], [0.6, 0.8]])
+    >>> t = wl.train("fc:1", x, [1.0, -1.0], width=4096, steps=0)
+    >>> bool(abs(wl.empirical_ntk(t, x) - wl.kernel("fc:1", x)).max() < 0.05)
+    True
+    """
+    second = None if x2 is None else trained._samples(x2, "x2")
+    return _core.empirical_ntk(trained._core, trained._samples(x1, "x1"), second, outputs, start, usable(threads))
+
+
+def empirical_ntk_product(
+    trained: TrainedNetwork,
+    x1: ArrayLike,
+    x2: ArrayLike,
+    v: ArrayLike,
+    *,
+    start: bool = False,
+    threads: int | None = None,
+) -> NDArray[np.float64]:
+    """Θ̂(x1, x2)·v without the matrix: v has a number, or a row of one for each output, for every sample of x2.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x = np.array([[1.0, 0.0], [0.6, 0.8]])
+    >>> t = wl.train("fc:1", x, [1.0, -1.0], width=64, steps=0)
+    >>> bool(np.allclose(wl.empirical_ntk_product(t, x, x, [1.0, 2.0]), wl.empirical_ntk(t, x) @ [1.0, 2.0]))
+    True
+    """
+    vector = as_numbers(v, "v")
+    product = _core.ntk_product(
+        trained._core, trained._samples(x1, "x1"), trained._samples(x2, "x2"), _table(vector), start, usable(threads)
+    )
+    return product[:, 0] if vector.ndim == 1 else product
