@@ -93,6 +93,8 @@ TEST_F(Catalogue, UnknownNamesAndMissingSetsSayWhatToDo) {
   expect_error(Code::input, {"graphs:MUTAG"}, [] { (void)load_data("graphs:MUTAG"); });
   expect_error(Code::input, {"graphs:NOSUCH", path("data").string(), path("cache").string()},
                [] { (void)load_graphs("graphs:NOSUCH"); });
+  std::filesystem::create_directories(path("data/graphs/MUTAG"));
+  expect_error(Code::input, {"graphs:MUTG; did you mean 'MUTAG'?"}, [] { (void)load_graphs("graphs:MUTG"); });
 }
 
 TEST_F(Catalogue, NothingIsLookedForBesideTheWorkingDirectory) {
@@ -266,6 +268,7 @@ TEST_F(Catalogue, SharedUciGoesThroughTheCache) {
   EXPECT_TRUE(std::filesystem::exists(path("cache/widelimit/uci/abalone.csv")));
   EXPECT_EQ(load_data("uci:abalone").count(), 4177);
   expect_error(Code::input, {"nosuch", "abalone"}, [] { (void)load_data("uci:nosuch"); });
+  expect_error(Code::input, {"uci:abalne; did you mean 'abalone'?"}, [] { (void)load_data("uci:abalne"); });
 }
 
 TEST_F(Catalogue, UnwritableCacheCostsOnlyTime) {

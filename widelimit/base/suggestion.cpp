@@ -41,7 +41,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
   const std::string lower = in_lower_case(word);
   std::string_view nearest;
   for (const std::string_view candidate : candidates) {
-    const std::size_t distance = edits(lower, candidate);
+    const std::size_t distance = edits(lower, in_lower_case(candidate));
     if (distance >= best || distance >= candidate.size()) continue;
     best = distance;
     nearest = candidate;

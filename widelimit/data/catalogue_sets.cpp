@@ -1,5 +1,6 @@
 #include "widelimit/data/catalogue_sets.hpp"
 
+#include "widelimit/base/suggestion.hpp"
 #include "widelimit/data/fetch/sources.hpp"
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/data/formats/archive.hpp"
@@ -71,6 +72,12 @@ void keep_batches(Bytes records, bool train) {
 
 std::optional<fs::path> find_uci_archive() { return find_data_file({"uci/uci.tar.xz"}); }
 
+[[noreturn]] void fail_unknown(std::string_view family, const std::string& name,
+                               const std::vector<std::string>& names) {
+  fail(Code::input, "no set {}:{}{}; there are: {}", family, name, suggestion(name, {names.begin(), names.end()}),
+       fmt::join(names, ", "));
+}
+
 /// The table `name` from the archive. xz cannot be read from the middle, so all tables go to the cache, once the
 /// checksum at its end was compared.
 Blob extract_uci(const fs::path& archive, const std::string& name, const ReadLimits& limits) {
@@ -81,7 +88,7 @@ Blob extract_uci(const fs::path& archive, const std::string& name, const ReadLim
   }
   for (const auto& [file, table] : tables) store_in_cache(fs::path("uci") / file, table);
   const auto wanted = tables.find(name + ".csv");
-  if (wanted == tables.end()) fail(Code::input, "no set uci:{}; there are: {}", name, fmt::join(uci_names(), ", "));
+  if (wanted == tables.end()) fail_unknown("uci", name, uci_names());
   return std::move(wanted->second);
 }
 
@@ -181,6 +188,7 @@ GraphSet load_graph_set(const std::string& name, const ReadLimits& limits) {
   const std::string stem = "graphs/" + name + "/";
   const auto text = find_data_file({stem + name + ".txt.gz", stem + name + ".txt"});
   if (!text) {
+    if (const std::vector<std::string> names = graph_names(); !names.empty()) fail_unknown("graphs", name, names);
     fail_missing({"graphs:" + name,
                   stem + name + ".txt[.gz]",
                   "put the data sets of https://github.com/weihua916/powerful-gnns in a folder graphs",
