@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import InputError
+from widelimit._empirical_ntk import empirical_ntk
 from widelimit._targets import as_classes, as_numbers
 from widelimit._threads import usable
-from widelimit._train import TrainedNetwork, empirical_ntk
+from widelimit._train import TrainedNetwork
 
 
 class LocalElasticity(NamedTuple):
