@@ -179,6 +179,28 @@ TEST(InteriorPoint, HasTheSameBitsOnAnyNumberOfThreads) {
   EXPECT_EQ(first.bias, second.bias);
 }
 
+/// (1 + ⟨x, x'⟩)⁴ with one sample 30 times as long as the others: its entries reach 10¹², and noise of its own gradient
+/// must not end the steps of the others.
+TEST(InteriorPoint, SolvesBesideAnOutlier) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
+    FlatData data = flat_data(400, 3, seed);
+    double length = 0;
+    for (Index d = 0; d < 3; ++d) length += std::pow(data.x(399, d), 2);
+    for (Index d = 0; d < 3; ++d) data.x(399, d) *= 30 / std::sqrt(length);
+    for (Index i = 0; i < 400; ++i) {
+      for (Index j = 0; j < 400; ++j) {
+        double product = 1;
+        for (Index d = 0; d < 3; ++d) product += data.x(i, d) * data.x(j, d);
+        data.gram(i, j) = std::pow(product, 4);
+      }
+    }
+    for (const double lambda : {1e-2, 1e-3}) {
+      const Fit fit = fit_svm(data.gram.view(), data.labels, {.lambda = lambda, .bias = true});
+      EXPECT_TRUE(fit.summary.converged()) << seed << ' ' << lambda << ' ' << fit.summary.message;
+    }
+  }
+}
+
 TEST(InteriorPoint, LeavesKernelsOfFullRankAlone) {
   FlatData data = flat_data(300, 4, 13);
   for (Index i = 0; i < 300; ++i) {

@@ -164,7 +164,7 @@ double BoxJudge<T>::gradient_noise(std::span<const double> a) const {
   double squares = 0;
   double own = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    squares += std::pow(a[i] * longest * longest, 2);
+    squares += std::pow(a[i] * lengths[i] * longest, 2);
     own = std::max(own, std::abs(a[i]) * lengths[i] * lengths[i]);
   }
   return precise() ? unit_rounding * own : 8 * unit_rounding * std::sqrt(squares);

@@ -145,7 +145,11 @@ class Decomposition final : public BoxSolver::Worker {
       if (judge_->looks_inseparable(found_) && ends_by(judge_->proof_of(found_.a))) return;
       const double noise = std::max(1e-15 * scale_, judge_->gradient_noise(found_.a));
       stalls += ended == Move::none ? 0 : 1;
-      if (found_.iterations >= limit_ || stalls == most_stalls || !(allowed > noise)) {
+      if (found_.iterations >= limit_ || stalls >= most_stalls || !(allowed > noise)) {
+        if (has_few_dimensions()) {
+          if (found_by_interior_point()) return;
+          continue;
+        }
         give_up();
         return;
       }
@@ -174,12 +178,18 @@ class Decomposition final : public BoxSolver::Worker {
   }
 
   /// Largest rank that is worth having: a column beside r others takes about 2nr cycles, which memory bounds, so that
-  /// more would take longer than their share of what was spent; or more memory than is allowed.
+  /// more would take longer than their share of what was spent.
   [[nodiscard]] Index worthy_rank() const {
     const Index n = problem_->size();
     const double by_time = std::sqrt(time_for_factor * work_ / static_cast<double>(n));
+    return std::min(most_dimensions(), static_cast<Index>(std::min(by_time, static_cast<double>(n))));
+  }
+
+  /// What a factor may have: of more than half of the samples it saves nothing, and it has to fit in memory.
+  [[nodiscard]] Index most_dimensions() const {
+    const Index n = problem_->size();
     const double by_room = static_cast<double>(options_->room) / (3.0 * sizeof(double) * static_cast<double>(n));
-    return static_cast<Index>(std::min({by_time, by_room, static_cast<double>(n) / 2}));
+    return static_cast<Index>(std::min(by_room, static_cast<double>(n) / 2));
   }
 
   /// Whether K has so few dimensions that an interior point takes less time than steps did. If not, says when to ask
@@ -193,6 +203,16 @@ class Decomposition final : public BoxSolver::Worker {
     another_way_ = std::max(2 * work_, cost);
     if (!factor_->complete() && factor_->rank() >= n / 2) another_way_ = no_bound;
     return false;
+  }
+
+  /// Whether an interior point may go on where rounding has stopped all steps: it was not tried, and K has few
+  /// dimensions.
+  [[nodiscard]] bool has_few_dimensions() {
+    if (another_way_ == no_bound || found_.iterations >= limit_) return false;
+    if (!factor_) factor_.emplace(columns_);
+    factor_->extend(most_dimensions(), [this] { ticker_->at(found_.iterations); });
+    if (!factor_->complete()) another_way_ = no_bound;
+    return factor_->complete();
   }
 
   bool found_by_interior_point() {

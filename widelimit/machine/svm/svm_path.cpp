@@ -142,8 +142,9 @@ Summary svm_summary(const BoxSolution& solution, double lambda, SvmLoss loss, in
   } else if (solution.rounded) {
     const auto size = [](double a, double b) { return std::abs(a) < std::abs(b); };
     summary.message = fmt::format(
-        "coefficients are as large as {:.1e}, and their rounding leaves {}; the answer is the best that float64 holds. "
-        "Raise lambda or the tolerance",
+        "coefficients are as large as {:.1e}, and rounding ends all steps with {}; the answer is the best so far. "
+        "Raise "
+        "lambda or the tolerance, or scale the samples",
         std::abs(*std::max_element(solution.a.begin(), solution.a.end(), size)), gap_text(gap));
   } else if (solution.ending == Ending::iteration_limit) {
     summary.message = fmt::format(
