@@ -51,9 +51,8 @@ TrainedNetwork trained_on(const Network& network, const SampleArray& x, const Ta
   options.from = resume;
   if (checkpoint) {
     const auto& [path, classes, channels_first, loss] = *checkpoint;
-    options.checkpoint = [path, notes = notes_of(classes, channels_first, loss, {})](const TrainedNetwork& trained) {
-      save_network(path, trained, notes);
-    };
+    options.checkpoint = [path = path, notes = notes_of(classes, channels_first, loss, {})](
+                             const TrainedNetwork& trained) { save_network(path, trained, notes); };
   }
   const Engine& engine = processor(given);
   TrainData data{view_samples(x), view_of(y)};

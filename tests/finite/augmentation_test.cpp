@@ -16,7 +16,8 @@ Tensor<float> numbered(Index count) {
   Tensor<float> images(count, {5, 4, 2});
   for (Index n = 0; n < count; ++n) {
     for (Index p = 0; p < 20; ++p) {
-      images.sample(n)[2 * p] = static_cast<float>(10 * (p / 4) + p % 4 + 1);
+      const Index row = p / 4;
+      images.sample(n)[2 * p] = static_cast<float>(10 * row + p % 4 + 1);
       images.sample(n)[2 * p + 1] = -images.sample(n)[2 * p];
     }
   }

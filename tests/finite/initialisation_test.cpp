@@ -1,6 +1,7 @@
 #include "../data/fixture.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/finite/forward.hpp"
 #include "widelimit/finite/network_file.hpp"
 #include "widelimit/finite/training/train.hpp"
 
