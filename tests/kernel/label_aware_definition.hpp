@@ -27,10 +27,10 @@ struct Problem {
     const auto draw = [&](Index count, std::uint64_t from) {
       Matrix<double> rows(count, d);
       for (Index i = 0; i < count; ++i) {
-        for (Index k = 0; k < d; ++k) {
-          const auto at = static_cast<std::uint64_t>(i * d + k);
-          rows(i, k) =
-              0.4 * random.normal(from + at) + 0.6 * random.normal(static_cast<std::uint64_t>((i % classes) * d + k));
+        for (Index j = 0; j < d; ++j) {
+          const auto at = static_cast<std::uint64_t>(i * d + j);
+          rows(i, j) =
+              0.4 * random.normal(from + at) + 0.6 * random.normal(static_cast<std::uint64_t>((i % classes) * d + j));
         }
       }
       return rows;

@@ -211,7 +211,10 @@ TEST(LabelAwareKernel, TakesFeaturesOfTheCaller) {
   EXPECT_NEAR(std::get<Matrix<double>>(test)(1, 1) - problem.k_test(1, 1), aware.lambda, 1e-6 * aware.lambda);
 
   own.evaluate = [](const PairBlock& block, MatrixView<double> out) {
-    for (Index at = 0; at < out.cols; ++at) out(0, at) = static_cast<double>(at / block.cols.size());
+    for (Index at = 0; at < out.cols; ++at) {
+      const Index row = at / block.cols.size();
+      out(0, at) = static_cast<double>(row);
+    }
   };
   EXPECT_THROW((void)fit_label_aware({problem.k.view(), *engine}, sources, problem.labels, 2, {}), Error);
 }
