@@ -1,7 +1,7 @@
 """How a peer speaks with the benchmark that starts it: a line at a time, so that its timings come in turn with ours.
 
     compute QUESTION FILE   writes the answer to FILE (raw, row by row) and says "ok"
-    time QUESTION           says the seconds of one evaluation
+    time QUESTION           says the seconds of one evaluation, and those of the processor
     quit
 
 What a QUESTION is, every peer says itself.
@@ -46,6 +46,6 @@ def converse(evaluate, answer=np.asarray):
             answer(evaluate(*question)).tofile(file)
             print("ok", flush=True)
         elif verb == "time":
-            start = time.perf_counter()
+            wall, processor = time.perf_counter(), time.process_time()
             evaluate(*words)
-            print(time.perf_counter() - start, flush=True)
+            print(time.perf_counter() - wall, time.process_time() - processor, flush=True)

@@ -5,18 +5,13 @@ With A = K + λ/2·I, α = A⁻¹y and residuals without the own sample αᵢ/(A
 Two ways: `cholesky` factors and inverts A for each λ (LAPACK potrf, potri); `eigen` takes one eigendecomposition of K
 (syevd), after which a λ costs little.
 
-Speaks one line at a time with the benchmark that starts it, so that its timings can be taken in turn with ours:
-
-    compute WAY FILE   writes for each λ in turn the predictions, samples × outputs, to FILE (raw); answers "ok"
-    time WAY           answers the seconds of one path
-    quit
+A question is the WAY; the answer are the predictions, samples × outputs, for each λ in turn.
 """
 
 import argparse
-import sys
-import time
 
 import numpy as np
+from conversation import converse
 from scipy.linalg import cho_solve, eigh
 from scipy.linalg.lapack import dpotrf, dpotri
 
@@ -61,20 +56,7 @@ def main():
     k = np.fromfile(arguments.gram, dtype="<f8").reshape(arguments.rows, arguments.rows)
     y = np.fromfile(arguments.targets, dtype="<f8").reshape(arguments.rows, -1)
     lambdas = np.fromfile(arguments.lambdas, dtype="<f8")
-    print("ready", flush=True)
-
-    for line in sys.stdin:
-        verb, *rest = line.split()
-        if verb == "quit":
-            break
-        way = WAYS[rest[0]]
-        if verb == "compute":
-            np.stack(way(k, y, lambdas)).tofile(rest[1])
-            print("ok", flush=True)
-        elif verb == "time":
-            start = time.perf_counter()
-            way(k, y, lambdas)
-            print(time.perf_counter() - start, flush=True)
+    converse(lambda way: WAYS[way](k, y, lambdas), np.stack)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,14 @@
 """scikit-learn's SVC (LIBSVM) as a peer: one against one on a precomputed Gram matrix, for each C of a grid.
 
-Speaks one line at a time with the benchmark that starts it, so that its timings can be taken in turn with ours:
-
-    compute TOL FILE   writes the dual objectives [C, pair] to FILE (raw float64, row by row); answers "ok"
-    time TOL           answers the seconds of all fits
-    quit
-
-LIBSVM's dual objective of a pair is Σ|α| − ½αᵀKα, to be maximised; its samples are those of the two classes.
+A question is the tolerance TOL; the answer are the dual objectives [C, pair] of all fits. LIBSVM's dual objective of a
+pair is Σ|α| − ½αᵀKα, to be maximised; its samples are those of the two classes.
 """
 
 import argparse
 import itertools
-import sys
-import time
 
 import numpy as np
+from conversation import converse
 from sklearn.svm import SVC
 
 
@@ -47,22 +41,11 @@ def main():
     labels = np.fromfile(arguments.labels, dtype="<f8").astype(np.int64)
     gram = np.fromfile(arguments.gram, dtype="<f8").reshape(len(labels), len(labels))
     costs = [float(c) for c in arguments.costs.split(",")]
-    print("ready", flush=True)
 
-    for line in sys.stdin:
-        verb, *rest = line.split()
-        if verb == "quit":
-            break
-        tol = float(rest[0])
-        if verb == "compute":
-            fits = [machine(c, tol).fit(gram, labels) for c in costs]
-            np.array([pair_objectives(gram, labels, fit) for fit in fits]).tofile(rest[1])
-            print("ok", flush=True)
-        elif verb == "time":
-            start = time.perf_counter()
-            for c in costs:
-                machine(c, tol).fit(gram, labels)
-            print(time.perf_counter() - start, flush=True)
+    def fits(tol):
+        return [machine(c, float(tol)).fit(gram, labels) for c in costs]
+
+    converse(fits, lambda fitted: np.array([pair_objectives(gram, labels, one) for one in fitted]))
 
 
 if __name__ == "__main__":

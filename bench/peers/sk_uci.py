@@ -1,24 +1,20 @@
 """scikit-learn's SVC (LIBSVM) as a peer on the protocol of Arora et al. (2020): the choice among kernels and C on two
 halves of a set, then four tests of what was chosen, on precomputed Gram matrices.
 
-    compute TOL FILE   writes the accuracies [kernel, C] of the choice, then those of the tests (raw float64)
-    time TOL           answers the seconds of the whole protocol, and those of the processor
-    quit
+A question is the tolerance TOL; the answer are the accuracies [kernel, C] of the choice, then those of the tests.
 """
 
 import argparse
-import sys
-import time
 
 import numpy as np
-from sklearn.svm import SVC
+from conversation import converse
+from sk_svm import machine
 
 
 def accuracy(gram, labels, fold, c, tol):
     train, test = fold
-    machine = SVC(kernel="precomputed", C=c, tol=tol, cache_size=1000)
-    machine.fit(gram[np.ix_(train, train)], labels[train])
-    return np.mean(machine.predict(gram[np.ix_(test, train)]) == labels[test])
+    fitted = machine(c, tol).fit(gram[np.ix_(train, train)], labels[train])
+    return np.mean(fitted.predict(gram[np.ix_(test, train)]) == labels[test])
 
 
 def protocol(grams, labels, folds, costs, tol):
@@ -42,20 +38,7 @@ def main():
     with open(arguments.folds, encoding="ascii") as file:
         parts = [np.array(line.split(), dtype=np.int64) for line in file]
     folds = list(zip(parts[::2], parts[1::2], strict=True))
-    print("ready", flush=True)
-
-    for line in sys.stdin:
-        verb, *rest = line.split()
-        if verb == "quit":
-            break
-        tol = float(rest[0])
-        if verb == "compute":
-            protocol(grams, labels, folds, costs, tol).tofile(rest[1])
-            print("ok", flush=True)
-        elif verb == "time":
-            wall, processor = time.perf_counter(), time.process_time()
-            protocol(grams, labels, folds, costs, tol)
-            print(time.perf_counter() - wall, time.process_time() - processor, flush=True)
+    converse(lambda tol: protocol(grams, labels, folds, costs, float(tol)))
 
 
 if __name__ == "__main__":

@@ -206,6 +206,21 @@ TEST(NthKernel, StopsWhenAsked) {
   }
 }
 
+TEST(NthKernel, SaysWhereTheExpansionDoesNotHold) {
+  LabelledPoints data(9, 0, 5);
+  for (double& y : data.y) y *= 30;  // the correction grows by the square of labels, the NTK not at all
+  const auto told = [&](double width) {
+    const NthOptions options{.samples = 512, .width = width};
+    std::string all;
+    for (const auto& remark :
+         nth_kernel({.phi = Phi::erf}, data.train(), data.y, {}, options, all_processors()).remarks)
+      all += remark;
+    return all;
+  };
+  EXPECT_NE(told(1).find("times the NTK at width 1"), std::string::npos) << told(1);
+  EXPECT_EQ(told(1e9).find("times the NTK"), std::string::npos);
+}
+
 TEST(NthKernel, SaysWhatIsNotLearntAndWhatAKinkMeans) {
   LabelledPoints data(4, 0, 3);
   for (Index k = 0; k < 3; ++k) data.x(1, k) = data.x(0, k);

@@ -107,6 +107,10 @@ NthMatrix with_correction(const Gram& theta, const Matrix<double>& mean, const M
   return result;
 }
 
+/// Shares of the NTK and of the correction beyond which a reader is told.
+constexpr double large_correction = 0.5;
+constexpr double large_error = 0.1;
+
 std::vector<std::string> remarks_on(const Activation& activation, const LabelWeights& weights, const NthKernel& found,
                                     const NthOptions& options) {
   std::vector<std::string> remarks;
@@ -120,6 +124,17 @@ std::vector<std::string> remarks_on(const Activation& activation, const LabelWei
     remarks.push_back(fmt::format(
         "{} of {} eigenvalues of the NTK are 0 up to rounding; labels in these directions are not learnt and left out",
         weights.unlearnt, weights.coefficients.size()));
+  }
+  if (found.relative_correction > large_correction) {
+    remarks.push_back(fmt::format(
+        "the correction is up to {:.2g} times the NTK at width {:g}: an expansion in 1/width holds where it is "
+        "small; give the width of the network, or scale the samples down",
+        found.relative_correction, options.width));
+  }
+  if (!options.tolerance && found.relative_error > large_error) {
+    remarks.push_back(
+        fmt::format("the standard error is {:.2g} of the correction after {} directions; take more directions",
+                    found.relative_error, found.samples));
   }
   if (options.tolerance && found.relative_error > *options.tolerance) {
     remarks.push_back(
