@@ -96,7 +96,6 @@ TEST(NthKernel, IsTheNtkAndASymmetricCorrection) {
   ASSERT_TRUE(found.test);
   EXPECT_EQ(found.test->values.rows(), 4);
   EXPECT_EQ(found.samples, 512);
-  EXPECT_TRUE(found.remarks.empty());
   for (Index i = 0; i < 9; ++i) {
     for (Index j = 0; j < 9; ++j) {
       EXPECT_EQ(found.train.ntk(i, j), h(i, j));
@@ -169,7 +168,7 @@ TEST(NthKernel, DrawsUntilTheToleranceIsMet) {
   const LabelledPoints data(6, 0, 5);
   const auto at = [&](double tolerance, Index most) {
     return nth_kernel({.phi = Phi::erf}, data.train(), data.y, {},
-                      {.samples = 64, .tolerance = tolerance, .max_samples = most}, all_processors());
+                      {.samples = 64, .tolerance = tolerance, .max_samples = most, .width = 1e6}, all_processors());
   };
   const NthKernel loose = at(10, 1 << 16);
   EXPECT_EQ(loose.samples, 64);
@@ -210,7 +209,7 @@ TEST(NthKernel, SaysWhereTheExpansionDoesNotHold) {
   LabelledPoints data(9, 0, 5);
   for (double& y : data.y) y *= 30;  // the correction grows by the square of labels, the NTK not at all
   const auto told = [&](double width) {
-    const NthOptions options{.samples = 512, .width = width};
+    const NthOptions options{.samples = 1 << 14, .width = width};
     std::string all;
     for (const auto& remark :
          nth_kernel({.phi = Phi::erf}, data.train(), data.y, {}, options, all_processors()).remarks)
@@ -218,14 +217,15 @@ TEST(NthKernel, SaysWhereTheExpansionDoesNotHold) {
     return all;
   };
   EXPECT_NE(told(1).find("times the NTK at width 1"), std::string::npos) << told(1);
-  EXPECT_EQ(told(1e9).find("times the NTK"), std::string::npos);
+  EXPECT_EQ(told(1e9), "");
 }
 
 TEST(NthKernel, SaysWhatIsNotLearntAndWhatAKinkMeans) {
   LabelledPoints data(4, 0, 3);
   for (Index k = 0; k < 3; ++k) data.x(1, k) = data.x(0, k);
   data.y[1] = data.y[0];
-  const NthKernel found = nth_kernel({.phi = Phi::relu}, data.train(), data.y, {}, {.samples = 64}, all_processors());
+  const NthKernel found =
+      nth_kernel({.phi = Phi::relu}, data.train(), data.y, {}, {.samples = 4096, .width = 1e6}, all_processors());
   ASSERT_EQ(found.remarks.size(), 2U);
   EXPECT_NE(found.remarks[0].find("kink"), std::string::npos);
   EXPECT_NE(found.remarks[1].find("1 of 4 eigenvalues"), std::string::npos);
