@@ -20,15 +20,14 @@ format() {
     xargs -0 -r clang-format --dry-run -Werror
 }
 
-# Every source alone, with clang's warnings.
+# With clang's warnings.
 tidy() {
-  cmake --preset "$1" --log-level=WARNING >/dev/null && .venv/bin/python scripts/tidy.py --preset "$1"
+  cmake --preset tidy --log-level=WARNING >/dev/null && .venv/bin/python scripts/tidy.py
 }
 
 check format format
 check tree .venv/bin/python scripts/check_includes.py
 check docs .venv/bin/python scripts/check_docs.py
 check python .venv/bin/ruff check --quiet .
-check clang-tidy tidy tidy
-check doors tidy tidy-doors
+check clang-tidy tidy
 exit $status

@@ -1,13 +1,13 @@
-"""clang-tidy on every C++ source of the tree, each as its own translation unit, by the commands of a preset that is
-configured, not built. The tree from nothing takes minutes, a change seconds.
+"""clang-tidy on every C++ source of the tree, by the commands of the preset `tidy`, which is configured, not built. The
+tree from nothing takes minutes, a change seconds.
 
-The preset `tidy` reads the library, experiments, benchmarks and bindings without precompiled headers, so that a
-forgotten include is found. `tidy-doors` reads the command line and the tests with precompiled headers of CLI11 and
-GoogleTest, which would take most of the time; nothing else of it is built.
+Sources of the library, the experiments, the command line, the bindings and the benchmarks are each read alone, without
+precompiled headers, so that a forgotten include is found. Tests are read in batches: most of their time would go to the
+headers of GoogleTest.
 
-A clean answer is kept under a checksum of all that it depends on: the source, the headers of the tree that it includes,
-the settings of clang-tidy, its version and the command. Answers lie in the cache folder of the user, so that another
-checkout of the same sources finds them.
+A clean answer is kept under a checksum of all that it depends on: the sources, the headers of the tree that they
+include, the settings of clang-tidy, its version and the command. Answers lie in the cache folder of the user, so that
+another checkout of the same sources finds them.
 """
 
 import argparse
@@ -19,14 +19,32 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = {"tidy": ("widelimit", "experiments", "bench", "python/bindings"), "tidy-doors": ("app", "tests")}
-PRECOMPILED = re.compile(r"-include-pch -Xclang (\S+)")
+ALONE = ("widelimit", "experiments", "app", "bench", "python/bindings")
+BATCHED = "tests"
+BATCH_SIZE = 8
+# In a batch, a private name of one source is nothing that a local name of another hides.
+BATCH_OPTIONS = "-Wno-shadow"
+# A newer clang finds deprecated functions inside the stable_sort of libstdc++ 12; both compilers of the builds look for
+# them in the tree.
+OPTIONS = ["--quiet", "--extra-arg=-Wno-deprecated-declarations"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 KEPT_DAYS = 30
+# The one that is installed beside this Python, where there is one.
+CLANG_TIDY = next(map(str, Path(sys.executable).parent.glob("clang-tidy")), "clang-tidy")
+
+
+@dataclass
+class Unit:
+    """What one run of clang-tidy reads: a source, or several as one."""
+
+    sources: list[Path]
+    file: Path
+    command: str
 
 
 @cache
@@ -37,9 +55,9 @@ def included(path, root):
     return [place.resolve() for place in places if place is not None]
 
 
-def made_from(source, root):
-    """`source` and every file of the tree that it includes, directly or not."""
-    known, left = {source}, [source]
+def made_from(sources, root):
+    """`sources` and every file of the tree that they include, directly or not."""
+    known, left = set(sources), list(sources)
     while left:
         new = set(included(left.pop(), root)) - known
         known |= new
@@ -47,15 +65,34 @@ def made_from(source, root):
     return sorted(known)
 
 
-def key_of(entry, root, version):
+def key_of(unit, root, version):
     """Checksum of everything that an answer depends on; the same in every checkout."""
-    source = Path(entry["file"])
-    settings = [folder / ".clang-tidy" for folder in source.parents if folder.is_relative_to(root)]
-    key = hashlib.sha256(f"{version}\n{entry['command'].replace(str(root), '')}\n".encode())
-    for path in [*made_from(source, root), *(path for path in settings if path.is_file())]:
+    settings = {parent / ".clang-tidy" for source in unit.sources for parent in source.parents}
+    key = hashlib.sha256(f"{version}\n{unit.command.replace(str(root), '')}\n".encode())
+    known = [path for path in sorted(settings) if path.is_relative_to(root) and path.is_file()]
+    for path in [*made_from(unit.sources, root), *known]:
         key.update(f"{path.relative_to(root)}\n".encode())
         key.update(hashlib.sha256(path.read_bytes()).digest())
     return key.hexdigest()
+
+
+def units_of(entries, root, folder):
+    """The units of a compilation database. Batches lie in `folder`; a batch has sources of one command only."""
+    units, batches = [], {}
+    for entry in entries:
+        source = Path(entry["file"])
+        if any(source.is_relative_to(root / name) for name in ALONE):
+            units.append(Unit([source], source, entry["command"]))
+        elif source.is_relative_to(root / BATCHED):
+            flags = re.sub(r" -o \S+ -c \S+$", "", entry["command"])
+            batches.setdefault(flags, []).append(source)
+    for flags, sources in batches.items():
+        for begin in range(0, len(sources), BATCH_SIZE):
+            batch = sources[begin : begin + BATCH_SIZE]
+            file = folder / f"batch_{len(units)}.cpp"
+            file.write_text("".join(f'#include "{source}"\n' for source in batch))
+            units.append(Unit(batch, file, f"{flags} {BATCH_OPTIONS} -c {file}"))
+    return units
 
 
 def forget_old(answers):
@@ -65,49 +102,48 @@ def forget_old(answers):
             answer.unlink(missing_ok=True)
 
 
-def findings_of(entry, build):
-    """What clang-tidy says of a source; nothing where it is clean."""
-    result = subprocess.run(
-        ["clang-tidy", "-p", str(build), "--quiet", entry["file"]], capture_output=True, text=True
-    )
+def findings_of(unit, folder, root):
+    """What clang-tidy says of a unit; nothing where it is clean."""
+    settings = root / ".clang-tidy"
+    command = [CLANG_TIDY, "-p", str(folder), *OPTIONS]
+    if len(unit.sources) > 1:
+        command += [f"--header-filter=^{re.escape(str(root))}/.*\\.[ch]pp$"]
+        command += [f"--config-file={settings}"] if settings.is_file() else []
+    result = subprocess.run([*command, str(unit.file)], capture_output=True, text=True)
     clean = result.returncode == 0 and "warning:" not in result.stdout
     return "" if clean else result.stdout or result.stderr
 
 
 def main():
-    """The exit status. Reads every source whose answer is not known, and prints what it finds as it goes."""
+    """The exit status. Reads every unit whose answer is not known, and prints what it finds as it goes."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, default=ROOT)
     parser.add_argument("--answers", type=Path, default=caches / "widelimit-tidy", help="folder of clean answers")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--preset", choices=FOLDERS, default="tidy")
     arguments = parser.parse_args()
     root = arguments.root.resolve()
-    build = root / "build" / arguments.preset
+    build = root / "build" / "tidy"
+    folder = build / "units"
+    folder.mkdir(parents=True, exist_ok=True)
     arguments.answers.mkdir(parents=True, exist_ok=True)
     forget_old(arguments.answers)
-    version = subprocess.run(["clang-tidy", "--version"], capture_output=True, text=True, check=True).stdout
+    version = subprocess.run([CLANG_TIDY, "--version"], capture_output=True, text=True, check=True).stdout
 
-    sources, work = 0, []
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        if not any(Path(entry["file"]).is_relative_to(root / folder) for folder in FOLDERS[arguments.preset]):
-            continue
-        sources += 1
-        answer = arguments.answers / key_of(entry, root, version)
+    units = units_of(json.loads((build / "compile_commands.json").read_text()), root, folder)
+    entries = [{"directory": str(build), "file": str(unit.file), "command": unit.command} for unit in units]
+    (folder / "compile_commands.json").write_text(json.dumps(entries))
+    answers = [(unit, arguments.answers / key_of(unit, root, version)) for unit in units]
+    work = []
+    for unit, answer in answers:
         if answer.exists():
             answer.touch()
         else:
-            work.append((entry, answer))
-
-    precompiled = {name for entry, _ in work for name in PRECOMPILED.findall(entry["command"])}
-    if precompiled:
-        targets = [str(Path(name).relative_to(build)) for name in sorted(precompiled)]
-        subprocess.run(["cmake", "--build", str(build), "--target", *targets], check=True, capture_output=True)
+            work.append((unit, answer))
 
     def check(item):
-        entry, answer = item
-        found = findings_of(entry, build)
+        unit, answer = item
+        found = findings_of(unit, folder, root)
         if found:
             print(found, end="", flush=True)
         else:
@@ -116,8 +152,12 @@ def main():
 
     with ThreadPoolExecutor(arguments.jobs) as pool:
         failed = sum(pool.map(check, work))
-    print(f"{arguments.preset}: {sources} sources, {len(work)} read, {failed} with findings")
-    return 1 if failed or not sources else 0
+
+    def count(some):
+        return sum(len(unit.sources) for unit in some)
+
+    print(f"tidy: {count(units)} sources, {count(unit for unit, _ in work)} read, {failed} with findings")
+    return 1 if failed or not units else 0
 
 
 if __name__ == "__main__":
