@@ -3,6 +3,8 @@
 
 #include "widelimit/report/drawing/gnuplot.hpp"
 
+#include <fstream>
+
 namespace widelimit::test {
 namespace {
 
@@ -63,8 +65,33 @@ TEST_F(GraphExperiment, ReportsTheBestConfigurationBesideNestedSelection) {
   // Machines have a relative gap of 1e-3: one graph, of a fold of 18 in ten, may be on the other side.
   EXPECT_NEAR(set["best"].get<double>(), 0.90, 1.0 / 180 + 1e-9);
   EXPECT_GT(set["nested"].get<double>(), 0.8);
-  EXPECT_TRUE(std::filesystem::exists(folder.path("all.csv")));
   EXPECT_EQ(this->run({"experiment", "gntk", "--sets", "MUTAGEN"}).status, 2);
+  EXPECT_EQ(this->run({"experiment", "gntk", "--nested", "maybe"}).status, 2);
+  // Nothing is computed again: even the seconds are those of the file.
+  const Words again{"experiment", "gntk", "--sets", "MUTAG", "--mlp", "2", "--cs", "3", "--csv", "all.csv", "--json"};
+  EXPECT_EQ(this->run(again).record()["timings"]["MUTAG"], run.record()["timings"]["MUTAG"]);
+  // A run that ended after some kernels goes on to the same accuracies.
+  std::ifstream whole(folder.path("all.csv"));
+  std::string some;
+  std::string line;
+  for (int lines = 0; lines < 1 + 3 * 3 && std::getline(whole, line); ++lines) some += line + '\n';
+  folder.write("all.csv", some);
+  EXPECT_EQ(this->run(again).record()["results"], results);
+  folder.write("other.csv", "a,b\n1,2\n");
+  EXPECT_EQ(this->run({"experiment", "gntk", "--sets", "MUTAG", "--csv", "other.csv"}).status, 3);
+}
+
+TEST_F(GraphExperiment, KeepsGramMatrices) {
+  const Words words{"experiment", "gntk", "--sets",   "MUTAG", "--layers", "2",     "--mlp", "1",
+                    "--cs",       "2",    "--nested", "no",    "--grams",  "grams", "--json"};
+  const Finished first = run(words);
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_FALSE(first.record()["results"]["sets"][0].contains("nested"));
+  const auto written = std::filesystem::last_write_time(folder.path("grams/MUTAG-2-1-degree-f64.h5"));
+  const Finished second = run(words);
+  ASSERT_EQ(second.status, 0) << second.err;
+  EXPECT_EQ(second.record()["results"], first.record()["results"]);
+  EXPECT_EQ(std::filesystem::last_write_time(folder.path("grams/MUTAG-2-1-degree-f64.h5")), written);
 }
 
 TEST(Experiment, ListNamesWhatIsReproduced) {
