@@ -21,6 +21,11 @@ int run_benchmark(int argc, char** argv, const std::string& description, Setting
   if (settings.tests > 0) {
     app.add_option("--tests", settings.tests, "test points")->check(CLI::Range(1, 20000))->capture_default_str();
   }
+  if (settings.limit > 0) {
+    app.add_option("--limit", settings.limit, "seconds of processor time for the peer on one set")
+        ->check(CLI::Range(1, 86400))
+        ->capture_default_str();
+  }
   app.add_option("--repeats", settings.repeats, "rounds of timing")->check(CLI::Range(1, 100))->capture_default_str();
   app.add_flag("!--no-peer", settings.with_peer, "only the multiple of syrk");
   CLI11_PARSE(app, argc, argv);

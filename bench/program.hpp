@@ -13,6 +13,7 @@ struct Settings {
   Index cols = 784;
   Index width = 0;  ///< of hidden layers, where the benchmark has some
   Index tests = 0;  ///< test points, where the benchmark has some
+  int limit = 0;    ///< seconds of processor time for a peer that may not end
   int repeats = 7;
   int threads = 2;
   bool with_peer = true;

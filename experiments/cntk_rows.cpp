@@ -114,12 +114,7 @@ CntkChoice::CntkChoice(const Setting& setting)
     fail(Code::usage, "--pooled-train {} --pooled-test {}: at most the {} and {} images of --train and --test",
          pooled_train, pooled_test, train, test);
   }
-  if (const std::string& folder = setting.text("grams"); !folder.empty()) {
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) fail(Code::resource, "the folder '{}' cannot be made: {}", folder, failure.message());
-    grams = folder;
-  }
+  grams = gram_folder(setting);
 }
 
 std::optional<double> CntkRow::published_percent() const {

@@ -3,8 +3,10 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/kernel/file/write_gram.hpp"
+#include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/request.hpp"
 
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -31,9 +33,8 @@ TaskKernel in_memory(const Setting& setting, const Network& network, const Sampl
 }
 
 /// The same call goes on: there is no option to add for it.
-GramFileSummary written(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test,
+GramFileSummary written(const Setting& setting, const Network& network, const std::vector<GramBlock>& blocks,
                         const std::filesystem::path& file) {
-  const std::vector<GramBlock> blocks{{"", train, std::nullopt}, {"test_", test, train}};
   GramFileOptions options{.kind = Kind::ntk, .precision = setting.precision, .memory = setting.memory};
   options.existing = Existing::resume;
   options.progress = setting.progress;
@@ -46,15 +47,16 @@ GramFileSummary written(const Setting& setting, const Network& network, const Sa
   }
 }
 
+AnyMatrix matrix_of(const std::filesystem::path& file, const char* name) {
+  const GramFile gram(file, name);
+  return gram.read(0, 0, gram.rows(), gram.cols());
+}
+
 TaskKernel in_file(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test,
                    const std::filesystem::path& file) {
-  const GramFileSummary summary = written(setting, network, train, test, file);
-  const auto read = [&](const char* name) {
-    const GramFile gram(file, name);
-    return gram.read(0, 0, gram.rows(), gram.cols());
-  };
-  return {.k = read("ntk"),
-          .k_test = read("test_ntk"),
+  const GramFileSummary summary = written(setting, network, {{"", train, std::nullopt}, {"test_", test, train}}, file);
+  return {.k = matrix_of(file, "ntk"),
+          .k_test = matrix_of(file, "test_ntk"),
           .semidefinite = Gram{.symmetric = true, .quadrature_error = summary.quadrature_error}.semidefinite(),
           .seconds = summary.seconds,
           .route = summary.routes.front()};
@@ -65,6 +67,24 @@ TaskKernel in_file(const Setting& setting, const Network& network, const SampleV
 TaskKernel task_kernel(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test,
                        const std::optional<std::filesystem::path>& file) {
   return file ? in_file(setting, network, train, test, *file) : in_memory(setting, network, train, test);
+}
+
+AnyMatrix square_kernel(const Setting& setting, const Network& network, const SampleView& samples,
+                        const std::optional<std::filesystem::path>& file) {
+  if (!file) {
+    return gram(network, samples, {.precision = setting.precision, .progress = setting.progress}, setting.engine).ntk;
+  }
+  written(setting, network, {{"", samples, std::nullopt}}, *file);
+  return matrix_of(*file, "ntk");
+}
+
+std::optional<std::filesystem::path> gram_folder(const Setting& setting) {
+  const std::string& folder = setting.text("grams");
+  if (folder.empty()) return std::nullopt;
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) fail(Code::resource, "the folder '{}' cannot be made: {}", folder, failure.message());
+  return folder;
 }
 
 }  // namespace widelimit::experiment

@@ -25,4 +25,11 @@ struct TaskKernel {
                                      const SampleView& test,
                                      const std::optional<std::filesystem::path>& file = std::nullopt);
 
+/// The tangent kernel of samples with themselves, computed or in a file in the same way.
+[[nodiscard]] AnyMatrix square_kernel(const Setting& setting, const Network& network, const SampleView& samples,
+                                      const std::optional<std::filesystem::path>& file = std::nullopt);
+
+/// Where the option `grams` says that Gram matrices go; made where it is not there. Error{resource} where it cannot be.
+[[nodiscard]] std::optional<std::filesystem::path> gram_folder(const Setting& setting);
+
 }  // namespace widelimit::experiment

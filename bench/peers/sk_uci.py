@@ -1,10 +1,19 @@
 """scikit-learn's SVC (LIBSVM) as a peer on the protocol of Arora et al. (2020): the choice among kernels and C on two
 halves of a set, then four tests of what was chosen, on precomputed Gram matrices.
 
-A question is the tolerance TOL; the answer are the accuracies [kernel, C] of the choice, then those of the tests.
+A question is the tolerance TOL and the values of C, with commas between them. A set is read anew for each:
+`grams` and `labels`, raw little-endian float64, and `folds`, a line of row numbers for each part: train, test, train, …
+The answer are seconds by the clock, seconds of the processor, then the accuracies [kernel, C] of the choice, then those
+of the tests. Where the protocol takes more than the limit of processor time it is ended, and the accuracies are -1:
+LIBSVM may not converge at all.
 """
 
 import argparse
+import os
+import resource
+import tempfile
+import time
+from pathlib import Path
 
 import numpy as np
 from conversation import converse
@@ -24,21 +33,46 @@ def protocol(grams, labels, folds, costs, tol):
     return np.append(validation.ravel(), tests)
 
 
+def limited(evaluate, limit, size):
+    """Seconds and answer of a function in a process of its own, which the system ends after `limit` seconds."""
+    with tempfile.NamedTemporaryFile() as file:
+        wall = time.perf_counter()
+        child = os.fork()
+        if child == 0:
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+            start = time.process_time()
+            answer = evaluate()
+            np.append([time.process_time() - start], answer).tofile(file.name)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        wall = time.perf_counter() - wall
+        if status == 0:
+            return np.append([wall], np.fromfile(file.name))
+        if not os.WIFSIGNALED(status):
+            raise RuntimeError("the protocol failed")
+        return np.append([wall, limit], np.full(size, -1.0))
+
+
+def read_input(folder):
+    labels = np.fromfile(folder / "labels", dtype="<f8").astype(np.int64)
+    grams = np.fromfile(folder / "grams", dtype="<f8").reshape(-1, len(labels), len(labels))
+    parts = [np.array(line.split(), dtype=np.int64) for line in (folder / "folds").read_text("ascii").splitlines()]
+    return grams, labels, list(zip(parts[::2], parts[1::2], strict=True))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--grams", required=True, help="raw little-endian float64, one after the other")
-    parser.add_argument("--labels", required=True, help="raw little-endian float64")
-    parser.add_argument("--folds", required=True, help="a line of row numbers for each part: train, test, train, …")
-    parser.add_argument("--costs", required=True, help="values of C, separated by commas")
+    parser.add_argument("--folder", type=Path, required=True, help="of the files grams, labels and folds")
+    parser.add_argument("--limit", type=int, required=True, help="seconds of processor time")
     arguments = parser.parse_args()
 
-    labels = np.fromfile(arguments.labels, dtype="<f8").astype(np.int64)
-    grams = np.fromfile(arguments.grams, dtype="<f8").reshape(-1, len(labels), len(labels))
-    costs = [float(c) for c in arguments.costs.split(",")]
-    with open(arguments.folds, encoding="ascii") as file:
-        parts = [np.array(line.split(), dtype=np.int64) for line in file]
-    folds = list(zip(parts[::2], parts[1::2], strict=True))
-    converse(lambda tol: protocol(grams, labels, folds, costs, float(tol)))
+    def answer(tol, costs):
+        grams, labels, folds = read_input(arguments.folder)
+        costs = [float(c) for c in costs.split(",")]
+        size = len(grams) * len(costs) + len(folds) - 1
+        return limited(lambda: protocol(grams, labels, folds, costs, float(tol)), arguments.limit, size)
+
+    converse(answer)
 
 
 if __name__ == "__main__":

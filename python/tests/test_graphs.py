@@ -81,6 +81,62 @@ def test_all_sources_make_the_same_graphs():
     assert repr(graphs) == f"<Graphs: 5 graphs, {graphs.node_counts.sum()} nodes, 3 features>"
 
 
+class Tensor:
+    """What PyTorch Geometric holds: NumPy reads it only on the processor and without a gradient."""
+
+    def __init__(self, values, device="cpu", requires_grad=False):
+        self.values, self.device, self.requires_grad = np.asarray(values), device, requires_grad
+
+    def detach(self):
+        return Tensor(self.values, self.device)
+
+    def cpu(self):
+        return Tensor(self.values, "cpu", self.requires_grad)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.device != "cpu" or self.requires_grad:
+            raise TypeError("cannot be converted")
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+class Data:
+    """A graph as torch_geometric.data.Data has it."""
+
+    def __init__(self, edge_index, x=None, y=None, edge_attr=None, num_nodes=None):
+        self.edge_index, self.x, self.y, self.edge_attr = edge_index, x, y, edge_attr
+        self.num_nodes = num_nodes if x is None else len(x.values)
+
+
+def both_ways(edges):
+    return np.array([*edges, *((v, u) for u, v in edges)]).T
+
+
+def test_pytorch_geometric():
+    tagged = [([(0, 1), (1, 2), (2, 0)], [0, 1, 1]), ([(0, 1), (1, 2)], [1, 0, 1])]
+    data = [
+        Data(
+            Tensor(both_ways(edges), device="cuda:0"),
+            x=Tensor(np.eye(2, dtype=np.float32)[tags], requires_grad=True),
+            y=Tensor([len(edges) == 3]),
+            edge_attr=Tensor(np.ones((2 * len(edges), 4))),
+        )
+        for edges, tags in tagged
+    ]
+    graphs = wl.Graphs.from_pyg(graph for graph in data)
+    assert graphs == wl.Graphs.from_edges([(edges, np.eye(2)[tags]) for edges, tags in tagged])
+    # Unit vectors stand for tags.
+    np.testing.assert_allclose(wl.kernel("gntk:3", data), wl.kernel("gntk:3", wl.Graphs.from_edges(tagged)), rtol=1e-14)
+    # Without features the degrees are the tags; a node without an edge is counted by num_nodes.
+    alone = Data(Tensor(both_ways([(0, 1)])), num_nodes=3)
+    assert wl.Graphs.from_pyg([alone]) == wl.Graphs.from_edges([([(0, 1)], 3)])
+    with pytest.raises(wl.InputError, match="graph 1: the edge 0-1 stands at node 0 only"):
+        wl.Graphs.from_pyg([data[0], Data(Tensor([[0], [1]]), num_nodes=2)])
+    with pytest.raises(wl.InputError, match="graph 0: edge_index is 2×E"):
+        wl.Graphs.from_pyg([Data(Tensor(both_ways([(0, 1), (1, 2)]).T), num_nodes=3)])
+    with pytest.raises(wl.InputError, match="graph 0: the edge 0-2 names node 2"):
+        wl.Graphs.from_pyg([Data(Tensor(both_ways([(0, 2)])), x=Tensor(np.eye(2)))])
+
+
 def test_networkx():
     nx = pytest.importorskip("networkx")
     graph = nx.cycle_graph(5)

@@ -75,7 +75,13 @@ class Graphs:
     @classmethod
     def from_pyg(cls, graphs: Iterable[Any]) -> Graphs:
         """PyTorch Geometric data, or anything else with an edge_index of 2×E, both directions of each edge, and an x
-        of N×D or None.
+        of N×D or None. Tensors may lie on any device and have gradients. Labels and attributes of edges are not read.
+
+        >>> import numpy as np, widelimit as wl
+        >>> from types import SimpleNamespace
+        >>> data = SimpleNamespace(edge_index=np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), x=np.eye(3))
+        >>> wl.Graphs.from_pyg([data])
+        <Graphs: 1 graphs, 3 nodes, 3 features>
         """
         return cls._of(_core.make_graphs([_of_pyg(graph, g) for g, graph in enumerate(graphs)], True))
 
@@ -235,12 +241,17 @@ def _of_matrix(matrix: Any, features: Any, g: int) -> tuple[Any, ...]:
     return shape[0], edges, tags, more
 
 
+def _of_tensor(values: Any) -> NDArray[Any]:
+    """A tensor off its device and without its gradient; anything else as it is."""
+    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+
+
 def _of_pyg(graph: Any, g: int) -> tuple[Any, ...]:
-    index = np.asarray(graph.edge_index)
+    index = _of_tensor(graph.edge_index)
     if index.ndim != 2 or index.shape[0] != 2:
         raise InputError(f"graph {g}: edge_index is 2×E; this has shape {index.shape}")
     x = getattr(graph, "x", None)
-    nodes, tags, rows = _features(None if x is None else np.asarray(x), g)
+    nodes, tags, rows = _features(None if x is None else _of_tensor(x), g)
     if nodes is None:
         counted = getattr(graph, "num_nodes", None)
         nodes = int(counted) if counted is not None else (int(index.max()) + 1 if index.size else 0)

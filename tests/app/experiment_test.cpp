@@ -3,6 +3,8 @@
 
 #include "widelimit/report/drawing/gnuplot.hpp"
 
+#include <fstream>
+
 namespace widelimit::test {
 namespace {
 
@@ -25,7 +27,11 @@ class UciExperiment : public DataExperiment {
 };
 
 TEST_F(UciExperiment, GoesOnWithTheSetsOfAFile) {
-  const Finished two = run({"experiment", "uci-90", "--sets", "2", "--csv", "sets.csv", "--json"});
+  const auto with_networks = [&](const char* sets, const char* networks, const char* steps) {
+    return run({"experiment", "uci-90", "--sets", sets, "--network-sets", networks, "--hidden", "1", "--widths", "64",
+                "--steps", steps, "--csv", "sets.csv", "--json"});
+  };
+  const Finished two = with_networks("2", "0", "400");
   ASSERT_EQ(two.status, 0) << two.err;
   const auto before = two.record()["results"];
   ASSERT_EQ(before["sets"].size(), 2U);
@@ -33,11 +39,23 @@ TEST_F(UciExperiment, GoesOnWithTheSetsOfAFile) {
   ASSERT_EQ(before["families"].size(), 6U);
   EXPECT_EQ(before["families"][0]["name"], "NTK");
   // The first two sets are those of the file, with their time; the third is new.
-  const Finished three = run({"experiment", "uci-90", "--sets", "3", "--csv", "sets.csv", "--json"});
+  const Finished three = with_networks("3", "0", "400");
   ASSERT_EQ(three.status, 0) << three.err;
   const auto after = three.record()["results"]["sets"];
   ASSERT_EQ(after.size(), 3U);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(after[i], before["sets"][i]);
+  EXPECT_TRUE(after[0]["NN (He init)"].is_null());
+  // Networks of the first two sets, kept in turn; those of another grid are trained anew.
+  const auto trained = with_networks("3", "2", "400").record()["results"];
+  ASSERT_EQ(trained["with_networks"]["families"].size(), 8U);
+  EXPECT_EQ(trained["families"].size(), 6U);
+  // Two classes that a line tells apart on most rows: better than a guess on both sets.
+  for (const char* kind : {"NN (He init)", "NN (NTK init)"}) {
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_GT(trained["sets"][i][kind], 60.0) << trained["sets"][i];
+  }
+  EXPECT_EQ(with_networks("3", "2", "400").record()["results"], trained);
+  EXPECT_NE(with_networks("3", "2", "8").record()["results"]["sets"][0]["NN grid"], trained["sets"][0]["NN grid"]);
+  EXPECT_EQ(with_networks("3", "1", "8").status, 2);
   EXPECT_EQ(run({"experiment", "uci-90", "--sets", "1"}).status, 2);
   EXPECT_EQ(run({"experiment", "uci-90", "--sets", "91"}).status, 3);
   folder.write("other.csv", "a,b\n1,2\n");
@@ -63,8 +81,33 @@ TEST_F(GraphExperiment, ReportsTheBestConfigurationBesideNestedSelection) {
   // Machines have a relative gap of 1e-3: one graph, of a fold of 18 in ten, may be on the other side.
   EXPECT_NEAR(set["best"].get<double>(), 0.90, 1.0 / 180 + 1e-9);
   EXPECT_GT(set["nested"].get<double>(), 0.8);
-  EXPECT_TRUE(std::filesystem::exists(folder.path("all.csv")));
   EXPECT_EQ(this->run({"experiment", "gntk", "--sets", "MUTAGEN"}).status, 2);
+  EXPECT_EQ(this->run({"experiment", "gntk", "--nested", "maybe"}).status, 2);
+  // Nothing is computed again: even the seconds are those of the file.
+  const Words again{"experiment", "gntk", "--sets", "MUTAG", "--mlp", "2", "--cs", "3", "--csv", "all.csv", "--json"};
+  EXPECT_EQ(this->run(again).record()["timings"]["MUTAG"], run.record()["timings"]["MUTAG"]);
+  // A run that ended after some kernels goes on to the same accuracies.
+  std::ifstream whole(folder.path("all.csv"));
+  std::string some;
+  std::string line;
+  for (int lines = 0; lines < 1 + 3 * 3 && std::getline(whole, line); ++lines) some += line + '\n';
+  folder.write("all.csv", some);
+  EXPECT_EQ(this->run(again).record()["results"], results);
+  folder.write("other.csv", "a,b\n1,2\n");
+  EXPECT_EQ(this->run({"experiment", "gntk", "--sets", "MUTAG", "--csv", "other.csv"}).status, 3);
+}
+
+TEST_F(GraphExperiment, KeepsGramMatrices) {
+  const Words words{"experiment", "gntk", "--sets",   "MUTAG", "--layers", "2",     "--mlp", "1",
+                    "--cs",       "2",    "--nested", "no",    "--grams",  "grams", "--json"};
+  const Finished first = run(words);
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_FALSE(first.record()["results"]["sets"][0].contains("nested"));
+  const auto written = std::filesystem::last_write_time(folder.path("grams/MUTAG-2-1-degree-f64.h5"));
+  const Finished second = run(words);
+  ASSERT_EQ(second.status, 0) << second.err;
+  EXPECT_EQ(second.record()["results"], first.record()["results"]);
+  EXPECT_EQ(std::filesystem::last_write_time(folder.path("grams/MUTAG-2-1-degree-f64.h5")), written);
 }
 
 TEST(Experiment, ListNamesWhatIsReproduced) {
