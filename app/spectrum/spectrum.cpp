@@ -137,7 +137,7 @@ void add_spectrum_options(CLI::App& verb, SpectrumChoice& choice) {
   verb.add_option("--width", choice.width, fmt::format("Channels of its hidden layers; else {}", ModeOptions{}.width))
       ->type_name("M")
       ->group(network_group);
-  verb.add_option("--modes", choice.modes, "Directions that are shown, dense among the first")
+  verb.add_option("--modes", choice.modes, "Directions whose rates are shown, those that hold most of the labels")
       ->type_name("N")
       ->capture_default_str()
       ->group(network_group);
@@ -208,7 +208,7 @@ SpectrumOutcome examine(const SpectrumChoice& choice, const DataKernels& kernels
   for (const double share : {1e-1, 1e-2, 1e-3, 1e-4}) {
     if (choice.ridges.empty() && spectrum.rank() > 0) outcome.ridges.push_back(share * spectrum.eigenvalues().front());
   }
-  outcome.modes = shown_modes(spectrum.rank(), choice.modes);
+  outcome.modes = choice.modes;
   return outcome;
 }
 

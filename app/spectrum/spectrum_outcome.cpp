@@ -27,13 +27,6 @@ std::optional<double> time_of(const SpectrumOutcome& outcome, const LabelSpectru
   return labels.time_to(outcome.epsilon);
 }
 
-/// √(2yᵀK⁻¹y/n), NT-L's bound on the error rate where K(x,x) = ½.
-std::optional<double> complexity_of(const LabelSpectrum& labels) {
-  const auto norm = labels.norm();
-  if (!norm) return std::nullopt;
-  return std::sqrt(2 * *norm / static_cast<double>(labels.energy().size()));
-}
-
 std::optional<Index> steps_of(const SpectrumOutcome& outcome, const LabelSpectrum& labels) {
   if (!labels.reaches(outcome.epsilon) || !outcome.rate) return std::nullopt;
   return labels.steps_to(outcome.epsilon, *outcome.rate);
@@ -49,11 +42,8 @@ nlohmann::ordered_json network_json(const ModeDynamics& network) {
                               {"largest_difference", network.largest_difference}};
   auto& rates = json["rates"] = nlohmann::ordered_json::array();
   for (const ModeRate& rate : network.rates) {
-    nlohmann::ordered_json one{{"direction", rate.mode + 1},
-                               {"eigenvalue", rate.eigenvalue},
-                               {"fitted", rate.fitted},
-                               {"interval", nullptr},
-                               {"points", rate.points}};
+    nlohmann::ordered_json one{{"direction", rate.mode + 1}, {"share", rate.share}, {"eigenvalue", rate.eigenvalue},
+                               {"fitted", rate.fitted},      {"interval", nullptr}, {"points", rate.points}};
     if (rate.interval) one["interval"] = {rate.interval->first, rate.interval->second};
     rates.push_back(std::move(one));
   }
@@ -91,7 +81,7 @@ Table labels_table(const SpectrumOutcome& outcome) {
     std::vector<Cell> row{one.name};
     for (const Index first : firsts) row.emplace_back(shares[usize(first - 1)]);
     row.push_back(cell_of(one.labels.norm()));
-    row.push_back(cell_of(complexity_of(one.labels)));
+    row.push_back(cell_of(one.labels.complexity()));
     row.emplace_back(one.labels.floor());
     row.push_back(cell_of(time_of(outcome, one.labels)));
     const auto steps = steps_of(outcome, one.labels);
@@ -200,7 +190,7 @@ nlohmann::ordered_json outcome_json(const SpectrumOutcome& outcome) {
                                {"squared_norm", labels.total()},
                                {"energy", labels.energy()},
                                {"norm", json_of(labels.norm())},
-                               {"complexity", json_of(complexity_of(labels))},
+                               {"complexity", json_of(labels.complexity())},
                                {"floor", labels.floor()},
                                {"time_to_epsilon", json_of(time_of(outcome, labels))},
                                {"steps_to_epsilon", json_of(steps_of(outcome, labels))},
@@ -230,8 +220,9 @@ void write_spectrum_page(const std::filesystem::path& path, const std::string& t
     const std::vector<NamedModes> networks = outcome.named_networks();
     std::vector<Illustration> by_direction;
     // Few lines, or none can be told apart.
-    const std::vector<Index> few = shown_modes(spectrum.rank(), 4);
-    for (const NamedModes& network : networks) by_direction.push_back(mode_figure(network, few));
+    for (const NamedModes& network : networks) {
+      by_direction.push_back(mode_figure(network, strongest_modes(*network.modes, 4)));
+    }
     page.section("Network of finite width").figures({training_figure(networks), rate_figure(networks)});
     page.figures(by_direction).table(networks_table(outcome, 12)).table(rate_table(networks, outcome.modes));
   }

@@ -21,7 +21,7 @@ struct SpectrumOutcome {
   std::optional<double> rate;  ///< η of steps; nothing for a kernel of 0
   std::vector<double> times;
   std::vector<double> ridges;
-  std::vector<Index> modes;  ///< directions that tables and figures show
+  Index modes = 0;  ///< directions of each network that tables show
 
   [[nodiscard]] std::vector<NamedModes> named_networks() const;
 };

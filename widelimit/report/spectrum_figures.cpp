@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace widelimit {
 
@@ -171,20 +172,28 @@ Illustration rate_figure(const std::vector<NamedModes>& networks) {
           .caption = "One ring for each direction whose error fell far enough, or long enough, to be fitted."};
 }
 
-std::vector<Index> shown_modes(Index of, Index count) {
-  std::vector<Index> modes;
-  for (const Index step : geometric_steps(std::max<Index>(of, 1), count)) {
-    if (step > 0) modes.push_back(step - 1);
-  }
+std::vector<Index> strongest_modes(const ModeDynamics& network, Index count) {
+  std::vector<Index> modes(usize(network.measured.cols()));
+  std::iota(modes.begin(), modes.end(), Index{0});
+  const auto last = modes.begin() + std::min(count, std::ssize(modes));
+  std::partial_sort(modes.begin(), last, modes.end(), [&](Index a, Index b) {
+    const double first = network.measured(0, a);
+    const double second = network.measured(0, b);
+    return first != second ? first > second : a < b;
+  });
+  modes.erase(last, modes.end());
+  std::sort(modes.begin(), modes.end());
   return modes;
 }
 
-Table rate_table(const std::vector<NamedModes>& networks, const std::vector<Index>& modes) {
-  Table table{.columns = {"labels", "direction", "eigenvalue", "fitted", "from", "to", "fitted/eigenvalue", "points"}};
+Table rate_table(const std::vector<NamedModes>& networks, Index count) {
+  Table table{
+      .columns = {"labels", "direction", "share", "eigenvalue", "fitted", "from", "to", "fitted/eigenvalue", "points"}};
   for (const NamedModes& one : networks) {
+    const std::vector<Index> modes = strongest_modes(*one.modes, count);
     for (const ModeRate& rate : one.modes->rates) {
-      if (std::find(modes.begin(), modes.end(), rate.mode) == modes.end()) continue;
-      table.rows.push_back({one.name, std::int64_t{rate.mode + 1}, rate.eigenvalue, rate.fitted,
+      if (!std::binary_search(modes.begin(), modes.end(), rate.mode)) continue;
+      table.rows.push_back({one.name, std::int64_t{rate.mode + 1}, rate.share, rate.eigenvalue, rate.fitted,
                             rate.interval ? Cell(rate.interval->first) : Cell(),
                             rate.interval ? Cell(rate.interval->second) : Cell(), rate.fitted / rate.eigenvalue,
                             std::int64_t{rate.points}});

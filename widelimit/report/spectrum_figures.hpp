@@ -37,10 +37,11 @@ struct NamedModes {
 /// Fitted eigenvalues beside those of the limit.
 [[nodiscard]] Illustration rate_figure(const std::vector<NamedModes>& networks);
 
-/// About `count` different directions of `of`, dense among the first.
-[[nodiscard]] std::vector<Index> shown_modes(Index of, Index count);
+/// The `count` directions that hold most of the labels, the first of them first.
+[[nodiscard]] std::vector<Index> strongest_modes(const ModeDynamics& network, Index count);
 
-/// A row for each of the directions that could be fitted: λ_i, fitted λ_i with its interval, their ratio.
-[[nodiscard]] Table rate_table(const std::vector<NamedModes>& networks, const std::vector<Index>& modes);
+/// A row for each of the strongest `count` directions of a network that could be fitted: λ_i, fitted λ_i with its
+/// interval, their ratio.
+[[nodiscard]] Table rate_table(const std::vector<NamedModes>& networks, Index count);
 
 }  // namespace widelimit

@@ -18,9 +18,9 @@ struct KernelSpectrumOptions {
 ///                                                                                        [docs/theory/spectrum.md]
 class KernelSpectrum {
  public:
-  /// A matrix that is not held is read first. Error{input} for a matrix that is empty, not square, not symmetric or
-  /// not finite; Error{resource} where memory does not hold 3n² doubles; Error{numerical} where an eigenvalue is below
-  /// 0 by more than rounding, since training then has no rate in its direction. O(n³).
+  /// The engine of K must outlive it. A matrix that is not held is read first. Error{input} for a matrix that is empty,
+  /// not square, not symmetric or not finite; Error{resource} where memory does not hold 3n² doubles; Error{numerical}
+  /// where an eigenvalue is below 0 by more than rounding, since training then has no rate in its direction. O(n³).
   explicit KernelSpectrum(const GramMatrix& k, const KernelSpectrumOptions& options = {});
 
   [[nodiscard]] Index samples() const { return std::ssize(values_); }

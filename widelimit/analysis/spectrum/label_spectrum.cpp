@@ -51,6 +51,12 @@ std::optional<double> LabelSpectrum::norm() const {
   return sum;
 }
 
+std::optional<double> LabelSpectrum::complexity() const {
+  const auto squared = norm();
+  if (!squared) return std::nullopt;
+  return std::sqrt(2 * *squared / static_cast<double>(energy_.size()));
+}
+
 double LabelSpectrum::loss(double time) const {
   if (!(time >= 0)) fail(Code::usage, "the loss at time {}; times are 0 or more", time);
   double sum = 0;

@@ -32,6 +32,8 @@ class LabelSpectrum {
   [[nodiscard]] double floor() const { return floor_; }
   /// Σ energy_i/λ_i = tr(yᵀK⁻¹y); nothing where the floor is above 10⁻¹², and the norm infinite.
   [[nodiscard]] std::optional<double> norm() const;
+  /// √(2 norm/n): NT-L's bound on the error rate of kernel regression where K(x,x) = ½ and y = ±1.
+  [[nodiscard]] std::optional<double> complexity() const;
 
   /// ‖u(t) − y‖² of the flow; t may be infinite. Error{usage} for a negative time.  O(n).
   [[nodiscard]] double loss(double time) const;

@@ -30,6 +30,7 @@ std::optional<ModeRate> fit_mode(const ModeDynamics& found, Index mode, double e
   const auto line = fit_line(step, log_error);
   if (!line) return std::nullopt;
   ModeRate result{.mode = mode,
+                  .share = start * start / found.loss.front(),
                   .eigenvalue = eigenvalue,
                   .fitted = eigenvalue_of(line->slope, found.rate),
                   .interval = {},

@@ -32,6 +32,7 @@ struct ModeOptions {
 /// The rate of one direction, by a line through log ‖⟨v_i, f_k − y⟩‖ over the first steps k.
 struct ModeRate {
   Index mode = 0;
+  double share = 0;       ///< of ‖y‖² in this direction
   double eigenvalue = 0;  ///< λ_i of the limit
   double fitted = 0;      ///< (1 − e^s)/η, s the slope: the eigenvalue that the network shows
   /// Of the least-squares slope, with 95 % where deviations from the line were independent. They are not quite: the
