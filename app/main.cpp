@@ -162,6 +162,7 @@ void run(int count, char** words) {
   add_experiment(program);
   add_flow(program);
   add_ensemble(program);
+  add_spectrum(program);
   add_bound(program);
   add_demo(program);
   if (!understand(program, count, words)) return;

@@ -20,16 +20,24 @@ std::optional<Number> parsed(const std::string& text) {
   return value;
 }
 
+std::vector<std::string> between_commas(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
 /// Numbers between commas, at least one; nothing where one of them is none.
 template <typename Number>
 std::optional<std::vector<Number>> parsed_list(const std::string& text) {
   std::vector<Number> values;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const auto value = parsed<Number>(text.substr(begin, end - begin));
+  for (const std::string& word : between_commas(text)) {
+    const auto value = parsed<Number>(word);
     if (!value) return std::nullopt;
     values.push_back(*value);
-    begin = end + 1;
   }
   return values;
 }
@@ -37,6 +45,8 @@ std::optional<std::vector<Number>> parsed_list(const std::string& text) {
 }  // namespace
 
 const std::string& Setting::text(const std::string& option) const { return values.at(option); }
+
+std::vector<std::string> Setting::words(const std::string& option) const { return between_commas(text(option)); }
 
 Index Setting::count(const std::string& option, Index least) const {
   const auto value = parsed<Index>(text(option));
@@ -83,7 +93,10 @@ std::vector<Experiment> all_experiments() {
           generalisation_bounds(),
           uci_90(),
           cntk_cifar10(),
-          gntk()};
+          gntk(),
+          spectrum_labels(),
+          label_complexity(),
+          lemmas()};
 }
 
 }  // namespace widelimit::experiment

@@ -35,6 +35,8 @@ struct Setting {
   std::map<std::string, std::string> values;  ///< of every option
 
   [[nodiscard]] const std::string& text(const std::string& option) const;
+  /// What stands between commas, at least one.
+  [[nodiscard]] std::vector<std::string> words(const std::string& option) const;
   /// Error{usage} names the option where it is not a whole number of at least `least`, or not a positive number.
   [[nodiscard]] Index count(const std::string& option, Index least) const;
   [[nodiscard]] double positive(const std::string& option) const;

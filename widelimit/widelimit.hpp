@@ -53,6 +53,10 @@
 #include "widelimit/analysis/rank_comparison.hpp"
 #include "widelimit/analysis/scores.hpp"
 #include "widelimit/analysis/spectrum.hpp"
+#include "widelimit/analysis/spectrum/kernel_spectrum.hpp"
+#include "widelimit/analysis/spectrum/label_choice.hpp"
+#include "widelimit/analysis/spectrum/label_spectrum.hpp"
+#include "widelimit/analysis/spectrum/mode_dynamics.hpp"
 #include "widelimit/certificate/certify.hpp"
 
 // Networks of finite width.

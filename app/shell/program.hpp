@@ -35,6 +35,7 @@ void add_likelihood(Program& program);
 void add_experiment(Program& program);
 void add_flow(Program& program);
 void add_ensemble(Program& program);
+void add_spectrum(Program& program);
 void add_bound(Program& program);
 void add_demo(Program& program);
 

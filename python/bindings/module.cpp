@@ -25,6 +25,7 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_compare(module);
   widelimit::python::bind_dynamics(module);
   widelimit::python::bind_ensemble(module);
+  widelimit::python::bind_spectrum(module);
   widelimit::python::bind_certificate(module);
   widelimit::python::bind_bounds(module);
   widelimit::python::bind_equivalence(module);

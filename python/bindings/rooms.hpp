@@ -26,6 +26,7 @@ void bind_scores(nanobind::module_& module);
 void bind_compare(nanobind::module_& module);
 void bind_dynamics(nanobind::module_& module);
 void bind_ensemble(nanobind::module_& module);
+void bind_spectrum(nanobind::module_& module);
 void bind_certificate(nanobind::module_& module);
 void bind_bounds(nanobind::module_& module);
 void bind_equivalence(nanobind::module_& module);

@@ -71,6 +71,7 @@ from widelimit._models import Model, load_model
 from widelimit._paths import Path, RidgePath, ridge_path, svm_path
 from widelimit._ridge_network import fit_ridge_network
 from widelimit._scores import ClassScore, ClassScores, ReliabilityBin, ValueScores, scores
+from widelimit._spectrum import ModeDynamics, ModeRate, Spectrum, spectrum
 from widelimit._stored import StoredGram, open_gram
 from widelimit._train import TrainedNetwork, TrainSummary, Weights, load_network, train
 
@@ -113,6 +114,8 @@ __all__ = [
     "LikelihoodStart",
     "LocalElasticity",
     "MarginalLikelihood",
+    "ModeDynamics",
+    "ModeRate",
     "Model",
     "Network",
     "NthKernel",
@@ -125,6 +128,7 @@ __all__ = [
     "ReliabilityBin",
     "ResourceError",
     "RidgePath",
+    "Spectrum",
     "StoredGram",
     "Summary",
     "TrainSummary",
@@ -179,6 +183,7 @@ __all__ = [
     "register_activation",
     "ridge_path",
     "scores",
+    "spectrum",
     "svm_path",
     "sweep",
     "train",

@@ -1,0 +1,232 @@
+#include "app/spectrum/spectrum_outcome.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace widelimit::app {
+
+namespace {
+
+/// Numbers of first directions whose energy the table sums.
+constexpr std::array<Index, 3> first_directions{1, 10, 100};
+
+std::string moment_text(double time) { return std::isinf(time) ? "inf" : fmt::format("{:.6g}", time); }
+
+Cell cell_of(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
+
+template <typename T>
+nlohmann::ordered_json json_of(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+std::optional<double> time_of(const SpectrumOutcome& outcome, const LabelSpectrum& labels) {
+  if (!labels.reaches(outcome.epsilon)) return std::nullopt;
+  return labels.time_to(outcome.epsilon);
+}
+
+std::optional<Index> steps_of(const SpectrumOutcome& outcome, const LabelSpectrum& labels) {
+  if (!labels.reaches(outcome.epsilon) || !outcome.rate) return std::nullopt;
+  return labels.steps_to(outcome.epsilon, *outcome.rate);
+}
+
+nlohmann::ordered_json network_json(const ModeDynamics& network) {
+  nlohmann::ordered_json json{{"width", network.width},
+                              {"rate", network.rate},
+                              {"steps", network.steps},
+                              {"loss", network.loss},
+                              {"predicted_loss", network.predicted_loss},
+                              {"distance", network.distance},
+                              {"largest_difference", network.largest_difference}};
+  auto& rates = json["rates"] = nlohmann::ordered_json::array();
+  for (const ModeRate& rate : network.rates) {
+    nlohmann::ordered_json one{{"direction", rate.mode + 1}, {"share", rate.share}, {"eigenvalue", rate.eigenvalue},
+                               {"fitted", rate.fitted},      {"interval", nullptr}, {"points", rate.points}};
+    if (rate.interval) one["interval"] = {rate.interval->first, rate.interval->second};
+    rates.push_back(std::move(one));
+  }
+  return json;
+}
+
+/// `rows` places of `count`, the first and the last among them.
+std::vector<std::size_t> spread(std::size_t rows, std::size_t count) {
+  std::vector<std::size_t> places;
+  const std::size_t shown = std::min(rows, count);
+  for (std::size_t r = 0; r < shown; ++r) places.push_back(shown == 1 ? count - 1 : r * (count - 1) / (shown - 1));
+  return places;
+}
+
+}  // namespace
+
+std::vector<NamedModes> SpectrumOutcome::named_networks() const {
+  std::vector<NamedModes> named;
+  for (std::size_t k = 0; k < networks.size(); ++k) named.push_back({labels[k].name, &networks[k]});
+  return named;
+}
+
+Table labels_table(const SpectrumOutcome& outcome) {
+  Table table{.columns = {"labels"}};
+  std::vector<Index> firsts;
+  for (const Index first : first_directions) {
+    if (first <= outcome.spectrum->samples()) firsts.push_back(first);
+  }
+  for (const Index first : firsts) table.columns.push_back(fmt::format("in first {}", first));
+  for (const char* name : {"y'K^-1y", "sqrt(2y'K^-1y/n)", "never learnt"}) table.columns.emplace_back(name);
+  table.columns.push_back(fmt::format("time to {:g}", outcome.epsilon));
+  table.columns.push_back(fmt::format("steps to {:g}", outcome.epsilon));
+  for (const NamedLabels& one : outcome.labels) {
+    const std::vector<double> shares = one.labels.cumulative_energy();
+    std::vector<Cell> row{one.name};
+    for (const Index first : firsts) row.emplace_back(shares[usize(first - 1)]);
+    row.push_back(cell_of(one.labels.norm()));
+    row.push_back(cell_of(one.labels.complexity()));
+    row.emplace_back(one.labels.floor());
+    row.push_back(cell_of(time_of(outcome, one.labels)));
+    const auto steps = steps_of(outcome, one.labels);
+    row.push_back(steps ? Cell(std::int64_t{*steps}) : Cell());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table losses_table(const SpectrumOutcome& outcome, std::size_t rows) {
+  Table table{.columns = {"time"}};
+  for (const NamedLabels& one : outcome.labels) table.columns.push_back(one.name);
+  for (const std::size_t k : spread(rows, outcome.times.size())) {
+    std::vector<Cell> row{moment_text(outcome.times[k])};
+    for (const NamedLabels& one : outcome.labels) {
+      row.emplace_back(one.labels.loss(outcome.times[k]) / one.labels.total());
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.caption = "predicted loss, relative to the start";
+  return table;
+}
+
+Table networks_table(const SpectrumOutcome& outcome, std::size_t rows) {
+  Table table{.columns = {"step"}};
+  for (std::size_t k = 0; k < outcome.networks.size(); ++k) {
+    table.columns.push_back(outcome.labels[k].name + ", network");
+    table.columns.push_back("predicted");
+  }
+  if (outcome.networks.empty()) return table;
+  for (const std::size_t r : spread(rows, outcome.networks.front().steps.size())) {
+    std::vector<Cell> row{std::int64_t{outcome.networks.front().steps[r]}};
+    for (const ModeDynamics& network : outcome.networks) {
+      row.emplace_back(network.loss[r] / network.loss.front());
+      row.emplace_back(network.predicted_loss[r] / network.loss.front());
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.caption =
+      fmt::format("loss of networks of width {} in training, relative to the start", outcome.networks.front().width);
+  return table;
+}
+
+std::vector<std::string> spectrum_facts(const SpectrumOutcome& outcome) {
+  const KernelSpectrum& spectrum = *outcome.spectrum;
+  std::vector<std::string> lines{fmt::format("{} samples, eigenvalues {:.4g} to {:.4g}", spectrum.samples(),
+                                             spectrum.eigenvalues().front(), spectrum.eigenvalues().back())};
+  if (const auto condition = spectrum.condition()) lines.back() += fmt::format(", condition {:.3g}", *condition);
+  if (const auto stable = spectrum.stable_rate()) {
+    lines.push_back(
+        fmt::format("gradient descent on half the squared error is stable up to the rate {:.4g}; steps are "
+                    "of the rate {:.4g}",
+                    *stable, *outcome.rate));
+  }
+  std::string dimensions;
+  for (const double ridge : outcome.ridges) {
+    dimensions += fmt::format("{} {:.4g} (ridge {:.3g})", dimensions.empty() ? "effective dimension" : ",",
+                              spectrum.effective_dimension(ridge), ridge);
+  }
+  if (!dimensions.empty()) lines.push_back(std::move(dimensions));
+  return lines;
+}
+
+std::vector<std::string> spectrum_remarks(const SpectrumOutcome& outcome) {
+  const KernelSpectrum& spectrum = *outcome.spectrum;
+  std::vector<std::string> remarks;
+  if (spectrum.rank() < spectrum.samples()) {
+    remarks.push_back(
+        fmt::format("{} of {} eigenvalues are below {:.2g}, where rounding cannot be told from 0; what labels have in "
+                    "these directions counts as never learnt",
+                    spectrum.samples() - spectrum.rank(), spectrum.samples(), spectrum.noise()));
+  }
+  for (const NamedLabels& one : outcome.labels) {
+    if (one.labels.reaches(outcome.epsilon)) continue;
+    remarks.push_back(fmt::format("{} labels: the loss never falls to {:g} of its start, but to {:.3g}", one.name,
+                                  outcome.epsilon, one.labels.floor()));
+  }
+  return remarks;
+}
+
+nlohmann::ordered_json outcome_json(const SpectrumOutcome& outcome) {
+  const KernelSpectrum& spectrum = *outcome.spectrum;
+  nlohmann::ordered_json json{{"samples", spectrum.samples()},
+                              {"eigenvalues", spectrum.eigenvalues()},
+                              {"rank", spectrum.rank()},
+                              {"rounding", spectrum.noise()},
+                              {"condition", json_of(spectrum.condition())},
+                              {"stable_rate", json_of(spectrum.stable_rate())},
+                              {"rate", json_of(outcome.rate)}};
+  auto& dimensions = json["effective_dimension"] = nlohmann::ordered_json::array();
+  for (const double ridge : outcome.ridges) {
+    dimensions.push_back({{"ridge", ridge}, {"dimension", spectrum.effective_dimension(ridge)}});
+  }
+  auto& times = json["times"] = nlohmann::ordered_json::array();
+  // JSON has no infinity.
+  for (const double time : outcome.times) {
+    times.push_back(std::isinf(time) ? nlohmann::ordered_json("inf") : nlohmann::ordered_json(time));
+  }
+  json["epsilon"] = outcome.epsilon;
+  for (std::size_t k = 0; k < outcome.labels.size(); ++k) {
+    const auto& [name, labels] = outcome.labels[k];
+    std::vector<double> losses;
+    for (const double time : outcome.times) losses.push_back(labels.loss(time));
+    nlohmann::ordered_json one{{"labels", name},
+                               {"outputs", labels.projections().cols()},
+                               {"squared_norm", labels.total()},
+                               {"energy", labels.energy()},
+                               {"norm", json_of(labels.norm())},
+                               {"complexity", json_of(labels.complexity())},
+                               {"floor", labels.floor()},
+                               {"time_to_epsilon", json_of(time_of(outcome, labels))},
+                               {"steps_to_epsilon", json_of(steps_of(outcome, labels))},
+                               {"loss", losses}};
+    if (!outcome.networks.empty()) one["network"] = network_json(outcome.networks[k]);
+    json["labels"].push_back(std::move(one));
+  }
+  json["remarks"] = spectrum_remarks(outcome);
+  return json;
+}
+
+void write_spectrum_page(const std::filesystem::path& path, const std::string& title, const SpectrumOutcome& outcome,
+                         const nlohmann::ordered_json& settings) {
+  const KernelSpectrum& spectrum = *outcome.spectrum;
+  Page page(title, "How fast a network of infinite width learns labels, by the eigenvalues of its kernel.");
+  std::vector<std::pair<std::string, std::string>> numbers{
+      {"largest eigenvalue", fmt::format("{:.4g}", spectrum.eigenvalues().front())},
+      {"smallest", fmt::format("{:.4g}", spectrum.eigenvalues().back())}};
+  if (const auto stable = spectrum.stable_rate()) numbers.emplace_back("stable rate", fmt::format("{:.4g}", *stable));
+  page.highlights(numbers).section("Labels").table(labels_table(outcome));
+  page.figures({energy_figure(outcome.labels), loss_figure(outcome.labels, outcome.times)});
+  page.table(losses_table(outcome, 12));
+  page.section("Kernel").figures({eigenvalue_figure(spectrum), dimension_figure(spectrum)});
+  for (const std::string& line : spectrum_facts(outcome)) page.paragraph(line);
+  for (const std::string& remark : spectrum_remarks(outcome)) page.paragraph(remark);
+  if (!outcome.networks.empty()) {
+    const std::vector<NamedModes> networks = outcome.named_networks();
+    std::vector<Illustration> by_direction;
+    // Few lines, or none can be told apart.
+    for (const NamedModes& network : networks) {
+      by_direction.push_back(mode_figure(network, strongest_modes(*network.modes, 4)));
+    }
+    page.section("Network of finite width").figures({training_figure(networks), rate_figure(networks)});
+    page.figures(by_direction).table(networks_table(outcome, 12)).table(rate_table(networks, outcome.modes));
+  }
+  page.settings(settings).write(path);
+}
+
+}  // namespace widelimit::app

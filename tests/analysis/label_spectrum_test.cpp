@@ -1,0 +1,319 @@
+#include "widelimit/analysis/spectrum/label_spectrum.hpp"
+
+#include "widelimit/analysis/bounds/label_bound.hpp"
+#include "widelimit/analysis/dynamics/descend.hpp"
+#include "widelimit/analysis/dynamics/flow.hpp"
+#include "widelimit/analysis/spectrum/label_choice.hpp"
+#include "widelimit/analysis/spectrum/mode_dynamics.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/kernel/gram.hpp"
+#include "widelimit/network/network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace widelimit::label_spectrum_tests {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Matrix<double> normal_matrix(Index rows, Index cols, std::uint64_t seed) {
+  Matrix<double> matrix(rows, cols);
+  const Random random(seed);
+  for (Index i = 0; i < rows * cols; ++i) matrix.data()[i] = random.normal(static_cast<std::uint64_t>(i));
+  return matrix;
+}
+
+/// AAᵀ/cols + shift·I, of rank `cols` where there is no shift.
+Matrix<double> random_gram(Index n, Index cols, double shift, std::uint64_t seed) {
+  const Matrix<double> a = normal_matrix(n, cols, seed);
+  Matrix<double> k(n, n);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      double sum = i == j ? shift : 0.0;
+      for (Index c = 0; c < cols; ++c) sum += a(i, c) * a(j, c) / static_cast<double>(cols);
+      k(i, j) = k(j, i) = sum;
+    }
+  }
+  return k;
+}
+
+Matrix<double> diagonal(const std::vector<double>& values) {
+  Matrix<double> k(std::ssize(values), std::ssize(values));
+  for (Index i = 0; i < k.rows(); ++i) k(i, i) = values[usize(i)];
+  return k;
+}
+
+Matrix<double> column(const std::vector<double>& values) {
+  Matrix<double> y(std::ssize(values), 1);
+  std::copy(values.begin(), values.end(), y.data());
+  return y;
+}
+
+double squared_error(const double* u, const Matrix<double>& y) {
+  double sum = 0;
+  for (Index i = 0; i < y.rows() * y.cols(); ++i) sum += (u[i] - y.data()[i]) * (u[i] - y.data()[i]);
+  return sum;
+}
+
+Error error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {Code{}, ""};
+}
+
+TEST(KernelSpectrum, DecomposesTheMatrix) {
+  for (const Index n : {1, 2, 37}) {
+    const Matrix<double> k = random_gram(n, n + 2, 0.1, 5);
+    const KernelSpectrum spectrum{GramMatrix(k)};
+    const Matrix<double> v = spectrum.eigenvectors();
+    ASSERT_EQ(spectrum.rank(), n);
+    // Entries are of order 1: a backward stable decomposition leaves n ε ‖K‖.
+    const double allowed = 1e-14 * static_cast<double>(n) * spectrum.eigenvalues().front();
+    for (Index i = 0; i < n; ++i) {
+      EXPECT_EQ(spectrum.eigenvector(i), std::vector<double>(v.view().row(i), v.view().row(i) + n));
+      EXPECT_GE(spectrum.eigenvalues()[usize(std::max<Index>(i - 1, 0))], spectrum.eigenvalues()[usize(i)]);
+      for (Index j = 0; j < n; ++j) {
+        double sum = 0;
+        for (Index m = 0; m < n; ++m) sum += spectrum.eigenvalues()[usize(m)] * v(m, i) * v(m, j);
+        EXPECT_NEAR(sum, k(i, j), allowed);
+      }
+    }
+    EXPECT_NEAR(*spectrum.stable_rate() * spectrum.eigenvalues().front(), 2, 1e-15);
+    EXPECT_NEAR(*spectrum.condition(), spectrum.eigenvalues().front() / spectrum.eigenvalues().back(), 0);
+  }
+}
+
+TEST(KernelSpectrum, EffectiveDimensionOfADiagonal) {
+  const KernelSpectrum spectrum{GramMatrix(diagonal({1, 3, 0}))};
+  EXPECT_EQ(spectrum.rank(), 2);
+  EXPECT_FALSE(spectrum.condition());
+  EXPECT_NEAR(spectrum.effective_dimension(1), 3.0 / 4 + 1.0 / 2, 1e-15);
+  EXPECT_EQ(error_of([&] { (void)spectrum.effective_dimension(0); }).code(), Code::usage);
+}
+
+TEST(KernelSpectrum, RefusesWhatIsNoKernel) {
+  Matrix<double> bad = diagonal({1, 2});
+  bad(0, 1) = bad(1, 0) = std::nan("");
+  EXPECT_EQ(error_of([&] { (void)KernelSpectrum(GramMatrix(bad)); }).code(), Code::input);
+  const Matrix<double> indefinite = diagonal({1, -0.5});
+  const Error error = error_of([&] { (void)KernelSpectrum(GramMatrix(indefinite)); });
+  EXPECT_EQ(error.code(), Code::numerical);
+  EXPECT_NE(std::string(error.what()).find("diagonal"), std::string::npos) << error.what();
+  const KernelSpectrum spectrum{GramMatrix(diagonal({1, 2}))};
+  EXPECT_EQ(error_of([&] { (void)LabelSpectrum(spectrum, column({1, std::nan("")}).view()); }).code(), Code::input);
+  EXPECT_EQ(error_of([&] { (void)LabelSpectrum(spectrum, column({1, 1, 1}).view()); }).code(), Code::input);
+  EXPECT_EQ(error_of([&] { (void)LabelSpectrum(spectrum, column({0, 0}).view()); }).code(), Code::input);
+}
+
+/// The flow of machines has the squared loss without ½: its time is half of ours, and descent half of our rate.
+TEST(LabelSpectrum, PredictsTheLossOfFlowAndDescent) {
+  const Index n = 20;
+  const Matrix<double> k = random_gram(n, 25, 0, 7);
+  const Matrix<double> y = normal_matrix(n, 3, 8);
+  const KernelSpectrum spectrum{GramMatrix(k)};
+  const LabelSpectrum labels(spectrum, y.view());
+  FlowOptions flowing;
+  flowing.loss.kind = LossKind::squared;
+  flowing.lambda = 0;
+  flowing.times = {0, 0.1, 1, 10};
+  const Trajectory path = flow(GramMatrix(k), y.view(), flowing);
+  for (Index m = 0; m < 4; ++m) {
+    EXPECT_NEAR(labels.loss(2 * path.times[usize(m)]), squared_error(path.train.view().row(m), y),
+                1e-11 * labels.total());
+  }
+  EXPECT_LT(labels.loss(infinity), 1e-25);
+  DescendOptions descending;
+  descending.loss.kind = LossKind::squared;
+  descending.lambda = 0;
+  descending.steps = 50;
+  descending.rate = *spectrum.stable_rate() * 0.45;
+  const Trajectory steps = descend(GramMatrix(k), y.view(), descending);
+  for (const Index m : {0, 1, 2, 50}) {
+    EXPECT_NEAR(labels.loss_after(m, 2 * *descending.rate), squared_error(steps.train.view().row(m), y),
+                1e-11 * labels.total());
+  }
+  double cholesky = 0;
+  for (Index c = 0; c < 3; ++c) {
+    std::vector<double> one;
+    for (Index i = 0; i < n; ++i) one.push_back(y(i, c));
+    cholesky += *interpolant_norm(GramMatrix(k), one).square;
+  }
+  // Relative: condition number times ε, some 10⁴·10⁻¹⁶ here.
+  EXPECT_NEAR(*labels.norm() / cholesky, 1, 1e-9);
+  EXPECT_NEAR(labels.cumulative_energy().back(), 1, 1e-14);
+}
+
+TEST(LabelSpectrum, TimesInClosedForm) {
+  const KernelSpectrum spectrum{GramMatrix(diagonal({2, 0.5}))};
+  const LabelSpectrum slow(spectrum, column({0, 3}).view());
+  // e^{−2·0.5·t} = ε, and (1 − 0.25)^{2k} ≤ ε.
+  EXPECT_NEAR(slow.time_to(0.01), std::log(100), 1e-13);
+  EXPECT_EQ(slow.steps_to(0.01, 0.5), static_cast<Index>(std::ceil(std::log(0.01) / (2 * std::log(0.75)))));
+  EXPECT_EQ(slow.time_to(1), 0);
+  EXPECT_EQ(slow.steps_to(2, 0.5), 0);
+  // At η = 1/λ₁ the first direction is learnt in one step, at 2/λ₁ never.
+  const LabelSpectrum fast(spectrum, column({1, 0}).view());
+  EXPECT_EQ(fast.steps_to(1e-30, 0.5), 1);
+  EXPECT_EQ(fast.loss_after(0, 0.5), 1);
+  EXPECT_EQ(fast.loss_after(7, 1), 1);
+  EXPECT_EQ(error_of([&] { (void)fast.loss_after(1, 1.01); }).code(), Code::usage);
+  EXPECT_EQ(error_of([&] { (void)fast.loss(-1); }).code(), Code::usage);
+  EXPECT_EQ(error_of([&] { (void)fast.time_to(0); }).code(), Code::usage);
+  EXPECT_EQ(error_of([&] { (void)fast.steps_to(0.1, 1); }).code(), Code::numerical);
+  // Between the two of them the time solves the equation.
+  const LabelSpectrum both(spectrum, column({1, 3}).view());
+  EXPECT_NEAR(both.loss(both.time_to(0.3)) / both.total(), 0.3, 1e-14);
+}
+
+/// Two equal samples with labels 1 and −1: their mean 0 is learnt, half of all is not; a third sample beside them.
+TEST(LabelSpectrum, TellsTheFloorOfASingularKernel) {
+  Matrix<double> k(3, 3);
+  k(0, 0) = k(0, 1) = k(1, 0) = k(1, 1) = 1;
+  k(2, 2) = 2;
+  const KernelSpectrum spectrum{GramMatrix(k)};
+  const LabelSpectrum labels(spectrum, column({1, -1, 1}).view());
+  EXPECT_EQ(spectrum.rank(), 2);
+  EXPECT_NEAR(labels.floor(), 2.0 / 3, 1e-14);
+  EXPECT_NEAR(labels.loss(infinity), 2, 1e-13);
+  EXPECT_FALSE(labels.norm());
+  EXPECT_TRUE(labels.reaches(0.7));
+  EXPECT_FALSE(labels.reaches(0.6));
+  const Error error = error_of([&] { (void)labels.time_to(0.5); });
+  EXPECT_EQ(error.code(), Code::numerical);
+  EXPECT_NE(std::string(error.what()).find("0.667"), std::string::npos) << error.what();
+  // Only the third direction moves: 2 + e^{−4t} = 0.7·3.
+  EXPECT_NEAR(labels.time_to(0.7), -std::log(0.1) / 4, 1e-12);
+  // Equal labels have no part in the null space.
+  const LabelSpectrum agree(spectrum, column({1, 1, 1}).view());
+  EXPECT_NEAR(*agree.norm(), 1 + 0.5, 1e-13);
+}
+
+TEST(LabelChoice, ReadsAndWrites) {
+  for (const char* text : {"true", "random", "random:0.25", "worst"}) {
+    EXPECT_EQ(to_string(parse_label_choice(text)), text);
+  }
+  for (const char* text : {"", "rand", "random:", "random:2", "random:-0.1", "random:0.3x", "random:nan", "worst:1"}) {
+    EXPECT_EQ(error_of([&] { (void)parse_label_choice(text); }).code(), Code::usage) << text;
+  }
+}
+
+TEST(LabelChoice, WorstLabelsAreSlowestOfAll) {
+  const Index n = 10;
+  const Matrix<double> k = random_gram(n, 30, 0, 3);
+  const KernelSpectrum spectrum{GramMatrix(k)};
+  const Matrix<double> worst = label_targets({.kind = LabelKind::worst}, {}, spectrum, 0);
+  const double norm = *LabelSpectrum(spectrum, worst.view()).norm();
+  EXPECT_LE(norm, static_cast<double>(n) / spectrum.eigenvalues().back() * (1 + 1e-12));
+  // All 2⁹ labels up to their sign: the rounding of the extremal vector is among the slowest twentieth.
+  Index slower = 0;
+  for (unsigned bits = 0; bits < 512; ++bits) {
+    Matrix<double> y(n, 1);
+    for (Index i = 0; i < n; ++i) y(i, 0) = (bits >> i & 1U) != 0 ? -1 : 1;
+    slower += *LabelSpectrum(spectrum, y.view()).norm() > norm * (1 + 1e-9) ? 1 : 0;
+  }
+  EXPECT_LE(slower, 512 / 20);
+}
+
+TEST(LabelChoice, RandomLabelsReplaceAShare) {
+  const Index n = 3000;
+  const std::vector<Index> labels(usize(n), 1);
+  const KernelSpectrum spectrum{GramMatrix(diagonal({1, 1}))};
+  const std::vector<Index> two{0, 1};
+  const GivenLabels given{.classes_of = two, .classes = 2};
+  EXPECT_EQ(label_targets({}, given, spectrum, 1)(0, 0), -1);
+  EXPECT_EQ(error_of([&] { (void)label_targets({}, {.classes_of = labels, .classes = 3}, spectrum, 0); }).code(),
+            Code::input);
+  const std::vector<Index> one_class{0, 0};
+  EXPECT_EQ(error_of([&] { (void)label_targets({}, {.classes_of = one_class, .classes = 1}, spectrum, 0); }).code(),
+            Code::input);
+  // Numbers keep their values, in another order.
+  const KernelSpectrum wide{GramMatrix(diagonal(std::vector<double>(usize(200), 1.0)))};
+  const Matrix<double> values = normal_matrix(200, 1, 4);
+  const GivenLabels numbers{.classes_of = {}, .classes = 0, .values = values.view()};
+  const Matrix<double> half = label_targets({.kind = LabelKind::random, .share = 0.5}, numbers, wide, 9);
+  std::vector<double> before(values.data(), values.data() + 200);
+  std::vector<double> after(half.data(), half.data() + 200);
+  Index moved = 0;
+  for (std::size_t i = 0; i < 200; ++i) moved += before[i] != after[i] ? 1 : 0;
+  // Binomial with p = ½, but for fixed points: five deviations of √50 ≈ 7.
+  EXPECT_NEAR(static_cast<double>(moved), 99, 36);
+  std::sort(before.begin(), before.end());
+  std::sort(after.begin(), after.end());
+  EXPECT_EQ(before, after);
+}
+
+TEST(LabelChoice, RandomClassesAreUniform) {
+  const Index n = 300;
+  const std::vector<Index> labels(usize(n), 2);
+  const KernelSpectrum spectrum{GramMatrix(diagonal(std::vector<double>(usize(n), 1.0)))};
+  const Matrix<double> y = label_targets({.kind = LabelKind::random}, {labels, 3}, spectrum, 1);
+  ASSERT_EQ(y.cols(), 3);
+  for (Index c = 0; c < 3; ++c) {
+    double count = 0;
+    for (Index i = 0; i < n; ++i) count += y(i, c);
+    EXPECT_NEAR(count, 100, 5 * std::sqrt(300 * 2.0 / 9)) << c;
+  }
+}
+
+TEST(GeometricSteps, RiseFromTheFirstToTheLast) {
+  EXPECT_EQ(geometric_steps(1, 5), (std::vector<Index>{0, 1}));
+  EXPECT_EQ(geometric_steps(4, 10), (std::vector<Index>{0, 1, 2, 3, 4}));
+  const std::vector<Index> steps = geometric_steps(1000, 20);
+  EXPECT_EQ(steps.front(), 0);
+  EXPECT_EQ(steps.back(), 1000);
+  for (std::size_t k = 1; k < steps.size(); ++k) EXPECT_LT(steps[k - 1], steps[k]);
+}
+
+/// A network that is linear in its trained weights has a constant kernel: its errors follow the spectrum of that kernel
+/// to rounding, and fitted rates are the eigenvalues.
+TEST(ModeDynamics, FollowThePredictionOfALinearNetwork) {
+  const Index n = 6;
+  const Matrix<double> x = normal_matrix(n, 8, 2);
+  const Matrix<double> y = normal_matrix(n, 2, 3);
+  const Network network = Network::parse("dense");
+  const SampleView view(x.view(), {1, 1, 8});
+  const auto engine = make_engine("cpu");
+  const Gram k = gram(network, view, {.kind = Kind::ntk}, *engine);
+  const KernelSpectrum spectrum(GramMatrix(view_of(k.ntk), *engine));
+  const ModeDynamics found =
+      mode_dynamics(network, view, y.view(), spectrum, {.width = 4, .steps = 40, .rate = {}, .memory = {}}, *engine);
+  ASSERT_TRUE(found.summary.finished()) << found.summary.message;
+  EXPECT_NEAR(found.rate * spectrum.eigenvalues().front(), 0.5, 1e-15);
+  const double size = std::sqrt(found.loss.front());
+  for (Index r = 0; r < found.measured.rows(); ++r) {
+    for (Index i = 0; i < n; ++i) EXPECT_NEAR(found.measured(r, i), found.predicted(r, i), 1e-12 * size);
+  }
+  EXPECT_LT(found.largest_difference, 1e-12);
+  ASSERT_GE(found.rates.size(), 3U);
+  for (const ModeRate& rate : found.rates) {
+    EXPECT_NEAR(rate.fitted, rate.eigenvalue, 1e-8 * spectrum.eigenvalues().front());
+    ASSERT_TRUE(rate.interval);
+    EXPECT_LE(rate.interval->first, rate.fitted);
+    EXPECT_GE(rate.interval->second, rate.fitted);
+  }
+}
+
+TEST(ModeDynamics, RefuseARateThatDiverges) {
+  const Matrix<double> x = normal_matrix(3, 4, 2);
+  const Matrix<double> y = normal_matrix(3, 1, 3);
+  const auto engine = make_engine("cpu");
+  const SampleView view(x.view(), {1, 1, 4});
+  const KernelSpectrum spectrum{GramMatrix(diagonal({1, 2, 3}))};
+  EXPECT_EQ(error_of([&] {
+              (void)mode_dynamics(Network::parse("dense"), view, y.view(), spectrum, {.rate = 1, .memory = {}},
+                                  *engine);
+            }).code(),
+            Code::usage);
+  EXPECT_EQ(error_of([&] { ModeOptions{.steps = 0, .rate = {}, .memory = {}}.validate(); }).code(), Code::usage);
+}
+
+}  // namespace
+}  // namespace widelimit::label_spectrum_tests
