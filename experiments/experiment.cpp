@@ -83,7 +83,13 @@ std::vector<Experiment> all_experiments() {
           generalisation_bounds(),
           uci_90(),
           cntk_cifar10(),
-          gntk()};
+          gntk(),
+          nth_error(),
+          hoeffding_decomposition(),
+          lantk_table1(),
+          lantk_table2(),
+          lantk_table3(),
+          la_figure1()};
 }
 
 }  // namespace widelimit::experiment

@@ -5,6 +5,8 @@
 #include "widelimit/kernel/file/write_gram.hpp"
 #include "widelimit/kernel/request.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -65,6 +67,21 @@ TaskKernel in_file(const Setting& setting, const Network& network, const SampleV
 TaskKernel task_kernel(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test,
                        const std::optional<std::filesystem::path>& file) {
   return file ? in_file(setting, network, train, test, *file) : in_memory(setting, network, train, test);
+}
+
+std::optional<std::filesystem::path> gram_folder(const Setting& setting) {
+  const std::string& folder = setting.text("grams");
+  if (folder.empty()) return std::nullopt;
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) fail(Code::resource, "the folder '{}' cannot be made: {}", folder, failure.message());
+  return folder;
+}
+
+std::optional<std::filesystem::path> gram_file(const std::optional<std::filesystem::path>& folder,
+                                               const std::string& name, Index train, Index test, Precision precision) {
+  if (!folder) return std::nullopt;
+  return *folder / fmt::format("{}-{}-{}-{}.h5", name, train, test, to_string(precision));
 }
 
 }  // namespace widelimit::experiment
