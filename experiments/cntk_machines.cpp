@@ -5,7 +5,6 @@
 #include "widelimit/machine/tune.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace widelimit::experiment {
 
@@ -28,10 +27,9 @@ AnyView corner(const AnyMatrix& matrix, Index rows, Index cols) {
 }
 
 ToldImages told(const Setting& setting, const Task& task, Scheme scheme, const Fit& fit, double lambda) {
-  ToldImages result{.lambda = lambda, .score = {}, .told = {}, .summary = fit.summary};
   const Matrix<double> g = decision(fit, task.k_test, setting.engine);
-  result.told = classes_of(scheme, task.classes, g.view());
-  result.score = class_scores(scheme, task.classes, g.view(), task.test_labels);
+  ToldImages result = told_images(fit, scheme, task.classes, g.view(), task.test_labels);
+  result.lambda = lambda;
   return result;
 }
 
@@ -56,11 +54,6 @@ double svm_lambda(const Setting& setting, const GramMatrix& chosen, const Task& 
 }
 
 }  // namespace
-
-double ToldImages::standard_error() const {
-  const double p = score.accuracy();
-  return std::sqrt(p * (1 - p) / static_cast<double>(score.samples));
-}
 
 Matrix<double> cntk_targets(std::span<const Index> labels, Index classes) {
   Matrix<double> targets(std::ssize(labels), classes);

@@ -2,28 +2,11 @@
 
 #include "experiments/cifar_images.hpp"
 #include "experiments/task_kernel.hpp"
-#include "widelimit/analysis/scores.hpp"
+#include "experiments/told_images.hpp"
 
-#include <optional>
-#include <string>
-#include <vector>
+#include <span>
 
 namespace widelimit::experiment {
-
-/// How well a machine tells the test images.
-struct ToldImages {
-  double lambda = 0;  ///< 0: ridgeless
-  ClassScores score;
-  std::vector<Index> told;  ///< class of each
-  Summary summary;
-
-  /// A machine without a solution tells nothing.
-  [[nodiscard]] bool answered() const {
-    return summary.ending == Ending::converged || summary.ending == Ending::iteration_limit;
-  }
-  /// √(p(1 − p)/m) of an accuracy p on m images.
-  [[nodiscard]] double standard_error() const;
-};
 
 /// The machines of one kernel.
 struct CntkMachines {

@@ -58,12 +58,9 @@ class Adding {
 
  private:
   [[nodiscard]] TaskKernel computed(const Network& network, const std::string& name, Index train, Index test) const {
-    std::optional<std::filesystem::path> file;
-    if (choice_.grams) {
-      file = *choice_.grams / fmt::format("{}-{}-{}-{}.h5", name, train, test, to_string(setting_.precision));
-    }
     return task_kernel(setting_, network, rows_.images.train.view().part(0, train),
-                       rows_.images.test.view().part(0, test), file);
+                       rows_.images.test.view().part(0, test),
+                       gram_file(choice_.grams, name, train, test, setting_.precision));
   }
   [[nodiscard]] CntkRow row(const std::string& name, std::optional<Readout> readout, Index depth,
                             const TaskKernel& kernel, Index train, Index test) const {

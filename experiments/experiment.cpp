@@ -96,7 +96,13 @@ std::vector<Experiment> all_experiments() {
           gntk(),
           spectrum_labels(),
           label_complexity(),
-          lemmas()};
+          lemmas(),
+          nth_error(),
+          hoeffding_decomposition(),
+          lantk_table1(),
+          lantk_table2(),
+          lantk_table3(),
+          la_figure1()};
 }
 
 }  // namespace widelimit::experiment

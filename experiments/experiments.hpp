@@ -56,4 +56,22 @@ namespace widelimit::experiment {
 /// NT-L Lemmas 2 and 3: ‖H(0) − H*‖, ‖H(t) − H(0)‖ and the movement of weights by width.
 [[nodiscard]] Experiment lemmas();
 
+/// LA Theorem 2.1: the error of the tangent kernel at a time of training, expanded to K⁽⁴⁾, by width.
+[[nodiscard]] Experiment nth_error();
+
+/// LA Lemma 2.2: label-aware terms by the number of labels that they depend on.
+[[nodiscard]] Experiment hoeffding_decomposition();
+
+/// LA Table 1: label-aware kernels, their tangent kernel and a convolutional network on pairs of classes of CIFAR-10.
+[[nodiscard]] Experiment lantk_table1();
+
+/// LA Table 2: the same on all ten classes, by the number of training images.
+[[nodiscard]] Experiment lantk_table2();
+
+/// LA Table 3: local elasticity of two-layer networks before and after training, of their kernel and a label-aware one.
+[[nodiscard]] Experiment lantk_table3();
+
+/// LA Figure 1: accuracy and local elasticity of the kernel of a network along training.
+[[nodiscard]] Experiment la_figure1();
+
 }  // namespace widelimit::experiment

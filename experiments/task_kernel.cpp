@@ -6,6 +6,8 @@
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/request.hpp"
 
+#include <fmt/format.h>
+
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -85,6 +87,12 @@ std::optional<std::filesystem::path> gram_folder(const Setting& setting) {
   std::filesystem::create_directories(folder, failure);
   if (failure) fail(Code::resource, "the folder '{}' cannot be made: {}", folder, failure.message());
   return folder;
+}
+
+std::optional<std::filesystem::path> gram_file(const std::optional<std::filesystem::path>& folder,
+                                               const std::string& name, Index train, Index test, Precision precision) {
+  if (!folder) return std::nullopt;
+  return *folder / fmt::format("{}-{}-{}-{}.h5", name, train, test, to_string(precision));
 }
 
 }  // namespace widelimit::experiment

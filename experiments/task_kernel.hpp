@@ -29,7 +29,12 @@ struct TaskKernel {
 [[nodiscard]] AnyMatrix square_kernel(const Setting& setting, const Network& network, const SampleView& samples,
                                       const std::optional<std::filesystem::path>& file = std::nullopt);
 
-/// Where the option `grams` says that Gram matrices go; made where it is not there. Error{resource} where it cannot be.
+/// The folder of the option "grams", made where it is missing; nothing where none was asked for. Error{resource} where
+/// it cannot be made.
 [[nodiscard]] std::optional<std::filesystem::path> gram_folder(const Setting& setting);
+/// The file of a kernel there, named after its sizes and precision; nothing without a folder.
+[[nodiscard]] std::optional<std::filesystem::path> gram_file(const std::optional<std::filesystem::path>& folder,
+                                                             const std::string& name, Index train, Index test,
+                                                             Precision precision);
 
 }  // namespace widelimit::experiment
