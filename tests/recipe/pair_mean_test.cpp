@@ -69,6 +69,7 @@ TEST(PairMean, EqualsClosedForms) {
       const GaussianSample second = sample_gaussian(phi, s2);
       if (WIDELIMIT_SANITIZED != 0 && s1 < 1) continue;
       for (const double t : {0.0, 1e-12, 1e-8, 1e-5, 1e-3, 0.02, 0.039, 0.041, 0.2, 0.6, 1.0}) {
+        if (WIDELIMIT_SANITIZED != 0 && t > 0 && t < 0.02) continue;
         for (const bool positive : {true, false}) {
           SCOPED_TRACE(fmt::format("{} of {} and {}, {}(1 - {})", c.name, s1, s2, positive ? "+" : "-", t));
           const auto r1 = static_cast<long double>(s1);
