@@ -1,6 +1,7 @@
 #include "experiments/cntk_rows.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/report/csv.hpp"
 
 #include <fmt/format.h>
 
@@ -33,6 +34,34 @@ std::vector<std::pair<std::string, Network>> parsed_networks(const std::string& 
   return networks;
 }
 
+/// All lines as numbers; a machine without a solution has empty cells.
+Table cells_of(const CntkRows& rows) {
+  Table table{.columns = {"kernel", "depth", "train", "test", "kernel s", "condition", "published %"}};
+  for (const char* machine : {"regression", "ridge", "SVM"}) {
+    for (const char* what : {"lambda", "%", "standard error %"}) {
+      table.columns.push_back(fmt::format("{} {}", machine, what));
+    }
+  }
+  const auto number = [](std::optional<double> value) { return value ? Cell(*value) : Cell(); };
+  for (const auto* some : {&rows.vanilla, &rows.compared}) {
+    for (const CntkRow& row : *some) {
+      std::vector<Cell> cells{row.kernel, row.depth > 0 ? Cell(row.depth) : Cell(), row.train, row.test};
+      // Lines of a part of another's images have no time of their own.
+      cells.push_back(row.seconds > 0 ? Cell(row.seconds) : Cell());
+      cells.push_back(number(row.machines.regression.summary.condition));
+      cells.push_back(number(row.published_percent()));
+      for (const ToldImages* told : {&row.machines.regression, &row.machines.ridge, &row.machines.svm}) {
+        cells.emplace_back(told->lambda);
+        const bool answered = told->answered();
+        cells.push_back(answered ? Cell(100 * told->score.accuracy()) : Cell());
+        cells.push_back(answered ? Cell(100 * told->standard_error()) : Cell());
+      }
+      table.rows.push_back(std::move(cells));
+    }
+  }
+  return table;
+}
+
 /// Computes kernels and adds the lines of their machines.
 class Adding {
  public:
@@ -47,6 +76,7 @@ class Adding {
     rows_.vanilla.back().seconds = kernel.seconds;
     rows_.compared.push_back(
         row("vanilla", Readout::vanilla, depth, kernel, choice_.pooled_train, choice_.pooled_test));
+    keep();
   }
   void pooled(Index depth) {
     add("pooled", Readout::pooled, depth, cntk(Readout::pooled, depth), fmt::format("pooled-{}", depth));
@@ -77,6 +107,10 @@ class Adding {
     const TaskKernel kernel = computed(network, file, choice_.pooled_train, choice_.pooled_test);
     rows_.compared.push_back(row(name, readout, depth, kernel, choice_.pooled_train, choice_.pooled_test));
     rows_.compared.back().seconds = kernel.seconds;
+    keep();
+  }
+  void keep() const {
+    if (!choice_.csv.empty()) write_csv(cells_of(rows_), choice_.csv);
   }
 
   const Setting& setting_;
@@ -112,6 +146,7 @@ CntkChoice::CntkChoice(const Setting& setting)
          pooled_train, pooled_test, train, test);
   }
   grams = gram_folder(setting);
+  csv = setting.text("csv");
 }
 
 std::optional<double> CntkRow::published_percent() const {

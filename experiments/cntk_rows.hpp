@@ -33,6 +33,7 @@ struct CntkChoice {
   std::vector<Index> pooled_depths;
   std::vector<std::pair<std::string, Network>> further;  ///< as asked for
   std::optional<std::filesystem::path> grams;
+  std::string csv;  ///< file of all lines; empty: none
 
   /// All options, understood before any work. Error{usage} or Error{input} for those that are none.
   explicit CntkChoice(const Setting& setting);
