@@ -124,6 +124,21 @@ double multiply_adds_per_second() {
   return best;
 }
 
+double product_rate(Index size, const Engine& engine) {
+  Matrix<float> a(size, size);
+  Matrix<float> c(size, size);
+  std::fill_n(a.data(), size * size, 1.0F);
+  const MatrixView<const float> factor = a.view();
+  const auto product = [&] {
+    engine.algebra().host_product(1, Transpose::no, factor, Transpose::no, factor, 0, c.view());
+    return 0;
+  };
+  const auto side = static_cast<double>(size);
+  double best = 0;
+  for (int repeat = 0; repeat < 3; ++repeat) best = std::max(best, 2.0 * side * side * side / seconds_of(product));
+  return best;
+}
+
 std::string verdict_at_least(double ratio, double target) {
   if (target <= 0) return "-";
   return fmt::format(">= {:g}x {}", target, ratio >= target ? "met" : "MISSED");

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/base/types.hpp"
+#include "widelimit/engine/engine.hpp"
 
 #include <chrono>
 #include <concepts>
@@ -53,6 +54,9 @@ template <std::floating_point T>
 /// Vector multiply-adds a second, each of 16 floats, that one thread sustains in a large product: what arithmetic on
 /// registers can reach here.
 [[nodiscard]] double multiply_adds_per_second();
+
+/// Operations a second of a square product of float32 on the engine's threads; the best of three.
+[[nodiscard]] double product_rate(Index size, const Engine& engine);
 
 /// Answers must agree this closely before a time is worth printing.
 template <std::floating_point T>

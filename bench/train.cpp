@@ -2,6 +2,7 @@
 // same machine: 2·n·m² multiply-adds forward, as many back, as many into the weights.
 
 #include "widelimit/finite/training/train.hpp"
+#include "bench/measure.hpp"
 #include "bench/program.hpp"
 
 #include <fmt/core.h>
@@ -24,22 +25,6 @@ double step_operations(Index samples, Index features, Index width) {
   const double first = n * static_cast<double>(features) * m;
   const double inner = static_cast<double>(hidden_layers - 1) * n * m * m;
   return 2.0 * (2.0 * first + 3.0 * inner + 3.0 * n * m);
-}
-
-/// Operations a second of a square product on the same threads.
-double gemm_rate(Index size, const Engine& engine) {
-  Matrix<float> a(size, size);
-  Matrix<float> c(size, size);
-  std::fill_n(a.data(), size * size, 1.0F);
-  const MatrixView<const float> factor = a.view();
-  double best = 0;
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    const double begin = now();
-    engine.algebra().host_product(1, Transpose::no, factor, Transpose::no, factor, 0, c.view());
-    const auto side = static_cast<double>(size);
-    best = std::max(best, 2.0 * side * side * side / (now() - begin));
-  }
-  return best;
 }
 
 /// Seconds of each step, by its start as the observer sees it.
@@ -75,7 +60,7 @@ bool run_all(const Benchmark& benchmark) {
   fmt::print("{:>12} {:>10} {:>10} {:>10} {:>12} {:>16}\n", "regulariser", "steps/s", "GFLOP/s", "sgemm", "of sgemm",
              "GB/s of weights");
   for (const Regulariser regulariser : {Regulariser::none, Regulariser::init}) {
-    const double product = gemm_rate(std::clamp<Index>(width, 64, 2048), benchmark.engine);
+    const double product = product_rate(std::clamp<Index>(width, 64, 2048), benchmark.engine);
     const std::vector<double> seconds = step_seconds(benchmark, width, regulariser);
     const double median = seconds[seconds.size() / 2];
     // Read forward, read back, read and written by the step, and w₀ read where it pulls.

@@ -66,7 +66,10 @@ void add_checkpoint_options(CLI::App& verb, TrainChoice& choice) {
                   "Steps between two checkpoints; a tenth of all unless given")
       ->type_name("N")
       ->group(training_group);
-  verb.add_option("--from", choice.from, "Go on with the training of this checkpoint, with the same options and data")
+  verb.add_option(
+          "--from", choice.from,
+          "Go on with the training of this checkpoint, with the same options and data; of a network that --out wrote, "
+          "begin a new training with its weights")
       ->type_name("NET.h5")
       ->group(training_group);
 }

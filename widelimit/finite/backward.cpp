@@ -1,6 +1,6 @@
 #include "widelimit/finite/backward.hpp"
 
-#include "widelimit/finite/layers/affine.hpp"
+#include "widelimit/finite/layers/convolution.hpp"
 #include "widelimit/finite/layers/pooling.hpp"
 #include "widelimit/finite/layers/self_attention.hpp"
 
@@ -43,19 +43,24 @@ class Backward {
     [[nodiscard]] std::size_t slot() const { return static_cast<std::size_t>(stage.slot); }
   };
 
-  void weigh(const Step& step, const Tensor<T>& multiplied, Tensor<T>& back) {
-    if (step.stage.trains) gradient_.slots[step.slot()] = {&multiplied, &step.signal()};
+  void apply(const Dense&, const Step& step) {
+    if (step.stage.trains) gradient_.slots[step.slot()] = {&step.input(), &step.signal()};
     if (!step.onwards) return;
-    affine_signal(architecture_.slots[step.slot()], parameters_.slots[step.slot()], step.signal(), back, engine_);
+    affine_signal(architecture_.slots[step.slot()], parameters_.slots[step.slot()], step.signal(), step.back(),
+                  engine_);
   }
-
-  void apply(const Dense&, const Step& step) { weigh(step, step.input(), step.back()); }
   void apply(const Conv&, const Step& step) {
-    Tensor<T>& windows = gradient_.windows[step.slot()];
-    if (step.stage.trains) step.stage.windows->gather(step.input(), windows, engine_);
-    weigh(step, windows, step.signals.windows);
+    const Windows& windows = *step.stage.windows;
+    if (step.stage.trains && !options_.seen && works_on_host(engine_)) {
+      gradient_.slots[step.slot()] = {&step.input(), &step.signal(), &windows};
+    } else if (step.stage.trains) {
+      Tensor<T>& seen = gradient_.windows[step.slot()];
+      windows.gather(step.input(), seen, engine_);
+      gradient_.slots[step.slot()] = {&seen, &step.signal()};
+    }
     if (!step.onwards) return;
-    step.stage.windows->scatter(step.signals.windows, step.stage.in, step.back(), engine_);
+    convolve_signal(architecture_.slots[step.slot()], parameters_.slots[step.slot()], windows, step.stage.in,
+                    step.signal(), step.signals.windows, step.back(), engine_);
   }
   void apply(const Activation& activation, const Step& step) {
     activate_signal(step.stage, activation, step.input(), step.signal(), step.back(), engine_);

@@ -14,6 +14,8 @@ template <std::floating_point T>
 struct GradientFactors {
   const Tensor<T>* a = nullptr;  ///< N × P × fan_in: what the matrix multiplies
   const Tensor<T>* d = nullptr;  ///< N × P × fan_out: signal at what it yields
+  /// Where given, `a` is the images, and what these windows see of them is what the matrix multiplies.
+  const Windows* windows = nullptr;
 };
 
 /// Everything one pass back gives: a trainer sums the factors over samples, the empirical NTK contracts them. Valid

@@ -1,6 +1,6 @@
 #include "widelimit/finite/forward.hpp"
 
-#include "widelimit/finite/layers/affine.hpp"
+#include "widelimit/finite/layers/convolution.hpp"
 #include "widelimit/finite/layers/pooling.hpp"
 #include "widelimit/finite/layers/self_attention.hpp"
 
@@ -34,8 +34,7 @@ class Forward {
     affine(slot(stage), weights(stage), trace.values[k], trace.values[k + 1], engine_);
   }
   void apply(const Conv&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
-    stage.windows->gather(trace.values[k], trace.windows, engine_);
-    affine(slot(stage), weights(stage), trace.windows, trace.values[k + 1], engine_);
+    convolve(slot(stage), weights(stage), *stage.windows, trace.values[k], trace.windows, trace.values[k + 1], engine_);
   }
   void apply(const Activation& activation, const Stage& stage, std::size_t k, Trace<T>& trace) const {
     activate(stage, activation, trace.values[k], trace.values[k + 1], engine_);

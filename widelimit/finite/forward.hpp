@@ -16,7 +16,9 @@ namespace widelimit {
 struct PassOptions {
   std::optional<DropoutDraw> dropout = {};  ///< masks of training; without them dropout passes everything on
   bool input_signal = true;                 ///< backward: whether ∂f/∂x is wanted; a trainer does without
-  Progress* progress = nullptr;             ///< asked between two layers, on the calling thread; may stop the pass
+  /// Backward: whether factors of convolutions are written out. Else they may be images with their windows.
+  bool seen = true;
+  Progress* progress = nullptr;  ///< asked between two layers, on the calling thread; may stop the pass
 };
 
 /// The activations of one chain of stages: values[k] enters stage k, values.back() leaves the chain. Whatever else the
@@ -25,7 +27,7 @@ template <std::floating_point T>
 struct Trace {
   std::vector<Tensor<T>> values;
   std::vector<std::vector<Trace>> arms;  ///< per stage: branch and shortcut of a residual, else nothing
-  Tensor<T> windows;                     ///< scratch of convolutions
+  Tensor<T> windows;                     ///< scratch of convolutions, where an engine has memory of its own
   AttentionValues<T> attention;          ///< scratch of attention
 
   [[nodiscard]] const Tensor<T>& output() const { return values.back(); }

@@ -5,6 +5,7 @@
 #include "widelimit/network/shape.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace widelimit {
 
@@ -15,6 +16,18 @@ Index read_at(Index output, Index place, Index n, Index stride, Index before, Pa
   const Index at = output * stride + place - before;
   if (padding == Padding::circular) return ((at % n) + n) % n;
   return at >= 0 && at < n ? at : -1;
+}
+
+/// Rows of `table` in the order of the places at which they hold nothing, so that rows alike stand together.
+std::vector<Index> alike_together(const std::vector<Index>& table, Index rows, Index places) {
+  std::vector<Index> order(static_cast<std::size_t>(rows));
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto at = [&](Index row) { return table.begin() + row * places; };
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return std::lexicographical_compare(at(a), at(a) + places, at(b), at(b) + places,
+                                        [](Index x, Index y) { return (x < 0) < (y < 0); });
+  });
+  return order;
 }
 
 }  // namespace
@@ -42,6 +55,14 @@ Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, P
       }
     }
   }
+  readers_.assign(static_cast<std::size_t>(in.positions() * size_), -1);
+  for (Index o = 0; o < height_ * width_; ++o) {
+    for (Index k = 0; k < size_; ++k) {
+      if (input(o, k) >= 0) readers_[static_cast<std::size_t>(input(o, k) * size_ + k)] = o;
+    }
+  }
+  order_ = alike_together(positions_, height_ * width_, size_);
+  reader_order_ = alike_together(readers_, in.positions(), size_);
 }
 
 template <std::floating_point T>

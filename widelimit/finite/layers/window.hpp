@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/engine/engine.hpp"
+#include "widelimit/engine/host/convolution.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
 #include "widelimit/network/layer.hpp"
 
@@ -21,6 +22,10 @@ class Windows {
     return positions_[static_cast<std::size_t>(output * size_ + place)];
   }
 
+  /// What each output position reads, and which output positions read each input position: at most one at each place.
+  [[nodiscard]] host::Connections connections() const { return {positions_, order_, size_}; }
+  [[nodiscard]] host::Connections readers() const { return {readers_, reader_order_, size_}; }
+
   /// What every window sees, side by side, zeros over the edge (im2col): N × outputs × (window size · channels).
   template <std::floating_point T>
   void gather(const Tensor<T>& input, Tensor<T>& patches, const Engine& engine) const;
@@ -33,6 +38,9 @@ class Windows {
   Index width_;
   Index size_;
   std::vector<Index> positions_;
+  std::vector<Index> order_;
+  std::vector<Index> readers_;
+  std::vector<Index> reader_order_;
 };
 
 }  // namespace widelimit

@@ -15,7 +15,7 @@ Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& par
     fail(Code::usage, "a vector of {} values of shape {} for {} samples of {} outputs", v.count(), to_string(v.shape()),
          x2.count(), architecture.output.size());
   }
-  const PassOptions options{.input_signal = false, .progress = progress};
+  const PassOptions options{.input_signal = false, .seen = false, .progress = progress};
   const Trace<T> right = forward(architecture, parameters, x2, options, engine);
   const Gradient<T> gradient = backward(architecture, parameters, right, v, options, engine);
   Parameters<T> direction = zero_parameters<T>(architecture);

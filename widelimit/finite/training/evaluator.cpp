@@ -18,7 +18,7 @@ Evaluator<T>::Evaluator(const Architecture& architecture, const Parameters<T>* c
       centre_(centre),
       engine_(engine),
       questions_(progress),
-      pass_{.input_signal = false, .progress = questions_.get()} {
+      pass_{.input_signal = false, .seen = false, .progress = questions_.get()} {
   if (centre_ != nullptr) difference_ = zero_parameters<T>(architecture);
 }
 

@@ -4,6 +4,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/finite/layers/convolution.hpp"
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/trainer.hpp"
 
@@ -21,28 +22,29 @@ void require(bool holds, std::string_view what, double value, std::string_view w
   if (!holds) fail(Code::usage, "{} = {:g}: it must be {}", what, value, wanted);
 }
 
-/// Values of all activations of one sample.
-Index activation_values(const std::vector<Stage>& stages) {
+/// Values of all activations of one sample; `written`: with what the windows of convolutions see, both ways.
+Index activation_values(const std::vector<Stage>& stages, bool written) {
   Index values = 0;
   for (const Stage& stage : stages) {
     const auto* conv = std::get_if<Conv>(&stage.layer.value);
-    const Index windows = conv == nullptr ? 0 : stage.out.positions() * conv->kernel.rows * conv->kernel.cols;
-    values += stage.out.size() + 2 * windows * stage.in.channels;
-    values += activation_values(stage.branch) + activation_values(stage.shortcut);
+    const bool windows = written && conv != nullptr;
+    const Index seen = windows ? stage.out.positions() * conv->kernel.rows * conv->kernel.cols : 0;
+    values += stage.out.size() + 2 * seen * stage.in.channels;
+    values += activation_values(stage.branch, written) + activation_values(stage.shortcut, written);
   }
   return values;
 }
 
 /// Weights, those of the start, what else is as large as they are, and activations with their signals.
-void check_memory(const Architecture& architecture, Index samples, const TrainOptions& options) {
+void check_memory(const Architecture& architecture, Index samples, const TrainOptions& options, const Engine& engine) {
+  const Index values = activation_values(architecture.stages, !works_on_host(engine));
   const double number = options.precision == Precision::f32 ? 4 : 8;
   const int stored = options.optimiser.adaptive() ? 1 : 0;  // the gradient
   const double copies =
       2.0 + options.optimiser.moments() + stored + (options.flow_time > 0 ? 1 : 0) + (options.linearised ? 2 : 0);
   const Index batch = options.batch == 0 ? samples : options.batch;
-  const double bytes =
-      number * (copies * static_cast<double>(parameter_count(architecture)) +
-                2.0 * static_cast<double>(batch) * static_cast<double>(activation_values(architecture.stages)));
+  const double bytes = number * (copies * static_cast<double>(parameter_count(architecture)) +
+                                 2.0 * static_cast<double>(batch) * static_cast<double>(values));
   require_memory(bytes, options.memory, "the weights and activations of training",
                  "choose a smaller width or batch, or precision f32");
 }
@@ -84,19 +86,23 @@ void run_training(const TrainData& data, const TrainOptions& options, const Engi
 
 /// Error{usage} where `from` does not go on as the training that is asked for.
 void require_continues(const TrainedNetwork& from, const TrainedNetwork& asked, const TrainOptions& options) {
-  const auto same = [](bool equal, std::string_view what) {
-    if (!equal) fail(Code::usage, "the training that is to go on has another {}; choose the same", what);
+  const auto same = [&](bool equal, std::string_view what) {
+    if (equal) return;
+    fail(Code::usage, "the {} has another {}; choose the same",
+         from.state ? "training that is to go on" : "network that training is to begin with", what);
   };
-  if (!from.state) {
-    fail(Code::usage, "this network has no state of a training that could go on; a checkpoint has");
-  }
   same(from.network == asked.network, "network");
   same(from.shape == asked.shape, "shape of samples");
   same(from.widths == asked.widths, "width, parameterisation, initialisation or number of outputs");
-  same(from.regulariser == asked.regulariser, "regulariser");
   same(from.seed == asked.seed, "seed");
   same(from.centred == asked.centred && from.linearised == asked.linearised, "function, centred or linearised");
   same(from.precision() == options.precision, "precision");
+  if (!from.state) {
+    const bool scaled = from.regulariser == Regulariser::output;
+    same(scaled == (asked.regulariser == Regulariser::output), "output layer, whose scaled weights it trains or not");
+    return;
+  }
+  same(from.regulariser == asked.regulariser, "regulariser");
   same(from.state->optimiser.kind == options.optimiser.kind &&
            from.state->optimiser.moments() == options.optimiser.moments(),
        "optimiser");
@@ -225,7 +231,7 @@ TrainedNetwork train(const Network& network, const TrainData& data, const TrainO
     fail(Code::usage, "augmentation flips and crops images, and the network reads vectors; leave it out");
   }
   if (options.from != nullptr) require_continues(*options.from, trained, options);
-  check_memory(trained.architecture, data.x.count(), options);
+  check_memory(trained.architecture, data.x.count(), options, engine);
   try {
     if (options.precision == Precision::f32) {
       run_training<float>(data, options, engine, trained);

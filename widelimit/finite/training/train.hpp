@@ -73,8 +73,10 @@ struct TrainOptions {
   /// diverged or died; 0: ten times. Valid during the call.
   std::function<void(const TrainedNetwork&)> checkpoint = {};
   Index checkpoint_every = 0;
-  /// Goes on with this training, which has a state: the same network, seed, samples and optimiser. With the same
-  /// options it ends, bit for bit, where it would have ended without a stop. The record begins here. Borrowed.
+  /// With a state: goes on with this training, of the same network, seed, samples and optimiser. With the same options
+  /// it ends, bit for bit, where it would have ended without a stop. The record begins here. Without a state: a new
+  /// training that begins at its weights (fine-tuning), of the same network, seed and function; samples, loss,
+  /// optimiser and regulariser may be others. w₀ is that of the seed, for both. Borrowed.
   const TrainedNetwork* from = nullptr;
   Progress* progress = nullptr;
   TrainObserver observer = {};

@@ -72,7 +72,7 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
   if (options.rate) {
     summary_.rate = *options.rate;
   } else {
-    summary_.rate = options.from != nullptr ? options.from->summary.rate : own_rate();
+    summary_.rate = options.from != nullptr && options.from->state ? options.from->summary.rate : own_rate();
   }
 }
 

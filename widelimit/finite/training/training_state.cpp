@@ -60,11 +60,15 @@ bool Trainer<T>::checkpoint_due() const {
 
 template <std::floating_point T>
 void Trainer<T>::resume(const TrainedNetwork& from) {
-  const TrainState& state = from.state.value();
-  if (state.samples != samples_checksum()) {
-    fail(Code::input, "the samples or targets are not those of the training that is to go on; give it the same ones");
-  }
   w_ = std::get<Parameters<T>>(from.parameters);
+  if (!from.state) return;
+  const TrainState& state = *from.state;
+  if (state.samples != samples_checksum()) {
+    fail(
+        Code::input,
+        "the samples or targets are not those of the training that is to go on; give it the same ones, or begin with a "
+        "network that was saved when its training had ended");
+  }
   velocity_ = std::get<Parameters<T>>(state.velocity);
   squares_ = std::get<Parameters<T>>(state.squares);
   aux_ = state.auxiliary;

@@ -58,8 +58,8 @@ RateProblem Trainer<T>::rate_problem() const {
 
 template <std::floating_point T>
 double Trainer<T>::own_rate() const {
-  return options_.optimiser.adaptive() ? adaptive_rate(architecture_)
-                                       : default_rate(architecture_, start_, x_, rate_problem(), engine_);
+  if (options_.optimiser.adaptive()) return adaptive_rate(architecture_);
+  return default_rate(architecture_, options_.linearised ? start_ : w_, x_, rate_problem(), engine_);
 }
 
 /// Of steps whose size is that of the gradient the tangent kernel knows the largest rate.

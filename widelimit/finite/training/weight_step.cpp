@@ -1,6 +1,7 @@
 #include "widelimit/finite/training/weight_step.hpp"
 
 #include "widelimit/engine/host/host.hpp"
+#include "widelimit/finite/layers/convolution.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -171,6 +172,19 @@ void step_in_pieces(const WeightSlot& slot, const GradientFactors<T>& g, const M
   move.end(all, size);
 }
 
+/// W of a convolution whose windows are not written out.
+template <std::floating_point T>
+void step_filter(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T>& move, const Numbers<T>& all,
+                 T* sums, const Engine& engine) {
+  const Index size = slot.fan_in * slot.fan_out;
+  std::fill_n(sums, size, T{0});
+  add_filter_gradient(*g.windows, *g.a, *g.d, MatrixView<T>{sums, slot.fan_in, slot.fan_out, slot.fan_out}, engine);
+  move.begin(all, size);
+  const auto factor = static_cast<T>(move.factor() * slot.w_scale);
+  for (Index i = 0; i < size; ++i) all.sum()[i] += factor * sums[i];
+  move.end(all, size);
+}
+
 template <std::floating_point T>
 void step_bias(const WeightSlot& slot, const GradientFactors<T>& g, const Move<T>& move, const Numbers<T>& all) {
   move.begin(all, slot.fan_out);
@@ -219,14 +233,17 @@ template <std::floating_point T>
 void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const SlotStep<T>& step,
                const Engine& engine, Weights<T>& weights) {
   const Move<T> move(step);
-  const bool on_host = engine.algebra().over(std::as_const(weights).matrix(slot)).has_value();
+  const bool on_host = works_on_host(engine);
   const Index stored = move.adaptive() ? slot.fan_in * slot.fan_out : 0;
-  const Index pieces = on_host && in_pieces(slot, gradient) ? row_pieces * slot.fan_in * slot.fan_out : 0;
+  const Index sums = gradient.windows != nullptr ? 1 : (on_host && in_pieces(slot, gradient) ? row_pieces : 0);
+  const Index pieces = sums * slot.fan_in * slot.fan_out;
   std::vector<T> own;
   std::vector<T>& scratch = step.scratch == nullptr ? own : *step.scratch;
   if (std::ssize(scratch) < stored + pieces) scratch.resize(static_cast<std::size_t>(stored + pieces));
   const Numbers<T> matrix = numbers(step, weights, &Weights<T>::w, move.adaptive() ? scratch.data() : nullptr);
-  if (pieces > 0) {
+  if (gradient.windows != nullptr) {
+    step_filter(slot, gradient, move, matrix, scratch.data() + stored, engine);
+  } else if (pieces > 0) {
     step_in_pieces(slot, gradient, move, matrix, scratch.data() + stored, engine);
   } else if (on_host) {
     step_in_tiles(slot, gradient, move, matrix, engine);
