@@ -83,7 +83,10 @@ std::vector<Experiment> all_experiments() {
           generalisation_bounds(),
           uci_90(),
           cntk_cifar10(),
-          gntk()};
+          gntk(),
+          chaotic_transient(),
+          ntk_phases(),
+          ntk_structure()};
 }
 
 }  // namespace widelimit::experiment

@@ -76,6 +76,11 @@ struct TrainOptions {
   /// Goes on with this training, which has a state: the same network, seed, samples and optimiser. With the same
   /// options it ends, bit for bit, where it would have ended without a stop. The record begins here. Borrowed.
   const TrainedNetwork* from = nullptr;
+  /// Begins at these weights in place of drawn ones, in step `initial_step` of the schedule and of the batches, the
+  /// optimiser at rest. They are w₀: what is linearised is linearised there. For branches of a training; a file keeps
+  /// no such start. Borrowed.
+  const AnyParameters* initial = nullptr;
+  Index initial_step = 0;
   Progress* progress = nullptr;
   TrainObserver observer = {};
 
