@@ -159,6 +159,7 @@ void run(int count, char** words) {
   add_certify(program);
   add_train(program);
   add_equivalence(program);
+  add_evolution(program);
   add_experiment(program);
   add_flow(program);
   add_ensemble(program);

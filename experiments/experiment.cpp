@@ -102,7 +102,10 @@ std::vector<Experiment> all_experiments() {
           lantk_table1(),
           lantk_table2(),
           lantk_table3(),
-          la_figure1()};
+          la_figure1(),
+          chaotic_transient(),
+          ntk_phases(),
+          ntk_structure()};
 }
 
 }  // namespace widelimit::experiment

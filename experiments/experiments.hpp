@@ -74,4 +74,15 @@ namespace widelimit::experiment {
 /// LA Figure 1: accuracy and local elasticity of the kernel of a network along training.
 [[nodiscard]] Experiment la_figure1();
 
+/// NT-L, chaotic transient (Fort et al. 2020): kernel distance and velocity of convolutional networks on CIFAR-10,
+/// tangent training and error barriers by checkpoint.
+[[nodiscard]] Experiment chaotic_transient();
+
+/// NT-L Theorem 7 (Seleznova and Kutyniok 2022): the change of the NTK by one step, by the variance of weights, depth
+/// and width.
+[[nodiscard]] Experiment ntk_phases();
+
+/// NT-L, changes of the NTK structure: class means of the kernel of deep networks along their training on MNIST.
+[[nodiscard]] Experiment ntk_structure();
+
 }  // namespace widelimit::experiment

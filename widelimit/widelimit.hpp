@@ -46,6 +46,7 @@
 #include "widelimit/analysis/dynamics/descend.hpp"
 #include "widelimit/analysis/dynamics/ensemble.hpp"
 #include "widelimit/analysis/dynamics/flow.hpp"
+#include "widelimit/analysis/evolution/evolution.hpp"
 #include "widelimit/analysis/hierarchy/hoeffding.hpp"
 #include "widelimit/analysis/hierarchy/kernel_at_time.hpp"
 #include "widelimit/analysis/hierarchy/nth_kernel.hpp"

@@ -29,6 +29,7 @@ void add_predict(Program& program);
 void add_certify(Program& program);
 void add_train(Program& program);
 void add_equivalence(Program& program);
+void add_evolution(Program& program);
 void add_tune(Program& program);
 void add_compare(Program& program);
 void add_likelihood(Program& program);

@@ -134,11 +134,8 @@ void add_training_options(CLI::App& verb, TrainChoice& choice) {
       ->group(training_group);
 }
 
-void add_train_options(CLI::App& verb, TrainChoice& choice) {
+void add_descent_options(CLI::App& verb, TrainChoice& choice) {
   TrainOptions& numbers = choice.numbers;
-  const auto number = [&](const char* name, auto& value, const char* words, const char* type) {
-    verb.add_option(name, value, words)->type_name(type)->capture_default_str()->group(training_group);
-  };
   verb.add_option("--network", choice.network, "The network: text, preset, JSON, or a file of one")
       ->type_name("NET")
       ->required()
@@ -151,14 +148,7 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
       ->group(training_group);
   add_training_options(verb, choice);
   add_optimiser_options(verb, choice);
-  number("--flow", numbers.flow_time, "Follow the gradient flow to this time by steps of their own size; 0 is off",
-         "T");
-  number("--tolerance", numbers.tolerance, "Error that a step of a flow may make in an output", "TOL");
   verb.add_flag("--centred", numbers.centred, "Train f - f0, the network minus what it was at the start")
-      ->group(training_group);
-  verb.add_flag("--linearised", numbers.linearised, "Train the network linearised at its start")->group(training_group);
-  verb.add_flag("--as-kernel-machine", choice.as_kernel_machine,
-                "Write the trained network as a kernel machine and tell how far the two are apart (regulariser output)")
       ->group(training_group);
   verb.add_option("--parameterisation", choice.parameterisation,
                   "ntk (scales stand outside the weights) or standard (inside)")
@@ -171,7 +161,25 @@ void add_train_options(CLI::App& verb, TrainChoice& choice) {
       ->capture_default_str()
       ->group(training_group);
   verb.add_flag("--flip", numbers.augmentation.flip, "Mirror images at random in every step")->group(training_group);
-  number("--crop", numbers.augmentation.crop, "Move images at random by up to N pixels in every step", "N");
+  verb.add_option("--crop", numbers.augmentation.crop, "Move images at random by up to N pixels in every step")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(training_group);
+}
+
+void add_train_options(CLI::App& verb, TrainChoice& choice) {
+  TrainOptions& numbers = choice.numbers;
+  const auto number = [&](const char* name, auto& value, const char* words, const char* type) {
+    verb.add_option(name, value, words)->type_name(type)->capture_default_str()->group(training_group);
+  };
+  add_descent_options(verb, choice);
+  number("--flow", numbers.flow_time, "Follow the gradient flow to this time by steps of their own size; 0 is off",
+         "T");
+  number("--tolerance", numbers.tolerance, "Error that a step of a flow may make in an output", "TOL");
+  verb.add_flag("--linearised", numbers.linearised, "Train the network linearised at its start")->group(training_group);
+  verb.add_flag("--as-kernel-machine", choice.as_kernel_machine,
+                "Write the trained network as a kernel machine and tell how far the two are apart (regulariser output)")
+      ->group(training_group);
   number("--records", numbers.records, "How often to record loss and accuracy, first and last included", "N");
   verb.add_option("--out", choice.out, "File of the trained network")->type_name("NET.h5")->group(training_group);
   add_checkpoint_options(verb, choice);

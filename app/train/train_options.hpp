@@ -36,6 +36,8 @@ struct TrainChoice {
 /// --loss, --regulariser, --lambda, --rate, --steps, --batch and the like: what `equivalence`
 /// takes as well.
 void add_training_options(CLI::App& verb, TrainChoice& choice);
+/// The network, its widths and descent on its weights, without data.
+void add_descent_options(CLI::App& verb, TrainChoice& choice);
 /// All options of `train`.
 void add_train_options(CLI::App& verb, TrainChoice& choice);
 

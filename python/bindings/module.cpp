@@ -30,4 +30,5 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_bounds(module);
   widelimit::python::bind_equivalence(module);
   widelimit::python::bind_hierarchy(module);
+  widelimit::python::bind_evolution(module);
 }

@@ -31,5 +31,6 @@ void bind_certificate(nanobind::module_& module);
 void bind_bounds(nanobind::module_& module);
 void bind_equivalence(nanobind::module_& module);
 void bind_hierarchy(nanobind::module_& module);
+void bind_evolution(nanobind::module_& module);
 
 }  // namespace widelimit::python

@@ -42,6 +42,7 @@ from widelimit._elasticity import LocalElasticity, local_elasticity
 from widelimit._empirical_ntk import empirical_ntk, empirical_ntk_product
 from widelimit._ensemble import Ensemble, ensemble
 from widelimit._equivalence import Equivalence, EquivalencePath, EquivalenceRun, WidthSlope, equivalence
+from widelimit._evolution import Evolution, evolution
 from widelimit._fetch import FetchedFile, fetch_data
 from widelimit._fit import ConvergenceWarning, Fit, Summary
 from widelimit._gaussian_process import GaussianProcess, Posterior, gaussian_process
@@ -97,6 +98,7 @@ __all__ = [
     "Equivalence",
     "EquivalencePath",
     "EquivalenceRun",
+    "Evolution",
     "FetchedFile",
     "Fit",
     "FlowEvent",
@@ -149,6 +151,7 @@ __all__ = [
     "empirical_ntk_product",
     "ensemble",
     "equivalence",
+    "evolution",
     "fetch_data",
     "fit_hard_svm",
     "fit_logistic",

@@ -63,14 +63,17 @@ thead th { border-bottom: 2px solid var(--rule); color: var(--soft); font-size: 
 tbody tr:last-child td { border-bottom: 0; }
 td:first-child { min-width: 8rem; }
 th.number, td.number { text-align: right; white-space: nowrap; }
-.sortable > input { position: absolute; opacity: 0; }
-.sortable > label { display: inline-block; margin: 0 .4rem .4rem 0; padding: .1rem .6rem; border: 1px solid var(--rule); border-radius: 1rem; color: var(--soft); font-size: .85rem; cursor: pointer; }
-.sortable > input:checked + label { color: inherit; border-color: currentColor; }
-.sortable > input:focus-visible + label { outline: 2px solid currentColor; }
+.sortable > input, .slides > input { position: absolute; opacity: 0; }
+.sortable > label, .slides > label { display: inline-block; margin: 0 .4rem .4rem 0; padding: .1rem .6rem; border: 1px solid var(--rule); border-radius: 1rem; color: var(--soft); font-size: .85rem; cursor: pointer; }
+.sortable > input:checked + label, .slides > input:checked + label { color: inherit; border-color: currentColor; }
+.sortable > input:focus-visible + label, .slides > input:focus-visible + label { outline: 2px solid currentColor; }
 .sortable table { display: grid; overflow-x: auto; }
 .sortable thead, .sortable tbody, .sortable tr { display: contents; }
 .sortable th { order: -1; }
 .sortable caption { order: -2; grid-column: 1 / -1; }
+.slides { position: relative; margin: 1.25rem 0; }
+.slides > .stack { display: grid; margin-top: .6rem; }
+.slides > .stack > figure { grid-area: 1 / 1; visibility: hidden; }
 .settings { display: grid; grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr); gap: .3rem 1.5rem; margin: 0; font-size: .95rem; }
 .settings dt { color: var(--soft); }
 .settings dd { margin: 0; font-family: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace; font-size: .88rem; line-height: 1.75; }
@@ -140,6 +143,15 @@ std::string sorting_style(std::size_t columns) {
   std::string style;
   for (std::size_t j = 0; j < columns; ++j) {
     style += fmt::format(".sortable > .by{0}:checked ~ table td {{ order: var(--O{0}); }}\n", j);
+  }
+  return style;
+}
+
+/// Of sets of at most that many slides: the one that is chosen is seen.
+std::string slides_style(std::size_t slides) {
+  std::string style;
+  for (std::size_t k = 0; k < slides; ++k) {
+    style += fmt::format(".slides > .at{0}:checked ~ .stack > :nth-child({1}) {{ visibility: visible; }}\n", k, k + 1);
   }
   return style;
 }
@@ -228,6 +240,22 @@ Page& Page::figures(const std::vector<Illustration>& illustrations) {
   return *this;
 }
 
+Page& Page::slides(std::string_view heading, const std::vector<std::pair<std::string, Illustration>>& figures) {
+  const std::string id = fmt::format("slides{}", ++slides_count_);
+  most_slides_ = std::max(most_slides_, figures.size());
+  std::string choices;
+  std::string stack;
+  for (std::size_t k = 0; k < figures.size(); ++k) {
+    choices += fmt::format(
+        "<input type=\"radio\" class=\"at{1}\" name=\"{0}\" id=\"{0}-{1}\"{2}><label for=\"{0}-{1}\">{3}</label>\n", id,
+        k, k == 0 ? " checked" : "", escape_markup(figures[k].first));
+    stack += figure_markup(figures[k].second, ++figure_count_);
+  }
+  body_ += fmt::format("<div class=\"slides\">\n{} {}<div class=\"stack\">\n{}</div>\n</div>\n", escape_markup(heading),
+                       choices, stack);
+  return *this;
+}
+
 Page& Page::settings(const Json& settings) {
   if (!settings.is_object()) fail(Code::usage, "the settings of a page must be an object of names and values");
   const bool noted = settings.contains("notes") && settings.at("notes").is_array();
@@ -257,8 +285,8 @@ std::string Page::html(std::chrono::system_clock::time_point written) const {
       "<title>{1}</title>\n<style>{2}</style>\n</head>\n<body>\n{3}{4}"
       "<footer>Written by widelimit {0} on <time datetime=\"{5:%Y-%m-%dT%H:%M:%SZ}\">{5:%Y-%m-%d %H:%M} "
       "UTC</time>.</footer>\n</body>\n</html>\n",
-      version(), title_, std::string(page_style()) + sorting_style(sortable_columns_), body_,
-      section_open_ ? "</section>\n</main>\n" : "</header>\n", utc);
+      version(), title_, std::string(page_style()) + sorting_style(sortable_columns_) + slides_style(most_slides_),
+      body_, section_open_ ? "</section>\n</main>\n" : "</header>\n", utc);
 }
 
 void Page::write(const std::filesystem::path& path) const {

@@ -40,6 +40,8 @@ class Page {
   Page& figure(const Illustration& illustration);
   /// Figures to compare: side by side where the window is wide enough.
   Page& figures(const std::vector<Illustration>& illustrations);
+  /// Figures of equal size of which one is shown, chosen by its name; the arrow keys go through them. By style alone.
+  Page& slides(std::string_view heading, const std::vector<std::pair<std::string, Illustration>>& figures);
   /// A section of names and values; takes an object, as Record::settings. Texts of its array "notes" are a section of
   /// their own before it, as Record::told puts them there.
   Page& settings(const nlohmann::ordered_json& settings);
@@ -54,6 +56,8 @@ class Page {
   int figure_count_ = 0;
   int sortable_count_ = 0;
   std::size_t sortable_columns_ = 0;  ///< of the widest
+  int slides_count_ = 0;
+  std::size_t most_slides_ = 0;  ///< of one set
   bool section_open_ = false;
 };
 

@@ -112,6 +112,14 @@ void require_continues(const TrainedNetwork& from, const TrainedNetwork& asked, 
   }
 }
 
+void require_initial(const Architecture& architecture, const AnyParameters& initial, Precision precision) {
+  const bool single = std::holds_alternative<Parameters<float>>(initial);
+  if (single != (precision == Precision::f32)) {
+    fail(Code::usage, "the weights to begin at have another precision; choose {}", single ? "f32" : "f64");
+  }
+  std::visit([&](const auto& weights) { require_match(architecture, weights); }, initial);
+}
+
 /// The same training, with its epochs counted in steps.
 TrainOptions by_steps(TrainOptions options, Index samples) {
   options.steps = options.steps_on(samples);
@@ -156,6 +164,13 @@ void TrainOptions::validate() const {
   }
   if (augmentation.any() && (centred || regulariser == Regulariser::aux)) {
     fail(Code::usage, "f − f₀ and auxiliary outputs belong to the samples as they are; leave out the augmentation");
+  }
+  if (initial == nullptr && initial_step != 0) fail(Code::usage, "step {} has no weights to begin at", initial_step);
+  if (initial != nullptr && (initial_step < 0 || (epochs == 0 && initial_step > steps))) {
+    fail(Code::usage, "initial step {}: choose 0 to {}", initial_step, steps);
+  }
+  if (initial != nullptr && (from != nullptr || checkpoint || centred || flow_time > 0)) {
+    fail(Code::usage, "a training from given weights has neither checkpoints, f − f₀ nor a flow; leave them out");
   }
   if (checkpoint_every < 0) fail(Code::usage, "a checkpoint every {} steps; choose 0 or more", checkpoint_every);
   if (regulariser == Regulariser::aux && optimiser.kind != OptimiserKind::sgd) {
@@ -231,6 +246,7 @@ TrainedNetwork train(const Network& network, const TrainData& data, const TrainO
     fail(Code::usage, "augmentation flips and crops images, and the network reads vectors; leave it out");
   }
   if (options.from != nullptr) require_continues(*options.from, trained, options);
+  if (options.initial != nullptr) require_initial(trained.architecture, *options.initial, options.precision);
   check_memory(trained.architecture, data.x.count(), options, engine);
   try {
     if (options.precision == Precision::f32) {

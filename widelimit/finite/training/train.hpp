@@ -78,6 +78,11 @@ struct TrainOptions {
   /// training that begins at its weights (fine-tuning), of the same network, seed and function; samples, loss,
   /// optimiser and regulariser may be others. w₀ is that of the seed, for both. Borrowed.
   const TrainedNetwork* from = nullptr;
+  /// Begins at these weights in place of drawn ones, in step `initial_step` of the schedule and of the batches, the
+  /// optimiser at rest. They are w₀: what is linearised is linearised there. For branches of a training; a file keeps
+  /// no such start. Borrowed.
+  const AnyParameters* initial = nullptr;
+  Index initial_step = 0;
   Progress* progress = nullptr;
   TrainObserver observer = {};
 

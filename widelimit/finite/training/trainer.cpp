@@ -44,7 +44,8 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
       samples_(data.x.count()),
       outputs_(architecture.output.size()),
       x_(read_samples<T>(data.x, architecture.input)),
-      start_(draw_parameters<T>(architecture, options.seed, engine)),
+      start_(options.initial != nullptr ? std::get<Parameters<T>>(*options.initial)
+                                        : draw_parameters<T>(architecture, options.seed, engine)),
       w_(start_),
       evaluator_(architecture, options.linearised ? &start_ : nullptr, engine, options.progress),
       onlooker_(architecture, options.linearised ? &start_ : nullptr, engine, options.progress),
@@ -68,6 +69,7 @@ Trainer<T>::Trainer(const Architecture& architecture, const TrainData& data, con
     base_of(test_, test_base_);
   }
   summary_.weights = trained_count(architecture);
+  summary_.steps = options.initial_step;
   if (options.from != nullptr) resume(*options.from);
   if (options.rate) {
     summary_.rate = *options.rate;
@@ -158,7 +160,7 @@ void Trainer<T>::step(std::span<const Index> batch, double rate) {
                           .pull = pull,
                           .anchor = options_.regulariser == Regulariser::init && pull != 0 ? &start_.slots[l] : nullptr,
                           .optimiser = options_.optimiser,
-                          .steps = summary_.steps,
+                          .steps = summary_.steps - options_.initial_step,
                           .velocity = moments > 0 ? &velocity_.slots[l] : nullptr,
                           .squares = moments > 1 ? &squares_.slots[l] : nullptr,
                           .scratch = &scratch_};
@@ -206,7 +208,7 @@ void Trainer<T>::record() {
   record_.loss.push_back(loss_of(outputs, targets_));
   record_.distance.push_back(std::sqrt(squared_distance(w_, start_, engine_)));
   record_.objective.push_back((aux_.empty() ? record_.loss.back() : look_.loss) + penalty());
-  if (summary_.steps == 0) first_objective_ = record_.objective.back();
+  if (at_start()) first_objective_ = record_.objective.back();
   if (const auto right = told_right(outputs.view(), targets_)) record_.accuracy.push_back(*right);
   if (options_.record_outputs) {
     record_.outputs.insert(record_.outputs.end(), outputs.data(), outputs.data() + samples_ * outputs_);

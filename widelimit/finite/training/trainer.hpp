@@ -34,6 +34,8 @@ class Trainer {
 
  private:
   void take_steps(TrainedNetwork& trained);
+  /// No step was taken yet.
+  [[nodiscard]] bool at_start() const { return summary_.steps == options_.initial_step; }
   /// Outputs z and slopes of the samples the evaluator looks at.
   struct Look {
     Matrix<double> outputs;

@@ -73,13 +73,13 @@ std::string Trainer<T>::rate_advice() const {
 
 template <std::floating_point T>
 bool Trainer<T>::diverged() {
-  if (summary_.steps == 0) {
+  if (at_start()) {
     first_loss_ = look_.loss;
     if (std::isfinite(first_loss_)) return false;
   }
   if (look_.loss <= hopeless * (first_loss_ + static_cast<double>(samples_))) return false;
   summary_.ending = TrainEnding::diverged;
-  if (summary_.steps == 0) {
+  if (at_start()) {
     summary_.message = "the loss of the untrained network is no number; scale the samples down";
     return true;
   }
@@ -115,7 +115,7 @@ bool Trainer<T>::targets_differ() const {
 /// Weights that are pulled to their start, or that have momentum or decay, may yet leave a dead state.
 template <std::floating_point T>
 bool Trainer<T>::died(bool last) {
-  if (summary_.steps == 0 || record_.loss.back() <= 0 || !constant_) return false;
+  if (at_start() || record_.loss.back() <= 0 || !constant_) return false;
   const bool pulled = options_.lambda > 0 && options_.regulariser != Regulariser::none;
   if (!last && (pulled || options_.optimiser.drifts())) return false;
   if (!targets_differ()) return false;
@@ -134,7 +134,7 @@ bool Trainer<T>::died(bool last) {
 /// Of a training that came to its end: whether it lowered what it was to lower.
 template <std::floating_point T>
 void Trainer<T>::judge_end() {
-  if (record_.objective.empty() || summary_.steps == 0 || died(true)) return;
+  if (record_.objective.empty() || at_start() || died(true)) return;
   const double first = first_objective_;
   const double now = record_.objective.back();
   if (now <= raised * first + negligible * static_cast<double>(samples_)) return;

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/samples.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,8 @@ struct HeatMapOptions {
   std::string value_label = {};         ///< beside the colour scale
   std::vector<Band> row_bands = {};     ///< where classes end; empty: the axis counts samples
   std::vector<Band> column_bands = {};  ///< the last band ends with the axis
+  /// What the colours span, for maps that are compared; else the entries drawn. Entries beyond it have its colours.
+  std::optional<std::pair<double, double>> range = {};
 };
 
 /// A matrix as colours, its first row on top. A large one is drawn by block means, which Figure::note then says; the
@@ -67,6 +70,18 @@ struct CurvesOptions {
 /// Lines over common axes. Points that a logarithmic axis cannot show are left out, which Figure::note then says;
 /// of many points that share a pixel column the first, lowest, highest and last are kept.
 [[nodiscard]] Figure curves(const std::vector<Series>& series, const CurvesOptions& options);
+
+/// Curves by checkpoint in one strip below a map.
+struct TimelineStrip {
+  std::string label = {};           ///< of its axis
+  std::vector<Series> series = {};  ///< x: numbers of checkpoints, from 0
+  AxisScale scale = AxisScale::linear;
+};
+
+/// Distances between checkpoints as colours, and strips of curves below it over the same axis, which counts checkpoints
+/// and is labelled by `names`. Error{usage} where names and matrix do not fit.
+[[nodiscard]] Figure timeline(MatrixView<const double> distances, const std::vector<std::string>& names,
+                              const std::vector<TimelineStrip>& strips, const HeatMapOptions& options);
 
 /// One value for every category.
 struct BarSeries {

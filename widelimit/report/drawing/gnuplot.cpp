@@ -92,6 +92,12 @@ std::string quote_tic(std::string_view text) {
 std::string_view series_colour(std::size_t k) { return colours[k % colours.size()]; }
 int series_dash(std::size_t k) { return static_cast<int>(k / colours.size() % 5) + 1; }
 
+/// Nine samples of viridis (van der Walt, Smith 2015): lightness grows evenly, for all kinds of colour vision.
+std::string_view map_palette() {
+  return "0 '#440154', 1 '#472d7b', 2 '#3b528b', 3 '#2c728e', 4 '#21918c', 5 '#28ae80', 6 '#5ec962', 7 '#addc30', 8 "
+         "'#fde725'";
+}
+
 std::string_view power_of_ten_format() { return "'⟦%T⟧'"; }
 
 int text_width(std::string_view text) {
@@ -117,8 +123,10 @@ Drawing::Drawing(std::string_view title, const Layout& layout) : title_(clean_te
   line("faint = '#c8'.ink[2:*]");
   line("set lmargin at screen {}", across(layout.left));
   line("set rmargin at screen {}", across(width - layout.right));
-  line("set tmargin at screen {}", up(top));
-  line("set bmargin at screen {}", up(height - layout.bottom));
+  line("top = {}", up(top));
+  line("bottom = {}", up(height - layout.bottom));
+  line("set tmargin at screen top");
+  line("set bmargin at screen bottom");
   line("set border 3 linecolor rgb ink");
   line("set tics nomirror out scale 0.6,0.3 textcolor rgb ink");
   if (!title_.empty())

@@ -28,7 +28,8 @@ struct Layout {
 };
 
 /// One picture in the making: a script and its data files in a folder of their own. Text of the user's reaches
-/// gnuplot only through quote(), where nothing in it is a command, a markup or a format.
+/// gnuplot only through quote(), where nothing in it is a command, a markup or a format. The script knows where the
+/// plotted area ends as `top` and `bottom`, in shares of the screen, and the colour of text as `ink`.
 class Drawing {
  public:
   Drawing(std::string_view title, const Layout& layout);
@@ -61,6 +62,9 @@ class Drawing {
 /// Colour of the k-th series; the sixth is ink, then they begin again with another dash.
 [[nodiscard]] std::string_view series_colour(std::size_t k);
 [[nodiscard]] int series_dash(std::size_t k);
+
+/// Colours of maps, as gnuplot defines a palette.
+[[nodiscard]] std::string_view map_palette();
 
 /// Format of tics on an axis of powers of ten: Drawing::render turns each exponent into superscripts.
 [[nodiscard]] std::string_view power_of_ten_format();

@@ -56,11 +56,6 @@ constexpr Index largest_edge = 240;
 
 constexpr int plot_edge = 400;
 
-/// Nine samples of viridis (van der Walt, Smith 2015): lightness grows evenly, for all kinds of colour vision.
-constexpr std::string_view palette =
-    "0 '#440154', 1 '#472d7b', 2 '#3b528b', 3 '#2c728e', 4 '#21918c', 5 '#28ae80', 6 '#5ec962', 7 '#addc30', 8 "
-    "'#fde725'";
-
 void require_bands(const std::vector<Band>& bands, Index count, std::string_view axis) {
   Index begin = 0;
   for (const Band& band : bands) {
@@ -92,12 +87,13 @@ Cells cells_of(const Matrix<double>& means) {
 }
 
 /// Colours span the entries drawn; a constant matrix gets the middle of a small range.
-void set_colours(Drawing& drawing, const Matrix<double>& means) {
+void set_colours(Drawing& drawing, const Matrix<double>& means, const HeatMapOptions& options) {
   const double* begin = means.data();
-  const auto [low, high] = std::minmax_element(begin, begin + means.rows() * means.cols());
-  const double margin = *low == *high ? std::max(std::fabs(*low) * 1e-3, 1e-300) : 0.0;
-  drawing.line("set palette defined ({})", palette);
-  drawing.line("set cbrange [{}:{}]", *low - margin, *high + margin);
+  const auto [least, most] = std::minmax_element(begin, begin + means.rows() * means.cols());
+  const auto [low, high] = options.range.value_or(std::pair(*least, *most));
+  const double margin = low == high ? std::max(std::fabs(low) * 1e-3, 1e-300) : 0.0;
+  drawing.line("set palette defined ({})", map_palette());
+  drawing.line("set cbrange [{}:{}]", low - margin, high + margin);
   drawing.line("set colorbox user origin graph 1.04, graph 0 size graph 0.035, graph 1");
 }
 
@@ -197,7 +193,7 @@ Figure draw(MatrixView<const T> matrix, const HeatMapOptions& options) {
   const BandedAxis down = axis_of(options.row_bands, matrix.rows, height);
 
   Drawing drawing(options.title, layout_of(options, down, across, height));
-  set_colours(drawing, means);
+  set_colours(drawing, means, options);
   drawing.line("set border 0");
   drawing.line("set xrange [0:{}]", matrix.cols);
   drawing.line("set yrange [{}:0]", matrix.rows);

@@ -1,0 +1,204 @@
+#include "experiments/experiments.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
+#include "widelimit/finite/training/weight_step.hpp"
+#include "widelimit/network/network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit::experiment {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The options, all understood before any work.
+struct PhaseChoice {
+  std::vector<double> variances;
+  std::vector<double> shapes;  ///< depth/width
+  std::vector<Index> widths;
+  Index draws = 0;
+};
+
+PhaseChoice phase_choice(const Setting& setting) {
+  return {.variances = setting.numbers("variances", 0.1, 10),
+          .shapes = setting.numbers("shapes", 0.01, 10),
+          .widths = setting.counts("widths", 2),
+          .draws = setting.count("draws", 10)};
+}
+
+/// One network: Θ(x,x) = ‖∇f‖², and its change by a step of gradient descent on ½(f − y)² at (x, y), per rate and to
+/// first order, without the part of y, whose mean is 0: −f·K⁽³⁾(x,x,x), K⁽³⁾ = (∇f·∇)Θ.
+struct StepDraw {
+  double theta = 0;
+  double change = 0;
+};
+
+/// Weights move by this share of their norm to either side: central differences of polynomials of degree 2L have an
+/// error of the square of L times it, and few units of a network are so near a kink.
+constexpr double difference_share = 1e-6;
+
+class PhaseNetwork {
+ public:
+  PhaseNetwork(double variance, Index width, Index depth, const Engine& engine)
+      : engine_(engine), x_(1, {1, 1, width}) {
+    const Network network = Network::parse(fmt::format("fc:{}(w_std={:.17g})", depth - 1, std::sqrt(variance)));
+    architecture_ =
+        Architecture::make(network, x_.shape(), {.hidden = width, .parameterisation = Parameterisation::standard});
+    // The law depends on ‖x‖ alone, since weights are drawn alike in all directions.
+    std::fill_n(x_.data(), width, 1.0);
+  }
+
+  [[nodiscard]] StepDraw draw(std::uint64_t seed) const {
+    const auto w = draw_parameters<double>(architecture_, seed, engine_);
+    Parameters<double> direction = zero_parameters<double>(architecture_);
+    double f = 0;
+    StepDraw result;
+    result.theta = theta(w, &f, &direction);
+    const double length = std::sqrt(squared_distance(w, zero_parameters<double>(architecture_), engine_));
+    if (!(result.theta > 0)) return result;
+    const double step = difference_share * length / std::sqrt(result.theta);
+    const double slope = (theta(moved(w, direction, step)) - theta(moved(w, direction, -step))) / (2 * step);
+    result.change = -f * slope;
+    return result;
+  }
+
+ private:
+  double theta(const Parameters<double>& w, double* f = nullptr, Parameters<double>* gradient = nullptr) const {
+    const PassOptions pass{.input_signal = false};
+    const Trace<double> trace = forward(architecture_, w, x_, pass, engine_);
+    Tensor<double> signal(1, architecture_.output);
+    signal[0] = 1;
+    const Gradient<double> back = backward(architecture_, w, trace, std::move(signal), pass, engine_);
+    if (f != nullptr) *f = trace.output()[0];
+    if (gradient != nullptr) add_gradient(architecture_, back, 1.0, *gradient, engine_);
+    return empirical_ntk(architecture_, back, engine_)(0, 0);
+  }
+
+  [[nodiscard]] Parameters<double> moved(Parameters<double> w, const Parameters<double>& by, double step) const {
+    for (std::size_t l = 0; l < w.slots.size(); ++l) {
+      for (std::size_t i = 0; i < w.slots[l].w.size(); ++i) w.slots[l].w[i] += step * by.slots[l].w[i];
+    }
+    return w;
+  }
+
+  const Engine& engine_;
+  Architecture architecture_;
+  Tensor<double> x_;
+};
+
+/// E[ΔΘ]/E[Θ] as a ratio of means, with the standard error of the ratio to first order:
+/// √(mean (a − Rb)²/(n − 1))/mean b.
+struct PhaseRatio {
+  double ratio = 0;
+  double error = 0;
+};
+
+PhaseRatio ratio_of_means(const std::vector<StepDraw>& draws) {
+  const auto n = static_cast<double>(draws.size());
+  double change = 0;
+  double theta = 0;
+  for (const StepDraw& draw : draws) {
+    change += draw.change / n;
+    theta += draw.theta / n;
+  }
+  PhaseRatio result{.ratio = change / theta};
+  double squares = 0;
+  for (const StepDraw& draw : draws) squares += std::pow((draw.change - result.ratio * draw.theta) / theta, 2) / n;
+  result.error = std::sqrt(squares / (n - 1));
+  return result;
+}
+
+std::string stated_limit(double variance) {
+  if (variance == 2) return "bounded";
+  return variance < 2 ? "-> 0" : "-> infinity";
+}
+
+Part phases_of(const Setting& setting, const PhaseChoice& choice, double shape, Json& json, std::string& sentence) {
+  Part part{.heading = fmt::format("Depth/width = {:g}", shape), .table = {.columns = {"variance"}}};
+  std::vector<Series> lines;
+  for (const Index width : choice.widths) {
+    part.table.columns.push_back(
+        fmt::format("width {}, depth {}", width, std::max<Index>(2, std::llround(shape * static_cast<double>(width)))));
+  }
+  part.table.columns.emplace_back("stated");
+  for (const double variance : choice.variances) {
+    std::vector<Cell> row;
+    row.emplace_back(fmt::format("{:g}", variance));
+    Series line{.name = fmt::format("variance {:g}", variance)};
+    for (const Index width : choice.widths) {
+      const Index depth = std::max<Index>(2, std::llround(shape * static_cast<double>(width)));
+      const PhaseNetwork network(variance, width, depth, setting.engine);
+      std::vector<StepDraw> draws;
+      for (Index d = 0; d < choice.draws; ++d) {
+        stop_if_asked(setting.progress);
+        draws.push_back(network.draw(setting.seed + static_cast<std::uint64_t>(d)));
+      }
+      const PhaseRatio found = ratio_of_means(draws);
+      row.emplace_back(fmt::format("{:.3g} ± {:.1g}", found.ratio, found.error));
+      json.push_back({{"shape", shape},
+                      {"variance", variance},
+                      {"width", width},
+                      {"depth", depth},
+                      {"ratio", found.ratio},
+                      {"error", found.error}});
+      line.x.push_back(static_cast<double>(width));
+      line.y.push_back(std::fabs(found.ratio));
+    }
+    row.emplace_back(stated_limit(variance));
+    part.table.rows.push_back(std::move(row));
+    sentence += fmt::format("{}{:.2g} at variance {:g}", sentence.empty() ? "" : ", ", line.y.back() / line.y.front(),
+                            variance);
+    lines.push_back(std::move(line));
+  }
+  if (setting.figures) {
+    part.pictures.push_back({.figure = curves(lines, {.title = part.heading,
+                                                      .x_label = "width",
+                                                      .y_label = "|E ΔΘ|/(η E Θ)",
+                                                      .x_scale = AxisScale::log,
+                                                      .y_scale = AxisScale::log})});
+  }
+  return part;
+}
+
+}  // namespace
+
+Experiment ntk_phases() {
+  return {
+      .name = "ntk-phases",
+      .summary = "How much one step changes the NTK of deep ReLU networks, by the variance of their weights",
+      .work = "Zhang 2024, Neural Tangent Kernel (lecture), Theorem 7: Seleznova and Kutyniok 2022",
+      .options = {{"variances", "V,...", "Variances of the weights times fan-in", "1,1.5,2,2.5,3",
+                   "1,1.5,1.8,2,2.2,2.5,3"},
+                  {"shapes", "R,...", "Depth/width, a table for each", "0.25,0.5,1", "0.1,0.25,0.5,1"},
+                  {"widths", "M,...", "Widths, of input and hidden layers", "8,16,32", "16,32,64,128"},
+                  {"draws", "N", "Networks of each kind", "400", "1000"}},
+      .run = [](const Setting& setting) {
+        const PhaseChoice choice = phase_choice(setting);
+        Outcome outcome;
+        Json json = Json::array();
+        for (const double shape : choice.shapes) {
+          std::string sentence;
+          outcome.parts.push_back(phases_of(setting, choice, shape, json, sentence));
+          outcome.sentence = fmt::format(
+              "At depth/width {:g} the relative change of the NTK by one step grows from width {} to {} by the "
+              "factors {}.",
+              shape, choice.widths.front(), choice.widths.back(), sentence);
+        }
+        outcome.parts.back().words = fmt::format(
+            "E[ΔΘ(x,x)]/E[Θ(x,x)] per unit of the learning rate, after one step on ½(f(x) − y)², to first order, as "
+            "a ratio of means over {} networks with its standard error; standard parameterisation without biases, "
+            "‖x‖² = width. The part of y vanishes in the mean. Theorem 7 states limits for a fixed ratio of depth "
+            "to width and gives no numbers: 0 below variance 2 (ordered phase), infinity above (chaotic phase).",
+            choice.draws);
+        outcome.results["draws"] = choice.draws;
+        outcome.results["ratios"] = std::move(json);
+        return outcome;
+      }};
+}
+
+}  // namespace widelimit::experiment

@@ -1,0 +1,234 @@
+"""The empirical tangent kernel of a network along its training."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from widelimit import _core
+from widelimit._core import InputError, Network
+from widelimit._fit import ConvergenceWarning
+from widelimit._kernels import as_network
+from widelimit._samples import as_images
+from widelimit._targets import as_classes
+from widelimit._threads import usable
+from widelimit._train import TrainedNetwork, _as_targets, _as_test_targets, _table
+
+_TRAINING = frozenset(
+    "width loss lam regulariser rate steps epochs batch optimiser momentum beta1 beta2 adam_epsilon weight_decay "
+    "schedule warmup milestones rate_drop last_rate seed epsilon centred parameterisation initialisation flip crop "
+    "precision".split()
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Evolution:
+    """What was seen of a network at its checkpoints; arrays have an entry for each, NaN where there is none."""
+
+    steps: NDArray[np.int64]
+    epochs: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    accuracy: NDArray[np.float64] | None
+    test_accuracy: NDArray[np.float64] | None
+    distances: NDArray[np.float64]
+    """S(t, s) = 1 − ⟨K_t, K_s⟩/(‖K_t‖‖K_s‖) of all pairs of checkpoints."""
+    velocity: NDArray[np.float64]
+    """S(s, t)/(t − s) per epoch, s the checkpoint before."""
+    kernel_norm: NDArray[np.float64]
+    alignment: NDArray[np.float64]
+    """⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖)."""
+    largest_eigenvalue: NDArray[np.float64]
+    """λ_max of the kernel of all outputs, on all training samples."""
+    sharpness: NDArray[np.float64]
+    """rate·l''·λ_max: descent on the linearised network is stable below 2."""
+    moved: NDArray[np.float64]
+    """‖w − w₀‖."""
+    moved_share: NDArray[np.float64]
+    gates_changed: NDArray[np.float64]
+    """Share of the gates (signs at kinks) of the probe samples that differ from the start."""
+    same_class: NDArray[np.float64]
+    """Mean over pairs of one class, self-pairs included, relative to the mean of the diagonal."""
+    other_class: NDArray[np.float64]
+    elasticity: NDArray[np.float64]
+    kernel_error: NDArray[np.float64]
+    """Relative standard error of a sketched kernel; 0 where it is exact."""
+    kernels: NDArray[np.float64] | None
+    """Checkpoints × probe × probe; with outputs='class' an axis of outputs after the first."""
+    probe: NDArray[np.int64] | None
+    """Rows of x that are the probe set; None where it was given."""
+    tangent: list[dict[str, Any]]
+    """Tangent training by checkpoint: step, samples, accuracy, test_accuracy, squared_error, unlearnt, …"""
+    barriers: list[dict[str, Any]]
+    """Error barriers by checkpoint: step, apart, and 'train' and 'test' with barrier, alphas and errors."""
+    remarks: list[str]
+    trained: TrainedNetwork
+    seconds: float
+
+    @property
+    def distance(self) -> NDArray[np.float64]:
+        """S(0, t)."""
+        return self.distances[0]
+
+    def __repr__(self) -> str:
+        return f"<Evolution: {len(self.steps)} checkpoints, S(0, T) = {self.distances[0, -1]:.3g}>"
+
+
+def evolution(
+    network: Network | str,
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    probe: int | tuple[ArrayLike, ArrayLike] = 100,
+    labels: ArrayLike | None = None,
+    at: Sequence[int] | None = None,
+    at_epochs: Sequence[float] | None = None,
+    checkpoints: int | None = None,
+    outputs: str | None = None,
+    projections: int | None = None,
+    keep_kernels: bool = True,
+    tangent: bool = False,
+    tangent_samples: int | None = None,
+    tangent_time: float | None = None,
+    tangent_kernel: str | None = None,
+    linearised: bool = False,
+    barriers: bool = False,
+    barrier_points: int | None = None,
+    branch_at: Sequence[int] | None = None,
+    test: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+    channels_first: bool | None = None,
+    **training: Any,
+) -> Evolution:
+    """Trains a network and watches its empirical NTK on a probe set; other keywords are those of train.
+
+    probe: how many of the samples, as many of each class; or samples and their y.
+    labels: the class of each sample of x (or of a probe set that is given), where y does not name classes: for the
+        class structure and local elasticity.
+    at, at_epochs: checkpoints in steps or epochs, besides the first and the last; else `checkpoints` of them, denser at
+        the beginning.
+    outputs: of several outputs 'trace', the mean of their kernels, or 'class', one for each.
+    projections: sketch gradients by so many random directions; 0, the default, computes kernels exactly.
+    tangent: train the network linearised at checkpoints by gradient flow on the squared loss, in closed form, on the
+        first `tangent_samples` samples to `tangent_time` (both: all unless said); tangent_kernel 'full', of all pairs
+        of outputs, or 'trace'. linearised: besides, by the steps that the training has left.
+    barriers: error barriers between two children of each checkpoint with other batches. branch_at: checkpoints of both,
+        all but the last unless said.
+
+    A training that diverges is told by a ConvergenceWarning; what was seen before is returned.
+
+    >>> import numpy as np, widelimit as wl
+    >>> x, y, _ = wl.load_data("digits", classes=[3, 8], limit=60, scale="unit")
+    >>> e = wl.evolution("fc:1", x, np.where(y == 0, -1.0, 1.0), labels=y, probe=20, width=64, steps=60, at=[5, 20])
+    >>> e.steps, e.kernels.shape, e.distances.shape
+    (array([ 0,  5, 20, 60]), (4, 20, 20), (4, 4))
+    >>> bool(e.distance[-1] > e.distance[1] > 0), bool(e.same_class[-1] > e.other_class[-1])
+    (True, True)
+    """
+    if unknown := sorted(set(training) - _TRAINING):
+        raise InputError(f"evolution takes no {unknown[0]!r}; of train it takes {', '.join(sorted(_TRAINING))}")
+    if training.get("steps") is not None and training.get("epochs") is not None:
+        raise InputError("both steps and epochs say how long to train; give one of them")
+    net = as_network(network)
+    loss = training.get("loss") or "squared"
+    targets, classes = _as_targets(y, loss)
+    samples = as_images(net, x, "x", channels_first)
+    test_samples, test_targets = None, None
+    if test is not None:
+        points = test[0] if isinstance(test, tuple) else test
+        test_samples = as_images(net, points, "test samples", channels_first)
+        if isinstance(test, tuple):
+            test_targets = _as_test_targets(test[1], loss, classes, targets)
+    known = None if labels is None else as_classes(labels)[1]
+    chosen = None
+    if isinstance(probe, tuple):
+        watched = as_images(net, probe[0], "probe samples", channels_first)
+        watched_y = _as_test_targets(probe[1], loss, classes, targets)
+        if known is None and classes is not None:
+            known = as_classes(probe[1])[1]
+    else:
+        if known is None and classes is not None:
+            known = as_classes(y)[1]
+        if known is not None and len(known) != len(targets):
+            raise InputError(f"{len(known)} labels for {len(targets)} samples")
+        chosen = np.array(_core.probe_samples(known, len(targets), int(probe)), dtype=np.int64)
+        watched = as_images(net, np.asarray(x)[chosen], "x", channels_first)
+        watched_y = np.ascontiguousarray(_table(targets)[chosen])
+        known = None if known is None else np.ascontiguousarray(known[chosen])
+    if known is not None and len(np.unique(known)) < 2:
+        known = None
+    width = training.get("width")
+    several = width is not None and not isinstance(width, (int, np.integer))
+    options = {
+        **training,
+        "loss": loss,
+        "width": None if several else width,
+        "layer_widths": [int(w) for w in width] if several else None,
+        "at": None if at is None else [int(step) for step in at],
+        "at_epochs": None if at_epochs is None else [float(epoch) for epoch in at_epochs],
+        "checkpoints": checkpoints,
+        "outputs": outputs,
+        "projections": projections,
+        "keep_kernels": keep_kernels,
+        "tangent": tangent,
+        "tangent_samples": tangent_samples,
+        "tangent_time": tangent_time,
+        "tangent_kernel": tangent_kernel,
+        "linearised_descent": linearised,
+        "barriers": barriers,
+        "barrier_points": barrier_points,
+        "branch_at": None if branch_at is None else [int(step) for step in branch_at],
+        "memory": memory,
+        "threads": usable(threads),
+    }
+    if training.get("milestones") is not None:
+        options["milestones"] = [float(share) for share in training["milestones"]]
+    numbers, distances, kernels, core, seconds = _core.evolution(
+        net, samples, _table(targets), test_samples, test_targets, watched, watched_y, known, options
+    )
+    found = json.loads(numbers)
+    single = targets.ndim == 1 or targets.shape[1] == 1
+    trained = TrainedNetwork(core, classes, single, channels_first, loss)
+    if not trained.summary.finished:
+        warnings.warn(f"evolution: {trained.summary.message}", ConvergenceWarning, stacklevel=2)
+    points = found["checkpoints"]
+
+    def column(name: str) -> NDArray[np.float64]:
+        return np.array([point.get(name, np.nan) for point in points], dtype=np.float64)
+
+    def optional(name: str) -> NDArray[np.float64] | None:
+        return column(name) if any(name in point for point in points) else None
+
+    return Evolution(
+        steps=np.array([point["step"] for point in points], dtype=np.int64),
+        epochs=column("epoch"),
+        loss=column("loss"),
+        accuracy=optional("accuracy"),
+        test_accuracy=optional("test_accuracy"),
+        distances=distances,
+        velocity=column("velocity"),
+        kernel_norm=column("kernel_norm"),
+        alignment=column("alignment"),
+        largest_eigenvalue=column("largest_eigenvalue"),
+        sharpness=column("sharpness"),
+        moved=column("moved"),
+        moved_share=column("moved_share"),
+        gates_changed=column("gates_changed"),
+        same_class=column("same_class"),
+        other_class=column("other_class"),
+        elasticity=column("elasticity"),
+        kernel_error=np.nan_to_num(column("kernel_error")),
+        kernels=kernels,
+        probe=chosen,
+        tangent=found.get("tangent", []),
+        barriers=found.get("barriers", []),
+        remarks=found["remarks"],
+        trained=trained,
+        seconds=seconds,
+    )

@@ -1,0 +1,324 @@
+#include "widelimit/analysis/evolution/evolution.hpp"
+
+#include "widelimit/analysis/evolution/gates.hpp"
+#include "widelimit/analysis/local_elasticity.hpp"
+#include "widelimit/analysis/spectrum.hpp"
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/finite/tangent/ntk_product.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace widelimit {
+
+namespace {
+
+/// Power method: steps at most, and the relative change that ends it.
+constexpr int most_power_steps = 100;
+constexpr double power_tolerance = 1e-3;
+
+template <std::floating_point T>
+double norm(const Tensor<T>& v) {
+  double sum = 0;
+  for (const T value : v.values()) sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum);
+}
+
+/// λ_max of Θ̂ over all outputs of the samples, from below, by the power method; nothing where there is no gradient.
+template <std::floating_point T>
+std::optional<double> largest_eigenvalue(const Architecture& architecture, const Parameters<T>& w, const Tensor<T>& x,
+                                         const Engine& engine, Progress* progress) {
+  Tensor<T> v(x.count(), architecture.output);
+  Random(0).normals(0, v.size(), 1.0, v.data());
+  double found = 0;
+  for (int step = 0; step < most_power_steps; ++step) {
+    const double size = norm(v);
+    if (!(size > 0) || !std::isfinite(size)) return std::nullopt;
+    for (Index i = 0; i < v.size(); ++i) v[i] = static_cast<T>(static_cast<double>(v[i]) / size);
+    v = ntk_product(architecture, w, x, x, v, engine, progress);
+    const double next = norm(v);
+    const bool still = std::fabs(next - found) <= power_tolerance * next;
+    found = next;
+    if (still) break;
+  }
+  return found > 0 && std::isfinite(found) ? std::optional(found) : std::nullopt;
+}
+
+/// What a checkpoint is compared with: the start, and the checkpoint before.
+struct Gates {
+  std::vector<bool> start;
+  std::vector<bool> last;
+};
+
+/// Looks at a training at its checkpoints.
+class Watcher {
+ public:
+  Watcher(const TrainData& data, const Probe& probe, const EvolutionOptions& options, const Engine& engine,
+          Evolution& result)
+      : data_(data),
+        probe_(probe),
+        options_(options),
+        engine_(engine),
+        result_(result),
+        steps_(options.steps(data.x.count())),
+        in_epoch_(options.steps_in_epoch(data.x.count())),
+        targets_(probe.y.rows, probe.y.cols) {
+    for (Index i = 0; i < probe.y.rows; ++i) std::copy_n(probe.y.row(i), probe.y.cols, targets_.view().row(i));
+  }
+
+  [[nodiscard]] const std::vector<Index>& steps() const { return steps_; }
+  [[nodiscard]] const std::map<Index, AnyParameters>& weights() const { return weights_; }
+
+  void see(const TrainStep& step) {
+    if (!due(step.step)) return;
+    std::visit([&](const auto* w) { look(*step.architecture, *w, step.step, step.rate); }, step.parameters);
+  }
+
+  void see_end(const TrainedNetwork& trained, double rate) {
+    if (!due(trained.summary.steps)) return;
+    std::visit([&](const auto& w) { look(trained.architecture, w, trained.summary.steps, rate); }, trained.parameters);
+  }
+
+ private:
+  [[nodiscard]] bool due(Index step) const {
+    const std::size_t next = result_.checkpoints.size();
+    return next < steps_.size() && steps_[next] == step;
+  }
+
+  template <std::floating_point T>
+  void look(const Architecture& architecture, const Parameters<T>& w, Index step, double rate) {
+    const Tensor<T> x = read_samples<T>(probe_.x, architecture.input);
+    if (step == 0) start_ = w;
+    OutputKernelOptions how = options_.kernel;
+    how.seed = options_.train.seed;
+    how.progress = options_.train.progress;
+    OutputKernels found = output_kernels(architecture, w, x, how, engine_);
+    Checkpoint point;
+    point.step = step;
+    point.epoch = static_cast<double>(step) / static_cast<double>(in_epoch_);
+    point.kernel_error = found.relative_error;
+    tell_kernel(found.kernels, point);
+    tell_sharpness(architecture, w, x, rate, point);
+    const auto& start = std::get<Parameters<T>>(start_);
+    point.moved = std::sqrt(squared_distance(w, start, engine_));
+    const double size = std::sqrt(squared_distance(start, zero_parameters<T>(architecture), engine_));
+    point.moved_share = size > 0 ? point.moved / size : 0.0;
+    std::vector<bool> gates =
+        open_gates(architecture, forward(architecture, w, x, {.progress = options_.train.progress}, engine_));
+    if (step == 0) gates_.start = gates;
+    point.gates_changed = share_changed(gates_.start, gates);
+    if (step > 0) point.gates_since_last = share_changed(gates_.last, gates);
+    gates_.last = std::move(gates);
+    const bool branches = options_.tangent || options_.barrier;
+    if (branches && (options_.branch_at.empty() ? step < steps_.back() : branches_at(step))) weights_[step] = w;
+    result_.checkpoints.push_back(std::move(point));
+    result_.kernels.push_back(std::move(found.kernels));
+  }
+
+  [[nodiscard]] bool branches_at(Index step) const {
+    return std::find(options_.branch_at.begin(), options_.branch_at.end(), step) != options_.branch_at.end();
+  }
+
+  /// Everything that is a function of the kernels.
+  void tell_kernel(const std::vector<Matrix<double>>& kernels, Checkpoint& point) const {
+    point.kernel_norm = kernel_norm(kernels);
+    if (!(point.kernel_norm > 0)) {
+      fail(Code::numerical, "the tangent kernel of the probe samples vanishes at step {}: no gradient depends on them",
+           point.step);
+    }
+    if (!result_.kernels.empty()) {
+      const Checkpoint& before = result_.checkpoints.back();
+      point.distance = kernel_distance(result_.kernels.front(), kernels);
+      point.velocity = kernel_distance(result_.kernels.back(), kernels) / (point.epoch - before.epoch);
+    }
+    for (std::size_t k = 0; kernels.size() > 1 && k < kernels.size(); ++k) {
+      const bool first = result_.kernels.empty();
+      point.class_distances.push_back(
+          first ? 0.0
+                : kernel_distance(std::span(result_.kernels.front()).subspan(k, 1), std::span(kernels).subspan(k, 1)));
+    }
+    Matrix<double> mean = mean_kernel(kernels);
+    if (!probe_.classes.empty()) {
+      point.classes = class_means(mean.view(), probe_.classes);
+      try {
+        point.elasticity = local_elasticity(mean.view(), probe_.classes).ratio;
+      } catch (const Error&) {
+        // Similarities whose means cancel have no ratio, and neither has a sample without gradient.
+        point.elasticity.reset();
+      }
+    }
+    point.alignment = alignment(AnyMatrix(std::move(mean)), targets_);
+  }
+
+  /// The probe set stands for all n samples: λ_max of a kernel grows with their number.
+  template <std::floating_point T>
+  void tell_sharpness(const Architecture& architecture, const Parameters<T>& w, const Tensor<T>& x, double rate,
+                      Checkpoint& point) const {
+    const auto found = largest_eigenvalue(architecture, w, x, engine_, options_.train.progress);
+    if (!found) return;
+    point.largest_eigenvalue = *found * static_cast<double>(data_.x.count()) / static_cast<double>(x.count());
+    const std::optional<double> curvature = largest_curvature(options_.train.loss.kind);
+    if (curvature && !options_.train.optimiser.adaptive()) {
+      point.sharpness = rate * *curvature * *point.largest_eigenvalue;
+    }
+  }
+
+  const TrainData& data_;
+  const Probe& probe_;
+  const EvolutionOptions& options_;
+  const Engine& engine_;
+  Evolution& result_;
+  std::vector<Index> steps_;
+  Index in_epoch_;
+  Matrix<double> targets_;
+  AnyParameters start_;
+  Gates gates_;
+  std::map<Index, AnyParameters> weights_;  ///< of checkpoints with branches
+};
+
+void fill_record(const TrainingRecord& record, std::vector<Checkpoint>& checkpoints) {
+  for (Checkpoint& point : checkpoints) {
+    const auto found = std::lower_bound(record.steps.begin(), record.steps.end(), point.step);
+    if (found == record.steps.end() || *found != point.step) continue;
+    const auto k = static_cast<std::size_t>(found - record.steps.begin());
+    point.loss = record.loss[k];
+    if (k < record.accuracy.size()) point.accuracy = record.accuracy[k];
+    if (k < record.test_accuracy.size()) point.test_accuracy = record.test_accuracy[k];
+  }
+}
+
+Matrix<double> distance_matrix(const std::vector<std::vector<Matrix<double>>>& kernels) {
+  const Index count = std::ssize(kernels);
+  Matrix<double> distances(count, count);
+  for (Index t = 0; t < count; ++t) {
+    for (Index s = t + 1; s < count; ++s) {
+      interruption_point();
+      distances(t, s) = distances(s, t) = kernel_distance(kernels[usize(t)], kernels[usize(s)]);
+    }
+  }
+  return distances;
+}
+
+void check_probe(const TrainData& data, const Probe& probe) {
+  const Index n = probe.x.count();
+  if (n < 2) fail(Code::input, "a probe set of {} samples; a kernel needs two at least", n);
+  if (probe.x.shape.size() != data.x.shape.size()) {
+    fail(Code::input, "probe samples of shape {}; the network is trained on {}", to_string(probe.x.shape),
+         to_string(data.x.shape));
+  }
+  if (probe.y.rows != n || probe.y.cols != data.y.cols) {
+    fail(Code::input, "{} probe samples have {} rows of {} targets; give one of {} for each", n, probe.y.rows,
+         probe.y.cols, data.y.cols);
+  }
+  if (!probe.classes.empty() && std::ssize(probe.classes) != n) {
+    fail(Code::input, "{} classes for {} probe samples", probe.classes.size(), n);
+  }
+}
+
+/// Tangent models and children of the checkpoints that have branches.
+void grow_branches(const Network& network, const TrainData& data, const EvolutionOptions& options,
+                   const std::map<Index, AnyParameters>& weights, const Engine& engine, Evolution& result) {
+  TrainOptions branch = options.train;
+  branch.rate = result.trained.summary.rate;
+  for (const auto& [step, at] : weights) {
+    if (options.tangent) {
+      TrainedNetwork there = result.trained;
+      there.parameters = at;
+      TangentTraining found = tangent_training(there, data, *options.tangent, engine, options.train.progress);
+      found.step = step;
+      if (options.tangent->descent) {
+        TrainOptions linear = branch;
+        linear.linearised = true;
+        const std::array<std::uint64_t, 1> same_batches{branch.seed};
+        const auto model = spawn_children(network, data, linear, at, step, same_batches, engine);
+        const TrainingRecord& record = model.front().record;
+        const bool usable = model.front().summary.finished();
+        if (usable && !record.accuracy.empty()) found.descent_accuracy = record.accuracy.back();
+        if (usable && !record.test_accuracy.empty()) found.descent_test_accuracy = record.test_accuracy.back();
+        if (!usable) {
+          result.remarks.push_back(fmt::format("the network linearised at step {} did not finish its training: {}",
+                                               step, model.front().summary.message));
+        }
+      }
+      result.tangent.push_back(std::move(found));
+    }
+    if (options.barrier) {
+      const std::array<std::uint64_t, 2> seeds{branch.seed + 1, branch.seed + 2};
+      const auto children = spawn_children(network, data, branch, at, step, seeds, engine);
+      if (!children[0].summary.finished() || !children[1].summary.finished()) {
+        result.remarks.push_back(
+            fmt::format("a child of step {} did not finish its training, so that there is no "
+                        "error barrier",
+                        step));
+        continue;
+      }
+      ErrorBarrier found =
+          error_barrier(children[0], children[1], data, branch.loss, *options.barrier, engine, options.train.progress);
+      found.step = step;
+      result.barriers.push_back(std::move(found));
+    }
+  }
+}
+
+void add_remarks(const EvolutionOptions& options, const Evolution& result, std::vector<std::string>& remarks) {
+  double error = 0;
+  for (const Checkpoint& point : result.checkpoints) error = std::max(error, point.kernel_error);
+  if (error > 0) {
+    remarks.push_back(
+        fmt::format("kernels are sketched by {} random directions, with a relative standard error of {:.2g}; distances "
+                    "below {:.1g} may be its noise",
+                    options.kernel.projections, error, error * error));
+  }
+  if (options.tangent && options.train.loss.kind != LossKind::squared) {
+    remarks.push_back(fmt::format("tangent training is on the squared loss of the targets, the training on the {} loss",
+                                  to_string(options.train.loss.kind)));
+  }
+  if (options.train.optimiser.momentum > 0) {
+    remarks.emplace_back("the limit 2 of the sharpness is that of descent without momentum");
+  }
+}
+
+}  // namespace
+
+Evolution evolution(const Network& network, const TrainData& data, const Probe& probe, const EvolutionOptions& options,
+                    const Engine& engine) {
+  const Interruptible interruptible(options.train.progress);
+  const auto begin = Clock::now();
+  options.validate();
+  check_probe(data, probe);
+  if (options.barrier) require_children(options.train, data.x.count());
+  Evolution result;
+  Watcher watcher(data, probe, options, engine, result);
+  const double kernels = options.kernel.outputs == KernelOutputs::each ? static_cast<double>(data.y.cols) : 1.0;
+  const auto n = static_cast<double>(probe.x.count());
+  require_memory(8 * n * n * kernels * static_cast<double>(watcher.steps().size()), options.train.memory,
+                 "the kernels of all checkpoints", "choose fewer checkpoints or probe samples");
+  TrainOptions train_options = options.train;
+  train_options.record_at = watcher.steps();
+  train_options.record_outputs = false;
+  double rate = 0;
+  train_options.observer = [&](const TrainStep& step) {
+    rate = step.rate;
+    watcher.see(step);
+    if (options.train.observer) options.train.observer(step);
+  };
+  result.trained = train(network, data, train_options, engine);
+  if (result.trained.summary.finished()) watcher.see_end(result.trained, rate);
+  fill_record(result.trained.record, result.checkpoints);
+  result.distances = distance_matrix(result.kernels);
+  if (result.trained.summary.finished()) {
+    grow_branches(network, data, options, watcher.weights(), engine, result);
+  }
+  add_remarks(options, result, result.remarks);
+  if (!options.keep_kernels) result.kernels.clear();
+  result.seconds = seconds_since(begin);
+  return result;
+}
+
+}  // namespace widelimit

@@ -1,0 +1,153 @@
+#include "widelimit/analysis/evolution/tangent_training.hpp"
+
+#include "widelimit/base/choice.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/finite/tangent/empirical_ntk.hpp"
+#include "widelimit/finite/training/targets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> tangent_kernel_names{"full", "trace"};
+
+/// Test points of one block of Θ̂(x, X).
+constexpr Index block_points = 256;
+
+Matrix<double> in_double(const AnyMatrix& matrix) {
+  return std::visit(
+      [](const auto& from) {
+        Matrix<double> to(from.rows(), from.cols(), Content::unset);
+        std::copy_n(from.data(), from.rows() * from.cols(), to.data());
+        return to;
+      },
+      matrix);
+}
+
+/// Θ̂ between points and samples at the weights of a network.
+class TangentModel {
+ public:
+  TangentModel(const TrainedNetwork& network, const SampleView& x, TangentKernel kernel, const Engine& engine,
+               Progress* progress)
+      : network_(network), x_(x), engine_(engine), progress_(progress) {
+    if (kernel == TangentKernel::full) how_.outputs = NtkOutputs::full;
+    how_.progress = progress;
+  }
+
+  [[nodiscard]] Matrix<double> own() const { return between(x_, true); }
+  [[nodiscard]] Matrix<double> with(const SampleView& points) const { return between(points, false); }
+
+ private:
+  [[nodiscard]] Matrix<double> between(const SampleView& points, bool same) const {
+    return std::visit(
+        [&]<typename T>(const Parameters<T>& w) {
+          const Architecture& architecture = network_.architecture;
+          const Tensor<T> samples = read_samples<T>(x_, architecture.input);
+          if (same) return in_double(empirical_ntk(architecture, w, samples, samples, how_, engine_));
+          const Tensor<T> others = read_samples<T>(points, architecture.input);
+          return in_double(empirical_ntk(architecture, w, others, samples, how_, engine_));
+        },
+        network_.parameters);
+  }
+
+  const TrainedNetwork& network_;
+  SampleView x_;
+  NtkOptions how_;
+  const Engine& engine_;
+  Progress* progress_;
+};
+
+/// H⁻¹(I − e^{−2tH})·r by eigenvectors; counts the eigenvalues left out.
+Matrix<double> flow_coefficients(const Matrix<double>& h, const Matrix<double>& r, double time, double rounding,
+                                 const Engine& engine, Progress* progress, Index& unlearnt) {
+  const Index n = h.rows();
+  const Algebra& algebra = engine.algebra();
+  EngineMatrix rows = algebra.allocate(n, n, Precision::f64);
+  const std::vector<double> values = algebra.eigenvectors(algebra.copy_of(h.view()), rows, progress);
+  const double least = rounding * static_cast<double>(n) * std::max(values.back(), 0.0);
+  Matrix<double> modes(n, r.cols());
+  algebra.multiply(Transpose::no, rows, r.view(), modes.view());
+  for (Index i = 0; i < n; ++i) {
+    const double value = values[usize(i)];
+    const bool learnt = value > least;
+    unlearnt += learnt ? 0 : 1;
+    const double factor = learnt ? -std::expm1(-2 * time * value) / value : 0.0;
+    for (Index c = 0; c < r.cols(); ++c) modes(i, c) *= factor;
+  }
+  Matrix<double> result(n, r.cols());
+  algebra.multiply(Transpose::yes, rows, modes.view(), result.view());
+  return result;
+}
+
+/// outputs −= K·a, where rows of a full kernel are (sample, output).
+void subtract_product(const Matrix<double>& k, const Matrix<double>& a, const Engine& engine, MatrixView<double> out) {
+  Matrix<double> product(k.rows(), a.cols(), Content::unset);
+  engine.algebra().host_product(1, Transpose::no, k.view(), Transpose::no, a.view(), 0, product.view());
+  for (Index i = 0; i < k.rows() * a.cols(); ++i) out.data[i] -= product.data()[i];
+}
+
+}  // namespace
+
+std::string_view to_string(TangentKernel kernel) { return tangent_kernel_names[static_cast<std::size_t>(kernel)]; }
+TangentKernel parse_tangent_kernel(std::string_view text) {
+  return parse_choice<TangentKernel>("kernel of tangent training", tangent_kernel_names, text);
+}
+
+void TangentOptions::validate() const {
+  if (samples < 0) fail(Code::usage, "{} samples for tangent training; choose 0 for all, or more", samples);
+  if (!(time > 0)) fail(Code::usage, "the time of tangent training is {}; it must be positive", time);
+}
+
+TangentTraining tangent_training(const TrainedNetwork& network, const TrainData& data, const TangentOptions& options,
+                                 const Engine& engine, Progress* progress) {
+  const Interruptible interruptible(progress);
+  options.validate();
+  const Index n = options.samples == 0 ? data.x.count() : std::min(options.samples, data.x.count());
+  const Index outputs = network.architecture.output.size();
+  if (data.y.rows != data.x.count() || data.y.cols != outputs) {
+    fail(Code::input, "{} samples of {} outputs have {} rows of {} targets", data.x.count(), outputs, data.y.rows,
+         data.y.cols);
+  }
+  const bool full = options.kernel == TangentKernel::full;
+  const double side = static_cast<double>(full ? n * outputs : n);
+  require_memory(4 * 8 * side * side, {}, "the kernel of tangent training and its eigenvectors",
+                 "take fewer samples, or the trace over outputs");
+  const SampleView x = data.x.part(0, n);
+  const TangentModel model(network, x, options.kernel, engine, progress);
+  TangentTraining result{.samples = n};
+  result.outputs = predict_outputs(network, x, engine, progress);
+  // A full kernel acts on all outputs of all samples as one vector, the order in which a matrix has them.
+  Matrix<double> residual(full ? n * outputs : n, full ? 1 : outputs, Content::unset);
+  for (Index i = 0; i < n; ++i) {
+    for (Index k = 0; k < outputs; ++k) residual.data()[i * outputs + k] = result.outputs(i, k) - data.y(i, k);
+  }
+  const double rounding = network.precision() == Precision::f32 ? std::numeric_limits<float>::epsilon()
+                                                                : std::numeric_limits<double>::epsilon();
+  const Matrix<double> h = model.own();
+  const Matrix<double> a = flow_coefficients(h, residual, options.time, rounding, engine, progress, result.unlearnt);
+  subtract_product(h, a, engine, result.outputs.view());
+  for (Index i = 0; i < n; ++i) {
+    for (Index k = 0; k < outputs; ++k) {
+      const double error = result.outputs(i, k) - data.y(i, k);
+      result.squared_error += error * error / static_cast<double>(n * outputs);
+    }
+  }
+  result.accuracy = told_right(result.outputs.view(), data.y.block(0, 0, n, outputs));
+  if (!data.test) return result;
+  result.test_outputs = predict_outputs(network, *data.test, engine, progress);
+  for (Index first = 0; first < data.test->count(); first += block_points) {
+    const Index count = std::min(block_points, data.test->count() - first);
+    subtract_product(model.with(data.test->part(first, count)), a, engine,
+                     result.test_outputs.view().block(first, 0, count, outputs));
+  }
+  if (data.test_y.rows > 0) result.test_accuracy = told_right(result.test_outputs.view(), data.test_y);
+  return result;
+}
+
+}  // namespace widelimit
