@@ -1,6 +1,6 @@
 # Thin: every target is one script or one CMake call. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build python test demo lint format bench docs fuzz sanitize attack clean
+.PHONY: help setup configure build python test demo lint format bench docs fuzz sanitize attack gpu-bundle clean
 
 jobs := $(shell nproc)
 # Development uses the shared data beside the tree; an installed program knows the variable and the user's cache only.
@@ -9,7 +9,7 @@ stamp := build/stamps/python-package
 python_sources := $(shell find widelimit python cmake CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
 help:                  ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
 
 setup:                 ## install what a bare Debian 12 lacks (apt as root or sudo; Python packages in .venv)
 	@scripts/setup.sh
@@ -58,6 +58,10 @@ sanitize: setup        ## C++ tests under the address and undefined-behaviour sa
 attack: build          ## random attacks on every promise, SECONDS=60 for each; ONLY=, SEED=, TRIAL= run one again
 	@scripts/attack.sh --seconds $(or $(SECONDS),60) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(TRIAL),--trial $(TRIAL))
+
+gpu-bundle: build      ## one archive of program, plug-in, GPU tests and benchmark for a machine with an NVIDIA driver
+	@cmake --build --preset release -j $(jobs) --target widelimit_app cuda_tests bench_cuda
+	@scripts/gpu_bundle.sh build/release build/widelimit-gpu.tar.xz
 
 clean:                 ## remove what was built (not .venv, not .peers)
 	rm -rf build

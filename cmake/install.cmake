@@ -15,6 +15,9 @@ install(TARGETS widelimit EXPORT widelimit ARCHIVE DESTINATION ${CMAKE_INSTALL_L
 if(TARGET widelimit_app)
   install(TARGETS widelimit_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET widelimit_cuda)
+  install(TARGETS widelimit_cuda LIBRARY DESTINATION lib/widelimit)
+endif()
 install(EXPORT widelimit NAMESPACE widelimit:: FILE widelimit-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/widelimit)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/widelimit-config.cmake.in

@@ -1,9 +1,8 @@
 #include "widelimit/engine/algebra.hpp"
 
+#include "tests/engine/engines.hpp"
 #include "tests/machine/random_gram.hpp"
-#include "tests/opaque/opaque_engine.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/select.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,14 +14,10 @@ namespace {
 
 constexpr double ulp = std::numeric_limits<double>::epsilon();
 
-std::unique_ptr<Engine> engine_named(const std::string& name) {
-  return name == "opaque" ? test::make_opaque_engine() : make_engine(name);
-}
-
 /// Every operation of the seam, on every engine, against its definition on the host.
 class AlgebraOf : public testing::TestWithParam<std::string> {
  protected:
-  AlgebraOf() : engine_(engine_named(GetParam())), algebra_(engine_->algebra()) {}
+  AlgebraOf() : engine_(test::engine_named(GetParam())), algebra_(engine_->algebra()) {}
 
   [[nodiscard]] Matrix<double> host(const EngineMatrix& a) const {
     Matrix<double> result(a.rows(), a.cols());
@@ -46,7 +41,8 @@ class AlgebraOf : public testing::TestWithParam<std::string> {
   const Algebra& algebra_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Engines, AlgebraOf, testing::Values("cpu", "reference", "opaque"),
+INSTANTIATE_TEST_SUITE_P(Engines, AlgebraOf,
+                         testing::ValuesIn(test::engines_and_cuda({"cpu", "reference", "opaque", "emulated"})),
                          [](const auto& of) { return of.param; });
 
 TEST_P(AlgebraOf, MovesMatricesAndTheirBlocks) {
@@ -337,7 +333,7 @@ TEST_P(AlgebraOf, NeverWritesToAMatrixThatIsHeld) {
 }
 
 TEST_P(AlgebraOf, RefusesMatricesOfAnotherEngine) {
-  const auto other = engine_named(GetParam() == "cpu" ? "reference" : "cpu");
+  const auto other = test::engine_named(GetParam() == "cpu" ? "reference" : "cpu");
   const Matrix<double> m = columns(3, 3);
   const EngineMatrix foreign = other->algebra().hold(m.view());
   EXPECT_THROW((void)algebra_.diagonal(foreign), Error);

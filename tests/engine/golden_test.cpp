@@ -1,10 +1,11 @@
+#include "tests/engine/engines.hpp"
 #include "widelimit/data/formats/npz.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,10 +14,16 @@
 namespace widelimit {
 namespace {
 
+/// The folder of the tree, or the one that a bundle of tests brings.
+std::string golden(const std::string& file) {
+  const char* brought = std::getenv("WIDELIMIT_GOLDEN");
+  return std::string(brought != nullptr ? brought : WIDELIMIT_GOLDEN) + "/" + file;
+}
+
 using Networks = std::map<std::string, Network>;
 
 Networks networks(const std::string& group) {
-  std::ifstream file(std::string(WIDELIMIT_GOLDEN) + "/open_" + group + ".json");
+  std::ifstream file(golden("open_" + group + ".json"));
   const nlohmann::json cases = nlohmann::json::parse(file);
   Networks result;
   for (const auto& [name, layers] : cases.items()) result[name] = Network::from_json(layers);
@@ -26,7 +33,7 @@ Networks networks(const std::string& group) {
 using Arrays = std::map<std::string, Array>;
 
 Arrays arrays(const std::string& group) {
-  return read_npz_arrays(std::string(WIDELIMIT_GOLDEN) + "/open_" + group + ".npz").arrays;
+  return read_npz_arrays(golden("open_" + group + ".npz")).arrays;
 }
 
 /// Largest relative error over the pairs that `use` picks; non-finite reference entries are defects of the source.
@@ -72,7 +79,7 @@ class Golden : public testing::TestWithParam<std::tuple<std::string, std::string
 
 TEST_P(Golden, KernelsAgreeWithTheReferenceValues) {
   const auto& [group, backend_name, precision] = GetParam();
-  const auto engine = make_engine(backend_name);
+  const auto engine = test::engine_named(backend_name);
   const Arrays values = arrays(group);
   const auto view = [&](const std::string& name) {
     const Array& x = values.at(name);
@@ -119,7 +126,7 @@ TEST_P(Golden, KernelsAgreeWithTheReferenceValues) {
 class Signs : public testing::TestWithParam<std::string> {};
 
 TEST_P(Signs, SignsOfParallelInputsAreExact) {
-  const auto engine = make_engine(GetParam());
+  const auto engine = test::engine_named(GetParam());
   const Arrays values = arrays("vector");
   const Shape shape{1, 1, 10};
   const Gram signs = gram(networks("vector").at("fc2_sign"), {values.at("x1").values, shape},
@@ -131,15 +138,23 @@ TEST_P(Signs, SignsOfParallelInputsAreExact) {
   EXPECT_NEAR(k(2, 2), 1, 2 * std::pow(1e-16, 0.25));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Signs, testing::Values("reference", "cpu"), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(All, Signs, testing::ValuesIn(test::engines_and_cuda({"reference", "cpu", "emulated"})),
+                         [](const auto& test) { return test.param; });
 
-INSTANTIATE_TEST_SUITE_P(All, Golden,
-                         testing::Combine(testing::Values("vector", "image"), testing::Values("reference", "cpu"),
+const auto name_of = [](const auto& test) {
+  return std::get<0>(test.param) + "_" + std::get<1>(test.param) + "_" +
+         std::string(to_string(std::get<2>(test.param)));
+};
+
+INSTANTIATE_TEST_SUITE_P(Vectors, Golden,
+                         testing::Combine(testing::Values("vector"),
+                                          testing::ValuesIn(test::engines_and_cuda({"reference", "cpu", "emulated"})),
                                           testing::Values(Precision::f64, Precision::f32)),
-                         [](const auto& test) {
-                           return std::get<0>(test.param) + "_" + std::get<1>(test.param) + "_" +
-                                  std::string(to_string(std::get<2>(test.param)));
-                         });
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Images, Golden,
+                         testing::Combine(testing::Values("image"), testing::Values("reference", "cpu"),
+                                          testing::Values(Precision::f64, Precision::f32)),
+                         name_of);
 
 }  // namespace
 }  // namespace widelimit

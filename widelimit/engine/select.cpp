@@ -19,11 +19,11 @@ std::unique_ptr<Engine> make_engine(std::string_view spec, const EngineOptions& 
   if (spec == "cpu") return make_cpu_engine(options.threads);
   if (spec == "reference") return make_reference_engine();
   if (spec == "mpi") return make_mpi_engine();
-  if (spec == "cuda") return make_cuda_engine(0);
+  if (spec == "cuda") return make_cuda_engine(0, options.threads);
   if (spec.starts_with("cuda:")) {
     int device = 0;
     const auto [end, error] = std::from_chars(spec.data() + 5, spec.data() + spec.size(), device);
-    if (error == std::errc{} && end == spec.data() + spec.size() && device >= 0) return make_cuda_engine(device);
+    if (error == std::errc{} && end == spec.data() + spec.size() && device >= 0) return make_cuda_engine(device, options.threads);
   }
   fail(Code::usage, "back end '{}' is unknown; choose one of {}{}", spec, engine_names(),
        suggestion(spec, {"cpu", "reference"}));
@@ -40,7 +40,7 @@ std::vector<EnginePresence> list_engines() {
 
 std::string engine_names() {
   std::string names = "cpu, reference";
-  if (cuda_presence().present) names += ", cuda:N";
+  if (cuda_is_likely()) names += ", cuda:N";
   if (mpi_presence().present) names += ", mpi";
   return names;
 }

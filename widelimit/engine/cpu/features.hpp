@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
+#include "widelimit/engine/cpu/vector/series_row.hpp"
 #include "widelimit/engine/cpu/vector/strip.hpp"
 #include "widelimit/engine/quadrature_error.hpp"
 #include "widelimit/recipe/recipe.hpp"
@@ -43,22 +44,6 @@ struct Advance {
   Variances dot;       ///< dual: E[φ'(u)²], what multiplies Θ of a place with itself
   Features features;   ///< for strips
   DualError error;     ///< dual: the worst over all places
-};
-
-/// Numbers of each place that a dual by series keeps before its coefficients: r, 1/r after it, numbers of terms, what
-/// the terms leave, in units of the root of what may be left, and how fast the function moves with r.
-/// [hermite_series.hpp]
-enum SeriesRow : std::int8_t {
-  deviation_row,
-  inverse_row,
-  enough_row,
-  plenty_row,
-  rest_row,
-  slope_rest_row,
-  long_rest_row,
-  long_slope_rest_row,
-  stretch_row,
-  series_rows
 };
 
 /// What is asked of duals by quadrature. `follow`: errors come in, so what a dual makes of them is wanted too.

@@ -5,6 +5,7 @@
 #include "widelimit/engine/cpu/normalise.hpp"
 #include "widelimit/engine/host/sparse_product.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace widelimit::cpu {
@@ -50,7 +51,7 @@ void UnitRows<T>::multiply(Range rows, const UnitRows& other, Range cols, bool o
   if (rows_.index() != other.rows_.index()) {
     fail(Code::usage, "samples of one set are sparse, those of the other dense; load both as one kind");
   }
-  if (std::holds_alternative<SparseMatrix>(rows_)) {
+  if (is_sparse()) {
     return host::sparse_product(sparse().part(rows.begin, rows.size()), other.sparse().part(cols.begin, cols.size()),
                                 products);
   }
@@ -62,11 +63,24 @@ void UnitRows<T>::multiply(Range rows, const UnitRows& other, Range cols, bool o
 
 template <typename T>
 T UnitRows<T>::half_squared_distance(Index i, const UnitRows& other, Index j, T sign) const {
-  if (std::holds_alternative<SparseMatrix>(rows_)) {
+  if (is_sparse()) {
     return static_cast<T>(
         host::half_squared_distance(sparse().row(i), other.sparse().row(j), static_cast<double>(sign)));
   }
   return half_distance(dense().row(i), other.dense().row(j), sign, dense().cols);
+}
+
+template <typename T>
+void UnitRows<T>::copy_rows(Index first, MatrixView<T> to) const {
+  for (Index i = 0; i < to.rows; ++i) {
+    if (!is_sparse()) {
+      std::copy_n(dense().row(first + i), to.cols, to.row(i));
+      continue;
+    }
+    std::fill_n(to.row(i), to.cols, T{0});
+    const auto row = sparse().row(first + i);
+    for (std::size_t k = 0; k < row.values.size(); ++k) to(i, row.columns[k]) = static_cast<T>(row.values[k]);
+  }
 }
 
 template class UnitRows<float>;

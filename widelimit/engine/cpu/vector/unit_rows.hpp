@@ -23,6 +23,10 @@ class UnitRows {
   /// 1 − |⟨x̂, x̂'⟩| = ½‖x̂ ∓ x̂'‖² of two rows: the digits that the product cancels.
   [[nodiscard]] T half_squared_distance(Index i, const UnitRows& other, Index j, T sign) const;
 
+  [[nodiscard]] bool is_sparse() const { return std::holds_alternative<SparseMatrix>(rows_); }
+  /// Rows from `first` on with all their numbers, the zeros of sparse ones too.
+  void copy_rows(Index first, MatrixView<T> to) const;
+
  private:
   [[nodiscard]] MatrixView<const T> dense() const { return std::get<Matrix<T>>(rows_).view(); }
   [[nodiscard]] SparseView sparse() const { return std::get<SparseMatrix>(rows_).view(); }

@@ -3,10 +3,9 @@
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/vector/apply.hpp"
-#include "widelimit/engine/cpu/vector/self_tangent.hpp"
 #include "widelimit/engine/cpu/vector/stream.hpp"
 #include "widelimit/engine/cpu/vector/strip_stack.hpp"
-#include "widelimit/engine/cpu/vector/unit_rows.hpp"
+#include "widelimit/engine/cpu/vector/vector_samples.hpp"
 #include "widelimit/engine/overflow.hpp"
 
 #include <algorithm>
@@ -17,14 +16,6 @@
 namespace widelimit::cpu {
 
 namespace {
-
-/// t below which it is recomputed from the inputs: 1 − ρ of the matrix product has an absolute error of some ulps, and
-/// arccos ρ ~ √(2t) turns an error ε into ε/√(2t).
-template <typename T>
-constexpr T near_one = std::is_same_v<T, float> ? T(0x1p-8) : T(0x1p-10);
-
-/// Deviations outside this range do not fit the float that strips are written with.
-constexpr double float_safe = 1e15;
 
 template <typename T>
 struct VectorLoaded final : CpuLoaded {
@@ -37,12 +28,10 @@ struct VectorLoaded final : CpuLoaded {
   bool mirrored_tile(const Recipe& recipe, Range rows, Range cols, std::span<const MatrixView<double>> outputs,
                      std::span<const MatrixView<double>> mirrored) const override;
 
-  UnitRows<T> unit;                ///< inputs divided by their norms
-  std::vector<Features> features;  ///< one for each step; emit: the deviations
-  /// Samples with a deviation outside float_safe at an emit step; none where there are none.
-  std::vector<bool> wide;
+  VectorSamples<T> samples;
 
   [[nodiscard]] bool any_wide(Range range) const {
+    const std::vector<bool>& wide = samples.wide;
     return !wide.empty() &&
            std::find(wide.begin() + range.begin, wide.begin() + range.end, true) != wide.begin() + range.end;
   }
@@ -61,7 +50,7 @@ void refine(const VectorLoaded<T>& a, Index i, const VectorLoaded<T>& b, Index f
   for (Index k = 0; k < strip.size; ++k) {
     if (!(strip.t[k] < near_one<T>)) continue;
     const T sign = strip.rho[k] < 0 ? T(-1) : T(1);
-    strip.t[k] = a.unit.half_squared_distance(i, b.unit, first + k, sign);
+    strip.t[k] = a.samples.unit.half_squared_distance(i, b.samples.unit, first + k, sign);
     strip.rho[k] = sign * (1 - strip.t[k]);
     for (Index m = strip.trained_begin; m < strip.trained_end; ++m)
       strip.theta[m * strip.theta_stride + k] = strip.rho[k];
@@ -101,7 +90,7 @@ class VectorTile {
         rho_(scratch_matrix<T, struct Correlations>(rows.size(), padded(cols.size()))),
         stack_(recipe, cols.size()) {
     for (Index i = 0; i < rho_.rows; ++i) std::fill(rho_.row(i) + cols.size(), rho_.row(i) + rho_.cols, T(0));
-    a_.unit.multiply(rows, b_.unit, cols, on_diagonal(), rho_.block(0, 0, rows.size(), cols.size()));
+    a_.samples.unit.multiply(rows, b_.samples.unit, cols, on_diagonal(), rho_.block(0, 0, rows.size(), cols.size()));
   }
 
   [[nodiscard]] bool on_diagonal() const { return &a_ == &b_ && rows_.begin == cols_.begin; }
@@ -132,7 +121,7 @@ class VectorTile {
 
  private:
   [[nodiscard]] FeatureSides<T> features(std::size_t k, Index i) const {
-    return {&a_.features[k], i, false, &b_.features[k], first_};
+    return {&a_.samples.features[k], i, false, &b_.samples.features[k], first_};
   }
 
   template <typename Out>
@@ -142,7 +131,7 @@ class VectorTile {
     const auto write_slot = [&](Index slot, const T* values) {
       Out* out = outputs[static_cast<std::size_t>(slot)].row(row);
       const bool finite =
-          wide_ ? write_wide(values, strip.size, a_.features[k].f64(0, i), b_.features[k].f64.data() + first_, out)
+          wide_ ? write_wide(values, strip.size, a_.samples.features[k].f64(0, i), b_.samples.features[k].f64.data() + first_, out)
                 : write_out(values, strip.size, features(k, i)[0], out);
       if (finite) return;
       Index j = 0;
@@ -164,52 +153,12 @@ class VectorTile {
   StripStack<T> stack_;
 };
 
-/// Per-sample quantities of all steps.
 template <typename T>
 std::unique_ptr<Loaded> load_vectors(const Recipe& recipe, const SampleView& x, Precision precision, int threads) {
   auto loaded = std::make_unique<VectorLoaded<T>>();
-  const Index n = x.count();
-  loaded->diagonal_values = Matrix<double>(recipe.outputs, n);
-
-  std::vector<Variances> stack{loaded->unit.load(x, recipe.input.channels, threads)};
-  SelfTangent tangent(recipe.channels, n);
-  DualErrors duals;
-  for (const Step& step : recipe.steps) {
-    Advance advanced;
-    switch (step.op) {
-      case Op::fork:
-        stack.push_back(stack.back());
-        break;
-      case Op::swap:
-        std::swap(stack.back(), stack[stack.size() - 2]);
-        break;
-      case Op::join:
-        advanced = advance_join(stack[stack.size() - 2], stack.back());
-        stack.pop_back();
-        break;
-      case Op::emit:
-        advanced.features = make_features(1, n);
-        for (Index i = 0; i < n; ++i) {
-          const auto r = static_cast<double>(std::sqrt(stack.back()[static_cast<std::size_t>(i)]));
-          advanced.features.f64(0, i) = r;
-          if (r > float_safe || (r > 0 && r < 1 / float_safe)) {
-            loaded->wide.resize(static_cast<std::size_t>(n));
-            loaded->wide[static_cast<std::size_t>(i)] = true;
-          }
-        }
-        break;
-      default:
-        advanced = advance(recipe, step, stack.back(), {quadrature_tolerance(precision), has_errors(duals)});
-        break;
-    }
-    tangent.advance(step, stack.back(), advanced);
-    if (step.op == Op::emit) tangent.write(step, stack.back(), loaded->diagonal_values.view());
-    if (!advanced.variance.empty()) stack.back() = std::move(advanced.variance);
-    if (step.op == Op::dual) duals.push_back(advanced.error);
-    if constexpr (std::is_same_v<T, float>) advanced.features.round_to_float();
-    loaded->features.push_back(std::move(advanced.features));
-  }
-  loaded->error = quadrature_error(recipe, duals);
+  loaded->samples = load_vector_samples<T>(recipe, x, precision, threads);
+  loaded->diagonal_values = std::move(loaded->samples.diagonal);
+  loaded->error = loaded->samples.error;
   return loaded;
 }
 
@@ -287,17 +236,6 @@ bool VectorLoaded<T>::mirrored_tile(const Recipe& recipe, Range rows, Range cols
   return holds_digits<T, double>;
 }
 
-/// States that are alive at once: one, and one more for each branch not yet joined.
-std::size_t deepest_stack(const Recipe& recipe) {
-  std::size_t depth = 1;
-  std::size_t deepest = 1;
-  for (const Step& step : recipe.steps) {
-    if (step.op == Op::fork) deepest = std::max(deepest, ++depth);
-    if (step.op == Op::join) --depth;
-  }
-  return deepest;
-}
-
 template <typename T>
 class VectorPath final : public Path {
  public:
@@ -311,14 +249,7 @@ class VectorPath final : public Path {
     return load_vectors<T>(recipe_, x, precision_, threads);
   }
   [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
-    const std::size_t inputs = UnitRows<T>::bytes(x, recipe_.input.channels);
-    std::size_t features = 0;
-    for (const Step& step : recipe_.steps) features += usize(feature_count(step));
-    const std::size_t rounded = std::is_same_v<T, float> ? sizeof(float) : 0;
-    const std::size_t kept = inputs + usize(recipe_.outputs) * sizeof(double) + features * (sizeof(double) + rounded);
-    // Variances and tangents of every state, and of the step under way.
-    const std::size_t passing = (deepest_stack(recipe_) + 1) * (2 + usize(recipe_.channels)) * sizeof(long double);
-    return kept + passing;
+    return vector_sample_bytes<T>(recipe_, x);
   }
   /// The matrix product packs both sides of each tile, so tiles are large.
   [[nodiscard]] Index tile_edge() const override { return 1024; }

@@ -1,0 +1,153 @@
+// Dense kernels and exact ridge on an NVIDIA device: the NTK of fully-connected ReLU networks beside the product of the
+// inputs alone (cuBLAS), and ridge from samples to coefficients beside the Cholesky factorisation alone (cuSOLVER).
+
+#include "bench/measure.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/engine/select.hpp"
+#include "widelimit/kernel/gram.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
+#include "widelimit/machine/ridge/ridge.hpp"
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+namespace widelimit::bench {
+namespace {
+
+struct Asked {
+  std::string backend = "cuda:0";
+  std::string work = "dense";
+  Index rows = 20'000;
+  Index cols = 784;
+  int repeats = 5;
+};
+
+constexpr Index compared = 300;  ///< samples whose kernel is compared with the processor's
+
+Network network_of(int depth) { return Network::parse(fmt::format("fc:{}(w_std={})", depth, std::sqrt(2.0))); }
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+  return values[values.size() / 2];
+}
+
+/// The Gram of all samples on the device; its leading entries beside those of the processor in float64.
+template <typename T>
+bool dense(const Asked& asked, const Matrix<double>& inputs, const Engine& engine) {
+  const Matrix<T> x = converted<T>(inputs);
+  const SampleView samples(x.view(), Shape{1, 1, asked.cols});
+  const Index few = std::min(compared, asked.rows);
+  const Algebra& algebra = engine.algebra();
+  bool agree = true;
+  for (const int depth : {1, 3, 10}) {
+    const Network network = network_of(depth);
+    const GramOptions options{.kind = Kind::ntk, .precision = precision_of<T>};
+    std::vector<double> seconds;
+    double error = 0;
+    {
+      const GramMatrix k = gram_matrix(network, samples, options, engine);
+      Matrix<double> ours(few, few);
+      algebra.read(k.matrix().block(0, 0, few, few), ours.view());
+      const Gram theirs = gram(network, samples.part(0, few), {.kind = Kind::ntk}, all_processors());
+      error = disagreement<double>(ours.view(), std::get<Matrix<double>>(theirs.ntk).view());
+    }
+    agree = agree && error <= tolerance<T>;
+    const Recipe recipe = lower(network, samples.shape, RecipeOutputs::ntk);
+    const auto loaded = engine.kernels().load(recipe, samples, precision_of<T>, [](Index) {});
+    const EngineMatrix out = algebra.allocate(asked.rows, asked.rows, precision_of<T>);
+    const Range all{0, asked.rows};
+    for (int i = 0; i < asked.repeats; ++i) {
+      seconds.push_back(seconds_of([&] {
+        engine.kernels().fill(recipe, *loaded, all, *loaded, all, true, {&out, 1}, [](Index) {});
+        return 0;
+      }));
+    }
+    const EngineMatrix unit = algebra.hold(MatrixView<const T>(x.view()));
+    EngineMatrix product = algebra.allocate(asked.rows, asked.rows, precision_of<T>);
+    std::vector<double> products;
+    for (int i = 0; i < asked.repeats; ++i) {
+      products.push_back(seconds_of([&] {
+        algebra.product(1, Transpose::no, unit, Transpose::yes, unit, 0, product);
+        return 0;
+      }));
+    }
+    fmt::print("{} depth {:>2}: {:.2f} ms (best {:.2f}), whole product by cuBLAS {:.2f} ms, ratio {:.2f}; error {:.1e}{}\n",
+               to_string(precision_of<T>), depth, 1e3 * median(seconds),
+               1e3 * *std::min_element(seconds.begin(), seconds.end()), 1e3 * median(products),
+               median(seconds) / median(products), error, error <= tolerance<T> ? "" : " ANSWERS DIFFER");
+  }
+  return agree;
+}
+
+/// Samples to coefficients in float64, ten outputs.
+bool ridge(const Asked& asked, const Matrix<double>& inputs, const Engine& engine) {
+  constexpr Index outputs = 10;
+  const SampleView samples(inputs.view(), Shape{1, 1, asked.cols});
+  const Network network = network_of(1);
+  Matrix<double> targets(asked.rows, outputs);
+  for (Index i = 0; i < asked.rows; ++i) targets(i, (i * 7) % outputs) = 1;
+  const RidgeOptions options{.lambda = 1e-2, .factor = FactorPrecision::f64};
+  const GramOptions kernel{.kind = Kind::ntk, .precision = Precision::f64};
+  double whole = 0;
+  double filled = 0;
+  Fit fit;
+  whole = seconds_of([&] {
+    const auto start = std::chrono::steady_clock::now();
+    const GramMatrix k = gram_matrix(network, samples, kernel, engine);
+    filled = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    fit = fit_ridge(k, targets.view(), options);
+    return 0;
+  });
+  const Algebra& algebra = engine.algebra();
+  GramMatrix k = gram_matrix(network, samples, kernel, engine);
+  EngineMatrix matrix = k.matrix();
+  const std::vector<double> shift(usize(asked.rows), options.lambda / 2);
+  algebra.add_to_diagonal(matrix, shift);
+  Index failed = 0;
+  const double factor = seconds_of([&] {
+    failed = algebra.cholesky(matrix, nullptr);
+    return 0;
+  });
+  fmt::print("ridge, n = {}, d = {}, f64, {} outputs: {:.3f} s (kernel {:.3f} s); Cholesky alone {:.3f} s; ratio {:.2f}\n",
+             asked.rows, asked.cols, outputs, whole, filled, factor, whole / factor);
+  fmt::print("  {}, {}; residual {:.1e}, duality gap {:.1e}, condition {:.1e}\n", text(fit.summary.ending),
+             fit.summary.method, fit.summary.gradient.value_or(0), fit.summary.gap.value_or(0),
+             fit.summary.condition.value_or(0));
+  return failed == 0 && fit.summary.ending == Ending::converged;
+}
+
+int start(int argc, char** argv) {
+  Asked asked;
+  CLI::App app("dense kernels and exact ridge on an NVIDIA device");
+  app.add_option("work", asked.work, "dense or ridge")->check(CLI::IsMember({"dense", "ridge"}))->capture_default_str();
+  app.add_option("--backend", asked.backend)->capture_default_str();
+  app.add_option("--rows", asked.rows)->check(CLI::Range(2, 200'000))->capture_default_str();
+  app.add_option("--cols", asked.cols)->check(CLI::Range(1, 100'000))->capture_default_str();
+  app.add_option("--repeats", asked.repeats)->check(CLI::Range(1, 1000))->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  try {
+    const auto engine = make_engine(asked.backend);
+    fmt::print("{}: {}\n", engine->name(), engine->description());
+    const Matrix<double> inputs = normal_inputs(asked.rows, asked.cols);
+    if (asked.work == "ridge") return ridge(asked, inputs, *engine) ? 0 : 1;
+    const bool single = dense<float>(asked, inputs, *engine);
+    const bool twice = dense<double>(asked, inputs, *engine);
+    return single && twice ? 0 : 1;
+  } catch (const Error& error) {
+    // Without a device there is nothing to measure, and nothing wrong.
+    const bool absent = error.code() == Code::usage;
+    fmt::print(absent ? stdout : stderr, "{}{}\n", absent ? "skipped: " : "", error.what());
+    return absent ? 0 : 1;
+  }
+}
+
+}  // namespace
+}  // namespace widelimit::bench
+
+int main(int argc, char** argv) { return widelimit::bench::start(argc, argv); }

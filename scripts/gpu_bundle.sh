@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# gpu_bundle.sh BUILD OUT: one archive with program, plug-in, GPU tests and benchmark of a build tree, and the libraries
+# they need but for glibc, libstdc++ and those of CUDA. It is unpacked on any machine with an NVIDIA driver and the CUDA
+# libraries, and run without root: ./run.sh doctor, ./run.sh tests, ./run.sh bench.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+out=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+bundle=$folder/widelimit-gpu
+mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/golden"
+
+for program in widelimit cuda_tests bench_cuda libwidelimit_cuda.so; do
+  strip -o "$bundle/bin/$program" "$build/bin/$program"
+done
+cp tests/golden/open_vector.* "$bundle/golden/"
+
+openblas=$(strings "$build/bin/widelimit" | sed -n '/openblas.*\/libopenblas.so.0$/p' | sort -u)
+cp -L "$openblas" "$bundle/lib/libopenblas.so.0"
+# ICU, for the XML of one archive format, is larger than all the rest: libxml2 is replaced by its names.
+libraries=$(ldd "$build/bin/widelimit" "$build/bin/cuda_tests" "$build/bin/bench_cuda" "$openblas" | awk '$3 ~ /^\// {print $3}' | sort -u)
+for library in $libraries; do
+  case $(basename "$library") in
+    libc.so* | libm.so* | libresolv.so* | libstdc++.so* | libgcc_s.so* | libicu* | libxml2.so*) ;;
+    *) cp -L "$library" "$bundle/lib/" ;;
+  esac
+done
+archive=$(ldd "$build/bin/widelimit" | awk '/libarchive/ {print $3}')
+nm -D --undefined-only "$archive" | awk '$2 ~ /^xml/ {sub("@+", " ", $2); print $2}' | sort -k 2 >"$folder/xml"
+awk '{print "void " $1 "(void) {}"}' "$folder/xml" >"$folder/xml.c"
+awk '$2 != version {if (version) print "};"; version = $2; print version " {"} {print $1 ";"} END {print "};"}' \
+  "$folder/xml" >"$folder/xml.map"
+cc -shared -fPIC -w -Wl,-soname,libxml2.so.2 -Wl,--version-script="$folder/xml.map" -o "$bundle/lib/libxml2.so.2" \
+  "$folder/xml.c"
+
+cat >"$bundle/run.sh" <<'RUN'
+#!/usr/bin/env bash
+# run.sh doctor | tests [gtest options] | bench [options of bench_cuda] | any other words of widelimit
+here=$(cd "$(dirname "$0")" && pwd)
+export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} WIDELIMIT_GOLDEN=$here/golden
+case ${1:-doctor} in
+  tests) shift && exec "$here/bin/cuda_tests" --gtest_brief=1 "$@" ;;
+  bench) shift && exec "$here/bin/bench_cuda" "$@" ;;
+  *) exec "$here/bin/widelimit" "${@:-doctor}" ;;
+esac
+RUN
+chmod +x "$bundle/run.sh"
+mkdir -p "$(dirname "$out")"
+tar -C "$folder" -c widelimit-gpu | xz -T0 -3 >"$out"
+echo "$out: $(($(stat -c %s "$out") / 1000000)) MB"

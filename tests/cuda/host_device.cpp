@@ -1,0 +1,248 @@
+#include "tests/cuda/host_device.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/transpose.hpp"
+#include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
+#include "widelimit/engine/cuda/cuda.hpp"
+#include "widelimit/engine/cuda/device.hpp"
+#include "widelimit/engine/cuda/plugin/dense_run.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace widelimit::test {
+
+namespace {
+
+using cuda::Array;
+using cuda::DenseOverflow;
+using cuda::DenseSide;
+using cuda::DenseStep;
+using cuda::DenseTile;
+using cuda::HostArray;
+using cuda::Triangle;
+
+template <typename T>
+MatrixView<T> view(const Array& a) {
+  return {static_cast<T*>(a.data), a.rows, a.cols, a.stride};
+}
+AnyView any_view(const Array& a) {
+  return a.precision == Precision::f32 ? AnyView(MatrixView<const float>(view<float>(a)))
+                                       : AnyView(MatrixView<const double>(view<double>(a)));
+}
+Array array(const HostArray& a) { return {a.data, a.rows, a.cols, a.stride, a.precision}; }
+
+/// ½‖x̂ ∓ x̂'‖².
+template <typename T>
+T half_distance(const T* x, const T* y, Index d, T sign) {
+  T sum = 0;
+  for (Index k = 0; k < d; ++k) sum += (x[k] - sign * y[k]) * (x[k] - sign * y[k]);
+  return sum / 2;
+}
+
+/// A tile pair by pair, through the functions that the device runs.
+template <typename T, int C, int D>
+void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow) {
+  const auto unit = [&](const DenseSide& side, Index i) {
+    return static_cast<const T*>(side.unit) + (side.first + i) * side.dimension;
+  };
+  const auto write = [&](const DenseStep& step, Index slot, Index i, Index j, T value) {
+    const Index row = tile.rows.first + i;
+    const Index col = tile.cols.first + j;
+    double out = cuda::scaled_back(value, tile.rows.deviations[step.row_feature * tile.rows.samples + row],
+                                   tile.cols.deviations[step.col_feature * tile.cols.samples + col]);
+    if (tile.upper_only && i == j) out = tile.diagonal[slot * tile.rows.samples + row];
+    if (tile.output == Precision::f32) out = static_cast<float>(out);
+    if (!std::isfinite(out) && overflow.row < 0) overflow = {row, col, slot};
+    const cuda::DenseOutput& output = tile.outputs[slot];
+    const auto put = [&](Index r, Index c) {
+      if (tile.output == Precision::f32) {
+        static_cast<float*>(output.data)[r * output.stride + c] = static_cast<float>(out);
+      } else {
+        static_cast<double*>(output.data)[r * output.stride + c] = out;
+      }
+    };
+    put(tile.first_row + i, tile.first_col + j);
+    if (tile.mirrored) put(tile.first_col + j, tile.first_row + i);
+  };
+  for (Index i = 0; i < tile.rows.count; ++i) {
+    for (Index j = tile.upper_only ? i : 0; j < tile.cols.count; ++j) {
+      const T* const x = unit(tile.rows, i);
+      const T* const y = unit(tile.cols, j);
+      cuda::PairStates<T, C, D, 1> states;
+      T rho = std::inner_product(x, x + tile.rows.dimension, y, T(0));
+      rho = std::clamp(rho, T(-1), T(1));
+      T t = 1 - std::abs(rho);
+      if (t < cuda::recomputed_below<T>) {
+        const T sign = rho < 0 ? T(-1) : T(1);
+        t = half_distance(x, y, tile.rows.dimension, sign);
+        rho = sign * (1 - t);
+      }
+      states.rho[0][0] = rho;
+      states.t[0][0] = t;
+      const Index row[1] = {tile.rows.first + i};
+      cuda::run_steps(tile, row, tile.cols.first + j, first_channel, states, [&](const DenseStep& step, int state) {
+        if (step.nngp_slot >= 0 && first_channel == 0) write(step, step.nngp_slot, i, j, states.rho[state][0]);
+        for (int m = 0; m < C; ++m) {
+          if (first_channel + m < step.ntk_count) {
+            write(step, step.ntk_slot + first_channel + m, i, j, states.theta[state][m][0]);
+          }
+        }
+      });
+    }
+  }
+}
+
+template <typename T>
+void run_tile(const DenseTile& tile, DenseOverflow& overflow) {
+  for (int first = 0; first < tile.channels || first == 0; first += cuda::dense_channels) {
+    if (tile.depth > 1) {
+      run_tile<T, cuda::dense_channels, cuda::dense_depth>(tile, first, overflow);
+    } else {
+      run_tile<T, cuda::dense_channels, 1>(tile, first, overflow);
+    }
+  }
+}
+
+class HostDevice final : public cuda::Device {
+ public:
+  [[nodiscard]] cuda::DeviceFacts facts() const override { return {.name = "processor"}; }
+  [[nodiscard]] void* allocate(std::size_t bytes) override { return ::operator new(std::max<std::size_t>(1, bytes)); }
+  void release(void* memory) noexcept override { ::operator delete(memory); }
+  void upload(const HostArray& from, const Array& to) override { convert(array(from), to); }
+  void download(const Array& from, const HostArray& to) override { convert(from, array(to)); }
+  void upload_bytes(const void* from, std::size_t bytes, void* to) override { std::memcpy(to, from, bytes); }
+  void download_bytes(const void* from, std::size_t bytes, void* to) override { std::memcpy(to, from, bytes); }
+  void convert(const Array& from, const Array& to) override {
+    EngineMatrix target = matrix(to);
+    cpu_.copy(matrix(from), target);
+  }
+  void gather(const Array& from, std::span<const Index> rows, std::span<const Index> cols, const Array& to) override {
+    EngineMatrix target = matrix(to);
+    cpu_.copy(cpu_.gather(matrix(from), rows, cols), target);
+  }
+  void diagonal(const Array& a, double* out) override { std::ranges::copy(cpu_.diagonal(matrix(a)), out); }
+  [[nodiscard]] std::pair<bool, std::pair<Index, Index>> symmetry(const Array& a, double allowed) override {
+    const Symmetry found = cpu_.symmetry(matrix(a), allowed);
+    return {found.equal, found.offender.value_or(std::pair(Index{-1}, Index{-1}))};
+  }
+  [[nodiscard]] std::uint64_t checksum(const Array& a) override { return cpu_.checksum(matrix(a)); }
+  [[nodiscard]] double scaled(const Array& k, std::span<const double> scale, std::span<const double> shift,
+                              const Array& out) override {
+    EngineMatrix target = matrix(out);
+    return cpu_.scaled(matrix(k), scale, shift, target, nullptr);
+  }
+  void scale_rows(const Array& from, std::span<const double> weights, const Array& to) override {
+    if (from.data != to.data) convert(from, to);
+    EngineMatrix target = matrix(to);
+    cpu_.scale_rows(target, weights);
+  }
+  void add_to_diagonal(const Array& a, std::span<const double> shift) override {
+    EngineMatrix target = matrix(a);
+    cpu_.add_to_diagonal(target, shift);
+  }
+  [[nodiscard]] double symmetric_norm(const Array& a) override { return cpu_.symmetric_norm(matrix(a)); }
+  void column_squares(const Array& a, std::span<const double> weights, double* out) override {
+    std::ranges::copy(cpu_.column_squares(matrix(a), weights), out);
+  }
+  void transpose_upper(const Array& a) override {
+    EngineMatrix target = matrix(a);
+    cpu_.transpose_upper(target);
+  }
+  void clear_above(const Array& a) override {
+    const MatrixView<double> m = view<double>(a);
+    for (Index i = 0; i < m.rows; ++i) std::fill(m.row(i) + std::min(i + 1, m.cols), m.row(i) + m.cols, 0.0);
+  }
+  void clear(const Array& a) override {
+    const MatrixView<double> m = view<double>(a);
+    for (Index i = 0; i < m.rows; ++i) std::fill_n(m.row(i), m.cols, 0.0);
+  }
+  void add(const Array& from, const Array& to) override {
+    const MatrixView<double> sum = view<double>(to);
+    std::visit(
+        [&](const auto& part) {
+          for (Index i = 0; i < sum.rows; ++i) {
+            for (Index j = 0; j < sum.cols; ++j) sum(i, j) += static_cast<double>(part(i, j));
+          }
+        },
+        any_view(from));
+  }
+  void product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b, double beta,
+               const Array& c) override {
+    EngineMatrix target = matrix(c);
+    cpu_.product(alpha, op_a, matrix(a), op_b, matrix(b), beta, target);
+  }
+  void self_product(const Array& x, double beta, const Array& c) override {
+    product(1, Transpose::yes, x, Transpose::no, x, beta, c);
+  }
+  void multiply_precisely(const Array& k, const Array& v, const Array& out) override {
+    cpu_.multiply_precisely(matrix(k), view<double>(v), view<double>(out), nullptr);
+  }
+  void multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override {
+    if (triangle != Triangle::lower) fail(Code::usage, "only lower triangles are multiplied");
+    cpu_.multiply_lower(op, matrix(t), view<double>(b));
+  }
+  void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override {
+    if (triangle == Triangle::lower) return cpu_.solve_lower(op, matrix(t), view<double>(b));
+    if (t.precision == Precision::f64) return cpu_.solve(op, matrix(t), view<double>(b));
+    Matrix<double> x(b.rows, b.cols);
+    cpu_.read(matrix(b), x.view());
+    cpu_.solve(op, matrix(t), x.view());
+    EngineMatrix target = matrix(b);
+    cpu_.write(x.view(), target);
+  }
+  [[nodiscard]] Index cholesky(const Array& a) override {
+    EngineMatrix target = matrix(a);
+    return cpu_.cholesky(target, nullptr);
+  }
+  /// The signs of its eigenvalues serve as those of the pivots.
+  void ldl(const Array& a, double* diagonal, int* pivots) override {
+    const Inertia inertia = cpu_.inertia(cpu_.copy_of(matrix(a), Precision::f64));
+    std::fill_n(pivots, a.rows, 1);
+    std::fill_n(diagonal, a.rows, 0.0);
+    std::fill_n(diagonal, inertia.negative, -1.0);
+    std::fill_n(diagonal + inertia.negative, inertia.positive, 1.0);
+  }
+  void eigen(const Array& a, bool /*vectors*/, double* values) override {
+    EngineMatrix vectors;
+    std::ranges::copy(cpu_.eigenvectors(cpu_.copy_of(matrix(a), Precision::f64), vectors, nullptr), values);
+    EngineMatrix target = matrix(a);
+    cpu_.copy(vectors, target);
+  }
+  /// All at once, with the first block.
+  [[nodiscard]] Index pivoted_block(const Array& a, Index begin, Index end, double least, Index* order,
+                                    double* /*scratch*/) override {
+    if (begin == 0) {
+      EngineMatrix target = matrix(a);
+      std::vector<Index> found;
+      rank_ = cpu_.pivoted_cholesky(target, least, found, nullptr);
+      std::ranges::copy(found, order);
+    }
+    return std::clamp<Index>(rank_ - begin, 0, end - begin);
+  }
+  void dense_tile(const DenseTile& tile) override {
+    if (tile.arithmetic == Precision::f32) {
+      run_tile<float>(tile, overflow_);
+    } else {
+      run_tile<double>(tile, overflow_);
+    }
+  }
+  [[nodiscard]] DenseOverflow finish() override { return std::exchange(overflow_, DenseOverflow{}); }
+
+ private:
+  [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
+
+  cpu::CpuAlgebra cpu_{1};
+  DenseOverflow overflow_;
+  Index rank_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_emulated_cuda_engine() {
+  return make_cuda_engine(std::make_shared<HostDevice>(), "emulated", 1);
+}
+
+}  // namespace widelimit::test

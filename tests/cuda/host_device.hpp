@@ -1,0 +1,13 @@
+#pragma once
+
+#include "widelimit/engine/engine.hpp"
+
+#include <memory>
+
+namespace widelimit::test {
+
+/// The CUDA engine over a device that is the processor: the same host code and the same steps of pairs, without a GPU.
+/// The algebra of the device is that of the processor.
+[[nodiscard]] std::unique_ptr<Engine> make_emulated_cuda_engine();
+
+}  // namespace widelimit::test

@@ -1,0 +1,157 @@
+#include "widelimit/engine/cuda/cuda.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/cuda/cuda_algebra.hpp"
+#include "widelimit/engine/cuda/dense_path.hpp"
+#include "widelimit/engine/cuda/plugin_loader.hpp"
+
+#include <filesystem>
+#include <utility>
+
+namespace widelimit {
+
+namespace {
+
+using cuda::Device;
+using cuda::DeviceFacts;
+
+std::string facts_text(const DeviceFacts& facts) {
+  return fmt::format("{}, {} of memory, compute capability {}.{}, driver of CUDA {}.{}", facts.name,
+                     bytes_text(static_cast<double>(facts.memory)), facts.major, facts.minor, facts.driver / 1000,
+                     facts.driver % 1000 / 10);
+}
+
+class CudaKernels final : public Kernels {
+ public:
+  CudaKernels(std::shared_ptr<Device> device, const Algebra& algebra, int threads)
+      : device_(std::move(device)), algebra_(algebra), threads_(threads) {}
+
+  [[nodiscard]] std::string obstacle(const Recipe& recipe, Precision /*precision*/) const override {
+    if (recipe.input.nodes) return "networks on graphs have no kernel on a device; use the back end cpu";
+    if (!recipe.on_vectors()) {
+      return "the network works on positions of images, which has no kernel on a device; use the back end cpu";
+    }
+    return cuda::dense_obstacle(recipe);
+  }
+  [[nodiscard]] std::string route(const Recipe& recipe, Precision precision) const override {
+    return cuda::dense_route(recipe, precision);
+  }
+  [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
+                                             const std::function<void(Index)>& /*after*/) const override {
+    require(recipe, precision);
+    return cuda::load_dense(device_, recipe, x, precision, threads_);
+  }
+  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision,
+                                         const SampleView& x) const override {
+    return cuda::dense_loaded_bytes(recipe, precision, x);
+  }
+  [[nodiscard]] Index tile_edge(const Recipe& /*recipe*/) const override { return cuda::dense_tile_edge; }
+
+  void fill(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
+            std::span<const EngineMatrix> outputs, const std::function<void(Index)>& after) const override {
+    std::vector<cuda::Array> arrays;
+    for (const EngineMatrix& output : outputs) arrays.push_back(cuda::array_of(output, *device_));
+    cuda::fill_dense(device_, recipe, x1, rows, x2, cols, symmetric, arrays, after);
+  }
+  void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+            std::span<const MatrixView<float>> outputs) const override {
+    host_tile(recipe, x1, rows, x2, cols, outputs);
+  }
+  void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+            std::span<const MatrixView<double>> outputs) const override {
+    host_tile(recipe, x1, rows, x2, cols, outputs);
+  }
+  void diagonal(const Recipe& /*recipe*/, const Loaded& x, MatrixView<double> outputs,
+                const std::function<void(Index)>& /*after*/) const override {
+    cuda::dense_diagonal(x, outputs);
+  }
+
+ private:
+  void require(const Recipe& recipe, Precision precision) const {
+    if (const std::string why = obstacle(recipe, precision); !why.empty()) fail(Code::usage, "{}", why);
+  }
+
+  template <typename T>
+  void host_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
+                 std::span<const MatrixView<T>> outputs) const {
+    std::vector<EngineMatrix> matrices;
+    for (std::size_t s = 0; s < outputs.size(); ++s) {
+      matrices.push_back(algebra_.allocate(rows.size(), cols.size(), precision_of<T>));
+    }
+    fill(recipe, x1, rows, x2, cols, false, matrices, [](Index) {});
+    for (std::size_t s = 0; s < outputs.size(); ++s) algebra_.read(matrices[s], outputs[s]);
+  }
+
+  std::shared_ptr<Device> device_;
+  const Algebra& algebra_;
+  int threads_;
+};
+
+class Cuda final : public Engine {
+ public:
+  Cuda(std::shared_ptr<Device> device, std::string name, int threads)
+      : device_(std::move(device)),
+        name_(std::move(name)),
+        threads_(team_size(threads)),
+        algebra_(device_),
+        kernels_(device_, algebra_, threads_) {}
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] std::string description() const override { return facts_text(device_->facts()); }
+  [[nodiscard]] int threads() const override { return threads_; }
+  [[nodiscard]] const Kernels& kernels() const override { return kernels_; }
+  [[nodiscard]] const Algebra& algebra() const override { return algebra_; }
+
+ private:
+  std::shared_ptr<Device> device_;
+  std::string name_;
+  int threads_;
+  cuda::CudaAlgebra algebra_;
+  CudaKernels kernels_;
+};
+
+/// The number of devices, or 0 and why.
+int count_devices(std::string& why) {
+  const cuda::LoadedPlugin& loaded = cuda::loaded_plugin();
+  why = loaded.obstacle;
+  return loaded.plugin != nullptr ? loaded.plugin->count(why) : 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_cuda_engine(std::shared_ptr<Device> device, std::string name, int threads) {
+  return std::make_unique<Cuda>(std::move(device), std::move(name), threads);
+}
+
+std::unique_ptr<Engine> make_cuda_engine(int device, int threads) {
+  std::string why;
+  const int count = count_devices(why);
+  if (count == 0) fail(Code::usage, "back end cuda:{} is absent: {}; use the back end cpu", device, why);
+  if (device >= count) {
+    fail(Code::usage, "back end cuda:{} is absent: this machine has {} CUDA device{}, counted from 0", device, count,
+         count == 1 ? "" : "s");
+  }
+  return make_cuda_engine(std::shared_ptr<Device>(cuda::loaded_plugin().plugin->open(device)),
+                          fmt::format("cuda:{}", device), threads);
+}
+
+EnginePresence cuda_presence() {
+  std::string why;
+  const int count = count_devices(why);
+  if (count == 0) return {"cuda", false, why};
+  std::string detail;
+  for (int device = 0; device < count; ++device) {
+    detail += fmt::format("{}cuda:{} {}", device > 0 ? "; " : "", device,
+                          facts_text(cuda::loaded_plugin().plugin->facts(device)));
+  }
+  return {"cuda", true, detail};
+}
+
+bool cuda_is_likely() {
+  std::error_code error;
+  return std::filesystem::exists("/dev/nvidiactl", error) && !cuda::plugin_file().empty();
+}
+
+}  // namespace widelimit

@@ -1,0 +1,317 @@
+#include "widelimit/engine/cuda/cuda_algebra.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
+#include "widelimit/engine/cuda/eigen_family.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace widelimit::cuda {
+
+namespace {
+
+/// Entries converted to float64 at a time: 512 MiB.
+constexpr Index converted_entries = Index{1} << 26;
+/// Rows whose sums float32 may hold.
+constexpr Index single_rows = 4096;
+/// Columns of v that a precise product takes at once.
+constexpr Index precise_columns = 16;
+constexpr Index pivot_block = 64;
+
+/// body(first row, rows) for strips of a matrix, with an interruption point before each.
+template <typename Body>
+void by_strips(Index rows, Index height, const Body& body) {
+  for (Index begin = 0; begin < rows; begin += height) {
+    interruption_point();
+    body(begin, std::min(height, rows - begin));
+  }
+}
+
+Array rows_of(const Array& a, Index begin, Index count) { return block(a, begin, 0, count, a.cols); }
+
+}  // namespace
+
+EngineMatrix CudaAlgebra::allocate(Index rows, Index cols, Precision precision) const {
+  return cuda::allocate(device_, rows, cols, precision);
+}
+
+EngineMatrix CudaAlgebra::hold(const AnyView& host) const {
+  return std::visit(
+      [&]<typename T>(const MatrixView<const T>& view) {
+        EngineMatrix result = allocate(view.rows, view.cols, precision_of<T>);
+        upload(*device_, view, of(result));
+        return result;
+      },
+      host);
+}
+
+EngineMatrix CudaAlgebra::uploaded(MatrixView<const double> host, Precision precision) const {
+  EngineMatrix result = allocate(host.rows, host.cols, precision);
+  upload(*device_, host, of(result));
+  return result;
+}
+
+EngineMatrix CudaAlgebra::in_double(const EngineMatrix& a) const {
+  return a.precision() == Precision::f64 ? a : copy_of(a, Precision::f64);
+}
+
+void CudaAlgebra::copy(const EngineMatrix& a, EngineMatrix& to) const { device_->convert(of(a), of(to)); }
+
+void CudaAlgebra::read(const EngineMatrix& a, MatrixView<float> host) const { download(*device_, of(a), host); }
+
+void CudaAlgebra::read(const EngineMatrix& a, MatrixView<double> host) const { download(*device_, of(a), host); }
+
+void CudaAlgebra::write(MatrixView<const double> host, EngineMatrix& a) const { upload(*device_, host, of(a)); }
+
+EngineMatrix CudaAlgebra::gather(const EngineMatrix& a, std::span<const Index> rows,
+                                 std::span<const Index> cols) const {
+  EngineMatrix result = allocate(std::ssize(rows), std::ssize(cols), a.precision());
+  device_->gather(of(a), rows, cols, of(result));
+  return result;
+}
+
+std::vector<double> CudaAlgebra::diagonal(const EngineMatrix& a) const {
+  const Array entries = of(a);
+  std::vector<double> result(usize(a.rows()));
+  device_->diagonal(entries, result.data());
+  return result;
+}
+
+Symmetry CudaAlgebra::symmetry(const EngineMatrix& k, double allowed) const {
+  const auto [equal, offender] = device_->symmetry(of(k), allowed);
+  Symmetry result{.equal = equal, .offender = std::nullopt};
+  if (offender.first >= 0) result.offender = offender;
+  return result;
+}
+
+std::uint64_t CudaAlgebra::checksum(const EngineMatrix& k) const { return device_->checksum(of(k)); }
+
+void CudaAlgebra::multiply(Transpose op, const EngineMatrix& a, MatrixView<const double> v,
+                           MatrixView<double> out) const {
+  const Array entries = of(a);
+  const EngineMatrix right = uploaded(v, Precision::f64);
+  const EngineMatrix result = allocate(out.rows, out.cols, Precision::f64);
+  if (a.precision() == Precision::f64) {
+    device_->product(1, op, entries, Transpose::no, of(right), 0, of(result));
+    return download(*device_, of(result), out);
+  }
+  const Index height = std::clamp<Index>(converted_entries / std::max<Index>(1, a.cols()), 1, std::max<Index>(1, a.rows()));
+  const EngineMatrix strip = allocate(height, a.cols(), Precision::f64);
+  by_strips(a.rows(), height, [&](Index begin, Index count) {
+    const Array rows = rows_of(of(strip), 0, count);
+    device_->convert(rows_of(entries, begin, count), rows);
+    if (op == Transpose::no) {
+      device_->product(1, op, rows, Transpose::no, of(right), 0, rows_of(of(result), begin, count));
+    } else {
+      device_->product(1, op, rows, Transpose::no, rows_of(of(right), begin, count), begin == 0 ? 0 : 1, of(result));
+    }
+  });
+  download(*device_, of(result), out);
+}
+
+void CudaAlgebra::multiply_single(Transpose op, const EngineMatrix& a, MatrixView<const double> v,
+                                  MatrixView<double> out) const {
+  const Array entries = of(a);
+  const EngineMatrix right = uploaded(v, Precision::f32);
+  const EngineMatrix product = allocate(out.rows, out.cols, Precision::f32);
+  if (op == Transpose::no) {
+    device_->product(1, op, entries, Transpose::no, of(right), 0, of(product));
+    return download(*device_, of(product), out);
+  }
+  const EngineMatrix sum = allocate(out.rows, out.cols, Precision::f64);
+  device_->clear(of(sum));
+  by_strips(a.rows(), single_rows, [&](Index begin, Index count) {
+    device_->product(1, op, rows_of(entries, begin, count), Transpose::no, rows_of(of(right), begin, count), 0,
+                     of(product));
+    device_->add(of(product), of(sum));
+  });
+  download(*device_, of(sum), out);
+}
+
+void CudaAlgebra::multiply_precisely(const EngineMatrix& k, MatrixView<const double> v, MatrixView<double> out,
+                                     Progress* progress) const {
+  const EngineMatrix right = uploaded(v, Precision::f64);
+  const EngineMatrix result = allocate(out.rows, out.cols, Precision::f64);
+  ProgressTicker ticker(progress, v.cols, "columns of a product");
+  for (Index first = 0; first < v.cols; first += precise_columns) {
+    ticker.at(first);
+    const Index count = std::min(precise_columns, v.cols - first);
+    device_->multiply_precisely(of(k), of(right.block(0, first, v.rows, count)),
+                                of(result.block(0, first, out.rows, count)));
+  }
+  download(*device_, of(result), out);
+}
+
+void CudaAlgebra::multiply_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const {
+  const EngineMatrix x = uploaded(b, Precision::f64);
+  device_->multiply_triangle(Triangle::lower, op, of(l), of(x));
+  download(*device_, of(x), b);
+}
+
+void CudaAlgebra::solve_lower(Transpose op, const EngineMatrix& l, MatrixView<double> b) const {
+  const EngineMatrix x = uploaded(b, Precision::f64);
+  device_->solve_triangle(Triangle::lower, op, of(l), of(x));
+  download(*device_, of(x), b);
+}
+
+void CudaAlgebra::product(double alpha, Transpose op_a, const EngineMatrix& a, Transpose op_b, const EngineMatrix& b,
+                          double beta, EngineMatrix& c) const {
+  device_->product(alpha, op_a, of(a), op_b, of(b), beta, of(c));
+}
+
+double CudaAlgebra::scaled(const EngineMatrix& k, std::span<const double> scale, std::span<const double> shift,
+                           EngineMatrix& out, Progress* progress) const {
+  stop_if_asked(progress);
+  return device_->scaled(of(k), scale, shift, of(out));
+}
+
+void CudaAlgebra::add_inner(const Array& x, std::span<const double> weights, bool whole, double beta,
+                            const Array& out) const {
+  if (weights.empty()) {
+    if (whole) return device_->product(1, Transpose::yes, x, Transpose::no, x, beta, out);
+    return device_->self_product(x, beta, out);
+  }
+  const EngineMatrix memory = allocate(x.rows, x.cols, x.precision);
+  const bool rooted = !whole && std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0; });
+  std::vector<double> factors(weights.begin(), weights.end());
+  if (rooted) {
+    for (double& w : factors) w = std::sqrt(w);
+  }
+  device_->scale_rows(x, factors, of(memory));
+  if (rooted) return device_->self_product(of(memory), beta, out);
+  device_->product(1, Transpose::yes, x, Transpose::no, of(memory), beta, out);
+}
+
+void CudaAlgebra::inner_product(const EngineMatrix& x, std::span<const double> weights, bool whole,
+                                EngineMatrix& out) const {
+  const Array rows = of(x);
+  if (x.precision() == Precision::f64) return add_inner(rows, weights, whole, 0, of(out));
+  const EngineMatrix sum = allocate(x.cols(), x.cols(), Precision::f32);
+  device_->clear(of(out));
+  by_strips(x.rows(), single_rows, [&](Index begin, Index count) {
+    const auto w = weights.empty() ? weights : weights.subspan(usize(begin), usize(count));
+    add_inner(rows_of(rows, begin, count), w, whole, 0, of(sum));
+    device_->add(of(sum), of(out));
+  });
+}
+
+std::vector<double> CudaAlgebra::column_squares(const EngineMatrix& x, std::span<const double> weights) const {
+  std::vector<double> sums(usize(x.cols()));
+  device_->column_squares(of(x), weights, sums.data());
+  return sums;
+}
+
+void CudaAlgebra::scale_rows(EngineMatrix& a, std::span<const double> scale) const {
+  device_->scale_rows(of(a), scale, of(a));
+}
+
+void CudaAlgebra::add_to_diagonal(EngineMatrix& a, std::span<const double> shift) const {
+  device_->add_to_diagonal(of(a), shift);
+}
+
+double CudaAlgebra::symmetric_norm(const EngineMatrix& a) const { return device_->symmetric_norm(of(a)); }
+
+Index CudaAlgebra::cholesky(EngineMatrix& a, Progress* progress) const {
+  stop_if_asked(progress);
+  const Index failed = device_->cholesky(of(a));
+  stop_if_asked(progress);
+  return failed;
+}
+
+void CudaAlgebra::solve(Transpose op, const EngineMatrix& u, MatrixView<double> b) const {
+  const Array factor = of(u);
+  interruption_point();
+  // Columns are divided by their largest entry, so that float32 holds them.
+  Matrix<double> scaled(b.rows, b.cols, Content::unset);
+  std::vector<double> unit(usize(b.cols), 1.0);
+  if (u.precision() == Precision::f32) {
+    for (Index j = 0; j < b.cols; ++j) {
+      double largest = 0;
+      for (Index i = 0; i < b.rows; ++i) largest = std::max(largest, std::abs(b(i, j)));
+      if (largest > 0) unit[usize(j)] = largest;
+    }
+  }
+  for (Index i = 0; i < b.rows; ++i) {
+    for (Index j = 0; j < b.cols; ++j) scaled(i, j) = b(i, j) / unit[usize(j)];
+  }
+  const EngineMatrix x = uploaded(scaled.view(), u.precision());
+  device_->solve_triangle(Triangle::upper, op, factor, of(x));
+  download(*device_, of(x), b);
+  for (Index i = 0; i < b.rows; ++i) {
+    for (Index j = 0; j < b.cols; ++j) b(i, j) *= unit[usize(j)];
+  }
+}
+
+void CudaAlgebra::transpose_upper(EngineMatrix& a) const { device_->transpose_upper(of(a)); }
+
+Index CudaAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
+                                    Progress* progress) const {
+  const Array entries = of(a);
+  const Index n = a.rows();
+  order.resize(usize(n));
+  std::iota(order.begin(), order.end(), Index{0});
+  const DeviceBuffer places = DeviceBuffer::of<Index>(device_, order);
+  const DeviceBuffer taken(device_, usize(n) * sizeof(double));
+  auto* const places_data = static_cast<Index*>(places.data());
+  ProgressTicker ticker(progress, n, "pivots");
+  Index rank = 0;
+  while (rank < n) {
+    ticker.at(rank);
+    const Index end = std::min(n, rank + pivot_block);
+    const Index found =
+        device_->pivoted_block(entries, rank, end, least, places_data, static_cast<double*>(taken.data()));
+    const bool complete = rank + found == end;
+    rank += found;
+    if (!complete) break;
+  }
+  device_->download_bytes(places_data, usize(n) * sizeof(Index), order.data());
+  device_->clear_above(of(a.block(0, 0, rank, n)));
+  return rank;
+}
+
+Inertia CudaAlgebra::inertia(EngineMatrix a) const {
+  const EngineMatrix own = in_double(a);
+  const auto n = usize(a.rows());
+  std::vector<double> pivots(n);
+  std::vector<int> order(n);
+  interruption_point();
+  device_->ldl(of(own), pivots.data(), order.data());
+  Inertia result;
+  for (std::size_t k = 0; k < n; ++k) {
+    if (order[k] < 0) {  // a block of two rows, whose determinant is negative
+      ++result.negative;
+      ++result.positive;
+      ++k;
+      continue;
+    }
+    ++(pivots[k] > 0 ? result.positive : pivots[k] < 0 ? result.negative : result.zero);
+  }
+  return result;
+}
+
+std::vector<double> CudaAlgebra::eigenvalues(EngineMatrix a, Progress* progress) const {
+  stop_if_asked(progress);
+  const EngineMatrix own = in_double(a);
+  std::vector<double> values(usize(a.rows()));
+  device_->eigen(of(own), false, values.data());
+  return values;
+}
+
+std::vector<double> CudaAlgebra::eigenvectors(EngineMatrix a, EngineMatrix& vectors, Progress* progress) const {
+  stop_if_asked(progress);
+  const EngineMatrix own = in_double(a);
+  std::vector<double> values(usize(a.rows()));
+  device_->eigen(of(own), true, values.data());
+  vectors = own;
+  return values;
+}
+
+std::unique_ptr<ShiftedFamily> CudaAlgebra::shifted_family(EngineMatrix a, Progress* progress) const {
+  EngineMatrix vectors;
+  std::vector<double> values = eigenvectors(std::move(a), vectors, progress);
+  return eigen_family(device_, std::move(vectors), std::move(values));
+}
+
+}  // namespace widelimit::cuda

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "widelimit/engine/cpu/features.hpp"
+#include "widelimit/engine/cuda/dense_program.hpp"
+#include "widelimit/recipe/recipe.hpp"
+
+#include <vector>
+
+namespace widelimit::cuda {
+
+/// Where the features of one set of samples lie among the rows that the device holds.
+struct DenseLayout {
+  std::vector<std::int32_t> first;  ///< of each step of the recipe; of emit steps: among the deviations
+  std::vector<std::int32_t> terms;  ///< coefficients of each place, of series
+  std::int32_t features = 0;
+  std::int32_t deviations = 0;
+};
+[[nodiscard]] DenseLayout dense_layout(const Recipe& recipe, const std::vector<cpu::Features>& features);
+
+/// A recipe as a device runs it, for two sets of samples.
+struct DenseLowered {
+  std::vector<DenseStep> steps;
+  std::vector<double> constants;
+};
+[[nodiscard]] DenseLowered lower_dense(const Recipe& recipe, const DenseLayout& rows, const DenseLayout& cols);
+
+}  // namespace widelimit::cuda

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "widelimit/base/samples.hpp"
+#include "widelimit/engine/cuda/device.hpp"
+
+#include <span>
+#include <vector>
+
+namespace widelimit::cuda {
+
+/// Memory of a device that is given back with the object.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(std::shared_ptr<Device> device, std::size_t bytes)
+      : device_(std::move(device)), data_(device_->allocate(bytes)) {}
+  DeviceBuffer(DeviceBuffer&& other) noexcept
+      : device_(std::move(other.device_)), data_(std::exchange(other.data_, nullptr)) {}
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  ~DeviceBuffer() {
+    if (data_ != nullptr) device_->release(data_);
+  }
+  [[nodiscard]] void* data() const { return data_; }
+
+  /// A copy of numbers or steps of the host.
+  template <typename T>
+  [[nodiscard]] static DeviceBuffer of(const std::shared_ptr<Device>& device, std::span<const T> values) {
+    DeviceBuffer buffer(device, values.size_bytes());
+    device->upload_bytes(values.data(), values.size_bytes(), buffer.data());
+    return buffer;
+  }
+
+ private:
+  std::shared_ptr<Device> device_;
+  void* data_ = nullptr;
+};
+
+/// A matrix of the device behind the handle of the seam.
+class DeviceMemory final : public EngineMatrix::Memory {
+ public:
+  DeviceMemory(const std::shared_ptr<Device>& device, Index rows, Index cols, Precision precision);
+  [[nodiscard]] const Array& all() const { return all_; }
+  [[nodiscard]] const Device* device() const { return device_.get(); }
+
+ private:
+  std::shared_ptr<Device> device_;
+  DeviceBuffer buffer_;
+  Array all_;
+};
+
+[[nodiscard]] EngineMatrix allocate(const std::shared_ptr<Device>& device, Index rows, Index cols, Precision precision);
+/// The entries of a handle. Error{usage} where it is of another engine or device.
+[[nodiscard]] Array array_of(const EngineMatrix& a, const Device& device);
+[[nodiscard]] Array block(const Array& a, Index row, Index col, Index rows, Index cols);
+
+[[nodiscard]] inline std::size_t size_of(Precision precision) {
+  return precision == Precision::f32 ? sizeof(float) : sizeof(double);
+}
+
+/// Between host and device, some hundred megabytes at a time with an interruption point between two pieces.
+void upload(Device& device, const AnyView& from, const Array& to);
+template <std::floating_point T>
+void download(Device& device, const Array& from, MatrixView<T> to);
+
+}  // namespace widelimit::cuda

@@ -1,0 +1,68 @@
+#include "widelimit/engine/cuda/eigen_family.hpp"
+
+#include "widelimit/engine/cuda/cuda_algebra.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace widelimit::cuda {
+
+namespace {
+
+class EigenFamily final : public ShiftedFamily {
+ public:
+  EigenFamily(std::shared_ptr<Device> device, EngineMatrix vectors, std::vector<double> values)
+      : algebra_(std::move(device)), vectors_(std::move(vectors)), values_(std::move(values)) {}
+
+  [[nodiscard]] std::vector<ShiftedInverse> inverses(MatrixView<const double> right_hand_sides,
+                                                     std::span<const double> shifts,
+                                                     Progress* progress) const override {
+    const Index n = vectors_.rows();
+    Matrix<double> coordinates(n, right_hand_sides.cols, Content::unset);
+    algebra_.multiply(Transpose::no, vectors_, right_hand_sides, coordinates.view());
+    std::vector<ShiftedInverse> result(shifts.size());
+    ProgressTicker ticker(progress, std::ssize(shifts), "shifts");
+    for (std::size_t s = 0; s < shifts.size(); ++s) {
+      ticker.at(static_cast<std::int64_t>(s));
+      if (!is_definite(shifts[s])) continue;
+      ShiftedInverse& inverse = result[s];
+      inverse.positive_definite = true;
+      std::vector<double> weights(usize(n));
+      Matrix<double> divided(n, right_hand_sides.cols, Content::unset);
+      for (Index e = 0; e < n; ++e) {
+        weights[usize(e)] = 1 / (values_[usize(e)] + shifts[s]);
+        for (Index c = 0; c < divided.cols(); ++c) divided(e, c) = weights[usize(e)] * coordinates(e, c);
+      }
+      inverse.solution = Matrix<double>(n, right_hand_sides.cols, Content::unset);
+      algebra_.multiply(Transpose::yes, vectors_, divided.view(), inverse.solution.view());
+      inverse.diagonal = algebra_.column_squares(vectors_, weights);
+    }
+    return result;
+  }
+
+  [[nodiscard]] double smallest_eigenvalue() const override {
+    return values_.empty() ? std::numeric_limits<double>::infinity() : values_.front();
+  }
+
+ private:
+  /// Eigenvalues have errors of some ulps of the largest.
+  [[nodiscard]] bool is_definite(double shift) const {
+    if (values_.empty()) return true;
+    const double largest = std::max(std::abs(values_.front()), std::abs(values_.back()));
+    return values_.front() + shift > std::numeric_limits<double>::epsilon() * largest;
+  }
+
+  CudaAlgebra algebra_;
+  EngineMatrix vectors_;
+  std::vector<double> values_;
+};
+
+}  // namespace
+
+std::unique_ptr<ShiftedFamily> eigen_family(std::shared_ptr<Device> device, EngineMatrix vectors,
+                                            std::vector<double> values) {
+  return std::make_unique<EigenFamily>(std::move(device), std::move(vectors), std::move(values));
+}
+
+}  // namespace widelimit::cuda

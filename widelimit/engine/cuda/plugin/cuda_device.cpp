@@ -1,0 +1,224 @@
+#include "widelimit/engine/cuda/plugin/cuda_device.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace widelimit::cuda {
+
+namespace {
+
+/// Freed memory that the device keeps for the next call.
+constexpr std::uint64_t kept_memory = std::uint64_t{512} << 20;
+
+std::string gigabytes(std::size_t bytes) { return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / 0x1p30); }
+
+int device_count(std::string& why) {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    (void)cudaDriverGetVersion(&driver);
+    why = driver == 0 ? "CUDA finds no NVIDIA driver on this machine (libcuda.so.1)"
+                      : fmt::format("the NVIDIA driver is of CUDA {}.{}, older than this plug-in's {}.{}",
+                                    driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                                    CUDART_VERSION % 1000 / 10);
+  } else if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
+    why = "CUDA finds no device on this machine";
+  } else if (error != cudaSuccess) {
+    why = fmt::format("the CUDA runtime cannot start: {}", cudaGetErrorString(error));
+  }
+  return error == cudaSuccess ? count : 0;
+}
+
+DeviceFacts facts_of(int device) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device), "reading the properties of a device");
+  DeviceFacts facts{properties.name, properties.totalGlobalMem, 0, properties.major, properties.minor,
+                    properties.multiProcessorCount, 0};
+  (void)cudaDriverGetVersion(&facts.driver);
+  return facts;
+}
+
+}  // namespace
+
+void check(cudaError_t error, const char* call) {
+  if (error == cudaSuccess) return;
+  (void)cudaGetLastError();
+  fail(Code::resource, "the CUDA device failed in {}: {}", call, cudaGetErrorString(error));
+}
+
+CudaDevice::Turn::Turn(const CudaDevice& device) : lock_(device.guard_) {
+  check(cudaSetDevice(device.device_), "choosing a device");
+}
+
+CudaDevice::CudaDevice(int device) : device_(device) {
+  const Turn turn(*this);
+  const Blas& library = blas();
+  const Solver& solvers = solver();
+  cudaMemPool_t pool = nullptr;
+  check(cudaDeviceGetDefaultMemPool(&pool, device), "opening its memory");
+  std::uint64_t kept = kept_memory;
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "opening its memory");
+  check(cudaStreamCreate(&stream_), "opening a stream");
+  for (Lane& lane : lanes_) {
+    check(cudaStreamCreate(&lane.stream), "opening a stream");
+    check(library.create(&lane.blas), "opening");
+    check(library.set_stream(lane.blas, lane.stream), "opening");
+  }
+  check(library.create(&blas_), "opening");
+  check(library.set_stream(blas_, stream_), "opening");
+  check(solvers.create(&solver_), "opening");
+  check(solvers.set_stream(solver_, stream_), "opening");
+  check(solvers.create_params(&params_), "opening");
+  overflow_ = static_cast<unsigned long long*>(allocate(sizeof(*overflow_)));
+  check(cudaMemset(overflow_, 0xff, sizeof(*overflow_)), "clearing memory");
+}
+
+CudaDevice::~CudaDevice() {
+  if (cudaSetDevice(device_) != cudaSuccess) return;
+  for (Lane& lane : lanes_) {
+    if (lane.products != nullptr) release(lane.products);
+  }
+  if (overflow_ != nullptr) release(overflow_);
+  if (params_ != nullptr) (void)solver().destroy_params(params_);
+  if (solver_ != nullptr) (void)solver().destroy(solver_);
+  if (blas_ != nullptr) (void)blas().destroy(blas_);
+  for (const Lane& lane : lanes_) {
+    if (lane.blas != nullptr) (void)blas().destroy(lane.blas);
+    if (lane.stream != nullptr) (void)cudaStreamDestroy(lane.stream);
+  }
+  if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
+}
+
+void CudaDevice::wait() const { check(cudaStreamSynchronize(stream_), "waiting for its work"); }
+
+DeviceFacts CudaDevice::facts() const {
+  const Turn turn(*this);
+  DeviceFacts facts = facts_of(device_);
+  check(cudaMemGetInfo(&facts.free_memory, &facts.memory), "asking for its memory");
+  return facts;
+}
+
+void* CudaDevice::allocate(std::size_t bytes) {
+  const Turn turn(*this);
+  void* memory = nullptr;
+  const cudaError_t error = cudaMallocAsync(&memory, std::max<std::size_t>(bytes, 256), stream_);
+  if (error == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    std::size_t free = 0;
+    std::size_t all = 0;
+    (void)cudaMemGetInfo(&free, &all);
+    throw Error(Code::resource,
+                fmt::format("device {} has no room for {} more: {} of its {} are free", device_, gigabytes(bytes),
+                            gigabytes(free), gigabytes(all)),
+                {Remedy::fewer_samples, Remedy::single_precision});
+  }
+  check(error, "taking memory");
+  wait();
+  return memory;
+}
+
+void CudaDevice::release(void* memory) noexcept {
+  const std::lock_guard lock(guard_);
+  if (cudaSetDevice(device_) == cudaSuccess) (void)cudaFreeAsync(memory, stream_);
+}
+
+void CudaDevice::upload_bytes(const void* from, std::size_t bytes, void* to) {
+  const Turn turn(*this);
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to it");
+  wait();
+}
+
+void CudaDevice::download_bytes(const void* from, std::size_t bytes, void* to) {
+  const Turn turn(*this);
+  if (bytes == 0) return;
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "copying from it");
+  wait();
+}
+
+void CudaDevice::upload(const HostArray& from, const Array& to) {
+  const Turn turn(*this);
+  if (to.rows == 0 || to.cols == 0) return;
+  const std::size_t size = from.precision == Precision::f32 ? sizeof(float) : sizeof(double);
+  const std::size_t row = usize(to.cols) * size;
+  const auto copy = [&](void* data, std::size_t pitch) {
+    check(cudaMemcpy2DAsync(data, pitch, from.data, usize(from.stride) * size, row, usize(to.rows),
+                            cudaMemcpyHostToDevice, stream_),
+          "copying to it");
+    wait();
+  };
+  if (from.precision == to.precision) return copy(to.data, usize(to.stride) * size);
+  const Scratch scratch(*this, usize(to.rows) * row);
+  copy(scratch.as<void>(), row);
+  convert({scratch.as<void>(), to.rows, to.cols, to.cols, from.precision}, to);
+}
+
+void CudaDevice::download(const Array& from, const HostArray& to) {
+  const Turn turn(*this);
+  if (from.rows == 0 || from.cols == 0) return;
+  const std::size_t size = to.precision == Precision::f32 ? sizeof(float) : sizeof(double);
+  const std::size_t row = usize(from.cols) * size;
+  const auto copy = [&](const void* data, std::size_t pitch) {
+    check(cudaMemcpy2DAsync(to.data, usize(to.stride) * size, data, pitch, row, usize(from.rows),
+                            cudaMemcpyDeviceToHost, stream_),
+          "copying from it");
+    wait();
+  };
+  if (from.precision == to.precision) return copy(from.data, usize(from.stride) * size);
+  const Scratch scratch(*this, usize(from.rows) * row);
+  convert(from, {scratch.as<void>(), from.rows, from.cols, from.cols, to.precision});
+  copy(scratch.as<void>(), row);
+}
+
+void CudaDevice::convert(const Array& from, const Array& to) {
+  const Turn turn(*this);
+  check(launch_convert(from, to, stream_), "copying a matrix");
+  wait();
+}
+
+void CudaDevice::dense_tile(const DenseTile& tile) {
+  const Turn turn(*this);
+  if (tile.rows.count == 0 || tile.cols.count == 0) return;
+  Lane& lane = lanes_[next_lane_];
+  next_lane_ = (next_lane_ + 1) % lanes_.size();
+  const std::size_t size = tile.arithmetic == Precision::f32 ? sizeof(float) : sizeof(double);
+  const std::size_t bytes = usize(tile.rows.count * tile.cols.count) * size;
+  if (lane.bytes < bytes) {
+    check(cudaStreamSynchronize(lane.stream), "waiting for its work");
+    if (lane.products != nullptr) release(std::exchange(lane.products, nullptr));
+    lane.bytes = 0;
+    lane.products = allocate(bytes);
+    lane.bytes = bytes;
+  }
+  const auto rows_of = [&](const DenseSide& side) {
+    const auto offset = usize(side.first * side.dimension) * size;
+    auto* const first = const_cast<char*>(static_cast<const char*>(side.unit)) + offset;
+    return Array{first, side.count, side.dimension, side.dimension, tile.arithmetic};
+  };
+  const Array products{lane.products, tile.rows.count, tile.cols.count, tile.cols.count, tile.arithmetic};
+  multiply_on(lane.blas, 1, Transpose::no, rows_of(tile.rows), Transpose::yes, rows_of(tile.cols), 0, products);
+  check(launch_dense(tile, lane.products, products.stride, overflow_, lane.stream), "a dense kernel");
+}
+
+DenseOverflow CudaDevice::finish() {
+  const Turn turn(*this);
+  for (const Lane& lane : lanes_) check(cudaStreamSynchronize(lane.stream), "dense kernels");
+  unsigned long long code = no_overflow;
+  download_bytes(overflow_, sizeof(code), &code);
+  if (code == no_overflow) return {};
+  check(cudaMemset(overflow_, 0xff, sizeof(*overflow_)), "clearing memory");
+  constexpr unsigned long long sample = (1ULL << 28) - 1;
+  return {static_cast<Index>(code >> 36), static_cast<Index>((code >> 8) & sample), static_cast<Index>(code & 255)};
+}
+
+}  // namespace widelimit::cuda
+
+const widelimit::cuda::Plugin* widelimit_cuda_plugin() {
+  using namespace widelimit::cuda;
+  static const Plugin plugin{device_interface, WIDELIMIT_VERSION, &device_count, &facts_of,
+                             [](int device) -> std::unique_ptr<Device> { return std::make_unique<CudaDevice>(device); }};
+  return &plugin;
+}

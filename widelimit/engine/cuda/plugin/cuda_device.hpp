@@ -1,0 +1,114 @@
+#pragma once
+
+#include "widelimit/engine/cuda/device.hpp"
+#include "widelimit/engine/cuda/plugin/launch.hpp"
+#include "widelimit/engine/cuda/plugin/libraries.hpp"
+
+#include <array>
+#include <mutex>
+
+namespace widelimit::cuda {
+
+/// Error{resource} that names the call and the reason of the CUDA runtime.
+void check(cudaError_t error, const char* call);
+
+/// Device over the CUDA runtime, cuBLAS and cuSOLVER. All work runs on one stream, but tiles of dense kernels alternate
+/// between two, so that the product of one overlaps with the steps of another.
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int device);
+  ~CudaDevice() override;
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  [[nodiscard]] DeviceFacts facts() const override;
+  [[nodiscard]] void* allocate(std::size_t bytes) override;
+  void release(void* memory) noexcept override;
+  void upload(const HostArray& from, const Array& to) override;
+  void download(const Array& from, const HostArray& to) override;
+  void upload_bytes(const void* from, std::size_t bytes, void* to) override;
+  void download_bytes(const void* from, std::size_t bytes, void* to) override;
+  void convert(const Array& from, const Array& to) override;
+  void gather(const Array& from, std::span<const Index> rows, std::span<const Index> cols, const Array& to) override;
+
+  void diagonal(const Array& a, double* out) override;
+  [[nodiscard]] std::pair<bool, std::pair<Index, Index>> symmetry(const Array& a, double allowed) override;
+  [[nodiscard]] std::uint64_t checksum(const Array& a) override;
+  [[nodiscard]] double scaled(const Array& k, std::span<const double> scale, std::span<const double> shift,
+                              const Array& out) override;
+  void scale_rows(const Array& from, std::span<const double> weights, const Array& to) override;
+  void add_to_diagonal(const Array& a, std::span<const double> shift) override;
+  [[nodiscard]] double symmetric_norm(const Array& a) override;
+  void column_squares(const Array& a, std::span<const double> weights, double* out) override;
+  void transpose_upper(const Array& a) override;
+  void clear_above(const Array& a) override;
+  void clear(const Array& a) override;
+  void add(const Array& from, const Array& to) override;
+
+  void product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b, double beta,
+               const Array& c) override;
+  void self_product(const Array& x, double beta, const Array& c) override;
+  void multiply_precisely(const Array& k, const Array& v, const Array& out) override;
+  void multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override;
+  void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override;
+
+  [[nodiscard]] Index cholesky(const Array& a) override;
+  void ldl(const Array& a, double* diagonal, int* pivots) override;
+  void eigen(const Array& a, bool vectors, double* values) override;
+  [[nodiscard]] Index pivoted_block(const Array& a, Index begin, Index end, double least, Index* order,
+                                    double* scratch) override;
+
+  void dense_tile(const DenseTile& tile) override;
+  [[nodiscard]] DenseOverflow finish() override;
+
+ private:
+  /// One call at a time, on this device.
+  class Turn {
+   public:
+    explicit Turn(const CudaDevice& device);
+
+   private:
+    std::unique_lock<std::recursive_mutex> lock_;
+  };
+  /// Memory of the main stream for the length of a call.
+  class Scratch {
+   public:
+    Scratch(CudaDevice& device, std::size_t bytes) : device_(device), data_(device.allocate(bytes)) {}
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    ~Scratch() { device_.release(data_); }
+    template <typename T>
+    [[nodiscard]] T* as() const {
+      return static_cast<T*>(data_);
+    }
+
+   private:
+    CudaDevice& device_;
+    void* data_;
+  };
+  /// A stream of tiles and the products of their unit rows; handles of cuBLAS have workspaces of their own.
+  struct Lane {
+    cudaStream_t stream = nullptr;
+    cublasHandle_t blas = nullptr;
+    void* products = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  void wait() const;
+  static void multiply_on(cublasHandle_t handle, double alpha, Transpose op_a, const Array& a, Transpose op_b,
+                          const Array& b, double beta, const Array& c);
+  template <typename T>
+  [[nodiscard]] const T* put(const Scratch& scratch, std::span<const T> values);
+
+  int device_;
+  mutable std::recursive_mutex guard_;
+  cudaStream_t stream_ = nullptr;
+  cublasHandle_t blas_ = nullptr;
+  cusolverDnHandle_t solver_ = nullptr;
+  cusolverDnParams_t params_ = nullptr;
+  std::array<Lane, 2> lanes_;
+  std::size_t next_lane_ = 0;
+  unsigned long long* overflow_ = nullptr;
+};
+
+}  // namespace widelimit::cuda

@@ -1,0 +1,125 @@
+#pragma once
+
+#include "widelimit/engine/cpu/vector/arccos_polynomials.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+/// Scalar pieces of the steps, for the device and, in tests, for the host: the formulas of the processor's strips.
+/// [widelimit/engine/cpu/vector/strip-inl.hpp]
+#ifdef __CUDACC__
+#define WIDELIMIT_BOTH __host__ __device__
+#else
+#define WIDELIMIT_BOTH
+#endif
+
+namespace widelimit::cuda {
+
+/// Coefficients by value: device code cannot reach static arrays.
+template <typename T, std::size_t N>
+struct Coefficients {
+  T value[N];
+};
+template <typename T, std::size_t N>
+constexpr Coefficients<T, N> coefficients(const T (&from)[N]) {
+  Coefficients<T, N> result{};
+  for (std::size_t k = 0; k < N; ++k) result.value[k] = from[k];
+  return result;
+}
+
+/// Lowest power first.
+template <typename T, std::size_t N>
+WIDELIMIT_BOTH inline T horner(const Coefficients<T, N>& c, T x) {
+  T value = c.value[N - 1];
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+  for (int k = static_cast<int>(N) - 2; k >= 0; --k) value = std::fma(value, x, c.value[k]);
+  return value;
+}
+
+/// arccos(1 − t)/√t and (√(1−ρ²) − ρ·arccos ρ)/t^{3/2}, ρ = 1 − t.
+template <typename T>
+WIDELIMIT_BOTH inline T arccos_polynomial(T t) {
+  constexpr auto p = coefficients(cpu::ArccosPolynomials<T>::p);
+  return horner(p, t);
+}
+template <typename T>
+WIDELIMIT_BOTH inline T bend_polynomial(T t) {
+  constexpr auto q = coefficients(cpu::ArccosPolynomials<T>::q);
+  return horner(q, t);
+}
+/// arccos(1 − t) for t in [0, 1].
+template <typename T>
+WIDELIMIT_BOTH inline T arccos_of(T t) {
+  return std::sqrt(t) * arccos_polynomial(t);
+}
+
+template <typename T>
+WIDELIMIT_BOTH inline T least(T a, T b) {
+  return a < b ? a : b;
+}
+template <typename T>
+WIDELIMIT_BOTH inline T most(T a, T b) {
+  return a < b ? b : a;
+}
+
+/// ½((a−a')² + (c−c')²) = 1 − aa' − cc' where a² + c² = 1 on both sides, without its cancellation.
+template <typename T>
+WIDELIMIT_BOTH inline T mismatch(T a, T a_col, T c, T c_col) {
+  const T da = a - a_col;
+  const T dc = c - c_col;
+  return T(0.5) * std::fma(da, da, dc * dc);
+}
+
+/// 1 − ρ and 1 + ρ.
+template <typename T>
+WIDELIMIT_BOTH inline T one_minus(T rho, T t) {
+  return rho >= 0 ? t : T(2) - t;
+}
+template <typename T>
+WIDELIMIT_BOTH inline T one_plus(T rho, T t) {
+  return rho >= 0 ? T(2) - t : t;
+}
+
+/// A pair after a step: ρ, t, and what multiplies θ.
+template <typename T>
+struct Moved {
+  T rho;
+  T t;
+  T factor;
+};
+
+/// ρ clamped to [−1, 1]; what is below rounding counts as 0, so that equal inputs stay equal.
+template <typename T>
+WIDELIMIT_BOTH inline Moved<T> correlation(T rho, T factor) {
+  const T rest = T(1) - std::abs(rho);
+  const T unit = sizeof(T) == sizeof(float) ? T(0x1p-20) : T(0x1p-49);
+  return rest < unit ? Moved<T>{std::copysign(T(1), rho), T(0), factor} : Moved<T>{rho, rest, factor};
+}
+
+/// ρ ← Aρ + Bκ₁(ρ), θ ← θ·(A + Bκ₀(ρ)).                                   [widelimit/engine/cpu/vector/rectifier.cpp]
+template <typename T>
+WIDELIMIT_BOTH inline Moved<T> rectifier(T a, T b, T rho, T t) {
+  const T over_pi = b * T(0.318309886183790671537767526745028724);
+  const T root = std::sqrt(t);
+  const T bent = root * t * over_pi * bend_polynomial(t);
+  const T angle = root * over_pi * arccos_polynomial(t);
+  const T absolute = T(1) - t;
+  if (rho >= 0) return {absolute + bent, most(T(0), t - bent), a + (b - angle)};
+  const T next = std::fma(-a, absolute, bent);
+  const T tilt = std::fma(a, t, bent);
+  const T rest = next >= 0 ? (T(1) + a) - tilt : (T(1) - a) + tilt;
+  return {next, most(T(0), rest), a + angle};
+}
+
+/// aa'ρ + cc'σ with 1 ∓ σ given: 1 ∓ ρ_new = δ + aa'(1 ∓ ρ) + cc'(1 ∓ σ), all terms positive.
+template <typename T>
+WIDELIMIT_BOTH inline Moved<T> mix(T delta, T aa, T cc, T rho, T t, T minus, T plus) {
+  const T below = std::fma(aa, one_minus(rho, t), std::fma(cc, minus, delta));
+  const T above = std::fma(aa, one_plus(rho, t), std::fma(cc, plus, delta));
+  const T rest = least(T(1), least(below, above));
+  return {below <= above ? T(1) - rest : rest - T(1), rest, aa};
+}
+
+}  // namespace widelimit::cuda

@@ -1,0 +1,138 @@
+#pragma once
+
+#include "widelimit/engine/cuda/plugin/dense_steps.hpp"
+
+namespace widelimit::cuda {
+
+/// The steps of the rectifier family in the arithmetic T, and in double all others. The latter are one function that is
+/// called: each is long, and they would be compiled for every kernel.
+#ifdef __CUDACC__
+__noinline__
+#endif
+    WIDELIMIT_BOTH inline Moved<double>
+    called_smooth_step(const DenseStep& step, const DenseTile& tile, const PairFeatures<double>& f, double rho,
+                       double t) {
+  return smooth_step(step, tile, f, rho, t);
+}
+
+template <typename T>
+WIDELIMIT_BOTH inline Moved<T> any_step(const DenseStep& step, const DenseTile& tile, const PairFeatures<T>& f, T rho,
+                                        T t) {
+  switch (step.op) {
+    case DenseOp::add_rho:
+      return {rho, t, T(1)};
+    case DenseOp::blend_constant:
+      return blend_constant(f, rho, t);
+    case DenseOp::rectifier:
+      return rectifier(static_cast<T>(step.a), static_cast<T>(step.b), rho, t);
+    case DenseOp::shrink: {
+      const T rate = static_cast<T>(step.a);
+      return {rate * rho, std::fma(rate, t, T(1) - rate), rate};
+    }
+    default:
+      if constexpr (sizeof(T) == sizeof(double)) {
+        return called_smooth_step(step, tile, f, rho, t);
+      } else {
+        return {rho, t, T(1)};
+      }
+  }
+}
+
+/// States of P pairs of one column: D of them, with C channels each.
+template <typename T, int C, int D, int P>
+struct PairStates {
+  T rho[D][P];
+  T t[D][P];
+  T theta[D][C][P];
+};
+
+/// Takes P pairs (rows row[p], one column: numbers of samples) through all steps. `states` holds ρ and t of the inputs
+/// in its first state. Channels from `first_channel` on are carried; emit(step, state) is called at emit steps.
+template <typename T, int C, int D, int P, class Emit>
+WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const Index (&row)[P], Index col, int first_channel,
+                                     PairStates<T, C, D, P>& states, const Emit& emit) {
+  const int channels = least(C, tile.channels - first_channel);
+  int top = 0;
+  for (int m = 0; m < C; ++m) {
+    for (int p = 0; p < P; ++p) states.theta[0][m][p] = T(0);
+  }
+  for (int s = 0; s < tile.step_count; ++s) {
+    const DenseStep& step = tile.steps[s];
+    const int state = D == 1 ? 0 : top;
+    if (step.op == DenseOp::emit) {
+      emit(step, state);
+      continue;
+    }
+    if constexpr (D > 1) {
+      if (step.op == DenseOp::fork || step.op == DenseOp::swap) {
+        const int other = step.op == DenseOp::fork ? top + 1 : top - 1;
+        const bool swapped = step.op == DenseOp::swap;
+        const auto move = [swapped](T& from, T& to) {
+          const T kept = to;
+          to = from;
+          if (swapped) from = kept;
+        };
+        for (int p = 0; p < P; ++p) {
+          move(states.rho[top][p], states.rho[other][p]);
+          move(states.t[top][p], states.t[other][p]);
+          for (int m = 0; m < channels; ++m) move(states.theta[top][m][p], states.theta[other][m][p]);
+        }
+        if (!swapped) ++top;
+        continue;
+      }
+    }
+    const T* const row_features = static_cast<const T*>(tile.rows.features) + step.row_feature * tile.rows.samples;
+    const T* const col_features = static_cast<const T*>(tile.cols.features) + step.col_feature * tile.cols.samples;
+    const bool joins = D > 1 && step.op == DenseOp::join;
+    const int into = joins ? top - 1 : state;
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+    for (int p = 0; p < P; ++p) {
+      const PairFeatures<T> f{row_features + row[p], col_features + col, tile.rows.samples, tile.cols.samples};
+      T& rho = states.rho[into][p];
+      T& t = states.t[into][p];
+      if (joins) {
+        const T bb = f.product(1);
+        const T second = states.rho[top][p];
+        const T second_t = states.t[top][p];
+        const Moved<T> moved = mix(mismatch(f.first(0), f.second(0), f.first(1), f.second(1)), f.product(0), bb, rho,
+                                   t, one_minus(second, second_t), one_plus(second, second_t));
+        rho = moved.rho;
+        t = moved.t;
+        for (int m = 0; m < channels; ++m) {
+          states.theta[into][m][p] = std::fma(moved.factor, states.theta[into][m][p], bb * states.theta[top][m][p]);
+        }
+        continue;
+      }
+      const Moved<T> moved = any_step(step, tile, f, rho, t);
+      rho = moved.rho;
+      t = moved.t;
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+      for (int m = 0; m < C; ++m) {
+        const int channel = first_channel + m;
+        const bool trained = channel >= step.trained_begin && channel < step.trained_end;
+        states.theta[into][m][p] = std::fma(moved.factor, states.theta[into][m][p], trained ? moved.rho : T(0));
+      }
+    }
+    if (joins) --top;
+  }
+}
+
+/// Deviations outside this range do not fit a float. [float_safe, widelimit/engine/cpu/vector/vector_samples.hpp]
+WIDELIMIT_BOTH inline bool fits_float(double r) { return r == 0 || (r >= 1e-15 && r <= 1e15); }
+
+/// value·r·r', in the arithmetic of the steps where both deviations fit it.
+WIDELIMIT_BOTH inline double scaled_back(float value, double r, double r_col) {
+  if (fits_float(r) && fits_float(r_col)) return value * static_cast<float>(r) * static_cast<float>(r_col);
+  return static_cast<double>(value) * r * r_col;
+}
+WIDELIMIT_BOTH inline double scaled_back(double value, double r, double r_col) { return value * r * r_col; }
+
+/// t below which it is recomputed from the inputs. [near_one, widelimit/engine/cpu/vector/vector_samples.hpp]
+template <typename T>
+constexpr T recomputed_below = sizeof(T) == sizeof(float) ? T(0x1p-8) : T(0x1p-10);
+
+}  // namespace widelimit::cuda

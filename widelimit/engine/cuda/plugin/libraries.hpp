@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cublas_v2.h>
+#include <cusolverDn.h>
+
+namespace widelimit::cuda {
+
+/// The routines of cuBLAS that the plug-in calls, under names that headers give their types for.
+struct Blas {
+  decltype(&cublasCreate_v2) create = nullptr;
+  decltype(&cublasDestroy_v2) destroy = nullptr;
+  decltype(&cublasSetStream_v2) set_stream = nullptr;
+  decltype(&cublasSgemm_v2_64) sgemm = nullptr;
+  decltype(&cublasDgemm_v2_64) dgemm = nullptr;
+  decltype(&cublasSsyrk_v2_64) ssyrk = nullptr;
+  decltype(&cublasDsyrk_v2_64) dsyrk = nullptr;
+  decltype(&cublasStrsm_v2_64) strsm = nullptr;
+  decltype(&cublasDtrsm_v2_64) dtrsm = nullptr;
+  decltype(&cublasStrmm_v2_64) strmm = nullptr;
+  decltype(&cublasDtrmm_v2_64) dtrmm = nullptr;
+  decltype(&cublasStrsv_v2_64) strsv = nullptr;
+  decltype(&cublasDtrsv_v2_64) dtrsv = nullptr;
+};
+
+struct Solver {
+  decltype(&cusolverDnCreate) create = nullptr;
+  decltype(&cusolverDnDestroy) destroy = nullptr;
+  decltype(&cusolverDnSetStream) set_stream = nullptr;
+  decltype(&cusolverDnCreateParams) create_params = nullptr;
+  decltype(&cusolverDnDestroyParams) destroy_params = nullptr;
+  decltype(&cusolverDnXpotrf_bufferSize) potrf_size = nullptr;
+  decltype(&cusolverDnXpotrf) potrf = nullptr;
+  decltype(&cusolverDnXsyevd_bufferSize) syevd_size = nullptr;
+  decltype(&cusolverDnXsyevd) syevd = nullptr;
+  decltype(&cusolverDnDsytrf_bufferSize) sytrf_size = nullptr;
+  decltype(&cusolverDnDsytrf) sytrf = nullptr;
+};
+
+/// Loaded at the first call, for good. Error{usage} names what is missing and what to do.
+[[nodiscard]] const Blas& blas();
+[[nodiscard]] const Solver& solver();
+
+void check(cublasStatus_t status, const char* routine);
+void check(cusolverStatus_t status, const char* routine);
+
+}  // namespace widelimit::cuda

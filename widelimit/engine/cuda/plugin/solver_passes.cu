@@ -1,0 +1,167 @@
+#include "widelimit/engine/cuda/plugin/launch.hpp"
+
+namespace widelimit::cuda {
+
+namespace {
+
+constexpr int threads = 256;
+
+unsigned blocks_for(Index count) { return static_cast<unsigned>((count + threads - 1) / threads); }
+
+/// high + low += value, by TwoSum.
+__device__ void add_exactly(double value, double& high, double& low) {
+  const double sum = __dadd_rn(high, value);
+  const double part = __dsub_rn(sum, high);
+  const double lost = __dadd_rn(__dsub_rn(high, __dsub_rn(sum, part)), __dsub_rn(value, part));
+  low = __dadd_rn(low, lost);
+  high = sum;
+}
+
+/// high + low += factor·entry, by TwoProduct and TwoSum (Ogita, Rump and Oishi 2005).
+__device__ void add_product(double factor, double entry, double& high, double& low) {
+  const double product = __dmul_rn(factor, entry);
+  add_exactly(product, high, low);
+  low = __dadd_rn(low, fma(factor, entry, -product));
+}
+
+/// Column c of v against a segment of the rows of k; a thread for each entry of the result, so that rows are read
+/// whole.
+template <typename T>
+__global__ void precise_kernel(const T* k, Index n, Index stride, const double* v, Index v_stride, Index columns,
+                               double* partial) {
+  const Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const Index segment = blockIdx.y;
+  const Index c = blockIdx.z;
+  if (i >= n) return;
+  const Index begin = segment * n / precise_segments;
+  const Index end = (segment + 1) * n / precise_segments;
+  double high = 0;
+  double low = 0;
+  for (Index j = begin; j < end; ++j) {
+    add_product(v[j * v_stride + c], static_cast<double>(k[j * stride + i]), high, low);
+  }
+  double* const out = partial + ((segment * columns + c) * n + i) * 2;
+  out[0] = high;
+  out[1] = low;
+}
+
+__global__ void precise_sum_kernel(Index n, Index columns, const double* partial, double* out, Index out_stride) {
+  const Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const Index c = blockIdx.y;
+  if (i >= n) return;
+  double high = 0;
+  double low = 0;
+  for (Index segment = 0; segment < precise_segments; ++segment) {
+    const double* const part = partial + ((segment * columns + c) * n + i) * 2;
+    add_exactly(part[0], high, low);
+    low += part[1];
+  }
+  out[i * out_stride + c] = high + low;
+}
+
+/// What column j − 1 takes from the diagonal, then the largest entry left of it. One block: n numbers.
+__global__ void find_pivot(const double* a, Index n, Index stride, Index begin, Index j, double least, double* taken,
+                           PivotState* state) {
+  __shared__ double best[1024];
+  __shared__ Index place[1024];
+  if (state->stopped) return;
+  double own = -1;
+  Index at = j;
+  for (Index i = j + threadIdx.x; i < n; i += blockDim.x) {
+    double gone = j > begin ? taken[i] : 0.0;
+    if (j > begin) gone += a[i * stride + j - 1] * a[i * stride + j - 1];
+    taken[i] = gone;
+    const double left = a[i * stride + i] - gone;
+    if (left > own) {
+      own = left;
+      at = i;
+    }
+  }
+  best[threadIdx.x] = own;
+  place[threadIdx.x] = at;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) {
+      const double other = best[threadIdx.x + half];
+      const Index there = place[threadIdx.x + half];
+      if (other > best[threadIdx.x] || (other == best[threadIdx.x] && there < place[threadIdx.x])) {
+        best[threadIdx.x] = other;
+        place[threadIdx.x] = there;
+      }
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x != 0) return;
+  state->left = best[0];
+  state->pivot = place[0];
+  state->stopped = !(best[0] > least);
+  if (!state->stopped) ++state->found;
+}
+
+__device__ void exchange_entries(double& x, double& y) {
+  const double kept = x;
+  x = y;
+  y = kept;
+}
+
+/// Rows and columns j and the pivot, of which the lower triangle is kept.
+__global__ void exchange_pivot(double* a, Index n, Index stride, Index j, Index* order, double* taken,
+                               const PivotState* state) {
+  if (state->stopped || state->pivot == j) return;
+  const Index k = state->pivot;
+  const Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (i < j) exchange_entries(a[j * stride + i], a[k * stride + i]);
+  if (i > j && i < k) exchange_entries(a[i * stride + j], a[k * stride + i]);
+  if (i > k) exchange_entries(a[i * stride + j], a[i * stride + k]);
+  if (i != j) return;
+  exchange_entries(a[j * stride + j], a[k * stride + k]);
+  exchange_entries(taken[j], taken[k]);
+  const Index kept = order[j];
+  order[j] = order[k];
+  order[k] = kept;
+}
+
+/// Column j less its products with the columns of the block before it, divided by the pivot's root.
+__global__ void pivot_column(double* a, Index n, Index stride, Index begin, Index j, const PivotState* state) {
+  if (state->stopped) return;
+  const Index i = j + static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const double root = sqrt(state->left);
+  if (i == j) {
+    a[j * stride + j] = root;
+    return;
+  }
+  double entry = a[i * stride + j];
+  for (Index k = begin; k < j; ++k) entry = fma(-a[i * stride + k], a[j * stride + k], entry);
+  a[i * stride + j] = entry / root;
+}
+
+}  // namespace
+
+cudaError_t launch_precise(const Array& k, const Array& v, const Array& out, double* partial, cudaStream_t stream) {
+  if (k.rows == 0 || v.cols == 0) return cudaSuccess;
+  const dim3 grid(blocks_for(k.rows), static_cast<unsigned>(precise_segments), static_cast<unsigned>(v.cols));
+  const auto* const factors = static_cast<const double*>(v.data);
+  if (k.precision == Precision::f32) {
+    precise_kernel<<<grid, threads, 0, stream>>>(static_cast<const float*>(k.data), k.rows, k.stride, factors, v.stride,
+                                                 v.cols, partial);
+  } else {
+    precise_kernel<<<grid, threads, 0, stream>>>(static_cast<const double*>(k.data), k.rows, k.stride, factors,
+                                                 v.stride, v.cols, partial);
+  }
+  precise_sum_kernel<<<dim3(blocks_for(k.rows), static_cast<unsigned>(v.cols)), threads, 0, stream>>>(
+      k.rows, v.cols, partial, static_cast<double*>(out.data), out.stride);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_pivot(const Array& a, Index begin, Index j, double least, Index* order, double* taken,
+                         PivotState* state, cudaStream_t stream) {
+  auto* const entries = static_cast<double*>(a.data);
+  find_pivot<<<1, 1024, 0, stream>>>(entries, a.rows, a.stride, begin, j, least, taken, state);
+  exchange_pivot<<<blocks_for(a.rows), threads, 0, stream>>>(entries, a.rows, a.stride, j, order, taken, state);
+  pivot_column<<<blocks_for(a.rows - j), threads, 0, stream>>>(entries, a.rows, a.stride, begin, j, state);
+  return cudaGetLastError();
+}
+
+}  // namespace widelimit::cuda
