@@ -79,7 +79,15 @@ class Lines {
     line.network_seconds = rows_.number(*row, column + 1);
     return line;
   }
-  void add(const Line& line) {
+  void add(const Line& line) { rows_.add({row_of(line)}); }
+  [[nodiscard]] Table table(const std::vector<Line>& lines) const {
+    Table table{.columns = columns()};
+    for (const Line& line : lines) table.rows.push_back(row_of(line));
+    return table;
+  }
+
+ private:
+  [[nodiscard]] std::vector<Cell> row_of(const Line& line) const {
     const SetResult& one = line.kernels;
     std::vector<Cell> row{one.name, one.samples, one.features, one.classes};
     for (const FamilyResult& family : one.families) row.emplace_back(100 * family.accuracy);
@@ -90,20 +98,9 @@ class Lines {
       row.insert(row.end(), {Cell(100 * network.accuracy), Cell(network.network)});
     }
     if (!line.networks.empty()) row.insert(row.end(), {Cell(grid_), Cell(line.network_seconds)});
-    row.resize(rows_.table().columns.size());
-    rows_.add({std::move(row)});
+    row.resize(columns().size());
+    return row;
   }
-  /// Of these sets alone.
-  [[nodiscard]] Table table(const std::vector<Line>& lines) const {
-    Table table{.columns = rows_.table().columns};
-    for (const Line& line : lines) {
-      const Cell key[]{line.kernels.name};
-      table.rows.push_back(rows_.row(*rows_.find(key)));
-    }
-    return table;
-  }
-
- private:
   static std::vector<std::string> columns() {
     std::vector<std::string> all{"set", "samples", "features", "classes"};
     for (const KernelFamily& family : kernel_families()) all.push_back(family.name);
@@ -141,6 +138,7 @@ std::vector<Line> run_sets(const Setting& setting, const std::vector<UciSet>& se
     }
     if (std::ssize(lines) >= wanted.network_sets) {
       known->networks.clear();
+      known->network_seconds = 0;
     } else if (known->networks.empty()) {
       const auto start = Clock::now();
       known->networks = train_networks(setting, set, wanted.grid, shared.get());

@@ -9,6 +9,9 @@
 #include "widelimit/kernel/file/write_gram.hpp"
 #include "widelimit/report/drawing/gnuplot.hpp"
 
+#include <fstream>
+#include <iterator>
+
 namespace widelimit::test {
 namespace {
 
@@ -95,9 +98,12 @@ Json without_times(Json json) {
 }
 
 TEST_F(CntkExperiment, IsThePublishedProtocol) {
-  const Finished done = run(few_images({"--json"}));
+  const Finished done = run(few_images({"--json", "--csv", "lines.csv"}));
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_EQ(done.record()["precision"], "f32");
+  // A header, two vanilla kernels twice, a pooled one, a further one.
+  std::ifstream lines(folder.path("lines.csv"));
+  EXPECT_EQ(std::count(std::istreambuf_iterator<char>(lines), {}, '\n'), 1 + 2 * 2 + 2);
   const auto results = done.record()["results"];
   const OwnImages images;
   // Depth 3 has two convolutions. The readout over all positions has a mean over equal ones in its limit.
