@@ -139,7 +139,7 @@ Experiment label_complexity() {
               "Zhang 2024, Neural Tangent Kernel (lecture), the bound from labels and kernel: Arora, Du, Hu, Li and "
               "Wang 2019",
           .options = {{"sets", "S,...", "mnist, cifar10 or both", "mnist,cifar10", ""},
-                      {"samples", "N", "Training images of the first two classes", "1000", "10000"},
+                      {"samples", "N", "Training images of the first two classes", "1000", "5000"},
                       {"tests", "N", "Test images", "1000", "2000"},
                       {"shares", "P,...", "Shares of labels that are replaced", "0,0.2,0.4,0.6,0.8,1",
                        "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1"},

@@ -148,6 +148,7 @@ TEST(LabelSpectrum, PredictsTheLossOfFlowAndDescent) {
   }
   // Relative: condition number times ε, some 10⁴·10⁻¹⁶ here.
   EXPECT_NEAR(*labels.norm() / cholesky, 1, 1e-9);
+  EXPECT_NEAR(*labels.complexity(), std::sqrt(*labels.norm() / 10), 1e-12 * *labels.norm());
   EXPECT_NEAR(labels.cumulative_energy().back(), 1, 1e-14);
 }
 

@@ -31,7 +31,11 @@ TEST(SpectrumVerb, PredictsLossesOfAllLabels) {
   for (const auto& one : results["labels"]) {
     EXPECT_NEAR(one["loss"][0].get<double>(), 30, 1e-9);  // ‖±1‖²
     EXPECT_LT(one["loss"][2].get<double>(), 1e-20);
-    EXPECT_GT(one["steps_to_epsilon"].get<double>(), one["time_to_epsilon"].get<double>());
+    // For x = ηλ ≤ ½ a step falls by e^{−x} at least and e^{−1.39x} at most.
+    const double time = one["time_to_epsilon"];
+    const double steps = one["steps_to_epsilon"].get<double>() * results["rate"].get<double>();
+    EXPECT_LE(steps, time + results["rate"].get<double>());
+    EXPECT_GE(steps, time / 1.39);
   }
   EXPECT_LT(results["labels"][0]["norm"].get<double>(), results["labels"][3]["norm"].get<double>());
   EXPECT_TRUE(folder.names().empty());
