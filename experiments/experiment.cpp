@@ -73,17 +73,12 @@ std::vector<Index> Setting::counts(const std::string& option, Index least) const
 }
 
 std::vector<Experiment> all_experiments() {
-  return {mnist_machines(),
-          equivalence_figure(),
-          width_scaling(),
-          every_net_is_a_kernel_machine(),
-          noisy_labels_rdi_aux(),
-          certificates_table2(),
-          certificates_table3(),
-          generalisation_bounds(),
-          uci_90(),
-          cntk_cifar10(),
-          gntk()};
+  return {mnist_machines(),        equivalence_figure(),
+          width_scaling(),         every_net_is_a_kernel_machine(),
+          noisy_labels_rdi_aux(),  noisy_labels_cnn(),
+          certificates_table2(),   certificates_table3(),
+          generalisation_bounds(), uci_90(),
+          cntk_cifar10(),          gntk()};
 }
 
 }  // namespace widelimit::experiment
