@@ -88,6 +88,7 @@ std::vector<Experiment> all_experiments() {
           width_scaling(),
           every_net_is_a_kernel_machine(),
           noisy_labels_rdi_aux(),
+          noisy_labels_cnn(),
           certificates_table2(),
           certificates_table3(),
           generalisation_bounds(),

@@ -23,6 +23,10 @@ namespace widelimit::experiment {
 /// auxiliary variable a sample (AUX), beside their common limit of infinite width, k(x,X)(H + λI)⁻¹ỹ.
 [[nodiscard]] Experiment noisy_labels_rdi_aux();
 
+/// The same on all ten classes of MNIST and CIFAR-10 with small CNNs, squared loss and cross-entropy, beside early
+/// stopping, kernel ridge regression and NT-L's table.
+[[nodiscard]] Experiment noisy_labels_cnn();
+
 /// EQ Table 2: certified radii of two-layer networks by interval bound propagation, which fall as the root of the
 /// width, beside the machine they become.
 [[nodiscard]] Experiment certificates_table2();

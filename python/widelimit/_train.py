@@ -272,8 +272,7 @@ def train(
     checkpoint: a file of the network with the state of its training, written every `checkpoint_every` steps, a tenth of
         all unless given, and at the end. resume: go on with the training of such a file, as load_network gives it, with
         the same samples and options; it ends, bit for bit, as it would have ended without a stop. Of a network without
-        such a state it begins a new training with its weights: the same network, seed and function, other samples,
-        loss, optimiser and regulariser as you like.
+        such a state: a new training that begins with its weights; network, seed, centred and linearised stay the same.
     test: samples, or samples and their y, to look at as well. records: how often to look; record_steps: at these steps
         instead, and at the first and the last.
 

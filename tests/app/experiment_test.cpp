@@ -170,7 +170,8 @@ TEST(Experiment, NewWordsAreCheckedBeforeTheWork) {
        {Words{"every-net-is-a-kernel-machine", "--halvings", "13"},
         Words{"every-net-is-a-kernel-machine", "--rate", "0"}, Words{"noisy-labels-rdi-aux", "--flips", "0,0.6"},
         Words{"noisy-labels-rdi-aux", "--flips", "0,,0.1"}, Words{"noisy-labels-rdi-aux", "--widths", "8.5"},
-        Words{"noisy-labels-rdi-aux", "--digits", "5"}}) {
+        Words{"noisy-labels-rdi-aux", "--digits", "5"}, Words{"noisy-labels-cnn", "--noise", "some"},
+        Words{"noisy-labels-cnn", "--batch", "5000"}, Words{"noisy-labels-cnn", "--data", "iris"}}) {
     Words all{"experiment"};
     all.insert(all.end(), words.begin(), words.end());
     const Finished run = folder.widelimit(all);
@@ -209,6 +210,31 @@ TEST_F(MnistExperiment, NoisyLabelsLeadToRidgeRegression) {
     EXPECT_LT(distances[1][name], 0.6 * distances[0][name].get<double>()) << distances;
     EXPECT_NEAR(results["flips"][0]["error"][name].get<double>(), results["flips"][0]["error"]["limit"].get<double>(),
                 0.1);
+  }
+}
+
+// Without noise every method learns; its curve has a point for each epoch, and it begins at f − f₀ = 0.
+TEST_F(MnistExperiment, SmallNetworksLearnTenDigits) {
+  const Finished small = run({"experiment", "noisy-labels-cnn",
+                              "--data",     "mnist",
+                              "--shares",   "0,0.3",
+                              "--noise",    "pair",
+                              "--samples",  "100",
+                              "--tests",    "100",
+                              "--width",    "8",
+                              "--epochs",   "6",
+                              "--batch",    "20",
+                              "--threads",  "1",
+                              "--json"});
+  ASSERT_EQ(small.status, 0) << small.err;
+  const auto runs = small.record()["results"]["runs"];
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0]["wrong"], 0);
+  EXPECT_NEAR(runs[1]["wrong"].get<double>(), 0.3, 0.2);  // five deviations of a share of 100, and the seed is fixed
+  EXPECT_GT(runs[0]["ridge"], 0.5);
+  for (const auto& method : runs[0]["methods"]) {
+    EXPECT_EQ(method["accuracy"].size(), 7U);
+    EXPECT_GT(method["early"].get<double>(), 0.3) << method;
   }
 }
 

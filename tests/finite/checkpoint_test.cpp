@@ -107,7 +107,7 @@ TEST_F(Checkpoint, KeepsAuxiliaryOutputsAndTheRate) {
 TEST_F(Checkpoint, GoesOnOnlyWithWhatItIsOf) {
   TrainOptions whole = options({.kind = OptimiserKind::adam}, Precision::f64);
   whole.checkpoint = [&](const TrainedNetwork& trained) { save_network(path("c.h5"), trained); };
-  const TrainedNetwork plain = train(network, data(), whole);
+  (void)train(network, data(), whole);
   const SavedNetwork saved = load_network(path("c.h5"));  // of the end
   whole.checkpoint = {};
   whole.from = &saved.trained;
@@ -127,10 +127,50 @@ TEST_F(Checkpoint, GoesOnOnlyWithWhatItIsOf) {
   EXPECT_EQ(code([](auto& o) { o.steps = 19; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.precision = Precision::f32; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.optimiser = {}; }), Code::usage);
-  EXPECT_EQ(code([&](auto& o) { o.from = &plain; }), Code::usage);
   EXPECT_EQ(code([](auto& o) { o.initialisation = Initialisation::uniform; }), Code::usage);
   x_(3, 3) += 1e-9;
   EXPECT_EQ(code([](auto&) {}), Code::input);
+}
+
+// A network without a state begins a new training, here of other samples, loss and optimiser; no step leaves its
+// weights as they are, and its own checkpoints continue bit for bit.
+TEST_F(Checkpoint, FineTunesASavedNetwork) {
+  save_network(path("first.h5"), train(network, data(), options({}, Precision::f64)));
+  const SavedNetwork first = load_network(path("first.h5"));
+  for (Index i = 0; i < 24 * 36; ++i) x_.data()[i] *= 1.5;
+  TrainOptions tuning = options({.kind = OptimiserKind::adamw, .weight_decay = 0.1}, Precision::f64);
+  tuning.from = &first.trained;
+  tuning.regulariser = Regulariser::none;
+  tuning.steps = 0;
+  const TrainedNetwork still = train(network, data(), tuning);
+  EXPECT_EQ(std::get<Parameters<double>>(still.parameters).slots[0].w,
+            std::get<Parameters<double>>(first.trained.parameters).slots[0].w);
+  tuning.steps = 10;
+  tuning.rate.reset();
+  const TrainedNetwork straight = train(network, data(), tuning);
+  EXPECT_EQ(straight.record.steps.front(), 0);
+  EXPECT_EQ(straight.summary.steps, 10);
+  EXPECT_LT(straight.record.loss.back(), straight.record.loss.front());
+  TrainOptions stopping = tuning;
+  stopping.checkpoint_every = 4;
+  stopping.checkpoint = [&](const TrainedNetwork& trained) {
+    if (trained.summary.steps == 4) save_network(path("c.h5"), trained);
+  };
+  (void)train(network, data(), stopping);
+  const SavedNetwork half = load_network(path("c.h5"));
+  tuning.from = &half.trained;
+  expect_same<double>(straight, train(network, data(), tuning));
+
+  tuning.from = &first.trained;
+  const auto refuses = [&](const auto& change) {
+    TrainOptions other = tuning;
+    change(other);
+    EXPECT_THROW((void)train(network, data(), other), Error);
+  };
+  refuses([](auto& o) { o.seed = 6; });
+  refuses([](auto& o) { o.width = 7; });
+  refuses([](auto& o) { o.linearised = true; });
+  refuses([](auto& o) { o.regulariser = Regulariser::output; });
 }
 
 }  // namespace

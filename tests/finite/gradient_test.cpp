@@ -3,6 +3,8 @@
 #include "widelimit/finite/backward.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/tangent/tangent.hpp"
+#include "widelimit/finite/training/targets.hpp"
+#include "widelimit/finite/training/train.hpp"
 
 #include <gtest/gtest.h>
 
@@ -204,6 +206,88 @@ TEST_P(FiniteGradient, IsTheTransposeOfTheTangent) {
       }
     }
     EXPECT_NEAR(changes.output().sample(s)[0], expected, tolerance * size);
+  }
+}
+
+/// The gradient that the first step of an optimiser was made of: it moved a weight by `change`.
+double gradient_of(const Optimiser& how, double change, double rate) {
+  const double step = -change / rate;
+  if (how.adaptive()) return step * how.epsilon / (1 - std::abs(step));  // step = g/(|g| + ε)
+  return how.kind == OptimiserKind::nesterov ? step / (1 + how.momentum) : step;
+}
+
+// The first step of every optimiser, in both parameterisations and for every loss, against the difference of the
+// objective along a random direction r. With ε = 1e-5 that has an error of ε²‖r‖³ ≈ 1e-7 times a third derivative.
+TEST_P(FiniteGradient, StepsFollowEveryLoss) {
+  using enum OptimiserKind;
+  if (architecture.dropouts > 0 || !architecture.trains()) return;
+  const Matrix<double> samples = [&] {
+    Matrix<double> rows(x.count(), x.shape().size());
+    std::copy_n(x.data(), x.size(), rows.data());
+    return rows;
+  }();
+  constexpr double rate = 0.01;
+  constexpr double reach = 1e-5;
+  for (const Parameterisation form : {Parameterisation::ntk, Parameterisation::standard}) {
+    const auto net = Architecture::make(Network::parse(where.network), where.input,
+                                        {.hidden = 4, .outputs = 3, .parameterisation = form});
+    for (const LossKind kind : {LossKind::squared, LossKind::hinge, LossKind::squared_hinge, LossKind::insensitive,
+                                LossKind::logistic, LossKind::softmax}) {
+      const Loss loss{kind};
+      const Matrix<double> y = class_targets(std::vector<Index>{0, 2}, net.output.size(), loss);
+      const auto objective = [&](const Parameters<double>& w) {
+        const Trace<double> trace = forward(net, w, x);
+        double sum = 0;
+        for (Index i = 0; i < x.count(); ++i) {
+          const auto size = usize(net.output.size());
+          sum += loss_value(loss, {trace.output().sample(i), size}, {y.view().row(i), size});
+        }
+        return sum;
+      };
+      const Parameters<double> start = draw_parameters<double>(net, 11);
+      const Parameters<double> direction = draw_parameters<double>(net, 12);
+      const auto moved = [&](double by) {
+        Parameters<double> w = start;
+        for (std::size_t l = 0; l < w.slots.size(); ++l) {
+          if (!net.slots[l].trained) continue;
+          for (std::size_t i = 0; i < w.slots[l].w.size(); ++i) w.slots[l].w[i] += by * direction.slots[l].w[i];
+          for (std::size_t i = 0; i < w.slots[l].b.size(); ++i) w.slots[l].b[i] += by * direction.slots[l].b[i];
+        }
+        return w;
+      };
+      const double slope = (objective(moved(reach)) - objective(moved(-reach))) / (2 * reach);
+      for (const Optimiser& how :
+           {Optimiser{}, Optimiser{.momentum = 0.9}, Optimiser{.kind = nesterov, .momentum = 0.7},
+            Optimiser{.kind = adam, .epsilon = 1e3}, Optimiser{.kind = adamw, .epsilon = 1e3}}) {
+        const TrainedNetwork trained =
+            train(Network::parse(where.network), {SampleView(samples.view(), where.input), y.view()},
+                  {.width = 4,
+                   .parameterisation = form,
+                   .loss = loss,
+                   .rate = rate,
+                   .steps = 1,
+                   .optimiser = how,
+                   .seed = 11,
+                   .look = false});
+        const auto& after = std::get<Parameters<double>>(trained.parameters);
+        double expected = 0;
+        double size = 1 + std::abs(objective(start));
+        const auto add = [&](const std::vector<double>& from, const std::vector<double>& to,
+                             const std::vector<double>& r) {
+          for (std::size_t i = 0; i < from.size(); ++i) {
+            const double term = gradient_of(how, to[i] - from[i], rate) * r[i];
+            expected += term;
+            size += std::abs(term);
+          }
+        };
+        for (std::size_t l = 0; l < after.slots.size(); ++l) {
+          add(start.slots[l].w, after.slots[l].w, direction.slots[l].w);
+          add(start.slots[l].b, after.slots[l].b, direction.slots[l].b);
+        }
+        EXPECT_NEAR(expected, slope, 1e-5 * size)
+            << to_string(form) << " " << to_string(kind) << " " << to_string(how.kind);
+      }
+    }
   }
 }
 

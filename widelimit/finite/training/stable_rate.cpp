@@ -19,7 +19,7 @@ constexpr double kinked_curvature = 10;
 /// Of the norm of the smallest layer: what the first step may move all weights by.
 constexpr double longest_move = 0.2;
 /// Of what a layer gives at the start: what a step of Adam may move it by.
-constexpr double adaptive_move = 0.1;
+constexpr double adaptive_move = 0.5;
 
 /// The norm of a layer's weights at the start, of the trained layer where it is smallest.
 double smallest_layer(const Architecture& architecture) {

@@ -45,8 +45,8 @@ template <std::floating_point T>
 
 /// The rate of Adam where none is given. Its steps move every weight by about the rate, in the direction that lowers
 /// the loss: fan_in of them together move what a layer gives by up to w_scale·fan_in·rate per unit of its inputs, where
-/// the weights of the start give w_scale·√fan_in·w_start. The rate moves no trained layer by more than a tenth of that:
-/// min 0.1·w_start/√fan_in. In the standard parameterisation it falls as 1/width (Yang et al., NeurIPS 2021).
+/// the weights of the start give w_scale·√fan_in·w_start. The rate moves no trained layer by more than half of that:
+/// min 0.5·w_start/√fan_in. In the standard parameterisation it falls as 1/width (Yang et al., NeurIPS 2021).
 [[nodiscard]] double adaptive_rate(const Architecture& architecture);
 
 }  // namespace widelimit

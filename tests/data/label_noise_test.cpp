@@ -1,0 +1,71 @@
+#include "widelimit/data/label_noise.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+std::vector<Index> cycling(Index count, Index classes) {
+  std::vector<Index> labels;
+  for (Index i = 0; i < count; ++i) labels.push_back(i % classes);
+  return labels;
+}
+
+TEST(LabelNoise, MatricesAreStochastic) {
+  for (const Index classes : {2, 3, 10}) {
+    for (const double share : {0.0, 0.4, 1.0}) {
+      for (const Matrix<double>& t : {symmetric_noise(classes, share), pair_noise(classes, share)}) {
+        for (Index c = 0; c < classes; ++c) {
+          double sum = 0;
+          for (Index d = 0; d < classes; ++d) sum += t(c, d);
+          EXPECT_NEAR(sum, 1, 1e-15 * static_cast<double>(classes));
+          EXPECT_DOUBLE_EQ(t(c, c), 1 - share);
+        }
+      }
+    }
+  }
+  EXPECT_DOUBLE_EQ(symmetric_noise(10, 0.4)(3, 7), 0.4 / 9);
+  EXPECT_DOUBLE_EQ(pair_noise(10, 0.4)(9, 0), 0.4);
+}
+
+// Shares of 40,000 draws are within 5·√(p(1 − p)/n) of p, here below 0.02, but for a chance of 6e-7 each; the seed is
+// fixed.
+TEST(LabelNoise, LabelsFollowTheMatrix) {
+  Matrix<double> t(3, 3);
+  const std::vector<double> entries{0.5, 0.3, 0.2, 0, 1, 0, 0.25, 0, 0.75};
+  std::copy(entries.begin(), entries.end(), t.data());
+  const std::vector<Index> labels = cycling(120000, 3);
+  const std::vector<Index> noisy = noisy_labels(labels, t.view(), 4);
+  const Matrix<double> seen = observed_transition(labels, noisy, 3);
+  for (Index i = 0; i < 9; ++i) {
+    const double p = t.data()[i];
+    EXPECT_NEAR(seen.data()[i], p, 5 * std::sqrt(p * (1 - p) / 40000)) << i;
+  }
+  EXPECT_EQ(noisy, noisy_labels(labels, t.view(), 4));
+  EXPECT_NE(noisy, noisy_labels(labels, t.view(), 5));
+  const std::vector<Index> few = noisy_labels(std::span(labels).first(50), t.view(), 4);
+  EXPECT_TRUE(std::equal(few.begin(), few.end(), noisy.begin()));
+}
+
+TEST(LabelNoise, RefusesWhatIsNone) {
+  const std::vector<Index> labels{0, 1, 2};
+  EXPECT_THROW((void)symmetric_noise(1, 0.1), Error);
+  EXPECT_THROW((void)symmetric_noise(3, 1.1), Error);
+  EXPECT_THROW((void)pair_noise(3, std::nan("")), Error);
+  EXPECT_THROW((void)noisy_labels(labels, symmetric_noise(2, 0.1).view(), 0), Error);
+  Matrix<double> t = pair_noise(3, 0.2);
+  t(1, 1) = 0.9;
+  EXPECT_THROW((void)noisy_labels(labels, t.view(), 0), Error);
+  t = pair_noise(3, 0.2);
+  t(1, 0) = -0.1;
+  t(1, 1) = 0.9;
+  EXPECT_THROW((void)noisy_labels(labels, t.view(), 0), Error);
+  EXPECT_THROW((void)observed_transition(labels, std::vector<Index>{0}, 3), Error);
+}
+
+}  // namespace
+}  // namespace widelimit

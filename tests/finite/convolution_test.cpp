@@ -1,0 +1,138 @@
+#include "widelimit/finite/layers/convolution.hpp"
+
+#include "widelimit/base/random.hpp"
+#include "widelimit/finite/training/weight_step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+/// A convolution on two images of 7 x 6, so that groups of positions and vectors of channels end in the middle.
+struct Look {
+  Index inner;
+  Index outer;
+  Extent kernel;
+  Extent strides;
+  Padding padding;
+};
+
+template <std::floating_point T>
+class Convolved {
+ public:
+  explicit Convolved(const Look& look)
+      : shape_{7, 6, look.inner},
+        windows_(shape_, look.kernel, look.strides, look.padding),
+        slot_{.fan_in = look.kernel.rows * look.kernel.cols * look.inner,
+              .fan_out = look.outer,
+              .w_scale = 0.7,
+              .b_scale = 0.4},
+        x_(2, shape_),
+        d_(2, {windows_.height(), windows_.width(), look.outer}) {
+    weights_.w.resize(usize(slot_.fan_in * slot_.fan_out));
+    weights_.b.resize(usize(slot_.fan_out));
+    Random(1).normals(0, std::ssize(weights_.w), 1.0, weights_.w.data());
+    Random(2).normals(0, slot_.fan_out, 1.0, weights_.b.data());
+    Random(3).normals(0, x_.size(), 1.0, x_.data());
+    Random(4).normals(0, d_.size(), 1.0, d_.data());
+  }
+
+  /// Sums of n rounded products of size about 1 differ from those in another order by some n·ε.
+  [[nodiscard]] double tolerance(Index terms) const {
+    return 4 * static_cast<double>(terms) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  }
+
+  /// Forward, back and into the weights, against products with what the windows see.
+  void expect_products(const Engine& engine) const {
+    Tensor<T> seen;
+    windows_.gather(x_, seen, engine);
+    Tensor<T> expected;
+    affine(slot_, weights_, seen, expected, engine);
+    Tensor<T> unused;
+    Tensor<T> z;
+    convolve(slot_, weights_, windows_, x_, unused, z, engine);
+    expect_near(z.values(), expected.values(), tolerance(slot_.fan_in));
+
+    Tensor<T> seen_signal;
+    affine_signal(slot_, weights_, d_, seen_signal, engine);
+    windows_.scatter(seen_signal, shape_, expected, engine);
+    Tensor<T> back;
+    convolve_signal(slot_, weights_, windows_, shape_, d_, unused, back, engine);
+    expect_near(back.values(), expected.values(), tolerance(windows_.size() * slot_.fan_out));
+
+    Matrix<T> gradient(slot_.fan_in, slot_.fan_out);
+    Matrix<T> wanted(slot_.fan_in, slot_.fan_out);
+    add_filter_gradient(windows_, x_, d_, gradient.view(), engine);
+    engine.algebra().host_product(1, Transpose::yes, std::as_const(seen).matrix(), Transpose::no, d_.matrix(), 0,
+                                  wanted.view());
+    const auto size = usize(slot_.fan_in * slot_.fan_out);
+    expect_near(std::span<const T>(gradient.data(), size), std::span<const T>(wanted.data(), size),
+                tolerance(d_.rows()));
+  }
+
+  /// A step of training by images with windows, and by what the windows see.
+  [[nodiscard]] Weights<T> stepped(bool written, const Optimiser& how, const Engine& engine) const {
+    Tensor<T> seen;
+    windows_.gather(x_, seen, engine);
+    const GradientFactors<T> factors =
+        written ? GradientFactors<T>{&seen, &d_} : GradientFactors<T>{&x_, &d_, &windows_};
+    Weights<T> w = weights_;
+    Weights<T> velocity{std::vector<T>(w.w.size(), T(0.1)), std::vector<T>(w.b.size(), T(0.1))};
+    Weights<T> squares = velocity;
+    step_slot<T>(slot_, factors,
+                 {.rate = 0.01, .pull = 0.3, .optimiser = how, .steps = 3, .velocity = &velocity, .squares = &squares},
+                 engine, w);
+    return w;
+  }
+
+  static void expect_near(std::span<const T> found, std::span<const T> wanted, double tolerance) {
+    ASSERT_EQ(found.size(), wanted.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      ASSERT_NEAR(static_cast<double>(found[i]), static_cast<double>(wanted[i]), tolerance) << i;
+    }
+  }
+
+ private:
+  Shape shape_;
+  Windows windows_;
+  WeightSlot slot_;
+  Weights<T> weights_;
+  Tensor<T> x_;
+  Tensor<T> d_;
+};
+
+const std::vector<Look>& looks() {
+  static const std::vector<Look> all{
+      {1, 1, {1, 1}, {1, 1}, Padding::same},       {3, 16, {3, 3}, {1, 1}, Padding::same},
+      {7, 10, {3, 3}, {2, 2}, Padding::same},      {5, 33, {2, 3}, {1, 2}, Padding::valid},
+      {70, 65, {3, 3}, {1, 1}, Padding::circular}, {4, 130, {5, 3}, {2, 1}, Padding::circular}};
+  return all;
+}
+
+TEST(Convolution, EqualsProductsWithWhatWindowsSee) {
+  for (const Look& look : looks()) {
+    Convolved<float>(look).expect_products(all_processors());
+    Convolved<double>(look).expect_products(all_processors());
+  }
+}
+
+TEST(Convolution, StepsByImagesAreStepsByWindows) {
+  using enum OptimiserKind;
+  for (const Look& look : looks()) {
+    const Convolved<double> layer(look);
+    for (const Optimiser& how : {Optimiser{}, Optimiser{.momentum = 0.9}, Optimiser{.kind = nesterov, .momentum = 0.9},
+                                 Optimiser{.kind = adam}, Optimiser{.kind = adamw, .weight_decay = 0.1}}) {
+      const Weights<double> images = layer.stepped(false, how, all_processors());
+      const Weights<double> windows = layer.stepped(true, how, all_processors());
+      Convolved<double>::expect_near(images.w, windows.w, 1e-11);
+      EXPECT_EQ(images.b, windows.b);
+      const Weights<double> alone = layer.stepped(false, how, *make_engine("cpu", {.threads = 1}));
+      EXPECT_EQ(images.w, alone.w);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace widelimit

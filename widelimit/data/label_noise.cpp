@@ -1,0 +1,107 @@
+#include "widelimit/data/label_noise.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+
+#include <cmath>
+
+namespace widelimit {
+
+namespace {
+
+/// Away from the streams of weights, batches and of labels that are flipped.
+constexpr std::uint64_t noise_stream = (std::uint64_t{1} << 50) + 3;
+/// Rounding of a row that was written by hand.
+constexpr double row_tolerance = 1e-9;
+
+Matrix<double> kept_labels(Index classes, double share) {
+  if (!(share >= 0 && share <= 1)) fail(Code::usage, "{:g} is no share of wrong labels; choose 0 to 1", share);
+  if (classes < 2) fail(Code::usage, "labels of {} classes cannot be wrong; two are needed", classes);
+  Matrix<double> transition(classes, classes);
+  for (Index c = 0; c < classes; ++c) transition(c, c) = 1 - share;
+  return transition;
+}
+
+void require_transition(MatrixView<const double> transition) {
+  if (transition.rows != transition.cols || transition.rows < 2) {
+    fail(Code::usage, "a transition matrix of {} x {}; give a row and a column for each of two classes or more",
+         transition.rows, transition.cols);
+  }
+  for (Index c = 0; c < transition.rows; ++c) {
+    double sum = 0;
+    for (Index d = 0; d < transition.cols; ++d) {
+      if (!(transition(c, d) >= 0)) {
+        fail(Code::usage, "entry ({}, {}) of the transition matrix is {:g}; a probability is wanted", c, d,
+             transition(c, d));
+      }
+      sum += transition(c, d);
+    }
+    if (!(std::fabs(sum - 1) <= row_tolerance)) {
+      fail(Code::usage, "row {} of the transition matrix sums to {:g}, and must to 1", c, sum);
+    }
+  }
+}
+
+void require_class(Index label, Index classes, std::size_t sample) {
+  if (label >= 0 && label < classes) return;
+  fail(Code::input, "label {} of sample {} is none of the {} classes", label, sample, classes);
+}
+
+}  // namespace
+
+Matrix<double> symmetric_noise(Index classes, double share) {
+  Matrix<double> transition = kept_labels(classes, share);
+  for (Index c = 0; c < classes; ++c) {
+    for (Index d = 0; d < classes; ++d) {
+      if (d != c) transition(c, d) = share / static_cast<double>(classes - 1);
+    }
+  }
+  return transition;
+}
+
+Matrix<double> pair_noise(Index classes, double share) {
+  Matrix<double> transition = kept_labels(classes, share);
+  for (Index c = 0; c < classes; ++c) transition(c, (c + 1) % classes) += share;
+  return transition;
+}
+
+std::vector<Index> noisy_labels(std::span<const Index> labels, MatrixView<const double> transition,
+                                std::uint64_t seed) {
+  require_transition(transition);
+  const Random random(seed, noise_stream);
+  std::vector<Index> noisy(labels.begin(), labels.end());
+  for (std::size_t i = 0; i < noisy.size(); ++i) {
+    require_class(labels[i], transition.rows, i);
+    const double* row = transition.row(labels[i]);
+    double left = random.uniform(i);
+    Index drawn = labels[i];  // where rounding leaves something over
+    for (Index d = 0; d < transition.cols; ++d) {
+      left -= row[d];
+      if (left >= 0) continue;
+      drawn = d;
+      break;
+    }
+    noisy[i] = drawn;
+  }
+  return noisy;
+}
+
+Matrix<double> observed_transition(std::span<const Index> labels, std::span<const Index> noisy, Index classes) {
+  if (labels.size() != noisy.size()) {
+    fail(Code::usage, "{} labels and {} noisy ones; give as many", labels.size(), noisy.size());
+  }
+  Matrix<double> shares(classes, classes);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    require_class(labels[i], classes, i);
+    require_class(noisy[i], classes, i);
+    shares(labels[i], noisy[i]) += 1;
+  }
+  for (Index c = 0; c < classes; ++c) {
+    double all = 0;
+    for (Index d = 0; d < classes; ++d) all += shares(c, d);
+    for (Index d = 0; all > 0 && d < classes; ++d) shares(c, d) /= all;
+  }
+  return shares;
+}
+
+}  // namespace widelimit
