@@ -170,26 +170,27 @@ Outcome run_transient(const Setting& setting) {
 }  // namespace
 
 Experiment chaotic_transient() {
-  return {
-      .name = "chaotic-transient",
-      .summary = "The NTK of convolutional networks in the first epochs on CIFAR-10: distance, velocity, branches",
-      .work = "Zhang 2024, Neural Tangent Kernel (lecture), chaotic transient: Fort et al. 2020",
-      .options = {{"cnn", "NET", "Convolutional network; none leaves it out",
-                   "repeat(3){ conv(w_std=1.4142) relu avg_pool } flatten dense", "myrtle5"},
-                  {"resnet", "NET", "Residual network; none leaves it out", "resnet:1(w_std=1)", "resnet:3(w_std=1)"},
-                  {"width", "M", "Channels of every layer", "8", "64"},
-                  {"samples", "N", "Training images", "500", "50000"},
-                  {"tests", "N", "Test images", "500", "10000"},
-                  {"probe", "N", "Test images for the kernel", "50", "100"},
-                  {"batch", "N", "Images of a step", "50", "128"},
-                  {"epochs", "N", "Passes over all images", "12", "200"},
-                  {"rate", "ETA", "Learning rate, on the mean of losses", "0.02", "0.05"},
-                  {"at", "E,...", "Checkpoints, in epochs", "0.2,0.5,1,1.5,2,3,4,6,8,10",
-                   "0.05,0.1,0.2,0.5,1,2,3,4,5,7,10,15,20,30,50,75,100,150"},
-                  {"spawn", "E,...", "Checkpoints of tangent training and children", "0,1,3", "0,1,2,3,5,10,30"},
-                  {"tangent-samples", "N", "Images of the closed form", "500", "2000"}},
-      .precision = Precision::f32,
-      .run = run_transient};
+  return {.name = "chaotic-transient",
+          .summary = "The NTK of convolutional networks in the first epochs on CIFAR-10: distance, velocity, branches",
+          .work = "Zhang 2024, Neural Tangent Kernel (lecture), chaotic transient: Fort et al. 2020",
+          .options = {{"cnn", "NET", "Convolutional network; none leaves it out",
+                       "repeat(3){ conv(w_std=1.4142) relu avg_pool } flatten dense", "myrtle5"},
+                      {"resnet", "NET", "Residual network; none leaves it out",
+                       "conv(strides=2) repeat(2){ residual{ relu conv relu conv } } relu global_avg_pool dense",
+                       "resnet:3(w_std=1)"},
+                      {"width", "M", "Channels of every layer", "8", "64"},
+                      {"samples", "N", "Training images", "500", "50000"},
+                      {"tests", "N", "Test images", "500", "10000"},
+                      {"probe", "N", "Test images for the kernel", "50", "100"},
+                      {"batch", "N", "Images of a step", "50", "128"},
+                      {"epochs", "N", "Passes over all images", "8", "200"},
+                      {"rate", "ETA", "Learning rate, on the mean of losses", "0.02", "0.05"},
+                      {"at", "E,...", "Checkpoints, in epochs", "0.2,0.5,1,1.5,2,3,4,5,6,7",
+                       "0.05,0.1,0.2,0.5,1,2,3,4,5,7,10,15,20,30,50,75,100,150"},
+                      {"spawn", "E,...", "Checkpoints of tangent training and children", "0,1,3", "0,1,2,3,5,10,30"},
+                      {"tangent-samples", "N", "Images of the closed form", "500", "2000"}},
+          .precision = Precision::f32,
+          .run = run_transient};
 }
 
 }  // namespace widelimit::experiment

@@ -328,6 +328,16 @@ TEST(TangentTraining, IsTheFlowOfTheLinearisedNetwork) {
   EXPECT_EQ(trace.outputs.rows(), 5);
   EXPECT_LT(trace.squared_error, 1e-16);
   EXPECT_EQ(refusal_of([&] { (void)tangent_training(start, data, {.time = 0}); }), Code::usage);
+  // Of one output both kernels are the same.
+  const ProbedTask line(7, 5, 1);
+  TrainData numbers = line.data();
+  numbers.test = test.view();
+  TrainOptions none = watched_training().train;
+  none.steps = 0;
+  const TrainedNetwork single = train(network, numbers, none);
+  const TangentTraining one = tangent_training(single, numbers, {.time = 0.3});
+  const TangentTraining other = tangent_training(single, numbers, {.time = 0.3, .kernel = TangentKernel::trace});
+  for (Index i = 0; i < 4; ++i) EXPECT_NEAR(one.test_outputs(i, 0), other.test_outputs(i, 0), 1e-10);
 }
 
 TEST(ErrorBarriers, AreHeightsAboveTheLine) {

@@ -97,6 +97,20 @@ TEST(EvolutionExperiments, PhasesOfDeepNetworks) {
   EXPECT_EQ(folder.widelimit({"experiment", "ntk-phases", "--draws", "1"}).status, 2);
 }
 
+/// Two layers: K⁽³⁾ = 4‖x‖²f, E f² = σ⁴/2·‖x‖²/M and E Θ = σ²‖x‖² with ‖x‖² = M, so that the ratio is −2σ².
+TEST(EvolutionExperiments, PhasesOfTwoLayersInClosedForm) {
+  const Folder folder;
+  const Finished done = folder.widelimit({"experiment", "ntk-phases", "--variances", "1,3", "--shapes", "0.25",
+                                          "--widths", "8", "--draws", "600", "--threads", "1", "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  for (const auto& found : done.record()["results"]["ratios"]) {
+    EXPECT_EQ(found["depth"], 2);
+    const double error = found["error"];
+    EXPECT_LT(error, 0.5);
+    EXPECT_NEAR(found["ratio"].get<double>(), -2 * found["variance"].get<double>(), 4 * error);
+  }
+}
+
 class MnistEvolution : public DataExperiment {
  protected:
   void SetUp() override { need({"mnist/train-images-idx3-ubyte.gz", "mnist/train-images-idx3-ubyte"}, "MNIST"); }

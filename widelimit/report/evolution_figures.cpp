@@ -79,10 +79,7 @@ double epoch_of(const Evolution& found, Index step) {
 
 }  // namespace
 
-std::string time_text(const Checkpoint& point) {
-  return point.epoch == static_cast<double>(point.step) ? fmt::format("step {}", point.step)
-                                                        : fmt::format("epoch {:.3g}", point.epoch);
-}
+std::string time_text(const Checkpoint& point) { return fmt::format("epoch {:.3g}", point.epoch); }
 
 Table evolution_table(const Evolution& found) {
   Table table{.columns = {"step", "epoch"}};

@@ -10,7 +10,7 @@
 
 namespace widelimit {
 
-/// "epoch 2", or "step 40" where steps are epochs.
+/// "epoch 2"; a step with all samples is an epoch.
 [[nodiscard]] std::string time_text(const Checkpoint& point);
 
 /// A row for each checkpoint; columns without any value are left out.

@@ -4,7 +4,9 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/finite/backward.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
+#include "widelimit/finite/tangent/output_kernels.hpp"
 #include "widelimit/finite/training/targets.hpp"
 
 #include <algorithm>
@@ -20,45 +22,108 @@ constexpr std::array<std::string_view, 2> tangent_kernel_names{"full", "trace"};
 /// Test points of one block of Θ̂(x, X).
 constexpr Index block_points = 256;
 
-Matrix<double> in_double(const AnyMatrix& matrix) {
-  return std::visit(
-      [](const auto& from) {
-        Matrix<double> to(from.rows(), from.cols(), Content::unset);
-        std::copy_n(from.data(), from.rows() * from.cols(), to.data());
-        return to;
-      },
-      matrix);
+template <std::floating_point T>
+Matrix<double> in_double(const Matrix<T>& from) {
+  Matrix<double> to(from.rows(), from.cols(), Content::unset);
+  std::copy_n(from.data(), from.rows() * from.cols(), to.data());
+  return to;
 }
+
+/// outputs −= K·a, where rows of a full kernel are (sample, output).
+void subtract_product(const Matrix<double>& k, const Matrix<double>& a, const Engine& engine, MatrixView<double> out) {
+  Matrix<double> product(k.rows(), a.cols(), Content::unset);
+  engine.algebra().host_product(1, Transpose::no, k.view(), Transpose::no, a.view(), 0, product.view());
+  for (Index i = 0; i < k.rows() * a.cols(); ++i) out.data[i] -= product.data()[i];
+}
+
+/// The samples with their gradients of one output.
+template <std::floating_point T>
+class SampleGradients {
+ public:
+  SampleGradients(const Architecture& architecture, const Parameters<T>& w, const Engine& engine, Progress* progress)
+      : architecture_(architecture), w_(w), engine_(engine), pass_{.input_signal = false, .progress = progress} {}
+
+  void set_samples(const Tensor<T>& x) {
+    trace_.input().assign(x);
+    forward(architecture_, w_, pass_, engine_, trace_);
+  }
+  const Gradient<T>& of(Index output) {
+    Tensor<T>& signal = gradient_.output_signal(architecture_);
+    signal.resize(trace_.output().count(), architecture_.output);
+    signal.clear();
+    for (Index i = 0; i < signal.count(); ++i) signal.sample(i)[output] = T{1};
+    backward(architecture_, w_, trace_, pass_, engine_, gradient_);
+    return gradient_;
+  }
+
+ private:
+  const Architecture& architecture_;
+  const Parameters<T>& w_;
+  const Engine& engine_;
+  PassOptions pass_;
+  Trace<T> trace_;
+  Gradient<T> gradient_;
+};
 
 /// Θ̂ between points and samples at the weights of a network.
 class TangentModel {
  public:
   TangentModel(const TrainedNetwork& network, const SampleView& x, TangentKernel kernel, const Engine& engine,
                Progress* progress)
-      : network_(network), x_(x), engine_(engine), progress_(progress) {
-    if (kernel == TangentKernel::full) how_.outputs = NtkOutputs::full;
-    how_.progress = progress;
-  }
+      : network_(network), x_(x), full_(kernel == TangentKernel::full), engine_(engine), progress_(progress) {}
 
-  [[nodiscard]] Matrix<double> own() const { return between(x_, true); }
-  [[nodiscard]] Matrix<double> with(const SampleView& points) const { return between(points, false); }
-
- private:
-  [[nodiscard]] Matrix<double> between(const SampleView& points, bool same) const {
+  [[nodiscard]] Matrix<double> own() const {
     return std::visit(
         [&]<typename T>(const Parameters<T>& w) {
-          const Architecture& architecture = network_.architecture;
-          const Tensor<T> samples = read_samples<T>(x_, architecture.input);
-          if (same) return in_double(empirical_ntk(architecture, w, samples, samples, how_, engine_));
-          const Tensor<T> others = read_samples<T>(points, architecture.input);
-          return in_double(empirical_ntk(architecture, w, others, samples, how_, engine_));
+          const Tensor<T> samples = read_samples<T>(x_, network_.architecture.input);
+          if (full_) return pairs(w, samples, samples);
+          OutputKernels found = output_kernels(network_.architecture, w, samples, {.progress = progress_}, engine_);
+          return std::move(found.kernels.front());
         },
         network_.parameters);
   }
 
+  /// f − Θ̂(points, X)·a into `outputs`, which hold f.
+  void subtract(const SampleView& points, const Matrix<double>& a, Matrix<double>& outputs) const {
+    std::visit(
+        [&]<typename T>(const Parameters<T>& w) {
+          const Architecture& architecture = network_.architecture;
+          const Tensor<T> samples = read_samples<T>(x_, architecture.input);
+          SampleGradients<T> own(architecture, w, engine_, progress_);
+          SampleGradients<T> others(architecture, w, engine_, progress_);
+          if (!full_) own.set_samples(samples);
+          for (Index first = 0; first < points.count(); first += block_points) {
+            const Index count = std::min(block_points, points.count() - first);
+            const Tensor<T> block = read_samples<T>(points.part(first, count), architecture.input);
+            const MatrixView<double> to = outputs.view().block(first, 0, count, outputs.cols());
+            if (full_) {
+              subtract_product(pairs(w, block, samples), a, engine_, to);
+              continue;
+            }
+            others.set_samples(block);
+            Matrix<double> mean(count, samples.count());
+            for (Index k = 0; k < outputs.cols(); ++k) {
+              const Matrix<T> part = empirical_ntk(architecture, others.of(k), own.of(k), engine_);
+              for (Index i = 0; i < count * samples.count(); ++i) {
+                mean.data()[i] += static_cast<double>(part.data()[i]) / static_cast<double>(outputs.cols());
+              }
+            }
+            subtract_product(mean, a, engine_, to);
+          }
+        },
+        network_.parameters);
+  }
+
+ private:
+  template <std::floating_point T>
+  [[nodiscard]] Matrix<double> pairs(const Parameters<T>& w, const Tensor<T>& points, const Tensor<T>& samples) const {
+    const NtkOptions how{.outputs = NtkOutputs::full, .progress = progress_};
+    return in_double(empirical_ntk(network_.architecture, w, points, samples, how, engine_));
+  }
+
   const TrainedNetwork& network_;
   SampleView x_;
-  NtkOptions how_;
+  bool full_;
   const Engine& engine_;
   Progress* progress_;
 };
@@ -83,13 +148,6 @@ Matrix<double> flow_coefficients(const Matrix<double>& h, const Matrix<double>& 
   Matrix<double> result(n, r.cols());
   algebra.multiply(Transpose::yes, rows, modes.view(), result.view());
   return result;
-}
-
-/// outputs −= K·a, where rows of a full kernel are (sample, output).
-void subtract_product(const Matrix<double>& k, const Matrix<double>& a, const Engine& engine, MatrixView<double> out) {
-  Matrix<double> product(k.rows(), a.cols(), Content::unset);
-  engine.algebra().host_product(1, Transpose::no, k.view(), Transpose::no, a.view(), 0, product.view());
-  for (Index i = 0; i < k.rows() * a.cols(); ++i) out.data[i] -= product.data()[i];
 }
 
 }  // namespace
@@ -141,11 +199,7 @@ TangentTraining tangent_training(const TrainedNetwork& network, const TrainData&
   result.accuracy = told_right(result.outputs.view(), data.y.block(0, 0, n, outputs));
   if (!data.test) return result;
   result.test_outputs = predict_outputs(network, *data.test, engine, progress);
-  for (Index first = 0; first < data.test->count(); first += block_points) {
-    const Index count = std::min(block_points, data.test->count() - first);
-    subtract_product(model.with(data.test->part(first, count)), a, engine,
-                     result.test_outputs.view().block(first, 0, count, outputs));
-  }
+  model.subtract(*data.test, a, result.test_outputs);
   if (data.test_y.rows > 0) result.test_accuracy = told_right(result.test_outputs.view(), data.test_y);
   return result;
 }

@@ -19,12 +19,13 @@ constexpr std::size_t longest_label = 24;
 /// Names that fit below the axis.
 constexpr std::size_t most_names = 12;
 
-/// Every name, or every second, third, … of many.
-std::string tics_of(const std::vector<std::string>& names) {
+/// Every name, or every second, third, … of many; tics alone where they are not `named`.
+std::string tics_of(const std::vector<std::string>& names, bool named = true) {
   const std::size_t every = (names.size() + most_names - 1) / most_names;
   std::string tics;
   for (std::size_t k = 0; k < names.size(); k += every) {
-    tics += fmt::format("{}{} {}", k == 0 ? "" : ", ", quote_tic(shorten(clean_text(names[k]), longest_label)), k);
+    const std::string name = named ? shorten(clean_text(names[k]), longest_label) : std::string();
+    tics += fmt::format("{}{} {}", k == 0 ? "" : ", ", quote_tic(name), k);
   }
   return tics;
 }
@@ -115,6 +116,7 @@ Figure timeline(MatrixView<const double> distances, const std::vector<std::strin
     drawing.line("{} logscale y", strips[k].scale == AxisScale::log ? "set" : "unset");
     if (strips[k].scale == AxisScale::log) drawing.line("set format y {}", power_of_ten_format());
     if (strips[k].scale == AxisScale::linear) drawing.line("set format y '%g'");
+    drawing.line("set xtics ({})", tics_of(names, k + 1 == strips.size()));
     plot_strip(drawing, strips[k], k, colour);
     colour += strips[k].series.size();
     from += strip_height + strip_gap;
