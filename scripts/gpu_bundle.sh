@@ -27,7 +27,7 @@ for library in $libraries; do
   esac
 done
 archive=$(ldd "$build/bin/widelimit" | awk '/libarchive/ {print $3}')
-nm -D --undefined-only "$archive" | awk '$2 ~ /^xml/ {sub("@+", " ", $2); print $2}' | sort -k 2 >"$folder/xml"
+nm -D --undefined-only "$archive" | awk '$2 ~ /@LIBXML2/ {sub("@+", " ", $2); print $2}' | sort -k 2 >"$folder/xml"
 awk '{print "void " $1 "(void) {}"}' "$folder/xml" >"$folder/xml.c"
 awk '$2 != version {if (version) print "};"; version = $2; print version " {"} {print $1 ";"} END {print "};"}' \
   "$folder/xml" >"$folder/xml.map"
@@ -47,5 +47,5 @@ esac
 RUN
 chmod +x "$bundle/run.sh"
 mkdir -p "$(dirname "$out")"
-tar -C "$folder" -c widelimit-gpu | xz -T0 -3 >"$out"
+tar -C "$folder" -c widelimit-gpu | xz -T0 -2 >"$out"
 echo "$out: $(($(stat -c %s "$out") / 1000000)) MB"

@@ -43,16 +43,16 @@ T half_distance(const T* x, const T* y, Index d, T sign) {
 }
 
 /// A tile pair by pair, through the functions that the device runs.
-template <typename T, int C, int D>
+template <typename T, typename X, int C, int D>
 void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow) {
   const auto unit = [&](const DenseSide& side, Index i) {
-    return static_cast<const T*>(side.unit) + (side.first + i) * side.dimension;
+    return static_cast<const X*>(side.unit) + (side.first + i) * side.dimension;
   };
   const auto write = [&](const DenseStep& step, Index slot, Index i, Index j, T value) {
     const Index row = tile.rows.first + i;
     const Index col = tile.cols.first + j;
-    double out = cuda::scaled_back(value, tile.rows.deviations[step.row_feature * tile.rows.samples + row],
-                                   tile.cols.deviations[step.col_feature * tile.cols.samples + col]);
+    double out = cuda::scaled_back(value, tile, step.row_feature * tile.rows.samples + row,
+                                   step.col_feature * tile.cols.samples + col);
     if (tile.upper_only && i == j) out = tile.diagonal[slot * tile.rows.samples + row];
     if (tile.output == Precision::f32) out = static_cast<float>(out);
     if (!std::isfinite(out) && overflow.row < 0) overflow = {row, col, slot};
@@ -69,19 +69,18 @@ void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow)
   };
   for (Index i = 0; i < tile.rows.count; ++i) {
     for (Index j = tile.upper_only ? i : 0; j < tile.cols.count; ++j) {
-      const T* const x = unit(tile.rows, i);
-      const T* const y = unit(tile.cols, j);
-      cuda::PairStates<T, C, D, 1> states;
-      T rho = std::inner_product(x, x + tile.rows.dimension, y, T(0));
-      rho = std::clamp(rho, T(-1), T(1));
-      T t = 1 - std::abs(rho);
-      if (t < cuda::recomputed_below<T>) {
-        const T sign = rho < 0 ? T(-1) : T(1);
+      const X* const x = unit(tile.rows, i);
+      const X* const y = unit(tile.cols, j);
+      X rho = std::clamp(std::inner_product(x, x + tile.rows.dimension, y, X(0)), X(-1), X(1));
+      X t = 1 - std::abs(rho);
+      if (t < cuda::recomputed_below<T, X>) {
+        const X sign = rho < 0 ? X(-1) : X(1);
         t = half_distance(x, y, tile.rows.dimension, sign);
         rho = sign * (1 - t);
       }
-      states.rho[0][0] = rho;
-      states.t[0][0] = t;
+      cuda::PairStates<T, C, D, 1> states;
+      states.rho[0][0] = static_cast<T>(rho);
+      states.t[0][0] = static_cast<T>(t);
       const Index row[1] = {tile.rows.first + i};
       cuda::run_steps(tile, row, tile.cols.first + j, first_channel, states, [&](const DenseStep& step, int state) {
         if (step.nngp_slot >= 0 && first_channel == 0) write(step, step.nngp_slot, i, j, states.rho[state][0]);
@@ -95,20 +94,21 @@ void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow)
   }
 }
 
-template <typename T>
+template <typename T, typename X>
 void run_tile(const DenseTile& tile, DenseOverflow& overflow) {
   for (int first = 0; first < tile.channels || first == 0; first += cuda::dense_channels) {
     if (tile.depth > 1) {
-      run_tile<T, cuda::dense_channels, cuda::dense_depth>(tile, first, overflow);
+      run_tile<T, X, cuda::dense_channels, cuda::dense_depth>(tile, first, overflow);
     } else {
-      run_tile<T, cuda::dense_channels, 1>(tile, first, overflow);
+      run_tile<T, X, cuda::dense_channels, 1>(tile, first, overflow);
     }
   }
 }
 
 class HostDevice final : public cuda::Device {
  public:
-  [[nodiscard]] cuda::DeviceFacts facts() const override { return {.name = "processor"}; }
+  explicit HostDevice(bool fast_double) : fast_double_(fast_double) {}
+  [[nodiscard]] cuda::DeviceFacts facts() const override { return {.name = "processor", .fast_double = fast_double_}; }
   [[nodiscard]] void* allocate(std::size_t bytes) override { return ::operator new(std::max<std::size_t>(1, bytes)); }
   void release(void* memory) noexcept override { ::operator delete(memory); }
   void upload(const HostArray& from, const Array& to) override { convert(array(from), to); }
@@ -223,17 +223,16 @@ class HostDevice final : public cuda::Device {
     return std::clamp<Index>(rank_ - begin, 0, end - begin);
   }
   void dense_tile(const DenseTile& tile) override {
-    if (tile.arithmetic == Precision::f32) {
-      run_tile<float>(tile, overflow_);
-    } else {
-      run_tile<double>(tile, overflow_);
-    }
+    if (tile.arithmetic == Precision::f64) return run_tile<double, double>(tile, overflow_);
+    if (tile.products == Precision::f64) return run_tile<float, double>(tile, overflow_);
+    run_tile<float, float>(tile, overflow_);
   }
   [[nodiscard]] DenseOverflow finish() override { return std::exchange(overflow_, DenseOverflow{}); }
 
  private:
   [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
 
+  bool fast_double_;
   cpu::CpuAlgebra cpu_{1};
   DenseOverflow overflow_;
   Index rank_ = 0;
@@ -241,8 +240,8 @@ class HostDevice final : public cuda::Device {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_emulated_cuda_engine() {
-  return make_cuda_engine(std::make_shared<HostDevice>(), "emulated", 1);
+std::unique_ptr<Engine> make_emulated_cuda_engine(bool fast_double) {
+  return make_cuda_engine(std::make_shared<HostDevice>(fast_double), "emulated", 1);
 }
 
 }  // namespace widelimit::test

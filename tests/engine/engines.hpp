@@ -10,10 +10,12 @@
 
 namespace widelimit::test {
 
-/// An engine by the name of a test's parameter: those of users, "opaque" and "emulated".
+/// An engine by the name of a test's parameter: those of users, "opaque", and the emulated CUDA engine with products in
+/// float64 or in the precision of the kernel.
 inline std::unique_ptr<Engine> engine_named(const std::string& name) {
   if (name == "opaque") return make_opaque_engine();
   if (name == "emulated") return make_emulated_cuda_engine();
+  if (name == "emulated_single") return make_emulated_cuda_engine(false);
   return make_engine(name);
 }
 

@@ -32,9 +32,7 @@ Networks networks(const std::string& group) {
 
 using Arrays = std::map<std::string, Array>;
 
-Arrays arrays(const std::string& group) {
-  return read_npz_arrays(golden("open_" + group + ".npz")).arrays;
-}
+Arrays arrays(const std::string& group) { return read_npz_arrays(golden("open_" + group + ".npz")).arrays; }
 
 /// Largest relative error over the pairs that `use` picks; non-finite reference entries are defects of the source.
 /// Entries below `floor` times the largest are measured against that: there the reference itself has lost digits.
@@ -148,7 +146,8 @@ const auto name_of = [](const auto& test) {
 
 INSTANTIATE_TEST_SUITE_P(Vectors, Golden,
                          testing::Combine(testing::Values("vector"),
-                                          testing::ValuesIn(test::engines_and_cuda({"reference", "cpu", "emulated"})),
+                                          testing::ValuesIn(test::engines_and_cuda({"reference", "cpu", "emulated",
+                                                                                    "emulated_single"})),
                                           testing::Values(Precision::f64, Precision::f32)),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Images, Golden,

@@ -43,9 +43,9 @@ class CudaKernels final : public Kernels {
     require(recipe, precision);
     return cuda::load_dense(device_, recipe, x, precision, threads_);
   }
-  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision,
+  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision /*precision*/,
                                          const SampleView& x) const override {
-    return cuda::dense_loaded_bytes(recipe, precision, x);
+    return cuda::dense_loaded_bytes(recipe, x);
   }
   [[nodiscard]] Index tile_edge(const Recipe& /*recipe*/) const override { return cuda::dense_tile_edge; }
 

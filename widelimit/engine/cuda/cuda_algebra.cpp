@@ -97,7 +97,8 @@ void CudaAlgebra::multiply(Transpose op, const EngineMatrix& a, MatrixView<const
     device_->product(1, op, entries, Transpose::no, of(right), 0, of(result));
     return download(*device_, of(result), out);
   }
-  const Index height = std::clamp<Index>(converted_entries / std::max<Index>(1, a.cols()), 1, std::max<Index>(1, a.rows()));
+  const Index height =
+      std::clamp<Index>(converted_entries / std::max<Index>(1, a.cols()), 1, std::max<Index>(1, a.rows()));
   const EngineMatrix strip = allocate(height, a.cols(), Precision::f64);
   by_strips(a.rows(), height, [&](Index begin, Index count) {
     const Array rows = rows_of(of(strip), 0, count);
@@ -204,7 +205,8 @@ std::vector<double> CudaAlgebra::column_squares(const EngineMatrix& x, std::span
 }
 
 void CudaAlgebra::scale_rows(EngineMatrix& a, std::span<const double> scale) const {
-  device_->scale_rows(of(a), scale, of(a));
+  const Array rows = rows_of(of(a), 0, std::ssize(scale));
+  if (rows.rows > 0) device_->scale_rows(rows, scale, rows);
 }
 
 void CudaAlgebra::add_to_diagonal(EngineMatrix& a, std::span<const double> shift) const {
@@ -214,9 +216,10 @@ void CudaAlgebra::add_to_diagonal(EngineMatrix& a, std::span<const double> shift
 double CudaAlgebra::symmetric_norm(const EngineMatrix& a) const { return device_->symmetric_norm(of(a)); }
 
 Index CudaAlgebra::cholesky(EngineMatrix& a, Progress* progress) const {
-  stop_if_asked(progress);
+  ProgressTicker ticker(progress, 1, "tiles");
+  ticker.at(0);
   const Index failed = device_->cholesky(of(a));
-  stop_if_asked(progress);
+  ticker.at(1);
   return failed;
 }
 

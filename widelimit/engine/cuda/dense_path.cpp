@@ -10,6 +10,7 @@
 #include "widelimit/recipe/quadrature/logistic_mixture.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace widelimit::cuda {
 
@@ -17,6 +18,7 @@ namespace {
 
 /// Samples as a device holds them.
 struct DenseLoaded final : Loaded {
+  Precision products = Precision::f64;
   Precision arithmetic = Precision::f64;
   Index samples = 0;
   Index dimension = 0;
@@ -24,6 +26,7 @@ struct DenseLoaded final : Loaded {
   DeviceBuffer unit;
   DeviceBuffer features;
   DeviceBuffer deviations;
+  DeviceBuffer rounded_deviations;
   DeviceBuffer diagonal;         ///< outputs × n
   Matrix<double> diagonal_host;  ///< the same
   double error = 0.0;
@@ -35,6 +38,7 @@ struct DenseLoaded final : Loaded {
             .dimension = dimension,
             .features = features.data(),
             .deviations = static_cast<const double*>(deviations.data()),
+            .rounded_deviations = static_cast<const float*>(rounded_deviations.data()),
             .samples = samples,
             .first = range.begin,
             .count = range.size()};
@@ -45,55 +49,34 @@ Precision arithmetic_of(const Recipe& recipe, Precision precision) {
   return precision == Precision::f32 && cpu::runs_in_float(recipe) ? Precision::f32 : Precision::f64;
 }
 
-/// Unit rows, a piece at a time: sparse rows take all their columns on the device.
-template <typename T>
-DeviceBuffer upload_units(const std::shared_ptr<Device>& device, const cpu::UnitRows<T>& unit, Index n, Index d) {
-  DeviceBuffer buffer(device, usize(n * d) * sizeof(T));
+/// Unit rows in the precision of products, a piece at a time: sparse rows take all their columns on the device.
+DeviceBuffer upload_units(const std::shared_ptr<Device>& device, const cpu::UnitRows<double>& unit, Index n, Index d,
+                          Precision precision) {
+  DeviceBuffer buffer(device, usize(n * d) * size_of(precision));
+  const Array all{buffer.data(), n, d, d, precision};
   const Index rows = std::clamp<Index>((Index{1} << 24) / std::max<Index>(1, d), 1, std::max<Index>(1, n));
-  Matrix<T> piece(rows, d, Content::unset);
+  Matrix<double> piece;
   for (Index begin = 0; begin < n; begin += rows) {
-    interruption_point();
     const Index count = std::min(rows, n - begin);
-    const MatrixView<T> part = piece.view().block(0, 0, count, d);
-    unit.copy_rows(begin, part);
-    auto* const to = static_cast<char*>(buffer.data()) + usize(begin * d) * sizeof(T);
-    device->upload_bytes(part.data, usize(count * d) * sizeof(T), to);
+    MatrixView<const double> part;
+    if (unit.is_sparse()) {
+      if (piece.rows() == 0) piece = Matrix<double>(rows, d, Content::unset);
+      const MatrixView<double> copied = piece.view().block(0, 0, count, d);
+      unit.copy_rows(begin, copied);
+      part = copied;
+    } else {
+      part = unit.dense().block(begin, 0, count, d);
+    }
+    upload(*device, part, block(all, begin, 0, count, d));
   }
   return buffer;
 }
 
+/// What the device needs of a matrix of the host, rounded.
 template <typename T>
-std::unique_ptr<Loaded> load_in(const std::shared_ptr<Device>& device, const Recipe& recipe, const SampleView& x,
-                                Precision precision, int threads) {
-  cpu::VectorSamples<T> samples = cpu::load_vector_samples<T>(recipe, x, precision, threads);
-  auto loaded = std::make_unique<DenseLoaded>();
-  const Index n = x.count();
-  loaded->arithmetic = precision_of<T>;
-  loaded->samples = n;
-  loaded->dimension = recipe.input.channels;
-  loaded->layout = dense_layout(recipe, samples.features);
-  loaded->unit = upload_units(device, samples.unit, n, loaded->dimension);
-  Matrix<T> features(loaded->layout.features, n, Content::unset);
-  Matrix<double> deviations(loaded->layout.deviations, n, Content::unset);
-  for (std::size_t k = 0; k < recipe.steps.size(); ++k) {
-    const cpu::Features& from = samples.features[k];
-    const Index first = loaded->layout.first[k];
-    for (Index f = 0; f < from.f64.rows(); ++f) {
-      const double* const values = from.array<double>(f);
-      if (recipe.steps[k].op == Op::emit) {
-        std::copy_n(values, n, deviations.view().row(first + f));
-      } else {
-        std::transform(values, values + n, features.view().row(first + f), [](double v) { return static_cast<T>(v); });
-      }
-    }
-  }
-  const auto numbers = [](const auto& m) { return std::span(m.data(), usize(m.rows() * m.cols())); };
-  loaded->features = DeviceBuffer::of<T>(device, numbers(std::as_const(features)));
-  loaded->deviations = DeviceBuffer::of<double>(device, numbers(std::as_const(deviations)));
-  loaded->diagonal = DeviceBuffer::of<double>(device, numbers(std::as_const(samples.diagonal)));
-  loaded->diagonal_host = std::move(samples.diagonal);
-  loaded->error = samples.error;
-  return loaded;
+DeviceBuffer upload_rounded(const std::shared_ptr<Device>& device, const Matrix<double>& m) {
+  std::vector<T> values(m.data(), m.data() + m.rows() * m.cols());
+  return DeviceBuffer::of<T>(device, values);
 }
 
 const DenseLoaded& dense(const Loaded& x) { return dynamic_cast<const DenseLoaded&>(x); }
@@ -142,14 +125,41 @@ std::string dense_route(const Recipe& recipe, Precision precision) {
 
 std::unique_ptr<Loaded> load_dense(const std::shared_ptr<Device>& device, const Recipe& recipe, const SampleView& x,
                                    Precision precision, int threads) {
-  return arithmetic_of(recipe, precision) == Precision::f32
-             ? load_in<float>(device, recipe, x, precision, threads)
-             : load_in<double>(device, recipe, x, precision, threads);
+  // In double whatever the arithmetic: products are, where that is fast, and the rest is rounded as it is sent.
+  cpu::VectorSamples<double> samples = cpu::load_vector_samples<double>(recipe, x, precision, threads);
+  auto loaded = std::make_unique<DenseLoaded>();
+  const Index n = x.count();
+  loaded->arithmetic = arithmetic_of(recipe, precision);
+  loaded->products = device->facts().fast_double ? Precision::f64 : loaded->arithmetic;
+  loaded->samples = n;
+  loaded->dimension = recipe.input.channels;
+  loaded->layout = dense_layout(recipe, samples.features);
+  loaded->unit = upload_units(device, samples.unit, n, loaded->dimension, loaded->products);
+  Matrix<double> features(loaded->layout.features, n, Content::unset);
+  Matrix<double> deviations(loaded->layout.deviations, n, Content::unset);
+  for (std::size_t k = 0; k < recipe.steps.size(); ++k) {
+    const cpu::Features& from = samples.features[k];
+    Matrix<double>& to = recipe.steps[k].op == Op::emit ? deviations : features;
+    for (Index f = 0; f < from.f64.rows(); ++f) {
+      std::copy_n(from.array<double>(f), n, to.view().row(loaded->layout.first[k] + f));
+    }
+  }
+  loaded->features = loaded->arithmetic == Precision::f32 ? upload_rounded<float>(device, features)
+                                                          : upload_rounded<double>(device, features);
+  loaded->deviations = upload_rounded<double>(device, deviations);
+  for (Index k = 0; k < deviations.rows() * n; ++k) {
+    double& r = deviations.data()[k];
+    if (r > cpu::float_safe || (r > 0 && r < 1 / cpu::float_safe)) r = std::numeric_limits<double>::quiet_NaN();
+  }
+  loaded->rounded_deviations = upload_rounded<float>(device, deviations);
+  loaded->diagonal = upload_rounded<double>(device, samples.diagonal);
+  loaded->diagonal_host = std::move(samples.diagonal);
+  loaded->error = samples.error;
+  return loaded;
 }
 
-std::size_t dense_loaded_bytes(const Recipe& recipe, Precision precision, const SampleView& x) {
-  return arithmetic_of(recipe, precision) == Precision::f32 ? cpu::vector_sample_bytes<float>(recipe, x)
-                                                            : cpu::vector_sample_bytes<double>(recipe, x);
+std::size_t dense_loaded_bytes(const Recipe& recipe, const SampleView& x) {
+  return cpu::vector_sample_bytes<double>(recipe, x);
 }
 
 void fill_dense(const std::shared_ptr<Device>& device, const Recipe& recipe, const Loaded& x1, Range rows,
@@ -170,7 +180,8 @@ void fill_dense(const std::shared_ptr<Device>& device, const Recipe& recipe, con
   const DeviceBuffer output_list = DeviceBuffer::of<DenseOutput>(device, places);
   const DeviceBuffer terms = DeviceBuffer::of<DenseMixture>(device, mixture);
 
-  DenseTile tile{.arithmetic = a.arithmetic,
+  DenseTile tile{.products = a.products,
+                 .arithmetic = a.arithmetic,
                  .output = outputs.front().precision,
                  .steps = static_cast<const DenseStep*>(steps.data()),
                  .step_count = static_cast<std::int32_t>(lowered.steps.size()),

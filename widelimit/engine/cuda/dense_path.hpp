@@ -13,7 +13,7 @@ namespace widelimit::cuda {
 /// Samples in device memory. The per-sample part is computed on `threads` threads of the host.
 [[nodiscard]] std::unique_ptr<Loaded> load_dense(const std::shared_ptr<Device>& device, const Recipe& recipe,
                                                  const SampleView& x, Precision precision, int threads);
-[[nodiscard]] std::size_t dense_loaded_bytes(const Recipe& recipe, Precision precision, const SampleView& x);
+[[nodiscard]] std::size_t dense_loaded_bytes(const Recipe& recipe, const SampleView& x);
 
 /// outputs[s] on the pairs of rows × cols; Kernels::fill says more.
 void fill_dense(const std::shared_ptr<Device>& device, const Recipe& recipe, const Loaded& x1, Range rows,

@@ -56,13 +56,14 @@ struct DenseStep {
 };
 static_assert(std::is_trivially_copyable_v<DenseStep>);
 
-/// One side of a tile, in device memory: unit rows and features in the precision of the arithmetic, deviations at emit
-/// steps in double.
+/// One side of a tile, in device memory: unit rows in the precision of products, features in that of the arithmetic.
 struct DenseSide {
   const void* unit = nullptr;  ///< n × d
   Index dimension = 0;
   const void* features = nullptr;  ///< features × n
-  const double* deviations = nullptr;  ///< emit steps × n, in their order
+  /// Emit steps × n, in their order, in double; beside them rounded to float, NaN where that does not hold them.
+  const double* deviations = nullptr;
+  const float* rounded_deviations = nullptr;
   Index samples = 0;
   Index first = 0;  ///< sample of the first row or column
   Index count = 0;
@@ -81,7 +82,8 @@ struct DenseOutput {
 };
 
 struct DenseTile {
-  Precision arithmetic = Precision::f32;
+  Precision products = Precision::f64;    ///< of the inputs; float64 also for float arithmetic where that is fast
+  Precision arithmetic = Precision::f32;  ///< of the steps
   Precision output = Precision::f32;
   DenseSide rows;
   DenseSide cols;

@@ -26,6 +26,8 @@ struct DeviceFacts {
   int minor = 0;
   int multiprocessors = 0;
   int driver = 0;  ///< newest CUDA of the driver, 13000 for 13.0
+  /// Products in float64 are as fast as in float32 (tensor cores of capability 8.0 and 9.0).
+  bool fast_double = false;
 };
 
 /// One device. Calls may come from any thread and are carried out one after the other; each is finished when it

@@ -58,8 +58,8 @@ LoadedPlugin load() {
   const Plugin* const plugin = entry != nullptr ? entry() : nullptr;
   if (plugin == nullptr) return {nullptr, fmt::format("{} is no CUDA plug-in of widelimit", file)};
   if (plugin->interface != device_interface || version() != plugin->version) {
-    return {nullptr, fmt::format("the CUDA plug-in {} belongs to another version of widelimit; this is {}", file,
-                                 version())};
+    return {nullptr,
+            fmt::format("the CUDA plug-in {} belongs to another version of widelimit; this is {}", file, version())};
   }
   return {plugin, {}};
 }

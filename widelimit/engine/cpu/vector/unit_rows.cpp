@@ -73,10 +73,6 @@ T UnitRows<T>::half_squared_distance(Index i, const UnitRows& other, Index j, T 
 template <typename T>
 void UnitRows<T>::copy_rows(Index first, MatrixView<T> to) const {
   for (Index i = 0; i < to.rows; ++i) {
-    if (!is_sparse()) {
-      std::copy_n(dense().row(first + i), to.cols, to.row(i));
-      continue;
-    }
     std::fill_n(to.row(i), to.cols, T{0});
     const auto row = sparse().row(first + i);
     for (std::size_t k = 0; k < row.values.size(); ++k) to(i, row.columns[k]) = static_cast<T>(row.values[k]);

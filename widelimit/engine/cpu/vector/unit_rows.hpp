@@ -24,11 +24,12 @@ class UnitRows {
   [[nodiscard]] T half_squared_distance(Index i, const UnitRows& other, Index j, T sign) const;
 
   [[nodiscard]] bool is_sparse() const { return std::holds_alternative<SparseMatrix>(rows_); }
-  /// Rows from `first` on with all their numbers, the zeros of sparse ones too.
+  /// All rows, where they are not sparse.
+  [[nodiscard]] MatrixView<const T> dense() const { return std::get<Matrix<T>>(rows_).view(); }
+  /// Sparse rows from `first` on with all their numbers, zeros too.
   void copy_rows(Index first, MatrixView<T> to) const;
 
  private:
-  [[nodiscard]] MatrixView<const T> dense() const { return std::get<Matrix<T>>(rows_).view(); }
   [[nodiscard]] SparseView sparse() const { return std::get<SparseMatrix>(rows_).view(); }
 
   std::variant<Matrix<T>, SparseMatrix> rows_;

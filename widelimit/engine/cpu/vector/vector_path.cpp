@@ -130,9 +130,9 @@ class VectorTile {
     const Strip<T>& strip = stack_.top();
     const auto write_slot = [&](Index slot, const T* values) {
       Out* out = outputs[static_cast<std::size_t>(slot)].row(row);
-      const bool finite =
-          wide_ ? write_wide(values, strip.size, a_.samples.features[k].f64(0, i), b_.samples.features[k].f64.data() + first_, out)
-                : write_out(values, strip.size, features(k, i)[0], out);
+      const bool finite = wide_ ? write_wide(values, strip.size, a_.samples.features[k].f64(0, i),
+                                             b_.samples.features[k].f64.data() + first_, out)
+                                : write_out(values, strip.size, features(k, i)[0], out);
       if (finite) return;
       Index j = 0;
       while (std::isfinite(out[j])) ++j;

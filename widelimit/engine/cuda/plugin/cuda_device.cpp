@@ -20,10 +20,10 @@ int device_count(std::string& why) {
   if (error == cudaErrorInsufficientDriver) {
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
-    why = driver == 0 ? "CUDA finds no NVIDIA driver on this machine (libcuda.so.1)"
-                      : fmt::format("the NVIDIA driver is of CUDA {}.{}, older than this plug-in's {}.{}",
-                                    driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
-                                    CUDART_VERSION % 1000 / 10);
+    why = driver == 0
+              ? "CUDA finds no NVIDIA driver on this machine (libcuda.so.1)"
+              : fmt::format("the NVIDIA driver is of CUDA {}.{}, older than this plug-in's {}.{}", driver / 1000,
+                            driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
   } else if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
     why = "CUDA finds no device on this machine";
   } else if (error != cudaSuccess) {
@@ -35,9 +35,10 @@ int device_count(std::string& why) {
 DeviceFacts facts_of(int device) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device), "reading the properties of a device");
-  DeviceFacts facts{properties.name, properties.totalGlobalMem, 0, properties.major, properties.minor,
-                    properties.multiProcessorCount, 0};
+  DeviceFacts facts{properties.name,  properties.totalGlobalMem,      0, properties.major,
+                    properties.minor, properties.multiProcessorCount, 0};
   (void)cudaDriverGetVersion(&facts.driver);
+  facts.fast_double = (facts.major == 8 || facts.major == 9) && facts.minor == 0;
   return facts;
 }
 
@@ -184,7 +185,7 @@ void CudaDevice::dense_tile(const DenseTile& tile) {
   if (tile.rows.count == 0 || tile.cols.count == 0) return;
   Lane& lane = lanes_[next_lane_];
   next_lane_ = (next_lane_ + 1) % lanes_.size();
-  const std::size_t size = tile.arithmetic == Precision::f32 ? sizeof(float) : sizeof(double);
+  const std::size_t size = tile.products == Precision::f32 ? sizeof(float) : sizeof(double);
   const std::size_t bytes = usize(tile.rows.count * tile.cols.count) * size;
   if (lane.bytes < bytes) {
     check(cudaStreamSynchronize(lane.stream), "waiting for its work");
@@ -196,9 +197,9 @@ void CudaDevice::dense_tile(const DenseTile& tile) {
   const auto rows_of = [&](const DenseSide& side) {
     const auto offset = usize(side.first * side.dimension) * size;
     auto* const first = const_cast<char*>(static_cast<const char*>(side.unit)) + offset;
-    return Array{first, side.count, side.dimension, side.dimension, tile.arithmetic};
+    return Array{first, side.count, side.dimension, side.dimension, tile.products};
   };
-  const Array products{lane.products, tile.rows.count, tile.cols.count, tile.cols.count, tile.arithmetic};
+  const Array products{lane.products, tile.rows.count, tile.cols.count, tile.cols.count, tile.products};
   multiply_on(lane.blas, 1, Transpose::no, rows_of(tile.rows), Transpose::yes, rows_of(tile.cols), 0, products);
   check(launch_dense(tile, lane.products, products.stride, overflow_, lane.stream), "a dense kernel");
 }
@@ -218,7 +219,8 @@ DenseOverflow CudaDevice::finish() {
 
 const widelimit::cuda::Plugin* widelimit_cuda_plugin() {
   using namespace widelimit::cuda;
-  static const Plugin plugin{device_interface, WIDELIMIT_VERSION, &device_count, &facts_of,
-                             [](int device) -> std::unique_ptr<Device> { return std::make_unique<CudaDevice>(device); }};
+  static const Plugin plugin{
+      device_interface, WIDELIMIT_VERSION, &device_count, &facts_of,
+      [](int device) -> std::unique_ptr<Device> { return std::make_unique<CudaDevice>(device); }};
   return &plugin;
 }

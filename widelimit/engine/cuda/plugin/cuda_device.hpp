@@ -97,6 +97,9 @@ class CudaDevice final : public Device {
   void wait() const;
   static void multiply_on(cublasHandle_t handle, double alpha, Transpose op_a, const Array& a, Transpose op_b,
                           const Array& b, double beta, const Array& c);
+  static void multiply_vector(cublasHandle_t handle, double alpha, Transpose op, const Array& a, const Array& x,
+                              double beta, const Array& y);
+  void solve_block(Triangle triangle, Transpose op, const Array& t, const Array& b);
   template <typename T>
   [[nodiscard]] const T* put(const Scratch& scratch, std::span<const T> values);
 

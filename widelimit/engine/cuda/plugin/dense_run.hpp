@@ -23,8 +23,6 @@ WIDELIMIT_BOTH inline Moved<T> any_step(const DenseStep& step, const DenseTile& 
       return {rho, t, T(1)};
     case DenseOp::blend_constant:
       return blend_constant(f, rho, t);
-    case DenseOp::rectifier:
-      return rectifier(static_cast<T>(step.a), static_cast<T>(step.b), rho, t);
     case DenseOp::shrink: {
       const T rate = static_cast<T>(step.a);
       return {rate * rho, std::fma(rate, t, T(1) - rate), rate};
@@ -45,6 +43,20 @@ struct PairStates {
   T t[D][P];
   T theta[D][C][P];
 };
+
+/// θ_m ← θ_m·factor, plus ρ for trained channels.
+template <typename T, int C, int D, int P>
+WIDELIMIT_BOTH inline void carry(const DenseStep& step, int first_channel, const Moved<T>& moved,
+                                 PairStates<T, C, D, P>& states, int state, int p) {
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+  for (int m = 0; m < C; ++m) {
+    const int channel = first_channel + m;
+    const bool trained = channel >= step.trained_begin && channel < step.trained_end;
+    states.theta[state][m][p] = std::fma(moved.factor, states.theta[state][m][p], trained ? moved.rho : T(0));
+  }
+}
 
 /// Takes P pairs (rows row[p], one column: numbers of samples) through all steps. `states` holds ρ and t of the inputs
 /// in its first state. Channels from `first_channel` on are carried; emit(step, state) is called at emit steps.
@@ -81,6 +93,20 @@ WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const Index (&row)[P
         continue;
       }
     }
+    if (step.op == DenseOp::rectifier) {
+      const T a = static_cast<T>(step.a);
+      const T b = static_cast<T>(step.b);
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+      for (int p = 0; p < P; ++p) {
+        const Moved<T> moved = rectifier(a, b, states.rho[state][p], states.t[state][p]);
+        states.rho[state][p] = moved.rho;
+        states.t[state][p] = moved.t;
+        carry(step, first_channel, moved, states, state, p);
+      }
+      continue;
+    }
     const T* const row_features = static_cast<const T*>(tile.rows.features) + step.row_feature * tile.rows.samples;
     const T* const col_features = static_cast<const T*>(tile.cols.features) + step.col_feature * tile.cols.samples;
     const bool joins = D > 1 && step.op == DenseOp::join;
@@ -96,8 +122,8 @@ WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const Index (&row)[P
         const T bb = f.product(1);
         const T second = states.rho[top][p];
         const T second_t = states.t[top][p];
-        const Moved<T> moved = mix(mismatch(f.first(0), f.second(0), f.first(1), f.second(1)), f.product(0), bb, rho,
-                                   t, one_minus(second, second_t), one_plus(second, second_t));
+        const Moved<T> moved = mix(mismatch(f.first(0), f.second(0), f.first(1), f.second(1)), f.product(0), bb, rho, t,
+                                   one_minus(second, second_t), one_plus(second, second_t));
         rho = moved.rho;
         t = moved.t;
         for (int m = 0; m < channels; ++m) {
@@ -108,31 +134,28 @@ WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const Index (&row)[P
       const Moved<T> moved = any_step(step, tile, f, rho, t);
       rho = moved.rho;
       t = moved.t;
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-      for (int m = 0; m < C; ++m) {
-        const int channel = first_channel + m;
-        const bool trained = channel >= step.trained_begin && channel < step.trained_end;
-        states.theta[into][m][p] = std::fma(moved.factor, states.theta[into][m][p], trained ? moved.rho : T(0));
-      }
+      carry(step, first_channel, moved, states, into, p);
     }
     if (joins) --top;
   }
 }
 
-/// Deviations outside this range do not fit a float. [float_safe, widelimit/engine/cpu/vector/vector_samples.hpp]
-WIDELIMIT_BOTH inline bool fits_float(double r) { return r == 0 || (r >= 1e-15 && r <= 1e15); }
-
-/// value·r·r', in the arithmetic of the steps where both deviations fit it.
-WIDELIMIT_BOTH inline double scaled_back(float value, double r, double r_col) {
-  if (fits_float(r) && fits_float(r_col)) return value * static_cast<float>(r) * static_cast<float>(r_col);
-  return static_cast<double>(value) * r * r_col;
+/// value·r·r', in the arithmetic of the steps where both deviations fit it, else in double.
+WIDELIMIT_BOTH inline float scaled_back(float value, const DenseTile& tile, Index row, Index col) {
+  const float r = tile.rows.rounded_deviations[row];
+  const float r_col = tile.cols.rounded_deviations[col];
+  if (r == r && r_col == r_col) return value * r * r_col;
+  return static_cast<float>(static_cast<double>(value) * tile.rows.deviations[row] * tile.cols.deviations[col]);
 }
-WIDELIMIT_BOTH inline double scaled_back(double value, double r, double r_col) { return value * r * r_col; }
+WIDELIMIT_BOTH inline double scaled_back(double value, const DenseTile& tile, Index row, Index col) {
+  return value * tile.rows.deviations[row] * tile.cols.deviations[col];
+}
 
-/// t below which it is recomputed from the inputs. [near_one, widelimit/engine/cpu/vector/vector_samples.hpp]
-template <typename T>
-constexpr T recomputed_below = sizeof(T) == sizeof(float) ? T(0x1p-8) : T(0x1p-10);
+/// t = 1 − |ρ| of a product in X below which it is recomputed from the inputs, for steps in T: the product leaves an
+/// error of some ulps of X in t. [near_one, widelimit/engine/cpu/vector/vector_samples.hpp]
+template <typename T, typename X>
+constexpr X recomputed_below = sizeof(X) == sizeof(float)   ? X(0x1p-8)
+                               : sizeof(T) == sizeof(float) ? X(0x1p-24)
+                                                            : X(0x1p-10);
 
 }  // namespace widelimit::cuda

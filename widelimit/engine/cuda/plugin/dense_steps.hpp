@@ -123,9 +123,9 @@ WIDELIMIT_BOTH inline Moved<double> arc_cosine_step(const double* c, int count, 
   const double sine = std::sqrt(one_minus_square(t));
   const double angle = arccos_of(t);
   const double opening = rho >= 0 ? whole_pi - angle : angle;
-  return correlation(std::fma(polynomial(c, count, rho), sine, polynomial(c + count, count, rho) * opening),
-                     std::fma(polynomial(c + 2 * count, count, rho), sine,
-                              polynomial(c + 3 * count, count, rho) * opening));
+  return correlation(
+      std::fma(polynomial(c, count, rho), sine, polynomial(c + count, count, rho) * opening),
+      std::fma(polynomial(c + 2 * count, count, rho), sine, polynomial(c + 3 * count, count, rho) * opening));
 }
 
 /// ρᵈ, with 1 − xᵈ = (1 − x)(1 + x + … + xᵈ⁻¹), x = |ρ|.

@@ -19,10 +19,19 @@ cublasFillMode_t mirrored(Triangle triangle) {
 }
 std::int64_t leading(const Array& a) { return std::max<std::int64_t>({1, a.stride, a.cols}); }
 
+Array part(const Array& a, Index row, Index col, Index rows, Index cols) {
+  const std::size_t size = is_single(a) ? sizeof(float) : sizeof(double);
+  return {static_cast<char*>(a.data) + usize(row * a.stride + col) * size, rows, cols, a.stride, a.precision};
+}
+
+/// Rows of a triangle that are solved at once.
+constexpr Index solved_rows = 1024;
+
 /// cuSOLVER's routine of this kind counts entries in 32 bits.
 void require_32_bits(const Array& a, const char* what) {
   if (a.rows * leading(a) <= std::numeric_limits<std::int32_t>::max()) return;
-  throw Error(Code::resource, fmt::format("{} of {} rows is beyond cuSOLVER, which counts entries in 32 bits", what, a.rows),
+  throw Error(Code::resource,
+              fmt::format("{} of {} rows is beyond cuSOLVER, which counts entries in 32 bits", what, a.rows),
               {Remedy::fewer_samples});
 }
 
@@ -145,10 +154,26 @@ void CudaDevice::add(const Array& from, const Array& to) {
   wait();
 }
 
+void CudaDevice::multiply_vector(cublasHandle_t handle, double alpha, Transpose op, const Array& a, const Array& x,
+                                 double beta, const Array& y) {
+  if (is_single(y)) {
+    const auto by = static_cast<float>(alpha);
+    const auto kept = static_cast<float>(beta);
+    check(blas().sgemv(handle, opposite(op), a.cols, a.rows, &by, static_cast<const float*>(a.data), leading(a),
+                       static_cast<const float*>(x.data), leading(x), &kept, static_cast<float*>(y.data), leading(y)),
+          "sgemv");
+  } else {
+    check(blas().dgemv(handle, opposite(op), a.cols, a.rows, &alpha, static_cast<const double*>(a.data), leading(a),
+                       static_cast<const double*>(x.data), leading(x), &beta, static_cast<double*>(y.data), leading(y)),
+          "dgemv");
+  }
+}
+
 void CudaDevice::multiply_on(cublasHandle_t handle, double alpha, Transpose op_a, const Array& a, Transpose op_b,
                              const Array& b, double beta, const Array& c) {
   if (c.rows == 0 || c.cols == 0) return;
   const Index inner = op_a == Transpose::no ? a.cols : a.rows;
+  if (c.cols == 1 && op_b == Transpose::no && inner > 0) return multiply_vector(handle, alpha, op_a, a, b, beta, c);
   if (is_single(c)) {
     const auto x = static_cast<float>(alpha);
     const auto y = static_cast<float>(beta);
@@ -215,26 +240,44 @@ void CudaDevice::multiply_triangle(Triangle triangle, Transpose op, const Array&
   wait();
 }
 
-void CudaDevice::solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) {
-  const Turn turn(*this);
-  if (b.rows == 0 || b.cols == 0) return;
-  const auto solve = [&]<typename T>(T one, const auto& vector, const auto& block, const char* name) {
+void CudaDevice::solve_block(Triangle triangle, Transpose op, const Array& t, const Array& b) {
+  const auto solve = [&]<typename T>(T one, const auto& vector, const auto& several) {
     const T* const factor = static_cast<const T*>(t.data);
     T* const x = static_cast<T*>(b.data);
     if (b.cols == 1) {
       check(vector(blas_, mirrored(triangle), opposite(op), CUBLAS_DIAG_NON_UNIT, b.rows, factor, leading(t), x,
                    leading(b)),
-            name);
+            "trsv");
     } else {
-      check(block(blas_, CUBLAS_SIDE_RIGHT, mirrored(triangle), same(op), CUBLAS_DIAG_NON_UNIT, b.cols, b.rows, &one,
-                  factor, leading(t), x, leading(b)),
-            name);
+      check(several(blas_, CUBLAS_SIDE_RIGHT, mirrored(triangle), same(op), CUBLAS_DIAG_NON_UNIT, b.cols, b.rows, &one,
+                    factor, leading(t), x, leading(b)),
+            "trsm");
     }
   };
   if (is_single(t)) {
-    solve(1.0F, blas().strsv, blas().strsm, "a triangular solution");
+    solve(1.0F, blas().strsv, blas().strsm);
   } else {
-    solve(1.0, blas().dtrsv, blas().dtrsm, "a triangular solution");
+    solve(1.0, blas().dtrsv, blas().dtrsm);
+  }
+}
+
+/// In blocks of rows: the triangle of one, then its product with the rest. cuBLAS alone goes through a large triangle a
+/// few columns at a time.
+void CudaDevice::solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) {
+  const Turn turn(*this);
+  if (b.rows == 0 || b.cols == 0) return;
+  const Index n = b.rows;
+  const bool forward = (triangle == Triangle::upper) == (op == Transpose::yes);
+  const Index blocks = (n + solved_rows - 1) / solved_rows;
+  for (Index k = 0; k < blocks; ++k) {
+    const Index begin = (forward ? k : blocks - 1 - k) * solved_rows;
+    const Index count = std::min(solved_rows, n - begin);
+    const Array own = part(b, begin, 0, count, b.cols);
+    solve_block(triangle, op, part(t, begin, begin, count, count), own);
+    const Index first = forward ? begin + count : 0;
+    const Index rest = forward ? n - first : begin;
+    const Array beside = op == Transpose::yes ? part(t, begin, first, count, rest) : part(t, first, begin, rest, count);
+    multiply_on(blas_, -1, op, beside, Transpose::no, own, 1, part(b, first, 0, rest, b.cols));
   }
   wait();
 }

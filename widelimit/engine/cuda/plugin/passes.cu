@@ -78,7 +78,9 @@ struct AddTo {
   Index a_stride;
   double* b;
   Index b_stride;
-  __device__ void operator()(Index i, Index j) const { b[i * b_stride + j] += static_cast<double>(a[i * a_stride + j]); }
+  __device__ void operator()(Index i, Index j) const {
+    b[i * b_stride + j] += static_cast<double>(a[i * a_stride + j]);
+  }
 };
 
 template <typename T>
@@ -144,8 +146,7 @@ __global__ void symmetry_kernel(const T* a, Index n, Index stride, double allowe
   for (int k = threadIdx.y; k < edge; k += blockDim.y) {
     const Index i = top + k;
     if (i >= n || j >= n || j < i) continue;
-    const double difference =
-        static_cast<double>(a[i * stride + j]) - static_cast<double>(mirror[threadIdx.x][k]);
+    const double difference = static_cast<double>(a[i * stride + j]) - static_cast<double>(mirror[threadIdx.x][k]);
     if (difference == 0) continue;  // infinity is not the same as itself here
     found[0] = 1;
     if (!(fabs(difference) <= allowed * scale[i] * scale[j])) {
@@ -282,8 +283,8 @@ cudaError_t launch_symmetry(const Array& a, double allowed, double* scale, unsig
 
 cudaError_t launch_checksum(const Array& a, std::uint64_t* sums, cudaStream_t stream) {
   return with_entries(a, [&](const auto* entries) {
-    checksum_kernel<<<static_cast<unsigned>(a.rows), threads, 0, stream>>>(
-        entries, a.cols, a.stride, reinterpret_cast<unsigned long long*>(sums));
+    checksum_kernel<<<static_cast<unsigned>(a.rows), threads, 0, stream>>>(entries, a.cols, a.stride,
+                                                                           reinterpret_cast<unsigned long long*>(sums));
   });
 }
 

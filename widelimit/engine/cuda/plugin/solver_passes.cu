@@ -5,6 +5,7 @@ namespace widelimit::cuda {
 namespace {
 
 constexpr int threads = 256;
+constexpr int precise_at_once = 4;
 
 unsigned blocks_for(Index count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
@@ -24,25 +25,33 @@ __device__ void add_product(double factor, double entry, double& high, double& l
   low = __dadd_rn(low, fma(factor, entry, -product));
 }
 
-/// Column c of v against a segment of the rows of k; a thread for each entry of the result, so that rows are read
-/// whole.
+/// Some columns of v against a segment of the rows of k; a thread for each entry of the result, so that rows are read
+/// whole, once for all of these columns.
 template <typename T>
 __global__ void precise_kernel(const T* k, Index n, Index stride, const double* v, Index v_stride, Index columns,
                                double* partial) {
   const Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
   const Index segment = blockIdx.y;
-  const Index c = blockIdx.z;
+  const Index first = static_cast<Index>(blockIdx.z) * precise_at_once;
   if (i >= n) return;
   const Index begin = segment * n / precise_segments;
   const Index end = (segment + 1) * n / precise_segments;
-  double high = 0;
-  double low = 0;
+  double high[precise_at_once] = {};
+  double low[precise_at_once] = {};
   for (Index j = begin; j < end; ++j) {
-    add_product(v[j * v_stride + c], static_cast<double>(k[j * stride + i]), high, low);
+    const auto entry = static_cast<double>(k[j * stride + i]);
+#pragma unroll
+    for (int c = 0; c < precise_at_once; ++c) {
+      if (first + c < columns) add_product(v[j * v_stride + first + c], entry, high[c], low[c]);
+    }
   }
-  double* const out = partial + ((segment * columns + c) * n + i) * 2;
-  out[0] = high;
-  out[1] = low;
+#pragma unroll
+  for (int c = 0; c < precise_at_once; ++c) {
+    if (first + c >= columns) continue;
+    double* const out = partial + ((segment * columns + first + c) * n + i) * 2;
+    out[0] = high[c];
+    out[1] = low[c];
+  }
 }
 
 __global__ void precise_sum_kernel(Index n, Index columns, const double* partial, double* out, Index out_stride) {
@@ -141,7 +150,8 @@ __global__ void pivot_column(double* a, Index n, Index stride, Index begin, Inde
 
 cudaError_t launch_precise(const Array& k, const Array& v, const Array& out, double* partial, cudaStream_t stream) {
   if (k.rows == 0 || v.cols == 0) return cudaSuccess;
-  const dim3 grid(blocks_for(k.rows), static_cast<unsigned>(precise_segments), static_cast<unsigned>(v.cols));
+  const dim3 grid(blocks_for(k.rows), static_cast<unsigned>(precise_segments),
+                  static_cast<unsigned>((v.cols + precise_at_once - 1) / precise_at_once));
   const auto* const factors = static_cast<const double*>(v.data);
   if (k.precision == Precision::f32) {
     precise_kernel<<<grid, threads, 0, stream>>>(static_cast<const float*>(k.data), k.rows, k.stride, factors, v.stride,
