@@ -58,9 +58,10 @@ class PairSamples {
   friend class PairFeatures;
   SampleView x_;
   Matrix<double> scores_;
-  std::vector<double> square_;    ///< ‖x‖²
-  std::vector<double> mean_;      ///< of the entries of x
-  std::vector<double> variance_;  ///< Σ (x_k − mean)²
+  std::vector<double> norm_;     ///< ‖x‖
+  std::vector<double> square_;   ///< ‖x‖²
+  std::vector<double> mean_;     ///< of the entries of x
+  std::vector<double> inverse_;  ///< of √Σ(x_k − mean)², or 0 where that is 0
 };
 
 /// Features of blocks of pairs: Θ/scale and those of the basis, then those of the caller.
