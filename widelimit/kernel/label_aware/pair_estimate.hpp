@@ -45,4 +45,23 @@ class PairEstimator {
   std::optional<PairFeatures> features_;
 };
 
+/// Error{usage} or Error{input} unless `sources` are those of a kernel of that size.
+void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols);
+
+/// The sum of |Z| that λ divides by; Error{numerical} where it is 0 or not finite.
+double checked_magnitude(double sum);
+
+/// One strip of rows, from column `first` on, in host memory: its blocks gain λZ. Of training samples only those on and
+/// above the diagonal. The number of pairs beyond the range of kernel regression.
+Index add_to_strip(const PairEstimator& z, double lambda, Range strip, Index first, bool test, MatrixView<double> k,
+                   const Engine& engine);
+/// kernel += λZ of the training samples, both halves of it, and of test samples.
+Index add_symmetric(const PairEstimator& z, double lambda, EngineMatrix& kernel, const Engine& engine,
+                    Progress* progress);
+Index add_rows(const PairEstimator& z, double lambda, EngineMatrix& kernel, const Engine& engine, Progress* progress);
+/// kernel += λZ of the training samples with λ = share/Σ|Z|, which it returns. Z, whose features cost most, is
+/// evaluated once: until λ is known it lies in the lower triangle, the upper one holds Θ.
+double add_share(const PairEstimator& z, double share, EngineMatrix& kernel, Index& beyond, const Engine& engine,
+                 Progress* progress);
+
 }  // namespace widelimit
