@@ -75,15 +75,15 @@ def test_local_elasticity_of_label_aware_kernels_and_its_published_normalisation
 @pytest.mark.parametrize("machine", ["ridge", "regression"])
 def test_ridge_solves_with_an_indefinite_kernel_and_says_so(machine):
     lam = 0.4 if machine == "ridge" else 0.0
-    model = wl.NTKClassifier("fc:1(b_std=0.3)", machine=machine, lam=0.4, label_aware="linear1", psd="none")
-    model.fit(X, Y)
+    aware = dict(label_aware="linear1", ratio=1.0, psd="none")
+    model = wl.NTKClassifier("fc:1(b_std=0.3)", machine=machine, lam=0.4, **aware).fit(X, Y)
     assert model.summary_.converged and "negative eigenvalues" in model.summary_.message
-    k = wl.label_aware_kernel(K, Y, x=X, method="linear1").train
+    k = wl.label_aware_kernel(K, Y, x=X, method="linear1", ratio=1.0).train
     alpha = np.linalg.solve(k + lam / 2 * np.eye(60), np.where(Y == "right", 1.0, -1.0))
     expected = k @ alpha
     assert np.allclose(model.decision_function(X).ravel(), expected, rtol=1e-5, atol=1e-5)
     with pytest.warns(UserWarning, match="clipped or shifted"):
-        wl.NTKClassifier("fc:1(b_std=0.3)", machine="svm", label_aware="linear1", psd="none").fit(X, Y)
+        wl.NTKClassifier("fc:1(b_std=0.3)", machine="svm", **aware).fit(X, Y)
 
 
 @pytest.mark.parametrize("method", ["linear2", "kr1", "kr2", "fjlt1", "fjlt2"])

@@ -160,9 +160,10 @@ void LabelAware::validate() const {
 
 namespace {
 
-/// All but λ; `share` becomes λ·Σ|Z|.
+/// All but λ; `share` becomes λ·Σ|Z|. `keep` as for fit_pair_regression.
 LabelAware fit_estimate(const GramMatrix& kernel, const PairSources& sources, std::span<const Index> labels,
-                        Index classes, const LabelAwareOptions& options, double& share, Progress* progress) {
+                        Index classes, const LabelAwareOptions& options, double& share, EngineMatrix* keep,
+                        Progress* progress) {
   options.validate();
   kernel.check();
   check_labels(labels, classes, kernel.samples());
@@ -181,7 +182,7 @@ LabelAware fit_estimate(const GramMatrix& kernel, const PairSources& sources, st
     aware.estimate =
         fit_smoother(kernel, range, labels, aware.target, options.method == LabelAwareMethod::kr2, progress);
   } else {
-    aware.estimate = fit_pair_regression(kernel, range, sources, labels, aware.target, options, progress);
+    aware.estimate = fit_pair_regression(kernel, range, sources, labels, aware.target, options, keep, progress);
   }
   share = options.ratio * range.magnitude;
   return aware;
@@ -199,7 +200,7 @@ LabelAware fit_label_aware(const GramMatrix& kernel, const PairSources& sources,
                            Index classes, const LabelAwareOptions& options, Progress* progress) {
   const Interruptible interruptible(progress);
   double share = 0;
-  LabelAware aware = fit_estimate(kernel, sources, labels, classes, options, share, progress);
+  LabelAware aware = fit_estimate(kernel, sources, labels, classes, options, share, nullptr, progress);
   const PairEstimator z(aware, KernelPart::train, sources);
   aware.lambda = share / checked_magnitude(magnitude(z, kernel, progress));
   return aware;
@@ -247,11 +248,15 @@ LabelAwareKernels make_label_aware(EngineMatrix& train, EngineMatrix* test, cons
                                    const Engine& engine, Progress* progress) {
   const Interruptible interruptible(progress);
   LabelAwareKernels result;
+  // Distances wait in the lower triangle of a float64 matrix; float32 would round them.
+  const bool kept = train.precision() == Precision::f64 &&
+                    (options.method == LabelAwareMethod::linear1 || options.method == LabelAwareMethod::linear2);
   double share = 0;
-  result.aware = fit_estimate(GramMatrix(train, engine), sources, labels, classes, options, share, progress);
+  result.aware = fit_estimate(GramMatrix(train, engine), sources, labels, classes, options, share,
+                              kept ? &train : nullptr, progress);
   result.repair.psd = options.psd;
   const PairEstimator z(result.aware, KernelPart::train, sources);
-  result.aware.lambda = add_share(z, share, train, result.beyond, engine, progress);
+  result.aware.lambda = add_share(z, share, kept, train, result.beyond, engine, progress);
   if (test != nullptr) {
     result.beyond += add_label_aware(result.aware, KernelPart::test, *test, sources, engine, progress);
   }

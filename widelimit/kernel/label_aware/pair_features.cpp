@@ -208,18 +208,19 @@ PairFeatures::PairFeatures(const PairBasis& basis, const PairSamples* left, cons
                            const PairFunctions* own, double kernel_scale)
     : basis_(basis), left_(left), right_(right), own_(own), kernel_scale_(kernel_scale) {}
 
-void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> out) const {
+void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> out,
+                            const double* distances) const {
   double* to = out.row(0);
   for (Index i = 0; i < k.rows; ++i) {
     for (Index j = 0; j < k.cols; ++j) *to++ = k(i, j) / kernel_scale_;
   }
-  of_samples(block, out);
+  of_samples(block, out, distances);
   if (own_ != nullptr) of_caller(block, out.block(basis_.count(), 0, own_->count, out.cols));
 }
 
 /// Inner products are taken of centred rows, so that the correlation of nearly constant rows loses nothing:
 /// ⟨x, x'⟩ = ⟨x − m, x' − m'⟩ + (d + 1) m m'. Squared distances are right to a few ε(‖x‖² + ‖x'‖²), angles to √ε.
-void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out) const {
+void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out, const double* distances) const {
   const PairSamples& left = left_ != nullptr ? *left_ : right_;
   const Panel a(left.x_, block.rows, left.mean_);
   const bool one_panel = left_ == nullptr && block.rows.begin == block.cols.begin && block.rows.end == block.cols.end;
@@ -230,7 +231,11 @@ void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out) co
   const Index cols = block.cols.size();
   const auto feature = [&](Index f) { return MatrixView<double>{out.row(f), rows, cols, cols}; };
   host::product<double>(1, Transpose::no, a.centred.view(), Transpose::yes, b.centred.view(), 0, feature(8));
-  host::absolute_distances(a.rows, b.rows, feature(9));
+  if (distances != nullptr) {
+    std::copy_n(distances, rows * cols, out.row(distance_row));
+  } else {
+    host::absolute_distances(a.rows, b.rows, feature(distance_row));
+  }
   const double length = static_cast<double>(a.rows.cols) + 1;
   const auto side = [](const PairSamples& samples) {
     return host::AngleSide{samples.norm_.data(), samples.square_.data(), samples.mean_.data(), samples.inverse_.data()};

@@ -100,21 +100,55 @@ Index add_rows(const PairEstimator& z, double lambda, EngineMatrix& kernel, cons
   return beyond;
 }
 
+void LowerStrip::put(const PairBlock& block, const double* values) {
+  const Index i = block.rows.begin - strip_.begin;
+  const Index j = block.cols.begin - strip_.begin;
+  transpose(MatrixView<const double>{values, block.rows.size(), block.cols.size(), block.cols.size()},
+            turned_.view().block(j, i, block.cols.size(), block.rows.size()));
+}
+
+void LowerStrip::write(MatrixView<const double> upper, EngineMatrix& kernel, const Algebra& algebra) {
+  for (Index i = 0; i < strip_.size(); ++i) {
+    std::copy(upper.row(i) + i, upper.row(i) + strip_.size(), turned_.view().row(i) + i);
+  }
+  EngineMatrix columns = kernel.block(strip_.begin, strip_.begin, turned_.rows(), turned_.cols());
+  algebra.write(turned_.view(), columns);
+}
+
+void LowerStrip::read(const EngineMatrix& kernel, const Algebra& algebra) {
+  algebra.read(kernel.block(strip_.begin, strip_.begin, turned_.rows(), turned_.cols()), turned_.view());
+}
+
+Matrix<double> LowerStrip::get(const PairBlock& block) const {
+  Matrix<double> values(block.rows.size(), block.cols.size(), Content::unset);
+  const Index i = block.rows.begin - strip_.begin;
+  const Index j = block.cols.begin - strip_.begin;
+  transpose(turned_.view().block(j, i, values.cols(), values.rows()), values.view());
+  if (i != j) return values;
+  for (Index k = 0; k < values.rows(); ++k) {
+    values(k, k) = 0;
+    for (Index l = 0; l < k; ++l) values(k, l) = values(l, k);
+  }
+  return values;
+}
+
 namespace {
 
-/// Z of all pairs into the lower triangle of a Gram matrix, whose upper one keeps Θ, and those of a sample with itself
-/// into `diagonal`; Σ|Z| over all ordered pairs.
-double keep_estimates(const PairEstimator& z, EngineMatrix& kernel, std::vector<double>& diagonal, Index& beyond,
-                      const Engine& engine, Progress* progress) {
+/// Z of all pairs into the lower triangle of a Gram matrix, where their distances were if `kept`, and those of a sample
+/// with itself into `diagonal`; Σ|Z| over all ordered pairs.
+double keep_estimates(const PairEstimator& z, bool kept, EngineMatrix& kernel, std::vector<double>& diagonal,
+                      Index& beyond, const Engine& engine, Progress* progress) {
   const Algebra& algebra = engine.algebra();
   const Index n = kernel.rows();
   ProgressTicker ticker(progress, n * (n + 1) / 2, "pairs");
   double magnitude = 0;
   for (const Range strip : cut({0, n}, pair_strip)) {
-    const Index height = strip.size();
-    Matrix<double> rows(height, n - strip.begin, Content::unset);
-    algebra.read(kernel.block(strip.begin, strip.begin, height, rows.cols()), rows.view());
-    Matrix<double> turned(rows.cols(), height, Content::unset);
+    Matrix<double> rows(strip.size(), n - strip.begin, Content::unset);
+    algebra.read(kernel.block(strip.begin, strip.begin, rows.rows(), rows.cols()), rows.view());
+    mirror_upper(rows.view().block(0, 0, rows.rows(), rows.rows()));
+    LowerStrip distances(strip, kept ? n : strip.begin);
+    if (kept) distances.read(kernel, algebra);
+    LowerStrip estimates(strip, n);
     std::vector<PairBlock> blocks;
     for (const Range r : cut(strip, pair_tile)) {
       for (const Range c : cut({r.begin, n}, pair_tile)) blocks.push_back({r, c});
@@ -123,24 +157,21 @@ double keep_estimates(const PairEstimator& z, EngineMatrix& kernel, std::vector<
     std::vector<Index> outside(blocks.size(), 0);
     engine.for_each(std::ssize(blocks), [&](Index task) {
       const PairBlock& block = blocks[usize(task)];
-      const Index i = block.rows.begin - strip.begin;
-      const Index j = block.cols.begin - strip.begin;
       Matrix<double> values(block.rows.size(), block.cols.size(), Content::unset);
-      outside[usize(task)] = z.evaluate(block, rows.view().block(i, j, values.rows(), values.cols()), values.view());
+      const MatrixView<const double> theta = rows.view().block(
+          block.rows.begin - strip.begin, block.cols.begin - strip.begin, values.rows(), values.cols());
+      outside[usize(task)] = kept ? z.evaluate(block, theta, values.view(), distances.get(block).data())
+                                  : z.evaluate(block, theta, values.view());
       for (Index k = 0; k < block.pairs(); ++k) sums[usize(task)] += std::abs(values.data()[k]);
-      transpose(values.view(), turned.view().block(j, i, values.cols(), values.rows()));
+      estimates.put(block, values.data());
     });
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       const bool own = blocks[b].rows.begin == blocks[b].cols.begin;
       magnitude += (own ? 1 : 2) * sums[b];
       beyond += (own ? 1 : 2) * outside[b];
     }
-    for (Index i = 0; i < height; ++i) {
-      diagonal.push_back(turned(i, i));
-      std::copy(rows.view().row(i) + i, rows.view().row(i) + height, turned.view().row(i) + i);
-    }
-    EngineMatrix below = kernel.block(strip.begin, strip.begin, turned.rows(), height);
-    algebra.write(turned.view(), below);
+    for (Index i = 0; i < strip.size(); ++i) diagonal.push_back(estimates.own(i));
+    estimates.write(rows.view(), kernel, algebra);
     ticker.at(pairs_above(strip.end, n));
   }
   return magnitude;
@@ -148,12 +179,12 @@ double keep_estimates(const PairEstimator& z, EngineMatrix& kernel, std::vector<
 
 }  // namespace
 
-double add_share(const PairEstimator& z, double share, EngineMatrix& kernel, Index& beyond, const Engine& engine,
-                 Progress* progress) {
+double add_share(const PairEstimator& z, double share, bool kept, EngineMatrix& kernel, Index& beyond,
+                 const Engine& engine, Progress* progress) {
   const Algebra& algebra = engine.algebra();
   const Index n = kernel.rows();
   std::vector<double> diagonal;
-  const double lambda = share / checked_magnitude(keep_estimates(z, kernel, diagonal, beyond, engine, progress));
+  const double lambda = share / checked_magnitude(keep_estimates(z, kept, kernel, diagonal, beyond, engine, progress));
   for (const Range strip : cut({0, n}, pair_strip)) {
     const Index height = strip.size();
     Matrix<double> rows(height, n - strip.begin, Content::unset);
