@@ -7,7 +7,7 @@ export WIDELIMIT_DATA=${WIDELIMIT_DATA:-$(realpath -m ../shared/data)}
 
 scripts/setup_peers.sh || echo "bench: not all peers could be installed; where one is absent only our own times follow"
 status=0
-for name in fc_ntk sweep cntk ridge_path svm machines train cnn_training empirical_ntk certificates gntk nth uci; do
+for name in fc_ntk sweep cntk ridge_path svm machines train cnn_training empirical_ntk certificates gntk nth label_aware uci; do
   "build/release/bin/bench_$name" "$@" || status=1
   echo
 done

@@ -39,6 +39,7 @@ struct KernelOptions {
   bool layers = false;
   bool diagonal = false;
   LabelAwareChoice label_aware;
+  std::optional<std::string> gram;
   std::string out;
   bool resume = false;
   bool force = false;
@@ -107,7 +108,8 @@ KernelRequest KernelOptions::request() const {
          "other kinds out",
          resume ? "--resume is" : "several networks are");
   }
-  if (label_aware.options(common.seed)) check_label_aware(result, networks.size(), resume || force);
+  check_gram(gram.has_value(), label_aware.method.has_value() && is_hdf5(out));
+  if (label_aware.options(common.seed)) check_label_aware(result, networks.size(), !gram && (resume || force));
   return result;
 }
 
@@ -118,7 +120,7 @@ std::vector<Network> KernelOptions::parsed_networks() const {
 }
 
 bool KernelOptions::stored(const KernelRequest& asked) const {
-  return !label_aware.method && is_hdf5(out) && asked.quantity == KernelQuantity::gram && by_formulas(asked);
+  return (gram || !label_aware.method) && is_hdf5(out) && asked.quantity == KernelQuantity::gram && by_formulas(asked);
 }
 
 void add_kernel_options(CLI::App& verb, KernelOptions& options) {
@@ -147,6 +149,11 @@ void add_kernel_options(CLI::App& verb, KernelOptions& options) {
       ->capture_default_str()
       ->group(kernel_group);
   add_label_aware_options(verb, options.label_aware, kernel_group, Psd::none);
+  verb.add_option(
+          "--gram", options.gram,
+          "--label-aware: kernel of the same network and data, computed before; neither it nor the result is held")
+      ->type_name("THETA.h5")
+      ->group(kernel_group);
   verb.add_option("--width", options.width, "Monte Carlo: width of the random networks")
       ->type_name("N")
       ->capture_default_str()
@@ -341,6 +348,11 @@ void run(const KernelOptions& options) {
     if (const std::string zero = zero_kernel_warning(network, request.kind); !zero.empty()) {
       note(options.common, "warning: " + zero);
     }
+  }
+  if (options.gram) {
+    const Json settings = kernel_settings(options, request, data_request);
+    return learn_labels_stored(options.common, *options.label_aware.options(options.common.seed), request,
+                               {*options.gram, options.out, existing(options), settings}, data, *engine);
   }
   if (options.stored(request)) return run_stored(options, request, data_request, data, *engine);
   const Index test_count = data.test ? data.test->count() : 0;

@@ -1,9 +1,16 @@
 #include "app/kernel/learn_labels.hpp"
 
+#include "app/kernel/kernel_file.hpp"
+#include "app/kernel/kernel_report.hpp"
 #include "app/shell/interrupt.hpp"
+#include "app/shell/label_aware_options.hpp"
+#include "app/shell/outcome.hpp"
 #include "app/shell/progress_bar.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/data/origin_text.hpp"
+#include "widelimit/kernel/file/known_gram.hpp"
+#include "widelimit/kernel/label_aware/label_aware_file.hpp"
 
 namespace widelimit::app {
 
@@ -22,7 +29,16 @@ void check_label_aware(const KernelRequest& request, std::size_t networks, bool 
          "--label-aware takes one Gram matrix, by formulas: one --network or --classical, --kind ntk or nngp, and "
          "neither --sweep, --layers nor --diagonal");
   }
-  if (kept) fail(Code::usage, "--label-aware holds the Gram matrix in memory; leave --resume and --force out");
+  if (kept) {
+    fail(Code::usage,
+         "--label-aware holds the Gram matrix in memory; leave --resume and --force out, or store the kernel first and "
+         "give it by --gram");
+  }
+}
+
+void check_gram(bool given, bool wanted) {
+  if (!given || wanted) return;
+  fail(Code::usage, "--gram is the kernel to which --label-aware adds, from file to file; give both, and --out K.h5");
 }
 
 void require_classes(const Dataset& train) {
@@ -50,6 +66,47 @@ LabelAwareKernels learn_labels(const CommonOptions& common, const LabelAwareOpti
   }
   stop_if_interrupted();
   return made;
+}
+
+void learn_labels_stored(const CommonOptions& common, const LabelAwareOptions& asked, const KernelRequest& request,
+                         const FileToFile& files, const TrainTest& data, const Engine& engine) {
+  require_classes(data.train);
+  if (common.report) fail(Code::usage, "--report looks at whole matrices; leave it or --gram out");
+  const Index n = data.train.count();
+  const StoredKernel theta{files.gram, gram_name(request), data.test.has_value()};
+  (void)open_known_gram(files.gram, theta.name, n, n, request, data.origin);
+  PairSources sources{.train = data.train.view()};
+  if (data.test) {
+    (void)open_known_gram(files.gram, "test_" + theta.name, data.test->count(), n, request, data.origin);
+    sources.test = data.test->view();
+  }
+  const LabelArrays labels(data);
+  nlohmann::ordered_json inside = file_settings(common, files.settings, data.train);
+  inside["origin"] = origin_text(data.origin);
+  ProgressBar bar(common);
+  const LabelAwareFileSummary summary =
+      write_label_aware(files.out, theta, sources, data.train.labels, std::ssize(data.train.class_names),
+                        {asked, request.memory, files.existing, &bar, std::move(inside), labels.arrays()}, engine);
+  Record record("kernel");
+  record.settings = files.settings;
+  record.settings["gram"] = files.gram;
+  record.notes = data.notes;
+  record.seed = common.seed;
+  record.ran_on(engine, request.precision);
+  record.timings.emplace_back("kernel", summary.seconds);
+  std::vector<ArrayFacts> facts;
+  for (const auto& [name, entries] : summary.matrices) facts.push_back({name, {entries.rows, entries.cols}, entries});
+  if (!summary.complete_before) record.results["arrays"] = arrays_json(facts);
+  record.results["label_aware"] = label_aware_json(summary.made);
+  record.results["pairs"] = static_cast<std::int64_t>(summary.pairs);
+  record.results["pairs_kept"] = static_cast<std::int64_t>(summary.pairs_kept);
+  record.results["complete_before"] = summary.complete_before;
+  record.results["seconds"] = summary.seconds;
+  record.results["file"] = files.out;
+  std::string text = label_aware_words(summary.made);
+  text += summary.complete_before ? fmt::format("{} was complete already\n", files.out)
+                                  : table_text(array_table(facts)) + files_text(common, files.out);
+  deliver(common, record, text);
 }
 
 }  // namespace widelimit::app

@@ -79,20 +79,23 @@ nb::object inertia_tuple(const Inertia& inertia) {
 /// (train or None, test or None, fitted part, dictionary of what became known).
 nb::tuple label_aware(const KernelArray& k, const Labels& labels, Index classes,
                       const std::optional<KernelArray>& k_test, const std::optional<SampleArray>& x,
-                      const std::optional<SampleArray>& x_test, const nb::object& features, Index feature_count,
-                      bool overwrite, const nb::dict& given) {
+                      const std::optional<SampleArray>& x_test, const std::optional<Numbers>& test_diagonal,
+                      const nb::object& features, Index feature_count, bool overwrite, const nb::dict& given) {
   const LabelAwareOptions options = label_aware_options(given);
   const Engine& engine = processor(given);
   Written train(k, overwrite, engine);
   std::optional<Written> test;
   if (k_test) test.emplace(*k_test, overwrite, engine);
   const CalledFeatures called(features, feature_count);
+  std::vector<double> diagonal;
   LabelAwareKernels made = unlocked([&](Progress* progress) {
     PairSources sources{.own = called.get()};
     if (x) sources.train = view_samples(*x);
     if (x_test) sources.test = view_samples(*x_test);
-    return make_label_aware(train.matrix(), test ? &test->matrix() : nullptr, sources, span_of(labels), classes,
-                            options, engine, progress);
+    LabelAwareKernels result = make_label_aware(train.matrix(), test ? &test->matrix() : nullptr, sources,
+                                                span_of(labels), classes, options, engine, progress);
+    if (test_diagonal) diagonal = label_aware_diagonal(result.aware, span_of(test_diagonal), sources.test);
+    return result;
   });
   nb::dict known;
   known["method"] = std::string(to_string(made.aware.method));
@@ -100,6 +103,7 @@ nb::tuple label_aware(const KernelArray& k, const Labels& labels, Index classes,
   known["lam"] = made.aware.lambda;
   known["beyond"] = made.beyond;
   known["shift"] = made.repair.shift;
+  if (test_diagonal) known["test_diagonal"] = diagonal;
   if (options.psd != Psd::none) known["inertia"] = inertia_tuple(made.repair.inertia);
   if (const auto* regression = std::get_if<PairRegression>(&made.aware.estimate)) {
     nb::dict coefficients;
@@ -177,7 +181,7 @@ void bind_label_aware(nb::module_& module) {
         new (&aware) LabelAware(parse_label_aware(nlohmann::ordered_json::parse(state.first), directions));
       });
   module.def("label_aware_kernel", &label_aware, "k"_a, "labels"_a, "classes"_a, "k_test"_a.none(), "x"_a.none(),
-             "x_test"_a.none(), "features"_a.none(), "feature_count"_a, "overwrite"_a, "options"_a,
+             "x_test"_a.none(), "test_diagonal"_a.none(), "features"_a.none(), "feature_count"_a, "overwrite"_a, "options"_a,
              "(train, test, dictionary of what was learned); None for kernels that were overwritten or not given.");
   module.def("add_label_aware", &added, "aware"_a, "k"_a, "x"_a, "x_test"_a, "backend"_a, "threads"_a.none(),
              "The kernel of new samples with the label-aware part.");

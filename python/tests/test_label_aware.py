@@ -49,6 +49,43 @@ def test_linear1_is_least_squares_over_all_pairs():
     assert h.rank == 10 and h.target == "signed" and list(h.coefficients)[2] == "cosine"
 
 
+@pytest.mark.parametrize("method", ["linear1", "kr1"])
+def test_local_elasticity_of_label_aware_kernels_and_its_published_normalisation(method):
+    theta = wl.kernel("fc:1(b_std=0.3)", X_TEST).diagonal()
+    y_test = np.array(["left", "right"])[np.arange(9) % 2]
+    h = wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, test_diagonal=theta, method=method)
+    # Z(x, x) of a test sample is that of a training sample at the same place.
+    again = wl.label_aware_kernel(K, Y, K[:5], x=X, x_test=X[:5], test_diagonal=K.diagonal()[:5], method=method)
+    assert np.allclose(again.test_diagonal, h.train.diagonal()[:5], rtol=1e-12)
+    for published, diagonal in ((False, h.test_diagonal), (True, theta)):
+        cosines = h.test / np.sqrt(np.outer(diagonal, h.train.diagonal()))
+        same = y_test[:, None] == Y[None, :]
+        within, between = cosines[same].mean(), cosines[~same].mean()
+        found = wl.local_elasticity(h, Y, test_labels=y_test, published=published)
+        assert found.test == pytest.approx(within / (within + between), rel=1e-12)
+        assert found.train == wl.local_elasticity(h.train, Y).train
+    with pytest.raises(wl.InputError, match="published is of label_aware_kernel"):
+        wl.local_elasticity(K, Y, published=True)
+    with pytest.raises(wl.InputError, match="K_test and test_diagonal"):
+        wl.local_elasticity(wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST), Y, test_labels=y_test)
+    with pytest.raises(wl.InputError, match="clip"):
+        wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, test_diagonal=theta, psd="clip")
+
+
+@pytest.mark.parametrize("machine", ["ridge", "regression"])
+def test_ridge_solves_with_an_indefinite_kernel_and_says_so(machine):
+    lam = 0.4 if machine == "ridge" else 0.0
+    aware = dict(label_aware="linear1", ratio=1.0, psd="none")
+    model = wl.NTKClassifier("fc:1(b_std=0.3)", machine=machine, lam=0.4, **aware).fit(X, Y)
+    assert model.summary_.converged and "negative eigenvalues" in model.summary_.message
+    k = wl.label_aware_kernel(K, Y, x=X, method="linear1", ratio=1.0).train
+    alpha = np.linalg.solve(k + lam / 2 * np.eye(60), np.where(Y == "right", 1.0, -1.0))
+    expected = k @ alpha
+    assert np.allclose(model.decision_function(X).ravel(), expected, rtol=1e-5, atol=1e-5)
+    with pytest.warns(UserWarning, match="clipped or shifted"):
+        wl.NTKClassifier("fc:1(b_std=0.3)", machine="svm", **aware).fit(X, Y)
+
+
 @pytest.mark.parametrize("method", ["linear2", "kr1", "kr2", "fjlt1", "fjlt2"])
 def test_ratio_symmetry_and_inertia(method):
     h = wl.label_aware_kernel(K, Y, x=X, method=method, ratio=0.4)

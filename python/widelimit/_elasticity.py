@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError
 from widelimit._empirical_ntk import empirical_ntk
+from widelimit._label_aware import LabelAwareKernel
 from widelimit._targets import as_classes, as_numbers
 from widelimit._threads import usable
 from widelimit._train import TrainedNetwork
@@ -29,13 +30,14 @@ class LocalElasticity(NamedTuple):
 
 
 def local_elasticity(
-    K: ArrayLike | TrainedNetwork,
+    K: ArrayLike | TrainedNetwork | LabelAwareKernel,
     labels: ArrayLike,
     K_test: ArrayLike | None = None,
     test_labels: ArrayLike | None = None,
     *,
     test_diagonal: ArrayLike | None = None,
     self_pairs: bool = False,
+    published: bool = False,
     x: ArrayLike | None = None,
     x_test: ArrayLike | None = None,
     start: bool = False,
@@ -44,12 +46,14 @@ def local_elasticity(
 ) -> LocalElasticity:
     """RR(K) = mean_same K̄ / (mean_same K̄ + mean_different K̄), K̄ = K/√(K(x,x)K(x',x')).
 
-    K: a kernel of the training samples, or a network from train, whose empirical NTK on x and x_test is taken; with
-        start=True that of its initial weights. step: instead of the NTK, changes of outputs by one step of gradient
-        descent of this size on each sample (He and Su 2020), which tend to it for small steps.
+    K: a kernel of the training samples; or one of label_aware_kernel, which brings that of its test samples; or a
+        network from train, whose empirical NTK on x and x_test is taken; with start=True that of its initial weights.
+    step: instead of the NTK, changes of outputs by one step of gradient descent of this size on each sample (He and
+        Su 2020), which tend to it for small steps.
     K_test: test × train. test_diagonal: K(x,x) of the test points; without it they are not normalised, which changes
-        nothing where all have the same. For label-aware kernels give the diagonal of the whole kernel; the published
-        test row (Chen, He and Su 2020) divides by that of the NTK alone.
+        nothing where all have the same. Of label_aware_kernel it is Θ(x,x) + λ·Z(x,x), which its test_diagonal gives.
+    published: True divides test points of label_aware_kernel by √Θ(x,x) of the kernel without labels, as the program of
+        Chen, He and Su (2020) does for its test row; K̄ is then no cosine.
     self_pairs: True counts pairs of a sample with itself, which are 1 whatever the kernel.
 
     >>> import numpy as np, widelimit as wl
@@ -63,7 +67,19 @@ def local_elasticity(
     True
     """
     test_kernel: Any = K_test
-    if isinstance(K, TrainedNetwork):
+    if isinstance(K, LabelAwareKernel):
+        if K_test is not None or test_diagonal is not None:
+            raise InputError("a label-aware kernel brings K_test and test_diagonal of its own")
+        if x is not None or x_test is not None or step is not None or start:
+            raise InputError("x, x_test, start and step are of networks; K is a kernel already")
+        kernel = K.train
+        if test_labels is not None:
+            test_kernel, test_diagonal = K.test, K.theta_diagonal if published else K.test_diagonal
+            if test_kernel is None or test_diagonal is None:
+                raise InputError("test points of a label-aware kernel need its K_test and test_diagonal")
+    elif published:
+        raise InputError("published is of label_aware_kernel: it leaves Z(x,x) out of the diagonal of test points")
+    elif isinstance(K, TrainedNetwork):
         if x is None or K_test is not None:
             raise InputError("a network needs its samples: give x, and x_test in place of K_test")
         kernel, test_kernel, own = _of_network(K, x, x_test, start, step, threads)

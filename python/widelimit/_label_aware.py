@@ -12,7 +12,7 @@ from widelimit import _core
 from widelimit._core import InputError
 from widelimit._kernels import Array
 from widelimit._samples import as_matrix, as_samples
-from widelimit._targets import as_classes
+from widelimit._targets import as_classes, as_numbers
 from widelimit._threads import usable
 
 PairFeature = Callable[[Any, Any], ArrayLike]
@@ -33,6 +33,10 @@ class LabelAwareKernel:
     """Of the training samples."""
     test: Array | None
     """Of the test samples with them; None without K_test."""
+    test_diagonal: NDArray[np.float64] | None
+    """Θ(x, x) + λ·Z(x, x) of the test samples; None without test_diagonal."""
+    theta_diagonal: NDArray[np.float64] | None
+    """Their Θ(x, x), as given."""
     lam: float
     """λ, from the ratio."""
     method: str
@@ -49,9 +53,18 @@ class LabelAwareKernel:
     shift: float
     """What psd='shift' added to the diagonal of train."""
 
-    def __init__(self, train: Array, test: Array | None, known: dict[str, Any], threads: int | None) -> None:
+    def __init__(
+        self,
+        train: Array,
+        test: Array | None,
+        theta_diagonal: NDArray[np.float64] | None,
+        known: dict[str, Any],
+        threads: int | None,
+    ) -> None:
         self.train = train
         self.test = test
+        self.theta_diagonal = theta_diagonal
+        self.test_diagonal = np.array(known["test_diagonal"]) if "test_diagonal" in known else None
         self.lam = known["lam"]
         self.method = known["method"]
         self.target = known["target"]
@@ -107,6 +120,7 @@ def label_aware_kernel(
     *,
     x: Any = None,
     x_test: Any = None,
+    test_diagonal: ArrayLike | None = None,
     method: str = "linear1",
     ratio: float = 0.1,
     target: str | None = None,
@@ -125,6 +139,7 @@ def label_aware_kernel(
     K: Θ of the training samples, n × n. K_test: Θ of test samples with them, one row for each test sample.
     y: classes of the training samples, two or more, of any type that can be put in order.
     x, x_test: the samples, which 'linear' and 'fjlt' read; graphs have no pair features, and take 'kr1' or 'kr2'.
+    test_diagonal: Θ(x, x) of the test samples, from which their Θ(x, x) + λ·Z(x, x) is made; local_elasticity needs it.
     method: 'linear1', least squares on ten features of a pair; 'linear2', on these and those of five principal
         components; 'kr1' and 'kr2', kernel regression on Θ(x, x'); 'fjlt1' and 'fjlt2', the linear ones by a random
         sketch, as published.
@@ -133,7 +148,8 @@ def label_aware_kernel(
     psd: K^HR has negative eigenvalues, as a rule many. 'none' leaves them; 'clip' sets them to 0 and projects K_test on
         the other eigenvectors; 'shift' subtracts the least from the diagonal; 'refuse' raises NumericalError.
     features: a function of two blocks of samples, or a list of them, that returns a number for each pair, rows of the
-        first by rows of the second; it must be symmetric. They join those of 'linear' or 'fjlt'.
+        first by rows of the second; it must be symmetric. They join those of 'linear' or 'fjlt'. Models and estimators
+        cannot keep functions: fit one with kernel='precomputed' to the result instead.
     distortion: ε of the sketch, 0.01 by default. seed: of the sketch.
     overwrite: True to write into K and K_test instead of copies.
 
@@ -156,6 +172,11 @@ def label_aware_kernel(
     functions = [features] if callable(features) else list(features or [])
     if functions and (x is None or (test is not None and x_test is None)):
         raise InputError("features are functions of samples; give x, and x_test with K_test")
+    theta = None if test_diagonal is None else as_numbers(test_diagonal, "test_diagonal")
+    if theta is not None and (test is None or theta.shape != (len(test),)):
+        raise InputError("test_diagonal has one Θ(x, x) for each row of K_test; give both")
+    if theta is not None and psd == "clip":
+        raise InputError("psd='clip' projects K_test, which leaves K(x, x) of test samples undefined; take psd='none'")
     options = dict(
         method=method, ratio=ratio, target=target, psd=psd, distortion=distortion, seed=seed, threads=usable(threads)
     )
@@ -166,11 +187,12 @@ def label_aware_kernel(
         test,
         None if x is None else as_samples(x, "x"),
         None if x_test is None else as_samples(x_test, "x_test"),
+        theta,
         _feature_blocks(functions, x, x_test) if functions else None,
         len(functions),
         overwrite,
         options,
     )
     return LabelAwareKernel(
-        train if made is None else made, test if made_test is None else made_test, known, usable(threads)
+        train if made is None else made, test if made_test is None else made_test, theta, known, usable(threads)
     )

@@ -49,6 +49,25 @@ TEST(LocalElasticityOfKernels, OfTestPoints) {
   EXPECT_NEAR(plain.ratio, equal.ratio, 1e-15);
 }
 
+/// LA's program divides test rows of Θ + λZ by √Θ(x,x): by hand for Θ(x,x) = 1 and 16 beside K(x,x) = 4 and 9.
+TEST(LocalElasticityOfKernels, OffersThePublishedNormalisation) {
+  const Matrix<double> k = four_by_four();
+  const std::vector<double> diagonal{4, 9, 1, 0.25};
+  const std::vector<double> own{4, 9};
+  const std::vector<double> theta{1, 16};
+  const MatrixView<const double> rows = k.view().block(0, 0, 2, 4);
+  const std::vector<Index> labels{0, 0};
+  const auto found = [&](bool published) {
+    return label_aware_elasticity(rows, labels, TestDiagonals{own, theta, published}, pairs_of_two, diagonal);
+  };
+  EXPECT_EQ(found(false).ratio, local_elasticity(rows, labels, own, pairs_of_two, diagonal).ratio);
+  const double same = (4.0 / 2 + 3.0 / 3 + 3.0 / 4 / 2 + 9.0 / 4 / 3) / 4;
+  const double different = (1.0 + 0 + 2.0 / 4 + 1.5 / 4 / 0.5) / 4;
+  EXPECT_NEAR(found(true).same, same, 1e-15);
+  EXPECT_NEAR(found(true).different, different, 1e-15);
+  EXPECT_THROW((void)label_aware_elasticity(rows, labels, TestDiagonals{own, {}, true}, pairs_of_two, diagonal), Error);
+}
+
 TEST(LocalElasticityOfKernels, RefusesWhatHasNoRatio) {
   const auto code = [](const Matrix<double>& k, const std::vector<Index>& labels) {
     try {

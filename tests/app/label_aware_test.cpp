@@ -56,6 +56,35 @@ TEST(LabelAwareProgram, KernelWritesWhatTheLibraryMakes) {
   EXPECT_FALSE(file.arrays.contains("ntk"));
 }
 
+/// From a stored kernel into a file: what the program makes in memory, bit for bit; again it finds it complete.
+TEST(LabelAwareProgram, KernelGoesFromFileToFile) {
+  const Folder folder;
+  const Finished held =
+      folder.widelimit(digits_with({"kernel", "--label-aware", "linear2", "--out", "held.h5", "--json"}));
+  ASSERT_EQ(held.status, 0) << held.err;
+  ASSERT_EQ(folder.widelimit(digits_with({"kernel", "--out", "theta.h5"})).status, 0);
+  const Words stored = digits_with({"kernel", "--label-aware", "linear2", "--gram", "theta.h5", "--out", "k.h5"});
+  Words with_json = stored;
+  with_json.emplace_back("--json");
+  const Finished run = folder.widelimit(with_json);
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.record()["results"]["label_aware"]["lambda"], held.record()["results"]["label_aware"]["lambda"]);
+  EXPECT_EQ(run.record()["results"]["arrays"], held.record()["results"]["arrays"]);
+  Words again = with_json;
+  again.emplace_back("--resume");
+  EXPECT_EQ(folder.widelimit(again).record()["results"]["complete_before"], true);
+  // Another network's kernel, a repair, and no file to write.
+  Words other = stored;
+  *std::find(other.begin(), other.end(), "fc:1") = "fc:2";
+  EXPECT_EQ(folder.widelimit(other).status, 3);
+  for (const Words& more : {Words{"--psd", "clip"}, Words{"--report", "page.html"}}) {
+    Words refused = stored;
+    refused.insert(refused.end(), more.begin(), more.end());
+    EXPECT_NE(folder.widelimit(refused).status, 0);
+  }
+  EXPECT_NE(folder.widelimit(digits_with({"kernel", "--gram", "theta.h5", "--out", "k2.h5"})).status, 0);
+}
+
 TEST(LabelAwareProgram, ModelsPredictAsTheyWereFitted) {
   const Folder folder;
   const Finished fit =

@@ -108,6 +108,49 @@ TEST(LabelAwareKernel, IsSymmetricAndTheTestRowOfATrainingSampleIsItsOwn) {
   }
 }
 
+/// Of training samples it is the diagonal of their matrix.
+TEST(LabelAwareKernel, DiagonalOfSamplesIsThatOfTheirMatrix) {
+  const auto engine = make_engine("cpu");
+  const Problem problem(150, 2, 5, 3);
+  std::vector<double> theta;
+  for (Index i = 0; i < 150; ++i) theta.push_back(problem.k(i, i));
+  for (const LabelAwareMethod method : {LabelAwareMethod::linear2, LabelAwareMethod::kr1}) {
+    AnyMatrix whole = copied(problem.k);
+    const LabelAwareKernels made =
+        make_label_aware(whole, nullptr, problem.sources(), problem.labels, 3, {.method = method}, *engine);
+    const std::vector<double> own = label_aware_diagonal(made.aware, theta, problem.view());
+    for (Index i = 0; i < 150; ++i) {
+      const double entry = std::get<Matrix<double>>(whole)(i, i);
+      EXPECT_NEAR(own[usize(i)], entry, 1e-13 * std::abs(entry));
+    }
+  }
+}
+
+/// In place Z is evaluated once and waits in the lower triangle for λ; learned first and added then, it is evaluated
+/// twice. Both have the same sums but for their order.
+TEST(LabelAwareKernel, InPlaceIsWhatIsLearnedAndAdded) {
+  const Problem problem(390, 2, 5, 3);
+  for (const LabelAwareMethod method : {LabelAwareMethod::linear1, LabelAwareMethod::kr1}) {
+    for (const int threads : {1, 3}) {
+      const auto engine = make_engine("cpu", {.threads = threads});
+      AnyMatrix added = copied(problem.k);
+      const LabelAware aware =
+          fit_label_aware({problem.k.view(), *engine}, problem.sources(), problem.labels, 3, {.method = method});
+      const Index beyond = add_label_aware(aware, KernelPart::train, added, problem.sources(), *engine);
+      AnyMatrix whole = copied(problem.k);
+      const LabelAwareKernels made =
+          make_label_aware(whole, nullptr, problem.sources(), problem.labels, 3, {.method = method}, *engine);
+      EXPECT_EQ(made.beyond, beyond);
+      EXPECT_NEAR(made.aware.lambda, aware.lambda, 1e-13 * aware.lambda);
+      const auto& k = std::get<Matrix<double>>(whole);
+      EXPECT_EQ(GramMatrix(k).asymmetry(), 0);
+      for (Index i = 0; i < 390 * 390; ++i) {
+        ASSERT_NEAR(k.data()[i], std::get<Matrix<double>>(added).data()[i], 1e-13 * std::abs(k.data()[i]) + 1e-15);
+      }
+    }
+  }
+}
+
 /// λ by its definition: the label-aware part has `ratio` of the magnitude of the kernel.
 TEST(LabelAwareKernel, RatioIsThatOfMeanMagnitudes) {
   const auto engine = make_engine("cpu");

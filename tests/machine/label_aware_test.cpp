@@ -90,6 +90,7 @@ TEST(LabelAwareMachine, IndefiniteKernelsAreToldAndCured) {
   const FittedData plain =
       fit_data(request(), data, options_of(Machine::svm, LabelAwareMethod::linear1, Psd::none), all_processors());
   EXPECT_EQ(plain.machine.fit.summary.ending, Ending::not_positive_definite);
+  EXPECT_NE(plain.machine.fit.summary.message.find("clipped or shifted"), std::string::npos);
   const FittedData clipped =
       fit_data(request(), data, options_of(Machine::svm, LabelAwareMethod::linear1, Psd::clip), all_processors());
   EXPECT_TRUE(clipped.machine.fit.summary.converged());
@@ -97,6 +98,48 @@ TEST(LabelAwareMachine, IndefiniteKernelsAreToldAndCured) {
   EXPECT_THROW((void)fit_data(request(), data, options_of(Machine::svm, LabelAwareMethod::linear1, Psd::refuse),
                               all_processors()),
                Error);
+}
+
+/// Ridge and regression need a regular matrix, no definite one: (K^HR + λ/2)α = y to rounding, with a remark.
+TEST(LabelAwareMachine, RidgeSolvesWithAnIndefiniteKernelAndSaysSo) {
+  const TrainTest data{.train = blobs(80, 2, 1), .test = std::nullopt};
+  // With λ/2 = 50 added the kernel is positive definite, and indefinite all the same: the gap would say nothing.
+  for (const auto& [machine, lambda] :
+       {std::pair(Machine::ridge, 0.5), std::pair(Machine::ridge, 100.0), std::pair(Machine::regression, 1.0)}) {
+    FitDataOptions options = options_of(machine, LabelAwareMethod::linear1, Psd::none);
+    options.machine.lambda = lambda;
+    const FittedData fitted = fit_data(request(), data, options, all_processors());
+    const Summary& summary = fitted.machine.fit.summary;
+    ASSERT_TRUE(summary.converged()) << summary.message;
+    EXPECT_NE(summary.message.find("negative eigenvalues"), std::string::npos) << summary.message;
+    EXPECT_FALSE(summary.gap);
+    // The residual of a backward stable solution, refined once, is a few n ε ‖A‖‖α‖, here below n² ε κ.
+    EXPECT_LT(*summary.gradient, 80 * 80 * 2.3e-16 * *summary.condition);
+    const double half = machine == Machine::ridge ? options.machine.lambda / 2 : 0;
+    for (Index i = 0; i < 80; ++i) {
+      const double y = data.train.labels[usize(i)] == 1 ? 1 : -1;
+      EXPECT_NEAR(fitted.train(i, 0) + half * fitted.machine.fit.alpha(i, 0), y, 1e-8);
+    }
+  }
+}
+
+/// Functions of a caller cannot be written to a file: the refusal says what to do instead.
+TEST(LabelAwareMachine, AModelRefusesPairFeaturesOfTheCaller) {
+  const TrainTest data{.train = blobs(30, 2, 1), .test = std::nullopt};
+  const FitDataOptions options = options_of(Machine::ridge, LabelAwareMethod::linear1, Psd::clip);
+  FittedData fitted = fit_data(request(), data, options, all_processors());
+  Model model = fitted_model(request().kernel, data.train, fitted.machine, options.machine.lambda);
+  model.label_aware = std::move(fitted.label_aware->aware);
+  model.validate();
+  auto& regression = std::get<PairRegression>(model.label_aware->estimate);
+  regression.coefficients.push_back(1);
+  regression.own = 1;
+  try {
+    model.validate();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("1 pair features of your own"), std::string::npos) << error.what();
+  }
 }
 
 TEST(LabelAwareMachine, RefusesWhatItsKernelDoesNotAllow) {

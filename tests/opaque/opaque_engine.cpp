@@ -160,6 +160,9 @@ class OpaqueAlgebra final : public Algebra {
   [[nodiscard]] std::unique_ptr<ShiftedFamily> shifted_family(EngineMatrix a, Progress* progress) const override {
     return cpu_.shifted_family(Opened(a).get(), progress);
   }
+  [[nodiscard]] std::unique_ptr<IndefiniteFactor> indefinite_factor(EngineMatrix a, Progress* progress) const override {
+    return cpu_.indefinite_factor(Opened(a).get(), progress);
+  }
 
  private:
   /// A copy behind the wall.

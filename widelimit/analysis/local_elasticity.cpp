@@ -113,4 +113,15 @@ LocalElasticity local_elasticity(const AnyView& k_test, std::span<const Index> t
       k_test);
 }
 
+LocalElasticity label_aware_elasticity(const AnyView& k_test, std::span<const Index> test_labels,
+                                       const TestDiagonals& test_diagonals, std::span<const Index> labels,
+                                       std::span<const double> diagonal) {
+  const std::span<const double> chosen = test_diagonals.published ? test_diagonals.theta : test_diagonals.own;
+  if (chosen.empty()) {
+    fail(Code::usage, "the {} normalisation of test points needs their {}(x, x)",
+         test_diagonals.published ? "published" : "own", test_diagonals.published ? "Θ" : "K");
+  }
+  return local_elasticity(k_test, test_labels, chosen, labels, diagonal);
+}
+
 }  // namespace widelimit

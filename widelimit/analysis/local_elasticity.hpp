@@ -29,4 +29,16 @@ struct LocalElasticity {
                                                std::span<const double> test_diagonal, std::span<const Index> labels,
                                                std::span<const double> diagonal);
 
+/// K(x,x) of test points of a label-aware kernel K = Θ + λZ, and how they are normalised.
+struct TestDiagonals {
+  std::span<const double> own;    ///< K(x,x)
+  std::span<const double> theta;  ///< Θ(x,x)
+  /// Divides by √Θ(x,x) in place of √K(x,x), as the program of LA does for its test row: K̄ is then no cosine.
+  bool published = false;
+};
+/// Test × train of a label-aware kernel.
+[[nodiscard]] LocalElasticity label_aware_elasticity(const AnyView& k_test, std::span<const Index> test_labels,
+                                                     const TestDiagonals& test_diagonals, std::span<const Index> labels,
+                                                     std::span<const double> diagonal);
+
 }  // namespace widelimit

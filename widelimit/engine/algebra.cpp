@@ -13,12 +13,14 @@ constexpr int most_searches = 5;
 
 /// ‖A⁻¹‖₁ is the largest value of the convex function ‖A⁻¹x‖₁ on the ball ‖x‖₁ ≤ 1, and is attained at one of its
 /// corners ±e_j. From one corner the subgradient A⁻¹sign(A⁻¹x) names the next, as long as the value grows.
+template <typename Solve>
 class InverseNorm {
  public:
-  InverseNorm(const Algebra& algebra, const EngineMatrix& u) : algebra_(algebra), u_(u), x_(usize(u.rows())) {}
+  /// `solve` takes a column x to A⁻¹x.
+  InverseNorm(Index n, const Solve& solve) : solve_(solve), x_(usize(n)) {}
 
   [[nodiscard]] double estimate() {
-    const Index n = u_.rows();
+    const Index n = std::ssize(x_);
     std::fill(x_.begin(), x_.end(), 1.0 / static_cast<double>(n));
     double best = solved_norm();
     for (int search = 0; search < most_searches; ++search) {
@@ -42,7 +44,7 @@ class InverseNorm {
   }
 
  private:
-  void solve() { algebra_.solve_factored(u_, {x_.data(), u_.rows(), 1, 1}); }
+  void solve() { solve_(MatrixView<double>{x_.data(), std::ssize(x_), 1, 1}); }
   double solved_norm() {
     solve();
     double sum = 0;
@@ -50,9 +52,47 @@ class InverseNorm {
     return sum;
   }
 
-  const Algebra& algebra_;
-  const EngineMatrix& u_;
+  const Solve& solve_;
   std::vector<double> x_;
+};
+
+template <typename Solve>
+double condition_of(Index n, double norm, const Solve& solve) {
+  if (n == 0) return 1;
+  const double condition = norm * InverseNorm<Solve>(n, solve).estimate();
+  return std::isfinite(condition) ? condition : std::numeric_limits<double>::infinity();
+}
+
+/// A = VᵀΛV, an eigenvector in each row of V. Eigenvalues within rounding, n ε ‖A‖, count as 0.
+class EigenvectorFactor final : public IndefiniteFactor {
+ public:
+  EigenvectorFactor(const Algebra& algebra, EngineMatrix a, Progress* progress)
+      : algebra_(algebra), values_(algebra.eigenvectors(std::move(a), vectors_, progress)) {}
+
+  [[nodiscard]] Index size() const override { return std::ssize(values_); }
+  [[nodiscard]] Inertia inertia() const override {
+    Inertia result;
+    if (values_.empty()) return result;
+    const double rounding = static_cast<double>(size()) * std::numeric_limits<double>::epsilon() *
+                            std::max(std::abs(values_.front()), std::abs(values_.back()));
+    for (const double value : values_) {
+      ++(value > rounding ? result.positive : value < -rounding ? result.negative : result.zero);
+    }
+    return result;
+  }
+  void solve(MatrixView<double> b) const override {
+    Matrix<double> scores(b.rows, b.cols, Content::unset);
+    algebra_.multiply(Transpose::no, vectors_, b, scores.view());
+    for (Index i = 0; i < b.rows; ++i) {
+      for (Index j = 0; j < b.cols; ++j) scores(i, j) /= values_[usize(i)];
+    }
+    algebra_.multiply(Transpose::yes, vectors_, scores.view(), b);
+  }
+
+ private:
+  const Algebra& algebra_;
+  EngineMatrix vectors_;
+  std::vector<double> values_;
 };
 
 template <typename T>
@@ -77,9 +117,15 @@ void Algebra::host_product(double alpha, Transpose op_a, MatrixView<const double
 }
 
 double Algebra::condition(const EngineMatrix& u, double norm) const {
-  if (u.rows() == 0) return 1;
-  const double condition = norm * InverseNorm(*this, u).estimate();
-  return std::isfinite(condition) ? condition : std::numeric_limits<double>::infinity();
+  return condition_of(u.rows(), norm, [&](MatrixView<double> x) { solve_factored(u, x); });
+}
+
+double Algebra::condition(const IndefiniteFactor& factor, double norm) {
+  return condition_of(factor.size(), norm, [&](MatrixView<double> x) { factor.solve(x); });
+}
+
+std::unique_ptr<IndefiniteFactor> Algebra::indefinite_factor(EngineMatrix a, Progress* progress) const {
+  return std::make_unique<EigenvectorFactor>(*this, std::move(a), progress);
 }
 
 void Algebra::solve_factored(const EngineMatrix& u, MatrixView<double> b) const {

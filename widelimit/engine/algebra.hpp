@@ -46,6 +46,17 @@ class ShiftedFamily {
   [[nodiscard]] virtual double smallest_eigenvalue() const = 0;
 };
 
+/// A symmetric matrix A, definite or not, factored once to solve with.
+class IndefiniteFactor {
+ public:
+  virtual ~IndefiniteFactor() = default;
+  [[nodiscard]] virtual Index size() const = 0;
+  /// Signs of the eigenvalues of A.
+  [[nodiscard]] virtual Inertia inertia() const = 0;
+  /// b = A⁻¹b; A must be regular, that is, inertia().zero must be 0.
+  virtual void solve(MatrixView<double> b) const = 0;
+};
+
 /// Dense algebra of an engine. Matrices of size n × n are Arrays and stay where the engine works; vectors and blocks of
 /// few columns are host matrices in float64 without gaps between rows, which the engine moves as it needs. Symmetric
 /// matrices are read and written in their upper triangle unless said otherwise. All calls may be stopped by a Progress;
@@ -152,11 +163,17 @@ class Algebra {
   /// Destroys a.
   [[nodiscard]] virtual std::unique_ptr<ShiftedFamily> shifted_family(EngineMatrix a, Progress* progress) const = 0;
 
+  /// A = LDLᵀ with pivots (Bunch and Kaufman 1977), n³/3 multiply-adds, where the engine has it; the default solves by
+  /// eigenvectors. Destroys a.
+  [[nodiscard]] virtual std::unique_ptr<IndefiniteFactor> indefinite_factor(EngineMatrix a, Progress* progress) const;
+
   // What follows from the above, the same for all engines.
 
   /// Estimate of ‖A‖₁‖A⁻¹‖₁ from the factor u of A = uᵀu and ‖A‖₁: a lower bound that is seldom below a third of it
   /// (Hager 1984; Higham 1988). Infinity where it is beyond counting. At most eleven solutions, O(n²) each.
   [[nodiscard]] double condition(const EngineMatrix& u, double norm) const;
+  /// The same of an indefinite A.
+  [[nodiscard]] static double condition(const IndefiniteFactor& factor, double norm);
   /// b = (uᵀu)⁻¹b.
   void solve_factored(const EngineMatrix& u, MatrixView<double> b) const;
   /// A copy in engine memory of its own.

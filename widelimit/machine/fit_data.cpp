@@ -3,8 +3,7 @@
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/data/origin_text.hpp"
-#include "widelimit/kernel/file/gram_file.hpp"
+#include "widelimit/kernel/file/known_gram.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"
 #include "widelimit/machine/ridge/ridge_network.hpp"
@@ -136,7 +135,12 @@ FittedData fit_label_aware_on(AnyMatrix& train, AnyMatrix* test, const PairSourc
   LabelAwareKernels made = make_label_aware(train, test, sources, y.labels, y.classes, *options.label_aware, engine,
                                             options.machine.progress);
   const bool repaired = made.repair.psd == Psd::clip || made.repair.psd == Psd::shift;
-  FittedData fitted = fit_on({view_of(train), engine}, repaired, y, options);
+  FitDataOptions own = options;
+  own.machine.indefinite = made.repair.psd == Psd::none;
+  FittedData fitted = fit_on({view_of(train), engine}, repaired, y, own);
+  if (Summary& summary = fitted.machine.fit.summary; summary.ending == Ending::not_positive_definite) {
+    summary.message += "; a label-aware kernel has negative eigenvalues, which may be clipped or shifted instead";
+  }
   Matrix<double>& alpha = fitted.machine.fit.alpha;
   for (Index i = 0; made.repair.shift != 0 && i < alpha.rows(); ++i) {
     for (Index j = 0; j < alpha.cols(); ++j) fitted.train(i, j) -= made.repair.shift * alpha(i, j);
@@ -175,52 +179,6 @@ std::optional<FittedData> fit_by_products(const KernelRequest& request, const Sa
                               bytes_text(static_cast<double>(memory)));
   }
   return fitted;
-}
-
-/// The name of the one matrix that a request computes.
-std::string matrix_name(const KernelRequest& request) {
-  if (std::holds_alternative<ClassicalKernel>(request.kernel)) return "kernel";
-  return request.kind == Kind::nngp ? "nngp" : "ntk";
-}
-
-/// The same rows of the same source.
-bool same_samples(const DataOrigin& a, const DataOrigin& b) {
-  return a.samples == b.samples && a.checksum == b.checksum && a.label == b.label && a.classes == b.classes &&
-         a.shuffle == b.shuffle && a.split == b.split && a.limit == b.limit;
-}
-
-/// A kernel file says what it is of: another network would give a model that predicts nonsense.
-void check_network(const nlohmann::ordered_json& settings, const std::string& path, const KernelRequest& request) {
-  const auto* network = std::get_if<Network>(&request.kernel);
-  if (!settings.is_object() || network == nullptr || !settings.contains("network")) return;
-  const auto stored = settings["network"].get<std::string>();
-  if (stored != network->to_text()) {
-    fail(Code::input, "{} is the kernel of '{}', not of '{}'; compute it for this network", path, stored,
-         network->to_text());
-  }
-}
-
-/// So would other samples.
-void check_samples(const nlohmann::ordered_json& settings, const std::string& path, const DataOrigin& origin) {
-  if (!settings.is_object() || !settings.contains("origin") || origin.samples == 0) return;
-  if (same_samples(parse_origin_text(settings["origin"].get<std::string>()), origin)) return;
-  fail(Code::input,
-       "{} is the kernel of other samples: of another source, or of other rows of it (label, classes, shuffle, split, "
-       "seed, limit); give the options it was computed with",
-       path);
-}
-
-GramFile open_gram(const std::string& path, const std::string& name, Index rows, Index cols,
-                   const KernelRequest& request, const DataOrigin& origin) {
-  GramFile gram(path, name);
-  const auto settings = nlohmann::ordered_json::parse(gram.settings(), nullptr, false);
-  check_network(settings, path, request);
-  if (gram.rows() != rows || gram.cols() != cols) {
-    fail(Code::input, "'{}' of {} is {} by {}; the data need {} by {}: give the options it was computed with", name,
-         path, gram.rows(), gram.cols(), rows, cols);
-  }
-  check_samples(settings, path, origin);
-  return gram;
 }
 
 AnyMatrix read_all(const GramFile& gram, const std::string& path, const KernelRequest& request) {
@@ -297,9 +255,9 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
                          const FitDataOptions& options, const Engine& engine) {
   options.validate();
   check_kernel(request);
-  const std::string name = matrix_name(request);
+  const std::string name = gram_name(request);
   const Index n = data.train.count();
-  GramFile train = open_gram(path.string(), name, n, n, request, data.origin);
+  GramFile train = open_known_gram(path.string(), name, n, n, request, data.origin);
   const std::size_t memory = memory_left(options, data);
   const Index outputs = std::max({Index{1}, std::ssize(data.train.class_names), data.train.outputs.cols()});
   DataKernels kernels;
@@ -309,7 +267,7 @@ DataKernels file_kernels(const std::filesystem::path& path, const KernelRequest&
     kernels.train = read_all(train, path.string(), request);
   }
   if (data.test) {
-    kernels.test = read_all(open_gram(path.string(), "test_" + name, data.test->count(), n, request, data.origin),
+    kernels.test = read_all(open_known_gram(path.string(), "test_" + name, data.test->count(), n, request, data.origin),
                             path.string(), request);
   }
   return kernels;

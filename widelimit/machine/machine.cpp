@@ -25,8 +25,11 @@ SvmLoss loss_of(Machine machine) {
 }
 
 Fit fit_linear(const GramMatrix& k, MatrixView<const double> targets, const MachineOptions& options) {
-  const RidgeOptions ridge{
-      .lambda = options.lambda, .bias = options.bias, .weights = options.weights, .progress = options.progress};
+  const RidgeOptions ridge{.lambda = options.lambda,
+                           .bias = options.bias,
+                           .weights = options.weights,
+                           .indefinite = options.indefinite,
+                           .progress = options.progress};
   return options.machine == Machine::ridge ? fit_ridge(k, targets, ridge) : fit_regression(k, targets, ridge);
 }
 

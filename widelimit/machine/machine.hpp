@@ -59,6 +59,8 @@ struct MachineOptions {
   bool probability = false;         ///< of an SVM: also calibrate it by Platt's method
   /// As in SvmOptions; ridge and regression test K + λ/2·I by factoring it.
   bool check_definite = true;
+  /// As in RidgeOptions: ridge and regression solve with an indefinite kernel, too.
+  bool indefinite = false;
   Progress* progress = nullptr;
   /// Not of hard-svm and regression, whose solutions no weight changes, nor of numbers.
   ClassWeights class_weights = {};

@@ -142,6 +142,7 @@ std::vector<TunePoint> by_folds(const GramMatrix& k, const Truth& truth, std::sp
   for (const SplitRows& fold : folds) all += sum_of_weights(weights, fold.test);
   MachineOptions machine = options.machine;
   machine.check_definite = options.label_aware && options.label_aware->psd == Psd::none;
+  machine.indefinite = machine.check_definite;
   for (const SplitRows& fold : folds) {
     const double trained = sum_of_weights(weights, fold.train);
     const double tested = given ? sum_of_weights(weights, fold.test) * count : all;

@@ -15,17 +15,29 @@ constexpr std::uint64_t sign_stream = 0x7369676e;
 constexpr std::uint64_t place_stream = 0x706c616365;
 constexpr std::uint64_t value_stream = 0x76616c7565;
 
-/// v = H v, without the factor 1/√size.
+/// Entries that are transformed while they lie in the caches.
+constexpr Index cached = Index{1} << 13;
+
+/// v + w, v − w.
+void butterflies(double* v, double* w, Index size) {
+  for (Index k = 0; k < size; ++k) {
+    const double sum = v[k] + w[k];
+    w[k] = v[k] - w[k];
+    v[k] = sum;
+  }
+}
+
+/// v = H v, without the factor 1/√size; halves first, so that large vectors pass through memory a few times only.
 void walsh_hadamard(double* v, Index size) {
+  if (size > cached) {
+    walsh_hadamard(v, size / 2);
+    walsh_hadamard(v + size / 2, size / 2);
+    butterflies(v, v + size / 2, size / 2);
+    return;
+  }
+  interruption_point();
   for (Index half = 1; half < size; half *= 2) {
-    interruption_point();
-    for (Index begin = 0; begin < size; begin += 2 * half) {
-      for (Index k = begin; k < begin + half; ++k) {
-        const double sum = v[k] + v[k + half];
-        v[k + half] = v[k] - v[k + half];
-        v[k] = sum;
-      }
-    }
+    for (Index begin = 0; begin < size; begin += 2 * half) butterflies(v + begin, v + begin + half, half);
   }
 }
 

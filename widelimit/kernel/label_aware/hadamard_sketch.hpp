@@ -19,7 +19,7 @@ class HadamardSketch {
  public:
   /// Of `columns` vectors. `most_block` is the largest power of two that a block may have.
   HadamardSketch(Index length, Index rows, double density, Index columns, std::uint64_t seed,
-                 Index most_block = Index{1} << 18);
+                 Index most_block = Index{1} << 20);
 
   [[nodiscard]] Index block() const { return block_; }
   [[nodiscard]] Index blocks() const { return (length_ + block_ - 1) / block_; }

@@ -29,27 +29,6 @@ void check_sources(LabelAwareMethod method, const PairSources& sources, Index sa
   }
 }
 
-void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols) {
-  check_sources(aware.method, sources, cols);
-  if (part == KernelPart::train && rows != cols)
-    fail(Code::input, "a Gram matrix is square; this one is {} by {}", rows, cols);
-  if (!reads_samples(aware.method)) return;
-  const Index own = sources.own != nullptr ? sources.own->count : 0;
-  if (std::get<PairRegression>(aware.estimate).own != own) {
-    fail(Code::usage, "the label-aware part was learned with {} pair features of your own; {} are given",
-         std::get<PairRegression>(aware.estimate).own, own);
-  }
-  if (part == KernelPart::train) return;
-  if (!sources.test) fail(Code::usage, "{} reads the test samples, too; give them", to_string(aware.method));
-  if (sources.test->count() != rows) {
-    fail(Code::input, "the kernel has {} rows for {} test samples", rows, sources.test->count());
-  }
-  if (sources.test->shape.size() != sources.train->shape.size()) {
-    fail(Code::input, "test samples have {} values, training samples {}", sources.test->shape.size(),
-         sources.train->shape.size());
-  }
-}
-
 void check_labels(std::span<const Index> labels, Index classes, Index samples) {
   if (std::ssize(labels) != samples) fail(Code::input, "{} labels for {} samples", labels.size(), samples);
   if (labels.empty()) fail(Code::input, "there are no samples to learn from");
@@ -77,89 +56,6 @@ double magnitude(const PairEstimator& z, const GramMatrix& kernel, Progress* pro
   return sum;
 }
 
-void require_finite_block(const PairBlock& block, MatrixView<const double> k) {
-  for (Index i = 0; i < k.rows; ++i) {
-    for (Index j = 0; j < k.cols; ++j) {
-      if (!std::isfinite(k(i, j))) {
-        fail(Code::input, "entry ({}, {}) of the kernel is {}", block.rows.begin + i, block.cols.begin + j, k(i, j));
-      }
-    }
-  }
-}
-
-/// One strip of rows, from column `first` on, in host memory: its blocks gain λZ.
-Index add_to_strip(const LabelAware& aware, const PairEstimator& z, Range strip, Index first, bool test,
-                   MatrixView<double> k, const Engine& engine) {
-  std::vector<PairBlock> blocks;
-  for (const Range r : cut(strip, pair_tile)) {
-    for (const Range c : cut({test ? first : r.begin, first + k.cols}, pair_tile)) blocks.push_back({r, c, test});
-  }
-  std::vector<Index> beyond(blocks.size(), 0);
-  engine.for_each(std::ssize(blocks), [&](Index task) {
-    const PairBlock& block = blocks[usize(task)];
-    const bool diagonal = !test && block.rows.begin == block.cols.begin;
-    const MatrixView<double> own =
-        k.block(block.rows.begin - strip.begin, block.cols.begin - first, block.rows.size(), block.cols.size());
-    require_finite_block(block, own);
-    Matrix<double> values(own.rows, own.cols, Content::unset);
-    const Index outside = z.evaluate(block, own, values.view());
-    beyond[usize(task)] = diagonal || test ? outside : 2 * outside;
-    for (Index i = 0; i < own.rows; ++i) {
-      for (Index j = diagonal ? i : 0; j < own.cols; ++j) own(i, j) += aware.lambda * values(i, j);
-      for (Index j = 0; diagonal && j < i; ++j) own(i, j) = own(j, i);
-    }
-  });
-  Index sum = 0;
-  for (const Index count : beyond) sum += count;
-  return sum;
-}
-
-/// Blocks left of the diagonal of a strip, whose mirror images an earlier strip has written, stay as they are.
-Index add_symmetric(const LabelAware& aware, const PairEstimator& z, EngineMatrix& kernel, const Engine& engine,
-                    Progress* progress) {
-  const Algebra& algebra = engine.algebra();
-  const Index n = kernel.rows();
-  ProgressTicker ticker(progress, n * (n + 1) / 2, "pairs");
-  Index beyond = 0;
-  for (const Range strip : cut({0, n}, pair_strip)) {
-    const Index width = n - strip.begin;
-    Matrix<double> rows(strip.size(), width, Content::unset);
-    EngineMatrix own = kernel.block(strip.begin, strip.begin, strip.size(), width);
-    algebra.read(own, rows.view());
-    beyond += add_to_strip(aware, z, strip, strip.begin, false, rows.view(), engine);
-    for (Index i = 0; i < strip.size(); ++i) {  // the tile below the diagonal, where a strip has more than one
-      for (Index j = 0; j < i; ++j) rows(i, j) = rows(j, i);
-    }
-    algebra.write(rows.view(), own);
-    if (strip.end == n) break;
-    Matrix<double> turned(n - strip.end, strip.size(), Content::unset);
-    for (Index i = 0; i < turned.rows(); ++i) {
-      for (Index j = 0; j < turned.cols(); ++j) turned(i, j) = rows(j, strip.size() + i);
-    }
-    EngineMatrix below = kernel.block(strip.end, strip.begin, turned.rows(), turned.cols());
-    algebra.write(turned.view(), below);
-    ticker.at(strip.end * n - strip.end * (strip.end - 1) / 2);
-  }
-  ticker.at(n * (n + 1) / 2);
-  return beyond;
-}
-
-Index add_rows(const LabelAware& aware, const PairEstimator& z, EngineMatrix& kernel, const Engine& engine,
-               Progress* progress) {
-  const Algebra& algebra = engine.algebra();
-  ProgressTicker ticker(progress, kernel.rows() * kernel.cols(), "pairs");
-  Index beyond = 0;
-  for (const Range strip : cut({0, kernel.rows()}, pair_strip)) {
-    Matrix<double> rows(strip.size(), kernel.cols(), Content::unset);
-    EngineMatrix own = kernel.block(strip.begin, 0, strip.size(), kernel.cols());
-    algebra.read(own, rows.view());
-    beyond += add_to_strip(aware, z, strip, 0, true, rows.view(), engine);
-    algebra.write(rows.view(), own);
-    ticker.at(strip.end * kernel.cols());
-  }
-  return beyond;
-}
-
 /// A host matrix on an engine: in place where the engine works in host memory, else a copy that is read back.
 class OnEngine {
  public:
@@ -184,6 +80,27 @@ class OnEngine {
 };
 
 }  // namespace
+
+void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols) {
+  check_sources(aware.method, sources, cols);
+  if (part == KernelPart::train && rows != cols)
+    fail(Code::input, "a Gram matrix is square; this one is {} by {}", rows, cols);
+  if (!reads_samples(aware.method)) return;
+  const Index own = sources.own != nullptr ? sources.own->count : 0;
+  if (std::get<PairRegression>(aware.estimate).own != own) {
+    fail(Code::usage, "the label-aware part was learned with {} pair features of your own; {} are given",
+         std::get<PairRegression>(aware.estimate).own, own);
+  }
+  if (part == KernelPart::train) return;
+  if (!sources.test) fail(Code::usage, "{} reads the test samples, too; give them", to_string(aware.method));
+  if (sources.test->count() != rows) {
+    fail(Code::input, "the kernel has {} rows for {} test samples", rows, sources.test->count());
+  }
+  if (sources.test->shape.size() != sources.train->shape.size()) {
+    fail(Code::input, "test samples have {} values, training samples {}", sources.test->shape.size(),
+         sources.train->shape.size());
+  }
+}
 
 std::string_view to_string(LabelAwareMethod method) { return method_names[static_cast<std::size_t>(method)]; }
 LabelAwareMethod parse_label_aware_method(std::string_view text) {
@@ -241,9 +158,12 @@ void LabelAware::validate() const {
   if (!sound) fail(Code::input, "the label-aware part of the kernel is damaged");
 }
 
-LabelAware fit_label_aware(const GramMatrix& kernel, const PairSources& sources, std::span<const Index> labels,
-                           Index classes, const LabelAwareOptions& options, Progress* progress) {
-  const Interruptible interruptible(progress);
+namespace {
+
+/// All but λ; `share` becomes λ·Σ|Z|. `keep` as for fit_pair_regression.
+LabelAware fit_estimate(const GramMatrix& kernel, const PairSources& sources, std::span<const Index> labels,
+                        Index classes, const LabelAwareOptions& options, double& share, EngineMatrix* keep,
+                        Progress* progress) {
   options.validate();
   kernel.check();
   check_labels(labels, classes, kernel.samples());
@@ -262,15 +182,27 @@ LabelAware fit_label_aware(const GramMatrix& kernel, const PairSources& sources,
     aware.estimate =
         fit_smoother(kernel, range, labels, aware.target, options.method == LabelAwareMethod::kr2, progress);
   } else {
-    aware.estimate = fit_pair_regression(kernel, range, sources, labels, aware.target, options, progress);
+    aware.estimate = fit_pair_regression(kernel, range, sources, labels, aware.target, options, keep, progress);
   }
+  share = options.ratio * range.magnitude;
+  return aware;
+}
+
+}  // namespace
+
+double checked_magnitude(double sum) {
+  if (sum > 0 && std::isfinite(sum)) return sum;
+  fail(Code::numerical, "the label-aware part is {} for all pairs of samples: nothing was learned from their labels",
+       sum);
+}
+
+LabelAware fit_label_aware(const GramMatrix& kernel, const PairSources& sources, std::span<const Index> labels,
+                           Index classes, const LabelAwareOptions& options, Progress* progress) {
+  const Interruptible interruptible(progress);
+  double share = 0;
+  LabelAware aware = fit_estimate(kernel, sources, labels, classes, options, share, nullptr, progress);
   const PairEstimator z(aware, KernelPart::train, sources);
-  const double sum = magnitude(z, kernel, progress);
-  if (!(sum > 0) || !std::isfinite(sum)) {
-    fail(Code::numerical, "the label-aware part is {} for all pairs of samples: nothing was learned from their labels",
-         sum);
-  }
-  aware.lambda = options.ratio * range.magnitude / sum;
+  aware.lambda = share / checked_magnitude(magnitude(z, kernel, progress));
   return aware;
 }
 
@@ -279,8 +211,8 @@ Index add_label_aware(const LabelAware& aware, KernelPart part, EngineMatrix& ke
   const Interruptible interruptible(progress);
   check_sources(aware, part, sources, kernel.rows(), kernel.cols());
   const PairEstimator z(aware, part, sources);
-  return part == KernelPart::test ? add_rows(aware, z, kernel, engine, progress)
-                                  : add_symmetric(aware, z, kernel, engine, progress);
+  return part == KernelPart::test ? add_rows(z, aware.lambda, kernel, engine, progress)
+                                  : add_symmetric(z, aware.lambda, kernel, engine, progress);
 }
 
 Index add_label_aware(const LabelAware& aware, KernelPart part, AnyMatrix& kernel, const PairSources& sources,
@@ -291,14 +223,40 @@ Index add_label_aware(const LabelAware& aware, KernelPart part, AnyMatrix& kerne
   return beyond;
 }
 
+std::vector<double> label_aware_diagonal(const LabelAware& aware, std::span<const double> theta,
+                                         const std::optional<SampleView>& x) {
+  if (const auto* regression = std::get_if<PairRegression>(&aware.estimate);
+      regression != nullptr && regression->own > 0) {
+    fail(Code::usage,
+         "the diagonal of a label-aware kernel of test samples needs features of pairs of test samples; those of your "
+         "own are of pairs with training samples");
+  }
+  const PairSources sources{.train = x};
+  check_sources(aware.method, sources, std::ssize(theta));
+  const PairEstimator z(aware, KernelPart::train, sources);
+  std::vector<double> result(theta.begin(), theta.end());
+  for (Index i = 0; i < std::ssize(theta); ++i) {
+    double value = 0;
+    (void)z.evaluate({{i, i + 1}, {i, i + 1}}, {&theta[usize(i)], 1, 1, 1}, {&value, 1, 1, 1});
+    result[usize(i)] += aware.lambda * value;
+  }
+  return result;
+}
+
 LabelAwareKernels make_label_aware(EngineMatrix& train, EngineMatrix* test, const PairSources& sources,
                                    std::span<const Index> labels, Index classes, const LabelAwareOptions& options,
                                    const Engine& engine, Progress* progress) {
   const Interruptible interruptible(progress);
   LabelAwareKernels result;
-  result.aware = fit_label_aware(GramMatrix(train, engine), sources, labels, classes, options, progress);
+  // Distances wait in the lower triangle of a float64 matrix; float32 would round them.
+  const bool kept = train.precision() == Precision::f64 &&
+                    (options.method == LabelAwareMethod::linear1 || options.method == LabelAwareMethod::linear2);
+  double share = 0;
+  result.aware = fit_estimate(GramMatrix(train, engine), sources, labels, classes, options, share,
+                              kept ? &train : nullptr, progress);
   result.repair.psd = options.psd;
-  result.beyond = add_label_aware(result.aware, KernelPart::train, train, sources, engine, progress);
+  const PairEstimator z(result.aware, KernelPart::train, sources);
+  result.aware.lambda = add_share(z, share, kept, train, result.beyond, engine, progress);
   if (test != nullptr) {
     result.beyond += add_label_aware(result.aware, KernelPart::test, *test, sources, engine, progress);
   }

@@ -22,11 +22,12 @@ struct KernelRange {
                                         std::span<const Index> labels, PairTarget target, bool inverse,
                                         Progress* progress);
 
-/// Least squares on features of pairs, over all of them or a sketch of them.
+/// Least squares on features of pairs, over all of them or a sketch of them. `keep`, where given, is the Gram matrix
+/// itself: without a sketch its lower triangle becomes ‖x − x'‖₁ of the pairs.
 [[nodiscard]] PairRegression fit_pair_regression(const GramMatrix& kernel, const KernelRange& range,
                                                  const PairSources& sources, std::span<const Index> labels,
                                                  PairTarget target, const LabelAwareOptions& options,
-                                                 Progress* progress);
+                                                 EngineMatrix* keep, Progress* progress);
 
 /// What Z is to estimate for the pairs of a block, row by row.
 void write_targets(std::span<const Index> labels, PairTarget target, const PairBlock& block, double* to);
@@ -36,7 +37,9 @@ class PairEstimator {
  public:
   PairEstimator(const LabelAware& aware, KernelPart part, const PairSources& sources);
   /// Z of a block from its Θ; the number of pairs beyond the range of kernel regression. Sequential.
-  Index evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> z) const;
+  /// `distances` as for PairFeatures.
+  Index evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> z,
+                 const double* distances = nullptr) const;
 
  private:
   const LabelAware& aware_;
@@ -44,5 +47,46 @@ class PairEstimator {
   std::optional<PairSamples> test_;
   std::optional<PairFeatures> features_;
 };
+
+/// Error{usage} or Error{input} unless `sources` are those of a kernel of that size.
+void check_sources(const LabelAware& aware, KernelPart part, const PairSources& sources, Index rows, Index cols);
+
+/// The sum of |Z| that λ divides by; Error{numerical} where it is 0 or not finite.
+double checked_magnitude(double sum);
+
+/// One strip of rows, from column `first` on, in host memory: its blocks gain λZ. Of training samples only those on and
+/// above the diagonal. The number of pairs beyond the range of kernel regression.
+Index add_to_strip(const PairEstimator& z, double lambda, Range strip, Index first, bool test, MatrixView<double> k,
+                   const Engine& engine);
+/// kernel += λZ of the training samples, both halves of it, and of test samples.
+Index add_symmetric(const PairEstimator& z, double lambda, EngineMatrix& kernel, const Engine& engine,
+                    Progress* progress);
+Index add_rows(const PairEstimator& z, double lambda, EngineMatrix& kernel, const Engine& engine, Progress* progress);
+/// What lies below the diagonal of a Gram matrix in the columns of one strip, while the upper triangle keeps Θ: numbers
+/// of pairs that wait there for a later pass, in place of the mirror image.
+class LowerStrip {
+ public:
+  /// Of an n × n matrix.
+  LowerStrip(Range strip, Index n) : strip_(strip), turned_(n - strip.begin, strip.size(), Content::unset) {}
+  /// Numbers of a block on or above the diagonal, row by row; from any thread.
+  void put(const PairBlock& block, const double* values);
+  /// Writes them; `upper` are the rows of the strip from its own columns on.
+  void write(MatrixView<const double> upper, EngineMatrix& kernel, const Algebra& algebra);
+  /// Reads what was written.
+  void read(const EngineMatrix& kernel, const Algebra& algebra);
+  /// Those of a block after `read`; of a sample with itself 0.
+  [[nodiscard]] Matrix<double> get(const PairBlock& block) const;
+  /// Of sample i of the strip with itself, before `write`.
+  [[nodiscard]] double own(Index i) const { return turned_(i, i); }
+
+ private:
+  Range strip_;
+  Matrix<double> turned_;
+};
+
+/// kernel += λZ of the training samples with λ = share/Σ|Z|, which it returns. Z is evaluated once: until λ is known it
+/// lies in the lower triangle, the upper one holds Θ. With `kept` that held distances before.
+double add_share(const PairEstimator& z, double share, bool kept, EngineMatrix& kernel, Index& beyond,
+                 const Engine& engine, Progress* progress);
 
 }  // namespace widelimit

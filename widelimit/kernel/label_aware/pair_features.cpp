@@ -4,6 +4,7 @@
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/engine/host/absolute_distances.hpp"
+#include "widelimit/engine/host/angle_pass.hpp"
 #include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
@@ -121,17 +122,25 @@ Matrix<double> principal_components(const SampleView& x, const std::vector<doubl
   return components;
 }
 
-/// Samples of one side of a block: as they are, and each less its own mean.
+/// Samples of one side of a block: as they are, in place where they are float64, and each less its own mean.
 struct Panel {
-  Matrix<double> rows;
+  Matrix<double> copy;
+  MatrixView<const double> rows;
   Matrix<double> centred;
 
   Panel(const SampleView& x, Range range, const std::vector<double>& means)
-      : rows(range.size(), x.shape.size(), Content::unset), centred(range.size(), x.shape.size(), Content::unset) {
-    read_rows(x, range, rows.view());
+      : centred(range.size(), x.shape.size(), Content::unset) {
+    const NumberRows numbers = x.part(range.begin, range.size()).rows("pair features");
+    if (const auto* view = std::get_if<MatrixView<const double>>(&numbers)) {
+      rows = *view;
+    } else {
+      copy = Matrix<double>(range.size(), x.shape.size(), Content::unset);
+      read_rows(x, range, copy.view());
+      rows = copy.view();
+    }
     for (Index i = 0; i < range.size(); ++i) {
       const double mean = means[usize(range.begin + i)];
-      for (Index k = 0; k < rows.cols(); ++k) centred(i, k) = rows(i, k) - mean;
+      for (Index k = 0; k < rows.cols; ++k) centred(i, k) = rows(i, k) - mean;
     }
   }
 };
@@ -184,8 +193,9 @@ PairSamples::PairSamples(const SampleView& x, const PairBasis& basis)
       double variance = (1 - mean) * (1 - mean);
       for (const double value : row) variance += (value - mean) * (value - mean);
       square_.push_back(host::dot(row, row) + 1);
+      norm_.push_back(std::sqrt(square_.back()));
       mean_.push_back(mean);
-      variance_.push_back(variance);
+      inverse_.push_back(variance > 0 ? 1 / std::sqrt(variance) : 0);
       if (scores_.cols() == 0) continue;
       host::axpy(-1, basis.centre, row);
       host::multiply(1, Transpose::no, basis.components.view(), row, 0,
@@ -198,18 +208,19 @@ PairFeatures::PairFeatures(const PairBasis& basis, const PairSamples* left, cons
                            const PairFunctions* own, double kernel_scale)
     : basis_(basis), left_(left), right_(right), own_(own), kernel_scale_(kernel_scale) {}
 
-void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> out) const {
+void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> out,
+                            const double* distances) const {
   double* to = out.row(0);
   for (Index i = 0; i < k.rows; ++i) {
     for (Index j = 0; j < k.cols; ++j) *to++ = k(i, j) / kernel_scale_;
   }
-  of_samples(block, out);
+  of_samples(block, out, distances);
   if (own_ != nullptr) of_caller(block, out.block(basis_.count(), 0, own_->count, out.cols));
 }
 
 /// Inner products are taken of centred rows, so that the correlation of nearly constant rows loses nothing:
 /// ⟨x, x'⟩ = ⟨x − m, x' − m'⟩ + (d + 1) m m'. Squared distances are right to a few ε(‖x‖² + ‖x'‖²), angles to √ε.
-void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out) const {
+void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out, const double* distances) const {
   const PairSamples& left = left_ != nullptr ? *left_ : right_;
   const Panel a(left.x_, block.rows, left.mean_);
   const bool one_panel = left_ == nullptr && block.rows.begin == block.cols.begin && block.rows.end == block.cols.end;
@@ -220,33 +231,34 @@ void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out) co
   const Index cols = block.cols.size();
   const auto feature = [&](Index f) { return MatrixView<double>{out.row(f), rows, cols, cols}; };
   host::product<double>(1, Transpose::no, a.centred.view(), Transpose::yes, b.centred.view(), 0, feature(8));
-  host::absolute_distances(a.rows.view(), b.rows.view(), feature(9));
-  const double length = static_cast<double>(a.rows.cols()) + 1;
+  if (distances != nullptr) {
+    std::copy_n(distances, rows * cols, out.row(distance_row));
+  } else {
+    host::absolute_distances(a.rows, b.rows, feature(distance_row));
+  }
+  const double length = static_cast<double>(a.rows.cols) + 1;
+  const auto side = [](const PairSamples& samples) {
+    return host::AngleSide{samples.norm_.data(), samples.square_.data(), samples.mean_.data(), samples.inverse_.data()};
+  };
   for (Index i = 0; i < rows; ++i) {
-    const auto p = usize(block.rows.begin + i);
-    for (Index j = 0; j < cols; ++j) {
-      const auto q = usize(block.cols.begin + j);
-      const bool itself = left_ == nullptr && p == q;
-      const Index at = i * cols + j;
-      const double covariance = out(8, at) + (1 - left.mean_[p]) * (1 - right_.mean_[q]);
-      const double variances = left.variance_[p] * right_.variance_[q];
-      const double inner = itself ? right_.square_[q] : covariance + length * left.mean_[p] * right_.mean_[q];
-      const double norms = std::sqrt(left.square_[p]) * std::sqrt(right_.square_[q]);
-      const double cosine = itself ? 1 : std::clamp(inner / norms, -1.0, 1.0);
-      const double square = itself ? 0 : std::max(0.0, left.square_[p] + right_.square_[q] - 2 * inner);
-      out(1, at) = inner;
-      out(2, at) = cosine;
-      out(3, at) = square;
-      out(4, at) = norms;
-      out(5, at) = std::sqrt((1 - cosine) * (1 + cosine));
-      out(6, at) = std::acos(cosine);
-      out(7, at) = std::exp(-square / basis_.mean_square);
-      out(8, at) = variances <= 0 ? 0 : itself ? 1 : std::clamp(covariance / std::sqrt(variances), -1.0, 1.0);
-      for (Index c = 0; c < basis_.components.rows(); ++c) {
-        const double s = left.scores_(block.rows.begin + i, c);
+    const auto at = [&](Index f) { return out.row(f) + i * cols; };
+    host::angle_pass(side(left), block.rows.begin + i, side(right_), block.cols.begin, cols, length, basis_.mean_square,
+                     {at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)});
+    // Of a sample with itself they are known.
+    const Index p = block.rows.begin + i;
+    if (left_ != nullptr || p < block.cols.begin || p >= block.cols.end) continue;
+    const double square = right_.square_[usize(p)];
+    const std::array<double, 8> own{square, 1, 0, square, 0, 0, 1, right_.inverse_[usize(p)] > 0 ? 1.0 : 0.0};
+    for (Index f = 1; f <= std::ssize(own); ++f) at(f)[p - block.cols.begin] = own[usize(f - 1)];
+  }
+  const Index components = basis_.components.rows();
+  for (Index c = 0; c < components; ++c) {
+    for (Index i = 0; i < rows; ++i) {
+      const double s = left.scores_(block.rows.begin + i, c);
+      for (Index j = 0; j < cols; ++j) {
         const double t = right_.scores_(block.cols.begin + j, c);
-        out(10 + c, at) = s * t;
-        out(10 + basis_.components.rows() + c, at) = std::abs(s - t);
+        out(10 + c, i * cols + j) = s * t;
+        out(10 + components + c, i * cols + j) = std::abs(s - t);
       }
     }
   }

@@ -58,9 +58,10 @@ class PairSamples {
   friend class PairFeatures;
   SampleView x_;
   Matrix<double> scores_;
-  std::vector<double> square_;    ///< ‖x‖²
-  std::vector<double> mean_;      ///< of the entries of x
-  std::vector<double> variance_;  ///< Σ (x_k − mean)²
+  std::vector<double> norm_;     ///< ‖x‖
+  std::vector<double> square_;   ///< ‖x‖²
+  std::vector<double> mean_;     ///< of the entries of x
+  std::vector<double> inverse_;  ///< of √Σ(x_k − mean)², or 0 where that is 0
 };
 
 /// Features of blocks of pairs: Θ/scale and those of the basis, then those of the caller.
@@ -71,11 +72,15 @@ class PairFeatures {
                double kernel_scale);
   [[nodiscard]] Index count() const { return basis_.count() + (own_ != nullptr ? own_->count : 0); }
   /// Row f of `out` becomes feature f of all pairs of the block, row by row; `k` is Θ of the block. Error{input} where
-  /// a caller's feature is not finite, or in a block on the diagonal not symmetric. Sequential.
-  void evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> out) const;
+  /// a caller's feature is not finite, or in a block on the diagonal not symmetric. `distances`, where known, are
+  /// ‖x − x'‖₁ of the block, which cost most. Sequential.
+  void evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> out,
+                const double* distances = nullptr) const;
+  /// Row of ‖x − x'‖₁ among the features.
+  static constexpr Index distance_row = 9;
 
  private:
-  void of_samples(const PairBlock& block, MatrixView<double> out) const;
+  void of_samples(const PairBlock& block, MatrixView<double> out, const double* distances) const;
   void of_caller(const PairBlock& block, MatrixView<double> out) const;
 
   const PairBasis& basis_;

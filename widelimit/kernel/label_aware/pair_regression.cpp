@@ -19,23 +19,32 @@ constexpr double redundant = 1e-12;
 /// MᵀM of the matrix M = [Φ z], upper-left p × p for the features Φ, last column for the targets z.
 using NormalEquations = std::vector<double>;
 
-/// All ordered pairs, tile by tile: MᵀM is the sum of those of tiles.
+/// All ordered pairs, tile by tile: MᵀM is the sum of those of tiles. Distances are left in `keep`.
 NormalEquations all_pairs(const GramMatrix& kernel, const PairFeatures& features, std::span<const Index> labels,
-                          PairTarget target, Progress* progress) {
+                          PairTarget target, EngineMatrix* keep, Progress* progress) {
   const Index size = features.count() + 1;
+  std::optional<LowerStrip> lower;
   CompensatedSums sums(size * size);
   over_pairs(
       kernel, progress,
       [&](const PairBlock& block, MatrixView<const double> k) {
         Matrix<double> rows(size, block.pairs(), Content::unset);
         features.evaluate(block, k, rows.view());
+        if (lower) lower->put(block, rows.view().row(PairFeatures::distance_row));
         write_targets(labels, target, block, rows.view().row(size - 1));
         std::vector<double> part(usize(size * size));
         host::product<double>(1, Transpose::no, rows.view(), Transpose::yes, rows.view(), 0,
                               {part.data(), size, size, size});
         return part;
       },
-      [&](const std::vector<double>& part, double weight) { sums.add(part, weight); });
+      [&](const std::vector<double>& part, double weight) { sums.add(part, weight); },
+      [&](Range strip) {
+        if (keep != nullptr) lower.emplace(strip, kernel.samples());
+      },
+      [&](Range strip, MatrixView<const double> rows) {
+        if (lower)
+          lower->write(rows.block(0, strip.begin, rows.rows, rows.cols - strip.begin), *keep, kernel.algebra());
+      });
   return sums.values();
 }
 
@@ -141,7 +150,7 @@ void write_targets(std::span<const Index> labels, PairTarget target, const PairB
 
 PairRegression fit_pair_regression(const GramMatrix& kernel, const KernelRange& range, const PairSources& sources,
                                    std::span<const Index> labels, PairTarget target, const LabelAwareOptions& options,
-                                   Progress* progress) {
+                                   EngineMatrix* keep, Progress* progress) {
   const bool second = options.method == LabelAwareMethod::linear2 || options.method == LabelAwareMethod::fjlt2;
   const bool sketch = options.method == LabelAwareMethod::fjlt1 || options.method == LabelAwareMethod::fjlt2;
   const auto n = static_cast<double>(kernel.samples());
@@ -153,7 +162,7 @@ PairRegression fit_pair_regression(const GramMatrix& kernel, const KernelRange& 
   const PairFeatures features(regression.basis, nullptr, samples, sources.own, regression.kernel_scale);
   regression.coefficients.resize(usize(features.count()));
   solve(sketch ? sketched_pairs(kernel, features, labels, target, options, progress)
-               : all_pairs(kernel, features, labels, target, progress),
+               : all_pairs(kernel, features, labels, target, keep, progress),
         kernel.algebra(), regression);
   return regression;
 }
@@ -166,7 +175,8 @@ PairEstimator::PairEstimator(const LabelAware& aware, KernelPart part, const Pai
   features_.emplace(regression->basis, test_ ? &*test_ : nullptr, *train_, sources.own, regression->kernel_scale);
 }
 
-Index PairEstimator::evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> z) const {
+Index PairEstimator::evaluate(const PairBlock& block, MatrixView<const double> k, MatrixView<double> z,
+                              const double* distances) const {
   if (const auto* smoother = std::get_if<PairSmoother>(&aware_.estimate)) {
     Index beyond = 0;
     for (Index i = 0; i < k.rows; ++i) {
@@ -178,7 +188,7 @@ Index PairEstimator::evaluate(const PairBlock& block, MatrixView<const double> k
     return beyond;
   }
   Matrix<double> values(features_->count(), block.pairs(), Content::unset);
-  features_->evaluate(block, k, values.view());
+  features_->evaluate(block, k, values.view(), distances);
   std::vector<double> sums(usize(block.pairs()));
   host::multiply(1, Transpose::yes, values.view(), std::get<PairRegression>(aware_.estimate).coefficients, 0, sums);
   for (Index i = 0; i < k.rows; ++i) std::copy_n(sums.data() + i * k.cols, k.cols, z.row(i));

@@ -3,8 +3,10 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
+#include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
+#include "widelimit/machine/gram/semidefinite.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
 #include "widelimit/machine/ridge/ridge_system.hpp"
 
@@ -34,6 +36,87 @@ void remark_on_condition(Summary& summary) {
       *summary.condition);
 }
 
+/// What is said of a fit to a matrix that is not positive definite.
+struct IndefiniteRemark {
+  Inertia inertia;
+  double condition = 0;
+
+  [[nodiscard]] std::string text() const {
+    std::string words = fmt::format(
+        "the kernel plus lambda/2 is indefinite, {} positive and {} negative eigenvalues: the coefficients solve the "
+        "linear system of the machine, but need not minimise its objective",
+        inertia.positive, inertia.negative);
+    if (condition * std::numeric_limits<double>::epsilon() >= 1e-8) {
+      words += fmt::format(
+          "; an eigenvalue is near 0 (condition number about {:.1e}): small changes of the samples change decisions "
+          "much",
+          condition);
+    }
+    return words;
+  }
+};
+
+/// √Σ(y − Kα − b − λα/2w)² beside that of y, which a solution of the system makes 0.
+double relative_residual(const RidgeMatrix& a, MatrixView<const double> targets, const Fit& fit) {
+  const Index n = targets.rows;
+  Matrix<double> g(n, targets.cols, Content::unset);
+  a.k.multiply(fit.alpha.view(), g.view());
+  double squares = 0;
+  double all = 0;
+  for (Index i = 0; i < n; ++i) {
+    const double w = a.scale_of(i) * a.scale_of(i);
+    for (Index j = 0; w > 0 && j < targets.cols; ++j) {
+      const double rest = targets(i, j) - g(i, j) - fit.bias[usize(j)] - a.shift * fit.alpha(i, j) / w;
+      squares += w * rest * rest;
+      all += w * targets(i, j) * targets(i, j);
+    }
+  }
+  return all > 0 ? std::sqrt(squares / all) : std::sqrt(squares);
+}
+
+/// By LDLᵀ, refined once. False where the matrix is singular up to rounding.
+bool solve_indefinite(const RidgeMatrix& a, MatrixView<const double> targets, const RidgeOptions& options, Fit& fit) {
+  const Algebra& algebra = a.k.algebra();
+  const Index n = a.k.samples();
+  require_memory(sizeof(double) * static_cast<double>(n) * static_cast<double>(n), std::nullopt,
+                 "a factor of an indefinite matrix", "clip or shift negative eigenvalues");
+  EngineMatrix copy = algebra.allocate(n, n, Precision::f64);
+  const double norm = algebra.scaled(a.k.matrix(), a.scale, a.added_diagonal(), copy, options.progress);
+  const std::unique_ptr<IndefiniteFactor> factor = algebra.indefinite_factor(std::move(copy), options.progress);
+  const Inertia inertia = factor->inertia();
+  if (inertia.zero > 0) return false;
+  const double condition = Algebra::condition(*factor, norm);
+  if (!(condition * std::numeric_limits<double>::epsilon() < 1)) return false;
+  const Matrix<double> b = right_hand_sides(targets, a.scale, options.bias);
+  Matrix<double> x(b.rows(), b.cols(), Content::unset);
+  std::copy_n(b.data(), b.rows() * b.cols(), x.data());
+  factor->solve(x.view());
+  Matrix<double> rest(b.rows(), b.cols(), Content::unset);
+  a.residual(x.view(), b.view(), rest.view());
+  factor->solve(rest.view());
+  for (Index k = 0; k < x.rows() * x.cols(); ++k) x.data()[k] += rest.data()[k];
+  set_coefficients(x, a.scale, options.bias, fit);
+  fit.summary.iterations = 1;
+  fit.summary.condition = condition;
+  fit.summary.memory += sizeof(double) * usize(n * n);
+  fit.summary.method = "LDL^T, float64, refined once";
+  fit.summary.message = IndefiniteRemark{inertia, condition}.text();
+  return true;
+}
+
+/// K + λ/2·I has a Cholesky factor, and K may be indefinite all the same: then the gap says nothing.
+void remark_on_kernel(const GramMatrix& k, Fit& fit, Progress* progress) {
+  if (is_semidefinite(k, progress)) return;
+  const Inertia inertia = k.algebra().inertia(k.algebra().copy_of(k.matrix(), Precision::f64));
+  fit.summary.dual.reset();
+  fit.summary.gap.reset();
+  const std::string before = fit.summary.message;
+  fit.summary.message = fmt::format(
+      "the kernel is indefinite, {} positive and {} negative eigenvalues, and positive definite with lambda/2: the "
+      "coefficients solve the linear system of the machine, but do not minimise its objective{}{}",
+      inertia.positive, inertia.negative, before.empty() ? "" : "; ", before);
+}
+
 }  // namespace
 
 void RidgeOptions::validate() const {
@@ -61,7 +144,9 @@ Fit fit_ridge(const GramMatrix& k, MatrixView<const double> targets, const Ridge
   }
   fit.summary.method = cholesky.method();
   fit.summary.memory = cholesky.bytes() + 3 * sizeof(double) * static_cast<std::size_t>(n * (targets.cols + 1));
-  if (cholesky.failed_minor() != 0) {
+  const bool indefinite =
+      cholesky.failed_minor() != 0 && options.indefinite && solve_indefinite(a, targets, options, fit);
+  if (cholesky.failed_minor() != 0 && !indefinite) {
     fit.summary.ending = Ending::not_positive_definite;
     fit.summary.message = cure(k, cholesky.failed_minor(), options.weights, options.progress);
   } else if (!all_finite(fit)) {
@@ -69,10 +154,13 @@ Fit fit_ridge(const GramMatrix& k, MatrixView<const double> targets, const Ridge
     std::fill(fit.bias.begin(), fit.bias.end(), 0.0);
     fit.summary.ending = Ending::not_positive_definite;
     fit.summary.message = "the coefficients are beyond the range of float64; scale the kernel or give a larger lambda";
+  } else if (indefinite) {
+    fit.summary.gradient = relative_residual(a, targets, fit);
   } else {
     fit.summary.condition = cholesky.condition();
     remark_on_condition(fit.summary);
     prove_ridge(k, {targets, options.lambda, options.bias, options.weights}, fit, options.progress);
+    if (options.indefinite) remark_on_kernel(k, fit, options.progress);
   }
   fit.summary.seconds = seconds_since(start);
   return fit;

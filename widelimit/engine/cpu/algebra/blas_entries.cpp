@@ -150,6 +150,10 @@ void dlasyf_(const char* part, const int* n, const int* panel, int* done, double
 void dsytf2_(const char* part, const int* n, double* a, const int* lda, int* pivots, int* info) {
   entry<&dsytf2_>("dsytf2_")(part, n, a, lda, pivots, info);
 }
+void dsytrs_(const char* part, const int* n, const int* columns, const double* a, const int* lda, const int* pivots,
+             double* b, const int* ldb, int* info) {
+  entry<&dsytrs_>("dsytrs_")(part, n, columns, a, lda, pivots, b, ldb, info);
+}
 void dsterf_(const int* n, double* diagonal, double* beside, int* info) {
   entry<&dsterf_>("dsterf_")(n, diagonal, beside, info);
 }

@@ -5,9 +5,9 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/algebra/band_family.hpp"
+#include "widelimit/engine/cpu/algebra/bunch_kaufman.hpp"
 #include "widelimit/engine/cpu/algebra/cut_product.hpp"
 #include "widelimit/engine/cpu/algebra/gram_passes.hpp"
-#include "widelimit/engine/cpu/algebra/lapack.hpp"
 #include "widelimit/engine/cpu/algebra/pivoted_cholesky.hpp"
 #include "widelimit/engine/cpu/algebra/tiled.hpp"
 #include "widelimit/engine/cpu/algebra/tridiagonal.hpp"
@@ -309,40 +309,7 @@ Index CpuAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vector<In
   return rank;
 }
 
-/// By Sylvester's law from the pivots of LDLᵀ (Bunch and Kaufman 1977), panel by panel as LAPACK's dsytrf, with an
-/// interruption point before each.
-Inertia CpuAlgebra::inertia(EngineMatrix a) const {
-  constexpr int panel = 64;
-  Matrix<double> m = taken(a);
-  const int n = lapack_size(m.rows());
-  std::vector<int> pivots(usize(n));
-  std::vector<double> work(usize(n) * panel);
-  for (int begin = 0, done = 0; begin < n; begin += done) {
-    interruption_point();
-    const int rest = n - begin;
-    int* own = pivots.data() + begin;
-    int info = 0;  // a pivot of 0, which counts as such
-    done = rest;
-    // LAPACK's lower triangle by columns is ours upper by rows.
-    if (rest > panel) {
-      dlasyf_("L", &rest, &panel, &done, &m(begin, begin), &n, own, work.data(), &rest, &info);
-    } else {
-      dsytf2_("L", &rest, &m(begin, begin), &n, own, &info);
-    }
-  }
-  Inertia result;
-  for (int k = 0; k < n; ++k) {
-    if (pivots[usize(k)] < 0) {  // a block of two rows, whose determinant is negative
-      ++result.negative;
-      ++result.positive;
-      ++k;
-      continue;
-    }
-    const double pivot = m(k, k);
-    ++(pivot > 0 ? result.positive : pivot < 0 ? result.negative : result.zero);
-  }
-  return result;
-}
+Inertia CpuAlgebra::inertia(EngineMatrix a) const { return bunch_kaufman(taken(a))->inertia(); }
 
 std::vector<double> CpuAlgebra::eigenvalues(EngineMatrix a, Progress* progress) const {
   return cpu::eigenvalues(tridiagonal_form(taken(a), team(a), progress));
@@ -358,6 +325,10 @@ std::vector<double> CpuAlgebra::eigenvectors(EngineMatrix a, EngineMatrix& vecto
 std::unique_ptr<ShiftedFamily> CpuAlgebra::shifted_family(EngineMatrix a, Progress* progress) const {
   const int threads = team(a);
   return band_family(taken(a), threads, progress);
+}
+
+std::unique_ptr<IndefiniteFactor> CpuAlgebra::indefinite_factor(EngineMatrix a, Progress* /*progress*/) const {
+  return bunch_kaufman(taken(a));
 }
 
 }  // namespace widelimit::cpu

@@ -60,6 +60,7 @@ class CpuAlgebra final : public Algebra {
   [[nodiscard]] std::vector<double> eigenvectors(EngineMatrix a, EngineMatrix& vectors,
                                                  Progress* progress) const override;
   [[nodiscard]] std::unique_ptr<ShiftedFamily> shifted_family(EngineMatrix a, Progress* progress) const override;
+  [[nodiscard]] std::unique_ptr<IndefiniteFactor> indefinite_factor(EngineMatrix a, Progress* progress) const override;
 
  private:
   /// Threads for work on so many entries: below about a million they wait for each other longer than they work.

@@ -21,6 +21,8 @@ void dstedc_(const char* job, const int* n, double* diagonal, double* beside, do
 void dlasyf_(const char* triangle, const int* n, const int* panel, int* done, double* a, const int* lda, int* pivots,
              double* w, const int* ldw, int* info);
 void dsytf2_(const char* triangle, const int* n, double* a, const int* lda, int* pivots, int* info);
+void dsytrs_(const char* triangle, const int* n, const int* columns, const double* a, const int* lda, const int* pivots,
+             double* b, const int* ldb, int* info);
 void dsterf_(const int* n, double* diagonal, double* beside, int* info);
 void dgeqrt_(const int* m, const int* n, const int* block, double* a, const int* lda, double* t, const int* ldt,
              double* work, int* info);

@@ -1,0 +1,107 @@
+#include "widelimit/kernel/label_aware/label_aware_file.hpp"
+
+#include "tests/kernel/label_aware_definition.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/engine/select.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace widelimit {
+namespace {
+
+constexpr Index n = 1100;
+constexpr Index tests = 530;
+
+/// Stops once tiles are written, which the number of all pairs of both matrices shows.
+struct StopsAtTiles final : Progress {
+  bool update(std::int64_t done, std::int64_t total, std::string_view) override {
+    return total != n * n + tests * n || done == 0;
+  }
+};
+
+class LabelAwareFile : public testing::Test {
+ protected:
+  LabelAwareFile() {
+    const std::vector<GramBlock> blocks{{"", problem.view(), std::nullopt},
+                                        {"test_", problem.test_view(), problem.view()}};
+    const std::vector<Network> networks{Network::parse("dense(w_std=1.5, b_std=0.2) relu dense")};
+    (void)write_gram(theta, networks, blocks, {.kind = Kind::ntk, .existing = Existing::replace}, *engine);
+    // Strips of 256 rows twice, three tiles of 512 × 512, and 1 MiB for blocks.
+    options.memory = usize(8 * (2 * 256 * n + 3 * 512 * 512)) + (std::size_t{1} << 20);
+    options.existing = Existing::replace;
+  }
+  ~LabelAwareFile() override {
+    for (const auto& path : {theta, out, part_of(out), journal_of(out)}) std::filesystem::remove(path);
+  }
+  LabelAwareFileSummary write() {
+    return write_label_aware(out, {theta, "ntk", true}, problem.sources(), problem.labels, 2, options, *engine);
+  }
+  Code refusal() {
+    try {
+      (void)write();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return Code{};
+  }
+  /// Bit for bit.
+  bool equals(const AnyMatrix& expected, const char* name) const {
+    const GramFile file(out, name);
+    const AnyMatrix found = file.read(0, 0, file.rows(), file.cols());
+    const auto& a = std::get<Matrix<double>>(found);
+    return std::equal(a.data(), a.data() + a.rows() * a.cols(), std::get<Matrix<double>>(expected).data());
+  }
+
+  const std::unique_ptr<Engine> engine = make_engine("cpu");
+  const Problem problem{n, tests, 3, 2};
+  const std::filesystem::path theta = std::filesystem::temp_directory_path() / "widelimit-label-aware-theta.h5";
+  const std::filesystem::path out = std::filesystem::temp_directory_path() / "widelimit-label-aware-out.h5";
+  LabelAwareFileOptions options;
+};
+
+/// In less memory than the matrices take: the bits of make_label_aware, straight through and after a stop.
+TEST_F(LabelAwareFile, HasTheBitsOfMemoryAndResumes) {
+  EXPECT_LT(*options.memory, usize(8 * (n * n + tests * n)));
+  AnyMatrix train = copied(problem.k);
+  AnyMatrix test = copied(problem.k_test);
+  const LabelAwareKernels made = make_label_aware(train, &test, problem.sources(), problem.labels, 2, {}, *engine);
+  const LabelAwareFileSummary whole = write();
+  EXPECT_EQ(whole.made.aware.lambda, made.aware.lambda);
+  EXPECT_TRUE(equals(train, "label_aware"));
+  EXPECT_TRUE(equals(test, "test_label_aware"));
+  const double trace = GramMatrix(train).mean_diagonal() * static_cast<double>(n);
+  EXPECT_NEAR(*whole.matrices[0].entries.trace, trace, 1e-12 * trace);
+
+  std::filesystem::remove(out);
+  StopsAtTiles progress;
+  options.progress = &progress;
+  EXPECT_EQ(refusal(), Code::interrupted);
+  EXPECT_TRUE(std::filesystem::exists(part_of(out)));
+  options.progress = nullptr;
+  options.existing = Existing::refuse;
+  EXPECT_EQ(refusal(), Code::usage);
+  options.existing = Existing::resume;
+  const LabelAwareFileSummary rest = write();
+  EXPECT_GT(rest.pairs_kept, 0);
+  EXPECT_TRUE(equals(train, "label_aware"));
+  EXPECT_TRUE(equals(test, "test_label_aware"));
+  EXPECT_TRUE(write().complete_before);
+  options.aware.ratio = 0.2;
+  EXPECT_EQ(refusal(), Code::usage);  // complete, but of something else
+}
+
+TEST_F(LabelAwareFile, RefusesWhatNeedsTheWholeMatrix) {
+  options.aware = {.method = LabelAwareMethod::kr2};
+  EXPECT_EQ(refusal(), Code::usage);
+  options.aware = {.psd = Psd::clip};
+  EXPECT_EQ(refusal(), Code::usage);
+  options.aware = {};
+  options.memory = 1000;
+  EXPECT_EQ(refusal(), Code::resource);
+}
+
+}  // namespace
+}  // namespace widelimit

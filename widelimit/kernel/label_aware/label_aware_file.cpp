@@ -1,0 +1,240 @@
+#include "widelimit/kernel/label_aware/label_aware_file.hpp"
+
+#include "widelimit/base/checksum.hpp"
+#include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/interruption.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/base/transpose.hpp"
+#include "widelimit/kernel/file/file_sink.hpp"
+#include "widelimit/kernel/label_aware/label_aware_text.hpp"
+#include "widelimit/kernel/label_aware/pair_estimate.hpp"
+#include "widelimit/kernel/label_aware/pair_tiles.hpp"
+
+#include <algorithm>
+
+namespace widelimit {
+
+namespace {
+
+/// Edge of the tiles, which are the chunks of the file.
+constexpr Index tile_edge = 512;
+/// Where neither the caller nor the system says how much there is.
+constexpr std::size_t usual_memory = std::size_t{1} << 30;
+constexpr unsigned place_bits = 48;
+
+void check_request(const LabelAwareOptions& aware) {
+  if (aware.method == LabelAwareMethod::kr2) {
+    fail(Code::usage,
+         "kr2 factors the whole kernel, which a file larger than memory does not allow; choose kr1 or linear");
+  }
+  if (aware.psd != Psd::none) {
+    fail(Code::usage,
+         "psd = {} needs all eigenvalues, hence the whole kernel; from file to file negative ones stay (none)",
+         to_string(aware.psd));
+  }
+}
+
+/// A strip of rows as read and turned, a tile and its mirror image; what is left is for blocks that are read.
+std::size_t block_memory(Index samples, const std::optional<std::size_t>& allowed) {
+  const std::size_t needed = sizeof(double) * usize(2 * pair_strip * samples + 3 * tile_edge * tile_edge);
+  const std::size_t memory = allowed.value_or(available_memory().value_or(2 * usual_memory) / 2);
+  if (memory <= needed) {
+    fail(Code::resource, {Remedy::more_memory}, "strips of the kernel take {}, of {} allowed; allow more memory",
+         bytes_text(static_cast<double>(needed)), bytes_text(static_cast<double>(memory)));
+  }
+  return memory - needed;
+}
+
+/// What was learned depends on the kernel, the samples and the labels: λ and the coefficients tell them apart.
+Fingerprint fingerprint_of(const LabelAware& aware, const GramFile& train, const std::optional<GramFile>& test,
+                           const PairSources& sources) {
+  const LabelAwareText text = label_aware_text(aware);
+  Fingerprint result{
+      {"label_aware", text.json}, {"samples", train.rows()}, {"precision", to_string(train.precision())}};
+  if (sources.train) result["train"] = describe_samples(*sources.train);
+  if (test) result["test_samples"] = test->rows();
+  if (test && sources.test) result["test"] = describe_samples(*sources.test);
+  return result;
+}
+
+TiledMatrix matrix_of(std::string name, const GramFile& theta) {
+  return {std::move(name),
+          theta.precision(),
+          theta.rows(),
+          theta.cols(),
+          std::min(theta.rows(), tile_edge),
+          std::min(theta.cols(), tile_edge),
+          0};
+}
+
+/// The tiles of one matrix, one after the other; within a tile the threads share the pairs.
+template <typename T>
+class TileWriter {
+ public:
+  TileWriter(const PairEstimator& z, double lambda, bool test, const GramFile& theta, GramWriter& file,
+             const Engine& engine, PairProgress& progress)
+      : z_(z), lambda_(lambda), test_(test), theta_(theta), file_(file), engine_(engine), progress_(progress) {}
+
+  Index write_all() {
+    for (const Range rows : cut({0, theta_.rows()}, tile_edge)) {
+      for (const Range cols : cut({test_ ? 0 : rows.begin, theta_.cols()}, tile_edge)) {
+        interruption_point();
+        if (!kept(rows, cols)) write(rows, cols);
+        progress_.tell();
+      }
+    }
+    return beyond_;
+  }
+  [[nodiscard]] const EntryCount& count() const { return count_; }
+  [[nodiscard]] double kept_pairs() const { return kept_pairs_; }
+
+ private:
+  [[nodiscard]] const TiledMatrix& matrix() const { return file_.matrix(test_ ? 1 : 0); }
+  [[nodiscard]] bool mirrored(Range rows, Range cols) const { return !test_ && rows.begin != cols.begin; }
+  [[nodiscard]] std::uint64_t key(Range rows, Range cols) const {
+    return std::uint64_t{test_} << place_bits | static_cast<std::uint64_t>(rows.begin * theta_.cols() + cols.begin);
+  }
+
+  void remember(const Matrix<T>& tile, Range rows, Range cols) {
+    EntryCount count;
+    for (Index i = 0; i < tile.rows(); ++i) {
+      for (Index j = 0; j < tile.cols(); ++j) {
+        const auto entry = static_cast<double>(tile(i, j));
+        count.smallest = std::min(count.smallest, entry);
+        count.largest = std::max(count.largest, entry);
+        count.sum += (mirrored(rows, cols) ? 2 : 1) * entry;
+      }
+      if (!test_ && rows.begin == cols.begin) count.trace += static_cast<double>(tile(i, i));
+    }
+    count_.add(count);
+  }
+
+  /// Another tile has another sum.
+  std::uint64_t sum_of(const Matrix<T>& tile, Range rows, Range cols) const {
+    const auto entries = std::as_bytes(std::span(tile.data(), usize(tile.rows() * tile.cols())));
+    return checksum(entries, key(rows, cols));
+  }
+
+  /// Whether an earlier run has finished a tile, and its mirror image, and both are as they were.
+  bool kept(Range rows, Range cols) {
+    const auto expected = file_.finished(key(rows, cols));
+    if (!expected) return false;
+    Matrix<T> tile(rows.size(), cols.size(), Content::unset);
+    file_.file().read(matrix(), rows.begin, cols.begin, tile.view());
+    if (sum_of(tile, rows, cols) != *expected) return false;
+    if (mirrored(rows, cols)) {
+      Matrix<T> lower(cols.size(), rows.size(), Content::unset);
+      file_.file().read(matrix(), cols.begin, rows.begin, lower.view());
+      Matrix<T> turned(rows.size(), cols.size(), Content::unset);
+      transpose(MatrixView<const T>(lower.view()), turned.view());
+      if (sum_of(turned, rows, cols) != *expected) return false;
+    }
+    remember(tile, rows, cols);
+    kept_pairs_ += static_cast<double>(rows.size() * cols.size());
+    return true;
+  }
+
+  void write(Range rows, Range cols) {
+    Matrix<double> entries(rows.size(), cols.size(), Content::unset);
+    theta_.read(rows.begin, cols.begin, entries.view());
+    const Index outside = add_to_strip(z_, lambda_, rows, cols.begin, test_, entries.view(), engine_);
+    beyond_ += outside;
+    if (!test_ && rows.begin == cols.begin) mirror_upper(entries.view());
+    Matrix<T> tile(rows.size(), cols.size(), Content::unset);
+    std::transform(entries.data(), entries.data() + rows.size() * cols.size(), tile.data(),
+                   [](double entry) { return static_cast<T>(entry); });
+    file_.file().write(matrix(), rows.begin, cols.begin, MatrixView<const T>(tile.view()));
+    if (mirrored(rows, cols)) {
+      Matrix<T> lower(cols.size(), rows.size(), Content::unset);
+      transpose(MatrixView<const T>(tile.view()), lower.view());
+      file_.file().write(matrix(), cols.begin, rows.begin, MatrixView<const T>(lower.view()));
+    }
+    remember(tile, rows, cols);
+    file_.record(key(rows, cols), sum_of(tile, rows, cols));
+    progress_.add(rows.size() * cols.size());
+  }
+
+  const PairEstimator& z_;
+  double lambda_;
+  bool test_;
+  const GramFile& theta_;
+  GramWriter& file_;
+  const Engine& engine_;
+  PairProgress& progress_;
+  EntryCount count_;
+  Index beyond_ = 0;
+  double kept_pairs_ = 0;
+};
+
+void write_tiles(const LabelAware& aware, KernelPart part, const GramFile& theta, const PairSources& sources,
+                 GramWriter& file, const Engine& engine, PairProgress& progress, LabelAwareFileSummary& summary) {
+  const PairEstimator z(aware, part, sources);
+  const bool test = part == KernelPart::test;
+  const auto write = [&](auto writer) {
+    summary.made.beyond += writer.write_all();
+    summary.pairs_kept += writer.kept_pairs();
+    Entries& entries = summary.matrices[test ? 1 : 0].entries;
+    const EntryCount& count = writer.count();
+    entries.smallest = count.smallest;
+    entries.largest = count.largest;
+    entries.mean = count.sum / (static_cast<double>(entries.rows) * static_cast<double>(entries.cols));
+    if (!test) entries.trace = count.trace;
+  };
+  if (theta.precision() == Precision::f32) {
+    write(TileWriter<float>(z, aware.lambda, test, theta, file, engine, progress));
+  } else {
+    write(TileWriter<double>(z, aware.lambda, test, theta, file, engine, progress));
+  }
+}
+
+}  // namespace
+
+LabelAwareFileSummary write_label_aware(const std::filesystem::path& path, const StoredKernel& theta,
+                                        const PairSources& sources, std::span<const Index> labels, Index classes,
+                                        const LabelAwareFileOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
+  const auto start = Clock::now();
+  check_request(options.aware);
+  const GramFile train(theta.path, theta.name);
+  std::optional<GramFile> test;
+  if (theta.test) test.emplace(theta.path, "test_" + theta.name);
+  const std::size_t memory = block_memory(train.rows(), options.memory);
+  if (options.existing == Existing::refuse && std::filesystem::exists(part_of(path))) {
+    fail(Code::usage, {Remedy::resume, Remedy::begin_again},
+         "'{}' holds an unfinished label-aware kernel; resume it, or begin again", part_of(path).string());
+  }
+  LabelAwareFileSummary summary;
+  summary.made.aware = fit_label_aware(file_gram(GramFile(theta.path, theta.name), engine, memory, options.progress),
+                                       sources, labels, classes, options.aware, options.progress);
+  check_sources(summary.made.aware, KernelPart::train, sources, train.rows(), train.cols());
+  if (test) check_sources(summary.made.aware, KernelPart::test, sources, test->rows(), test->cols());
+  std::vector<TiledMatrix> matrices{matrix_of("label_aware", train)};
+  if (test) matrices.push_back(matrix_of("test_label_aware", *test));
+  Index pairs = 0;
+  for (const TiledMatrix& matrix : matrices) {
+    summary.matrices.push_back({matrix.name, {.rows = matrix.rows, .cols = matrix.cols}});
+    pairs += matrix.rows * matrix.cols;
+  }
+  GramWriter file(path, fingerprint_of(summary.made.aware, train, test, sources), options.existing);
+  summary.complete_before = file.complete();
+  if (file.complete()) return summary;
+  PairProgress progress(options.progress, pairs);
+  try {
+    if (!file.resumed()) {
+      file.create(matrices, options.beside,
+                  options.settings.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    }
+    write_tiles(summary.made.aware, KernelPart::train, train, sources, file, engine, progress, summary);
+    if (test) write_tiles(summary.made.aware, KernelPart::test, *test, sources, file, engine, progress, summary);
+    file.finish();
+  } catch (const Error& error) {
+    if (error.code() != Code::interrupted && error.code() != Code::resource) throw;
+    file.stop(error);
+  }
+  summary.pairs = static_cast<double>(progress.done());
+  summary.seconds = seconds_since(start);
+  return summary;
+}
+
+}  // namespace widelimit
