@@ -22,10 +22,6 @@ struct Task {
   Index classes;
 };
 
-AnyView corner(const AnyMatrix& matrix, Index rows, Index cols) {
-  return std::visit([&](const auto& m) { return AnyView(m.view().block(0, 0, rows, cols)); }, matrix);
-}
-
 ToldImages told(const Setting& setting, const Task& task, Scheme scheme, const Fit& fit, double lambda) {
   const Matrix<double> g = decision(fit, task.k_test, setting.engine);
   ToldImages result = told_images(fit, scheme, task.classes, g.view(), task.test_labels);

@@ -100,7 +100,7 @@ TwoSystems two_systems(const LaSource& source, const Figure1Choice& choice) {
   return result;
 }
 
-Json rows_json(const std::string& task, const std::vector<EpochRow>& rows) {
+Json epoch_json(const std::string& task, const std::vector<EpochRow>& rows) {
   Json json = Json::array();
   for (const EpochRow& row : rows) {
     Json entry{{"task", task}, {"epoch", row.epoch}, {"elasticity", row.elasticity}};
@@ -151,7 +151,7 @@ void add_accuracies(const Setting& setting, const LaSource& source, const Figure
       ++counted;
       series.push_back(std::move(curve));
     }
-    json.push_back(rows_json(pair.name(), rows));
+    json.push_back(epoch_json(pair.name(), rows));
   }
   part.words = fmt::format(
       "Ridgeless regression on the tangent kernel of a network after so many epochs of its training, K_t; epoch 0 is "
@@ -201,7 +201,7 @@ void add_systems(const Setting& setting, const LaSource& source, const Figure1Ch
       part.table.rows.push_back(std::move(line));
       series.push_back(std::move(curve));
     }
-    Json entry = rows_json(choice.systems[own].name(), rows);
+    Json entry = epoch_json(choice.systems[own].name(), rows);
     for (std::size_t i = 0; i < rows.size(); ++i) entry[i]["elasticity_of_other_labels"] = rows[i].other;
     json.push_back(std::move(entry));
   }
@@ -234,7 +234,7 @@ Experiment la_figure1() {
                       {"systems", "A/B,C/D", "Two label systems of (b) and (c)", "cat/dog,automobile/truck", ""},
                       {"train", "N", "Training images", "1000", "10000"},
                       {"test", "N", "Test images", "500", "2000"},
-                      {"width", "M", "Hidden units of the networks", "512", "40960"},
+                      {"width", "M", "Hidden units of the networks", "2048", "40960"},
                       {"epochs", "N", "Epochs of their training", "10", ""},
                       {"at", "E,…", "Epochs at which kernels are looked at, besides the first and last", "1,2,5",
                        "1,2,3,5,7"},

@@ -10,15 +10,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 /// Percent on each task, nothing where there is no answer.
-using Line = std::vector<std::optional<double>>;
+using TaskLine = std::vector<std::optional<double>>;
 
 std::optional<double> percent(const LaRow& row) {
   return row.told.answered() ? std::optional(100 * row.told.score.accuracy()) : std::nullopt;
 }
 
 /// The best of the label-aware kernels of the work on each task.
-Line best_line(const std::vector<LaTask>& tasks) {
-  Line line;
+TaskLine best_line(const std::vector<LaTask>& tasks) {
+  TaskLine line;
   for (const LaTask& task : tasks) {
     std::optional<double> best;
     for (const LaRow& row : task.rows) {
@@ -30,28 +30,28 @@ Line best_line(const std::vector<LaTask>& tasks) {
   return line;
 }
 
-Line line_of(const std::vector<LaTask>& tasks, std::size_t row) {
-  Line line;
+TaskLine line_of(const std::vector<LaTask>& tasks, std::size_t row) {
+  TaskLine line;
   for (const LaTask& task : tasks) line.push_back(percent(task.rows[row]));
   return line;
 }
 
-Line cnn_line(const std::vector<LaTask>& tasks) {
-  Line line;
+TaskLine cnn_line(const std::vector<LaTask>& tasks) {
+  TaskLine line;
   for (const LaTask& task : tasks) {
     line.push_back(task.cnn && task.cnn->accuracy ? std::optional(100 * *task.cnn->accuracy) : std::nullopt);
   }
   return line;
 }
 
-Line published_line(const std::vector<LaTask>& tasks, const PublishedAccuracy& published, const std::string& name) {
-  Line line;
-  for (const LaTask& task : tasks) line.push_back(published(name, task.name));
+TaskLine published_line(const std::vector<LaTask>& tasks, const PublishedTable& published, const std::string& name) {
+  TaskLine line;
+  for (const LaTask& task : tasks) line.push_back(published.at(name, task.name));
   return line;
 }
 
 /// Nothing where one of them is missing.
-std::optional<double> mean(const Line& line) {
+std::optional<double> mean(const TaskLine& line) {
   double sum = 0;
   for (const auto& value : line) {
     if (!value) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<double> mean(const Line& line) {
 }
 
 /// Points and share of the error of CNTK: "1.04 / 7.4 %".
-std::string gain(const Line& line, const Line& cntk) {
+std::string gain(const TaskLine& line, const TaskLine& cntk) {
   const auto ours = mean(line);
   const auto base = mean(cntk);
   if (!ours || !base || *base == 100) return "–";
@@ -71,14 +71,14 @@ std::string gain(const Line& line, const Line& cntk) {
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : "–"; }
 
 /// The lines of a table: name, ours, and theirs where there is one.
-struct Lines {
+struct NamedLines {
   std::string name;
-  Line ours;
-  Line theirs;
+  TaskLine ours;
+  TaskLine theirs;
 };
-std::vector<Lines> all_lines(const std::vector<LaTask>& tasks, const PublishedAccuracy& published) {
-  std::vector<Lines> lines;
-  const auto add = [&](const std::string& name, Line ours) {
+std::vector<NamedLines> all_lines(const std::vector<LaTask>& tasks, const PublishedTable& published) {
+  std::vector<NamedLines> lines;
+  const auto add = [&](const std::string& name, TaskLine ours) {
     lines.push_back({name, std::move(ours), published_line(tasks, published, name)});
   };
   const auto methods = la_methods();
@@ -92,7 +92,7 @@ std::vector<Lines> all_lines(const std::vector<LaTask>& tasks, const PublishedAc
   return lines;
 }
 
-bool any(const Line& line) {
+bool any(const TaskLine& line) {
   return std::any_of(line.begin(), line.end(), [](const auto& value) { return value.has_value(); });
 }
 
@@ -105,30 +105,30 @@ LaTask la_task(const Setting& setting, const std::string& name, const LaImages& 
   return task;
 }
 
-Table la_table(const std::vector<LaTask>& tasks, const PublishedAccuracy& published) {
+Table la_table(const std::vector<LaTask>& tasks, const PublishedTable& published) {
   Table table{.columns = {"kernel"}};
   for (const LaTask& task : tasks) table.columns.push_back(task.name);
   table.columns.insert(table.columns.end(), {"mean", "on CNTK"});
-  const std::vector<Lines> lines = all_lines(tasks, published);
-  const auto add = [&](const std::string& name, const Line& line, const Line& cntk) {
+  const std::vector<NamedLines> lines = all_lines(tasks, published);
+  const auto add = [&](const std::string& name, const TaskLine& line, const TaskLine& cntk) {
     std::vector<Cell> row{name};
     for (const auto& value : line) row.emplace_back(cell(value));
     row.emplace_back(cell(mean(line)));
     row.emplace_back(gain(line, cntk));
     table.rows.push_back(std::move(row));
   };
-  for (const Lines& one : lines) {
+  for (const NamedLines& one : lines) {
     add(one.name, one.ours, lines.front().ours);
     if (any(one.theirs)) add(one.name + ", published", one.theirs, lines.front().theirs);
   }
   return table;
 }
 
-Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedAccuracy& published) {
+Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedTable& published) {
   std::vector<std::string> names;
   BarSeries ours{.name = "ours"};
   BarSeries theirs{.name = "published"};
-  for (const Lines& line : all_lines(tasks, published)) {
+  for (const NamedLines& line : all_lines(tasks, published)) {
     const auto own = mean(line.ours);
     const auto their = mean(line.theirs);
     if (!own || !their) continue;
@@ -139,16 +139,16 @@ Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedAccuracy& 
   Illustration shown;
   shown.figure =
       bars(names, {ours, theirs}, {.title = "Mean accuracy over tasks", .value_label = "test accuracy, percent"});
-  shown.caption = "Lines of which both are known on all tasks.";
+  shown.caption = "NamedLines of which both are known on all tasks.";
   return shown;
 }
 
-Json la_json(const std::vector<LaTask>& tasks, const PublishedAccuracy& published) {
+Json la_json(const std::vector<LaTask>& tasks, const PublishedTable& published) {
   Json json = Json::array();
   for (const LaTask& task : tasks) {
     Json entry{{"task", task.name}, {"kernel_seconds", task.seconds}, {"rows", Json::array()}};
     const auto add = [&](Json row) {
-      if (const auto theirs = published(row["kernel"], task.name)) row["published"] = *theirs / 100;
+      if (const auto theirs = published.at(row["kernel"], task.name)) row["published"] = *theirs / 100;
       entry["rows"].push_back(std::move(row));
     };
     for (const LaRow& row : task.rows) add(row_json(row));
@@ -160,7 +160,7 @@ Json la_json(const std::vector<LaTask>& tasks, const PublishedAccuracy& publishe
 
 std::string la_sentence(const std::vector<LaTask>& tasks) {
   std::string words = fmt::format("Mean accuracy over {} tasks:", tasks.size());
-  const auto add = [&](const char* name, const Line& line) {
+  const auto add = [&](const char* name, const TaskLine& line) {
     if (const auto value = mean(line)) words += fmt::format(" {} {:.2f} %,", name, *value);
   };
   add("CNTK", line_of(tasks, 0));
@@ -170,7 +170,7 @@ std::string la_sentence(const std::vector<LaTask>& tasks) {
   return words;
 }
 
-Outcome la_outcome(const Setting& setting, const std::vector<LaTask>& tasks, const PublishedAccuracy& published,
+Outcome la_outcome(const Setting& setting, const std::vector<LaTask>& tasks, const PublishedTable& published,
                    const std::string& heading, const std::string& words) {
   Outcome outcome;
   Part part{.heading = heading, .table = la_table(tasks, published), .words = words};

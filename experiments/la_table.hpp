@@ -2,8 +2,8 @@
 
 #include "experiments/la_cnn.hpp"
 #include "experiments/la_rows.hpp"
+#include "experiments/published_table.hpp"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,20 +21,17 @@ struct LaTask {
 [[nodiscard]] LaTask la_task(const Setting& setting, const std::string& name, const LaImages& images, const AnyView& k,
                              const AnyView& k_test, double ratio, const CnnOptions& cnn);
 
-/// Accuracy in percent by line ("CNTK", "KR-V1", …, "CNN") and task, where there is one.
-using PublishedAccuracy = std::function<std::optional<double>(const std::string& line, const std::string& task)>;
-
-/// Lines as published, ours above theirs, with the mean over tasks and what it gains on CNTK; a task each column.
-[[nodiscard]] Table la_table(const std::vector<LaTask>& tasks, const PublishedAccuracy& published);
+/// Lines as published ("CNTK", "KR-V1", …, "CNN"), accuracies in percent, ours above theirs, with the mean over tasks
+/// and what it gains on CNTK; a task each column.
+[[nodiscard]] Table la_table(const std::vector<LaTask>& tasks, const PublishedTable& published);
 /// The same as bars of means, ours beside theirs.
-[[nodiscard]] Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedAccuracy& published);
-[[nodiscard]] nlohmann::ordered_json la_json(const std::vector<LaTask>& tasks, const PublishedAccuracy& published);
+[[nodiscard]] Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedTable& published);
+[[nodiscard]] nlohmann::ordered_json la_json(const std::vector<LaTask>& tasks, const PublishedTable& published);
 
 /// Means of CNTK, of the best of the published kernels on each task, and of the network.
 [[nodiscard]] std::string la_sentence(const std::vector<LaTask>& tasks);
 /// Tables, records, timings and failures of all tasks into an outcome.
 [[nodiscard]] Outcome la_outcome(const Setting& setting, const std::vector<LaTask>& tasks,
-                                 const PublishedAccuracy& published, const std::string& heading,
-                                 const std::string& words);
+                                 const PublishedTable& published, const std::string& heading, const std::string& words);
 
 }  // namespace widelimit::experiment

@@ -1,39 +1,28 @@
 #include "experiments/experiments.hpp"
 
 #include "experiments/la_table.hpp"
-#include "widelimit/base/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 namespace widelimit::experiment {
 
 namespace {
 
-constexpr std::array<const char*, 4> published_sizes{"2000", "5000", "10000", "20000"};
-
-struct PublishedLine {
-  const char* name;
-  std::array<std::optional<double>, 4> percent;
-};
-constexpr PublishedLine table_2[]{
-    {"CNTK", {44.01, 50.44, 55.18, 60.12}},    {"best", {46.31, 52.66, 56.96, 61.58}},
-    {"KR-V1", {44.49, 51.39, 55.74, 60.87}},   {"KR-V2", {44.64, 51.38, 55.89, 60.87}},
-    {"FJLT-V1", {46.31, 52.66, 56.96, 61.58}}, {"FJLT-V2", {45.72, 52.50, 56.26, std::nullopt}},  // failed for memory
-    {"CNN", {45.30, 52.70, 60.23, 68.15}}};
-
-std::optional<double> published(const std::string& line, const std::string& task) {
-  for (const PublishedLine& one : table_2) {
-    if (line != one.name) continue;
-    const auto* const found = std::find(published_sizes.begin(), published_sizes.end(), task);
-    if (found != published_sizes.end()) return one.percent[usize(found - published_sizes.begin())];
-  }
-  return std::nullopt;
+PublishedTable published_table2() {
+  return {.tasks = {"2000", "5000", "10000", "20000"},
+          .lines = {{"CNTK", {44.01, 50.44, 55.18, 60.12}},
+                    {"best", {46.31, 52.66, 56.96, 61.58}},
+                    {"KR-V1", {44.49, 51.39, 55.74, 60.87}},
+                    {"KR-V2", {44.64, 51.38, 55.89, 60.87}},
+                    {"FJLT-V1", {46.31, 52.66, 56.96, 61.58}},
+                    {"FJLT-V2", {45.72, 52.50, 56.26, std::nullopt}},  // failed for memory
+                    {"CNN", {45.30, 52.70, 60.23, 68.15}}}};
 }
 
-std::string protocol_words(Index test, double ratio, const CnnOptions& cnn, Precision precision) {
+std::string table2_words(Index test, double ratio, const CnnOptions& cnn, Precision precision) {
   std::string words = fmt::format(
       "Ten classes, the first images of each, (byte/255 − 0.5)/0.5; {} test images, published 10,000. Kernel of the "
       "eight-layer network (`lantk_cnn8`), in {}; ridgeless regression on 0 and 1, the class of the largest output; "
@@ -49,10 +38,6 @@ std::string protocol_words(Index test, double ratio, const CnnOptions& cnn, Prec
         fmt::join(cnn.channels, ","), cnn.epochs);
   }
   return words;
-}
-
-AnyView corner(const AnyMatrix& matrix, Index rows, Index cols) {
-  return std::visit([&](const auto& m) { return AnyView(m.view().block(0, 0, rows, cols)); }, matrix);
 }
 
 Outcome run_table2(const Setting& setting) {
@@ -74,8 +59,8 @@ Outcome run_table2(const Setting& setting) {
                             corner(kernel.k_test, test, size), ratio, cnn));
   }
   tasks.back().seconds = kernel.seconds;
-  return la_outcome(setting, tasks, published, "Ten classes, by training images",
-                    protocol_words(test, ratio, cnn, setting.precision));
+  return la_outcome(setting, tasks, published_table2(), "Ten classes, by training images",
+                    table2_words(test, ratio, cnn, setting.precision));
 }
 
 }  // namespace

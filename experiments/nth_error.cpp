@@ -19,10 +19,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// What the kernel of the trained network is compared with.
-constexpr std::array<const char*, 3> orders{"K₀", "K₀ + K⁽³⁾ term", "K₀ + K⁽³⁾ + K⁽⁴⁾ terms"};
-constexpr std::array<const char*, 3> stated{"-1", "-1", "-2 (Theorem 2.1, up to logarithms)"};
+constexpr std::array<const char*, 3> approximations{"K₀", "K₀ + K⁽³⁾ term", "K₀ + K⁽³⁾ + K⁽⁴⁾ terms"};
+constexpr std::array<const char*, 3> stated_slopes{"-1", "-1", "-2 (Theorem 2.1, up to logarithms)"};
 
-/// ‖K_t − approximation‖/‖K₀‖ in the Frobenius norm, one for each of `orders`, over training and test entries.
+/// ‖K_t − approximation‖/‖K₀‖ in the Frobenius norm, one for each of `approximations`, over training and test entries.
 struct Errors {
   std::array<double, 3> squares{};
   double start = 0;
@@ -30,10 +30,10 @@ struct Errors {
   void add(const TimedKernel& k) {
     for (Index i = 0; i < k.start.rows() * k.start.cols(); ++i) {
       const double k0 = k.start.data()[i];
-      const std::array<double, 3> approximation{k0, k0 + k.first.data()[i], k.values.data()[i]};
+      const std::array<double, 3> guess{k0, k0 + k.first.data()[i], k.values.data()[i]};
       start += k0 * k0;
       for (std::size_t o = 0; o < squares.size(); ++o) {
-        const double error = k.trained.data()[i] - approximation[o];
+        const double error = k.trained.data()[i] - guess[o];
         squares[o] += error * error;
       }
     }
@@ -84,7 +84,7 @@ ErrorPoints measured(const Setting& setting, const NthErrorChoice& choice, const
       errors.add(found.train);
       if (found.test) errors.add(*found.test);
       points.widths.push_back(static_cast<double>(width));
-      for (std::size_t o = 0; o < orders.size(); ++o) points.errors[o].push_back(errors.relative(o));
+      for (std::size_t o = 0; o < approximations.size(); ++o) points.errors[o].push_back(errors.relative(o));
       points.remarks = found.remarks;
     }
   }
@@ -107,8 +107,8 @@ std::vector<double> means(const ErrorPoints& points, std::size_t order, const Nt
 Illustration error_figure(const ErrorPoints& points, const NthErrorChoice& choice) {
   std::vector<Series> series;
   const std::vector<double> widths(choice.widths.begin(), choice.widths.end());
-  for (std::size_t o = 0; o < orders.size(); ++o) {
-    series.push_back({.name = orders[o], .x = widths, .y = means(points, o, choice)});
+  for (std::size_t o = 0; o < approximations.size(); ++o) {
+    series.push_back({.name = approximations[o], .x = widths, .y = means(points, o, choice)});
   }
   Illustration shown;
   shown.figure = curves(series, {.title = "Error by width",
@@ -129,16 +129,16 @@ Outcome run_nth_error(const Setting& setting) {
             .table = {.columns = {"approximation of K_t", "slope [95 %]", "stated"}}};
   for (const Index width : choice.widths) part.table.columns.push_back(fmt::format("width {}", width));
   outcome.results["approximations"] = Json::array();
-  for (std::size_t o = 0; o < orders.size(); ++o) {
+  for (std::size_t o = 0; o < approximations.size(); ++o) {
     const auto line = log_line(points.widths, points.errors[o]);
-    std::vector<Cell> row{orders[o], slope_text(line), stated[o]};
+    std::vector<Cell> row{approximations[o], slope_text(line), stated_slopes[o]};
     const std::vector<double> by_width = means(points, o, choice);
     for (const double value : by_width) row.emplace_back(fmt::format("{:.2e}", value));
     part.table.rows.push_back(std::move(row));
-    Json entry{{"name", orders[o]}, {"errors", points.errors[o]}, {"means", by_width}};
+    Json entry{{"name", approximations[o]}, {"errors", points.errors[o]}, {"means", by_width}};
     tell_fit(entry, line);
     outcome.results["approximations"].push_back(std::move(entry));
-    if (o + 1 == orders.size()) {
+    if (o + 1 == approximations.size()) {
       outcome.sentence = fmt::format(
           "K̂_t of each network's own K₀, K⁽³⁾ and K⁽⁴⁾: error by width of slope {}; -2 is stated.", slope_text(line));
     }

@@ -66,6 +66,10 @@ TaskKernel in_file(const Setting& setting, const Network& network, const SampleV
 
 }  // namespace
 
+AnyView corner(const AnyMatrix& kernel, Index rows, Index cols) {
+  return std::visit([&](const auto& m) { return AnyView(m.view().block(0, 0, rows, cols)); }, kernel);
+}
+
 TaskKernel task_kernel(const Setting& setting, const Network& network, const SampleView& train, const SampleView& test,
                        const std::optional<std::filesystem::path>& file) {
   return file ? in_file(setting, network, train, test, *file) : in_memory(setting, network, train, test);

@@ -19,6 +19,9 @@ struct TaskKernel {
   std::string route;
 };
 
+/// The first rows and columns of a kernel: that of fewer samples.
+[[nodiscard]] AnyView corner(const AnyMatrix& kernel, Index rows, Index cols);
+
 /// Computed in memory, or, where there is a `file`, tile by tile into that HDF5 file and read back: a run that was
 /// stopped goes on where it ended. Both have the same bits.
 [[nodiscard]] TaskKernel task_kernel(const Setting& setting, const Network& network, const SampleView& train,
