@@ -60,6 +60,7 @@ class Tracer {
     for (std::size_t s = 0; s < program_.stages.size(); ++s) {
       const PlaneStage& stage = program_.stages[s];
       trace_.ops.emplace_back();
+      trace_.begin_scale.push_back(scale_of(stack_.back()));
       for (const PlaneOp& op : stage.ops) trace_.ops.back().push_back(advance_op(op));
       if (stage.ending == StageEnd::emit) break;
       std::vector<double>& values = stack_.back().values;
@@ -74,7 +75,7 @@ class Tracer {
       runs = runs && std::any_of(program_.stages.begin() + static_cast<std::ptrdiff_t>(s) + 1, program_.stages.end(),
                                  [](const PlaneStage& later) { return later.variance_after; });
     }
-    for (std::size_t l = 0; l < lanes; ++l) trace_.scale[l] = static_cast<double>(stack_.back().scale[l]);
+    trace_.scale = scale_of(stack_.back());
   }
 
   [[nodiscard]] double error() const { return quadrature_error(recipe_, duals_); }
@@ -290,6 +291,12 @@ class Tracer {
     }
   }
 
+  static LaneNumbers scale_of(const LaneVariances& state) {
+    LaneNumbers result;
+    for (std::size_t l = 0; l < lanes; ++l) result[l] = static_cast<double>(state.scale[l]);
+    return result;
+  }
+
   static void check_scale(const LaneVariances& state) {
     Variances squares;
     for (const long double scale : state.scale) squares.push_back(scale * scale);
@@ -317,7 +324,8 @@ GroupTrace<T> trace_group(const Recipe& recipe, const PlaneProgram& program, con
   if constexpr (std::is_same_v<T, double>) {
     return trace;
   } else {
-    GroupTrace<float> single{Matrix<float>(trace.x.rows(), trace.x.cols()), std::move(trace.ops), trace.scale};
+    GroupTrace<float> single{Matrix<float>(trace.x.rows(), trace.x.cols()), std::move(trace.ops), trace.scale,
+                              std::move(trace.begin_scale)};
     std::transform(trace.x.data(), trace.x.data() + trace.x.cols(), single.x.data(),
                    [](double value) { return static_cast<float>(value); });
     for (auto& stage : single.ops) {

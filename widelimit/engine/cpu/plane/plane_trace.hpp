@@ -32,6 +32,7 @@ struct GroupTrace {
   Matrix<T> x;                            ///< inputs over R√C, value c of position p of 16 images from 16(pC + c) on
   std::vector<std::vector<OpTrace>> ops;  ///< by stage
   LaneNumbers scale{};                    ///< R at the end
+  std::vector<LaneNumbers> begin_scale;   ///< R at the begin of each stage
 };
 
 /// Images `first` … of x, as many as there are, the last of them repeated up to 16. Values that planes multiply are

@@ -1,0 +1,288 @@
+#include "widelimit/engine/cuda/plane/plane_path.hpp"
+
+#include "widelimit/base/progress.hpp"
+#include "widelimit/engine/overflow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace widelimit::cuda {
+
+namespace {
+
+constexpr Index most_pairs = 1 << 14;   ///< of one chunk: a second or less
+constexpr Index images_at_once = 4096;  ///< of one upload
+
+template <typename T>
+PlaneBuffer copied(const std::shared_ptr<PlaneDevice>& device, std::span<const T> values) {
+  PlaneBuffer buffer(device, values.size_bytes());
+  if (!values.empty()) device->upload(values.data(), values.size_bytes(), buffer.data());
+  return buffer;
+}
+
+std::size_t size_of(Precision precision) { return precision == Precision::f32 ? sizeof(float) : sizeof(double); }
+
+/// The pairs of a rectangle, those above the diagonal alone where `symmetric`: in squares of `edge`², the last image
+/// repeated where a side ends inside one, those on the diagonal whole.
+class PairList {
+ public:
+  PairList(Range rows, Range cols, bool symmetric, Index edge)
+      : rows_(rows), cols_(cols), symmetric_(symmetric), edge_(edge) {
+    restart();
+  }
+
+  /// The next pairs, at most `count`, of which there is room for one square; none at the end.
+  std::vector<ImagePair> next(Index count) {
+    std::vector<ImagePair> pairs;
+    while (i_ < rows_.end && static_cast<Index>(pairs.size()) + edge_ * edge_ <= count) {
+      if (j_ >= cols_.end) {
+        i_ += edge_;
+        restart();
+        continue;
+      }
+      for (Index k = 0; k < edge_ * edge_; ++k) {
+        pairs.push_back({static_cast<int>(std::min(i_ + k / edge_, rows_.end - 1)),
+                         static_cast<int>(std::min(j_ + k % edge_, cols_.end - 1))});
+      }
+      j_ += edge_;
+    }
+    return pairs;
+  }
+
+ private:
+  /// Squares on the diagonal hold pairs above it, unless they are single pairs.
+  void restart() { j_ = symmetric_ ? cols_.begin + (i_ - rows_.begin) + (edge_ == 1 ? 1 : 0) : cols_.begin; }
+
+  Range rows_, cols_;
+  bool symmetric_;
+  Index edge_;
+  Index i_ = rows_.begin;
+  Index j_ = 0;
+};
+
+}  // namespace
+
+/// What lies between two stages of a chunk of pairs, and their results.
+class PlanePath::Scratch {
+ public:
+  Scratch(const PlanePath& path, Index pairs) : count(std::clamp<Index>(pairs, 1, most_pairs)) {
+    std::size_t most = path.register_bytes();
+    for (std::size_t s = 0; s < path.lowered_.stages.size(); ++s) most = std::max(most, path.bytes_after(s));
+    const auto room = static_cast<Index>(path.scratch_bytes_ / (2 * std::max<std::size_t>(most, 1)));
+    const Index square = path.square_edge() * path.square_edge();
+    count = std::max(square, std::min(room, count + square) / square * square);
+    for (PlaneBuffer& buffer : between) buffer = PlaneBuffer(path.device_, most * usize(count));
+    values = PlaneBuffer(path.device_, sizeof(double) * usize(count * path.lowered_.outputs));
+    list = PlaneBuffer(path.device_, sizeof(ImagePair) * usize(count));
+  }
+
+  Index count;  ///< pairs at once
+  PlaneBuffer between[2], values, list;
+};
+
+PlanePath::PlanePath(std::shared_ptr<PlaneDevice> device, const Recipe& recipe, Precision precision, bool fast,
+                     std::size_t scratch_bytes)
+    : device_(std::move(device)),
+      recipe_(recipe),
+      precision_(precision),
+      lowered_(lower_planes(recipe, precision, fast)),
+      scratch_bytes_(scratch_bytes) {
+  for (const LoweredStage& stage : lowered_.stages) {
+    steps_.push_back(copied<PlaneStep>(device_, stage.steps));
+    dy_.push_back(copied<std::int32_t>(device_, stage.dy));
+    dx_.push_back(copied<std::int32_t>(device_, stage.dx));
+  }
+}
+
+std::string PlanePath::route() const {
+  Index planes = 0;
+  for (const cpu::PlaneStage& stage : lowered_.program.stages) {
+    if (stage.begin.positions() > 1) planes += static_cast<Index>(stage.dy.size() * stage.dx.size());
+  }
+  return fmt::format("displacement planes ({}){}, {}", planes,
+                     lowered_.registers ? ", those of the first layers in registers" : "",
+                     lowered_.arithmetic == Precision::f32 ? "float" : "double");
+}
+
+Index PlanePath::square_edge() const {
+  return lowered_.registers && lowered_.readout == RegisterReadout::flat ? flat_edge : 1;
+}
+
+std::size_t PlanePath::register_bytes() const {
+  if (!lowered_.registers) return 0;
+  const RegisterStack& stack = *lowered_.registers;
+  const auto width = static_cast<std::size_t>(stack.width);
+  switch (lowered_.readout) {
+    case RegisterReadout::pool:
+      return 2 * width * pooled_part_size(stack) * sizeof(float);
+    case RegisterReadout::total:
+      return 2 * width * sizeof(double);
+    default:
+      return 2 * sizeof(double);
+  }
+}
+
+std::size_t PlanePath::bytes_after(std::size_t s) const {
+  const LoweredStage& stage = lowered_.stages[s];
+  const auto arrays = static_cast<std::size_t>(1 + recipe_.channels);
+  if (stage.sink == PlaneSink::planes) return arrays * usize(kept_size(stage.end)) * size_of(lowered_.arithmetic);
+  return stage.sink == PlaneSink::sums ? arrays * usize(stage.planes()) * sizeof(double) : 0;
+}
+
+std::size_t PlanePath::loaded_bytes() const {
+  const std::size_t tables = lowered_.registers ? usize(lowered_.registers->tables()) * 32 * 32 * sizeof(float) : 0;
+  return usize(lowered_.record_size) * size_of(lowered_.arithmetic) + tables + sizeof(double);
+}
+
+template <typename T>
+PlaneImages PlanePath::load_as(const SampleView& x, int threads, const std::function<void(Index)>& after) const {
+  PlaneImages images;
+  images.count = x.count();
+  const std::size_t record = usize(lowered_.record_size) * sizeof(T);
+  const std::size_t tables = lowered_.registers ? usize(lowered_.registers->tables()) * 32 * 32 * sizeof(float) : 0;
+  images.records = PlaneBuffer(device_, record * usize(images.count));
+  images.registers = PlaneBuffer(device_, tables * usize(images.count));
+  images.scales = PlaneBuffer(device_, sizeof(double) * usize(images.count));
+  for (Index begin = 0; begin < images.count; begin += images_at_once) {
+    const Range range{begin, std::min(images.count, begin + images_at_once)};
+    const auto traced =
+        trace_records<T>(recipe_, lowered_, x, range, precision_, threads, [&](Index done) { after(begin + done); });
+    device_->upload(traced.records.data(), record * usize(range.size()),
+                    images.records.data<char>() + record * usize(begin));
+    device_->upload(traced.scales.data(), sizeof(double) * usize(range.size()), images.scales.data<double>() + begin);
+    images.error = std::max(images.error, traced.error);
+    if (!lowered_.registers) continue;
+    auto* to = reinterpret_cast<float*>(images.registers.data<char>() + tables * usize(begin));
+    device_->upload(traced.registers.data(), tables * usize(range.size()), to);
+    device_->trace_images(*lowered_.registers, to, static_cast<int>(range.size()));
+  }
+  return images;
+}
+
+PlaneImages PlanePath::load(const SampleView& x, int threads, const std::function<void(Index)>& after) const {
+  return lowered_.arithmetic == Precision::f32 ? load_as<float>(x, threads, after) : load_as<double>(x, threads, after);
+}
+
+PlaneStageCall PlanePath::call_of(std::size_t s) const {
+  const LoweredStage& stage = lowered_.stages[s];
+  PlaneStageCall call;
+  call.steps = steps_[s].data<PlaneStep>();
+  call.step_count = static_cast<std::int32_t>(stage.steps.size());
+  call.begin = stage.begin;
+  call.end = stage.end;
+  call.stride_begin = stage.stride_begin;
+  call.wraps = stage.wraps;
+  call.dy = dy_[s].data<std::int32_t>();
+  call.dx = dx_[s].data<std::int32_t>();
+  call.dy_count = static_cast<std::int32_t>(stage.dy.size());
+  call.dx_count = static_cast<std::int32_t>(stage.dx.size());
+  call.channels = static_cast<std::int32_t>(recipe_.channels);
+  call.levels = stage.levels;
+  call.largest = stage.largest;
+  call.source = stage.source;
+  call.source_scale = stage.source_scale;
+  call.source_numbers = stage.source_numbers;
+  call.source_arrays = s == 0 && lowered_.registers ? 2 : 1 + call.channels;
+  call.fine = stage.fine;
+  call.pool_size = stage.pool_size;
+  call.pool_strides = stage.pool_strides;
+  call.pool_offset = stage.pool_offset;
+  call.sink = stage.sink;
+  if (s > 0) call.sum_count = static_cast<std::int32_t>(lowered_.stages[s - 1].planes());
+  if (s == 0 && lowered_.registers) {
+    call.sum_count = lowered_.readout == RegisterReadout::total ? lowered_.registers->width : 1;
+  }
+  call.nngp_slot = lowered_.emit.nngp_slot;
+  call.ntk_slot = lowered_.emit.ntk_slot;
+  call.ntk_count = lowered_.emit.ntk_count;
+  call.record_size = lowered_.record_size;
+  call.input_channels = lowered_.input_channels;
+  return call;
+}
+
+void PlanePath::run_registers(const Sides& sides, const ImagePair* pairs, int count, void* to) const {
+  const RegisterStack& stack = *lowered_.registers;
+  const auto* first = sides.first.registers.data<float>();
+  const auto* second = sides.second.registers.data<float>();
+  switch (lowered_.readout) {
+    case RegisterReadout::pool:
+      return device_->pool_planes(stack, first, second, pairs, count, static_cast<float*>(to));
+    case RegisterReadout::total:
+      return device_->sum_planes(stack, first, second, pairs, count, static_cast<double*>(to));
+    default:
+      return device_->sum_equal(stack, first, second, pairs, count, static_cast<double*>(to));
+  }
+}
+
+void PlanePath::run_chunk(const Sides& sides, std::span<const ImagePair> pairs, const Scratch& scratch) const {
+  device_->upload(pairs.data(), pairs.size_bytes(), scratch.list.data());
+  const auto count = static_cast<int>(pairs.size());
+  const auto* list = scratch.list.data<ImagePair>();
+  if (lowered_.registers) run_registers(sides, list, count, scratch.between[1].data());
+  for (std::size_t s = 0; s < lowered_.stages.size(); ++s) {
+    PlaneStageCall call = call_of(s);
+    call.from = scratch.between[(s + 1) % 2].data();
+    call.to = call.sink == PlaneSink::outputs ? scratch.values.data() : scratch.between[s % 2].data();
+    call.first = sides.first.records.data();
+    call.second = sides.second.records.data();
+    call.first_scale = sides.first.scales.data<double>();
+    call.second_scale = sides.second.scales.data<double>();
+    call.pairs = list;
+    call.pair_count = count;
+    call.self = sides.self;
+    device_->run_stage(call, lowered_.arithmetic);
+  }
+}
+
+void PlanePath::fill(const PlaneImages& x1, Range rows, const PlaneImages& x2, Range cols, bool symmetric,
+                     std::span<const PlaneOutput> outputs, const std::function<void(Index)>& after) const {
+  PairList list(rows, cols, symmetric, square_edge());
+  const Scratch scratch(*this, rows.size() * cols.size());
+  Index done = 0;
+  for (;;) {
+    const auto pairs = list.next(scratch.count);
+    if (pairs.empty()) return;
+    run_chunk({x1, x2, false}, pairs, scratch);
+    const auto count = static_cast<int>(pairs.size());
+    for (std::size_t slot = 0; slot < outputs.size(); ++slot) {
+      const int bad =
+          device_->write(scratch.values.data<double>() + slot * pairs.size(), scratch.list.data<ImagePair>(), count,
+                         static_cast<int>(rows.begin), static_cast<int>(cols.begin), symmetric, outputs[slot]);
+      if (bad >= 0) {
+        const ImagePair& pair = pairs[usize(bad)];
+        report_overflow(static_cast<Index>(slot), pair.first, pair.second, outputs[slot].precision);
+      }
+    }
+    done += count * (symmetric ? 2 : 1);
+    after(std::min(done, rows.size() * cols.size()));
+  }
+}
+
+void PlanePath::diagonal(const PlaneImages& x, MatrixView<double> values,
+                         const std::function<void(Index)>& after) const {
+  const Index edge = square_edge();
+  const Scratch scratch(*this, x.count * edge);
+  std::vector<double> found(usize(scratch.count));
+  for (Index begin = 0; begin < x.count;) {
+    const Index end = std::min(x.count, begin + scratch.count / edge);
+    std::vector<ImagePair> pairs;
+    for (Index i = begin; i < end; i += edge) {
+      const auto square =
+          PairList({i, std::min(end, i + edge)}, {i, std::min(end, i + edge)}, false, edge).next(edge * edge);
+      pairs.insert(pairs.end(), square.begin(), square.end());
+    }
+    run_chunk({x, x, true}, pairs, scratch);
+    for (Index slot = 0; slot < lowered_.outputs; ++slot) {
+      device_->download(scratch.values.data<double>() + slot * static_cast<Index>(pairs.size()),
+                        sizeof(double) * pairs.size(), found.data());
+      for (std::size_t k = 0; k < pairs.size(); ++k) {
+        if (pairs[k].first == pairs[k].second) values(slot, pairs[k].first) = found[k];
+      }
+    }
+    begin = end;
+    after(begin);
+  }
+}
+
+}  // namespace widelimit::cuda
