@@ -25,6 +25,7 @@ int run_benchmark(int argc, char** argv, const std::string& description, Setting
     app.add_option("--limit", settings.limit, "seconds of processor time for the peer on one set")
         ->check(CLI::Range(1, 86400))
         ->capture_default_str();
+    app.add_option("--only", settings.only, "names of sets with commas between them; else all");
   }
   app.add_option("--repeats", settings.repeats, "rounds of timing")->check(CLI::Range(1, 100))->capture_default_str();
   app.add_flag("!--no-peer", settings.with_peer, "only the multiple of syrk");

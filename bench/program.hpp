@@ -11,9 +11,10 @@ namespace widelimit::bench {
 struct Settings {
   Index rows = 0;
   Index cols = 784;
-  Index width = 0;  ///< of hidden layers, where the benchmark has some
-  Index tests = 0;  ///< test points, where the benchmark has some
-  int limit = 0;    ///< seconds of processor time for a peer that may not end
+  Index width = 0;   ///< of hidden layers, where the benchmark has some
+  Index tests = 0;   ///< test points, where the benchmark has some
+  int limit = 0;     ///< seconds of processor time for a peer that may not end
+  std::string only;  ///< names of data sets with commas between them, where the benchmark has several; empty: all
   int repeats = 7;
   int threads = 2;
   bool with_peer = true;

@@ -6,6 +6,7 @@
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
 #include "experiments/uci_protocol.hpp"
+#include "widelimit/base/error.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/network.hpp"
 
@@ -19,6 +20,7 @@
 #include <fstream>
 #include <optional>
 #include <span>
+#include <sstream>
 
 namespace widelimit::bench {
 namespace {
@@ -174,6 +176,23 @@ void print_sum(const Sum& sum, double tol, int limit) {
   }
 }
 
+/// Those named, else those of at most so many rows.
+std::vector<UciSet> chosen_sets(const Settings& settings, std::vector<UciSet> all) {
+  std::vector<std::string> names;
+  std::istringstream only(settings.only);
+  for (std::string name; std::getline(only, name, ',');) names.push_back(name);
+  for (const std::string& name : names) {
+    if (std::none_of(all.begin(), all.end(), [&](const UciSet& set) { return set.name == name; })) {
+      fail(Code::usage, "--only: '{}' is no set of the benchmark", name);
+    }
+  }
+  std::erase_if(all, [&](const UciSet& set) {
+    return names.empty() ? set.data.count() > settings.rows
+                         : std::find(names.begin(), names.end(), set.name) == names.end();
+  });
+  return all;
+}
+
 bool run(const Benchmark& benchmark) {
   std::vector<UciSet> sets;
   try {
@@ -191,8 +210,8 @@ bool run(const Benchmark& benchmark) {
             benchmark.scratch / "log");
   bool agree = true;
   std::array<Sum, tolerances.size()> sums;
-  for (const UciSet& set : sets) {
-    if (set.data.count() <= benchmark.settings.rows) agree = add_set(benchmark, set, peer, sums) && agree;
+  for (const UciSet& set : chosen_sets(benchmark.settings, std::move(sets))) {
+    agree = add_set(benchmark, set, peer, sums) && agree;
   }
   for (std::size_t i = 0; i < sums.size(); ++i) print_sum(sums[i], tolerances[i], benchmark.settings.limit);
   return agree;
