@@ -72,6 +72,14 @@ def test_local_elasticity_of_label_aware_kernels_and_its_published_normalisation
         wl.label_aware_kernel(K, Y, K_TEST, x=X, x_test=X_TEST, test_diagonal=theta, psd="clip")
 
 
+def test_leave_one_out_and_bounds_refuse_it_by_name():
+    h = wl.label_aware_kernel(K, Y, x=X)
+    signs = np.where(Y == "right", 1.0, -1.0)
+    for refused in (lambda: wl.ridge_path(h, signs, [1.0]), lambda: wl.label_bound(h, signs)):
+        with pytest.raises(wl.InputError, match="LabelAwareKernel is no matrix"):
+            refused()
+
+
 @pytest.mark.parametrize("machine", ["ridge", "regression"])
 def test_ridge_solves_with_an_indefinite_kernel_and_says_so(machine):
     lam = 0.4 if machine == "ridge" else 0.0

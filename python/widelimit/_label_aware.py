@@ -83,6 +83,12 @@ class LabelAwareKernel:
             self._inertia = Inertia(*_core.inertia(self.train, self._threads))
         return self._inertia
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise InputError(
+            "a LabelAwareKernel is no matrix: machines take its train, and decisions its test. Both have seen the "
+            "labels of the training samples, so that leave-one-out, folds and bounds on them leak"
+        )
+
     def __repr__(self) -> str:
         return f"LabelAwareKernel(method={self.method!r}, lam={self.lam:.6g}, train={self.train.shape})"
 

@@ -69,7 +69,11 @@ TEST(LabelAwareProgram, KernelGoesFromFileToFile) {
   const Finished run = folder.widelimit(with_json);
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.record()["results"]["label_aware"]["lambda"], held.record()["results"]["label_aware"]["lambda"]);
-  EXPECT_EQ(run.record()["results"]["arrays"], held.record()["results"]["arrays"]);
+  for (const char* name : {"label_aware", "test_label_aware"}) {
+    for (const char* fact : {"shape", "smallest", "largest"}) {
+      EXPECT_EQ(run.record()["results"]["arrays"][name][fact], held.record()["results"]["arrays"][name][fact]);
+    }
+  }
   Words again = with_json;
   again.emplace_back("--resume");
   EXPECT_EQ(folder.widelimit(again).record()["results"]["complete_before"], true);

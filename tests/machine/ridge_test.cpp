@@ -1,6 +1,7 @@
 #include "widelimit/machine/ridge/ridge.hpp"
 
 #include "tests/machine/elimination.hpp"
+#include "tests/machine/random_gram.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/ridge/ridge_proof.hpp"
 
@@ -55,6 +56,35 @@ void expect_solution(const Matrix<T>& k, const RidgeOptions& options, double tol
     const double bias = options.bias ? static_cast<double>(expected.back()) : 0.0;
     EXPECT_NEAR(fit.bias[static_cast<std::size_t>(j)], bias, tolerance * static_cast<double>(largest));
   }
+}
+
+/// XXᵀ/d less 0.8: eigenvalues on both sides of −λ/2, condition below 1e4, so that 1e-10 is 100 κ ε and more.
+TEST(Ridge, SolvesIndefiniteSystemsWhereItIsAskedTo) {
+  Matrix<double> k = random_gram(70, 90);
+  for (Index i = 0; i < 70; ++i) k(i, i) -= 0.8;
+  std::vector<double> weights;
+  for (Index i = 0; i < 70; ++i) weights.push_back(i % 3 == 0 ? 2.0 : 0.5);
+  for (const double lambda : {0.0, 0.3}) {
+    for (const bool bias : {false, true}) {
+      expect_solution(k, {.lambda = lambda, .bias = bias, .indefinite = true}, 1e-10);
+      if (lambda > 0) {
+        expect_solution(k, {.lambda = lambda, .bias = bias, .weights = weights, .indefinite = true}, 1e-10);
+      }
+    }
+  }
+  const Matrix<double> y = wavy_targets(70, 1);
+  const Fit solved = fit_ridge(k.view(), y.view(), {.lambda = 0.3, .indefinite = true});
+  EXPECT_LT(*solved.summary.gradient, 1e-10);
+  EXPECT_FALSE(solved.summary.primal || solved.summary.gap);
+  EXPECT_NE(solved.summary.message.find("indefinite"), std::string::npos);
+  EXPECT_EQ(fit_ridge(k.view(), y.view(), {.lambda = 0.3}).summary.ending, Ending::not_positive_definite);
+  // K + λ/2 = diag(2, 0).
+  Matrix<double> singular(2, 2);
+  singular(0, 0) = 1;
+  singular(1, 1) = -1;
+  const Fit failed = fit_ridge(singular.view(), wavy_targets(2, 1).view(), {.lambda = 2, .indefinite = true});
+  EXPECT_EQ(failed.summary.ending, Ending::not_positive_definite);
+  EXPECT_EQ(failed.alpha(0, 0), 0);
 }
 
 TEST(Ridge, SolvesTheNormalEquations) {
