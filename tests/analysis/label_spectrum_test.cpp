@@ -8,6 +8,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/kernel/gram.hpp"
+#include "widelimit/kernel/network_gram.hpp"
 #include "widelimit/network/network.hpp"
 
 #include <gtest/gtest.h>
@@ -89,6 +90,35 @@ TEST(KernelSpectrum, DecomposesTheMatrix) {
     EXPECT_NEAR(*spectrum.stable_rate() * spectrum.eigenvalues().front(), 2, 1e-15);
     EXPECT_NEAR(*spectrum.condition(), spectrum.eigenvalues().front() / spectrum.eigenvalues().back(), 0);
   }
+}
+
+/// A matrix that is computed for each product is the same matrix, more rows than are read at a time.
+TEST(KernelSpectrum, ReadsAMatrixThatIsNotHeld) {
+  const Matrix<double> x = normal_matrix(300, 3, 6);
+  const SampleView view(x.view(), {1, 1, 3});
+  const Network network = Network::parse("fc:1");
+  const auto engine = make_engine("cpu");
+  const Gram k = gram(network, view, {.kind = Kind::ntk}, *engine);
+  const KernelSpectrum held(GramMatrix(view_of(k.ntk), *engine));
+  const KernelSpectrum read(network_gram(network, view, {.precision = Precision::f64}, *engine));
+  EXPECT_EQ(read.rank(), held.rank());
+  for (std::size_t i = 0; i < 300; ++i) {
+    EXPECT_NEAR(read.eigenvalues()[i], held.eigenvalues()[i], 1e-13 * held.eigenvalues().front());
+  }
+}
+
+/// Rounding to float32 moves an eigenvalue by 2⁻²⁴‖K‖₁ at most: one of 10⁻⁴ is still told from 0, one of 10⁻⁷ is not.
+TEST(KernelSpectrum, TellsRoundingFromSmallEigenvalues) {
+  const Index n = 100;
+  Matrix<float> k(n, n);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) k(i, j) = i == j ? 0.01F + (i == 0 ? 0.0F : 1e-4F) : 0.01F;
+  }
+  k(1, 1) = 0.01F + 1e-7F;
+  const KernelSpectrum spectrum{GramMatrix(k)};
+  EXPECT_EQ(spectrum.rank(), n - 1);
+  EXPECT_GT(spectrum.noise(), 1e-7);
+  EXPECT_LT(spectrum.noise(), 1e-5);
 }
 
 TEST(KernelSpectrum, EffectiveDimensionOfADiagonal) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 
@@ -40,7 +41,10 @@ KernelSpectrum::KernelSpectrum(const GramMatrix& k, const KernelSpectrumOptions&
   if (pairs.indefinite) fail(Code::numerical, "{}", diagonal_cure(held, options.progress));
   vectors_ = std::move(pairs.vectors);
   values_.assign(pairs.values.rbegin(), pairs.values.rend());
-  noise_ = pairs.noise;
+  // ‖ΔK‖₂ ≤ ε‖|K|‖₂ ≤ ε‖K‖₁ for entries of relative precision ε; the factor is room for kernels that round more than
+  // once.
+  noise_ = 8 * (k.epsilon() * algebra_->symmetric_norm(held.matrix()) +
+                n * std::numeric_limits<double>::epsilon() * values_.front());
   rank_ = std::count_if(values_.begin(), values_.end(), [&](double value) { return value > noise_; });
 }
 

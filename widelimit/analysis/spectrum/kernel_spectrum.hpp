@@ -26,7 +26,8 @@ class KernelSpectrum {
   [[nodiscard]] Index samples() const { return std::ssize(values_); }
   /// Largest first; those that only rounding leaves below 0 are 0.
   [[nodiscard]] const std::vector<double>& eigenvalues() const { return values_; }
-  /// Eigenvalues up to here may be rounding, of the entries of K or of the decomposition: 8 n ε λ₁.
+  /// Eigenvalues up to here may be rounding: 8(ε‖K‖₁ + n·2⁻⁵²·λ₁), the first of the entries of K, whose relative
+  /// precision is ε, the second of the decomposition in float64.
   [[nodiscard]] double noise() const { return noise_; }
   /// Eigenvalues above `noise`; the others span what counts as the null space of K.
   [[nodiscard]] Index rank() const { return rank_; }
