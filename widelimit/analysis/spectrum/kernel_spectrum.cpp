@@ -81,6 +81,19 @@ Matrix<double> KernelSpectrum::project(MatrixView<const double> y) const {
   return dense;
 }
 
+Matrix<double> KernelSpectrum::inverse() const {
+  if (rank_ == 0) fail(Code::numerical, "the kernel is 0 on all samples; it has no inverse");
+  const Index n = samples();
+  Matrix<double> scaled = eigenvectors();
+  for (Index i = 0; i < n; ++i) {
+    const double scale = 1 / std::sqrt(std::max(values_[usize(i)], noise_));
+    for (Index j = 0; j < n; ++j) scaled(i, j) *= scale;
+  }
+  Matrix<double> result(n, n, Content::unset);
+  algebra_->host_product(1, Transpose::yes, scaled.view(), Transpose::no, scaled.view(), 0, result.view());
+  return result;
+}
+
 std::optional<double> KernelSpectrum::condition() const {
   if (rank_ < samples()) return std::nullopt;
   return values_.front() / values_.back();

@@ -39,6 +39,9 @@ class KernelSpectrum {
   /// finite.  O(n²·columns).
   [[nodiscard]] Matrix<double> project(MatrixView<const double> y) const;
 
+  /// K⁻¹ with eigenvalues up to `noise` taken as that, symmetric. Error{numerical} for the zero matrix.  O(n³).
+  [[nodiscard]] Matrix<double> inverse() const;
+
   /// λ₁/λ_n; nothing where λ_n may be rounding.
   [[nodiscard]] std::optional<double> condition() const;
   /// 2/λ₁: gradient descent on ½‖u − y‖² diverges beyond it. Nothing for the zero matrix.
