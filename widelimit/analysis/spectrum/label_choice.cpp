@@ -6,6 +6,7 @@
 #include "widelimit/data/preprocess.hpp"
 #include "widelimit/finite/training/targets.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace widelimit {
