@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -111,7 +110,7 @@ nlohmann::ordered_json SpectrumChoice::settings(const KernelRequest& request, co
 void add_spectrum_options(CLI::App& verb, SpectrumChoice& choice) {
   add_kernel_choice(verb, choice.kernel, "Kernel");
   verb.add_option("--labels", choice.labels,
-                  "true, random, random:SHARE (so many replaced by random ones), worst (signs of the last eigenvector)")
+                  "true, random, random:SHARE (so many replaced by random ones), worst (±1 that train slowly)")
       ->type_name("L1,L2,…")
       ->delimiter(',')
       ->capture_default_str()

@@ -5,6 +5,7 @@
 #include "widelimit/data/file/file.hpp"
 #include "widelimit/report/csv.hpp"
 
+#include <algorithm>
 #include <deque>
 
 namespace widelimit::app {

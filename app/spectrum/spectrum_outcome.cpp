@@ -13,6 +13,9 @@ namespace {
 /// Numbers of first directions whose energy the table sums.
 constexpr std::array<Index, 3> first_directions{1, 10, 100};
 
+/// Share of the loss from which a network is said to leave its prediction.
+constexpr double notable_difference = 0.05;
+
 std::string moment_text(double time) { return std::isinf(time) ? "inf" : fmt::format("{:.6g}", time); }
 
 Cell cell_of(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
@@ -158,6 +161,13 @@ std::vector<std::string> spectrum_remarks(const SpectrumOutcome& outcome) {
     if (one.labels.reaches(outcome.epsilon)) continue;
     remarks.push_back(fmt::format("{} labels: the loss never falls to {:g} of its start, but to {:.3g}", one.name,
                                   outcome.epsilon, one.labels.floor()));
+  }
+  for (const NamedModes& one : outcome.named_networks()) {
+    if (one.modes->largest_difference <= notable_difference) continue;
+    remarks.push_back(fmt::format(
+        "{} labels: the loss of the network of width {} differs from the prediction by up to {:.2g} of its start; its "
+        "kernel is not that of the limit, or moves: a wider network, or a larger w_std, comes nearer",
+        one.name, one.modes->width, one.modes->largest_difference));
   }
   return remarks;
 }

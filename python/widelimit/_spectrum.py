@@ -239,7 +239,7 @@ def spectrum(
     y: one number for each sample, or a row of them; names of classes, or any classes with classify=True, become ±1
         for two and a column of 0 and 1 for each of more.
     labels: 'true', y itself; 'random', classes drawn anew, or numbers in random order; 'random:0.3', so many of them
-        replaced; 'worst', the signs of the last eigenvector, about the slowest labels that there are, without y.
+        replaced; 'worst', ±1 with a large yᵀK⁻¹y, which train slowly, without y.
     seed: of random labels.
 
     NumericalError where K has a negative eigenvalue. O(n³), and 3n² numbers.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 
@@ -40,7 +41,10 @@ KernelSpectrum::KernelSpectrum(const GramMatrix& k, const KernelSpectrumOptions&
   if (pairs.indefinite) fail(Code::numerical, "{}", diagonal_cure(held, options.progress));
   vectors_ = std::move(pairs.vectors);
   values_.assign(pairs.values.rbegin(), pairs.values.rend());
-  noise_ = pairs.noise;
+  // ‖ΔK‖₂ ≤ ε‖|K|‖₂ ≤ ε‖K‖₁ for entries of relative precision ε; the factor is room for kernels that round more than
+  // once.
+  noise_ = 8 * (k.epsilon() * algebra_->symmetric_norm(held.matrix()) +
+                n * std::numeric_limits<double>::epsilon() * values_.front());
   rank_ = std::count_if(values_.begin(), values_.end(), [&](double value) { return value > noise_; });
 }
 
@@ -75,6 +79,19 @@ Matrix<double> KernelSpectrum::project(MatrixView<const double> y) const {
   algebra_->multiply(Transpose::no, vectors_, dense.view(), turned.view());
   for (Index i = 0; i < n; ++i) std::copy_n(turned.view().row(n - 1 - i), y.cols, dense.view().row(i));
   return dense;
+}
+
+Matrix<double> KernelSpectrum::inverse() const {
+  if (rank_ == 0) fail(Code::numerical, "the kernel is 0 on all samples; it has no inverse");
+  const Index n = samples();
+  Matrix<double> scaled = eigenvectors();
+  for (Index i = 0; i < n; ++i) {
+    const double scale = 1 / std::sqrt(std::max(values_[usize(i)], noise_));
+    for (Index j = 0; j < n; ++j) scaled(i, j) *= scale;
+  }
+  Matrix<double> result(n, n, Content::unset);
+  algebra_->host_product(1, Transpose::yes, scaled.view(), Transpose::no, scaled.view(), 0, result.view());
+  return result;
 }
 
 std::optional<double> KernelSpectrum::condition() const {

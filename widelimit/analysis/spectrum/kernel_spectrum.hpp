@@ -26,7 +26,8 @@ class KernelSpectrum {
   [[nodiscard]] Index samples() const { return std::ssize(values_); }
   /// Largest first; those that only rounding leaves below 0 are 0.
   [[nodiscard]] const std::vector<double>& eigenvalues() const { return values_; }
-  /// Eigenvalues up to here may be rounding, of the entries of K or of the decomposition: 8 n ε λ₁.
+  /// Eigenvalues up to here may be rounding: 8(ε‖K‖₁ + n·2⁻⁵²·λ₁), the first of the entries of K, whose relative
+  /// precision is ε, the second of the decomposition in float64.
   [[nodiscard]] double noise() const { return noise_; }
   /// Eigenvalues above `noise`; the others span what counts as the null space of K.
   [[nodiscard]] Index rank() const { return rank_; }
@@ -37,6 +38,9 @@ class KernelSpectrum {
   /// ⟨v_i, y_c⟩ for the columns y_c of `y`: row i belongs to λ_i. Error{input} where rows do not fit or a number is not
   /// finite.  O(n²·columns).
   [[nodiscard]] Matrix<double> project(MatrixView<const double> y) const;
+
+  /// K⁻¹ with eigenvalues up to `noise` taken as that, symmetric. Error{numerical} for the zero matrix.  O(n³).
+  [[nodiscard]] Matrix<double> inverse() const;
 
   /// λ₁/λ_n; nothing where λ_n may be rounding.
   [[nodiscard]] std::optional<double> condition() const;

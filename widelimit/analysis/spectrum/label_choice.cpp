@@ -6,6 +6,7 @@
 #include "widelimit/data/preprocess.hpp"
 #include "widelimit/finite/training/targets.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace widelimit {
@@ -16,6 +17,10 @@ namespace {
 constexpr std::uint64_t replaced_stream = (std::uint64_t{1} << 50) + 3;
 
 constexpr std::string_view random_word = "random";
+
+/// Worst labels: changes for each sample, and the share of tr K⁻¹ that one must gain.
+constexpr Index most_changes = 100;
+constexpr double least_gain = 1e-12;
 
 void check_share(double share) {
   if (!(share >= 0 && share <= 1)) fail(Code::usage, "{:g} is no share of labels to replace; choose 0 to 1", share);
@@ -46,11 +51,36 @@ Matrix<double> moved_values(MatrixView<const double> values, double share, std::
   return result;
 }
 
+/// A change of y_i raises yᵀBy, B = K⁻¹, by 4(B_ii − y_i(By)_i).
 Matrix<double> worst_labels(const KernelSpectrum& spectrum) {
-  const std::vector<double> slowest = spectrum.eigenvector(spectrum.samples() - 1);
-  Matrix<double> signs(spectrum.samples(), 1, Content::unset);
-  for (Index i = 0; i < signs.rows(); ++i) signs(i, 0) = slowest[usize(i)] < 0 ? -1 : 1;
-  return signs;
+  const Index n = spectrum.samples();
+  const std::vector<double> slowest = spectrum.eigenvector(n - 1);
+  Matrix<double> y(n, 1, Content::unset);
+  for (Index i = 0; i < n; ++i) y(i, 0) = slowest[usize(i)] < 0 ? -1 : 1;
+  if (spectrum.rank() == 0) return y;
+  const Matrix<double> b = spectrum.inverse();
+  std::vector<double> product(usize(n), 0.0);
+  double trace = 0;
+  for (Index i = 0; i < n; ++i) {
+    trace += b(i, i);
+    for (Index j = 0; j < n; ++j) product[usize(i)] += b(i, j) * y(j, 0);
+  }
+  // Each change raises yᵀBy by more than rounding, so that no labels come twice; the limit is for safety.
+  for (Index change = 0; change < most_changes * n; ++change) {
+    Index best = 0;
+    double most = 0;
+    for (Index i = 0; i < n; ++i) {
+      const double gain = b(i, i) - y(i, 0) * product[usize(i)];
+      if (gain > most) {
+        most = gain;
+        best = i;
+      }
+    }
+    if (!(most > least_gain * trace)) break;
+    y(best, 0) = -y(best, 0);
+    for (Index i = 0; i < n; ++i) product[usize(i)] += 2 * y(best, 0) * b(i, best);
+  }
+  return y;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace widelimit {
 enum class LabelKind : std::uint8_t {
   given,   ///< those of the data
   random,  ///< a share of them replaced by chance
-  worst,   ///< sign(v_n): of all labels ±1 about those that train most slowly
+  worst,   ///< ±1 with a large yᵀK⁻¹y: labels that train slowly
 };
 
 /// Which labels a spectrum is asked about.
@@ -37,10 +37,10 @@ struct GivenLabels {
 ///
 /// random: each class becomes, with probability `share`, one drawn uniformly from all classes; among numbers those that
 /// are chosen change places. A pure function of the seed; a larger share replaces all that a smaller one replaces.
-/// worst: one column sign(v_n), whatever the classes: √n·v_n attains the largest yᵀK⁻¹y = n/λ_n over ‖y‖² = n, and this
-/// is its rounding to ±1.
-/// Error{input} for labels that do not fit the samples or fewer than two classes, Error{usage} for a share outside
-/// [0, 1].
+/// worst: one column of ±1, whatever the classes. √n·v_n attains the largest yᵀK⁻¹y = n/λ_n over ‖y‖² = n; from its
+/// rounding sign(v_n), NT-L's worst labels, the label whose change raises yᵀK⁻¹y most is changed until none does: v_n
+/// may live on few samples, and its signs on the others mean nothing.  O(n³). Error{input} for labels that do not fit
+/// the samples or fewer than two classes, Error{usage} for a share outside [0, 1].
 [[nodiscard]] Matrix<double> label_targets(const LabelChoice& choice, const GivenLabels& given,
                                            const KernelSpectrum& spectrum, std::uint64_t seed);
 
