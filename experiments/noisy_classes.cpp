@@ -351,8 +351,8 @@ Experiment noisy_labels_cnn() {
                   {"noise", "KIND", "symmetric (any other class) or pair (the next class)", "symmetric", ""},
                   {"samples", "N", "Training images", "1200", "4000"},
                   {"tests", "N", "Test images", "1000", "10000"},
-                  {"width", "M", "Channels of every hidden layer", "48", "128"},
-                  {"epochs", "E", "Passes over the training images", "30", "80"},
+                  {"width", "M", "Channels of every hidden layer", "48", "64"},
+                  {"epochs", "E", "Passes over the training images", "30", "40"},
                   {"batch", "N", "Images of a step", "50", "100"}},
       .precision = Precision::f32,
       .run = [](const Setting& setting) {

@@ -117,6 +117,11 @@ def test_training_goes_on_bit_for_bit(tmp_path):
     for a, b in zip(whole.parameters, again.parameters, strict=True):
         assert (a.w == b.w).all() and (a.b == b.b).all()
 
+    whole.save(tmp_path / "net.h5")
+    del options["epochs"]
+    begun = wl.train(net, 2 * x, y, resume=wl.load_network(tmp_path / "net.h5"), steps=0, **options)
+    assert (begun.parameters[1].w == whole.parameters[1].w).all()
+
 
 def test_empirical_kernel_of_the_trained_network():
     x, y = points(6, 4)

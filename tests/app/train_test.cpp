@@ -135,7 +135,10 @@ TEST(TrainVerb, GoesOnFromACheckpoint) {
   const Finished rest = with({"--epochs", "6", "--from", "c.h5", "--out", "rest.h5"});
   ASSERT_EQ(rest.status, 0) << rest.err;
   EXPECT_EQ(rest.record()["results"]["loss"], whole.record()["results"]["loss"]);
-  EXPECT_EQ(with({"--epochs", "6", "--from", "whole.h5"}).status, 2);
+  const Finished tuned = with({"--epochs", "1", "--from", "whole.h5", "--shuffle", "1"});
+  ASSERT_EQ(tuned.status, 0) << tuned.err;
+  EXPECT_EQ(tuned.record()["results"]["record"]["steps"][0], 0);
+  EXPECT_EQ(with({"--epochs", "1", "--from", "whole.h5", "--seed", "3"}).status, 2);
   EXPECT_EQ(with({"--epochs", "6", "--from", "c.h5", "--seed", "3"}).status, 2);
   EXPECT_EQ(with({"--epochs", "1", "--checkpoint", "a.h5", "--out", "a.h5"}).status, 2);
   EXPECT_EQ(folder.widelimit({"predict", "--model", "c.h5", "--test", "digits", "--limit", "5"}).status, 0);

@@ -31,8 +31,9 @@ class Checkpoint : public Folder {
             .seed = 5,
             .precision = precision};
   }
-  static inline const Network network =
-      Network::parse("conv(b_std=0.1) relu flatten dropout(rate=0.8) dense(b_std=0.1)");
+  static inline const Network network = Network::parse(
+      "conv(b_std=0.1) relu residual{ conv(strides=2) relu conv scale(by=0.5) | conv(kernel=1, strides=2) } "
+      "relu flatten dropout(rate=0.8) dense(b_std=0.1)");
 
   Matrix<double> x_;
   Matrix<double> y_;

@@ -56,7 +56,10 @@ void apply_slope(const Stage& stage, const Activation& activation, std::span<con
     const std::vector<double> slope = central_difference(*stage.custom, wide);
     for (std::size_t i = 0; i < x.size(); ++i) back[i] = signal[i] * static_cast<T>(slope[i]);
   } else if (activation.phi == Phi::relu) {
-    for (std::size_t i = 0; i < x.size(); ++i) back[i] = x[i] >= T{0} ? signal[i] : T{0};
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const T passed = signal[i];  // read in any case, which vectors do
+      back[i] = x[i] >= T{0} ? passed : T{0};
+    }
   } else {
     for (std::size_t i = 0; i < x.size(); ++i) {
       back[i] = signal[i] * static_cast<T>(derivative(activation, static_cast<double>(x[i])));
