@@ -20,11 +20,11 @@ from widelimit._targets import as_classes
 from widelimit._threads import usable
 from widelimit._train import TrainedNetwork, _as_targets, _as_test_targets, _table
 
-_TRAINING = frozenset(
-    "width loss lam regulariser rate steps epochs batch optimiser momentum beta1 beta2 adam_epsilon weight_decay "
-    "schedule warmup milestones rate_drop last_rate seed epsilon centred parameterisation initialisation flip crop "
-    "precision".split()
-)
+_TRAINING = (
+    "adam_epsilon", "batch", "beta1", "beta2", "centred", "crop", "epochs", "epsilon", "flip", "initialisation", "lam",
+    "last_rate", "loss", "milestones", "momentum", "optimiser", "parameterisation", "precision", "rate", "rate_drop",
+    "regulariser", "schedule", "seed", "steps", "warmup", "weight_decay", "width",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ def evolution(
     (True, True)
     """
     if unknown := sorted(set(training) - _TRAINING):
-        raise InputError(f"evolution takes no {unknown[0]!r}; of train it takes {', '.join(sorted(_TRAINING))}")
+        raise InputError(f"evolution takes no {unknown[0]!r}; of train it takes {', '.join(_TRAINING)}")
     if training.get("steps") is not None and training.get("epochs") is not None:
         raise InputError("both steps and epochs say how long to train; give one of them")
     net = as_network(network)

@@ -292,6 +292,25 @@ TEST(Branches, GoOnWithTheBatchesOfTheTraining) {
   EXPECT_EQ(children[1].summary.steps, 12);
 }
 
+TEST(Branches, RefuseWeightsThatDoNotFit) {
+  const ProbedTask task(6);
+  const Network network = Network::parse("fc:1");
+  const AnyParameters other = Parameters<double>{};
+  const AnyParameters single = Parameters<float>{};
+  TrainOptions options = watched_training().train;
+  const auto refused = [&](const std::function<void(TrainOptions&)>& change) {
+    TrainOptions changed = options;
+    change(changed);
+    return refusal_of([&] { (void)train(network, task.data(), changed); });
+  };
+  EXPECT_EQ(refused([&](auto& o) { o.initial_step = 3; }), Code::usage);
+  EXPECT_EQ(refused([&](auto& o) { o.initial = &other; }), Code::usage);
+  EXPECT_EQ(refused([&](auto& o) { o.initial = &single; }), Code::usage);
+  options.initial = &other;
+  EXPECT_EQ(refused([&](auto& o) { o.initial_step = 13; }), Code::usage);
+  EXPECT_EQ(refused([&](auto& o) { o.centred = true; }), Code::usage);
+}
+
 /// The closed form against the gradient flow of the linearised network, at a finite time and in the end.
 TEST(TangentTraining, IsTheFlowOfTheLinearisedNetwork) {
   const ProbedTask task(7);

@@ -73,6 +73,20 @@ TEST_F(Figures, HeatMapNamesItsBands) {
   EXPECT_FALSE(holds(figure, "<text>none</text>"));
 }
 
+/// Distances that are all 0, and curves without a point that a logarithmic axis could show.
+TEST_F(Figures, TimelinesOfAwkwardValues) {
+  const Matrix<double> still = filled(3, 3, 0.0);
+  const std::vector<std::string> names{"0", "100% later", "2"};
+  const Figure figure = timeline(still.view(), names,
+                                 {{"velocity", {{"v", {1, 2}, {0, 0}}}, AxisScale::log},
+                                  {"accuracy", {{"train", {0, 1, 2}, {1, 1, 1}}, {"none", {}, {}}}}},
+                                 {.title = "t", .row_label = "epoch"});
+  EXPECT_TRUE(holds(figure, "<text>100% later</text>"));
+  EXPECT_TRUE(holds(figure, "<text>accuracy</text>"));
+  EXPECT_EQ(code_of([&] { return timeline(still.view(), {"0"}, {}, {}); }), Code::usage);
+  EXPECT_EQ(code_of([&] { return timeline(filled(2, 2, std::nan("")).view(), {"0", "1"}, {}, {}); }), Code::numerical);
+}
+
 TEST_F(Figures, HeatMapRefusals) {
   const Matrix<double> matrix = filled(3, 3, 1.0);
   EXPECT_EQ(code_of([] { return heat_map(MatrixView<const double>{}, {}); }), Code::usage);

@@ -48,6 +48,21 @@ TEST(Html, BlocksOpenAndClose) {
   }
 }
 
+TEST(Html, SlidesAreChosenByStyleAlone) {
+  Page page("t", "s");
+  page.section("h").slides("<at>", {{"<one>", {small_figure(), "", ""}}, {"two", {small_figure(), "", ""}}});
+  page.slides("at", {{"three", {small_figure(), "", ""}}});
+  const std::string html = page.html(epoch);
+  EXPECT_EQ(count(html, "<figure>"), 3U);
+  EXPECT_EQ(count(html, "name=\"slides1\""), 2U);
+  EXPECT_EQ(count(html, "id=\"slides2-0\" checked"), 1U);
+  EXPECT_EQ(count(html, "&lt;one&gt;"), 1U);
+  EXPECT_EQ(count(html, "&lt;at&gt;"), 1U);
+  EXPECT_EQ(count(html, ".slides > .at1:checked ~ .stack > :nth-child(2)"), 1U);
+  EXPECT_EQ(count(html, ".slides > .at2:checked"), 0U);
+  EXPECT_EQ(count(html, "<script"), 0U);
+}
+
 TEST(Html, FiguresDoNotShareIds) {
   Page page("t", "s");
   page.section("h").figures({{small_figure(), "c", "one"}, {small_figure(), "", ""}});

@@ -2,7 +2,9 @@
 #include "widelimit/report/drawing/gnuplot.hpp"
 #include "widelimit/report/text.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 namespace {
@@ -30,23 +32,51 @@ std::string tics_of(const std::vector<std::string>& names, bool named = true) {
   return tics;
 }
 
-/// Rectangles of colour by gnuplot's image: cell (i, j) covers half a checkpoint to either side.
+/// Least and most of some numbers.
+struct Extent {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void include(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+/// Cell (i, j) covers half a checkpoint to either side. Ranges are given: gnuplot has none for equal numbers.
 void plot_map(Drawing& drawing, MatrixView<const double> distances) {
   std::string rows;
+  Extent extent;
   for (Index i = 0; i < distances.rows; ++i) {
     for (Index j = 0; j < distances.cols; ++j) {
       if (!std::isfinite(distances(i, j))) {
         fail(Code::numerical, "entry ({}, {}) of the distances to draw is {}", i, j, distances(i, j));
       }
+      extent.include(distances(i, j));
       rows += fmt::format("{} {} {}\n", j, i, distances(i, j));
     }
   }
   drawing.data("distances", rows);
+  drawing.line("set cbrange [{}:{}]", extent.low, extent.high > extent.low ? extent.high : extent.low + 1e-12);
   drawing.line("plot 'distances' using 1:2:3 with image notitle");
+}
+
+void set_strip_axis(Drawing& drawing, const Extent& extent, AxisScale scale) {
+  const bool log = scale == AxisScale::log;
+  drawing.line("{} logscale y", log ? "set" : "unset");
+  drawing.line("set format y {}", log ? power_of_ten_format() : "'%g'");
+  if (extent.low > extent.high) {
+    drawing.line("set yrange [0.1:1]");
+  } else if (log) {
+    drawing.line("set yrange [{}:{}]", extent.low / 2, extent.high * 2);
+  } else {
+    const double margin = extent.high > extent.low ? 0.06 * (extent.high - extent.low) : 0.01 + std::fabs(extent.low);
+    drawing.line("set yrange [{}:{}]", extent.low - margin, extent.high + margin);
+  }
 }
 
 void plot_strip(Drawing& drawing, const TimelineStrip& strip, std::size_t number, std::size_t first_colour) {
   std::string commands;
+  Extent extent;
   for (std::size_t s = 0; s < strip.series.size(); ++s) {
     const Series& one = strip.series[s];
     if (one.x.size() != one.y.size()) fail(Code::usage, "curve \"{}\" has other numbers of x and y", one.name);
@@ -54,6 +84,7 @@ void plot_strip(Drawing& drawing, const TimelineStrip& strip, std::size_t number
     for (std::size_t i = 0; i < one.x.size(); ++i) {
       if (!std::isfinite(one.y[i])) fail(Code::numerical, "point {} of curve \"{}\" is {}", i, one.name, one.y[i]);
       if (strip.scale == AxisScale::log && one.y[i] <= 0) continue;
+      extent.include(one.y[i]);
       rows += fmt::format("{} {}\n", one.x[i], one.y[i]);
     }
     if (rows.empty()) continue;
@@ -63,6 +94,7 @@ void plot_strip(Drawing& drawing, const TimelineStrip& strip, std::size_t number
                             commands.empty() ? "" : ", ", file, series_colour(first_colour + s));
   }
   if (commands.empty()) commands = "NaN notitle";
+  set_strip_axis(drawing, extent, strip.scale);
   drawing.line("plot {}", commands);
 }
 
@@ -112,10 +144,6 @@ Figure timeline(MatrixView<const double> distances, const std::vector<std::strin
     drawing.line("unset label; unset arrow; unset colorbox");
     place(from, from + strip_height);
     label(strips[k].label, from, from + strip_height);
-    drawing.line("set yrange [*:*]");
-    drawing.line("{} logscale y", strips[k].scale == AxisScale::log ? "set" : "unset");
-    if (strips[k].scale == AxisScale::log) drawing.line("set format y {}", power_of_ten_format());
-    if (strips[k].scale == AxisScale::linear) drawing.line("set format y '%g'");
     drawing.line("set xtics ({})", tics_of(names, k + 1 == strips.size()));
     plot_strip(drawing, strips[k], k, colour);
     colour += strips[k].series.size();
