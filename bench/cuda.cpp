@@ -117,6 +117,8 @@ bool ridge(const Asked& asked, const Matrix<double>& inputs, const Engine& engin
   });
   const Algebra& algebra = engine.algebra();
   std::optional<GramMatrix> k = gram_matrix(network, samples, kernel, engine);
+  const Recipe recipe = lower(network, samples.shape, RecipeOutputs::ntk);
+  const double loading = timed([&] { (void)engine.kernels().load(recipe, samples, Precision::f64, [](Index) {}); });
   Matrix<double> product(asked.rows, outputs);
   const double precise =
       timed([&] { algebra.multiply_precisely(k->matrix(), targets.view(), product.view(), nullptr); });
@@ -135,9 +137,10 @@ bool ridge(const Asked& asked, const Matrix<double>& inputs, const Engine& engin
       asked.rows, asked.cols, outputs, whole, filled, factored, whole / factored,
       verdict_at_most(whole / factored, 1.3));
   fmt::print(
-      "  alone: symmetry {:.3f} s, scaled copy {:.3f} s, solution {:.3f} s, condition {:.3f} s, precise product "
+      "  alone: loading {:.3f} s, symmetry {:.3f} s, scaled copy {:.3f} s, solution {:.3f} s, condition {:.3f} s, "
+      "precise product "
       "{:.3f} s\n",
-      checked, copied, solved, condition, precise);
+      loading, checked, copied, solved, condition, precise);
   fmt::print("  {}, {}; residual {:.1e}, duality gap {:.1e}, condition {:.1e}\n", text(fit.summary.ending),
              fit.summary.method, fit.summary.gradient.value_or(0), fit.summary.gap.value_or(0),
              fit.summary.condition.value_or(0));

@@ -81,15 +81,17 @@ void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow)
       cuda::PairStates<T, C, D, 1> states;
       states.rho[0][0] = static_cast<T>(rho);
       states.t[0][0] = static_cast<T>(t);
-      const Index row[1] = {tile.rows.first + i};
-      cuda::run_steps(tile, row, tile.cols.first + j, first_channel, states, [&](const DenseStep& step, int state) {
-        if (step.nngp_slot >= 0 && first_channel == 0) write(step, step.nngp_slot, i, j, states.rho[state][0]);
-        for (int m = 0; m < C; ++m) {
-          if (first_channel + m < step.ntk_count) {
-            write(step, step.ntk_slot + first_channel + m, i, j, states.theta[state][m][0]);
-          }
-        }
-      });
+      const std::int32_t row[1] = {static_cast<std::int32_t>(tile.rows.first + i)};
+      cuda::run_steps(tile, row, static_cast<std::int32_t>(tile.cols.first + j), first_channel, states,
+                      [&](const DenseStep& step, int state) {
+                        if (step.nngp_slot >= 0 && first_channel == 0)
+                          write(step, step.nngp_slot, i, j, states.rho[state][0]);
+                        for (int m = 0; m < C; ++m) {
+                          if (first_channel + m < step.ntk_count) {
+                            write(step, step.ntk_slot + first_channel + m, i, j, states.theta[state][m][0]);
+                          }
+                        }
+                      });
     }
   }
 }

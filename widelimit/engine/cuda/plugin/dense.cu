@@ -23,7 +23,7 @@ __device__ T half_distance(const T* x, const T* y, Index d, T sign) {
 /// A block takes 8P rows and 32 columns, a thread P rows of one column. Where several channels are carried, a launch
 /// takes C of them, from `first_channel` on.
 template <typename T, typename X, int C, int D, int P>
-__global__ void __launch_bounds__(lanes* warps)
+__global__ void __launch_bounds__(lanes* warps, sizeof(T) == sizeof(float) ? 4 : 2)
     dense_kernel(const DenseTile tile, const X* __restrict__ products, Index stride, int first_channel,
                  unsigned long long* overflow) {
   __shared__ T stage[warps * P][lanes + 1];
@@ -34,17 +34,16 @@ __global__ void __launch_bounds__(lanes* warps)
 
   // Threads beyond the edge work on the last pair, and write nothing.
   const Index col = least(first_col + threadIdx.x, tile.cols.count - 1);
-  Index row[P];
   PairStates<T, C, D, P> states;
   const X* const row_units = static_cast<const X*>(tile.rows.unit);
   const X* const col_units = static_cast<const X*>(tile.cols.unit);
   const Index d = tile.rows.dimension;
-  Index row_sample[P];
+  std::int32_t row_sample[P];
 #pragma unroll
   for (int p = 0; p < P; ++p) {
-    row[p] = least(first_row + threadIdx.y + p * warps, tile.rows.count - 1);
-    row_sample[p] = tile.rows.first + row[p];
-    X rho = products[row[p] * stride + col];
+    const Index row = least(first_row + threadIdx.y + p * warps, tile.rows.count - 1);
+    row_sample[p] = static_cast<std::int32_t>(tile.rows.first + row);
+    X rho = products[row * stride + col];
     rho = least(X(1), most(X(-1), rho));
     X t = X(1) - std::abs(rho);
     unsigned near = __ballot_sync(~0U, t < recomputed_below<T, X>);
@@ -109,15 +108,16 @@ __global__ void __launch_bounds__(lanes* warps)
       put(output, tile.first_col + j, tile.first_row + i, stage[below][beside]);
     }
   };
-  run_steps(tile, row_sample, tile.cols.first + col, first_channel, states, [&](const DenseStep& step, int state) {
-    if (step.nngp_slot >= 0 && first_channel == 0) write(step, step.nngp_slot, states.rho[state]);
+  run_steps(tile, row_sample, static_cast<std::int32_t>(tile.cols.first + col), first_channel, states,
+            [&](const DenseStep& step, int state) {
+              if (step.nngp_slot >= 0 && first_channel == 0) write(step, step.nngp_slot, states.rho[state]);
 #pragma unroll
-    for (int m = 0; m < C; ++m) {
-      if (first_channel + m < step.ntk_count) {
-        write(step, step.ntk_slot + first_channel + m, states.theta[state][m]);
-      }
-    }
-  });
+              for (int m = 0; m < C; ++m) {
+                if (first_channel + m < step.ntk_count) {
+                  write(step, step.ntk_slot + first_channel + m, states.theta[state][m]);
+                }
+              }
+            });
 }
 
 template <typename T, typename X, int C, int D, int P>

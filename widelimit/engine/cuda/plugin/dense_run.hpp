@@ -61,8 +61,8 @@ WIDELIMIT_BOTH inline void carry(const DenseStep& step, int first_channel, const
 /// Takes P pairs (rows row[p], one column: numbers of samples) through all steps. `states` holds ρ and t of the inputs
 /// in its first state. Channels from `first_channel` on are carried; emit(step, state) is called at emit steps.
 template <typename T, int C, int D, int P, class Emit>
-WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const Index (&row)[P], Index col, int first_channel,
-                                     PairStates<T, C, D, P>& states, const Emit& emit) {
+WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const std::int32_t (&row)[P], std::int32_t col,
+                                     int first_channel, PairStates<T, C, D, P>& states, const Emit& emit) {
   const int channels = least(C, tile.channels - first_channel);
   int top = 0;
   for (int m = 0; m < C; ++m) {

@@ -5,7 +5,7 @@ namespace widelimit::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int precise_at_once = 4;
+constexpr int precise_at_once = 5;
 
 unsigned blocks_for(Index count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
