@@ -189,7 +189,7 @@ PlaneStageCall PlanePath::call_of(std::size_t s) const {
   call.pool_strides = stage.pool_strides;
   call.pool_offset = stage.pool_offset;
   call.sink = stage.sink;
-  if (s > 0) call.sum_count = static_cast<std::int32_t>(lowered_.stages[s - 1].planes());
+  if (s > 0) call.sum_count = static_cast<std::int32_t>(lowered_.stages[s - 1].sum_count());
   if (s == 0 && lowered_.registers) {
     call.sum_count = lowered_.readout == RegisterReadout::total ? lowered_.registers->width : 1;
   }
@@ -231,7 +231,8 @@ void PlanePath::run_chunk(const Sides& sides, std::span<const ImagePair> pairs, 
     call.pairs = list;
     call.pair_count = count;
     call.self = sides.self;
-    device_->run_stage(call, lowered_.arithmetic);
+    const auto& packed = lowered_.stages[s].packed;
+    packed ? device_->run_packed(call, *packed) : device_->run_stage(call, lowered_.arithmetic);
   }
 }
 
