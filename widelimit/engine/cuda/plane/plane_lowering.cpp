@@ -29,12 +29,18 @@ double rounding_of(const PlaneOp& op, Precision precision) {
                                              : std::numeric_limits<double>::epsilon());
 }
 
+bool is_square(const Step& window) {
+  return window.size == Grid{3, 3} && window.strides == Grid{} && window.offset == Grid{1, 1} && !window.circular &&
+         window.before == window.after;
+}
+
 void set_window(const Step& window, PlaneStep& step) {
   step.windowed = window.size != Grid{} || window.strides != Grid{};
   step.wraps = window.circular && window.size != Grid{};
   step.size = extent(window.size);
   step.strides = extent(window.strides);
   step.offset = extent(window.offset);
+  step.square = is_square(window);
 }
 
 /// Numbers of one image that a step reads beside gain, constant and factor of Θ.
@@ -94,9 +100,8 @@ PlaneStep step_of(const PlaneOp& op, PlaneStepKind kind, Precision precision) {
 }
 
 bool is_square_layer(const PlaneOp& op, Grid grid) {
-  return op.rectifies && op.window && op.affine && op.before == grid && op.after == grid &&
-         op.window->size == Grid{3, 3} && op.window->strides == Grid{} && op.window->offset == Grid{1, 1} &&
-         !op.window->circular && op.affine->b2 == 0;
+  return op.rectifies && op.window && op.affine && op.before == grid && op.after == grid && is_square(*op.window) &&
+         op.affine->b2 == 0;
 }
 
 std::optional<RegisterReadout> register_readout(const PlaneStage& stage) {

@@ -31,6 +31,7 @@ struct PlaneStep {
   PlaneStepKind kind = PlaneStepKind::window;
   bool windowed = false;  ///< positions move
   bool wraps = false;     ///< circular window
+  bool square = false;    ///< 3×3, every position, zeros around
   PlaneExtent size, strides, offset;
   PlaneExtent before, after;                ///< positions
   PlaneExtent stride_before, stride_after;  ///< displacement over that at the end of the stage

@@ -105,7 +105,7 @@ __device__ __forceinline__ void bend(const RectifierConstants& c, float n, float
 }
 
 /// Sums of three neighbours of an axis come in pairs that share the sum of the two between them, x_i + x_{i+1}, where
-/// no seam can be. On 32 rows and a multiple of 4 columns seams are at even places for even displacements, where pairs
+/// no seam can be. On 32 rows and columns seams are at even places for even displacements, where pairs
 /// begin at even places, and at odd places for odd ones, where they begin at odd places and the two ends are alone.
 enum class Pairing { none, even, odd };
 
@@ -115,17 +115,19 @@ __device__ constexpr bool begins_pair(Pairing pairing, int i, int size) {
 __device__ constexpr bool ends_pair(Pairing pairing, int i) { return i > 0 && begins_pair(pairing, i - 1, i + 1); }
 
 /// 3×3 window and rectifier. `first`, `second`: deviations of this lane's columns; row i of the first image at
-/// first + Stride·i, of the second at second + offset(i). `Y`, `X`: how sums along columns and rows are paired.
-template <bool Signed, Pairing Y, Pairing X, int Stride = 8, typename Offset>
+/// first + Stride·i, of the second at second + offset(i). `Y`, `X`: how sums along
+/// columns and rows are paired; `First`: Θ is 0.
+template <bool Signed, Pairing Y, Pairing X, int Stride = 8, bool First = false, typename Offset>
 __device__ __forceinline__ void bend_plane(const RectifierConstants& c, const PlaneLinks& links, const float4* first,
                                            const float4* second, const Offset& offset, float trained,
                                            RegisterPlane& plane) {
   constexpr unsigned all = 0xffffffffU;
+  constexpr int arrays = First ? 1 : 2;
   float above[2][plane_cols];
   float below[2][plane_cols];
   float pair[2][plane_cols];
 #pragma unroll
-  for (int m = 0; m < 2; ++m) {
+  for (int m = 0; m < arrays; ++m) {
 #pragma unroll
     for (int k = 0; k < plane_cols; ++k) {
       above[m][k] = __shfl_up_sync(all, plane.state[m][plane_rows - 1][k], 8);
@@ -134,9 +136,9 @@ __device__ __forceinline__ void bend_plane(const RectifierConstants& c, const Pl
   }
 #pragma unroll
   for (int i = 0; i < plane_rows; ++i) {
-    float sum[2][plane_cols];
+    float sum[2][plane_cols] = {};
 #pragma unroll
-    for (int m = 0; m < 2; ++m) {
+    for (int m = 0; m < arrays; ++m) {
       float wide[plane_cols + 2];
 #pragma unroll
       for (int k = 0; k < plane_cols; ++k) {

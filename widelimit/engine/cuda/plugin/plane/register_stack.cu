@@ -83,8 +83,8 @@ __device__ __forceinline__ void run_layers(const RegisterStack& stack, const Rec
     add_channel(first + c * table_vectors, second + c * table_vectors, offset, plane);
   }
   int slot = stack.channels;
-  bend_plane<true, Y, X>(constants, links, first + slot * table_vectors, second + slot * table_vectors, offset,
-                         trained[0], plane);
+  bend_plane<true, Y, X, row_vectors, true>(constants, links, first + slot * table_vectors,
+                                            second + slot * table_vectors, offset, trained[0], plane);
   for (int layer = 1; layer < stack.layers; ++layer) {
     if (++slot == tables.resident) {
       load(stack.channels + layer);
@@ -241,15 +241,23 @@ __global__ void __launch_bounds__(32 * warps, 1)
                                 if (inside) put(plane, As<1>(), (dy / 2 + 1) % (stack.height / 2), true);
                               });
   __syncthreads();
-  const int height = stack.height / 2;
-  const int width = stack.width / 2;
+  // Constant where the grid is, for the sake of divisions.
+  const int height = Full ? pooled_side : stack.height / 2;
+  const int width = Full ? pooled_side : stack.width / 2;
   const int rows = (dx % 2 == 0 ? 2 : 4) * height * height;
   float* to = parts + static_cast<std::size_t>(blockIdx.x) * 4 * height * height * width;
-  const int x = threadIdx.x % pooled_side;
-  for (int row = threadIdx.x / pooled_side; row < rows; row += 32 * warps / pooled_side) {
-    const int y = row % height;
-    const int down = row / height;  // and the array, and the part
-    if (x < width) to[row * width + x] = pooled.row(0, down / height, down % height, y)[x];
+  if constexpr (Full) {
+    for (int k = threadIdx.x; k < rows * (pooled_side / 4); k += 32 * warps) {
+      const int row = k / (pooled_side / 4);
+      const float* from = pooled.memory + row * pooled_stride;
+      reinterpret_cast<float4*>(to)[k] = reinterpret_cast<const float4*>(from)[k % (pooled_side / 4)];
+    }
+  } else {
+    const int x = threadIdx.x % pooled_side;
+    for (int row = threadIdx.x / pooled_side; row < rows; row += 32 * warps / pooled_side) {
+      const int down = row / height;  // and the array, and the part
+      if (x < width) to[row * width + x] = pooled.row(0, down / height, down % height, row % height)[x];
+    }
   }
 }
 
@@ -356,7 +364,7 @@ void trace_register_images(const RegisterStack& stack, float* records, int count
 void sum_register_planes(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs,
                          int count, double* sums, void* stream) {
   const RectifierConstants constants = constants_of(static_cast<double>(stack.slope));
-  const bool full = stack.height == plane_side && stack.width % plane_cols == 0;
+  const bool full = stack.height == plane_side && stack.width == plane_side;
   const int resident = std::min(stack.tables(), most_shared() / table_bytes(1));
   const int bytes = table_bytes(resident);
   const auto kernel = signed_throughout(stack) ? sum_planes<true, false>
@@ -383,7 +391,7 @@ void sum_equal_positions(const RegisterStack& stack, const float* first, const f
 void pool_register_planes(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs,
                           int count, float* parts, void* stream) {
   const RectifierConstants constants = constants_of(static_cast<double>(stack.slope));
-  const bool full = stack.height == plane_side && stack.width % plane_cols == 0;
+  const bool full = stack.height == plane_side && stack.width == plane_side;
   const int pooled = 2 * 2 * pooled_side * pooled_plane * static_cast<int>(sizeof(float));
   const int resident = std::min(stack.tables(), (most_shared() - pooled) / table_bytes(1));
   const int bytes = table_bytes(resident) + pooled;
