@@ -40,6 +40,7 @@ class HostPlaneDevice final : public PlaneDevice {
   void run_stage(const PlaneStageCall& call, Precision arithmetic) override {
     arithmetic == Precision::f32 ? run<float>(call) : run<double>(call);
   }
+  void run_packed(const PlaneStageCall&, const PackedStack&) override { FAIL(); }
   int write(const double* values, const ImagePair* pairs, int count, int row, int col, bool mirrored,
             const PlaneOutput& to) override {
     for (int k = 0; k < count; ++k) {

@@ -34,6 +34,7 @@ class PlaneDevice {
 
   // plane_stage.hpp
   virtual void run_stage(const PlaneStageCall& call, Precision arithmetic) = 0;
+  virtual void run_packed(const PlaneStageCall& call, const PackedStack& stack) = 0;
   /// Entry (i − row, j − col) of `to` becomes values[k] for pair k = (i, j). Where `mirrored`, only pairs i < j count,
   /// and their mirror images are written too.
   /// Returns the first k whose value is not finite in the precision of `to`, or −1.

@@ -29,12 +29,18 @@ double rounding_of(const PlaneOp& op, Precision precision) {
                                              : std::numeric_limits<double>::epsilon());
 }
 
+bool is_square(const Step& window) {
+  return window.size == Grid{3, 3} && window.strides == Grid{} && window.offset == Grid{1, 1} && !window.circular &&
+         window.before == window.after;
+}
+
 void set_window(const Step& window, PlaneStep& step) {
   step.windowed = window.size != Grid{} || window.strides != Grid{};
   step.wraps = window.circular && window.size != Grid{};
   step.size = extent(window.size);
   step.strides = extent(window.strides);
   step.offset = extent(window.offset);
+  step.square = is_square(window);
 }
 
 /// Numbers of one image that a step reads beside gain, constant and factor of Θ.
@@ -94,9 +100,8 @@ PlaneStep step_of(const PlaneOp& op, PlaneStepKind kind, Precision precision) {
 }
 
 bool is_square_layer(const PlaneOp& op, Grid grid) {
-  return op.rectifies && op.window && op.affine && op.before == grid && op.after == grid &&
-         op.window->size == Grid{3, 3} && op.window->strides == Grid{} && op.window->offset == Grid{1, 1} &&
-         !op.window->circular && op.affine->b2 == 0;
+  return op.rectifies && op.window && op.affine && op.before == grid && op.after == grid && is_square(*op.window) &&
+         op.affine->b2 == 0;
 }
 
 std::optional<RegisterReadout> register_readout(const PlaneStage& stage) {
@@ -144,6 +149,28 @@ std::optional<StackInRegisters> stack_in_registers(const Recipe& recipe, const P
   return result;
 }
 
+/// A later or smaller stage as one whose planes are packed.
+std::optional<PackedStack> packed_stack(const Recipe& recipe, const PlaneStage& stage) {
+  const bool fits = stage.begin == Grid{8, 8} || stage.begin == Grid{16, 16};
+  const bool all = stage.ending == StageEnd::pool || (stage.ending == StageEnd::total && stage.last.op == Op::pool);
+  if (!fits || !all || stage.wraps || recipe.channels > 1 || stage.ops.empty() ||
+      stage.ops.size() > static_cast<std::size_t>(most_packed_layers)) {
+    return std::nullopt;
+  }
+  PackedStack stack;
+  stack.layers = static_cast<std::int32_t>(stage.ops.size());
+  for (std::size_t l = 0; l < stage.ops.size(); ++l) {
+    const PlaneOp& op = stage.ops[l];
+    if (!is_square_layer(op, stage.begin)) return std::nullopt;
+    const auto slope = static_cast<float>(*cpu::rectifier_slope(op.main.dual));
+    if (l > 0 && slope != stack.slope) return std::nullopt;
+    stack.slope = slope;
+    stack.is_signed |= !op.nonnegative;
+    if (op.affine->channel_begin < op.affine->channel_end) stack.trained |= std::uint64_t{1} << l;
+  }
+  return stack;
+}
+
 class Lowering {
  public:
   Lowering(const Recipe& recipe, Precision precision, LoweredPlanes& result) : recipe_(recipe), result_(result) {
@@ -171,6 +198,7 @@ class Lowering {
     }
     for (std::size_t s = stack ? 1 : 0; s < stages.size() && result_.obstacle.empty(); ++s) {
       LoweredStage stage = lowered(stages[s]);
+      if (fast && result_.arithmetic == Precision::f32) pack(stages[s], stage);
       if (s > 0) set_source(stages[s - 1], stage);
       if (s == 1 && stack) {
         stage.source = stack->readout == RegisterReadout::pool ? PlaneSource::parts : PlaneSource::sums;
@@ -218,6 +246,14 @@ class Lowering {
     return result;
   }
 
+  void pack(const PlaneStage& from, LoweredStage& stage) {
+    stage.packed = packed_stack(recipe_, from);
+    if (!stage.packed) return;
+    stage.packed->tables = static_cast<std::int32_t>(result_.record_size);
+    result_.record_size += stage.packed->layers * from.begin.positions();
+    stage.packed->factor = static_cast<std::int32_t>(result_.record_size++);
+  }
+
   static void set_source(const PlaneStage& before, LoweredStage& stage) {
     if (before.ending == StageEnd::total) {
       stage.source = PlaneSource::sums;
@@ -261,6 +297,7 @@ class RecordWriter {
         record[step.numbers + 1] = static_cast<T>(op.constant[l]);
         record[step.numbers + 2] = static_cast<T>(op.theta[l]);
       }
+      if (stage.packed) write_packed(stage, trace_.ops[s + first], lane, record);
     }
   }
 
@@ -274,6 +311,22 @@ class RecordWriter {
         }
       }
     }
+  }
+
+  /// The state of a packed stage is larger by π/h for each layer before, h the factor of Θ.
+  static void write_packed(const LoweredStage& stage, const std::vector<cpu::OpTrace>& ops, Index lane, T* record) {
+    const Index positions = Index{stage.begin.height} * stage.begin.width;
+    double growth = 1;
+    T* to = record + stage.packed->tables;
+    for (std::size_t k = 0; k < stage.steps.size(); ++k) {
+      const T* inverse = ops[k].features.template array<T>(0);
+      for (Index p = 0; p < positions; ++p, ++to) {
+        const auto v = static_cast<double>(inverse[p * cpu::plane_lanes + lane]);
+        *to = static_cast<T>(v > 0 ? growth / v : 0.0);
+      }
+      growth *= std::sqrt(std::numbers::pi) / ops[k].theta[usize(lane)];
+    }
+    record[stage.packed->factor] = static_cast<T>(1 / growth);
   }
 
  private:

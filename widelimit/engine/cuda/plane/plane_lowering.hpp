@@ -26,8 +26,11 @@ struct LoweredStage {
   std::int32_t source_numbers = -1;
   PlaneExtent fine, pool_size, pool_strides, pool_offset;
   PlaneSink sink = PlaneSink::outputs;
+  std::optional<PackedStack> packed;
 
   [[nodiscard]] std::int64_t planes() const { return static_cast<std::int64_t>(dy.size() * dx.size()); }
+  /// Sums that it leaves for each pair.
+  [[nodiscard]] std::int64_t sum_count() const { return packed ? 1 : planes(); }
 };
 
 /// A recipe for the planes of a device. The first stage is left out where `registers` does it.

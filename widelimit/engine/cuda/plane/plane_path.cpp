@@ -11,7 +11,9 @@ namespace widelimit::cuda {
 
 namespace {
 
-constexpr Index most_pairs = 1 << 14;   ///< of one chunk: a second or less
+/// Of one chunk: a second or less.
+constexpr Index most_pooled_pairs = 1 << 14;
+constexpr Index most_flat_pairs = 1 << 18;
 constexpr Index images_at_once = 4096;  ///< of one upload
 
 template <typename T>
@@ -66,7 +68,7 @@ class PairList {
 /// What lies between two stages of a chunk of pairs, and their results.
 class PlanePath::Scratch {
  public:
-  Scratch(const PlanePath& path, Index pairs) : count(std::clamp<Index>(pairs, 1, most_pairs)) {
+  Scratch(const PlanePath& path, Index pairs) : asked(std::min(pairs, path.most_pairs())), count(asked) {
     std::size_t most = path.register_bytes();
     for (std::size_t s = 0; s < path.lowered_.stages.size(); ++s) most = std::max(most, path.bytes_after(s));
     const auto room = static_cast<Index>(path.scratch_bytes_ / (2 * std::max<std::size_t>(most, 1)));
@@ -77,6 +79,7 @@ class PlanePath::Scratch {
     list = PlaneBuffer(path.device_, sizeof(ImagePair) * usize(count));
   }
 
+  Index asked;
   Index count;  ///< pairs at once
   PlaneBuffer between[2], values, list;
 };
@@ -95,6 +98,16 @@ PlanePath::PlanePath(std::shared_ptr<PlaneDevice> device, const Recipe& recipe, 
   }
 }
 
+PlanePath::~PlanePath() = default;
+
+const PlanePath::Scratch& PlanePath::scratch_for(Index pairs) const {
+  if (!scratch_ || scratch_->asked < std::min(pairs, most_pairs())) {
+    scratch_.reset();
+    scratch_ = std::make_unique<Scratch>(*this, pairs);
+  }
+  return *scratch_;
+}
+
 std::string PlanePath::route() const {
   Index planes = 0;
   for (const cpu::PlaneStage& stage : lowered_.program.stages) {
@@ -104,6 +117,8 @@ std::string PlanePath::route() const {
                      lowered_.registers ? ", those of the first layers in registers" : "",
                      lowered_.arithmetic == Precision::f32 ? "float" : "double");
 }
+
+Index PlanePath::most_pairs() const { return recipe_.all_pairs ? most_pooled_pairs : most_flat_pairs; }
 
 Index PlanePath::square_edge() const {
   return lowered_.registers && lowered_.readout == RegisterReadout::flat ? flat_edge : 1;
@@ -189,7 +204,7 @@ PlaneStageCall PlanePath::call_of(std::size_t s) const {
   call.pool_strides = stage.pool_strides;
   call.pool_offset = stage.pool_offset;
   call.sink = stage.sink;
-  if (s > 0) call.sum_count = static_cast<std::int32_t>(lowered_.stages[s - 1].planes());
+  if (s > 0) call.sum_count = static_cast<std::int32_t>(lowered_.stages[s - 1].sum_count());
   if (s == 0 && lowered_.registers) {
     call.sum_count = lowered_.readout == RegisterReadout::total ? lowered_.registers->width : 1;
   }
@@ -231,20 +246,22 @@ void PlanePath::run_chunk(const Sides& sides, std::span<const ImagePair> pairs, 
     call.pairs = list;
     call.pair_count = count;
     call.self = sides.self;
-    device_->run_stage(call, lowered_.arithmetic);
+    const auto& packed = lowered_.stages[s].packed;
+    packed ? device_->run_packed(call, *packed) : device_->run_stage(call, lowered_.arithmetic);
   }
 }
 
 void PlanePath::fill(const PlaneImages& x1, Range rows, const PlaneImages& x2, Range cols, bool symmetric,
                      std::span<const PlaneOutput> outputs, const std::function<void(Index)>& after) const {
   PairList list(rows, cols, symmetric, square_edge());
-  const Scratch scratch(*this, rows.size() * cols.size());
+  const Scratch& scratch = scratch_for(rows.size() * cols.size());
   Index done = 0;
-  for (;;) {
-    const auto pairs = list.next(scratch.count);
-    if (pairs.empty()) return;
+  std::vector<ImagePair> pairs = list.next(scratch.count);
+  while (!pairs.empty()) {
     run_chunk({x1, x2, false}, pairs, scratch);
     const auto count = static_cast<int>(pairs.size());
+    // While the device works.
+    std::vector<ImagePair> following = list.next(scratch.count);
     for (std::size_t slot = 0; slot < outputs.size(); ++slot) {
       const int bad =
           device_->write(scratch.values.data<double>() + slot * pairs.size(), scratch.list.data<ImagePair>(), count,
@@ -256,13 +273,14 @@ void PlanePath::fill(const PlaneImages& x1, Range rows, const PlaneImages& x2, R
     }
     done += count * (symmetric ? 2 : 1);
     after(std::min(done, rows.size() * cols.size()));
+    pairs = std::move(following);
   }
 }
 
 void PlanePath::diagonal(const PlaneImages& x, MatrixView<double> values,
                          const std::function<void(Index)>& after) const {
   const Index edge = square_edge();
-  const Scratch scratch(*this, x.count * edge);
+  const Scratch& scratch = scratch_for(x.count * edge);
   std::vector<double> found(usize(scratch.count));
   for (Index begin = 0; begin < x.count;) {
     const Index end = std::min(x.count, begin + scratch.count / edge);

@@ -48,6 +48,9 @@ class PlanePath {
   /// The recipe must have no obstacle. `scratch_bytes`: what lies between two stages.
   PlanePath(std::shared_ptr<PlaneDevice> device, const Recipe& recipe, Precision precision, bool fast = true,
             std::size_t scratch_bytes = std::size_t{2} << 30);
+  PlanePath(const PlanePath&) = delete;
+  PlanePath& operator=(const PlanePath&) = delete;
+  ~PlanePath();
 
   /// Words for the route of a recipe: "displacement planes in registers, float".
   [[nodiscard]] std::string route() const;
@@ -79,6 +82,8 @@ class PlanePath {
   [[nodiscard]] std::size_t bytes_after(std::size_t stage) const;
   [[nodiscard]] std::size_t register_bytes() const;
   [[nodiscard]] Index square_edge() const;
+  [[nodiscard]] Index most_pairs() const;
+  [[nodiscard]] const Scratch& scratch_for(Index pairs) const;
 
   std::shared_ptr<PlaneDevice> device_;
   const Recipe& recipe_;
@@ -86,6 +91,7 @@ class PlanePath {
   LoweredPlanes lowered_;
   std::size_t scratch_bytes_;
   std::vector<PlaneBuffer> steps_, dy_, dx_;  ///< by stage
+  mutable std::unique_ptr<Scratch> scratch_;  ///< kept between calls, which come one after the other
 };
 
 }  // namespace widelimit::cuda

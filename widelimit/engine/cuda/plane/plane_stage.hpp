@@ -31,6 +31,7 @@ struct PlaneStep {
   PlaneStepKind kind = PlaneStepKind::window;
   bool windowed = false;  ///< positions move
   bool wraps = false;     ///< circular window
+  bool square = false;    ///< 3×3, every position, zeros around
   PlaneExtent size, strides, offset;
   PlaneExtent before, after;                ///< positions
   PlaneExtent stride_before, stride_after;  ///< displacement over that at the end of the stage
@@ -97,6 +98,21 @@ struct PlaneStageCall {
   std::int32_t pair_count = 0;
   bool self = false;  ///< pairs of images with themselves
 };
+
+/// A stage of 3×3 convolutions with one rectifier on 8 or 16 rows and columns, one tangent at most, in float: several
+/// planes fill the registers of a warp. [register_plane.cuh]
+struct PackedStack {
+  std::int32_t layers = 0;
+  float slope = 0;
+  bool is_signed = false;  ///< some Σ may be negative
+  std::uint64_t trained = 0;
+  /// Places in records: deviations after the window of each layer, in units of the state, and what turns the state at
+  /// the end into that of the other stages.
+  std::int32_t tables = 0;
+  std::int32_t factor = 0;
+};
+/// The state grows by 9π in each layer.
+constexpr int most_packed_layers = 12;
 
 /// Elements of one array of a state that is kept for pooling.
 [[nodiscard]] constexpr std::int64_t kept_size(PlaneExtent grid) {

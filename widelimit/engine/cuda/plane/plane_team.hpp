@@ -72,6 +72,11 @@ class PlaneStack {
   }
 
  private:
+  /// Products of both images' numbers of a step.
+  struct Numbers {
+    T gain, constant, theta;
+  };
+
   [[nodiscard]] WIDELIMIT_BOTH T* array(int level, int m) const {
     return memory_ + (static_cast<std::int64_t>(places_[level]) * arrays_ + m) * call_.largest;
   }
@@ -94,9 +99,19 @@ class PlaneStack {
     places_[b] = place;
   }
 
+  /// 3×3, zeros around: what most windows are.
+  [[nodiscard]] WIDELIMIT_BOTH static T square_sum(const PlaneGrid& before, const T* from, int row, int col) {
+    const T* here = from + row * before.cols + col;
+    const bool left = col > 0;
+    const bool right = col + 1 < before.cols;
+    const auto along = [&](const T* at) { return at[0] + (left ? at[-1] : T(0)) + (right ? at[1] : T(0)); };
+    return along(here) + (row > 0 ? along(here - before.cols) : T(0)) +
+           (row + 1 < before.rows ? along(here + before.cols) : T(0));
+  }
   /// Σ over the window of element (row, col) of the plane after the step.
   [[nodiscard]] WIDELIMIT_BOTH T window_sum(const PlaneStep& step, const PlaneGrid& before, const T* from, int row,
                                             int col) const {
+    if (step.square) return square_sum(before, from, row, col);
     T sum = 0;
     for (int i = 0; i < step.size.height; ++i) {
       int y = row * step.strides.height - step.offset.height + i;
@@ -191,9 +206,10 @@ class PlaneStack {
       case PlaneStepKind::window:
       case PlaneStepKind::rectifier: {
         const PlaneGrid before = grid_of(step.before, step.stride_before);
+        const Numbers numbers{product(step.numbers), product(step.numbers + 1), product(step.numbers + 2)};
         each(grid, [&](int e, int p, int q) {
           step.kind == PlaneStepKind::window ? average(step, before, e, grid.cols)
-                                             : bend(step, before, e, grid.cols, p, q);
+                                             : bend(step, numbers, before, e, grid.cols, p, q);
         });
         exchange(top_, spare);
         break;
@@ -256,17 +272,18 @@ class PlaneStack {
 
   /// With t = 1 − |ρ| and X = arccos|ρ| = 2·arcsin√(t/2):  K = 1 − bX/π (ρ ≥ 0), a + bX/π (ρ < 0),
   ///   Σ ← (ρK + b√(t(2 − t))/π)·r r',  Θ ← (gA(Θ) + [trained]S)·K·h.
-  WIDELIMIT_BOTH void bend(const PlaneStep& step, const PlaneGrid& before, int e, int cols, int p, int q) const {
+  WIDELIMIT_BOTH void bend(const PlaneStep& step, const Numbers& numbers, const PlaneGrid& before, int e, int cols,
+                           int p, int q) const {
     constexpr T inverse_pi = static_cast<T>(0.318309886183790671538);
     const int spare = call_.levels - 1;
     const int positions = step.after.height * step.after.width;
     const T* f = task_.first + step.features;
     const T* g = task_.second + step.features;
-    const T gain = product(step.numbers);
+    const T gain = numbers.gain;
     const auto sum = [&](int m) {
       return step.windowed ? window_sum(step, before, array(top_, m), e / cols, e % cols) : array(top_, m)[e];
     };
-    const T sigma = gain * sum(0) + product(step.numbers + 1);
+    const T sigma = gain * sum(0) + numbers.constant;
     const T rho = sigma * (f[p] * g[q]);
     const T magnitude = rho < 0 ? -rho : rho;
     const T t = magnitude < static_cast<T>(1 - step.equal) ? 1 - magnitude : T(0);
@@ -274,7 +291,7 @@ class PlaneStack {
     const T rest = static_cast<T>(step.bend) * inverse_pi * std::sqrt(t * (2 - t));
     const T dot = rho < 0 ? static_cast<T>(step.linear) + angle : 1 - angle;
     const T clamped = rho < 0 ? t - 1 : 1 - t;
-    const T factor = dot * product(step.numbers + 2);
+    const T factor = dot * numbers.theta;
     for (int m = 0; m < call_.channels; ++m) {
       const bool trained = m >= step.trained_begin && m < step.trained_end;
       array(spare, 1 + m)[e] = (gain * sum(1 + m) + (trained ? sigma : T(0))) * factor;

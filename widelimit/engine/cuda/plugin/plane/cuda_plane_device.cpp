@@ -1,6 +1,8 @@
+#include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/engine/cuda/plane/cuda_plane_device.hpp"
-#include "widelimit/engine/cuda/plane/plane_stage_launch.hpp"
+#include "widelimit/engine/cuda/plugin/plane/plane_stage_launch.hpp"
+
+#include <cuda_runtime_api.h>
 
 #include <climits>
 
@@ -15,37 +17,23 @@ void check(cudaError_t status) {
   fail(Code::numerical, "the device stopped: {}", words);
 }
 
-/// One thread for each pair; `bad`: the first pair whose value leaves the range.
-template <typename T>
-__global__ void write_values(const double* values, const ImagePair* pairs, int count, int row, int col, bool mirrored,
-                             T* to, std::int64_t stride, int* bad) {
-  const int k = blockIdx.x * blockDim.x + threadIdx.x;
-  if (k >= count) return;
-  const ImagePair pair = pairs[k];
-  if (mirrored && pair.first >= pair.second) return;
-  const auto value = static_cast<T>(values[k]);
-  if (!isfinite(value)) atomicMin(bad, k);
-  const std::int64_t i = pair.first - row;
-  const std::int64_t j = pair.second - col;
-  to[i * stride + j] = value;
-  if (mirrored) to[j * stride + i] = value;
+void* allocated(std::size_t bytes) {
+  void* data = nullptr;
+  check(cudaMalloc(&data, bytes));
+  return data;
 }
 
 class CudaPlaneDevice final : public PlaneDevice {
  public:
-  CudaPlaneDevice() { check(cudaMalloc(&bad_, sizeof(int))); }
   ~CudaPlaneDevice() override {
     cudaFree(bad_);
     cudaFree(memory_.data);
   }
+  CudaPlaneDevice() = default;
   CudaPlaneDevice(const CudaPlaneDevice&) = delete;
   CudaPlaneDevice& operator=(const CudaPlaneDevice&) = delete;
 
-  void* allocate(std::size_t bytes) override {
-    void* data = nullptr;
-    check(cudaMalloc(&data, bytes));
-    return data;
-  }
+  void* allocate(std::size_t bytes) override { return allocated(bytes); }
   void release(void* memory) noexcept override { cudaFree(memory); }
   void upload(const void* from, std::size_t bytes, void* to) override {
     check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
@@ -85,19 +73,15 @@ class CudaPlaneDevice final : public PlaneDevice {
     run_plane_stage(call, arithmetic, memory_, nullptr);
     check(cudaGetLastError());
   }
+  void run_packed(const PlaneStageCall& call, const PackedStack& stack) override {
+    run_packed_stage(call, stack, nullptr);
+    check(cudaGetLastError());
+  }
   int write(const double* values, const ImagePair* pairs, int count, int row, int col, bool mirrored,
             const PlaneOutput& to) override {
     int bad = INT_MAX;
     upload(&bad, sizeof bad, bad_);
-    constexpr int threads = 256;
-    const int blocks = (count + threads - 1) / threads;
-    if (to.precision == Precision::f32) {
-      write_values<<<blocks, threads>>>(values, pairs, count, row, col, mirrored, static_cast<float*>(to.data),
-                                        to.stride, bad_);
-    } else {
-      write_values<<<blocks, threads>>>(values, pairs, count, row, col, mirrored, static_cast<double*>(to.data),
-                                        to.stride, bad_);
-    }
+    write_plane_values(values, pairs, count, row, col, mirrored, to, bad_, nullptr);
     check(cudaGetLastError());
     download(bad_, sizeof bad, &bad);
     return bad == INT_MAX ? -1 : bad;
@@ -105,7 +89,7 @@ class CudaPlaneDevice final : public PlaneDevice {
 
  private:
   StageMemory memory_;
-  int* bad_ = nullptr;
+  int* bad_ = static_cast<int*>(allocated(sizeof(int)));
 };
 
 }  // namespace

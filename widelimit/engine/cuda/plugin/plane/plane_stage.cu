@@ -1,5 +1,6 @@
-#include "widelimit/engine/cuda/plane/plane_stage_launch.hpp"
 #include "widelimit/engine/cuda/plane/plane_team.hpp"
+#include "widelimit/engine/cuda/plugin/plane/plane_stage_launch.hpp"
+#include "widelimit/engine/cuda/plugin/plane/shared_memory.hpp"
 
 #include <algorithm>
 
@@ -8,8 +9,7 @@ namespace widelimit::cuda {
 namespace {
 
 constexpr int block_threads = 256;
-constexpr int small_plane = 256;                  ///< elements that a warp takes alone
-constexpr std::int64_t most_shared = 226 * 1024;  ///< bytes of one block
+constexpr int small_plane = 256;  ///< elements that a warp takes alone
 
 /// The order of additions depends on the size of the plane alone.
 struct WarpTeam {
@@ -63,13 +63,29 @@ template <typename T, typename Team>
 void launch(const PlaneStageCall& call, int teams, const StageMemory& memory, cudaStream_t stream) {
   const std::int64_t work = std::int64_t{call.pair_count} * call.dy_count * call.dx_count;
   const std::int64_t bytes = team_memory(call) * teams * static_cast<std::int64_t>(sizeof(T));
-  const bool fits = bytes <= most_shared;
+  const bool fits = bytes <= most_shared();
   std::int64_t blocks = (work + teams - 1) / teams;
   if (!fits) blocks = std::min(blocks, memory.bytes / bytes);
   const auto kernel = run_planes<T, Team>;
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(fits ? bytes : 0));
+  allow_shared(kernel, static_cast<int>(fits ? bytes : 0));
   kernel<<<static_cast<unsigned>(std::min(blocks, std::int64_t{1} << 24)), block_threads, fits ? bytes : 0, stream>>>(
       call, work, teams, fits ? nullptr : static_cast<T*>(memory.data));
+}
+
+/// One thread for each pair; `bad`: the first pair whose value leaves the range.
+template <typename T>
+__global__ void write_values(const double* values, const ImagePair* pairs, int count, int row, int col, bool mirrored,
+                             T* to, std::int64_t stride, int* bad) {
+  const int k = blockIdx.x * blockDim.x + threadIdx.x;
+  if (k >= count) return;
+  const ImagePair pair = pairs[k];
+  if (mirrored && pair.first >= pair.second) return;
+  const auto value = static_cast<T>(values[k]);
+  if (!isfinite(value)) atomicMin(bad, k);
+  const std::int64_t i = pair.first - row;
+  const std::int64_t j = pair.second - col;
+  to[i * stride + j] = value;
+  if (mirrored) to[j * stride + i] = value;
 }
 
 }  // namespace
@@ -77,18 +93,31 @@ void launch(const PlaneStageCall& call, int teams, const StageMemory& memory, cu
 std::int64_t stage_scratch(const PlaneStageCall& call, Precision precision) {
   const std::int64_t size = precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const std::int64_t bytes = team_memory(call) * size;
-  return bytes <= most_shared ? 0 : bytes * 264;
+  return bytes <= most_shared() ? 0 : bytes * 264;
 }
 
 void run_plane_stage(const PlaneStageCall& call, Precision precision, const StageMemory& memory, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   const std::int64_t bytes = team_memory(call) * 8 * block_threads / 32;
-  if (call.largest <= small_plane && bytes <= most_shared) {
+  if (call.largest <= small_plane && bytes <= most_shared()) {
     precision == Precision::f32 ? launch<float, WarpTeam>(call, block_threads / 32, memory, on)
                                 : launch<double, WarpTeam>(call, block_threads / 32, memory, on);
   } else {
     precision == Precision::f32 ? launch<float, BlockTeam>(call, 1, memory, on)
                                 : launch<double, BlockTeam>(call, 1, memory, on);
+  }
+}
+
+void write_plane_values(const double* values, const ImagePair* pairs, int count, int row, int col, bool mirrored,
+                        const PlaneOutput& to, int* bad, void* stream) {
+  const int blocks = (count + block_threads - 1) / block_threads;
+  const auto on = static_cast<cudaStream_t>(stream);
+  if (to.precision == Precision::f32) {
+    write_values<<<blocks, block_threads, 0, on>>>(values, pairs, count, row, col, mirrored,
+                                                   static_cast<float*>(to.data), to.stride, bad);
+  } else {
+    write_values<<<blocks, block_threads, 0, on>>>(values, pairs, count, row, col, mirrored,
+                                                   static_cast<double*>(to.data), to.stride, bad);
   }
 }
 

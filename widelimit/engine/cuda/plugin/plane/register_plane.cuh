@@ -26,6 +26,19 @@ struct RectifierConstants {
   float g0, g1;       ///< b²·2¹⁰⁶·(2 − t) = g0 + g1·t
 };
 
+inline RectifierConstants constants_of(double slope) {
+  constexpr double pi = 3.14159265358979323846;
+  constexpr double p[] = {1.414212442, 0.1179254756, 0.02572182872, 0.0109358664, -0.002337570395, 0.004337164101};
+  const double b = (1 - slope) * (1 - slope) / (1 + slope * slope);
+  RectifierConstants c{};
+  for (int k = 0; k < 6; ++k) c.p[k] = static_cast<float>(p[k] * b * 0x1p53);
+  c.one = static_cast<float>(pi);
+  c.linear = static_cast<float>(pi * (1 - b));
+  c.g0 = static_cast<float>(b * b * 0x1p107);
+  c.g1 = static_cast<float>(-b * b * 0x1p106);
+  return c;
+}
+
 __device__ __forceinline__ float root_of(float x) {
   float y;
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -92,7 +105,7 @@ __device__ __forceinline__ void bend(const RectifierConstants& c, float n, float
 }
 
 /// Sums of three neighbours of an axis come in pairs that share the sum of the two between them, x_i + x_{i+1}, where
-/// no seam can be. On 32 rows and a multiple of 4 columns seams are at even places for even displacements, where pairs
+/// no seam can be. On 32 rows and columns seams are at even places for even displacements, where pairs
 /// begin at even places, and at odd places for odd ones, where they begin at odd places and the two ends are alone.
 enum class Pairing { none, even, odd };
 
@@ -102,17 +115,19 @@ __device__ constexpr bool begins_pair(Pairing pairing, int i, int size) {
 __device__ constexpr bool ends_pair(Pairing pairing, int i) { return i > 0 && begins_pair(pairing, i - 1, i + 1); }
 
 /// 3×3 window and rectifier. `first`, `second`: deviations of this lane's columns; row i of the first image at
-/// first + 8i, of the second at second + offset(i). `Y`, `X`: how sums along columns and rows are paired.
-template <bool Signed, Pairing Y, Pairing X, typename Offset>
+/// first + Stride·i, of the second at second + offset(i). `Y`, `X`: how sums along
+/// columns and rows are paired; `First`: Θ is 0.
+template <bool Signed, Pairing Y, Pairing X, int Stride = 8, bool First = false, typename Offset>
 __device__ __forceinline__ void bend_plane(const RectifierConstants& c, const PlaneLinks& links, const float4* first,
                                            const float4* second, const Offset& offset, float trained,
                                            RegisterPlane& plane) {
   constexpr unsigned all = 0xffffffffU;
+  constexpr int arrays = First ? 1 : 2;
   float above[2][plane_cols];
   float below[2][plane_cols];
   float pair[2][plane_cols];
 #pragma unroll
-  for (int m = 0; m < 2; ++m) {
+  for (int m = 0; m < arrays; ++m) {
 #pragma unroll
     for (int k = 0; k < plane_cols; ++k) {
       above[m][k] = __shfl_up_sync(all, plane.state[m][plane_rows - 1][k], 8);
@@ -121,9 +136,9 @@ __device__ __forceinline__ void bend_plane(const RectifierConstants& c, const Pl
   }
 #pragma unroll
   for (int i = 0; i < plane_rows; ++i) {
-    float sum[2][plane_cols];
+    float sum[2][plane_cols] = {};
 #pragma unroll
-    for (int m = 0; m < 2; ++m) {
+    for (int m = 0; m < arrays; ++m) {
       float wide[plane_cols + 2];
 #pragma unroll
       for (int k = 0; k < plane_cols; ++k) {
@@ -154,7 +169,7 @@ __device__ __forceinline__ void bend_plane(const RectifierConstants& c, const Pl
         }
       }
     }
-    const float4 p = first[i * 8];
+    const float4 p = first[i * Stride];
     const float4 q = second[offset(i)];
     const float n[plane_cols] = {p.x * q.x, p.y * q.y, p.z * q.z, p.w * q.w};
 #pragma unroll

@@ -1,5 +1,6 @@
-#include "widelimit/engine/cuda/plane/register_plane.cuh"
 #include "widelimit/engine/cuda/plane/register_stack.hpp"
+#include "widelimit/engine/cuda/plugin/plane/register_plane.cuh"
+#include "widelimit/engine/cuda/plugin/plane/shared_memory.hpp"
 
 #include <cuda_pipeline.h>
 
@@ -13,20 +14,6 @@ constexpr int table_vectors = plane_places / 4;  ///< float4 of one table
 constexpr int row_vectors = plane_side / 4;
 /// Registers allow 16 warps on a multiprocessor: one block, which has all shared memory.
 constexpr int warps = 16;
-constexpr int most_shared = 227 * 1024 - 1024;
-
-RectifierConstants constants_of(double slope) {
-  constexpr double pi = 3.14159265358979323846;
-  constexpr double p[] = {1.414212442, 0.1179254756, 0.02572182872, 0.0109358664, -0.002337570395, 0.004337164101};
-  const double b = (1 - slope) * (1 - slope) / (1 + slope * slope);
-  RectifierConstants c{};
-  for (int k = 0; k < 6; ++k) c.p[k] = static_cast<float>(p[k] * b * 0x1p53);
-  c.one = static_cast<float>(pi);
-  c.linear = static_cast<float>(pi * (1 - b));
-  c.g0 = static_cast<float>(b * b * 0x1p107);
-  c.g1 = static_cast<float>(-b * b * 0x1p106);
-  return c;
-}
 
 /// 1 for layers with a trained weight, else 0.
 __device__ void read_trained(const RegisterStack& stack, float* weights) {
@@ -96,8 +83,8 @@ __device__ __forceinline__ void run_layers(const RegisterStack& stack, const Rec
     add_channel(first + c * table_vectors, second + c * table_vectors, offset, plane);
   }
   int slot = stack.channels;
-  bend_plane<true, Y, X>(constants, links, first + slot * table_vectors, second + slot * table_vectors, offset,
-                         trained[0], plane);
+  bend_plane<true, Y, X, row_vectors, true>(constants, links, first + slot * table_vectors,
+                                            second + slot * table_vectors, offset, trained[0], plane);
   for (int layer = 1; layer < stack.layers; ++layer) {
     if (++slot == tables.resident) {
       load(stack.channels + layer);
@@ -254,14 +241,23 @@ __global__ void __launch_bounds__(32 * warps, 1)
                                 if (inside) put(plane, As<1>(), (dy / 2 + 1) % (stack.height / 2), true);
                               });
   __syncthreads();
-  const int height = stack.height / 2;
-  const int width = stack.width / 2;
-  const int size = 2 * height * height * width;
-  float* to = parts + static_cast<std::size_t>(blockIdx.x) * 2 * size;
-  for (int k = threadIdx.x; k < (dx % 2 == 0 ? size : 2 * size); k += blockDim.x) {
-    const int y = k / width % height;
-    const int down = k / (width * height) % height;
-    to[k] = pooled.row(k / size, k / (size / 2) % 2, down, y)[k % width];
+  // Constant where the grid is, for the sake of divisions.
+  const int height = Full ? pooled_side : stack.height / 2;
+  const int width = Full ? pooled_side : stack.width / 2;
+  const int rows = (dx % 2 == 0 ? 2 : 4) * height * height;
+  float* to = parts + static_cast<std::size_t>(blockIdx.x) * 4 * height * height * width;
+  if constexpr (Full) {
+    for (int k = threadIdx.x; k < rows * (pooled_side / 4); k += 32 * warps) {
+      const int row = k / (pooled_side / 4);
+      const float* from = pooled.memory + row * pooled_stride;
+      reinterpret_cast<float4*>(to)[k] = reinterpret_cast<const float4*>(from)[k % (pooled_side / 4)];
+    }
+  } else {
+    const int x = threadIdx.x % pooled_side;
+    for (int row = threadIdx.x / pooled_side; row < rows; row += 32 * warps / pooled_side) {
+      const int down = row / height;  // and the array, and the part
+      if (x < width) to[row * width + x] = pooled.row(0, down / height, down % height, row % height)[x];
+    }
   }
 }
 
@@ -359,11 +355,6 @@ __global__ void trace_images(const RegisterStack stack, float* records) {
 int table_bytes(int tables) { return 2 * tables * plane_places * static_cast<int>(sizeof(float)); }
 bool signed_throughout(const RegisterStack& stack) { return stack.slope != 0.0F && stack.slope != -1.0F; }
 
-template <typename Kernel>
-void allow_shared(Kernel kernel, int bytes) {
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-}
-
 }  // namespace
 
 void trace_register_images(const RegisterStack& stack, float* records, int count, void* stream) {
@@ -373,8 +364,8 @@ void trace_register_images(const RegisterStack& stack, float* records, int count
 void sum_register_planes(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs,
                          int count, double* sums, void* stream) {
   const RectifierConstants constants = constants_of(static_cast<double>(stack.slope));
-  const bool full = stack.height == plane_side && stack.width % plane_cols == 0;
-  const int resident = std::min(stack.tables(), most_shared / table_bytes(1));
+  const bool full = stack.height == plane_side && stack.width == plane_side;
+  const int resident = std::min(stack.tables(), most_shared() / table_bytes(1));
   const int bytes = table_bytes(resident);
   const auto kernel = signed_throughout(stack) ? sum_planes<true, false>
                       : full                   ? sum_planes<false, true>
@@ -400,9 +391,9 @@ void sum_equal_positions(const RegisterStack& stack, const float* first, const f
 void pool_register_planes(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs,
                           int count, float* parts, void* stream) {
   const RectifierConstants constants = constants_of(static_cast<double>(stack.slope));
-  const bool full = stack.height == plane_side && stack.width % plane_cols == 0;
+  const bool full = stack.height == plane_side && stack.width == plane_side;
   const int pooled = 2 * 2 * pooled_side * pooled_plane * static_cast<int>(sizeof(float));
-  const int resident = std::min(stack.tables(), (most_shared - pooled) / table_bytes(1));
+  const int resident = std::min(stack.tables(), (most_shared() - pooled) / table_bytes(1));
   const int bytes = table_bytes(resident) + pooled;
   const auto kernel = signed_throughout(stack) ? pool_planes<true, false>
                       : full                   ? pool_planes<false, true>
