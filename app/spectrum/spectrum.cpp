@@ -151,7 +151,6 @@ void add_spectrum_options(CLI::App& verb, SpectrumChoice& choice) {
 /// From where nothing is learnt yet to three times the longest time to ε.
 std::vector<double> spread_times(const SpectrumOutcome& outcome) {
   const KernelSpectrum& spectrum = *outcome.spectrum;
-  if (spectrum.rank() == 0) return {0};
   const double first = 0.1 / spectrum.eigenvalues().front();
   double last = 10 * first;
   for (const NamedLabels& one : outcome.labels) {
@@ -182,7 +181,9 @@ SpectrumOutcome examine(const SpectrumChoice& choice, const DataKernels& kernels
       std::make_unique<KernelSpectrum>(kernels.unheld ? *kernels.unheld : GramMatrix(view_of(kernels.train), engine),
                                        KernelSpectrumOptions{.memory = choice.common.memory_limit(), .progress = &bar});
   const KernelSpectrum& spectrum = *outcome.spectrum;
-  if (const auto stable = spectrum.stable_rate()) outcome.rate = choice.rate.value_or(*stable / 4);
+  const auto stable = spectrum.stable_rate();
+  if (!stable) fail(Code::input, "the kernel is 0 on all samples of {}; it learns nothing from them", data.name);
+  outcome.rate = choice.rate.value_or(*stable / 4);
   const Matrix<double> numbers = number_column(data);
   const GivenLabels given{.classes_of = data.labels, .classes = std::ssize(data.class_names), .values = numbers.view()};
   std::optional<Network> network;
@@ -194,7 +195,8 @@ SpectrumOutcome examine(const SpectrumChoice& choice, const DataKernels& kernels
     }
     const Matrix<double> targets = label_targets(label, given, spectrum, choice.common.seed);
     outcome.labels.push_back({to_string(label), LabelSpectrum(spectrum, targets.view())});
-    if (outcome.rate) (void)outcome.labels.back().labels.loss_after(0, *outcome.rate);
+    // Tells a rate that diverges before any training.
+    (void)outcome.labels.back().labels.loss_after(0, outcome.rate);
     if (!network) continue;
     ModeOptions options = choice.mode_options();
     options.progress = &bar;
@@ -205,7 +207,7 @@ SpectrumOutcome examine(const SpectrumChoice& choice, const DataKernels& kernels
   outcome.times = choice.times.empty() ? spread_times(outcome) : choice.times;
   outcome.ridges = choice.ridges;
   for (const double share : {1e-1, 1e-2, 1e-3, 1e-4}) {
-    if (choice.ridges.empty() && spectrum.rank() > 0) outcome.ridges.push_back(share * spectrum.eigenvalues().front());
+    if (choice.ridges.empty()) outcome.ridges.push_back(share * spectrum.eigenvalues().front());
   }
   outcome.modes = choice.modes;
   return outcome;
@@ -236,7 +238,7 @@ void run_spectrum(const SpectrumChoice& choice) {
   const SpectrumOutcome outcome = examine(choice, kernels, data.train, *engine);
   Record record("spectrum");
   record.settings = choice.settings(request, data_request);
-  if (outcome.rate) record.settings["rate"] = *outcome.rate;
+  record.settings["rate"] = outcome.rate;
   record.notes = data.notes;
   record.seed = choice.common.seed;
   record.ran_on(*engine, request.precision);

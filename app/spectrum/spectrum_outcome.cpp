@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace widelimit::app {
 
@@ -31,8 +32,8 @@ std::optional<double> time_of(const SpectrumOutcome& outcome, const LabelSpectru
 }
 
 std::optional<Index> steps_of(const SpectrumOutcome& outcome, const LabelSpectrum& labels) {
-  if (!labels.reaches(outcome.epsilon) || !outcome.rate) return std::nullopt;
-  return labels.steps_to(outcome.epsilon, *outcome.rate);
+  if (!labels.reaches(outcome.epsilon)) return std::nullopt;
+  return labels.steps_to(outcome.epsilon, outcome.rate);
 }
 
 nlohmann::ordered_json network_json(const ModeDynamics& network) {
@@ -137,7 +138,7 @@ std::vector<std::string> spectrum_facts(const SpectrumOutcome& outcome) {
     lines.push_back(
         fmt::format("gradient descent on half the squared error is stable up to the rate {:.4g}; steps are "
                     "of the rate {:.4g}",
-                    *stable, *outcome.rate));
+                    *stable, outcome.rate));
   }
   std::string dimensions;
   for (const double ridge : outcome.ridges) {
@@ -180,7 +181,7 @@ nlohmann::ordered_json outcome_json(const SpectrumOutcome& outcome) {
                               {"rounding", spectrum.noise()},
                               {"condition", json_of(spectrum.condition())},
                               {"stable_rate", json_of(spectrum.stable_rate())},
-                              {"rate", json_of(outcome.rate)}};
+                              {"rate", outcome.rate}};
   auto& dimensions = json["effective_dimension"] = nlohmann::ordered_json::array();
   for (const double ridge : outcome.ridges) {
     dimensions.push_back({{"ridge", ridge}, {"dimension", spectrum.effective_dimension(ridge)}});

@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,7 @@ struct SpectrumOutcome {
   std::vector<NamedLabels> labels;
   std::vector<ModeDynamics> networks;  ///< one for each of the labels, or none
   double epsilon = 0;
-  std::optional<double> rate;  ///< η of steps; nothing for a kernel of 0
+  double rate = 0;  ///< η of steps
   std::vector<double> times;
   std::vector<double> ridges;
   Index modes = 0;  ///< directions of each network that tables show

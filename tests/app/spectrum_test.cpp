@@ -101,6 +101,8 @@ TEST(SpectrumVerb, TellsTheFloorOfRepeatedSamples) {
   EXPECT_TRUE(results["labels"][0]["norm"].is_null());
   EXPECT_TRUE(results["labels"][0]["time_to_epsilon"].is_null());
   EXPECT_EQ(results["remarks"].size(), 2U);
+  folder.write("zero.csv", "a,b,label\n0,0,x\n0,0,y\n");
+  EXPECT_EQ(folder.widelimit({"spectrum", "--network", "fc:1", "--train", "zero.csv", "--label", "label"}).status, 3);
   EXPECT_NE(done.err.find("never falls"), std::string::npos);
 }
 
