@@ -140,7 +140,7 @@ Outcome run_transient(const Setting& setting) {
     if (first && later) {
       json["velocity_before"] = *first;
       json["velocity_after"] = *later;
-      outcome.sentence += fmt::format("{}{}: velocity {:.2g} per epoch to epoch {:g}, then {:.2g}",
+      outcome.sentence += fmt::format("{}{}: velocity {:.2g} per epoch to epoch {:.2g}, then {:.2g}",
                                       outcome.sentence.empty() ? "" : "; ", name, *first, early, *later);
     }
     if (!found.trained.summary.finished() && outcome.trouble.empty()) {

@@ -131,7 +131,7 @@ def evolution(
     >>> bool(e.distance[-1] > e.distance[1] > 0), bool(e.same_class[-1] > e.other_class[-1])
     (True, True)
     """
-    if unknown := sorted(set(training) - _TRAINING):
+    if unknown := sorted(set(training).difference(_TRAINING)):
         raise InputError(f"evolution takes no {unknown[0]!r}; of train it takes {', '.join(_TRAINING)}")
     if training.get("steps") is not None and training.get("epochs") is not None:
         raise InputError("both steps and epochs say how long to train; give one of them")
