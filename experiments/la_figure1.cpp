@@ -163,9 +163,9 @@ void add_accuracies(const Setting& setting, const LaSource& source, const Figure
                                          "Figure 1(a) of the work, along training."));
   }
   if (counted > 0) {
-    outcome.sentence =
-        fmt::format("Regression on K_t gains {:+.2f} points on K₀ after {} epochs, the mean of {} pairs.",
-                    gained / static_cast<double>(counted), choice.network.epochs, counted);
+    outcome.sentence = fmt::format(
+        "Accuracy of regression on K_t less that on K₀: {:+.2f} points after {} epochs, the mean of {} pairs.",
+        gained / static_cast<double>(counted), choice.network.epochs, counted);
   }
   outcome.results["accuracies"] = std::move(json);
   outcome.parts.push_back(std::move(part));
