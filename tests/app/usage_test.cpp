@@ -82,6 +82,23 @@ TEST(Usage, HelpListsTheBackEndsThatAreBuilt) {
   EXPECT_NE(folder.widelimit({"doctor"}).out.find("cuda"), std::string::npos);
 }
 
+// Whatever the machine: the plug-in that WIDELIMIT_PLUGINS names comes first, and a program alone has none.
+TEST(Usage, CudaSaysWhyItIsAbsent) {
+  const Folder folder;
+  const Words kernel{"kernel", "--network", "fc:1", "--train", "digits", "--out", "k.npz", "--backend", "cuda:0"};
+  const auto with_plugins = [&](const std::string& program) {
+    Words words{"env", "WIDELIMIT_PLUGINS=" + folder.path("plugins").string(), program};
+    words.insert(words.end(), kernel.begin(), kernel.end());
+    return folder.run(words);
+  };
+  std::filesystem::copy_file(WIDELIMIT_PROGRAM, folder.path("alone"));
+  expect_error(with_plugins(folder.path("alone").string()), 2,
+               {"libwidelimit_cuda.so is not there", "WIDELIMIT_PLUGINS"});
+  std::filesystem::create_directory(folder.path("plugins"));
+  folder.write("plugins/libwidelimit_cuda.so", "no library");
+  expect_error(with_plugins(WIDELIMIT_PROGRAM), 2, {"CUDA plug-in cannot be loaded"});
+}
+
 TEST(Usage, NumbersOutOfRangeAreNamed) {
   const Folder folder;
   for (const char* lambda : {"-1", "nan", "inf"}) {

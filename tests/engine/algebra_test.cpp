@@ -200,6 +200,43 @@ TEST_P(AlgebraOf, ScalesShiftsFactorsAndSolves) {
   }
 }
 
+/// Engines solve large triangles in blocks: one, few and many columns, by an upper and a lower triangle.
+TEST_P(AlgebraOf, SolvesWithLargeTriangles) {
+  const Index n = 1100;
+  Matrix<double> u(n, n);
+  Noise noise(5);
+  for (Index i = 0; i < n; ++i) {
+    u(i, i) = 2;
+    for (Index j = i + 1; j < n; ++j) u(i, j) = noise() / static_cast<double>(n);
+  }
+  const EngineMatrix upper = algebra_.copy_of(u.view());
+  EngineMatrix lower = algebra_.copy_of(u.view());
+  algebra_.transpose_upper(lower);
+  for (const Index count : {1, 3, 20}) {
+    for (const Transpose op : {Transpose::no, Transpose::yes}) {
+      const Matrix<double> x = columns(n, count);
+      Matrix<double> b(n, count);
+      for (Index i = 0; i < n; ++i) {
+        for (Index j = i; j < n; ++j) {
+          for (Index c = 0; c < count; ++c) {
+            if (op == Transpose::no) b(i, c) += u(i, j) * x(j, c);
+            if (op == Transpose::yes) b(j, c) += u(i, j) * x(i, c);
+          }
+        }
+      }
+      Matrix<double> again(n, count);
+      std::copy_n(b.data(), n * count, again.data());
+      algebra_.solve(op, upper, b.view());
+      algebra_.solve_lower(op == Transpose::no ? Transpose::yes : Transpose::no, lower, again.view());
+      // Rows of u/2 sum to 1 and little more: its inverse is below 3, and sums of 1,100 terms lose some ulps each.
+      for (Index i = 0; i < n * count; ++i) {
+        EXPECT_NEAR(b.data()[i], x.data()[i], 1e-12);
+        EXPECT_NEAR(again.data()[i], x.data()[i], 1e-12);
+      }
+    }
+  }
+}
+
 TEST_P(AlgebraOf, NamesTheFailingMinor) {
   Matrix<double> k = definite(50);
   k(30, 30) = -1;

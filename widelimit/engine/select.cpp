@@ -23,7 +23,8 @@ std::unique_ptr<Engine> make_engine(std::string_view spec, const EngineOptions& 
   if (spec.starts_with("cuda:")) {
     int device = 0;
     const auto [end, error] = std::from_chars(spec.data() + 5, spec.data() + spec.size(), device);
-    if (error == std::errc{} && end == spec.data() + spec.size() && device >= 0) return make_cuda_engine(device, options.threads);
+    if (error == std::errc{} && end == spec.data() + spec.size() && device >= 0)
+      return make_cuda_engine(device, options.threads);
   }
   fail(Code::usage, "back end '{}' is unknown; choose one of {}{}", spec, engine_names(),
        suggestion(spec, {"cpu", "reference"}));

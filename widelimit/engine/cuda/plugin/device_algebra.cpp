@@ -24,9 +24,8 @@ Array part(const Array& a, Index row, Index col, Index rows, Index cols) {
   return {static_cast<char*>(a.data) + usize(row * a.stride + col) * size, rows, cols, a.stride, a.precision};
 }
 
-/// Rows of a triangle that are solved at once, and columns up to which trsv, one by one, takes less time than trsm.
+/// Rows of a triangle that are solved at once.
 constexpr Index solved_rows = 1024;
-constexpr Index solved_singly = 16;
 
 /// cuSOLVER's routine of this kind counts entries in 32 bits.
 void require_32_bits(const Array& a, const char* what) {
@@ -245,12 +244,10 @@ void CudaDevice::solve_block(Triangle triangle, Transpose op, const Array& t, co
   const auto solve = [&]<typename T>(T one, const auto& vector, const auto& several) {
     const T* const factor = static_cast<const T*>(t.data);
     T* const x = static_cast<T*>(b.data);
-    if (b.cols <= solved_singly) {
-      for (Index c = 0; c < b.cols; ++c) {
-        check(vector(blas_, mirrored(triangle), opposite(op), CUBLAS_DIAG_NON_UNIT, b.rows, factor, leading(t), x + c,
-                     leading(b)),
-              "trsv");
-      }
+    if (b.cols == 1) {
+      check(vector(blas_, mirrored(triangle), opposite(op), CUBLAS_DIAG_NON_UNIT, b.rows, factor, leading(t), x,
+                   leading(b)),
+            "trsv");
     } else {
       check(several(blas_, CUBLAS_SIDE_RIGHT, mirrored(triangle), same(op), CUBLAS_DIAG_NON_UNIT, b.cols, b.rows, &one,
                     factor, leading(t), x, leading(b)),
