@@ -86,7 +86,7 @@ class PlanePath {
   [[nodiscard]] const Scratch& scratch_for(Index pairs) const;
 
   std::shared_ptr<PlaneDevice> device_;
-  const Recipe& recipe_;
+  Recipe recipe_;
   Precision precision_;
   LoweredPlanes lowered_;
   std::size_t scratch_bytes_;
