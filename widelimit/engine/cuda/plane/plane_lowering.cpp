@@ -145,7 +145,7 @@ std::optional<StackInRegisters> stack_in_registers(const Recipe& recipe, const P
     result.scale *= op.affine->w2 * (1 + slope * slope) / 2 * op.window->scale / std::numbers::pi;
     if (l % register_rescale_period == register_rescale_period - 1) result.scale /= register_rescale;
   }
-  if (!(result.scale > 1e-250 && result.scale < 1e250)) return std::nullopt;
+  if (!(result.scale > 1e-25 && result.scale < 1e25)) return std::nullopt;  // it is rounded to float
   return result;
 }
 

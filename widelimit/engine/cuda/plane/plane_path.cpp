@@ -275,15 +275,16 @@ void PlanePath::fill(const PlaneImages& x1, Range rows, const PlaneImages& x2, R
     after(std::min(done, rows.size() * cols.size()));
     pairs = std::move(following);
   }
+  if (symmetric) write_diagonal(x1, rows, outputs);
 }
 
-void PlanePath::diagonal(const PlaneImages& x, MatrixView<double> values,
-                         const std::function<void(Index)>& after) const {
+void PlanePath::self_values(const PlaneImages& x, Range images, MatrixView<double> values,
+                            const std::function<void(Index)>& after) const {
   const Index edge = square_edge();
-  const Scratch& scratch = scratch_for(x.count * edge);
+  const Scratch& scratch = scratch_for(images.size() * edge);
   std::vector<double> found(usize(scratch.count));
-  for (Index begin = 0; begin < x.count;) {
-    const Index end = std::min(x.count, begin + scratch.count / edge);
+  for (Index begin = images.begin; begin < images.end;) {
+    const Index end = std::min(images.end, begin + scratch.count / edge);
     std::vector<ImagePair> pairs;
     for (Index i = begin; i < end; i += edge) {
       const auto square =
@@ -295,11 +296,34 @@ void PlanePath::diagonal(const PlaneImages& x, MatrixView<double> values,
       device_->download(scratch.values.data<double>() + slot * static_cast<Index>(pairs.size()),
                         sizeof(double) * pairs.size(), found.data());
       for (std::size_t k = 0; k < pairs.size(); ++k) {
-        if (pairs[k].first == pairs[k].second) values(slot, pairs[k].first) = found[k];
+        if (pairs[k].first == pairs[k].second) values(slot, pairs[k].first - images.begin) = found[k];
       }
     }
     begin = end;
-    after(begin);
+    after(begin - images.begin);
+  }
+}
+
+void PlanePath::diagonal(const PlaneImages& x, MatrixView<double> values,
+                         const std::function<void(Index)>& after) const {
+  self_values(x, {0, x.count}, values, after);
+}
+
+void PlanePath::write_diagonal(const PlaneImages& x, Range images, std::span<const PlaneOutput> outputs) const {
+  Matrix<double> values(lowered_.outputs, images.size());
+  self_values(x, images, values.view(), [](Index) {});
+  std::vector<ImagePair> pairs;
+  for (Index i = images.begin; i < images.end; ++i) pairs.push_back({static_cast<int>(i), static_cast<int>(i)});
+  const PlaneBuffer list = copied<ImagePair>(device_, pairs);
+  const auto begin = static_cast<int>(images.begin);
+  for (std::size_t slot = 0; slot < outputs.size(); ++slot) {
+    const std::span<const double> row{values.view().row(static_cast<Index>(slot)), pairs.size()};
+    const PlaneBuffer found = copied<double>(device_, row);
+    const int bad = device_->write(found.data<double>(), list.data<ImagePair>(), static_cast<int>(pairs.size()), begin,
+                                   begin, false, outputs[slot]);
+    if (bad >= 0) {
+      report_overflow(static_cast<Index>(slot), begin + bad, begin + bad, outputs[slot].precision);
+    }
   }
 }
 

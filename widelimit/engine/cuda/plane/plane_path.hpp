@@ -59,8 +59,8 @@ class PlanePath {
   /// Device bytes for each image.
   [[nodiscard]] std::size_t loaded_bytes() const;
   /// outputs[s](i − rows.begin, j − cols.begin) = output s of images i of x1 and j of x2. Where `symmetric`, x1 and x2
-  /// are the same and so are the ranges: pairs i < j are computed and mirrored, the diagonal is left alone. `after` is
-  /// called with the number of pairs done; it stops by throwing.
+  /// are the same and so are the ranges: pairs i < j are computed and mirrored, and the diagonal is what `diagonal`
+  /// says. `after` is called with the number of pairs done; it stops by throwing.
   void fill(const PlaneImages& x1, Range rows, const PlaneImages& x2, Range cols, bool symmetric,
             std::span<const PlaneOutput> outputs, const std::function<void(Index pairs)>& after) const;
   /// values(s, i) of each image with itself.
@@ -84,9 +84,12 @@ class PlanePath {
   [[nodiscard]] Index square_edge() const;
   [[nodiscard]] Index most_pairs() const;
   [[nodiscard]] const Scratch& scratch_for(Index pairs) const;
+  void self_values(const PlaneImages& x, Range images, MatrixView<double> values,
+                   const std::function<void(Index done)>& after) const;
+  void write_diagonal(const PlaneImages& x, Range images, std::span<const PlaneOutput> outputs) const;
 
   std::shared_ptr<PlaneDevice> device_;
-  const Recipe& recipe_;
+  Recipe recipe_;
   Precision precision_;
   LoweredPlanes lowered_;
   std::size_t scratch_bytes_;
