@@ -4,7 +4,7 @@
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
-#include "experiments/certified_digits.hpp"
+#include "experiments/equivalence/certified_digits.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <fmt/core.h>

@@ -6,7 +6,7 @@
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
-#include "experiments/mnist_task.hpp"
+#include "experiments/tasks/mnist_task.hpp"
 #include "widelimit/base/error.hpp"
 
 #include <fmt/core.h>

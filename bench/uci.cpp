@@ -5,7 +5,7 @@
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
-#include "experiments/uci_protocol.hpp"
+#include "experiments/kernels/uci_protocol.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/network.hpp"

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "experiments/tasks/cifar_images.hpp"
+#include "experiments/tasks/task_kernel.hpp"
+#include "experiments/tasks/told_images.hpp"
+
+#include <span>
+
+namespace widelimit::experiment {
+
+/// The machines of one kernel.
+struct CntkMachines {
+  ToldImages regression;  ///< ridgeless, targets 0.9 for the class and −0.1 for the others, as published
+  ToldImages ridge;       ///< the same targets, λ by exact leave-one-out
+  ToldImages svm;         ///< one-vs-one, λ by five folds
+};
+
+/// Targets of Arora et al. 2019: 0.9 for the class of a sample, −0.1 for the others.
+[[nodiscard]] Matrix<double> cntk_targets(std::span<const Index> labels, Index classes);
+
+/// All three on the first `train` and `test` images of a kernel, which may have more. λ is chosen among multiples of
+/// the mean of the diagonal, on at most 2,000 of the training images.
+[[nodiscard]] CntkMachines cntk_machines(const Setting& setting, const CifarImages& images, const TaskKernel& kernel,
+                                         Index train, Index test);
+
+}  // namespace widelimit::experiment

@@ -1,0 +1,169 @@
+#include "experiments/kernels/cntk_rows.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/report/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace widelimit::experiment {
+
+namespace {
+
+constexpr PublishedDepth table_1[]{{3, 40.94, 49.71, 64.47, 70.47},
+                                   {4, 42.54, 51.06, 65.52, 75.93},
+                                   {6, 43.43, 51.73, 66.03, 76.73},
+                                   {11, 43.42, 51.92, 65.90, 77.43},
+                                   {21, 42.53, 52.22, 64.09, 77.08}};
+
+/// A depth of D has D − 1 convolutions and the readout. With pooling the work freezes the first and the last layer.
+Network cntk(Readout readout, Index depth) {
+  return Network::parse(
+      fmt::format("cntk:{}({})", depth - 1, readout == Readout::vanilla ? "readout=flatten" : "frozen_ends=true"));
+}
+
+std::vector<std::pair<std::string, Network>> parsed_networks(const std::string& text) {
+  std::vector<std::pair<std::string, Network>> networks;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    const std::string one = text.substr(begin, end - begin);
+    networks.emplace_back(one, Network::parse(one));
+    begin = end + 1;
+  }
+  return networks;
+}
+
+/// All lines as numbers; a machine without a solution has empty cells.
+Table cells_of(const CntkRows& rows) {
+  Table table{.columns = {"kernel", "depth", "train", "test", "kernel s", "condition", "published %"}};
+  for (const char* machine : {"regression", "ridge", "SVM"}) {
+    for (const char* what : {"lambda", "%", "standard error %"}) {
+      table.columns.push_back(fmt::format("{} {}", machine, what));
+    }
+  }
+  const auto number = [](std::optional<double> value) { return value ? Cell(*value) : Cell(); };
+  for (const auto* some : {&rows.vanilla, &rows.compared}) {
+    for (const CntkRow& row : *some) {
+      std::vector<Cell> cells{row.kernel, row.depth > 0 ? Cell(row.depth) : Cell(), row.train, row.test};
+      // Lines of a part of another's images have no time of their own.
+      cells.push_back(row.seconds > 0 ? Cell(row.seconds) : Cell());
+      cells.push_back(number(row.machines.regression.summary.condition));
+      cells.push_back(number(row.published_percent()));
+      for (const ToldImages* told : {&row.machines.regression, &row.machines.ridge, &row.machines.svm}) {
+        cells.emplace_back(told->lambda);
+        const bool answered = told->answered();
+        cells.push_back(answered ? Cell(100 * told->score.accuracy()) : Cell());
+        cells.push_back(answered ? Cell(100 * told->standard_error()) : Cell());
+      }
+      table.rows.push_back(std::move(cells));
+    }
+  }
+  return table;
+}
+
+/// Computes kernels and adds the lines of their machines.
+class Adding {
+ public:
+  Adding(const Setting& setting, const CntkChoice& choice, CntkRows& rows)
+      : setting_(setting), choice_(choice), rows_(rows) {}
+
+  void vanilla(Index depth) {
+    const Index train = choice_.train;
+    const Index test = choice_.test;
+    const TaskKernel kernel = computed(cntk(Readout::vanilla, depth), fmt::format("vanilla-{}", depth), train, test);
+    rows_.vanilla.push_back(row("vanilla", Readout::vanilla, depth, kernel, train, test));
+    rows_.vanilla.back().seconds = kernel.seconds;
+    rows_.compared.push_back(
+        row("vanilla", Readout::vanilla, depth, kernel, choice_.pooled_train, choice_.pooled_test));
+    keep();
+  }
+  void pooled(Index depth) {
+    add("pooled", Readout::pooled, depth, cntk(Readout::pooled, depth), fmt::format("pooled-{}", depth));
+  }
+  void further(std::size_t i) {
+    const auto& [text, network] = choice_.further[i];
+    add(text, std::nullopt, 0, network, fmt::format("further-{}", i + 1));
+  }
+
+ private:
+  [[nodiscard]] TaskKernel computed(const Network& network, const std::string& name, Index train, Index test) const {
+    return task_kernel(setting_, network, rows_.images.train.view().part(0, train),
+                       rows_.images.test.view().part(0, test),
+                       gram_file(choice_.grams, name, train, test, setting_.precision));
+  }
+  [[nodiscard]] CntkRow row(const std::string& name, std::optional<Readout> readout, Index depth,
+                            const TaskKernel& kernel, Index train, Index test) const {
+    stop_if_asked(setting_.progress);
+    return {.kernel = name,
+            .readout = readout,
+            .depth = depth,
+            .train = train,
+            .test = test,
+            .machines = cntk_machines(setting_, rows_.images, kernel, train, test)};
+  }
+  void add(const std::string& name, std::optional<Readout> readout, Index depth, const Network& network,
+           const std::string& file) {
+    const TaskKernel kernel = computed(network, file, choice_.pooled_train, choice_.pooled_test);
+    rows_.compared.push_back(row(name, readout, depth, kernel, choice_.pooled_train, choice_.pooled_test));
+    rows_.compared.back().seconds = kernel.seconds;
+    keep();
+  }
+  void keep() const {
+    if (!choice_.csv.empty()) write_csv(cells_of(rows_), choice_.csv);
+  }
+
+  const Setting& setting_;
+  const CntkChoice& choice_;
+  CntkRows& rows_;
+};
+
+void require_images(const char* option, Index asked, Index there) {
+  if (asked > there) fail(Code::usage, "--{} {}: there are {} images", option, asked, there);
+}
+
+}  // namespace
+
+std::optional<double> PublishedDepth::accuracy(Readout readout, Index images) const {
+  if (images == 2000) return readout == Readout::vanilla ? vanilla_2000 : pooled_2000;
+  if (images == 50000) return readout == Readout::vanilla ? vanilla_50000 : pooled_50000;
+  return std::nullopt;
+}
+
+std::span<const PublishedDepth> published_depths() { return table_1; }
+
+CntkChoice::CntkChoice(const Setting& setting)
+    // Two images of each class, so that folds and leaving one out have some of every class.
+    : train(setting.count("train", 20)),
+      test(setting.count("test", 1)),
+      depths(setting.counts("depths", 2)),
+      pooled_train(setting.count("pooled-train", 20)),
+      pooled_test(setting.count("pooled-test", 1)),
+      pooled_depths(setting.counts("pooled-depths", 3)),
+      further(parsed_networks(setting.text("further"))) {
+  if (pooled_train > train || pooled_test > test) {
+    fail(Code::usage, "--pooled-train {} --pooled-test {}: at most the {} and {} images of --train and --test",
+         pooled_train, pooled_test, train, test);
+  }
+  grams = gram_folder(setting);
+  csv = setting.text("csv");
+}
+
+std::optional<double> CntkRow::published_percent() const {
+  const auto* found = std::find_if(std::begin(table_1), std::end(table_1),
+                                   [&](const PublishedDepth& line) { return line.depth == depth; });
+  return readout && found != std::end(table_1) ? found->accuracy(*readout, train) : std::nullopt;
+}
+
+CntkRows cntk_rows(const Setting& setting, const CntkChoice& choice) {
+  CntkRows rows{.images = cifar_images(setting, choice.train, choice.test), .vanilla = {}, .compared = {}};
+  require_images("train", choice.train, rows.images.train.count());
+  require_images("test", choice.test, rows.images.test.count());
+  Adding adding(setting, choice, rows);
+  for (const Index depth : choice.depths) adding.vanilla(depth);
+  for (const Index depth : choice.pooled_depths) adding.pooled(depth);
+  for (std::size_t i = 0; i < choice.further.size(); ++i) adding.further(i);
+  return rows;
+}
+
+}  // namespace widelimit::experiment

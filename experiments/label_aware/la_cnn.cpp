@@ -1,0 +1,85 @@
+#include "experiments/label_aware/la_cnn.hpp"
+
+#include "widelimit/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit::experiment {
+
+namespace {
+
+/// 0 and 1 of a single output, or one output for each class.
+Matrix<double> cnn_targets(std::span<const Index> labels, Index outputs) {
+  Matrix<double> targets(std::ssize(labels), outputs);
+  for (Index i = 0; i < targets.rows(); ++i) {
+    const Index label = labels[usize(i)];
+    if (outputs == 1) {
+      targets(i, 0) = static_cast<double>(label);
+    } else {
+      targets(i, label) = 1;
+    }
+  }
+  return targets;
+}
+
+Index told_class(const double* outputs, Index count) {
+  return count == 1 ? (outputs[0] > 0.5 ? 1 : 0) : std::max_element(outputs, outputs + count) - outputs;
+}
+
+}  // namespace
+
+CnnOptions asked_cnn(const Setting& setting, LossKind loss) {
+  CnnOptions options{.channels = setting.counts("channels", 1), .epochs = setting.count("epochs", 0), .loss = loss};
+  if (options.channels.size() != 7) {
+    fail(Code::usage, "--channels {}: seven numbers are wanted, one for each convolution", setting.text("channels"));
+  }
+  return options;
+}
+
+TrainedCnn train_cnn(const Setting& setting, const LaImages& images, const CnnOptions& options) {
+  const Index outputs = options.loss == LossKind::squared && images.classes() == 2 ? 1 : images.classes();
+  const Matrix<double> targets = cnn_targets(images.train.labels, outputs);
+  TrainOptions how;
+  how.layer_widths = options.channels;
+  how.parameterisation = Parameterisation::standard;
+  how.initialisation = Initialisation::pytorch;
+  how.loss.kind = options.loss;
+  how.regulariser = Regulariser::none;
+  how.rate = 3e-4;
+  how.epochs = options.epochs;
+  how.batch = std::min<Index>(128, images.train.count());
+  how.optimiser.kind = OptimiserKind::adam;
+  how.seed = setting.seed;
+  how.precision = Precision::f32;
+  how.look = false;
+  how.memory = setting.memory;
+  how.progress = setting.progress;
+  // PyTorch's convolutions have biases; the deviation is not read by its initialisation.
+  const TrainedNetwork trained =
+      train(Network::parse("lantk_cnn8(b_std=1)"), {images.train.view(), targets.view()}, how, setting.engine);
+  TrainedCnn result{.accuracy = std::nullopt, .summary = trained.summary};
+  if (!trained.summary.finished()) return result;
+  const Matrix<double> f = predict_outputs(trained, images.test.view(), setting.engine, setting.progress);
+  Index correct = 0;
+  for (Index i = 0; i < f.rows(); ++i) {
+    correct += told_class(f.view().row(i), outputs) == images.test.labels[usize(i)] ? 1 : 0;
+  }
+  const auto tests = static_cast<double>(f.rows());
+  result.accuracy = static_cast<double>(correct) / tests;
+  result.standard_error = std::sqrt(*result.accuracy * (1 - *result.accuracy) / tests);
+  return result;
+}
+
+nlohmann::ordered_json cnn_json(const TrainedCnn& cnn) {
+  nlohmann::ordered_json json{{"kernel", "CNN"}, {"steps", cnn.summary.steps}, {"seconds", cnn.summary.seconds}};
+  if (cnn.accuracy) {
+    json["accuracy"] = *cnn.accuracy;
+    json["standard_error"] = cnn.standard_error;
+  } else {
+    json["message"] = cnn.summary.message;
+  }
+  return json;
+}
+
+}  // namespace widelimit::experiment

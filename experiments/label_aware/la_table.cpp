@@ -1,0 +1,190 @@
+#include "experiments/label_aware/la_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace widelimit::experiment {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+/// Percent on each task, nothing where there is no answer.
+using TaskLine = std::vector<std::optional<double>>;
+
+std::optional<double> percent(const LaRow& row) {
+  return row.told.answered() ? std::optional(100 * row.told.score.accuracy()) : std::nullopt;
+}
+
+/// The best of the label-aware kernels of the work on each task.
+TaskLine best_line(const std::vector<LaTask>& tasks) {
+  TaskLine line;
+  for (const LaTask& task : tasks) {
+    std::optional<double> best;
+    for (const LaRow& row : task.rows) {
+      if (!row.method->published || !row.method->method) continue;
+      if (const auto p = percent(row); p && (!best || *p > *best)) best = p;
+    }
+    line.push_back(best);
+  }
+  return line;
+}
+
+TaskLine line_of(const std::vector<LaTask>& tasks, std::size_t row) {
+  TaskLine line;
+  for (const LaTask& task : tasks) line.push_back(percent(task.rows[row]));
+  return line;
+}
+
+TaskLine cnn_line(const std::vector<LaTask>& tasks) {
+  TaskLine line;
+  for (const LaTask& task : tasks) {
+    line.push_back(task.cnn && task.cnn->accuracy ? std::optional(100 * *task.cnn->accuracy) : std::nullopt);
+  }
+  return line;
+}
+
+TaskLine published_line(const std::vector<LaTask>& tasks, const PublishedTable& published, const std::string& name) {
+  TaskLine line;
+  for (const LaTask& task : tasks) line.push_back(published.at(name, task.name));
+  return line;
+}
+
+/// Nothing where one of them is missing.
+std::optional<double> mean(const TaskLine& line) {
+  double sum = 0;
+  for (const auto& value : line) {
+    if (!value) return std::nullopt;
+    sum += *value;
+  }
+  return sum / static_cast<double>(line.size());
+}
+
+/// Points and share of the error of CNTK: "1.04 / 7.4 %".
+std::string gain(const TaskLine& line, const TaskLine& cntk) {
+  const auto ours = mean(line);
+  const auto base = mean(cntk);
+  if (!ours || !base || *base == 100) return "–";
+  return fmt::format("{:+.2f} / {:+.1f} %", *ours - *base, 100 * (*ours - *base) / (100 - *base));
+}
+
+std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : "–"; }
+
+/// The lines of a table: name, ours, and theirs where there is one.
+struct NamedLines {
+  std::string name;
+  TaskLine ours;
+  TaskLine theirs;
+};
+std::vector<NamedLines> all_lines(const std::vector<LaTask>& tasks, const PublishedTable& published) {
+  std::vector<NamedLines> lines;
+  const auto add = [&](const std::string& name, TaskLine ours) {
+    lines.push_back({name, std::move(ours), published_line(tasks, published, name)});
+  };
+  const auto methods = la_methods();
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    add(methods[i].name, line_of(tasks, i));
+    if (i == 0) add("best", best_line(tasks));
+  }
+  if (std::any_of(tasks.begin(), tasks.end(), [](const LaTask& task) { return task.cnn.has_value(); })) {
+    add("CNN", cnn_line(tasks));
+  }
+  return lines;
+}
+
+bool any(const TaskLine& line) {
+  return std::any_of(line.begin(), line.end(), [](const auto& value) { return value.has_value(); });
+}
+
+}  // namespace
+
+LaTask la_task(const Setting& setting, const std::string& name, const LaImages& images, const AnyView& k,
+               const AnyView& k_test, double ratio, const CnnOptions& cnn) {
+  LaTask task{.name = name, .rows = la_rows(setting, images, k, k_test, ratio)};
+  if (cnn.epochs > 0) task.cnn = train_cnn(setting, images, cnn);
+  return task;
+}
+
+Table la_table(const std::vector<LaTask>& tasks, const PublishedTable& published) {
+  Table table{.columns = {"kernel"}};
+  for (const LaTask& task : tasks) table.columns.push_back(task.name);
+  table.columns.insert(table.columns.end(), {"mean", "on CNTK"});
+  const std::vector<NamedLines> lines = all_lines(tasks, published);
+  const auto add = [&](const std::string& name, const TaskLine& line, const TaskLine& cntk) {
+    std::vector<Cell> row{name};
+    for (const auto& value : line) row.emplace_back(cell(value));
+    row.emplace_back(cell(mean(line)));
+    row.emplace_back(gain(line, cntk));
+    table.rows.push_back(std::move(row));
+  };
+  for (const NamedLines& one : lines) {
+    add(one.name, one.ours, lines.front().ours);
+    if (any(one.theirs)) add(one.name + ", published", one.theirs, lines.front().theirs);
+  }
+  return table;
+}
+
+Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedTable& published) {
+  std::vector<std::string> names;
+  BarSeries ours{.name = "ours"};
+  BarSeries theirs{.name = "published"};
+  for (const NamedLines& line : all_lines(tasks, published)) {
+    const auto own = mean(line.ours);
+    const auto their = mean(line.theirs);
+    if (!own || !their) continue;
+    names.push_back(line.name);
+    ours.values.push_back(*own);
+    theirs.values.push_back(*their);
+  }
+  Illustration shown;
+  shown.figure =
+      bars(names, {ours, theirs}, {.title = "Mean accuracy over tasks", .value_label = "test accuracy, percent"});
+  shown.caption = "NamedLines of which both are known on all tasks.";
+  return shown;
+}
+
+Json la_json(const std::vector<LaTask>& tasks, const PublishedTable& published) {
+  Json json = Json::array();
+  for (const LaTask& task : tasks) {
+    Json entry{{"task", task.name}, {"kernel_seconds", task.seconds}, {"rows", Json::array()}};
+    const auto add = [&](Json row) {
+      if (const auto theirs = published.at(row["kernel"], task.name)) row["published"] = *theirs / 100;
+      entry["rows"].push_back(std::move(row));
+    };
+    for (const LaRow& row : task.rows) add(row_json(row));
+    if (task.cnn) add(cnn_json(*task.cnn));
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+std::string la_sentence(const std::vector<LaTask>& tasks) {
+  std::string words = fmt::format("Mean accuracy over {} tasks:", tasks.size());
+  const auto add = [&](const char* name, const TaskLine& line) {
+    if (const auto value = mean(line)) words += fmt::format(" {} {:.2f} %,", name, *value);
+  };
+  add("CNTK", line_of(tasks, 0));
+  add("the best label-aware kernel of each task", best_line(tasks));
+  add("CNN", cnn_line(tasks));
+  words.back() = '.';
+  return words;
+}
+
+Outcome la_outcome(const Setting& setting, const std::vector<LaTask>& tasks, const PublishedTable& published,
+                   const std::string& heading, const std::string& words) {
+  Outcome outcome;
+  Part part{.heading = heading, .table = la_table(tasks, published), .words = words};
+  if (setting.figures) part.pictures.push_back(la_bars(tasks, published));
+  outcome.parts.push_back(std::move(part));
+  outcome.results["tasks"] = la_json(tasks, published);
+  for (const LaTask& task : tasks) {
+    outcome.timings.emplace_back("kernel " + task.name, task.seconds);
+    if (task.cnn) outcome.timings.emplace_back("CNN " + task.name, task.cnn->summary.seconds);
+    if (outcome.trouble.empty()) outcome.trouble = trouble_of(task.rows, task.name);
+    if (outcome.trouble.empty() && task.cnn && !task.cnn->accuracy) outcome.trouble = task.cnn->summary.message;
+  }
+  outcome.sentence = la_sentence(tasks);
+  return outcome;
+}
+
+}  // namespace widelimit::experiment

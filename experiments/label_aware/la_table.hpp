@@ -1,0 +1,37 @@
+#pragma once
+
+#include "experiments/label_aware/la_cnn.hpp"
+#include "experiments/label_aware/la_rows.hpp"
+#include "experiments/label_aware/published_table.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace widelimit::experiment {
+
+/// A column of LA's tables 1 and 2: a pair of classes, or a number of training images.
+struct LaTask {
+  std::string name;
+  std::vector<LaRow> rows;
+  std::optional<TrainedCnn> cnn;
+  double seconds = 0;  ///< of the kernel
+};
+/// Regressions and network of a task; no network where it has no epochs.
+[[nodiscard]] LaTask la_task(const Setting& setting, const std::string& name, const LaImages& images, const AnyView& k,
+                             const AnyView& k_test, double ratio, const CnnOptions& cnn);
+
+/// Lines as published ("CNTK", "KR-V1", …, "CNN"), accuracies in percent, ours above theirs, with the mean over tasks
+/// and what it gains on CNTK; a task each column.
+[[nodiscard]] Table la_table(const std::vector<LaTask>& tasks, const PublishedTable& published);
+/// The same as bars of means, ours beside theirs.
+[[nodiscard]] Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedTable& published);
+[[nodiscard]] nlohmann::ordered_json la_json(const std::vector<LaTask>& tasks, const PublishedTable& published);
+
+/// Means of CNTK, of the best of the published kernels on each task, and of the network.
+[[nodiscard]] std::string la_sentence(const std::vector<LaTask>& tasks);
+/// Tables, records, timings and failures of all tasks into an outcome.
+[[nodiscard]] Outcome la_outcome(const Setting& setting, const std::vector<LaTask>& tasks,
+                                 const PublishedTable& published, const std::string& heading, const std::string& words);
+
+}  // namespace widelimit::experiment

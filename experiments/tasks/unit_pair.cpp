@@ -1,0 +1,64 @@
+#include "experiments/tasks/unit_pair.hpp"
+
+#include "widelimit/base/error.hpp"
+#include "widelimit/kernel/request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace widelimit::experiment {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> known_sets{"mnist", "cifar10"};
+
+void check_set(const std::string& set) {
+  if (std::find(known_sets.begin(), known_sets.end(), set) == known_sets.end()) {
+    fail(Code::usage, "--sets {}: choose mnist, cifar10 or both", set);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> asked_sets(const Setting& setting) {
+  std::vector<std::string> sets = setting.words("sets");
+  for (const std::string& set : sets) check_set(set);
+  return sets;
+}
+
+UnitPair unit_pair(const Setting& setting, const std::string& set, const std::string& activation, Index samples,
+                   Index tests) {
+  check_set(set);
+  DataRequest request{.train = set + ":train"};
+  if (tests > 0) {
+    request.test = set + ":test";
+    request.test_limit = tests;
+  }
+  request.classes = {"0", "1"};
+  request.limit = samples;
+  request.scale = Scaling::unit;
+  request.memory = setting.memory;
+  request.progress = setting.progress;
+  UnitPair pair{.set = set, .data = load_train_test(request), .network = {}, .k = {}, .k_test = {}};
+  // ⟨x, x'⟩/d times w_std² is the lecture's ⟨x, x'⟩.
+  const double w_std = std::sqrt(static_cast<double>(pair.data.train.shape.size()));
+  pair.network = Network::parse(fmt::format("dense(w_std={}) {} dense(frozen=true)", w_std, activation));
+  KernelRequest wanted{.kernel = pair.network};
+  wanted.kind = Kind::ntk;
+  wanted.precision = setting.precision;
+  wanted.memory = setting.memory;
+  wanted.progress = setting.progress;
+  const auto test = pair.data.test ? std::optional(pair.data.test->view()) : std::nullopt;
+  KernelAnswer answer = compute_kernel(wanted, pair.data.train.view(), test, setting.engine);
+  for (NamedMatrix& matrix : answer.matrices) {
+    (matrix.name == "ntk" ? pair.k : pair.k_test) = std::move(matrix.values);
+  }
+  pair.seconds = answer.seconds;
+  return pair;
+}
+
+}  // namespace widelimit::experiment
