@@ -19,7 +19,6 @@
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
-#include "widelimit/kernel/label_aware/label_aware_file.hpp"
 #include "widelimit/kernel/network_gram.hpp"
 
 // Machines: data to a fitted model in one call, or each solver by itself.

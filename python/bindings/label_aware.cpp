@@ -181,7 +181,8 @@ void bind_label_aware(nb::module_& module) {
         new (&aware) LabelAware(parse_label_aware(nlohmann::ordered_json::parse(state.first), directions));
       });
   module.def("label_aware_kernel", &label_aware, "k"_a, "labels"_a, "classes"_a, "k_test"_a.none(), "x"_a.none(),
-             "x_test"_a.none(), "test_diagonal"_a.none(), "features"_a.none(), "feature_count"_a, "overwrite"_a, "options"_a,
+             "x_test"_a.none(), "test_diagonal"_a.none(), "features"_a.none(), "feature_count"_a, "overwrite"_a,
+             "options"_a,
              "(train, test, dictionary of what was learned); None for kernels that were overwritten or not given.");
   module.def("add_label_aware", &added, "aware"_a, "k"_a, "x"_a, "x_test"_a, "backend"_a, "threads"_a.none(),
              "The kernel of new samples with the label-aware part.");

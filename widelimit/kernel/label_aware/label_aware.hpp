@@ -112,8 +112,8 @@ Index add_label_aware(const LabelAware& aware, KernelPart part, EngineMatrix& ke
 Index add_label_aware(const LabelAware& aware, KernelPart part, AnyMatrix& kernel, const PairSources& sources,
                       const Engine& engine, Progress* progress = nullptr);
 
-/// K^HR(x, x) = Θ(x, x) + λ·Z(x, x) of the samples of `x`, whose Θ(x, x) is given. Error{usage} where Z was learned with
-/// features of the caller, which are of pairs with training samples alone.
+/// K^HR(x, x) = Θ(x, x) + λ·Z(x, x) of the samples of `x`, whose Θ(x, x) is given. Error{usage} where Z was learned
+/// with features of the caller, which are of pairs with training samples alone.
 [[nodiscard]] std::vector<double> label_aware_diagonal(const LabelAware& aware, std::span<const double> theta,
                                                        const std::optional<SampleView>& x);
 

@@ -34,7 +34,8 @@ struct RidgeOptions {
 /// message suggests a λ. Only S K S + λ/2·I is tested: the gap is a statement on the objective where K is
 /// positive semi-definite. With `indefinite` such a matrix is solved by LDLᵀ in float64 as long as it is regular:
 /// the coefficients need not minimise the objective then, neither primal nor dual is given, and the message tells the
-/// signs of the eigenvalues (docs/theory/label_aware.md). [docs/theory/machines.md]  O(n³/3 + n² outputs), and n² numbers.
+/// signs of the eigenvalues (docs/theory/label_aware.md). [docs/theory/machines.md]  O(n³/3 + n² outputs), and n²
+/// numbers.
 [[nodiscard]] Fit fit_ridge(const GramMatrix& k, MatrixView<const double> targets, const RidgeOptions& options = {});
 
 /// Kernel regression, the minimum-norm interpolant: ridge at λ = 0, where weights only matter by being 0 or not.
