@@ -1,0 +1,89 @@
+#include "tests/engine/engines.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/kernel/gram.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+/// What golden values do not ask of dense kernels on a device.
+class DensePath : public testing::TestWithParam<std::string> {
+ protected:
+  DensePath() : engine_(test::engine_named(GetParam())), cpu_(make_engine("cpu")), x_(41, 6) {
+    for (Index k = 0; k < 41 * 6; ++k) x_.data()[k] = std::sin(1.7 * static_cast<double>(k)) + (k % 3 == 0 ? 0.5 : 0.0);
+  }
+  [[nodiscard]] SampleView samples() const { return {x_.view(), Shape{1, 1, 6}}; }
+
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Engine> cpu_;
+  Matrix<double> x_;
+};
+
+void expect_near(const AnyMatrix& a, const AnyMatrix& b) {
+  const auto& one = std::get<Matrix<double>>(a);
+  const auto& other = std::get<Matrix<double>>(b);
+  ASSERT_EQ(one.rows(), other.rows());
+  // Both carry 1 − ρ; what is left are ulps of each step.
+  for (Index k = 0; k < one.rows() * one.cols(); ++k) {
+    EXPECT_NEAR(one.data()[k], other.data()[k], 1e-12 * (1 + std::abs(other.data()[k])));
+  }
+}
+
+TEST_P(DensePath, CarriesMoreChannelsThanOnePass) {
+  const Network network = Network::parse("fc:11(w_std=1.4, b_std=0.1)");
+  expect_near(sweep(network, samples(), {}, *engine_).values, sweep(network, samples(), {}, *cpu_).values);
+}
+
+TEST_P(DensePath, AddsBranchesInsideBranches) {
+  const Network network =
+      Network::parse("dense residual{ relu dense residual{ tanh dense(b_std=0.3) } | dense } layer_norm erf dense");
+  const GramOptions both{.kind = Kind::both};
+  const Gram ours = gram(network, samples(), both, *engine_);
+  const Gram theirs = gram(network, samples(), both, *cpu_);
+  expect_near(ours.nngp, theirs.nngp);
+  expect_near(ours.ntk, theirs.ntk);
+}
+
+TEST_P(DensePath, TakesSparseSamples) {
+  const SparseMatrix sparse = sparse_copy(samples());
+  const Network network = Network::parse("fc:2(w_std=1.4)");
+  expect_near(gram(network, SampleView(sparse.view(), Shape{1, 1, 6}), {}, *engine_).ntk,
+              gram(network, samples(), {}, *cpu_).ntk);
+}
+
+TEST_P(DensePath, RefusesByName) {
+  register_activation("cube", [](std::span<const double> x, std::span<double> y) {
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] * x[i] * x[i];
+  });
+  const auto expect_refused = [&](const char* text, const Shape& shape, const char* reason) {
+    try {
+      (void)gram(Network::parse(text), SampleView(x_.view(), shape), {}, *engine_);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::usage);
+      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+    }
+  };
+  expect_refused("dense custom(name=cube) dense", {1, 1, 6}, "of the user's own");
+  expect_refused("conv relu flatten dense", {3, 2, 1}, "positions of images");
+}
+
+TEST_P(DensePath, NamesThePairThatOverflows) {
+  for (Index j = 0; j < 6; ++j) x_(7, j) *= 1e25;
+  try {
+    (void)gram(Network::parse("fc:1"), samples(), {.precision = Precision::f32}, *engine_);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::numerical);
+    EXPECT_NE(std::string(error.what()).find("7 and 7"), std::string::npos) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, DensePath, testing::ValuesIn(test::engines_and_cuda({"emulated"})),
+                         [](const auto& of) { return of.param; });
+
+}  // namespace
+}  // namespace widelimit
