@@ -31,8 +31,9 @@ LaRow regression_row(const Setting& setting, const LaImages& images, const AnyVi
   }
   const Matrix<double> targets = class_targets(images.train.labels, images.classes());
   const Scheme scheme = images.classes() == 2 ? Scheme::sign : Scheme::one_hot;
-  const Fit fit =
-      fit_regression(GramMatrix(std::move(k), setting.engine), targets.view(), {.progress = setting.progress});
+  // A label-aware kernel may be indefinite; the published program solves with it all the same.
+  const RidgeOptions options{.indefinite = method.method.has_value(), .progress = setting.progress};
+  const Fit fit = fit_regression(GramMatrix(std::move(k), setting.engine), targets.view(), options);
   const Matrix<double> g = decision(fit, k_test, setting.engine);
   row.told = told_images(fit, scheme, images.classes(), g.view(), images.test.labels);
   return row;

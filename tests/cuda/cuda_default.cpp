@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   if (GTEST_FLAG_GET(filter) == "*") {
     GTEST_FLAG_SET(filter,
                    "-*cpu*:*reference*:*opaque*:*emulated*:*Planes*:*Graph*:Quadrature*:NearParallel*:LoadedBytes*:"
-                   "BlasLibrary*:Checkpoint.ContinuesBitForBit:Networks/LikelihoodGradientOf.IsTheSlopeOfTheValue/4");
+                   "BlasLibrary*:Networks/LikelihoodGradientOf.IsTheSlopeOfTheValue/4");
   }
   const bool named = std::getenv("WIDELIMIT_TEST_ENGINE") != nullptr;
   if (!named && !widelimit::cuda().present) GTEST_FLAG_SET(filter, "Cuda.DeviceIsThere");

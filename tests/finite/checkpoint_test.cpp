@@ -69,7 +69,7 @@ TEST_F(Checkpoint, ContinuesBitForBit) {
         stops.push_back(trained.summary.steps);
         if (stops.size() == 1) save_network(path("c.h5"), trained);
       };
-      const TrainedNetwork watched = train(network, data(), stopping);
+      const TrainedNetwork watched = train(network, data(), stopping, *make_engine("cpu", {.threads = 2}));
       EXPECT_EQ(stops, (std::vector<Index>{8, 16, 20}));
       const SavedNetwork saved = load_network(path("c.h5"));
       TrainOptions going_on = whole;
