@@ -325,7 +325,7 @@ GroupTrace<T> trace_group(const Recipe& recipe, const PlaneProgram& program, con
     return trace;
   } else {
     GroupTrace<float> single{Matrix<float>(trace.x.rows(), trace.x.cols()), std::move(trace.ops), trace.scale,
-                              std::move(trace.begin_scale)};
+                             std::move(trace.begin_scale)};
     std::transform(trace.x.data(), trace.x.data() + trace.x.cols(), single.x.data(),
                    [](double value) { return static_cast<float>(value); });
     for (auto& stage : single.ops) {
