@@ -80,8 +80,7 @@ void add_kernels(const Setting& setting, const LaImages& images, double ratio, P
   const LabelAwareKernels made =
       make_label_aware(kernel.k, &kernel.k_test, {}, images.train.labels, 2,
                        {.method = LabelAwareMethod::kr1, .ratio = ratio}, setting.engine, setting.progress);
-  const auto& smoother = std::get<PairSmoother>(made.aware.estimate);
-  for (double& value : test_diagonal) value += made.aware.lambda * smoother(value);
+  test_diagonal = label_aware_diagonal(made.aware, ntk_diagonal, std::nullopt);
   add(lantk_line);
   result.published_test = 100 * local_elasticity(view_of(kernel.k_test), images.test.labels, ntk_diagonal,
                                                  images.train.labels, own_diagonal(kernel.k))
