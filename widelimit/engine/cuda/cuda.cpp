@@ -8,6 +8,7 @@
 #include "widelimit/engine/cuda/plugin_loader.hpp"
 
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 namespace widelimit {
@@ -52,6 +53,7 @@ class CudaKernels final : public Kernels {
             std::span<const EngineMatrix> outputs, const std::function<void(Index)>& after) const override {
     std::vector<cuda::Array> arrays;
     for (const EngineMatrix& output : outputs) arrays.push_back(cuda::array_of(output, *device_));
+    const std::lock_guard lock(filling_);
     of(x1).fill(recipe, rows, x2, cols, symmetric, arrays, after);
   }
   void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
@@ -90,6 +92,8 @@ class CudaKernels final : public Kernels {
   std::shared_ptr<Device> device_;
   const Algebra& algebra_;
   int threads_;
+  /// Tiles of several threads come one after the other: one of them keeps a device busy, and scratch is for one.
+  mutable std::mutex filling_;
 };
 
 class Cuda final : public Engine {
