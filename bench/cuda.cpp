@@ -1,6 +1,7 @@
-// Dense kernels and exact ridge on an NVIDIA device: the NTK of fully-connected ReLU networks beside the product of the
+// Kernels and exact ridge on an NVIDIA device: the NTK of fully-connected ReLU networks beside the product of the
 // inputs alone (cuBLAS), and ridge from samples to coefficients beside the Cholesky factorisation alone (cuSOLVER).
 
+#include "bench/cuda_planes.hpp"
 #include "bench/measure.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"
@@ -23,6 +24,7 @@ namespace {
 struct Asked {
   std::string backend = "cuda:0";
   std::string work = "dense";
+  std::string network;
   Index rows = 20'000;
   Index cols = 784;
   int repeats = 5;
@@ -149,8 +151,11 @@ bool ridge(const Asked& asked, const Matrix<double>& inputs, const Engine& engin
 
 int start(int argc, char** argv) {
   Asked asked;
-  CLI::App app("dense kernels and exact ridge on an NVIDIA device");
-  app.add_option("work", asked.work, "dense or ridge")->check(CLI::IsMember({"dense", "ridge"}))->capture_default_str();
+  CLI::App app("kernels and exact ridge on an NVIDIA device");
+  app.add_option("work", asked.work, "dense, planes or ridge")
+      ->check(CLI::IsMember({"dense", "planes", "ridge"}))
+      ->capture_default_str();
+  app.add_option("--network", asked.network, "of planes, one of those that it lists");
   app.add_option("--backend", asked.backend)->capture_default_str();
   app.add_option("--rows", asked.rows)->check(CLI::Range(2, 200'000))->capture_default_str();
   app.add_option("--cols", asked.cols)->check(CLI::Range(1, 100'000))->capture_default_str();
@@ -160,6 +165,7 @@ int start(int argc, char** argv) {
   try {
     const auto engine = make_engine(asked.backend);
     fmt::print("{}: {}\n", engine->name(), engine->description());
+    if (asked.work == "planes") return planes(*engine, asked.network, asked.repeats) ? 0 : 1;
     const Matrix<double> inputs = normal_inputs(asked.rows, asked.cols);
     if (asked.work == "ridge") return ridge(asked, inputs, *engine) ? 0 : 1;
     const bool single = dense<float>(asked, inputs, *engine);

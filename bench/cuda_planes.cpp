@@ -1,31 +1,21 @@
-// Targets 5 and 6 on one NVIDIA GPU: kernels of convolutional networks by displacement planes. Answers are compared
-// with the cpu engine in float64 first; a network whose answers differ is not timed. Prints microseconds per pair, the
-// ratio to neural-tangents 0.6.5 on an H200 (measured once, float32), and the fraction of the time that the operations
-// of a layer take at the full issue rate of the device.
-//
-// usage: cuda_planes [images [repeats]]
+// Kernels of convolutional networks on an NVIDIA device. Answers are compared with the processor's in float64 first; a
+// network whose answers differ is not timed. Prints microseconds per pair, the ratio to neural-tangents 0.6.5 on an
+// H200 (measured once, float32), and elements of planes times layers per second.
 
+#include "bench/cuda_planes.hpp"
+
+#include "bench/measure.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/engine/cuda/plane/plane_path.hpp"
-#include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
-#include <cuda_runtime_api.h>
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 namespace widelimit::bench {
 namespace {
-
-/// Arithmetic of one element of a plane in one layer [register_plane.cuh]: 4 × 1.5 additions of the window, 3 special
-/// functions, 5 of the polynomial, 11 others.
-constexpr double operations = 25;
 
 struct Workload {
   const char* network;
@@ -33,7 +23,7 @@ struct Workload {
   Precision precision;
   double peer;      ///< µs per pair of neural-tangents, 0 where unknown
   double wanted;    ///< ratio, rectangular
-  double elements;  ///< of planes, times layers
+  double elements;  ///< of planes, times layers; 0 where they are not counted
   Index images;     ///< on each side
 };
 
@@ -80,117 +70,92 @@ Matrix<float> images(Index count, const Shape& shape, std::uint64_t seed) {
 
 class Run {
  public:
-  Run(std::shared_ptr<cuda::PlaneDevice> device, const Workload& workload)
-      : device_(std::move(device)),
+  Run(const Engine& engine, const Workload& workload)
+      : engine_(engine),
         network_(Network::parse(workload.network)),
         recipe_(lower(network_, workload.shape, RecipeOutputs::ntk)),
-        path_(device_, recipe_, workload.precision),
         workload_(workload) {}
 
-  [[nodiscard]] std::string route() const { return path_.route(); }
+  [[nodiscard]] std::string route() const { return engine_.kernels().route(recipe_, workload_.precision); }
 
-  /// Largest difference from the cpu engine, relative to the entry.
-  [[nodiscard]] double error(const Engine& engine) const {
+  /// Largest difference from the processor, relative to the entry.
+  [[nodiscard]] double error() const {
     constexpr Index n = 5;
     const Matrix<float> x = images(2 * n, workload_.shape, 1);
     const SampleView first{x.view().block(0, 0, n, x.cols()), workload_.shape};
     const SampleView second{x.view().block(n, 0, n, x.cols()), workload_.shape};
-    const GramOptions options{.kind = Kind::ntk, .precision = Precision::f64};
-    const auto compare = [&](const Gram& expected, const Matrix<double>& ours) {
-      const auto& k = std::get<Matrix<double>>(expected.ntk);
-      double worst = 0;
-      for (Index i = 0; i < n; ++i) {
-        for (Index j = 0; j < n; ++j) {
-          const double difference = std::abs(ours(i, j) / k(i, j) - 1);
-          if (!(difference <= worst)) worst = difference;
-        }
-      }
-      return worst;
-    };
-    const cuda::PlaneImages a = path_.load(first, 0, [](Index) {});
-    const cuda::PlaneImages b = path_.load(second, 0, [](Index) {});
-    Matrix<double> rectangle(n, n);
-    Matrix<double> square(n, n);
-    fill(a, {0, n}, b, {0, n}, false, rectangle);
-    fill(a, {0, n}, a, {0, n}, true, square);
-    return std::max(compare(gram(network_, first, second, options, engine), rectangle),
-                    compare(gram(network_, first, options, engine), square));
+    const GramOptions ours{.kind = Kind::ntk, .precision = workload_.precision};
+    const GramOptions exact{.kind = Kind::ntk, .precision = Precision::f64};
+    const Engine& cpu = all_processors();
+    return std::max(compare(gram(network_, first, second, ours, engine_), gram(network_, first, second, exact, cpu)),
+                    compare(gram(network_, first, ours, engine_), gram(network_, first, exact, cpu)));
   }
 
   /// Microseconds per entry of the matrix, median.
-  [[nodiscard]] double time(Index n, bool symmetric, int repeats) const {
+  [[nodiscard]] double time(bool symmetric, int repeats) const {
+    const Index n = workload_.images;
     const Matrix<float> x = images(n, workload_.shape, 2);
-    const cuda::PlaneImages a = path_.load({x.view(), workload_.shape}, 0, [](Index) {});
-    cuda::PlaneBuffer out(device_, sizeof(float) * static_cast<std::size_t>(n * n));
-    const cuda::PlaneOutput output{out.data(), n, Precision::f32};
+    const Kernels& kernels = engine_.kernels();
+    const auto loaded = kernels.load(recipe_, {x.view(), workload_.shape}, workload_.precision, [](Index) {});
+    const EngineMatrix out = engine_.algebra().allocate(n, n, workload_.precision);
     std::vector<double> seconds;
     for (int r = 0; r <= repeats; ++r) {
-      const auto begin = std::chrono::steady_clock::now();
-      path_.fill(a, {0, n}, a, {0, n}, symmetric, {&output, 1}, [](Index) {});
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-      if (r > 0) seconds.push_back(elapsed.count());
+      seconds.push_back(seconds_of([&] {
+        kernels.fill(recipe_, *loaded, {0, n}, *loaded, {0, n}, symmetric, {&out, 1}, [](Index) {});
+        return 0;
+      }));
     }
+    seconds.erase(seconds.begin());  // CUDA loads its code with the first
     std::sort(seconds.begin(), seconds.end());
     return 1e6 * seconds[seconds.size() / 2] / static_cast<double>(n * n);
   }
 
  private:
-  void fill(const cuda::PlaneImages& a, Range rows, const cuda::PlaneImages& b, Range cols, bool symmetric,
-            Matrix<double>& to) const {
-    const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(to.rows() * to.cols());
-    cuda::PlaneBuffer out(device_, bytes);
-    const cuda::PlaneOutput output{out.data(), to.cols(), Precision::f64};
-    path_.fill(a, rows, b, cols, symmetric, {&output, 1}, [](Index) {});
-    device_->download(out.data(), bytes, to.data());
+  [[nodiscard]] static double compare(const Gram& ours, const Gram& exact) {
+    const auto& expected = std::get<Matrix<double>>(exact.ntk);
+    double worst = 0;
+    std::visit(
+        [&](const auto& found) {
+          for (Index k = 0; k < expected.rows() * expected.cols(); ++k) {
+            const double difference = std::abs(static_cast<double>(found.data()[k]) / expected.data()[k] - 1);
+            if (!(difference <= worst)) worst = difference;
+          }
+        },
+        ours.ntk);
+    return worst;
   }
 
-  std::shared_ptr<cuda::PlaneDevice> device_;
+  const Engine& engine_;
   Network network_;
   Recipe recipe_;
-  cuda::PlanePath path_;
   const Workload& workload_;
 };
 
-int run(Index scale, int repeats, const std::string& only) {
-  cudaDeviceProp facts{};
-  int clock = 0;
-  cudaGetDeviceProperties(&facts, 0);
-  cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, 0);
-  const double rate = 128.0 * facts.multiProcessorCount * clock * 1e3;  // operations per second
-  fmt::print("{}, {} multiprocessors, {:.0f} MHz\n", facts.name, facts.multiProcessorCount, clock / 1e3);
-  fmt::print("{:>9} {:>10} {:>10} {:>8} {:>8} {:>8} {:>9}  network\n", "error", "us/pair", "symmetric", "ratio",
-             "wanted", "floor", "of floor");
-  const std::shared_ptr<cuda::PlaneDevice> device(cuda::make_cuda_plane_device());
-  const auto engine = make_engine("cpu");
+}  // namespace
+
+bool planes(const Engine& engine, const std::string& only, int repeats) {
+  fmt::print("{:>9} {:>10} {:>10} {:>8} {:>8} {:>9}  network\n", "error", "us/pair", "symmetric", "ratio", "wanted",
+             "G/s");
   bool agree = true;
   for (const Workload& workload : workloads) {
     if (!only.empty() && only != workload.network) continue;
-    std::fflush(stdout);
-    const Run run(device, workload);
-    const double error = run.error(*engine);
+    const Run run(engine, workload);
+    const double error = run.error();
     const bool right = error <= (workload.precision == Precision::f32 ? 1e-5 : 1e-11);
     agree = agree && right;
     if (!right) {
       fmt::print("{:>9.1e} ANSWERS DIFFER; not timed: {}\n", error, workload.network);
       continue;
     }
-    const Index n = workload.images * scale;
-    const double rectangular = run.time(n, false, repeats);
-    const double symmetric = run.time(n, true, repeats);
-    const double floor = 1e6 * workload.elements * operations / rate;
-    fmt::print("{:>9.1e} {:>10.4f} {:>10.4f} {:>8} {:>8} {:>8.4f} {:>9}  {} on {}, {}; {}\n", error, rectangular,
-               symmetric, workload.peer > 0 ? fmt::format("{:.1f}x", workload.peer / rectangular) : "-",
-               workload.wanted > 0 ? fmt::format("{:.0f}x", workload.wanted) : "-", floor,
-               floor > 0 ? fmt::format("{:.0f} %", 100 * floor / rectangular) : "-", workload.network,
-               to_string(workload.shape), to_string(workload.precision), run.route());
+    const double rectangular = run.time(false, repeats);
+    const double symmetric = run.time(true, repeats);
+    fmt::print("{:>9.1e} {:>10.4f} {:>10.4f} {:>8} {:>8} {:>9}  {} on {}, {}; {}\n", error, rectangular, symmetric,
+               workload.peer > 0 ? fmt::format("{:.1f}x", workload.peer / rectangular) : "-",
+               workload.wanted > 0 ? fmt::format("{:.0f}x", workload.wanted) : "-",
+               workload.elements > 0 ? fmt::format("{:.0f}", 1e-3 * workload.elements / rectangular) : "-",
+               workload.network, to_string(workload.shape), to_string(workload.precision), run.route());
   }
-  return agree ? EXIT_SUCCESS : EXIT_FAILURE;
+  return agree;
 }
 
-}  // namespace
 }  // namespace widelimit::bench
-
-int main(int argc, char** argv) {
-  return widelimit::bench::run(argc > 1 ? std::atol(argv[1]) : 1, argc > 2 ? std::atoi(argv[2]) : 5,
-                               argc > 3 ? argv[3] : "");
-}

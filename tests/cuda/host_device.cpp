@@ -1,5 +1,6 @@
 #include "tests/cuda/host_device.hpp"
 
+#include "tests/cuda/host_planes.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
@@ -230,6 +231,7 @@ class HostDevice final : public cuda::Device {
     run_tile<float, float>(tile, overflow_);
   }
   [[nodiscard]] DenseOverflow finish() override { return std::exchange(overflow_, DenseOverflow{}); }
+  [[nodiscard]] cuda::PlaneDevice& planes() override { return *planes_; }
 
  private:
   [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
@@ -238,12 +240,15 @@ class HostDevice final : public cuda::Device {
   cpu::CpuAlgebra cpu_{1};
   DenseOverflow overflow_;
   Index rank_ = 0;
+  std::unique_ptr<cuda::PlaneDevice> planes_ = make_host_planes();
 };
 
 }  // namespace
 
+std::shared_ptr<cuda::Device> make_host_device(bool fast_double) { return std::make_shared<HostDevice>(fast_double); }
+
 std::unique_ptr<Engine> make_emulated_cuda_engine(bool fast_double) {
-  return make_cuda_engine(std::make_shared<HostDevice>(fast_double), "emulated", 1);
+  return make_cuda_engine(make_host_device(fast_double), "emulated", 1);
 }
 
 }  // namespace widelimit::test

@@ -4,10 +4,17 @@
 
 #include <memory>
 
+namespace widelimit::cuda {
+class Device;
+}
+
 namespace widelimit::test {
 
-/// The CUDA engine over a device that is the processor: the same host code and the same steps of pairs, without a GPU.
-/// The algebra of the device is that of the processor; `fast_double` as in DeviceFacts.
+/// A device that is the processor; `fast_double` as in DeviceFacts.
+[[nodiscard]] std::shared_ptr<cuda::Device> make_host_device(bool fast_double = true);
+
+/// The CUDA engine over it: the same host code and the same steps of pairs, without a GPU. The algebra of the device is
+/// that of the processor.
 [[nodiscard]] std::unique_ptr<Engine> make_emulated_cuda_engine(bool fast_double = true);
 
 }  // namespace widelimit::test

@@ -1,66 +1,15 @@
+#include "tests/engine/engines.hpp"
+#include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/engine/cuda/plane/plane_path.hpp"
-#include "widelimit/engine/cuda/plane/plane_team.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 
 namespace widelimit::cuda {
 namespace {
-
-/// A team of one thread.
-struct HostTeam {
-  [[nodiscard]] static int rank() { return 0; }
-  [[nodiscard]] static int size() { return 1; }
-  static void sync() {}
-  template <typename T>
-  [[nodiscard]] static double sum(const T* values, int count) {
-    double total = 0;
-    for (int k = 0; k < count; ++k) total += static_cast<double>(values[k]);
-    return total;
-  }
-};
-
-/// The general path on the host: the same steps as on a device, one thread after the other.
-class HostPlaneDevice final : public PlaneDevice {
- public:
-  void* allocate(std::size_t bytes) override { return std::malloc(bytes); }
-  void release(void* memory) noexcept override { std::free(memory); }
-  void upload(const void* from, std::size_t bytes, void* to) override { std::memcpy(to, from, bytes); }
-  void download(const void* from, std::size_t bytes, void* to) override { std::memcpy(to, from, bytes); }
-  void trace_images(const RegisterStack&, float*, int) override { FAIL(); }
-  void sum_planes(const RegisterStack&, const float*, const float*, const ImagePair*, int, double*) override { FAIL(); }
-  void sum_equal(const RegisterStack&, const float*, const float*, const ImagePair*, int, double*) override { FAIL(); }
-  void pool_planes(const RegisterStack&, const float*, const float*, const ImagePair*, int, float*) override { FAIL(); }
-  void run_stage(const PlaneStageCall& call, Precision arithmetic) override {
-    arithmetic == Precision::f32 ? run<float>(call) : run<double>(call);
-  }
-  void run_packed(const PlaneStageCall&, const PackedStack&) override { FAIL(); }
-  int write(const double* values, const ImagePair* pairs, int count, int row, int col, bool mirrored,
-            const PlaneOutput& to) override {
-    for (int k = 0; k < count; ++k) {
-      if (mirrored && pairs[k].first >= pairs[k].second) continue;
-      const std::int64_t i = pairs[k].first - row;
-      const std::int64_t j = pairs[k].second - col;
-      static_cast<double*>(to.data)[i * to.stride + j] = values[k];
-      if (mirrored) static_cast<double*>(to.data)[j * to.stride + i] = values[k];
-    }
-    return -1;
-  }
-
- private:
-  template <typename T>
-  static void run(const PlaneStageCall& call) {
-    std::vector<T> memory(static_cast<std::size_t>(team_memory(call)));
-    const std::int64_t work = std::int64_t{call.pair_count} * call.dy_count * call.dx_count;
-    for (std::int64_t k = 0; k < work; ++k) run_plane(call, k, memory.data(), HostTeam());
-  }
-};
 
 Matrix<double> normal(Index n, Index d, std::uint64_t seed) {
   Matrix<double> x(n, d);
@@ -93,7 +42,7 @@ const Case cases[] = {
 /// which are not more alike than 1e-4. float32: the same with 6e-8.
 TEST(CudaPlanes, LoweredRecipesEqualTheProcessor) {
   const auto engine = make_engine("cpu");
-  const auto device = std::make_shared<HostPlaneDevice>();
+  const auto device = test::make_host_device();
   for (const Case& test : cases) {
     SCOPED_TRACE(test.network);
     const Network network = Network::parse(test.network);
@@ -103,7 +52,7 @@ TEST(CudaPlanes, LoweredRecipesEqualTheProcessor) {
     const SampleView cols{x2.view(), test.shape};
     const Recipe recipe = lower(network, test.shape, RecipeOutputs::both);
     for (const Precision precision : {Precision::f32, Precision::f64}) {
-      const PlanePath path(device, recipe, precision, false, 4096);
+      const PlanePath path(device, recipe, precision, 4096);
       ASSERT_EQ(path.lowered().obstacle, "");
       const GramOptions options{.kind = Kind::both, .precision = Precision::f64};
       const Gram expected = gram(network, rows, cols, options, *engine);
@@ -120,6 +69,7 @@ TEST(CudaPlanes, LoweredRecipesEqualTheProcessor) {
       path.fill(first, {0, 3}, second, {0, 18}, false, views(out), [](Index) {});
       path.fill(second, {0, 18}, second, {0, 18}, true, views(square), [](Index) {});
       path.diagonal(second, diagonal.view(), [](Index) {});
+      path.write_diagonal(diagonal.view(), {0, 18}, views(square));
       const double allowed = precision == Precision::f64 ? 1e-11 : 2e-5;
       for (int slot = 0; slot < 2; ++slot) {
         const auto& all = std::get<Matrix<double>>(slot == 0 ? expected.nngp : expected.ntk);

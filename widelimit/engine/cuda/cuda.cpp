@@ -4,10 +4,11 @@
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cuda/cuda_algebra.hpp"
-#include "widelimit/engine/cuda/dense_path.hpp"
+#include "widelimit/engine/cuda/path.hpp"
 #include "widelimit/engine/cuda/plugin_loader.hpp"
 
 #include <filesystem>
+#include <mutex>
 #include <utility>
 
 namespace widelimit {
@@ -28,32 +29,32 @@ class CudaKernels final : public Kernels {
   CudaKernels(std::shared_ptr<Device> device, const Algebra& algebra, int threads)
       : device_(std::move(device)), algebra_(algebra), threads_(threads) {}
 
-  [[nodiscard]] std::string obstacle(const Recipe& recipe, Precision /*precision*/) const override {
+  [[nodiscard]] std::string obstacle(const Recipe& recipe, Precision precision) const override {
     if (recipe.input.nodes) return "networks on graphs have no kernel on a device; use the back end cpu";
-    if (!recipe.on_vectors()) {
-      return "the network works on positions of images, which has no kernel on a device; use the back end cpu";
-    }
-    return cuda::dense_obstacle(recipe);
+    return path_of(recipe, precision)->obstacle();
   }
   [[nodiscard]] std::string route(const Recipe& recipe, Precision precision) const override {
-    return cuda::dense_route(recipe, precision);
+    return path_of(recipe, precision)->route();
   }
   [[nodiscard]] std::unique_ptr<Loaded> load(const Recipe& recipe, const SampleView& x, Precision precision,
-                                             const std::function<void(Index)>& /*after*/) const override {
-    require(recipe, precision);
-    return cuda::load_dense(device_, recipe, x, precision, threads_);
+                                             const std::function<void(Index)>& after) const override {
+    if (const std::string why = obstacle(recipe, precision); !why.empty()) fail(Code::usage, "{}", why);
+    return path_of(recipe, precision)->load(x, threads_, after);
   }
-  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision /*precision*/,
+  [[nodiscard]] std::size_t loaded_bytes(const Recipe& recipe, Precision precision,
                                          const SampleView& x) const override {
-    return cuda::dense_loaded_bytes(recipe, x);
+    return path_of(recipe, precision)->loaded_bytes(x);
   }
-  [[nodiscard]] Index tile_edge(const Recipe& /*recipe*/) const override { return cuda::dense_tile_edge; }
+  [[nodiscard]] Index tile_edge(const Recipe& recipe) const override {
+    return path_of(recipe, Precision::f64)->tile_edge();
+  }
 
   void fill(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
             std::span<const EngineMatrix> outputs, const std::function<void(Index)>& after) const override {
     std::vector<cuda::Array> arrays;
     for (const EngineMatrix& output : outputs) arrays.push_back(cuda::array_of(output, *device_));
-    cuda::fill_dense(device_, recipe, x1, rows, x2, cols, symmetric, arrays, after);
+    const std::lock_guard lock(filling_);
+    of(x1).fill(recipe, rows, x2, cols, symmetric, arrays, after);
   }
   void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
             std::span<const MatrixView<float>> outputs) const override {
@@ -64,13 +65,17 @@ class CudaKernels final : public Kernels {
     host_tile(recipe, x1, rows, x2, cols, outputs);
   }
   void diagonal(const Recipe& /*recipe*/, const Loaded& x, MatrixView<double> outputs,
-                const std::function<void(Index)>& /*after*/) const override {
-    cuda::dense_diagonal(x, outputs);
+                const std::function<void(Index)>& after) const override {
+    of(x).diagonal(outputs, after);
   }
 
  private:
-  void require(const Recipe& recipe, Precision precision) const {
-    if (const std::string why = obstacle(recipe, precision); !why.empty()) fail(Code::usage, "{}", why);
+  [[nodiscard]] std::unique_ptr<cuda::Path> path_of(const Recipe& recipe, Precision precision) const {
+    return recipe.on_vectors() ? cuda::dense_path(device_, recipe, precision)
+                               : cuda::image_path(device_, recipe, precision);
+  }
+  [[nodiscard]] static const cuda::DeviceLoaded& of(const Loaded& x) {
+    return dynamic_cast<const cuda::DeviceLoaded&>(x);
   }
 
   template <typename T>
@@ -87,6 +92,8 @@ class CudaKernels final : public Kernels {
   std::shared_ptr<Device> device_;
   const Algebra& algebra_;
   int threads_;
+  /// Tiles of several threads come one after the other: one of them keeps a device busy, and scratch is for one.
+  mutable std::mutex filling_;
 };
 
 class Cuda final : public Engine {
@@ -120,6 +127,12 @@ int count_devices(std::string& why) {
 }
 
 }  // namespace
+
+void cuda::require_digits(Precision arithmetic, std::span<const Array> outputs) {
+  if (arithmetic == Precision::f32 && outputs.front().precision == Precision::f64) {
+    fail(Code::usage, "samples loaded for float32 have no kernel in float64");
+  }
+}
 
 std::unique_ptr<Engine> make_cuda_engine(std::shared_ptr<Device> device, std::string name, int threads) {
   return std::make_unique<Cuda>(std::move(device), std::move(name), threads);

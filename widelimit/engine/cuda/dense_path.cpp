@@ -1,10 +1,9 @@
-#include "widelimit/engine/cuda/dense_path.hpp"
-
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/engine/cpu/vector/apply.hpp"
 #include "widelimit/engine/cpu/vector/vector_samples.hpp"
 #include "widelimit/engine/cuda/dense_lowering.hpp"
+#include "widelimit/engine/cuda/path.hpp"
 #include "widelimit/engine/overflow.hpp"
 #include "widelimit/engine/tiles.hpp"
 #include "widelimit/recipe/quadrature/logistic_mixture.hpp"
@@ -17,7 +16,8 @@ namespace widelimit::cuda {
 namespace {
 
 /// Samples as a device holds them.
-struct DenseLoaded final : Loaded {
+struct DenseLoaded final : DeviceLoaded {
+  std::shared_ptr<Device> device;
   Precision products = Precision::f64;
   Precision arithmetic = Precision::f64;
   Index samples = 0;
@@ -27,12 +27,17 @@ struct DenseLoaded final : Loaded {
   DeviceBuffer features;
   DeviceBuffer deviations;
   DeviceBuffer rounded_deviations;
-  DeviceBuffer diagonal;         ///< outputs × n
+  DeviceBuffer diagonal_device;  ///< outputs × n
   Matrix<double> diagonal_host;  ///< the same
   double error = 0.0;
 
   [[nodiscard]] Index count() const override { return samples; }
   [[nodiscard]] double quadrature_error() const override { return error; }
+  void fill(const Recipe& recipe, Range rows, const Loaded& other, Range cols, bool symmetric,
+            std::span<const Array> outputs, const std::function<void(Index)>& after) const override;
+  void diagonal(MatrixView<double> outputs, const std::function<void(Index)>& /*after*/) const override {
+    for (Index s = 0; s < outputs.rows; ++s) std::copy_n(diagonal_host.view().row(s), outputs.cols, outputs.row(s));
+  }
   [[nodiscard]] DenseSide side(Range range) const {
     return {.unit = unit.data(),
             .dimension = dimension,
@@ -79,8 +84,6 @@ DeviceBuffer upload_rounded(const std::shared_ptr<Device>& device, const Matrix<
   return DeviceBuffer::of<T>(device, values);
 }
 
-const DenseLoaded& dense(const Loaded& x) { return dynamic_cast<const DenseLoaded&>(x); }
-
 /// No memory that kernels read goes back before they end, whatever ends the work.
 class Finisher {
  public:
@@ -102,75 +105,15 @@ class Finisher {
 /// Tiles between two looks at the device: some hundredths of a second of small networks.
 constexpr Index tiles_at_once = 16;
 
-}  // namespace
+/// Edge of the tiles: products of this size keep all multiprocessors busy, and squares on the diagonal, of which half
+/// is computed twice, are few.
+constexpr Index dense_tile_edge = 2048;
 
-std::string dense_obstacle(const Recipe& recipe) {
-  for (const Step& step : recipe.steps) {
-    if (step.op == Op::dual && step.dual.phi == Phi::custom) {
-      return "the network has an activation of the user's own, which only the back end cpu evaluates";
-    }
-  }
-  if (cpu::deepest_stack(recipe) > dense_depth) {
-    return fmt::format("the network has more than {} branches inside one another; use the back end cpu",
-                       dense_depth - 1);
-  }
-  if (recipe.outputs > 256) return "the network has more than 256 outputs; use the back end cpu";
-  return {};
-}
-
-std::string dense_route(const Recipe& recipe, Precision precision) {
-  return arithmetic_of(recipe, precision) == Precision::f32 ? "tiles of pairs on the device, float"
-                                                            : "tiles of pairs on the device, double";
-}
-
-std::unique_ptr<Loaded> load_dense(const std::shared_ptr<Device>& device, const Recipe& recipe, const SampleView& x,
-                                   Precision precision, int threads) {
-  // In double whatever the arithmetic: products are, where that is fast, and the rest is rounded as it is sent.
-  cpu::VectorSamples<double> samples = cpu::load_vector_samples<double>(recipe, x, precision, threads);
-  auto loaded = std::make_unique<DenseLoaded>();
-  const Index n = x.count();
-  loaded->arithmetic = arithmetic_of(recipe, precision);
-  loaded->products = device->facts().fast_double ? Precision::f64 : loaded->arithmetic;
-  loaded->samples = n;
-  loaded->dimension = recipe.input.channels;
-  loaded->layout = dense_layout(recipe, samples.features);
-  loaded->unit = upload_units(device, samples.unit, n, loaded->dimension, loaded->products);
-  Matrix<double> features(loaded->layout.features, n, Content::unset);
-  Matrix<double> deviations(loaded->layout.deviations, n, Content::unset);
-  for (std::size_t k = 0; k < recipe.steps.size(); ++k) {
-    const cpu::Features& from = samples.features[k];
-    Matrix<double>& to = recipe.steps[k].op == Op::emit ? deviations : features;
-    for (Index f = 0; f < from.f64.rows(); ++f) {
-      std::copy_n(from.array<double>(f), n, to.view().row(loaded->layout.first[k] + f));
-    }
-  }
-  loaded->features = loaded->arithmetic == Precision::f32 ? upload_rounded<float>(device, features)
-                                                          : upload_rounded<double>(device, features);
-  loaded->deviations = upload_rounded<double>(device, deviations);
-  for (Index k = 0; k < deviations.rows() * n; ++k) {
-    double& r = deviations.data()[k];
-    if (r > cpu::float_safe || (r > 0 && r < 1 / cpu::float_safe)) r = std::numeric_limits<double>::quiet_NaN();
-  }
-  loaded->rounded_deviations = upload_rounded<float>(device, deviations);
-  loaded->diagonal = upload_rounded<double>(device, samples.diagonal);
-  loaded->diagonal_host = std::move(samples.diagonal);
-  loaded->error = samples.error;
-  return loaded;
-}
-
-std::size_t dense_loaded_bytes(const Recipe& recipe, const SampleView& x) {
-  return cpu::vector_sample_bytes<double>(recipe, x);
-}
-
-void fill_dense(const std::shared_ptr<Device>& device, const Recipe& recipe, const Loaded& x1, Range rows,
-                const Loaded& x2, Range cols, bool symmetric, std::span<const Array> outputs,
-                const std::function<void(Index)>& after) {
-  const DenseLoaded& a = dense(x1);
-  const DenseLoaded& b = dense(x2);
-  if (a.arithmetic == Precision::f32 && outputs.front().precision == Precision::f64) {
-    fail(Code::usage, "samples loaded for float32 have no kernel in float64");
-  }
-  const DenseLowered lowered = lower_dense(recipe, a.layout, b.layout);
+void DenseLoaded::fill(const Recipe& recipe, Range rows, const Loaded& other, Range cols, bool symmetric,
+                       std::span<const Array> outputs, const std::function<void(Index)>& after) const {
+  require_digits(arithmetic, outputs);
+  const auto& b = dynamic_cast<const DenseLoaded&>(other);
+  const DenseLowered lowered = lower_dense(recipe, layout, b.layout);
   std::vector<DenseOutput> places;
   for (const Array& output : outputs) places.push_back({output.data, output.stride});
   std::vector<DenseMixture> mixture;
@@ -180,8 +123,8 @@ void fill_dense(const std::shared_ptr<Device>& device, const Recipe& recipe, con
   const DeviceBuffer output_list = DeviceBuffer::of<DenseOutput>(device, places);
   const DeviceBuffer terms = DeviceBuffer::of<DenseMixture>(device, mixture);
 
-  DenseTile tile{.products = a.products,
-                 .arithmetic = a.arithmetic,
+  DenseTile tile{.products = products,
+                 .arithmetic = arithmetic,
                  .output = outputs.front().precision,
                  .steps = static_cast<const DenseStep*>(steps.data()),
                  .step_count = static_cast<std::int32_t>(lowered.steps.size()),
@@ -191,13 +134,13 @@ void fill_dense(const std::shared_ptr<Device>& device, const Recipe& recipe, con
                  .mixture = static_cast<const DenseMixture*>(terms.data()),
                  .mixture_count = static_cast<std::int32_t>(mixture.size()),
                  .outputs = static_cast<const DenseOutput*>(output_list.data()),
-                 .diagonal = static_cast<const double*>(a.diagonal.data())};
+                 .diagonal = static_cast<const double*>(diagonal_device.data())};
   const Index edge = gram_tile_edge(rows.size(), cols.size(), dense_tile_edge);
   const std::vector<Tile> tiles = symmetric ? upper_tiles(rows, edge) : rectangle_tiles(rows, cols, edge);
   const Finisher finisher(*device);
   Index pairs = 0;
   for (std::size_t k = 0; k < tiles.size(); ++k) {
-    tile.rows = a.side(tiles[k].rows);
+    tile.rows = side(tiles[k].rows);
     tile.cols = b.side(tiles[k].cols);
     tile.first_row = tiles[k].rows.begin - rows.begin;
     tile.first_col = tiles[k].cols.begin - cols.begin;
@@ -213,9 +156,78 @@ void fill_dense(const std::shared_ptr<Device>& device, const Recipe& recipe, con
   }
 }
 
-void dense_diagonal(const Loaded& x, MatrixView<double> outputs) {
-  const Matrix<double>& from = dense(x).diagonal_host;
-  for (Index s = 0; s < outputs.rows; ++s) std::copy_n(from.view().row(s), outputs.cols, outputs.row(s));
+class DensePath final : public Path {
+ public:
+  DensePath(std::shared_ptr<Device> device, const Recipe& recipe, Precision precision)
+      : device_(std::move(device)), recipe_(recipe), precision_(precision) {}
+
+  [[nodiscard]] std::string obstacle() const override {
+    for (const Step& step : recipe_.steps) {
+      if (step.op == Op::dual && step.dual.phi == Phi::custom) {
+        return "the network has an activation of the user's own, which only the back end cpu evaluates";
+      }
+    }
+    if (cpu::deepest_stack(recipe_) > dense_depth) {
+      return fmt::format("the network has more than {} branches inside one another; use the back end cpu",
+                         dense_depth - 1);
+    }
+    if (recipe_.outputs > 256) return "the network has more than 256 outputs; use the back end cpu";
+    return {};
+  }
+  [[nodiscard]] std::string route() const override {
+    return arithmetic_of(recipe_, precision_) == Precision::f32 ? "tiles of pairs on the device, float"
+                                                                : "tiles of pairs on the device, double";
+  }
+  [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
+                                             const std::function<void(Index)>& /*after*/) const override {
+    // In double whatever the arithmetic: products are, where that is fast, and the rest is rounded as it is sent.
+    cpu::VectorSamples<double> samples = cpu::load_vector_samples<double>(recipe_, x, precision_, threads);
+    auto loaded = std::make_unique<DenseLoaded>();
+    loaded->device = device_;
+    const Index n = x.count();
+    loaded->arithmetic = arithmetic_of(recipe_, precision_);
+    loaded->products = device_->facts().fast_double ? Precision::f64 : loaded->arithmetic;
+    loaded->samples = n;
+    loaded->dimension = recipe_.input.channels;
+    loaded->layout = dense_layout(recipe_, samples.features);
+    loaded->unit = upload_units(device_, samples.unit, n, loaded->dimension, loaded->products);
+    Matrix<double> features(loaded->layout.features, n, Content::unset);
+    Matrix<double> deviations(loaded->layout.deviations, n, Content::unset);
+    for (std::size_t k = 0; k < recipe_.steps.size(); ++k) {
+      const cpu::Features& from = samples.features[k];
+      Matrix<double>& to = recipe_.steps[k].op == Op::emit ? deviations : features;
+      for (Index f = 0; f < from.f64.rows(); ++f) {
+        std::copy_n(from.array<double>(f), n, to.view().row(loaded->layout.first[k] + f));
+      }
+    }
+    loaded->features = loaded->arithmetic == Precision::f32 ? upload_rounded<float>(device_, features)
+                                                            : upload_rounded<double>(device_, features);
+    loaded->deviations = upload_rounded<double>(device_, deviations);
+    for (Index k = 0; k < deviations.rows() * n; ++k) {
+      double& r = deviations.data()[k];
+      if (r > cpu::float_safe || (r > 0 && r < 1 / cpu::float_safe)) r = std::numeric_limits<double>::quiet_NaN();
+    }
+    loaded->rounded_deviations = upload_rounded<float>(device_, deviations);
+    loaded->diagonal_device = upload_rounded<double>(device_, samples.diagonal);
+    loaded->diagonal_host = std::move(samples.diagonal);
+    loaded->error = samples.error;
+    return loaded;
+  }
+  [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
+    return cpu::vector_sample_bytes<double>(recipe_, x);
+  }
+  [[nodiscard]] Index tile_edge() const override { return dense_tile_edge; }
+
+ private:
+  std::shared_ptr<Device> device_;
+  const Recipe& recipe_;
+  Precision precision_;
+};
+
+}  // namespace
+
+std::unique_ptr<Path> dense_path(std::shared_ptr<Device> device, const Recipe& recipe, Precision precision) {
+  return std::make_unique<DensePath>(std::move(device), recipe, precision);
 }
 
 }  // namespace widelimit::cuda

@@ -15,7 +15,9 @@
 namespace widelimit::cuda {
 
 /// Changes with every change of this header and of those it includes from this folder.
-constexpr int device_interface = 1;
+constexpr int device_interface = 2;
+
+class PlaneDevice;
 
 /// What is known of a device.
 struct DeviceFacts {
@@ -104,6 +106,9 @@ class Device {
   /// The pairs of one tile through all steps. Returns at once; `finish` waits and says what overflowed first.
   virtual void dense_tile(const DenseTile& tile) = 0;
   [[nodiscard]] virtual DenseOverflow finish() = 0;
+
+  /// Kernels of networks on images; lives as long as the device.
+  [[nodiscard]] virtual PlaneDevice& planes() = 0;
 };
 
 /// What the plug-in brings; `interface` is read before anything else.

@@ -26,7 +26,10 @@ class DeviceBuffer {
   ~DeviceBuffer() {
     if (data_ != nullptr) device_->release(data_);
   }
-  [[nodiscard]] void* data() const { return data_; }
+  template <typename T = void>
+  [[nodiscard]] T* data() const {
+    return static_cast<T*>(data_);
+  }
 
   /// A copy of numbers or steps of the host.
   template <typename T>

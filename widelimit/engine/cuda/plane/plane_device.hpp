@@ -2,8 +2,6 @@
 
 #include "widelimit/engine/cuda/plane/plane_stage.hpp"
 
-#include <cstddef>
-
 namespace widelimit::cuda {
 
 /// A matrix that results are written to, in device memory.
@@ -13,15 +11,13 @@ struct PlaneOutput {
   Precision precision = Precision::f64;
 };
 
-/// What planes ask of a device. Memory comes from the same heap as the engine's matrices. Launches may return before
-/// they are done; copies wait for them.
+/// What planes ask of a device beside its memory. Launches may return before they are done; copies of the device wait
+/// for them.
 class PlaneDevice {
  public:
   virtual ~PlaneDevice() = default;
-  [[nodiscard]] virtual void* allocate(std::size_t bytes) = 0;
-  virtual void release(void* memory) noexcept = 0;
-  virtual void upload(const void* from, std::size_t bytes, void* to) = 0;
-  virtual void download(const void* from, std::size_t bytes, void* to) = 0;
+  /// Whether it has the stacks of register_stack.hpp and PackedStack; without, all stages go to run_stage.
+  [[nodiscard]] virtual bool has_registers() const = 0;
 
   // register_stack.hpp
   virtual void trace_images(const RegisterStack& stack, float* records, int count) = 0;

@@ -1,11 +1,12 @@
 #include "widelimit/engine/cuda/plane/plane_path.hpp"
 
-#include "widelimit/base/progress.hpp"
+#include "widelimit/base/interruption.hpp"
 #include "widelimit/engine/overflow.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace widelimit::cuda {
 
@@ -16,14 +17,9 @@ constexpr Index most_pooled_pairs = 1 << 14;
 constexpr Index most_flat_pairs = 1 << 18;
 constexpr Index images_at_once = 4096;  ///< of one upload
 
-template <typename T>
-PlaneBuffer copied(const std::shared_ptr<PlaneDevice>& device, std::span<const T> values) {
-  PlaneBuffer buffer(device, values.size_bytes());
-  if (!values.empty()) device->upload(values.data(), values.size_bytes(), buffer.data());
-  return buffer;
+std::size_t table_bytes(const LoweredPlanes& lowered) {
+  return lowered.registers ? usize(lowered.registers->tables()) * 32 * 32 * sizeof(float) : 0;
 }
-
-std::size_t size_of(Precision precision) { return precision == Precision::f32 ? sizeof(float) : sizeof(double); }
 
 /// The pairs of a rectangle, those above the diagonal alone where `symmetric`: in squares of `edge`², the last image
 /// repeated where a side ends inside one, those on the diagonal whole.
@@ -68,54 +64,43 @@ class PairList {
 /// What lies between two stages of a chunk of pairs, and their results.
 class PlanePath::Scratch {
  public:
-  Scratch(const PlanePath& path, Index pairs) : asked(std::min(pairs, path.most_pairs())), count(asked) {
+  Scratch(const PlanePath& path, Index pairs) : count(std::min(pairs, path.most_pairs())) {
     std::size_t most = path.register_bytes();
     for (std::size_t s = 0; s < path.lowered_.stages.size(); ++s) most = std::max(most, path.bytes_after(s));
     const auto room = static_cast<Index>(path.scratch_bytes_ / (2 * std::max<std::size_t>(most, 1)));
     const Index square = path.square_edge() * path.square_edge();
     count = std::max(square, std::min(room, count + square) / square * square);
-    for (PlaneBuffer& buffer : between) buffer = PlaneBuffer(path.device_, most * usize(count));
-    values = PlaneBuffer(path.device_, sizeof(double) * usize(count * path.lowered_.outputs));
-    list = PlaneBuffer(path.device_, sizeof(ImagePair) * usize(count));
+    for (DeviceBuffer& buffer : between) buffer = DeviceBuffer(path.device_, most * usize(count));
+    values = DeviceBuffer(path.device_, sizeof(double) * usize(count * path.lowered_.outputs));
+    list = DeviceBuffer(path.device_, sizeof(ImagePair) * usize(count));
   }
 
-  Index asked;
   Index count;  ///< pairs at once
-  PlaneBuffer between[2], values, list;
+  DeviceBuffer between[2], values, list;
 };
 
-PlanePath::PlanePath(std::shared_ptr<PlaneDevice> device, const Recipe& recipe, Precision precision, bool fast,
+PlanePath::PlanePath(std::shared_ptr<Device> device, const Recipe& recipe, Precision precision,
                      std::size_t scratch_bytes)
     : device_(std::move(device)),
       recipe_(recipe),
       precision_(precision),
-      lowered_(lower_planes(recipe, precision, fast)),
+      lowered_(lower_planes(recipe, precision, device_->planes().has_registers())),
       scratch_bytes_(scratch_bytes) {
   for (const LoweredStage& stage : lowered_.stages) {
-    steps_.push_back(copied<PlaneStep>(device_, stage.steps));
-    dy_.push_back(copied<std::int32_t>(device_, stage.dy));
-    dx_.push_back(copied<std::int32_t>(device_, stage.dx));
+    steps_.push_back(DeviceBuffer::of<PlaneStep>(device_, stage.steps));
+    dy_.push_back(DeviceBuffer::of<std::int32_t>(device_, stage.dy));
+    dx_.push_back(DeviceBuffer::of<std::int32_t>(device_, stage.dx));
   }
 }
 
-PlanePath::~PlanePath() = default;
-
-const PlanePath::Scratch& PlanePath::scratch_for(Index pairs) const {
-  if (!scratch_ || scratch_->asked < std::min(pairs, most_pairs())) {
-    scratch_.reset();
-    scratch_ = std::make_unique<Scratch>(*this, pairs);
-  }
-  return *scratch_;
-}
-
-std::string PlanePath::route() const {
+std::string plane_route(const LoweredPlanes& lowered) {
   Index planes = 0;
-  for (const cpu::PlaneStage& stage : lowered_.program.stages) {
+  for (const cpu::PlaneStage& stage : lowered.program.stages) {
     if (stage.begin.positions() > 1) planes += static_cast<Index>(stage.dy.size() * stage.dx.size());
   }
-  return fmt::format("displacement planes ({}){}, {}", planes,
-                     lowered_.registers ? ", those of the first layers in registers" : "",
-                     lowered_.arithmetic == Precision::f32 ? "float" : "double");
+  return fmt::format("displacement planes ({}) on the device{}, {}", planes,
+                     lowered.registers ? ", those of the first layers in registers" : "",
+                     lowered.arithmetic == Precision::f32 ? "float" : "double");
 }
 
 Index PlanePath::most_pairs() const { return recipe_.all_pairs ? most_pooled_pairs : most_flat_pairs; }
@@ -145,9 +130,8 @@ std::size_t PlanePath::bytes_after(std::size_t s) const {
   return stage.sink == PlaneSink::sums ? arrays * usize(stage.planes()) * sizeof(double) : 0;
 }
 
-std::size_t PlanePath::loaded_bytes() const {
-  const std::size_t tables = lowered_.registers ? usize(lowered_.registers->tables()) * 32 * 32 * sizeof(float) : 0;
-  return usize(lowered_.record_size) * size_of(lowered_.arithmetic) + tables + sizeof(double);
+std::size_t record_bytes(const LoweredPlanes& lowered) {
+  return usize(lowered.record_size) * size_of(lowered.arithmetic) + table_bytes(lowered) + sizeof(double);
 }
 
 template <typename T>
@@ -155,22 +139,23 @@ PlaneImages PlanePath::load_as(const SampleView& x, int threads, const std::func
   PlaneImages images;
   images.count = x.count();
   const std::size_t record = usize(lowered_.record_size) * sizeof(T);
-  const std::size_t tables = lowered_.registers ? usize(lowered_.registers->tables()) * 32 * 32 * sizeof(float) : 0;
-  images.records = PlaneBuffer(device_, record * usize(images.count));
-  images.registers = PlaneBuffer(device_, tables * usize(images.count));
-  images.scales = PlaneBuffer(device_, sizeof(double) * usize(images.count));
+  const std::size_t tables = table_bytes(lowered_);
+  images.records = DeviceBuffer(device_, record * usize(images.count));
+  images.registers = DeviceBuffer(device_, tables * usize(images.count));
+  images.scales = DeviceBuffer(device_, sizeof(double) * usize(images.count));
   for (Index begin = 0; begin < images.count; begin += images_at_once) {
     const Range range{begin, std::min(images.count, begin + images_at_once)};
     const auto traced =
         trace_records<T>(recipe_, lowered_, x, range, precision_, threads, [&](Index done) { after(begin + done); });
-    device_->upload(traced.records.data(), record * usize(range.size()),
-                    images.records.data<char>() + record * usize(begin));
-    device_->upload(traced.scales.data(), sizeof(double) * usize(range.size()), images.scales.data<double>() + begin);
+    device_->upload_bytes(traced.records.data(), record * usize(range.size()),
+                          images.records.data<char>() + record * usize(begin));
+    device_->upload_bytes(traced.scales.data(), sizeof(double) * usize(range.size()),
+                          images.scales.data<double>() + begin);
     images.error = std::max(images.error, traced.error);
     if (!lowered_.registers) continue;
     auto* to = reinterpret_cast<float*>(images.registers.data<char>() + tables * usize(begin));
-    device_->upload(traced.registers.data(), tables * usize(range.size()), to);
-    device_->trace_images(*lowered_.registers, to, static_cast<int>(range.size()));
+    device_->upload_bytes(traced.registers.data(), tables * usize(range.size()), to);
+    device_->planes().trace_images(*lowered_.registers, to, static_cast<int>(range.size()));
   }
   return images;
 }
@@ -222,16 +207,16 @@ void PlanePath::run_registers(const Sides& sides, const ImagePair* pairs, int co
   const auto* second = sides.second.registers.data<float>();
   switch (lowered_.readout) {
     case RegisterReadout::pool:
-      return device_->pool_planes(stack, first, second, pairs, count, static_cast<float*>(to));
+      return device_->planes().pool_planes(stack, first, second, pairs, count, static_cast<float*>(to));
     case RegisterReadout::total:
-      return device_->sum_planes(stack, first, second, pairs, count, static_cast<double*>(to));
+      return device_->planes().sum_planes(stack, first, second, pairs, count, static_cast<double*>(to));
     default:
-      return device_->sum_equal(stack, first, second, pairs, count, static_cast<double*>(to));
+      return device_->planes().sum_equal(stack, first, second, pairs, count, static_cast<double*>(to));
   }
 }
 
 void PlanePath::run_chunk(const Sides& sides, std::span<const ImagePair> pairs, const Scratch& scratch) const {
-  device_->upload(pairs.data(), pairs.size_bytes(), scratch.list.data());
+  device_->upload_bytes(pairs.data(), pairs.size_bytes(), scratch.list.data());
   const auto count = static_cast<int>(pairs.size());
   const auto* list = scratch.list.data<ImagePair>();
   if (lowered_.registers) run_registers(sides, list, count, scratch.between[1].data());
@@ -247,14 +232,15 @@ void PlanePath::run_chunk(const Sides& sides, std::span<const ImagePair> pairs, 
     call.pair_count = count;
     call.self = sides.self;
     const auto& packed = lowered_.stages[s].packed;
-    packed ? device_->run_packed(call, *packed) : device_->run_stage(call, lowered_.arithmetic);
+    packed ? device_->planes().run_packed(call, *packed) : device_->planes().run_stage(call, lowered_.arithmetic);
   }
 }
 
 void PlanePath::fill(const PlaneImages& x1, Range rows, const PlaneImages& x2, Range cols, bool symmetric,
                      std::span<const PlaneOutput> outputs, const std::function<void(Index)>& after) const {
   PairList list(rows, cols, symmetric, square_edge());
-  const Scratch& scratch = scratch_for(rows.size() * cols.size());
+  const Scratch scratch(*this, rows.size() * cols.size());
+  const Index all = symmetric ? rows.size() * (rows.size() + 1) / 2 : rows.size() * cols.size();
   Index done = 0;
   std::vector<ImagePair> pairs = list.next(scratch.count);
   while (!pairs.empty()) {
@@ -263,67 +249,62 @@ void PlanePath::fill(const PlaneImages& x1, Range rows, const PlaneImages& x2, R
     // While the device works.
     std::vector<ImagePair> following = list.next(scratch.count);
     for (std::size_t slot = 0; slot < outputs.size(); ++slot) {
-      const int bad =
-          device_->write(scratch.values.data<double>() + slot * pairs.size(), scratch.list.data<ImagePair>(), count,
-                         static_cast<int>(rows.begin), static_cast<int>(cols.begin), symmetric, outputs[slot]);
+      const int bad = device_->planes().write(scratch.values.data<double>() + slot * pairs.size(),
+                                              scratch.list.data<ImagePair>(), count, static_cast<int>(rows.begin),
+                                              static_cast<int>(cols.begin), symmetric, outputs[slot]);
       if (bad >= 0) {
         const ImagePair& pair = pairs[usize(bad)];
         report_overflow(static_cast<Index>(slot), pair.first, pair.second, outputs[slot].precision);
       }
     }
-    done += count * (symmetric ? 2 : 1);
-    after(std::min(done, rows.size() * cols.size()));
+    done += count;
+    interruption_point();
+    after(std::min(done, all));
     pairs = std::move(following);
-  }
-  if (symmetric) write_diagonal(x1, rows, outputs);
-}
-
-void PlanePath::self_values(const PlaneImages& x, Range images, MatrixView<double> values,
-                            const std::function<void(Index)>& after) const {
-  const Index edge = square_edge();
-  const Scratch& scratch = scratch_for(images.size() * edge);
-  std::vector<double> found(usize(scratch.count));
-  for (Index begin = images.begin; begin < images.end;) {
-    const Index end = std::min(images.end, begin + scratch.count / edge);
-    std::vector<ImagePair> pairs;
-    for (Index i = begin; i < end; i += edge) {
-      const auto square =
-          PairList({i, std::min(end, i + edge)}, {i, std::min(end, i + edge)}, false, edge).next(edge * edge);
-      pairs.insert(pairs.end(), square.begin(), square.end());
-    }
-    run_chunk({x, x, true}, pairs, scratch);
-    for (Index slot = 0; slot < lowered_.outputs; ++slot) {
-      device_->download(scratch.values.data<double>() + slot * static_cast<Index>(pairs.size()),
-                        sizeof(double) * pairs.size(), found.data());
-      for (std::size_t k = 0; k < pairs.size(); ++k) {
-        if (pairs[k].first == pairs[k].second) values(slot, pairs[k].first - images.begin) = found[k];
-      }
-    }
-    begin = end;
-    after(begin - images.begin);
   }
 }
 
 void PlanePath::diagonal(const PlaneImages& x, MatrixView<double> values,
                          const std::function<void(Index)>& after) const {
-  self_values(x, {0, x.count}, values, after);
+  const Index edge = square_edge();
+  const Scratch scratch(*this, x.count * edge);
+  std::vector<double> found(usize(scratch.count));
+  for (Index begin = 0; begin < x.count;) {
+    const Index end = std::min(x.count, begin + scratch.count / edge);
+    std::vector<ImagePair> pairs;
+    for (Index i = begin; i < end; i += edge) {
+      const Range square{i, std::min(end, i + edge)};
+      const std::vector<ImagePair> some = PairList(square, square, false, edge).next(edge * edge);
+      pairs.insert(pairs.end(), some.begin(), some.end());
+    }
+    run_chunk({x, x, true}, pairs, scratch);
+    for (Index slot = 0; slot < lowered_.outputs; ++slot) {
+      device_->download_bytes(scratch.values.data<double>() + slot * static_cast<Index>(pairs.size()),
+                              sizeof(double) * pairs.size(), found.data());
+      for (std::size_t k = 0; k < pairs.size(); ++k) {
+        if (pairs[k].first != pairs[k].second) continue;
+        if (!std::isfinite(found[k])) report_overflow(slot, pairs[k].first, pairs[k].first, Precision::f64);
+        values(slot, pairs[k].first) = found[k];
+      }
+    }
+    begin = end;
+    interruption_point();
+    after(begin);
+  }
 }
 
-void PlanePath::write_diagonal(const PlaneImages& x, Range images, std::span<const PlaneOutput> outputs) const {
-  Matrix<double> values(lowered_.outputs, images.size());
-  self_values(x, images, values.view(), [](Index) {});
+void PlanePath::write_diagonal(MatrixView<const double> values, Range images,
+                               std::span<const PlaneOutput> outputs) const {
   std::vector<ImagePair> pairs;
   for (Index i = images.begin; i < images.end; ++i) pairs.push_back({static_cast<int>(i), static_cast<int>(i)});
-  const PlaneBuffer list = copied<ImagePair>(device_, pairs);
+  const DeviceBuffer list = DeviceBuffer::of<ImagePair>(device_, pairs);
   const auto begin = static_cast<int>(images.begin);
   for (std::size_t slot = 0; slot < outputs.size(); ++slot) {
-    const std::span<const double> row{values.view().row(static_cast<Index>(slot)), pairs.size()};
-    const PlaneBuffer found = copied<double>(device_, row);
-    const int bad = device_->write(found.data<double>(), list.data<ImagePair>(), static_cast<int>(pairs.size()), begin,
-                                   begin, false, outputs[slot]);
-    if (bad >= 0) {
-      report_overflow(static_cast<Index>(slot), begin + bad, begin + bad, outputs[slot].precision);
-    }
+    const std::span<const double> row{values.row(static_cast<Index>(slot)) + images.begin, pairs.size()};
+    const DeviceBuffer found = DeviceBuffer::of<double>(device_, row);
+    const int bad = device_->planes().write(found.data<double>(), list.data<ImagePair>(),
+                                            static_cast<int>(pairs.size()), begin, begin, false, outputs[slot]);
+    if (bad >= 0) report_overflow(static_cast<Index>(slot), begin + bad, begin + bad, outputs[slot].precision);
   }
 }
 

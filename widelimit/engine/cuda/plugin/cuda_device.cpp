@@ -1,6 +1,7 @@
 #include "widelimit/engine/cuda/plugin/cuda_device.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -9,8 +10,9 @@ namespace widelimit::cuda {
 
 namespace {
 
-/// Freed memory that the device keeps for the next call.
-constexpr std::uint64_t kept_memory = std::uint64_t{512} << 20;
+/// Freed memory that the device keeps for the next call: what planes need between two stages, but a sixteenth of a
+/// small device.
+constexpr std::uint64_t kept_memory = std::uint64_t{4} << 30;
 
 std::string gigabytes(std::size_t bytes) { return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / 0x1p30); }
 
@@ -60,7 +62,10 @@ CudaDevice::CudaDevice(int device) : device_(device) {
   const Solver& solvers = solver();
   cudaMemPool_t pool = nullptr;
   check(cudaDeviceGetDefaultMemPool(&pool, device), "opening its memory");
-  std::uint64_t kept = kept_memory;
+  std::size_t free = 0;
+  std::size_t all = 0;
+  check(cudaMemGetInfo(&free, &all), "asking for its memory");
+  std::uint64_t kept = std::min<std::uint64_t>(kept_memory, all / 16);
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "opening its memory");
   check(cudaStreamCreate(&stream_), "opening a stream");
   for (Lane& lane : lanes_) {
@@ -79,6 +84,7 @@ CudaDevice::CudaDevice(int device) : device_(device) {
 
 CudaDevice::~CudaDevice() {
   if (cudaSetDevice(device_) != cudaSuccess) return;
+  planes_.reset();
   for (Lane& lane : lanes_) {
     if (lane.products != nullptr) release(lane.products);
   }
@@ -213,6 +219,12 @@ DenseOverflow CudaDevice::finish() {
   check(cudaMemset(overflow_, 0xff, sizeof(*overflow_)), "clearing memory");
   constexpr unsigned long long sample = (1ULL << 28) - 1;
   return {static_cast<Index>(code >> 36), static_cast<Index>((code >> 8) & sample), static_cast<Index>(code & 255)};
+}
+
+PlaneDevice& CudaDevice::planes() {
+  const Turn turn(*this);
+  if (!planes_) planes_ = make_cuda_plane_device(*this);
+  return *planes_;
 }
 
 }  // namespace widelimit::cuda

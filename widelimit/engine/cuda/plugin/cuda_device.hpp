@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/engine/cuda/device.hpp"
+#include "widelimit/engine/cuda/plane/plane_device.hpp"
 #include "widelimit/engine/cuda/plugin/launch.hpp"
 #include "widelimit/engine/cuda/plugin/libraries.hpp"
 
@@ -60,8 +61,8 @@ class CudaDevice final : public Device {
 
   void dense_tile(const DenseTile& tile) override;
   [[nodiscard]] DenseOverflow finish() override;
+  [[nodiscard]] PlaneDevice& planes() override;
 
- private:
   /// One call at a time, on this device.
   class Turn {
    public:
@@ -70,6 +71,8 @@ class CudaDevice final : public Device {
    private:
     std::unique_lock<std::recursive_mutex> lock_;
   };
+
+ private:
   /// Memory of the main stream for the length of a call.
   class Scratch {
    public:
@@ -112,6 +115,7 @@ class CudaDevice final : public Device {
   std::array<Lane, 2> lanes_;
   std::size_t next_lane_ = 0;
   unsigned long long* overflow_ = nullptr;
+  std::unique_ptr<PlaneDevice> planes_;  ///< from the first time it is asked for
 };
 
 }  // namespace widelimit::cuda

@@ -1,8 +1,6 @@
 #include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
-#include "widelimit/base/error.hpp"
-#include "widelimit/engine/cuda/plugin/plane/plane_stage_launch.hpp"
 
-#include <cuda_runtime_api.h>
+#include "widelimit/engine/cuda/plugin/plane/plane_stage_launch.hpp"
 
 #include <climits>
 
@@ -10,90 +8,81 @@ namespace widelimit::cuda {
 
 namespace {
 
-void check(cudaError_t status) {
-  if (status == cudaSuccess) return;
-  const char* words = cudaGetErrorString(status);
-  if (status == cudaErrorMemoryAllocation) fail(Code::resource, "the device has not enough memory: {}", words);
-  fail(Code::numerical, "the device stopped: {}", words);
-}
-
-void* allocated(std::size_t bytes) {
-  void* data = nullptr;
-  check(cudaMalloc(&data, bytes));
-  return data;
-}
-
 class CudaPlaneDevice final : public PlaneDevice {
  public:
+  explicit CudaPlaneDevice(CudaDevice& device)
+      : device_(device), bad_(static_cast<int*>(device.allocate(sizeof(int)))) {}
   ~CudaPlaneDevice() override {
-    cudaFree(bad_);
-    cudaFree(memory_.data);
+    device_.release(bad_);
+    if (memory_.data != nullptr) device_.release(memory_.data);
   }
-  CudaPlaneDevice() = default;
   CudaPlaneDevice(const CudaPlaneDevice&) = delete;
   CudaPlaneDevice& operator=(const CudaPlaneDevice&) = delete;
 
-  void* allocate(std::size_t bytes) override { return allocated(bytes); }
-  void release(void* memory) noexcept override { cudaFree(memory); }
-  void upload(const void* from, std::size_t bytes, void* to) override {
-    check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
-  }
-  void download(const void* from, std::size_t bytes, void* to) override {
-    check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
-  }
+  [[nodiscard]] bool has_registers() const override { return true; }
 
   void trace_images(const RegisterStack& stack, float* records, int count) override {
+    const CudaDevice::Turn turn(device_);
     trace_register_images(stack, records, count, nullptr);
-    check(cudaGetLastError());
+    check(cudaGetLastError(), "tracing images");
   }
   void sum_planes(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs,
                   int count, double* sums) override {
+    const CudaDevice::Turn turn(device_);
     sum_register_planes(stack, first, second, pairs, count, sums, nullptr);
-    check(cudaGetLastError());
+    check(cudaGetLastError(), "planes in registers");
   }
   void sum_equal(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs, int count,
                  double* sums) override {
+    const CudaDevice::Turn turn(device_);
     sum_equal_positions(stack, first, second, pairs, count, sums, nullptr);
-    check(cudaGetLastError());
+    check(cudaGetLastError(), "planes in registers");
   }
   void pool_planes(const RegisterStack& stack, const float* first, const float* second, const ImagePair* pairs,
                    int count, float* parts) override {
+    const CudaDevice::Turn turn(device_);
     pool_register_planes(stack, first, second, pairs, count, parts, nullptr);
-    check(cudaGetLastError());
+    check(cudaGetLastError(), "planes in registers");
   }
 
   void run_stage(const PlaneStageCall& call, Precision arithmetic) override {
+    const CudaDevice::Turn turn(device_);
     const std::int64_t wanted = stage_scratch(call, arithmetic);
     if (wanted > memory_.bytes) {
-      check(cudaFree(memory_.data));
+      if (memory_.data != nullptr) device_.release(memory_.data);
       memory_ = {};
-      check(cudaMalloc(&memory_.data, static_cast<std::size_t>(wanted)));
+      memory_.data = device_.allocate(static_cast<std::size_t>(wanted));
       memory_.bytes = wanted;
     }
     run_plane_stage(call, arithmetic, memory_, nullptr);
-    check(cudaGetLastError());
+    check(cudaGetLastError(), "a stage of planes");
   }
   void run_packed(const PlaneStageCall& call, const PackedStack& stack) override {
+    const CudaDevice::Turn turn(device_);
     run_packed_stage(call, stack, nullptr);
-    check(cudaGetLastError());
+    check(cudaGetLastError(), "packed planes");
   }
   int write(const double* values, const ImagePair* pairs, int count, int row, int col, bool mirrored,
             const PlaneOutput& to) override {
+    const CudaDevice::Turn turn(device_);
     int bad = INT_MAX;
-    upload(&bad, sizeof bad, bad_);
+    device_.upload_bytes(&bad, sizeof bad, bad_);
     write_plane_values(values, pairs, count, row, col, mirrored, to, bad_, nullptr);
-    check(cudaGetLastError());
-    download(bad_, sizeof bad, &bad);
+    check(cudaGetLastError(), "writing results");
+    device_.download_bytes(bad_, sizeof bad, &bad);
     return bad == INT_MAX ? -1 : bad;
   }
 
  private:
+  CudaDevice& device_;
   StageMemory memory_;
-  int* bad_ = static_cast<int*>(allocated(sizeof(int)));
+  int* bad_;  ///< the first value that is not finite
 };
 
 }  // namespace
 
-std::unique_ptr<PlaneDevice> make_cuda_plane_device() { return std::make_unique<CudaPlaneDevice>(); }
+std::unique_ptr<PlaneDevice> make_cuda_plane_device(CudaDevice& device) {
+  return std::make_unique<CudaPlaneDevice>(device);
+}
 
 }  // namespace widelimit::cuda

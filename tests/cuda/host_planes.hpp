@@ -1,0 +1,12 @@
+#pragma once
+
+#include "widelimit/engine/cuda/plane/plane_device.hpp"
+
+#include <memory>
+
+namespace widelimit::test {
+
+/// Planes on the host: the same steps as on a device, one thread after the other; without stacks in registers.
+[[nodiscard]] std::unique_ptr<cuda::PlaneDevice> make_host_planes();
+
+}  // namespace widelimit::test
