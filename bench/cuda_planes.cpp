@@ -59,8 +59,9 @@ Matrix<float> images(Index count, const Shape& shape, std::uint64_t seed) {
       const double down = random.normal(next++);
       const double across = random.normal(next++);
       for (Index p = 0; p < shape.height * shape.width; ++p) {
-        const double y = static_cast<double>(p / shape.width) / static_cast<double>(shape.height);
-        const double z = static_cast<double>(p % shape.width) / static_cast<double>(shape.width);
+        const Index row = p / shape.width;
+        const double y = static_cast<double>(row) / static_cast<double>(shape.height);
+        const double z = static_cast<double>(p - row * shape.width) / static_cast<double>(shape.width);
         x(i, p * shape.channels + c) = static_cast<float>(mean + down * y + across * z + 0.5 * random.normal(next++));
       }
     }

@@ -33,10 +33,6 @@ class CudaImages : public testing::TestWithParam<std::string> {
                     compare(gram(network, rest, ours, *engine_), gram(network, rest, exact, *cpu_)));
   }
 
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Engine> cpu_;
-
- private:
   [[nodiscard]] static double compare(const Gram& a, const Gram& b) {
     return std::max(compare(a.nngp, b.nngp), compare(a.ntk, b.ntk));
   }
@@ -55,6 +51,9 @@ class CudaImages : public testing::TestWithParam<std::string> {
         ours);
     return worst / scale;
   }
+
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Engine> cpu_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Engines, CudaImages, testing::ValuesIn(test::engines_and_cuda({"emulated"})),
@@ -85,6 +84,17 @@ TEST_P(CudaRegisters, StacksEqualTheProcessor) {
   }
   EXPECT_LE(difference("myrtle10", {32, 32, 3}, 6, Precision::f32), 2e-5);
   EXPECT_LE(difference("cntk:3(readout=pool)", {40, 36, 3}, 6, Precision::f32), 2e-5);
+}
+
+/// Several tangents at once.
+TEST_P(CudaImages, SharesOfLayersEqualTheProcessor) {
+  const Shape shape{6, 4, 2};
+  const Matrix<double> x = images(6, shape);
+  const Network network = Network::parse("conv relu avg_pool conv relu global_avg_pool dense");
+  const LayerContributions ours = layer_contributions(network, {x.view(), shape}, {}, *engine_);
+  const LayerContributions exact = layer_contributions(network, {x.view(), shape}, {}, *cpu_);
+  ASSERT_EQ(ours.ntk.size(), 3U);
+  for (std::size_t layer = 0; layer < 3; ++layer) EXPECT_LE(compare(ours.ntk[layer], exact.ntk[layer]), 1e-11);
 }
 
 TEST_P(CudaImages, TilesAndTheDiagonalAreTheSameKernel) {
