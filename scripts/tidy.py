@@ -32,6 +32,9 @@ BATCH_OPTIONS = "-Wno-shadow"
 # A newer clang finds deprecated functions inside the stable_sort of libstdc++ 12; both compilers of the builds look for
 # them in the tree.
 OPTIONS = ["--quiet", "--extra-arg=-Wno-deprecated-declarations"]
+# omp.h comes with a compiler, not with clang-tidy: that of g++, after all other headers.
+COMPILER_HEADERS = subprocess.run(["c++", "-print-file-name=include"], capture_output=True, text=True).stdout.strip()
+OPTIONS += ["--extra-arg=-idirafter", f"--extra-arg={COMPILER_HEADERS}"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 KEPT_DAYS = 30
 # The one that is installed beside this Python, where there is one.
@@ -68,7 +71,7 @@ def made_from(sources, root):
 def key_of(unit, root, version):
     """Checksum of everything that an answer depends on; the same in every checkout."""
     settings = {parent / ".clang-tidy" for source in unit.sources for parent in source.parents}
-    key = hashlib.sha256(f"{version}\n{unit.command.replace(str(root), '')}\n".encode())
+    key = hashlib.sha256(f"{version}\n{OPTIONS}\n{unit.command.replace(str(root), '')}\n".encode())
     known = [path for path in sorted(settings) if path.is_relative_to(root) and path.is_file()]
     for path in [*made_from(unit.sources, root), *known]:
         key.update(f"{path.relative_to(root)}\n".encode())
