@@ -24,9 +24,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ALONE = ("widelimit", "experiments", "app", "bench", "python/bindings")
-BATCHED = "tests"
-BATCH_SIZE = 8
+FOLDERS = ("widelimit", "experiments", "app", "bench", "python/bindings", "tests")
+BATCH_SIZE = 6  # as in tests/CMakeLists.txt
 # In a batch, a private name of one source is nothing that a local name of another hides.
 BATCH_OPTIONS = "-Wno-shadow"
 # A newer clang finds deprecated functions inside the stable_sort of libstdc++ 12; both compilers of the builds look for
@@ -80,16 +79,17 @@ def key_of(unit, root, version):
 
 
 def units_of(entries, root, folder):
-    """The units of a compilation database. Batches lie in `folder`; a batch has sources of one command only."""
+    """The units of a compilation database. Batches lie in `folder`; a batch has sources of one room
+    and one command only."""
     units, batches = [], {}
     for entry in entries:
         source = Path(entry["file"])
-        if any(source.is_relative_to(root / name) for name in ALONE):
-            units.append(Unit([source], source, entry["command"]))
-        elif source.is_relative_to(root / BATCHED):
+        if source.is_relative_to(root / "tests") and source.name.endswith("_test.cpp"):
             flags = re.sub(r" -o \S+ -c \S+$", "", entry["command"])
-            batches.setdefault(flags, []).append(source)
-    for flags, sources in batches.items():
+            batches.setdefault((source.relative_to(root / "tests").parts[0], flags), []).append(source)
+        elif any(source.is_relative_to(root / name) for name in FOLDERS):
+            units.append(Unit([source], source, entry["command"]))
+    for (_, flags), sources in batches.items():
         for begin in range(0, len(sources), BATCH_SIZE):
             batch = sources[begin : begin + BATCH_SIZE]
             file = folder / f"batch_{len(units)}.cpp"

@@ -68,8 +68,8 @@ def test_what_a_neighbour_would_hide_is_found_every_time(tree, text, finding):
 
 def test_tests_are_read_in_batches(tree):
     """A finding in any source of a batch is found; a private name of one may be a local name of another."""
-    folder = tree / "tests"
-    folder.mkdir()
+    folder = tree / "tests" / "room"
+    folder.mkdir(parents=True)
     private_name = "static int hidden() { return 1; }\nint a() { return hidden(); }\n"
     texts = [private_name, "int b(int hidden) { return hidden; }\n"]
     database = tree / "build" / "tidy" / "compile_commands.json"

@@ -156,7 +156,8 @@ TEST_F(MnistExperiment, EveryMachineHasItsLine) {
     EXPECT_EQ(fit["summary"]["ending"], "converged") << fit;
     EXPECT_GT(fit["test"]["accuracy"], 0.9) << fit;
     EXPECT_EQ(fit["test"]["samples"], 2115);
-    if (names.empty() || names.back() != fit["machine"]) names.push_back(fit["machine"]);
+    const auto name = fit["machine"].get<std::string>();
+    if (names.empty() || names.back() != name) names.push_back(name);
   }
   EXPECT_EQ(names, (Words{"regression", "ridge", "svm", "hard-svm", "svm2", "svr", "logistic"}));
   EXPECT_EQ(results["two_digits"]["fits"][0]["published"], 0.9995);

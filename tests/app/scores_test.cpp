@@ -173,7 +173,7 @@ TEST(Balance, WeighsTheRareClassAsTheOther) {
   for (const char* machine : {"svm", "svm2", "logistic", "ridge"}) {
     const auto plain = fitted({"--machine", machine})["results"];
     const auto record = fitted({"--machine", machine, "--balance"});
-    const auto balanced = record["results"];
+    const auto& balanced = record["results"];
     EXPECT_GT(balanced["train"]["balanced_accuracy"], plain["train"]["balanced_accuracy"]) << machine;
     EXPECT_EQ(record["settings"]["balance"], true);
     // 60/(2·54) and 60/(2·6).

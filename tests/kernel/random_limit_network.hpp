@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace widelimit::testing {
+namespace widelimit::test {
 
 /// Draws series-parallel networks over all layers and activations, most of which have a limit formula and some of which
 /// have none. What grows fast follows narrow weights, so that means over random networks settle.
@@ -121,4 +121,4 @@ class RandomLimitNetwork {
   std::string text_;
 };
 
-}  // namespace widelimit::testing
+}  // namespace widelimit::test

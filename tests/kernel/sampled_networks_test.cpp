@@ -62,7 +62,7 @@ TEST_P(SampledNetworks, AgreeWithWhatClaimsAFormula) {
   Index claimed = 0;
   for (std::uint64_t seed = GetParam() * count; seed < (GetParam() + 1) * count; ++seed) {
     const bool image = seed % 3 == 2;
-    const Network network = Network::parse(testing::RandomLimitNetwork(seed, image).text());
+    const Network network = Network::parse(test::RandomLimitNetwork(seed, image).text());
     const Shape shape = image ? Shape{2, 3, 2} : Shape{1, 1, 5};
     SCOPED_TRACE(fmt::format("{} on {}, seed {}", network.to_text(), to_string(shape), seed));
     const Matrix<double> x = normal_rows(2, shape.size(), 100 + seed);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-namespace widelimit::testing {
+namespace widelimit::test {
 
 /// Draws networks from the structs alone, so that it is independent of the table of written forms.
 class RandomNetwork {
@@ -88,4 +88,4 @@ class RandomNetwork {
   std::uint64_t next_ = 0;
 };
 
-}  // namespace widelimit::testing
+}  // namespace widelimit::test

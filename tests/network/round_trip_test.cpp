@@ -22,7 +22,7 @@ nlohmann::json golden(const std::string& name) {
 TEST(RoundTrip, RandomNetworksThroughTextJsonAndHash) {
   std::set<std::string_view> seen;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-    const Network network = testing::RandomNetwork(seed).network();
+    const Network network = test::RandomNetwork(seed).network();
     for (const Layer& layer : network.layers) seen.insert(form_of(layer).name);
     ASSERT_NO_THROW(validate(network)) << network.to_text();
     const std::string text = network.to_text();
@@ -43,7 +43,7 @@ TEST(RoundTrip, HashTellsNetworksApart) {
   std::unordered_set<std::size_t> hashes;
   std::set<std::string> texts;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
-    const Network network = testing::RandomNetwork(seed).network();
+    const Network network = test::RandomNetwork(seed).network();
     texts.insert(network.to_text());
     hashes.insert(hash_value(network));
   }
