@@ -4,7 +4,7 @@
 
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/version.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/data/fetch/fetch.hpp"
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/engine/select.hpp"

@@ -4,7 +4,7 @@
 #include "bench/measure.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/network_gram.hpp"
 #include "widelimit/machine/machine.hpp"

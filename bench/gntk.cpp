@@ -4,7 +4,7 @@
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/kernel/gram.hpp"
 

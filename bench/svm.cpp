@@ -3,7 +3,7 @@
 
 #include "bench/measure.hpp"
 #include "bench/program.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/machine/multiclass.hpp"
 

@@ -10,7 +10,7 @@
 #include "widelimit/base/samples.hpp"
 #include "widelimit/base/version.hpp"
 #include "widelimit/data/fetch/fetch.hpp"
-#include "widelimit/data/folds.hpp"
+#include "widelimit/data/labels/folds.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/network/network.hpp"
 #include "widelimit/network/weight_std.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/certificate/statistics.hpp"
-#include "widelimit/report/certificate_figures.hpp"
+#include "widelimit/report/figures/certificate_figures.hpp"
 #include "widelimit/report/table.hpp"
 
 #include <nlohmann/json.hpp>

@@ -11,8 +11,8 @@
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/machine.hpp"
-#include "widelimit/report/equivalence_figures.hpp"
-#include "widelimit/report/kernel_figures.hpp"
+#include "widelimit/report/figures/equivalence_figures.hpp"
+#include "widelimit/report/figures/kernel_figures.hpp"
 
 #include <cmath>
 #include <filesystem>

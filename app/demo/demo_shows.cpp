@@ -11,9 +11,9 @@
 #include "widelimit/finite/training/network_targets.hpp"
 #include "widelimit/kernel/request.hpp"
 #include "widelimit/machine/model.hpp"
-#include "widelimit/report/equivalence_figures.hpp"
+#include "widelimit/report/figures/equivalence_figures.hpp"
+#include "widelimit/report/figures/machine_figures.hpp"
 #include "widelimit/report/fit_summary.hpp"
-#include "widelimit/report/machine_figures.hpp"
 #include "widelimit/report/scores.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/report/machine_figures.hpp"
+#include "widelimit/report/figures/machine_figures.hpp"
 #include "widelimit/report/scores.hpp"
 
 #include <filesystem>

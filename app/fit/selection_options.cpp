@@ -3,7 +3,7 @@
 #include "app/shell/outcome.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/folds.hpp"
+#include "widelimit/data/labels/folds.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -3,7 +3,7 @@
 #include "app/shell/interrupt.hpp"
 
 #include "widelimit/machine/machine.hpp"
-#include "widelimit/report/kernel_figures.hpp"
+#include "widelimit/report/figures/kernel_figures.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/report/spectrum_figures.hpp"
+#include "widelimit/report/figures/spectrum_figures.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -8,7 +8,7 @@
 #include "widelimit/analysis/equivalence/equivalence.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/finite/training/network_targets.hpp"
-#include "widelimit/report/equivalence_figures.hpp"
+#include "widelimit/report/figures/equivalence_figures.hpp"
 
 namespace widelimit::app {
 

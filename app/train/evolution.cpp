@@ -8,7 +8,7 @@
 #include "widelimit/analysis/evolution/probe_set.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/finite/training/network_targets.hpp"
-#include "widelimit/report/evolution_figures.hpp"
+#include "widelimit/report/figures/evolution_figures.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

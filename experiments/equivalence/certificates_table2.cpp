@@ -7,7 +7,7 @@
 #include "widelimit/base/random.hpp"
 #include "widelimit/certificate/network/network_certificate.hpp"
 #include "widelimit/machine/machine.hpp"
-#include "widelimit/report/equivalence_figures.hpp"
+#include "widelimit/report/figures/equivalence_figures.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "widelimit/analysis/dynamics/descend.hpp"
 #include "widelimit/analysis/scores.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"
-#include "widelimit/report/certificate_figures.hpp"
+#include "widelimit/report/figures/certificate_figures.hpp"
 
 #include <fmt/format.h>
 

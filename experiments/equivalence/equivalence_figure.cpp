@@ -1,7 +1,7 @@
 #include "experiments/experiments.hpp"
 
 #include "experiments/tasks/digit_pair.hpp"
-#include "widelimit/report/equivalence_figures.hpp"
+#include "widelimit/report/figures/equivalence_figures.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #include "experiments/tasks/mnist_task.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/network/network.hpp"
+#include "widelimit/report/figures/machine_figures.hpp"
 #include "widelimit/report/fit_summary.hpp"
-#include "widelimit/report/machine_figures.hpp"
 #include "widelimit/report/scores.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "experiments/tasks/digit_pair.hpp"
 #include "widelimit/analysis/equivalence/straightness.hpp"
-#include "widelimit/report/equivalence_figures.hpp"
+#include "widelimit/report/figures/equivalence_figures.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 
 #include "experiments/kernels/svm_folds.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/catalogue.hpp"
-#include "widelimit/data/folds.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
+#include "widelimit/data/labels/folds.hpp"
 
 #include <fmt/format.h>
 

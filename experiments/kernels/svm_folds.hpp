@@ -1,7 +1,7 @@
 #pragma once
 
 #include "experiments/experiment.hpp"
-#include "widelimit/data/split.hpp"
+#include "widelimit/data/labels/split.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/machine/machine.hpp"
 #include "widelimit/machine/svm/svm.hpp"

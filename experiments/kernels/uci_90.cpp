@@ -8,7 +8,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/machine/svm/svm.hpp"
 #include "widelimit/report/csv.hpp"
-#include "widelimit/report/rank_figure.hpp"
+#include "widelimit/report/figures/rank_figure.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,11 +1,11 @@
 #include "experiments/kernels/uci_sets.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/data/file/location.hpp"
-#include "widelimit/data/folds.hpp"
 #include "widelimit/data/formats/archive.hpp"
-#include "widelimit/data/labels.hpp"
+#include "widelimit/data/labels/folds.hpp"
+#include "widelimit/data/labels/labels.hpp"
 
 #include <algorithm>
 #include <map>

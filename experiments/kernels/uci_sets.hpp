@@ -2,7 +2,7 @@
 
 #include "experiments/experiment.hpp"
 #include "widelimit/data/dataset.hpp"
-#include "widelimit/data/split.hpp"
+#include "widelimit/data/labels/split.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "experiments/label_aware/la_images.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 #include "widelimit/data/request.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "experiments/tasks/digit_samples.hpp"
 #include "widelimit/analysis/hierarchy/kernel_at_time.hpp"
 #include "widelimit/finite/training/train.hpp"
-#include "widelimit/report/equivalence_figures.hpp"
+#include "widelimit/report/figures/equivalence_figures.hpp"
 
 #include <fmt/format.h>
 

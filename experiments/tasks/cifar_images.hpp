@@ -2,7 +2,7 @@
 
 #include "experiments/experiment.hpp"
 #include "widelimit/data/dataset.hpp"
-#include "widelimit/data/scaling.hpp"
+#include "widelimit/data/preparation/scaling.hpp"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 
 #include "experiments/tasks/digit_pair.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 
 #include <array>
 #include <utility>

@@ -8,7 +8,7 @@
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/train.hpp"
-#include "widelimit/report/equivalence_figures.hpp"
+#include "widelimit/report/figures/equivalence_figures.hpp"
 
 #include <fmt/format.h>
 

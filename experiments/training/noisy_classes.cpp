@@ -2,7 +2,7 @@
 
 #include "experiments/tasks/task_kernel.hpp"
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/label_noise.hpp"
+#include "widelimit/data/labels/label_noise.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/finite/training/targets.hpp"
 #include "widelimit/finite/training/train.hpp"

@@ -4,7 +4,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/finite/training/network_targets.hpp"
-#include "widelimit/report/evolution_figures.hpp"
+#include "widelimit/report/figures/evolution_figures.hpp"
 
 #include <fmt/format.h>
 

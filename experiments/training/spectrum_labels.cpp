@@ -4,7 +4,7 @@
 #include "widelimit/analysis/spectrum/label_choice.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/finite/tangent/empirical_ntk.hpp"
-#include "widelimit/report/spectrum_figures.hpp"
+#include "widelimit/report/figures/spectrum_figures.hpp"
 
 #include <fmt/format.h>
 

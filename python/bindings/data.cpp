@@ -3,7 +3,7 @@
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/data/folds.hpp"
+#include "widelimit/data/labels/folds.hpp"
 #include "widelimit/data/origin_text.hpp"
 #include "widelimit/data/request.hpp"
 

@@ -8,7 +8,7 @@
 #include "train_options.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/report/evolution_figures.hpp"
+#include "widelimit/report/figures/evolution_figures.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -3,8 +3,8 @@
 #include "tests/kernel/gram_file_fixture.hpp"
 #include "tests/machine/elimination.hpp"
 
-#include "widelimit/data/catalogue.hpp"
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 #include "widelimit/data/request.hpp"
 #include "widelimit/kernel/file/write_gram.hpp"
 #include "widelimit/report/drawing/gnuplot.hpp"

@@ -2,8 +2,8 @@
 #include "tests/app/pages.hpp"
 #include "tests/machine/elimination.hpp"
 
-#include "widelimit/data/catalogue.hpp"
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/label_aware/label_aware.hpp"
 #include "widelimit/report/drawing/gnuplot.hpp"

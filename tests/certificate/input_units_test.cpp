@@ -2,7 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/data/scaling.hpp"
+#include "widelimit/data/preparation/scaling.hpp"
 
 #include "cone_machine.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 
 #include "fixture.hpp"
 #include "widelimit/data/describe.hpp"

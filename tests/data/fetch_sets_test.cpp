@@ -1,6 +1,6 @@
 #include "fetch_fixture.hpp"
 #include "packed.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/data/fetch/part_file.hpp"
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/data/formats/archive.hpp"

@@ -1,7 +1,7 @@
 #include "widelimit/data/formats/graph.hpp"
 
 #include "fixture.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/data/describe.hpp"
 
 namespace widelimit {

@@ -1,4 +1,4 @@
-#include "widelimit/data/image_layout.hpp"
+#include "widelimit/data/preparation/image_layout.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/request.hpp"

@@ -1,7 +1,7 @@
 #include "widelimit/data/formats/images/jpeg.hpp"
 
 #include "fixture.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "widelimit/data/labels.hpp"
+#include "widelimit/data/labels/labels.hpp"
 
 #include "fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 
 #include "fixture.hpp"
 

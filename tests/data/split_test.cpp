@@ -1,4 +1,4 @@
-#include "widelimit/data/split.hpp"
+#include "widelimit/data/labels/split.hpp"
 
 #include "fixture.hpp"
 

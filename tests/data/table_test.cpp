@@ -2,8 +2,8 @@
 
 #include "fixture.hpp"
 #include "widelimit/data/formats/csv.hpp"
-#include "widelimit/data/labels.hpp"
-#include "widelimit/data/missing.hpp"
+#include "widelimit/data/labels/labels.hpp"
+#include "widelimit/data/preparation/missing.hpp"
 
 #include <cmath>
 

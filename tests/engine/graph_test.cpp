@@ -1,7 +1,7 @@
 #include "widelimit/data/formats/graph.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/data/formats/npz.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"

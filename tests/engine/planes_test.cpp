@@ -1,6 +1,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
 

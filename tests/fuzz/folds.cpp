@@ -1,4 +1,4 @@
-#include "widelimit/data/folds.hpp"
+#include "widelimit/data/labels/folds.hpp"
 #include "only_errors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/data/formats/npz.hpp"
 
 #include <string>

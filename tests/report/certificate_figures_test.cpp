@@ -1,4 +1,4 @@
-#include "widelimit/report/certificate_figures.hpp"
+#include "widelimit/report/figures/certificate_figures.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/report/drawing/gnuplot.hpp"

@@ -1,4 +1,4 @@
-#include "widelimit/report/equivalence_figures.hpp"
+#include "widelimit/report/figures/equivalence_figures.hpp"
 
 #include "widelimit/analysis/equivalence/difference_by_width.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/report/kernel_figures.hpp"
+#include "widelimit/report/figures/kernel_figures.hpp"
 
 #include "widelimit/report/drawing/gnuplot.hpp"
 

@@ -1,7 +1,7 @@
 #include "widelimit/analysis/spectrum.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/certificate/certify.hpp"
-#include "widelimit/data/scaling.hpp"
+#include "widelimit/data/preparation/scaling.hpp"
 
 #include <vector>
 

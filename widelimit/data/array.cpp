@@ -1,6 +1,6 @@
 #include "widelimit/data/array.hpp"
 
-#include "widelimit/data/labels.hpp"
+#include "widelimit/data/labels/labels.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
-#include "widelimit/data/missing.hpp"
-#include "widelimit/data/preprocess.hpp"
-#include "widelimit/data/sources.hpp"
+#include "widelimit/data/catalogue/sources.hpp"
+#include "widelimit/data/preparation/missing.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/data/split.hpp"
+#include "widelimit/data/labels/split.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -1,10 +1,10 @@
 #include "widelimit/data/request.hpp"
 
 #include "widelimit/base/interruption.hpp"
+#include "widelimit/data/catalogue/sources.hpp"
 #include "widelimit/data/formats/standard_input.hpp"
-#include "widelimit/data/missing.hpp"
-#include "widelimit/data/preprocess.hpp"
-#include "widelimit/data/sources.hpp"
+#include "widelimit/data/preparation/missing.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "widelimit/data/catalogue.hpp"
-#include "widelimit/data/image_layout.hpp"
-#include "widelimit/data/labels.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
+#include "widelimit/data/labels/labels.hpp"
 #include "widelimit/data/origin.hpp"
-#include "widelimit/data/scaling.hpp"
+#include "widelimit/data/preparation/image_layout.hpp"
+#include "widelimit/data/preparation/scaling.hpp"
 
 #include <cstdint>
 #include <map>

@@ -3,7 +3,7 @@
 #include "widelimit/data/formats/bytes.hpp"
 #include "widelimit/data/formats/read_limits.hpp"
 #include "widelimit/data/origin.hpp"
-#include "widelimit/data/scaling.hpp"
+#include "widelimit/data/preparation/scaling.hpp"
 #include "widelimit/finite/training/trained_network.hpp"
 
 #include <filesystem>

@@ -2,7 +2,7 @@
 
 #include "widelimit/data/dataset.hpp"
 #include "widelimit/data/origin.hpp"
-#include "widelimit/data/scaling.hpp"
+#include "widelimit/data/preparation/scaling.hpp"
 #include "widelimit/kernel/classical/classical.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/kernel/label_aware/label_aware.hpp"

@@ -1,7 +1,7 @@
 #include "widelimit/machine/tune.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/folds.hpp"
+#include "widelimit/data/labels/folds.hpp"
 #include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 #include "widelimit/machine/gram/semidefinite.hpp"

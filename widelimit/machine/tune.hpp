@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/data/split.hpp"
+#include "widelimit/data/labels/split.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 #include "widelimit/kernel/label_aware/label_aware.hpp"
 #include "widelimit/machine/machine.hpp"

@@ -3,7 +3,7 @@
 #include "tests/base/random_graphs.hpp"
 #include "tests/base/stopping.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/data/folds.hpp"
+#include "widelimit/data/labels/folds.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/machine/gram/chosen.hpp"
 #include "widelimit/machine/ridge/ridge_path.hpp"

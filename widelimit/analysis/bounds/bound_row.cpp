@@ -1,6 +1,6 @@
 #include "widelimit/analysis/bounds/bound_row.hpp"
 
-#include "widelimit/data/flip_labels.hpp"
+#include "widelimit/data/labels/flip_labels.hpp"
 
 namespace widelimit {
 

@@ -2,7 +2,7 @@
 
 #include "widelimit/analysis/comparison/referee.hpp"
 #include "widelimit/base/clock.hpp"
-#include "widelimit/data/folds.hpp"
+#include "widelimit/data/labels/folds.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

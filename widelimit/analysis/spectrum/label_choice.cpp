@@ -2,8 +2,8 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/data/flip_labels.hpp"
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/labels/flip_labels.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 #include "widelimit/finite/training/targets.hpp"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 #include "widelimit/data/formats/csv_layout.hpp"
 #include "widelimit/data/formats/csv_rows.hpp"
 #include "widelimit/data/formats/number.hpp"
-#include "widelimit/data/labels.hpp"
-#include "widelimit/data/missing.hpp"
+#include "widelimit/data/labels/labels.hpp"
+#include "widelimit/data/preparation/missing.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/data/formats/number.hpp"
-#include "widelimit/data/labels.hpp"
+#include "widelimit/data/labels/labels.hpp"
 
 #include <fmt/ranges.h>
 

@@ -3,7 +3,7 @@
 #include "widelimit/base/graphs.hpp"
 #include "widelimit/base/types.hpp"
 #include "widelimit/data/file/file.hpp"
-#include "widelimit/data/split.hpp"
+#include "widelimit/data/labels/split.hpp"
 
 #include <string>
 #include <string_view>

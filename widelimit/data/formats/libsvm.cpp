@@ -3,7 +3,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/data/formats/byte_stream.hpp"
 #include "widelimit/data/formats/number.hpp"
-#include "widelimit/data/labels.hpp"
+#include "widelimit/data/labels/labels.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 #include "widelimit/finite/training/batches.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 
 #include <numeric>
 

@@ -1,7 +1,7 @@
 #include "widelimit/finite/training/network_targets.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/data/labels.hpp"
+#include "widelimit/data/labels/labels.hpp"
 #include "widelimit/finite/training/targets.hpp"
 
 #include <algorithm>

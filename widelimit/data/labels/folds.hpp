@@ -2,7 +2,7 @@
 
 #include "widelimit/data/formats/bytes.hpp"
 #include "widelimit/data/formats/read_limits.hpp"
-#include "widelimit/data/split.hpp"
+#include "widelimit/data/labels/split.hpp"
 
 #include <cstdint>
 #include <filesystem>

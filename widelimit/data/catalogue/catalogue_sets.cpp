@@ -1,4 +1,4 @@
-#include "widelimit/data/catalogue_sets.hpp"
+#include "widelimit/data/catalogue/catalogue_sets.hpp"
 
 #include "widelimit/base/suggestion.hpp"
 #include "widelimit/data/fetch/sources.hpp"

@@ -1,4 +1,4 @@
-#include "widelimit/data/flip_labels.hpp"
+#include "widelimit/data/labels/flip_labels.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"

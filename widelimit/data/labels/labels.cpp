@@ -1,4 +1,4 @@
-#include "widelimit/data/labels.hpp"
+#include "widelimit/data/labels/labels.hpp"
 
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/utf8.hpp"

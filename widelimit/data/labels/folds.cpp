@@ -1,4 +1,4 @@
-#include "widelimit/data/folds.hpp"
+#include "widelimit/data/labels/folds.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"

@@ -1,7 +1,7 @@
-#include "widelimit/data/sources.hpp"
+#include "widelimit/data/catalogue/sources.hpp"
 
 #include "widelimit/data/formats/csv.hpp"
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 
 namespace widelimit {
 

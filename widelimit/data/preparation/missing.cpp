@@ -1,4 +1,4 @@
-#include "widelimit/data/missing.hpp"
+#include "widelimit/data/preparation/missing.hpp"
 
 #include "widelimit/base/error.hpp"
 

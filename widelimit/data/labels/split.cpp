@@ -1,7 +1,7 @@
-#include "widelimit/data/split.hpp"
+#include "widelimit/data/labels/split.hpp"
 
 #include "widelimit/base/choice.hpp"
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 
 #include <algorithm>
 #include <cmath>

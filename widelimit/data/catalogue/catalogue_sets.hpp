@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 
 namespace widelimit {
 

@@ -1,4 +1,4 @@
-#include "widelimit/report/machine_figures.hpp"
+#include "widelimit/report/figures/machine_figures.hpp"
 
 #include "widelimit/analysis/margins.hpp"
 #include "widelimit/base/error.hpp"

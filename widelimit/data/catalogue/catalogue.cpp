@@ -1,13 +1,13 @@
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/suggestion.hpp"
-#include "widelimit/data/catalogue_sets.hpp"
+#include "widelimit/data/catalogue/catalogue_sets.hpp"
+#include "widelimit/data/catalogue/synthetic.hpp"
 #include "widelimit/data/formats/format.hpp"
 #include "widelimit/data/formats/images/image_folder.hpp"
 #include "widelimit/data/formats/number.hpp"
 #include "widelimit/data/formats/standard_input.hpp"
-#include "widelimit/data/synthetic.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
-#include "widelimit/data/preprocess.hpp"
+#include "widelimit/data/preparation/preprocess.hpp"
 
 #include "widelimit/base/random.hpp"
 #include "widelimit/data/formats/number.hpp"
-#include "widelimit/data/labels.hpp"
+#include "widelimit/data/labels/labels.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "widelimit/data/synthetic.hpp"
+#include "widelimit/data/catalogue/synthetic.hpp"
 
 #include "widelimit/base/random.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/data/label_noise.hpp"
+#include "widelimit/data/labels/label_noise.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"

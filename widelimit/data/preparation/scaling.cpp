@@ -1,4 +1,4 @@
-#include "widelimit/data/scaling.hpp"
+#include "widelimit/data/preparation/scaling.hpp"
 
 #include "widelimit/base/interruption.hpp"
 

@@ -1,4 +1,4 @@
-#include "widelimit/report/rank_figure.hpp"
+#include "widelimit/report/figures/rank_figure.hpp"
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/report/drawing/gnuplot.hpp"

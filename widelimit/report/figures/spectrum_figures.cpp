@@ -1,4 +1,4 @@
-#include "widelimit/report/spectrum_figures.hpp"
+#include "widelimit/report/figures/spectrum_figures.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "widelimit/report/evolution_figures.hpp"
+#include "widelimit/report/figures/evolution_figures.hpp"
 
 #include "widelimit/base/error.hpp"
 
