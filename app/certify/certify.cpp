@@ -171,7 +171,7 @@ void run_certify(const CertifyChoice& choice) {
     fail(Code::usage, "--out {}: the ending must be .csv, .tsv or .json", *choice.out);
   }
   const auto engine = choice.common.make_engine();
-  require_cpu(*engine, "certificates");  // before the model and the samples are read
+  require_certificates(*engine);  // before the model and the samples are read
   const Predictor predictor = load_predictor(choice.model, choice.common, *engine);
   if (choice.out) check_writable(*choice.out, 0);
   const NewSamples samples = load_samples(choice.common, choice.data, predictor);

@@ -247,3 +247,20 @@ def test_steps_that_are_no_scalers_are_refused_by_name(tables):
         pipeline = make_pipeline(step, wl.NTKClassifier("fc:1", machine="ridge")).fit(x, y)
         with pytest.raises(wl.InputError, match=message):
             wl.certify(pipeline, x, y)
+
+
+def test_back_ends_are_named(tables):
+    x, y = tables
+    machine = wl.NTKClassifier("fc:1", machine="ridge", lam=0.1).fit(x[:60], y[:60])
+    points, labels = x[60:66], y[60:66]
+    named = wl.certify(machine, points, labels, backend="cpu")
+    assert np.array_equal(named.radius, wl.certify(machine, points, labels).radius)
+    with pytest.raises(wl.InputError, match="choose the back end cpu instead of reference"):
+        wl.certify(machine, points, labels, backend="reference")
+    present = {engine.name: engine.present for engine in wl.backends()}
+    if present["cuda"]:
+        found = wl.certify(machine, points, labels, backend="cuda:0", method="interval")
+        assert np.allclose(found.radius, wl.certify(machine, points, labels, method="interval").radius, rtol=1.1e-3)
+    else:
+        with pytest.raises(wl.InputError, match="cuda:0 is absent"):
+            wl.certify(machine, points, labels, backend="cuda:0")

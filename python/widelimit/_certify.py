@@ -67,6 +67,7 @@ def certify(
     radius: float | None = None,
     attack: bool | Mapping[str, int] = False,
     tolerance: float | None = None,
+    backend: str | None = None,
     threads: int | None = None,
 ) -> Certificates:
     """The largest radius, for each sample, within which its class is proved not to change.
@@ -84,6 +85,8 @@ def certify(
     radius: only decide whether this radius is certified, which is cheaper: the result is it, or 0.
     attack: True to look for inputs nearby that have another class, or {'steps': …, 'restarts': …, 'seed': …}.
     tolerance: of the search, 1e-3 unless said: a radius may be less by this part than what the method can prove.
+    backend: 'cpu' (the default), or an NVIDIA device such as 'cuda:0', which certifies machines of networks without
+        biases.
 
     A Model that divides each sample by its own norm has radii of the scaled samples only.
 
@@ -112,6 +115,7 @@ def certify(
         "box": None if box is None else _as_box(box),
         "radius": radius,
         "tolerance": tolerance,
+        "backend": backend,
         "threads": usable(threads),
         **_as_attack(attack),
     }

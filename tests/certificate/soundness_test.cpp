@@ -2,6 +2,7 @@
 #include "widelimit/certificate/certify.hpp"
 
 #include "cone_machine.hpp"
+#include "tests/engine/engines.hpp"
 
 #include <gtest/gtest.h>
 
@@ -92,6 +93,7 @@ struct SoundnessCase {
   std::optional<Box> box;
   double size = 0;  ///< of alternating coefficients; 0: independent ones of order one
   Scales scales = {};
+  const Engine& engine = all_processors();
 };
 
 /// f of a machine with one output, in long double.
@@ -171,7 +173,8 @@ void attack_inside(const SoundnessCase& c, std::uint64_t seed, int trials, Tried
   }
   const Certificates found =
       certify(model, rows_of(rows), labels,
-              {.norm = c.norm, .method = c.method, .box = c.box, .attack = AttackOptions{.steps = 12, .restarts = 1}});
+              {.norm = c.norm, .method = c.method, .box = c.box, .attack = AttackOptions{.steps = 12, .restarts = 1}},
+              c.engine);
   for (Index k = 0; k < points; ++k) {
     const double radius = found.radius[usize(k)];
     ASSERT_LE(radius, found.attack[usize(k)]) << c.network << ", seed " << seed;
@@ -293,6 +296,66 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClassAtAnyScale) {
   EXPECT_GE(tried.contested, machines * 200);
   EXPECT_LE(refused, machines * 8);
 }
+
+/// The same where an engine with a memory of its own bounds entries, expands and descends.
+class SoundnessOn : public testing::TestWithParam<std::string> {};
+
+TEST_P(SoundnessOn, NothingInsideARadiusHasAnotherClass) {
+  const auto engine = test::engine_named(GetParam());
+  const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 4;
+  std::uint64_t seed = 20'000;
+  Tried plain, alternating;
+  for (const char* network : {"fc:1", "fc:3", "dense leaky_relu(slope=0.3) dense(w_std=2) relu dense"}) {
+    for (const Norm norm : {Norm::linf, Norm::l2}) {
+      for (const CertificateMethod method :
+           {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex}) {
+        for (const double size : {0.0, 1e8}) {
+          SoundnessCase one{.network = network, .norm = norm, .method = method, .size = size, .engine = *engine};
+          for (int m = 0; m < machines; ++m) {
+            one.kind = m % 2 == 0 ? Kind::ntk : Kind::nngp;
+            if (m % 3 == 1) one.box = Box{-6, 6};
+            attack_inside(one, seed += 10, 32, size > 0 ? alternating : plain);
+            one.box.reset();
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GE(plain.places, machines * 1'000);  // of 2,304
+  EXPECT_GE(alternating.places, machines * 1'000);
+  EXPECT_GE(plain.contested + alternating.contested, machines * 1'000);
+}
+
+TEST_P(SoundnessOn, NothingInsideARadiusHasAnotherClassAtAnyScale) {
+  const auto engine = test::engine_named(GetParam());
+  const int machines = WIDELIMIT_SANITIZED != 0 ? 4 : 40;
+  const Random random(98);
+  std::uint64_t draw = 0, seed = 40'000;
+  const auto exponent = [&](int low, int high) {
+    return low + static_cast<int>((high - low) * random.uniform(draw++));
+  };
+  Tried tried;
+  for (const Norm norm : {Norm::linf, Norm::l2}) {
+    for (const CertificateMethod method : {CertificateMethod::interval, CertificateMethod::convex}) {
+      for (int m = 0; m < machines; ++m) {
+        SoundnessCase one{
+            .network = "fc:1", .norm = norm, .method = method, .size = m % 3 == 0 ? 1e8 : 0, .engine = *engine};
+        one.scales = {.points = exponent(-1060, 1000), .support = exponent(-1060, 800)};
+        one.scales.coefficients = std::clamp(-one.scales.points - one.scales.support, -1000, 950);
+        one.scales.spread = m % 5 == 0 ? exponent(0, 200) : 0;
+        try {
+          attack_inside(one, seed += 10, 16, tried);
+        } catch (const Error& error) {
+          ASSERT_EQ(error.code(), Code::numerical) << error.what();
+        }
+      }
+    }
+  }
+  EXPECT_GE(tried.places, machines * 100);  // of 256
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, SoundnessOn, testing::ValuesIn(test::engines_and_cuda({"emulated"})),
+                         [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace widelimit

@@ -1,5 +1,6 @@
 #include "tests/cuda/host_device.hpp"
 
+#include "tests/cuda/host_cones.hpp"
 #include "tests/cuda/host_planes.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
@@ -232,6 +233,7 @@ class HostDevice final : public cuda::Device {
   }
   [[nodiscard]] DenseOverflow finish() override { return std::exchange(overflow_, DenseOverflow{}); }
   [[nodiscard]] cuda::PlaneDevice& planes() override { return *planes_; }
+  [[nodiscard]] cuda::ConeDevice& cones() override { return *cones_; }
 
  private:
   [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
@@ -241,6 +243,7 @@ class HostDevice final : public cuda::Device {
   DenseOverflow overflow_;
   Index rank_ = 0;
   std::unique_ptr<cuda::PlaneDevice> planes_ = make_host_planes();
+  std::unique_ptr<cuda::ConeDevice> cones_ = make_host_cones();
 };
 
 }  // namespace

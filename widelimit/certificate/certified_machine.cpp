@@ -5,6 +5,7 @@
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/chain/chain_bound.hpp"
+#include "widelimit/certificate/cone/cone_decisions.hpp"
 #include "widelimit/certificate/cone/cone_kernel.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/certificate/convex/gradient.hpp"
@@ -12,7 +13,6 @@
 #include "widelimit/certificate/lower_bound.hpp"
 #include "widelimit/certificate/search/radius_search.hpp"
 #include "widelimit/engine/engine.hpp"
-#include "widelimit/engine/host/host.hpp"
 #include "widelimit/machine/label_free.hpp"
 
 #include <algorithm>
@@ -23,78 +23,6 @@
 namespace widelimit {
 
 namespace {
-
-/// Below, an inner product has lost the digits of 1 − |u|. [docs/theory/numerics.md]
-constexpr double least_kept = 0x1p-20;
-
-/// 1 − |u| = ½‖x/N ∓ x̂ᵢ‖².
-double distance_rest(const double* x, double norm, const double* direction, Index size, double sign) {
-  double sum = 0;
-  for (Index j = 0; j < size; ++j) {
-    const double difference = x[j] / norm - sign * direction[j];
-    sum += difference * difference;
-  }
-  return sum / 2;
-}
-
-/// 1 − |u| of all training samples, from differences where they are nearly parallel to the point.
-void find_rests(const PointGeometry& geometry, MatrixView<const double> points, Index point,
-                const std::vector<double>& u, std::vector<double>& rest) {
-  for (Index i = 0; i < std::ssize(u); ++i) {
-    rest[usize(i)] = 1 - std::abs(u[usize(i)]);
-    if (rest[usize(i)] >= least_kept || geometry.support.norms[usize(i)] == 0) continue;
-    rest[usize(i)] = distance_rest(points.row(point), geometry.norms[usize(point)],
-                                   geometry.support.directions.view().row(i), points.cols, u[usize(i)] < 0 ? -1 : 1);
-  }
-}
-
-/// Entries of the scaled problem times what they were divided by.
-void unscale_entries(const EntryExponents& exponents, int kernel_exponent, double* row, Index supports) {
-  for (Index i = 0; i < supports; ++i) {
-    const int sample = exponents.sample.empty() ? 0 : exponents.sample[usize(i)];
-    if (sample == EntryExponents::no_entry) continue;
-    const int exponent = exponents.point + kernel_exponent + sample;
-    if (exponent != 0) row[i] = std::ldexp(row[i], exponent);
-  }
-}
-
-/// Outputs of a machine at the points of `geometry`, from inner products that are there already: points × outputs.
-/// Where a point is nearly parallel to a training sample, 1 − |u| is taken from their difference, as back ends do.
-/// `points` and the support of `geometry` are scaled by `exponents`.
-Matrix<double> cone_decisions(const ConeKernel& kernel, const Model& model, const PointGeometry& geometry,
-                              MatrixView<const double> points, const EntryExponents& exponents, const Engine& engine) {
-  const Index supports = model.supports(), outputs = model.outputs();
-  Matrix<double> g(points.rows, outputs);
-  constexpr Index points_at_once = 8;
-  engine.for_each((points.rows + points_at_once - 1) / points_at_once, [&](Index task) {
-    const Index begin = task * points_at_once, count = std::min(points_at_once, points.rows - begin);
-    std::vector<double> memory(usize(count * supports));
-    const MatrixView<double> entries{memory.data(), count, supports, supports};
-    std::vector<double> u(usize(supports)), rest(usize(supports));
-    for (Index k = 0; k < count; ++k) {
-      const double norm = geometry.norms[usize(begin + k)];
-      const double* inner = geometry.inner.view().row(begin + k);
-      double* row = entries.row(k);
-      const double inverse = norm > 0 ? 1 / norm : 0;
-      int parallel = 0;
-      for (Index i = 0; i < supports; ++i) {
-        const double cosine = std::min(1.0, std::max(-1.0, inner[i] * inverse));
-        parallel |= static_cast<int>(std::abs(cosine) > 1 - least_kept);
-        u[usize(i)] = cosine;
-      }
-      if (parallel != 0) find_rests(geometry, points, begin + k, u, rest);
-      kernel.evaluate(supports, {.u = u.data(), .rest = parallel != 0 ? rest.data() : nullptr, .value = row});
-      for (Index i = 0; i < supports; ++i) row[i] *= kernel.scale() * norm * geometry.support.norms[usize(i)];
-      unscale_entries(exponents, kernel.exponent(), row, supports);
-    }
-    host::product<double>(1, Transpose::no, entries, Transpose::no, model.alpha.view(), 0,
-                          g.view().block(begin, 0, count, outputs));
-    for (Index k = begin; k < begin + count; ++k) {
-      for (Index o = 0; o < outputs; ++o) g(k, o) += model.bias[usize(o)];
-    }
-  });
-  return g;
-}
 
 const Network& network_of(const Model& model) {
   require_label_free(model, "certificates", "they enclose the kernel of the network alone");
@@ -183,6 +111,11 @@ CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& ke
   if (kernel_.cone) {
     note_zero_rows(geometry_.norms, exponents_);
     return;
+  }
+  if (geometry_.held) {
+    fail(Code::usage,
+         "{}: its kernel is enclosed layer by layer, on the processor only; choose the back end cpu instead of {}",
+         kernel_.why_chain, engine.name());
   }
   if (options.method == CertificateMethod::paper) {
     fail(Code::usage, "{}, where Theorem 4.2 does not hold; use method convex", kernel_.why_chain);
@@ -297,24 +230,31 @@ std::vector<bool> CertifiedMachine::changed(MatrixView<const double> scaled, std
   return answers;
 }
 
-FunctionalGradient CertifiedMachine::gradient_of(const Parts& parts) const {
+AttackGoal CertifiedMachine::goal_of(const Parts& parts) const {
+  const auto goal = [](auto gradient) -> AttackGoal {
+    return [gradient = std::move(gradient)](MatrixView<const double> x, std::span<const Index> rows, double* values,
+                                            MatrixView<double> slopes) { gradient->evaluate(x, rows, values, slopes); };
+  };
+  const auto cone_weights = [&](const Functional& f) { return parts.cone->weights(f); };
+  if (geometry_.held) {
+    return goal(std::make_shared<HeldGradient>(*kernel_.cone, geometry_, parts.functionals, cone_weights));
+  }
   if (parts.cone) {
-    return {support_.scaled(), parts.functionals, [&](const Functional& f) { return parts.cone->weights(f); },
-            cone_entries(*kernel_.cone, geometry_.norms)};
+    return goal(std::make_shared<FunctionalGradient>(support_.scaled(), parts.functionals, cone_weights,
+                                                     cone_entries(*kernel_.cone, geometry_.norms)));
   }
   EntryExponents entries = ChainFunctionals(*parts.chain).deviations();
   const auto weights = [&](const Functional& f) {
     return functional_weights(model_.alpha.view(), model_.bias, f, entries);
   };
-  return {support_.scaled(), parts.functionals, weights,
-          chain_entries(kernel_.chain, model_.kind, geometry_.norms, exponents_, entries)};
+  return goal(std::make_shared<FunctionalGradient>(
+      support_.scaled(), parts.functionals, weights,
+      chain_entries(kernel_.chain, model_.kind, geometry_.norms, exponents_, entries)));
 }
 
 void CertifiedMachine::find_attacks(const Parts& parts, std::span<const Index> labels, Certificates& result) const {
   const auto begin = Clock::now();
-  const FunctionalGradient gradient = gradient_of(parts);
-  const AttackGoal goal = [&](MatrixView<const double> x, std::span<const Index> rows, double* values,
-                              MatrixView<double> slopes) { gradient.evaluate(x, rows, values, slopes); };
+  const AttackGoal goal = goal_of(parts);
   AttackedRows attacked{parts.points, {}, options_.shape(), exponents_.point};
   if (model_.supports() > 0) {
     for (const Functional& functional : parts.functionals) attacked.point.push_back(functional.point);
@@ -342,7 +282,8 @@ void CertifiedMachine::certify_block(const ScaledPoints& block, Certificates& re
   BlockProgress progress(options_.progress, block.done);
   const MatrixView<const double> scaled = block.scaled;
   const PointGeometry geometry(geometry_, scaled, engine_);
-  const Matrix<double> g = kernel_.cone ? cone_decisions(*kernel_.cone, model_, geometry, scaled, exponents_, engine_)
+  const Matrix<double> g = kernel_.cone ? cone_decisions(*kernel_.cone, {model_.alpha.view(), model_.bias}, geometry,
+                                                         scaled, exponents_, engine_)
                                         : decisions(block.points);
   check_outputs(g, block.rows);
   std::vector<Functional> functionals;

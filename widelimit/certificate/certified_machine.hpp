@@ -78,7 +78,7 @@ class CertifiedMachine {
   void answer_one_radius(const Parts& parts, Certificates& result) const;
   [[nodiscard]] std::vector<bool> changed(MatrixView<const double> scaled, std::span<const Index> points,
                                           std::span<const Index> labels) const;
-  [[nodiscard]] FunctionalGradient gradient_of(const Parts& parts) const;
+  [[nodiscard]] AttackGoal goal_of(const Parts& parts) const;
   void find_attacks(const Parts& parts, std::span<const Index> labels, Certificates& result) const;
 
   const Model& model_;

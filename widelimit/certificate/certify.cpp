@@ -8,6 +8,7 @@
 #include "widelimit/certificate/functionals.hpp"
 #include "widelimit/certificate/input_units.hpp"
 #include "widelimit/data/array.hpp"
+#include "widelimit/engine/cones.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,10 +40,12 @@ Matrix<double> widened(const AnySamples& values) {
   return std::visit([](const auto& m) { return widened(m); }, values);
 }
 
-/// Points so many at a time that their products with the support stay small.
-Index points_at_once(Index supports) {
-  constexpr Index entries = Index{1} << 24;
-  return std::clamp<Index>(entries / std::max<Index>(supports, 1), 16, 1024);
+/// Points so many at a time that their products with the support stay small: 128 MiB of the host, a gibibyte of an
+/// engine with a memory of its own, which likes to bound many balls at once.
+Index points_at_once(Index supports, const Engine& engine) {
+  const bool held = cones_of(engine) != nullptr;
+  const Index entries = Index{1} << (held ? 27 : 24);
+  return std::clamp<Index>(entries / std::max<Index>(supports, 1), 16, held ? 1 << 14 : 1024);
 }
 
 /// Points that are scaled by one power of two; all of them, where they are ordinary numbers.
@@ -169,10 +172,17 @@ std::vector<CertificateMethod> certificate_methods(const Model& model) {
   return {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex};
 }
 
+void require_certificates(const Engine& engine) {
+  if (engine.name() == "cpu" || cones_of(engine) != nullptr) return;
+  fail(Code::usage,
+       "certificates are computed on the processor and on NVIDIA devices; choose the back end cpu instead of {}",
+       engine.name());
+}
+
 Certificates certify(const Model& model, const SampleView& samples, std::span<const Index> labels,
                      const CertifyOptions& asked, const Engine& engine) {
   const Interruptible interruptible(asked.progress);
-  require_cpu(engine, "certificates");
+  require_certificates(engine);
   asked.validate();
   model.validate();
   check_labels(model.scheme, std::ssize(model.classes), model.outputs(), labels, samples.count());
@@ -191,8 +201,9 @@ Certificates certify(const Model& model, const SampleView& samples, std::span<co
   for (const PointGroup& group : group_points(points.view(), kernel.lift())) {
     const CertifyOptions scaled = scaled_options(options, group.exponent);
     const CertifiedMachine machine(model, kernel, support, scaled, engine, group.exponent);
-    scatter(certify_group(machine, points.view(), group, labels, options, points_at_once(model.supports()), done),
-            group.rows, result);
+    scatter(
+        certify_group(machine, points.view(), group, labels, options, points_at_once(model.supports(), engine), done),
+        group.rows, result);
     done += std::ssize(group.rows);
   }
   units.restore(points.view(), result);

@@ -84,12 +84,15 @@ struct Certificates {
 /// where there is none.
 [[nodiscard]] std::vector<CertificateMethod> certificate_methods(const Model& model);
 
+/// Error{usage} unless an engine has certificates: the processor, and NVIDIA devices.
+void require_certificates(const Engine& engine);
+
 /// Certified radii of a fitted machine on unscaled samples with labels 0 … classes − 1 (for a regression machine with
 /// one output: the sign, label 0 for negative and 1 for positive). Sound in floating point: a
 /// bound of all rounding is subtracted before a radius is called certified (docs/theory/certificates-proof.md).
-/// Error{usage} for a model without certificates (which network, which layer, what to do) and for an engine other than
-/// the processor, Error{input} for samples of another shape, outside the box, not finite, or labels that the model does
-/// not know.
+/// Error{usage} for a model without certificates (which network, which layer, what to do), for an engine that has none,
+/// and on a device for networks with biases or frozen layers, Error{input} for samples of another shape, outside the
+/// box, not finite, or labels that the model does not know.
 [[nodiscard]] Certificates certify(const Model& model, const SampleView& samples, std::span<const Index> labels,
                                    const CertifyOptions& options, const Engine& engine = all_processors());
 

@@ -5,6 +5,7 @@
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/engine/cones.hpp"
 
 #include <algorithm>
 #include <array>
@@ -233,7 +234,9 @@ Attacked attack(const AttackedRows& attacked, const AttackGoal& goal, const Cert
                 const Engine& engine, const ClassChange& changed) {
   const Index count = std::ssize(attacked.point);
   Descended found(count, attacked.points.cols);
-  constexpr Index rows_at_once = 64;
+  // Where an engine multiplies in its own memory, as many as keep all threads of the host busy beside it.
+  const Index shares = (count + engine.threads() - 1) / engine.threads();
+  const Index rows_at_once = cones_of(engine) != nullptr ? std::clamp<Index>(shares, 64, 1024) : 64;
   const Index tasks = (count + rows_at_once - 1) / rows_at_once;
   SharedProgress shared(options.progress, tasks, "attacks");
   engine.for_each(

@@ -78,6 +78,18 @@ double ConeKernel::slope(double u) const {
   return derivative;
 }
 
+ConeProfile ConeKernel::profile() const {
+  return {.chain = chain(),
+          .largest = largest_,
+          .opposite = value(-1),
+          .lowest = lowest_,
+          .fall_end = fall_end_,
+          .growth_begin = growth_begin_,
+          .lowest_value = lowest_value_,
+          .ray_above = ray_above_,
+          .ray_below = ray_below_};
+}
+
 /// Carries bounds of all errors along the recursion, as derived in docs/theory/certificates-proof.md: `rest` relative
 /// of t = 1 − |ρ|, the others absolute, those of slopes in units of 1 + 1/√(1−|u|).
 void ConeKernel::bound_errors() {

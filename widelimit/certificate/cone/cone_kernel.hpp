@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/certificate/chain/chain.hpp"
+#include "widelimit/engine/cones.hpp"
 #include "widelimit/engine/host/cone/cone.hpp"
 #include "widelimit/kernel/gram.hpp"
 #include "widelimit/network/network.hpp"
@@ -8,14 +9,6 @@
 #include <vector>
 
 namespace widelimit {
-
-/// A ray from the origin that touches κ from below, but for rounding: κ(u) ≥ slope·u on its side of 0; κ(u)/u falls in
-/// |u| before [low, high] and grows after it.
-struct TouchingRay {
-  double low = 0;
-  double high = 0;
-  double slope = 0;  ///< rounded so that the inequality holds
-};
 
 /// The kernel of a chain of dense layers without bias and rectifiers (relu, leaky_relu with a slope ≥ 0, identity) on
 /// vectors or flattened images:
@@ -64,6 +57,8 @@ class ConeKernel {
   /// Of fixed p > 0 (or < 0), N·κ(p/(N·M)) is least where p/(N·M) is where this ray touches. Only where convex().
   [[nodiscard]] const TouchingRay& ray_above() const { return ray_above_; }
   [[nodiscard]] const TouchingRay& ray_below() const { return ray_below_; }
+  /// All of this for engines; borrows this. Only where convex().
+  [[nodiscard]] ConeProfile profile() const;
 
  private:
   void read(const Chain& chain);

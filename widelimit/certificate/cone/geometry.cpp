@@ -2,6 +2,7 @@
 
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/engine/cones.hpp"
 #include "widelimit/engine/engine.hpp"
 #include "widelimit/engine/host/host.hpp"
 
@@ -72,19 +73,37 @@ SupportGeometry::SupportGeometry(MatrixView<const double> support, const Certify
     while (task < tasks && seen[usize(task * support.cols + j)] == 0) ++task;
     if (task < tasks) used.push_back(j);
   }
-  if (!options.box || std::find(negative.begin(), negative.end(), 1) == negative.end()) return;
-  absolute = Matrix<double>(support.rows, support.cols, Content::unset);
-  std::transform(directions.data(), directions.data() + support.rows * support.cols, absolute.data(),
-                 [](double x) { return std::abs(x); });
+  if (options.box && std::find(negative.begin(), negative.end(), 1) != negative.end()) {
+    absolute = Matrix<double>(support.rows, support.cols, Content::unset);
+    std::transform(directions.data(), directions.data() + support.rows * support.cols, absolute.data(),
+                   [](double x) { return std::abs(x); });
+  }
+  if (cones_of(engine) != nullptr) hold(engine, options.box.has_value());
+}
+
+void SupportGeometry::hold(const Engine& engine, bool boxed) {
+  const Algebra& algebra = engine.algebra();
+  const auto copied = [&](const Matrix<double>& rows) { return algebra.hold(MatrixView<const double>(rows.view())); };
+  held.emplace(HeldSupport{.engine = engine, .cones = *cones_of(engine), .directions = copied(directions)});
+  if (boxed) held->absolute = absolute.rows() > 0 ? copied(absolute) : held->directions;
+  held->spread =
+      algebra.hold(MatrixView<const double>{sum_norms.data(), 1, std::ssize(sum_norms), std::ssize(sum_norms)});
 }
 
 PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const double> points, const Engine& engine)
     : support(directions),
-      inner(points.rows, directions.directions.rows(), Content::unset),
+      inner(directions.held ? 0 : points.rows, directions.directions.rows(), Content::unset),
       norms(usize(points.rows)),
       // A product of d terms in any order, of directions that are off by two roundings and the norm's error.
       inner_error(1.01 * (static_cast<double>(points.cols) + 4) * unit_roundoff + directions.norm_error) {
-  for (Index k = 0; k < points.rows; ++k) norms[usize(k)] = euclidean_norm(points.row(k), points.cols);
+  engine.for_each(points.rows, [&](Index k) { norms[usize(k)] = euclidean_norm(points.row(k), points.cols); });
+  if (support.held) {
+    const Algebra& algebra = engine.algebra();
+    placed = algebra.allocate(points.rows, inner.cols(), Precision::f64);
+    if (points.rows == 0 || inner.cols() == 0) return;
+    algebra.product(1, Transpose::no, algebra.hold(points), Transpose::yes, support.held->directions, 0, placed);
+    return;
+  }
   std::vector<char> seen(usize(points.cols), 0);
   mark_used(points, seen.data());
   std::vector<Index> features;

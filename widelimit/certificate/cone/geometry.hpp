@@ -1,14 +1,26 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
+#include "widelimit/engine/engine_matrix.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace widelimit {
 
+class Cones;
 class Engine;
 struct CertifyOptions;
+
+/// Training samples in the memory of an engine that has one of its own, where they stay.
+struct HeldSupport {
+  const Engine& engine;
+  const Cones& cones;
+  EngineMatrix directions;
+  EngineMatrix absolute;  ///< the same handle where no entry is negative; empty where no box is given
+  EngineMatrix spread;    ///< sum_norms, 1 × support
+};
 
 /// Training samples as directions and lengths.
 struct SupportGeometry {
@@ -18,15 +30,20 @@ struct SupportGeometry {
   std::vector<double> sum_norms;  ///< Σ w_j|x_ij|/‖xᵢ‖ for the half-widths w of an ℓ∞ ball, rounded up
   std::vector<Index> used;        ///< features that some sample has, in order
   double norm_error = 0;
+  std::optional<HeldSupport> held;  ///< where the engine works in a memory of its own
 
   /// Cost: a few passes over the samples, in long double so that squares of large and small numbers are numbers.
   SupportGeometry(MatrixView<const double> support, const CertifyOptions& options, const Engine& engine);
+
+ private:
+  void hold(const Engine& engine, bool boxed);
 };
 
 /// Points against the directions.
 struct PointGeometry {
   const SupportGeometry& support;
-  Matrix<double> inner;       ///< ⟨x, xᵢ⟩/‖xᵢ‖, points × support, off by inner_error·‖x‖ at most
+  Matrix<double> inner;       ///< ⟨x, xᵢ⟩/‖xᵢ‖, points × support, off by inner_error·‖x‖ at most;
+  EngineMatrix placed;        ///< of a support that an engine holds: here, and `inner` has no rows
   std::vector<double> norms;  ///< ‖x‖, right to support.norm_error of itself
   double inner_error = 0;
 

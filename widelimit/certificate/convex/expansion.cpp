@@ -1,6 +1,8 @@
 #include "widelimit/certificate/convex/expansion.hpp"
 
 #include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/engine/cones.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/engine/host/host.hpp"
 #include "widelimit/engine/host/residual.hpp"
 
@@ -95,6 +97,7 @@ CurvatureBounds::CurvatureBounds(const ConeKernel& kernel, std::span<const Cosin
 
 ReducedDirections::ReducedDirections(const SupportGeometry& support)
     : used_(support.used), rows_(support.directions.view()) {
+  if (support.held) holder_ = &*support.held, held_ = support.held->directions;
   if (std::ssize(used_) == rows_.cols) return;
   for (Index j = 0; j < rows_.cols; ++j) {
     if (!std::binary_search(used_.begin(), used_.end(), j)) rest_.push_back(j);
@@ -106,10 +109,12 @@ ReducedDirections::ReducedDirections(const SupportGeometry& support)
     row[used_.size()] = 0;
   }
   rows_ = std::as_const(own_).view();
+  if (holder_ != nullptr) held_ = holder_->engine.algebra().hold(rows_);
 }
 
 ReducedDirections::ReducedDirections(const SupportGeometry& support, std::span<const double> factors)
     : ReducedDirections(support) {
+  holder_ = nullptr;
   Matrix<double> scaled(rows_.rows, rows_.cols, Content::unset);
   for (Index i = 0; i < rows_.rows; ++i) {
     std::transform(rows_.row(i), rows_.row(i) + rows_.cols, scaled.view().row(i),
@@ -185,10 +190,34 @@ double tangent_point(double cosine, double reach, double norm) {
   return std::clamp(cosine, -1 + rest, 1 - rest);
 }
 
+/// Of all directions, where they are: sums of features in some order.
+std::vector<host::Residual> residuals_of(const ReducedDirections& directions, const host::ResidualFrame& frame,
+                                         bool euclidean) {
+  const MatrixView<const double> rows = directions.rows();
+  std::vector<host::Residual> result(usize(rows.rows));
+  if (directions.holder() == nullptr) {
+    for (Index i = 0; i < rows.rows; ++i) result[usize(i)] = host::residual_of(frame, rows.row(i), euclidean);
+    return result;
+  }
+  std::vector<double> inner(result.size()), reach(result.size());
+  directions.holder()->cones.residuals(directions.held(), frame, euclidean, inner.data(), reach.data());
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = {inner[i], reach[i]};
+  return result;
+}
+
+/// Σᵢ slopesᵢ·x̂ᵢ, sums of samples in some order.
+void add_directions(const ReducedDirections& directions, const std::vector<double>& slopes, std::vector<double>& to) {
+  if (slopes.empty()) return;
+  if (directions.holder() == nullptr) return host::multiply(1, Transpose::yes, directions.rows(), slopes, 0, to);
+  directions.holder()->engine.algebra().multiply(Transpose::yes, directions.held(),
+                                                 MatrixView<const double>{slopes.data(), std::ssize(slopes), 1, 1},
+                                                 MatrixView<double>{to.data(), std::ssize(to), 1, 1});
+}
+
 /// `centre` on reduced features; `half_norm` is not smaller than ‖z‖.
-CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> directions, const Ball& ball, bool euclidean,
+CosineGeometry find_cosines(const Ranges& ranges, const ReducedDirections& directions, const Ball& ball, bool euclidean,
                             const std::vector<double>& centre, double half_norm, Expansion& expansion) {
-  const Index count = directions.rows, features = ranges.directions().cols;
+  const Index count = directions.rows().rows, features = ranges.directions().cols;
   CosineGeometry geometry{.norm = ranges.norm_range(ball), .half_norm = half_norm};
   const double norm = expansion.centre_norm;
   // ν ≤ ‖z‖²/(2‖c‖) by (a − b)² ≥ 0; both ‖c‖ and ĉ are rounded.
@@ -200,13 +229,14 @@ CosineGeometry find_cosines(const Ranges& ranges, MatrixView<const double> direc
   expansion.reach.resize(usize(count));
   geometry.offset.resize(usize(count));
   geometry.cosines.resize(usize(count));
-  const host::ResidualFrame frame{.size = directions.cols,
+  const host::ResidualFrame frame{.size = directions.rows().cols,
                                   .centre = centre.data(),
                                   .unit = expansion.unit.data(),
                                   .half = expansion.half.data(),
                                   .norm = norm};
+  const std::vector<host::Residual> residuals = residuals_of(directions, frame, euclidean);
   for (Index i = 0; i < count; ++i) {
-    const auto [inner, reach] = host::residual_of(frame, directions.row(i), euclidean);
+    const auto [inner, reach] = residuals[usize(i)];
     const double cosine = inner / norm, first = reach * (euclidean ? ball.radius : 1);
     const double u = expansion.u[usize(i)] = tangent_point(cosine, first + expansion.nu, norm);
     // Moving the tangent point by s moves the residual by s·ĉ.
@@ -261,7 +291,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
   result.half = directions.keep(box.half, directions.rest_half(result.direction, box.half, rest));
   const double half_norm = euclidean ? ball.radius * (1 + 0x1p-50) : euclidean_norm(box.half.data(), features);
   const CosineGeometry geometry =
-      find_cosines(ranges, directions.rows(), ball, euclidean, directions.keep(box.centre, 0), half_norm, result);
+      find_cosines(ranges, directions, ball, euclidean, directions.keep(box.centre, 0), half_norm, result);
   result.centre = std::move(box.centre);
   const CurvatureBounds bounds(kernel, geometry.cosines);
 
@@ -293,10 +323,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
              (std::abs(first) + 2 * std::abs(w) * whole) * geometry.slack;
     slopes[usize(i)] = m;
   }
-  const MatrixView<const double> rows = directions.rows();
-  if (count > 0) {
-    host::multiply(1, Transpose::yes, rows, slopes, 0, result.gradient);
-  }
+  add_directions(directions, slopes, result.gradient);
   result.rise = level - turn;
   for (Index j = 0; j < size; ++j) result.gradient[usize(j)] += result.rise * result.unit[usize(j)];
   result.constant = weights.bias + level * norm + squares;

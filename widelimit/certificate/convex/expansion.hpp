@@ -50,6 +50,9 @@ class ReducedDirections {
   ReducedDirections(const SupportGeometry& support, std::span<const double> factors);
 
   [[nodiscard]] MatrixView<const double> rows() const { return rows_; }
+  /// The engine that holds them; null where the host does the work.
+  [[nodiscard]] const HeldSupport* holder() const { return holder_; }
+  [[nodiscard]] const EngineMatrix& held() const { return held_; }
   [[nodiscard]] Index kept() const { return std::ssize(used_); }  ///< features, that of the others not counted
   /// More than what rounding does to sums over so many features, a part of the sum of moduli.
   [[nodiscard]] static double slack(std::size_t features) { return 0x1p-40 + static_cast<double>(features) * 0x1p-51; }
@@ -70,6 +73,8 @@ class ReducedDirections {
   std::vector<Index> rest_;
   Matrix<double> own_;
   MatrixView<const double> rows_;
+  const HeldSupport* holder_ = nullptr;
+  EngineMatrix held_;
 };
 
 /// A machine's f = Σ βᵢΘ(·,xᵢ) + b on a ball, to second order about the centre c of the box that surrounds it:

@@ -43,7 +43,7 @@ void ConvexForm::form_matrix(const ConvexParts& parts) {
   scale_[size] = parts.euclidean ? expansion_.nu / form_sine : expansion_.nu;
   // rise·ν of a positive rise is at least 0, which is all that a ball takes of it.
   g_[size] = parts.euclidean ? 0 : std::max(0.0, expansion_.rise) * scale_[size];
-  form_ = quadratic_form(expansion_, parts.directions.rows(), scale_, parts.euclidean,
+  form_ = quadratic_form(expansion_, parts.directions, scale_, parts.euclidean,
                          negligible_part * std::max(0.0, expansion_.constant));
   double moduli = 0;
   for (const double slope : g_) moduli += std::abs(slope);

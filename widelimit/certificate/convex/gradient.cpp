@@ -1,6 +1,8 @@
 #include "widelimit/certificate/convex/gradient.hpp"
 
 #include "widelimit/certificate/cone/geometry.hpp"
+#include "widelimit/engine/cones.hpp"
+#include "widelimit/engine/engine.hpp"
 #include "widelimit/engine/host/host.hpp"
 #include "widelimit/recipe/dual.hpp"
 
@@ -168,6 +170,49 @@ void FunctionalGradient::evaluate(MatrixView<const double> x, std::span<const In
   }
   host::product<double>(1, Transpose::no, pairs, Transpose::no, support_, 0, gradients);
   for (Index k = 0; k < x.rows; ++k) {
+    for (Index j = 0; j < x.cols; ++j) gradients(k, j) += along[usize(k)] * x(k, j);
+  }
+}
+
+HeldGradient::HeldGradient(const ConeKernel& kernel, const SupportGeometry& support,
+                           std::span<const Functional> functionals,
+                           const std::function<FunctionalWeights(const Functional&)>& weights)
+    : kernel_(kernel),
+      support_(support),
+      functionals_(functionals),
+      rows_(functionals, [&](const Functional& f) { return append(weights(f)); }) {
+  const Index supports = std::ssize(support.norms);
+  weights_ = support.held->engine.algebra().hold(
+      MatrixView<const double>{dense_.data(), std::ssize(bias_), supports, supports});
+}
+
+Index HeldGradient::append(const FunctionalWeights& weights) {
+  for (std::size_t i = 0; i < weights.beta.size(); ++i) {
+    dense_.push_back(weights.beta[i] * support_.norms[i] * kernel_.scale());
+  }
+  bias_.push_back(weights.bias);
+  return std::ssize(bias_) - 1;
+}
+
+void HeldGradient::evaluate(MatrixView<const double> x, std::span<const Index> which, double* values,
+                            MatrixView<double> gradients) const {
+  const HeldSupport& held = *support_.held;
+  const Algebra& algebra = held.engine.algebra();
+  const Index supports = std::ssize(support_.norms);
+  std::vector<Index> rows;
+  std::vector<double> norms, along(usize(x.rows));
+  for (Index k = 0; k < x.rows; ++k) {
+    rows.push_back(rows_.of(functionals_[usize(which[usize(k)])]));
+    norms.push_back(euclidean_norm(x.row(k), x.cols));
+  }
+  EngineMatrix inner = algebra.allocate(x.rows, supports, Precision::f64);
+  algebra.product(1, Transpose::no, algebra.hold(x), Transpose::yes, held.directions, 0, inner);
+  held.cones.slopes(kernel_.chain(), largest_cosine, weights_, rows, norms, inner, values, along.data());
+  EngineMatrix slopes = algebra.allocate(x.rows, x.cols, Precision::f64);
+  algebra.product(1, Transpose::no, inner, Transpose::no, held.directions, 0, slopes);
+  algebra.read(slopes, gradients);
+  for (Index k = 0; k < x.rows; ++k) {
+    values[k] += bias_[usize(rows[usize(k)])];
     for (Index j = 0; j < x.cols; ++j) gradients(k, j) += along[usize(k)] * x(k, j);
   }
 }

@@ -3,6 +3,7 @@
 #include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/chain/chain.hpp"
 #include "widelimit/certificate/cone/cone_kernel.hpp"
+#include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
 
 #include <functional>
@@ -48,6 +49,28 @@ class FunctionalGradient {
   std::span<const Functional> functionals_;
   EntryRule rule_;
   ByOutputs<FunctionalWeights> weights_;
+};
+
+/// The same of a kernel without bias, where an engine holds the support: Σ wᵢN·κ(uᵢ) + b with wᵢ = βᵢ·scale·‖xᵢ‖.
+class HeldGradient {
+ public:
+  /// Borrows kernel, support and functionals.
+  HeldGradient(const ConeKernel& kernel, const SupportGeometry& support, std::span<const Functional> functionals,
+               const std::function<FunctionalWeights(const Functional&)>& weights);
+
+  /// As FunctionalGradient's.
+  void evaluate(MatrixView<const double> x, std::span<const Index> which, double* values,
+                MatrixView<double> gradients) const;
+
+ private:
+  Index append(const FunctionalWeights& weights);
+
+  const ConeKernel& kernel_;
+  const SupportGeometry& support_;
+  std::span<const Functional> functionals_;
+  std::vector<double> dense_, bias_;
+  ByOutputs<Index> rows_;  ///< of the weights
+  EngineMatrix weights_;
 };
 
 }  // namespace widelimit

@@ -1,6 +1,7 @@
 #include "widelimit/certificate/convex/quadratic_form.hpp"
 
 #include "widelimit/certificate/cone/geometry.hpp"
+#include "widelimit/engine/cones.hpp"
 #include "widelimit/engine/host/host.hpp"
 #include "widelimit/engine/host/residual.hpp"
 
@@ -79,12 +80,40 @@ class RunSum {
   std::vector<float> rows_, sum_;  ///< whose memory is used again, unlike that of a Matrix
 };
 
+void mirror_upper(MatrixView<double> b) {
+  for (Index j = 0; j < b.rows; ++j) {
+    for (Index k = 0; k < j; ++k) b(j, k) = b(k, j);
+  }
+}
+
+/// Rounding: entries of a row are right to two units of float64, weights to one, and sums of n products in any order to
+/// n more. ‖ỹᵢ‖ of a ball is not above 8.5 times the reach, since scales are the radius over 0.992 and 8 times ν.
+QuadraticForm held_form(const Expansion& expansion, const ReducedDirections& directions, std::span<const double> scale,
+                        bool euclidean) {
+  const Index size = std::ssize(expansion.unit);
+  QuadraticForm form{.b = Matrix<double>(size + 1, size + 1)};
+  const host::ResidualFrame frame{.size = size, .unit = expansion.unit.data(), .half = scale.data()};
+  directions.holder()->cones.squares(directions.held(), frame, expansion.u, expansion.w, scale[usize(size)],
+                                     form.b.view());
+  mirror_upper(form.b.view());
+  double total = 0;
+  for (std::size_t i = 0; i < expansion.w.size(); ++i) {
+    const double root = expansion.reach[i] * (euclidean ? 8.5 : 1);
+    total += std::abs(expansion.w[i]) * root * root;
+  }
+  const auto samples = static_cast<double>(expansion.w.size());
+  form.error = 1.01 * (samples + 16) * 0x1p-52 * total;
+  return form;
+}
+
 }  // namespace
 
 /// Rounding: entries of a run are right to two units of float32, sums of m products to m more, and runs are added in
 /// float64; what underflows is below 2⁻¹²⁰ of the largest row's square.  [docs/theory/certificates-proof.md#convex]
-QuadraticForm quadratic_form(const Expansion& expansion, MatrixView<const double> directions,
+QuadraticForm quadratic_form(const Expansion& expansion, const ReducedDirections& reduced,
                              std::span<const double> scale, bool euclidean, double negligible) {
+  if (reduced.holder() != nullptr) return held_form(expansion, reduced, scale, euclidean);
+  const MatrixView<const double> directions = reduced.rows();
   const Index dimension = std::ssize(scale);
   std::vector<Square> above, below;
   double largest = 0, total = 0;
@@ -110,9 +139,7 @@ QuadraticForm quadratic_form(const Expansion& expansion, MatrixView<const double
                form.b.view());
     }
   }
-  for (Index j = 0; j < dimension; ++j) {
-    for (Index k = 0; k < j; ++k) form.b(j, k) = form.b(k, j);
-  }
+  mirror_upper(form.b.view());
   const auto samples = static_cast<double>(directions.rows);
   const double relative = 1.01 * (rows_in_run + 8) * 0x1p-24 + (samples + 8) * 0x1p-52;
   form.error = 1.01 * (lost + relative * total +

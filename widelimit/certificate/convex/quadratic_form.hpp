@@ -15,8 +15,8 @@ struct QuadraticForm {
 };
 
 /// Squares that cannot change the bound by more than `negligible` in all are bounded one by one. The others are summed
-/// in float32, runs of them in float64: O(samples·features²).
-[[nodiscard]] QuadraticForm quadratic_form(const Expansion& expansion, MatrixView<const double> directions,
+/// in float32, runs of them in float64: O(samples·features²). An engine that holds the directions sums all, in float64.
+[[nodiscard]] QuadraticForm quadratic_form(const Expansion& expansion, const ReducedDirections& directions,
                                            std::span<const double> scale, bool euclidean, double negligible);
 
 /// A number below ⟨g, v⟩ + vᵀBv for all ‖v‖ ≤ length ≤ 1, rounding counted in; B is symmetric.

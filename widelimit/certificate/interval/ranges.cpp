@@ -80,16 +80,29 @@ Interval Ranges::norm_range(const Ball& ball) const {
   return range;
 }
 
+Ranges::Widening Ranges::widening(const Ball& ball) const {
+  const double spread = common() ? common_spread(shape_.norm, points_.cols) : 1;
+  return {.radius = ball.radius * spread * (1 + 8 * unit_roundoff),
+          .error = (geometry_.inner_error + 8 * unit_roundoff) * geometry_.norms[usize(ball.point)]};
+}
+
 /// From the point itself by what the radius allows.
 void Ranges::widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const {
-  const bool common = of_ == Of::published || shape_.norm == Norm::l2;
-  const double spread = common ? common_spread(shape_.norm, points_.cols) : 1;
+  const auto [radius, error] = widening(ball);
   host::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
-                      .spread = common ? nullptr : geometry_.support.sum_norms.data() + begin,
-                      .radius = ball.radius * spread * (1 + 8 * unit_roundoff),
-                      .error = (geometry_.inner_error + 8 * unit_roundoff) * geometry_.norms[usize(ball.point)],
+                      .spread = common() ? nullptr : geometry_.support.sum_norms.data() + begin,
+                      .radius = radius,
+                      .error = error,
                       .limit = norm.high},
                      count, low, high);
+}
+
+double Ranges::surround(const Ball& ball, double* centre, double* half) const {
+  const Surrounding box = surrounding(ball);
+  std::copy(box.centre.begin(), box.centre.end(), centre);
+  std::copy(box.half.begin(), box.half.end(), half);
+  const double lengths = euclidean_norm(centre, points_.cols) + euclidean_norm(half, points_.cols);
+  return (geometry_.inner_error + 8 * unit_roundoff) * lengths;
 }
 
 /// ⟨xᵢ, centre⟩ ± ⟨|xᵢ|, half⟩ over the box that surrounds ball ∩ box.
@@ -98,11 +111,7 @@ void Ranges::cut_by_box(std::span<const Ball> balls, MatrixView<double> low, Mat
   Matrix<double> centres(count, size, Content::unset), halves(count, size, Content::unset);
   std::vector<double> errors;
   for (Index k = 0; k < count; ++k) {
-    const Surrounding box = surrounding(balls[usize(k)]);
-    std::copy(box.centre.begin(), box.centre.end(), centres.view().row(k));
-    std::copy(box.half.begin(), box.half.end(), halves.view().row(k));
-    const double lengths = euclidean_norm(box.centre.data(), size) + euclidean_norm(box.half.data(), size);
-    errors.push_back((geometry_.inner_error + 8 * unit_roundoff) * lengths);
+    errors.push_back(surround(balls[usize(k)], centres.view().row(k), halves.view().row(k)));
   }
   const Index supports = geometry_.inner.cols();
   const Matrix<double>& absolute = geometry_.support.absolute;
@@ -132,7 +141,7 @@ void Ranges::evaluate(std::span<const Ball> balls, MatrixView<double> low, Matri
     const auto row = static_cast<Index>(k);
     widen(balls[k], norms[k], 0, geometry_.inner.cols(), low.row(row), high.row(row));
   }
-  if (of_ == Of::ball && shape_.box) cut_by_box(balls, low, high);
+  if (boxed()) cut_by_box(balls, low, high);
 }
 
 }  // namespace widelimit

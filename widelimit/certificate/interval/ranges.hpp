@@ -39,6 +39,19 @@ class Ranges {
   /// What the radius alone allows, for `count` samples from `begin` on: all there is without a box.
   void widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const;
 
+  /// a differs from its value at the point by radius·(a sample's spread) + error at most.
+  struct Widening {
+    double radius = 0, error = 0;
+  };
+  [[nodiscard]] Widening widening(const Ball& ball) const;
+  /// Whether all samples have the spread 1, which `radius` then includes; else it is their sum_norms.
+  [[nodiscard]] bool common() const { return of_ == Of::published || shape_.norm == Norm::l2; }
+  /// Whether a box cuts ranges.
+  [[nodiscard]] bool boxed() const { return of_ == Of::ball && shape_.box.has_value(); }
+  /// Centre c and half-widths r of the box that surrounds ball and box: a lies in ⟨x̂ᵢ, c⟩ ± (⟨|x̂ᵢ|, r⟩ + what is
+  /// returned), both products as computed.
+  [[nodiscard]] double surround(const Ball& ball, double* centre, double* half) const;
+
   [[nodiscard]] const PointGeometry& geometry() const { return geometry_; }
   [[nodiscard]] MatrixView<const double> directions() const { return geometry_.support.directions.view(); }
   [[nodiscard]] std::span<const double> norms() const { return geometry_.support.norms; }

@@ -15,8 +15,9 @@
 namespace widelimit::cuda {
 
 /// Changes with every change of this header and of those it includes from this folder.
-constexpr int device_interface = 2;
+constexpr int device_interface = 3;
 
+class ConeDevice;
 class PlaneDevice;
 
 /// What is known of a device.
@@ -109,6 +110,8 @@ class Device {
 
   /// Kernels of networks on images; lives as long as the device.
   [[nodiscard]] virtual PlaneDevice& planes() = 0;
+  /// Sums of certificates; lives as long as the device.
+  [[nodiscard]] virtual ConeDevice& cones() = 0;
 };
 
 /// What the plug-in brings; `interface` is read before anything else.

@@ -1,6 +1,7 @@
 #include "widelimit/engine/cuda/plugin/cuda_device.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/cuda/plugin/cone/cuda_cone_device.hpp"
 #include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 
 #include <algorithm>
@@ -85,6 +86,7 @@ CudaDevice::CudaDevice(int device) : device_(device) {
 CudaDevice::~CudaDevice() {
   if (cudaSetDevice(device_) != cudaSuccess) return;
   planes_.reset();
+  cones_.reset();
   for (Lane& lane : lanes_) {
     if (lane.products != nullptr) release(lane.products);
   }
@@ -225,6 +227,12 @@ PlaneDevice& CudaDevice::planes() {
   const Turn turn(*this);
   if (!planes_) planes_ = make_cuda_plane_device(*this);
   return *planes_;
+}
+
+ConeDevice& CudaDevice::cones() {
+  const Turn turn(*this);
+  if (!cones_) cones_ = make_cuda_cone_device(*this);
+  return *cones_;
 }
 
 }  // namespace widelimit::cuda

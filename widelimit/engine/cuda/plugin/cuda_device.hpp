@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/engine/cuda/cone/cone_device.hpp"
 #include "widelimit/engine/cuda/device.hpp"
 #include "widelimit/engine/cuda/plane/plane_device.hpp"
 #include "widelimit/engine/cuda/plugin/launch.hpp"
@@ -62,6 +63,7 @@ class CudaDevice final : public Device {
   void dense_tile(const DenseTile& tile) override;
   [[nodiscard]] DenseOverflow finish() override;
   [[nodiscard]] PlaneDevice& planes() override;
+  [[nodiscard]] ConeDevice& cones() override;
 
   /// One call at a time, on this device.
   class Turn {
@@ -116,6 +118,7 @@ class CudaDevice final : public Device {
   std::size_t next_lane_ = 0;
   unsigned long long* overflow_ = nullptr;
   std::unique_ptr<PlaneDevice> planes_;  ///< from the first time it is asked for
+  std::unique_ptr<ConeDevice> cones_;    ///< as well
 };
 
 }  // namespace widelimit::cuda

@@ -1,0 +1,138 @@
+// Certificates on an NVIDIA device beside those of the processor, with the tangent kernel of EQ's network. Radii are
+// compared first; a method whose radii differ is not timed.
+
+#include "bench/cuda_certificates.hpp"
+
+#include "bench/measure.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/certificate/statistics.hpp"
+#include "widelimit/data/request.hpp"
+#include "widelimit/engine/select.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
+#include "widelimit/machine/model.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit::bench {
+namespace {
+
+constexpr const char* network = "eq2";
+
+/// Two classes of pictures: strokes of their own in [0, 1], and noise.
+Dataset drawn(Index count, std::uint64_t seed) {
+  const Shape shape{28, 28, 1};
+  Matrix<double> x(count, shape.size());
+  const Random random(seed), strokes(7);
+  Dataset data{.name = "drawn", .shape = shape, .class_names = {"0", "1"}};
+  for (Index i = 0; i < count; ++i) {
+    const Index label = i % 2;
+    data.labels.push_back(label);
+    for (Index j = 0; j < shape.size(); ++j) {
+      const auto place = static_cast<std::uint64_t>(j);
+      // A border that is 0 in every picture, a part that both classes have, and one that tells them apart.
+      const bool border = j % 28 < 3 || j % 28 > 24 || j / 28 < 3 || j / 28 > 24;
+      const double ink = strokes.uniform(place) < 0.2 ? 1 : 0, own = strokes.uniform(10'000 + place) < 0.5 ? 1 : 0;
+      const double mean = 0.5 * ink + (own == static_cast<double>(label) ? 0.15 : 0);
+      const double noise = 0.2 * random.normal(static_cast<std::uint64_t>(i) * 1024 + place);
+      x(i, j) = border ? 0 : std::clamp(mean + noise, 0.0, 1.0);
+    }
+  }
+  data.values = std::move(x);
+  return data;
+}
+
+struct Digits {
+  Dataset train, test;
+};
+
+Digits digits(const CertificateSizes& sizes) {
+  try {
+    DataRequest request{.train = "mnist:train", .test = "mnist:test"};
+    request.classes = {"0", "1"};
+    request.limit = sizes.train;
+    request.scale = Scaling::byte;
+    TrainTest data = load_train_test(request);
+    return {std::move(data.train), std::move(*data.test)};
+  } catch (const Error& error) {
+    if (error.code() != Code::input) throw;
+    return {drawn(sizes.train, 1), drawn(sizes.tests, 2)};
+  }
+}
+
+Model fitted(const Digits& data, const Engine& engine) {
+  const MachineOptions options{.machine = Machine::ridge, .lambda = 1};
+  const GramMatrix k =
+      gram_matrix(Network::parse(network), data.train.view(), {.kind = Kind::ntk, .precision = Precision::f64}, engine);
+  const FittedMachine trained = train_classes(k, data.train.labels, 2, options);
+  if (!trained.fit.summary.converged()) fail(Code::numerical, "{}", trained.fit.summary.message);
+  return fitted_model(Network::parse(network), data.train, trained, options.lambda);
+}
+
+struct Case {
+  const char* name;
+  CertificateMethod method;
+  bool boxed = false;
+  Norm norm = Norm::linf;
+  bool attacked = false;
+  bool costly = false;  ///< on few points
+};
+
+constexpr Case cases[] = {
+    {"paper", CertificateMethod::paper},
+    {"interval", CertificateMethod::interval},
+    {"interval, box", CertificateMethod::interval, true},
+    {"interval, l2", CertificateMethod::interval, false, Norm::l2},
+    {"interval, attack", CertificateMethod::interval, false, Norm::linf, true, true},
+    {"convex", CertificateMethod::convex, false, Norm::linf, false, true},
+    {"convex, box", CertificateMethod::convex, true, Norm::linf, false, true},
+    {"convex, l2", CertificateMethod::convex, false, Norm::l2, false, true},
+};
+
+}  // namespace
+
+bool certificates(const Engine& engine, const CertificateSizes& sizes) {
+  const Digits data = digits(sizes);
+  const auto processor = make_engine("cpu");
+  const Model model = fitted(data, engine);
+  const Index tests = std::min(sizes.tests, data.test.count());
+  fmt::print("Certificates of ridge with {} on {}: {} training and {} test points; {} threads beside; medians of {}\n",
+             network, data.train.name, model.supports(), tests, processor->threads(), sizes.repeats);
+  fmt::print("{:>18} {:>7} {:>12} {:>10} {:>10} {:>8} {:>24}\n", "method", "points", "mean radius", "cpu s", "device s",
+             "ratio", "largest difference");
+  bool agree = true;
+  for (const Case& one : cases) {
+    CertifyOptions options{.norm = one.norm, .method = one.method};
+    if (one.boxed) options.box = Box{};
+    if (one.attacked) options.attack = AttackOptions{};
+    const Index count = one.costly ? std::min(tests, sizes.convex_tests) : tests;
+    const auto certified = [&](const Engine& on) {
+      return certify(model, data.test.view().part(0, count), std::span(data.test.labels).first(usize(count)), options,
+                     on);
+    };
+    const Certificates here = certified(engine), there = certified(*processor);
+    double difference = 0;
+    for (std::size_t k = 0; k < here.radius.size(); ++k) {
+      const double largest = std::max(here.radius[k], there.radius[k]);
+      if (largest > 0) difference = std::max(difference, std::abs(here.radius[k] - there.radius[k]) / largest);
+    }
+    // A place of the grid; of convex, whose squares the processor sums in float32, a few.
+    const double allowed = (one.method == CertificateMethod::convex ? 8 : 1.001) * options.tolerance;
+    if (!(difference <= allowed)) {
+      fmt::print("{:>18} ANSWERS DIFFER by {:.1e} of themselves; not timed\n", one.name, difference);
+      agree = false;
+      continue;
+    }
+    const auto seconds = medians_in_turn({[&] { return seconds_of([&] { return certified(*processor); }); },
+                                          [&] { return seconds_of([&] { return certified(engine); }); }},
+                                         one.costly ? 1 : sizes.repeats);
+    fmt::print("{:>18} {:>7} {:>12.5g} {:>10.4f} {:>10.4f} {:>7.1f}x {:>24.1e}\n", one.name, count,
+               statistics(there).mean, seconds[0], seconds[1], seconds[0] / seconds[1], difference);
+  }
+  return agree;
+}
+
+}  // namespace widelimit::bench

@@ -1,0 +1,173 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/certificate/certify.hpp"
+#include "widelimit/certificate/network/network_certificate.hpp"
+
+#include "cone_machine.hpp"
+#include "drawn_network.hpp"
+#include "tests/engine/engines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+using test::machine_of;
+using test::normal_rows;
+using test::rows_of;
+
+/// Certificates where an engine with a memory of its own holds the support, beside those of the processor.
+class HeldSupportOn : public testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<Engine> engine_ = test::engine_named(GetParam());
+  std::unique_ptr<Engine> cpu_ = make_engine("cpu", {.threads = 1});
+};
+
+struct Problem {
+  Model model;
+  Matrix<double> x;
+  std::vector<Index> labels;
+};
+
+/// Samples in the box [0, 1] where `positive`; one feature of the support is 0 throughout.
+Problem problem_of(const char* network, Index supports, Index features, Index points, Index classes, bool positive) {
+  Matrix<double> support = normal_rows(supports, features, 71), x = normal_rows(points, features, 72);
+  if (positive) {
+    for (Matrix<double>* rows : {&support, &x}) {
+      for (Index k = 0; k < rows->rows() * rows->cols(); ++k) {
+        rows->data()[k] = std::min(1.0, std::abs(rows->data()[k]));
+      }
+    }
+  }
+  for (Index i = 0; i < supports && features > 2; ++i) support(i, 1) = 0;
+  if (supports > 3) std::fill_n(support.view().row(3), features, 0.0);  // a sample that is 0
+  if (supports > 4 && points > 2) std::copy_n(support.view().row(4), features, x.view().row(2));
+  const Index outputs = classes == 2 ? 1 : classes;
+  Matrix<double> alpha = normal_rows(supports, outputs, 73);
+  if (supports > 5) alpha(5, 0) = 0;
+  Problem problem{.model = machine_of(network, support, alpha, classes == 2 ? Scheme::sign : Scheme::one_hot, classes),
+                  .x = std::move(x),
+                  .labels = {}};
+  for (Index k = 0; k < points; ++k) problem.labels.push_back(k % classes);
+  return problem;
+}
+
+/// Entries are bounded alike, so that radii are the same but where rounding decides on one place of the grid.
+TEST_P(HeldSupportOn, RadiiAreThoseOfTheProcessor) {
+  for (const char* network : {"eq2", "fc:3", "dense leaky_relu(slope=0.3) dense", "dense"}) {
+    for (const auto& [supports, features, classes] :
+         {std::tuple<Index, Index, Index>{37, 5, 2}, {300, 3, 4}, {1, 1, 2}}) {
+      for (const Norm norm : {Norm::linf, Norm::l2}) {
+        for (const bool boxed : {false, true}) {
+          const Problem problem = problem_of(network, supports, features, 9, classes, boxed);
+          for (const auto method : {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex}) {
+            CertifyOptions options{.norm = norm, .method = method};
+            if (boxed) options.box = Box{};
+            const Certificates here = certify(problem.model, rows_of(problem.x), problem.labels, options, *engine_);
+            const Certificates there = certify(problem.model, rows_of(problem.x), problem.labels, options, *cpu_);
+            EXPECT_EQ(here.correct, there.correct);
+            EXPECT_EQ(here.undecided, there.undecided);
+            for (std::size_t k = 0; k < here.radius.size(); ++k) {
+              const std::string where = fmt::format("{} {} {} {}{} point {}", network, supports, to_string(norm),
+                                                    to_string(method), boxed ? " box" : "", k);
+              EXPECT_NEAR(here.margin[k], there.margin[k], 1e-12 * (1 + std::abs(there.margin[k]))) << where;
+              // Squares are summed in float64 there and in float32 here.
+              const double places = method == CertificateMethod::convex ? 4 : 1;
+              EXPECT_NEAR(here.radius[k], there.radius[k], 1.001 * places * options.tolerance * there.radius[k])
+                  << where;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(HeldSupportOn, OneRadiusIsAnsweredAlike) {
+  const Problem problem = problem_of("fc:2", 37, 4, 20, 2, false);
+  for (const double radius : {1e-4, 0.01, 0.1}) {
+    const CertifyOptions options{.method = CertificateMethod::interval, .radius = radius};
+    const Certificates here = certify(problem.model, rows_of(problem.x), problem.labels, options, *engine_);
+    const Certificates there = certify(problem.model, rows_of(problem.x), problem.labels, options, *cpu_);
+    EXPECT_EQ(here.radius, there.radius);
+    EXPECT_EQ(here.method, there.method);
+  }
+}
+
+/// Half-widths by feature, and features that may not change.
+TEST_P(HeldSupportOn, WidthsAreThoseOfTheProcessor) {
+  const Problem problem = problem_of("eq2", 37, 4, 9, 2, false);
+  for (const auto method : {CertificateMethod::interval, CertificateMethod::convex}) {
+    const CertifyOptions options{.method = method, .widths = {1, 0, 0.5, 2}};
+    const Certificates here = certify(problem.model, rows_of(problem.x), problem.labels, options, *engine_);
+    const Certificates there = certify(problem.model, rows_of(problem.x), problem.labels, options, *cpu_);
+    for (std::size_t k = 0; k < here.radius.size(); ++k) {
+      EXPECT_NEAR(here.radius[k], there.radius[k], 4.1 * options.tolerance * there.radius[k]);
+    }
+  }
+}
+
+/// Descents go the same way at first; what they find is of another class, and no nearer than the radius.
+TEST_P(HeldSupportOn, AttacksFindAsMuch) {
+  const Problem problem = problem_of("fc:2", 37, 5, 130, 2, false);
+  const CertifyOptions options{.method = CertificateMethod::interval,
+                               .attack = AttackOptions{.steps = 12, .restarts = 1},
+                               .keep_attacked = true};
+  const Certificates here = certify(problem.model, rows_of(problem.x), problem.labels, options, *engine_);
+  const Certificates there = certify(problem.model, rows_of(problem.x), problem.labels, options, *cpu_);
+  int found = 0;
+  for (std::size_t k = 0; k < here.radius.size(); ++k) {
+    EXPECT_LE(here.radius[k], here.attack[k]);
+    EXPECT_EQ(std::isfinite(here.attack[k]), std::isfinite(there.attack[k]));
+    if (!here.correct[k] || !std::isfinite(here.attack[k])) continue;
+    ++found;
+    EXPECT_NEAR(here.attack[k], there.attack[k], 0.02 * there.attack[k]);
+  }
+  EXPECT_GT(found, 20);
+}
+
+TEST_P(HeldSupportOn, NoSamplesAndNoSupportAreAnswered) {
+  Problem problem = problem_of("eq2", 5, 3, 0, 2, false);
+  EXPECT_TRUE(certify(problem.model, rows_of(problem.x), problem.labels, {}, *engine_).radius.empty());
+  const Problem empty{.model = machine_of("eq2", Matrix<double>(0, 3), Matrix<double>(0, 1), Scheme::sign, 2, {0.5}),
+                      .x = normal_rows(2, 3, 1),
+                      .labels = {1, 0}};
+  for (const auto method : {CertificateMethod::interval, CertificateMethod::convex}) {
+    const CertifyOptions options{.method = method, .attack = AttackOptions{}};
+    const Certificates here = certify(empty.model, rows_of(empty.x), empty.labels, options, *engine_);
+    const Certificates there = certify(empty.model, rows_of(empty.x), empty.labels, options, *cpu_);
+    EXPECT_EQ(here.radius, there.radius);
+  }
+}
+
+std::string refusal(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::usage);
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+/// Work that stays on the processor is refused by name, with the reason.
+TEST_P(HeldSupportOn, BiasesAndFiniteNetworksAreRefused) {
+  const Problem problem = problem_of("fc:1(b_std=0.1)", 5, 3, 2, 2, false);
+  const std::string biased =
+      refusal([&] { (void)certify(problem.model, rows_of(problem.x), problem.labels, {}, *engine_); });
+  EXPECT_NE(biased.find("has a bias"), std::string::npos) << biased;
+  EXPECT_NE(biased.find("back end cpu instead of " + engine_->name()), std::string::npos) << biased;
+  const TrainedNetwork trained = test::drawn_network("dense relu dense", {1, 1, 3});
+  const std::string finite =
+      refusal([&] { (void)certify_network(trained, rows_of(problem.x), problem.labels, {}, *engine_); });
+  EXPECT_NE(finite.find("networks of finite width"), std::string::npos) << finite;
+  EXPECT_NE(finite.find(engine_->name()), std::string::npos) << finite;
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, HeldSupportOn, testing::ValuesIn(test::engines_and_cuda({"emulated"})),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace widelimit

@@ -1,0 +1,124 @@
+#pragma once
+
+#include "widelimit/base/types.hpp"
+#include "widelimit/engine/host/cone/cone.hpp"
+
+#include <cstdint>
+
+/// What certificates ask of a device beside its memory and products. Pointers are to device memory, rows of matrices
+/// follow each other without gaps, all numbers are float64.
+namespace widelimit::cuda {
+
+/// κ as the device reads it.
+struct ConeChainView {
+  const host::ConeLayer* layers = nullptr;
+  std::int32_t depth = 0;
+  bool tangent = true;
+  double trained = 1;
+};
+
+struct ConeRayView {
+  double low = 0, high = 0, slope = 0;
+};
+
+/// ConeProfile of engine/cones.hpp.
+struct ConeProfileView {
+  ConeChainView chain;
+  double largest = 0, opposite = 0, lowest = 0, fall_end = 0, growth_begin = 0, lowest_value = 0;
+  ConeRayView above, below;
+};
+
+/// ConeBall of engine/cones.hpp, and what ConeEdges of engine/host/cone/cone_extremes.hpp has of it.
+struct ConeBallView {
+  Index point = 0;
+  double radius = 0, error = 0, inner = 0, outer = 0, box_error = 0;
+  double inner_inverse = 0, outer_inverse = 0;
+  double grows = 0, falls = 0;
+};
+
+struct ConeSumView {
+  Index ball = 0;
+  Index weights = 0;
+};
+
+/// Partial sums of a sum over the support: term i belongs to number i modulo this, and they are added as a binary tree.
+constexpr int cone_parts = 256;
+constexpr int cone_tree_depth = 8;
+
+struct ConeBoundCall {
+  ConeProfileView profile;
+  bool exact = true;  ///< bounds of `interval`; else of `paper`
+  Index support = 0;
+  const double* inner = nullptr;
+  const double* spread = nullptr;  ///< null: all 1
+  const double* middle = nullptr;  ///< null: no box
+  const double* reach = nullptr;
+  const double* weights = nullptr;
+  const ConeBallView* balls = nullptr;
+  const ConeSumView* asked = nullptr;
+  Index sums = 0;
+  double* to = nullptr;
+};
+
+struct ConeEntryCall {
+  ConeChainView chain;
+  Index points_count = 0, support = 0, features = 0;
+  const double* points = nullptr;
+  const double* directions = nullptr;
+  const double* inner = nullptr;
+  const double* norms = nullptr;
+  const double* lengths = nullptr;
+  const std::int32_t* exponents = nullptr;
+  double scale = 1;
+  double* to = nullptr;
+};
+
+struct ConeSlopeCall {
+  ConeChainView chain;
+  double most = 1;
+  Index support = 0;
+  Index rows = 0;
+  const double* weights = nullptr;
+  const Index* which = nullptr;
+  const double* norms = nullptr;
+  double* inner = nullptr;
+  double* values = nullptr;
+  double* along = nullptr;
+};
+
+struct ConeResidualCall {
+  const double* directions = nullptr;
+  Index support = 0;
+  Index features = 0;
+  const double* centre = nullptr;
+  const double* unit = nullptr;
+  const double* half = nullptr;
+  double norm = 0;
+  bool euclidean = false;
+  double* inner = nullptr;
+  double* reach = nullptr;
+};
+
+struct ConeRowCall {
+  const double* directions = nullptr;
+  Index support = 0;
+  Index features = 0;
+  const double* unit = nullptr;
+  const double* half = nullptr;
+  const double* t = nullptr;
+  double last = 0;
+  double* rows = nullptr;  ///< support × (features + 1)
+};
+
+/// Launches may return before they are done; copies of the device wait for them.
+class ConeDevice {
+ public:
+  virtual ~ConeDevice() = default;
+  virtual void bound_sums(const ConeBoundCall& call) = 0;
+  virtual void entries(const ConeEntryCall& call) = 0;
+  virtual void slopes(const ConeSlopeCall& call) = 0;
+  virtual void residuals(const ConeResidualCall& call) = 0;
+  virtual void residual_rows(const ConeRowCall& call) = 0;
+};
+
+}  // namespace widelimit::cuda

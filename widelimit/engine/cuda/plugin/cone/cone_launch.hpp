@@ -1,0 +1,16 @@
+#pragma once
+
+#include "widelimit/engine/cuda/cone/cone_device.hpp"
+
+#include <cuda_runtime.h>
+
+/// The sums of ConeDevice on a stream; each returns the error of its launch.
+namespace widelimit::cuda {
+
+cudaError_t launch_bound_sums(const ConeBoundCall& call, cudaStream_t stream);
+cudaError_t launch_entries(const ConeEntryCall& call, cudaStream_t stream);
+cudaError_t launch_slopes(const ConeSlopeCall& call, cudaStream_t stream);
+cudaError_t launch_residuals(const ConeResidualCall& call, cudaStream_t stream);
+cudaError_t launch_residual_rows(const ConeRowCall& call, cudaStream_t stream);
+
+}  // namespace widelimit::cuda

@@ -1,0 +1,44 @@
+#include "widelimit/engine/cuda/plugin/cone/cuda_cone_device.hpp"
+
+#include "widelimit/engine/cuda/plugin/cone/cone_launch.hpp"
+
+namespace widelimit::cuda {
+
+namespace {
+
+class CudaConeDevice final : public ConeDevice {
+ public:
+  explicit CudaConeDevice(CudaDevice& device) : device_(device) {}
+
+  void bound_sums(const ConeBoundCall& call) override {
+    const CudaDevice::Turn turn(device_);
+    check(launch_bound_sums(call, nullptr), "bounds of kernel entries");
+  }
+  void entries(const ConeEntryCall& call) override {
+    const CudaDevice::Turn turn(device_);
+    check(launch_entries(call, nullptr), "kernel entries");
+  }
+  void slopes(const ConeSlopeCall& call) override {
+    const CudaDevice::Turn turn(device_);
+    check(launch_slopes(call, nullptr), "slopes of kernel entries");
+  }
+  void residuals(const ConeResidualCall& call) override {
+    const CudaDevice::Turn turn(device_);
+    check(launch_residuals(call, nullptr), "residuals of samples");
+  }
+  void residual_rows(const ConeRowCall& call) override {
+    const CudaDevice::Turn turn(device_);
+    check(launch_residual_rows(call, nullptr), "residuals of samples");
+  }
+
+ private:
+  CudaDevice& device_;
+};
+
+}  // namespace
+
+std::unique_ptr<ConeDevice> make_cuda_cone_device(CudaDevice& device) {
+  return std::make_unique<CudaConeDevice>(device);
+}
+
+}  // namespace widelimit::cuda
