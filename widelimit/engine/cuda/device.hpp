@@ -15,9 +15,10 @@
 namespace widelimit::cuda {
 
 /// Changes with every change of this header and of those it includes from this folder.
-constexpr int device_interface = 2;
+constexpr int device_interface = 3;
 
 class PlaneDevice;
+class PlaceDevice;
 
 /// What is known of a device.
 struct DeviceFacts {
@@ -109,6 +110,8 @@ class Device {
 
   /// Kernels of networks on images; lives as long as the device.
   [[nodiscard]] virtual PlaneDevice& planes() = 0;
+  /// Those by all pairs of places, and of networks on graphs.
+  [[nodiscard]] virtual PlaceDevice& places() = 0;
 };
 
 /// What the plug-in brings; `interface` is read before anything else.

@@ -1,6 +1,7 @@
 #include "widelimit/engine/cuda/plugin/cuda_device.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/cuda/plugin/place/cuda_place_device.hpp"
 #include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 
 #include <algorithm>
@@ -84,6 +85,7 @@ CudaDevice::CudaDevice(int device) : device_(device) {
 
 CudaDevice::~CudaDevice() {
   if (cudaSetDevice(device_) != cudaSuccess) return;
+  places_.reset();
   planes_.reset();
   for (Lane& lane : lanes_) {
     if (lane.products != nullptr) release(lane.products);
@@ -225,6 +227,12 @@ PlaneDevice& CudaDevice::planes() {
   const Turn turn(*this);
   if (!planes_) planes_ = make_cuda_plane_device(*this);
   return *planes_;
+}
+
+PlaceDevice& CudaDevice::places() {
+  const Turn turn(*this);
+  if (!places_) places_ = make_cuda_place_device(*this);
+  return *places_;
 }
 
 }  // namespace widelimit::cuda

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/engine/cuda/device.hpp"
+#include "widelimit/engine/cuda/place/place_device.hpp"
 #include "widelimit/engine/cuda/plane/plane_device.hpp"
 #include "widelimit/engine/cuda/plugin/launch.hpp"
 #include "widelimit/engine/cuda/plugin/libraries.hpp"
@@ -62,6 +63,7 @@ class CudaDevice final : public Device {
   void dense_tile(const DenseTile& tile) override;
   [[nodiscard]] DenseOverflow finish() override;
   [[nodiscard]] PlaneDevice& planes() override;
+  [[nodiscard]] PlaceDevice& places() override;
 
   /// One call at a time, on this device.
   class Turn {
@@ -116,6 +118,7 @@ class CudaDevice final : public Device {
   std::size_t next_lane_ = 0;
   unsigned long long* overflow_ = nullptr;
   std::unique_ptr<PlaneDevice> planes_;  ///< from the first time it is asked for
+  std::unique_ptr<PlaceDevice> places_;
 };
 
 }  // namespace widelimit::cuda
