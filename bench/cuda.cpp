@@ -2,6 +2,7 @@
 // inputs alone (cuBLAS), and ridge from samples to coefficients beside the Cholesky factorisation alone (cuSOLVER).
 
 #include "bench/cuda_certificates.hpp"
+#include "bench/cuda_graphs.hpp"
 #include "bench/cuda_planes.hpp"
 #include "bench/measure.hpp"
 #include "widelimit/base/error.hpp"
@@ -153,8 +154,8 @@ bool ridge(const Asked& asked, const Matrix<double>& inputs, const Engine& engin
 int start(int argc, char** argv) {
   Asked asked;
   CLI::App app("kernels and exact ridge on an NVIDIA device");
-  app.add_option("work", asked.work, "dense, planes, ridge or certificates")
-      ->check(CLI::IsMember({"dense", "planes", "ridge", "certificates"}))
+  app.add_option("work", asked.work, "dense, planes, graphs, ridge or certificates")
+      ->check(CLI::IsMember({"dense", "planes", "graphs", "ridge", "certificates"}))
       ->capture_default_str();
   app.add_option("--network", asked.network, "of planes, one of those that it lists");
   app.add_option("--backend", asked.backend)->capture_default_str();
@@ -173,6 +174,7 @@ int start(int argc, char** argv) {
       if (rows->count() > 0) sizes = {asked.rows, std::max<Index>(1, asked.rows / 6), 8, asked.repeats};
       return certificates(*engine, sizes) ? 0 : 1;
     }
+    if (asked.work == "graphs") return graphs(*engine, asked.rows, asked.repeats) ? 0 : 1;
     const Matrix<double> inputs = normal_inputs(asked.rows, asked.cols);
     if (asked.work == "ridge") return ridge(asked, inputs, *engine) ? 0 : 1;
     const bool single = dense<float>(asked, inputs, *engine);

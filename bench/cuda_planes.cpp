@@ -46,6 +46,16 @@ const Workload workloads[] = {
     {"cntk:3(readout=pool)", {48, 40, 3}, Precision::f32, 0, 0, 3 * 3686400.0, 4},
     {"cntk:20(readout=flatten)", {64, 64, 3}, Precision::f32, 0, 0, 20 * 4096.0, 64},
     {"myrtle5", {32, 32, 3}, Precision::f64, 0, 0, 0, 8},
+    // All pairs of places: what planes do not have.
+    {"conv erf conv erf conv erf conv erf conv erf global_avg_pool dense", {32, 32, 3}, Precision::f64, 0, 0, 0, 8},
+    {"conv erf conv erf conv erf conv erf conv erf flatten dense", {32, 32, 3}, Precision::f64, 0, 0, 0, 256},
+    {"conv relu avg_pool conv relu avg_pool attention conv relu flatten dense",
+     {32, 32, 3},
+     Precision::f32,
+     0,
+     0,
+     0,
+     8},
 };
 
 /// Smooth images with noise: neighbours are alike, as in photographs.

@@ -38,8 +38,8 @@ int main(int argc, char** argv) {
   // Tests of other engines have their own program.
   if (GTEST_FLAG_GET(filter) == "*") {
     GTEST_FLAG_SET(filter,
-                   "-*cpu*:*reference*:*opaque*:*emulated*:Planes*:*Graph*:Quadrature*:NearParallel*:LoadedBytes*:"
-                   "BlasLibrary*");
+                   "-*cpu*:*reference*:*opaque*:*emulated*:Planes*:GraphDigits*:GraphThreads*:GraphLimit*:Quadrature*:"
+                   "NearParallel*:LoadedBytes*:BlasLibrary*");
   }
   const bool named = std::getenv("WIDELIMIT_TEST_ENGINE") != nullptr;
   if (!named && !widelimit::of_cuda().present) GTEST_FLAG_SET(filter, "Cuda.DeviceIsThere");

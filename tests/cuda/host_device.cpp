@@ -1,6 +1,7 @@
 #include "tests/cuda/host_device.hpp"
 
 #include "tests/cuda/host_cones.hpp"
+#include "tests/cuda/host_places.hpp"
 #include "tests/cuda/host_planes.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
@@ -111,7 +112,8 @@ void run_tile(const DenseTile& tile, DenseOverflow& overflow) {
 
 class HostDevice final : public cuda::Device {
  public:
-  explicit HostDevice(bool fast_double) : fast_double_(fast_double) {}
+  HostDevice(bool fast_double, std::int64_t team_bytes)
+      : fast_double_(fast_double), places_(make_host_places(team_bytes)) {}
   [[nodiscard]] cuda::DeviceFacts facts() const override { return {.name = "processor", .fast_double = fast_double_}; }
   [[nodiscard]] void* allocate(std::size_t bytes) override { return ::operator new(std::max<std::size_t>(1, bytes)); }
   void release(void* memory) noexcept override { ::operator delete(memory); }
@@ -234,6 +236,7 @@ class HostDevice final : public cuda::Device {
   [[nodiscard]] DenseOverflow finish() override { return std::exchange(overflow_, DenseOverflow{}); }
   [[nodiscard]] cuda::PlaneDevice& planes() override { return *planes_; }
   [[nodiscard]] cuda::ConeDevice& cones() override { return *cones_; }
+  [[nodiscard]] cuda::PlaceDevice& places() override { return *places_; }
 
  private:
   [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
@@ -244,11 +247,14 @@ class HostDevice final : public cuda::Device {
   Index rank_ = 0;
   std::unique_ptr<cuda::PlaneDevice> planes_ = make_host_planes();
   std::unique_ptr<cuda::ConeDevice> cones_ = make_host_cones();
+  std::unique_ptr<cuda::PlaceDevice> places_;
 };
 
 }  // namespace
 
-std::shared_ptr<cuda::Device> make_host_device(bool fast_double) { return std::make_shared<HostDevice>(fast_double); }
+std::shared_ptr<cuda::Device> make_host_device(bool fast_double, std::int64_t team_bytes) {
+  return std::make_shared<HostDevice>(fast_double, team_bytes);
+}
 
 std::unique_ptr<Engine> make_emulated_cuda_engine(bool fast_double) {
   return make_cuda_engine(make_host_device(fast_double), "emulated", 1);

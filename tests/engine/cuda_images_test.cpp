@@ -147,16 +147,5 @@ TEST_P(CudaImages, WhatLeavesTheRangeIsNamed) {
   EXPECT_GT(std::get<Matrix<double>>(wide.ntk)(2, 2), 1e58);
 }
 
-TEST_P(CudaImages, WhatHasNoKernelIsRefused) {
-  const auto obstacle = [&](const char* text) {
-    return engine_->kernels().obstacle(lower(Network::parse(text), {8, 8, 3}, RecipeOutputs::ntk), Precision::f64);
-  };
-  EXPECT_EQ(obstacle("conv relu attention flatten dense"),
-            "the network on images has no kernel on a device: attention mixes all positions; use the back end cpu");
-  EXPECT_EQ(obstacle("conv relu flatten dense"), "");
-  const Matrix<double> x = images(2, {8, 8, 3});
-  EXPECT_THROW((void)gram(Network::parse("conv erf flatten dense"), {x.view(), {8, 8, 3}}, {}, *engine_), Error);
-}
-
 }  // namespace
 }  // namespace widelimit

@@ -69,7 +69,7 @@ TEST(CudaPlanes, LoweredRecipesEqualTheProcessor) {
       path.fill(first, {0, 3}, second, {0, 18}, false, views(out), [](Index) {});
       path.fill(second, {0, 18}, second, {0, 18}, true, views(square), [](Index) {});
       path.diagonal(second, diagonal.view(), [](Index) {});
-      path.write_diagonal(diagonal.view(), {0, 18}, views(square));
+      cuda::write_diagonal(device, diagonal.view(), {0, 18}, views(square));
       const double allowed = precision == Precision::f64 ? 1e-11 : 2e-5;
       for (int slot = 0; slot < 2; ++slot) {
         const auto& all = std::get<Matrix<double>>(slot == 0 ? expected.nngp : expected.ntk);

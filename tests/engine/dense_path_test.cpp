@@ -68,7 +68,6 @@ TEST_P(DensePath, RefusesByName) {
     }
   };
   expect_refused("dense custom(name=cube) dense", {1, 1, 6}, "of the user's own");
-  expect_refused("conv erf flatten dense", {3, 2, 1}, "erf on images");
 }
 
 TEST_P(DensePath, NamesThePairThatOverflows) {

@@ -7,6 +7,7 @@
 #include "widelimit/kernel/gram.hpp"
 
 #include "tests/base/random_graphs.hpp"
+#include "tests/engine/engines.hpp"
 
 #include <gtest/gtest.h>
 
@@ -65,7 +66,7 @@ TEST_P(GraphKernel, AgreesWithTheProgramOfItsAuthors) {
   std::ifstream file(std::string(WIDELIMIT_GOLDEN) + "/open_graph.json");
   const nlohmann::json cases = nlohmann::json::parse(file);
   const auto values = read_npz_arrays(std::string(WIDELIMIT_GOLDEN) + "/open_graph.npz").arrays;
-  const auto engine = make_engine(GetParam());
+  const auto engine = test::engine_named(GetParam());
   for (const auto& [name, settings] : cases.items()) {
     const Index count = GetParam() == "reference" ? 7 : settings.at("count").get<Index>();  // which is slow
     std::string absent;
@@ -97,7 +98,9 @@ TEST(GraphDigits, AreTheSameOnGraphsOfTheCatalogue) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, GraphKernel, testing::Values("cpu", "reference"));
+INSTANTIATE_TEST_SUITE_P(Engines, GraphKernel,
+                         testing::ValuesIn(test::engines_and_cuda({"cpu", "reference", "emulated"})),
+                         [](const auto& of) { return of.param; });
 
 struct Both {
   Matrix<double> nngp, ntk;
@@ -110,8 +113,16 @@ Both both_of(const std::string& network, const SampleView& x1, const std::option
   return {std::get<Matrix<double>>(std::move(found.nngp)), std::get<Matrix<double>>(std::move(found.ntk))};
 }
 
-TEST(GraphPath, AgreesWithTheFormulas) {
-  const auto cpu = make_engine("cpu");
+/// The engines that merge nodes of equal colour.
+class GraphPath : public testing::TestWithParam<std::string> {
+ protected:
+  GraphPath() : engine_(test::engine_named(GetParam())) {}
+  std::unique_ptr<Engine> engine_;
+};
+INSTANTIATE_TEST_SUITE_P(Engines, GraphPath, testing::ValuesIn(test::engines_and_cuda({"cpu", "emulated"})),
+                         [](const auto& of) { return of.param; });
+
+TEST_P(GraphPath, AgreesWithTheFormulas) {
   const auto reference = make_engine("reference");
   const Graphs tagged = random_graphs(6, 12, 1);
   const Graphs featured = random_graphs(5, 8, 2, 3);
@@ -127,19 +138,19 @@ TEST(GraphPath, AgreesWithTheFormulas) {
         "aggregate dense relu dropout(rate=0.7) aggregate dense relu global_sum_pool dense",
         "global_sum_pool dense relu dense"}) {
     for (const Graphs* graphs : {&tagged, &featured}) {
-      const Both ours = both_of(network, SampleView(*graphs), std::nullopt, *cpu);
+      const Both ours = both_of(network, SampleView(*graphs), std::nullopt, *engine_);
       const Both expected = both_of(network, SampleView(*graphs), std::nullopt, *reference);
       EXPECT_LE(worst(ours.nngp, expected.nngp), 2e-11) << network;
       EXPECT_LE(worst(ours.ntk, expected.ntk), 2e-11) << network;
     }
-    const Both ours = both_of(network, SampleView(tagged), SampleView(more), *cpu);
+    const Both ours = both_of(network, SampleView(tagged), SampleView(more), *engine_);
     const Both expected = both_of(network, SampleView(tagged), SampleView(more), *reference);
     EXPECT_LE(worst(ours.nngp, expected.nngp), 2e-11) << network;
     EXPECT_LE(worst(ours.ntk, expected.ntk), 2e-11) << network;
   }
 }
 
-TEST(GraphPath, BitsDoNotDependOnThreadsOrOnOtherGraphs) {
+TEST(GraphThreads, BitsDoNotDependOnThreadsOrOnOtherGraphs) {
   const Graphs graphs = random_graphs(80, 30, 4);
   const Matrix<double> one = ntk_of("gntk:5", graphs, *make_engine("cpu", {.threads = 1}));
   const Matrix<double> three = ntk_of("gntk:5", graphs, *make_engine("cpu", {.threads = 3}));
@@ -173,21 +184,20 @@ Graphs renamed(const Graphs& graphs, Index step) {
   return result;
 }
 
-TEST(GraphPath, DoesNotDependOnTheOrderOfNodes) {
+TEST_P(GraphPath, DoesNotDependOnTheOrderOfNodes) {
   const Graphs graphs = random_graphs(12, 37, 5);
-  const auto engine = make_engine("cpu");
   for (const char* network : {"gntk:10", "gntk:10(scale=uniform)"}) {
-    const Matrix<double> ours = ntk_of(network, graphs, *engine);
-    const Matrix<double> theirs = ntk_of(network, renamed(graphs, 5), *engine);
+    const Matrix<double> ours = ntk_of(network, graphs, *engine_);
+    const Matrix<double> theirs = ntk_of(network, renamed(graphs, 5), *engine_);
     EXPECT_LE(worst(theirs, ours), 1e-13) << network;
-    const Both cross = both_of(network, SampleView(graphs), SampleView(renamed(graphs, 5)), *engine);
+    const Both cross = both_of(network, SampleView(graphs), SampleView(renamed(graphs, 5)), *engine_);
     for (Index g = 0; g < 12; ++g) EXPECT_NEAR(cross.ntk(g, g) / ours(g, g), 1, 1e-13) << network;
   }
 }
 
 /// Sums over infinitely many units by sums over many: the covariance of the outputs of random graph networks of finite
 /// width, with its standard error.
-TEST(GraphPath, IsTheLimitOfRandomNetworks) {
+TEST(GraphLimit, IsTheLimitOfRandomNetworks) {
   constexpr Index width = 256;
   constexpr Index draws = 400;
   const Graphs graphs = random_graphs(2, 6, 6);
@@ -246,19 +256,18 @@ TEST(GraphPath, IsTheLimitOfRandomNetworks) {
   }
 }
 
-TEST(GraphPath, NodesAreSamplesWhereNothingSumsOverThem) {
+TEST_P(GraphPath, NodesAreSamplesWhereNothingSumsOverThem) {
   const Graphs graphs = random_graphs(9, 20, 9);
-  const auto engine = make_engine("cpu");
   const std::string blocks = "aggregate dense relu aggregate dense relu";
   const Index n = graphs.node_count();
   const SampleView nodes(graphs.node_view(), graphs.shape());
-  const Both ours = both_of(blocks + " dense", nodes, std::nullopt, *engine);
+  const Both ours = both_of(blocks + " dense", nodes, std::nullopt, *engine_);
   ASSERT_EQ(ours.ntk.rows(), n);
   const Both expected = both_of(blocks + " dense", nodes, std::nullopt, *make_engine("reference"));
   EXPECT_LE(worst(ours.nngp, expected.nngp), 2e-11);
   EXPECT_LE(worst(ours.ntk, expected.ntk), 2e-11);
   // Their sums are the kernel of the graphs.
-  const Both summed = both_of(blocks + " global_sum_pool dense", SampleView(graphs), std::nullopt, *engine);
+  const Both summed = both_of(blocks + " global_sum_pool dense", SampleView(graphs), std::nullopt, *engine_);
   for (Index g = 0; g < 9; ++g) {
     double sum = 0;
     for (Index u = graphs.nodes[usize(g)]; u < graphs.nodes[usize(g) + 1]; ++u) {
@@ -273,16 +282,15 @@ TEST(GraphPath, NodesAreSamplesWhereNothingSumsOverThem) {
       for (Index j = 0; j < 30; ++j) EXPECT_NEAR(part.ntk(i, j) / ours.ntk(5 + i, 1 + j), 1, 1e-12) << backend;
     }
   }
-  EXPECT_THROW(static_cast<void>(both_of("gntk:2", nodes, std::nullopt, *engine)), Error);
+  EXPECT_THROW(static_cast<void>(both_of("gntk:2", nodes, std::nullopt, *engine_)), Error);
 }
 
-TEST(GraphPath, LayersAddUpToTheKernel) {
+TEST_P(GraphPath, LayersAddUpToTheKernel) {
   const Graphs graphs = random_graphs(6, 12, 7);
-  const auto engine = make_engine("cpu");
   const Network network = Network::parse("gntk:3");
   const LayerContributions layers =
-      layer_contributions(network, SampleView(graphs), {.precision = Precision::f64}, *engine);
-  const Matrix<double> ntk = ntk_of("gntk:3", graphs, *engine);
+      layer_contributions(network, SampleView(graphs), {.precision = Precision::f64}, *engine_);
+  const Matrix<double> ntk = ntk_of("gntk:3", graphs, *engine_);
   Matrix<double> sum(6, 6);
   for (const AnyMatrix& layer : layers.ntk) {
     for (Index k = 0; k < 36; ++k) sum.data()[k] += std::get<Matrix<double>>(layer).data()[k];
@@ -290,14 +298,14 @@ TEST(GraphPath, LayersAddUpToTheKernel) {
   EXPECT_LE(worst(sum, ntk), 1e-13);
 }
 
-TEST(GraphPath, ZeroFeaturesAreNoTrouble) {
+TEST_P(GraphPath, ZeroFeaturesAreNoTrouble) {
   Graphs graphs;
   const Edges edges{{0, 1}, {1, 2}};
   const std::vector<double> features{0, 0, 0, 0, 1, -2};
   append_graph(graphs, {.nodes = 3, .edges = edges, .features = {features.data(), 3, 2, 2}});
   const std::vector<double> none(6, 0.0);
   append_graph(graphs, {.nodes = 3, .edges = edges, .features = {none.data(), 3, 2, 2}});
-  const Both ours = both_of("gntk:3", SampleView(graphs), std::nullopt, *make_engine("cpu"));
+  const Both ours = both_of("gntk:3", SampleView(graphs), std::nullopt, *engine_);
   const Both expected = both_of("gntk:3", SampleView(graphs), std::nullopt, *make_engine("reference"));
   EXPECT_GT(ours.ntk(0, 0), 0);
   EXPECT_EQ(ours.ntk(1, 1), 0);
@@ -305,14 +313,13 @@ TEST(GraphPath, ZeroFeaturesAreNoTrouble) {
   EXPECT_NEAR(ours.ntk(0, 0) / expected.ntk(0, 0), 1, 1e-13);
 }
 
-TEST(GraphPath, RefusesWhatDoesNotFit) {
+TEST_P(GraphPath, RefusesWhatDoesNotFit) {
   const Graphs graphs = random_graphs(3, 5, 8);
   const Graphs featured = random_graphs(3, 5, 8, 1);
   const Matrix<double> rows(3, 4);
-  const auto engine = make_engine("cpu");
   const auto refusal = [&](const std::string& network, const SampleView& x) {
     try {
-      static_cast<void>(gram(Network::parse(network), x, {}, *engine));
+      static_cast<void>(gram(Network::parse(network), x, {}, *engine_));
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -328,8 +335,8 @@ TEST(GraphPath, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal("aggregate relu global_sum_pool dense", SampleView(graphs)),
             "layer 2 (relu) reads the network's inputs, which are not Gaussian: its kernel has no closed form; sample "
             "finite networks instead (the Monte-Carlo method)");
-  EXPECT_THROW(static_cast<void>(gram(Network::parse("gntk:2"), SampleView(graphs), SampleView(featured), {}, *engine)),
-               Error);
+  EXPECT_THROW(
+      static_cast<void>(gram(Network::parse("gntk:2"), SampleView(graphs), SampleView(featured), {}, *engine_)), Error);
 }
 
 }  // namespace

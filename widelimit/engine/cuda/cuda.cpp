@@ -8,6 +8,7 @@
 #include "widelimit/engine/cuda/path.hpp"
 #include "widelimit/engine/cuda/plugin_loader.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <mutex>
 #include <utility>
@@ -31,7 +32,6 @@ class CudaKernels final : public Kernels {
       : device_(std::move(device)), algebra_(algebra), threads_(threads) {}
 
   [[nodiscard]] std::string obstacle(const Recipe& recipe, Precision precision) const override {
-    if (recipe.input.nodes) return "networks on graphs have no kernel on a device; use the back end cpu";
     return path_of(recipe, precision)->obstacle();
   }
   [[nodiscard]] std::string route(const Recipe& recipe, Precision precision) const override {
@@ -72,8 +72,10 @@ class CudaKernels final : public Kernels {
 
  private:
   [[nodiscard]] std::unique_ptr<cuda::Path> path_of(const Recipe& recipe, Precision precision) const {
-    return recipe.on_vectors() ? cuda::dense_path(device_, recipe, precision)
-                               : cuda::image_path(device_, recipe, precision);
+    if (recipe.input.nodes) return cuda::place_path(device_, recipe, precision);
+    auto path = recipe.on_vectors() ? cuda::dense_path(device_, recipe, precision)
+                                    : cuda::image_path(device_, recipe, precision);
+    return path->obstacle().empty() ? std::move(path) : cuda::place_path(device_, recipe, precision);
   }
   [[nodiscard]] static const cuda::DeviceLoaded& of(const Loaded& x) {
     return dynamic_cast<const cuda::DeviceLoaded&>(x);
@@ -131,6 +133,12 @@ int count_devices(std::string& why) {
 }
 
 }  // namespace
+
+std::string cuda::own_activation(const Recipe& recipe) {
+  const auto is_own = [](const Step& step) { return step.op == Op::dual && step.dual.phi == Phi::custom; };
+  if (std::ranges::none_of(recipe.steps, is_own)) return {};
+  return "the network has an activation of the user's own, which only the back end cpu evaluates";
+}
 
 void cuda::require_digits(Precision arithmetic, std::span<const Array> outputs) {
   if (arithmetic == Precision::f32 && outputs.front().precision == Precision::f64) {

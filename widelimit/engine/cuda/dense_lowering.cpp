@@ -92,54 +92,58 @@ DenseLayout dense_layout(const Recipe& recipe, const std::vector<cpu::Features>&
   return layout;
 }
 
+std::optional<DenseStep> dense_step(const Step& from, std::vector<double>& constants) {
+  DenseStep step;
+  step.trained_begin = from.channel_begin;
+  step.trained_end = from.channel_end;
+  switch (from.op) {
+    case Op::affine:
+      step.op = from.b2 > 0 ? DenseOp::blend_constant : DenseOp::add_rho;
+      return step;
+    case Op::dual:
+      lower_dual(from.dual, step, constants);
+      return step;
+    case Op::dropout:
+      step.op = DenseOp::shrink;
+      step.a = from.rate;
+      return step;
+    case Op::fork:
+      step.op = DenseOp::fork;
+      return step;
+    case Op::swap:
+      step.op = DenseOp::swap;
+      return step;
+    case Op::join:
+      step.op = DenseOp::join;
+      return step;
+    case Op::emit:
+      step.op = DenseOp::emit;
+      step.nngp_slot = from.nngp_slot;
+      step.ntk_slot = from.ntk_slot;
+      step.ntk_count = from.ntk_count;
+      return step;
+    default:
+      return std::nullopt;  // layer_norm changes deviations only
+  }
+}
+
 DenseLowered lower_dense(const Recipe& recipe, const DenseLayout& rows, const DenseLayout& cols) {
   DenseLowered lowered;
   for (std::size_t k = 0; k < recipe.steps.size(); ++k) {
     const Step& from = recipe.steps[k];
-    DenseStep step;
-    step.row_feature = rows.first[k];
-    step.col_feature = cols.first[k];
-    step.row_terms = rows.terms[k];
-    step.col_terms = cols.terms[k];
-    step.trained_begin = from.channel_begin;
-    step.trained_end = from.channel_end;
-    switch (from.op) {
-      case Op::affine: {
-        step.op = from.b2 > 0 ? DenseOp::blend_constant : DenseOp::add_rho;
-        const bool after_dual = k > 0 && recipe.steps[k - 1].op == Op::dual;
-        if (step.op == DenseOp::add_rho && after_dual) {  // done with the activation, which has ρ at hand
-          lowered.steps.back().trained_begin = from.channel_begin;
-          lowered.steps.back().trained_end = from.channel_end;
-          continue;
-        }
-        break;
-      }
-      case Op::dual:
-        lower_dual(from.dual, step, lowered.constants);
-        break;
-      case Op::dropout:
-        step.op = DenseOp::shrink;
-        step.a = from.rate;
-        break;
-      case Op::fork:
-        step.op = DenseOp::fork;
-        break;
-      case Op::swap:
-        step.op = DenseOp::swap;
-        break;
-      case Op::join:
-        step.op = DenseOp::join;
-        break;
-      case Op::emit:
-        step.op = DenseOp::emit;
-        step.nngp_slot = from.nngp_slot;
-        step.ntk_slot = from.ntk_slot;
-        step.ntk_count = from.ntk_count;
-        break;
-      default:
-        continue;  // layer_norm changes deviations only
+    std::optional<DenseStep> step = dense_step(from, lowered.constants);
+    if (!step) continue;
+    const bool after_dual = k > 0 && recipe.steps[k - 1].op == Op::dual;
+    if (step->op == DenseOp::add_rho && after_dual) {  // done with the activation, which has ρ at hand
+      lowered.steps.back().trained_begin = from.channel_begin;
+      lowered.steps.back().trained_end = from.channel_end;
+      continue;
     }
-    lowered.steps.push_back(step);
+    step->row_feature = rows.first[k];
+    step->col_feature = cols.first[k];
+    step->row_terms = rows.terms[k];
+    step->col_terms = cols.terms[k];
+    lowered.steps.push_back(*step);
   }
   return lowered;
 }

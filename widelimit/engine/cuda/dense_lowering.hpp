@@ -4,6 +4,7 @@
 #include "widelimit/engine/cuda/dense_program.hpp"
 #include "widelimit/recipe/recipe.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace widelimit::cuda {
@@ -16,6 +17,10 @@ struct DenseLayout {
   std::int32_t deviations = 0;
 };
 [[nodiscard]] DenseLayout dense_layout(const Recipe& recipe, const std::vector<cpu::Features>& features);
+
+/// What a step does to a pair of places, without its features; nothing where it does nothing to pairs alone. Constants
+/// that it needs are appended.
+[[nodiscard]] std::optional<DenseStep> dense_step(const Step& from, std::vector<double>& constants);
 
 /// A recipe as a device runs it, for two sets of samples.
 struct DenseLowered {

@@ -162,11 +162,7 @@ class DensePath final : public Path {
       : device_(std::move(device)), recipe_(recipe), precision_(precision) {}
 
   [[nodiscard]] std::string obstacle() const override {
-    for (const Step& step : recipe_.steps) {
-      if (step.op == Op::dual && step.dual.phi == Phi::custom) {
-        return "the network has an activation of the user's own, which only the back end cpu evaluates";
-      }
-    }
+    if (std::string why = own_activation(recipe_); !why.empty()) return why;
     if (cpu::deepest_stack(recipe_) > dense_depth) {
       return fmt::format("the network has more than {} branches inside one another; use the back end cpu",
                          dense_depth - 1);

@@ -19,6 +19,7 @@ constexpr int device_interface = 3;
 
 class ConeDevice;
 class PlaneDevice;
+class PlaceDevice;
 
 /// What is known of a device.
 struct DeviceFacts {
@@ -112,6 +113,8 @@ class Device {
   [[nodiscard]] virtual PlaneDevice& planes() = 0;
   /// Sums of certificates; lives as long as the device.
   [[nodiscard]] virtual ConeDevice& cones() = 0;
+  /// Those by all pairs of places, and of networks on graphs.
+  [[nodiscard]] virtual PlaceDevice& places() = 0;
 };
 
 /// What the plug-in brings; `interface` is read before anything else.

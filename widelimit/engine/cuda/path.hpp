@@ -3,7 +3,7 @@
 #include "widelimit/engine/cuda/device_memory.hpp"
 #include "widelimit/engine/kernels.hpp"
 
-/// Inside the cuda engine: two ways to evaluate recipes, behind one interface.
+/// Inside the cuda engine: three ways to evaluate recipes, behind one interface.
 namespace widelimit::cuda {
 
 /// Samples in device memory. They know how to fill matrices with their pairs (Kernels says what each call does).
@@ -35,6 +35,12 @@ class Path {
 [[nodiscard]] std::unique_ptr<Path> image_path(std::shared_ptr<Device> device, const Recipe& recipe,
                                                Precision precision);
 
+/// Networks on images that planes do not have, and on graphs: all pairs of places of each pair. Every layer.
+[[nodiscard]] std::unique_ptr<Path> place_path(std::shared_ptr<Device> device, const Recipe& recipe,
+                                               Precision precision);
+
+/// Why the activation of a user's own keeps a recipe from a device; empty where it has none.
+[[nodiscard]] std::string own_activation(const Recipe& recipe);
 /// Error{usage} where samples loaded for `arithmetic` are asked for outputs of more digits.
 void require_digits(Precision arithmetic, std::span<const Array> outputs);
 

@@ -1,7 +1,6 @@
 #include "widelimit/base/error.hpp"
-#include "widelimit/base/parallel.hpp"
 #include "widelimit/base/transpose.hpp"
-#include "widelimit/engine/cpu/graph/graph_trace.hpp"
+#include "widelimit/engine/cpu/graph/graph_load.hpp"
 #include "widelimit/engine/cpu/path.hpp"
 #include "widelimit/engine/overflow.hpp"
 
@@ -78,100 +77,40 @@ struct GraphLoaded final : CpuLoaded {
   std::vector<Index> place_of;
 };
 
-/// One graph on its own, before all are put together.
-struct OneGraph {
-  std::vector<Index> places;   ///< by rounds
-  std::vector<Index> colours;  ///< of its nodes after the last round, where nodes are samples
-  GraphInput input;
-  GraphTrace trace;
-};
-
 void append_input(GraphInput& to, GraphInput&& from, Index place) {
   to.variance.insert(to.variance.end(), from.variance.begin(), from.variance.end());
   to.tags.insert(to.tags.end(), from.tags.begin(), from.tags.end());
   std::copy_n(from.unit.data(), from.unit.rows() * from.unit.cols(), to.unit.data() + place * from.unit.cols());
 }
 
-/// Features of step k at the places of all graphs.
-Features features_of(const Recipe& recipe, std::size_t k, const std::vector<OneGraph>& graphs, Precision precision) {
-  const Step& step = recipe.steps[k];
-  Variances before;
-  Variances beneath;
-  for (const OneGraph& graph : graphs) {
-    before.insert(before.end(), graph.trace.before[k].begin(), graph.trace.before[k].end());
-    beneath.insert(beneath.end(), graph.trace.beneath[k].begin(), graph.trace.beneath[k].end());
-  }
-  if (step.op == Op::join) return advance_join(beneath, before).features;
-  if (step.op == Op::emit) {
-    Features deviations = make_features(1, std::ssize(before));
-    for (Index i = 0; i < std::ssize(before); ++i) {
-      deviations.f64(0, i) = static_cast<double>(std::sqrt(before[usize(i)]));
-    }
-    return deviations;
-  }
-  if (before.empty()) return {};
-  return advance(recipe, step, before, {quadrature_tolerance(precision), false}).features;
-}
-
-/// The places of all samples at the end, and their outputs with themselves.
-void set_samples(const Recipe& recipe, const GraphView& samples, const GraphView& view,
-                 const std::vector<OneGraph>& graphs, GraphLoaded& loaded) {
-  const Index last = loaded.program.steps.back().after;
-  std::vector<Index> within;  // the place counted within its graph
-  for (Index g = 0; g < view.rows; ++g) {
-    const Index first = view.first_node(g);
-    const Index begin = samples.apart ? std::max(first, samples.begin) : 0;
-    const Index end = samples.apart ? std::min(first + view.nodes(g), samples.begin + samples.rows) : 1;
-    for (Index k = begin; k < end; ++k) {
-      within.push_back(samples.apart ? graphs[usize(g)].colours[usize(k - first)] : 0);
-      loaded.graph_of.push_back(g);
-      loaded.place_of.push_back(loaded.first_place(last, g) + within.back());
-    }
-  }
-  loaded.diagonal_values = Matrix<double>(recipe.outputs, samples.rows);
-  for (Index i = 0; i < samples.rows; ++i) {
-    const Matrix<double>& own = graphs[usize(loaded.graph_of[usize(i)])].trace.diagonal;
-    for (Index slot = 0; slot < recipe.outputs; ++slot) {
-      const double value = own(slot, within[usize(i)]);
-      if (!std::isfinite(value)) report_overflow(slot, i, i, Precision::f64);
-      loaded.diagonal_values(slot, i) = value;
-    }
-  }
-}
-
 std::unique_ptr<Loaded> load_graphs(const Recipe& recipe, const GraphView& samples, Precision precision, int threads,
                                     const std::function<void(Index)>& after) {
   auto loaded = std::make_unique<GraphLoaded>(recipe);
   const GraphProgram& program = loaded->program;
-  const GraphView view = samples.whole();
-  const Index n = view.rows;
-  std::vector<OneGraph> graphs(usize(n));
-  const auto trace = [&](Index g) {
-    thread_local GraphRunner runner;
-    const Colours colours(view, g, program.rounds, program.merges);
-    OneGraph& graph = graphs[usize(g)];
-    for (Index round = 0; round <= program.rounds; ++round) graph.places.push_back(colours.places(round));
-    if (samples.apart) graph.colours = colours.colours(program.steps.back().after);
-    graph.input = graph_input(view, colours);
-    graph.trace = trace_graph(recipe, program, graph.input, colours, precision, runner);
-  };
-  parallel_for(n, threads, trace, after);
+  std::vector<TracedGraph> graphs = trace_graphs(recipe, program, samples, precision, threads, after);
+  const Index n = std::ssize(graphs);
 
   loaded->first.assign(usize(program.rounds) + 1, std::vector<Index>{0});
-  for (Index g = 0; g < n; ++g) {
-    const OneGraph& graph = graphs[usize(g)];
+  for (const TracedGraph& graph : graphs) {
     for (std::size_t r = 0; r < loaded->first.size(); ++r) {
       loaded->first[r].push_back(loaded->first[r].back() + graph.places[r]);
     }
     loaded->error = std::max(loaded->error, graph.trace.error);
   }
-  set_samples(recipe, samples, view, graphs, *loaded);
-  loaded->input.unit = Matrix<double>(view.graphs->tagged() ? 0 : loaded->first.front().back(), view.graphs->width);
+  GraphSamples found = graph_samples(recipe, samples, graphs);
+  const Index last = program.steps.back().after;
+  for (std::size_t i = 0; i < found.graph.size(); ++i) {
+    loaded->place_of.push_back(loaded->first_place(last, found.graph[i]) + found.place[i]);
+  }
+  loaded->graph_of = std::move(found.graph);
+  loaded->diagonal_values = std::move(found.diagonal);
+  const Graphs& all = *samples.graphs;
+  loaded->input.unit = Matrix<double>(all.tagged() ? 0 : loaded->first.front().back(), all.width);
   for (Index g = 0; g < n; ++g) {
     append_input(loaded->input, std::move(graphs[usize(g)].input), loaded->first_place(0, g));
   }
   for (std::size_t k = 0; k < recipe.steps.size(); ++k) {
-    loaded->features.push_back(features_of(recipe, k, graphs, precision));
+    loaded->features.push_back(graph_features(recipe, k, graphs, precision));
     const GraphStep& at = program.steps[k];
     SparseRows rows;
     for (Index g = 0; g < n; ++g) {

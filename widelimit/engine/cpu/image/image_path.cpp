@@ -28,15 +28,6 @@ struct ImageLoaded final : CpuLoaded {
   }
 };
 
-/// Calls put(slot, value) for each output of an emit step, one position being left.
-template <typename Put>
-void each_output(const Step& step, const TracePair& traces, PairState& state, const Put& put) {
-  const double r = traces.first->f64(0, 0);
-  const double r_other = traces.second->f64(0, 0);
-  if (step.nngp_slot >= 0) put(step.nngp_slot, state.rho()(0, 0) * r * r_other);
-  for (Index m = 0; m < step.ntk_count; ++m) put(step.ntk_slot + m, state.theta(m)(0, 0) * r * r_other);
-}
-
 std::unique_ptr<Loaded> load_images(const Recipe& recipe, const SampleView& x, Precision precision, int threads,
                                     const std::function<void(Index done)>& after) {
   auto loaded = std::make_unique<ImageLoaded>();

@@ -9,6 +9,15 @@ namespace widelimit::cpu {
 /// Σ and Θ_m that an emit step writes.
 using EmitImage = std::function<void(const Step& step, const TracePair& traces, PairState& state)>;
 
+/// Calls put(slot, value) for each output of an emit step, one position being left.
+template <typename Put>
+void each_output(const Step& step, const TracePair& traces, PairState& state, const Put& put) {
+  const double r = traces.first->f64(0, 0);
+  const double r_other = traces.second->f64(0, 0);
+  if (step.nngp_slot >= 0) put(step.nngp_slot, state.rho()(0, 0) * r * r_other);
+  for (Index m = 0; m < step.ntk_count; ++m) put(step.ntk_slot + m, state.theta(m)(0, 0) * r * r_other);
+}
+
 /// The state of two images before the first step; `x` holds the unit vectors of an image's positions.
 [[nodiscard]] PairState image_input(const Recipe& recipe, MatrixView<const double> x1, MatrixView<const double> x2);
 

@@ -13,8 +13,8 @@ namespace {
 /// Images, and the path that fills with them.
 class ImageLoaded final : public DeviceLoaded {
  public:
-  ImageLoaded(std::unique_ptr<const PlanePath> path, PlaneImages images)
-      : path_(std::move(path)), images_(std::move(images)) {}
+  ImageLoaded(std::shared_ptr<Device> device, std::unique_ptr<const PlanePath> path, PlaneImages images)
+      : device_(std::move(device)), path_(std::move(path)), images_(std::move(images)) {}
 
   [[nodiscard]] Index count() const override { return images_.count; }
   [[nodiscard]] double quadrature_error() const override { return images_.error; }
@@ -26,7 +26,7 @@ class ImageLoaded final : public DeviceLoaded {
     for (const Array& output : outputs) places.push_back({output.data, output.stride, output.precision});
     path_->fill(images_, rows, dynamic_cast<const ImageLoaded&>(other).images_, cols, symmetric, places, after);
     if (!symmetric) return;
-    path_->write_diagonal(own_pairs([](Index) {}), rows, places);
+    write_diagonal(device_, own_pairs([](Index) {}), rows, places);
     after(rows.size() * (rows.size() + 1) / 2);
   }
 
@@ -46,6 +46,7 @@ class ImageLoaded final : public DeviceLoaded {
     return diagonal_.view();
   }
 
+  std::shared_ptr<Device> device_;
   std::unique_ptr<const PlanePath> path_;
   PlaneImages images_;
   mutable std::mutex guard_;
@@ -69,7 +70,7 @@ class ImagePath final : public Path {
                                              const std::function<void(Index)>& after) const override {
     auto path = std::make_unique<PlanePath>(device_, recipe_, precision_);
     PlaneImages images = path->load(x, threads, after);
-    return std::make_unique<ImageLoaded>(std::move(path), std::move(images));
+    return std::make_unique<ImageLoaded>(device_, std::move(path), std::move(images));
   }
   [[nodiscard]] std::size_t loaded_bytes(const SampleView& /*x*/) const override { return record_bytes(lowered_); }
   [[nodiscard]] Index tile_edge() const override { return recipe_.all_pairs ? pooled_edge : equal_edge; }

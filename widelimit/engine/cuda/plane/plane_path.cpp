@@ -293,17 +293,17 @@ void PlanePath::diagonal(const PlaneImages& x, MatrixView<double> values,
   }
 }
 
-void PlanePath::write_diagonal(MatrixView<const double> values, Range images,
-                               std::span<const PlaneOutput> outputs) const {
+void write_diagonal(const std::shared_ptr<Device>& device, MatrixView<const double> values, Range samples,
+                    std::span<const PlaneOutput> outputs) {
   std::vector<ImagePair> pairs;
-  for (Index i = images.begin; i < images.end; ++i) pairs.push_back({static_cast<int>(i), static_cast<int>(i)});
-  const DeviceBuffer list = DeviceBuffer::of<ImagePair>(device_, pairs);
-  const auto begin = static_cast<int>(images.begin);
+  for (Index i = samples.begin; i < samples.end; ++i) pairs.push_back({static_cast<int>(i), static_cast<int>(i)});
+  const DeviceBuffer list = DeviceBuffer::of<ImagePair>(device, pairs);
+  const auto begin = static_cast<int>(samples.begin);
   for (std::size_t slot = 0; slot < outputs.size(); ++slot) {
-    const std::span<const double> row{values.row(static_cast<Index>(slot)) + images.begin, pairs.size()};
-    const DeviceBuffer found = DeviceBuffer::of<double>(device_, row);
-    const int bad = device_->planes().write(found.data<double>(), list.data<ImagePair>(),
-                                            static_cast<int>(pairs.size()), begin, begin, false, outputs[slot]);
+    const std::span<const double> row{values.row(static_cast<Index>(slot)) + samples.begin, pairs.size()};
+    const DeviceBuffer found = DeviceBuffer::of<double>(device, row);
+    const int bad = device->planes().write(found.data<double>(), list.data<ImagePair>(), static_cast<int>(pairs.size()),
+                                           begin, begin, false, outputs[slot]);
     if (bad >= 0) report_overflow(static_cast<Index>(slot), begin + bad, begin + bad, outputs[slot].precision);
   }
 }

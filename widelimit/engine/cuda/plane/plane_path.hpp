@@ -21,6 +21,10 @@ struct PlaneImages {
   double error = 0;  ///< of quadrature
 };
 
+/// outputs[s](k, k) = values(s, samples.begin + k).
+void write_diagonal(const std::shared_ptr<Device>& device, MatrixView<const double> values, Range samples,
+                    std::span<const PlaneOutput> outputs);
+
 class PlanePath {
  public:
   /// The recipe must have no obstacle. `scratch_bytes`: what lies between two stages, for the length of a call.
@@ -36,8 +40,6 @@ class PlanePath {
             std::span<const PlaneOutput> outputs, const std::function<void(Index pairs)>& after) const;
   /// values(s, i) of each image with itself.
   void diagonal(const PlaneImages& x, MatrixView<double> values, const std::function<void(Index done)>& after) const;
-  /// outputs[s](k, k) = values(s, images.begin + k).
-  void write_diagonal(MatrixView<const double> values, Range images, std::span<const PlaneOutput> outputs) const;
 
  private:
   struct Sides {

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/cuda/plugin/cone/cuda_cone_device.hpp"
+#include "widelimit/engine/cuda/plugin/place/cuda_place_device.hpp"
 #include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 
 #include <algorithm>
@@ -85,6 +86,7 @@ CudaDevice::CudaDevice(int device) : device_(device) {
 
 CudaDevice::~CudaDevice() {
   if (cudaSetDevice(device_) != cudaSuccess) return;
+  places_.reset();
   planes_.reset();
   cones_.reset();
   for (Lane& lane : lanes_) {
@@ -233,6 +235,12 @@ ConeDevice& CudaDevice::cones() {
   const Turn turn(*this);
   if (!cones_) cones_ = make_cuda_cone_device(*this);
   return *cones_;
+}
+
+PlaceDevice& CudaDevice::places() {
+  const Turn turn(*this);
+  if (!places_) places_ = make_cuda_place_device(*this);
+  return *places_;
 }
 
 }  // namespace widelimit::cuda

@@ -2,6 +2,7 @@
 
 #include "widelimit/engine/cuda/cone/cone_device.hpp"
 #include "widelimit/engine/cuda/device.hpp"
+#include "widelimit/engine/cuda/place/place_device.hpp"
 #include "widelimit/engine/cuda/plane/plane_device.hpp"
 #include "widelimit/engine/cuda/plugin/launch.hpp"
 #include "widelimit/engine/cuda/plugin/libraries.hpp"
@@ -64,6 +65,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] DenseOverflow finish() override;
   [[nodiscard]] PlaneDevice& planes() override;
   [[nodiscard]] ConeDevice& cones() override;
+  [[nodiscard]] PlaceDevice& places() override;
 
   /// One call at a time, on this device.
   class Turn {
@@ -119,6 +121,7 @@ class CudaDevice final : public Device {
   unsigned long long* overflow_ = nullptr;
   std::unique_ptr<PlaneDevice> planes_;  ///< from the first time it is asked for
   std::unique_ptr<ConeDevice> cones_;    ///< as well
+  std::unique_ptr<PlaceDevice> places_;  ///< as well
 };
 
 }  // namespace widelimit::cuda

@@ -6,17 +6,18 @@ namespace widelimit::cuda {
 
 /// The steps of the rectifier family in the arithmetic T, and in double all others. The latter are one function that is
 /// called: each is long, and they would be compiled for every kernel.
+template <class Tables>
 #ifdef __CUDACC__
 __noinline__
 #endif
     WIDELIMIT_BOTH inline Moved<double>
-    called_smooth_step(const DenseStep& step, const DenseTile& tile, const PairFeatures<double>& f, double rho,
+    called_smooth_step(const DenseStep& step, const Tables& tables, const PairFeatures<double>& f, double rho,
                        double t) {
-  return smooth_step(step, tile, f, rho, t);
+  return smooth_step(step, tables, f, rho, t);
 }
 
-template <typename T>
-WIDELIMIT_BOTH inline Moved<T> any_step(const DenseStep& step, const DenseTile& tile, const PairFeatures<T>& f, T rho,
+template <typename T, class Tables>
+WIDELIMIT_BOTH inline Moved<T> any_step(const DenseStep& step, const Tables& tables, const PairFeatures<T>& f, T rho,
                                         T t) {
   switch (step.op) {
     case DenseOp::add_rho:
@@ -29,7 +30,7 @@ WIDELIMIT_BOTH inline Moved<T> any_step(const DenseStep& step, const DenseTile& 
     }
     default:
       if constexpr (sizeof(T) == sizeof(double)) {
-        return called_smooth_step(step, tile, f, rho, t);
+        return called_smooth_step(step, tables, f, rho, t);
       } else {
         return {rho, t, T(1)};
       }
@@ -115,15 +116,13 @@ WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const std::int32_t (
 #pragma unroll
 #endif
     for (int p = 0; p < P; ++p) {
-      const PairFeatures<T> f{row_features + row[p], col_features + col, tile.rows.samples, tile.cols.samples};
+      const PairFeatures<T> f{row_features + row[p], col_features + col, tile.rows.samples,
+                              tile.cols.samples,     step.row_terms,     step.col_terms};
       T& rho = states.rho[into][p];
       T& t = states.t[into][p];
       if (joins) {
         const T bb = f.product(1);
-        const T second = states.rho[top][p];
-        const T second_t = states.t[top][p];
-        const Moved<T> moved = mix(mismatch(f.first(0), f.second(0), f.first(1), f.second(1)), f.product(0), bb, rho, t,
-                                   one_minus(second, second_t), one_plus(second, second_t));
+        const Moved<T> moved = blend(f, rho, t, states.rho[top][p], states.t[top][p]);
         rho = moved.rho;
         t = moved.t;
         for (int m = 0; m < channels; ++m) {

@@ -14,6 +14,8 @@ struct PairFeatures {
   const T* col;
   Index row_stride;
   Index col_stride;
+  std::int32_t row_terms;  ///< coefficients of a series
+  std::int32_t col_terms;
   WIDELIMIT_BOTH T first(Index f) const { return row[f * row_stride]; }
   WIDELIMIT_BOTH T second(Index f) const { return col[f * col_stride]; }
   WIDELIMIT_BOTH T product(Index f) const { return first(f) * second(f); }
@@ -102,6 +104,13 @@ template <typename T>
 WIDELIMIT_BOTH inline Moved<T> blend_constant(const PairFeatures<T>& f, T rho, T t) {
   const T delta = mismatch(f.first(0), f.second(0), f.first(1), f.second(1));
   return mix(delta, f.product(0), f.product(1), rho, t, T(0), T(2));
+}
+
+/// aa'ρ + bb'σ, the sum of two branches.
+template <typename T>
+WIDELIMIT_BOTH inline Moved<T> blend(const PairFeatures<T>& f, T rho, T t, T other, T other_t) {
+  return mix(mismatch(f.first(0), f.second(0), f.first(1), f.second(1)), f.product(0), f.product(1), rho, t,
+             one_minus(other, other_t), one_plus(other, other_t));
 }
 
 /// 1[x ≥ 0]: the sign's correlation, blended with the constant.
@@ -236,8 +245,8 @@ WIDELIMIT_BOTH inline Moved<double> series_sum(const DenseStep& step, const Pair
   double quotient = 0;
   double apart = 0;
   for (int i = terms - 1; i >= 0; --i) {
-    const double a = i < step.row_terms ? f.first(cpu::series_rows + i) : 0.0;
-    const double a_col = i < step.col_terms ? f.second(cpu::series_rows + i) : 0.0;
+    const double a = i < f.row_terms ? f.first(cpu::series_rows + i) : 0.0;
+    const double a_col = i < f.col_terms ? f.second(cpu::series_rows + i) : 0.0;
     const double c = a * a_col;
     slope = std::fma(slope, rho, value);
     value = std::fma(value, rho, c);
@@ -270,8 +279,9 @@ WIDELIMIT_BOTH inline Moved<double> series_step(const DenseStep& step, const Den
   return {most(-1.0, least(1.0, moved.rho)), most(0.0, moved.t), moved.factor};
 }
 
-/// Steps outside the rectifier family, all in double.
-WIDELIMIT_BOTH inline Moved<double> smooth_step(const DenseStep& step, const DenseTile& tile,
+/// Steps outside the rectifier family, all in double. `tables`: what has `constants`, `mixture` and `mixture_count`.
+template <class Tables>
+WIDELIMIT_BOTH inline Moved<double> smooth_step(const DenseStep& step, const Tables& tables,
                                                 const PairFeatures<double>& f, double rho, double t) {
   switch (step.op) {
     case DenseOp::erf:
@@ -291,11 +301,11 @@ WIDELIMIT_BOTH inline Moved<double> smooth_step(const DenseStep& step, const Den
     case DenseOp::step_function:
       return step_function(f, rho, t);
     case DenseOp::arc_cosine:
-      return arc_cosine_step(tile.constants + step.first_constant, step.degree + 1, rho, t);
+      return arc_cosine_step(tables.constants + step.first_constant, step.degree + 1, rho, t);
     case DenseOp::power:
       return power_step(step.degree, rho, t);
     default:
-      return series_step(step, tile.mixture, tile.mixture_count, f, rho, t);
+      return series_step(step, tables.mixture, tables.mixture_count, f, rho, t);
   }
 }
 

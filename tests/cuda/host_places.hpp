@@ -1,0 +1,12 @@
+#pragma once
+
+#include "widelimit/engine/cuda/place/place_device.hpp"
+
+#include <memory>
+
+namespace widelimit::test {
+
+/// Pairs of places on the processor; states of up to `team_bytes` stay with a team.
+[[nodiscard]] std::unique_ptr<cuda::PlaceDevice> make_host_places(std::int64_t team_bytes);
+
+}  // namespace widelimit::test

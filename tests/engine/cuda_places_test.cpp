@@ -1,0 +1,255 @@
+#include "tests/base/random_graphs.hpp"
+#include "tests/engine/engines.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/random.hpp"
+#include "widelimit/engine/cuda/cuda.hpp"
+#include "widelimit/engine/cuda/device.hpp"
+#include "widelimit/kernel/gram.hpp"
+#include "widelimit/network/activation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace widelimit {
+namespace {
+
+/// Positions that are alike, as neighbours in photographs are.
+Matrix<double> images(Index n, const Shape& shape, std::uint64_t seed = 7) {
+  Matrix<double> x(n, shape.size());
+  const Random random(seed);
+  for (Index i = 0; i < n; ++i) {
+    const double mean = random.normal(static_cast<std::uint64_t>(i));
+    for (Index k = 0; k < shape.size(); ++k) {
+      x(i, k) = mean + 0.4 * random.normal(static_cast<std::uint64_t>(1000 + i * shape.size() + k));
+    }
+  }
+  return x;
+}
+
+double worst(const AnyMatrix& ours, const AnyMatrix& exact) {
+  const auto& expected = std::get<Matrix<double>>(exact);
+  double scale = 0;
+  double found = 0;
+  std::visit(
+      [&](const auto& matrix) {
+        for (Index k = 0; k < expected.rows() * expected.cols(); ++k) {
+          scale = std::max(scale, std::abs(expected.data()[k]));
+          const double difference = std::abs(static_cast<double>(matrix.data()[k]) - expected.data()[k]);
+          if (!(difference <= found)) found = difference;
+        }
+      },
+      ours);
+  return found / scale;
+}
+
+double worst(const Gram& ours, const Gram& exact) {
+  return std::max(worst(ours.nngp, exact.nngp), worst(ours.ntk, exact.ntk));
+}
+
+/// Networks on images that planes of a device do not have, and on graphs.
+class CudaPlaces : public testing::TestWithParam<std::string> {
+ protected:
+  CudaPlaces() : engine_(test::engine_named(GetParam())), cpu_(make_engine("cpu")) {}
+
+  /// Largest difference from another engine in float64, relative to the largest entry.
+  [[nodiscard]] double difference(const std::string& text, const SampleView& few, const SampleView& rest,
+                                  Precision precision, const Engine& exact) const {
+    const Network network = Network::parse(text);
+    const GramOptions ours{.kind = Kind::both, .precision = precision};
+    const GramOptions theirs{.kind = Kind::both, .precision = Precision::f64};
+    return std::max(worst(gram(network, few, rest, ours, *engine_), gram(network, few, rest, theirs, exact)),
+                    worst(gram(network, rest, ours, *engine_), gram(network, rest, theirs, exact)));
+  }
+
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Engine> cpu_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Engines, CudaPlaces, testing::ValuesIn(test::engines_and_cuda({"emulated"})),
+                         [](const auto& of) { return of.param; });
+
+/// An ulp ε of ρ after a sum over positions becomes ε/√(8ε) at the arc cosine where 1 − ρ is beyond 8 ulps, less than
+/// 1e-8, at single pairs of positions; means over all of them are off by 1e-11 at most. float32: states are rounded to
+/// 6e-8 with 1 − ρ relative to itself, and sums are in float64, so that layers add some 6e-8 each.
+TEST_P(CudaPlaces, ImagesAgreeWithTheFormulas) {
+  const auto reference = make_engine("reference");
+  for (const char* network :
+       {"conv erf conv(b_std=0.3) gelu global_avg_pool dense", "conv sin avg_pool conv cos flatten dense",
+        "conv relu attention flatten dense", "conv(b_std=0.2) relu attention conv relu global_avg_pool dense",
+        "conv layer_norm gaussian conv sign conv monomial(degree=3) flatten dense(b_std=0.1)",
+        "conv rectified_monomial(degree=2) avg_pool conv layer_norm relu global_avg_pool dense",
+        "conv relu residual{ avg_pool(window=3x3, strides=1x1, padding=same) conv relu conv } global_avg_pool dense",
+        "conv residual{ relu conv | erf conv(b_std=0.4) } abs conv exp flatten dense",
+        "conv relu dropout(rate=0.7) conv erf avg_pool dropout(rate=0.9) conv relu flatten dense",
+        "conv polynomial(coef=[0.5, 1, 0.25]) conv(strides=2x2) hermite(degree=2) flatten dense"}) {
+    SCOPED_TRACE(network);
+    for (const Shape& shape : {Shape{4, 4, 2}, Shape{5, 3, 1}}) {
+      const Matrix<double> x = images(5, shape);
+      const SampleView all{x.view(), shape};
+      EXPECT_LE(difference(network, all.part(0, 2), all.part(2, 3), Precision::f64, *reference), 1e-11);
+      EXPECT_LE(difference(network, all.part(0, 2), all.part(2, 3), Precision::f32, *reference), 1e-6);
+    }
+  }
+}
+
+/// By quadrature, which the formulas take long for: the processor is compared with them elsewhere.
+TEST_P(CudaPlaces, LogisticActivationsEqualTheProcessor) {
+  const Shape shape{5, 4, 2};
+  Matrix<double> x = images(7, shape);
+  for (Index k = 0; k < shape.size(); ++k) {
+    x(1, k) *= 30;  // deviations for which series have too few terms
+    x(4, k) *= 40;
+  }
+  const SampleView all{x.view(), shape};
+  for (const char* network :
+       {"conv tanh conv sigmoid flatten dense", "conv(padding=circular) swish global_avg_pool dense softplus dense"}) {
+    EXPECT_LE(difference(network, all.part(0, 3), all.part(3, 4), Precision::f64, *cpu_), 1e-11) << network;
+    EXPECT_LE(difference(network, all.part(0, 3), all.part(3, 4), Precision::f32, *cpu_), 1e-7) << network;
+  }
+}
+
+TEST_P(CudaPlaces, SharesOfLayersEqualTheProcessor) {
+  const Shape shape{4, 6, 2};
+  const Matrix<double> x = images(5, shape);
+  const Network network = Network::parse("conv erf avg_pool conv relu attention conv erf conv gelu flatten dense");
+  const LayerContributions ours = layer_contributions(network, {x.view(), shape}, {}, *engine_);
+  const LayerContributions exact = layer_contributions(network, {x.view(), shape}, {}, *cpu_);
+  ASSERT_EQ(ours.ntk.size(), exact.ntk.size());
+  for (std::size_t layer = 0; layer < ours.ntk.size(); ++layer)
+    EXPECT_LE(worst(ours.ntk[layer], exact.ntk[layer]), 1e-12);
+
+  const Graphs graphs = test::random_graphs(7, 12, 7);
+  const Network gntk = Network::parse("gntk:3");
+  const LayerContributions own = layer_contributions(gntk, SampleView(graphs), {}, *engine_);
+  const LayerContributions theirs = layer_contributions(gntk, SampleView(graphs), {}, *cpu_);
+  ASSERT_EQ(own.ntk.size(), theirs.ntk.size());
+  for (std::size_t layer = 0; layer < own.ntk.size(); ++layer) {
+    EXPECT_LE(worst(own.ntk[layer], theirs.ntk[layer]), 1e-12);
+  }
+}
+
+TEST_P(CudaPlaces, TilesAndTheDiagonalAreTheSameKernel) {
+  const Shape shape{5, 4, 2};
+  const Index n = 9;
+  const Matrix<double> x = images(n, shape);
+  const Kernels& kernels = engine_->kernels();
+  for (const char* text : {"conv erf dropout(rate=0.8) conv relu flatten dense", "conv relu attention flatten dense"}) {
+    const Recipe recipe = lower(Network::parse(text), shape, RecipeOutputs::both);
+    const auto loaded = kernels.load(recipe, {x.view(), shape}, Precision::f64, [](Index) {});
+    std::vector<EngineMatrix> all;
+    for (int s = 0; s < 2; ++s) all.push_back(engine_->algebra().allocate(n, n, Precision::f64));
+    Index done = 0;
+    kernels.fill(recipe, *loaded, {0, n}, *loaded, {0, n}, true, all, [&](Index pairs) { done = pairs; });
+    EXPECT_EQ(done, n * (n + 1) / 2);
+    Matrix<double> diagonal(2, n);
+    kernels.diagonal(recipe, *loaded, diagonal.view(), [](Index) {});
+    Matrix<double> part[2] = {Matrix<double>(3, 4), Matrix<double>(3, 4)};
+    const MatrixView<double> views[2] = {part[0].view(), part[1].view()};
+    kernels.tile(recipe, *loaded, {1, 4}, *loaded, {5, 9}, std::span<const MatrixView<double>>(views));
+    for (int s = 0; s < 2; ++s) {
+      Matrix<double> k(n, n);
+      engine_->algebra().read(all[usize(s)], k.view());
+      for (Index i = 0; i < n; ++i) {
+        EXPECT_EQ(k(i, i), diagonal(s, i));
+        for (Index j = 0; j < n; ++j) EXPECT_EQ(k(i, j), k(j, i));
+      }
+      for (Index i = 0; i < 3; ++i) {
+        for (Index j = 0; j < 4; ++j) EXPECT_EQ(part[s](i, j), k(1 + i, 5 + j));
+      }
+    }
+  }
+}
+
+/// Entries of graphs depend on the pair alone; so do those of nodes, of which a part begins and ends within graphs.
+TEST_P(CudaPlaces, PartsOfGraphsHaveTheSameBits) {
+  const Graphs graphs = test::random_graphs(37, 30, 4);
+  const GramOptions options{.precision = Precision::f64};
+  const auto ntk = [&](const char* network, const SampleView& x1, const std::optional<SampleView>& x2) {
+    const Network parsed = Network::parse(network);
+    return std::get<Matrix<double>>(
+        (x2 ? gram(parsed, x1, *x2, options, *engine_) : gram(parsed, x1, options, *engine_)).ntk);
+  };
+  const SampleView all(graphs);
+  const Matrix<double> whole = ntk("gntk:5", all, std::nullopt);
+  const Matrix<double> part = ntk("gntk:5", all.part(3, 6), all.part(20, 11));
+  for (Index i = 0; i < 6; ++i) {
+    for (Index j = 0; j < 11; ++j) EXPECT_EQ(part(i, j), whole(3 + i, 20 + j));
+  }
+  const SampleView nodes(graphs.node_view(), graphs.shape());
+  const char* blocks = "aggregate dense relu aggregate dense relu dense";
+  const Matrix<double> of_nodes = ntk(blocks, nodes, std::nullopt);
+  const Matrix<double> some = ntk(blocks, nodes.part(5, 21), nodes.part(100, 60));
+  for (Index i = 0; i < 21; ++i) {
+    for (Index j = 0; j < 60; ++j) EXPECT_EQ(some(i, j), of_nodes(5 + i, 100 + j));
+  }
+  for (Index i = 0; i < nodes.count(); ++i) {
+    for (Index j = 0; j < i; ++j) ASSERT_EQ(of_nodes(i, j), of_nodes(j, i));
+  }
+}
+
+/// In the memory of a team or pass by pass, the same elements.
+TEST(CudaPlaceTeams, AndPassesLeaveTheSameBits) {
+  const Shape shape{4, 4, 2};
+  const Matrix<double> x = images(5, shape);
+  const Graphs graphs = test::random_graphs(9, 12, 1);
+  const auto kernel = [&](std::int64_t team_bytes, const char* network, const SampleView& samples) {
+    const auto engine = make_cuda_engine(test::make_host_device(true, team_bytes), "emulated", 1);
+    return std::get<Matrix<double>>(gram(Network::parse(network), samples, {.precision = Precision::f64}, *engine).ntk);
+  };
+  const auto expect_equal = [&](const char* network, const SampleView& samples) {
+    const Matrix<double> teams = kernel(1 << 20, network, samples);
+    const Matrix<double> passes = kernel(0, network, samples);
+    for (Index k = 0; k < teams.rows() * teams.cols(); ++k) EXPECT_EQ(teams.data()[k], passes.data()[k]) << network;
+  };
+  expect_equal("conv erf residual{ avg_pool(window=3x3, strides=1x1, padding=same) conv } global_avg_pool dense",
+               {x.view(), shape});
+  expect_equal("gntk:4", SampleView(graphs));
+}
+
+TEST_P(CudaPlaces, WhatLeavesTheRangeIsNamed) {
+  Matrix<double> x = images(4, {4, 4, 1});
+  for (Index k = 0; k < 16; ++k) x(2, k) *= 1e30;
+  const SampleView samples{x.view(), {4, 4, 1}};
+  const Network network = Network::parse("conv relu attention global_avg_pool dense");
+  try {
+    (void)gram(network, samples, {.kind = Kind::ntk, .precision = Precision::f32}, *engine_);
+    FAIL() << "10⁶⁰ fits no float32";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::numerical) << error.what();
+  }
+  const Gram wide = gram(network, samples, {.kind = Kind::ntk, .precision = Precision::f64}, *engine_);
+  EXPECT_GT(std::get<Matrix<double>>(wide.ntk)(2, 2), 1e58);
+}
+
+/// Zero images have no correlation with anything.
+TEST_P(CudaPlaces, ZeroImagesAndEqualImages) {
+  const Shape shape{4, 4, 2};
+  Matrix<double> x = images(4, shape);
+  for (Index k = 0; k < shape.size(); ++k) {
+    x(1, k) = 0;
+    x(3, k) = 2 * x(0, k);
+  }
+  const SampleView samples{x.view(), shape};
+  for (const char* network : {"conv erf global_avg_pool dense", "conv relu attention conv relu flatten dense"}) {
+    EXPECT_LE(difference(network, samples, samples, Precision::f64, *cpu_), 1e-11) << network;
+    EXPECT_LE(difference(network, samples, samples, Precision::f32, *cpu_), 1e-6) << network;
+  }
+}
+
+TEST_P(CudaPlaces, OnlyAnActivationOfTheUsersOwnIsRefused) {
+  register_activation("cube_of_places", [](std::span<const double> x, std::span<double> y) {
+    for (std::size_t k = 0; k < x.size(); ++k) y[k] = x[k] * x[k] * x[k];
+  });
+  const auto obstacle = [&](const char* text, const Shape& shape) {
+    return engine_->kernels().obstacle(lower(Network::parse(text), shape, RecipeOutputs::ntk), Precision::f64);
+  };
+  const char* own = "the network has an activation of the user's own, which only the back end cpu evaluates";
+  EXPECT_EQ(obstacle("conv custom(name=cube_of_places) flatten dense", {8, 8, 3}), own);
+  EXPECT_EQ(obstacle("aggregate dense custom(name=cube_of_places) global_sum_pool dense", {1, 1, 1, true}), own);
+  EXPECT_EQ(obstacle("conv relu attention flatten dense", {8, 8, 3}), "");
+  EXPECT_EQ(obstacle("gntk:3", {1, 1, 1, true}), "");
+}
+
+}  // namespace
+}  // namespace widelimit

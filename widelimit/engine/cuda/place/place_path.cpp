@@ -1,0 +1,88 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/engine/cuda/path.hpp"
+#include "widelimit/engine/cuda/place/place_fill.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace widelimit::cuda {
+
+namespace {
+
+/// Images or graphs, and what fills matrices with their pairs.
+class PlaceLoaded final : public DeviceLoaded {
+ public:
+  PlaceLoaded(std::unique_ptr<const PlaceFill> fill, LoadedPlaces loaded)
+      : fill_(std::move(fill)), loaded_(std::move(loaded)) {}
+
+  [[nodiscard]] Index count() const override { return loaded_.samples; }
+  [[nodiscard]] double quadrature_error() const override { return loaded_.error; }
+
+  void fill(const Recipe& /*recipe*/, Range rows, const Loaded& other, Range cols, bool symmetric,
+            std::span<const Array> outputs, const std::function<void(Index)>& after) const override {
+    require_digits(fill_->lowered().arithmetic, outputs);
+    std::vector<PlaneOutput> places;
+    for (const Array& output : outputs) places.push_back({output.data, output.stride, output.precision});
+    fill_->fill(loaded_, rows, dynamic_cast<const PlaceLoaded&>(other).loaded_, cols, symmetric, places, after);
+  }
+
+  void diagonal(MatrixView<double> outputs, const std::function<void(Index)>& /*after*/) const override {
+    for (Index s = 0; s < outputs.rows; ++s) std::copy_n(loaded_.diagonal.view().row(s), outputs.cols, outputs.row(s));
+  }
+
+ private:
+  std::unique_ptr<const PlaceFill> fill_;
+  LoadedPlaces loaded_;
+};
+
+class PlacePath final : public Path {
+ public:
+  PlacePath(std::shared_ptr<Device> device, const Recipe& recipe, Precision precision)
+      : device_(std::move(device)), recipe_(recipe), precision_(precision), lowered_(lower_places(recipe, precision)) {}
+
+  [[nodiscard]] std::string obstacle() const override { return own_activation(recipe_); }
+  [[nodiscard]] std::string route() const override {
+    const char* what = recipe_.input.nodes ? "pairs of nodes, nodes of equal colour merged,"
+                       : recipe_.all_pairs ? "all position pairs"
+                                           : "equal positions";
+    return fmt::format("{} on the device, {}", what, lowered_.arithmetic == Precision::f32 ? "float" : "double");
+  }
+  [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
+                                             const std::function<void(Index)>& after) const override {
+    if (recipe_.input.nodes && x.graphs() == nullptr) {
+      fail(Code::input, "the network reads graphs, and the samples are rows of numbers");
+    }
+    LoadedPlaces loaded = recipe_.input.nodes
+                              ? load_graphs(device_, recipe_, lowered_, *x.graphs(), precision_, threads, after)
+                              : load_images(device_, recipe_, lowered_, x, precision_, threads, after);
+    return std::make_unique<PlaceLoaded>(std::make_unique<PlaceFill>(device_, recipe_, lowered_), std::move(loaded));
+  }
+  [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
+    return recipe_.input.nodes ? loaded_graph_bytes(recipe_, x) : loaded_image_bytes(recipe_);
+  }
+  /// Some tenths of a second; nodes come by whole graphs.
+  [[nodiscard]] Index tile_edge() const override {
+    if (recipe_.input.nodes) return recipe_.at_nodes() ? nodes_edge : graphs_edge;
+    return recipe_.all_pairs ? pooled_edge : equal_edge;
+  }
+
+ private:
+  static constexpr Index nodes_edge = 8192;
+  static constexpr Index graphs_edge = 1024;
+  static constexpr Index pooled_edge = 32;
+  static constexpr Index equal_edge = 512;
+
+  std::shared_ptr<Device> device_;
+  const Recipe& recipe_;
+  Precision precision_;
+  LoweredPlaces lowered_;
+};
+
+}  // namespace
+
+std::unique_ptr<Path> place_path(std::shared_ptr<Device> device, const Recipe& recipe, Precision precision) {
+  return std::make_unique<PlacePath>(std::move(device), recipe, precision);
+}
+
+}  // namespace widelimit::cuda
