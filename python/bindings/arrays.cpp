@@ -1,5 +1,7 @@
 #include "arrays.hpp"
 
+#include "engines.hpp"
+
 namespace nb = nanobind;
 
 namespace widelimit::python {
@@ -97,7 +99,12 @@ SampleView view_samples(const SampleArray& given) {
   return view_dense(*std::get_if<DenseArray>(&given));
 }
 
-AnyView view_kernel(const KernelArray& k) { return view_dense(k).dense("Gram matrices"); }
+AnyView view_kernel(const DenseArray& k) { return view_dense(k).dense("Gram matrices"); }
+
+GramMatrix gram_of(const KernelArray& k, std::optional<int> threads) {
+  if (const auto* held = std::get_if<DeviceArray>(&k)) return {held->settled(), held->engine(threads)};
+  return {view_kernel(std::get<DenseArray>(k)), processor(threads)};
+}
 
 nb::object as_array(AnyMatrix values, std::initializer_list<Index> dims) {
   return std::visit([&](auto& matrix) { return as_array(std::move(matrix), dims); }, values);

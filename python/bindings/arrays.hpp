@@ -1,17 +1,20 @@
 #pragma once
 
+#include "device_array.hpp"
 #include "widelimit/base/samples.hpp"
+#include "widelimit/kernel/gram_matrix.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/variant.h>
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
 
-/// NumPy arrays in and out, without a copy in either direction.
+/// Arrays in and out, without a copy in either direction.
 namespace widelimit::python {
 
 /// Numbers from Python: float32 or float64, N×D, N×H×W or N×H×W×C, each sample contiguous, samples at any stride.
@@ -42,12 +45,14 @@ struct GraphArray {
 
 /// Samples from Python.
 using SampleArray = std::variant<DenseArray, SparseArray, GraphArray>;
-/// A Gram matrix from Python: two dimensions of DenseArray.
-using KernelArray = DenseArray;
+/// A Gram matrix from Python that a solver works on: of an engine, or two dimensions of DenseArray.
+using KernelArray = std::variant<DeviceArray, DenseArray>;
 
 /// Borrow the numbers of `x`, which must outlive the view. Error{input} unless `x` is as DenseArray says.
 [[nodiscard]] SampleView view_samples(const SampleArray& x);
-[[nodiscard]] AnyView view_kernel(const KernelArray& k);
+[[nodiscard]] AnyView view_kernel(const DenseArray& k);
+/// Where it lies: on its engine, or, of the host, on the processor with so many threads. Borrows as view_kernel does.
+[[nodiscard]] GramMatrix gram_of(const KernelArray& k, std::optional<int> threads);
 
 /// An array on the memory of `values`, which lives until the last array on it is gone.
 template <typename T>

@@ -67,7 +67,7 @@ nb::tuple class_bound(const KernelArray& k, const Table& alpha, const Numbers& b
                                 .scheme = parse_scheme(scheme),
                                 .classes = classes,
                                 .fit = fit_of_arrays(alpha, bias)};
-    return rademacher_bound(view_kernel(k), trained, span_of(labels), options);
+    return rademacher_bound(gram_of(k, std::nullopt), trained, span_of(labels), options);
   }));
 }
 
@@ -76,7 +76,8 @@ nb::tuple value_bound(const KernelArray& k, const Table& alpha, const Numbers& b
   RademacherOptions options = bound_options(given);
   return bound_tuple(unlocked([&](Progress* progress) {
     options.progress = progress;
-    return rademacher_bound(view_kernel(k), fit_of_arrays(alpha, bias), {targets.data(), targets.size()}, options);
+    return rademacher_bound(gram_of(k, std::nullopt), fit_of_arrays(alpha, bias), {targets.data(), targets.size()},
+                            options);
   }));
 }
 
@@ -89,7 +90,7 @@ nb::tuple bound_of_labels(const KernelArray& h, const Numbers& y, const nb::dict
   asked.take("threads", threads);
   const LabelBound bound = unlocked([&](Progress* progress) {
     options.progress = progress;
-    return label_bound({view_kernel(h), processor(threads)}, {y.data(), y.size()}, options);
+    return label_bound(gram_of(h, threads), {y.data(), y.size()}, options);
   });
   return nb::make_tuple(bound.norm.square, bound.a_priori, bound.scaled, bound.absolute, uniform_tuple(bound.uniform),
                         bound.trace, bound.samples, bound.delta, bound.norm.condition, bound.norm.message);

@@ -97,11 +97,7 @@ nb::tuple compare(const std::vector<std::string>& kernels, const std::vector<Nam
   asked.parse("kind", kind, parse_kind);
   bool sweep = false;
   asked.take("sweep", sweep);
-  std::string backend = "cpu";
-  EngineOptions how;
-  asked.take("backend", backend);
-  asked.take("threads", how.threads);
-  const auto engine = make_engine(backend, how);
+  const Engine& engine = engine_of(given);
   const auto targets_of = [&](const std::optional<Labels>& names, const std::optional<Numbers>& numbers) {
     FitTargets targets;
     if (names) {
@@ -123,7 +119,7 @@ nb::tuple compare(const std::vector<std::string>& kernels, const std::vector<Nam
     if (candidates.empty()) candidates = usual_candidates(view_samples(x), kind);
     std::optional<TestSamples> test;
     if (x_test) test = {view_samples(*x_test), targets_of(test_labels, test_values)};
-    return compare_kernels(candidates, view_samples(x), targets_of(labels, values), test, options, *engine);
+    return compare_kernels(candidates, view_samples(x), targets_of(labels, values), test, options, engine);
   });
   nb::list rows;
   double quadrature_error = 0;

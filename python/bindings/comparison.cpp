@@ -16,13 +16,14 @@ namespace widelimit::python {
 namespace {
 
 nb::object classical(const std::string& kernel, const SampleArray& x1, const std::optional<SampleArray>& x2,
-                     const std::optional<std::string>& precision, std::optional<int> threads) {
+                     const std::optional<std::string>& precision, const std::string& backend,
+                     std::optional<int> threads) {
   return as_array(unlocked([&](Progress* progress) {
     std::optional<SampleView> second;
     if (x2) second = view_samples(*x2);
     return classical_gram(ClassicalKernel::parse(kernel), view_samples(x1), second,
-                          precision ? parse_precision(*precision) : Precision::f64,
-                          *make_engine("cpu", {.threads = threads.value_or(0)}), progress);
+                          precision ? parse_precision(*precision) : Precision::f64, engine_of(backend, threads),
+                          progress);
   }));
 }
 
@@ -49,7 +50,7 @@ nb::tuple monte_carlo(const Network& network, const SampleArray& x1, const std::
 }  // namespace
 
 void bind_comparison(nb::module_& module) {
-  module.def("classical_kernel", &classical, "kernel"_a, "x1"_a, "x2"_a.none(), "precision"_a.none(),
+  module.def("classical_kernel", &classical, "kernel"_a, "x1"_a, "x2"_a.none(), "precision"_a.none(), "backend"_a,
              "threads"_a.none(), "Gram matrix of a classical kernel.");
   module.def("monte_carlo_kernel", &monte_carlo, "network"_a, "x1"_a, "x2"_a.none(), "width"_a.none(), "draws"_a.none(),
              "seed"_a.none(), "ntk"_a.none(), "threads"_a.none(),

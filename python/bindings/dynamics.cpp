@@ -25,7 +25,7 @@ struct Given {
   const std::string& loss;
   std::optional<double> epsilon;
   std::optional<double> lambda;
-  const std::optional<KernelArray>& test;
+  const std::optional<DenseArray>& test;
   const MaybeTable& alpha;
   const MaybeTable& offset;
   const MaybeTable& test_offset;
@@ -75,7 +75,7 @@ nb::tuple trajectory_tuple(Trajectory path) {
 }
 
 nb::tuple flow_of(const KernelArray& k, const Table& targets, const std::string& loss, const Numbers& times,
-                  std::optional<double> lambda, std::optional<double> epsilon, const std::optional<KernelArray>& test,
+                  std::optional<double> lambda, std::optional<double> epsilon, const std::optional<DenseArray>& test,
                   const MaybeTable& alpha, const MaybeTable& offset, const MaybeTable& test_offset,
                   const std::optional<std::vector<Index>>& record, bool coefficients, bool runge_kutta,
                   std::optional<double> tolerance, std::optional<Index> most_events, std::optional<Index> most_steps,
@@ -88,14 +88,14 @@ nb::tuple flow_of(const KernelArray& k, const Table& targets, const std::string&
     if (tolerance) options.tolerance = *tolerance;
     if (most_events) options.most_events = *most_events;
     if (most_steps) options.most_steps = *most_steps;
-    return flow({view_kernel(k), processor(threads)}, view_of(targets), options);
+    return flow(gram_of(k, threads), view_of(targets), options);
   }));
 }
 
 nb::tuple descend_of(const KernelArray& k, const Table& targets, const std::string& loss, std::optional<double> rate,
                      const std::optional<std::string>& schedule, std::optional<Index> steps, std::optional<Index> batch,
                      std::optional<std::uint64_t> seed, std::optional<Index> record_every, std::optional<double> lambda,
-                     std::optional<double> epsilon, const std::optional<KernelArray>& test, const MaybeTable& alpha,
+                     std::optional<double> epsilon, const std::optional<DenseArray>& test, const MaybeTable& alpha,
                      const MaybeTable& offset, const MaybeTable& test_offset,
                      const std::optional<std::vector<Index>>& record, bool coefficients, std::optional<int> threads,
                      std::optional<bool> check_definite) {
@@ -108,7 +108,7 @@ nb::tuple descend_of(const KernelArray& k, const Table& targets, const std::stri
     if (batch) options.batch = *batch;
     if (seed) options.seed = *seed;
     if (record_every) options.record_every = *record_every;
-    return descend({view_kernel(k), processor(threads)}, view_of(targets), options);
+    return descend(gram_of(k, threads), view_of(targets), options);
   }));
 }
 

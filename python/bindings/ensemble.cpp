@@ -2,11 +2,11 @@
 
 #include "arrays.hpp"
 #include "asked_options.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/engine/select.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -31,14 +31,10 @@ nb::tuple ensemble_of(const Network& network, const SampleArray& x, const Table&
   asked.take("diag_reg", options.diag_reg);
   asked.take("covariance", options.covariance);
   asked.parse("memory", options.memory, [](const std::string& text) { return parse_bytes(text); });
-  std::string backend = "cpu";
-  EngineOptions how;
-  asked.take("backend", backend);
-  asked.take("threads", how.threads);
+  const Engine& engine = engine_of(given);
   Ensemble found = unlocked([&](Progress* progress) {
     options.progress = progress;
-    return ensemble(network, view_samples(x), view_of(targets), view_samples(test), options,
-                    *make_engine(backend, how));
+    return ensemble(network, view_samples(x), view_of(targets), view_samples(test), options, engine);
   });
   const Index moments = std::ssize(found.times);
   const Index points = found.variance.cols();

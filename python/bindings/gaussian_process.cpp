@@ -25,7 +25,7 @@ std::unique_ptr<GaussianProcess> make_process(const KernelArray& k, const Table&
     if (noise) options.noise = *noise;
     if (check_definite) options.check_definite = *check_definite;
     options.progress = progress;
-    return std::make_unique<GaussianProcess>(GramMatrix(view_kernel(k), processor(threads)), view_of(targets), options);
+    return std::make_unique<GaussianProcess>(gram_of(k, threads), view_of(targets), options);
   });
 }
 
@@ -37,14 +37,14 @@ nb::tuple fitted(const GaussianProcess& process) {
                         as_array(std::vector<double>(process.log_marginal_likelihood())));
 }
 
-nb::tuple posterior(const GaussianProcess& process, const KernelArray& k, const Numbers& diagonal) {
+nb::tuple posterior(const GaussianProcess& process, const DenseArray& k, const Numbers& diagonal) {
   Posterior found = unlocked([&](Progress*) {
     return process.posterior(view_kernel(k), {diagonal.data(), diagonal.size()});
   });
   return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)));
 }
 
-nb::tuple joint_posterior(const GaussianProcess& process, const KernelArray& k, const KernelArray& own) {
+nb::tuple joint_posterior(const GaussianProcess& process, const DenseArray& k, const DenseArray& own) {
   Posterior found = unlocked([&](Progress*) { return process.joint_posterior(view_kernel(k), view_kernel(own)); });
   return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)),
                         as_array(std::move(found.covariance)));

@@ -9,7 +9,6 @@
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/finite/tangent/step_kernel.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -38,14 +37,11 @@ nb::dict nth_of(const std::string& activation, const SampleArray& x, const Numbe
   asked.take("width", options.width);
   asked.take("seed", options.seed);
   asked.parse("memory", options.memory, [](const std::string& text) { return parse_bytes(text); });
-  std::string backend = "cpu";
-  EngineOptions how;
-  asked.take("backend", backend);
-  asked.take("threads", how.threads);
+  const Engine& engine = engine_of(given);
   NthKernel found = unlocked([&](Progress* progress) {
     options.progress = progress;
     return nth_kernel(parse_activation(activation), view_samples(x), {y.data(), y.size()},
-                      test ? std::optional(view_samples(*test)) : std::nullopt, options, *make_engine(backend, how));
+                      test ? std::optional(view_samples(*test)) : std::nullopt, options, engine);
   });
   nb::dict result;
   result["train"] = as_arrays(std::move(found.train));
@@ -88,11 +84,11 @@ nb::dict kernel_in_time(const TrainedNetwork& network, const SampleArray& x, con
 
 nb::tuple as_tuple(const LocalElasticity& found) { return nb::make_tuple(found.ratio, found.same, found.different); }
 
-nb::tuple elasticity_of(const KernelArray& k, const Labels& labels, bool self_pairs) {
+nb::tuple elasticity_of(const DenseArray& k, const Labels& labels, bool self_pairs) {
   return as_tuple(unlocked([&](Progress*) { return local_elasticity(view_kernel(k), span_of(labels), self_pairs); }));
 }
 
-nb::tuple test_elasticity_of(const KernelArray& k_test, const Labels& test_labels,
+nb::tuple test_elasticity_of(const DenseArray& k_test, const Labels& test_labels,
                              const std::optional<Numbers>& test_diagonal, const Labels& labels,
                              const Numbers& diagonal) {
   return as_tuple(unlocked([&](Progress*) {

@@ -24,7 +24,7 @@ namespace {
 /// A kernel of Python's as a matrix of the engine: itself, or a copy that Python will own.
 class Written {
  public:
-  Written(const KernelArray& k, bool overwrite, const Engine& engine) {
+  Written(const DenseArray& k, bool overwrite, const Engine& engine) {
     const AnyView view = view_kernel(k);
     if (overwrite) {
       matrix_ = *engine.algebra().over(view);
@@ -77,10 +77,10 @@ nb::object inertia_tuple(const Inertia& inertia) {
 }
 
 /// (train or None, test or None, fitted part, dictionary of what became known).
-nb::tuple label_aware(const KernelArray& k, const Labels& labels, Index classes,
-                      const std::optional<KernelArray>& k_test, const std::optional<SampleArray>& x,
-                      const std::optional<SampleArray>& x_test, const std::optional<Numbers>& test_diagonal,
-                      const nb::object& features, Index feature_count, bool overwrite, const nb::dict& given) {
+nb::tuple label_aware(const DenseArray& k, const Labels& labels, Index classes, const std::optional<DenseArray>& k_test,
+                      const std::optional<SampleArray>& x, const std::optional<SampleArray>& x_test,
+                      const std::optional<Numbers>& test_diagonal, const nb::object& features, Index feature_count,
+                      bool overwrite, const nb::dict& given) {
   const LabelAwareOptions options = label_aware_options(given);
   const Engine& engine = processor(given);
   Written train(k, overwrite, engine);
@@ -118,17 +118,17 @@ nb::tuple label_aware(const KernelArray& k, const Labels& labels, Index classes,
 }
 
 nb::object inertia_of(const KernelArray& k, std::optional<int> threads) {
-  const Engine& engine = processor(threads);
   return inertia_tuple(unlocked([&](Progress* progress) {
-    EngineMatrix held = engine.algebra().hold(view_kernel(k));
-    return repair_spectrum(held, Psd::none, engine, progress).inertia;
+    const GramMatrix gram = gram_of(k, threads);
+    EngineMatrix held = gram.matrix();
+    return repair_spectrum(held, Psd::none, gram.engine(), progress).inertia;
   }));
 }
 
 /// λ·Z added to the kernel of new samples with those of a machine.
-nb::object added(const LabelAware& aware, const KernelArray& k, const SampleArray& x, const SampleArray& x_test,
+nb::object added(const LabelAware& aware, const DenseArray& k, const SampleArray& x, const SampleArray& x_test,
                  const std::string& backend, std::optional<int> threads) {
-  const auto engine = make_engine(backend, {.threads = threads.value_or(0)});
+  const Engine& engine = engine_of(backend, threads);
   AnyMatrix result = unlocked([&](Progress* progress) {
     AnyMatrix rows = std::visit(
         []<typename T>(const MatrixView<const T>& from) {
@@ -137,7 +137,7 @@ nb::object added(const LabelAware& aware, const KernelArray& k, const SampleArra
           return AnyMatrix(std::move(own));
         },
         view_kernel(k));
-    (void)add_label_aware(aware, KernelPart::test, rows, {view_samples(x), view_samples(x_test)}, *engine, progress);
+    (void)add_label_aware(aware, KernelPart::test, rows, {view_samples(x), view_samples(x_test)}, engine, progress);
     return rows;
   });
   return as_array(std::move(result));

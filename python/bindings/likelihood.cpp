@@ -1,10 +1,10 @@
 #include "arrays.hpp"
 #include "asked_options.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/machine/ridge/marginal_likelihood.hpp"
 #include "widelimit/network/weight_std.hpp"
 
@@ -19,14 +19,6 @@ using namespace nb::literals;
 namespace widelimit::python {
 
 namespace {
-
-std::unique_ptr<Engine> asked_engine(const AskedOptions& asked) {
-  std::string backend = "cpu";
-  EngineOptions how;
-  asked.take("backend", backend);
-  asked.take("threads", how.threads);
-  return make_engine(backend, how);
-}
 
 void take_memory(const AskedOptions& asked, std::optional<std::size_t>& memory) {
   asked.parse("memory", memory, [](const std::string& text) { return parse_bytes(text); });
@@ -48,10 +40,10 @@ nb::tuple likelihood_of(const Network& network, const SampleArray& x, const Tabl
   asked.take("noise", options.noise);
   asked.take("gradient", options.gradient);
   take_memory(asked, options.memory);
-  const auto engine = asked_engine(asked);
+  const Engine& engine = engine_of(given);
   const MarginalLikelihood found = unlocked([&](Progress* progress) {
     options.progress = progress;
-    return marginal_likelihood(network, view_samples(x), view_of(targets), options, *engine);
+    return marginal_likelihood(network, view_samples(x), view_of(targets), options, engine);
   });
   return nb::make_tuple(found.value, std::vector<double>(found.gradient.begin(), found.gradient.end()),
                         found.quadrature_error, as_tuple(found.summary));
@@ -75,10 +67,10 @@ nb::tuple optimum_of(const Network& network, const SampleArray& x, const Table& 
   asked.take("tolerance", options.tolerance);
   asked.take("max_iterations", options.most_iterations);
   take_memory(asked, options.memory);
-  const auto engine = asked_engine(asked);
+  const Engine& engine = engine_of(given);
   const LikelihoodOptimum found = unlocked([&](Progress* progress) {
     options.progress = progress;
-    return optimise_marginal_likelihood(network, view_samples(x), view_of(targets), options, *engine);
+    return optimise_marginal_likelihood(network, view_samples(x), view_of(targets), options, engine);
   });
   nb::list starts;
   for (const LikelihoodStart& start : found.starts) {

@@ -6,13 +6,13 @@
 #include "label_aware.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/machine/probability/probability.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -63,7 +63,7 @@ nb::tuple classes(const KernelArray& k, const Labels& labels, Index count, const
                   std::optional<bool> probability, std::optional<bool> check_definite) {
   const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, probability, check_definite};
   return named(unlocked([&](Progress* progress) {
-    return train_classes({view_kernel(k), processor(threads)}, span_of(labels), count, asked.options(progress));
+    return train_classes(gram_of(k, threads), span_of(labels), count, asked.options(progress));
   }));
 }
 
@@ -72,7 +72,7 @@ nb::tuple values(const KernelArray& k, const Table& targets, const std::string& 
                  std::optional<double> tolerance, std::optional<int> threads, std::optional<bool> check_definite) {
   const Asked asked{machine, lambda, epsilon, bias, std::nullopt, weights, tolerance, std::nullopt, check_definite};
   return named(unlocked([&](Progress* progress) {
-    return train_values({view_kernel(k), processor(threads)}, view_of(targets), asked.options(progress));
+    return train_values(gram_of(k, threads), view_of(targets), asked.options(progress));
   }));
 }
 
@@ -96,7 +96,7 @@ nb::tuple samples(const Network& network, const SampleArray& x, const std::optio
     options.label_aware = aware;
     FitTargets y{.labels = labels ? span_of(*labels) : std::span<const Index>(), .classes = labels ? count : 0};
     if (targets) y.values = view_of(*targets);
-    return fit_samples(request, view_samples(x), y, options, *make_engine(backend, {.threads = threads.value_or(0)}));
+    return fit_samples(request, view_samples(x), y, options, engine_of(backend, threads));
   });
   const double error = fitted.quadrature_error;
   const nb::object learned = fitted.label_aware ? nb::cast(std::move(fitted.label_aware->aware)) : nb::none();
@@ -114,7 +114,15 @@ nb::object decisions(const Table& alpha, const Numbers& bias, const KernelArray&
   if (bias.size() != alpha.shape(1)) fail(Code::input, "{} biases for {} outputs", bias.size(), alpha.shape(1));
   return as_array(unlocked([&](Progress*) {
     const Fit fit{.alpha = copied(alpha), .bias = {bias.data(), bias.data() + bias.size()}, .summary = {}};
-    return decision(fit, view_kernel(k));
+    if (const auto* dense = std::get_if<DenseArray>(&k)) return decision(fit, view_kernel(*dense));
+    const auto& held = std::get<DeviceArray>(k);
+    Matrix<double> outputs = decision(fit, held.settled(), held.engine());
+    // An entry that is not finite reaches every output of its row, whatever the coefficients.
+    const auto numbers = std::span(outputs.data(), usize(outputs.rows() * outputs.cols()));
+    if (!std::all_of(numbers.begin(), numbers.end(), [](double g) { return std::isfinite(g); })) {
+      fail(Code::input, "K(test, train) on {} has entries that are not finite", held.engine().name());
+    }
+    return outputs;
   }));
 }
 

@@ -1,10 +1,10 @@
 #include "arrays.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "label_aware.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/data/origin_text.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/machine/model_file.hpp"
 #include "widelimit/machine/posterior_factor.hpp"
 #include "widelimit/machine/probability/probability.hpp"
@@ -64,11 +64,12 @@ void save(const std::string& path, const Model& model) {
   });
 }
 
-nb::object decisions_of(const Model& model, const SampleArray& x, std::optional<int> threads) {
+nb::object decisions_of(const Model& model, const SampleArray& x, const std::string& backend,
+                        std::optional<int> threads) {
   return as_array(unlocked([&](Progress* progress) {
     PredictOptions options;
     options.progress = progress;
-    return predict_decisions(model, view_samples(x), *make_engine("cpu", {threads.value_or(0)}), options);
+    return predict_decisions(model, view_samples(x), engine_of(backend, threads), options);
   }));
 }
 
@@ -79,7 +80,7 @@ nb::tuple posterior_of(const Model& model, PosteriorFactor& factor, const Sample
     PredictOptions options;
     options.covariance = covariance;
     options.progress = progress;
-    return predict_posterior(model, view_samples(x), *make_engine(backend, {threads.value_or(0)}), factor, options);
+    return predict_posterior(model, view_samples(x), engine_of(backend, threads), factor, options);
   });
   const nb::object between = covariance ? as_array(std::move(found.covariance)) : nb::none();
   return nb::make_tuple(as_array(std::move(found.mean)), as_array(std::move(found.variance)), between);
@@ -185,7 +186,8 @@ void bind_model(nb::module_& module) {
         return unlocked([&](Progress* progress) { return load_model(path, {std::nullopt, progress}); });
       },
       "path"_a, "The model of a file.");
-  module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
+  module.def("model_decisions", &decisions_of, "model"_a, "x"_a, "backend"_a, "threads"_a.none(),
+             "Outputs, n × outputs.");
   nb::class_<PosteriorFactor>(module, "PosteriorFactor", "Keeps the factor of a model's posterior.")
       .def(nb::init<>())
       .def_prop_ro("factorisations", &PosteriorFactor::factorisations);

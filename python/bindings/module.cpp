@@ -10,6 +10,7 @@ NB_MODULE(_core, module) {
   widelimit::python::bind_fetch(module);
   widelimit::python::bind_network(module);
   widelimit::python::bind_engine(module);
+  widelimit::python::bind_device_array(module);
   widelimit::python::bind_kernel(module);
   widelimit::python::bind_label_aware(module);
   widelimit::python::bind_stored(module);

@@ -26,7 +26,7 @@ nb::tuple ridge(const KernelArray& k, const Table& targets, const Numbers& lambd
     if (bias) options.bias = *bias;
     options.weights = span_of(weights);
     options.progress = progress;
-    return ridge_path({view_kernel(k), processor(threads)}, view_of(targets), span_of(lambdas), options);
+    return ridge_path(gram_of(k, threads), view_of(targets), span_of(lambdas), options);
   });
   const std::optional<Index> best = path.best();
   const std::optional<Index> best_classifier = path.best_classifier();
@@ -79,8 +79,7 @@ nb::tuple svm(const KernelArray& k, const Labels& labels, Index classes, const N
     if (tolerance) options.tolerance = *tolerance;
     if (check_definite) options.check_definite = *check_definite;
     options.progress = progress;
-    return fit_path({view_kernel(k), processor(threads)}, span_of(labels), classes, span_of(lambdas), used, options,
-                    loss_of(machine));
+    return fit_path(gram_of(k, threads), span_of(labels), classes, span_of(lambdas), used, options, loss_of(machine));
   });
   nb::list list;
   for (Fit& fit : fits) list.append(as_tuple(std::move(fit)));

@@ -1,11 +1,11 @@
 #include "widelimit/machine/ridge/ridge_network.hpp"
 
 #include "arrays.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/memory.hpp"
-#include "widelimit/engine/select.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -37,9 +37,7 @@ nb::tuple ridge_network(const Network& network, const SampleArray& x, const Tabl
     options.solver.weights = span_of(weights);
     options.solver.rank = rank;
     options.solver.progress = progress;
-    EngineOptions how;
-    if (threads) how.threads = *threads;
-    return fit_ridge(network, view_samples(x), view_of(targets), options, *make_engine(backend, how));
+    return fit_ridge(network, view_samples(x), view_of(targets), options, engine_of(backend, threads));
   });
   return nb::make_tuple(as_tuple(std::move(found.fit)), as_array(std::move(found.decisions)), found.residuals);
 }

@@ -11,6 +11,7 @@ void bind_graphs(nanobind::module_& module);
 void bind_fetch(nanobind::module_& module);
 void bind_network(nanobind::module_& module);
 void bind_engine(nanobind::module_& module);
+void bind_device_array(nanobind::module_& module);
 void bind_kernel(nanobind::module_& module);
 void bind_label_aware(nanobind::module_& module);
 void bind_stored(nanobind::module_& module);

@@ -22,10 +22,8 @@ namespace widelimit::python {
 namespace {
 
 KernelSpectrum decomposed(const KernelArray& k, std::optional<int> threads) {
-  const Engine& engine = processor(threads);
-  return unlocked([&](Progress* progress) {
-    return KernelSpectrum(GramMatrix(view_kernel(k), engine), {.memory = {}, .progress = progress});
-  });
+  return unlocked(
+      [&](Progress* progress) { return KernelSpectrum(gram_of(k, threads), {.memory = {}, .progress = progress}); });
 }
 
 nb::object targets_of(const std::string& choice, const std::optional<Labels>& classes_of, Index classes,

@@ -1,10 +1,10 @@
 #include "arrays.hpp"
+#include "engines.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/utf8.hpp"
 #include "widelimit/base/version.hpp"
-#include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/kernel/file/write_gram.hpp"
 
@@ -51,8 +51,7 @@ nb::tuple store(const std::string& path, const std::vector<Network>& networks, c
     options.progress = progress;
     options.settings = settings_of(networks, options, kind, backend);
     const GramBlock block{"", view_samples(x1), x2 ? std::optional(view_samples(*x2)) : std::nullopt};
-    const auto machine = make_engine(backend, threads ? EngineOptions{*threads} : EngineOptions{});
-    return write_gram(path, networks, {&block, 1}, options, *machine);
+    return write_gram(path, networks, {&block, 1}, options, engine_of(backend, threads));
   });
   std::vector<std::string> names;
   for (const auto& matrix : summary.matrices) names.push_back(matrix.name);

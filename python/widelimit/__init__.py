@@ -28,6 +28,7 @@ from widelimit._compare import ComparedKernel, Comparison, FoldChoice, compare
 from widelimit._comparison import classical_kernel, monte_carlo_kernel
 from widelimit._core import (
     BackendPresence,
+    DeviceArray,
     InputError,
     LayerShape,
     Network,
@@ -94,6 +95,7 @@ __all__ = [
     "ConvergenceWarning",
     "Data",
     "DataWarning",
+    "DeviceArray",
     "Ensemble",
     "Equivalence",
     "EquivalencePath",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from widelimit import _core
 from widelimit._core import InputError
 from widelimit._fit import Fit
-from widelimit._samples import as_matrix
+from widelimit._samples import as_kernel
 from widelimit._targets import as_classes, as_numbers
 from widelimit._threads import usable
 
@@ -91,6 +91,7 @@ def rademacher_bound(
     loss: str | None = None,
     epsilon: float | None = None,
     clip: float | None = None,
+    backend: str | None = None,
     check_definite: bool | None = None,
 ) -> RademacherBound:
     """With probability 1 − delta over samples, the share of errors of a fitted machine is at most this.
@@ -101,6 +102,7 @@ def rademacher_bound(
     numbers the mean of min(loss, clip) is bounded, of the squared loss (svr: the ε-insensitive one) unless another is
     asked for, and clip, 1 unless given, must be chosen without a look at the sample.
     delta: share of samples on which the bound may fail; 0.05 unless given.
+    backend: as in fit_ridge.
     check_definite: as in fit_svm; a kernel that is not positive semi-definite is an InputError.
 
     >>> import numpy as np, widelimit as wl
@@ -117,7 +119,7 @@ def rademacher_bound(
     """
     if not isinstance(fit, Fit):
         raise InputError(f"fit is of type {type(fit).__name__}; give the Fit of fit_svm, fit_ridge or another of them")
-    matrix = as_matrix(k, "K")
+    matrix = as_kernel(k, "K", backend, None)
     alpha = np.ascontiguousarray(fit.alpha[:, None] if fit.alpha.ndim == 1 else fit.alpha)
     bias = np.atleast_1d(np.asarray(fit.bias, dtype=np.float64))
     options = {"delta": delta, "loss": loss, "epsilon": epsilon, "clip": clip, "check_definite": check_definite}
@@ -139,7 +141,14 @@ def rademacher_bound(
     return RademacherBound(BoundTerms(*parts[0]), _terms(parts[1]), *parts[2:])
 
 
-def label_bound(h: ArrayLike, y: ArrayLike, delta: float | None = None, *, threads: int | None = None) -> LabelBound:
+def label_bound(
+    h: ArrayLike,
+    y: ArrayLike,
+    delta: float | None = None,
+    *,
+    backend: str | None = None,
+    threads: int | None = None,
+) -> LabelBound:
     """Bounds of kernel regression, f = k(·,X)H⁻¹y, before any training: from labels and kernel alone.
 
     h: the Gram matrix; y: two classes, or a number for each sample. Labels that follow the kernel have a small
@@ -162,7 +171,8 @@ def label_bound(h: ArrayLike, y: ArrayLike, delta: float | None = None, *, threa
     targets = as_numbers(values)
     if targets.ndim != 1:
         raise InputError("y must be one number or class for each sample")
-    parts = _core.label_bound(as_matrix(h, "H"), targets, {"delta": delta, "threads": usable(threads)})
+    gram = as_kernel(h, "H", backend, usable(threads))
+    parts = _core.label_bound(gram, targets, {"delta": delta, "threads": usable(threads)})
     return LabelBound(*parts[:4], _terms(parts[4]), *parts[5:])
 
 

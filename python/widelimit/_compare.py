@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import InputError, Network
+from widelimit._device import on_host
 from widelimit._graphs import Graphs
 from widelimit._kernels import as_network, warn_of_quadrature
 from widelimit._samples import as_images, as_samples, channels_last
@@ -219,8 +220,8 @@ def compare(
     """
     named = [] if networks is None else [(_name(net), as_network(net)) for net in _listed(networks, "networks")]
     classical = [] if kernels is None else list(_listed(kernels, "kernels"))
-    samples = _samples(named, classical, x, "x", channels_first)
-    test = None if x_test is None else _samples(named, classical, x_test, "x_test", channels_first)
+    samples = _samples(named, classical, x, "x", channels_first, backend)
+    test = None if x_test is None else _samples(named, classical, x_test, "x_test", channels_first, backend)
     if (x_test is None) != (y_test is None):
         raise InputError("x_test and y_test go together")
     classify = _holds_classes(y) and machine != "svr" if classify is None else classify
@@ -284,8 +285,9 @@ def _name(net: Network | str | list) -> str:
     return net if isinstance(net, str) else str(as_network(net))
 
 
-def _samples(named: list, classical: list, x: Any, name: str, channels_first: bool | None) -> Any:
+def _samples(named: list, classical: list, x: Any, name: str, channels_first: bool | None, backend: str) -> Any:
     """x as samples of all of them, channels last."""
+    x = on_host(x, name, backend)
     readers = [network for _, network in named if not network.reads_graphs]
     if isinstance(x, Graphs) or (not readers and classical):
         return channels_last(as_samples(x, name), name) if channels_first else as_samples(x, name)

@@ -29,6 +29,7 @@ def classical_kernel(
     x2: ArrayLike | None = None,
     *,
     precision: str | None = None,
+    backend: str = "cpu",
     threads: int | None = None,
 ) -> Array:
     """Gram matrix of a classical kernel: 'linear', 'polynomial', 'rbf', 'laplace' or 'arccosine', with arguments.
@@ -40,8 +41,8 @@ def classical_kernel(
     array([[1.      , 0.367879],
            [0.367879, 1.      ]])
     """
-    second = None if x2 is None else as_samples(x2, "x2")
-    return _core.classical_kernel(kernel, as_samples(x1, "x1"), second, precision, usable(threads))
+    second = None if x2 is None else as_samples(x2, "x2", backend)
+    return _core.classical_kernel(kernel, as_samples(x1, "x1", backend), second, precision, backend, usable(threads))
 
 
 def monte_carlo_kernel(

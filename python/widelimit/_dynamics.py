@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError
 from widelimit._fit import ConvergenceWarning, Summary
-from widelimit._samples import as_matrix
+from widelimit._samples import as_kernel, as_matrix
 from widelimit._targets import as_classes, as_numbers, holds_numbers
 from widelimit._threads import usable
 
@@ -157,6 +157,7 @@ def flow(
     tolerance: float | None = None,
     max_events: int | None = None,
     max_steps: int | None = None,
+    backend: str | None = None,
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> Trajectory:
@@ -173,7 +174,7 @@ def flow(
     alpha0: coefficients at the start; g0, g0_test: outputs at the start beside K @ alpha0, which decay as e^{−λt}.
     record: training samples whose outputs are kept, all unless said; coefficients: True keeps α at all times.
     method: 'runge-kutta' for squared loss without its closed form. tolerance: of a Runge–Kutta step, 1e-9 unless said.
-    check_definite: as in fit_svm.
+    backend: as in fit_ridge; k_test is read by the host. check_definite: as in fit_svm.
 
     A flow that cannot reach all times ends early, with a ConvergenceWarning.
 
@@ -191,7 +192,7 @@ def flow(
     targets, single = _targets(y, loss)
     moments = _times(times)
     parts = _core.flow(
-        as_matrix(k, "K"),
+        as_kernel(k, "K", backend, usable(threads)),
         targets,
         loss,
         moments,
@@ -232,6 +233,7 @@ def descend(
     g0_test: ArrayLike | None = None,
     record: Sequence[int] | None = None,
     coefficients: bool = False,
+    backend: str | None = None,
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> Trajectory:
@@ -252,7 +254,7 @@ def descend(
     """
     targets, single = _targets(y, loss)
     parts = _core.descend(
-        as_matrix(k, "K"),
+        as_kernel(k, "K", backend, usable(threads)),
         targets,
         loss,
         rate,

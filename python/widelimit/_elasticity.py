@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import InputError
+from widelimit._device import fetched
 from widelimit._empirical_ntk import empirical_ntk
 from widelimit._label_aware import LabelAwareKernel
 from widelimit._targets import as_classes, as_numbers
@@ -107,7 +108,7 @@ def local_elasticity(
 
 
 def _matrix(k: Any, name: str) -> NDArray[np.floating]:
-    found = np.asarray(k)
+    found = np.asarray(fetched(k, name))
     if found.ndim != 2:
         raise InputError(f"{name} has {found.ndim} dimensions; a kernel has two")
     return np.ascontiguousarray(found, dtype=found.dtype if found.dtype == np.float32 else np.float64)

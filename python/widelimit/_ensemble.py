@@ -78,7 +78,7 @@ def ensemble(
     """
     targets = as_numbers(y)
     single = targets.ndim == 1
-    samples = as_samples(x, "x")
+    samples = as_samples(x, "x", backend)
     times = _times(t)
     options = {
         "kind": kind,
@@ -94,7 +94,7 @@ def ensemble(
         as_network(net),
         samples,
         targets[:, None] if single else targets,
-        samples if x_test is None else as_samples(x_test, "x_test"),
+        samples if x_test is None else as_samples(x_test, "x_test", backend),
         times,
         options,
     )

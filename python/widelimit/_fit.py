@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
 from widelimit._core import InputError
-from widelimit._samples import as_matrix
+from widelimit._samples import as_kernel
 
 
 class ConvergenceWarning(UserWarning):
@@ -117,7 +117,7 @@ class Fit:
     def _outputs(self, k: ArrayLike) -> NDArray[np.float64]:
         alpha = self.alpha[:, None] if self.alpha.ndim == 1 else self.alpha
         bias = np.atleast_1d(np.asarray(self.bias, dtype=np.float64))
-        return _core.decisions(np.ascontiguousarray(alpha), bias, as_matrix(k, "K(test, train)"))
+        return _core.decisions(np.ascontiguousarray(alpha), bias, as_kernel(k, "K(test, train)", None, None))
 
     def __repr__(self) -> str:
         classes = "" if self.classes_ is None else f", {len(self.classes_)} classes"

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError
 from widelimit._fit import Summary
-from widelimit._samples import as_matrix
+from widelimit._samples import as_kernel, as_matrix
 from widelimit._targets import as_numbers
 from widelimit._threads import usable
 
@@ -60,6 +60,7 @@ def gaussian_process(
     y: ArrayLike,
     noise: float = 0.0,
     *,
+    backend: str | None = None,
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> GaussianProcess:
@@ -84,7 +85,11 @@ def gaussian_process(
     targets = as_numbers(y)
     single = targets.ndim == 1
     core = _core.gaussian_process(
-        as_matrix(k, "K"), targets[:, None] if single else targets, noise, usable(threads), check_definite
+        as_kernel(k, "K", backend, usable(threads)),
+        targets[:, None] if single else targets,
+        noise,
+        usable(threads),
+        check_definite,
     )
     summary = Summary(*core.fitted()[1])
     if not summary.converged:

@@ -97,8 +97,8 @@ def nth_kernel(
         "backend": backend,
         "threads": usable(threads),
     }
-    points = None if x_test is None else as_samples(x_test, "x_test")
-    found = _core.nth_kernel(activation, as_samples(x, "x"), numbers, points, options)
+    points = None if x_test is None else as_samples(x_test, "x_test", backend)
+    found = _core.nth_kernel(activation, as_samples(x, "x", backend), numbers, points, options)
     for remark in found["remarks"]:
         warnings.warn(remark, UserWarning, stacklevel=2)
     warn_of_quadrature(found["quadrature_error"], None, stacklevel=3)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._core import InputError, Network
+from widelimit._core import DeviceArray, InputError, Network
 from widelimit._samples import as_images
 from widelimit._stored import StoredGram
 from widelimit._threads import usable
@@ -47,9 +47,9 @@ class AccuracyWarning(UserWarning):
 class Gram(NamedTuple):
     """Kernels with what is known about how they came to be."""
 
-    nngp: Array | None
+    nngp: Array | DeviceArray | None
     """None unless asked for."""
-    ntk: Array | None
+    ntk: Array | DeviceArray | None
     """None unless asked for."""
     symmetric: bool
     """One set of samples against itself."""
@@ -107,6 +107,19 @@ def kernel(
     x1: ArrayLike,
     x2: ArrayLike | None = None,
     *,
+    kind: str | None = None,
+    precision: str | None = None,
+    backend: str = "cpu",
+    threads: int | None = None,
+    channels_first: bool | None = None,
+    out: Literal["device"],
+) -> DeviceArray: ...
+@overload
+def kernel(
+    net: Network | str | list,
+    x1: ArrayLike,
+    x2: ArrayLike | None = None,
+    *,
     kind: tuple[str, ...] | list[str],
     precision: str | None = None,
     backend: str = "cpu",
@@ -150,12 +163,15 @@ def kernel(
         as each sample is contiguous; anything else is converted once.
     kind: 'ntk' (the default) or 'nngp' for an array; a tuple of them for a named tuple of arrays in that order.
     precision: 'f64' (the default) or 'f32', of the arithmetic and of the result.
-    backend: 'cpu', 'reference', …: see backends().
+    backend: 'cpu', 'reference', 'cuda:0', …: see backends(). CUDA tensors on that device are copied to the host, which
+        prepares samples.
     threads: None for all processors; the result does not depend on it.
     channels_first: True where images are N×C×H×W, which are copied to N×H×W×C. Without it a convolution of images that
         look like N×C×H×W raises InputError; False says that they are N×H×W×C all the same.
-    out: an HDF5 file to compute into, tile by tile: the matrices may be larger than memory. The result is then made
-        of StoredGram in place of arrays, and `net` may be a tuple of networks, for a tuple of results.
+    out: 'device' for a DeviceArray in place of an array: it stays in the memory of a back end cuda:N, where machines
+        and other libraries use it. Or an HDF5 file to compute into, tile by tile: the matrices may be larger than
+        memory. The result is then made of StoredGram in place of arrays, and `net` may be a tuple of networks, for a
+        tuple of results.
     memory: with out, bytes that the work may take, as '1GiB'; None for half of what the machine has left.
     resume: with out, what to do where an earlier run was stopped. True goes on with it, False begins again, None
         refuses to throw finished tiles away.
@@ -173,6 +189,11 @@ def kernel(
     ((2, 3), (2, 3))
     """
     asked, result = _requested(kind)
+    if isinstance(out, str) and out == "device":
+        if memory is not None or resume is not None:
+            raise InputError("memory and resume go with out, the file to compute into")
+        found = _gram(net, x1, x2, asked, precision, backend, threads, channels_first, _core.device_gram)
+        return _named({"nngp": found.nngp, "ntk": found.ntk}, asked, result)
     if out is not None:
         stored = (asked or "ntk", result, precision, backend, threads, channels_first, out, memory, resume)
         return _store(net, x1, x2, *stored)
@@ -183,9 +204,11 @@ def kernel(
 
 
 def gram(
-    net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None
+    net, x1, x2=None, *, kind=None, precision=None, backend="cpu", threads=None, channels_first=None, out=None
 ) -> Gram:
     """As kernel, with what is known of the computation: its route, its error by quadrature, its time.
+
+    out: None for arrays, 'device' for DeviceArray.
 
     >>> import numpy as np, widelimit as wl
     >>> found = wl.gram("dense tanh dense", np.eye(2))
@@ -194,15 +217,18 @@ def gram(
     >>> 0 < found.quadrature_error < 1e-12
     True
     """
-    return _gram(net, x1, x2, _requested(kind)[0], precision, backend, threads, channels_first)
+    if out not in (None, "device"):
+        raise InputError(f"out = {out!r}; leave it out, or give 'device'")
+    compute = _core.gram if out is None else _core.device_gram
+    return _gram(net, x1, x2, _requested(kind)[0], precision, backend, threads, channels_first, compute)
 
 
-def _gram(net, x1, x2, kind, precision, backend, threads, channels_first) -> Gram:
+def _gram(net, x1, x2, kind, precision, backend, threads, channels_first, compute=_core.gram) -> Gram:
     network = as_network(net)
-    first = as_images(network, x1, "x1", channels_first)
-    second = None if x2 is None else as_images(network, x2, "x2", channels_first)
+    first = as_images(network, x1, "x1", channels_first, backend)
+    second = None if x2 is None else as_images(network, x2, "x2", channels_first, backend)
     warn_of_zero_kernel(network, kind)
-    found = Gram(*_core.gram(network, first, second, kind, precision, backend, usable(threads)))
+    found = Gram(*compute(network, first, second, kind, precision, backend, usable(threads)))
     warn_of_quadrature(found.quadrature_error, precision)
     return found
 
@@ -210,8 +236,8 @@ def _gram(net, x1, x2, kind, precision, backend, threads, channels_first) -> Gra
 def _store(net, x1, x2, kind, result, precision, backend, threads, channels_first, out, memory, resume) -> Any:
     """The kernels of one network, or of each of a tuple, as they lie in the file."""
     networks = [as_network(one) for one in (net if isinstance(net, tuple) else (net,))]
-    first = as_images(networks[0], x1, "x1", channels_first)
-    second = None if x2 is None else as_images(networks[0], x2, "x2", channels_first)
+    first = as_images(networks[0], x1, "x1", channels_first, backend)
+    second = None if x2 is None else as_images(networks[0], x2, "x2", channels_first, backend)
     for network in networks:
         warn_of_zero_kernel(network, kind)
     path = os.fspath(out)
@@ -251,7 +277,7 @@ def diagonal(net, x, *, kind=None, precision=None, backend="cpu", threads=None, 
     if result is None and (asked,) not in _RESULTS:
         raise InputError(f"kernel kind {kind!r} is unknown; choose 'ntk', 'nngp' or a tuple of these, each once")
     network = as_network(net)
-    samples = as_images(network, x, "x", channels_first)
+    samples = as_images(network, x, "x", channels_first, backend)
     warn_of_zero_kernel(network, asked, stacklevel=3)
     (nngp, ntk), error = _core.diagonal(network, samples, precision, backend, usable(threads))
     warn_of_quadrature(error, precision, stacklevel=3)
@@ -278,7 +304,7 @@ def layer_contributions(
     True
     """
     network = as_network(net)
-    samples = as_images(network, x, "x", channels_first)
+    samples = as_images(network, x, "x", channels_first, backend)
     layers, ntk, error = _core.layer_contributions(network, samples, precision, backend, usable(threads))
     warn_of_quadrature(error, precision, stacklevel=3)
     return LayerContributions(layers, ntk)
@@ -310,7 +336,7 @@ def sweep(
     True
     """
     network = as_network(net)
-    samples = as_images(network, x, "x", channels_first)
+    samples = as_images(network, x, "x", channels_first, backend)
     values, error = _core.sweep(network, samples, precision, backend, usable(threads))
     warn_of_quadrature(error, precision, stacklevel=3)
     return values

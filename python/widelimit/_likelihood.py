@@ -112,7 +112,7 @@ def marginal_likelihood(
     """
     options = {"noise": noise, "kind": kind, "memory": memory, "backend": backend, "threads": usable(threads)}
     value, gradient, error, end = _core.marginal_likelihood(
-        as_network(net), as_samples(x, "x"), _columns(y), options
+        as_network(net), as_samples(x, "x", backend), _columns(y), options
     )
     summary = Summary(*end)
     if not summary.converged:
@@ -179,7 +179,7 @@ def optimise_marginal_likelihood(
         "threads": usable(threads),
     }
     network, found, value, gradient, begun, error, end = _core.optimise_marginal_likelihood(
-        as_network(net), as_samples(x, "x"), _columns(y), options
+        as_network(net), as_samples(x, "x", backend), _columns(y), options
     )
     summary = Summary(*end)
     if summary.ending == "not positive definite":

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from widelimit import _core
 from widelimit._fit import Fit, make_fit, warn_of
 from widelimit._kernels import as_network, warn_of_quadrature
-from widelimit._samples import as_images, as_matrix
+from widelimit._samples import as_images, as_kernel
 from widelimit._targets import as_classes, as_numbers, as_weights, class_weighted, holds_numbers, number_weights
 from widelimit._threads import usable
 
@@ -27,6 +27,7 @@ def train_classes(
     class_weight: Any = None,
     scheme: str | None = None,
     tolerance: float | None = None,
+    backend: str | None = None,
     threads: int | None = None,
     probability: bool | None = None,
     check_definite: bool | None = None,
@@ -35,7 +36,7 @@ def train_classes(
     """A machine by name, for classes; `stacklevel` is that of its warning, 2 for the caller."""
     classes, labels = as_classes(y)
     scheme, parts, sigmoids = _core.train_classes(
-        as_matrix(k, "K"),
+        as_kernel(k, "K", backend, usable(threads)),
         labels,
         len(classes),
         machine,
@@ -61,6 +62,7 @@ def train_values(
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
     tolerance: float | None = None,
+    backend: str | None = None,
     threads: int | None = None,
     check_definite: bool | None = None,
     stacklevel: int = 2,
@@ -71,7 +73,16 @@ def train_values(
     targets = numbers[:, None] if single else numbers
     weights = as_weights(sample_weight)
     scheme, parts, _ = _core.train_values(
-        as_matrix(k, "K"), targets, machine, lam, epsilon, bias, weights, tolerance, usable(threads), check_definite
+        as_kernel(k, "K", backend, usable(threads)),
+        targets,
+        machine,
+        lam,
+        epsilon,
+        bias,
+        weights,
+        tolerance,
+        usable(threads),
+        check_definite,
     )
     return warn_of(make_fit(machine, scheme, parts, None, single), stacklevel)
 
@@ -113,7 +124,7 @@ def fit_samples(
     net = as_network(network)
     (scheme, parts, sigmoids), error, aware = _core.fit_samples(
         net,
-        as_images(net, x, "x", channels_first),
+        as_images(net, x, "x", channels_first, backend),
         labels,
         0 if classes is None else len(classes),
         targets,
@@ -137,12 +148,13 @@ def fit_samples(
     return warn_of(fit if aware is None else replace(fit, label_aware=aware), stacklevel)
 
 
-def _fit_linear(machine, k, y, lam, bias, sample_weight, classify, threads, class_weight=None) -> Fit:
+def _fit_linear(machine, k, y, lam, bias, sample_weight, classify, backend, threads, class_weight=None) -> Fit:
+    where = dict(backend=backend, threads=threads)
     if not holds_numbers(y) if classify is None else classify:
         weights = dict(sample_weight=sample_weight, class_weight=class_weight)
-        return train_classes(machine, k, y, lam=lam, bias=bias, **weights, threads=threads, stacklevel=4)
+        return train_classes(machine, k, y, lam=lam, bias=bias, **weights, **where, stacklevel=4)
     weights = number_weights(class_weight, sample_weight)
-    return train_values(machine, k, y, lam=lam, bias=bias, sample_weight=weights, threads=threads, stacklevel=4)
+    return train_values(machine, k, y, lam=lam, bias=bias, sample_weight=weights, **where, stacklevel=4)
 
 
 def fit_regression(
@@ -152,6 +164,7 @@ def fit_regression(
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
     classify: bool | None = None,
+    backend: str | None = None,
     threads: int | None = None,
 ) -> Fit:
     """Kernel regression, ridge at λ = 0: α = K⁻¹y, the interpolant of least norm.
@@ -164,7 +177,7 @@ def fit_regression(
     >>> wl.fit_regression(k, y).predict(k).round(6)
     array([1., 2.])
     """
-    return _fit_linear("regression", k, y, None, bias, sample_weight, classify, threads)
+    return _fit_linear("regression", k, y, None, bias, sample_weight, classify, backend, threads)
 
 
 def fit_ridge(
@@ -176,17 +189,21 @@ def fit_ridge(
     sample_weight: ArrayLike | None = None,
     class_weight: Any = None,
     classify: bool | None = None,
+    backend: str | None = None,
     threads: int | None = None,
 ) -> Fit:
     """Kernel ridge regression, the least λ/2‖β‖² + Σ wᵢ (yᵢ − g(xᵢ))²: α = (K + λ/2·I)⁻¹ y.
 
-    k: the Gram matrix of the samples, symmetric; float32 and float64 are read where they lie.
+    k: the Gram matrix of the samples, symmetric; float32 and float64 are read where they lie, on the host or on a
+        device: arrays of NumPy, DeviceArray, CUDA tensors of PyTorch, CuPy and JAX.
     y: a number for each sample, or a row of them for several targets at once; or the names of classes: two become
         ±1, more a column of 0 and 1 each.
     lam: λ, 1 unless said. scikit-learn's KernelRidge(alpha=λ/2) is the same machine.
     bias: True for an offset that is not regularised; without it g is homogeneous.
     sample_weight: wᵢ ≥ 0, 1 unless said. class_weight: of classes, as in fit_svm.
     classify: True where numbers in y name classes, which is taken for granted of text, booleans and objects.
+    backend: None for the device that k lies on, or the processor. 'cuda:0' uploads a k of the host; a k on another
+        device is an InputError.
 
     >>> import numpy as np, widelimit as wl
     >>> fit = wl.fit_ridge(np.diag([1.0, 3.0]), [1.0, 7.0], lam=1.0)
@@ -197,7 +214,7 @@ def fit_ridge(
     >>> fit.summary.converged
     True
     """
-    return _fit_linear("ridge", k, y, lam, bias, sample_weight, classify, threads, class_weight)
+    return _fit_linear("ridge", k, y, lam, bias, sample_weight, classify, backend, threads, class_weight)
 
 
 def fit_hard_svm(
@@ -208,6 +225,7 @@ def fit_hard_svm(
     sample_weight: ArrayLike | None = None,
     scheme: str | None = None,
     tolerance: float | None = None,
+    backend: str | None = None,
     threads: int | None = None,
     probability: bool | None = None,
     check_definite: bool | None = None,
@@ -222,8 +240,8 @@ def fit_hard_svm(
     array([ 1., -1.])
     """
     return train_classes(
-        "hard-svm", k, y, bias=bias, sample_weight=sample_weight, scheme=scheme, tolerance=tolerance, threads=threads,
-        probability=probability, check_definite=check_definite, stacklevel=3
+        "hard-svm", k, y, bias=bias, sample_weight=sample_weight, scheme=scheme, tolerance=tolerance, backend=backend,
+        threads=threads, probability=probability, check_definite=check_definite, stacklevel=3
     )
 
 
@@ -237,6 +255,7 @@ def fit_svm(
     class_weight: Any = None,
     scheme: str | None = None,
     tolerance: float | None = None,
+    backend: str | None = None,
     threads: int | None = None,
     probability: bool | None = None,
     check_definite: bool | None = None,
@@ -258,6 +277,7 @@ def fit_svm(
     check_definite: False where k is known to be positive semi-definite, as kernel() makes it. Otherwise it is tested
         by a Cholesky factor, O(n³/3), once for each matrix; one that is not ends as 'not positive definite', with a
         ConvergenceWarning that says what to add to its diagonal.
+    backend: as in fit_ridge.
 
     The gap of the summary bounds how far the objective is from the least, with all rounding counted.
 
@@ -271,7 +291,8 @@ def fit_svm(
     """
     return train_classes(
         "svm", k, y, lam=lam, bias=bias, sample_weight=sample_weight, class_weight=class_weight, scheme=scheme,
-        tolerance=tolerance, threads=threads, probability=probability, check_definite=check_definite, stacklevel=3
+        tolerance=tolerance, backend=backend, threads=threads, probability=probability, check_definite=check_definite,
+        stacklevel=3
     )
 
 
@@ -285,6 +306,7 @@ def fit_svm2(
     class_weight: Any = None,
     scheme: str | None = None,
     tolerance: float | None = None,
+    backend: str | None = None,
     threads: int | None = None,
     probability: bool | None = None,
     check_definite: bool | None = None,
@@ -299,7 +321,8 @@ def fit_svm2(
     """
     return train_classes(
         "svm2", k, y, lam=lam, bias=bias, sample_weight=sample_weight, class_weight=class_weight, scheme=scheme,
-        tolerance=tolerance, threads=threads, probability=probability, check_definite=check_definite, stacklevel=3
+        tolerance=tolerance, backend=backend, threads=threads, probability=probability, check_definite=check_definite,
+        stacklevel=3
     )
 
 
@@ -312,6 +335,7 @@ def fit_svr(
     bias: bool | None = None,
     sample_weight: ArrayLike | None = None,
     tolerance: float | None = None,
+    backend: str | None = None,
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> Fit:
@@ -326,7 +350,7 @@ def fit_svr(
     """
     return train_values(
         "svr", k, y, lam=lam, epsilon=epsilon, bias=bias, sample_weight=sample_weight, tolerance=tolerance,
-        threads=threads, check_definite=check_definite, stacklevel=3
+        backend=backend, threads=threads, check_definite=check_definite, stacklevel=3
     )
 
 
@@ -339,6 +363,7 @@ def fit_logistic(
     sample_weight: ArrayLike | None = None,
     class_weight: Any = None,
     tolerance: float | None = None,
+    backend: str | None = None,
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> Fit:
@@ -354,5 +379,5 @@ def fit_logistic(
     """
     return train_classes(
         "logistic", k, y, lam=lam, bias=bias, sample_weight=sample_weight, class_weight=class_weight,
-        tolerance=tolerance, threads=threads, check_definite=check_definite, stacklevel=3
+        tolerance=tolerance, backend=backend, threads=threads, check_definite=check_definite, stacklevel=3
     )

@@ -275,13 +275,21 @@ class Model:
         """By what new samples are read as its own: their origin as JSON, and the names of the classes."""
         return self._core.origin, self._core.classes
 
-    def decision_function(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
+    def decision_function(
+        self, x: ArrayLike, *, backend: str = "cpu", threads: int | None = None
+    ) -> NDArray[np.float64]:
         """Outputs on samples: a number for each, or a row where there are several."""
-        outputs = _core.model_decisions(self._core, self._shaped(x), usable(threads))
+        outputs = _core.model_decisions(self._core, self._shaped(x, backend), backend, usable(threads))
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
     def predict(
-        self, x: ArrayLike, *, return_std: bool = False, return_cov: bool = False, threads: int | None = None
+        self,
+        x: ArrayLike,
+        *,
+        return_std: bool = False,
+        return_cov: bool = False,
+        backend: str = "cpu",
+        threads: int | None = None,
     ) -> Any:
         """Classes, or numbers where the machine is one for numbers.
 
@@ -295,17 +303,20 @@ class Model:
                     "the model has no posterior; `widelimit fit --machine ridge --posterior` and "
                     "NTKRegressor.save(…, posterior=True) write one"
                 )
-            samples = self._shaped(x)
-            mean, spread = posterior(self._core, self._factor, samples, return_std, return_cov, "cpu", usable(threads))
+            samples = self._shaped(x, backend)
+            how = (return_std, return_cov, backend, usable(threads))
+            mean, spread = posterior(self._core, self._factor, samples, *how)
             return self._told(mean), shared_by_outputs(spread, mean) if self.classes_ is None else spread
-        return self._told(self.decision_function(x, threads=threads))
+        return self._told(self.decision_function(x, backend=backend, threads=threads))
 
     def _told(self, outputs: NDArray[np.float64]) -> NDArray[Any]:
         if self.classes_ is None:
             return outputs
         return self.classes_[_core.model_classes(self._core, outputs[:, None] if outputs.ndim == 1 else outputs)]
 
-    def predict_proba(self, x: ArrayLike, *, threads: int | None = None) -> NDArray[np.float64]:
+    def predict_proba(
+        self, x: ArrayLike, *, backend: str = "cpu", threads: int | None = None
+    ) -> NDArray[np.float64]:
         """Probability of each of classes_, a row for each sample.
 
         InputError unless the machine is logistic, or a support vector machine fitted with probabilities.
@@ -315,12 +326,12 @@ class Model:
                 f"this {self.machine} has no probabilities; 'logistic' has, and a support vector machine fitted with "
                 "probability=True (widelimit fit --probability)"
             )
-        outputs = _core.model_decisions(self._core, self._shaped(x), usable(threads))
+        outputs = _core.model_decisions(self._core, self._shaped(x, backend), backend, usable(threads))
         return _core.model_probabilities(self._core, outputs)
 
-    def _shaped(self, x: Any) -> NDArray[np.floating] | SparseSamples | GraphSamples:
+    def _shaped(self, x: Any, backend: str) -> NDArray[np.floating] | SparseSamples | GraphSamples:
         """Samples in the shape that the machine was fitted to, flattened or not."""
-        samples = as_graphs(x, "x") if self._core.nodes else as_samples(x, "x")
+        samples = as_graphs(x, "x") if self._core.nodes else as_samples(x, "x", backend)
         if isinstance(samples, (SparseSamples, GraphSamples)):
             return samples
         height, width, channels = self.shape

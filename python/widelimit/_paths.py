@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from widelimit import _core
 from widelimit._core import InputError
 from widelimit._fit import Fit, make_fit, warn_of
-from widelimit._samples import as_matrix
+from widelimit._samples import as_kernel
 from widelimit._targets import as_classes, as_lams, as_numbers, class_weighted, holds_numbers, number_weights
 from widelimit._threads import usable
 
@@ -72,6 +72,7 @@ def ridge_path(
     sample_weight: ArrayLike | None = None,
     class_weight: Any = None,
     classify: bool | None = None,
+    backend: str | None = None,
     threads: int | None = None,
 ) -> RidgePath:
     """fit_ridge for every λ, each with its exact leave-one-out error, from one reduction of the Gram matrix.
@@ -102,7 +103,7 @@ def ridge_path(
     single = targets.ndim == 1
     lams = as_lams(lams)
     points, best, best_classifier = _core.ridge_path(
-        as_matrix(k, "K"),
+        as_kernel(k, "K", backend, usable(threads)),
         targets[:, None] if single else targets,
         lams,
         bias,
@@ -125,6 +126,7 @@ def svm_path(
     class_weight: Any = None,
     scheme: str | None = None,
     tolerance: float | None = None,
+    backend: str | None = None,
     threads: int | None = None,
     check_definite: bool | None = None,
 ) -> Path:
@@ -141,7 +143,7 @@ def svm_path(
     classes, labels = as_classes(y)
     lams = as_lams(lams)
     used, found = _core.svm_path(
-        as_matrix(k, "K"),
+        as_kernel(k, "K", backend, usable(threads)),
         labels,
         len(classes),
         lams,

@@ -66,7 +66,7 @@ def fit_ridge_network(
     net = as_network(network)
     parts, _, _ = _core.ridge_network(
         net,
-        as_images(net, x, "x", channels_first),
+        as_images(net, x, "x", channels_first, backend),
         np.ascontiguousarray(targets[:, None] if single else targets),
         lam,
         bias,

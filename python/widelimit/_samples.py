@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from widelimit import _core
-from widelimit._core import GraphSamples, InputError, Network, SparseSamples
+from widelimit._core import DeviceArray, GraphSamples, InputError, Network, SparseSamples
+from widelimit._device import adopted, device_name, device_of, fetched, on_host, require_device
 from widelimit._graphs import Graphs, as_graphs
 
 _LAYOUTS = "a matrix of N vectors, or images N×H×W or N×H×W×C"
@@ -19,10 +20,11 @@ def is_sparse(x: Any) -> bool:
     return hasattr(x, "tocsr")
 
 
-def as_samples(x: Any, name: str) -> NDArray[np.floating] | SparseSamples | GraphSamples:
+def as_samples(x: Any, name: str, backend: str = "cpu") -> NDArray[np.floating] | SparseSamples | GraphSamples:
     """x as float32 or float64, each sample contiguous. No copy unless dtype, alignment or order asks for one.
 
-    Sparse matrices of SciPy stay sparse: float64, 32-bit columns in order, entries of one place added up.
+    Sparse matrices of SciPy stay sparse: float64, 32-bit columns in order, entries of one place added up. Arrays on the
+    device of the back end are copied to the host, which prepares samples.
     """
     if isinstance(x, (SparseSamples, GraphSamples)):
         return x
@@ -31,7 +33,7 @@ def as_samples(x: Any, name: str) -> NDArray[np.floating] | SparseSamples | Grap
     if is_sparse(x):
         return _as_sparse(x, name)
     try:
-        samples = np.asarray(x)
+        samples = np.asarray(on_host(x, name, backend))
     except ValueError as error:
         raise InputError(f"{name} is not an array ({error}); give {_LAYOUTS}") from error
     if samples.dtype.kind not in "fiub":
@@ -67,14 +69,14 @@ def _as_sparse(x: Any, name: str) -> SparseSamples:
 
 
 def as_images(
-    network: Network, x: Any, name: str, channels_first: bool | None
+    network: Network, x: Any, name: str, channels_first: bool | None, backend: str = "cpu"
 ) -> NDArray[np.floating] | SparseSamples | GraphSamples:
     """x as samples of a network, channels last. channels_first: True for N×C×H×W, which is copied; None refuses images
     that look so, where the network looks at neighbouring positions; False takes them as they are.
     """
     if network.reads_graphs:
         return as_graphs(x, name)
-    samples = as_samples(x, name)
+    samples = as_samples(x, name, backend)
     if isinstance(samples, GraphSamples):
         return samples
     if channels_first:
@@ -93,11 +95,11 @@ def channels_last(samples: Any, name: str) -> NDArray:
 
 
 def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:
-    """k as a matrix of float32 or float64 with contiguous rows; copied only as samples are."""
+    """k as a matrix of the host, float32 or float64, with contiguous rows; copied only as samples are."""
     if is_sparse(k):
         raise InputError(f"{name} is a sparse matrix; a Gram matrix is dense: give {name}.toarray()")
     try:
-        matrix = np.asarray(k)
+        matrix = np.asarray(fetched(k, name))
     except ValueError as error:
         raise InputError(f"{name} is not an array ({error}); give a matrix") from error
     if matrix.dtype.kind not in "fiub":
@@ -105,6 +107,21 @@ def as_matrix(k: ArrayLike, name: str) -> NDArray[np.floating]:
     if matrix.ndim != 2:
         raise InputError(f"{name} has {matrix.ndim} dimensions; give a matrix")
     return _as_read(matrix)
+
+
+def as_kernel(
+    k: ArrayLike | DeviceArray, name: str, backend: str | None, threads: int | None
+) -> NDArray[np.floating] | DeviceArray:
+    """The Gram matrix k for a back end: where it lies if it can stay there, uploaded if it lies on the host. backend:
+    None for the device of k, or the processor.
+    """
+    number = device_of(k)
+    if number is not None:
+        wanted = f"cuda:{number}" if backend is None else backend
+        require_device(k, name, number, wanted)
+        return adopted(k, name, wanted)
+    matrix = as_matrix(k, name)
+    return matrix if backend in (None, "cpu") else _core.hold(matrix, device_name(backend), threads)
 
 
 def _as_read(samples: NDArray) -> NDArray[np.floating]:

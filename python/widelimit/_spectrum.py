@@ -13,7 +13,7 @@ from widelimit import _core
 from widelimit._core import InputError, Network
 from widelimit._fit import ConvergenceWarning
 from widelimit._kernels import as_network
-from widelimit._samples import as_images, as_matrix
+from widelimit._samples import as_images, as_kernel
 from widelimit._targets import as_classes, as_numbers, holds_numbers
 from widelimit._threads import usable
 
@@ -231,6 +231,7 @@ def spectrum(
     labels: str = "true",
     classify: bool = False,
     seed: int | None = None,
+    backend: str | None = None,
     threads: int | None = None,
 ) -> Spectrum:
     """Eigenvalues and eigenvectors of a Gram matrix, and how fast labels are learnt in their directions.
@@ -240,7 +241,7 @@ def spectrum(
         for two and a column of 0 and 1 for each of more.
     labels: 'true', y itself; 'random', classes drawn anew, or numbers in random order; 'random:0.3', so many of them
         replaced; 'worst', ±1 with a large yᵀK⁻¹y, which train slowly, without y.
-    seed: of random labels.
+    seed: of random labels. backend: as in fit_ridge.
 
     NumericalError where K has a negative eigenvalue. O(n³), and 3n² numbers.
 
@@ -251,5 +252,5 @@ def spectrum(
     >>> s.loss([0.0, 1.0]).round(4), round(s.time_to(0.01), 4)
     (array([10.    ,  3.3292]), 4.4998)
     """
-    kernel = _core.kernel_spectrum(as_matrix(k, "K"), usable(threads))
+    kernel = _core.kernel_spectrum(as_kernel(k, "K", backend, usable(threads)), usable(threads))
     return Spectrum(kernel, *_chosen(kernel, y, labels, classify, seed))

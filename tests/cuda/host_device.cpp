@@ -8,6 +8,7 @@
 #include "widelimit/engine/cpu/algebra/cpu_algebra.hpp"
 #include "widelimit/engine/cuda/cuda.hpp"
 #include "widelimit/engine/cuda/device.hpp"
+#include "widelimit/engine/cuda/memory_account.hpp"
 #include "widelimit/engine/cuda/plugin/dense_run.hpp"
 
 #include <algorithm>
@@ -112,11 +113,31 @@ void run_tile(const DenseTile& tile, DenseOverflow& overflow) {
 
 class HostDevice final : public cuda::Device {
  public:
-  HostDevice(bool fast_double, std::int64_t team_bytes)
-      : fast_double_(fast_double), places_(make_host_places(team_bytes)) {}
-  [[nodiscard]] cuda::DeviceFacts facts() const override { return {.name = "processor", .fast_double = fast_double_}; }
-  [[nodiscard]] void* allocate(std::size_t bytes) override { return ::operator new(std::max<std::size_t>(1, bytes)); }
-  void release(void* memory) noexcept override { ::operator delete(memory); }
+  HostDevice(bool fast_double, std::size_t memory, std::int64_t team_bytes)
+      : fast_double_(fast_double), memory_(memory), places_(make_host_places(team_bytes)) {}
+  [[nodiscard]] cuda::DeviceFacts facts() const override {
+    return {.name = "processor",
+            .memory = memory_,
+            .free_memory = std::min(free(), account_.left()),
+            .taken_memory = account_.taken(),
+            .fast_double = fast_double_};
+  }
+  [[nodiscard]] void* allocate(std::size_t bytes) override {
+    if (bytes > std::min(free(), account_.left())) {
+      cuda::refuse_room("the emulated device", bytes, free(), account_.left(), memory_);
+    }
+    void* const memory = ::operator new(std::max<std::size_t>(1, bytes));
+    account_.add(memory, bytes);
+    return memory;
+  }
+  void release(void* memory) noexcept override {
+    account_.remove(memory);
+    ::operator delete(memory);
+  }
+  void fetch(const Array& from, const HostArray& to) override { download(from, to); }
+  [[nodiscard]] bool reaches(const void* memory) override { return memory != nullptr; }
+  void settle() override {}
+  std::size_t set_ceiling(std::size_t bytes) override { return account_.set_ceiling(bytes); }
   void upload(const HostArray& from, const Array& to) override { convert(array(from), to); }
   void download(const Array& from, const HostArray& to) override { convert(from, array(to)); }
   void upload_bytes(const void* from, std::size_t bytes, void* to) override { std::memcpy(to, from, bytes); }
@@ -240,8 +261,11 @@ class HostDevice final : public cuda::Device {
 
  private:
   [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
+  [[nodiscard]] std::size_t free() const { return memory_ > account_.taken() ? memory_ - account_.taken() : 0; }
 
   bool fast_double_;
+  std::size_t memory_;
+  cuda::MemoryAccount account_;
   cpu::CpuAlgebra cpu_{1};
   DenseOverflow overflow_;
   Index rank_ = 0;
@@ -252,12 +276,16 @@ class HostDevice final : public cuda::Device {
 
 }  // namespace
 
-std::shared_ptr<cuda::Device> make_host_device(bool fast_double, std::int64_t team_bytes) {
-  return std::make_shared<HostDevice>(fast_double, team_bytes);
+std::shared_ptr<cuda::Device> make_host_device(bool fast_double, std::size_t memory, std::int64_t team_bytes) {
+  return std::make_shared<HostDevice>(fast_double, memory, team_bytes);
 }
 
-std::unique_ptr<Engine> make_emulated_cuda_engine(bool fast_double) {
-  return make_cuda_engine(make_host_device(fast_double), "emulated", 1);
+std::unique_ptr<cuda::Device> open_host_device(std::size_t memory) {
+  return std::make_unique<HostDevice>(true, memory, default_team_bytes);
+}
+
+std::unique_ptr<Engine> make_emulated_cuda_engine(bool fast_double, std::size_t memory, int threads) {
+  return make_cuda_engine(make_host_device(fast_double, memory), "emulated", threads);
 }
 
 }  // namespace widelimit::test

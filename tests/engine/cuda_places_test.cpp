@@ -194,7 +194,8 @@ TEST(CudaPlaceTeams, AndPassesLeaveTheSameBits) {
   const Matrix<double> x = images(5, shape);
   const Graphs graphs = test::random_graphs(9, 12, 1);
   const auto kernel = [&](std::int64_t team_bytes, const char* network, const SampleView& samples) {
-    const auto engine = make_cuda_engine(test::make_host_device(true, team_bytes), "emulated", 1);
+    const auto engine =
+        make_cuda_engine(test::make_host_device(true, test::emulated_memory, team_bytes), "emulated", 1);
     return std::get<Matrix<double>>(gram(Network::parse(network), samples, {.precision = Precision::f64}, *engine).ntk);
   };
   const auto expect_equal = [&](const char* network, const SampleView& samples) {

@@ -4,6 +4,9 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/kernel/device/device_plan.hpp"
+#include "widelimit/kernel/device/host_tiles.hpp"
+#include "widelimit/kernel/engine_gram.hpp"
 #include "widelimit/kernel/inputs.hpp"
 #include "widelimit/kernel/traverse.hpp"
 
@@ -42,12 +45,13 @@ double fill(const GramTask& task, const Engine& engine, std::span<const EngineMa
   return error;
 }
 
-/// All of a Gram matrix into host matrices, one for each output: in place where the engine works in host memory. The
-/// largest error of quadrature that a sample meets.
+/// All of a Gram matrix into host matrices, one for each output: in place where the engine works in host memory, tile
+/// by tile where its memory does not hold them. The largest error of quadrature that a sample meets.
 template <typename T>
 double fill_host(const GramTask& task, const Engine& engine, const std::vector<MatrixView<T>>& views,
                  Progress* progress) {
   const Algebra& algebra = engine.algebra();
+  if (!fits_engine(task, engine)) return fill_host_by_tiles<T>(task, engine, views, progress);
   std::vector<EngineMatrix> outputs;
   bool in_place = true;
   for (const auto& view : views) {
@@ -147,6 +151,31 @@ GramMatrix gram_matrix(const Network& network, const SampleView& x, const GramOp
   const EngineMatrix k = engine.algebra().allocate(x.count(), x.count(), options.precision);
   fill({&recipe, x, std::nullopt, options.precision}, engine, {&k, 1}, options.progress);
   return {k, engine};
+}
+
+EngineGram engine_gram(const Network& network, const SampleView& x1, const std::optional<SampleView>& x2,
+                       const GramOptions& options, const Engine& engine) {
+  const Interruptible interruptible(options.progress);
+  const auto start = Clock::now();
+  check_samples(x1);
+  if (x2) check_samples(*x2);
+  check_same_shape(x1, x2.value_or(x1));
+  const Recipe recipe = lower(network, x1.shape, recipe_outputs(options.kind));
+  const SameKind same(x1, x2.value_or(x1));
+  GramTask task{&recipe, same.x1(), std::nullopt, options.precision};
+  if (x2) task.x2 = same.x2();
+  std::vector<EngineMatrix> outputs;
+  for (Index s = 0; s < recipe.outputs; ++s) {
+    outputs.push_back(engine.algebra().allocate(task.x1.count(), task.columns().count(), options.precision));
+  }
+  EngineGram result;
+  result.quadrature_error = fill(task, engine, outputs, options.progress);
+  if (has(options.kind, Kind::nngp)) result.nngp = outputs.front();
+  if (has(options.kind, Kind::ntk)) result.ntk = outputs.back();
+  result.symmetric = task.symmetric();
+  result.route = engine.kernels().route(recipe, options.precision);
+  result.seconds = seconds_since(start);
+  return result;
 }
 
 Diagonal diagonal(const Network& network, const SampleView& x, const Engine& engine, Precision precision,

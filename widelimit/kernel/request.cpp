@@ -3,6 +3,8 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/engine/device_matrices.hpp"
+#include "widelimit/kernel/classical/row_products.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -71,7 +73,7 @@ void fill_gram(const KernelRequest& request, const std::string& prefix, const Sa
   const auto n1 = static_cast<double>(x1.count());
   answer.pairs += x2 ? n1 * static_cast<double>(x2->count()) : n1 * (n1 + 1) / 2;
   if (const auto* classical = std::get_if<ClassicalKernel>(&request.kernel)) {
-    answer.route = "classical kernel, by its formula";
+    answer.route = classical_route(*classical, x1.sparse() != nullptr, engine);
     add(answer, prefix + "kernel", classical_gram(*classical, x1, x2, request.precision, engine, request.progress));
     return;
   }
@@ -200,6 +202,7 @@ KernelAnswer compute_kernel(const KernelRequest& request, const SampleView& trai
                  fmt::format("this kernel of {} samples", train.count() + (test ? test->count() : 0)),
                  "store the Gram of a network as .h5, which needs no memory for it, take fewer samples or single "
                  "precision, or allow more");
+  const DeviceMemoryLimit limit(engine, request.memory);
   const auto start = Clock::now();
   KernelAnswer answer;
   if (request.quantity == KernelQuantity::gram) {

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <mutex>
+#include <semaphore>
 #include <utility>
 
 namespace widelimit {
@@ -26,10 +28,20 @@ std::string facts_text(const DeviceFacts& facts) {
                      facts.driver % 1000 / 10);
 }
 
+/// A device as all engines of this process share it.
+struct OpenDevice {
+  explicit OpenDevice(std::shared_ptr<Device> opened) : device(std::move(opened)) {}
+  std::shared_ptr<Device> device;
+  /// Tiles of several threads come one after the other: one of them keeps a device busy, and scratch is for one.
+  std::mutex filling;
+  /// Each thread takes one while a tile of its lies on the device: the others are fetched while one is filled.
+  std::counting_semaphore<> tiles{cuda::tiles_under_way};
+};
+
 class CudaKernels final : public Kernels {
  public:
-  CudaKernels(std::shared_ptr<Device> device, const Algebra& algebra, int threads)
-      : device_(std::move(device)), algebra_(algebra), threads_(threads) {}
+  CudaKernels(std::shared_ptr<OpenDevice> shared, const Algebra& algebra, int threads)
+      : shared_(std::move(shared)), device_(shared_->device), algebra_(algebra), threads_(threads) {}
 
   [[nodiscard]] std::string obstacle(const Recipe& recipe, Precision precision) const override {
     return path_of(recipe, precision)->obstacle();
@@ -53,8 +65,8 @@ class CudaKernels final : public Kernels {
   void fill(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols, bool symmetric,
             std::span<const EngineMatrix> outputs, const std::function<void(Index)>& after) const override {
     std::vector<cuda::Array> arrays;
-    for (const EngineMatrix& output : outputs) arrays.push_back(cuda::array_of(output, *device_));
-    const std::lock_guard lock(filling_);
+    for (const EngineMatrix& output : outputs) arrays.push_back(cuda::writable_array(output, *device_));
+    const std::lock_guard lock(shared_->filling);
     of(x1).fill(recipe, rows, x2, cols, symmetric, arrays, after);
   }
   void tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
@@ -84,6 +96,9 @@ class CudaKernels final : public Kernels {
   template <typename T>
   void host_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
                  std::span<const MatrixView<T>> outputs) const {
+    shared_->tiles.acquire();
+    const std::unique_ptr<std::counting_semaphore<>, decltype([](auto* tiles) { tiles->release(); })> turn(
+        &shared_->tiles);
     std::vector<EngineMatrix> matrices;
     for (std::size_t s = 0; s < outputs.size(); ++s) {
       matrices.push_back(algebra_.allocate(rows.size(), cols.size(), precision_of<T>));
@@ -92,21 +107,20 @@ class CudaKernels final : public Kernels {
     for (std::size_t s = 0; s < outputs.size(); ++s) algebra_.read(matrices[s], outputs[s]);
   }
 
+  std::shared_ptr<OpenDevice> shared_;
   std::shared_ptr<Device> device_;
   const Algebra& algebra_;
   int threads_;
-  /// Tiles of several threads come one after the other: one of them keeps a device busy, and scratch is for one.
-  mutable std::mutex filling_;
 };
 
 class Cuda final : public Engine, public ConeEngine {
  public:
-  Cuda(std::shared_ptr<Device> device, std::string name, int threads)
-      : device_(std::move(device)),
+  Cuda(const std::shared_ptr<OpenDevice>& shared, std::string name, int threads)
+      : device_(shared->device),
         name_(std::move(name)),
         threads_(team_size(threads)),
         algebra_(device_),
-        kernels_(device_, algebra_, threads_),
+        kernels_(shared, algebra_, threads_),
         cones_(device_) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
@@ -132,6 +146,19 @@ int count_devices(std::string& why) {
   return loaded.plugin != nullptr ? loaded.plugin->count(why) : 0;
 }
 
+/// Opened once, however many engines use it, so that matrices of one are matrices of the others.
+std::shared_ptr<OpenDevice> open_device(int device) {
+  static std::mutex guard;
+  static std::map<int, std::weak_ptr<OpenDevice>> opened;
+  const std::lock_guard lock(guard);
+  std::shared_ptr<OpenDevice> shared = opened[device].lock();
+  if (!shared) {
+    shared = std::make_shared<OpenDevice>(cuda::loaded_plugin().plugin->open(device));
+    opened[device] = shared;
+  }
+  return shared;
+}
+
 }  // namespace
 
 std::string cuda::own_activation(const Recipe& recipe) {
@@ -147,7 +174,7 @@ void cuda::require_digits(Precision arithmetic, std::span<const Array> outputs) 
 }
 
 std::unique_ptr<Engine> make_cuda_engine(std::shared_ptr<Device> device, std::string name, int threads) {
-  return std::make_unique<Cuda>(std::move(device), std::move(name), threads);
+  return std::make_unique<Cuda>(std::make_shared<OpenDevice>(std::move(device)), std::move(name), threads);
 }
 
 std::unique_ptr<Engine> make_cuda_engine(int device, int threads) {
@@ -158,8 +185,7 @@ std::unique_ptr<Engine> make_cuda_engine(int device, int threads) {
     fail(Code::usage, "back end cuda:{} is absent: this machine has {} CUDA device{}, counted from 0", device, count,
          count == 1 ? "" : "s");
   }
-  return make_cuda_engine(std::shared_ptr<Device>(cuda::loaded_plugin().plugin->open(device)),
-                          fmt::format("cuda:{}", device), threads);
+  return std::make_unique<Cuda>(open_device(device), fmt::format("cuda:{}", device), threads);
 }
 
 EnginePresence cuda_presence() {

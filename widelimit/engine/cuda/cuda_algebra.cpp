@@ -57,13 +57,13 @@ EngineMatrix CudaAlgebra::in_double(const EngineMatrix& a) const {
   return a.precision() == Precision::f64 ? a : copy_of(a, Precision::f64);
 }
 
-void CudaAlgebra::copy(const EngineMatrix& a, EngineMatrix& to) const { device_->convert(of(a), of(to)); }
+void CudaAlgebra::copy(const EngineMatrix& a, EngineMatrix& to) const { device_->convert(of(a), target(to)); }
 
 void CudaAlgebra::read(const EngineMatrix& a, MatrixView<float> host) const { download(*device_, of(a), host); }
 
 void CudaAlgebra::read(const EngineMatrix& a, MatrixView<double> host) const { download(*device_, of(a), host); }
 
-void CudaAlgebra::write(MatrixView<const double> host, EngineMatrix& a) const { upload(*device_, host, of(a)); }
+void CudaAlgebra::write(MatrixView<const double> host, EngineMatrix& a) const { upload(*device_, host, target(a)); }
 
 EngineMatrix CudaAlgebra::gather(const EngineMatrix& a, std::span<const Index> rows,
                                  std::span<const Index> cols) const {
@@ -159,13 +159,13 @@ void CudaAlgebra::solve_lower(Transpose op, const EngineMatrix& l, MatrixView<do
 
 void CudaAlgebra::product(double alpha, Transpose op_a, const EngineMatrix& a, Transpose op_b, const EngineMatrix& b,
                           double beta, EngineMatrix& c) const {
-  device_->product(alpha, op_a, of(a), op_b, of(b), beta, of(c));
+  device_->product(alpha, op_a, of(a), op_b, of(b), beta, target(c));
 }
 
 double CudaAlgebra::scaled(const EngineMatrix& k, std::span<const double> scale, std::span<const double> shift,
                            EngineMatrix& out, Progress* progress) const {
   stop_if_asked(progress);
-  return device_->scaled(of(k), scale, shift, of(out));
+  return device_->scaled(of(k), scale, shift, target(out));
 }
 
 void CudaAlgebra::add_inner(const Array& x, std::span<const double> weights, bool whole, double beta,
@@ -188,13 +188,14 @@ void CudaAlgebra::add_inner(const Array& x, std::span<const double> weights, boo
 void CudaAlgebra::inner_product(const EngineMatrix& x, std::span<const double> weights, bool whole,
                                 EngineMatrix& out) const {
   const Array rows = of(x);
-  if (x.precision() == Precision::f64) return add_inner(rows, weights, whole, 0, of(out));
+  const Array result = target(out);
+  if (x.precision() == Precision::f64) return add_inner(rows, weights, whole, 0, result);
   const EngineMatrix sum = allocate(x.cols(), x.cols(), Precision::f32);
-  device_->clear(of(out));
+  device_->clear(result);
   by_strips(x.rows(), single_rows, [&](Index begin, Index count) {
     const auto w = weights.empty() ? weights : weights.subspan(usize(begin), usize(count));
     add_inner(rows_of(rows, begin, count), w, whole, 0, of(sum));
-    device_->add(of(sum), of(out));
+    device_->add(of(sum), result);
   });
 }
 
@@ -205,12 +206,12 @@ std::vector<double> CudaAlgebra::column_squares(const EngineMatrix& x, std::span
 }
 
 void CudaAlgebra::scale_rows(EngineMatrix& a, std::span<const double> scale) const {
-  const Array rows = rows_of(of(a), 0, std::ssize(scale));
+  const Array rows = rows_of(target(a), 0, std::ssize(scale));
   if (rows.rows > 0) device_->scale_rows(rows, scale, rows);
 }
 
 void CudaAlgebra::add_to_diagonal(EngineMatrix& a, std::span<const double> shift) const {
-  device_->add_to_diagonal(of(a), shift);
+  device_->add_to_diagonal(target(a), shift);
 }
 
 double CudaAlgebra::symmetric_norm(const EngineMatrix& a) const { return device_->symmetric_norm(of(a)); }
@@ -218,7 +219,7 @@ double CudaAlgebra::symmetric_norm(const EngineMatrix& a) const { return device_
 Index CudaAlgebra::cholesky(EngineMatrix& a, Progress* progress) const {
   ProgressTicker ticker(progress, 1, "tiles");
   ticker.at(0);
-  const Index failed = device_->cholesky(of(a));
+  const Index failed = device_->cholesky(target(a));
   ticker.at(1);
   return failed;
 }
@@ -247,11 +248,11 @@ void CudaAlgebra::solve(Transpose op, const EngineMatrix& u, MatrixView<double> 
   }
 }
 
-void CudaAlgebra::transpose_upper(EngineMatrix& a) const { device_->transpose_upper(of(a)); }
+void CudaAlgebra::transpose_upper(EngineMatrix& a) const { device_->transpose_upper(target(a)); }
 
 Index CudaAlgebra::pivoted_cholesky(EngineMatrix& a, double least, std::vector<Index>& order,
                                     Progress* progress) const {
-  const Array entries = of(a);
+  const Array entries = target(a);
   const Index n = a.rows();
   order.resize(usize(n));
   std::iota(order.begin(), order.end(), Index{0});
@@ -280,7 +281,7 @@ Inertia CudaAlgebra::inertia(EngineMatrix a) const {
   std::vector<double> pivots(n);
   std::vector<int> order(n);
   interruption_point();
-  device_->ldl(of(own), pivots.data(), order.data());
+  device_->ldl(target(own), pivots.data(), order.data());
   Inertia result;
   for (std::size_t k = 0; k < n; ++k) {
     if (order[k] < 0) {  // a block of two rows, whose determinant is negative
@@ -298,7 +299,7 @@ std::vector<double> CudaAlgebra::eigenvalues(EngineMatrix a, Progress* progress)
   stop_if_asked(progress);
   const EngineMatrix own = in_double(a);
   std::vector<double> values(usize(a.rows()));
-  device_->eigen(of(own), false, values.data());
+  device_->eigen(target(own), false, values.data());
   return values;
 }
 
@@ -306,7 +307,7 @@ std::vector<double> CudaAlgebra::eigenvectors(EngineMatrix a, EngineMatrix& vect
   stop_if_asked(progress);
   const EngineMatrix own = in_double(a);
   std::vector<double> values(usize(a.rows()));
-  device_->eigen(of(own), true, values.data());
+  device_->eigen(target(own), true, values.data());
   vectors = own;
   return values;
 }

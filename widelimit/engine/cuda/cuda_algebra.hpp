@@ -2,12 +2,13 @@
 
 #include "widelimit/engine/algebra.hpp"
 #include "widelimit/engine/cuda/device_memory.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 
 namespace widelimit::cuda {
 
 /// Dense algebra on one device. Matrices stay in its memory; vectors and blocks of few columns travel. A factorisation
 /// inside cuSOLVER cannot be stopped; everything else can, between two calls of the device.
-class CudaAlgebra final : public Algebra {
+class CudaAlgebra final : public Algebra, public DeviceMatrices {
  public:
   explicit CudaAlgebra(std::shared_ptr<Device> device) : device_(std::move(device)) {}
 
@@ -56,8 +57,17 @@ class CudaAlgebra final : public Algebra {
                                                  Progress* progress) const override;
   [[nodiscard]] std::unique_ptr<ShiftedFamily> shifted_family(EngineMatrix a, Progress* progress) const override;
 
+  [[nodiscard]] EngineMatrix adopt(const DeviceView& foreign, std::shared_ptr<const void> owner) const override;
+  [[nodiscard]] DeviceView lend(const EngineMatrix& a) const override;
+  void settle() const override { device_->settle(); }
+  [[nodiscard]] DeviceRoom room() const override;
+  [[nodiscard]] std::size_t tile_bytes(Index edge, Index outputs, Precision precision) const override;
+  std::size_t set_ceiling(std::size_t bytes) const override { return device_->set_ceiling(bytes); }
+
  private:
   [[nodiscard]] Array of(const EngineMatrix& a) const { return array_of(a, *device_); }
+  /// To be written to.
+  [[nodiscard]] Array target(const EngineMatrix& a) const { return writable_array(a, *device_); }
   [[nodiscard]] EngineMatrix uploaded(MatrixView<const double> host, Precision precision) const;
   /// The matrix itself where it is float64, else a copy.
   [[nodiscard]] EngineMatrix in_double(const EngineMatrix& a) const;

@@ -135,7 +135,9 @@ void DenseLoaded::fill(const Recipe& recipe, Range rows, const Loaded& other, Ra
                  .mixture_count = static_cast<std::int32_t>(mixture.size()),
                  .outputs = static_cast<const DenseOutput*>(output_list.data()),
                  .diagonal = static_cast<const double*>(diagonal_device.data())};
-  const Index edge = gram_tile_edge(rows.size(), cols.size(), dense_tile_edge);
+  // A tile of a larger matrix is not cut again: it has the shape, and so the bits, that it has in the whole.
+  const bool one_tile = !symmetric && std::max(rows.size(), cols.size()) <= dense_tile_edge;
+  const Index edge = one_tile ? dense_tile_edge : gram_tile_edge(rows.size(), cols.size(), dense_tile_edge);
   const std::vector<Tile> tiles = symmetric ? upper_tiles(rows, edge) : rectangle_tiles(rows, cols, edge);
   const Finisher finisher(*device);
   Index pairs = 0;

@@ -25,8 +25,9 @@ class PlaceDevice;
 struct DeviceFacts {
   std::string name;
   std::size_t memory = 0;
-  std::size_t free_memory = 0;
-  int major = 0;  ///< compute capability
+  std::size_t free_memory = 0;   ///< that may still be taken, below the ceiling
+  std::size_t taken_memory = 0;  ///< by this process through the Device
+  int major = 0;                 ///< compute capability
   int minor = 0;
   int multiprocessors = 0;
   int driver = 0;  ///< newest CUDA of the driver, 13000 for 13.0
@@ -48,12 +49,24 @@ class Device {
   /// Between host and device, rounded to the precision of the target.
   virtual void upload(const HostArray& from, const Array& to) = 0;
   virtual void download(const Array& from, const HostArray& to) = 0;
+  /// As download, of entries that no unfinished work writes to, and beside all other calls: threads fetch what is done
+  /// while the device computes.
+  virtual void fetch(const Array& from, const HostArray& to) = 0;
   /// Any bytes, such as lists of steps.
   virtual void upload_bytes(const void* from, std::size_t bytes, void* to) = 0;
   virtual void download_bytes(const void* from, std::size_t bytes, void* to) = 0;
   /// Between matrices of the device, rounded to the precision of the target.
   virtual void convert(const Array& from, const Array& to) = 0;
   virtual void gather(const Array& from, std::span<const Index> rows, std::span<const Index> cols, const Array& to) = 0;
+
+  // Memory that other libraries of this process share.
+  /// Whether this device can reach `memory`, which another library may have taken.
+  [[nodiscard]] virtual bool reaches(const void* memory) = 0;
+  /// Waits for all work of this process on the device, whoever began it.
+  virtual void settle() = 0;
+  /// From now on this object takes at most so many bytes in all; returns what held before, the largest number where
+  /// nothing did.
+  virtual std::size_t set_ceiling(std::size_t bytes) = 0;
 
   // Passes over a matrix.
   virtual void diagonal(const Array& a, double* out) = 0;

@@ -13,6 +13,9 @@ namespace {
 /// Bytes moved between two interruption points, a few hundredths of a second.
 constexpr std::size_t piece_bytes = std::size_t{256} << 20;
 
+/// From here on pinned memory and a stream of its own pay.
+constexpr std::size_t fetched_bytes = std::size_t{1} << 20;
+
 template <typename Move>
 void by_pieces(const Array& a, const Move& move) {
   const auto row_bytes = static_cast<Index>(std::max<std::size_t>(1, usize(a.cols) * sizeof(double)));
@@ -27,6 +30,16 @@ template <typename T>
 HostArray rows_of(MatrixView<T> view, Index begin, Index count) {
   using Plain = std::remove_const_t<T>;
   return {const_cast<Plain*>(view.row(begin)), count, view.cols, view.stride, precision_of<Plain>};
+}
+
+const DeviceMemory& memory_of(const EngineMatrix& a, const Device& device) {
+  const EngineMatrix::Memory* memory = a.memory();
+  const auto* own =
+      memory != nullptr && typeid(*memory) == typeid(DeviceMemory) ? static_cast<const DeviceMemory*>(memory) : nullptr;
+  if (own == nullptr || own->device() != &device) {
+    fail(Code::usage, "a matrix of another engine or device, or none, was given to a CUDA device");
+  }
+  return *own;
 }
 
 }  // namespace
@@ -46,13 +59,14 @@ Array block(const Array& a, Index row, Index col, Index rows, Index cols) {
 }
 
 Array array_of(const EngineMatrix& a, const Device& device) {
-  const EngineMatrix::Memory* memory = a.memory();
-  const auto* own =
-      memory != nullptr && typeid(*memory) == typeid(DeviceMemory) ? static_cast<const DeviceMemory*>(memory) : nullptr;
-  if (own == nullptr || own->device() != &device) {
-    fail(Code::usage, "a matrix of another engine or device, or none, was given to a CUDA device");
+  return block(memory_of(a, device).all(), a.first_row(), a.first_col(), a.rows(), a.cols());
+}
+
+Array writable_array(const EngineMatrix& a, const Device& device) {
+  if (!memory_of(a, device).writable()) {
+    fail(Code::usage, "a matrix of another library was to be overwritten; take a copy of it");
   }
-  return block(own->all(), a.first_row(), a.first_col(), a.rows(), a.cols());
+  return array_of(a, device);
 }
 
 void upload(Device& device, const AnyView& from, const Array& to) {
@@ -68,7 +82,9 @@ void upload(Device& device, const AnyView& from, const Array& to) {
 template <std::floating_point T>
 void download(Device& device, const Array& from, MatrixView<T> to) {
   by_pieces(from, [&](Index begin, Index count) {
-    device.download(block(from, begin, 0, count, from.cols), rows_of(to, begin, count));
+    const Array piece = block(from, begin, 0, count, from.cols);
+    const bool small = usize(count * from.cols) * sizeof(T) < fetched_bytes;
+    small ? device.download(piece, rows_of(to, begin, count)) : device.fetch(piece, rows_of(to, begin, count));
   });
 }
 

@@ -5,11 +5,12 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/base/samples.hpp"
 #include "widelimit/kernel/classical/arccosine.hpp"
-#include "widelimit/kernel/classical/scaled_rows.hpp"
+#include "widelimit/kernel/classical/row_products.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 namespace widelimit {
@@ -103,9 +104,7 @@ struct ClassicalTile {
   Index row, col, rows, cols;
 };
 
-constexpr Index tile_size = 128;
-
-std::vector<ClassicalTile> tiles(Index rows, Index cols, bool upper_half) {
+std::vector<ClassicalTile> tiles(Index rows, Index cols, Index tile_size, bool upper_half) {
   std::vector<ClassicalTile> list;
   for (Index i = 0; i < rows; i += tile_size) {
     for (Index j = upper_half ? i : 0; j < cols; j += tile_size) {
@@ -126,14 +125,16 @@ Matrix<T> fill(const ClassicalKernel& kernel, const Form& form, const Rows& x1, 
   const bool symmetric = &x1 == &x2;
   constexpr Precision precision = sizeof(T) == sizeof(float) ? Precision::f32 : Precision::f64;
   Matrix<T> gram(x1.count(), x2.count());
-  const auto list = tiles(x1.count(), x2.count(), symmetric);
+  const auto list = tiles(x1.count(), x2.count(), classical_tile_edge(engine), symmetric);
+  std::optional<RowProducts<Rows>> products;
+  if constexpr (Form::reads_inner) products.emplace(x1, x2, engine);
   ProgressTicker ticker(progress, static_cast<std::int64_t>(list.size()), "tiles");
   const auto fill_tile = [&](Index task) {
     const ClassicalTile& tile = list[static_cast<std::size_t>(task)];
     std::vector<double> inner(Form::reads_inner ? usize(tile.rows * tile.cols) : 0);
     if constexpr (Form::reads_inner) {
-      x1.multiply({tile.row, tile.row + tile.rows}, x2, {tile.col, tile.col + tile.cols},
-                  {inner.data(), tile.rows, tile.cols, tile.cols});
+      products->multiply({tile.row, tile.row + tile.rows}, {tile.col, tile.col + tile.cols},
+                         {inner.data(), tile.rows, tile.cols, tile.cols});
     }
     for (Index i = tile.row; i < tile.row + tile.rows; ++i) {
       for (Index j = symmetric ? std::max(i, tile.col) : tile.col; j < tile.col + tile.cols; ++j) {
@@ -187,7 +188,7 @@ AnyMatrix gram_of(const ClassicalKernel& kernel, const SampleView& x1, const std
 AnyMatrix classical_gram(const ClassicalKernel& kernel, const SampleView& x1, const std::optional<SampleView>& x2,
                          Precision precision, const Engine& engine, Progress* progress) {
   kernel.validate();
-  require_cpu(engine, "classical kernels");
+  if (device_matrices(engine) == nullptr) require_cpu(engine, "classical kernels");
   if (x2 && x2->shape.size() != x1.shape.size()) {
     fail(Code::input, "samples of shape {} cannot be compared with samples of shape {}", to_string(x1.shape),
          to_string(x2->shape));

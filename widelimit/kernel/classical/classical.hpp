@@ -36,7 +36,7 @@ struct ClassicalKernel {
 /// Kernel of every sample of x1 with every sample of x2; where x2 is absent, of x1 with itself, exactly symmetric at
 /// half the work.  O(n₁·n₂·d). Rows are scaled by powers of two first, so that products of 1e±150 neither overflow
 /// nor vanish; a value too large for the precision is Error{numerical} that names the pair. A zero row stands at a
-/// right angle to every row (arccosine). On the processor only: Error{usage} for another engine.
+/// right angle to every row (arccosine). On a device the products are its work, the rest is the processor's.
 [[nodiscard]] AnyMatrix classical_gram(const ClassicalKernel& kernel, const SampleView& x1,
                                        const std::optional<SampleView>& x2, Precision precision,
                                        const Engine& engine = all_processors(), Progress* progress = nullptr);

@@ -36,6 +36,8 @@ class ScaledRows {
   [[nodiscard]] ScaledRow operator[](Index i) const {
     return {values_.view().row(i), unit_.view().row(i), exponents_[usize(i)], squares_[usize(i)], size()};
   }
+  /// All scaled rows.
+  [[nodiscard]] MatrixView<const double> unit() const { return unit_.view(); }
   /// Inner products of scaled rows.
   void multiply(Range rows, const ScaledRows& other, Range cols, MatrixView<double> out) const;
 

@@ -3,6 +3,8 @@
 #include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/engine/device_matrices.hpp"
+#include "widelimit/kernel/device/device_plan.hpp"
 #include "widelimit/kernel/file/file_sink.hpp"
 #include "widelimit/kernel/inputs.hpp"
 
@@ -116,6 +118,9 @@ void plan(Work& work, std::size_t samples, std::size_t records, const GramFileOp
     needs.fixed_bytes = samples + records * sizeof(Journal::Record) + task.tile_bytes(engine);
     needs.budget = budget;
     needs.most = options.most_loaded;
+    if (const Index most = most_loaded(gram, needs.edge, engine); most > 0) {
+      needs.most = needs.most > 0 ? std::min(needs.most, most) : most;
+    }
     work.plans.push_back(plan_panels(needs));
   }
 }
@@ -194,6 +199,7 @@ void compute(const Work& work, const GramFileOptions& options, const Engine& eng
 GramFileSummary write_gram(const std::filesystem::path& path, std::span<const Network> networks,
                            std::span<const GramBlock> blocks, const GramFileOptions& options, const Engine& engine) {
   const auto start = Clock::now();
+  const DeviceMemoryLimit limit(engine, options.memory);
   check_blocks(networks, blocks);
   Work work = lay_out_work(networks, blocks, options);
   GramFileSummary summary;

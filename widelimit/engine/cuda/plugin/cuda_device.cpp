@@ -16,8 +16,6 @@ namespace {
 /// small device.
 constexpr std::uint64_t kept_memory = std::uint64_t{4} << 30;
 
-std::string gigabytes(std::size_t bytes) { return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / 0x1p30); }
-
 int device_count(std::string& why) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
@@ -39,8 +37,11 @@ int device_count(std::string& why) {
 DeviceFacts facts_of(int device) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device), "reading the properties of a device");
-  DeviceFacts facts{properties.name,  properties.totalGlobalMem,      0, properties.major,
-                    properties.minor, properties.multiProcessorCount, 0};
+  DeviceFacts facts{.name = properties.name,
+                    .memory = properties.totalGlobalMem,
+                    .major = properties.major,
+                    .minor = properties.minor,
+                    .multiprocessors = properties.multiProcessorCount};
   (void)cudaDriverGetVersion(&facts.driver);
   facts.fast_double = (facts.major == 8 || facts.major == 9) && facts.minor == 0;
   return facts;
@@ -108,32 +109,62 @@ void CudaDevice::wait() const { check(cudaStreamSynchronize(stream_), "waiting f
 DeviceFacts CudaDevice::facts() const {
   const Turn turn(*this);
   DeviceFacts facts = facts_of(device_);
-  check(cudaMemGetInfo(&facts.free_memory, &facts.memory), "asking for its memory");
+  facts.free_memory = std::min(free_bytes(), account_.left());
+  facts.taken_memory = account_.taken();
   return facts;
+}
+
+std::size_t CudaDevice::free_bytes() const {
+  std::size_t free = 0;
+  std::size_t all = 0;
+  check(cudaMemGetInfo(&free, &all), "asking for its memory");
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t reserved = 0;
+  std::uint64_t used = 0;
+  check(cudaDeviceGetDefaultMemPool(&pool, device_), "asking for its memory");
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "asking for its memory");
+  check(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used), "asking for its memory");
+  return free + (reserved > used ? reserved - used : 0);
 }
 
 void* CudaDevice::allocate(std::size_t bytes) {
   const Turn turn(*this);
   void* memory = nullptr;
-  const cudaError_t error = cudaMallocAsync(&memory, std::max<std::size_t>(bytes, 256), stream_);
+  const std::size_t taken = std::max<std::size_t>(bytes, 256);
+  const bool allowed = taken <= account_.left();
+  const cudaError_t error = allowed ? cudaMallocAsync(&memory, taken, stream_) : cudaErrorMemoryAllocation;
   if (error == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    std::size_t free = 0;
-    std::size_t all = 0;
-    (void)cudaMemGetInfo(&free, &all);
-    throw Error(Code::resource,
-                fmt::format("device {} has no room for {} more: {} of its {} are free", device_, gigabytes(bytes),
-                            gigabytes(free), gigabytes(all)),
-                {Remedy::fewer_samples, Remedy::single_precision});
+    if (allowed) (void)cudaGetLastError();
+    refuse_room(fmt::format("device {}", device_), bytes, free_bytes(), account_.left(), facts_of(device_).memory);
   }
   check(error, "taking memory");
   wait();
+  account_.add(memory, taken);
   return memory;
 }
 
 void CudaDevice::release(void* memory) noexcept {
   const std::lock_guard lock(guard_);
+  account_.remove(memory);
   if (cudaSetDevice(device_) == cudaSuccess) (void)cudaFreeAsync(memory, stream_);
+}
+
+bool CudaDevice::reaches(const void* memory) {
+  const Turn turn(*this);
+  cudaPointerAttributes found{};
+  check(cudaPointerGetAttributes(&found, memory), "looking at memory");
+  return found.type == cudaMemoryTypeManaged || (found.type == cudaMemoryTypeDevice && found.device == device_);
+}
+
+void CudaDevice::settle() {
+  const Turn turn(*this);
+  check(cudaDeviceSynchronize(), "waiting for all work");
+}
+
+void CudaDevice::fetch(const Array& from, const HostArray& to) {
+  if (from.precision != to.precision) return download(from, to);
+  check(cudaSetDevice(device_), "choosing a device");
+  fetching_.fetch(from, to);
 }
 
 void CudaDevice::upload_bytes(const void* from, std::size_t bytes, void* to) {

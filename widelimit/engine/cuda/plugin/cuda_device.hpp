@@ -2,8 +2,10 @@
 
 #include "widelimit/engine/cuda/cone/cone_device.hpp"
 #include "widelimit/engine/cuda/device.hpp"
+#include "widelimit/engine/cuda/memory_account.hpp"
 #include "widelimit/engine/cuda/place/place_device.hpp"
 #include "widelimit/engine/cuda/plane/plane_device.hpp"
+#include "widelimit/engine/cuda/plugin/fetch_lanes.hpp"
 #include "widelimit/engine/cuda/plugin/launch.hpp"
 #include "widelimit/engine/cuda/plugin/libraries.hpp"
 
@@ -29,10 +31,15 @@ class CudaDevice final : public Device {
   void release(void* memory) noexcept override;
   void upload(const HostArray& from, const Array& to) override;
   void download(const Array& from, const HostArray& to) override;
+  void fetch(const Array& from, const HostArray& to) override;
   void upload_bytes(const void* from, std::size_t bytes, void* to) override;
   void download_bytes(const void* from, std::size_t bytes, void* to) override;
   void convert(const Array& from, const Array& to) override;
   void gather(const Array& from, std::span<const Index> rows, std::span<const Index> cols, const Array& to) override;
+
+  [[nodiscard]] bool reaches(const void* memory) override;
+  void settle() override;
+  std::size_t set_ceiling(std::size_t bytes) override { return account_.set_ceiling(bytes); }
 
   void diagonal(const Array& a, double* out) override;
   [[nodiscard]] std::pair<bool, std::pair<Index, Index>> symmetry(const Array& a, double allowed) override;
@@ -110,8 +117,13 @@ class CudaDevice final : public Device {
   template <typename T>
   [[nodiscard]] const T* put(const Scratch& scratch, std::span<const T> values);
 
+  /// Free bytes, those included that freed memory keeps for the next call.
+  [[nodiscard]] std::size_t free_bytes() const;
+
   int device_;
   mutable std::recursive_mutex guard_;
+  MemoryAccount account_;
+  FetchLanes fetching_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t blas_ = nullptr;
   cusolverDnHandle_t solver_ = nullptr;

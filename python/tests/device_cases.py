@@ -1,0 +1,220 @@
+"""Cases that need the back end cuda:0 with memory that the host can look at: run by test_device.py."""
+
+import gc
+import signal
+
+import numpy as np
+import pytest
+from fake_device import CUDA, FakeTensor, SharedView
+
+import widelimit as wl
+from widelimit import _core
+
+NET = "fc:2(b_std=0.1)"
+
+
+@pytest.fixture(name="data")
+def _data():
+    x = np.random.default_rng(0).normal(size=(37, 4))
+    return x, np.sin(x[:, 0]), wl.kernel(NET, x)
+
+
+def test_kernel_stays_on_the_device(data):
+    x, _, k = data
+    own = wl.kernel(NET, x, backend="cuda:0", out="device")
+    assert isinstance(own, wl.DeviceArray)
+    assert own.shape == (37, 37) and own.dtype == np.float64 and own.device == "cuda:0" and len(own) == 37
+    assert own.ndim == 2 and own.nbytes == 37 * 37 * 8 and "37 × 37, float64, cuda:0" in repr(own)
+    np.testing.assert_allclose(own.numpy(), k, rtol=1e-13)
+    both = wl.gram(NET, x[:5], x, kind=("nngp", "ntk"), backend="cuda:0", out="device", precision="f32")
+    assert both.nngp.shape == (5, 37) and both.ntk.dtype == np.float32 and not both.symmetric
+    pair = wl.kernel(NET, x[:5], x, kind=("ntk", "nngp"), backend="cuda:0", out="device")
+    np.testing.assert_allclose(pair.ntk.numpy(), k[:5], rtol=1e-13)
+    for n in (0, 1):
+        assert wl.kernel(NET, x[:n], backend="cuda:0", out="device").numpy().shape == (n, n)
+    with pytest.raises(TypeError, match="numpy"):
+        np.asarray(own)
+
+
+def machines(k, kt, y, **where):
+    """Numbers of every function that takes a Gram matrix."""
+    classes = y > 0
+    found = {
+        "ridge": wl.fit_ridge(k, y, 0.1, **where).alpha,
+        "regression": wl.fit_regression(k, y, **where).alpha,
+        "svm": wl.fit_svm(k, classes, 0.1, **where).alpha,
+        "svm2": wl.fit_svm2(k, classes, 0.1, **where).alpha,
+        "svr": wl.fit_svr(k, y, 0.1, **where).alpha,
+        "hard": wl.fit_hard_svm(k, classes, **where).alpha,
+        "logistic": wl.fit_logistic(k, classes, 0.1, **where).alpha,
+        "path": wl.ridge_path(k, y, [0.1, 1.0], **where).loo_error,
+        "svms": wl.svm_path(k, classes, [0.1], **where).alpha(0),
+        "spectrum": wl.spectrum(k, y, **where).eigenvalues,
+        "flow": wl.flow(k, y, loss="squared", times=[0.1, 1.0], k_test=kt, **where).outputs,
+        "descend": wl.descend(k, y, loss="squared", steps=5, **where).outputs,
+        "bound": [wl.label_bound(k, y, **where).a_priori],
+    }
+    process = wl.gaussian_process(k, y, noise=0.1, **where)
+    fit = wl.fit_svm(k, classes, 0.1, **where)
+    found["process"] = [process.log_marginal_likelihood]
+    found["rademacher"] = [wl.rademacher_bound(k, fit, classes, **where).textbook.value]
+    found["decisions"] = fit.decision_function(kt)
+    return found
+
+
+def test_every_machine_takes_device_arrays_and_tensors(data):
+    x, y, k = data
+    kt = wl.kernel(NET, x[:7], x)
+    expected = machines(k, kt, y)
+    own = wl.kernel(NET, x, backend="cuda:0", out="device")
+    own_test = wl.kernel(NET, x[:7], x, backend="cuda:0", out="device")
+    for name, found in machines(own, own_test, y).items():
+        np.testing.assert_allclose(found, expected[name], rtol=1e-5, atol=1e-7, err_msg=name)
+    uploaded = machines(k, kt, y, backend="cuda:0")
+    shared = FakeTensor(k)
+    for name, found in machines(shared, kt, y, backend="cuda:0").items():
+        np.testing.assert_array_equal(found, uploaded[name], err_msg=name)
+    gc.collect()
+    assert len(shared.streams) == shared.deleted > 10
+    assert set(shared.streams) == {1}
+
+
+def test_a_tensor_is_used_where_it_lies_and_let_go_once(data):
+    _, y, k = data
+    tensor = FakeTensor(k)
+    held = _core.adopt(tensor.__dlpack__(stream=1), "cuda:0")
+    assert held.__cuda_array_interface__["data"][0] == k.ctypes.data
+    del held
+    gc.collect()
+    assert tensor.deleted == 1
+    before = k.copy()
+    wide = np.zeros((37, 50))
+    wide[:, :37] = k
+    rows_apart = FakeTensor(wide[:, :37])
+    fit = wl.fit_ridge(rows_apart, y, 0.1)
+    np.testing.assert_array_equal(fit.alpha, wl.fit_ridge(FakeTensor(k), y, 0.1).alpha)
+    np.testing.assert_array_equal(k, before)
+    gc.collect()
+    assert rows_apart.deleted == 1
+
+
+def test_what_cannot_be_used_is_refused_and_let_go(data):
+    _, y, k = data
+    bad = k.copy()
+    bad[3, 5] = np.nan
+    cases = [
+        (FakeTensor(k.T), "side by side"),
+        (FakeTensor(k.astype(np.float16)), "float32 or float64"),
+        (FakeTensor((1000 * k).astype(np.int64)), "float32 or float64"),
+        (FakeTensor(k[0]), "1 dimensions"),
+        (FakeTensor(bad), r"\(3, 5\) of the Gram matrix is nan"),
+        (FakeTensor(k[:5]), "square"),
+    ]
+    for tensor, said in cases:
+        with pytest.raises(wl.InputError, match=said):
+            wl.fit_ridge(tensor, y, 0.1)
+        gc.collect()
+        assert len(tensor.streams) == 1, said
+    assert sum(tensor.deleted for tensor, _ in cases[4:]) == 2
+    with pytest.raises(wl.InputError, match="not finite"):
+        wl.fit_ridge(k, y, 0.1).predict(FakeTensor(bad))
+    other = FakeTensor(k, (CUDA, 1))
+    with pytest.raises(wl.InputError, match="cuda:1"):
+        wl.fit_ridge(other, y, 0.1, backend="cuda")
+    with pytest.raises(wl.InputError, match="lies on cuda:0, but the back end is cpu"):
+        wl.fit_ridge(wl.kernel(NET, np.eye(3), backend="cuda:0", out="device"), y, 0.1, backend="cpu")
+
+    class Unshareable(FakeTensor):
+        def __dlpack__(self, *, stream=None, max_version=None):
+            raise BufferError("it requires a gradient")
+
+    with pytest.raises(wl.InputError, match="K cannot be shared: it requires a gradient"):
+        wl.fit_ridge(Unshareable(k), y, 0.1)
+
+
+def test_others_share_the_memory_of_a_device_array(data):
+    x, y, k = data
+    own = wl.kernel(NET, x, backend="cuda:0", out="device")
+    view = SharedView(own.__dlpack__(stream=1))
+    assert view.device == (2, 0) and own.__dlpack_device__() == (2, 0)
+    assert view.array.ctypes.data == own.__cuda_array_interface__["data"][0]
+    view.array[0, 0] += 1.0  # the next fit sees what a consumer wrote
+    changed = k.copy()
+    changed[0, 0] += 1.0
+    np.testing.assert_allclose(wl.fit_ridge(own, y, 0.1).alpha, wl.fit_ridge(changed, y, 0.1).alpha, rtol=1e-6)
+    del own
+    gc.collect()
+    np.testing.assert_allclose(view.array, changed, rtol=1e-13)
+    view.release()
+
+
+def test_the_protocol_of_dlpack(data):
+    own = wl.kernel(NET, data[0], backend="cuda:0", out="device")
+    for stream in (None, -1, 1, 2, 12345):
+        SharedView(own.__dlpack__(stream=stream)).release()
+    assert "dltensor_versioned" in repr(own.__dlpack__(max_version=(1, 0)))
+    assert "dltensor_versioned" in repr(own.__dlpack__(max_version=(1, 1), dl_device=(2, 0), copy=False))
+    for stream in (0, -2):
+        with pytest.raises(wl.InputError, match="names no stream"):
+            own.__dlpack__(stream=stream)
+    with pytest.raises(BufferError, match="copy=True"):
+        own.__dlpack__(copy=True)
+    with pytest.raises(BufferError, match="another device"):
+        own.__dlpack__(dl_device=(1, 0))
+    interface = own.__cuda_array_interface__
+    assert interface["shape"] == (37, 37) and interface["typestr"] == "<f8" and interface["version"] == 3
+
+
+def test_samples_on_the_device_are_fetched(data):
+    x, y, k = data
+    np.testing.assert_allclose(wl.kernel(NET, FakeTensor(x), backend="cuda:0"), k, rtol=1e-13)
+    images = np.random.default_rng(1).normal(size=(3, 4, 4, 2)).astype(np.float32)
+    shared = FakeTensor(images)
+    found = wl.kernel("cntk:2(readout=flatten)", shared, backend="cuda:0")
+    np.testing.assert_allclose(found, wl.kernel("cntk:2(readout=flatten)", images), rtol=1e-10)
+    gc.collect()
+    assert shared.deleted == 1
+    with pytest.raises(wl.InputError, match=r"x1 lies on cuda:0.*x1\.cpu\(\)"):
+        wl.kernel(NET, FakeTensor(x))
+    estimator = wl.NTKRegressor(NET, backend="cuda:0").fit(x, y)
+    np.testing.assert_allclose(estimator.predict(x), wl.NTKRegressor(NET).fit(x, y).predict(x), rtol=1e-6, atol=1e-8)
+
+
+def test_back_end_of_the_other_functions(data):
+    x, y, _ = data
+    for call in (
+        lambda **where: wl.classical_kernel("rbf(gamma=0.1)", x, **where),
+        lambda **where: wl.classical_kernel("laplace(gamma=0.1)", x, x[:5], **where),
+        lambda **where: wl.diagonal(NET, x, **where),
+        lambda **where: wl.sweep("fc:2", x, **where),
+        lambda **where: wl.layer_contributions("fc:2", x, **where).ntk[0],
+        lambda **where: wl.ensemble(NET, x, y, x[:5], t=[0.5], **where).mean,
+        lambda **where: [wl.marginal_likelihood(NET, x, y, noise=0.1, **where).value],
+        lambda **where: wl.nth_kernel(x[:6], y[:6], samples=4096, width=1000, **where).train,
+        lambda **where: wl.fit_ridge_network(NET, x, y, 0.1, tolerance=1e-11, **where).alpha,
+    ):
+        np.testing.assert_allclose(call(backend="cuda:0"), call(), rtol=1e-6, atol=1e-9)
+
+
+def test_control_c_stops_a_kernel_on_the_device():
+    x = np.random.default_rng(0).normal(size=(1500, 300))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for out in (None, "device"):
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
+            with pytest.raises(KeyboardInterrupt):
+                wl.kernel("fc:3", x, backend="cuda:0", out=out)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert wl.kernel("fc:3", x[:3], backend="cuda:0").shape == (3, 3)
+
+
+def test_no_room_is_an_error_with_sizes():
+    x = np.random.default_rng(0).normal(size=(12000, 2))
+    with pytest.raises(wl.ResourceError, match=r"no room for 1\.07 GiB more: .* of its 1\.00 GiB are free"):
+        wl.kernel("fc:1", x, backend="cuda:0", out="device")

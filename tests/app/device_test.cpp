@@ -1,0 +1,160 @@
+#include "tests/app/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+/// The program with the back end cuda:0, on the emulated device: every verb through the seams of the engine.
+namespace widelimit::test {
+namespace {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+Words on_device(const Words& arguments, const std::string& memory = "64GiB") {
+  const std::filesystem::path built = std::filesystem::path(WIDELIMIT_PROGRAM).parent_path().parent_path();
+  Words words{"env", "WIDELIMIT_PLUGINS=" + (built / "emulated").string(), "WIDELIMIT_EMULATED_MEMORY=" + memory,
+              WIDELIMIT_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  words.insert(words.end(), {"--backend", "cuda:0"});
+  return words;
+}
+
+/// What may differ between two runs of the same computation.
+bool is_circumstance(const std::string& key) {
+  return key.find("seconds") != std::string::npos || key.find("memory") != std::string::npos ||
+         key.find("per_second") != std::string::npos || key == "route" || key == "backend" || key == "engine" ||
+         key == "method" || key == "bytes" || key == "gap" || key == "gradient" || key == "condition" ||
+         key == "iterations" || key == "checksum" || key == "threads" || key == "machine_memory" || key == "command";
+}
+
+/// The same numbers but for rounding: solvers end at other bits, and their tolerance is 1e-6 relative.
+void expect_close(const Json& found, const Json& expected, const std::string& place) {
+  if (expected.is_number_float()) {
+    ASSERT_TRUE(found.is_number()) << place;
+    const auto value = expected.get<double>();
+    EXPECT_NEAR(found.get<double>(), value, 1e-5 * std::abs(value) + 1e-7) << place;
+  } else if (expected.is_object()) {
+    for (const auto& [key, value] : expected.items()) {
+      if (is_circumstance(key)) continue;
+      ASSERT_TRUE(found.contains(key)) << place << "/" << key;
+      expect_close(found[key], value, place + "/" + key);
+    }
+  } else if (expected.is_array()) {
+    ASSERT_EQ(found.size(), expected.size()) << place;
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      expect_close(found[k], expected[k], place + "/" + std::to_string(k));
+    }
+  } else {
+    EXPECT_EQ(found, expected) << place;
+  }
+}
+
+struct DeviceCase {
+  std::string name;
+  Words arguments;
+};
+
+class DeviceVerb : public testing::TestWithParam<DeviceCase> {};
+
+TEST_P(DeviceVerb, EqualsTheProcessor) {
+  const Folder folder;
+  Words arguments = GetParam().arguments;
+  if (arguments.front() != "nth") arguments.insert(arguments.end(), {"--train", "digits", "--classes", "3,8"});
+  arguments.insert(arguments.end(), {"--json", "--threads", "2"});
+  const Finished expected = folder.widelimit(arguments);
+  ASSERT_EQ(expected.status, 0) << expected.err;
+  const Finished found = folder.run(on_device(arguments));
+  ASSERT_EQ(found.status, 0) << found.err;
+  EXPECT_EQ(found.record().at("backend"), "cuda:0");
+  expect_close(found.record().at("results"), expected.record().at("results"), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Verbs, DeviceVerb,
+    testing::Values(
+        DeviceCase{"Kernel", {"kernel", "--network", "fc:2", "--limit", "60", "--out", "k.npz"}},
+        DeviceCase{"Images", {"kernel", "--network", "cntk:2(readout=flatten)", "--limit", "12", "--out", "k.npz"}},
+        DeviceCase{"Rbf", {"kernel", "--classical", "rbf(gamma=0.01)", "--limit", "60", "--out", "k.npz"}},
+        DeviceCase{"Laplace", {"kernel", "--classical", "laplace(gamma=0.01)", "--limit", "60", "--out", "k.npz"}},
+        DeviceCase{"Polynomial", {"kernel", "--classical", "polynomial(degree=2)", "--limit", "60", "--out", "k.npz"}},
+        DeviceCase{"LabelAware",
+                   {"kernel", "--network", "fc:2", "--label-aware", "linear1", "--limit", "60", "--out", "k.npz"}},
+        DeviceCase{"LabelAwareFile",
+                   {"kernel", "--network", "fc:2", "--label-aware", "linear2", "--limit", "60", "--out", "k.h5"}},
+        DeviceCase{"Ridge", {"fit", "--network", "fc:2", "--machine", "ridge", "--limit", "60", "--out", "m.h5"}},
+        DeviceCase{"ClassicalMachine",
+                   {"fit", "--classical", "rbf(gamma=0.01)", "--machine", "svm", "--limit", "60", "--out", "m.h5"}},
+        DeviceCase{"LabelAwareMachine",
+                   {"fit", "--network", "fc:2", "--machine", "svm", "--label-aware", "linear2", "--limit", "60",
+                    "--out", "m.h5"}},
+        DeviceCase{"Tune", {"tune", "--network", "fc:2", "--machine", "ridge", "--limit", "60", "--out", "m.h5"}},
+        DeviceCase{"Compare", {"compare", "--kernels", "linear,rbf", "--networks", "fc:1", "--limit", "60"}},
+        DeviceCase{"Bound", {"bound", "--network", "fc:2", "--machine", "svm", "--split", "0.7", "--limit", "80"}},
+        DeviceCase{"Flow", {"flow", "--network", "fc:2", "--loss", "squared", "--times", "0.1,1", "--limit", "60"}},
+        DeviceCase{"Hinge", {"flow", "--network", "fc:2", "--loss", "hinge", "--times", "0.01,0.1", "--limit", "30"}},
+        DeviceCase{"Ensemble",
+                   {"ensemble", "--network", "fc:2", "--split", "0.7", "--times", "0.1,1", "--limit", "60"}},
+        DeviceCase{"Likelihood", {"likelihood", "--network", "fc:2", "--noise", "0.1", "--limit", "60"}},
+        DeviceCase{"Spectrum", {"spectrum", "--network", "fc:2", "--limit", "60"}},
+        DeviceCase{"Nth",
+                   {"nth", "--train", "digits", "--classes", "3,8", "--limit", "20", "--scale", "unit", "--width",
+                    "1000", "--out", "k.npz"}}),
+    [](const auto& test) { return test.param.name; });
+
+/// A model fitted on a device is one of the processor, and the other way round.
+TEST(DeviceProgram, PredictsWithModelsOfTheProcessor) {
+  const Folder folder;
+  const Words samples{"--train", "digits", "--limit", "80"};
+  for (const Words& kernel : {Words{"--network", "fc:2"}, Words{"--classical", "rbf(gamma=0.01)"}}) {
+    Words fit{"fit", "--machine", "ridge", "--out", "m.h5", "--overwrite"};
+    fit.insert(fit.end(), kernel.begin(), kernel.end());
+    fit.insert(fit.end(), samples.begin(), samples.end());
+    ASSERT_EQ(folder.run(on_device(fit)).status, 0);
+    const Words predict{"predict", "--model", "m.h5", "--test", "digits", "--limit", "30", "--json"};
+    const Finished expected = folder.widelimit(predict);
+    const Finished found = folder.run(on_device(predict));
+    ASSERT_EQ(expected.status, 0) << expected.err;
+    ASSERT_EQ(found.status, 0) << found.err;
+    expect_close(found.record().at("results"), expected.record().at("results"), "");
+  }
+}
+
+/// The matrix of 700 samples takes 3.9 MB: the device holds tiles of it.
+TEST(DeviceProgram, MatricesLargerThanTheDevice) {
+  const Folder folder;
+  const Words kernel{"kernel", "--network", "fc:2", "--train", "digits", "--limit", "700", "--json", "--threads", "2"};
+  const auto with = [&](const std::string& file) {
+    Words words = kernel;
+    words.insert(words.end(), {"--out", file});
+    return words;
+  };
+  const Finished whole = folder.run(on_device(with("whole.npz")));
+  ASSERT_EQ(whole.status, 0) << whole.err;
+  for (const std::string file : {"tiles.npz", "tiles.h5"}) {
+    const Finished tiles = folder.run(on_device(with(file), "5MB"));
+    ASSERT_EQ(tiles.status, 0) << tiles.err;
+    expect_close(tiles.record().at("results"), whole.record().at("results"), file);
+  }
+}
+
+TEST(DeviceProgram, RunningOutEndsWithStatusFive) {
+  const Folder folder;
+  const Words fit{"fit", "--network", "fc:2", "--train", "digits", "--limit", "700", "--out", "m.h5"};
+  const Finished done = folder.run(on_device(fit, "5MB"));
+  EXPECT_EQ(done.status, 5) << done.err;
+  EXPECT_NE(done.err.find("has no room for"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("of its 4.77 MiB are free"), std::string::npos) << done.err;
+  EXPECT_TRUE(folder.names().empty());
+  // A limit of the user's counts for the device, too.
+  const Words kernel{"kernel", "--network", "fc:2", "--train", "digits", "--limit", "700", "--threads", "1"};
+  Words limited = kernel;
+  limited.insert(limited.end(), {"--out", "k.h5", "--memory", "3MB"});
+  const Finished refused = folder.run(on_device(limited));
+  EXPECT_EQ(refused.status, 5) << refused.err;
+  EXPECT_NE(refused.err.find("of the memory of cuda:0"), std::string::npos) << refused.err;
+  EXPECT_TRUE(folder.names().empty());
+}
+
+}  // namespace
+}  // namespace widelimit::test

@@ -1,0 +1,27 @@
+#include "tests/cuda/host_device.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/base/version.hpp"
+#include "widelimit/engine/cuda/device.hpp"
+
+#include <cstdlib>
+#include <string>
+
+/// A plug-in libwidelimit_cuda.so whose only device is the processor, for programs and the Python module where there is
+/// no GPU. Its memory is WIDELIMIT_EMULATED_MEMORY, as "64MiB".
+namespace {
+
+std::size_t memory() {
+  const char* const asked = std::getenv("WIDELIMIT_EMULATED_MEMORY");
+  return asked != nullptr ? widelimit::parse_bytes(asked) : widelimit::test::emulated_memory;
+}
+
+}  // namespace
+
+const widelimit::cuda::Plugin* widelimit_cuda_plugin() {
+  using namespace widelimit::cuda;
+  static const std::string version(widelimit::version());
+  static const Plugin plugin{device_interface, version.c_str(), [](std::string& /*why*/) { return 1; },
+                             [](int /*device*/) { return widelimit::test::open_host_device(memory())->facts(); },
+                             [](int /*device*/) { return widelimit::test::open_host_device(memory()); }};
+  return &plugin;
+}

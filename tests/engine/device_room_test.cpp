@@ -1,0 +1,233 @@
+#include "tests/engine/engines.hpp"
+#include "tests/kernel/normal_rows.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/engine/device_matrices.hpp"
+#include "widelimit/kernel/file/gram_file.hpp"
+#include "widelimit/kernel/file/write_gram.hpp"
+#include "widelimit/kernel/request.hpp"
+#include "widelimit/report/file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+/// Gram matrices that the memory of a device does not hold.
+namespace widelimit::test {
+namespace {
+
+constexpr std::size_t megabyte = 1000 * 1000;
+
+struct RoomCase {
+  std::string network;
+  Shape shape;
+  Index n;
+  std::size_t room;  ///< less than the matrices; of the last ones also less than the samples
+};
+
+const std::vector<RoomCase> cases{
+    {"fc:2(b_std=0.2)", {1, 1, 5}, 700, 4 * megabyte},
+    {"dense tanh dense", {1, 1, 3}, 333, 2500 * 1000},
+    {"dense relu dropout(rate=0.8) dense", {1, 1, 3}, 300, 2 * megabyte},
+    {"conv relu conv relu flatten dense", {3, 4, 2}, 170, 800 * 1000},
+    {"fc:2", {1, 1, 500}, 700, 6500 * 1000},
+};
+
+/// Stops the work, or does something else, once `after` pairs are done.
+class AtPairs final : public Progress {
+ public:
+  AtPairs(std::int64_t after, std::function<bool()> act) : after_(after), act_(std::move(act)) {}
+  bool update(std::int64_t done, std::int64_t /*total*/, std::string_view unit) override {
+    if (unit != "pairs" || done < after_ || done_) return true;
+    done_ = true;
+    return act_();
+  }
+
+ private:
+  std::int64_t after_;
+  std::function<bool()> act_;
+  bool done_ = false;
+};
+
+template <typename Work>
+Error error_of(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return {Code::usage, ""};
+}
+
+void expect_equal(const AnyMatrix& a, const AnyMatrix& b) {
+  std::visit(
+      [&](const auto& left) {
+        const auto& right = std::get<std::decay_t<decltype(left)>>(b);
+        ASSERT_EQ(left.rows(), right.rows());
+        ASSERT_EQ(left.cols(), right.cols());
+        EXPECT_TRUE(std::equal(left.data(), left.data() + left.rows() * left.cols(), right.data()));
+      },
+      a);
+}
+
+void expect_written(const std::filesystem::path& path, const std::string& name, const AnyMatrix& expected) {
+  SCOPED_TRACE(name);
+  const GramFile stored(path, name);
+  expect_equal(stored.read(0, 0, stored.rows(), stored.cols()), expected);
+}
+
+class DeviceRoomTest : public testing::TestWithParam<std::string> {
+ protected:
+  [[nodiscard]] const DeviceMatrices& device() const { return *device_matrices(*engine_); }
+  std::unique_ptr<Engine> engine_ =
+      GetParam() == "emulated" ? make_emulated_cuda_engine(true, emulated_memory, 3) : engine_named(GetParam());
+};
+
+/// Tile by tile, in panels where samples do not fit: the bits of the matrix filled at once.
+TEST_P(DeviceRoomTest, TilesHaveTheBitsOfTheWhole) {
+  for (const RoomCase& c : cases) {
+    SCOPED_TRACE(c.network);
+    const Network network = Network::parse(c.network);
+    const Matrix<double> train = normal_rows(c.n, c.shape.size(), 1);
+    const Matrix<double> test = normal_rows(c.n / 2, c.shape.size(), 2);
+    const SampleView x(train.view(), c.shape);
+    const SampleView z(test.view(), c.shape);
+    for (const Precision precision : {Precision::f64, Precision::f32}) {
+      const GramOptions options{.kind = Kind::both, .precision = precision};
+      const Gram square = gram(network, x, options, *engine_);
+      const Gram rectangle = gram(network, z, x, options, *engine_);
+      const DeviceMemoryLimit limit(*engine_, precision == Precision::f64 ? c.room : c.room * 3 / 4);
+      const Gram cut = gram(network, x, options, *engine_);
+      expect_equal(cut.nngp, square.nngp);
+      expect_equal(cut.ntk, square.ntk);
+      EXPECT_EQ(cut.quadrature_error, square.quadrature_error);
+      const Gram cut_rectangle = gram(network, z, x, options, *engine_);
+      expect_equal(cut_rectangle.nngp, rectangle.nngp);
+      expect_equal(cut_rectangle.ntk, rectangle.ntk);
+    }
+  }
+}
+
+TEST_P(DeviceRoomTest, FilesHaveTheBitsOfTheWhole) {
+  for (const RoomCase& c : cases) {
+    SCOPED_TRACE(c.network);
+    const Network network = Network::parse(c.network);
+    const Matrix<double> train = normal_rows(c.n, c.shape.size(), 1);
+    const SampleView x(train.view(), c.shape);
+    const Gram whole = gram(network, x, {.kind = Kind::both}, *engine_);
+    const TemporaryFolder folder;
+    const GramBlock block{"", x, std::nullopt};
+    GramFileOptions options{.kind = Kind::both};
+    // Of the device alone: the host needs more for its threads.
+    const DeviceMemoryLimit limit(*engine_, c.room);
+    const GramFileSummary summary = write_gram(folder.path() / "k.h5", {&network, 1}, {&block, 1}, options, *engine_);
+    EXPECT_EQ(summary.panels, c.shape.size() == 500 ? 2 : 1);
+    expect_written(folder.path() / "k.h5", "nngp", whole.nngp);
+    expect_written(folder.path() / "k.h5", "ntk", whole.ntk);
+  }
+}
+
+/// The device runs out of memory on the way: what is finished is kept, and the next run goes on with it.
+TEST_P(DeviceRoomTest, NothingIsLostWhereRoomEnds) {
+  const Network network = Network::parse("fc:2");
+  const Matrix<double> train = normal_rows(700, 5, 1);
+  const SampleView x(train.view(), {1, 1, 5});
+  const GramBlock block{"", x, std::nullopt};
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "k.h5";
+  constexpr std::size_t no_ceiling = std::numeric_limits<std::size_t>::max();
+  AtPairs progress(50'000, [&] {
+    (void)device().set_ceiling(0);
+    return true;
+  });
+  GramFileOptions options;
+  options.progress = &progress;
+  const Error error = error_of([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *engine_); });
+  (void)device().set_ceiling(no_ceiling);
+  EXPECT_EQ(error.code(), Code::resource);
+  const std::string said = error.what();
+  EXPECT_NE(said.find("has no room for"), std::string::npos) << said;
+  EXPECT_NE(said.find("resume with the same settings"), std::string::npos) << said;
+  options.progress = nullptr;
+  options.existing = Existing::resume;
+  const GramFileSummary summary = write_gram(path, {&network, 1}, {&block, 1}, options, *engine_);
+  EXPECT_GT(summary.pairs_kept, 0);
+  expect_written(path, "ntk", gram(network, x, {}, *engine_).ntk);
+}
+
+/// The same for an interrupt, between two tiles.
+TEST_P(DeviceRoomTest, InterruptedFilesAreResumed) {
+  const Network network = Network::parse("conv relu flatten dense");
+  const Matrix<double> train = normal_rows(150, 24, 1);
+  const SampleView x(train.view(), {3, 4, 2});
+  const GramBlock block{"", x, std::nullopt};
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "k.h5";
+  AtPairs progress(2'000, [] { return false; });
+  GramFileOptions options;
+  options.progress = &progress;
+  const Error error = error_of([&] { (void)write_gram(path, {&network, 1}, {&block, 1}, options, *engine_); });
+  EXPECT_EQ(error.code(), Code::interrupted);
+  options.progress = nullptr;
+  options.existing = Existing::resume;
+  EXPECT_GT(write_gram(path, {&network, 1}, {&block, 1}, options, *engine_).pairs_kept, 0);
+  expect_written(path, "ntk", gram(network, x, {}, *engine_).ntk);
+}
+
+TEST_P(DeviceRoomTest, ProgressStopsBetweenTiles) {
+  const Network network = Network::parse("fc:2");
+  const Matrix<double> train = normal_rows(700, 5, 1);
+  const SampleView x(train.view(), {1, 1, 5});
+  for (const std::size_t room : {std::size_t{1} << 40, 4 * megabyte}) {
+    const DeviceMemoryLimit limit(*engine_, room);
+    AtPairs progress(1, [] { return false; });
+    EXPECT_EQ(error_of([&] { (void)gram(network, x, {.progress = &progress}, *engine_); }).code(), Code::interrupted);
+  }
+  // The device is as good as before.
+  EXPECT_TRUE(gram(network, x, {}, *engine_).symmetric);
+}
+
+/// Before anything is computed, with the numbers that decide.
+TEST_P(DeviceRoomTest, SaysWhatTheLeastTakes) {
+  const Network network = Network::parse("fc:2");
+  const Matrix<double> train = normal_rows(700, 5, 1);
+  const SampleView x(train.view(), {1, 1, 5});
+  const KernelRequest request{.kernel = network, .memory = 5 * megabyte};
+  EXPECT_EQ(compute_kernel(request, x, std::nullopt, *engine_).matrices.size(), 1U);
+  const DeviceMemoryLimit limit(*engine_, megabyte);
+  const Error error = error_of([&] { (void)compute_kernel(request, x, std::nullopt, *engine_); });
+  EXPECT_EQ(error.code(), Code::resource);
+  const std::string said = error.what();
+  EXPECT_NE(said.find("needs at least"), std::string::npos) << said;
+  EXPECT_NE(said.find("977 KiB of its"), std::string::npos) << said;
+}
+
+TEST_P(DeviceRoomTest, BadSamplesAndSmallSets) {
+  const Network network = Network::parse("fc:2");
+  Matrix<double> train = normal_rows(7, 5, 1);
+  train(3, 2) = std::numeric_limits<double>::quiet_NaN();
+  const SampleView x(train.view(), {1, 1, 5});
+  const Error error = error_of([&] { (void)gram(network, x, {}, *engine_); });
+  EXPECT_EQ(error.code(), Code::input);
+  EXPECT_NE(std::string(error.what()).find('3'), std::string::npos);
+  const auto cpu = make_engine("cpu");
+  for (const Index n : {0, 1}) {
+    const SampleView few = x.part(0, n);
+    for (const std::size_t room : {std::size_t{1} << 40, std::size_t{100'000}}) {
+      const DeviceMemoryLimit limit(*engine_, room);
+      const Gram found = gram(network, few, {}, *engine_);
+      const Gram expected = gram(network, few, {}, *cpu);
+      const auto& left = std::get<Matrix<double>>(found.ntk);
+      ASSERT_EQ(left.rows(), n);
+      if (n == 0) continue;
+      EXPECT_NEAR(left(0, 0), std::get<Matrix<double>>(expected.ntk)(0, 0), 1e-13);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, DeviceRoomTest, testing::ValuesIn(engines_and_cuda({"emulated"})),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace widelimit::test

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "widelimit/base/error.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace widelimit::cuda {
+
+/// What was taken of the memory of a device, below a ceiling. Called from any thread.
+class MemoryAccount {
+ public:
+  void add(const void* memory, std::size_t bytes) {
+    const std::lock_guard lock(guard_);
+    sizes_[memory] = bytes;
+    taken_ += bytes;
+  }
+  void remove(const void* memory) {
+    const std::lock_guard lock(guard_);
+    const auto found = sizes_.find(memory);
+    if (found == sizes_.end()) return;
+    taken_ -= found->second;
+    sizes_.erase(found);
+  }
+  [[nodiscard]] std::size_t taken() const {
+    const std::lock_guard lock(guard_);
+    return taken_;
+  }
+  /// Bytes below the ceiling.
+  [[nodiscard]] std::size_t left() const {
+    const std::lock_guard lock(guard_);
+    return ceiling_ > taken_ ? ceiling_ - taken_ : 0;
+  }
+  std::size_t set_ceiling(std::size_t bytes) {
+    const std::lock_guard lock(guard_);
+    return std::exchange(ceiling_, bytes);
+  }
+
+ private:
+  mutable std::mutex guard_;
+  std::unordered_map<const void*, std::size_t> sizes_;
+  std::size_t taken_ = 0;
+  std::size_t ceiling_ = std::numeric_limits<std::size_t>::max();
+};
+
+/// "3.50 GiB", or MiB where that is less than one.
+[[nodiscard]] inline std::string room_text(std::size_t bytes) {
+  const double gigabytes = static_cast<double>(bytes) / 0x1p30;
+  return gigabytes >= 1 ? fmt::format("{:.2f} GiB", gigabytes) : fmt::format("{:.3g} MiB", gigabytes * 1024);
+}
+
+/// Error{resource}: the device has `free` of `total` bytes, and of them work may take `left`.
+[[noreturn]] inline void refuse_room(const std::string& device, std::size_t asked, std::size_t free, std::size_t left,
+                                     std::size_t total) {
+  const std::string limit = left < free ? fmt::format(", of which the limit leaves {}", room_text(left)) : "";
+  throw Error(Code::resource,
+              fmt::format("{} has no room for {} more: {} of its {} are free{}", device, room_text(asked),
+                          room_text(free), room_text(total), limit),
+              {Remedy::fewer_samples, Remedy::single_precision});
+}
+
+}  // namespace widelimit::cuda

@@ -1,0 +1,39 @@
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/engine/cuda/cuda_algebra.hpp"
+
+/// Matrices that the engine shares with other libraries, and the memory of its device.
+namespace widelimit::cuda {
+
+EngineMatrix CudaAlgebra::adopt(const DeviceView& foreign, std::shared_ptr<const void> owner) const {
+  Array entries{foreign.data, foreign.rows, foreign.cols, foreign.stride, foreign.precision};
+  if (entries.rows <= 1) entries.stride = entries.cols;  // that of one row may be anything
+  if (entries.rows < 0 || entries.cols < 0 || entries.stride < entries.cols) {
+    fail(Code::input, "a matrix of {} by {} entries whose rows lie {} apart cannot be used where it lies", entries.rows,
+         entries.cols, entries.stride);
+  }
+  const bool empty = entries.rows == 0 || entries.cols == 0;
+  if (!empty && (entries.data == nullptr || !device_->reaches(entries.data))) {
+    fail(Code::input, "a matrix lies in memory that this device cannot reach; copy it to the device first");
+  }
+  device_->settle();
+  return {std::make_shared<DeviceMemory>(device_, entries, std::move(owner)), entries.rows, entries.cols,
+          entries.precision};
+}
+
+DeviceView CudaAlgebra::lend(const EngineMatrix& a) const {
+  const Array entries = of(a);
+  return {entries.data, entries.rows, entries.cols, entries.stride, entries.precision};
+}
+
+DeviceRoom CudaAlgebra::room() const {
+  const DeviceFacts facts = device_->facts();
+  return {facts.free_memory, facts.taken_memory, facts.memory};
+}
+
+std::size_t CudaAlgebra::tile_bytes(Index edge, Index outputs, Precision precision) const {
+  const auto entries = usize(edge * edge);
+  return entries * (tiles_under_way * usize(outputs) * size_of(precision) + dense_lanes * sizeof(double));
+}
+
+}  // namespace widelimit::cuda
