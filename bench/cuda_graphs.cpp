@@ -6,7 +6,7 @@
 #include "bench/measure.hpp"
 #include "widelimit/base/graphs.hpp"
 #include "widelimit/base/random.hpp"
-#include "widelimit/data/catalogue.hpp"
+#include "widelimit/data/catalogue/catalogue.hpp"
 #include "widelimit/data/file/location.hpp"
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/gram.hpp"
