@@ -41,7 +41,7 @@ class HostCones final : public cuda::ConeDevice {
     }
   }
   void entries(const ConeEntryCall& call) override {
-    for (Index k = 0; k < call.points_count * call.support; ++k) {
+    for (Index k = 0; k < call.rows * call.support; ++k) {
       call.to[k] = cuda::cone_entry(call, k / call.support, k % call.support);
     }
   }

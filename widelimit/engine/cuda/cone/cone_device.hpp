@@ -62,8 +62,8 @@ struct ConeBoundCall {
 
 struct ConeEntryCall {
   ConeChainView chain;
-  Index points_count = 0, support = 0, features = 0;
-  const double* points = nullptr;
+  Index rows = 0, support = 0, features = 0;
+  const double* points = nullptr;  ///< rows × features
   const double* directions = nullptr;
   const double* inner = nullptr;
   const double* norms = nullptr;
@@ -110,7 +110,7 @@ struct ConeRowCall {
   double* rows = nullptr;  ///< support × (features + 1)
 };
 
-/// Launches may return before they are done; copies of the device wait for them.
+/// Each call is finished when it returns.
 class ConeDevice {
  public:
   virtual ~ConeDevice() = default;

@@ -96,7 +96,7 @@ void CudaCones::entries(const host::ConeChain& chain, const ConePairs& pairs, En
   const DeviceBuffer layers = copied(chain.layers), norms = copied(pairs.norms), lengths = copied(pairs.lengths),
                      exponents = copied(pairs.exponents);
   device_->cones().entries({.chain = chain_view(chain, layers),
-                            .points_count = to.rows(),
+                            .rows = to.rows(),
                             .support = to.cols(),
                             .features = pairs.directions.cols(),
                             .points = numbers(pairs.points),

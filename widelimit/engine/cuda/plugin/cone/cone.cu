@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(cone_parts) bound_sums_kernel(const ConeBoundC
 
 __global__ void __launch_bounds__(row_threads) entries_kernel(const ConeEntryCall call) {
   const Index place = static_cast<Index>(blockIdx.x) * row_threads + threadIdx.x;
-  if (place >= call.points_count * call.support) return;
+  if (place >= call.rows * call.support) return;
   call.to[place] = cone_entry(call, place / call.support, place % call.support);
 }
 
@@ -90,8 +90,8 @@ cudaError_t launch_bound_sums(const ConeBoundCall& call, cudaStream_t stream) {
 }
 
 cudaError_t launch_entries(const ConeEntryCall& call, cudaStream_t stream) {
-  if (call.points_count * call.support == 0) return cudaSuccess;
-  entries_kernel<<<blocks_for(call.points_count * call.support), row_threads, 0, stream>>>(call);
+  if (call.rows * call.support == 0) return cudaSuccess;
+  entries_kernel<<<blocks_for(call.rows * call.support), row_threads, 0, stream>>>(call);
   return cudaGetLastError();
 }
 

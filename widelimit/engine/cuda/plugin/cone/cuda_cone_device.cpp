@@ -12,26 +12,32 @@ class CudaConeDevice final : public ConeDevice {
 
   void bound_sums(const ConeBoundCall& call) override {
     const CudaDevice::Turn turn(device_);
-    check(launch_bound_sums(call, nullptr), "bounds of kernel entries");
+    finish(launch_bound_sums(call, nullptr), "bounds of kernel entries");
   }
   void entries(const ConeEntryCall& call) override {
     const CudaDevice::Turn turn(device_);
-    check(launch_entries(call, nullptr), "kernel entries");
+    finish(launch_entries(call, nullptr), "kernel entries");
   }
   void slopes(const ConeSlopeCall& call) override {
     const CudaDevice::Turn turn(device_);
-    check(launch_slopes(call, nullptr), "slopes of kernel entries");
+    finish(launch_slopes(call, nullptr), "slopes of kernel entries");
   }
   void residuals(const ConeResidualCall& call) override {
     const CudaDevice::Turn turn(device_);
-    check(launch_residuals(call, nullptr), "residuals of samples");
+    finish(launch_residuals(call, nullptr), "residuals of samples");
   }
   void residual_rows(const ConeRowCall& call) override {
     const CudaDevice::Turn turn(device_);
-    check(launch_residual_rows(call, nullptr), "residuals of samples");
+    finish(launch_residual_rows(call, nullptr), "residuals of samples");
   }
 
  private:
+  /// What a launch reads may be given back as soon as the call returns.
+  static void finish(cudaError_t launched, const char* what) {
+    check(launched, what);
+    check(cudaStreamSynchronize(nullptr), what);
+  }
+
   CudaDevice& device_;
 };
 
