@@ -239,23 +239,43 @@ TEST_P(CudaPlaces, NoneAndOne) {
   EXPECT_EQ(found(0, 0), diagonal(0, 0));
 }
 
-/// In the memory of a team or pass by pass, the same elements.
+void expect_same(const AnyMatrix& ours, const AnyMatrix& theirs) {
+  std::visit(
+      [&](const auto& one) {
+        const auto& other = std::get<std::decay_t<decltype(one)>>(theirs);
+        for (Index k = 0; k < one.rows() * one.cols(); ++k) EXPECT_EQ(one.data()[k], other.data()[k]);
+      },
+      ours);
+}
+
+/// In the memory of a team or pass by pass, and in whatever order, the same elements.
 TEST(CudaPlaceTeams, AndPassesLeaveTheSameBits) {
   const Shape shape{4, 4, 2};
   const Matrix<double> x = images(5, shape);
   const Graphs graphs = test::random_graphs(9, 12, 1);
-  const auto kernel = [&](std::int64_t team_bytes, const char* network, const SampleView& samples) {
+  const auto layers = [&](std::int64_t team_bytes, const char* network, const SampleView& samples,
+                          Precision precision) {
     const auto engine = make_cuda_engine(test::make_host_device(true, team_bytes), "emulated", 1);
-    return std::get<Matrix<double>>(gram(Network::parse(network), samples, {.precision = Precision::f64}, *engine).ntk);
+    return layer_contributions(Network::parse(network), samples, {.precision = precision}, *engine).ntk;
   };
   const auto expect_equal = [&](const char* network, const SampleView& samples) {
-    const Matrix<double> teams = kernel(1 << 20, network, samples);
-    const Matrix<double> passes = kernel(0, network, samples);
-    for (Index k = 0; k < teams.rows() * teams.cols(); ++k) EXPECT_EQ(teams.data()[k], passes.data()[k]) << network;
+    SCOPED_TRACE(network);
+    for (const Precision precision : {Precision::f64, Precision::f32}) {
+      const auto teams = layers(1 << 20, network, samples, precision);
+      const auto passes = layers(0, network, samples, precision);
+      for (std::size_t layer = 0; layer < teams.size(); ++layer) expect_same(teams[layer], passes[layer]);
+    }
   };
+  const SampleView pictures{x.view(), shape};
   expect_equal("conv erf residual{ avg_pool(window=3x3, strides=1x1, padding=same) conv } global_avg_pool dense",
-               {x.view(), shape});
+               pictures);
+  expect_equal("conv relu attention residual{ conv relu conv | relu conv } conv relu flatten dense", pictures);
+  expect_equal("conv residual{ erf conv erf conv } residual{ abs conv | sin conv } flatten dense", pictures);
   expect_equal("gntk:4", SampleView(graphs));
+  expect_equal(
+      "aggregate dense residual{ relu aggregate dense | relu dense aggregate relu aggregate dense } "
+      "global_avg_pool dense",
+      SampleView(graphs));
 }
 
 TEST_P(CudaPlaces, WhatLeavesTheRangeIsNamed) {
