@@ -100,7 +100,13 @@ bool graphs(const Engine& engine, Index count, int repeats) {
     const Recipe recipe = lower(network, x.shape, RecipeOutputs::ntk);
     const auto kernel = [&](const Engine& of, Precision precision) {
       const Gram result = gram(network, few, {.precision = precision}, of);
-      return std::visit([](const auto& m) { return converted<double>(m); }, result.ntk);
+      Matrix<double> wide(few.count(), few.count());
+      std::visit(
+          [&](const auto& m) {
+            for (Index k = 0; k < wide.rows() * wide.cols(); ++k) wide.data()[k] = static_cast<double>(m.data()[k]);
+          },
+          result.ntk);
+      return wide;
     };
     const Matrix<double> exact = kernel(cpu, Precision::f64);
     for (const Precision precision : {Precision::f64, Precision::f32}) {

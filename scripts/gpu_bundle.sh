@@ -14,7 +14,7 @@ mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/golden"
 for program in widelimit cuda_tests bench_cuda libwidelimit_cuda.so; do
   strip -o "$bundle/bin/$program" "$build/bin/$program"
 done
-cp tests/golden/open_vector.* tests/golden/open_image.* "$bundle/golden/"
+cp tests/golden/open_vector.* tests/golden/open_image.* tests/golden/open_graph.* "$bundle/golden/"
 
 openblas=$(strings "$build/bin/widelimit" | sed -n '/openblas.*\/libopenblas.so.0$/p' | sort -u)
 cp -L "$openblas" "$bundle/lib/libopenblas.so.0"

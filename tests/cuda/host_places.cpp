@@ -1,8 +1,10 @@
 #include "tests/cuda/host_places.hpp"
 
+#include "widelimit/base/error.hpp"
 #include "widelimit/engine/cuda/place/place_run.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace widelimit::test {
@@ -14,24 +16,29 @@ using cuda::PlaceOverflow;
 using cuda::PlacePass;
 using cuda::PlaceWrite;
 
-/// Elements one by one, through the functions that the device runs.
+/// Elements one by one, through the functions that the device runs: forwards where a team has the pair, backwards where
+/// passes have it, so that a pass whose elements depend on one another leaves different bits.
 class HostPlaces final : public cuda::PlaceDevice {
  public:
   explicit HostPlaces(std::int64_t team_bytes) : team_bytes_(team_bytes) {}
   [[nodiscard]] std::int64_t team_bytes() const override { return team_bytes_; }
   void run_teams(const PlaceCall& call, Precision arithmetic, std::int32_t begin, std::int32_t end,
                  std::int64_t bytes) override {
+    const auto size = static_cast<std::size_t>(bytes) / sizeof(double);
     for (std::int32_t k = begin; k < end; ++k) {
-      std::vector<double> memory(static_cast<std::size_t>(bytes) / sizeof(double) + 1, 0.0);
+      // What nothing has written is no number, and nothing is written behind the end.
+      std::vector<double> memory(size + 1, std::numeric_limits<double>::quiet_NaN());
+      memory[size] = untouched;
       for (std::int32_t p = 0; p < call.pass_count; ++p) {
-        run_any(call, call.passes[p], arithmetic, k, reinterpret_cast<char*>(memory.data()));
+        run_any(call, call.passes[p], arithmetic, k, reinterpret_cast<char*>(memory.data()), false);
       }
+      if (memory[size] != untouched) fail(Code::resource, "a team wrote beyond its memory");
     }
   }
   void run_pass(const PlaceCall& call, const PlacePass& pass, Precision arithmetic, std::int32_t begin,
                 std::int32_t end, std::int64_t /*elements*/) override {
     for (std::int32_t k = begin; k < end; ++k) {
-      run_any(call, pass, arithmetic, k, call.memory + call.memory_at[k]);
+      run_any(call, pass, arithmetic, k, call.memory + call.memory_at[k], true);
     }
   }
   PlaceOverflow write(const PlaceWrite& write) override {
@@ -50,21 +57,24 @@ class HostPlaces final : public cuda::PlaceDevice {
   }
 
  private:
-  static void run_any(const PlaceCall& call, const PlacePass& pass, Precision arithmetic, std::int32_t k,
-                      char* memory) {
+  static void run_any(const PlaceCall& call, const PlacePass& pass, Precision arithmetic, std::int32_t k, char* memory,
+                      bool backwards) {
     const bool one = call.channels <= 1;
     if (arithmetic == Precision::f32) {
-      one ? run<float, 1>(call, pass, k, memory) : run<float, 4>(call, pass, k, memory);
+      one ? run<float, 1>(call, pass, k, memory, backwards) : run<float, 4>(call, pass, k, memory, backwards);
     } else {
-      one ? run<double, 1>(call, pass, k, memory) : run<double, 4>(call, pass, k, memory);
+      one ? run<double, 1>(call, pass, k, memory, backwards) : run<double, 4>(call, pass, k, memory, backwards);
     }
   }
   template <typename T, int C>
-  static void run(const PlaceCall& call, const PlacePass& pass, std::int32_t k, char* memory) {
+  static void run(const PlaceCall& call, const PlacePass& pass, std::int32_t k, char* memory, bool backwards) {
     const cuda::PlacePair<T> pair = cuda::place_pair<T>(call, pass, k, memory);
-    for (std::int64_t at = 0; at < pair.elements; ++at) cuda::run_place<T, C>(call, pass, pair, at);
+    for (std::int64_t at = 0; at < pair.elements; ++at) {
+      cuda::run_place<T, C>(call, pass, pair, backwards ? pair.elements - 1 - at : at);
+    }
   }
 
+  static constexpr double untouched = 0.125;
   std::int64_t team_bytes_;
 };
 

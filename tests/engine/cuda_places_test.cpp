@@ -1,5 +1,6 @@
 #include "tests/base/random_graphs.hpp"
 #include "tests/engine/engines.hpp"
+#include "tests/kernel/random_limit_network.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/random.hpp"
 #include "widelimit/engine/cuda/cuda.hpp"
@@ -91,6 +92,23 @@ TEST_P(CudaPlaces, ImagesAgreeWithTheFormulas) {
       EXPECT_LE(difference(network, all.part(0, 2), all.part(2, 3), Precision::f32, *reference), 1e-6);
     }
   }
+}
+
+/// Series-parallel networks over all layers, of which planes have some.
+TEST_P(CudaPlaces, RandomNetworksEqualTheProcessor) {
+  const Shape shape{3, 4, 2};
+  const Matrix<double> x = images(4, shape);
+  const SampleView all{x.view(), shape};
+  int computed = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const std::string text = test::RandomLimitNetwork(seed, true).text();
+    const Network network = Network::parse(text);
+    if (!limit_formula(network).obstacle.empty()) continue;
+    if (!engine_->kernels().obstacle(lower(network, shape, RecipeOutputs::both), Precision::f64).empty()) continue;
+    EXPECT_LE(difference(text, all.part(0, 2), all.part(1, 3), Precision::f64, *cpu_), 1e-10) << text;
+    ++computed;
+  }
+  EXPECT_GT(computed, 20);
 }
 
 /// By quadrature, which the formulas take long for: the processor is compared with them elsewhere.
@@ -188,24 +206,77 @@ TEST_P(CudaPlaces, PartsOfGraphsHaveTheSameBits) {
   }
 }
 
-/// In the memory of a team or pass by pass, the same elements.
+/// As for images: states are rounded to float32, sums are not.
+TEST_P(CudaPlaces, GraphsInSinglePrecision) {
+  const Graphs tagged = test::random_graphs(19, 20, 11);
+  const Graphs featured = test::random_graphs(12, 9, 12, 3);
+  for (const char* network : {"gntk:6", "gntk:3(mlp=1, scale=uniform, jk=false)",
+                              "aggregate dense relu residual{ aggregate dense relu dense } global_sum_pool dense"}) {
+    for (const SampleView& x : {SampleView(tagged), SampleView(featured)}) {
+      EXPECT_LE(difference(network, x.part(0, 5), x, Precision::f32, *cpu_), 1e-6) << network;
+    }
+  }
+}
+
+/// No samples, no pairs; one sample, its diagonal.
+TEST_P(CudaPlaces, NoneAndOne) {
+  const Shape shape{3, 3, 1};
+  const Matrix<double> x = images(2, shape);
+  const SampleView all{x.view(), shape};
+  const Kernels& kernels = engine_->kernels();
+  const Recipe recipe = lower(Network::parse("conv erf global_avg_pool dense"), shape, RecipeOutputs::ntk);
+  const auto none = kernels.load(recipe, all.part(0, 0), Precision::f64, [](Index) {});
+  const auto one = kernels.load(recipe, all.part(1, 1), Precision::f64, [](Index) {});
+  const EngineMatrix empty = engine_->algebra().allocate(0, 1, Precision::f64);
+  kernels.fill(recipe, *none, {0, 0}, *one, {0, 1}, false, {&empty, 1}, [](Index) {});
+  const EngineMatrix single = engine_->algebra().allocate(1, 1, Precision::f64);
+  kernels.fill(recipe, *one, {0, 1}, *one, {0, 1}, true, {&single, 1}, [](Index) {});
+  Matrix<double> diagonal(1, 1);
+  kernels.diagonal(recipe, *one, diagonal.view(), [](Index) {});
+  Matrix<double> found(1, 1);
+  engine_->algebra().read(single, found.view());
+  EXPECT_GT(found(0, 0), 0);
+  EXPECT_EQ(found(0, 0), diagonal(0, 0));
+}
+
+void expect_same(const AnyMatrix& ours, const AnyMatrix& theirs) {
+  std::visit(
+      [&](const auto& one) {
+        const auto& other = std::get<std::decay_t<decltype(one)>>(theirs);
+        for (Index k = 0; k < one.rows() * one.cols(); ++k) EXPECT_EQ(one.data()[k], other.data()[k]);
+      },
+      ours);
+}
+
+/// In the memory of a team or pass by pass, and in whatever order, the same elements.
 TEST(CudaPlaceTeams, AndPassesLeaveTheSameBits) {
   const Shape shape{4, 4, 2};
   const Matrix<double> x = images(5, shape);
   const Graphs graphs = test::random_graphs(9, 12, 1);
-  const auto kernel = [&](std::int64_t team_bytes, const char* network, const SampleView& samples) {
+  const auto layers = [&](std::int64_t team_bytes, const char* network, const SampleView& samples,
+                          Precision precision) {
     const auto engine =
         make_cuda_engine(test::make_host_device(true, test::emulated_memory, team_bytes), "emulated", 1);
-    return std::get<Matrix<double>>(gram(Network::parse(network), samples, {.precision = Precision::f64}, *engine).ntk);
+    return layer_contributions(Network::parse(network), samples, {.precision = precision}, *engine).ntk;
   };
   const auto expect_equal = [&](const char* network, const SampleView& samples) {
-    const Matrix<double> teams = kernel(1 << 20, network, samples);
-    const Matrix<double> passes = kernel(0, network, samples);
-    for (Index k = 0; k < teams.rows() * teams.cols(); ++k) EXPECT_EQ(teams.data()[k], passes.data()[k]) << network;
+    SCOPED_TRACE(network);
+    for (const Precision precision : {Precision::f64, Precision::f32}) {
+      const auto teams = layers(1 << 20, network, samples, precision);
+      const auto passes = layers(0, network, samples, precision);
+      for (std::size_t layer = 0; layer < teams.size(); ++layer) expect_same(teams[layer], passes[layer]);
+    }
   };
+  const SampleView pictures{x.view(), shape};
   expect_equal("conv erf residual{ avg_pool(window=3x3, strides=1x1, padding=same) conv } global_avg_pool dense",
-               {x.view(), shape});
+               pictures);
+  expect_equal("conv relu attention residual{ conv relu conv | relu conv } conv relu flatten dense", pictures);
+  expect_equal("conv residual{ erf conv erf conv } residual{ abs conv | sin conv } flatten dense", pictures);
   expect_equal("gntk:4", SampleView(graphs));
+  expect_equal(
+      "aggregate dense residual{ relu aggregate dense | relu dense aggregate relu aggregate dense } "
+      "global_avg_pool dense",
+      SampleView(graphs));
 }
 
 TEST_P(CudaPlaces, WhatLeavesTheRangeIsNamed) {
@@ -245,11 +316,25 @@ TEST_P(CudaPlaces, OnlyAnActivationOfTheUsersOwnIsRefused) {
   const auto obstacle = [&](const char* text, const Shape& shape) {
     return engine_->kernels().obstacle(lower(Network::parse(text), shape, RecipeOutputs::ntk), Precision::f64);
   };
-  const char* own = "the network has an activation of the user's own, which only the back end cpu evaluates";
+  const auto refusal = [](const char* name) {
+    return fmt::format(
+        "the activation '{}' is of the user's own, or several in a row, which only the back end cpu evaluates", name);
+  };
+  const std::string own = refusal("cube_of_places");
   EXPECT_EQ(obstacle("conv custom(name=cube_of_places) flatten dense", {8, 8, 3}), own);
   EXPECT_EQ(obstacle("aggregate dense custom(name=cube_of_places) global_sum_pool dense", {1, 1, 1, true}), own);
+  EXPECT_EQ(obstacle("conv erf gelu flatten dense", {8, 8, 3}), refusal("erf gelu"));
   EXPECT_EQ(obstacle("conv relu attention flatten dense", {8, 8, 3}), "");
   EXPECT_EQ(obstacle("gntk:3", {1, 1, 1, true}), "");
+  const auto route = [&](const char* text, const Shape& shape, Precision precision) {
+    return engine_->kernels().route(lower(Network::parse(text), shape, RecipeOutputs::ntk), precision);
+  };
+  EXPECT_EQ(route("conv erf flatten dense", {8, 8, 3}, Precision::f32),
+            "general path on the device (erf on images), equal positions, double");
+  EXPECT_EQ(route("conv relu attention flatten dense", {8, 8, 3}, Precision::f32),
+            "general path on the device (attention mixes all positions), all position pairs, float");
+  EXPECT_EQ(route("gntk:3", {1, 1, 1, true}, Precision::f64),
+            "graphs, pairs of nodes on the device, nodes of equal colour merged, double");
 }
 
 }  // namespace

@@ -54,6 +54,22 @@ TEST_P(DensePath, TakesSparseSamples) {
               gram(network, samples(), {}, *cpu_).ntk);
 }
 
+/// More branches and outputs than the pass over a tile holds, from sparse samples too.
+TEST_P(DensePath, TakesDeepNetworks) {
+  const Network network = Network::parse(
+      "dense residual{ relu dense residual{ erf dense residual{ relu dense residual{ abs dense } } } } relu dense");
+  const GramOptions both{.kind = Kind::both};
+  const Gram theirs = gram(network, samples(), both, *cpu_);
+  const SparseMatrix sparse = sparse_copy(samples());
+  for (const SampleView& x : {samples(), SampleView(sparse.view(), Shape{1, 1, 6})}) {
+    const Gram ours = gram(network, x, both, *engine_);
+    expect_near(ours.nngp, theirs.nngp);
+    expect_near(ours.ntk, theirs.ntk);
+  }
+  const Network deep = Network::parse("fc:23");  // 276 kernels
+  expect_near(sweep(deep, samples(), {}, *engine_).values, sweep(deep, samples(), {}, *cpu_).values);
+}
+
 TEST_P(DensePath, RefusesByName) {
   register_activation("cube", [](std::span<const double> x, std::span<double> y) {
     for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] * x[i] * x[i];

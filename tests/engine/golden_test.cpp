@@ -1,12 +1,11 @@
 #include "tests/engine/engines.hpp"
-#include "widelimit/base/error.hpp"
+#include "tests/engine/golden_file.hpp"
 #include "widelimit/data/formats/npz.hpp"
 #include "widelimit/kernel/gram.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,16 +14,12 @@
 namespace widelimit {
 namespace {
 
-/// The folder of the tree, or the one that a bundle of tests brings.
-std::string golden(const std::string& file) {
-  const char* brought = std::getenv("WIDELIMIT_GOLDEN");
-  return std::string(brought != nullptr ? brought : WIDELIMIT_GOLDEN) + "/" + file;
-}
+using test::golden_file;
 
 using Networks = std::map<std::string, Network>;
 
 Networks networks(const std::string& group) {
-  std::ifstream file(golden("open_" + group + ".json"));
+  std::ifstream file(golden_file("open_" + group + ".json"));
   const nlohmann::json cases = nlohmann::json::parse(file);
   Networks result;
   for (const auto& [name, layers] : cases.items()) result[name] = Network::from_json(layers);
@@ -33,7 +28,7 @@ Networks networks(const std::string& group) {
 
 using Arrays = std::map<std::string, Array>;
 
-Arrays arrays(const std::string& group) { return read_npz_arrays(golden("open_" + group + ".npz")).arrays; }
+Arrays arrays(const std::string& group) { return read_npz_arrays(golden_file("open_" + group + ".npz")).arrays; }
 
 /// Largest relative error over the pairs that `use` picks; non-finite reference entries are defects of the source.
 /// Entries below `floor` times the largest are measured against that: there the reference itself has lost digits.

@@ -8,6 +8,7 @@
 
 #include "tests/base/random_graphs.hpp"
 #include "tests/engine/engines.hpp"
+#include "tests/engine/golden_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,9 +64,9 @@ class GraphKernel : public testing::TestWithParam<std::string> {};
 /// such κ₀ is less than 1 by up to √(8ε)/π ≈ 1.3e-8, and no other is off by more than rounding. So its kernels are too
 /// small, by 1.3e-8 for each of R·(N − 1) layers at most, and never too large.
 TEST_P(GraphKernel, AgreesWithTheProgramOfItsAuthors) {
-  std::ifstream file(std::string(WIDELIMIT_GOLDEN) + "/open_graph.json");
+  std::ifstream file(test::golden_file("open_graph.json"));
   const nlohmann::json cases = nlohmann::json::parse(file);
-  const auto values = read_npz_arrays(std::string(WIDELIMIT_GOLDEN) + "/open_graph.npz").arrays;
+  const auto values = read_npz_arrays(test::golden_file("open_graph.npz")).arrays;
   const auto engine = test::engine_named(GetParam());
   for (const auto& [name, settings] : cases.items()) {
     const Index count = GetParam() == "reference" ? 7 : settings.at("count").get<Index>();  // which is slow
@@ -113,16 +114,11 @@ Both both_of(const std::string& network, const SampleView& x1, const std::option
   return {std::get<Matrix<double>>(std::move(found.nngp)), std::get<Matrix<double>>(std::move(found.ntk))};
 }
 
-/// The engines that merge nodes of equal colour.
-class GraphPath : public testing::TestWithParam<std::string> {
- protected:
-  GraphPath() : engine_(test::engine_named(GetParam())) {}
-  std::unique_ptr<Engine> engine_;
-};
-INSTANTIATE_TEST_SUITE_P(Engines, GraphPath, testing::ValuesIn(test::engines_and_cuda({"cpu", "emulated"})),
-                         [](const auto& of) { return of.param; });
-
-TEST_P(GraphPath, AgreesWithTheFormulas) {
+TEST(GraphFormulas, HoldOnEveryEngine) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (const std::string& name : test::engines_and_cuda({"cpu", "emulated"})) {
+    engines.push_back(test::engine_named(name));
+  }
   const auto reference = make_engine("reference");
   const Graphs tagged = random_graphs(6, 12, 1);
   const Graphs featured = random_graphs(5, 8, 2, 3);
@@ -137,18 +133,28 @@ TEST_P(GraphPath, AgreesWithTheFormulas) {
         "aggregate dense layer_norm relu aggregate dense tanh global_sum_pool dense(w_std=1.3)",
         "aggregate dense relu dropout(rate=0.7) aggregate dense relu global_sum_pool dense",
         "global_sum_pool dense relu dense"}) {
-    for (const Graphs* graphs : {&tagged, &featured}) {
-      const Both ours = both_of(network, SampleView(*graphs), std::nullopt, *engine_);
-      const Both expected = both_of(network, SampleView(*graphs), std::nullopt, *reference);
-      EXPECT_LE(worst(ours.nngp, expected.nngp), 2e-11) << network;
-      EXPECT_LE(worst(ours.ntk, expected.ntk), 2e-11) << network;
-    }
-    const Both ours = both_of(network, SampleView(tagged), SampleView(more), *engine_);
-    const Both expected = both_of(network, SampleView(tagged), SampleView(more), *reference);
-    EXPECT_LE(worst(ours.nngp, expected.nngp), 2e-11) << network;
-    EXPECT_LE(worst(ours.ntk, expected.ntk), 2e-11) << network;
+    const auto compare = [&](const Graphs& first, const std::optional<SampleView>& second) {
+      const Both expected = both_of(network, SampleView(first), second, *reference);
+      for (const auto& engine : engines) {
+        const Both ours = both_of(network, SampleView(first), second, *engine);
+        EXPECT_LE(worst(ours.nngp, expected.nngp), 2e-11) << network << " on " << engine->name();
+        EXPECT_LE(worst(ours.ntk, expected.ntk), 2e-11) << network << " on " << engine->name();
+      }
+    };
+    compare(tagged, std::nullopt);
+    compare(featured, std::nullopt);
+    compare(tagged, SampleView(more));
   }
 }
+
+/// The engines that merge nodes of equal colour.
+class GraphPath : public testing::TestWithParam<std::string> {
+ protected:
+  GraphPath() : engine_(test::engine_named(GetParam())) {}
+  std::unique_ptr<Engine> engine_;
+};
+INSTANTIATE_TEST_SUITE_P(Engines, GraphPath, testing::ValuesIn(test::engines_and_cuda({"cpu", "emulated"})),
+                         [](const auto& of) { return of.param; });
 
 TEST(GraphThreads, BitsDoNotDependOnThreadsOrOnOtherGraphs) {
   const Graphs graphs = random_graphs(80, 30, 4);

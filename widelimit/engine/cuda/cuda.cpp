@@ -8,7 +8,6 @@
 #include "widelimit/engine/cuda/path.hpp"
 #include "widelimit/engine/cuda/plugin_loader.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -84,10 +83,11 @@ class CudaKernels final : public Kernels {
 
  private:
   [[nodiscard]] std::unique_ptr<cuda::Path> path_of(const Recipe& recipe, Precision precision) const {
-    if (recipe.input.nodes) return cuda::place_path(device_, recipe, precision);
+    if (recipe.input.nodes) return cuda::place_path(device_, recipe, precision, {});
     auto path = recipe.on_vectors() ? cuda::dense_path(device_, recipe, precision)
                                     : cuda::image_path(device_, recipe, precision);
-    return path->obstacle().empty() ? std::move(path) : cuda::place_path(device_, recipe, precision);
+    std::string instead = path->obstacle();
+    return instead.empty() ? std::move(path) : cuda::place_path(device_, recipe, precision, std::move(instead));
   }
   [[nodiscard]] static const cuda::DeviceLoaded& of(const Loaded& x) {
     return dynamic_cast<const cuda::DeviceLoaded&>(x);
@@ -162,9 +162,13 @@ std::shared_ptr<OpenDevice> open_device(int device) {
 }  // namespace
 
 std::string cuda::own_activation(const Recipe& recipe) {
-  const auto is_own = [](const Step& step) { return step.op == Op::dual && step.dual.phi == Phi::custom; };
-  if (std::ranges::none_of(recipe.steps, is_own)) return {};
-  return "the network has an activation of the user's own, which only the back end cpu evaluates";
+  for (const Step& step : recipe.steps) {
+    if (step.op != Op::dual || step.dual.phi != Phi::custom) continue;
+    return fmt::format(
+        "the activation '{}' is of the user's own, or several in a row, which only the back end cpu evaluates",
+        recipe.functions[usize(step.dual.function)]->name());
+  }
+  return {};
 }
 
 void cuda::require_digits(Precision arithmetic, std::span<const Array> outputs) {

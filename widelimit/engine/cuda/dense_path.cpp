@@ -166,10 +166,9 @@ class DensePath final : public Path {
   [[nodiscard]] std::string obstacle() const override {
     if (std::string why = own_activation(recipe_); !why.empty()) return why;
     if (cpu::deepest_stack(recipe_) > dense_depth) {
-      return fmt::format("the network has more than {} branches inside one another; use the back end cpu",
-                         dense_depth - 1);
+      return fmt::format("more than {} branches inside one another", dense_depth - 1);
     }
-    if (recipe_.outputs > 256) return "the network has more than 256 outputs; use the back end cpu";
+    if (recipe_.outputs > 256) return "more than 256 outputs";
     return {};
   }
   [[nodiscard]] std::string route() const override {

@@ -18,7 +18,7 @@ class DeviceLoaded : public Loaded {
 class Path {
  public:
   virtual ~Path() = default;
-  /// Why the recipe does not run on a device, in words; empty where it does. The other calls are for those that do.
+  /// Why the recipe does not run this way, in words; empty where it does. The other calls are for those that do.
   [[nodiscard]] virtual std::string obstacle() const = 0;
   [[nodiscard]] virtual std::string route() const = 0;
   /// The per-sample part is computed on `threads` threads of the host.
@@ -35,11 +35,13 @@ class Path {
 [[nodiscard]] std::unique_ptr<Path> image_path(std::shared_ptr<Device> device, const Recipe& recipe,
                                                Precision precision);
 
-/// Networks on images that planes do not have, and on graphs: all pairs of places of each pair. Every layer.
+/// All pairs of places of each pair of samples, places being positions of an image or nodes of a graph: every recipe
+/// without an activation of the user's own. `instead`: what keeps another way from it.
 [[nodiscard]] std::unique_ptr<Path> place_path(std::shared_ptr<Device> device, const Recipe& recipe,
-                                               Precision precision);
+                                               Precision precision, std::string instead);
 
-/// Why the activation of a user's own keeps a recipe from a device; empty where it has none.
+/// The activation of a user's own, or several in a row without closed form, that keeps a recipe from a device; empty
+/// where there is none.
 [[nodiscard]] std::string own_activation(const Recipe& recipe);
 /// Error{usage} where samples loaded for `arithmetic` are asked for outputs of more digits.
 void require_digits(Precision arithmetic, std::span<const Array> outputs);

@@ -1,6 +1,7 @@
 #include "widelimit/base/parallel.hpp"
 #include "widelimit/engine/cpu/image/image_trace.hpp"
 #include "widelimit/engine/cpu/normalise.hpp"
+#include "widelimit/engine/cpu/vector/unit_rows.hpp"
 #include "widelimit/engine/cuda/place/place_units.hpp"
 #include "widelimit/engine/overflow.hpp"
 
@@ -39,6 +40,20 @@ void add_attention(const Matrix<double>& zeta, const cpu::Features& features, Un
       record.weights.push_back(zeta(p, k) * features.f64(0, k) * features.f64(1, p));
     }
   }
+}
+
+/// Positions of images divided by their norms, and their variances. Vectors are images of one position, and may be
+/// sparse.
+cpu::Variances load_positions(const Recipe& recipe, const SampleView& x, int threads, MatrixView<double> unit) {
+  if (!recipe.on_vectors()) return cpu::normalise_rows(x, recipe.input.channels, unit, threads);
+  cpu::UnitRows<double> rows;
+  cpu::Variances variances = rows.load(x, recipe.input.channels, threads);
+  if (rows.is_sparse()) {
+    rows.copy_rows(0, unit);
+  } else {
+    for (Index i = 0; i < unit.rows; ++i) std::copy_n(rows.dense().row(i), unit.cols, unit.row(i));
+  }
+  return variances;
 }
 
 UnitRecord image_record(const Recipe& recipe, const LoweredPlaces& lowered, MatrixView<const double> unit,
@@ -98,8 +113,7 @@ LoadedPlaces load_images(const std::shared_ptr<Device>& device, const Recipe& re
   for (Index begin = 0; begin < n; begin += images_at_once) {
     const Index count = std::min(images_at_once, n - begin);
     Matrix<double> unit(count * positions, recipe.input.channels);
-    const cpu::Variances variances =
-        cpu::normalise_rows(x.part(begin, count), recipe.input.channels, unit.view(), threads);
+    const cpu::Variances variances = load_positions(recipe, x.part(begin, count), threads, unit.view());
     const auto trace = [&](Index k) {
       const Index i = begin + k;
       const MatrixView<const double> image = unit.view().block(k * positions, 0, positions, unit.cols());

@@ -20,7 +20,7 @@ class PlaceDevice {
   /// Pairs [begin, end) of a call, each by a team with `bytes` of its own, through all passes.
   virtual void run_teams(const PlaceCall& call, Precision arithmetic, std::int32_t begin, std::int32_t end,
                          std::int64_t bytes) = 0;
-  /// The same, all pairs through one pass after the other; `elements`: the most that a pass leaves of one pair.
+  /// The same, all pairs through one pass after the other; `elements`: the most that the pass leaves of one pair.
   virtual void run_pass(const PlaceCall& call, const PlacePass& pass, Precision arithmetic, std::int32_t begin,
                         std::int32_t end, std::int64_t elements) = 0;
   [[nodiscard]] virtual PlaceOverflow write(const PlaceWrite& write) = 0;

@@ -62,8 +62,8 @@ struct PlaceFill::Chunk {
   std::vector<std::int64_t> memory_at;
   std::vector<std::int64_t> values_at;
   std::vector<Class> teams;
-  Class rest;                 ///< pass by pass; bytes: of all of them
-  std::int64_t elements = 0;  ///< of the largest state of these
+  Class rest;                          ///< pass by pass; bytes: of all of them
+  std::vector<std::int64_t> elements;  ///< that each pass leaves of the largest of these
   std::int64_t values = 0;
   Index entries = 0;
 };
@@ -106,8 +106,10 @@ class PlaceFill::Chunks {
           largest[c] = std::max(largest[c], bytes);
         } else {
           chunk.rest.bytes += bytes;
-          for (const PlacePass& pass : fill_.lowered_.passes) {
-            chunk.elements = std::max(chunk.elements, extent_size(pass.after, rows, cols));
+          const std::vector<PlacePass>& passes = fill_.lowered_.passes;
+          chunk.elements.resize(passes.size());
+          for (std::size_t k = 0; k < passes.size(); ++k) {
+            chunk.elements[k] = std::max(chunk.elements[k], extent_size(passes[k].after, rows, cols));
           }
         }
         sorted[in_team ? c : team_classes.size()].push_back({static_cast<int>(i_), static_cast<int>(j_)});
@@ -248,8 +250,9 @@ void PlaceFill::launch(const Chunk& chunk, PlaceCall call, Scratch& scratch) con
     device_->places().run_teams(call, lowered_.arithmetic, some.begin, some.end, some.bytes);
   }
   if (chunk.rest.begin == chunk.rest.end) return;
-  for (const PlacePass& pass : lowered_.passes) {
-    device_->places().run_pass(call, pass, lowered_.arithmetic, chunk.rest.begin, chunk.rest.end, chunk.elements);
+  for (std::size_t k = 0; k < lowered_.passes.size(); ++k) {
+    device_->places().run_pass(call, lowered_.passes[k], lowered_.arithmetic, chunk.rest.begin, chunk.rest.end,
+                               chunk.elements[k]);
   }
 }
 

@@ -38,15 +38,21 @@ class PlaceLoaded final : public DeviceLoaded {
 
 class PlacePath final : public Path {
  public:
-  PlacePath(std::shared_ptr<Device> device, const Recipe& recipe, Precision precision)
-      : device_(std::move(device)), recipe_(recipe), precision_(precision), lowered_(lower_places(recipe, precision)) {}
+  PlacePath(std::shared_ptr<Device> device, const Recipe& recipe, Precision precision, std::string instead)
+      : device_(std::move(device)),
+        recipe_(recipe),
+        precision_(precision),
+        instead_(std::move(instead)),
+        lowered_(lower_places(recipe, precision)) {}
 
   [[nodiscard]] std::string obstacle() const override { return own_activation(recipe_); }
   [[nodiscard]] std::string route() const override {
-    const char* what = recipe_.input.nodes ? "pairs of nodes, nodes of equal colour merged,"
-                       : recipe_.all_pairs ? "all position pairs"
-                                           : "equal positions";
-    return fmt::format("{} on the device, {}", what, lowered_.arithmetic == Precision::f32 ? "float" : "double");
+    const char* arithmetic = lowered_.arithmetic == Precision::f32 ? "float" : "double";
+    if (recipe_.input.nodes) {
+      return fmt::format("graphs, pairs of nodes on the device, nodes of equal colour merged, {}", arithmetic);
+    }
+    return fmt::format("general path on the device ({}), {}, {}", instead_,
+                       recipe_.all_pairs ? "all position pairs" : "equal positions", arithmetic);
   }
   [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
                                              const std::function<void(Index)>& after) const override {
@@ -76,13 +82,15 @@ class PlacePath final : public Path {
   std::shared_ptr<Device> device_;
   const Recipe& recipe_;
   Precision precision_;
+  std::string instead_;
   LoweredPlaces lowered_;
 };
 
 }  // namespace
 
-std::unique_ptr<Path> place_path(std::shared_ptr<Device> device, const Recipe& recipe, Precision precision) {
-  return std::make_unique<PlacePath>(std::move(device), recipe, precision);
+std::unique_ptr<Path> place_path(std::shared_ptr<Device> device, const Recipe& recipe, Precision precision,
+                                 std::string instead) {
+  return std::make_unique<PlacePath>(std::move(device), recipe, precision, std::move(instead));
 }
 
 }  // namespace widelimit::cuda

@@ -1,8 +1,6 @@
 #include "widelimit/engine/cuda/path.hpp"
 #include "widelimit/engine/cuda/plane/plane_path.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <mutex>
 
@@ -61,10 +59,7 @@ class ImagePath final : public Path {
         precision_(precision),
         lowered_(lower_planes(recipe, precision, device_->planes().has_registers())) {}
 
-  [[nodiscard]] std::string obstacle() const override {
-    if (lowered_.obstacle.empty()) return {};
-    return fmt::format("the network on images has no kernel on a device: {}; use the back end cpu", lowered_.obstacle);
-  }
+  [[nodiscard]] std::string obstacle() const override { return lowered_.obstacle; }
   [[nodiscard]] std::string route() const override { return plane_route(lowered_); }
   [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
                                              const std::function<void(Index)>& after) const override {

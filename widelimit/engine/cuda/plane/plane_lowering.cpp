@@ -224,8 +224,7 @@ class Lowering {
     for (const PlaneOp& op : stage.ops) {
       const auto kind = kind_of(op);
       if (!kind) {
-        result_.obstacle =
-            fmt::format("{} on images; relu, leaky_relu, abs and identity run there", to_string(op.main.dual.phi));
+        result_.obstacle = fmt::format("{} on images", to_string(op.main.dual.phi));
         return result;
       }
       depth += op.main.op == Op::fork ? 1 : (op.main.op == Op::join ? -1 : 0);

@@ -295,6 +295,7 @@ void PlanePath::diagonal(const PlaneImages& x, MatrixView<double> values,
 
 void write_diagonal(const std::shared_ptr<Device>& device, MatrixView<const double> values, Range samples,
                     std::span<const PlaneOutput> outputs) {
+  if (samples.size() == 0) return;
   std::vector<ImagePair> pairs;
   for (Index i = samples.begin; i < samples.end; ++i) pairs.push_back({static_cast<int>(i), static_cast<int>(i)});
   const DeviceBuffer list = DeviceBuffer::of<ImagePair>(device, pairs);
