@@ -191,7 +191,7 @@ def test_back_end_of_the_other_functions(data):
         lambda **where: wl.ensemble(NET, x, y, x[:5], t=[0.5], **where).mean,
         lambda **where: [wl.marginal_likelihood(NET, x, y, noise=0.1, **where).value],
         lambda **where: wl.nth_kernel(x[:6], y[:6], samples=4096, width=1000, **where).train,
-        lambda **where: wl.fit_ridge_network(NET, x, y, 0.1, tolerance=1e-11, **where).alpha,
+        lambda **where: wl.fit_ridge_network(NET, x, y, 0.1, tolerance=1e-11, precision="f64", **where).alpha,
     ):
         np.testing.assert_allclose(call(backend="cuda:0"), call(), rtol=1e-6, atol=1e-9)
 

@@ -25,7 +25,7 @@ bool is_circumstance(const std::string& key) {
   return key.find("seconds") != std::string::npos || key.find("memory") != std::string::npos ||
          key.find("per_second") != std::string::npos || key == "route" || key == "backend" || key == "engine" ||
          key == "method" || key == "bytes" || key == "gap" || key == "gradient" || key == "condition" ||
-         key == "iterations" || key == "checksum" || key == "threads" || key == "machine_memory" || key == "command";
+         key == "iterations" || key == "checksum" || key == "threads" || key == "file";
 }
 
 /// The same numbers but for rounding: solvers end at other bits, and their tolerance is 1e-6 relative.
@@ -55,6 +55,8 @@ struct DeviceCase {
   Words arguments;
 };
 
+void PrintTo(const DeviceCase& c, std::ostream* out) { *out << c.name; }
+
 class DeviceVerb : public testing::TestWithParam<DeviceCase> {};
 
 TEST_P(DeviceVerb, EqualsTheProcessor) {
@@ -66,7 +68,7 @@ TEST_P(DeviceVerb, EqualsTheProcessor) {
   ASSERT_EQ(expected.status, 0) << expected.err;
   const Finished found = folder.run(on_device(arguments));
   ASSERT_EQ(found.status, 0) << found.err;
-  EXPECT_EQ(found.record().at("backend"), "cuda:0");
+  EXPECT_EQ(found.record().at("backend").at("name"), "cuda:0");
   expect_close(found.record().at("results"), expected.record().at("results"), "");
 }
 
@@ -107,11 +109,13 @@ TEST(DeviceProgram, PredictsWithModelsOfTheProcessor) {
   const Folder folder;
   const Words samples{"--train", "digits", "--limit", "80"};
   for (const Words& kernel : {Words{"--network", "fc:2"}, Words{"--classical", "rbf(gamma=0.01)"}}) {
-    Words fit{"fit", "--machine", "ridge", "--out", "m.h5", "--overwrite"};
+    const std::string file = kernel.front().substr(2) + ".h5";
+    Words fit{"fit", "--machine", "ridge", "--out", file};
     fit.insert(fit.end(), kernel.begin(), kernel.end());
     fit.insert(fit.end(), samples.begin(), samples.end());
-    ASSERT_EQ(folder.run(on_device(fit)).status, 0);
-    const Words predict{"predict", "--model", "m.h5", "--test", "digits", "--limit", "30", "--json"};
+    const Finished done = folder.run(on_device(fit));
+    ASSERT_EQ(done.status, 0) << done.err;
+    const Words predict{"predict", "--model", file, "--test", "digits", "--limit", "30", "--json"};
     const Finished expected = folder.widelimit(predict);
     const Finished found = folder.run(on_device(predict));
     ASSERT_EQ(expected.status, 0) << expected.err;
@@ -149,7 +153,7 @@ TEST(DeviceProgram, RunningOutEndsWithStatusFive) {
   // A limit of the user's counts for the device, too.
   const Words kernel{"kernel", "--network", "fc:2", "--train", "digits", "--limit", "700", "--threads", "1"};
   Words limited = kernel;
-  limited.insert(limited.end(), {"--out", "k.h5", "--memory", "3MB"});
+  limited.insert(limited.end(), {"--out", "k.h5", "--memory", "2MB"});
   const Finished refused = folder.run(on_device(limited));
   EXPECT_EQ(refused.status, 5) << refused.err;
   EXPECT_NE(refused.err.find("of the memory of cuda:0"), std::string::npos) << refused.err;

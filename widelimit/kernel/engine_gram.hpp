@@ -15,6 +15,9 @@ struct EngineGram {
   std::string route;
   double quadrature_error = 0.0;
   double seconds = 0.0;
+
+  /// As Gram says.
+  [[nodiscard]] bool semidefinite() const { return symmetric && quadrature_error <= 1e-12; }
 };
 
 /// Kernel of x1 with itself, or of every sample of x1 with every sample of x2. Error{resource} where the memory of the

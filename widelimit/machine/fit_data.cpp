@@ -3,6 +3,8 @@
 #include "widelimit/base/choice.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/engine/device_matrices.hpp"
+#include "widelimit/kernel/engine_gram.hpp"
 #include "widelimit/kernel/file/known_gram.hpp"
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/ridge/gaussian_process.hpp"
@@ -53,6 +55,12 @@ std::size_t memory_left(const FitDataOptions& options, std::size_t held) {
          bytes_text(static_cast<double>(whole)));
   }
   return options.memory ? whole - held : whole;
+}
+
+/// The same where the engine has memory of its own: the Gram matrix and its factor lie there.
+std::size_t room_left(std::size_t memory, const Engine& engine) {
+  const DeviceMatrices* const device = device_matrices(engine);
+  return device == nullptr ? memory : std::min(memory, device->room().free);
 }
 
 std::size_t memory_left(const FitDataOptions& options, const TrainTest& data) {
@@ -166,7 +174,7 @@ std::optional<FittedData> fit_by_products(const KernelRequest& request, const Sa
   }
   if (options.machine.machine != Machine::ridge || options.posterior || network == nullptr) return std::nullopt;
   if (options.label_aware) return std::nullopt;
-  const std::size_t memory = memory_left(options, held);
+  const std::size_t memory = room_left(memory_left(options, held), engine);
   const Solver solver = chosen_solver(options, true, x.count(), y.outputs(), request.precision, memory);
   if (solver != Solver::conjugate_gradients) return std::nullopt;
   RidgeTask task = ridge_task(y);
@@ -178,6 +186,20 @@ std::optional<FittedData> fit_by_products(const KernelRequest& request, const Sa
                               bytes_text(dense_ridge_bytes(x.count(), y.outputs(), request.precision)),
                               bytes_text(static_cast<double>(memory)));
   }
+  return fitted;
+}
+
+/// On an engine with memory of its own, of the formulas of a network: the Gram matrix stays there. Else nothing.
+std::optional<FittedData> fit_on_device(const KernelRequest& request, const SampleView& x, const FitTargets& y,
+                                        const FitDataOptions& options, const Engine& engine) {
+  if (device_matrices(engine) == nullptr || !by_formulas(request) || options.label_aware) return std::nullopt;
+  const DeviceMemoryLimit limit(engine, request.memory);
+  const EngineGram gram = engine_gram(std::get<Network>(request.kernel), x, std::nullopt,
+                                      {request.kind, request.precision, request.progress}, engine);
+  FittedData fitted =
+      fit_on({request.kind == Kind::nngp ? gram.nngp : gram.ntk, engine}, gram.semidefinite(), y, options);
+  fitted.kernel_seconds = gram.seconds;
+  fitted.quadrature_error = gram.quadrature_error;
   return fitted;
 }
 
@@ -298,6 +320,7 @@ FittedData fit_samples(const KernelRequest& request, const SampleView& x, const 
   const WeighedOptions weighed(asked, targets);
   const FitDataOptions& options = weighed.get();
   if (auto fitted = fit_by_products(request, x, targets, options, engine, x.bytes())) return std::move(*fitted);
+  if (auto fitted = fit_on_device(request, x, targets, options, engine)) return std::move(*fitted);
   KernelAnswer answer = compute_kernel(request, x, std::nullopt, engine);
   AnyMatrix& k = answer.matrices.front().values;
   FittedData fitted = options.label_aware ? fit_label_aware_on(k, nullptr, {.train = x}, targets, options, engine)
@@ -314,7 +337,9 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
   const WeighedOptions weighed(asked, targets);
   const FitDataOptions& options = weighed.get();
   const std::size_t held = data.train.view().bytes() + (data.test ? data.test->view().bytes() : 0);
-  if (auto fitted = fit_by_products(request, data.train.view(), targets, options, engine, held)) {
+  auto fitted = fit_by_products(request, data.train.view(), targets, options, engine, held);
+  if (!fitted) fitted = fit_on_device(request, data.train.view(), targets, options, engine);
+  if (fitted) {
     if (!data.test) return std::move(*fitted);
     Model model = fitted_model(request.kernel, data.train, fitted->machine, options.machine.lambda);
     model.kind = request.kind;
@@ -323,9 +348,9 @@ FittedData fit_data(const KernelRequest& request, const TrainTest& data, const F
     return std::move(*fitted);
   }
   double error = 0;
-  FittedData fitted = fit_data(data_kernels(request, data, engine, error), data, options, engine);
-  fitted.quadrature_error = error;
-  return fitted;
+  FittedData result = fit_data(data_kernels(request, data, engine, error), data, options, engine);
+  result.quadrature_error = error;
+  return result;
 }
 
 FittedData fit_data(DataKernels kernels, const TrainTest& data, const FitDataOptions& asked, const Engine& engine) {

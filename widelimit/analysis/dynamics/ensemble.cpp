@@ -8,6 +8,7 @@
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/base/parallel.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/machine/fit.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
 
@@ -201,6 +202,7 @@ Ensemble ensemble(const Network& network, const SampleView& x, MatrixView<const 
   check_targets(targets, x.count());
   require_memory(ensemble_bytes(x.count(), test.count(), targets.cols, options), options.memory, "an ensemble",
                  "take fewer samples, test points or times");
+  const DeviceMemoryLimit limit(engine, options.memory);
   const bool all_layers = options.kind == Kind::ntk;
   const GramOptions how{
       .kind = all_layers ? Kind::both : Kind::nngp, .precision = options.precision, .progress = options.progress};

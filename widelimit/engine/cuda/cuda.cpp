@@ -37,6 +37,17 @@ struct OpenDevice {
   std::counting_semaphore<> tiles{cuda::tiles_under_way};
 };
 
+class TileTurn {
+ public:
+  explicit TileTurn(std::counting_semaphore<>& tiles) : tiles_(tiles) { tiles_.acquire(); }
+  TileTurn(const TileTurn&) = delete;
+  TileTurn& operator=(const TileTurn&) = delete;
+  ~TileTurn() { tiles_.release(); }
+
+ private:
+  std::counting_semaphore<>& tiles_;
+};
+
 class CudaKernels final : public Kernels {
  public:
   CudaKernels(std::shared_ptr<OpenDevice> shared, const Algebra& algebra, int threads)
@@ -96,15 +107,15 @@ class CudaKernels final : public Kernels {
   template <typename T>
   void host_tile(const Recipe& recipe, const Loaded& x1, Range rows, const Loaded& x2, Range cols,
                  std::span<const MatrixView<T>> outputs) const {
-    shared_->tiles.acquire();
-    const std::unique_ptr<std::counting_semaphore<>, decltype([](auto* tiles) { tiles->release(); })> turn(
-        &shared_->tiles);
+    const TileTurn turn(shared_->tiles);
     std::vector<EngineMatrix> matrices;
     for (std::size_t s = 0; s < outputs.size(); ++s) {
       matrices.push_back(algebra_.allocate(rows.size(), cols.size(), precision_of<T>));
     }
     fill(recipe, x1, rows, x2, cols, false, matrices, [](Index) {});
-    for (std::size_t s = 0; s < outputs.size(); ++s) algebra_.read(matrices[s], outputs[s]);
+    for (std::size_t s = 0; s < outputs.size(); ++s) {
+      cuda::fetch(*device_, cuda::array_of(matrices[s], *device_), outputs[s]);
+    }
   }
 
   std::shared_ptr<OpenDevice> shared_;

@@ -13,9 +13,6 @@ namespace {
 /// Bytes moved between two interruption points, a few hundredths of a second.
 constexpr std::size_t piece_bytes = std::size_t{256} << 20;
 
-/// From here on pinned memory and a stream of its own pay.
-constexpr std::size_t fetched_bytes = std::size_t{1} << 20;
-
 template <typename Move>
 void by_pieces(const Array& a, const Move& move) {
   const auto row_bytes = static_cast<Index>(std::max<std::size_t>(1, usize(a.cols) * sizeof(double)));
@@ -82,13 +79,20 @@ void upload(Device& device, const AnyView& from, const Array& to) {
 template <std::floating_point T>
 void download(Device& device, const Array& from, MatrixView<T> to) {
   by_pieces(from, [&](Index begin, Index count) {
-    const Array piece = block(from, begin, 0, count, from.cols);
-    const bool small = usize(count * from.cols) * sizeof(T) < fetched_bytes;
-    small ? device.download(piece, rows_of(to, begin, count)) : device.fetch(piece, rows_of(to, begin, count));
+    device.download(block(from, begin, 0, count, from.cols), rows_of(to, begin, count));
+  });
+}
+
+template <std::floating_point T>
+void fetch(Device& device, const Array& from, MatrixView<T> to) {
+  by_pieces(from, [&](Index begin, Index count) {
+    device.fetch(block(from, begin, 0, count, from.cols), rows_of(to, begin, count));
   });
 }
 
 template void download(Device&, const Array&, MatrixView<float>);
 template void download(Device&, const Array&, MatrixView<double>);
+template void fetch(Device&, const Array&, MatrixView<float>);
+template void fetch(Device&, const Array&, MatrixView<double>);
 
 }  // namespace widelimit::cuda

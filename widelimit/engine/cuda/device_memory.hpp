@@ -83,5 +83,8 @@ class DeviceMemory final : public EngineMatrix::Memory {
 void upload(Device& device, const AnyView& from, const Array& to);
 template <std::floating_point T>
 void download(Device& device, const Array& from, MatrixView<T> to);
+/// As download, by Device::fetch: work on what is fetched must have ended.
+template <std::floating_point T>
+void fetch(Device& device, const Array& from, MatrixView<T> to);
 
 }  // namespace widelimit::cuda

@@ -4,6 +4,7 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/memory.hpp"
+#include "widelimit/engine/device_matrices.hpp"
 #include "widelimit/machine/factor/cholesky.hpp"
 #include "widelimit/machine/fit.hpp"
 #include "widelimit/machine/gram/indefinite.hpp"
@@ -144,6 +145,7 @@ MarginalLikelihood marginal_likelihood(const Network& network, const SampleView&
   const auto n = static_cast<double>(x.count());
   require_memory(2 * sizeof(double) * n * n, options.memory, "a Gram matrix and its factor",
                  "take fewer samples, or allow more", {Remedy::fewer_samples, Remedy::more_memory});
+  const DeviceMemoryLimit limit(engine, options.memory);
   MarginalLikelihood result;
   Summary& summary = result.summary;
   if (options.diagnose && exactness(network) == Exactness::quadrature) {

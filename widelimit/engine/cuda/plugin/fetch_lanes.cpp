@@ -11,7 +11,7 @@ namespace widelimit::cuda {
 namespace {
 
 /// Bytes of a piece: long enough for the full speed of the bus, short enough to stay in the processor's cache.
-constexpr std::size_t piece_bytes = std::size_t{8} << 20;
+constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
 }  // namespace
 
