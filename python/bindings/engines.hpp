@@ -6,24 +6,38 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace widelimit::python {
 
-/// The processor with so many threads; kept for the life of the module, since objects that Python holds refer to it.
-[[nodiscard]] inline const Engine& processor(std::optional<int> threads) {
+/// A back end with so many threads; kept for the life of the module, since objects that Python holds refer to it, and
+/// a device takes a while to open.
+[[nodiscard]] inline const Engine& engine_named(const std::string& backend, std::optional<int> threads) {
   static std::mutex guard;
-  static std::map<int, std::unique_ptr<Engine>> kept;
+  static std::map<std::pair<std::string, int>, std::unique_ptr<Engine>> kept;
   const std::lock_guard lock(guard);
-  std::unique_ptr<Engine>& engine = kept[threads.value_or(0)];
-  if (!engine) engine = make_engine("cpu", {.threads = threads.value_or(0)});
+  std::unique_ptr<Engine>& engine = kept[{backend, threads.value_or(0)}];
+  if (!engine) engine = make_engine(backend, {.threads = threads.value_or(0)});
   return *engine;
 }
+
+[[nodiscard]] inline const Engine& processor(std::optional<int> threads) { return engine_named("cpu", threads); }
 
 /// The same with "threads" of named options.
 [[nodiscard]] inline const Engine& processor(const nanobind::dict& given) {
   std::optional<int> threads;
   AskedOptions(given).take("threads", threads);
   return processor(threads);
+}
+
+/// "backend" and "threads" of named options.
+[[nodiscard]] inline const Engine& engine_of(const nanobind::dict& given) {
+  std::string backend = "cpu";
+  std::optional<int> threads;
+  AskedOptions(given).take("backend", backend);
+  AskedOptions(given).take("threads", threads);
+  return engine_named(backend, threads);
 }
 
 }  // namespace widelimit::python

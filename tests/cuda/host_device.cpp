@@ -1,5 +1,6 @@
 #include "tests/cuda/host_device.hpp"
 
+#include "tests/cuda/host_layers.hpp"
 #include "tests/cuda/host_planes.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/transpose.hpp"
@@ -110,7 +111,8 @@ void run_tile(const DenseTile& tile, DenseOverflow& overflow) {
 
 class HostDevice final : public cuda::Device {
  public:
-  explicit HostDevice(bool fast_double) : fast_double_(fast_double) {}
+  HostDevice(bool fast_double, std::shared_ptr<Transfers> transfers)
+      : fast_double_(fast_double), transfers_(std::move(transfers)) {}
   [[nodiscard]] cuda::DeviceFacts facts() const override { return {.name = "processor", .fast_double = fast_double_}; }
   [[nodiscard]] void* allocate(std::size_t bytes) override { return ::operator new(std::max<std::size_t>(1, bytes)); }
   void release(void* memory) noexcept override { ::operator delete(memory); }
@@ -232,6 +234,8 @@ class HostDevice final : public cuda::Device {
   }
   [[nodiscard]] DenseOverflow finish() override { return std::exchange(overflow_, DenseOverflow{}); }
   [[nodiscard]] cuda::PlaneDevice& planes() override { return *planes_; }
+  [[nodiscard]] LayerPasses<float>& single_layers() override { return *single_layers_; }
+  [[nodiscard]] LayerPasses<double>& double_layers() override { return *double_layers_; }
 
  private:
   [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
@@ -241,14 +245,20 @@ class HostDevice final : public cuda::Device {
   DenseOverflow overflow_;
   Index rank_ = 0;
   std::unique_ptr<cuda::PlaneDevice> planes_ = make_host_planes();
+  std::shared_ptr<Transfers> transfers_;
+  std::unique_ptr<LayerPasses<float>> single_layers_ = make_host_layers<float>(*transfers_);
+  std::unique_ptr<LayerPasses<double>> double_layers_ = make_host_layers<double>(*transfers_);
 };
 
 }  // namespace
 
-std::shared_ptr<cuda::Device> make_host_device(bool fast_double) { return std::make_shared<HostDevice>(fast_double); }
+std::shared_ptr<cuda::Device> make_host_device(bool fast_double, std::shared_ptr<Transfers> transfers) {
+  if (transfers == nullptr) transfers = std::make_shared<Transfers>();
+  return std::make_shared<HostDevice>(fast_double, std::move(transfers));
+}
 
-std::unique_ptr<Engine> make_emulated_cuda_engine(bool fast_double) {
-  return make_cuda_engine(make_host_device(fast_double), "emulated", 1);
+std::unique_ptr<Engine> make_emulated_cuda_engine(bool fast_double, std::shared_ptr<Transfers> transfers) {
+  return make_cuda_engine(make_host_device(fast_double, std::move(transfers)), "emulated", 1);
 }
 
 }  // namespace widelimit::test

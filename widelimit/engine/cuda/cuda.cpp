@@ -6,6 +6,7 @@
 #include "widelimit/engine/cuda/cuda_algebra.hpp"
 #include "widelimit/engine/cuda/path.hpp"
 #include "widelimit/engine/cuda/plugin_loader.hpp"
+#include "widelimit/engine/layered_engine.hpp"
 
 #include <filesystem>
 #include <mutex>
@@ -96,20 +97,22 @@ class CudaKernels final : public Kernels {
   mutable std::mutex filling_;
 };
 
-class Cuda final : public Engine {
+class Cuda final : public LayeredEngine {
  public:
   Cuda(std::shared_ptr<Device> device, std::string name, int threads)
       : device_(std::move(device)),
         name_(std::move(name)),
         threads_(team_size(threads)),
         algebra_(device_),
-        kernels_(device_, algebra_, threads_) {}
+        kernels_(device_, algebra_, threads_),
+        layers_{{device_, &device_->single_layers()}, {device_, &device_->double_layers()}} {}
 
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::string description() const override { return facts_text(device_->facts()); }
   [[nodiscard]] int threads() const override { return threads_; }
   [[nodiscard]] const Kernels& kernels() const override { return kernels_; }
   [[nodiscard]] const Algebra& algebra() const override { return algebra_; }
+  [[nodiscard]] const EngineLayers& layers() const override { return layers_; }
 
  private:
   std::shared_ptr<Device> device_;
@@ -117,6 +120,7 @@ class Cuda final : public Engine {
   int threads_;
   cuda::CudaAlgebra algebra_;
   CudaKernels kernels_;
+  EngineLayers layers_;  ///< share the device
 };
 
 /// The number of devices, or 0 and why.

@@ -3,6 +3,7 @@
 #include "widelimit/engine/cuda/array.hpp"
 #include "widelimit/engine/cuda/dense_program.hpp"
 #include "widelimit/engine/engine_matrix.hpp"
+#include "widelimit/engine/layers.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -15,7 +16,7 @@
 namespace widelimit::cuda {
 
 /// Changes with every change of this header and of those it includes from this folder.
-constexpr int device_interface = 2;
+constexpr int device_interface = 3;
 
 class PlaneDevice;
 
@@ -109,6 +110,10 @@ class Device {
 
   /// Kernels of networks on images; lives as long as the device.
   [[nodiscard]] virtual PlaneDevice& planes() = 0;
+
+  /// Layers of networks of finite width, in order with all other calls; live as long as the device.
+  [[nodiscard]] virtual LayerPasses<float>& single_layers() = 0;
+  [[nodiscard]] virtual LayerPasses<double>& double_layers() = 0;
 };
 
 /// What the plug-in brings; `interface` is read before anything else.

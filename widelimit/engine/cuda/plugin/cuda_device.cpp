@@ -1,6 +1,7 @@
 #include "widelimit/engine/cuda/plugin/cuda_device.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/engine/cuda/plugin/layers/cuda_layers.hpp"
 #include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 
 #include <algorithm>
@@ -80,11 +81,15 @@ CudaDevice::CudaDevice(int device) : device_(device) {
   check(solvers.create_params(&params_), "opening");
   overflow_ = static_cast<unsigned long long*>(allocate(sizeof(*overflow_)));
   check(cudaMemset(overflow_, 0xff, sizeof(*overflow_)), "clearing memory");
+  single_layers_ = make_cuda_layers<float>(*this);
+  double_layers_ = make_cuda_layers<double>(*this);
 }
 
 CudaDevice::~CudaDevice() {
   if (cudaSetDevice(device_) != cudaSuccess) return;
   planes_.reset();
+  single_layers_.reset();
+  double_layers_.reset();
   for (Lane& lane : lanes_) {
     if (lane.products != nullptr) release(lane.products);
   }
