@@ -1,7 +1,9 @@
-// Kernels and exact ridge on an NVIDIA device: the NTK of fully-connected ReLU networks beside the product of the
-// inputs alone (cuBLAS), and ridge from samples to coefficients beside the Cholesky factorisation alone (cuSOLVER).
+// Kernels, exact ridge and networks of finite width on an NVIDIA device: the NTK of fully-connected ReLU networks
+// beside the product of the inputs alone (cuBLAS), ridge from samples to coefficients beside the Cholesky factorisation
+// alone (cuSOLVER), steps of training beside their products, and empirical kernels beside Jacobians of PyTorch.
 
 #include "bench/cuda_certificates.hpp"
+#include "bench/cuda_finite.hpp"
 #include "bench/cuda_graphs.hpp"
 #include "bench/cuda_planes.hpp"
 #include "bench/measure.hpp"
@@ -27,8 +29,12 @@ struct Asked {
   std::string backend = "cuda:0";
   std::string work = "dense";
   std::string network;
+  std::string python;
+  std::string peers = "peers";
+  std::optional<Index> given_rows;
   Index rows = 20'000;
   Index cols = 784;
+  std::optional<Index> width;
   int repeats = 5;
 };
 
@@ -153,25 +159,36 @@ bool ridge(const Asked& asked, const Matrix<double>& inputs, const Engine& engin
 
 int start(int argc, char** argv) {
   Asked asked;
-  CLI::App app("kernels and exact ridge on an NVIDIA device");
-  app.add_option("work", asked.work, "dense, planes, graphs, ridge or certificates")
-      ->check(CLI::IsMember({"dense", "planes", "graphs", "ridge", "certificates"}))
+  CLI::App app("kernels, exact ridge, certificates and networks of finite width on an NVIDIA device");
+  app.add_option("work", asked.work, "dense, planes, graphs, ridge, certificates, train or ntk")
+      ->check(CLI::IsMember({"dense", "planes", "graphs", "ridge", "certificates", "train", "ntk"}))
       ->capture_default_str();
   app.add_option("--network", asked.network, "of planes, one of those that it lists");
   app.add_option("--backend", asked.backend)->capture_default_str();
-  const auto* rows = app.add_option("--rows", asked.rows);
-  app.get_option("--rows")->check(CLI::Range(2, 200'000))->capture_default_str();
+  app.add_option("--rows", asked.given_rows, "20,000; train: 128, ntk: 2,048")->check(CLI::Range(2, 200'000));
   app.add_option("--cols", asked.cols)->check(CLI::Range(1, 100'000))->capture_default_str();
+  app.add_option("--width", asked.width, "train: 10,000, ntk: 2,048")->check(CLI::Range(1, 100'000));
+  app.add_option("--python", asked.python, "ntk: a Python with PyTorch, for the peer");
+  app.add_option("--peers", asked.peers, "ntk: the folder of its script")->capture_default_str();
   app.add_option("--repeats", asked.repeats)->check(CLI::Range(1, 1000))->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   try {
     const auto engine = make_engine(asked.backend);
     fmt::print("{}: {}\n", engine->name(), engine->description());
+    if (asked.work == "train") {
+      const FiniteSizes sizes{asked.given_rows.value_or(128), asked.cols, asked.width.value_or(10'000), asked.repeats};
+      return training_steps(*engine, sizes) ? 0 : 1;
+    }
+    if (asked.work == "ntk") {
+      const FiniteSizes sizes{asked.given_rows.value_or(2048), asked.cols, asked.width.value_or(2048), asked.repeats};
+      return empirical_kernels(*engine, sizes, asked.python, asked.peers) ? 0 : 1;
+    }
+    asked.rows = asked.given_rows.value_or(asked.rows);
     if (asked.work == "planes") return planes(*engine, asked.network, asked.repeats) ? 0 : 1;
     if (asked.work == "certificates") {
       CertificateSizes sizes{.repeats = asked.repeats};
-      if (rows->count() > 0) sizes = {asked.rows, std::max<Index>(1, asked.rows / 6), 8, asked.repeats};
+      if (asked.given_rows) sizes = {asked.rows, std::max<Index>(1, asked.rows / 6), 8, asked.repeats};
       return certificates(*engine, sizes) ? 0 : 1;
     }
     if (asked.work == "graphs") return graphs(*engine, asked.rows, asked.repeats) ? 0 : 1;

@@ -23,7 +23,7 @@ std::vector<std::string> write_weights(const Scratch& scratch, const Parameters<
   std::vector<std::string> files;
   for (std::size_t l = 0; l < parameters.slots.size(); ++l) {
     files.push_back((scratch / fmt::format("w{}", l)).string());
-    const std::vector<T>& w = parameters.slots[l].w;
+    const Values<T>& w = parameters.slots[l].w;
     std::ofstream file(files.back(), std::ios::binary);
     file.write(reinterpret_cast<const char*>(w.data()), static_cast<std::streamsize>(w.size() * sizeof(T)));
   }

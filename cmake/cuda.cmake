@@ -21,14 +21,21 @@ find_library(WIDELIMIT_CUDART cudart_static REQUIRED HINTS ${cuda_root}/lib64 ${
 set(nvcc_flags -std=c++20 -O3 --expt-relaxed-constexpr -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler=-fPIC,-fvisibility=hidden
     -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=[sm_90,compute_90])
 file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/widelimit/engine/cuda/*.cu)
+# Layers implement an interface of the library, whose headers include fmt: version 9 leaves constexpr out under nvcc unless
+# told, and g++ then refuses it. 554 is about a conversion that a concept forbids.
+set(layer_flags -DFMT_USE_CONSTEXPR=1 -diag-suppress=554)
 set(objects)
 foreach(source IN LISTS kernels)
   cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
   set(object ${PROJECT_BINARY_DIR}/cuda/${name}.o)
   cmake_path(GET object PARENT_PATH folder)
   file(MAKE_DIRECTORY ${folder})
+  set(flags ${nvcc_flags})
+  if(name MATCHES "/plugin/layers/")
+    list(APPEND flags ${layer_flags})
+  endif()
   add_custom_command(OUTPUT ${object} DEPENDS ${source} DEPFILE ${object}.d VERBATIM COMMENT "Compiling ${name}"
-    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${WIDELIMIT_NVCC} ${nvcc_flags} -I${PROJECT_SOURCE_DIR} -MD -MF ${object}.d
+    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${WIDELIMIT_NVCC} ${flags} -I${PROJECT_SOURCE_DIR} -MD -MF ${object}.d
             -c ${source} -o ${object})
   list(APPEND objects ${object})
 endforeach()

@@ -9,12 +9,13 @@ out=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 bundle=$folder/widelimit-gpu
-mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/golden"
+mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/golden" "$bundle/peers"
 
 for program in widelimit cuda_tests bench_cuda libwidelimit_cuda.so; do
   strip -o "$bundle/bin/$program" "$build/bin/$program"
 done
 cp tests/golden/open_vector.* tests/golden/open_image.* tests/golden/open_graph.* "$bundle/golden/"
+cp bench/peers/conversation.py bench/peers/torch_empirical_ntk.py "$bundle/peers/"
 
 openblas=$(strings "$build/bin/widelimit" | sed -n '/openblas.*\/libopenblas.so.0$/p' | sort -u)
 cp -L "$openblas" "$bundle/lib/libopenblas.so.0"
@@ -41,7 +42,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} WIDELIMIT_GOLDEN=$here/golden
 case ${1:-doctor} in
   tests) shift && exec "$here/bin/cuda_tests" --gtest_brief=1 "$@" ;;
-  bench) shift && exec "$here/bin/bench_cuda" "$@" ;;
+  bench) shift && cd "$here" && exec bin/bench_cuda "$@" ;;
   *) exec "$here/bin/widelimit" "${@:-doctor}" ;;
 esac
 RUN

@@ -92,9 +92,6 @@ TrainOptions TrainChoice::options() const {
   result.precision = parse_precision(common.precision);
   result.seed = common.seed;
   result.memory = common.memory_limit();
-  if (common.backend != "cpu") {
-    fail(Code::usage, "--backend {}: finite networks are trained on the processor; leave it out", common.backend);
-  }
   if (numbers.checkpoint_every > 0 && !checkpoint) {
     fail(Code::usage, "--checkpoint-every {} says when to write, not where; add --checkpoint FILE.h5",
          numbers.checkpoint_every);

@@ -1,8 +1,9 @@
 """PyTorch as a peer: the empirical NTK of a fully-connected ReLU network as the product of torch.func's Jacobians.
 
 The weights are those of the benchmark, one raw file a layer. Jacobians are those of as many samples at a time as five
-gibibytes hold, two such blocks at once, since all of them together do not fit into memory. The question is the word
-"kernel".
+gibibytes hold, on a CUDA device a sixth of its memory, two such blocks at once, since all of them together do not fit.
+The question is the word "kernel". On a device products are in float32 itself, not in TF32, and the answer stays there
+until it is written.
 """
 
 import numpy as np
@@ -31,14 +32,17 @@ def contract(left, right):
 
 
 def kernel(weights, x):
-    block = max(1, BLOCK_BYTES // (x.element_size() * sum(w.numel() for w in weights)))
-    result = torch.empty(len(x), len(x), dtype=x.dtype)
+    room = torch.cuda.get_device_properties(x.device).total_memory // 6 if x.is_cuda else BLOCK_BYTES
+    block = max(1, room // (x.element_size() * sum(w.numel() for w in weights)))
+    result = torch.empty(len(x), len(x), dtype=x.dtype, device=x.device)
     for i in range(0, len(x), block):
         left = jacobian(weights, x[i : i + block])
         for j in range(i, len(x), block):
             right = left if j == i else jacobian(weights, x[j : j + block])
             result[i : i + block, j : j + block] = contract(left, right)
             result[j : j + block, i : i + block] = result[i : i + block, j : j + block].T
+    if x.is_cuda:
+        torch.cuda.synchronize()
     return result
 
 
@@ -46,16 +50,18 @@ def main():
     options = parser(__doc__)
     options.add_argument("--cols", type=int, required=True)
     options.add_argument("--width", type=int, required=True)
+    options.add_argument("--device", default="cpu", help="cpu or cuda")
     options.add_argument("--weights", nargs="+", required=True, help="raw files, in the precision asked for")
     arguments = options.parse_args()
 
     sizes = [arguments.cols] + [arguments.width] * (len(arguments.weights) - 1) + [1]
     weights = [
-        torch.from_numpy(np.fromfile(file, DTYPES[arguments.precision]).reshape(fan_in, fan_out))
+        torch.from_numpy(np.fromfile(file, DTYPES[arguments.precision]).reshape(fan_in, fan_out)).to(arguments.device)
         for file, fan_in, fan_out in zip(arguments.weights, sizes[:-1], sizes[1:], strict=True)
     ]
-    x = torch.from_numpy(read_input(arguments, arguments.cols))
-    converse(lambda word: kernel(weights, x), answer=lambda result: result.numpy())
+    x = torch.from_numpy(read_input(arguments, arguments.cols)).to(arguments.device)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    converse(lambda word: kernel(weights, x), answer=lambda result: result.cpu().numpy())
 
 
 if __name__ == "__main__":

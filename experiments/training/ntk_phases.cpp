@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace widelimit::experiment {
 
@@ -92,7 +93,9 @@ class PhaseNetwork {
 
   [[nodiscard]] Parameters<double> moved(Parameters<double> w, const Parameters<double>& by, double step) const {
     for (std::size_t l = 0; l < w.slots.size(); ++l) {
-      for (std::size_t i = 0; i < w.slots[l].w.size(); ++i) w.slots[l].w[i] += step * by.slots[l].w[i];
+      const std::span<double> to(w.slots[l].w);
+      const std::span<const double> from(by.slots[l].w);
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += step * from[i];
     }
     return w;
   }

@@ -2,11 +2,11 @@
 
 #include "arrays.hpp"
 #include "asked_options.hpp"
+#include "engines.hpp"
 #include "fits.hpp"
 #include "rooms.hpp"
 #include "unlocked.hpp"
 #include "widelimit/certificate/network/network_certificate.hpp"
-#include "widelimit/engine/select.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -44,16 +44,6 @@ CertifyOptions certify_options(const nb::dict& given) {
   return options;
 }
 
-/// Of "backend" and "threads".
-std::unique_ptr<Engine> engine_of(const nb::dict& given) {
-  const AskedOptions asked(given);
-  std::string backend = "cpu";
-  std::optional<int> threads;
-  asked.take("backend", backend);
-  asked.take("threads", threads);
-  return make_engine(backend, {.threads = threads.value_or(0)});
-}
-
 /// Everything by name; what was not asked for is None.
 nb::dict told(Certificates certificates, bool attacked) {
   nb::dict result;
@@ -78,10 +68,10 @@ nb::dict told(Certificates certificates, bool attacked) {
 
 nb::dict certify_machine(const Model& model, const SampleArray& x, const Labels& labels, const nb::dict& given) {
   CertifyOptions options = certify_options(given);
-  const auto engine = engine_of(given);
+  const Engine& engine = engine_of(given);
   return told(unlocked([&](Progress* progress) {
                 options.progress = progress;
-                return certify(model, view_samples(x), span_of(labels), options, *engine);
+                return certify(model, view_samples(x), span_of(labels), options, engine);
               }),
               options.attack.has_value());
 }
@@ -89,10 +79,10 @@ nb::dict certify_machine(const Model& model, const SampleArray& x, const Labels&
 nb::dict certify_trained(const TrainedNetwork& trained, const SampleArray& x, const Labels& labels,
                          const nb::dict& given) {
   CertifyOptions options = certify_options(given);
-  const auto engine = engine_of(given);
+  const Engine& engine = engine_of(given);
   return told(unlocked([&](Progress* progress) {
                 options.progress = progress;
-                return certify_network(trained, view_samples(x), span_of(labels), options, *engine);
+                return certify_network(trained, view_samples(x), span_of(labels), options, engine);
               }),
               options.attack.has_value());
 }

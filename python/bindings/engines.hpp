@@ -11,7 +11,8 @@
 
 namespace widelimit::python {
 
-/// An engine with so many threads; kept for the life of the module, since objects that Python holds refer to it.
+/// An engine with so many threads; kept for the life of the module, since objects that Python holds refer to it,
+/// and a device takes a while to open.
 [[nodiscard]] inline const Engine& engine_of(const std::string& backend, std::optional<int> threads) {
   static std::mutex guard;
   static std::map<std::pair<std::string, int>, std::unique_ptr<Engine>> kept;

@@ -65,7 +65,7 @@ nb::dict compared(const Network& network, const SampleArray& x, const Table& y, 
                   const std::optional<std::string>& kernel, bool parts, const nb::dict& given) {
   EquivalenceOptions options;
   options.train = train_options(given);
-  const Engine& engine = processor(given);
+  const Engine& engine = engine_of(given);
   options.widths = widths;
   if (seeds) options.seeds = *seeds;
   if (kernel) options.kernel = parse_machine_kernel(*kernel);

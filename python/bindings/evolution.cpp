@@ -70,7 +70,7 @@ nb::tuple evolution_of(const Network& network, const SampleArray& x, const Table
                        const SampleArray& probe, const Table& probe_y, const std::optional<Labels>& classes,
                        const nb::dict& given) {
   EvolutionOptions options = evolution_options(given);
-  const Engine& engine = processor(given);
+  const Engine& engine = engine_of(given);
   TrainData data{view_samples(x), view_of(y)};
   if (test) data.test = view_samples(*test);
   if (test_y) data.test_y = view_of(*test_y);

@@ -54,7 +54,7 @@ TrainedNetwork trained_on(const Network& network, const SampleArray& x, const Ta
     options.checkpoint = [path = path, notes = notes_of(classes, channels_first, loss, {})](
                              const TrainedNetwork& trained) { save_network(path, trained, notes); };
   }
-  const Engine& engine = processor(given);
+  const Engine& engine = engine_of(given);
   TrainData data{view_samples(x), view_of(y)};
   if (test) data.test = view_samples(*test);
   if (test_y) data.test_y = view_of(*test_y);
@@ -103,7 +103,7 @@ nb::tuple summary_of(const TrainedNetwork& trained) {
 
 /// Weights on the memory of the trained network, which they keep alive; read-only.
 template <std::floating_point T>
-nb::object borrowed(const std::vector<T>& values, std::initializer_list<std::size_t> dims, const nb::object& owner) {
+nb::object borrowed(const Values<T>& values, std::initializer_list<std::size_t> dims, const nb::object& owner) {
   const std::vector<std::size_t> shape(dims);
   return nb::cast(nb::ndarray<nb::numpy, const T>(values.data(), shape.size(), shape.data(), owner));
 }
@@ -156,9 +156,9 @@ const AnyParameters& tangent_point(const TrainedNetwork& trained, bool start) {
 }
 
 nb::object ntk_matrix(const TrainedNetwork& trained, const SampleArray& x1, const std::optional<SampleArray>& x2,
-                      const std::string& outputs, bool start, std::optional<int> threads) {
+                      const std::string& outputs, bool start, const std::string& backend, std::optional<int> threads) {
   NtkOptions options{.outputs = parse_ntk_outputs(outputs)};
-  const Engine& engine = processor(threads);
+  const Engine& engine = engine_of(backend, threads);
   return as_array(unlocked([&](Progress* progress) {
     options.progress = progress;
     return std::visit([&](const auto& parameters) { return ntk_of(trained, parameters, x1, x2, options, engine); },
@@ -183,9 +183,9 @@ Matrix<double> product_of(const TrainedNetwork& trained, const Parameters<T>& pa
 }
 
 nb::object ntk_vector(const TrainedNetwork& trained, const SampleArray& x1, const SampleArray& x2, const Table& v,
-                      bool start, std::optional<int> threads) {
+                      bool start, const std::string& backend, std::optional<int> threads) {
+  const Engine& engine = engine_of(backend, threads);
   return as_array(unlocked([&](Progress* progress) {
-    const Engine& engine = processor(threads);
     return std::visit(
         [&](const auto& parameters) { return product_of(trained, parameters, x1, x2, v, engine, progress); },
         tangent_point(trained, start));
@@ -251,9 +251,9 @@ void bind_finite(nb::module_& module) {
   module.def("trained_summary", &summary_of, "trained"_a, "(ending, message, steps, time, weights, seconds, rate).");
   module.def("trained_weights", &weights_of, "trained"_a, "start"_a, "(w, b) of each layer, b None without bias.");
   module.def("predict_outputs", &predicted_outputs, "trained"_a, "x"_a, "threads"_a.none(), "Outputs, n × outputs.");
-  module.def("empirical_ntk", &ntk_matrix, "trained"_a, "x1"_a, "x2"_a.none(), "outputs"_a, "start"_a,
+  module.def("empirical_ntk", &ntk_matrix, "trained"_a, "x1"_a, "x2"_a.none(), "outputs"_a, "start"_a, "backend"_a,
              "threads"_a.none(), "Empirical tangent kernel.");
-  module.def("ntk_product", &ntk_vector, "trained"_a, "x1"_a, "x2"_a, "v"_a, "start"_a, "threads"_a.none(),
+  module.def("ntk_product", &ntk_vector, "trained"_a, "x1"_a, "x2"_a, "v"_a, "start"_a, "backend"_a, "threads"_a.none(),
              "Empirical tangent kernel times a vector, without the matrix.");
   module.def("save_network", &save_trained, "trained"_a, "path"_a, "classes"_a, "channels_first"_a, "loss"_a.none(),
              "origin"_a.none(), "Writes a file of the network.");

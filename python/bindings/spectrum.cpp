@@ -60,7 +60,7 @@ nb::dict trained_modes(const Network& network, const SampleArray& x, const Table
   asked.take("seed", options.seed);
   asked.parse("precision", options.precision, [](const std::string& text) { return parse_precision(text); });
   asked.parse("memory", options.memory, [](const std::string& text) { return parse_bytes(text); });
-  const Engine& engine = processor(given);
+  const Engine& engine = engine_of(given);
   ModeDynamics found = unlocked([&](Progress* progress) {
     options.progress = progress;
     return mode_dynamics(network, view_samples(x), view_of(y), spectrum, options, engine);

@@ -233,3 +233,24 @@ def test_frozen_layers_keep_their_weights():
         wl.train("fc:1(frozen=2)", x, y)
     with pytest.raises(wl.InputError, match="frozen"):
         wl.train("dense relu dense(frozen=true)", x, y, regulariser="output", lam=0.1)
+
+
+def test_backends():
+    """The oracle works on copies of the weights, and a device that is not there is told by name."""
+    x, y = points()
+    cpu = wl.train("fc:1", x, y, width=9, rate=0.01, steps=3)
+    oracle = wl.train("fc:1", x, y, width=9, rate=0.01, steps=3, backend="reference")
+    np.testing.assert_allclose(oracle.predict(x), cpu.predict(x), rtol=1e-12)
+    np.testing.assert_allclose(wl.empirical_ntk(cpu, x, backend="reference"), wl.empirical_ntk(cpu, x), rtol=1e-12)
+    if any(b.name == "cuda" and b.present for b in wl.backends()):
+        device = wl.train("fc:1", x, y, width=9, rate=0.01, steps=3, backend="cuda:0")
+        np.testing.assert_allclose(device.predict(x), cpu.predict(x), rtol=1e-10)
+        return
+    for call in (
+        lambda: wl.train("fc:1", x, y, steps=1, backend="cuda:0"),
+        lambda: wl.empirical_ntk(cpu, x, backend="cuda:0"),
+        lambda: wl.equivalence("fc:1", x, y, widths=[8], steps=1, backend="cuda:0"),
+        lambda: wl.evolution("fc:1", x, y, probe=4, width=8, steps=1, backend="cuda:0"),
+    ):
+        with pytest.raises(ValueError, match="cuda:0"):
+            call()

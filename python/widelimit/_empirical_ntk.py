@@ -18,6 +18,7 @@ def empirical_ntk(
     *,
     outputs: str = "trace",
     start: bool = False,
+    backend: str = "cpu",
     threads: int | None = None,
 ) -> NDArray[np.floating]:
     """Θ̂(x, x') = ⟨∇f(x), ∇f(x')⟩ of a network at its trained weights, or at those of the start.
@@ -25,7 +26,7 @@ def empirical_ntk(
     Gradients are by the weights of layers that are not frozen.
 
     outputs: 'trace', the mean over the outputs of ⟨∇f_k, ∇f_k⟩, or 'full', where row i·K + k belongs to output k of
-    sample i. x2 left out is x1, at half the work.
+    sample i. x2 left out is x1, at half the work. backend: 'cpu', or 'cuda:0' for all of it on an NVIDIA device.
 
     >>> import numpy as np, widelimit as wl
     >>> x = np.array([[1.0, 0.0], [0.6, 0.8]])
@@ -34,7 +35,7 @@ def empirical_ntk(
     True
     """
     second = None if x2 is None else trained._samples(x2, "x2")
-    return _core.empirical_ntk(trained._core, trained._samples(x1, "x1"), second, outputs, start, usable(threads))
+    return _core.empirical_ntk(trained._core, trained._samples(x1, "x1"), second, outputs, start, backend, usable(threads))
 
 
 def empirical_ntk_product(
@@ -44,6 +45,7 @@ def empirical_ntk_product(
     v: ArrayLike,
     *,
     start: bool = False,
+    backend: str = "cpu",
     threads: int | None = None,
 ) -> NDArray[np.float64]:
     """Θ̂(x1, x2)·v without the matrix: v has a number, or a row of one for each output, for every sample of x2.
@@ -56,6 +58,6 @@ def empirical_ntk_product(
     """
     vector = as_numbers(v, "v")
     product = _core.ntk_product(
-        trained._core, trained._samples(x1, "x1"), trained._samples(x2, "x2"), _table(vector), start, usable(threads)
+        trained._core, trained._samples(x1, "x1"), trained._samples(x2, "x2"), _table(vector), start, backend, usable(threads)
     )
     return product[:, 0] if vector.ndim == 1 else product

@@ -119,6 +119,7 @@ def equivalence(
     precision: str | None = None,
     records: int | None = None,
     record_steps: Sequence[int] | None = None,
+    backend: str = "cpu",
     threads: int | None = None,
     channels_first: bool | None = None,
 ) -> Equivalence:
@@ -154,6 +155,7 @@ def equivalence(
         "precision": precision,
         "records": records,
         "record_steps": None if record_steps is None else [int(step) for step in record_steps],
+        "backend": backend,
         "threads": usable(threads),
     }
     samples = as_images(net, x, "x", channels_first)

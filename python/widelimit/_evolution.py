@@ -102,6 +102,7 @@ def evolution(
     branch_at: Sequence[int] | None = None,
     test: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     memory: str | None = None,
+    backend: str = "cpu",
     threads: int | None = None,
     channels_first: bool | None = None,
     **training: Any,
@@ -185,6 +186,7 @@ def evolution(
         "barrier_points": barrier_points,
         "branch_at": None if branch_at is None else [int(step) for step in branch_at],
         "memory": memory,
+        "backend": backend,
         "threads": usable(threads),
     }
     if training.get("milestones") is not None:

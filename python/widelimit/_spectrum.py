@@ -170,6 +170,7 @@ class Spectrum:
         seed: int | None = None,
         precision: str | None = None,
         memory: str | None = None,
+        backend: str = "cpu",
         threads: int | None = None,
         channels_first: bool | None = None,
     ) -> ModeDynamics:
@@ -191,6 +192,7 @@ class Spectrum:
             "seed": seed,
             "precision": precision,
             "memory": memory,
+            "backend": backend,
             "threads": usable(threads),
         }
         targets = np.ascontiguousarray(self.y[:, None] if self._single else self.y)

@@ -239,6 +239,7 @@ def train(
     precision: str | None = None,
     records: int | None = None,
     record_steps: Sequence[int] | None = None,
+    backend: str = "cpu",
     threads: int | None = None,
     channels_first: bool | None = None,
 ) -> TrainedNetwork:
@@ -275,6 +276,8 @@ def train(
         such a state: a new training that begins with its weights; network, seed, centred and linearised stay the same.
     test: samples, or samples and their y, to look at as well. records: how often to look; record_steps: at these steps
         instead, and at the first and the last.
+    backend: 'cpu', or 'cuda:0': weights stay in the memory of the NVIDIA device while they are trained, from the same
+        initial weights, and results agree with those of the processor to rounding.
 
     A training that diverges, and a network that dies, are told by a ConvergenceWarning and by `summary.ending`.
 
@@ -331,6 +334,7 @@ def train(
         "precision": precision,
         "records": records,
         "record_steps": None if record_steps is None else [int(step) for step in record_steps],
+        "backend": backend,
         "threads": usable(threads),
     }
     images = as_images(net, x, "x", channels_first)

@@ -12,7 +12,7 @@ namespace {
 
 std::size_t memory() {
   const char* const asked = std::getenv("WIDELIMIT_EMULATED_MEMORY");
-  return asked != nullptr ? widelimit::parse_bytes(asked) : widelimit::test::emulated_memory;
+  return asked != nullptr ? widelimit::parse_bytes(asked) : widelimit::test::EmulatedDevice{}.memory;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tests/cuda/host_device.hpp"
 
 #include "tests/cuda/host_cones.hpp"
+#include "tests/cuda/host_layers.hpp"
 #include "tests/cuda/host_places.hpp"
 #include "tests/cuda/host_planes.hpp"
 #include "widelimit/base/error.hpp"
@@ -113,8 +114,11 @@ void run_tile(const DenseTile& tile, DenseOverflow& overflow) {
 
 class HostDevice final : public cuda::Device {
  public:
-  HostDevice(bool fast_double, std::size_t memory, std::int64_t team_bytes)
-      : fast_double_(fast_double), memory_(memory), places_(make_host_places(team_bytes)) {}
+  explicit HostDevice(const EmulatedDevice& as)
+      : fast_double_(as.fast_double),
+        memory_(as.memory),
+        places_(make_host_places(as.team_bytes)),
+        transfers_(as.transfers != nullptr ? as.transfers : std::make_shared<Transfers>()) {}
   [[nodiscard]] cuda::DeviceFacts facts() const override {
     return {.name = "processor",
             .memory = memory_,
@@ -258,6 +262,8 @@ class HostDevice final : public cuda::Device {
   [[nodiscard]] cuda::PlaneDevice& planes() override { return *planes_; }
   [[nodiscard]] cuda::ConeDevice& cones() override { return *cones_; }
   [[nodiscard]] cuda::PlaceDevice& places() override { return *places_; }
+  [[nodiscard]] LayerPasses<float>& single_layers() override { return *single_layers_; }
+  [[nodiscard]] LayerPasses<double>& double_layers() override { return *double_layers_; }
 
  private:
   [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
@@ -272,20 +278,21 @@ class HostDevice final : public cuda::Device {
   std::unique_ptr<cuda::PlaneDevice> planes_ = make_host_planes();
   std::unique_ptr<cuda::ConeDevice> cones_ = make_host_cones();
   std::unique_ptr<cuda::PlaceDevice> places_;
+  std::shared_ptr<Transfers> transfers_;
+  std::unique_ptr<LayerPasses<float>> single_layers_ = make_host_layers<float>(*transfers_);
+  std::unique_ptr<LayerPasses<double>> double_layers_ = make_host_layers<double>(*transfers_);
 };
 
 }  // namespace
 
-std::shared_ptr<cuda::Device> make_host_device(bool fast_double, std::size_t memory, std::int64_t team_bytes) {
-  return std::make_shared<HostDevice>(fast_double, memory, team_bytes);
-}
+std::shared_ptr<cuda::Device> make_host_device(const EmulatedDevice& as) { return std::make_shared<HostDevice>(as); }
 
 std::unique_ptr<cuda::Device> open_host_device(std::size_t memory) {
-  return std::make_unique<HostDevice>(true, memory, default_team_bytes);
+  return std::make_unique<HostDevice>(EmulatedDevice{.memory = memory});
 }
 
-std::unique_ptr<Engine> make_emulated_cuda_engine(bool fast_double, std::size_t memory, int threads) {
-  return make_cuda_engine(make_host_device(fast_double, memory), "emulated", threads);
+std::unique_ptr<Engine> make_emulated_cuda_engine(const EmulatedDevice& as, int threads) {
+  return make_cuda_engine(make_host_device(as), "emulated", threads);
 }
 
 }  // namespace widelimit::test

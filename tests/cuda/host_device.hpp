@@ -11,19 +11,20 @@ class Device;
 
 namespace widelimit::test {
 
-constexpr std::size_t emulated_memory = std::size_t{1} << 40;
-constexpr std::int64_t default_team_bytes = 4096;
+struct Transfers;
 
-/// A device that is the processor, with so many bytes of memory; `fast_double` as in DeviceFacts, `team_bytes` as in
-/// PlaceDevice.
-[[nodiscard]] std::shared_ptr<cuda::Device> make_host_device(bool fast_double = true,
-                                                             std::size_t memory = emulated_memory,
-                                                             std::int64_t team_bytes = default_team_bytes);
+/// A device that is the processor.
+struct EmulatedDevice {
+  bool fast_double = true;                         ///< as in DeviceFacts
+  std::size_t memory = std::size_t{1} << 40;       ///< bytes
+  std::int64_t team_bytes = 4096;                  ///< as in PlaceDevice
+  std::shared_ptr<Transfers> transfers = nullptr;  ///< counts what layers move
+};
+[[nodiscard]] std::shared_ptr<cuda::Device> make_host_device(const EmulatedDevice& as = {});
 [[nodiscard]] std::unique_ptr<cuda::Device> open_host_device(std::size_t memory);
 
 /// The CUDA engine over it: the same host code and the same steps of pairs, without a GPU. The algebra of the device is
 /// that of the processor.
-[[nodiscard]] std::unique_ptr<Engine> make_emulated_cuda_engine(bool fast_double = true,
-                                                                std::size_t memory = emulated_memory, int threads = 1);
+[[nodiscard]] std::unique_ptr<Engine> make_emulated_cuda_engine(const EmulatedDevice& as = {}, int threads = 1);
 
 }  // namespace widelimit::test

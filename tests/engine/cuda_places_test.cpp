@@ -255,8 +255,7 @@ TEST(CudaPlaceTeams, AndPassesLeaveTheSameBits) {
   const Graphs graphs = test::random_graphs(9, 12, 1);
   const auto layers = [&](std::int64_t team_bytes, const char* network, const SampleView& samples,
                           Precision precision) {
-    const auto engine =
-        make_cuda_engine(test::make_host_device(true, test::emulated_memory, team_bytes), "emulated", 1);
+    const auto engine = make_cuda_engine(test::make_host_device({.team_bytes = team_bytes}), "emulated", 1);
     return layer_contributions(Network::parse(network), samples, {.precision = precision}, *engine).ntk;
   };
   const auto expect_equal = [&](const char* network, const SampleView& samples) {

@@ -81,7 +81,7 @@ class DeviceRoomTest : public testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] const DeviceMatrices& device() const { return *device_matrices(*engine_); }
   std::unique_ptr<Engine> engine_ =
-      GetParam() == "emulated" ? make_emulated_cuda_engine(true, emulated_memory, 3) : engine_named(GetParam());
+      GetParam() == "emulated" ? make_emulated_cuda_engine({}, 3) : engine_named(GetParam());
 };
 
 /// Tile by tile, in panels where samples do not fit: the bits of the matrix filled at once.

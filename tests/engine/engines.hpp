@@ -15,7 +15,7 @@ namespace widelimit::test {
 inline std::unique_ptr<Engine> engine_named(const std::string& name) {
   if (name == "opaque") return make_opaque_engine();
   if (name == "emulated") return make_emulated_cuda_engine();
-  if (name == "emulated_single") return make_emulated_cuda_engine(false);
+  if (name == "emulated_single") return make_emulated_cuda_engine({.fast_double = false});
   return make_engine(name);
 }
 

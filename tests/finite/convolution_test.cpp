@@ -129,7 +129,9 @@ TEST(Convolution, StepsByImagesAreStepsByWindows) {
       Convolved<double>::expect_near(images.w, windows.w, 1e-11);
       EXPECT_EQ(images.b, windows.b);
       const Weights<double> alone = layer.stepped(false, how, *make_engine("cpu", {.threads = 1}));
-      EXPECT_EQ(images.w, alone.w);
+      const Weights<double> team = layer.stepped(false, how, *make_engine("cpu", {.threads = 3}));
+      EXPECT_EQ(team.w, alone.w);
+      Convolved<double>::expect_near(images.w, alone.w, 1e-11);
     }
   }
 }

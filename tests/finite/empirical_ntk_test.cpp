@@ -26,20 +26,21 @@ Matrix<double> jacobian(const Architecture& architecture, Parameters<double> par
   Matrix<double> result(rows, trained_count(architecture));
   Index column = 0;
   const double h = 1e-5;
-  const auto vary = [&](double& w) {
-    const double centre = w;
-    w = centre + h;
-    const auto above = forward(architecture, parameters, x);
-    w = centre - h;
-    const auto below = forward(architecture, parameters, x);
-    w = centre;
-    for (Index r = 0; r < rows; ++r) result(r, column) = (above.output()[r] - below.output()[r]) / (2 * h);
-    ++column;
+  const auto vary = [&](Values<double>& weights) {
+    for (std::size_t i = 0; i < weights.size(); ++i, ++column) {
+      const double centre = weights[i];
+      weights[i] = centre + h;
+      const auto above = forward(architecture, parameters, x);
+      weights[i] = centre - h;
+      const auto below = forward(architecture, parameters, x);
+      weights[i] = centre;
+      for (Index r = 0; r < rows; ++r) result(r, column) = (above.output()[r] - below.output()[r]) / (2 * h);
+    }
   };
   for (std::size_t l = 0; l < parameters.slots.size(); ++l) {
     if (!architecture.slots[l].trained) continue;
-    for (double& w : parameters.slots[l].w) vary(w);
-    for (double& b : parameters.slots[l].b) vary(b);
+    vary(parameters.slots[l].w);
+    vary(parameters.slots[l].b);
   }
   return result;
 }

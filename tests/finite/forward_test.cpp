@@ -31,17 +31,17 @@ Tensor<double> pooled(const Pool& layer, const Tensor<double>& x) {
 }
 double everywhere(const GlobalPool& layer, const Tensor<double>& x) {
   Tensor<double> y;
-  global_pool(layer, x, y);
+  global_pool(layer, x, y, all_processors());
   return y[0];
 }
 Tensor<double> normalised(const Tensor<double>& x) {
   Tensor<double> y;
-  normalise(x, y);
+  normalise(x, y, all_processors());
   return y;
 }
 Tensor<double> dropped(const Dropout& layer, Index number, const DropoutDraw& draw, const Tensor<double>& x) {
   Tensor<double> y;
-  drop(layer, number, draw, x, y);
+  drop(layer, number, draw, x, y, all_processors());
   return y;
 }
 

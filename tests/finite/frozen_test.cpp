@@ -94,18 +94,20 @@ TEST(FrozenLayers, StepIsTheGradientByTheTrainedWeights) {
     };
     for (std::size_t l = 0; l < w.slots.size(); ++l) {
       if (!trained.architecture.slots[l].trained) continue;
-      const auto check = [&](double& value, double after) {
+      const auto check = [&](Values<double>& values, const Values<double>& after) {
         constexpr double h = 1e-5;
-        const double before = value;
-        value = before + h;
-        const double above = loss();
-        value = before - h;
-        const double below = loss();
-        value = before;
-        EXPECT_NEAR((before - after) / 1e-3, (above - below) / (2 * h), 1e-7) << "slot " << l;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const double before = values[i];
+          values[i] = before + h;
+          const double above = loss();
+          values[i] = before - h;
+          const double below = loss();
+          values[i] = before;
+          EXPECT_NEAR((before - after[i]) / 1e-3, (above - below) / (2 * h), 1e-7) << "slot " << l;
+        }
       };
-      for (std::size_t i = 0; i < w.slots[l].w.size(); ++i) check(w.slots[l].w[i], end.slots[l].w[i]);
-      for (std::size_t i = 0; i < w.slots[l].b.size(); ++i) check(w.slots[l].b[i], end.slots[l].b[i]);
+      check(w.slots[l].w, end.slots[l].w);
+      check(w.slots[l].b, end.slots[l].b);
     }
   }
 }

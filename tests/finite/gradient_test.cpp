@@ -101,14 +101,17 @@ class FiniteGradient : public ::testing::TestWithParam<Case> {
     return backward(architecture, parameters, trace, signal, masks);
   }
 
-  std::vector<double> difference(double& variable) {
+  /// By one number of x or of weights, asked for anew before each change, since an engine may hold a copy.
+  template <typename Numbers>
+  std::vector<double> difference(Numbers& numbers, Index which) {
     constexpr double step = 1e-5;
-    const double centre = variable;
-    variable = centre + step;
+    const auto variable = [&]() -> double& { return numbers.data()[which]; };
+    const double centre = variable();
+    variable() = centre + step;
     auto above = outputs();
-    variable = centre - step;
+    variable() = centre - step;
     const auto below = outputs();
-    variable = centre;
+    variable() = centre;
     for (std::size_t i = 0; i < above.size(); ++i) above[i] = (above[i] - below[i]) / (2 * step);
     return above;
   }
@@ -121,7 +124,7 @@ TEST_P(FiniteGradient, OfTheInput) {
   Trace<double> trace;
   const Gradient<double> g = gradient(trace);
   for (Index i = 0; i < x.size(); ++i) {
-    const auto slope = difference(x[i]);
+    const auto slope = difference(x, i);
     const auto owner = static_cast<std::size_t>(i / x.shape().size());
     EXPECT_NEAR(g.input()[i], slope[owner], tolerance * (1 + std::abs(slope[owner]))) << i;
     EXPECT_EQ(slope[1 - owner], 0.0);
@@ -132,8 +135,8 @@ TEST_P(FiniteGradient, OfTheWeightsAndTheirKernel) {
   Trace<double> trace;
   const Gradient<double> g = gradient(trace);
   std::array<double, 4> jacobian_products{};
-  const auto check = [&](double& variable, const std::array<double, 2>& expected, std::size_t l) {
-    const auto slope = difference(variable);
+  const auto check = [&](Values<double>& weights, Index i, const std::array<double, 2>& expected, std::size_t l) {
+    const auto slope = difference(weights, i);
     for (std::size_t s = 0; s < 2; ++s) {
       ASSERT_NEAR(expected[s], slope[s], tolerance * (1 + std::abs(slope[s]))) << "slot " << l;
       for (std::size_t t = 0; t < 2; ++t) jacobian_products[2 * s + t] += slope[s] * slope[t];
@@ -153,7 +156,7 @@ TEST_P(FiniteGradient, OfTheWeightsAndTheirKernel) {
                                                      g.slots[l].d->sample(s)[p * slot.fan_out + o];
           }
         }
-        check(parameters.slots[l].w[static_cast<std::size_t>(i * slot.fan_out + o)], expected, l);
+        check(parameters.slots[l].w, i * slot.fan_out + o, expected, l);
       }
       if (slot.b_scale == 0.0) continue;
       std::array<double, 2> expected{};
@@ -162,7 +165,7 @@ TEST_P(FiniteGradient, OfTheWeightsAndTheirKernel) {
           expected[static_cast<std::size_t>(s)] += slot.b_scale * g.slots[l].d->sample(s)[p * slot.fan_out + o];
         }
       }
-      check(parameters.slots[l].b[static_cast<std::size_t>(o)], expected, l);
+      check(parameters.slots[l].b, o, expected, l);
     }
   }
   const Matrix<double> half = empirical_ntk(architecture, g);
@@ -272,8 +275,7 @@ TEST_P(FiniteGradient, StepsFollowEveryLoss) {
         const auto& after = std::get<Parameters<double>>(trained.parameters);
         double expected = 0;
         double size = 1 + std::abs(objective(start));
-        const auto add = [&](const std::vector<double>& from, const std::vector<double>& to,
-                             const std::vector<double>& r) {
+        const auto add = [&](const Values<double>& from, const Values<double>& to, const Values<double>& r) {
           for (std::size_t i = 0; i < from.size(); ++i) {
             const double term = gradient_of(how, to[i] - from[i], rate) * r[i];
             expected += term;

@@ -21,7 +21,7 @@ std::vector<Index> channels(const std::vector<Stage>& stages) {
 
 // Numbers of an interval [−a, a]: none beyond it, some within 1 % of its ends, and the deviation a/√3 to 5 standard
 // errors (0.45/√n of it) of 20,000 numbers.
-void expect_uniform(const std::vector<double>& values, double bound) {
+void expect_uniform(const Values<double>& values, double bound) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   EXPECT_GT(*least, -bound);
   EXPECT_LT(*most, bound);
@@ -98,7 +98,7 @@ TEST(LayerWidths, GradientsAreThoseOfTheLoss) {
     const auto& start = std::get<Parameters<double>>(trained.start);
     const auto& end = std::get<Parameters<double>>(trained.parameters);
     const auto samples = read_samples<double>(data.x, {4, 4, 3});
-    const auto check = [&](std::size_t l, std::vector<double> Weights<double>::*part, std::size_t at) {
+    const auto check = [&](std::size_t l, Values<double> Weights<double>::*part, std::size_t at) {
       const auto loss = [&](double change) {
         Parameters<double> moved = start;
         (moved.slots[l].*part)[at] += change;

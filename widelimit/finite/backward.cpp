@@ -69,18 +69,20 @@ class Backward {
     pool_signal(layer.pooling, *step.stage.windows, step.input(), step.signal(), step.back(), engine_);
   }
   void apply(const GlobalPool& layer, const Step& step) {
-    global_pool_signal(layer, step.stage.in, step.signal(), step.back());
+    global_pool_signal(layer, step.stage.in, step.signal(), step.back(), engine_);
   }
   void apply(const Flatten&, const Step& step) { step.back().assign(step.signal(), step.stage.in); }
-  void apply(const LayerNorm&, const Step& step) { normalise_signal(step.input(), step.signal(), step.back()); }
+  void apply(const LayerNorm&, const Step& step) {
+    normalise_signal(step.input(), step.signal(), step.back(), engine_);
+  }
   void apply(const Dropout& layer, const Step& step) {
     if (options_.dropout) {
-      drop(layer, step.stage.dropout, *options_.dropout, step.signal(), step.back());
+      drop(layer, step.stage.dropout, *options_.dropout, step.signal(), step.back(), engine_);
     } else {
       step.back().assign(step.signal());
     }
   }
-  void apply(const Scale& layer, const Step& step) { rescale(layer, step.signal(), step.back()); }
+  void apply(const Scale& layer, const Step& step) { rescale(layer, step.signal(), step.back(), engine_); }
   void apply(const Aggregate&, const Step& step) { refuse_graphs(step.stage.place); }
   void apply(const Attention&, const Step& step) {
     const AttentionWeights<T> weights = attention_weights(architecture_, parameters_, step.stage);

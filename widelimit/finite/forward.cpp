@@ -43,23 +43,23 @@ class Forward {
     pool(layer.pooling, *stage.windows, trace.values[k], trace.values[k + 1], engine_);
   }
   void apply(const GlobalPool& layer, const Stage&, std::size_t k, Trace<T>& trace) const {
-    global_pool(layer, trace.values[k], trace.values[k + 1]);
+    global_pool(layer, trace.values[k], trace.values[k + 1], engine_);
   }
   void apply(const Flatten&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
     trace.values[k + 1].assign(trace.values[k], stage.out);
   }
   void apply(const LayerNorm&, const Stage&, std::size_t k, Trace<T>& trace) const {
-    normalise(trace.values[k], trace.values[k + 1]);
+    normalise(trace.values[k], trace.values[k + 1], engine_);
   }
   void apply(const Dropout& layer, const Stage& stage, std::size_t k, Trace<T>& trace) const {
     if (options_.dropout) {
-      drop(layer, stage.dropout, *options_.dropout, trace.values[k], trace.values[k + 1]);
+      drop(layer, stage.dropout, *options_.dropout, trace.values[k], trace.values[k + 1], engine_);
     } else {
       trace.values[k + 1].assign(trace.values[k]);
     }
   }
   void apply(const Scale& layer, const Stage&, std::size_t k, Trace<T>& trace) const {
-    rescale(layer, trace.values[k], trace.values[k + 1]);
+    rescale(layer, trace.values[k], trace.values[k + 1], engine_);
   }
   void apply(const Attention&, const Stage& stage, std::size_t k, Trace<T>& trace) const {
     const AttentionWeights<T> three = attention_weights(architecture_, parameters_, stage);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace widelimit {
 
@@ -56,7 +57,7 @@ std::vector<std::string> file_arrays(const ArrayFile& file, std::size_t slots) {
 }
 
 template <std::floating_point T>
-NamedArray named(std::string name, const std::vector<T>& values, Index rows, Index cols) {
+NamedArray named(std::string name, std::span<const T> values, Index rows, Index cols) {
   return {std::move(name), MatrixView<const T>{values.data(), rows, cols, cols}, {}};
 }
 
@@ -73,8 +74,8 @@ void add_slots(const Architecture& architecture, const Parameters<T>& parameters
       fail(Code::input, "weights of layer {} are not finite", l + 1);
     }
     const WeightSlot& slot = architecture.slots[l];
-    arrays.push_back(named(names.w(l), weights.w, slot.fan_in, slot.fan_out));
-    arrays.push_back(named(names.b(l), weights.b, std::ssize(weights.b), 1));
+    arrays.push_back(named<T>(names.w(l), weights.w, slot.fan_in, slot.fan_out));
+    arrays.push_back(named<T>(names.b(l), weights.b, std::ssize(weights.b), 1));
   }
 }
 
@@ -90,8 +91,8 @@ void add_state(const TrainedNetwork& trained, std::vector<NamedArray>& arrays) {
   if (moments > 1) add_slots(trained.architecture, state.squares, square_names, arrays);
   if (state.auxiliary.empty()) return;
   const Index size = std::ssize(state.auxiliary);
-  arrays.push_back(named(auxiliary_names[0], state.auxiliary, size, 1));
-  arrays.push_back(named(auxiliary_names[1], state.auxiliary_velocity, size, 1));
+  arrays.push_back(named<double>(auxiliary_names[0], state.auxiliary, size, 1));
+  arrays.push_back(named<double>(auxiliary_names[1], state.auxiliary_velocity, size, 1));
 }
 
 Description describe_state(const TrainState& state) {
@@ -286,8 +287,8 @@ void save_network(const std::filesystem::path& path, const TrainedNetwork& train
   add_slots(trained.architecture, trained.parameters, weight_names, arrays);
   static const std::vector<double> none;
   const Index features = notes.scaling ? notes.scaling->features() : 0;
-  arrays.push_back(named("shift", notes.scaling ? notes.scaling->shift() : none, features, 1));
-  arrays.push_back(named("scale", notes.scaling ? notes.scaling->scale() : none, features, 1));
+  arrays.push_back(named<double>("shift", notes.scaling ? notes.scaling->shift() : none, features, 1));
+  arrays.push_back(named<double>("scale", notes.scaling ? notes.scaling->scale() : none, features, 1));
   if (trained.state) add_state(trained, arrays);
   SealedFormat form = network_form;
   if (!is_new(trained)) form.number = 1;

@@ -46,12 +46,17 @@ std::vector<T> draws(const Random& random, bool uniform, Index count, double dev
 }
 
 template <std::floating_point T>
-double squared_distance(const std::vector<T>& w, const std::vector<T>& v, const Engine& engine) {
-  const Index count = std::ssize(w);
+double squared_distance(const Values<T>& w_all, const Values<T>& v_all, const Engine& engine) {
+  const Index count = std::ssize(w_all);
+  if (const auto& layers = layers_of<T>(engine)) {
+    return layers->squared_distance(w_all.read(layers), v_all.read(layers), count);
+  }
+  const T* const w = w_all.data();
+  const T* const v = v_all.data();
   std::vector<double> sums(static_cast<std::size_t>((count + parameter_block - 1) / parameter_block));
   for_blocks(count, engine, [&](Index begin, Index end) {
     double sum = 0;
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+    for (Index i = begin; i < end; ++i) {
       const double d = static_cast<double>(w[i]) - static_cast<double>(v[i]);
       sum += d * d;
     }

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/engine/select.hpp"
+#include "widelimit/engine/values.hpp"
 #include "widelimit/finite/architecture.hpp"
 
 #include <concepts>
@@ -14,8 +15,8 @@ namespace widelimit {
 /// One matrix and its bias. In the NTK parameterisation of variance 1 at the start; the scales stay outside.
 template <std::floating_point T>
 struct Weights {
-  std::vector<T> w;  ///< fan_in × fan_out, row-major
-  std::vector<T> b;  ///< fan_out values, empty without bias
+  Values<T> w;  ///< fan_in × fan_out, row-major
+  Values<T> b;  ///< fan_out values, empty without bias
 
   [[nodiscard]] MatrixView<T> matrix(const WeightSlot& slot) {
     return {w.data(), slot.fan_in, slot.fan_out, slot.fan_out};
@@ -23,12 +24,24 @@ struct Weights {
   [[nodiscard]] MatrixView<const T> matrix(const WeightSlot& slot) const {
     return {w.data(), slot.fan_in, slot.fan_out, slot.fan_out};
   }
+  /// W in the memory of an engine.
+  [[nodiscard]] MatrixView<const T> read(const WeightSlot& slot, const typename Values<T>::Side& side) const {
+    return {w.read(side), slot.fan_in, slot.fan_out, slot.fan_out};
+  }
 };
 
 /// All weights and biases of a network, frozen ones included, slot by slot.
 template <std::floating_point T>
 struct Parameters {
   std::vector<Weights<T>> slots;
+
+  /// All numbers to host memory, and none in an engine's.
+  void bring_home() {
+    for (Weights<T>& slot : slots) {
+      slot.w.bring_home();
+      slot.b.bring_home();
+    }
+  }
 };
 /// Parameters whose precision is known at run time.
 using AnyParameters = std::variant<Parameters<float>, Parameters<double>>;

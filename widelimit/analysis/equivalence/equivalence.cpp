@@ -299,7 +299,6 @@ std::string Equivalence::trouble() const {
 Equivalence equivalence(const Network& network, const TrainData& data, const EquivalenceOptions& options,
                         const Engine& engine) {
   options.validate();
-  require_cpu(engine, "networks of finite width");
   const Widths smallest{.hidden = options.widths.front(), .outputs = std::max<Index>(data.y.cols, 1)};
   if (Architecture::make(network, data.x.shape, smallest).dropouts > 0) {
     fail(Code::input, "dropout draws masks that no machine sees; take the network without it");

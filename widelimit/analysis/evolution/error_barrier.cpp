@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace widelimit {
 
@@ -17,7 +18,7 @@ constexpr Index most_points = 1001;
 template <std::floating_point T>
 Parameters<T> between(const Parameters<T>& first, const Parameters<T>& second, double alpha) {
   Parameters<T> result = first;
-  const auto mix = [&](const std::vector<T>& other, std::vector<T>& to) {
+  const auto mix = [&](std::span<const T> other, std::span<T> to) {
     for (std::size_t i = 0; i < to.size(); ++i) {
       to[i] = static_cast<T>(alpha * static_cast<double>(to[i]) + (1 - alpha) * static_cast<double>(other[i]));
     }

@@ -14,6 +14,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 namespace widelimit {
 
@@ -46,7 +47,7 @@ Parameters<double> in_double(const AnyParameters& parameters) {
 
 /// to += factor·by.
 void add(double factor, const Parameters<double>& by, Parameters<double>& to) {
-  const auto each = [&](const std::vector<double>& from, std::vector<double>& sum) {
+  const auto each = [&](std::span<const double> from, std::span<double> sum) {
     for (std::size_t i = 0; i < from.size(); ++i) sum[i] += factor * from[i];
   };
   for (std::size_t l = 0; l < to.slots.size(); ++l) {

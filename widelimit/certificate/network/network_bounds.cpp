@@ -136,7 +136,7 @@ class Bounding {
   }
   void apply(const GlobalPool& layer, const Stage& stage, Enclosure& values) const {
     enclose_sums(stage.in.positions(), values,
-                 [&](const Tensor<double>& from, Tensor<double>& to) { global_pool(layer, from, to); });
+                 [&](const Tensor<double>& from, Tensor<double>& to) { global_pool(layer, from, to, engine_); });
   }
   void apply(const Flatten&, const Stage& stage, Enclosure& values) const {
     Enclosure out;

@@ -7,6 +7,7 @@
 #include "widelimit/engine/cuda/cuda_algebra.hpp"
 #include "widelimit/engine/cuda/path.hpp"
 #include "widelimit/engine/cuda/plugin_loader.hpp"
+#include "widelimit/engine/layered_engine.hpp"
 
 #include <filesystem>
 #include <map>
@@ -124,7 +125,7 @@ class CudaKernels final : public Kernels {
   int threads_;
 };
 
-class Cuda final : public Engine, public ConeEngine {
+class Cuda final : public LayeredEngine, public ConeEngine {
  public:
   Cuda(const std::shared_ptr<OpenDevice>& shared, std::string name, int threads)
       : device_(shared->device),
@@ -132,7 +133,8 @@ class Cuda final : public Engine, public ConeEngine {
         threads_(team_size(threads)),
         algebra_(device_),
         kernels_(shared, algebra_, threads_),
-        cones_(device_) {}
+        cones_(device_),
+        layers_{{device_, &device_->single_layers()}, {device_, &device_->double_layers()}} {}
 
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::string description() const override { return facts_text(device_->facts()); }
@@ -140,6 +142,7 @@ class Cuda final : public Engine, public ConeEngine {
   [[nodiscard]] const Kernels& kernels() const override { return kernels_; }
   [[nodiscard]] const Algebra& algebra() const override { return algebra_; }
   [[nodiscard]] const Cones& cones() const override { return cones_; }
+  [[nodiscard]] const EngineLayers& layers() const override { return layers_; }
 
  private:
   std::shared_ptr<Device> device_;
@@ -148,6 +151,7 @@ class Cuda final : public Engine, public ConeEngine {
   cuda::CudaAlgebra algebra_;
   CudaKernels kernels_;
   cuda::CudaCones cones_;
+  EngineLayers layers_;  ///< share the device
 };
 
 /// The number of devices, or 0 and why.

@@ -3,6 +3,7 @@
 #include "widelimit/engine/cuda/array.hpp"
 #include "widelimit/engine/cuda/dense_program.hpp"
 #include "widelimit/engine/engine_matrix.hpp"
+#include "widelimit/engine/layers.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -128,6 +129,10 @@ class Device {
   [[nodiscard]] virtual ConeDevice& cones() = 0;
   /// Those by all pairs of places, and of networks on graphs.
   [[nodiscard]] virtual PlaceDevice& places() = 0;
+
+  /// Layers of networks of finite width, in order with all other calls; live as long as the device.
+  [[nodiscard]] virtual LayerPasses<float>& single_layers() = 0;
+  [[nodiscard]] virtual LayerPasses<double>& double_layers() = 0;
 };
 
 /// What the plug-in brings; `interface` is read before anything else.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 
 namespace widelimit {
@@ -67,6 +68,22 @@ void apply_slope(const Stage& stage, const Activation& activation, std::span<con
   }
 }
 
+/// φ for an engine with memory of its own; nothing where only the host can call it.
+std::optional<ScalarFunction> scalar_function(const Stage& stage, const Activation& activation) {
+  const Index most_degree = std::numeric_limits<std::int32_t>::max();
+  if (stage.custom || activation.phi == Phi::custom || activation.degree > most_degree ||
+      activation.coef.size() > ScalarFunction::most_coefficients) {
+    return std::nullopt;
+  }
+  ScalarFunction function{.phi = activation.phi,
+                          .slope = activation.slope,
+                          .gamma = activation.gamma,
+                          .degree = static_cast<std::int32_t>(activation.degree),
+                          .coefficients = static_cast<std::int32_t>(activation.coef.size())};
+  std::copy(activation.coef.begin(), activation.coef.end(), function.coef.begin());
+  return function;
+}
+
 /// part(first, count) for the pieces of `size` values.
 template <typename Part>
 void for_pieces(std::size_t size, const Engine& engine, const Part& part) {
@@ -88,8 +105,16 @@ template <std::floating_point T>
 void activate(const Stage& stage, const Activation& activation, const Tensor<T>& input, Tensor<T>& output,
               const Engine& engine) {
   output.resize(input.count(), input.shape());
-  for_pieces(input.values().size(), engine, [&](std::size_t first, std::size_t count) {
-    apply_phi<T>(stage, activation, input.values().subspan(first, count), output.values().subspan(first, count));
+  if (const auto& layers = layers_of<T>(engine)) {
+    if (const auto function = scalar_function(stage, activation)) {
+      layers->activate(*function, input.read(layers).data, input.size(), output.write(layers).data);
+      return;
+    }
+  }
+  const std::span<const T> x = input.values();
+  const std::span<T> y = output.values();
+  for_pieces(x.size(), engine, [&](std::size_t first, std::size_t count) {
+    apply_phi<T>(stage, activation, x.subspan(first, count), y.subspan(first, count));
   });
 }
 
@@ -97,9 +122,18 @@ template <std::floating_point T>
 void activate_signal(const Stage& stage, const Activation& activation, const Tensor<T>& input, const Tensor<T>& signal,
                      Tensor<T>& back, const Engine& engine) {
   back.resize(input.count(), input.shape());
-  for_pieces(input.values().size(), engine, [&](std::size_t first, std::size_t count) {
-    apply_slope<T>(stage, activation, input.values().subspan(first, count), signal.values().subspan(first, count),
-                   back.values().subspan(first, count));
+  if (const auto& layers = layers_of<T>(engine)) {
+    if (const auto function = scalar_function(stage, activation)) {
+      layers->activate_signal(*function, input.read(layers).data, signal.read(layers).data, input.size(),
+                              back.write(layers).data);
+      return;
+    }
+  }
+  const std::span<const T> x = input.values();
+  const std::span<const T> g = signal.values();
+  const std::span<T> to = back.values();
+  for_pieces(x.size(), engine, [&](std::size_t first, std::size_t count) {
+    apply_slope<T>(stage, activation, x.subspan(first, count), g.subspan(first, count), to.subspan(first, count));
   });
 }
 

@@ -7,6 +7,11 @@ namespace {
 template <std::floating_point T>
 void weigh(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a, Tensor<T>& z, double beta,
            const Engine& engine) {
+  if (const auto& layers = layers_of<T>(engine)) {
+    layers->product(slot.w_scale, Transpose::no, a.read(layers), Transpose::no, weights.read(slot, layers), beta,
+                    beta == 0 ? z.write(layers) : z.update(layers));
+    return;
+  }
   engine.algebra().host_product(slot.w_scale, Transpose::no, a.matrix(), Transpose::no, weights.matrix(slot), beta,
                                 z.matrix());
 }
@@ -14,6 +19,11 @@ void weigh(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& a
 template <std::floating_point T>
 void weigh_signal(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& z_signal, Tensor<T>& a_signal,
                   double beta, const Engine& engine) {
+  if (const auto& layers = layers_of<T>(engine)) {
+    layers->product(slot.w_scale, Transpose::no, z_signal.read(layers), Transpose::yes, weights.read(slot, layers),
+                    beta, beta == 0 ? a_signal.write(layers) : a_signal.update(layers));
+    return;
+  }
   engine.algebra().host_product(slot.w_scale, Transpose::no, z_signal.matrix(), Transpose::yes, weights.matrix(slot),
                                 beta, a_signal.matrix());
 }
@@ -26,9 +36,14 @@ void affine(const WeightSlot& slot, const Weights<T>& weights, const Tensor<T>& 
   weigh(slot, weights, a, z, 0.0, engine);
   if (weights.b.empty()) return;
   const T scale = static_cast<T>(slot.b_scale);
+  if (const auto& layers = layers_of<T>(engine)) {
+    layers->add_row(scale, weights.b.read(layers), z.rows(), slot.fan_out, z.update(layers).data);
+    return;
+  }
+  const T* const b = weights.b.data();
   T* row = z.data();
   for (Index i = 0; i < z.rows(); ++i, row += slot.fan_out) {
-    for (Index o = 0; o < slot.fan_out; ++o) row[o] += scale * weights.b[static_cast<std::size_t>(o)];
+    for (Index o = 0; o < slot.fan_out; ++o) row[o] += scale * b[o];
   }
 }
 

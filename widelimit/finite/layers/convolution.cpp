@@ -35,7 +35,7 @@ void convolve(const WeightSlot& slot, const Weights<T>& weights, const Windows& 
   }
   host::Filter<T> filter;
   filter.pack(weights.matrix(slot), windows.size(), Transpose::no, static_cast<T>(slot.w_scale));
-  filter.start_with(weights.b, static_cast<T>(slot.b_scale));
+  filter.start_with(weights.b.host(), static_cast<T>(slot.b_scale));
   output.resize(input.count(), {windows.height(), windows.width(), slot.fan_out});
   for_each_sample(input.count(), work_of(windows, input.count(), slot), engine, [&](Index n) {
     host::convolve<T>(windows.connections(), filter, input.sample(n), output.sample(n));

@@ -20,14 +20,14 @@ void activate_signal(const Stage& stage, const Activation& activation, const Ten
 /// Per position: minus the mean over channels, divided by the standard deviation over channels; zero where all
 /// channels are equal.
 template <std::floating_point T>
-void normalise(const Tensor<T>& input, Tensor<T>& output);
+void normalise(const Tensor<T>& input, Tensor<T>& output, const Engine& engine);
 /// The Jacobian is symmetric: the same function takes a signal back and a change forward.
 template <std::floating_point T>
-void normalise_signal(const Tensor<T>& input, const Tensor<T>& signal, Tensor<T>& back);
+void normalise_signal(const Tensor<T>& input, const Tensor<T>& signal, Tensor<T>& back, const Engine& engine);
 
 /// Values times `by`; linear and symmetric, so the signal passes through the same function.
 template <std::floating_point T>
-void rescale(const Scale& scale, const Tensor<T>& input, Tensor<T>& output);
+void rescale(const Scale& scale, const Tensor<T>& input, Tensor<T>& output, const Engine& engine);
 
 /// Where dropout masks come from: the mask of a value is a pure function of (seed, dropout layer, sample number,
 /// place in the sample).
@@ -38,6 +38,7 @@ struct DropoutDraw {
 /// Training mode: values kept with probability `rate` and divided by it, the others zero. Its own transpose, so the
 /// signal passes through the same function.
 template <std::floating_point T>
-void drop(const Dropout& dropout, Index layer, const DropoutDraw& draw, const Tensor<T>& input, Tensor<T>& output);
+void drop(const Dropout& dropout, Index layer, const DropoutDraw& draw, const Tensor<T>& input, Tensor<T>& output,
+          const Engine& engine);
 
 }  // namespace widelimit

@@ -59,6 +59,16 @@ void pool_tangent(Pooling pooling, const Windows& windows, const Tensor<T>& inpu
   const Index channels = input.shape().channels;
   const auto factor = static_cast<T>(pool_factor(pooling, windows.size()));
   output.resize(input.count(), {windows.height(), windows.width(), channels});
+  if (const auto& layers = layers_of<T>(engine)) {
+    const T* const from = change.read(layers).data;
+    T* const to = output.write(layers).data;
+    if (pooling == Pooling::max) {
+      layers->pool_max(windows.grid(), channels, input.count(), input.read(layers).data, from, to);
+    } else {
+      layers->pool_sum(windows.grid(), factor, channels, input.count(), from, to);
+    }
+    return;
+  }
   output.clear();
   for_each_sample(input.count(), input.size(), engine, [&](Index n) {
     const T* from = change.sample(n);
@@ -77,6 +87,16 @@ void pool_signal(Pooling pooling, const Windows& windows, const Tensor<T>& input
   const Index channels = input.shape().channels;
   const auto factor = static_cast<T>(pool_factor(pooling, windows.size()));
   back.resize(input.count(), input.shape());
+  if (const auto& layers = layers_of<T>(engine)) {
+    const T* const from = signal.read(layers).data;
+    T* const to = back.write(layers).data;
+    if (pooling == Pooling::max) {
+      layers->pool_max_signal(windows.grid(), channels, input.count(), input.read(layers).data, from, to);
+    } else {
+      layers->pool_sum_signal(windows.grid(), factor, channels, input.count(), from, to);
+    }
+    return;
+  }
   back.clear();
   for_each_sample(input.count(), input.size(), engine, [&](Index n) {
     const T* from = signal.sample(n);
@@ -90,25 +110,36 @@ void pool_signal(Pooling pooling, const Windows& windows, const Tensor<T>& input
 }
 
 template <std::floating_point T>
-void global_pool(const GlobalPool& layer, const Tensor<T>& input, Tensor<T>& output) {
+void global_pool(const GlobalPool& layer, const Tensor<T>& input, Tensor<T>& output, const Engine& engine) {
   const Index channels = input.shape().channels;
   const auto factor = static_cast<T>(pool_factor(layer.pooling, input.shape().positions()));
   output.resize(input.count(), {1, 1, channels});
+  if (const auto& layers = layers_of<T>(engine)) {
+    layers->sum_positions(factor, input.shape().positions(), channels, input.count(), input.read(layers).data,
+                          output.write(layers).data);
+    return;
+  }
   output.clear();
-  for (Index row = 0; row < input.rows(); ++row) {
-    const T* from = input.data() + row * channels;
+  const T* from = input.data();
+  for (Index row = 0; row < input.rows(); ++row, from += channels) {
     T* to = output.sample(row / input.shape().positions());
     for (Index c = 0; c < channels; ++c) to[c] += factor * from[c];
   }
 }
 
 template <std::floating_point T>
-void global_pool_signal(const GlobalPool& layer, const Shape& in, const Tensor<T>& signal, Tensor<T>& back) {
+void global_pool_signal(const GlobalPool& layer, const Shape& in, const Tensor<T>& signal, Tensor<T>& back,
+                        const Engine& engine) {
   const auto factor = static_cast<T>(pool_factor(layer.pooling, in.positions()));
   back.resize(signal.count(), in);
-  for (Index row = 0; row < back.rows(); ++row) {
+  if (const auto& layers = layers_of<T>(engine)) {
+    layers->spread_positions(factor, in.positions(), in.channels, signal.count(), signal.read(layers).data,
+                             back.write(layers).data);
+    return;
+  }
+  T* to = back.data();
+  for (Index row = 0; row < back.rows(); ++row, to += in.channels) {
     const T* from = signal.sample(row / in.positions());
-    T* to = back.data() + row * in.channels;
     for (Index c = 0; c < in.channels; ++c) to[c] = factor * from[c];
   }
 }
@@ -123,9 +154,10 @@ template void pool_tangent(Pooling, const Windows&, const Tensor<float>&, const 
                            const Engine&);
 template void pool_tangent(Pooling, const Windows&, const Tensor<double>&, const Tensor<double>&, Tensor<double>&,
                            const Engine&);
-template void global_pool(const GlobalPool&, const Tensor<float>&, Tensor<float>&);
-template void global_pool(const GlobalPool&, const Tensor<double>&, Tensor<double>&);
-template void global_pool_signal(const GlobalPool&, const Shape&, const Tensor<float>&, Tensor<float>&);
-template void global_pool_signal(const GlobalPool&, const Shape&, const Tensor<double>&, Tensor<double>&);
+template void global_pool(const GlobalPool&, const Tensor<float>&, Tensor<float>&, const Engine&);
+template void global_pool(const GlobalPool&, const Tensor<double>&, Tensor<double>&, const Engine&);
+template void global_pool_signal(const GlobalPool&, const Shape&, const Tensor<float>&, Tensor<float>&, const Engine&);
+template void global_pool_signal(const GlobalPool&, const Shape&, const Tensor<double>&, Tensor<double>&,
+                                 const Engine&);
 
 }  // namespace widelimit

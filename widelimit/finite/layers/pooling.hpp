@@ -21,8 +21,9 @@ void pool_tangent(Pooling pooling, const Windows& windows, const Tensor<T>& inpu
                   Tensor<T>& output, const Engine& engine);
 
 template <std::floating_point T>
-void global_pool(const GlobalPool& layer, const Tensor<T>& input, Tensor<T>& output);
+void global_pool(const GlobalPool& layer, const Tensor<T>& input, Tensor<T>& output, const Engine& engine);
 template <std::floating_point T>
-void global_pool_signal(const GlobalPool& layer, const Shape& in, const Tensor<T>& signal, Tensor<T>& back);
+void global_pool_signal(const GlobalPool& layer, const Shape& in, const Tensor<T>& signal, Tensor<T>& back,
+                        const Engine& engine);
 
 }  // namespace widelimit

@@ -34,6 +34,71 @@ void softmax_signal(MatrixView<const T> zeta, MatrixView<T> signal) {
   }
 }
 
+/// The first of the samples of a tensor in engine memory: positions × what a position has. All of them are as far
+/// apart.
+template <typename Number>
+MatrixView<Number> first_of(MatrixView<Number> all, Index count) {
+  return {all.data, count == 0 ? 0 : all.rows / count, all.cols, all.stride};
+}
+
+/// c = alpha·op(a)·op(b) + beta·c, sample by sample.
+template <std::floating_point T>
+void multiply_samples(LayerPasses<T>& layers, Index count, double alpha, Transpose op_a, MatrixView<const T> a,
+                      Transpose op_b, MatrixView<const T> b, double beta, MatrixView<T> c) {
+  const MatrixView<const T> left = first_of(a, count);
+  const MatrixView<const T> right = first_of(b, count);
+  const MatrixView<T> result = first_of(c, count);
+  layers.products(alpha, op_a, left, op_b, right, beta, result,
+                  {count, left.rows * left.stride, right.rows * right.stride, result.rows * result.stride});
+}
+
+template <std::floating_point T>
+void attend_on(const typename Tensor<T>::Side& layers, double scale, AttentionValues<T>& values) {
+  const Index count = values.y.count();
+  const MatrixView<const T> y = values.y.read(layers);
+  const MatrixView<T> zeta = values.zeta.write(layers);
+  multiply_samples<T>(*layers, count, scale, Transpose::no, y, Transpose::yes, y, 0, zeta);
+  layers->softmax(zeta.rows, zeta.cols, zeta.data);
+  multiply_samples<T>(*layers, count, 1, Transpose::no, zeta, Transpose::no, values.v.read(layers), 0,
+                      values.u.write(layers));
+}
+
+template <std::floating_point T>
+void attend_signal_on(const typename Tensor<T>::Side& layers, double scale, const AttentionValues<T>& values,
+                      AttentionSignals<T>& signals) {
+  const Index count = values.y.count();
+  const MatrixView<const T> zeta = values.zeta.read(layers);
+  const MatrixView<const T> y = values.y.read(layers);
+  const MatrixView<const T> u_signal = signals.u.read(layers);
+  const MatrixView<T> y_signal = signals.y.write(layers);
+  signals.logits.resize(count, values.zeta.shape());
+  const MatrixView<T> logits = signals.logits.write(layers);
+  multiply_samples<T>(*layers, count, 1, Transpose::no, u_signal, Transpose::yes, values.v.read(layers), 0, logits);
+  layers->softmax_signal(zeta.rows, zeta.cols, zeta.data, logits.data);
+  multiply_samples<T>(*layers, count, 1, Transpose::yes, zeta, Transpose::no, u_signal, 0, signals.v.write(layers));
+  multiply_samples<T>(*layers, count, scale, Transpose::no, logits, Transpose::no, y, 0, y_signal);
+  multiply_samples<T>(*layers, count, scale, Transpose::yes, logits, Transpose::no, y, 1, y_signal);
+}
+
+/// The change of u with changes of y and v.
+template <std::floating_point T>
+void attend_tangent_on(const typename Tensor<T>::Side& layers, double scale, const AttentionValues<T>& values,
+                       const Tensor<T>& y, const Tensor<T>& v, Tensor<T>& u) {
+  const Index count = values.y.count();
+  const MatrixView<const T> zeta = values.zeta.read(layers);
+  const MatrixView<const T> query = values.y.read(layers);
+  const MatrixView<const T> query_change = y.read(layers);
+  Tensor<T> logits;
+  logits.resize(count, values.zeta.shape());
+  const MatrixView<T> change = logits.write(layers);
+  const MatrixView<T> sum = u.write(layers);
+  multiply_samples<T>(*layers, count, scale, Transpose::no, query_change, Transpose::yes, query, 0, change);
+  multiply_samples<T>(*layers, count, scale, Transpose::no, query, Transpose::yes, query_change, 1, change);
+  layers->softmax_signal(zeta.rows, zeta.cols, zeta.data, change.data);
+  multiply_samples<T>(*layers, count, 1, Transpose::no, change, Transpose::no, values.v.read(layers), 0, sum);
+  multiply_samples<T>(*layers, count, 1, Transpose::no, zeta, Transpose::no, v.read(layers), 1, sum);
+}
+
 }  // namespace
 
 template <std::floating_point T>
@@ -45,6 +110,7 @@ void attend(const AttentionWeights<T>& weights, const Tensor<T>& x, AttentionVal
   affine(weights.slots[1], weights.weights[1], x, values.v, engine);
   values.zeta.resize(x.count(), {1, positions, positions});
   values.u.resize(x.count(), {x.shape().height, x.shape().width, h});
+  if (const auto& layers = layers_of<T>(engine)) return attend_on(layers, scale, values);
   for (Index n = 0; n < x.count(); ++n) {
     const MatrixView<T> zeta = values.zeta.matrix(n, 1);
     const MatrixView<const T> y = values.y.matrix(n, 1);
@@ -63,6 +129,12 @@ void attend_signal(const AttentionWeights<T>& weights, const AttentionValues<T>&
   affine_signal(weights.slots[2], weights.weights[2], z_signal, signals.u, engine);
   signals.y.resize(values.y.count(), values.y.shape());
   signals.v.resize(values.v.count(), values.v.shape());
+  if (const auto& layers = layers_of<T>(engine)) {
+    attend_signal_on(layers, scale, values, signals);
+    affine_signal(weights.slots[0], weights.weights[0], signals.y, x_signal, engine);
+    add_affine_signal(weights.slots[1], weights.weights[1], signals.v, x_signal, engine);
+    return;
+  }
   signals.logits.resize(1, {1, positions, positions});
   const MatrixView<T> logits = signals.logits.matrix();
   for (Index n = 0; n < z_signal.count(); ++n) {
@@ -96,10 +168,12 @@ void attend_tangent(const AttentionWeights<T>& weights, const AttentionWeights<T
   };
   const Tensor<T> y = projected(0);
   const Tensor<T> v = projected(1);
-  Tensor<T> logits(1, {1, positions, positions});
-  const MatrixView<T> zeta_change = logits.matrix();
   Tensor<T> u(values.u.count(), values.u.shape());
-  for (Index n = 0; n < x.count(); ++n) {
+  const auto& layers = layers_of<T>(engine);
+  if (layers) attend_tangent_on(layers, scale, values, y, v, u);
+  Tensor<T> logits(layers ? 0 : 1, {1, positions, positions});
+  const MatrixView<T> zeta_change = logits.matrix();
+  for (Index n = 0; n < (layers ? 0 : x.count()); ++n) {
     const MatrixView<const T> zeta = values.zeta.matrix(n, 1);
     const MatrixView<const T> query = values.y.matrix(n, 1);
     const MatrixView<const T> query_change = y.matrix(n, 1);

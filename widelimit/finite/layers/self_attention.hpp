@@ -42,7 +42,7 @@ struct AttentionSignals {
   Tensor<T> u;
   Tensor<T> y;
   Tensor<T> v;
-  Tensor<T> logits;  ///< of one sample
+  Tensor<T> logits;  ///< of one sample; of all where an engine has memory of its own
 };
 /// `x_signal`: the signal at x.
 template <std::floating_point T>

@@ -3,7 +3,6 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace widelimit {
@@ -42,6 +41,10 @@ void copy_row(const SparseView& rows, Index i, T* to) {
 }  // namespace
 
 template <std::floating_point T>
+Tensor<T>::Tensor(Index count, const Shape& shape)
+    : count_(count), shape_(shape), values_(checked_size(count, shape)) {}
+
+template <std::floating_point T>
 void Tensor<T>::resize(Index count, const Shape& shape) {
   values_.resize(checked_size(count, shape));
   count_ = count;
@@ -50,7 +53,7 @@ void Tensor<T>::resize(Index count, const Shape& shape) {
 
 template <std::floating_point T>
 void Tensor<T>::clear() {
-  std::fill(values_.begin(), values_.end(), T{0});
+  values_.clear();
 }
 
 template <std::floating_point T>
@@ -58,7 +61,7 @@ void Tensor<T>::assign(const Tensor& other, const Shape& shape) {
   if (shape.size() != other.shape_.size()) {
     fail(Code::input, "values of shape {} cannot be read with shape {}", to_string(other.shape_), to_string(shape));
   }
-  values_.assign(other.values_.begin(), other.values_.end());
+  values_ = other.values_;
   count_ = other.count_;
   shape_ = shape;
 }
@@ -68,7 +71,14 @@ Tensor<T>& Tensor<T>::operator+=(const Tensor& other) {
   if (count_ != other.count_ || shape_ != other.shape_) {
     fail(Code::input, "activations of shape {} and {} cannot be added", to_string(shape_), to_string(other.shape_));
   }
-  for (Index i = 0; i < size(); ++i) (*this)[i] += other[i];
+  if (on_engine() && other.on_engine() && values_.side() == other.values_.side()) {
+    T* const sum = values_.update(values_.side());
+    values_.side()->combine(T{1}, sum, T{1}, other.values_.read(values_.side()), size(), sum);
+    return *this;
+  }
+  T* const sum = data();
+  const T* const from = other.data();
+  for (Index i = 0; i < size(); ++i) sum[i] += from[i];
   return *this;
 }
 
@@ -81,10 +91,11 @@ Tensor<T> read_samples(const SampleView& samples, const Shape& shape) {
         }
         require_room<T>(rows);
         Tensor<T> tensor(rows.rows, shape);
-        for (Index i = 0; i < rows.rows; ++i) {
-          copy_row(rows, i, tensor.sample(i));
+        T* sample = tensor.data();
+        for (Index i = 0; i < rows.rows; ++i, sample += rows.cols) {
+          copy_row(rows, i, sample);
           for (Index k = 0; k < rows.cols; ++k) {
-            if (!std::isfinite(tensor.sample(i)[k])) fail(Code::input, "value {} of sample {} is not finite", k, i);
+            if (!std::isfinite(sample[k])) fail(Code::input, "value {} of sample {} is not finite", k, i);
           }
         }
         return tensor;

@@ -2,19 +2,20 @@
 
 #include "widelimit/base/samples.hpp"
 #include "widelimit/base/types.hpp"
+#include "widelimit/engine/values.hpp"
 
 #include <concepts>
 #include <span>
-#include <vector>
 
 namespace widelimit {
 
-/// Activations or signals of `count` samples, N×H×W×C, channels last; a value. Starts at zero.
+/// Activations or signals of `count` samples, N×H×W×C, channels last; a value. Starts at zero. Where an engine has
+/// memory of its own, the numbers are there as long as only its layers ask for them (Values).
 template <std::floating_point T>
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(Index count, const Shape& shape) { resize(count, shape); }
+  Tensor(Index count, const Shape& shape);
 
   [[nodiscard]] Index count() const { return count_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
@@ -36,8 +37,8 @@ class Tensor {
   }
   [[nodiscard]] MatrixView<T> matrix() { return matrix(0, count_); }
   [[nodiscard]] MatrixView<const T> matrix() const { return matrix(0, count_); }
-  [[nodiscard]] T& operator[](Index i) { return values_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] const T& operator[](Index i) const { return values_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] T& operator[](Index i) { return data()[i]; }
+  [[nodiscard]] const T& operator[](Index i) const { return data()[i]; }
 
   /// Another size. Memory is kept, so that a step of training as large as the one before allocates nothing; the
   /// values are to be written before they are read.
@@ -48,10 +49,23 @@ class Tensor {
   void assign(const Tensor& other) { assign(other, other.shape_); }
   Tensor& operator+=(const Tensor& other);
 
+  /// In the memory of an engine: to be read, to be overwritten, to be changed; all samples as one matrix.
+  using Side = typename Values<T>::Side;
+  [[nodiscard]] MatrixView<const T> read(const Side& side) const { return matrix_of(values_.read(side)); }
+  [[nodiscard]] MatrixView<T> write(const Side& side) { return matrix_of(values_.write(side)); }
+  [[nodiscard]] MatrixView<T> update(const Side& side) { return matrix_of(values_.update(side)); }
+  /// Whether an engine has the newest numbers.
+  [[nodiscard]] bool on_engine() const { return values_.on_engine(); }
+
  private:
+  template <typename Number>
+  [[nodiscard]] MatrixView<Number> matrix_of(Number* numbers) const {
+    return {numbers, rows(), shape_.channels, shape_.channels};
+  }
+
   Index count_ = 0;
   Shape shape_;
-  std::vector<T> values_;
+  Values<T> values_;
 };
 
 /// Samples as the network reads them; `shape` has as many values as theirs. Error{input} names the sample and the

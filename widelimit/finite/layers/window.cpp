@@ -43,6 +43,18 @@ Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, P
     fail(Code::resource, "{} windows of {} places do not fit in memory; choose a smaller window", height_ * width_,
          size_);
   }
+  const auto narrow = [](Index number) { return static_cast<std::int32_t>(number); };
+  grid_ = {.in_height = narrow(in.height),
+           .in_width = narrow(in.width),
+           .height = narrow(height_),
+           .width = narrow(width_),
+           .rows = narrow(window.rows),
+           .cols = narrow(window.cols),
+           .row_stride = narrow(strides.rows),
+           .col_stride = narrow(strides.cols),
+           .rows_before = narrow(rows.before),
+           .cols_before = narrow(cols.before),
+           .circular = padding == Padding::circular};
   positions_.reserve(static_cast<std::size_t>(height_ * width_ * size_));
   for (Index i = 0; i < height_; ++i) {
     for (Index j = 0; j < width_; ++j) {
@@ -69,6 +81,10 @@ template <std::floating_point T>
 void Windows::gather(const Tensor<T>& input, Tensor<T>& patches, const Engine& engine) const {
   const Index channels = input.shape().channels;
   patches.resize(input.count(), {height_, width_, size_ * channels});
+  if (const auto& layers = layers_of<T>(engine)) {
+    layers->gather_windows(grid_, channels, input.count(), input.read(layers).data, patches.write(layers).data);
+    return;
+  }
   for_each_sample(input.count(), patches.size(), engine, [&](Index n) {
     T* to = patches.sample(n);
     for (const Index position : positions_) {
@@ -85,6 +101,10 @@ void Windows::gather(const Tensor<T>& input, Tensor<T>& patches, const Engine& e
 template <std::floating_point T>
 void Windows::scatter(const Tensor<T>& patches, const Shape& in, Tensor<T>& sum, const Engine& engine) const {
   sum.resize(patches.count(), in);
+  if (const auto& layers = layers_of<T>(engine)) {
+    layers->scatter_windows(grid_, in.channels, patches.count(), patches.read(layers).data, sum.write(layers).data);
+    return;
+  }
   sum.clear();
   for_each_sample(patches.count(), patches.size(), engine, [&](Index n) {
     const T* from = patches.sample(n);

@@ -26,6 +26,9 @@ class Windows {
   [[nodiscard]] host::Connections connections() const { return {positions_, order_, size_}; }
   [[nodiscard]] host::Connections readers() const { return {readers_, reader_order_, size_}; }
 
+  /// Where they are, for engines with memory of their own.
+  [[nodiscard]] const WindowGrid& grid() const { return grid_; }
+
   /// What every window sees, side by side, zeros over the edge (im2col): N × outputs × (window size · channels).
   template <std::floating_point T>
   void gather(const Tensor<T>& input, Tensor<T>& patches, const Engine& engine) const;
@@ -41,6 +44,7 @@ class Windows {
   std::vector<Index> order_;
   std::vector<Index> readers_;
   std::vector<Index> reader_order_;
+  WindowGrid grid_;
 };
 
 }  // namespace widelimit

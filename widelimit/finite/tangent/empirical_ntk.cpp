@@ -5,6 +5,7 @@
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/base/transpose.hpp"
 #include "widelimit/finite/backward.hpp"
+#include "widelimit/finite/tangent/engine_contraction.hpp"
 
 #include <algorithm>
 #include <array>
@@ -129,9 +130,45 @@ void contract_slot(const WeightSlot& slot, const GradientFactors<T>& g1, const G
 
 constexpr std::array<std::string_view, 2> ntk_outputs_names{"trace", "full"};
 
+/// A kernel in the memory of an engine, 0 at first.
+template <std::floating_point T>
+class EngineKernel {
+ public:
+  EngineKernel(const std::shared_ptr<LayerPasses<T>>& layers, Index rows, Index cols)
+      : layers_(layers),
+        entries_(Values<T>::unset(static_cast<std::size_t>(rows * cols))),
+        view_{entries_.write(layers), rows, cols, cols} {
+    layers->clear(view_.data, rows * cols);
+  }
+
+  void add(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2, Progress* progress) {
+    add_contraction(layers_, architecture, g1, g2, view_, progress);
+  }
+  /// factor·kernel; `symmetric`: what is below the diagonal is taken from above it.
+  Matrix<T> read(T factor, bool symmetric) {
+    Matrix<T> result(view_.rows, view_.cols, Content::unset);
+    if (view_.rows == 0 || view_.cols == 0) return result;
+    if (symmetric) layers_->mirror_upper(view_);
+    const Index count = view_.rows * view_.cols;
+    if (factor != T{1}) layers_->combine(factor, view_.data, T{0}, nullptr, count, view_.data);
+    layers_->download(view_.data, count, result.data());
+    return result;
+  }
+
+ private:
+  std::shared_ptr<LayerPasses<T>> layers_;
+  Values<T> entries_;
+  MatrixView<T> view_;
+};
+
 template <std::floating_point T>
 Matrix<T> contract(const Architecture& architecture, const Gradient<T>& g1, const Gradient<T>& g2, const Engine& engine,
                    Progress* progress) {
+  if (const auto& layers = layers_of<T>(engine)) {
+    EngineKernel<T> kernel(layers, g1.count(), g2.count());
+    kernel.add(architecture, g1, g2, progress);
+    return kernel.read(T{1}, &g1 == &g2);
+  }
   Matrix<T> kernel(g1.count(), g2.count());
   if (kernel.rows() == 0 || kernel.cols() == 0) return kernel;
   for (std::size_t l = 0; l < architecture.slots.size(); ++l) {
@@ -169,6 +206,11 @@ Matrix<T> combine(const Architecture& architecture, const OutputGradients<T>& g1
   const Index outputs = architecture.output.size();
   const bool full = options.outputs == NtkOutputs::full;
   const Index side = full ? outputs : 1;
+  if (const auto& layers = layers_of<T>(engine); layers && !full) {
+    EngineKernel<T> sum(layers, n1, n2);
+    for (Index k = 0; k < outputs; ++k) sum.add(architecture, g1.of(k), g2.of(k), options.progress);
+    return sum.read(T{1} / static_cast<T>(outputs), &g1 == &g2);
+  }
   Matrix<T> kernel(n1 * side, n2 * side);
   for (Index k = 0; k < outputs; ++k) {
     for (Index l = full ? 0 : k; l < (full ? outputs : k + 1); ++l) {

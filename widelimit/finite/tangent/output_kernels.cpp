@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <new>
+#include <span>
 
 namespace widelimit {
 
@@ -24,7 +25,7 @@ constexpr std::uint64_t sign_stream = (std::uint64_t{1} << 51);
 
 /// to[i] = ±1, 128 of them from each draw.
 template <std::floating_point T>
-void draw_signs(const Random& random, std::vector<T>& to) {
+void draw_signs(const Random& random, std::span<T> to) {
   constexpr std::size_t word_bits = 32;
   constexpr std::size_t draw_bits = 4 * word_bits;
   for (std::size_t first = 0; first < to.size(); first += draw_bits) {
@@ -43,8 +44,8 @@ void draw_direction(const Architecture& architecture, std::uint64_t seed, Index 
   for (std::size_t l = 0; l < slots; ++l) {
     if (!architecture.slots[l].trained) continue;
     const std::uint64_t stream = sign_stream + 2 * (static_cast<std::uint64_t>(s) * slots + l);
-    draw_signs(Random(seed, stream), direction.slots[l].w);
-    draw_signs(Random(seed, stream + 1), direction.slots[l].b);
+    draw_signs<T>(Random(seed, stream), direction.slots[l].w);
+    draw_signs<T>(Random(seed, stream + 1), direction.slots[l].b);
   }
 }
 

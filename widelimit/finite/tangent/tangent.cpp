@@ -79,17 +79,21 @@ class TangentPass {
   void apply(const Pool& layer, const Step& step) const {
     pool_tangent(layer.pooling, *step.stage.windows, step.input(), step.change(), step.output(), engine_);
   }
-  void apply(const GlobalPool& layer, const Step& step) const { global_pool(layer, step.change(), step.output()); }
+  void apply(const GlobalPool& layer, const Step& step) const {
+    global_pool(layer, step.change(), step.output(), engine_);
+  }
   void apply(const Flatten&, const Step& step) const { step.output().assign(step.change(), step.stage.out); }
-  void apply(const LayerNorm&, const Step& step) const { normalise_signal(step.input(), step.change(), step.output()); }
+  void apply(const LayerNorm&, const Step& step) const {
+    normalise_signal(step.input(), step.change(), step.output(), engine_);
+  }
   void apply(const Dropout& layer, const Step& step) const {
     if (options_.dropout) {
-      drop(layer, step.stage.dropout, *options_.dropout, step.change(), step.output());
+      drop(layer, step.stage.dropout, *options_.dropout, step.change(), step.output(), engine_);
     } else {
       step.output().assign(step.change());
     }
   }
-  void apply(const Scale& layer, const Step& step) const { rescale(layer, step.change(), step.output()); }
+  void apply(const Scale& layer, const Step& step) const { rescale(layer, step.change(), step.output(), engine_); }
   void apply(const Aggregate&, const Step& step) const { refuse_graphs(step.stage.place); }
   void apply(const Attention&, const Step& step) const {
     const AttentionWeights<T> weights = attention_weights(architecture_, parameters_, step.stage);

@@ -4,6 +4,17 @@
 
 namespace widelimit {
 
+namespace {
+
+/// Whether all samples may stay in the memory of an engine: where they are there, or take a small part of what is free.
+template <std::floating_point T>
+bool stays_on(const LayerPasses<T>& layers, const Tensor<T>& x) {
+  constexpr std::size_t part = 4;
+  return x.on_engine() || static_cast<std::size_t>(x.size()) * sizeof(T) < layers.free_bytes() / part;
+}
+
+}  // namespace
+
 bool RareQuestions::update(std::int64_t done, std::int64_t total, std::string_view unit) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return true;
@@ -26,18 +37,26 @@ template <std::floating_point T>
 void Evaluator<T>::set_samples(const Tensor<T>& x, std::span<const Index> rows) {
   Tensor<T>& input = trace_.input();
   input.resize(std::ssize(rows), x.shape());
+  fresh_ = true;
+  if (const auto& layers = layers_of<T>(engine_); layers && stays_on(*layers, x)) {
+    layers->take_rows(x.read(layers).data, x.shape().size(), rows, input.write(layers).data);
+    return;
+  }
   for (Index i = 0; i < input.count(); ++i) {
     std::copy_n(x.sample(rows[static_cast<std::size_t>(i)]), x.shape().size(), input.sample(i));
   }
-  fresh_ = true;
 }
 
 template <std::floating_point T>
 void Evaluator<T>::set_samples(const Tensor<T>& x, Index first, Index count) {
   Tensor<T>& input = trace_.input();
   input.resize(count, x.shape());
-  std::copy_n(x.sample(first), input.size(), input.data());
   fresh_ = true;
+  if (const auto& layers = layers_of<T>(engine_); layers && stays_on(*layers, x)) {
+    layers->copy(x.read(layers).data + first * x.shape().size(), input.size(), input.write(layers).data);
+    return;
+  }
+  std::copy_n(x.sample(first), input.size(), input.data());
 }
 
 template <std::floating_point T>
@@ -50,7 +69,7 @@ const Tensor<T>& Evaluator<T>::outputs(const Parameters<T>& w, const std::option
   }
   if (fresh_ || !same_masks) forward(architecture_, *centre_, pass_, engine_, trace_);
   fresh_ = false;
-  subtract(w, *centre_, difference_);
+  subtract(w, *centre_, difference_, engine_);
   tangent(architecture_, *centre_, difference_, trace_, pass_, engine_, changes_);
   sum_.assign(trace_.output());
   sum_ += changes_.output();
@@ -71,17 +90,23 @@ const Gradient<T>& Evaluator<T>::gradient(const Parameters<T>& w) {
 }
 
 template <std::floating_point T>
-void subtract(const Parameters<T>& w, const Parameters<T>& v, Parameters<T>& to) {
-  const auto minus = [](T a, T b) { return a - b; };
+void subtract(const Parameters<T>& w, const Parameters<T>& v, Parameters<T>& to, const Engine& engine) {
+  const auto minus = [&](const Values<T>& a, const Values<T>& b, Values<T>& difference) {
+    if (const auto& layers = layers_of<T>(engine)) {
+      layers->combine(T{1}, a.read(layers), T{-1}, b.read(layers), std::ssize(a), difference.write(layers));
+    } else {
+      std::transform(a.begin(), a.end(), b.begin(), difference.begin(), [](T x, T y) { return x - y; });
+    }
+  };
   for (std::size_t l = 0; l < w.slots.size(); ++l) {
-    std::transform(w.slots[l].w.begin(), w.slots[l].w.end(), v.slots[l].w.begin(), to.slots[l].w.begin(), minus);
-    std::transform(w.slots[l].b.begin(), w.slots[l].b.end(), v.slots[l].b.begin(), to.slots[l].b.begin(), minus);
+    minus(w.slots[l].w, v.slots[l].w, to.slots[l].w);
+    minus(w.slots[l].b, v.slots[l].b, to.slots[l].b);
   }
 }
 
 template class Evaluator<float>;
 template class Evaluator<double>;
-template void subtract(const Parameters<float>&, const Parameters<float>&, Parameters<float>&);
-template void subtract(const Parameters<double>&, const Parameters<double>&, Parameters<double>&);
+template void subtract(const Parameters<float>&, const Parameters<float>&, Parameters<float>&, const Engine&);
+template void subtract(const Parameters<double>&, const Parameters<double>&, Parameters<double>&, const Engine&);
 
 }  // namespace widelimit

@@ -59,6 +59,6 @@ class Evaluator {
 
 /// to ← w − v.
 template <std::floating_point T>
-void subtract(const Parameters<T>& w, const Parameters<T>& v, Parameters<T>& to);
+void subtract(const Parameters<T>& w, const Parameters<T>& v, Parameters<T>& to, const Engine& engine);
 
 }  // namespace widelimit

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace widelimit {
 
@@ -26,8 +27,16 @@ double relative_change(const Matrix<double>& a, const std::vector<double>& b) {
 }
 
 template <std::floating_point T>
-void mean_into(std::vector<T>& to, const std::vector<T>& other) {
+void mean_into(std::span<T> to, std::span<const T> other) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] = (to[i] + other[i]) / T{2};
+}
+
+template <std::floating_point T>
+void mean_into(Values<T>& to, const Values<T>& other, const Engine& engine) {
+  const auto& layers = layers_of<T>(engine);
+  if (!layers) return mean_into<T>(std::span(to.data(), to.size()), std::span(other.data(), other.size()));
+  T* const mean = to.update(layers);
+  layers->combine(T{0.5}, mean, T{0.5}, other.read(layers), std::ssize(to), mean);
 }
 
 }  // namespace
@@ -47,10 +56,10 @@ void Trainer<T>::restore_state() {
 template <std::floating_point T>
 void Trainer<T>::average_with_state() {
   for (std::size_t l = 0; l < w_.slots.size(); ++l) {
-    mean_into(w_.slots[l].w, before_.slots[l].w);
-    mean_into(w_.slots[l].b, before_.slots[l].b);
+    mean_into(w_.slots[l].w, before_.slots[l].w, engine_);
+    mean_into(w_.slots[l].b, before_.slots[l].b, engine_);
   }
-  mean_into(aux_, aux_before_);
+  mean_into<double>(aux_, aux_before_);
 }
 
 /// Heun's method: two steps of descent from w and the mean of their end with w, second order; the first of them alone,

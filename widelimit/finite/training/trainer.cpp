@@ -84,7 +84,7 @@ Matrix<double> Trainer<T>::evaluate(const Tensor<T>& x, const std::vector<double
   for (Index first = 0; first < x.count(); first += onlooker_samples) {
     const Index count = std::min(onlooker_samples, x.count() - first);
     onlooker_.set_samples(x, first, count);
-    const Tensor<T>& part = onlooker_.outputs(w_);
+    const T* const part = onlooker_.outputs(w_).data();
     for (Index i = 0; i < count * outputs_; ++i) {
       const Index at = first * outputs_ + i;
       outputs.data()[at] = static_cast<double>(part[i]) - base[static_cast<std::size_t>(at)];
@@ -149,7 +149,8 @@ template <std::floating_point T>
 void Trainer<T>::step(std::span<const Index> batch, double rate) {
   const double weight = static_cast<double>(samples_) / static_cast<double>(batch.size());
   Tensor<T>& signal = evaluator_.signal();
-  for (Index i = 0; i < signal.size(); ++i) signal[i] = static_cast<T>(weight * look_.slopes.data()[i]);
+  T* const slopes = signal.data();
+  for (Index i = 0; i < signal.size(); ++i) slopes[i] = static_cast<T>(weight * look_.slopes.data()[i]);
   const Gradient<T>& gradient = evaluator_.gradient(w_);
   const int moments = options_.optimiser.moments();
   for (std::size_t l = 0; l < w_.slots.size(); ++l) {
@@ -187,7 +188,7 @@ double Trainer<T>::penalty() const {
     const double distance = record_.distance.back();
     return options_.lambda / 2 * distance * distance;
   }
-  const auto squares = [](const std::vector<T>& values) {
+  const auto squares = [](const Values<T>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0,
                            [](double s, T v) { return s + static_cast<double>(v) * static_cast<double>(v); });
   };
@@ -277,7 +278,7 @@ Index Trainer<T>::recorded_numbers() const {
 
 template <std::floating_point T>
 void Trainer<T>::finish(TrainedNetwork& trained) {
-  const auto finite = [](const std::vector<T>& values) {
+  const auto finite = [](const Values<T>& values) {
     return std::all_of(values.begin(), values.end(), [](T value) { return std::isfinite(value); });
   };
   const bool usable = std::all_of(w_.slots.begin(), w_.slots.end(),
@@ -287,6 +288,8 @@ void Trainer<T>::finish(TrainedNetwork& trained) {
     summary_.message += "; the weights are those of the start";
   }
   if (options_.checkpoint && options_.flow_time == 0 && summary_.finished()) checkpoint(trained);
+  w_.bring_home();
+  start_.bring_home();
   hand_over(trained, false);
   trained.record = std::move(record_);
 }

@@ -101,7 +101,7 @@ class Trainer {
   std::vector<double> aux_velocity_;
   std::vector<Index> all_;
   std::vector<double> shifted_;  ///< outputs of one sample with their auxiliary terms
-  std::vector<T> scratch_;
+  Values<T> scratch_;
   Look look_;
   bool constant_ = false;  ///< f is the same at all training samples, at the last record
   double first_loss_ = 0;

@@ -63,6 +63,23 @@ class Move {
   }
 
   [[nodiscard]] bool adaptive() const { return adaptive_; }
+  [[nodiscard]] bool penalised() const { return pull_ != 0 || decay_ != 0; }
+  /// What begin() and end() do, for an engine with memory of its own.
+  [[nodiscard]] WeightMove<T> constants() const {
+    return {.adaptive = adaptive_,
+            .nesterov = nesterov_,
+            .pulled = static_cast<T>(factor() * pull_),
+            .decayed = static_cast<T>(factor() * decay_),
+            .kept = kept_,
+            .left = left_,
+            .beta1 = beta1_,
+            .beta2 = beta2_,
+            .fresh1 = fresh1_,
+            .fresh2 = fresh2_,
+            .epsilon = epsilon_,
+            .size = size_,
+            .root = root_};
+  }
   /// What the gradient of the losses is multiplied by on its way into the sum.
   [[nodiscard]] double factor() const { return adaptive_ ? 1.0 : -rate_; }
 
@@ -81,7 +98,7 @@ class Move {
         n.velocity[j] = coasting + penalty(j);
         if (nesterov_) n.w[j] -= coasting;
       }
-    } else if (pull_ != 0 || decay_ != 0) {
+    } else if (penalised()) {
       for (Index j = 0; j < count; ++j) n.w[j] += penalty(j);
     }
   }
@@ -122,7 +139,7 @@ class Move {
 
 /// Matrix or bias of a slot: `part` of its weights and of what goes with them.
 template <std::floating_point T>
-Numbers<T> numbers(const SlotStep<T>& step, Weights<T>& weights, std::vector<T> Weights<T>::*part, T* gradient) {
+Numbers<T> numbers(const SlotStep<T>& step, Weights<T>& weights, Values<T> Weights<T>::*part, T* gradient) {
   return {.w = (weights.*part).data(),
           .anchor = step.anchor == nullptr ? nullptr : (step.anchor->*part).data(),
           .velocity = step.velocity == nullptr ? nullptr : (step.velocity->*part).data(),
@@ -227,18 +244,60 @@ void step_in_tiles(const WeightSlot& slot, const GradientFactors<T>& g, const Mo
   }
 }
 
+/// A slot in the memory of an engine. add(sum): the gradient of the losses, times move.factor(), onto the sum.
+template <std::floating_point T, typename Add>
+void step_part_on(const typename Values<T>::Side& layers, const SlotStep<T>& step, const Move<T>& move,
+                  Values<T>& scratch, Weights<T>& weights, Values<T> Weights<T>::*part, const Add& add) {
+  Values<T>& w = weights.*part;
+  const auto updated = [&](Weights<T>* of) { return of == nullptr ? nullptr : (of->*part).update(layers); };
+  if (move.adaptive()) scratch.resize(w.size());
+  const MovedWeights<T> moved{
+      .count = std::ssize(w),
+      .w = w.update(layers),
+      .anchor = step.anchor == nullptr ? nullptr : (step.anchor->*part).read(layers),
+      .velocity = updated(step.velocity),
+      .squares = updated(step.squares),
+      .gradient = move.adaptive() ? scratch.write(layers) : nullptr,
+  };
+  const WeightMove<T> constants = move.constants();
+  const bool plain = !move.adaptive() && moved.velocity == nullptr;
+  if (!plain || move.penalised()) layers->begin_step(constants, moved);
+  add(moved.sum());
+  if (!plain) layers->end_step(constants, moved);
+}
+
+template <std::floating_point T>
+void step_on(const typename Values<T>::Side& layers, const WeightSlot& slot, const GradientFactors<T>& g,
+             const SlotStep<T>& step, const Move<T>& move, const Engine& engine, Weights<T>& weights) {
+  Tensor<T> seen;
+  if (g.windows != nullptr) g.windows->gather(*g.a, seen, engine);
+  const Tensor<T>& a = g.windows != nullptr ? seen : *g.a;
+  Values<T> own;
+  Values<T>& scratch = step.scratch == nullptr ? own : *step.scratch;
+  step_part_on(layers, step, move, scratch, weights, &Weights<T>::w, [&](T* sum) {
+    layers->product(move.factor() * slot.w_scale, Transpose::yes, a.read(layers), Transpose::no, g.d->read(layers), 1,
+                    {sum, slot.fan_in, slot.fan_out, slot.fan_out});
+  });
+  if (!slot.biased()) return;
+  step_part_on(layers, step, move, scratch, weights, &Weights<T>::b, [&](T* sum) {
+    layers->add_column_sums(static_cast<T>(move.factor() * slot.b_scale), g.d->read(layers).data, g.d->rows(),
+                            slot.fan_out, sum);
+  });
+}
+
 }  // namespace
 
 template <std::floating_point T>
 void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const SlotStep<T>& step,
                const Engine& engine, Weights<T>& weights) {
   const Move<T> move(step);
+  if (const auto& layers = layers_of<T>(engine)) return step_on(layers, slot, gradient, step, move, engine, weights);
   const bool on_host = works_on_host(engine);
   const Index stored = move.adaptive() ? slot.fan_in * slot.fan_out : 0;
   const Index sums = gradient.windows != nullptr ? 1 : (on_host && in_pieces(slot, gradient) ? row_pieces : 0);
   const Index pieces = sums * slot.fan_in * slot.fan_out;
-  std::vector<T> own;
-  std::vector<T>& scratch = step.scratch == nullptr ? own : *step.scratch;
+  Values<T> own;
+  Values<T>& scratch = step.scratch == nullptr ? own : *step.scratch;
   if (std::ssize(scratch) < stored + pieces) scratch.resize(static_cast<std::size_t>(stored + pieces));
   const Numbers<T> matrix = numbers(step, weights, &Weights<T>::w, move.adaptive() ? scratch.data() : nullptr);
   if (gradient.windows != nullptr) {

@@ -3,8 +3,6 @@
 #include "widelimit/finite/backward.hpp"
 #include "widelimit/finite/training/optimiser.hpp"
 
-#include <vector>
-
 namespace widelimit {
 
 /// One step of one slot: G = w_scale·Σ a dᵀ is the gradient of the losses, and the optimiser (optimiser.hpp) moves W by
@@ -18,14 +16,15 @@ struct SlotStep {
   double pull = 0;
   const Weights<T>* anchor = nullptr;  ///< none: zero
   Optimiser optimiser = {};
-  Index steps = 0;                    ///< taken before this one
-  Weights<T>* velocity = nullptr;     ///< v with momentum, m of Adam
-  Weights<T>* squares = nullptr;      ///< s of Adam
-  std::vector<T>* scratch = nullptr;  ///< memory to use again, where gradients are stored
+  Index steps = 0;                 ///< taken before this one
+  Weights<T>* velocity = nullptr;  ///< v with momentum, m of Adam
+  Weights<T>* squares = nullptr;   ///< s of Adam
+  Values<T>* scratch = nullptr;    ///< memory to use again, where gradients are stored
 };
 
-/// O(samples · positions · weights). Numbers do not depend on the threads. Where the engine has memory of its own, it
-/// makes the product of the whole slot on copies.
+/// O(samples · positions · weights). Numbers do not depend on the threads. Where the engine has layers, all of it
+/// happens in its memory; where it has memory of its own without them, it makes the product of the whole slot on
+/// copies.
 template <std::floating_point T>
 void step_slot(const WeightSlot& slot, const GradientFactors<T>& gradient, const SlotStep<T>& step,
                const Engine& engine, Weights<T>& weights);

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/cuda/plugin/cone/cuda_cone_device.hpp"
+#include "widelimit/engine/cuda/plugin/layers/cuda_layers.hpp"
 #include "widelimit/engine/cuda/plugin/place/cuda_place_device.hpp"
 #include "widelimit/engine/cuda/plugin/plane/cuda_plane_device.hpp"
 
@@ -83,6 +84,8 @@ CudaDevice::CudaDevice(int device) : device_(device) {
   check(solvers.create_params(&params_), "opening");
   overflow_ = static_cast<unsigned long long*>(allocate(sizeof(*overflow_)));
   check(cudaMemset(overflow_, 0xff, sizeof(*overflow_)), "clearing memory");
+  single_layers_ = make_cuda_layers<float>(*this);
+  double_layers_ = make_cuda_layers<double>(*this);
 }
 
 CudaDevice::~CudaDevice() {
@@ -90,6 +93,8 @@ CudaDevice::~CudaDevice() {
   places_.reset();
   planes_.reset();
   cones_.reset();
+  single_layers_.reset();
+  double_layers_.reset();
   for (Lane& lane : lanes_) {
     if (lane.products != nullptr) release(lane.products);
   }

@@ -73,6 +73,13 @@ class CudaDevice final : public Device {
   [[nodiscard]] PlaneDevice& planes() override;
   [[nodiscard]] ConeDevice& cones() override;
   [[nodiscard]] PlaceDevice& places() override;
+  [[nodiscard]] LayerPasses<float>& single_layers() override { return *single_layers_; }
+  [[nodiscard]] LayerPasses<double>& double_layers() override { return *double_layers_; }
+
+  /// Of layers, whose calls return at once: where their work goes, and their products.
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  void start_product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b, double beta,
+                     const Array& c, const Repeated& repeated);
 
   /// One call at a time, on this device.
   class Turn {
@@ -134,6 +141,8 @@ class CudaDevice final : public Device {
   std::unique_ptr<PlaneDevice> planes_;  ///< from the first time it is asked for
   std::unique_ptr<ConeDevice> cones_;    ///< as well
   std::unique_ptr<PlaceDevice> places_;  ///< as well
+  std::unique_ptr<LayerPasses<float>> single_layers_;
+  std::unique_ptr<LayerPasses<double>> double_layers_;
 };
 
 }  // namespace widelimit::cuda

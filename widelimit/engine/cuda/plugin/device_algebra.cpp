@@ -196,6 +196,25 @@ void CudaDevice::product(double alpha, Transpose op_a, const Array& a, Transpose
   wait();
 }
 
+void CudaDevice::start_product(double alpha, Transpose op_a, const Array& a, Transpose op_b, const Array& b,
+                               double beta, const Array& c, const Repeated& repeated) {
+  const Turn turn(*this);
+  if (repeated.count == 1) return multiply_on(blas_, alpha, op_a, a, op_b, b, beta, c);
+  if (c.rows == 0 || c.cols == 0 || repeated.count == 0) return;
+  const Index inner = op_a == Transpose::no ? a.cols : a.rows;
+  const auto multiply = [&]<typename T>(T by, T kept, const auto& gemm) {
+    check(gemm(blas_, same(op_b), same(op_a), c.cols, c.rows, inner, &by, static_cast<const T*>(b.data), leading(b),
+               repeated.b_step, static_cast<const T*>(a.data), leading(a), repeated.a_step, &kept,
+               static_cast<T*>(c.data), leading(c), repeated.c_step, repeated.count),
+          "products");
+  };
+  if (is_single(c)) {
+    multiply(static_cast<float>(alpha), static_cast<float>(beta), blas().sgemm_repeated);
+  } else {
+    multiply(alpha, beta, blas().dgemm_repeated);
+  }
+}
+
 void CudaDevice::self_product(const Array& x, double beta, const Array& c) {
   const Turn turn(*this);
   if (c.rows == 0) return;

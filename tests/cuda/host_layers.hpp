@@ -1,0 +1,22 @@
+#pragma once
+
+#include "widelimit/engine/layers.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace widelimit::test {
+
+/// What went between a host and its emulated device on behalf of layers.
+struct Transfers {
+  std::size_t uploads = 0;
+  std::size_t uploaded_bytes = 0;
+  std::size_t downloads = 0;
+  std::size_t downloaded_bytes = 0;
+};
+
+/// Layers on the host: the same passes as on a device, one number after the other.
+template <std::floating_point T>
+[[nodiscard]] std::unique_ptr<LayerPasses<T>> make_host_layers(Transfers& transfers);
+
+}  // namespace widelimit::test

@@ -1,0 +1,167 @@
+#pragma once
+
+#include "widelimit/engine/cuda/layers/layer_math.hpp"
+
+/// Passes of LayerPasses over windows and positions of images, one number of the result at a time: no two threads write
+/// to one number, and each sums in the order of places.
+namespace widelimit::cuda {
+
+/// A number of an array N × outer × inner × channels.
+struct Place {
+  Index sample;
+  int outer;
+  int inner;
+  Index channel;
+  WIDELIMIT_BOTH Place(Index i, int outers, int inners, Index channels)
+      : sample(i / (channels * inners * outers)),
+        outer(static_cast<int>(i / (channels * inners) % outers)),
+        inner(static_cast<int>(i / channels % inners)),
+        channel(i % channels) {}
+};
+
+template <typename T>
+struct GatherWindows {
+  WindowGrid grid;
+  Index channels;
+  const T* x;
+  T* patches;
+  WIDELIMIT_BOTH void operator()(Index i) const {
+    const Place to(i, grid.height * grid.width, grid.rows * grid.cols, channels);
+    const int from = window_input(grid, to.outer, to.inner);
+    patches[i] = from < 0 ? T(0) : x[(to.sample * grid.in_height * grid.in_width + from) * channels + to.channel];
+  }
+};
+/// Sums over the places of windows that see a position, so that no two threads write to one number.
+template <typename T>
+struct ScatterWindows {
+  WindowGrid grid;
+  Index channels;
+  const T* patches;
+  T* sum;
+  WIDELIMIT_BOTH void operator()(Index i) const {
+    const int places = grid.rows * grid.cols;
+    const Place to(i, grid.in_height * grid.in_width, 1, channels);
+    T total = 0;
+    for (int k = 0; k < places; ++k) {
+      const int from = window_reader(grid, to.outer, k);
+      if (from < 0) continue;
+      total += patches[((to.sample * grid.height * grid.width + from) * places + k) * channels + to.channel];
+    }
+    sum[i] = total;
+  }
+};
+
+template <typename T>
+struct PoolSum {
+  WindowGrid grid;
+  T factor;
+  Index channels;
+  const T* change;
+  T* y;
+  WIDELIMIT_BOTH void operator()(Index i) const {
+    const Place to(i, grid.height * grid.width, 1, channels);
+    T total = 0;
+    for (int k = 0; k < grid.rows * grid.cols; ++k) {
+      const int from = window_input(grid, to.outer, k);
+      if (from < 0) continue;
+      total += factor * change[(to.sample * grid.in_height * grid.in_width + from) * channels + to.channel];
+    }
+    y[i] = total;
+  }
+};
+template <typename T>
+struct PoolSumSignal {
+  WindowGrid grid;
+  T factor;
+  Index channels;
+  const T* signal;
+  T* back;
+  WIDELIMIT_BOTH void operator()(Index i) const {
+    const Place to(i, grid.in_height * grid.in_width, 1, channels);
+    T total = 0;
+    for (int k = 0; k < grid.rows * grid.cols; ++k) {
+      const int from = window_reader(grid, to.outer, k);
+      if (from < 0) continue;
+      total += factor * signal[(to.sample * grid.height * grid.width + from) * channels + to.channel];
+    }
+    back[i] = total;
+  }
+};
+
+/// The first place of a window where an image is largest.
+template <typename T>
+WIDELIMIT_BOTH int largest_place(const WindowGrid& grid, const T* image, Index channels, Index channel, int output) {
+  int best = -1;
+  T largest = 0;
+  for (int k = 0; k < grid.rows * grid.cols; ++k) {
+    const int from = window_input(grid, output, k);
+    if (from < 0) continue;
+    const T value = image[from * channels + channel];
+    if (best < 0 || value > largest) {
+      best = k;
+      largest = value;
+    }
+  }
+  return best;
+}
+template <typename T>
+struct PoolMax {
+  WindowGrid grid;
+  Index channels;
+  const T* x;
+  const T* change;
+  T* y;
+  WIDELIMIT_BOTH void operator()(Index i) const {
+    const Place to(i, grid.height * grid.width, 1, channels);
+    const Index image = to.sample * grid.in_height * grid.in_width * channels;
+    const int place = largest_place(grid, x + image, channels, to.channel, to.outer);
+    y[i] = place < 0 ? T(0) : change[image + window_input(grid, to.outer, place) * channels + to.channel];
+  }
+};
+template <typename T>
+struct PoolMaxSignal {
+  WindowGrid grid;
+  Index channels;
+  const T* x;
+  const T* signal;
+  T* back;
+  WIDELIMIT_BOTH void operator()(Index i) const {
+    const Place to(i, grid.in_height * grid.in_width, 1, channels);
+    const Index image = to.sample * grid.in_height * grid.in_width * channels;
+    T total = 0;
+    for (int k = 0; k < grid.rows * grid.cols; ++k) {
+      const int from = window_reader(grid, to.outer, k);
+      if (from < 0 || largest_place(grid, x + image, channels, to.channel, from) != k) continue;
+      total += signal[(to.sample * grid.height * grid.width + from) * channels + to.channel];
+    }
+    back[i] = total;
+  }
+};
+
+template <typename T>
+struct SumPositions {
+  T factor;
+  Index positions;
+  Index channels;
+  const T* x;
+  T* y;
+  WIDELIMIT_BOTH void operator()(Index i) const {
+    const T* from = x + i / channels * positions * channels + i % channels;
+    T total = 0;
+    for (Index p = 0; p < positions; ++p) total += factor * from[p * channels];
+    y[i] = total;
+  }
+};
+template <typename T>
+struct SpreadPositions {
+  T factor;
+  Index positions;
+  Index channels;
+  const T* signal;
+  T* back;
+  WIDELIMIT_BOTH void operator()(Index i) const {
+    back[i] = factor * signal[i / (positions * channels) * channels + i % channels];
+  }
+};
+
+}  // namespace widelimit::cuda
