@@ -5,6 +5,7 @@
 #include "widelimit/engine/engine_matrix.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,7 +16,7 @@
 namespace widelimit::cuda {
 
 /// Changes with every change of this header and of those it includes from this folder.
-constexpr int device_interface = 2;
+constexpr int device_interface = 3;
 
 class PlaneDevice;
 
@@ -30,6 +31,8 @@ struct DeviceFacts {
   int driver = 0;  ///< newest CUDA of the driver, 13000 for 13.0
   /// Products in float64 are as fast as in float32 (tensor cores of capability 8.0 and 9.0).
   bool fast_double = false;
+  /// Products of 8-bit integers take less than a twelfth of the time of those in float64 (the same).
+  bool fast_digits = false;
 };
 
 /// One device. Calls may come from any thread and are carried out one after the other; each is finished when it
@@ -90,8 +93,9 @@ class Device {
   virtual void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) = 0;
 
   // Factors of symmetric matrices, of which the upper triangle is read.
-  /// a = uᵀu in place; the order of the first leading minor that is not positive, or 0.
-  [[nodiscard]] virtual Index cholesky(const Array& a) = 0;
+  /// a = uᵀu in place; the order of the first leading minor that is not positive, or 0. after(rows) is called from time
+  /// to time with the rows that are final; it stops the work by throwing.
+  [[nodiscard]] virtual Index cholesky(const Array& a, const std::function<void(Index)>& after) = 0;
   /// a = ldlᵀ in place; the diagonal of d and the pivots as LAPACK's dsytrf leaves them.
   virtual void ldl(const Array& a, double* diagonal, int* pivots) = 0;
   /// Eigenvalues, smallest first; an eigenvector in each row of a where asked for, else a is destroyed.
@@ -103,6 +107,8 @@ class Device {
                                             double* scratch) = 0;
 
   // Kernels of dense networks.
+  /// Rows of numbers in [−1, 1], float64 and without gaps, as DenseSide has their digits and units.
+  virtual void split_digits(const Array& rows, std::int8_t* digits, double* units) = 0;
   /// The pairs of one tile through all steps. Returns at once; `finish` waits and says what overflowed first.
   virtual void dense_tile(const DenseTile& tile) = 0;
   [[nodiscard]] virtual DenseOverflow finish() = 0;
