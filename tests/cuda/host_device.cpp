@@ -43,23 +43,6 @@ T half_distance(const T* x, const T* y, Index d, T sign) {
   return sum / 2;
 }
 
-/// ⟨x̂, x̂'⟩ of a pair.
-template <typename X>
-X product_of(const DenseTile& tile, Index i, Index j, const X* x, const X* y) {
-  const Index d = tile.rows.dimension;
-  if (tile.products != cuda::DenseProducts::digits) return std::inner_product(x, x + d, y, X(0));
-  const Index padded = cuda::padded_dimension(d);
-  const Index row = tile.rows.first + i;
-  const Index col = tile.cols.first + j;
-  const std::int8_t* const left = tile.rows.digits + row * cuda::digit_runs * padded;
-  const std::int8_t* const right = tile.cols.digits + (col + 1) * cuda::digit_runs * padded;
-  const auto sum = [&](Index places) {
-    return std::inner_product(left, left + places * padded, right - places * padded, std::int32_t{0});
-  };
-  return static_cast<X>(cuda::product_of_digits(sum(1), sum(2), sum(3)) * tile.rows.digit_units[row] *
-                        tile.cols.digit_units[col]);
-}
-
 /// A tile pair by pair, through the functions that the device runs.
 template <typename T, typename X, int C, int D>
 void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow) {
@@ -89,9 +72,9 @@ void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow)
     for (Index j = tile.upper_only ? i : 0; j < tile.cols.count; ++j) {
       const X* const x = unit(tile.rows, i);
       const X* const y = unit(tile.cols, j);
-      X rho = std::clamp(product_of(tile, i, j, x, y), X(-1), X(1));
+      X rho = std::clamp(std::inner_product(x, x + tile.rows.dimension, y, X(0)), X(-1), X(1));
       X t = 1 - std::abs(rho);
-      if (t < X(cuda::recomputed_below<T>(tile.products))) {
+      if (t < cuda::recomputed_below<T, X>) {
         const X sign = rho < 0 ? X(-1) : X(1);
         t = half_distance(x, y, tile.rows.dimension, sign);
         rho = sign * (1 - t);
@@ -128,9 +111,7 @@ void run_tile(const DenseTile& tile, DenseOverflow& overflow) {
 class HostDevice final : public cuda::Device {
  public:
   explicit HostDevice(bool fast_double) : fast_double_(fast_double) {}
-  [[nodiscard]] cuda::DeviceFacts facts() const override {
-    return {.name = "processor", .fast_double = fast_double_, .fast_digits = fast_double_};
-  }
+  [[nodiscard]] cuda::DeviceFacts facts() const override { return {.name = "processor", .fast_double = fast_double_}; }
   [[nodiscard]] void* allocate(std::size_t bytes) override { return ::operator new(std::max<std::size_t>(1, bytes)); }
   void release(void* memory) noexcept override { ::operator delete(memory); }
   void upload(const HostArray& from, const Array& to) override { convert(array(from), to); }
@@ -246,28 +227,10 @@ class HostDevice final : public cuda::Device {
     }
     return std::clamp<Index>(rank_ - begin, 0, end - begin);
   }
-  void split_digits(const Array& rows, std::int8_t* digits, double* units) override {
-    const Index padded = cuda::padded_dimension(rows.cols);
-    std::fill_n(digits, (rows.rows + cuda::digit_rows) * cuda::digit_runs * padded, std::int8_t{0});
-    for (Index i = 0; i < rows.rows; ++i) {
-      const double* const row = view<double>(rows).row(i);
-      double largest = 0;
-      for (Index k = 0; k < rows.cols; ++k) largest = std::max(largest, std::abs(row[k]));
-      units[i] = largest / cuda::largest_in_digits;
-      for (Index k = 0; largest > 0 && k < rows.cols; ++k) {
-        const auto split =
-            cuda::digits_of(static_cast<std::int32_t>(std::lrint(row[k] / largest * cuda::largest_in_digits)));
-        std::int8_t* const runs = digits + i * cuda::digit_runs * padded + k;
-        runs[0] = runs[4 * padded] = split.first;
-        runs[padded] = runs[3 * padded] = split.second;
-        runs[2 * padded] = split.third;
-      }
-    }
-  }
   void dense_tile(const DenseTile& tile) override {
     if (tile.arithmetic == Precision::f64) return run_tile<double, double>(tile, overflow_);
-    if (tile.products == cuda::DenseProducts::f32) return run_tile<float, float>(tile, overflow_);
-    run_tile<float, double>(tile, overflow_);
+    if (tile.products == Precision::f64) return run_tile<float, double>(tile, overflow_);
+    run_tile<float, float>(tile, overflow_);
   }
   [[nodiscard]] DenseOverflow finish() override { return std::exchange(overflow_, DenseOverflow{}); }
   [[nodiscard]] cuda::PlaneDevice& planes() override { return *planes_; }

@@ -1,6 +1,5 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
-#include "widelimit/base/random.hpp"
 #include "widelimit/engine/cpu/vector/apply.hpp"
 #include "widelimit/engine/cpu/vector/vector_samples.hpp"
 #include "widelimit/engine/cuda/dense_lowering.hpp"
@@ -10,10 +9,7 @@
 #include "widelimit/recipe/quadrature/logistic_mixture.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace widelimit::cuda {
 
@@ -22,14 +18,12 @@ namespace {
 /// Samples as a device holds them.
 struct DenseLoaded final : DeviceLoaded {
   std::shared_ptr<Device> device;
-  Precision units = Precision::f64;  ///< of the unit rows
+  Precision products = Precision::f64;
   Precision arithmetic = Precision::f64;
   Index samples = 0;
   Index dimension = 0;
   DenseLayout layout;
   DeviceBuffer unit;
-  DeviceBuffer digits;  ///< none where products of digits would lose any
-  DeviceBuffer digit_units;
   DeviceBuffer features;
   DeviceBuffer deviations;
   DeviceBuffer rounded_deviations;
@@ -44,16 +38,9 @@ struct DenseLoaded final : DeviceLoaded {
   void diagonal(MatrixView<double> outputs, const std::function<void(Index)>& /*after*/) const override {
     for (Index s = 0; s < outputs.rows; ++s) std::copy_n(diagonal_host.view().row(s), outputs.cols, outputs.row(s));
   }
-  [[nodiscard]] DenseProducts products_with(const DenseLoaded& other) const {
-    if (units == Precision::f32) return DenseProducts::f32;
-    const bool in_digits = digits.data() != nullptr && other.digits.data() != nullptr;
-    return in_digits ? DenseProducts::digits : DenseProducts::f64;
-  }
   [[nodiscard]] DenseSide side(Range range) const {
     return {.unit = unit.data(),
             .dimension = dimension,
-            .digits = digits.data<const std::int8_t>(),
-            .digit_units = digit_units.data<const double>(),
             .features = features.data(),
             .deviations = static_cast<const double*>(deviations.data()),
             .rounded_deviations = static_cast<const float*>(rounded_deviations.data()),
@@ -90,46 +77,6 @@ DeviceBuffer upload_units(const std::shared_ptr<Device>& device, const cpu::Unit
   return buffer;
 }
 
-/// Products of digits are for rows of many numbers, where products take most of the time.
-constexpr Index least_dimension = 256;
-/// Digits that are left out weigh as much as the largest numbers of two rows, times each other.
-constexpr double largest_of_digits = 0.25;
-/// Pairs that are looked at, and how many of them may be near one another: each near pair is computed anew.
-constexpr Index pairs_looked_at = 1024;
-constexpr Index most_near_pairs = 1;
-
-/// Whether few pairs of samples are near one another.
-bool is_spread(MatrixView<const double> unit) {
-  const Random random(0);
-  Index near = 0;
-  for (Index pair = 0; pair < pairs_looked_at; ++pair) {
-    const auto drawn = [&](Index k) {
-      const double place = random.uniform(static_cast<std::uint64_t>(2 * pair + k)) * static_cast<double>(unit.rows);
-      return unit.row(std::min(static_cast<Index>(place), unit.rows - 1));
-    };
-    const double* const x = drawn(0);
-    const double* const y = drawn(1);
-    const double rho = std::inner_product(x, x + unit.cols, y, 0.0);
-    near += x != y && 1 - std::abs(rho) < recomputed_below<float>(DenseProducts::digits) ? 1 : 0;
-  }
-  return near <= most_near_pairs;
-}
-
-/// Digits of the rows, where their products are as good as those in float and faster than those in float64.
-void load_digits(const cpu::UnitRows<double>& unit, DenseLoaded& to) {
-  const Index n = to.samples;
-  const Index d = to.dimension;
-  if (n == 0 || d < least_dimension || unit.is_sparse() || !is_spread(unit.dense())) return;
-  DeviceBuffer digits(to.device, usize((n + digit_rows) * digit_runs * padded_dimension(d)));
-  DeviceBuffer units(to.device, usize(n) * sizeof(double));
-  to.device->split_digits({to.unit.data(), n, d, d, Precision::f64}, digits.data<std::int8_t>(), units.data<double>());
-  std::vector<double> scales(usize(n));
-  to.device->download_bytes(units.data(), scales.size() * sizeof(double), scales.data());
-  if (*std::max_element(scales.begin(), scales.end()) * largest_in_digits > largest_of_digits) return;
-  to.digits = std::move(digits);
-  to.digit_units = std::move(units);
-}
-
 /// What the device needs of a matrix of the host, rounded.
 template <typename T>
 DeviceBuffer upload_rounded(const std::shared_ptr<Device>& device, const Matrix<double>& m) {
@@ -155,24 +102,8 @@ class Finisher {
   Device& device_;
 };
 
-/// How many tiles a device is given before it is asked whether they are done: as many as take some hundredths of a
-/// second, since no other work begins meanwhile.
-class TileBatch {
- public:
-  /// Whether it is time to look, after another tile.
-  [[nodiscard]] bool full() { return ++given_ >= size_; }
-  void looked() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - begin_ < std::chrono::milliseconds(20)) size_ = std::min<Index>(2 * size_, 1024);
-    given_ = 0;
-    begin_ = now;
-  }
-
- private:
-  Index size_ = 32;
-  Index given_ = 0;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
+/// Tiles between two looks at the device: some hundredths of a second of small networks.
+constexpr Index tiles_at_once = 16;
 
 /// Edge of the tiles: products of this size keep all multiprocessors busy, and squares on the diagonal, of which half
 /// is computed twice, are few.
@@ -192,7 +123,7 @@ void DenseLoaded::fill(const Recipe& recipe, Range rows, const Loaded& other, Ra
   const DeviceBuffer output_list = DeviceBuffer::of<DenseOutput>(device, places);
   const DeviceBuffer terms = DeviceBuffer::of<DenseMixture>(device, mixture);
 
-  DenseTile tile{.products = products_with(b),
+  DenseTile tile{.products = products,
                  .arithmetic = arithmetic,
                  .output = outputs.front().precision,
                  .steps = static_cast<const DenseStep*>(steps.data()),
@@ -207,7 +138,6 @@ void DenseLoaded::fill(const Recipe& recipe, Range rows, const Loaded& other, Ra
   const Index edge = gram_tile_edge(rows.size(), cols.size(), dense_tile_edge);
   const std::vector<Tile> tiles = symmetric ? upper_tiles(rows, edge) : rectangle_tiles(rows, cols, edge);
   const Finisher finisher(*device);
-  TileBatch batch;
   Index pairs = 0;
   for (std::size_t k = 0; k < tiles.size(); ++k) {
     tile.rows = side(tiles[k].rows);
@@ -218,9 +148,8 @@ void DenseLoaded::fill(const Recipe& recipe, Range rows, const Loaded& other, Ra
     tile.upper_only = symmetric && tiles[k].on_diagonal();
     device->dense_tile(tile);
     pairs += symmetric ? tiles[k].upper_pairs() : tiles[k].rows.size() * tiles[k].cols.size();
-    if (!batch.full() && k + 1 != tiles.size()) continue;
+    if ((k + 1) % tiles_at_once != 0 && k + 1 != tiles.size()) continue;
     const DenseOverflow overflow = device->finish();
-    batch.looked();
     if (overflow.row >= 0) report_overflow(overflow.slot, overflow.row, overflow.col, tile.output);
     interruption_point();
     after(pairs);
@@ -257,16 +186,11 @@ class DensePath final : public Path {
     loaded->device = device_;
     const Index n = x.count();
     loaded->arithmetic = arithmetic_of(recipe_, precision_);
-    const DeviceFacts facts = device_->facts();
-    loaded->units = facts.fast_double ? Precision::f64 : loaded->arithmetic;
+    loaded->products = device_->facts().fast_double ? Precision::f64 : loaded->arithmetic;
     loaded->samples = n;
     loaded->dimension = recipe_.input.channels;
     loaded->layout = dense_layout(recipe_, samples.features);
-    const Index d = loaded->dimension;
-    loaded->unit = upload_units(device_, samples.unit, n, d, loaded->units);
-    if (facts.fast_digits && facts.fast_double && loaded->arithmetic == Precision::f32) {
-      load_digits(samples.unit, *loaded);
-    }
+    loaded->unit = upload_units(device_, samples.unit, n, loaded->dimension, loaded->products);
     Matrix<double> features(loaded->layout.features, n, Content::unset);
     Matrix<double> deviations(loaded->layout.deviations, n, Content::unset);
     for (std::size_t k = 0; k < recipe_.steps.size(); ++k) {

@@ -56,24 +56,10 @@ struct DenseStep {
 };
 static_assert(std::is_trivially_copyable_v<DenseStep>);
 
-/// How unit rows are multiplied.
-enum class DenseProducts : std::uint8_t {
-  f32,
-  f64,  ///< also for float arithmetic where that is as fast
-  /// As integers of 24 bits in three digits, products of digits in int32 and so without rounding: for float arithmetic.
-  /// [docs/theory/numerics.md]
-  digits,
-};
-
-/// One side of a tile, in device memory: unit rows in float for products in float, else in double; features in the
-/// precision of the arithmetic.
+/// One side of a tile, in device memory: unit rows in the precision of products, features in that of the arithmetic.
 struct DenseSide {
   const void* unit = nullptr;  ///< n × d
   Index dimension = 0;
-  /// For products of digits: rows of digit_runs runs of padded_dimension(d) digits, first, second, third, second,
-  /// first; behind the last sample rows of zeros up to a multiple of digit_rows. x̂ = digit_units·integer.
-  const std::int8_t* digits = nullptr;
-  const double* digit_units = nullptr;
   const void* features = nullptr;  ///< features × n
   /// Emit steps × n, in their order, in double; beside them rounded to float, NaN where that does not hold them.
   const double* deviations = nullptr;
@@ -96,7 +82,7 @@ struct DenseOutput {
 };
 
 struct DenseTile {
-  DenseProducts products = DenseProducts::f64;
+  Precision products = Precision::f64;    ///< of the inputs; float64 also for float arithmetic where that is fast
   Precision arithmetic = Precision::f32;  ///< of the steps
   Precision output = Precision::f32;
   DenseSide rows;
@@ -120,20 +106,6 @@ struct DenseTile {
 /// Branches that may be open at once, and channels carried by one pass over the pairs; more channels take more passes.
 constexpr int dense_depth = 4;
 constexpr int dense_channels = 8;
-
-/// t = 1 − |ρ| of a product below which it is recomputed from the inputs, for steps in T: the product leaves an error
-/// of some ulps of its precision in t. [near_one, widelimit/engine/cpu/vector/vector_samples.hpp]
-template <typename T>
-constexpr double recomputed_below(DenseProducts products) {
-  if (products != DenseProducts::f64) return 0x1p-8;
-  return sizeof(T) == sizeof(float) ? 0x1p-24 : 0x1p-10;
-}
-
-/// Integer products take multiples of these.
-constexpr Index digit_rows = 16;
-constexpr Index digit_runs = 5;
-constexpr double largest_in_digits = 8355711;  ///< 127·(1 + 256 + 256²)
-constexpr Index padded_dimension(Index d) { return (d + digit_rows - 1) / digit_rows * digit_rows; }
 
 /// The first entry that left the range of the output.
 struct DenseOverflow {

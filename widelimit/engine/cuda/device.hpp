@@ -31,8 +31,6 @@ struct DeviceFacts {
   int driver = 0;  ///< newest CUDA of the driver, 13000 for 13.0
   /// Products in float64 are as fast as in float32 (tensor cores of capability 8.0 and 9.0).
   bool fast_double = false;
-  /// Products of 8-bit integers take less than a twelfth of the time of those in float64 (the same).
-  bool fast_digits = false;
 };
 
 /// One device. Calls may come from any thread and are carried out one after the other; each is finished when it
@@ -107,8 +105,6 @@ class Device {
                                             double* scratch) = 0;
 
   // Kernels of dense networks.
-  /// Rows of numbers in [−1, 1], float64 and without gaps, as DenseSide has their digits and units.
-  virtual void split_digits(const Array& rows, std::int8_t* digits, double* units) = 0;
   /// The pairs of one tile through all steps. Returns at once; `finish` waits and says what overflowed first.
   virtual void dense_tile(const DenseTile& tile) = 0;
   [[nodiscard]] virtual DenseOverflow finish() = 0;

@@ -42,7 +42,6 @@ DeviceFacts facts_of(int device) {
                     properties.minor, properties.multiProcessorCount, 0};
   (void)cudaDriverGetVersion(&facts.driver);
   facts.fast_double = (facts.major == 8 || facts.major == 9) && facts.minor == 0;
-  facts.fast_digits = facts.fast_double;
   return facts;
 }
 
@@ -202,43 +201,13 @@ void CudaDevice::convert(const Array& from, const Array& to) {
   wait();
 }
 
-void CudaDevice::split_digits(const Array& rows, std::int8_t* digits, double* units) {
-  const Turn turn(*this);
-  check(launch_split_digits(rows, digits, units, stream_), "splitting numbers");
-  wait();
-}
-
-/// Three products of digits: the first with the first, the first two with the second and the first, and so on.
-void CudaDevice::multiply_digits(cublasHandle_t handle, const DenseTile& tile, const Array& products, Index plane) {
-  const std::int32_t one = 1;
-  const std::int32_t zero = 0;
-  const Index padded = padded_dimension(tile.rows.dimension);
-  const Index pitch = digit_runs * padded;
-  const std::int8_t* const left = tile.rows.digits + tile.rows.first * pitch;
-  const std::int8_t* const right = tile.cols.digits + tile.cols.first * pitch;
-  for (Index places = 1; places <= 3; ++places) {
-    check(blas().gemm_ex(handle, CUBLAS_OP_T, CUBLAS_OP_N, products.cols, products.rows, places * padded, &one,
-                         right + (digit_runs - places) * padded, CUDA_R_8I, pitch, left, CUDA_R_8I, pitch, &zero,
-                         static_cast<std::int32_t*>(products.data) + (places - 1) * plane, CUDA_R_32I, products.stride,
-                         CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT),
-          "gemm of integers");
-  }
-}
-
 void CudaDevice::dense_tile(const DenseTile& tile) {
   const Turn turn(*this);
   if (tile.rows.count == 0 || tile.cols.count == 0) return;
   Lane& lane = lanes_[next_lane_];
   next_lane_ = (next_lane_ + 1) % lanes_.size();
-  const bool in_digits = tile.products == DenseProducts::digits;
-  const Precision precision = tile.products == DenseProducts::f32 ? Precision::f32 : Precision::f64;
-  const std::size_t size = precision == Precision::f32 ? sizeof(float) : sizeof(double);
-  const auto rounded = [&](Index count) {
-    return in_digits ? (count + digit_rows - 1) / digit_rows * digit_rows : count;
-  };
-  const Index rows = rounded(tile.rows.count);
-  const Index cols = rounded(tile.cols.count);
-  const std::size_t bytes = usize(rows * cols) * (in_digits ? 3 * sizeof(std::int32_t) : size);
+  const std::size_t size = tile.products == Precision::f32 ? sizeof(float) : sizeof(double);
+  const std::size_t bytes = usize(tile.rows.count * tile.cols.count) * size;
   if (lane.bytes < bytes) {
     check(cudaStreamSynchronize(lane.stream), "waiting for its work");
     if (lane.products != nullptr) release(std::exchange(lane.products, nullptr));
@@ -246,18 +215,14 @@ void CudaDevice::dense_tile(const DenseTile& tile) {
     lane.products = allocate(bytes);
     lane.bytes = bytes;
   }
-  const Array products{lane.products, rows, cols, cols, precision};
-  if (in_digits) {
-    multiply_digits(lane.blas, tile, products, rows * cols);
-  } else {
-    const auto rows_of = [&](const DenseSide& side) {
-      const auto offset = usize(side.first * side.dimension) * size;
-      auto* const first = const_cast<char*>(static_cast<const char*>(side.unit)) + offset;
-      return Array{first, side.count, side.dimension, side.dimension, precision};
-    };
-    multiply_on(lane.blas, 1, Transpose::no, rows_of(tile.rows), Transpose::yes, rows_of(tile.cols), 0, products);
-  }
-  check(launch_dense(tile, lane.products, products.stride, rows * cols, overflow_, lane.stream), "a dense kernel");
+  const auto rows_of = [&](const DenseSide& side) {
+    const auto offset = usize(side.first * side.dimension) * size;
+    auto* const first = const_cast<char*>(static_cast<const char*>(side.unit)) + offset;
+    return Array{first, side.count, side.dimension, side.dimension, tile.products};
+  };
+  const Array products{lane.products, tile.rows.count, tile.cols.count, tile.cols.count, tile.products};
+  multiply_on(lane.blas, 1, Transpose::no, rows_of(tile.rows), Transpose::yes, rows_of(tile.cols), 0, products);
+  check(launch_dense(tile, lane.products, products.stride, overflow_, lane.stream), "a dense kernel");
 }
 
 DenseOverflow CudaDevice::finish() {

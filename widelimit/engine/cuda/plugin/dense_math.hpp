@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 
 /// Scalar pieces of the steps, for the device and, in tests, for the host: the formulas of the processor's strips.
 /// [widelimit/engine/cpu/vector/strip-inl.hpp]
@@ -76,25 +75,6 @@ WIDELIMIT_BOTH inline T least(T a, T b) {
 template <typename T>
 WIDELIMIT_BOTH inline T most(T a, T b) {
   return a < b ? b : a;
-}
-
-/// An integer of 24 bits as digits of base 256 between −128 and 127: n = (first·256 + second)·256 + third.
-struct Digits {
-  std::int8_t first;
-  std::int8_t second;
-  std::int8_t third;
-};
-WIDELIMIT_BOTH inline Digits digits_of(std::int32_t n) {
-  const auto third = static_cast<std::int8_t>(((n + 128) & 255) - 128);
-  n = (n - third) / 256;
-  const auto second = static_cast<std::int8_t>(((n + 128) & 255) - 128);
-  return {static_cast<std::int8_t>((n - second) / 256), second, third};
-}
-/// ⟨n, n'⟩ from the sums of products of digits whose places add up to 2, 3 and 4; what is left out is below 2⁻²³ of the
-/// largest entries' product times their number.
-WIDELIMIT_BOTH inline double product_of_digits(std::int32_t high, std::int32_t middle, std::int32_t low) {
-  const std::int64_t sum = std::int64_t{high} * 65536 + std::int64_t{middle} * 256 + low;
-  return static_cast<double>(sum) * 65536.0;
 }
 
 /// ½((a−a')² + (c−c')²) = 1 − aa' − cc' where a² + c² = 1 on both sides, without its cancellation.

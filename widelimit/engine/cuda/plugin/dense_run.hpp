@@ -151,4 +151,11 @@ WIDELIMIT_BOTH inline double scaled_back(double value, const DenseTile& tile, In
   return value * tile.rows.deviations[row] * tile.cols.deviations[col];
 }
 
+/// t = 1 − |ρ| of a product in X below which it is recomputed from the inputs, for steps in T: the product leaves an
+/// error of some ulps of X in t. [near_one, widelimit/engine/cpu/vector/vector_samples.hpp]
+template <typename T, typename X>
+constexpr X recomputed_below = sizeof(X) == sizeof(float)   ? X(0x1p-8)
+                               : sizeof(T) == sizeof(float) ? X(0x1p-24)
+                                                            : X(0x1p-10);
+
 }  // namespace widelimit::cuda

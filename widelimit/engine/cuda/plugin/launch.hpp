@@ -57,12 +57,10 @@ struct PivotState {
 cudaError_t launch_pivot(const Array& a, Index begin, Index j, double least, Index* order, double* taken,
                          PivotState* state, cudaStream_t stream);
 
-/// Room for digit_rows more rows than there are must be in `digits`.
-cudaError_t launch_split_digits(const Array& rows, std::int8_t* digits, double* units, cudaStream_t stream);
-/// The pairs of a tile from the products of their unit rows, of digits in three matrices `plane` numbers apart;
-/// `overflow` is the least code of an entry that left its range (overflow_code).
-cudaError_t launch_dense(const DenseTile& tile, const void* products, Index stride, Index plane,
-                         unsigned long long* overflow, cudaStream_t stream);
+/// The pairs of a tile from the products of their unit rows; `overflow` is the least code of an entry that left its
+/// range (overflow_code).
+cudaError_t launch_dense(const DenseTile& tile, const void* products, Index stride, unsigned long long* overflow,
+                         cudaStream_t stream);
 constexpr unsigned long long no_overflow = ~0ULL;
 
 }  // namespace widelimit::cuda

@@ -12,7 +12,6 @@ struct Blas {
   decltype(&cublasSetStream_v2) set_stream = nullptr;
   decltype(&cublasSgemm_v2_64) sgemm = nullptr;
   decltype(&cublasDgemm_v2_64) dgemm = nullptr;
-  decltype(&cublasGemmEx_64) gemm_ex = nullptr;
   decltype(&cublasSgemmStridedBatched_64) sgemm_squares = nullptr;
   decltype(&cublasDgemmStridedBatched_64) dgemm_squares = nullptr;
   decltype(&cublasSgemv_v2_64) sgemv = nullptr;
