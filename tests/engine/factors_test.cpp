@@ -1,4 +1,6 @@
 #include "tests/engine/algebra_of.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/progress.hpp"
 
 #include <gtest/gtest.h>
 
@@ -90,6 +92,52 @@ TEST_P(FactorsOf, SolvesWithLargeTriangles) {
       }
     }
   }
+}
+
+/// Engines factor large matrices in panels.
+class PanelsOf : public AlgebraOf {
+ protected:
+  static constexpr Index n = 4300;
+  /// e^{−|i−j|/50} and 1 more on the diagonal: eigenvalues between 1 and about 101.
+  PanelsOf() : k_(n, n, Content::unset) {
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = 0; j < n; ++j) k_(i, j) = decay(i - j) + (i == j ? 1 : 0);
+    }
+  }
+  [[nodiscard]] static double decay(Index distance) { return std::exp(-std::abs(static_cast<double>(distance)) / 50); }
+  Matrix<double> k_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Engines, PanelsOf, testing::ValuesIn(test::engines_and_cuda({"cpu"})),
+                         [](const auto& of) { return of.param; });
+
+TEST_P(PanelsOf, FactorAndSolve) {
+  for (const Precision precision : {Precision::f32, Precision::f64}) {
+    const EngineMatrix held = algebra_.copy_of(k_.view());
+    EngineMatrix u = algebra_.copy_of(held, precision);
+    ASSERT_EQ(algebra_.cholesky(u, nullptr), 0);
+    const Matrix<double> x = columns(n, 2);
+    Matrix<double> b(n, 2);
+    algebra_.multiply(Transpose::no, held, x.view(), b.view());
+    algebra_.solve_factored(u, b.view());
+    const double few = precision == Precision::f32 ? 1e-3 : 1e-11;  // condition 101, sums of 4,300 terms
+    for (Index i = 0; i < 2 * n; ++i) ASSERT_NEAR(b.data()[i], x.data()[i], few);
+  }
+}
+
+TEST_P(PanelsOf, NameTheFailingMinor) {
+  k_(3000, 3000) = -1;
+  EngineMatrix a = algebra_.copy_of(k_.view());
+  EXPECT_EQ(algebra_.cholesky(a, nullptr), 3001);
+}
+
+TEST_P(PanelsOf, StopWhereAsked) {
+  class Stop final : public Progress {
+    bool update(std::int64_t /*done*/, std::int64_t /*total*/, std::string_view /*unit*/) override { return false; }
+  };
+  Stop stop;
+  EngineMatrix a = algebra_.copy_of(k_.view());
+  EXPECT_THROW((void)algebra_.cholesky(a, &stop), Error);
 }
 
 TEST_P(FactorsOf, NamesTheFailingMinor) {

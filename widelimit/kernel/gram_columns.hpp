@@ -11,7 +11,9 @@ namespace widelimit {
 
 /// Columns of a Gram matrix, or of the part of it that belongs to some of the samples, in host memory and in T: for
 /// solvers that move one variable at a time. Where the host may look at the matrix in that precision, whole columns are
-/// its rows and nothing is copied; else a column is fetched when first asked for, and kept while there is room.
+/// its rows and nothing is copied, and those of a part are put together when first asked for and kept while there is
+/// room. Where it may not look, as into the memory of a device, all columns are fetched at once if there is room for
+/// them, since each journey takes as long as some ten thousand numbers; else one at a time.
 template <std::floating_point T>
 class GramColumns {
  public:
@@ -26,6 +28,9 @@ class GramColumns {
         size_(chosen_.empty() ? k.samples() : std::ssize(chosen_)) {
     if (const auto view = k.algebra().host_view(k.matrix())) {
       if (const auto* entries = std::get_if<MatrixView<const T>>(&*view)) in_place_ = *entries;
+    } else if (usize(size_ * size_) * sizeof(T) <= room + room / 2) {
+      fetch_all();
+      return;
     }
     if (in_place_.rows == 0 && !chosen_.empty()) whole_.resize(usize(k.samples()));
     prepare(room);
@@ -45,6 +50,7 @@ class GramColumns {
   }
   /// Column k; it stays where it is until the column after next is asked for.
   [[nodiscard]] const T* column(Index k) {
+    if (fetched_.rows() > 0) return fetched_.view().row(k);
     if (from_ == nullptr && chosen_.empty() && in_place_.rows > 0) return in_place_.row(k);
     Index& slot = slot_[usize(k)];
     if (slot < 0) {
@@ -56,12 +62,18 @@ class GramColumns {
     return kept_[usize(slot)].get();
   }
   [[nodiscard]] std::size_t bytes() const {
-    return owner_.size() * usize(size_) * sizeof(T) + chosen_.size() * 2 * sizeof(Index) + whole_.size() * sizeof(T);
+    return (owner_.size() * usize(size_) + usize(fetched_.rows() * fetched_.cols())) * sizeof(T) +
+           chosen_.size() * 2 * sizeof(Index) + whole_.size() * sizeof(T);
   }
 
  private:
   [[nodiscard]] Index sample(Index k) const { return chosen_.empty() ? k : chosen_[usize(k)]; }
 
+  void fetch_all() {
+    fetched_ = Matrix<T>(size_, size_, Content::unset);
+    const EngineMatrix all = chosen_.empty() ? k_.matrix() : k_.algebra().gather(k_.matrix(), chosen_, chosen_);
+    k_.algebra().read(all, fetched_.view());
+  }
   void prepare(std::size_t room) {
     slot_.assign(usize(size_), -1);
     const auto column_bytes = static_cast<Index>(sizeof(T)) * std::max<Index>(size_, 1);
@@ -103,6 +115,7 @@ class GramColumns {
   std::span<const double> diagonal_;  ///< of all of K, which the handle keeps
   GramColumns* from_ = nullptr;
   MatrixView<const T> in_place_{};  ///< no rows where the host may not look
+  Matrix<T> fetched_;               ///< all columns, where they were fetched at once
   std::vector<Index> chosen_;       ///< empty for all
   Index size_ = 0;
   std::vector<Index> slot_;   ///< of each column, −1 where it is not kept

@@ -217,11 +217,8 @@ void CudaAlgebra::add_to_diagonal(EngineMatrix& a, std::span<const double> shift
 double CudaAlgebra::symmetric_norm(const EngineMatrix& a) const { return device_->symmetric_norm(of(a)); }
 
 Index CudaAlgebra::cholesky(EngineMatrix& a, Progress* progress) const {
-  ProgressTicker ticker(progress, 1, "tiles");
-  ticker.at(0);
-  const Index failed = device_->cholesky(target(a));
-  ticker.at(1);
-  return failed;
+  ProgressTicker ticker(progress, a.rows(), "rows of a factor");
+  return device_->cholesky(target(a), [&](Index rows) { ticker.at(rows); });
 }
 
 void CudaAlgebra::solve(Transpose op, const EngineMatrix& u, MatrixView<double> b) const {

@@ -6,8 +6,8 @@
 
 namespace widelimit::cuda {
 
-/// Dense algebra on one device. Matrices stay in its memory; vectors and blocks of few columns travel. A factorisation
-/// inside cuSOLVER cannot be stopped; everything else can, between two calls of the device.
+/// Dense algebra on one device. Matrices stay in its memory; vectors and blocks of few columns travel. What
+/// cuSOLVER does in one call, eigenvectors and LDLᵀ, cannot be stopped; all else can.
 class CudaAlgebra final : public Algebra, public DeviceMatrices {
  public:
   explicit CudaAlgebra(std::shared_ptr<Device> device) : device_(std::move(device)) {}

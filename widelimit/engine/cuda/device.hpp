@@ -6,6 +6,7 @@
 #include "widelimit/engine/layers.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -106,8 +107,9 @@ class Device {
   virtual void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) = 0;
 
   // Factors of symmetric matrices, of which the upper triangle is read.
-  /// a = uᵀu in place; the order of the first leading minor that is not positive, or 0.
-  [[nodiscard]] virtual Index cholesky(const Array& a) = 0;
+  /// a = uᵀu in place; the order of the first leading minor that is not positive, or 0. after(rows) is called from time
+  /// to time with the rows that are final; it stops the work by throwing.
+  [[nodiscard]] virtual Index cholesky(const Array& a, const std::function<void(Index)>& after) = 0;
   /// a = ldlᵀ in place; the diagonal of d and the pivots as LAPACK's dsytrf leaves them.
   virtual void ldl(const Array& a, double* diagonal, int* pivots) = 0;
   /// Eigenvalues, smallest first; an eigenvector in each row of a where asked for, else a is destroyed.

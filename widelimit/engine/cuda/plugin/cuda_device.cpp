@@ -14,7 +14,8 @@ namespace widelimit::cuda {
 namespace {
 
 /// Freed memory that the device keeps for the next call: what planes need between two stages, but a sixteenth of a
-/// small device.
+/// small device. What is larger does not come from this pool, where taking and giving back 29 GB takes 80 ms instead of
+/// 20.
 constexpr std::uint64_t kept_memory = std::uint64_t{4} << 30;
 
 int device_count(std::string& why) {
@@ -137,7 +138,20 @@ void* CudaDevice::allocate(std::size_t bytes) {
   void* memory = nullptr;
   const std::size_t taken = std::max<std::size_t>(bytes, 256);
   const bool allowed = taken <= account_.left();
-  const cudaError_t error = allowed ? cudaMallocAsync(&memory, taken, stream_) : cudaErrorMemoryAllocation;
+  cudaError_t error = cudaErrorMemoryAllocation;
+  if (allowed && taken > kept_memory) {
+    error = cudaMalloc(&memory, taken);
+    if (error == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      cudaMemPool_t pool = nullptr;
+      check(cudaDeviceGetDefaultMemPool(&pool, device_), "opening its memory");
+      check(cudaMemPoolTrimTo(pool, 0), "giving memory back");
+      error = cudaMalloc(&memory, taken);
+    }
+    if (error == cudaSuccess) large_.push_back(memory);
+  } else if (allowed) {
+    error = cudaMallocAsync(&memory, taken, stream_);
+  }
   if (error == cudaErrorMemoryAllocation) {
     if (allowed) (void)cudaGetLastError();
     refuse_room(fmt::format("device {}", device_), bytes, free_bytes(), account_.left(), facts_of(device_).memory);
@@ -151,7 +165,12 @@ void* CudaDevice::allocate(std::size_t bytes) {
 void CudaDevice::release(void* memory) noexcept {
   const std::lock_guard lock(guard_);
   account_.remove(memory);
-  if (cudaSetDevice(device_) == cudaSuccess) (void)cudaFreeAsync(memory, stream_);
+  if (cudaSetDevice(device_) != cudaSuccess) return;
+  if (std::erase(large_, memory) > 0) {
+    (void)cudaFree(memory);
+  } else {
+    (void)cudaFreeAsync(memory, stream_);
+  }
 }
 
 bool CudaDevice::reaches(const void* memory) {
@@ -192,10 +211,8 @@ void CudaDevice::upload(const HostArray& from, const Array& to) {
   const std::size_t size = from.precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const std::size_t row = usize(to.cols) * size;
   const auto copy = [&](void* data, std::size_t pitch) {
-    check(cudaMemcpy2DAsync(data, pitch, from.data, usize(from.stride) * size, row, usize(to.rows),
-                            cudaMemcpyHostToDevice, stream_),
-          "copying to it");
-    wait();
+    staging_.up({static_cast<char*>(from.data), usize(from.stride) * size}, {static_cast<char*>(data), pitch}, row,
+                to.rows, stream_);
   };
   if (from.precision == to.precision) return copy(to.data, usize(to.stride) * size);
   const Scratch scratch(*this, usize(to.rows) * row);
@@ -208,11 +225,9 @@ void CudaDevice::download(const Array& from, const HostArray& to) {
   if (from.rows == 0 || from.cols == 0) return;
   const std::size_t size = to.precision == Precision::f32 ? sizeof(float) : sizeof(double);
   const std::size_t row = usize(from.cols) * size;
-  const auto copy = [&](const void* data, std::size_t pitch) {
-    check(cudaMemcpy2DAsync(to.data, usize(to.stride) * size, data, pitch, row, usize(from.rows),
-                            cudaMemcpyDeviceToHost, stream_),
-          "copying from it");
-    wait();
+  const auto copy = [&](void* data, std::size_t pitch) {
+    staging_.down({static_cast<char*>(data), pitch}, {static_cast<char*>(to.data), usize(to.stride) * size}, row,
+                  from.rows, stream_);
   };
   if (from.precision == to.precision) return copy(from.data, usize(from.stride) * size);
   const Scratch scratch(*this, usize(from.rows) * row);

@@ -8,9 +8,11 @@
 #include "widelimit/engine/cuda/plugin/fetch_lanes.hpp"
 #include "widelimit/engine/cuda/plugin/launch.hpp"
 #include "widelimit/engine/cuda/plugin/libraries.hpp"
+#include "widelimit/engine/cuda/plugin/staging.hpp"
 
 #include <array>
 #include <mutex>
+#include <vector>
 
 namespace widelimit::cuda {
 
@@ -62,7 +64,7 @@ class CudaDevice final : public Device {
   void multiply_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override;
   void solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) override;
 
-  [[nodiscard]] Index cholesky(const Array& a) override;
+  [[nodiscard]] Index cholesky(const Array& a, const std::function<void(Index)>& after) override;
   void ldl(const Array& a, double* diagonal, int* pivots) override;
   void eigen(const Array& a, bool vectors, double* values) override;
   [[nodiscard]] Index pivoted_block(const Array& a, Index begin, Index end, double least, Index* order,
@@ -122,6 +124,14 @@ class CudaDevice final : public Device {
                               double beta, const Array& y);
   void solve_block(Triangle triangle, Transpose op, const Array& t, const Array& b);
   template <typename T>
+  void invert_squares(Triangle triangle, const Array& t, Index count, T* squares, T* inverses);
+  template <typename T>
+  void solve_by_squares(Triangle triangle, Transpose op, const Array& t, const Array& b);
+  /// By cuSOLVER; the order of the first leading minor that is not positive, or 0.
+  [[nodiscard]] Index factor_square(const Array& a);
+  /// The upper triangle of c −= pᵀp.
+  static void subtract_self_product(cublasHandle_t handle, const Array& p, const Array& c);
+  template <typename T>
   [[nodiscard]] const T* put(const Scratch& scratch, std::span<const T> values);
 
   /// Free bytes, those included that freed memory keeps for the next call.
@@ -135,6 +145,8 @@ class CudaDevice final : public Device {
   cublasHandle_t blas_ = nullptr;
   cusolverDnHandle_t solver_ = nullptr;
   cusolverDnParams_t params_ = nullptr;
+  Staging staging_;
+  std::vector<void*> large_;  ///< memory that is not of the pool
   std::array<Lane, 2> lanes_;
   std::size_t next_lane_ = 0;
   unsigned long long* overflow_ = nullptr;

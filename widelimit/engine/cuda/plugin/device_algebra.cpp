@@ -1,41 +1,12 @@
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/cuda/plugin/cuda_device.hpp"
+#include "widelimit/engine/cuda/plugin/row_major.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
 namespace widelimit::cuda {
-
-namespace {
-
-bool is_single(const Array& a) { return a.precision == Precision::f32; }
-cudaDataType type_of(const Array& a) { return is_single(a) ? CUDA_R_32F : CUDA_R_64F; }
-/// Rows of ours are columns of cuBLAS: what it sees is the transpose.
-cublasOperation_t same(Transpose op) { return op == Transpose::yes ? CUBLAS_OP_T : CUBLAS_OP_N; }
-cublasOperation_t opposite(Transpose op) { return op == Transpose::yes ? CUBLAS_OP_N : CUBLAS_OP_T; }
-cublasFillMode_t mirrored(Triangle triangle) {
-  return triangle == Triangle::upper ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
-}
-std::int64_t leading(const Array& a) { return std::max<std::int64_t>({1, a.stride, a.cols}); }
-
-Array part(const Array& a, Index row, Index col, Index rows, Index cols) {
-  const std::size_t size = is_single(a) ? sizeof(float) : sizeof(double);
-  return {static_cast<char*>(a.data) + usize(row * a.stride + col) * size, rows, cols, a.stride, a.precision};
-}
-
-/// Rows of a triangle that are solved at once.
-constexpr Index solved_rows = 1024;
-
-/// cuSOLVER's routine of this kind counts entries in 32 bits.
-void require_32_bits(const Array& a, const char* what) {
-  if (a.rows * leading(a) <= std::numeric_limits<std::int32_t>::max()) return;
-  throw Error(Code::resource,
-              fmt::format("{} of {} rows is beyond cuSOLVER, which counts entries in 32 bits", what, a.rows),
-              {Remedy::fewer_samples});
-}
-
-}  // namespace
 
 template <typename T>
 const T* CudaDevice::put(const Scratch& scratch, std::span<const T> values) {
@@ -257,134 +228,6 @@ void CudaDevice::multiply_triangle(Triangle triangle, Transpose op, const Array&
           "dtrmm");
   }
   wait();
-}
-
-void CudaDevice::solve_block(Triangle triangle, Transpose op, const Array& t, const Array& b) {
-  const auto solve = [&]<typename T>(T one, const auto& vector, const auto& several) {
-    const T* const factor = static_cast<const T*>(t.data);
-    T* const x = static_cast<T*>(b.data);
-    if (b.cols == 1) {
-      check(vector(blas_, mirrored(triangle), opposite(op), CUBLAS_DIAG_NON_UNIT, b.rows, factor, leading(t), x,
-                   leading(b)),
-            "trsv");
-    } else {
-      check(several(blas_, CUBLAS_SIDE_RIGHT, mirrored(triangle), same(op), CUBLAS_DIAG_NON_UNIT, b.cols, b.rows, &one,
-                    factor, leading(t), x, leading(b)),
-            "trsm");
-    }
-  };
-  if (is_single(t)) {
-    solve(1.0F, blas().strsv, blas().strsm);
-  } else {
-    solve(1.0, blas().dtrsv, blas().dtrsm);
-  }
-}
-
-/// In blocks of rows: the triangle of one, then its product with the rest. cuBLAS alone goes through a large triangle a
-/// few columns at a time.
-void CudaDevice::solve_triangle(Triangle triangle, Transpose op, const Array& t, const Array& b) {
-  const Turn turn(*this);
-  if (b.rows == 0 || b.cols == 0) return;
-  const Index n = b.rows;
-  const bool forward = (triangle == Triangle::upper) == (op == Transpose::yes);
-  const Index blocks = (n + solved_rows - 1) / solved_rows;
-  for (Index k = 0; k < blocks; ++k) {
-    const Index begin = (forward ? k : blocks - 1 - k) * solved_rows;
-    const Index count = std::min(solved_rows, n - begin);
-    const Array own = part(b, begin, 0, count, b.cols);
-    solve_block(triangle, op, part(t, begin, begin, count, count), own);
-    const Index first = forward ? begin + count : 0;
-    const Index rest = forward ? n - first : begin;
-    const Array beside = op == Transpose::yes ? part(t, begin, first, count, rest) : part(t, first, begin, rest, count);
-    multiply_on(blas_, -1, op, beside, Transpose::no, own, 1, part(b, first, 0, rest, b.cols));
-  }
-  wait();
-}
-
-Index CudaDevice::cholesky(const Array& a) {
-  const Turn turn(*this);
-  if (a.rows == 0) return 0;
-  std::size_t device_bytes = 0;
-  std::size_t host_bytes = 0;
-  check(solver().potrf_size(solver_, params_, CUBLAS_FILL_MODE_LOWER, a.rows, type_of(a), a.data, leading(a),
-                            type_of(a), &device_bytes, &host_bytes),
-        "potrf");
-  const Scratch work(*this, device_bytes);
-  const Scratch info(*this, sizeof(int));
-  std::vector<char> host_work(host_bytes);
-  check(solver().potrf(solver_, params_, CUBLAS_FILL_MODE_LOWER, a.rows, type_of(a), a.data, leading(a), type_of(a),
-                       work.as<void>(), device_bytes, host_work.data(), host_bytes, info.as<int>()),
-        "potrf");
-  int failed = 0;
-  download_bytes(info.as<void>(), sizeof(failed), &failed);
-  if (failed < 0) fail(Code::resource, "potrf of cuSOLVER refuses its argument {}", -failed);
-  return failed;
-}
-
-void CudaDevice::ldl(const Array& a, double* diagonal_out, int* pivots) {
-  const Turn turn(*this);
-  if (a.rows == 0) return;
-  require_32_bits(a, "an LDLᵀ factorisation");
-  const int n = static_cast<int>(a.rows);
-  auto* const entries = static_cast<double*>(a.data);
-  int length = 0;
-  check(solver().sytrf_size(solver_, n, entries, static_cast<int>(leading(a)), &length), "sytrf");
-  const Scratch work(*this, usize(length) * sizeof(double));
-  const Scratch pivot_list(*this, usize(n) * sizeof(int));
-  const Scratch info(*this, sizeof(int));
-  check(solver().sytrf(solver_, CUBLAS_FILL_MODE_LOWER, n, entries, static_cast<int>(leading(a)), pivot_list.as<int>(),
-                       work.as<double>(), length, info.as<int>()),
-        "sytrf");
-  download_bytes(pivot_list.as<void>(), usize(n) * sizeof(int), pivots);
-  diagonal(a, diagonal_out);
-}
-
-void CudaDevice::eigen(const Array& a, bool vectors, double* values) {
-  const Turn turn(*this);
-  if (a.rows == 0) return;
-  const cusolverEigMode_t mode = vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR;
-  const Scratch found(*this, usize(a.rows) * sizeof(double));
-  const Scratch info(*this, sizeof(int));
-  std::size_t device_bytes = 0;
-  std::size_t host_bytes = 0;
-  check(solver().syevd_size(solver_, params_, mode, CUBLAS_FILL_MODE_LOWER, a.rows, CUDA_R_64F, a.data, leading(a),
-                            CUDA_R_64F, found.as<void>(), CUDA_R_64F, &device_bytes, &host_bytes),
-        "syevd");
-  const Scratch work(*this, device_bytes);
-  std::vector<char> host_work(host_bytes);
-  check(solver().syevd(solver_, params_, mode, CUBLAS_FILL_MODE_LOWER, a.rows, CUDA_R_64F, a.data, leading(a),
-                       CUDA_R_64F, found.as<void>(), CUDA_R_64F, work.as<void>(), device_bytes, host_work.data(),
-                       host_bytes, info.as<int>()),
-        "syevd");
-  int failed = 0;
-  download_bytes(info.as<void>(), sizeof(failed), &failed);
-  if (failed != 0) fail(Code::numerical, "{} eigenvalues of a matrix of {} rows did not converge", failed, a.rows);
-  download_bytes(found.as<void>(), usize(a.rows) * sizeof(double), values);
-}
-
-Index CudaDevice::pivoted_block(const Array& a, Index begin, Index end, double least, Index* order, double* scratch) {
-  const Turn turn(*this);
-  const Scratch state_memory(*this, sizeof(PivotState));
-  PivotState state;
-  upload_bytes(&state, sizeof(state), state_memory.as<void>());
-  for (Index j = begin; j < end; ++j) {
-    check(launch_pivot(a, begin, j, least, order, scratch, state_memory.as<PivotState>(), stream_), "a pivot");
-  }
-  download_bytes(state_memory.as<void>(), sizeof(state), &state);
-  const Index found = state.found;
-  const Index rest = a.rows - begin - found;
-  if (found == end - begin && rest > 0) {
-    // The lower triangle of ours is the upper one of cuBLAS.
-    const double minus = -1;
-    const double one = 1;
-    auto* const entries = static_cast<double*>(a.data);
-    check(blas().dsyrk(blas_, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_T, rest, found, &minus,
-                       entries + (begin + found) * a.stride + begin, leading(a), &one,
-                       entries + (begin + found) * a.stride + begin + found, leading(a)),
-          "dsyrk");
-  }
-  wait();
-  return found;
 }
 
 }  // namespace widelimit::cuda

@@ -36,6 +36,16 @@ cudaError_t launch_add(const Array& from, const Array& to, cudaStream_t stream);
 constexpr Index precise_segments = 32;
 cudaError_t launch_precise(const Array& k, const Array& v, const Array& out, double* partial, cudaStream_t stream);
 
+/// The squares of `square_rows` rows on the diagonal of a triangle, `count` of them, with zeros in their other half,
+/// and in `inverses` the inverses of the `inverted_edge` rows on their diagonals, with zeros beside them. Squares of
+/// both are square_rows·(square_rows + 1) numbers apart, so that all diagonals have one distance.
+constexpr Index square_rows = 512;
+constexpr Index inverted_edge = 32;
+cudaError_t launch_triangle_squares(Triangle triangle, const Array& t, Index count, float* squares, float* inverses,
+                                    cudaStream_t stream);
+cudaError_t launch_triangle_squares(Triangle triangle, const Array& t, Index count, double* squares, double* inverses,
+                                    cudaStream_t stream);
+
 /// Column j of a block of a pivoted Cholesky factorisation that begins at `begin`; after a column without a pivot
 /// nothing more happens. `state` counts the columns that had one.
 struct PivotState {

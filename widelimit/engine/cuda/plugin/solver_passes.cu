@@ -5,7 +5,8 @@ namespace widelimit::cuda {
 namespace {
 
 constexpr int threads = 256;
-constexpr int precise_at_once = 5;
+constexpr int staged_rows = 128;  ///< of v in shared memory
+constexpr int entries_ahead = 4;  ///< of k on their way while those before are multiplied
 
 unsigned blocks_for(Index count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
@@ -25,32 +26,64 @@ __device__ void add_product(double factor, double entry, double& high, double& l
   low = __dadd_rn(low, fma(factor, entry, -product));
 }
 
-/// Some columns of v against a segment of the rows of k; a thread for each entry of the result, so that rows are read
+/// C columns of v against a segment of the rows of k; a thread for each entry of the result, so that rows are read
 /// whole, once for all of these columns.
-template <typename T>
-__global__ void precise_kernel(const T* k, Index n, Index stride, const double* v, Index v_stride, Index columns,
-                               double* partial) {
+template <int C, typename T>
+__global__ void __launch_bounds__(threads)
+    precise_kernel(const T* __restrict__ k, Index n, Index stride, const double* __restrict__ v, Index v_stride,
+                   Index columns, double* partial) {
+  __shared__ double staged[staged_rows * C];
   const Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const Index place = i < n ? i : n - 1;
   const Index segment = blockIdx.y;
-  const Index first = static_cast<Index>(blockIdx.z) * precise_at_once;
-  if (i >= n) return;
-  const Index begin = segment * n / precise_segments;
+  const Index first = static_cast<Index>(blockIdx.z) * C;
   const Index end = (segment + 1) * n / precise_segments;
-  double high[precise_at_once] = {};
-  double low[precise_at_once] = {};
-  for (Index j = begin; j < end; ++j) {
-    const auto entry = static_cast<double>(k[j * stride + i]);
+  double high[C] = {};
+  double low[C] = {};
+  const auto add = [&](int row, T entry) {
 #pragma unroll
-    for (int c = 0; c < precise_at_once; ++c) {
-      if (first + c < columns) add_product(v[j * v_stride + first + c], entry, high[c], low[c]);
+    for (int c = 0; c < C; ++c) add_product(staged[row * C + c], static_cast<double>(entry), high[c], low[c]);
+  };
+  for (Index begin = segment * n / precise_segments; begin < end; begin += staged_rows) {
+    const int count = static_cast<int>(end - begin < staged_rows ? end - begin : staged_rows);
+    __syncthreads();
+    for (int e = static_cast<int>(threadIdx.x); e < count * C; e += threads) {
+      staged[e] = first + e % C < columns ? v[(begin + e / C) * v_stride + first + e % C] : 0.0;
     }
-  }
+    __syncthreads();
+    const T* from = k + begin * stride + place;
+    int j = 0;
+    for (; j + entries_ahead <= count; j += entries_ahead) {
+      T entries[entries_ahead];
 #pragma unroll
-  for (int c = 0; c < precise_at_once; ++c) {
+      for (int a = 0; a < entries_ahead; ++a, from += stride) entries[a] = *from;
+#pragma unroll
+      for (int a = 0; a < entries_ahead; ++a) add(j + a, entries[a]);
+    }
+    for (; j < count; ++j, from += stride) add(j, *from);
+  }
+  if (i >= n) return;
+#pragma unroll
+  for (int c = 0; c < C; ++c) {
     if (first + c >= columns) continue;
     double* const out = partial + ((segment * columns + first + c) * n + i) * 2;
     out[0] = high[c];
     out[1] = low[c];
+  }
+}
+
+template <int C>
+void start_precise(const Array& k, const Array& v, double* partial, cudaStream_t stream) {
+  const dim3 grid(blocks_for(k.rows), static_cast<unsigned>(precise_segments),
+                  static_cast<unsigned>((v.cols + C - 1) / C));
+  const auto* const factors = static_cast<const double*>(v.data);
+  const auto start = [&](const auto* entries) {
+    precise_kernel<C><<<grid, threads, 0, stream>>>(entries, k.rows, k.stride, factors, v.stride, v.cols, partial);
+  };
+  if (k.precision == Precision::f32) {
+    start(static_cast<const float*>(k.data));
+  } else {
+    start(static_cast<const double*>(k.data));
   }
 }
 
@@ -150,15 +183,10 @@ __global__ void pivot_column(double* a, Index n, Index stride, Index begin, Inde
 
 cudaError_t launch_precise(const Array& k, const Array& v, const Array& out, double* partial, cudaStream_t stream) {
   if (k.rows == 0 || v.cols == 0) return cudaSuccess;
-  const dim3 grid(blocks_for(k.rows), static_cast<unsigned>(precise_segments),
-                  static_cast<unsigned>((v.cols + precise_at_once - 1) / precise_at_once));
-  const auto* const factors = static_cast<const double*>(v.data);
-  if (k.precision == Precision::f32) {
-    precise_kernel<<<grid, threads, 0, stream>>>(static_cast<const float*>(k.data), k.rows, k.stride, factors, v.stride,
-                                                 v.cols, partial);
+  if (v.cols == 1) {
+    start_precise<1>(k, v, partial, stream);
   } else {
-    precise_kernel<<<grid, threads, 0, stream>>>(static_cast<const double*>(k.data), k.rows, k.stride, factors,
-                                                 v.stride, v.cols, partial);
+    start_precise<10>(k, v, partial, stream);  // as many as registers hold
   }
   precise_sum_kernel<<<dim3(blocks_for(k.rows), static_cast<unsigned>(v.cols)), threads, 0, stream>>>(
       k.rows, v.cols, partial, static_cast<double*>(out.data), out.stride);

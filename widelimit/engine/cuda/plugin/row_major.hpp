@@ -1,0 +1,30 @@
+#pragma once
+
+#include "widelimit/engine/cuda/array.hpp"
+
+#include <cublas_v2.h>
+
+#include <algorithm>
+#include <cstdint>
+
+/// Matrices of ours as cuBLAS and cuSOLVER see them.
+namespace widelimit::cuda {
+
+[[nodiscard]] inline bool is_single(const Array& a) { return a.precision == Precision::f32; }
+[[nodiscard]] inline cudaDataType type_of(const Array& a) { return is_single(a) ? CUDA_R_32F : CUDA_R_64F; }
+/// Rows of ours are columns of cuBLAS: what it sees is the transpose.
+[[nodiscard]] inline cublasOperation_t same(Transpose op) { return op == Transpose::yes ? CUBLAS_OP_T : CUBLAS_OP_N; }
+[[nodiscard]] inline cublasOperation_t opposite(Transpose op) {
+  return op == Transpose::yes ? CUBLAS_OP_N : CUBLAS_OP_T;
+}
+[[nodiscard]] inline cublasFillMode_t mirrored(Triangle triangle) {
+  return triangle == Triangle::upper ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+}
+[[nodiscard]] inline std::int64_t leading(const Array& a) { return std::max<std::int64_t>({1, a.stride, a.cols}); }
+
+[[nodiscard]] inline Array part(const Array& a, Index row, Index col, Index rows, Index cols) {
+  const std::size_t size = is_single(a) ? sizeof(float) : sizeof(double);
+  return {static_cast<char*>(a.data) + usize(row * a.stride + col) * size, rows, cols, a.stride, a.precision};
+}
+
+}  // namespace widelimit::cuda
