@@ -206,6 +206,33 @@ TEST_P(CudaPlaces, PartsOfGraphsHaveTheSameBits) {
   }
 }
 
+/// A symmetric part of a matrix, of nodes one that begins and ends within graphs.
+TEST_P(CudaPlaces, SymmetricPartsHaveTheSameBits) {
+  const Graphs graphs = test::random_graphs(9, 12, 5);
+  const SampleView nodes(graphs.node_view(), graphs.shape());
+  const Kernels& kernels = engine_->kernels();
+  const auto expect_part = [&](const char* text, const SampleView& x, Range part) {
+    const Recipe recipe = lower(Network::parse(text), x.shape, RecipeOutputs::ntk);
+    const auto loaded = kernels.load(recipe, x, Precision::f64, [](Index) {});
+    const auto filled = [&](Range range) {
+      const EngineMatrix out = engine_->algebra().allocate(range.size(), range.size(), Precision::f64);
+      Index done = 0;
+      kernels.fill(recipe, *loaded, range, *loaded, range, true, {&out, 1}, [&](Index pairs) { done = pairs; });
+      EXPECT_EQ(done, range.size() * (range.size() + 1) / 2);
+      Matrix<double> k(range.size(), range.size());
+      engine_->algebra().read(out, k.view());
+      return k;
+    };
+    const Matrix<double> whole = filled({0, x.count()});
+    const Matrix<double> some = filled(part);
+    for (Index i = 0; i < part.size(); ++i) {
+      for (Index j = 0; j < part.size(); ++j) EXPECT_EQ(some(i, j), whole(part.begin + i, part.begin + j)) << text;
+    }
+  };
+  expect_part("gntk:3", SampleView(graphs), {2, 7});
+  expect_part("aggregate dense relu aggregate dense relu dense", nodes, {5, 26});
+}
+
 /// As for images: states are rounded to float32, sums are not.
 TEST_P(CudaPlaces, GraphsInSinglePrecision) {
   const Graphs tagged = test::random_graphs(19, 20, 11);

@@ -181,9 +181,9 @@ struct PlaceFill::Scratch {
       bytes = wanted;
     }
     template <typename T>
-    const T* put(const std::shared_ptr<Device>& device, const std::vector<T>& values) {
-      grow(device, values.size() * sizeof(T));
-      device->upload_bytes(values.data(), values.size() * sizeof(T), buffer.data());
+    const T* put(const std::shared_ptr<Device>& device, const std::vector<T>& list) {
+      grow(device, list.size() * sizeof(T));
+      device->upload_bytes(list.data(), list.size() * sizeof(T), buffer.data());
       return buffer.template data<T>();
     }
   };
