@@ -257,27 +257,23 @@ def train(
         rate and δ/n for the decay, but of Adam the same rate and of 'adamw' the same decay.
     schedule: 'constant'; 'step', the rate times `rate_drop` at each of `milestones`; 'cosine', down to `last_rate`.
         `warmup`: the rate rises before. All places are shares of all steps, `last_rate` a share of the rate.
-    channels_first: True where images are N×C×H×W, here and in what predicts; as in kernel.
     y: numbers; −1 and 1 for the losses of margins; or classes, two of which become −1 and 1 of one output, more an
         output each.
     loss: 'squared', 'hinge', 'squared-hinge', 'insensitive' (with `epsilon`), 'logistic' or 'softmax'.
     regulariser: 'init', the distance of all trained weights to initialisation, whose limit of infinite width is the
         kernel machine; 'output', the size of the output layer with its scaled weights trained; 'weights', the same with
         the unscaled weights trained; 'aux', an auxiliary output √λ·b at each sample; 'none'. Layers that the network
-        has frozen keep their initial weights.
+        has frozen keep their initial weights. channels_first: True where images are N×C×H×W, as in kernel.
     centred: train f − f₀. linearised: train f₀ + J(w − w₀). flow: follow the gradient flow to this time by steps of
         their own size, whose error in an output is `tolerance`.
     parameterisation: 'ntk' or 'standard'. initialisation: 'normal'; 'uniform', of the same variance; 'pytorch', as its
-        layers start (with 'standard').
-    flip, crop: mirror images at random, and move them by up to `crop` pixels, anew in every step.
+        layers start (with 'standard'). flip, crop: mirror images and move them by up to `crop` pixels, at random.
     checkpoint: a file of the network with the state of its training, written every `checkpoint_every` steps, a tenth of
         all unless given, and at the end. resume: go on with the training of such a file, as load_network gives it, with
         the same samples and options; it ends, bit for bit, as it would have ended without a stop. Of a network without
         such a state: a new training that begins with its weights; network, seed, centred and linearised stay the same.
     test: samples, or samples and their y, to look at as well. records: how often to look; record_steps: at these steps
-        instead, and at the first and the last.
-    backend: 'cpu', or 'cuda:0': weights stay in the memory of the NVIDIA device while they are trained, from the same
-        initial weights, and results agree with those of the processor to rounding.
+        instead, and at the first and the last. backend: 'cpu', or 'cuda:0', all of it on an NVIDIA device.
 
     A training that diverges, and a network that dies, are told by a ConvergenceWarning and by `summary.ending`.
 

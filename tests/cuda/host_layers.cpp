@@ -38,6 +38,9 @@ class HostMachine {
     if (bytes > 0) std::memcpy(to, from, bytes);
   }
   static void clear(void* to, std::size_t bytes) { std::memset(to, 0, bytes); }
+  /// Emulated devices serve one thread.
+  struct Turn {};
+  [[nodiscard]] static Turn turn() { return {}; }
   [[nodiscard]] void* scratch(std::size_t bytes) {
     scratch_.resize(std::max(scratch_.size(), bytes / sizeof(double) + 1));
     return scratch_.data();

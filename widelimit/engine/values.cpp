@@ -8,9 +8,10 @@ namespace widelimit {
 
 namespace {
 
-/// Numbers change sides rarely and in long copies: one lock serves all.
-std::mutex& moving() {
-  static std::mutex mutex;
+/// Numbers change sides rarely and in long copies: one lock serves all. Who reads, on either side, may do so from
+/// several threads.
+std::recursive_mutex& moving() {
+  static std::recursive_mutex mutex;
   return mutex;
 }
 
@@ -117,11 +118,12 @@ void Values<T>::make_room(const Side& side) const {
 
 template <std::floating_point T>
 const T* Values<T>::read(const Side& side) const {
+  if (on_engine() && side_ == side) return device_;
+  const std::lock_guard lock(moving());
   make_room(side);
   if (place_ == Place::host) {
-    const std::lock_guard lock(moving());
     side_->upload(host_.data(), static_cast<Index>(size_), device_);
-    place_ = Place::both;
+    place_.store(Place::both, std::memory_order_release);
   }
   return device_;
 }

@@ -7,6 +7,27 @@
 
 namespace widelimit {
 
+namespace {
+
+/// Zeros where the engine works: as many as there are weights would travel otherwise.
+template <std::floating_point T>
+Parameters<T> no_direction(const Architecture& architecture, const Engine& engine) {
+  const auto& layers = layers_of<T>(engine);
+  if (!layers) return zero_parameters<T>(architecture);
+  const auto zeros = [&](Index count) {
+    Values<T> values = Values<T>::unset(static_cast<std::size_t>(count));
+    layers->clear(values.write(layers), count);
+    return values;
+  };
+  Parameters<T> direction;
+  for (const WeightSlot& slot : architecture.slots) {
+    direction.slots.push_back({zeros(slot.fan_in * slot.fan_out), zeros(slot.biased() ? slot.fan_out : 0)});
+  }
+  return direction;
+}
+
+}  // namespace
+
 template <std::floating_point T>
 Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& parameters, const Tensor<T>& x1,
                       const Tensor<T>& x2, const Tensor<T>& v, const Engine& engine, Progress* progress) {
@@ -18,7 +39,7 @@ Tensor<T> ntk_product(const Architecture& architecture, const Parameters<T>& par
   const PassOptions options{.input_signal = false, .seen = false, .progress = progress};
   const Trace<T> right = forward(architecture, parameters, x2, options, engine);
   const Gradient<T> gradient = backward(architecture, parameters, right, v, options, engine);
-  Parameters<T> direction = zero_parameters<T>(architecture);
+  Parameters<T> direction = no_direction<T>(architecture, engine);
   add_gradient(architecture, gradient, 1.0, direction, engine);
   Trace<T> changes;
   tangent(architecture, parameters, direction, forward(architecture, parameters, x1, options, engine), options, engine,

@@ -173,11 +173,16 @@ void CudaDevice::start_product(double alpha, Transpose op_a, const Array& a, Tra
   if (repeated.count == 1) return multiply_on(blas_, alpha, op_a, a, op_b, b, beta, c);
   if (c.rows == 0 || c.cols == 0 || repeated.count == 0) return;
   const Index inner = op_a == Transpose::no ? a.cols : a.rows;
+  constexpr Index at_once = 32768;
   const auto multiply = [&]<typename T>(T by, T kept, const auto& gemm) {
-    check(gemm(blas_, same(op_b), same(op_a), c.cols, c.rows, inner, &by, static_cast<const T*>(b.data), leading(b),
-               repeated.b_step, static_cast<const T*>(a.data), leading(a), repeated.a_step, &kept,
-               static_cast<T*>(c.data), leading(c), repeated.c_step, repeated.count),
-          "products");
+    for (Index k = 0; k < repeated.count; k += at_once) {
+      check(gemm(blas_, same(op_b), same(op_a), c.cols, c.rows, inner, &by,
+                 static_cast<const T*>(b.data) + k * repeated.b_step, leading(b), repeated.b_step,
+                 static_cast<const T*>(a.data) + k * repeated.a_step, leading(a), repeated.a_step, &kept,
+                 static_cast<T*>(c.data) + k * repeated.c_step, leading(c), repeated.c_step,
+                 std::min(at_once, repeated.count - k)),
+            "products");
+    }
   };
   if (is_single(c)) {
     multiply(static_cast<float>(alpha), static_cast<float>(beta), blas().sgemm_repeated);

@@ -60,7 +60,13 @@ class CudaMachine {
 
   [[nodiscard]] void* allocate(std::size_t bytes) { return device_.allocate(bytes); }
   void release(void* memory) noexcept { device_.release(memory); }
-  [[nodiscard]] std::size_t free_bytes() const { return device_.facts().free_memory; }
+  [[nodiscard]] std::size_t free_bytes() const {
+    const CudaDevice::Turn turn(device_);
+    std::size_t free = 0;
+    std::size_t all = 0;
+    check(cudaMemGetInfo(&free, &all), "asking for its memory");
+    return free;
+  }
   void upload(const void* from, std::size_t bytes, void* to) { device_.upload_bytes(from, bytes, to); }
   void download(const void* from, std::size_t bytes, void* to) { device_.download_bytes(from, bytes, to); }
   void copy(const void* from, std::size_t bytes, void* to) {
@@ -73,6 +79,8 @@ class CudaMachine {
     if (bytes == 0) return;
     check(cudaMemsetAsync(to, 0, bytes, device_.stream()), "clearing numbers");
   }
+  /// No other thread calls the device meanwhile.
+  [[nodiscard]] CudaDevice::Turn turn() const { return CudaDevice::Turn(device_); }
   /// Work in order on one stream: who asks again overwrites what is no longer read.
   [[nodiscard]] void* scratch(std::size_t bytes) {
     if (bytes <= room_) return scratch_;
