@@ -60,13 +60,7 @@ class CudaMachine {
 
   [[nodiscard]] void* allocate(std::size_t bytes) { return device_.allocate(bytes); }
   void release(void* memory) noexcept { device_.release(memory); }
-  [[nodiscard]] std::size_t free_bytes() const {
-    const CudaDevice::Turn turn(device_);
-    std::size_t free = 0;
-    std::size_t all = 0;
-    check(cudaMemGetInfo(&free, &all), "asking for its memory");
-    return free;
-  }
+  [[nodiscard]] std::size_t free_bytes() const { return device_.facts().free_memory; }
   void upload(const void* from, std::size_t bytes, void* to) { device_.upload_bytes(from, bytes, to); }
   void download(const void* from, std::size_t bytes, void* to) { device_.download_bytes(from, bytes, to); }
   void copy(const void* from, std::size_t bytes, void* to) {
