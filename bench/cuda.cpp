@@ -1,6 +1,7 @@
 // Kernels and exact ridge on an NVIDIA device: the NTK of fully-connected ReLU networks beside the product of the
 // inputs alone (cuBLAS), and ridge from samples to coefficients beside the Cholesky factorisation alone (cuSOLVER).
 
+#include "bench/cuda_host.hpp"
 #include "bench/cuda_planes.hpp"
 #include "bench/measure.hpp"
 #include "widelimit/base/error.hpp"
@@ -152,8 +153,8 @@ bool ridge(const Asked& asked, const Matrix<double>& inputs, const Engine& engin
 int start(int argc, char** argv) {
   Asked asked;
   CLI::App app("kernels and exact ridge on an NVIDIA device");
-  app.add_option("work", asked.work, "dense, planes or ridge")
-      ->check(CLI::IsMember({"dense", "planes", "ridge"}))
+  app.add_option("work", asked.work, "dense, planes, ridge or host")
+      ->check(CLI::IsMember({"dense", "planes", "ridge", "host"}))
       ->capture_default_str();
   app.add_option("--network", asked.network, "of planes, one of those that it lists");
   app.add_option("--backend", asked.backend)->capture_default_str();
@@ -168,6 +169,7 @@ int start(int argc, char** argv) {
     if (asked.work == "planes") return planes(*engine, asked.network, asked.repeats) ? 0 : 1;
     const Matrix<double> inputs = normal_inputs(asked.rows, asked.cols);
     if (asked.work == "ridge") return ridge(asked, inputs, *engine) ? 0 : 1;
+    if (asked.work == "host") return host_gram(inputs, asked.repeats, *engine) ? 0 : 1;
     const bool single = dense<float>(asked, inputs, *engine);
     const bool twice = dense<double>(asked, inputs, *engine);
     return single && twice ? 0 : 1;
