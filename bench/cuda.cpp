@@ -4,6 +4,7 @@
 #include "bench/cuda_certificates.hpp"
 #include "bench/cuda_finite.hpp"
 #include "bench/cuda_graphs.hpp"
+#include "bench/cuda_host.hpp"
 #include "bench/cuda_machines.hpp"
 #include "bench/cuda_planes.hpp"
 #include "bench/measure.hpp"
@@ -161,9 +162,10 @@ int start(int argc, char** argv) {
   CLI::App app("kernels, machines, certificates and networks of finite width on an NVIDIA device");
   app.add_option(
          "work", asked.work,
-         "dense, planes, graphs, ridge, cg (products of a kernel that is not stored), svm, certificates, train or "
-         "ntk")
-      ->check(CLI::IsMember({"dense", "planes", "graphs", "ridge", "cg", "svm", "certificates", "train", "ntk"}))
+         "dense, planes, graphs, ridge, cg (products of a kernel that is not stored), svm, certificates, train, "
+         "ntk or host (to host memory)")
+      ->check(
+          CLI::IsMember({"dense", "planes", "graphs", "ridge", "cg", "svm", "certificates", "train", "ntk", "host"}))
       ->capture_default_str();
   app.add_option("--network", asked.network, "of planes, one of those that it lists");
   app.add_option("--backend", asked.backend)->capture_default_str();
@@ -198,6 +200,7 @@ int start(int argc, char** argv) {
     if (asked.work == "svm") return support_vectors(*engine, asked.rows) ? 0 : 1;
     const Matrix<double> inputs = normal_inputs(asked.rows, asked.cols);
     if (asked.work == "ridge") return ridge(asked, inputs, *engine) ? 0 : 1;
+    if (asked.work == "host") return host_gram(inputs, asked.repeats, *engine) ? 0 : 1;
     const bool single = dense<float>(asked, inputs, *engine);
     const bool twice = dense<double>(asked, inputs, *engine);
     return single && twice ? 0 : 1;

@@ -4,6 +4,7 @@
 #include "widelimit/engine/select.hpp"
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,11 +12,11 @@
 
 namespace widelimit::python {
 
-/// An engine with so many threads; kept for the life of the module, since objects that Python holds refer to it,
-/// and a device takes a while to open.
+/// An engine with so many threads; kept for good, since objects that Python holds refer to it, and a device must not be
+/// closed after the runtime of CUDA, which ends before our static objects do.
 [[nodiscard]] inline const Engine& engine_of(const std::string& backend, std::optional<int> threads) {
   static std::mutex guard;
-  static std::map<std::pair<std::string, int>, std::unique_ptr<Engine>> kept;
+  static auto& kept = *new std::map<std::pair<std::string, int>, std::unique_ptr<Engine>>;
   const std::lock_guard lock(guard);
   std::unique_ptr<Engine>& engine = kept[{backend, threads.value_or(0)}];
   if (!engine) engine = make_engine(backend, {.threads = threads.value_or(0)});

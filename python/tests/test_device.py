@@ -87,23 +87,41 @@ def has_gpu():
     return any(engine.name == "cuda" and engine.present for engine in wl.backends())
 
 
-@pytest.mark.skipif(not has_gpu(), reason="no NVIDIA device on this machine")
-def test_tensors_of_torch_on_a_device():
-    torch = pytest.importorskip("torch")
+def to_torch(torch):
     if not torch.cuda.is_available():
         pytest.skip("PyTorch has no CUDA")
+    return torch.from_dlpack, lambda array: torch.tensor(array, device="cuda:0"), lambda tensor: tensor.cpu().numpy()
+
+
+def to_cupy(cupy):
+    return cupy.from_dlpack, cupy.asarray, cupy.asnumpy
+
+
+def to_jax(jax):
+    jax.config.update("jax_enable_x64", True)
+    if jax.default_backend() != "gpu":
+        pytest.skip("JAX has no CUDA")
+    return jax.dlpack.from_dlpack, jax.numpy.asarray, np.asarray
+
+
+@pytest.mark.skipif(not has_gpu(), reason="no NVIDIA device on this machine")
+@pytest.mark.parametrize(("library", "functions"), [("torch", to_torch), ("cupy", to_cupy), ("jax", to_jax)])
+def test_other_libraries_on_a_device(library, functions):
+    share, upload, download = functions(pytest.importorskip(library))
     x, k = gram(60)
-    own = wl.kernel("fc:2", x, backend="cuda:0", out="device")
-    tensor = torch.from_dlpack(own)
-    assert tensor.device.type == "cuda" and tensor.data_ptr() == own.__cuda_array_interface__["data"][0]
-    np.testing.assert_allclose(tensor.cpu().numpy(), k, rtol=1e-12)
     y = x[:, 0]
     expected = wl.fit_ridge(k, y, 0.1).alpha
-    np.testing.assert_allclose(wl.fit_ridge(tensor, y, 0.1, backend="cuda:0").alpha, expected, rtol=1e-8)
+    own = wl.kernel("fc:2", x, backend="cuda:0", out="device")
+    shared = share(own)
+    np.testing.assert_allclose(download(shared), k, rtol=1e-12)
     np.testing.assert_allclose(wl.fit_ridge(own, y, 0.1).alpha, expected, rtol=1e-8)
-    with pytest.raises(wl.InputError, match="side by side"):
-        wl.fit_ridge(tensor[:, ::2][::2], y[::2], 0.1)
+    np.testing.assert_allclose(wl.fit_ridge(shared, y, 0.1, backend="cuda:0").alpha, expected, rtol=1e-8)
+    np.testing.assert_allclose(wl.fit_ridge(upload(k), y, 0.1).alpha, expected, rtol=1e-8)
+    with pytest.raises(wl.InputError, match="back end is cpu"):
+        wl.fit_ridge(shared, y, 0.1, backend="cpu")
     del own
-    assert torch.isfinite(tensor.sum())
-    samples = torch.tensor(x, device="cuda:0")
-    np.testing.assert_allclose(wl.kernel("fc:2", samples, backend="cuda:0"), k, rtol=1e-12)
+    np.testing.assert_allclose(download(shared), k, rtol=1e-12)
+    np.testing.assert_allclose(wl.kernel("fc:2", upload(x), backend="cuda:0"), k, rtol=1e-12)
+    if library != "jax":  # whose arrays are always contiguous
+        with pytest.raises(wl.InputError, match="side by side"):
+            wl.fit_ridge(shared[::2, ::2], y[::2], 0.1)
