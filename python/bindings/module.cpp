@@ -1,4 +1,4 @@
-#include "rooms.hpp"
+#include "python/bindings/rooms.hpp"
 
 NB_MODULE(_core, module) {
   module.doc() = "The widelimit library as Python sees it; use the package widelimit, which stands on this.";

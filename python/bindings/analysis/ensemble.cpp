@@ -1,0 +1,56 @@
+#include "widelimit/analysis/dynamics/ensemble.hpp"
+
+#include "python/bindings/base/arrays.hpp"
+#include "python/bindings/base/asked_options.hpp"
+#include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/unlocked.hpp"
+#include "python/bindings/machine/fits.hpp"
+#include "python/bindings/rooms.hpp"
+#include "widelimit/base/memory.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+/// (mean, variance, covariance or None, quadrature error, summary): moments × points × outputs, moments × points,
+/// moments × points × points.
+nb::tuple ensemble_of(const Network& network, const SampleArray& x, const Table& targets, const SampleArray& test,
+                      const Numbers& times, const nb::dict& given) {
+  const AskedOptions asked(given);
+  EnsembleOptions options;
+  options.times.assign(times.data(), times.data() + times.size());
+  asked.parse("kind", options.kind, parse_kind);
+  asked.parse("precision", options.precision, parse_precision);
+  asked.take("lam", options.lambda);
+  asked.take("diag_reg", options.diag_reg);
+  asked.take("covariance", options.covariance);
+  asked.parse("memory", options.memory, [](const std::string& text) { return parse_bytes(text); });
+  const Engine& engine = engine_of(given);
+  Ensemble found = unlocked([&](Progress* progress) {
+    options.progress = progress;
+    return ensemble(network, view_samples(x), view_of(targets), view_samples(test), options, engine);
+  });
+  const Index moments = std::ssize(found.times);
+  const Index points = found.variance.cols();
+  const nb::object covariance =
+      options.covariance ? as_array(std::move(found.covariance), {moments, points, points}) : nb::none();
+  return nb::make_tuple(as_array(std::move(found.mean), {moments, points, found.outputs}),
+                        as_array(std::move(found.variance)), covariance, found.quadrature_error,
+                        as_tuple(found.summary));
+}
+
+}  // namespace
+
+void bind_ensemble(nb::module_& module) {
+  module.def("ensemble", &ensemble_of, "network"_a, "x"_a, "targets"_a, "test"_a, "times"_a, "options"_a,
+             "(mean, variance, covariance or None, quadrature error, summary) of wide networks trained by gradient "
+             "flow.");
+}
+
+}  // namespace widelimit::python

@@ -1,0 +1,104 @@
+#include "widelimit/analysis/evolution/evolution.hpp"
+
+#include "python/bindings/base/arrays.hpp"
+#include "python/bindings/base/asked_options.hpp"
+#include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/unlocked.hpp"
+#include "python/bindings/finite/train_options.hpp"
+#include "python/bindings/machine/fits.hpp"
+#include "python/bindings/rooms.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/report/figures/evolution_figures.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+EvolutionOptions evolution_options(const nb::dict& given) {
+  const AskedOptions asked(given);
+  EvolutionOptions options;
+  options.train = train_options(given);
+  asked.parse("memory", options.train.memory, [](const std::string& text) { return parse_bytes(text); });
+  asked.take("at", options.at);
+  asked.take("at_epochs", options.at_epochs);
+  asked.take("checkpoints", options.checkpoints);
+  asked.parse("outputs", options.kernel.outputs, parse_kernel_outputs);
+  asked.take("projections", options.kernel.projections);
+  asked.take("keep_kernels", options.keep_kernels);
+  asked.take("branch_at", options.branch_at);
+  bool tangent = false;
+  asked.take("tangent", tangent);
+  TangentOptions how;
+  asked.take("tangent_samples", how.samples);
+  asked.take("tangent_time", how.time);
+  asked.parse("tangent_kernel", how.kernel, parse_tangent_kernel);
+  asked.take("linearised_descent", how.descent);
+  if (tangent || how.descent) options.tangent = how;
+  bool barriers = false;
+  asked.take("barriers", barriers);
+  BarrierOptions way;
+  asked.take("barrier_points", way.points);
+  if (barriers) options.barrier = way;
+  return options;
+}
+
+/// checkpoints × probe × probe, or checkpoints × outputs × probe × probe.
+nb::object kernels_of(const Evolution& found) {
+  if (found.kernels.empty()) return nb::none();
+  const Index count = std::ssize(found.kernels);
+  const Index each = std::ssize(found.kernels.front());
+  const Index n = found.kernels.front().front().rows();
+  Matrix<double> all(count * each * n, n, Content::unset);
+  double* to = all.data();
+  for (const std::vector<Matrix<double>>& kernels : found.kernels) {
+    for (const Matrix<double>& kernel : kernels) to = std::copy_n(kernel.data(), n * n, to);
+  }
+  return each == 1 ? as_array(std::move(all), {count, n, n}) : as_array(std::move(all), {count, each, n, n});
+}
+
+nb::tuple evolution_of(const Network& network, const SampleArray& x, const Table& y,
+                       const std::optional<SampleArray>& test, const std::optional<Table>& test_y,
+                       const SampleArray& probe, const Table& probe_y, const std::optional<Labels>& classes,
+                       const nb::dict& given) {
+  EvolutionOptions options = evolution_options(given);
+  const Engine& engine = engine_of(given);
+  TrainData data{view_samples(x), view_of(y)};
+  if (test) data.test = view_samples(*test);
+  if (test_y) data.test_y = view_of(*test_y);
+  Probe watched{.x = view_samples(probe), .y = view_of(probe_y)};
+  if (classes) watched.classes = span_of(*classes);
+  Evolution found = unlocked([&](Progress* progress) {
+    options.train.progress = progress;
+    return evolution(network, data, watched, options, engine);
+  });
+  const std::string numbers = evolution_json(found).dump();
+  nb::object kernels = kernels_of(found);
+  nb::object distances = as_array(std::move(found.distances));
+  const double seconds = found.seconds;
+  return nb::make_tuple(numbers, distances, kernels, nb::cast(std::move(found.trained)), seconds);
+}
+
+std::vector<Index> probe_of(const std::optional<Labels>& classes, Index samples, Index count) {
+  return probe_samples(classes ? span_of(*classes) : std::span<const Index>(), samples, count);
+}
+
+}  // namespace
+
+void bind_evolution(nb::module_& module) {
+  module.def("evolution", &evolution_of, "network"_a, "x"_a, "y"_a, "test"_a.none(), "test_y"_a.none(), "probe"_a,
+             "probe_y"_a, "classes"_a.none(), "options"_a,
+             "(numbers as JSON, distances, kernels or None, trained network, seconds).");
+  module.def("probe_samples", &probe_of, "classes"_a.none(), "samples"_a, "count"_a,
+             "Indices of a probe set, as many of each class.");
+}
+
+}  // namespace widelimit::python

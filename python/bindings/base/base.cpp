@@ -1,0 +1,119 @@
+#include "python/bindings/base/remedies.hpp"
+#include "python/bindings/rooms.hpp"
+#include "widelimit/base/error.hpp"
+#include "widelimit/base/utf8.hpp"
+#include "widelimit/base/version.hpp"
+#include "widelimit/data/file/location.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <string>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace widelimit::python {
+
+namespace {
+
+/// The exceptions that Error becomes. They live as long as the process: a translator cannot be taken back.
+struct Exceptions {
+  nb::object input;
+  nb::object numerical;
+  nb::object resource;
+
+  [[nodiscard]] nb::handle of(Code code) const {
+    switch (code) {
+      case Code::usage:
+      case Code::input:
+        return input;
+      case Code::numerical:
+        return numerical;
+      case Code::resource:
+        return resource;
+      case Code::interrupted:
+        return PyExc_KeyboardInterrupt;
+    }
+    return PyExc_RuntimeError;
+  }
+};
+
+nb::object make_exception(nb::module_& module, const char* name, const char* doc, PyObject* base) {
+  const std::string full = nb::cast<std::string>(module.attr("__name__")) + "." + name;
+  auto type = nb::steal(PyErr_NewExceptionWithDoc(full.c_str(), doc, base, nullptr));
+  if (!type.is_valid()) throw nb::python_error();
+  module.attr(name) = type;
+  return type;
+}
+
+/// How Python carries a remedy out; empty where the message itself says it.
+std::string_view argument_of(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::resume:
+      return "resume=True";
+    case Remedy::begin_again:
+      return "resume=False";
+    case Remedy::mirror:
+      return "mirror='https://…'";
+    case Remedy::treat_missing:
+      return "missing='drop', 'mean' or 'median'";
+    case Remedy::choose_columns:
+      return "drop=[…] or categorical=[…]";
+    case Remedy::choose_task:
+      return "task='regression' or 'classification'";
+    case Remedy::image_shape:
+      return "x.reshape(len(x), height, width, channels)";
+    case Remedy::channels_first:
+      return "channels_first=True";
+    case Remedy::more_memory:
+    case Remedy::fewer_samples:
+    case Remedy::single_precision:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string arguments_of(const std::vector<Remedy>& remedies) {
+  std::string names;
+  for (const Remedy remedy : remedies) {
+    const std::string_view argument = argument_of(remedy);
+    if (!argument.empty()) names += fmt::format("{}{}", names.empty() ? "" : ", ", argument);
+  }
+  return names.empty() ? "" : " (" + names + ")";
+}
+
+namespace {
+
+void translate(const std::exception_ptr& thrown, void* payload) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const MissingSet& missing) {
+    const std::string how = missing.fetch_name().empty()
+                                ? ""
+                                : fmt::format("\nTo fetch it: widelimit.fetch_data('{}')", missing.fetch_name());
+    PyErr_SetString(static_cast<const Exceptions*>(payload)->of(missing.code()).ptr(),
+                    printable(missing.what() + how).c_str());
+  } catch (const Error& error) {
+    const std::string message = error.what() + arguments_of(error.remedies());
+    PyErr_SetString(static_cast<const Exceptions*>(payload)->of(error.code()).ptr(), printable(message).c_str());
+  }
+}
+
+}  // namespace
+
+void bind_base(nb::module_& module) {
+  auto* const exceptions =
+      new Exceptions{make_exception(module, "InputError", "Bad data, file, network or argument: the call must change.",
+                                    PyExc_ValueError),
+                     make_exception(module, "NumericalError", "The result would not be a number anyone could use.",
+                                    PyExc_ArithmeticError),
+                     make_exception(module, "ResourceError", "Not enough memory or disk.", PyExc_MemoryError)};
+  nb::register_exception_translator(translate, exceptions);
+  module.def("version", &version, "Version of the library.");
+}
+
+}  // namespace widelimit::python

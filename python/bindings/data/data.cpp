@@ -1,0 +1,118 @@
+#include "python/bindings/base/arrays.hpp"
+#include "python/bindings/base/asked_options.hpp"
+#include "python/bindings/base/unlocked.hpp"
+#include "python/bindings/rooms.hpp"
+#include "widelimit/base/memory.hpp"
+#include "widelimit/data/labels/folds.hpp"
+#include "widelimit/data/origin_text.hpp"
+#include "widelimit/data/request.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+nb::object samples_array(AnySamples values, const Shape& shape) {
+  const Index count = std::visit([](const auto& m) { return m.rows(); }, values);
+  if (shape.is_vector()) return as_array(std::move(values), {count, shape.channels});
+  return as_array(std::move(values), {count, shape.height, shape.width, shape.channels});
+}
+
+/// Classes as integers, targets as reals, None where there are neither.
+nb::object labels_array(Dataset& data) {
+  if (data.outputs.rows() > 0) return as_array(std::move(data.outputs));
+  if (!data.targets.empty()) return as_array(std::move(data.targets));
+  if (data.labels.empty() && data.count() > 0) return nb::none();
+  return as_array(std::move(data.labels));
+}
+
+nb::tuple as_tuple(Dataset& data) {
+  nb::object labels = labels_array(data);
+  nb::object samples = samples_array(std::move(data.values), data.shape);
+  return nb::make_tuple(samples, labels, data.class_names);
+}
+
+/// The options of a request by their names in Python.
+DataRequest request_of(const nb::dict& asked) {
+  DataRequest request;
+  const AskedOptions options(asked);
+  options.take("spec", request.train);
+  options.take("test", request.test);
+  options.take("texts", request.texts);
+  options.take("limit", request.limit);
+  options.take("test_limit", request.test_limit);
+  options.take("shuffle", request.shuffle);
+  options.take("split", request.split);
+  options.take("seed", request.seed);
+  options.take("label", request.label);
+  options.take("classes", request.classes);
+  options.take("columns", request.table.columns);
+  options.take("drop", request.table.drop);
+  options.take("categorical", request.table.categorical);
+  options.parse("scale", request.scale, parse_scaling);
+  options.parse("split_order", request.split_order, parse_split_order);
+  options.parse("task", request.task, parse_task);
+  options.parse("missing", request.table.missing, parse_missing);
+  options.parse("memory", request.memory, parse_bytes);
+  return request;
+}
+
+nb::tuple load(const nb::dict& asked) {
+  DataRequest request = request_of(asked);
+  TrainTest loaded = unlocked([&](Progress* progress) {
+    request.progress = progress;
+    return load_train_test(request);
+  });
+  return nb::make_tuple(as_tuple(loaded.train), loaded.test ? nb::object(as_tuple(*loaded.test)) : nb::none(),
+                        loaded.notes, loaded.origin.layout.feature_names(), origin_text(loaded.origin));
+}
+
+nb::tuple load_new(const nb::dict& asked, const std::optional<std::string>& remembered,
+                   const std::vector<std::string>& classes, const std::string& part) {
+  DataRequest request = request_of(asked);
+  const DataOrigin origin = remembered ? parse_origin_text(*remembered) : DataOrigin();
+  NewSamples found = unlocked([&](Progress* progress) {
+    request.progress = progress;
+    return load_new_samples(request, origin, classes, parse_part(part));
+  });
+  return nb::make_tuple(as_tuple(found.data), found.notes, origin.layout.feature_names());
+}
+
+/// ([(train, test), …], notes); rows are compared with the samples where their number is given.
+nb::tuple folds(const std::string& path, std::optional<Index> samples, const std::vector<Index>& labels) {
+  std::vector<SplitRows> found =
+      unlocked([&](Progress* progress) { return read_folds(path, {.memory = {}, .progress = progress}); });
+  const std::vector<std::string> notes = samples ? check_folds(found, *samples, labels) : std::vector<std::string>{};
+  nb::list pairs;
+  for (SplitRows& fold : found)
+    pairs.append(nb::make_tuple(as_array(std::move(fold.train)), as_array(std::move(fold.test))));
+  return nb::make_tuple(pairs, notes);
+}
+
+}  // namespace
+
+void bind_data(nb::module_& module) {
+  using Values = SparseArray::List<double>;
+  using Columns = SparseArray::List<std::int32_t>;
+  using Offsets = SparseArray::List<std::int64_t>;
+  nb::class_<SparseArray>(module, "SparseSamples", "Sparse samples, a row each, on the arrays of a SciPy matrix.")
+      .def(nb::init<Values, Columns, Offsets, Index>(), "data"_a, "indices"_a, "indptr"_a, "columns"_a)
+      .def_prop_ro("ndim", [](const SparseArray&) { return 2; })
+      .def_prop_ro("shape", [](const SparseArray& x) { return nb::make_tuple(x.view().rows, x.view().cols); });
+  module.def("load", &load, "asked"_a,
+             "((x, y, class_names) of train, the same of test or None, notes, names of the features, origin as JSON); "
+             "options by name, None for a default.");
+  module.def("folds", &folds, "path"_a, "samples"_a.none(), "labels"_a,
+             "([(train, test), …], notes); rows are compared with the samples where their number is given.");
+  module.def("load_new", &load_new, "asked"_a, "origin"_a.none(), "classes"_a, "part"_a,
+             "((x, y, class_names), notes, names of the features), read as samples of this origin.");
+}
+
+}  // namespace widelimit::python

@@ -1,0 +1,121 @@
+#include "python/bindings/base/arrays.hpp"
+#include "python/bindings/rooms.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <optional>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+using Edges = nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using Tags = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+GraphArray make(const nb::list& parts, bool both_ends) {
+  auto graphs = std::make_shared<Graphs>();
+  std::vector<std::array<Index, 2>> edges;
+  for (const nb::handle& part : parts) {
+    const auto given = nb::cast<nb::tuple>(part);
+    const auto pairs = nb::cast<Edges>(given[1]);
+    edges.clear();
+    for (std::size_t e = 0; e < pairs.shape(0); ++e) edges.push_back({pairs(e, 0), pairs(e, 1)});
+    GraphSource source{.nodes = nb::cast<Index>(given[0]),
+                       .edges = edges,
+                       .list = both_ends ? EdgeList::both_ends : EdgeList::undirected};
+    std::optional<Tags> tags;
+    std::optional<Rows> features;
+    if (!given[2].is_none()) {
+      tags = nb::cast<Tags>(given[2]);
+      source.tags = {tags->data(), tags->size()};
+    }
+    if (!given[3].is_none()) {
+      features = nb::cast<Rows>(given[3]);
+      const auto width = static_cast<Index>(features->shape(1));
+      source.features = {features->data(), static_cast<Index>(features->shape(0)), width, width};
+    }
+    append_graph(*graphs, source);
+  }
+  return {std::move(graphs)};
+}
+
+GraphArray take(const GraphArray& x, const std::vector<Index>& chosen) {
+  return {std::make_shared<Graphs>(gather_graphs(x.graphs->view(), chosen))};
+}
+
+/// All graphs of several sets, one after the other.
+GraphArray join(const std::vector<GraphArray>& sets) {
+  auto all = std::make_shared<Graphs>();
+  for (const GraphArray& set : sets) {
+    const Graphs& more = *set.graphs;
+    std::vector<std::array<Index, 2>> edges;
+    for (Index g = 0; g < more.count(); ++g) {
+      const Index first = more.nodes[usize(g)];
+      const Index n = more.nodes[usize(g) + 1] - first;
+      edges.clear();
+      for (Index u = 0; u < n; ++u) {
+        for (const std::int32_t v : more.neighbours_of(first + u)) edges.push_back({u, v});
+      }
+      GraphSource source{.nodes = n, .edges = edges, .list = EdgeList::both_ends};
+      if (more.tagged()) {
+        source.tags = std::span(more.tags).subspan(usize(first), usize(n));
+      } else {
+        source.features = {more.features.data() + first * more.width, n, more.width, more.width};
+      }
+      append_graph(*all, source);
+    }
+  }
+  return {std::move(all)};
+}
+
+/// (nodes, edges, neighbours, tags, features, width), from which `of_arrays` makes the graphs again.
+nb::tuple arrays_of(const GraphArray& x) {
+  const Graphs& g = *x.graphs;
+  return nb::make_tuple(as_array(std::vector<Index>(g.nodes)), as_array(std::vector<Index>(g.edges)),
+                        as_array(std::vector<std::int32_t>(g.neighbours)), as_array(std::vector<std::int64_t>(g.tags)),
+                        as_array(std::vector<double>(g.features)), g.width);
+}
+
+GraphArray of_arrays(const std::vector<Index>& nodes, const std::vector<Index>& edges,
+                     const std::vector<std::int32_t>& neighbours, const std::vector<std::int64_t>& tags,
+                     const std::vector<double>& features, Index width) {
+  auto graphs = std::make_shared<Graphs>();
+  graphs->nodes = nodes;
+  graphs->edges = edges;
+  graphs->neighbours = neighbours;
+  graphs->tags = tags;
+  graphs->features = features;
+  graphs->width = width;
+  graphs->validate();
+  return {std::move(graphs)};
+}
+
+}  // namespace
+
+void bind_graphs(nb::module_& module) {
+  nb::class_<GraphArray>(module, "GraphSamples", "Graphs as the library holds them.")
+      .def("__len__", [](const GraphArray& x) { return x.apart ? x.graphs->node_count() : x.graphs->count(); })
+      .def("__eq__", [](const GraphArray& a, const GraphArray& b) { return *a.graphs == *b.graphs; })
+      .def_prop_ro("tagged", [](const GraphArray& x) { return x.graphs->tagged(); })
+      .def_prop_ro("width", [](const GraphArray& x) { return x.graphs->width; })
+      .def_prop_ro(
+          "nodes",
+          [](const GraphArray& x) {
+            return GraphArray{x.graphs, true};
+          },
+          "Each node as a sample.")
+      .def("take", &take, "chosen"_a, "A copy of these graphs, by place.")
+      .def("arrays", &arrays_of, "(nodes, edges, neighbours, tags, features, width).");
+  module.def("make_graphs", &make, "parts"_a, "both_ends"_a,
+             "Graphs of (nodes, edges, tags or None, features or None) each.");
+  module.def("join_graphs", &join, "sets"_a, "All graphs of several sets.");
+  module.def("graphs_of_arrays", &of_arrays, "nodes"_a, "edges"_a, "neighbours"_a, "tags"_a, "features"_a, "width"_a,
+             "What arrays() gave as graphs again.");
+}
+
+}  // namespace widelimit::python

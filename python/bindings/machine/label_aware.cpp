@@ -1,0 +1,193 @@
+#include "python/bindings/machine/label_aware.hpp"
+#include "python/bindings/base/arrays.hpp"
+#include "python/bindings/base/asked_options.hpp"
+#include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/unlocked.hpp"
+#include "python/bindings/machine/fits.hpp"
+#include "python/bindings/rooms.hpp"
+#include "widelimit/kernel/label_aware/label_aware_text.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+/// A kernel of Python's as a matrix of the engine: itself, or a copy that Python will own.
+class Written {
+ public:
+  Written(const DenseArray& k, bool overwrite, const Engine& engine) {
+    const AnyView view = view_kernel(k);
+    if (overwrite) {
+      matrix_ = *engine.algebra().over(view);
+      return;
+    }
+    std::visit(
+        [&]<typename T>(const MatrixView<const T>& from) {
+          Matrix<T> own(from.rows, from.cols, Content::unset);
+          for (Index i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.cols, own.view().row(i));
+          copy_ = std::move(own);
+        },
+        view);
+    matrix_ = *engine.algebra().over(view_of(*copy_));
+  }
+  [[nodiscard]] EngineMatrix& matrix() { return matrix_; }
+  /// None where Python has it already.
+  [[nodiscard]] nb::object array() && { return copy_ ? as_array(std::move(*copy_)) : nb::none(); }
+
+ private:
+  std::optional<AnyMatrix> copy_;
+  EngineMatrix matrix_;
+};
+
+/// A caller's features: call(first row, end, first column, end, whether rows are test samples) gives an array
+/// features × rows × columns of float64.
+class CalledFeatures {
+ public:
+  CalledFeatures(nb::object call, Index count)
+      : call_(std::move(call)),
+        functions_{.count = count,
+                   .evaluate = [this](const PairBlock& block, MatrixView<double> out) { evaluate(block, out); }} {}
+  CalledFeatures(const CalledFeatures&) = delete;
+  CalledFeatures& operator=(const CalledFeatures&) = delete;
+  [[nodiscard]] const PairFunctions* get() const { return functions_.count > 0 ? &functions_ : nullptr; }
+
+ private:
+  void evaluate(const PairBlock& block, MatrixView<double> out) const {
+    const nb::gil_scoped_acquire lock;
+    const nb::object found = call_(block.rows.begin, block.rows.end, block.cols.begin, block.cols.end, block.test);
+    const auto values = nb::cast<nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>>(found);
+    for (Index f = 0; f < out.rows; ++f) std::copy_n(values.data() + f * out.cols, out.cols, out.row(f));
+  }
+
+  nb::object call_;
+  PairFunctions functions_;
+};
+
+nb::object inertia_tuple(const Inertia& inertia) {
+  return nb::make_tuple(inertia.negative, inertia.zero, inertia.positive);
+}
+
+/// (train or None, test or None, fitted part, dictionary of what became known).
+nb::tuple label_aware(const DenseArray& k, const Labels& labels, Index classes, const std::optional<DenseArray>& k_test,
+                      const std::optional<SampleArray>& x, const std::optional<SampleArray>& x_test,
+                      const std::optional<Numbers>& test_diagonal, const nb::object& features, Index feature_count,
+                      bool overwrite, const nb::dict& given) {
+  const LabelAwareOptions options = label_aware_options(given);
+  const Engine& engine = processor(given);
+  Written train(k, overwrite, engine);
+  std::optional<Written> test;
+  if (k_test) test.emplace(*k_test, overwrite, engine);
+  const CalledFeatures called(features, feature_count);
+  std::vector<double> diagonal;
+  LabelAwareKernels made = unlocked([&](Progress* progress) {
+    PairSources sources{.own = called.get()};
+    if (x) sources.train = view_samples(*x);
+    if (x_test) sources.test = view_samples(*x_test);
+    LabelAwareKernels result = make_label_aware(train.matrix(), test ? &test->matrix() : nullptr, sources,
+                                                span_of(labels), classes, options, engine, progress);
+    if (test_diagonal) diagonal = label_aware_diagonal(result.aware, span_of(test_diagonal), sources.test);
+    return result;
+  });
+  nb::dict known;
+  known["method"] = std::string(to_string(made.aware.method));
+  known["target"] = std::string(to_string(made.aware.target));
+  known["lam"] = made.aware.lambda;
+  known["beyond"] = made.beyond;
+  known["shift"] = made.repair.shift;
+  if (test_diagonal) known["test_diagonal"] = diagonal;
+  if (options.psd != Psd::none) known["inertia"] = inertia_tuple(made.repair.inertia);
+  if (const auto* regression = std::get_if<PairRegression>(&made.aware.estimate)) {
+    nb::dict coefficients;
+    const std::vector<std::string> names = pair_feature_names(regression->basis, regression->own);
+    for (std::size_t f = 0; f < names.size(); ++f) coefficients[names[f].c_str()] = regression->coefficients[f];
+    known["coefficients"] = coefficients;
+    known["rank"] = regression->rank;
+    known["explained"] = regression->explained;
+  }
+  const nb::object tested = test ? std::move(*test).array() : nb::none();
+  return nb::make_tuple(std::move(train).array(), tested, known);
+}
+
+nb::object inertia_of(const KernelArray& k, std::optional<int> threads) {
+  return inertia_tuple(unlocked([&](Progress* progress) {
+    const GramMatrix gram = gram_of(k, threads);
+    EngineMatrix held = gram.matrix();
+    return repair_spectrum(held, Psd::none, gram.engine(), progress).inertia;
+  }));
+}
+
+/// λ·Z added to the kernel of new samples with those of a machine.
+nb::object added(const LabelAware& aware, const DenseArray& k, const SampleArray& x, const SampleArray& x_test,
+                 const std::string& backend, std::optional<int> threads) {
+  const Engine& engine = engine_of(backend, threads);
+  AnyMatrix result = unlocked([&](Progress* progress) {
+    AnyMatrix rows = std::visit(
+        []<typename T>(const MatrixView<const T>& from) {
+          Matrix<T> own(from.rows, from.cols, Content::unset);
+          for (Index i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.cols, own.view().row(i));
+          return AnyMatrix(std::move(own));
+        },
+        view_kernel(k));
+    (void)add_label_aware(aware, KernelPart::test, rows, {view_samples(x), view_samples(x_test)}, engine, progress);
+    return rows;
+  });
+  return as_array(std::move(result));
+}
+
+nb::tuple state_of(const LabelAware& aware) {
+  LabelAwareText text = label_aware_text(aware);
+  return nb::make_tuple(text.json.dump(), as_array(std::move(text.directions)));
+}
+
+}  // namespace
+
+LabelAwareOptions label_aware_options(const nb::dict& given) {
+  LabelAwareOptions options;
+  const AskedOptions asked(given);
+  asked.parse("method", options.method, parse_label_aware_method);
+  asked.parse("target", options.target, parse_pair_target);
+  asked.parse("psd", options.psd, parse_psd);
+  asked.take("ratio", options.ratio);
+  asked.take("distortion", options.distortion);
+  asked.take("seed", options.seed);
+  options.validate();
+  return options;
+}
+
+LabelAware copy_of(const LabelAware& aware) {
+  const LabelAwareText text = label_aware_text(aware);
+  return parse_label_aware(text.json, text.directions);
+}
+
+void bind_label_aware(nb::module_& module) {
+  nb::class_<LabelAware>(module, "LabelAware", "The label-aware part of a kernel, as new samples need it.")
+      .def_prop_ro("method", [](const LabelAware& a) { return std::string(to_string(a.method)); })
+      .def_ro("lam", &LabelAware::lambda)
+      .def_ro("ratio", &LabelAware::ratio)
+      .def("__getstate__", &state_of)
+      .def("__setstate__", [](LabelAware& aware, const std::pair<std::string, Table>& state) {
+        const MatrixView<const double> view = view_of(state.second);
+        Matrix<double> directions(view.rows, view.cols, Content::unset);
+        std::copy_n(view.data, view.rows * view.cols, directions.data());
+        new (&aware) LabelAware(parse_label_aware(nlohmann::ordered_json::parse(state.first), directions));
+      });
+  module.def("label_aware_kernel", &label_aware, "k"_a, "labels"_a, "classes"_a, "k_test"_a.none(), "x"_a.none(),
+             "x_test"_a.none(), "test_diagonal"_a.none(), "features"_a.none(), "feature_count"_a, "overwrite"_a,
+             "options"_a,
+             "(train, test, dictionary of what was learned); None for kernels that were overwritten or not given.");
+  module.def("add_label_aware", &added, "aware"_a, "k"_a, "x"_a, "x_test"_a, "backend"_a, "threads"_a.none(),
+             "The kernel of new samples with the label-aware part.");
+  module.def("inertia", &inertia_of, "k"_a, "threads"_a.none(),
+             "Numbers of negative, zero and positive eigenvalues of a symmetric matrix.");
+}
+
+}  // namespace widelimit::python

@@ -1,0 +1,177 @@
+#include "widelimit/machine/fit_data.hpp"
+
+#include "python/bindings/base/arrays.hpp"
+#include "python/bindings/base/engines.hpp"
+#include "python/bindings/base/unlocked.hpp"
+#include "python/bindings/machine/fits.hpp"
+#include "python/bindings/machine/label_aware.hpp"
+#include "python/bindings/rooms.hpp"
+#include "widelimit/machine/probability/probability.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace widelimit::python {
+
+namespace {
+
+using Text = std::optional<std::string>;
+
+/// Options as Python gives them; what is None keeps the library's default.
+struct Asked {
+  std::string machine;
+  std::optional<double> lambda;
+  std::optional<double> epsilon;
+  std::optional<bool> bias;
+  Text scheme;
+  std::optional<Numbers> weights;
+  std::optional<double> tolerance;
+  std::optional<bool> probability;
+  std::optional<bool> check_definite;
+
+  [[nodiscard]] MachineOptions options(Progress* progress) const {
+    MachineOptions result;
+    result.machine = parse_machine(machine);
+    if (lambda) result.lambda = *lambda;
+    if (epsilon) result.epsilon = *epsilon;
+    if (bias) result.bias = *bias;
+    if (scheme) result.scheme = parse_scheme(*scheme);
+    result.weights = span_of(weights);
+    result.tolerance = tolerance;
+    if (probability) result.probability = *probability;
+    if (check_definite) result.check_definite = *check_definite;
+    result.progress = progress;
+    return result;
+  }
+};
+
+/// (scheme, (alpha, bias, summary), sigmoids).
+nb::tuple named(FittedMachine trained) {
+  return nb::make_tuple(std::string(to_string(trained.scheme)), as_tuple(std::move(trained.fit)),
+                        as_rows(trained.calibration));
+}
+
+nb::tuple classes(const KernelArray& k, const Labels& labels, Index count, const std::string& machine,
+                  std::optional<double> lambda, std::optional<bool> bias, const Text& scheme,
+                  const std::optional<Numbers>& weights, std::optional<double> tolerance, std::optional<int> threads,
+                  std::optional<bool> probability, std::optional<bool> check_definite) {
+  const Asked asked{machine, lambda, std::nullopt, bias, scheme, weights, tolerance, probability, check_definite};
+  return named(unlocked([&](Progress* progress) {
+    return train_classes(gram_of(k, threads), span_of(labels), count, asked.options(progress));
+  }));
+}
+
+nb::tuple values(const KernelArray& k, const Table& targets, const std::string& machine, std::optional<double> lambda,
+                 std::optional<double> epsilon, std::optional<bool> bias, const std::optional<Numbers>& weights,
+                 std::optional<double> tolerance, std::optional<int> threads, std::optional<bool> check_definite) {
+  const Asked asked{machine, lambda, epsilon, bias, std::nullopt, weights, tolerance, std::nullopt, check_definite};
+  return named(unlocked([&](Progress* progress) {
+    return train_values(gram_of(k, threads), view_of(targets), asked.options(progress));
+  }));
+}
+
+/// A machine fitted to samples: ((scheme, (alpha, bias, summary), sigmoids), quadrature error, label-aware part or
+/// None). Labels where there are classes, targets where there are none.
+nb::tuple samples(const Network& network, const SampleArray& x, const std::optional<Labels>& labels, Index count,
+                  const std::optional<Table>& targets, const std::string& machine, std::optional<double> lambda,
+                  std::optional<double> epsilon, std::optional<bool> bias, const Text& scheme,
+                  const std::optional<Numbers>& weights, std::optional<double> tolerance,
+                  std::optional<bool> probability, const Text& solver, const Text& kind, const Text& precision,
+                  const std::string& backend, std::optional<int> threads, const std::optional<nb::dict>& label_aware) {
+  const Asked asked{machine, lambda, epsilon, bias, scheme, weights, tolerance, probability, std::nullopt};
+  std::optional<LabelAwareOptions> aware;
+  if (label_aware) aware = label_aware_options(*label_aware);
+  FittedData fitted = unlocked([&](Progress* progress) {
+    KernelRequest request{.kernel = network, .method = Method::exact, .progress = progress};
+    if (kind) request.kind = parse_kind(*kind);
+    if (precision) request.precision = parse_precision(*precision);
+    FitDataOptions options{.machine = asked.options(progress)};
+    if (solver) options.solver = parse_solver(*solver);
+    options.label_aware = aware;
+    FitTargets y{.labels = labels ? span_of(*labels) : std::span<const Index>(), .classes = labels ? count : 0};
+    if (targets) y.values = view_of(*targets);
+    return fit_samples(request, view_samples(x), y, options, engine_of(backend, threads));
+  });
+  const double error = fitted.quadrature_error;
+  const nb::object learned = fitted.label_aware ? nb::cast(std::move(fitted.label_aware->aware)) : nb::none();
+  return nb::make_tuple(named(std::move(fitted.machine)), error, learned);
+}
+
+Matrix<double> copied(const Table& table) {
+  const MatrixView<const double> view = view_of(table);
+  Matrix<double> result(view.rows, view.cols, Content::unset);
+  std::copy_n(view.data, table.size(), result.data());
+  return result;
+}
+
+nb::object decisions(const Table& alpha, const Numbers& bias, const KernelArray& k) {
+  if (bias.size() != alpha.shape(1)) fail(Code::input, "{} biases for {} outputs", bias.size(), alpha.shape(1));
+  return as_array(unlocked([&](Progress*) {
+    const Fit fit{.alpha = copied(alpha), .bias = {bias.data(), bias.data() + bias.size()}, .summary = {}};
+    if (const auto* dense = std::get_if<DenseArray>(&k)) return decision(fit, view_kernel(*dense));
+    const auto& held = std::get<DeviceArray>(k);
+    Matrix<double> outputs = decision(fit, held.settled(), held.engine());
+    // An entry that is not finite reaches every output of its row, whatever the coefficients.
+    const auto numbers = std::span(outputs.data(), usize(outputs.rows() * outputs.cols()));
+    if (!std::all_of(numbers.begin(), numbers.end(), [](double g) { return std::isfinite(g); })) {
+      fail(Code::input, "K(test, train) on {} has entries that are not finite", held.engine().name());
+    }
+    return outputs;
+  }));
+}
+
+nb::object predicted(const std::string& scheme, Index count, const Table& outputs) {
+  return as_array(classes_of(parse_scheme(scheme), count, view_of(outputs)));
+}
+
+nb::object probabilities(const std::string& machine, const std::string& scheme, Index count,
+                         const std::optional<Table>& sigmoids, const Table& outputs) {
+  return as_array(unlocked([&](Progress*) {
+    return class_probabilities(parse_machine(machine), parse_scheme(scheme), count, sigmoids_of(sigmoids),
+                               copied(outputs));
+  }));
+}
+
+/// Weights of the samples, those of their classes included: balanced, or one for each class.
+nb::object weights_of(const std::string& machine, const Labels& labels, Index count, const std::optional<Numbers>& each,
+                      const std::optional<Numbers>& weights) {
+  MachineOptions options;
+  options.machine = parse_machine(machine);
+  options.weights = span_of(weights);
+  options.class_weights.balanced = !each;
+  const std::span<const double> given = span_of(each);
+  options.class_weights.each.assign(given.begin(), given.end());
+  return as_array(sample_weights(options, span_of(labels), count));
+}
+
+}  // namespace
+
+void bind_machine(nb::module_& module) {
+  module.def("train_classes", &classes, "k"_a, "labels"_a, "classes"_a, "machine"_a, "lam"_a.none(), "bias"_a.none(),
+             "scheme"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "probability"_a.none(),
+             "check_definite"_a.none(),
+             "(scheme, (alpha, bias, summary), sigmoids) of a machine for labels 0 … classes − 1.");
+  module.def("train_values", &values, "k"_a, "targets"_a, "machine"_a, "lam"_a.none(), "epsilon"_a.none(),
+             "bias"_a.none(), "weights"_a.none(), "tolerance"_a.none(), "threads"_a.none(), "check_definite"_a.none(),
+             "(scheme, (alpha, bias, summary), None) of a machine for numbers, a column for each target.");
+  module.def("fit_samples", &samples, "network"_a, "x"_a, "labels"_a.none(), "classes"_a, "targets"_a.none(),
+             "machine"_a, "lam"_a.none(), "epsilon"_a.none(), "bias"_a.none(), "scheme"_a.none(), "weights"_a.none(),
+             "tolerance"_a.none(), "probability"_a.none(), "solver"_a.none(), "kind"_a.none(), "precision"_a.none(),
+             "backend"_a, "threads"_a.none(), "label_aware"_a.none(),
+             "((scheme, (alpha, bias, summary), sigmoids), quadrature error, label-aware part or None) of a machine on "
+             "the kernel of a network.");
+  module.def("sample_weights", &weights_of, "machine"_a, "labels"_a, "classes"_a, "each"_a.none(), "weights"_a.none(),
+             "Weights of the samples with those of their classes, balanced where `each` is None.");
+  module.def("decisions", &decisions, "alpha"_a, "bias"_a, "k"_a, "Outputs on new points, of K(test, train).");
+  module.def("classes_of", &predicted, "scheme"_a, "classes"_a, "outputs"_a, "Number of the class of each row.");
+  module.def("probabilities", &probabilities, "machine"_a, "scheme"_a, "classes"_a, "sigmoids"_a.none(), "outputs"_a,
+             "Probability of each class, of the outputs of a logistic or calibrated machine.");
+}
+
+}  // namespace widelimit::python
