@@ -188,14 +188,9 @@ template <typename T>
 [[nodiscard]] WIDELIMIT_BOTH inline PairFeatures<T> place_features(const PlaceCall& call, const PlacePass& pass,
                                                                    const PlacePair<T>& pair, std::int32_t entry,
                                                                    std::int32_t p, std::int32_t q) {
-  const PlaceEntry& row = pair.first[entry];
-  const PlaceEntry& col = pair.second[entry];
-  return {static_cast<const T*>(call.first.features) + row.features + p,
-          static_cast<const T*>(call.second.features) + col.features + q,
-          pair.first_places[pass.after.rows],
-          pair.second_places[pass.after.cols],
-          row.terms,
-          col.terms};
+  return {static_cast<const T*>(call.first.features) + pair.first[entry].features + p,
+          static_cast<const T*>(call.second.features) + pair.second[entry].features + q,
+          pair.first_places[pass.after.rows], pair.second_places[pass.after.cols]};
 }
 
 /// The state of one pair of places.
@@ -289,6 +284,20 @@ WIDELIMIT_BOTH inline void emit_element(const PlaceCall& call, const DenseStep& 
   }
 }
 
+/// What a step makes of one pair of places; a series has as many coefficients as its unit.
+template <typename T>
+[[nodiscard]] WIDELIMIT_BOTH inline Moved<T> moved_alone(const PlaceCall& call, const PlacePass& pass,
+                                                         const PlacePair<T>& pair, const DenseStep& step,
+                                                         std::int32_t p, std::int32_t q, T rho, T t) {
+  if (step.op == DenseOp::rectifier) return rectifier(static_cast<T>(step.a), static_cast<T>(step.b), rho, t);
+  const PairFeatures<T> f = place_features(call, pass, pair, step.row_feature, p, q);
+  if (step.op != DenseOp::series) return any_step(step, call, f, rho, t);
+  DenseStep series = step;
+  series.row_terms = pair.first[step.row_feature].terms;
+  series.col_terms = pair.second[step.row_feature].terms;
+  return any_step(series, call, f, rho, t);
+}
+
 /// The steps of a pass that treat each pair of places alone.
 template <typename T, int C>
 WIDELIMIT_BOTH inline void run_alone(const PlaceCall& call, const PlacePass& pass, const PlacePair<T>& pair,
@@ -300,10 +309,7 @@ WIDELIMIT_BOTH inline void run_alone(const PlaceCall& call, const PlacePass& pas
       emit_element(call, step, pair, p, q, at, first_channel, element);
       continue;
     }
-    const Moved<T> moved =
-        step.op == DenseOp::rectifier
-            ? rectifier(static_cast<T>(step.a), static_cast<T>(step.b), element.rho, element.t)
-            : any_step(step, call, place_features(call, pass, pair, step.row_feature, p, q), element.rho, element.t);
+    const Moved<T> moved = moved_alone(call, pass, pair, step, p, q, element.rho, element.t);
     element.rho = moved.rho;
     element.t = moved.t;
     for (int m = 0; m < C; ++m) {

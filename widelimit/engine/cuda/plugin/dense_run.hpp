@@ -116,8 +116,7 @@ WIDELIMIT_BOTH inline void run_steps(const DenseTile& tile, const std::int32_t (
 #pragma unroll
 #endif
     for (int p = 0; p < P; ++p) {
-      const PairFeatures<T> f{row_features + row[p], col_features + col, tile.rows.samples,
-                              tile.cols.samples,     step.row_terms,     step.col_terms};
+      const PairFeatures<T> f{row_features + row[p], col_features + col, tile.rows.samples, tile.cols.samples};
       T& rho = states.rho[into][p];
       T& t = states.t[into][p];
       if (joins) {

@@ -14,8 +14,6 @@ struct PairFeatures {
   const T* col;
   Index row_stride;
   Index col_stride;
-  std::int32_t row_terms;  ///< coefficients of a series
-  std::int32_t col_terms;
   WIDELIMIT_BOTH T first(Index f) const { return row[f * row_stride]; }
   WIDELIMIT_BOTH T second(Index f) const { return col[f * col_stride]; }
   WIDELIMIT_BOTH T product(Index f) const { return first(f) * second(f); }
@@ -245,8 +243,8 @@ WIDELIMIT_BOTH inline Moved<double> series_sum(const DenseStep& step, const Pair
   double quotient = 0;
   double apart = 0;
   for (int i = terms - 1; i >= 0; --i) {
-    const double a = i < f.row_terms ? f.first(cpu::series_rows + i) : 0.0;
-    const double a_col = i < f.col_terms ? f.second(cpu::series_rows + i) : 0.0;
+    const double a = i < step.row_terms ? f.first(cpu::series_rows + i) : 0.0;
+    const double a_col = i < step.col_terms ? f.second(cpu::series_rows + i) : 0.0;
     const double c = a * a_col;
     slope = std::fma(slope, rho, value);
     value = std::fma(value, rho, c);
