@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(EncloseAffine, HoldsRoundingOfSumsThatCancel) {
   constexpr Index terms = 999;
   const WeightSlot slot{.fan_in = terms, .fan_out = 3, .w_scale = 0.37, .b_scale = 1e3};
-  Weights<double> weights{std::vector<double>(terms * 3), {0.1, -0.2, 0.3}};
+  Weights<double> weights{std::vector<double>(terms * 3), std::vector<double>{0.1, -0.2, 0.3}};
   const Random random(5);
   Enclosure a;
   a.resize(1, {1, 1, terms});

@@ -9,8 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
-#include <limits>
+#include <thread>
 
 /// Networks in the memory of an engine beside those of the processor.
 namespace widelimit {
@@ -239,6 +240,25 @@ TEST(EmulatedLayers, ValuesTravelOnlyWhereTheNewestAreElsewhere) {
   EXPECT_EQ(values.side(), nullptr);
   Values<double> taken = std::move(values);
   EXPECT_EQ(taken.size(), 3U);
+}
+
+// Weights that several threads ask for are uploaded by one of them.
+TEST(EmulatedLayers, ThreadsReadTheSameValues) {
+  const auto transfers = std::make_shared<test::Transfers>();
+  const auto engine = test::make_emulated_cuda_engine(true, transfers);
+  const auto side = layers_of<float>(*engine);
+  const Values<float> values(std::vector<float>(1000, 2.0F));
+  std::vector<std::thread> readers;
+  std::atomic<int> wrong = 0;
+  for (int k = 0; k < 8; ++k) {
+    readers.emplace_back([&] {
+      if (values.read(side)[999] != 2.0F || values[999] != 2.0F) ++wrong;
+    });
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(transfers->uploads, 1U);
+  EXPECT_EQ(transfers->downloads, 0U);
 }
 
 // Sizes that no team and no segment divides.

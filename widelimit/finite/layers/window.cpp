@@ -39,9 +39,9 @@ Windows::Windows(const Shape& in, const Extent& window, const Extent& strides, P
   height_ = rows.count;
   width_ = cols.count;
   constexpr Index most_places = Index{1} << 30;
-  if (height_ * width_ > most_places / size_) {
-    fail(Code::resource, "{} windows of {} places do not fit in memory; choose a smaller window", height_ * width_,
-         size_);
+  if (std::max(height_ * width_, in.positions()) > most_places / size_) {
+    fail(Code::resource, "{} windows of {} places on {} positions do not fit in memory; choose a smaller window",
+         height_ * width_, size_, in.positions());
   }
   const auto narrow = [](Index number) { return static_cast<std::int32_t>(number); };
   grid_ = {.in_height = narrow(in.height),
