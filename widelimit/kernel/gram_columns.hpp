@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/memory.hpp"
 #include "widelimit/kernel/gram_matrix.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ class GramColumns {
   static constexpr std::size_t usual_room = std::size_t{1} << 30;
 
   explicit GramColumns(const GramMatrix& k, std::size_t room = usual_room) : GramColumns(k, {}, room) {}
-  /// Rows and columns `chosen`, or all where it is empty; at most about `room` bytes are kept.
+  /// Rows and columns `chosen`, or all where it is empty; at most about `room` bytes are kept, half as much more where
+  /// that holds all columns and is an eighth of the free memory at most.
   GramColumns(const GramMatrix& k, std::vector<Index> chosen, std::size_t room)
       : k_(k),
         diagonal_(k.diagonal()),
@@ -28,7 +30,7 @@ class GramColumns {
         size_(chosen_.empty() ? k.samples() : std::ssize(chosen_)) {
     if (const auto view = k.algebra().host_view(k.matrix())) {
       if (const auto* entries = std::get_if<MatrixView<const T>>(&*view)) in_place_ = *entries;
-    } else if (usize(size_ * size_) * sizeof(T) <= room + room / 2) {
+    } else if (usize(size_ * size_) * sizeof(T) <= std::min(room + room / 2, available_memory().value_or(room) / 8)) {
       fetch_all();
       return;
     }
