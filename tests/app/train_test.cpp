@@ -194,6 +194,17 @@ TEST(TrainVerb, TellsADeadNetworkAndKeepsWhatItSaw) {
   EXPECT_EQ(folder.names(), Words{});
 }
 
+// The oracle multiplies copies of the weights: the same training but for rounding, and the record names who did it.
+TEST(TrainVerb, TrainsOnTheBackEndThatIsAskedFor) {
+  const Folder folder;
+  const Finished fast = folder.widelimit(train_words({}));
+  const Finished oracle = folder.widelimit(train_words({"--backend", "reference"}));
+  ASSERT_EQ(oracle.status, 0) << oracle.err;
+  EXPECT_EQ(oracle.record()["backend"]["name"], "reference");
+  const double loss = fast.record()["results"]["loss"];
+  EXPECT_NEAR(oracle.record()["results"]["loss"], loss, 1e-9 * loss);
+}
+
 TEST(TrainVerb, EndsWithTheStatusOfWhatWentWrong) {
   const Folder folder;
   const Finished diverged = folder.widelimit(train_words({"--rate", "1000", "--out", "n.h5"}));
@@ -207,7 +218,9 @@ TEST(TrainVerb, EndsWithTheStatusOfWhatWentWrong) {
   EXPECT_EQ(folder.widelimit(train_words({"--loss", "hing"})).status, 2);
   EXPECT_EQ(folder.widelimit(train_words({"--regulariser", "both"})).status, 2);
   EXPECT_EQ(folder.widelimit(train_words({"--batch", "1000"})).status, 2);
-  EXPECT_EQ(folder.widelimit(train_words({"--backend", "reference"})).status, 2);
+  const Finished absent = folder.widelimit(train_words({"--backend", "cuda:99"}));
+  EXPECT_EQ(absent.status, 2);
+  EXPECT_NE(absent.err.find("cuda:99 is absent"), std::string::npos) << absent.err;
   EXPECT_EQ(folder.widelimit(train_words({"--memory", "1KiB"})).status, 5);
 }
 
