@@ -61,7 +61,7 @@ CudaDevice::Turn::Turn(const CudaDevice& device) : lock_(device.guard_) {
   check(cudaSetDevice(device.device_), "choosing a device");
 }
 
-CudaDevice::CudaDevice(int device) : device_(device) {
+CudaDevice::CudaDevice(int device) : device_(device), facts_(facts_of(device)) {
   const Turn turn(*this);
   const Blas& library = blas();
   const Solver& solvers = solver();
@@ -114,7 +114,7 @@ void CudaDevice::wait() const { check(cudaStreamSynchronize(stream_), "waiting f
 
 DeviceFacts CudaDevice::facts() const {
   const Turn turn(*this);
-  DeviceFacts facts = facts_of(device_);
+  DeviceFacts facts = facts_;
   facts.free_memory = std::min(free_bytes(), account_.left());
   facts.taken_memory = account_.taken();
   return facts;
@@ -154,7 +154,7 @@ void* CudaDevice::allocate(std::size_t bytes) {
   }
   if (error == cudaErrorMemoryAllocation) {
     if (allowed) (void)cudaGetLastError();
-    refuse_room(fmt::format("device {}", device_), bytes, free_bytes(), account_.left(), facts_of(device_).memory);
+    refuse_room(fmt::format("device {}", device_), bytes, free_bytes(), account_.left(), facts_.memory);
   }
   check(error, "taking memory");
   wait();

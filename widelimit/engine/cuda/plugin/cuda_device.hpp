@@ -138,6 +138,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::size_t free_bytes() const;
 
   int device_;
+  DeviceFacts facts_;  ///< but for what changes: its memory
   mutable std::recursive_mutex guard_;
   MemoryAccount account_;
   FetchLanes fetching_;
