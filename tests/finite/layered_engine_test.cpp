@@ -245,7 +245,7 @@ TEST(EmulatedLayers, ValuesTravelOnlyWhereTheNewestAreElsewhere) {
 // Weights that several threads ask for are uploaded by one of them.
 TEST(EmulatedLayers, ThreadsReadTheSameValues) {
   const auto transfers = std::make_shared<test::Transfers>();
-  const auto engine = test::make_emulated_cuda_engine(true, transfers);
+  const auto engine = test::make_emulated_cuda_engine({.transfers = transfers});
   const auto side = layers_of<float>(*engine);
   const Values<float> values(std::vector<float>(1000, 2.0F));
   std::vector<std::thread> readers;
