@@ -77,7 +77,7 @@ Alone convolution_rates(Index samples, Index width, int repeats, const Engine& e
   const WeightSlot slot{.fan_in = 9 * width, .fan_out = width};
   const Windows windows(shape, {3, 3}, {1, 1}, Padding::same);
   Weights<float> weights;
-  weights.w.assign(static_cast<std::size_t>(slot.fan_in * slot.fan_out), 0.01F);
+  weights.w = std::vector<float>(static_cast<std::size_t>(slot.fan_in * slot.fan_out), 0.01F);
   Tensor<float> in(samples, shape);
   std::fill_n(in.data(), in.size(), 1.0F);
   Tensor<float> out;
@@ -118,8 +118,9 @@ std::vector<std::string> write_start(const Scratch& scratch, const TrainedNetwor
   for (std::size_t l = 0; l < start.slots.size(); ++l) {
     files.push_back((scratch / fmt::format("w{}", l)).string());
     std::ofstream file(files.back(), std::ios::binary);
-    for (const std::vector<float>& part : {start.slots[l].w, start.slots[l].b}) {
-      file.write(reinterpret_cast<const char*>(part.data()), static_cast<std::streamsize>(part.size() * sizeof(float)));
+    for (const Values<float>* part : {&start.slots[l].w, &start.slots[l].b}) {
+      file.write(reinterpret_cast<const char*>(part->data()),
+                 static_cast<std::streamsize>(part->size() * sizeof(float)));
     }
   }
   return files;
