@@ -118,7 +118,7 @@ std::vector<std::string> write_start(const Scratch& scratch, const TrainedNetwor
   for (std::size_t l = 0; l < start.slots.size(); ++l) {
     files.push_back((scratch / fmt::format("w{}", l)).string());
     std::ofstream file(files.back(), std::ios::binary);
-    for (const auto* part : {&start.slots[l].w, &start.slots[l].b}) {
+    for (const Values<float>* part : {&start.slots[l].w, &start.slots[l].b}) {
       file.write(reinterpret_cast<const char*>(part->data()),
                  static_cast<std::streamsize>(part->size() * sizeof(float)));
     }
