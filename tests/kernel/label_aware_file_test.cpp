@@ -3,6 +3,7 @@
 #include "tests/kernel/label_aware_definition.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/engine/select.hpp"
+#include "widelimit/report/file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,9 +34,6 @@ class LabelAwareFile : public testing::Test {
     options.memory = usize(8 * (2 * 256 * n + 3 * 512 * 512)) + (std::size_t{1} << 20);
     options.existing = Existing::replace;
   }
-  ~LabelAwareFile() override {
-    for (const auto& path : {theta, out, part_of(out), journal_of(out)}) std::filesystem::remove(path);
-  }
   LabelAwareFileSummary write() {
     return write_label_aware(out, {theta, "ntk", true}, problem.sources(), problem.labels, 2, options, *engine);
   }
@@ -57,8 +55,9 @@ class LabelAwareFile : public testing::Test {
 
   const std::unique_ptr<Engine> engine = make_engine("cpu");
   const Problem problem{n, tests, 3, 2};
-  const std::filesystem::path theta = std::filesystem::temp_directory_path() / "widelimit-label-aware-theta.h5";
-  const std::filesystem::path out = std::filesystem::temp_directory_path() / "widelimit-label-aware-out.h5";
+  const TemporaryFolder folder;
+  const std::filesystem::path theta = folder.path() / "theta.h5";
+  const std::filesystem::path out = folder.path() / "out.h5";
   LabelAwareFileOptions options;
 };
 

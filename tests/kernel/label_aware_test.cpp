@@ -5,12 +5,12 @@
 #include "widelimit/engine/select.hpp"
 #include "widelimit/kernel/file/gram_file.hpp"
 #include "widelimit/kernel/file/write_gram.hpp"
+#include "widelimit/report/file.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 namespace widelimit {
 namespace {
@@ -279,7 +279,8 @@ TEST(LabelAwareKernel, CountsPairsBeyondTheTrainingRange) {
 TEST(LabelAwareKernel, LearnsFromFilesWhatItLearnsFromMemory) {
   const auto engine = make_engine("cpu");
   const Problem problem(300, 2, 4, 2);
-  const auto path = std::filesystem::temp_directory_path() / "widelimit-label-aware-gram.h5";
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "gram.h5";
   const std::vector<GramBlock> blocks{{"", problem.view(), std::nullopt}};
   const std::vector<Network> networks{Network::parse("dense(w_std=1.5, b_std=0.2) relu dense")};
   (void)write_gram(path, networks, blocks, {.kind = Kind::ntk, .existing = Existing::replace}, *engine);
@@ -292,7 +293,6 @@ TEST(LabelAwareKernel, LearnsFromFilesWhatItLearnsFromMemory) {
       EXPECT_EQ(learned(stored), learned({problem.k.view(), *engine})) << to_string(method);
     }
   }
-  std::filesystem::remove(path);
 }
 
 TEST(LabelAwareKernel, RefusesWhatDoesNotFitTogether) {

@@ -7,11 +7,11 @@
 #include "widelimit/machine/model.hpp"
 #include "widelimit/machine/model_file.hpp"
 #include "widelimit/machine/tune.hpp"
+#include "widelimit/report/file.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 
 namespace widelimit {
 namespace {
@@ -67,10 +67,9 @@ TEST_P(LabelAwareFit, ModelsRememberWhatTheyNeed) {
   EXPECT_LT(apart(test, *fitted.test), 1e-9);
   EXPECT_LT(apart(predict_decisions(model, data.train.view(), all_processors()), fitted.train), 1e-5);
 
-  const auto path = std::filesystem::temp_directory_path() / "widelimit-label-aware-test.h5";
-  save_model(path, model);
-  const Model again = load_model(path);
-  std::filesystem::remove(path);
+  const TemporaryFolder folder;
+  save_model(folder.path() / "model.h5", model);
+  const Model again = load_model(folder.path() / "model.h5");
   EXPECT_EQ(apart(predict_decisions(again, data.test->view(), all_processors()), test), 0);
   try {
     (void)certify(again, data.test->view(), data.test->labels, {}, *make_engine("cpu"));
