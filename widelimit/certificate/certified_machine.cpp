@@ -281,7 +281,7 @@ void CertifiedMachine::certify_block(const ScaledPoints& block, Certificates& re
   const auto begin = Clock::now();
   BlockProgress progress(options_.progress, block.done);
   const MatrixView<const double> scaled = block.scaled;
-  const PointGeometry geometry(geometry_, scaled, engine_);
+  PointGeometry geometry(geometry_, scaled, engine_, std::move(products_));
   const Matrix<double> g = kernel_.cone ? cone_decisions(*kernel_.cone, {model_.alpha.view(), model_.bias}, geometry,
                                                          scaled, exponents_, engine_)
                                         : decisions(block.points);
@@ -316,6 +316,7 @@ void CertifiedMachine::certify_block(const ScaledPoints& block, Certificates& re
   }
   result.seconds += seconds_since(begin);
   if (options_.attack) find_attacks(parts, block.labels, result);
+  products_ = std::move(geometry.inner);
 }
 
 }  // namespace widelimit

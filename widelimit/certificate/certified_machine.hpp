@@ -87,6 +87,7 @@ class CertifiedMachine {
   const CertifyOptions& options_;
   EntryExponents exponents_;  ///< of points and support
   SupportGeometry geometry_;
+  mutable Matrix<double> products_;  ///< memory of the last block's inner products
   const Engine& engine_;
   std::string remark_;
 };

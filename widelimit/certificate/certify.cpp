@@ -107,9 +107,10 @@ Certificates certify_group(const CertifiedMachine& machine, MatrixView<const dou
   if (options.keep_attacked) part.attacked = Matrix<double>(count, features, Content::unset);
   for (Index begin = 0; begin < count; begin += most) {
     const Index size = std::min(most, count - begin);
-    Matrix<double> own(size, features, Content::unset), scaled(size, features, Content::unset);
+    Matrix<double> own(size, features, Content::unset),
+        scaled(group.exponent != 0 ? size : 0, features, Content::unset);
     ScaledPoints block{own.view(),
-                       scaled.view(),
+                       group.exponent != 0 ? scaled.view() : own.view(),
                        std::span(group.rows).subspan(usize(begin), usize(size)),
                        {},
                        {.first = done + begin, .total = points.rows}};
@@ -117,6 +118,7 @@ Certificates certify_group(const CertifiedMachine& machine, MatrixView<const dou
       const Index row = block.rows[usize(k)];
       block.labels.push_back(labels[usize(row)]);
       std::copy_n(points.row(row), features, own.view().row(k));
+      if (group.exponent == 0) continue;
       scale_down({points.row(row), usize(features)}, group.exponent, scaled.view().row(k));
     }
     machine.certify_block(block, part);

@@ -16,6 +16,11 @@ void EntryBounds::bound(const RangeStrip& strip, EntryScratch& scratch, double* 
   bound_apart(strip, false, scratch, to);
 }
 
+bool EntryBounds::bound_around(const Interval& /*norm*/, const host::ConeSpread& /*spread*/, Index /*count*/,
+                               const double* /*weight*/, double* /*to*/) const {
+  return false;
+}
+
 void EntryBounds::bound_apart(const RangeStrip& strip, bool negative_only, EntryScratch& scratch, double* to) const {
   for (const bool positive : {true, false}) {
     Index count = 0;
@@ -151,6 +156,11 @@ void IntervalEntryBounds::low(const RangeStrip& strip, EntryScratch& scratch, do
 void IntervalEntryBounds::bound(const RangeStrip& strip, EntryScratch& scratch, double* to) const {
   const host::ConeSamples samples{strip.count, strip.low, strip.high, strip.weight};
   if (host::bound_on_edges(kernel_.chain(), edges(strip.norm), samples, to)) bound_apart(strip, true, scratch, to);
+}
+
+bool IntervalEntryBounds::bound_around(const Interval& norm, const host::ConeSpread& spread, Index count,
+                                       const double* weight, double* to) const {
+  return !host::bound_on_edges(kernel_.chain(), edges(norm), spread, count, weight, to);
 }
 
 /// A convex function is largest at corners: those of the two edges of constant N, and where the edges of constant a

@@ -39,6 +39,10 @@ class EntryBounds {
   /// The one where the weight is positive, the other elsewhere.
   virtual void bound(const RangeStrip& strip, EntryScratch& scratch, double* to) const;
 
+  /// The same of ranges that are not there yet. False where they have to be.
+  [[nodiscard]] virtual bool bound_around(const Interval& norm, const host::ConeSpread& spread, Index count,
+                                          const double* weight, double* to) const;
+
   /// Samples at a time: arrays of this length stay in the first-level cache.
   static constexpr Index longest = 512;
 
@@ -79,6 +83,9 @@ class IntervalEntryBounds final : public EntryBounds {
   void low(const RangeStrip& strip, EntryScratch& scratch, double* to) const override;
   void high(const RangeStrip& strip, EntryScratch& scratch, double* to) const override;
   void bound(const RangeStrip& strip, EntryScratch& scratch, double* to) const override;
+  /// Where no a may be negative.
+  [[nodiscard]] bool bound_around(const Interval& norm, const host::ConeSpread& spread, Index count,
+                                  const double* weight, double* to) const override;
 
  private:
   [[nodiscard]] host::ConeEdges edges(const Interval& norm) const;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace widelimit {
 
@@ -90,9 +91,12 @@ void SupportGeometry::hold(const Engine& engine, bool boxed) {
       algebra.hold(MatrixView<const double>{sum_norms.data(), 1, std::ssize(sum_norms), std::ssize(sum_norms)});
 }
 
-PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const double> points, const Engine& engine)
+PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const double> points, const Engine& engine,
+                             Matrix<double> memory)
     : support(directions),
-      inner(directions.held ? 0 : points.rows, directions.directions.rows(), Content::unset),
+      inner(memory.rows() >= points.rows && memory.cols() == directions.directions.rows()
+                ? std::move(memory)
+                : Matrix<double>(directions.held ? 0 : points.rows, directions.directions.rows(), Content::unset)),
       norms(usize(points.rows)),
       // A product of d terms in any order, of directions that are off by two roundings and the norm's error.
       inner_error(1.01 * (static_cast<double>(points.cols) + 4) * unit_roundoff + directions.norm_error) {
@@ -118,8 +122,8 @@ PointGeometry::PointGeometry(const SupportGeometry& directions, MatrixView<const
   const Index count = inner.cols();
   engine.for_each((count + directions_at_once - 1) / directions_at_once, [&](Index task) {
     const Index begin = task * directions_at_once, rows = std::min(directions_at_once, count - begin);
-    std::vector<double> memory(usize(rows * size));
-    const MatrixView<double> block{memory.data(), rows, size, size};
+    std::vector<double> copied(usize(rows * size));
+    const MatrixView<double> block{copied.data(), rows, size, size};
     keep_features(support.directions.view().block(begin, 0, rows, points.cols), features, block);
     host::product<double>(1, Transpose::no, kept.view(), Transpose::yes, block, 0,
                           inner.view().block(0, begin, points.rows, rows));

@@ -42,13 +42,16 @@ struct SupportGeometry {
 /// Points against the directions.
 struct PointGeometry {
   const SupportGeometry& support;
-  Matrix<double> inner;       ///< ⟨x, xᵢ⟩/‖xᵢ‖, points × support, off by inner_error·‖x‖ at most;
+  /// ⟨x, xᵢ⟩/‖xᵢ‖, points × support, off by inner_error·‖x‖ at most; rows beyond the points mean nothing.
+  Matrix<double> inner;
   EngineMatrix placed;        ///< of a support that an engine holds: here, and `inner` has no rows
   std::vector<double> norms;  ///< ‖x‖, right to support.norm_error of itself
   double inner_error = 0;
 
   /// Cost: a matrix product over the features that some point and some training sample have: the others add zeros.
-  PointGeometry(const SupportGeometry& directions, MatrixView<const double> points, const Engine& engine);
+  /// `memory` is that of other points' inner products, which need not come from the system again.
+  PointGeometry(const SupportGeometry& directions, MatrixView<const double> points, const Engine& engine,
+                Matrix<double> memory = {});
 };
 
 [[nodiscard]] double euclidean_norm(const double* row, Index size);

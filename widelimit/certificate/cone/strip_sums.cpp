@@ -83,6 +83,11 @@ double StripSums::sum(const BallRanges& ranges, const SignedWeights& weights, En
     const Index size = std::min(EntryBounds::longest, count - begin);
     RangeStrip strip{norm, size, lows.data(), highs.data(), weights.weight.data() + begin};
     if (low == nullptr) {
+      const host::ConeSpread spread = ranges_.spread(ball, norm, begin);
+      if (entries_->bound_around(norm, spread, size, strip.weight, sides.data())) {
+        sum += strip_product(strip.weight, sides.data(), size);
+        continue;
+      }
       ranges_.widen(ball, norm, begin, size, lows.data(), highs.data());
     } else if (weights.which.empty()) {
       strip.low = low + begin, strip.high = high + begin;

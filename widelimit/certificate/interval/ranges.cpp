@@ -2,7 +2,6 @@
 
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
-#include "widelimit/engine/host/cone/cone_extremes.hpp"
 #include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>
@@ -87,14 +86,17 @@ Ranges::Widening Ranges::widening(const Ball& ball) const {
 }
 
 /// From the point itself by what the radius allows.
-void Ranges::widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const {
+host::ConeSpread Ranges::spread(const Ball& ball, const Interval& norm, Index begin) const {
   const auto [radius, error] = widening(ball);
-  host::widen_ranges({.a = geometry_.inner.view().row(ball.point) + begin,
-                      .spread = common() ? nullptr : geometry_.support.sum_norms.data() + begin,
-                      .radius = radius,
-                      .error = error,
-                      .limit = norm.high},
-                     count, low, high);
+  return {.a = geometry_.inner.view().row(ball.point) + begin,
+          .spread = common() ? nullptr : geometry_.support.sum_norms.data() + begin,
+          .radius = radius,
+          .error = error,
+          .limit = norm.high};
+}
+
+void Ranges::widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const {
+  host::widen_ranges(spread(ball, norm, begin), count, low, high);
 }
 
 double Ranges::surround(const Ball& ball, double* centre, double* half) const {

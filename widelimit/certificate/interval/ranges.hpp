@@ -5,6 +5,7 @@
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/engine/host/cone/cone_extremes.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -38,6 +39,8 @@ class Ranges {
                 std::span<Interval> norms) const;
   /// What the radius alone allows, for `count` samples from `begin` on: all there is without a box.
   void widen(const Ball& ball, const Interval& norm, Index begin, Index count, double* low, double* high) const;
+  /// The same as what it is computed from.
+  [[nodiscard]] host::ConeSpread spread(const Ball& ball, const Interval& norm, Index begin) const;
 
   /// a differs from its value at the point by radius·(a sample's spread) + error at most.
   struct Widening {

@@ -38,18 +38,40 @@ HWY_INLINE Jet<V> product_of(const Jet<V>& f, const Jet<V>& g) {
   return result;
 }
 
+/// The polynomials for arccos at t.
+template <class V>
+struct Arccos {
+  V p, q;
+};
+
+template <class D, class V>
+HWY_INLINE Arccos<V> arccos_at(D d, V t) {
+  return {horner(d, ArccosPolynomials<double>::p, t), horner(d, ArccosPolynomials<double>::q, t)};
+}
+
+/// Horner at two vectors: a coefficient is broadcast once for both, and one waits while the other is multiplied.
+template <class D, class V, std::size_t N>
+HWY_INLINE void horner_two(D d, const double (&coefficients)[N], V x, V y, V& at_x, V& at_y) {
+  at_x = at_y = hn::Set(d, coefficients[N - 1]);
+  for (std::size_t k = N - 1; k-- > 0;) {
+    const auto coefficient = hn::Set(d, coefficients[k]);
+    at_x = hn::MulAdd(at_x, x, coefficient);
+    at_y = hn::MulAdd(at_y, y, coefficient);
+  }
+}
+
 /// ρ and t = 1 − |ρ| after a rectifier, as in rectifier.cpp, and the factor linear + bend·κ₀(ρ) by which θ shrinks.
 /// κ₁' = κ₀, κ₀' = 1/(π√(1−ρ²)), κ₀'' = ρ/(π(1−ρ²)^{3/2}), 1 − ρ² = t(2−t).
 template <int order, class D, class V>
-HWY_INLINE Jet<V> rectify(D d, const ConeLayer& layer, Jet<V>& rho, V& t) {
+HWY_INLINE Jet<V> rectify(D d, const ConeLayer& layer, const Arccos<V>& arccos, Jet<V>& rho, V& t) {
   const auto zero = hn::Zero(d);
   const auto one = hn::Set(d, 1.0);
   const auto linear = hn::Set(d, layer.linear);
   const auto bend = hn::Set(d, layer.bend);
   const auto bend_over_pi = hn::Set(d, layer.bend * std::numbers::inv_pi);
   const auto root = hn::Sqrt(t);
-  const auto bent = hn::Mul(hn::Mul(hn::Mul(root, t), bend_over_pi), horner(d, ArccosPolynomials<double>::q, t));
-  const auto angle = hn::Mul(hn::Mul(root, bend_over_pi), horner(d, ArccosPolynomials<double>::p, t));
+  const auto bent = hn::Mul(hn::Mul(hn::Mul(root, t), bend_over_pi), arccos.q);
+  const auto angle = hn::Mul(hn::Mul(root, bend_over_pi), arccos.p);
   const auto positive = hn::Ge(rho.value, zero);
   const auto absolute = hn::Sub(one, t);
 
@@ -87,18 +109,46 @@ HWY_INLINE void add_trained(D d, double times, const Jet<V>& rho, Jet<V>& theta)
   if constexpr (order > 1) theta.curvature = hn::MulAdd(trained, rho.curvature, theta.curvature);
 }
 
-template <int order, class D, class V>
-HWY_INLINE Jet<V> kappa_of(D d, const ConeChain& chain, V u, V t) {
-  const auto zero = hn::Zero(d);
-  Jet<V> rho{u, hn::Set(d, 1.0), zero};
-  Jet<V> theta{zero, zero, zero};
-  add_trained<order>(d, chain.trained, rho, theta);
-  for (const ConeLayer& layer : chain.layers) {
-    const Jet<V> factor = rectify<order>(d, layer, rho, t);
+/// ρ and θ of one vector of cosines, layer by layer.
+template <int order, class V>
+struct ConeState {
+  Jet<V> rho, theta;
+  V t;
+
+  template <class D>
+  HWY_INLINE ConeState(D d, const ConeChain& chain, V u, V rest)
+      : rho{u, hn::Set(d, 1.0), hn::Zero(d)}, theta{hn::Zero(d), hn::Zero(d), hn::Zero(d)}, t(rest) {
+    add_trained<order>(d, chain.trained, rho, theta);
+  }
+  template <class D>
+  HWY_INLINE void pass(D d, const ConeLayer& layer, const Arccos<V>& arccos) {
+    const Jet<V> factor = rectify<order>(d, layer, arccos, rho, t);
     theta = product_of<order>(theta, factor);
     add_trained<order>(d, layer.trained, rho, theta);
   }
-  return chain.tangent ? theta : rho;
+  [[nodiscard]] HWY_INLINE Jet<V> kappa(const ConeChain& chain) const { return chain.tangent ? theta : rho; }
+};
+
+template <int order, class D, class V>
+HWY_INLINE Jet<V> kappa_of(D d, const ConeChain& chain, V u, V t) {
+  ConeState<order, V> state(d, chain, u, t);
+  for (const ConeLayer& layer : chain.layers) state.pass(d, layer, arccos_at(d, state.t));
+  return state.kappa(chain);
+}
+
+/// κ of two vectors, each as by itself.
+template <class D, class V>
+HWY_INLINE void kappa_of_two(D d, const ConeChain& chain, V& u, V t, V& v, V s) {
+  ConeState<0, V> one(d, chain, u, t), other(d, chain, v, s);
+  for (const ConeLayer& layer : chain.layers) {
+    Arccos<V> at_one, at_other;
+    horner_two(d, ArccosPolynomials<double>::p, one.t, other.t, at_one.p, at_other.p);
+    horner_two(d, ArccosPolynomials<double>::q, one.t, other.t, at_one.q, at_other.q);
+    one.pass(d, layer, at_one);
+    other.pass(d, layer, at_other);
+  }
+  u = one.kappa(chain).value;
+  v = other.kappa(chain).value;
 }
 
 }  // namespace widelimit::host::HWY_NAMESPACE

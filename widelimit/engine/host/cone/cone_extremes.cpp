@@ -11,12 +11,17 @@
 HWY_BEFORE_NAMESPACE();
 namespace widelimit::host::HWY_NAMESPACE {
 
-/// κ of a quotient that is moved, and in [0, 1].
+/// A quotient that is moved, and in [0, 1].
+template <class D, class V>
+HWY_INLINE V quotient_in_range(D d, V quotient, V moved) {
+  return hn::Max(hn::Zero(d), hn::Min(hn::Mul(quotient, moved), hn::Set(d, 1.0)));
+}
+
+/// κ of such a quotient.
 template <class D, class V>
 HWY_INLINE V kappa_at(D d, const ConeChain& chain, V quotient, V moved) {
-  const auto one = hn::Set(d, 1.0);
-  const auto u = hn::Max(hn::Zero(d), hn::Min(hn::Mul(quotient, moved), one));
-  return kappa_of<0>(d, chain, u, hn::Sub(one, u)).value;
+  const auto u = quotient_in_range(d, quotient, moved);
+  return kappa_of<0>(d, chain, u, hn::Sub(hn::Set(d, 1.0), u)).value;
 }
 
 /// Edges on vectors.
@@ -36,71 +41,131 @@ struct EdgeVectors {
         largest(hn::Set(d, edges.largest)) {}
 };
 
-/// The bound from below, through a_low: at the least N where H grows, at the largest where it falls, else on the ray.
-/// From above, through a_high: the other way round, and at both ends where H may have its least value between them;
-/// besides N = a, where the edge of constant a meets the cone.
-template <class D, class V, class M>
-HWY_INLINE V side_of(D d, const ConeChain& chain, const EdgeVectors<D>& edges, V a, M lower) {
-  constexpr double up = 1 + ratio_slack;
-  const auto grows = hn::Le(a, edges.grows), falls = hn::Ge(a, edges.falls);
-  const auto at_inner = hn::Or(hn::And(lower, grows), hn::AndNot(lower, falls));
-  const auto moved = hn::IfThenElse(lower, hn::Set(d, 1 - ratio_slack), hn::Set(d, up));
-  const auto inverse = hn::IfThenElse(at_inner, edges.inner_inverse, edges.outer_inverse);
-  const auto norm = hn::IfThenElse(at_inner, edges.inner, edges.outer);
-  const auto on_edge = hn::Mul(norm, kappa_at(d, chain, hn::Mul(a, inverse), moved));
-  const auto least = hn::IfThenElse(hn::Or(grows, falls), on_edge, hn::Mul(edges.slope, a));
+/// Where a bound is taken: from below through a_low, at the least N where H grows, at the largest where it falls, else
+/// on the ray; from above through a_high the other way round.
+template <class D>
+struct Side {
+  using V = hn::Vec<D>;
+  using M = hn::Mask<D>;
+  V a, norm, u;
+  M lower, grows, falls;
 
-  auto most = on_edge;
-  if (!hn::AllTrue(d, hn::Or(lower, hn::Or(grows, falls)))) {
-    const auto other = kappa_at(d, chain, hn::Mul(a, edges.inner_inverse), hn::Set(d, up));
-    most = hn::Max(most, hn::Mul(edges.inner, other));
+  HWY_INLINE Side(D d, const EdgeVectors<D>& edges, V end, M from_below)
+      : a(end), lower(from_below), grows(hn::Le(a, edges.grows)), falls(hn::Ge(a, edges.falls)) {
+    const auto at_inner = hn::Or(hn::And(lower, grows), hn::AndNot(lower, falls));
+    const auto moved = hn::IfThenElse(lower, hn::Set(d, 1 - ratio_slack), hn::Set(d, 1 + ratio_slack));
+    const auto inverse = hn::IfThenElse(at_inner, edges.inner_inverse, edges.outer_inverse);
+    norm = hn::IfThenElse(at_inner, edges.inner, edges.outer);
+    u = quotient_in_range(d, hn::Mul(a, inverse), moved);
   }
-  const auto meeting = hn::Mul(hn::Min(a, edges.outer), hn::Set(d, up));
-  most = hn::IfThenElse(hn::Ge(meeting, edges.inner), hn::Max(most, hn::Mul(meeting, edges.largest)), most);
-  return hn::IfThenElse(lower, least, most);
-}
+
+  /// With κ(u). From above also at the other end where H may have its least value between them; besides N = a, where
+  /// the edge of constant a meets the cone.
+  HWY_INLINE V bound(D d, const ConeChain& chain, const EdgeVectors<D>& edges, V kappa) const {
+    constexpr double up = 1 + ratio_slack;
+    const auto on_edge = hn::Mul(norm, kappa);
+    const auto least = hn::IfThenElse(hn::Or(grows, falls), on_edge, hn::Mul(edges.slope, a));
+    auto most = on_edge;
+    if (!hn::AllTrue(d, hn::Or(lower, hn::Or(grows, falls)))) {
+      const auto other = kappa_at(d, chain, hn::Mul(a, edges.inner_inverse), hn::Set(d, up));
+      most = hn::Max(most, hn::Mul(edges.inner, other));
+    }
+    const auto meeting = hn::Mul(hn::Min(a, edges.outer), hn::Set(d, up));
+    most = hn::IfThenElse(hn::Ge(meeting, edges.inner), hn::Max(most, hn::Mul(meeting, edges.largest)), most);
+    return hn::IfThenElse(lower, least, most);
+  }
+};
 
 /// Bounds of all samples on one side.
 void one_side(const ConeChain& chain, const ConeEdges& edges, Index count, const double* end, bool lower, double* to) {
   const hn::ScalableTag<double> d;
   const EdgeVectors vectors(d, edges);
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const auto side = lower ? hn::FirstN(d, hn::Lanes(d)) : hn::FirstN(d, 0);
+  const auto from_below = lower ? hn::FirstN(d, hn::Lanes(d)) : hn::FirstN(d, 0);
+  const auto one = hn::Set(d, 1.0);
   for (Index k = 0; k < count; k += lanes) {
     const auto inside = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count - k)));
-    const auto a = hn::MaskedLoad(inside, d, end + k);
-    hn::BlendedStore(side_of(d, chain, vectors, a, side), inside, d, to + k);
+    const Side side(d, vectors, hn::MaskedLoad(inside, d, end + k), from_below);
+    const auto kappa = kappa_of<0>(d, chain, side.u, hn::Sub(one, side.u)).value;
+    hn::BlendedStore(side.bound(d, chain, vectors, kappa), inside, d, to + k);
   }
 }
 
-bool both_sides(const ConeChain& chain, const ConeEdges& edges, const ConeSamples& samples, double* to) {
-  const hn::ScalableTag<double> d;
+/// Two vectors of samples at a time, whose ends `load(inside, k, low, high)` gives. Whether one of low is negative.
+template <class D, class Load>
+HWY_INLINE bool both_sides(D d, const ConeChain& chain, const ConeEdges& edges, Index count, const double* weight,
+                           double* to, const Load& load) {
   const EdgeVectors vectors(d, edges);
-  const auto zero = hn::Zero(d);
+  const auto zero = hn::Zero(d), one = hn::Set(d, 1.0);
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   auto least = zero;
-  for (Index k = 0; k < samples.count; k += lanes) {
-    const auto inside = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, samples.count - k)));
-    const auto low = hn::MaskedLoad(inside, d, samples.low + k);
-    const auto lower = hn::Gt(hn::MaskedLoad(inside, d, samples.weight + k), zero);
-    const auto a = hn::IfThenElse(lower, low, hn::MaskedLoad(inside, d, samples.high + k));
-    least = hn::Min(least, low);
-    hn::BlendedStore(side_of(d, chain, vectors, a, lower), inside, d, to + k);
+  const auto inside_at = [&](Index k)
+                             HWY_ATTR { return hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count - k))); };
+  const auto side_at = [&](Index k, hn::Mask<D> inside) HWY_ATTR {
+    hn::Vec<D> low, high;
+    load(inside, k, low, high);
+    least = hn::Min(least, hn::IfThenElseZero(inside, low));
+    const auto lower = hn::Gt(hn::MaskedLoad(inside, d, weight + k), zero);
+    return Side(d, vectors, hn::IfThenElse(lower, low, high), lower);
+  };
+  for (Index k = 0; k < count; k += 2 * lanes) {
+    // The last vector may be alone: then it is its own partner.
+    const Index next = k + lanes < count ? k + lanes : k;
+    const auto first_inside = inside_at(k), second_inside = inside_at(next);
+    const Side first = side_at(k, first_inside), second = side_at(next, second_inside);
+    auto u = first.u, v = second.u;
+    kappa_of_two(d, chain, u, hn::Sub(one, u), v, hn::Sub(one, v));
+    hn::BlendedStore(first.bound(d, chain, vectors, u), first_inside, d, to + k);
+    hn::BlendedStore(second.bound(d, chain, vectors, v), second_inside, d, to + next);
   }
   return !hn::AllTrue(d, hn::Ge(least, zero));
 }
 
-void widen_loop(const ConeSpread& from, Index count, double* low, double* high) {
+bool sides_of_ranges(const ConeChain& chain, const ConeEdges& edges, const ConeSamples& samples, double* to) {
   const hn::ScalableTag<double> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const auto radius = hn::Set(d, from.radius), error = hn::Set(d, from.error), limit = hn::Set(d, from.limit);
-  for (Index k = 0; k < count; k += lanes) {
-    const auto inside = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count - k)));
+  return both_sides(d, chain, edges, samples.count, samples.weight, to,
+                    [&](auto inside, Index k, auto& low, auto& high) HWY_ATTR {
+                      low = hn::MaskedLoad(inside, d, samples.low + k);
+                      high = hn::MaskedLoad(inside, d, samples.high + k);
+                    });
+}
+
+/// ConeSpread on vectors.
+template <class D>
+struct Widening {
+  hn::Vec<D> radius, error, limit;
+
+  HWY_INLINE Widening(D d, const ConeSpread& from)
+      : radius(hn::Set(d, from.radius)), error(hn::Set(d, from.error)), limit(hn::Set(d, from.limit)) {}
+  HWY_INLINE void ends(D d, const ConeSpread& from, hn::Mask<D> inside, Index k, hn::Vec<D>& low,
+                       hn::Vec<D>& high) const {
     const auto a = hn::MaskedLoad(inside, d, from.a + k);
     const auto spread = from.spread != nullptr ? hn::MaskedLoad(inside, d, from.spread + k) : hn::Set(d, 1.0);
     const auto reach = hn::MulAdd(radius, spread, error);
-    hn::BlendedStore(hn::Max(hn::Sub(a, reach), hn::Neg(limit)), inside, d, low + k);
-    hn::BlendedStore(hn::Min(hn::Add(a, reach), limit), inside, d, high + k);
+    low = hn::Max(hn::Sub(a, reach), hn::Neg(limit));
+    high = hn::Min(hn::Add(a, reach), limit);
+  }
+};
+
+bool sides_of_spreads(const ConeChain& chain, const ConeEdges& edges, const ConeSpread& from, Index count,
+                      const double* weight, double* to) {
+  const hn::ScalableTag<double> d;
+  const Widening widening(d, from);
+  return both_sides(d, chain, edges, count, weight, to, [&](auto inside, Index k, auto& low, auto& high) HWY_ATTR {
+    widening.ends(d, from, inside, k, low, high);
+  });
+}
+
+void widen_loop(const ConeSpread& from, Index count, double* low, double* high) {
+  const hn::ScalableTag<double> d;
+  const Widening widening(d, from);
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  for (Index k = 0; k < count; k += lanes) {
+    const auto inside = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, count - k)));
+    hn::Vec<decltype(d)> below, above;
+    widening.ends(d, from, inside, k, below, above);
+    hn::BlendedStore(below, inside, d, low + k);
+    hn::BlendedStore(above, inside, d, high + k);
   }
 }
 
@@ -111,7 +176,8 @@ HWY_AFTER_NAMESPACE();
 namespace widelimit::host {
 
 HWY_EXPORT(one_side);
-HWY_EXPORT(both_sides);
+HWY_EXPORT(sides_of_ranges);
+HWY_EXPORT(sides_of_spreads);
 HWY_EXPORT(widen_loop);
 
 void least_on_edges(const ConeChain& chain, const ConeEdges& edges, Index count, const double* low, double* to) {
@@ -121,7 +187,11 @@ void most_on_edges(const ConeChain& chain, const ConeEdges& edges, Index count, 
   HWY_DYNAMIC_DISPATCH(one_side)(chain, edges, count, high, false, to);
 }
 bool bound_on_edges(const ConeChain& chain, const ConeEdges& edges, const ConeSamples& samples, double* to) {
-  return HWY_DYNAMIC_DISPATCH(both_sides)(chain, edges, samples, to);
+  return HWY_DYNAMIC_DISPATCH(sides_of_ranges)(chain, edges, samples, to);
+}
+bool bound_on_edges(const ConeChain& chain, const ConeEdges& edges, const ConeSpread& from, Index count,
+                    const double* weight, double* to) {
+  return HWY_DYNAMIC_DISPATCH(sides_of_spreads)(chain, edges, from, count, weight, to);
 }
 void widen_ranges(const ConeSpread& from, Index count, double* low, double* high) {
   HWY_DYNAMIC_DISPATCH(widen_loop)(from, count, low, high);

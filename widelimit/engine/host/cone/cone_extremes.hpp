@@ -46,4 +46,8 @@ struct ConeSpread {
 };
 void widen_ranges(const ConeSpread& from, Index count, double* low, double* high);
 
+/// bound_on_edges of these ranges, which are not stored.
+[[nodiscard]] bool bound_on_edges(const ConeChain& chain, const ConeEdges& edges, const ConeSpread& from, Index count,
+                                  const double* weight, double* to);
+
 }  // namespace widelimit::host
