@@ -87,7 +87,8 @@ void CudaCones::bound_sums(const ConeProfile& profile, ConeRule rule, const Cone
 }
 
 double CudaCones::additions(Index support) const {
-  return static_cast<double>((support + cone_parts - 1) / cone_parts + cone_tree_depth);
+  const Index each = (support + cone_parts - 1) / cone_parts;
+  return static_cast<double>(each + cone_tree_depth);
 }
 
 void CudaCones::entries(const host::ConeChain& chain, const ConePairs& pairs, EngineMatrix& to) const {
