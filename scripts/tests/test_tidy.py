@@ -20,6 +20,7 @@ def tree(tmp_path):
     (room / "b.hpp").write_text('#pragma once\n#include "a.hpp"\n')
     (room / "one.cpp").write_text("int one();\n")
     (room / "two.cpp").write_text('#include "widelimit/b.hpp"\n#include <string>\nstd::string two();\n')
+    (tmp_path / ".clang-tidy").write_text("Checks: 'clang-diagnostic-*,modernize-use-equals-default'\n")
     build = tmp_path / "build" / "tidy"
     build.mkdir(parents=True)
     entries = [
