@@ -119,13 +119,13 @@ def certify(
         "threads": usable(threads),
         **_as_attack(attack),
     }
-    samples = as_samples(X, "X")
+    samples = as_samples(X, "X", backend)
     if isinstance(model, TrainedNetwork):
         labels = _as_labels(y, model.classes_)
         shaped = model._samples(samples, "X")
         found = _core.certify_network(model._core, shaped, labels, options)
     elif isinstance(model, Model):
-        shaped = model._shaped(samples)
+        shaped = model._shaped(samples, backend)
         found = _core.certify(model._core, shaped, _as_labels(y, model.classes_), options)
     else:
         machine = machine_of(model)
