@@ -22,7 +22,7 @@ void set_image_levels(const Recipe& recipe, LoweredPlaces& lowered) {
     positions.push_back(step.after.positions());
   }
   std::ranges::sort(positions);
-  positions.erase(std::ranges::unique(positions).begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   const auto level = [&](Index count) {
     return static_cast<std::int32_t>(std::ranges::lower_bound(positions, count) - positions.begin());
   };
