@@ -103,7 +103,9 @@ TEST(EvolutionExperiments, PhasesOfTwoLayersInClosedForm) {
   const Finished done = folder.widelimit({"experiment", "ntk-phases", "--variances", "1,3", "--shapes", "0.25",
                                           "--widths", "8", "--draws", "600", "--threads", "1", "--json"});
   ASSERT_EQ(done.status, 0) << done.err;
-  for (const auto& found : done.record()["results"]["ratios"]) {
+  const auto record = done.record();
+  ASSERT_EQ(record.at("results").at("ratios").size(), 2U);
+  for (const auto& found : record.at("results").at("ratios")) {
     EXPECT_EQ(found["depth"], 2);
     const double error = found["error"];
     EXPECT_LT(error, 0.5);
