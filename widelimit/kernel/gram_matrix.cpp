@@ -1,6 +1,7 @@
 #include "widelimit/kernel/gram_matrix.hpp"
 
 #include "widelimit/base/error.hpp"
+#include "widelimit/base/memory.hpp"
 
 #include <cmath>
 #include <limits>
@@ -55,6 +56,7 @@ double asymmetry_of(const Algebra& algebra, const EngineMatrix& k, const std::ve
 
 struct GramMatrix::Shared {
   const Engine* engine = nullptr;
+  AnyMatrix copied;  ///< what `held` lies over, where this is a copy in host memory
   EngineMatrix held;
   std::shared_ptr<const GramSource> source;
 
@@ -175,6 +177,31 @@ GramMatrix GramMatrix::part(std::span<const Index> chosen) const {
   for (const Index i : chosen) result.shared_->diagonal->push_back(own[usize(i)]);
   const std::lock_guard lock(shared_->guard);
   result.shared_->asymmetry = shared_->asymmetry;
+  return result;
+}
+
+std::optional<GramMatrix> GramMatrix::in_host_memory() const {
+  if (algebra().host_view(matrix())) return *this;
+  const Index n = samples();
+  const std::size_t entry = precision() == Precision::f32 ? sizeof(float) : sizeof(double);
+  if (const auto free = available_memory(); !free || usize(n * n) * entry > *free / 8) return std::nullopt;
+  const Engine& host = all_processors();
+  GramMatrix result(EngineMatrix(), host);
+  Shared& own = *result.shared_;
+  const auto fetch = [&]<typename T>(Matrix<T> all) {
+    algebra().read(matrix(), all.view());
+    own.copied = std::move(all);
+  };
+  if (precision() == Precision::f32) {
+    fetch(Matrix<float>(n, n, Content::unset));
+  } else {
+    fetch(Matrix<double>(n, n, Content::unset));
+  }
+  own.held = host.algebra().hold(view_of(own.copied));
+  own.diagonal = diagonal();
+  const std::lock_guard lock(shared_->guard);
+  own.asymmetry = shared_->asymmetry;
+  own.checked = shared_->checked;
   return result;
 }
 

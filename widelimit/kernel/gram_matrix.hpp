@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -81,6 +82,9 @@ class GramMatrix {
   void multiply_precisely(MatrixView<const double> v, MatrixView<double> out, Progress* progress = nullptr) const;
   /// The matrix of some of the samples, on the same engine.
   [[nodiscard]] GramMatrix part(std::span<const Index> samples) const;
+  /// The same matrix where the host may look at it: itself, or a copy on all processors of this machine where that
+  /// takes an eighth of the free memory at most; else nothing. Solvers that move one variable at a time share it.
+  [[nodiscard]] std::optional<GramMatrix> in_host_memory() const;
   /// About how many multiply-adds an entry costs in a product with ten columns.
   [[nodiscard]] double entry_cost() const;
   /// Bytes held by a source, besides what was handed over; 0 where the matrix is held.

@@ -41,9 +41,11 @@ std::vector<double> reordered(std::span<const double> weights, std::span<const I
 }
 
 /// One Fit for each λ, one output for each problem; order[i] is the sample that row i of the Gram matrix belongs to.
-std::vector<Fit> fit_all(const GramMatrix& k, std::span<const Index> order, const std::vector<BinaryProblem>& problems,
+/// All problems share one copy of a matrix that the host may not look at, as on a device, where there is room for it.
+std::vector<Fit> fit_all(const GramMatrix& gram, std::span<const Index> order, const std::vector<BinaryProblem>& problems,
                          std::span<const double> lambdas, const SvmOptions& options, SvmLoss loss) {
   const auto begin = Clock::now();
+  const GramMatrix k = gram.in_host_memory().value_or(gram);
   const Index outputs = std::ssize(problems);
   std::vector<Fit> fits(lambdas.size());
   for (Fit& fit : fits) {
@@ -64,7 +66,7 @@ std::vector<Fit> fit_all(const GramMatrix& k, std::span<const Index> order, cons
       parts[l][usize(p)] = svm_summary(solutions[l], lambdas[l], loss);
     }
   };
-  k.engine().for_each(outputs, solve, [&](Index done) { shared.at(done); });
+  gram.engine().for_each(outputs, solve, [&](Index done) { shared.at(done); });
   const double taken = seconds_since(begin);
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
     fits[l].summary = combined(parts[l]);
