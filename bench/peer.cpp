@@ -18,7 +18,8 @@ Peer::Peer(const std::vector<std::string>& command, const std::filesystem::path&
     why_absent_ = "not asked for";
     return;
   }
-  if (!std::filesystem::exists(command.front())) {
+  const bool in_a_folder = command.front().find('/') != std::string::npos;  // else one of $PATH
+  if (in_a_folder && !std::filesystem::exists(command.front())) {
     why_absent_ =
         fmt::format("{} is not there; scripts/setup.sh and scripts/setup_peers.sh install it", command.front());
     return;
@@ -39,7 +40,7 @@ Peer::Peer(const std::vector<std::string>& command, const std::filesystem::path&
   arguments.reserve(command.size() + 1);
   for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  const int status = posix_spawn(&process_, command.front().c_str(), &actions, nullptr, arguments.data(), environ);
+  const int status = posix_spawnp(&process_, command.front().c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(in[0]);
   close(out[1]);
