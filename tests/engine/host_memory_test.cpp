@@ -42,7 +42,7 @@ TEST_P(HostMemoryTest, HasTheSameEntries) {
 
 INSTANTIATE_TEST_SUITE_P(Engines, HostMemoryTest,
                          testing::ValuesIn(engines_and_cuda({"cpu", "reference", "opaque", "emulated"})),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& engine) { return engine.param; });
 
 }  // namespace
 }  // namespace widelimit::test
