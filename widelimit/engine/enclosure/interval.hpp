@@ -95,13 +95,15 @@ struct Interval {
   const double angle = std::sqrt(t) * host::loose_horner(p, t) * std::numbers::inv_pi;
   return rho >= 0 ? 1 - angle : angle;
 }
-/// κ₁(ρ) = (√(1−ρ²) + (π − arccos ρ)ρ)/π = max(ρ, 0) + √t·t·Q(t)/π, increasing. The second term is at most 1/π and off
-/// by 9 roundings and 10⁻¹⁵ of itself: by less than 2⁻⁵⁰, the sum by less than 2⁻⁴⁹.
-[[nodiscard]] WIDELIMIT_BOTH inline double kappa1_at(double rho) {
+/// (√(1−ρ²) − ρ·arccos ρ)/π = √t·t·Q(t)/π at ρ = 1 − t ≥ 0: at most 1/π, and off by 9 roundings and 10⁻¹⁵ of itself.
+[[nodiscard]] WIDELIMIT_BOTH inline double bend_at(double t) {
   constexpr auto q = host::coefficients(cpu::ArccosPolynomials<double>::q);
-  const double t = 1 - std::abs(rho);
-  const double bent = std::sqrt(t) * t * host::loose_horner(q, t) * std::numbers::inv_pi;
-  return rho >= 0 ? rho + bent : bent;
+  return std::sqrt(t) * t * host::loose_horner(q, t) * std::numbers::inv_pi;
+}
+/// κ₁(ρ) = (√(1−ρ²) + (π − arccos ρ)ρ)/π, increasing; off by less than 2⁻⁴⁹.
+[[nodiscard]] WIDELIMIT_BOTH inline double kappa1_at(double rho) {
+  const double bend = bend_at(1 - std::abs(rho));
+  return rho >= 0 ? rho + bend : bend;
 }
 inline constexpr double kappa_slack = 0x1p-49;
 [[nodiscard]] WIDELIMIT_BOTH inline Interval kappa0(const Interval& rho) {
