@@ -167,7 +167,7 @@ int start(int argc, char** argv) {
       ->check(
           CLI::IsMember({"dense", "planes", "graphs", "ridge", "cg", "svm", "certificates", "train", "ntk", "host"}))
       ->capture_default_str();
-  app.add_option("--network", asked.network, "of planes, one of those that it lists");
+  app.add_option("--network", asked.network, "of planes, one of those that it lists; of certificates, any");
   app.add_option("--backend", asked.backend)->capture_default_str();
   app.add_option("--rows", asked.given_rows, "20,000; train: 128, ntk: 2,048")->check(CLI::Range(2, 200'000));
   app.add_option("--cols", asked.cols)->check(CLI::Range(1, 100'000))->capture_default_str();
@@ -193,7 +193,7 @@ int start(int argc, char** argv) {
     if (asked.work == "certificates") {
       CertificateSizes sizes{.repeats = asked.repeats};
       if (asked.given_rows) sizes = {asked.rows, std::max<Index>(1, asked.rows / 6), 8, asked.repeats};
-      return certificates(*engine, sizes) ? 0 : 1;
+      return certificates(*engine, asked.network, sizes) ? 0 : 1;
     }
     if (asked.work == "graphs") return graphs(*engine, asked.rows, asked.repeats) ? 0 : 1;
     if (asked.work == "cg") return stored_nowhere(*engine, asked.rows, asked.cols, asked.repeats) ? 0 : 1;

@@ -1,5 +1,5 @@
-// Certificates on an NVIDIA device beside those of the processor, with the tangent kernel of EQ's network. Radii are
-// compared first; a method whose radii differ is not timed.
+// Certificates on an NVIDIA device beside those of the processor, with the tangent kernels of EQ's network, of one with
+// biases and of one with frozen layers. Radii are compared first; a method whose radii differ is not timed.
 
 #include "bench/cuda_certificates.hpp"
 
@@ -16,11 +16,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
 
 namespace widelimit::bench {
 namespace {
 
-constexpr const char* network = "eq2";
+/// The others are enclosed layer by layer.
+constexpr std::string_view networks[] = {"eq2", "fc:2(b_std=0.1)", "fc:2(frozen=2)"};
 
 /// Two classes of pictures: strokes of their own in [0, 1], and noise.
 Dataset drawn(Index count, std::uint64_t seed) {
@@ -63,7 +66,7 @@ Digits digits(const CertificateSizes& sizes) {
   }
 }
 
-Model fitted(const Digits& data, const Engine& engine) {
+Model fitted(std::string_view network, const Digits& data, const Engine& engine) {
   const MachineOptions options{.machine = Machine::ridge, .lambda = 1};
   const GramMatrix k =
       gram_matrix(Network::parse(network), data.train.view(), {.kind = Kind::ntk, .precision = Precision::f64}, engine);
@@ -78,7 +81,7 @@ struct Case {
   bool boxed = false;
   Norm norm = Norm::linf;
   bool attacked = false;
-  bool costly = false;  ///< on few points
+  bool costly = false;  ///< on few points, as all with other networks
 };
 
 constexpr Case cases[] = {
@@ -92,28 +95,28 @@ constexpr Case cases[] = {
     {"convex, l2", CertificateMethod::convex, false, Norm::l2, false, true},
 };
 
-}  // namespace
-
-bool certificates(const Engine& engine, const CertificateSizes& sizes) {
-  const Digits data = digits(sizes);
-  const auto processor = make_engine("cpu");
-  const Model model = fitted(data, engine);
+/// False where radii differ.
+bool compare(std::string_view network, const Digits& data, const Engine& engine, const Engine& processor,
+             const CertificateSizes& sizes) {
+  const Model model = fitted(network, data, engine);
   const Index tests = std::min(sizes.tests, data.test.count());
   fmt::print("Certificates of ridge with {} on {}: {} training and {} test points; {} threads beside; medians of {}\n",
-             network, data.train.name, model.supports(), tests, processor->threads(), sizes.repeats);
+             network, data.train.name, model.supports(), tests, processor.threads(), sizes.repeats);
   fmt::print("{:>18} {:>7} {:>12} {:>10} {:>10} {:>10} {:>8} {:>20}\n", "method", "points", "mean radius", "cpu s",
              "device s", "in blocks", "ratio", "largest difference");
   bool agree = true;
   for (const Case& one : cases) {
+    if (one.method == CertificateMethod::paper && network != networks[0]) continue;
     CertifyOptions options{.norm = one.norm, .method = one.method};
     if (one.boxed) options.box = Box{};
     if (one.attacked) options.attack = AttackOptions{};
-    const Index count = one.costly ? std::min(tests, sizes.convex_tests) : tests;
+    const bool costly = one.costly || network != networks[0];
+    const Index count = costly ? std::min(tests, sizes.convex_tests) : tests;
     const auto certified = [&](const Engine& on) {
       return certify(model, data.test.view().part(0, count), std::span(data.test.labels).first(usize(count)), options,
                      on);
     };
-    const Certificates here = certified(engine), there = certified(*processor);
+    const Certificates here = certified(engine), there = certified(processor);
     double difference = 0;
     for (std::size_t k = 0; k < here.radius.size(); ++k) {
       const double largest = std::max(here.radius[k], there.radius[k]);
@@ -134,11 +137,22 @@ bool certificates(const Engine& engine, const CertificateSizes& sizes) {
         return found;
       });
     };
-    const auto seconds = medians_in_turn({[&] { return seconds_of([&] { return certified(*processor); }); }, device},
-                                         one.costly ? 1 : sizes.repeats);
+    const auto seconds = medians_in_turn({[&] { return seconds_of([&] { return certified(processor); }); }, device},
+                                         costly ? 1 : sizes.repeats);
     fmt::print("{:>18} {:>7} {:>12.5g} {:>10.4f} {:>10.4f} {:>10.4f} {:>7.1f}x {:>20.1e}\n", one.name, count,
                statistics(there).mean, seconds[0], seconds[1], blocks, seconds[0] / seconds[1], difference);
   }
+  return agree;
+}
+
+}  // namespace
+
+bool certificates(const Engine& engine, const std::string& only, const CertificateSizes& sizes) {
+  const Digits data = digits(sizes);
+  const auto processor = make_engine("cpu");
+  if (!only.empty()) return compare(only, data, engine, *processor, sizes);
+  bool agree = true;
+  for (const std::string_view network : networks) agree = compare(network, data, engine, *processor, sizes) && agree;
   return agree;
 }
 

@@ -2,6 +2,8 @@
 
 #include "widelimit/engine/engine.hpp"
 
+#include <string>
+
 namespace widelimit::bench {
 
 struct CertificateSizes {
@@ -12,7 +14,8 @@ struct CertificateSizes {
 };
 
 /// Certified radii of ridge on MNIST 0 and 1, or on made-up samples of that shape where it is absent, on an engine
-/// beside the processor of the same machine. False where radii differ by more than a place of their grid.
-[[nodiscard]] bool certificates(const Engine& engine, const CertificateSizes& sizes);
+/// beside the processor of the same machine, of some networks or of `only` one. False where radii differ by more than a
+/// place of their grid.
+[[nodiscard]] bool certificates(const Engine& engine, const std::string& only, const CertificateSizes& sizes);
 
 }  // namespace widelimit::bench

@@ -1,4 +1,4 @@
-#include "widelimit/certificate/chain/chain_enclosure.hpp"
+#include "widelimit/certificate/chain/chain_steps.hpp"
 
 #include "cone_machine.hpp"
 #include "widelimit/certificate/convex/gradient.hpp"
@@ -16,6 +16,10 @@ constexpr Index features = 3;
 struct PlacedPair {
   double norm, other, rho;
 };
+
+EnclosedEntry enclose_entry(const Chain& chain, Kind kind, const LiftedPair& pair, bool sloped) {
+  return widelimit::enclose_entry(ChainSteps(chain, kind).view(), pair, sloped);
+}
 
 LiftedPair lifted(const Chain& chain, const PlacedPair& pair) {
   const Interval lift = lifted_coordinate(chain);

@@ -1,6 +1,6 @@
 #include "widelimit/certificate/cone/entry_bounds.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/certificate/interval/ranges.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 
 #include "cone_machine.hpp"
 

@@ -326,6 +326,32 @@ TEST_P(SoundnessOn, NothingInsideARadiusHasAnotherClass) {
   EXPECT_GE(plain.contested + alternating.contested, machines * 1'000);
 }
 
+TEST_P(SoundnessOn, NothingInsideARadiusOfBiasesAndFrozenLayersHasAnotherClass) {
+  const auto engine = test::engine_named(GetParam());
+  const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 4;
+  std::uint64_t seed = 60'000;
+  Tried plain, alternating;
+  for (const char* network : {"dense(b_std=0.3) relu dense(b_std=0.2)", "dense relu dense(b_std=1) relu dense",
+                              "fc:2(frozen=2)", "fc:3(b_std=0.2, frozen=1)"}) {
+    for (const Norm norm : {Norm::linf, Norm::l2}) {
+      for (const CertificateMethod method : {CertificateMethod::interval, CertificateMethod::convex}) {
+        for (const double size : {0.0, 1e8}) {
+          SoundnessCase one{.network = network, .norm = norm, .method = method, .size = size, .engine = *engine};
+          for (int m = 0; m < machines; ++m) {
+            one.kind = m % 2 == 0 ? Kind::ntk : Kind::nngp;
+            if (m % 3 == 1) one.box = Box{-6, 6};
+            attack_inside(one, seed += 10, 32, size > 0 ? alternating : plain);
+            one.box.reset();
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GE(plain.places, machines * 1'000);  // of 2,048
+  EXPECT_GE(alternating.places, machines * 500);
+  EXPECT_GE(plain.contested + alternating.contested, machines * 1'000);
+}
+
 TEST_P(SoundnessOn, NothingInsideARadiusHasAnotherClassAtAnyScale) {
   const auto engine = test::engine_named(GetParam());
   const int machines = WIDELIMIT_SANITIZED != 0 ? 4 : 40;
@@ -340,6 +366,9 @@ TEST_P(SoundnessOn, NothingInsideARadiusHasAnotherClassAtAnyScale) {
       for (int m = 0; m < machines; ++m) {
         SoundnessCase one{
             .network = "fc:1", .norm = norm, .method = method, .size = m % 3 == 0 ? 1e8 : 0, .engine = *engine};
+        if (m % 2 == 1) {
+          one.network = fmt::format("dense(b_std={}) relu dense", std::ldexp(1.0, exponent(-100, 100)));
+        }
         one.scales = {.points = exponent(-1060, 1000), .support = exponent(-1060, 800)};
         one.scales.coefficients = std::clamp(-one.scales.points - one.scales.support, -1000, 950);
         one.scales.spread = m % 5 == 0 ? exponent(0, 200) : 0;

@@ -8,15 +8,6 @@ namespace widelimit {
 
 namespace {
 
-constexpr double surely_finite = 0x1p+600;
-
-/// x·2^exponent, rounded down among subnormal numbers; ±∞ where it overflows.
-double ldexp_below(double x, int exponent) {
-  const double y = std::ldexp(x, exponent);
-  const bool subnormal = std::abs(y) < std::numeric_limits<double>::min();
-  return subnormal && std::ldexp(y, -exponent) > x ? std::nextafter(y, -std::numeric_limits<double>::infinity()) : y;
-}
-
 double largest_modulus(const double* row, Index size) {
   double largest = 0;
   for (Index j = 0; j < size; ++j) largest = std::max(largest, std::abs(row[j]));
@@ -24,23 +15,6 @@ double largest_modulus(const double* row, Index size) {
 }
 
 }  // namespace
-
-int scale_exponent(double modulus) {
-  if (modulus > 0x1p-31 && modulus < 0x1p+31) return 0;
-  if (!(modulus > 0) || !std::isfinite(modulus)) return 0;
-  return static_cast<int>(64 * std::lround(std::ilogb(modulus) / 64.0));
-}
-
-double scaled_below(double x, int exponent) {
-  if (exponent == 0 || x == 0) return x;
-  return std::min(ldexp_below(x, exponent), surely_finite);
-}
-
-double scaled_above(double x, int exponent) { return -scaled_below(-x, exponent); }
-
-Interval scaled(const Interval& a, int exponent) {
-  return {scaled_below(a.low, exponent), scaled_above(a.high, exponent)};
-}
 
 std::vector<int> row_exponents(MatrixView<const double> rows, double beside) {
   std::vector<int> exponents;

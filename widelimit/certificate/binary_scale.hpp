@@ -1,7 +1,7 @@
 #pragma once
 
 #include "widelimit/base/matrix.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/engine/enclosure/scaled.hpp"
 
 #include <span>
 #include <vector>
@@ -10,16 +10,6 @@
 /// a bound of the scaled problem is one of the problem itself, and squares neither overflow nor vanish.
 /// [docs/theory/certificates-proof.md#underflow]
 namespace widelimit {
-
-/// The multiple of 64 nearest to log₂ of a modulus; 0 for 0, and for all numbers between 2⁻³¹ and 2³¹, so that ordinary
-/// problems stay as they are.
-[[nodiscard]] int scale_exponent(double modulus);
-
-/// x·2^exponent, rounded down: what underflows is moved below, and what overflows is 2⁶⁰⁰, or −∞.
-[[nodiscard]] double scaled_below(double x, int exponent);
-[[nodiscard]] double scaled_above(double x, int exponent);
-/// Both ends.
-[[nodiscard]] Interval scaled(const Interval& a, int exponent);
 
 /// The exponent of each row's largest modulus, or of `beside` where that is larger.
 [[nodiscard]] std::vector<int> row_exponents(MatrixView<const double> rows, double beside = 0);

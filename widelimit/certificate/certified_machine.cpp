@@ -112,11 +112,6 @@ CertifiedMachine::CertifiedMachine(const Model& model, const CertifiedKernel& ke
     note_zero_rows(geometry_.norms, exponents_);
     return;
   }
-  if (geometry_.held) {
-    fail(Code::usage,
-         "{}: its kernel is enclosed layer by layer, on the processor only; choose the back end cpu instead of {}",
-         kernel_.why_chain, engine.name());
-  }
   if (options.method == CertificateMethod::paper) {
     fail(Code::usage, "{}, where Theorem 4.2 does not hold; use method convex", kernel_.why_chain);
   }
@@ -235,18 +230,29 @@ AttackGoal CertifiedMachine::goal_of(const Parts& parts) const {
     return [gradient = std::move(gradient)](MatrixView<const double> x, std::span<const Index> rows, double* values,
                                             MatrixView<double> slopes) { gradient->evaluate(x, rows, values, slopes); };
   };
-  const auto cone_weights = [&](const Functional& f) { return parts.cone->weights(f); };
-  if (geometry_.held) {
-    return goal(std::make_shared<HeldGradient>(*kernel_.cone, geometry_, parts.functionals, cone_weights));
-  }
   if (parts.cone) {
-    return goal(std::make_shared<FunctionalGradient>(support_.scaled(), parts.functionals, cone_weights,
-                                                     cone_entries(*kernel_.cone, geometry_.norms)));
+    const ConeKernel& kernel = *kernel_.cone;
+    if (!geometry_.held) {
+      const auto weights = [&](const Functional& f) { return parts.cone->weights(f); };
+      return goal(std::make_shared<FunctionalGradient>(support_.scaled(), parts.functionals, weights,
+                                                       cone_entries(kernel, geometry_.norms)));
+    }
+    const auto weights = [&](const Functional& f) {
+      FunctionalWeights found = parts.cone->weights(f);
+      for (std::size_t i = 0; i < found.beta.size(); ++i) found.beta[i] *= geometry_.norms[i] * kernel.scale();
+      return found;
+    };
+    return goal(std::make_shared<HeldGradient>(*geometry_.held, parts.functionals, weights, cone_slopes(kernel)));
   }
   EntryExponents entries = ChainFunctionals(*parts.chain).deviations();
   const auto weights = [&](const Functional& f) {
     return functional_weights(model_.alpha.view(), model_.bias, f, entries);
   };
+  // Rows of unusual scale take the range of long double, which devices do not have.
+  if (geometry_.held && unscaled(exponents_) && unscaled(entries)) {
+    return goal(std::make_shared<HeldGradient>(*geometry_.held, parts.functionals, weights,
+                                               chain_slopes(kernel_.chain, model_.kind, geometry_.norms)));
+  }
   return goal(std::make_shared<FunctionalGradient>(
       support_.scaled(), parts.functionals, weights,
       chain_entries(kernel_.chain, model_.kind, geometry_.norms, exponents_, entries)));

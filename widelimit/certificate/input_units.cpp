@@ -1,7 +1,7 @@
 #include "widelimit/certificate/input_units.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 
 #include <algorithm>
 #include <cmath>

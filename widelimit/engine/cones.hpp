@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/engine/enclosure/chain_change.hpp"
 #include "widelimit/engine/engine.hpp"
 #include "widelimit/engine/host/cone/cone.hpp"
 #include "widelimit/engine/host/residual.hpp"
@@ -7,8 +8,9 @@
 #include <cstdint>
 #include <span>
 
-/// Certificates of chains without bias, as far as their work grows with support × points or support × features.
-/// [docs/theory/certificates-proof.md]
+/// Certificates, as far as their work grows with support × points or support × features: of chains without biases,
+/// whose kernel is a function of a norm and an angle (a cone), and of all others, whose entries are enclosed layer by
+/// layer. [docs/theory/certificates-proof.md]
 namespace widelimit {
 
 /// A ray from the origin that touches κ from below, but for rounding: κ(u) ≥ slope·u on its side of 0; κ(u)/u falls in
@@ -71,6 +73,17 @@ struct ConePairs {
   double scale = 1;
 };
 
+/// Balls beside a support whose kernel is enclosed layer by layer.
+struct ChainBalls {
+  ChainView chain;          ///< in host memory
+  EngineMatrix directions;  ///< xᵢ/‖x̃ᵢ‖
+  std::span<const LiftedSample> samples;
+  std::span<const LiftedRange> balls;
+  /// c, c/centre_norm and the widths by which residuals are weighed: balls × features.
+  MatrixView<const double> centre, unit, half;
+  bool euclidean = false;
+};
+
 /// What an engine with a memory of its own does for certificates. Engines in host memory need none of it: there the
 /// same is done by the passes of widelimit/engine/host. All matrices are float64 and of the engine (Algebra); calls may
 /// come from several threads. Arithmetic is IEEE 754 double rounded to nearest, products and sums with or without fused
@@ -103,6 +116,18 @@ class Cones {
   /// sum of n products is one in float64, in some order.  O(support·features²).
   virtual void squares(const EngineMatrix& directions, const host::ResidualFrame& frame, std::span<const double> t,
                        std::span<const double> w, double last, MatrixView<double> b) const = 0;
+
+  /// to[q] encloses Σᵢ wᵢ·otherᵢ·valueᵢ over ball sums[q].ball (enclose_on_ball), w row sums[q].weights of `weights`;
+  /// samples with wᵢ = 0 have no part in it.
+  virtual void enclose_sums(const ChainBalls& balls, const EngineMatrix& weights, std::span<const ConeSum> sums,
+                            Interval* to) const = 0;
+  /// to[b·support + i]: how entry i changes over ball b.
+  virtual void enclose_changes(const ChainBalls& balls, bool biased, EntryChange* to) const = 0;
+  /// As `slopes`, of a chain: with lengths ‖xᵢ‖, values[k] = ΣwᵢΘᵢ, along[k] = Σwᵢ·2∂Θᵢ/∂q/d, and entry i becomes
+  /// wᵢ‖xᵢ‖·∂Θᵢ/∂c/d, q = ‖x‖²/d and c = ⟨x, xᵢ⟩/d.
+  virtual void chain_slopes(const ChainView& chain, const EngineMatrix& weights, std::span<const Index> which,
+                            std::span<const double> norms, std::span<const double> lengths, EngineMatrix& inner,
+                            double* values, double* along) const = 0;
 };
 
 /// An engine that has them.

@@ -4,8 +4,8 @@
 #include "widelimit/base/random.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/engine/cones.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,33 +1,33 @@
 #include "widelimit/certificate/chain/chain_bound.hpp"
 
+#include "widelimit/certificate/binary_scale.hpp"
+#include "widelimit/certificate/chain/chain_steps.hpp"
 #include "widelimit/certificate/convex/lifted_ball.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/engine/cones.hpp"
 #include "widelimit/engine/engine.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace widelimit {
 
 namespace {
 
-bool biased(const Chain& chain) {
-  return std::any_of(chain.layers.begin(), chain.layers.end(),
-                     [](const ChainLayer& layer) { return layer.b_std != 0; });
-}
-
 /// Of √q after the last layer, for points of about the norm that rows are scaled to.
 EntryExponents deviation_exponents(const ChainProblem& problem) {
+  const ChainSteps steps(problem.chain, problem.kind);
   const Interval one = Interval::of(1), lift = lifted_coordinate(problem.chain);
   const auto entry = [&](const Interval& other, int exponent) {
-    return enclose_entry(problem.chain, Kind::nngp, {one, other, one, problem.exponents.point, exponent}, false);
+    return enclose_entry(steps.view(), {one, other, one, problem.exponents.point, exponent}, false);
   };
   EntryExponents result{.point = entry(one, 0).scale.exponent, .sample = {}};
   for (Index i = 0; i < problem.support.rows; ++i) {
     const int exponent = problem.row_exponent(i);
     const Interval norm = Interval::of(problem.geometry.support.norms[usize(i)]), own_lift = scaled(lift, -exponent);
-    const bool zero = norm.high == 0 && !biased(problem.chain);
+    const bool zero = norm.high == 0 && !steps.biased();
     result.sample.push_back(zero ? EntryExponents::no_entry
                                  : entry(sqrt(norm * norm + own_lift * own_lift), exponent).other.exponent);
   }
@@ -48,55 +48,115 @@ Interval last_bias_term(const ChainProblem& problem, const Functional& functiona
 
 ChainWeights chain_weights(const ChainProblem& problem, const EntryExponents& deviations,
                            const Functional& functional) {
-  const FunctionalWeights weights = functional_weights(problem.alpha, problem.bias, functional, deviations);
-  ChainWeights result{.beta = {}, .offset = {}, .exponent = weights.exponent};
-  for (const double beta : weights.beta) result.beta.push_back(beta == 0 ? Interval::of(0) : outward(beta, beta));
+  FunctionalWeights weights = functional_weights(problem.alpha, problem.bias, functional, deviations);
+  ChainWeights result{.beta = std::move(weights.beta), .offset = {}, .exponent = weights.exponent};
   const auto bias = [&](Index output) { return Interval::of(output >= 0 ? problem.bias[usize(output)] : 0); };
   result.offset = scaled(bias(functional.plus) - bias(functional.minus), -weights.exponent) +
                   last_bias_term(problem, functional, weights.exponent);
   return result;
 }
 
+/// Pairs of balls and samples that an engine encloses at a time: four numbers each, half a gibibyte.
+constexpr Index pairs_at_once = Index{1} << 24;
+
 class ChainBound final : public LowerBound {
  public:
   explicit ChainBound(const ChainProblem& problem)
-      : problem_(problem), ranges_(problem.geometry, problem.points, problem.options), functionals_(problem) {}
+      : problem_(problem),
+        ranges_(problem.geometry, problem.points, problem.options),
+        functionals_(problem),
+        support_(problem, ranges_, functionals_.deviations()),
+        rows_(problem.functionals, [&](const Functional& functional) {
+          const std::vector<double>& beta = functionals_.of(functional).beta;
+          dense_.insert(dense_.end(), beta.begin(), beta.end());
+          return count_++;
+        }) {
+    if (holder() == nullptr) return;
+    const Index supports = problem.support.rows;
+    weights_ = holder()->engine.algebra().hold(MatrixView<const double>{dense_.data(), count_, supports, supports});
+  }
 
   [[nodiscard]] std::vector<double> evaluate(std::span<const BallQuery> queries) const override {
     const BallGroups groups = group_balls(problem_.functionals, queries);
     std::vector<double> bounds(queries.size());
+    if (holder() != nullptr) {
+      evaluate_held(groups, queries, bounds);
+      return bounds;
+    }
     problem_.engine.for_each(std::ssize(groups.balls), [&](Index k) {
-      const LiftedBall ball = lift_ball(problem_, ranges_, groups.balls[usize(k)]);
-      std::vector<EnclosedEntry> entries;
-      for (const SampleCosine& sample : ball.samples) {
-        entries.push_back(
-            enclose_entry(problem_.chain, problem_.kind, ball.pair(sample, ball.norm, sample.rho), false));
+      const LiftedBall ball = support_.lift(groups.balls[usize(k)]);
+      const std::vector<SampleCosine> cosines = support_.cosines(ball);
+      std::vector<Interval> entries;
+      for (std::size_t i = 0; i < cosines.size(); ++i) {
+        entries.push_back(enclose_on_ball(support_.chain(), ball.range, support_.samples()[i], cosines[i]));
       }
+      const Interval scale = scale_of(ball);
       for (Index q = groups.first[usize(k)]; q < groups.first[usize(k + 1)]; ++q) {
-        bounds[usize(q)] = lowest_sum(problem_.functionals[usize(queries[usize(q)].functional)], entries);
+        const ChainWeights& weights = weights_of(queries[usize(q)]);
+        bounds[usize(q)] = bound(weights, scale, sum_of(weights, entries));
       }
     });
     return bounds;
   }
 
  private:
-  [[nodiscard]] double lowest_sum(const Functional& f, const std::vector<EnclosedEntry>& entries) const {
-    const ChainWeights& weights = functionals_.of(f);
-    const EntryExponents& deviations = functionals_.deviations();
-    Interval sum = Interval::of(0), scale = Interval::of(0);
+  [[nodiscard]] const HeldSupport* holder() const { return support_.directions().holder(); }
+  [[nodiscard]] const ChainWeights& weights_of(const BallQuery& query) const {
+    return functionals_.of(problem_.functionals[usize(query.functional)]);
+  }
+  [[nodiscard]] Interval scale_of(const LiftedBall& ball) const {
+    return support_.deviation(ball.range.norm, functionals_.deviations().point);
+  }
+
+  static Interval sum_of(const ChainWeights& weights, std::span<const Interval> entries) {
+    Interval sum = Interval::of(0);
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      const EnclosedEntry& entry = entries[i];
-      scale = entry.scale.in_units_of(deviations.point);
-      if (deviations.sample[i] == EntryExponents::no_entry) continue;
-      sum = sum + weights.beta[i] * (entry.other.in_units_of(deviations.sample[i]) * entry.value);
+      if (weights.beta[i] != 0) sum = sum + enclosed_weight(weights.beta[i]) * entries[i];
     }
+    return sum;
+  }
+
+  static double bound(const ChainWeights& weights, const Interval& scale, const Interval& sum) {
     const double low = (scale * sum + weights.offset).low;
     return std::isfinite(low) ? unscaled_bound(low, weights.exponent) : -std::numeric_limits<double>::infinity();
+  }
+
+  /// Where an engine holds the support: many balls at once.
+  void evaluate_held(const BallGroups& groups, std::span<const BallQuery> queries, std::vector<double>& bounds) const {
+    const Index count = std::ssize(groups.balls);
+    const Index at_once = std::max<Index>(1, pairs_at_once / std::max<Index>(1, problem_.support.rows));
+    for (Index begin = 0; begin < count; begin += at_once) {
+      const Index size = std::min(at_once, count - begin), first = groups.first[usize(begin)];
+      std::vector<LiftedBall> balls(usize(size));
+      std::vector<Interval> scales(usize(size));
+      problem_.engine.for_each(size, [&](Index k) {
+        balls[usize(k)] = support_.lift(groups.balls[usize(begin + k)]);
+        scales[usize(k)] = scale_of(balls[usize(k)]);
+      });
+      std::vector<ConeSum> asked;
+      for (Index k = 0; k < size; ++k) {
+        for (Index q = groups.first[usize(begin + k)]; q < groups.first[usize(begin + k + 1)]; ++q) {
+          asked.push_back({.ball = k, .weights = rows_.of(problem_.functionals[usize(queries[usize(q)].functional)])});
+        }
+      }
+      std::vector<Interval> sums(asked.size());
+      const HeldBalls held(support_, problem_.options.norm == Norm::l2, balls);
+      holder()->cones.enclose_sums(held.view(), weights_, asked, sums.data());
+      for (std::size_t q = 0; q < asked.size(); ++q) {
+        const std::size_t place = usize(first) + q;
+        bounds[place] = bound(weights_of(queries[place]), scales[usize(asked[q].ball)], sums[q]);
+      }
+    }
   }
 
   const ChainProblem& problem_;
   Ranges ranges_;
   ChainFunctionals functionals_;
+  LiftedSupport support_;
+  std::vector<double> dense_;
+  Index count_ = 0;
+  ByOutputs<Index> rows_;  ///< of the weights
+  EngineMatrix weights_;   ///< of an engine that holds the support
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include "widelimit/certificate/by_outputs.hpp"
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 
 #include <memory>
 #include <span>
@@ -17,8 +17,8 @@ struct Chain;
 /// A functional of a chain with biases: f = 2^exponent·(s·Σᵢ betaᵢ·otherᵢ·valueᵢ + offset), entries s·otherᵢ·valueᵢ
 /// with deviations in units of their own.
 struct ChainWeights {
-  std::vector<Interval> beta;
-  Interval offset;  ///< b + last_bias²·Σβ
+  std::vector<double> beta;  ///< off by a rounding; 0 for samples without entries
+  Interval offset;           ///< b + last_bias²·Σβ
   int exponent = 0;
 };
 

@@ -1,10 +1,9 @@
 #include "widelimit/certificate/cone/cone_kernel.hpp"
 
 #include "widelimit/base/error.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 
 #include <cmath>
-#include <numbers>
 
 namespace widelimit {
 
@@ -12,11 +11,7 @@ namespace {
 
 /// t = 1 − ρ after a relu, rounded down: of all t before the layers it shrinks most from t = 1, since
 /// t_new/t = 1 − w(t)/t falls with t. Other rectifiers shrink it less.
-double after_relu(double t) {
-  const double rho = 1 - t;
-  const double w = (std::sqrt(t * (2 - t)) - rho * std::acos(rho)) * std::numbers::inv_pi;
-  return (t - w) * (1 - 1e-9);
-}
+double after_relu(double t) { return (t - bend_at(t)) * (1 - 1e-9); }
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 #include "widelimit/certificate/cone/cone_kernel.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 #include "widelimit/certificate/certify.hpp"
 #include "widelimit/certificate/cone/cone_kernel.hpp"
 #include "widelimit/certificate/cone/entry_sums.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "widelimit/certificate/cone/geometry.hpp"
 
 #include "widelimit/certificate/certify.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/engine/cones.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 #include "widelimit/engine/engine.hpp"
 #include "widelimit/engine/host/host.hpp"
 

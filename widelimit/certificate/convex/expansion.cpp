@@ -1,7 +1,7 @@
 #include "widelimit/certificate/convex/expansion.hpp"
 
-#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/engine/cones.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 #include "widelimit/engine/engine.hpp"
 #include "widelimit/engine/host/host.hpp"
 #include "widelimit/engine/host/residual.hpp"
@@ -114,7 +114,6 @@ ReducedDirections::ReducedDirections(const SupportGeometry& support)
 
 ReducedDirections::ReducedDirections(const SupportGeometry& support, std::span<const double> factors)
     : ReducedDirections(support) {
-  holder_ = nullptr;
   Matrix<double> scaled(rows_.rows, rows_.cols, Content::unset);
   for (Index i = 0; i < rows_.rows; ++i) {
     std::transform(rows_.row(i), rows_.row(i) + rows_.cols, scaled.view().row(i),
@@ -122,6 +121,7 @@ ReducedDirections::ReducedDirections(const SupportGeometry& support, std::span<c
   }
   own_ = std::move(scaled);
   rows_ = std::as_const(own_).view();
+  if (holder_ != nullptr) held_ = holder_->engine.algebra().hold(rows_);
 }
 
 double ReducedDirections::rest_length(std::span<const double> unit) const {
@@ -159,6 +159,14 @@ std::vector<double> ReducedDirections::keep(std::span<const double> full, double
   for (const Index j : used_) kept.push_back(full[usize(j)]);
   if (!rest_.empty()) kept.push_back(rest);
   return kept;
+}
+
+void ReducedDirections::combine(const std::vector<double>& weights, std::vector<double>& to) const {
+  if (weights.empty()) return;
+  if (holder_ == nullptr) return host::multiply(1, Transpose::yes, rows_, weights, 0, to);
+  holder_->engine.algebra().multiply(Transpose::yes, held_,
+                                     MatrixView<const double>{weights.data(), std::ssize(weights), 1, 1},
+                                     MatrixView<double>{to.data(), std::ssize(to), 1, 1});
 }
 
 namespace {
@@ -203,15 +211,6 @@ std::vector<host::Residual> residuals_of(const ReducedDirections& directions, co
   directions.holder()->cones.residuals(directions.held(), frame, euclidean, inner.data(), reach.data());
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = {inner[i], reach[i]};
   return result;
-}
-
-/// Σᵢ slopesᵢ·x̂ᵢ, sums of samples in some order.
-void add_directions(const ReducedDirections& directions, const std::vector<double>& slopes, std::vector<double>& to) {
-  if (slopes.empty()) return;
-  if (directions.holder() == nullptr) return host::multiply(1, Transpose::yes, directions.rows(), slopes, 0, to);
-  directions.holder()->engine.algebra().multiply(Transpose::yes, directions.held(),
-                                                 MatrixView<const double>{slopes.data(), std::ssize(slopes), 1, 1},
-                                                 MatrixView<double>{to.data(), std::ssize(to), 1, 1});
 }
 
 /// `centre` on reduced features; `half_norm` is not smaller than ‖z‖.
@@ -323,7 +322,7 @@ Expansion expand(const ConeKernel& kernel, const Ranges& ranges, const ReducedDi
              (std::abs(first) + 2 * std::abs(w) * whole) * geometry.slack;
     slopes[usize(i)] = m;
   }
-  add_directions(directions, slopes, result.gradient);
+  directions.combine(slopes, result.gradient);
   result.rise = level - turn;
   for (Index j = 0; j < size; ++j) result.gradient[usize(j)] += result.rise * result.unit[usize(j)];
   result.constant = weights.bias + level * norm + squares;

@@ -67,6 +67,8 @@ class ReducedDirections {
   [[nodiscard]] double rest_total(std::span<const double> full) const;
   /// The numbers of the features that are kept, and `rest` for the others where there are some.
   [[nodiscard]] std::vector<double> keep(std::span<const double> full, double rest) const;
+  /// to = Σᵢ weightsᵢ·x̂ᵢ, sums of samples in some order; stays as it is where there are no samples.
+  void combine(const std::vector<double>& weights, std::vector<double>& to) const;
 
  private:
   std::span<const Index> used_;

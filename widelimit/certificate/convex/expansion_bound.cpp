@@ -2,8 +2,8 @@
 
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/convex/quadratic_form.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 
 #include <algorithm>
 #include <cmath>

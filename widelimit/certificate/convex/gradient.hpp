@@ -51,12 +51,31 @@ class FunctionalGradient {
   ByOutputs<FunctionalWeights> weights_;
 };
 
-/// The same of a kernel without bias, where an engine holds the support: Σ wᵢN·κ(uᵢ) + b with wᵢ = βᵢ·scale·‖xᵢ‖.
+/// Whether all exponents are 0.
+[[nodiscard]] bool unscaled(const EntryExponents& exponents);
+
+/// Rows of a descent where an engine holds the support: Cones::slopes and Cones::chain_slopes.
+struct HeldDescent {
+  const EngineMatrix& weights;
+  std::span<const Index> which;
+  std::span<const double> norms;
+  EngineMatrix& inner;
+  double* values;
+  double* along;
+};
+using HeldRule = std::function<void(const Cones& cones, const HeldDescent& descent)>;
+
+/// Weights are βᵢ·scale·‖xᵢ‖. Borrows the kernel.
+[[nodiscard]] HeldRule cone_slopes(const ConeKernel& kernel);
+/// Weights are βᵢ. Borrows ‖xᵢ‖.
+[[nodiscard]] HeldRule chain_slopes(const Chain& chain, Kind kind, std::span<const double> norms);
+
+/// FunctionalGradient where an engine holds the support.
 class HeldGradient {
  public:
-  /// Borrows kernel, support and functionals.
-  HeldGradient(const ConeKernel& kernel, const SupportGeometry& support, std::span<const Functional> functionals,
-               const std::function<FunctionalWeights(const Functional&)>& weights);
+  /// Borrows support and functionals. Weights are those of the rule.
+  HeldGradient(const HeldSupport& support, std::span<const Functional> functionals,
+               const std::function<FunctionalWeights(const Functional&)>& weights, HeldRule rule);
 
   /// As FunctionalGradient's.
   void evaluate(MatrixView<const double> x, std::span<const Index> which, double* values,
@@ -65,9 +84,9 @@ class HeldGradient {
  private:
   Index append(const FunctionalWeights& weights);
 
-  const ConeKernel& kernel_;
-  const SupportGeometry& support_;
+  const HeldSupport& support_;
   std::span<const Functional> functionals_;
+  HeldRule rule_;
   std::vector<double> dense_, bias_;
   ByOutputs<Index> rows_;  ///< of the weights
   EngineMatrix weights_;

@@ -1,102 +1,148 @@
 #include "widelimit/certificate/convex/lifted_ball.hpp"
 
+#include "widelimit/engine/enclosure/interval.hpp"
+#include "widelimit/engine/host/residual.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include "widelimit/certificate/interval/interval.hpp"
 
 namespace widelimit {
 
 namespace {
 
-/// Products of samples with the centre c, and the largest |⟨z,y⟩| of y = xᵢ/‖x̃ᵢ‖ − ρ·c/‖c̃‖ over the ball.
-class CentreProducts {
- public:
-  /// `length` is ‖c‖.
-  CentreProducts(const LiftedBall& ball, double length, bool euclidean)
-      : ball_(ball),
-        euclidean_(euclidean),
-        length_(length),
-        error_((static_cast<double>(ball.half.size()) + 16) * 2 * unit_roundoff) {
-    for (const double x : ball.centre) direction_.push_back(x / ball.start.low);
-  }
+Interval lifted(const Interval& norm, const Interval& lift) { return sqrt(norm * norm + lift * lift); }
 
-  /// ⟨c, xᵢ⟩: sums in any order are off by size units of the product of both lengths, and by what underflows.
-  [[nodiscard]] Interval inner(const double* sample, double length) const {
-    double sum = 0;
-    for (std::size_t j = 0; j < direction_.size(); ++j) sum += ball_.centre[j] * sample[j];
-    const double least = static_cast<double>(direction_.size()) * std::numeric_limits<double>::min();
-    const double error = error_ * length_ * length + least;
-    return outward(sum - error, sum + error);
-  }
+/// A norm as computed, with its error.
+Interval around(double length, double norm_error) {
+  return outward(length * (1 - 2 * norm_error), length * (1 + 2 * norm_error));
+}
 
-  /// y is off by a few units of its two terms, of which ⟨z,·⟩ ≤ ‖z‖, and by what ρ is off; the sum by size units.
-  [[nodiscard]] double reach(const double* sample, double norm, const Interval& rho) const {
-    const double inverse = 1 / norm, middle = rho.middle();
-    double sum = 0;
-    for (std::size_t j = 0; j < direction_.size(); ++j) {
-      const double y = sample[j] * inverse - middle * direction_[j];
-      sum += euclidean_ ? y * y : ball_.half[j] * std::abs(y);
-    }
-    const double found = euclidean_ ? ball_.radius * std::sqrt(sum) : sum;
-    return (found * (1 + error_) + ball_.step * (2 * error_ + rho.width())) * (1 + 8 * unit_roundoff);
+std::vector<LiftedSample> lifted_samples(const ChainProblem& problem, const Interval& point_lift,
+                                         const EntryExponents& deviations) {
+  const SupportGeometry& support = problem.geometry.support;
+  const Interval lift = lifted_coordinate(problem.chain);
+  std::vector<LiftedSample> samples;
+  for (Index i = 0; i < problem.support.rows; ++i) {
+    const int exponent = problem.row_exponent(i), unit = deviations.sample[usize(i)];
+    const Interval own = scaled(lift, -exponent);
+    LiftedSample sample{.norm = lifted(around(support.norms[usize(i)], support.norm_error), own),
+                        .share = {},
+                        .offset = 0,
+                        .exponent = exponent,
+                        .unit = unit == EntryExponents::no_entry ? 0 : unit};
+    if (sample.norm.low > 0) sample.share = own / sample.norm;
+    sample.offset = point_lift.middle() * sample.share.middle();
+    samples.push_back(sample);
   }
+  return samples;
+}
 
- private:
-  const LiftedBall& ball_;
-  bool euclidean_;
-  double length_, error_;
-  std::vector<double> direction_;
-};
+/// ‖xᵢ‖/‖x̃ᵢ‖.
+std::vector<double> lifted_factors(const SupportGeometry& support, std::span<const LiftedSample> samples) {
+  std::vector<double> factors;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    factors.push_back(samples[i].norm.low > 0 ? support.norms[i] / samples[i].norm.middle() : 0);
+  }
+  return factors;
+}
 
 }  // namespace
 
-LiftedBall lift_ball(const ChainProblem& problem, const Ranges& ranges, const Ball& ball) {
-  const Interval lift_at_1 = lifted_coordinate(problem.chain);
-  const auto lifted = [](const Interval& norm, const Interval& lift) { return sqrt(norm * norm + lift * lift); };
-  const Interval lift = scaled(lift_at_1, -problem.exponents.point);
-  const SupportGeometry& support = problem.geometry.support;
-  const double slack = 2 * support.norm_error;
-  const auto around = [&](double length) { return outward(length * (1 - slack), length * (1 + slack)); };
-  const bool euclidean = problem.options.norm == Norm::l2;
-  const Index features = problem.points.cols;
+LiftedSupport::LiftedSupport(const ChainProblem& problem, const Ranges& ranges, const EntryExponents& deviations)
+    : problem_(problem),
+      ranges_(ranges),
+      steps_(problem.chain, problem.kind),
+      lift_(scaled(lifted_coordinate(problem.chain), -problem.exponents.point)),
+      samples_(lifted_samples(problem, lift_, deviations)),
+      directions_(problem.geometry.support, lifted_factors(problem.geometry.support, samples_)) {}
 
-  LiftedBall result{.radius = above(ball.radius), .exponent = problem.exponents.point};
-  Surrounding box = ranges.surrounding(ball);
+/// Three roundings, and ‖x̃ᵢ‖ off by half the width of its interval: the error of a norm twice and a few roundings.
+double LiftedSupport::direction_error() const { return 4 * ranges_.norm_error() + 32 * unit_roundoff; }
+
+LiftedBall LiftedSupport::lift(const Ball& ball) const {
+  const bool euclidean = problem_.options.norm == Norm::l2;
+  const Index features = problem_.points.cols;
+  const double radius = above(ball.radius), norm_error = ranges_.norm_error();
+  Surrounding box = ranges_.surrounding(ball);
   if (euclidean) {
     // A ball about the point is one about no other centre.
-    std::copy_n(problem.points.row(ball.point), features, box.centre.begin());
-    std::fill(box.half.begin(), box.half.end(), result.radius);
+    std::copy_n(problem_.points.row(ball.point), features, box.centre.begin());
+    std::fill(box.half.begin(), box.half.end(), radius);
   }
-  result.centre = std::move(box.centre);
-  result.half = std::move(box.half);
-  const double centre_length = euclidean_norm(result.centre.data(), features);
-  result.start = lifted(around(centre_length), lift);
-  result.norm = hull(lifted(ranges.norm_range(ball), lift), result.start);
-  const bool has_cosine = result.norm.low > 0;
-  result.step = euclidean ? result.radius : around(euclidean_norm(result.half.data(), features)).high;
-  const Interval step = Interval::of(result.step);
-  if (has_cosine) result.bulge = (step * step / (Interval::of(2) * result.start)).high;
+  const double length = euclidean_norm(box.centre.data(), features);
+  LiftedRange range{.start = lifted(around(length, norm_error), lift_), .lift = lift_};
+  range.norm = hull(lifted(ranges_.norm_range(ball), lift_), range.start);
+  range.centre_norm = range.start.middle();
+  range.factor = euclidean ? radius : 1;
+  range.step = euclidean ? radius : around(euclidean_norm(box.half.data(), features), norm_error).high;
+  range.exponent = problem_.exponents.point;
+  range.has_cosine = range.norm.low > 0;
+  const Interval step = Interval::of(range.step);
+  if (range.has_cosine) range.bulge = (step * step / (Interval::of(2) * range.start)).high;
+  // Sums of features in any order are off by so many roundings of the product of both lengths, that of a sample not
+  // above 1, and by what underflows; c/centre_norm is off by half the width of the start besides.
+  const double sums = (static_cast<double>(features) + 16) * 2 * unit_roundoff;
+  range.inner_error =
+      1.01 * (sums + direction_error()) * length + static_cast<double>(features) * std::numeric_limits<double>::min();
+  range.sum_error = sums;
+  range.reach_error = 2 * (sums + direction_error());
 
-  const CentreProducts products(result, centre_length, euclidean);
-  for (Index i = 0; i < problem.support.rows; ++i) {
-    const double length = support.norms[usize(i)];
-    const int exponent = problem.row_exponent(i);
-    const Interval own_lift = scaled(lift_at_1, -exponent);
-    SampleCosine sample{.norm = lifted(around(length), own_lift), .exponent = exponent};
-    sample.has_cosine = has_cosine && sample.norm.low > 0;
-    if (sample.has_cosine) {
-      const double* row = problem.support.row(i);
-      const Interval product = products.inner(row, length) + lift * own_lift;
-      sample.start = clamp(product / (result.start * sample.norm), -1, 1);
-      sample.reach = above(above(products.reach(row, sample.norm.low, sample.start)) +
-                           above(sample.start.modulus() * result.bulge));
-      const Interval turn = Interval::of(sample.reach) / result.norm;
-      sample.rho = clamp(Interval{(sample.start - turn).low, (sample.start + turn).high}, -1, 1);
-    }
-    result.samples.push_back(sample);
+  LiftedBall result{.centre = std::move(box.centre), .half = std::move(box.half), .direction = {}, .range = range};
+  for (const double x : result.centre) result.direction.push_back(range.has_cosine ? x / range.centre_norm : 0);
+  const double rest = directions_.rest_length(result.direction);
+  result.kept = directions_.keep(result.centre, 0);
+  result.unit = directions_.keep(result.direction, rest);
+  result.weigh = directions_.keep(result.half, directions_.rest_half(result.direction, result.half, rest));
+  return result;
+}
+
+std::vector<SampleCosine> LiftedSupport::cosines(const LiftedBall& ball) const {
+  const bool euclidean = problem_.options.norm == Norm::l2;
+  const MatrixView<const double> rows = directions_.rows();
+  const host::ResidualFrame frame{.size = rows.cols,
+                                  .centre = ball.kept.data(),
+                                  .unit = ball.unit.data(),
+                                  .half = ball.weigh.data(),
+                                  .norm = ball.range.centre_norm};
+  std::vector<SampleCosine> result;
+  for (Index i = 0; i < rows.rows; ++i) {
+    const LiftedSample& sample = samples_[usize(i)];
+    const auto [inner, reach] = host::residual_of(frame, rows.row(i), euclidean, sample.offset);
+    result.push_back(cosine_of(ball.range, sample, inner, reach));
   }
   return result;
+}
+
+Interval LiftedSupport::deviation(const Interval& norm, int unit) const {
+  const Interval one = Interval::of(1);
+  return enclose_entry(chain(), {norm, one, one, problem_.exponents.point, 0}, false).scale.in_units_of(unit);
+}
+
+HeldBalls::HeldBalls(const LiftedSupport& support, bool euclidean, std::span<const LiftedBall> balls)
+    : support_(support), euclidean_(euclidean) {
+  const Index count = std::ssize(balls), size = support.directions().rows().cols;
+  centre_ = Matrix<double>(count, size, Content::unset);
+  unit_ = Matrix<double>(count, size, Content::unset);
+  half_ = Matrix<double>(count, size, Content::unset);
+  for (Index k = 0; k < count; ++k) {
+    const LiftedBall& ball = balls[usize(k)];
+    ranges_.push_back(ball.range);
+    std::copy(ball.kept.begin(), ball.kept.end(), centre_.view().row(k));
+    std::copy(ball.unit.begin(), ball.unit.end(), unit_.view().row(k));
+    std::copy(ball.weigh.begin(), ball.weigh.end(), half_.view().row(k));
+  }
+}
+
+ChainBalls HeldBalls::view() const {
+  return {.chain = support_.chain(),
+          .directions = support_.directions().held(),
+          .samples = support_.samples(),
+          .balls = ranges_,
+          .centre = centre_.view(),
+          .unit = unit_.view(),
+          .half = half_.view(),
+          .euclidean = euclidean_};
 }
 
 }  // namespace widelimit

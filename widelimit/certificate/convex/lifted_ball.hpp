@@ -1,42 +1,65 @@
 #pragma once
 
 #include "widelimit/certificate/chain/chain_bound.hpp"
-#include "widelimit/certificate/chain/chain_enclosure.hpp"
+#include "widelimit/certificate/chain/chain_steps.hpp"
+#include "widelimit/certificate/convex/expansion.hpp"
 #include "widelimit/certificate/interval/ranges.hpp"
+#include "widelimit/engine/cones.hpp"
 
+#include <span>
 #include <vector>
 
 namespace widelimit {
 
-/// A sample of the support beside a ball, with ρ the cosine of x̃ and x̃ᵢ.
-struct SampleCosine {
-  Interval norm;  ///< ‖x̃ᵢ‖, in units of 2^exponent
-  int exponent = 0;
-  bool has_cosine = false;  ///< false: x̃ or x̃ᵢ may be 0, and nothing is known of ρ
-  Interval rho{-1, 1};      ///< ρ on the ball; holds ρ₀
-  Interval start{-1, 1};    ///< ρ₀, at the centre
-  double reach = 0;  ///< of e = ⟨x̃,x̃ᵢ⟩/‖x̃ᵢ‖ − ρ₀‖x̃‖: |e| is no larger, and ρ − ρ₀ = e/‖x̃‖
-};
-
-/// A ball as the first layer sees it, about the centre c of the box that surrounds ball ∩ box (of an ℓ2 ball the point
-/// itself), z = x − c:  ‖x̃‖ = ‖c̃‖ + ⟨c,z⟩/‖c̃‖ + v with 0 ≤ v ≤ bulge. Lengths are in units of 2^exponent.
+/// A ball as the first layer sees it, and the frame of its residuals.
 struct LiftedBall {
-  std::vector<double> centre, half;  ///< c, and |z_j| ≤ half_j; of an ℓ2 ball ‖z‖ ≤ radius besides
-  double radius = 0;
-  int exponent = 0;
-  double step = 0;   ///< ‖z‖ is no larger
-  Interval start;    ///< ‖c̃‖
-  Interval norm;     ///< ‖x̃‖; holds the start
-  double bulge = 0;  ///< ‖z‖²/(2‖c̃‖) at the most
-  std::vector<SampleCosine> samples;
-
-  /// x̃ with a norm and a cosine of the ball beside a sample of it.
-  [[nodiscard]] LiftedPair pair(const SampleCosine& sample, const Interval& norm_of_x, const Interval& rho) const {
-    return {norm_of_x, sample.norm, rho, exponent, sample.exponent};
-  }
+  std::vector<double> centre, half;       ///< c, and |z_j| ≤ half_j; of an ℓ2 ball ‖z‖ ≤ radius besides
+  std::vector<double> direction;          ///< c/centre_norm
+  std::vector<double> kept, unit, weigh;  ///< centre, direction and half on reduced features
+  LiftedRange range;
 };
 
-/// O(samples·features), rounding counted in.
-[[nodiscard]] LiftedBall lift_ball(const ChainProblem& problem, const Ranges& ranges, const Ball& ball);
+/// A chain beside a support: what enclosures of all balls share.
+class LiftedSupport {
+ public:
+  /// Borrows problem and ranges; `deviations` are the units of √q after the last layer.
+  LiftedSupport(const ChainProblem& problem, const Ranges& ranges, const EntryExponents& deviations);
+
+  [[nodiscard]] ChainView chain() const { return steps_.view(); }
+  /// Whether values depend on ‖x̃‖: not without biases after the first layer.
+  [[nodiscard]] bool biased_later() const { return steps_.biased_later(); }
+  [[nodiscard]] const std::vector<LiftedSample>& samples() const { return samples_; }
+  /// xᵢ/‖x̃ᵢ‖, right to direction_error() of themselves.
+  [[nodiscard]] const ReducedDirections& directions() const { return directions_; }
+  [[nodiscard]] double direction_error() const;
+
+  /// O(features).
+  [[nodiscard]] LiftedBall lift(const Ball& ball) const;
+  /// Every sample beside a ball, on the host.  O(samples·features), rounding counted in.
+  [[nodiscard]] std::vector<SampleCosine> cosines(const LiftedBall& ball) const;
+  /// √q of a point after the last layer, over its norms on a ball, in units of 2^unit.
+  [[nodiscard]] Interval deviation(const Interval& norm, int unit) const;
+
+ private:
+  const ChainProblem& problem_;
+  const Ranges& ranges_;
+  ChainSteps steps_;
+  Interval lift_;  ///< in the units of points
+  std::vector<LiftedSample> samples_;
+  ReducedDirections directions_;
+};
+
+/// Balls as an engine that holds the support takes them. Borrows the support.
+class HeldBalls {
+ public:
+  HeldBalls(const LiftedSupport& support, bool euclidean, std::span<const LiftedBall> balls);
+  [[nodiscard]] ChainBalls view() const;
+
+ private:
+  const LiftedSupport& support_;
+  bool euclidean_;
+  std::vector<LiftedRange> ranges_;
+  Matrix<double> centre_, unit_, half_;
+};
 
 }  // namespace widelimit

@@ -1,7 +1,7 @@
 #include "widelimit/certificate/interval/ranges.hpp"
 
 #include "widelimit/certificate/certify.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 #include "widelimit/engine/host/host.hpp"
 
 #include <algorithm>

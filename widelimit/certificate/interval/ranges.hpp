@@ -3,8 +3,8 @@
 #include "widelimit/base/matrix.hpp"
 #include "widelimit/certificate/ball.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
-#include "widelimit/certificate/interval/interval.hpp"
 #include "widelimit/certificate/lower_bound.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 #include "widelimit/engine/host/cone/cone_extremes.hpp"
 
 #include <cstdint>

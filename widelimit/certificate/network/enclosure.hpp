@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widelimit/certificate/interval/interval.hpp"
+#include "widelimit/engine/enclosure/interval.hpp"
 #include "widelimit/finite/layers/tensor.hpp"
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 namespace widelimit::cuda {
 
 /// Changes with every change of this header and of those it includes from this folder.
-constexpr int device_interface = 3;
+constexpr int device_interface = 4;
 
 class ConeDevice;
 class PlaneDevice;

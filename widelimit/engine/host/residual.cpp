@@ -4,6 +4,7 @@
 // foreach_target includes this file once for each instruction set; highway.h must follow it.
 #include <hwy/highway.h>
 
+#include "widelimit/engine/enclosure/lifted.hpp"
 #include "widelimit/engine/host/residual.hpp"
 
 #include <algorithm>
@@ -31,13 +32,13 @@ HWY_INLINE double sum_of(D d, Index size, const F& term) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
 }
 
-Residual residual_sums(const ResidualFrame& frame, const double* x, bool euclidean) {
+Residual residual_sums(const ResidualFrame& frame, const double* x, bool euclidean, double offset) {
   const hn::ScalableTag<double> d;
   Residual result;
   result.inner = sum_of(d, frame.size, [&](Index j, auto sum, const auto& load) HWY_ATTR {
     return hn::MulAdd(load(x + j), load(frame.centre + j), sum);
   });
-  const auto t = hn::Set(d, result.inner / frame.norm);
+  const auto t = hn::Set(d, residual_place(result.inner, offset, frame.norm));
   const auto residual = [&](Index j, const auto& load)
                             HWY_ATTR { return hn::NegMulAdd(t, load(frame.unit + j), load(x + j)); };
   if (euclidean) {
@@ -90,8 +91,8 @@ HWY_EXPORT(residual_sums);
 HWY_EXPORT(residual_row);
 HWY_EXPORT(scaled_sum);
 
-Residual residual_of(const ResidualFrame& frame, const double* x, bool euclidean) {
-  return HWY_DYNAMIC_DISPATCH(residual_sums)(frame, x, euclidean);
+Residual residual_of(const ResidualFrame& frame, const double* x, bool euclidean, double offset) {
+  return HWY_DYNAMIC_DISPATCH(residual_sums)(frame, x, euclidean, offset);
 }
 void write_residual(const ResidualFrame& frame, const double* x, double t, double root, float* to) {
   HWY_DYNAMIC_DISPATCH(residual_row)(frame, x, t, root, to);

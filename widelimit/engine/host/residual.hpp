@@ -2,7 +2,7 @@
 
 #include "widelimit/base/types.hpp"
 
-/// Directions less their part along another: y = x − t·ĉ, t = ⟨x, c⟩/‖c‖.
+/// Directions less their part along another: y = x − t·ĉ, t = (⟨x, c⟩ + offset)/‖c‖.
 namespace widelimit::host {
 
 /// What residuals are taken against, all of `size` numbers.
@@ -20,7 +20,7 @@ struct Residual {
 };
 
 /// Sums in as many parts as the processor likes.
-[[nodiscard]] Residual residual_of(const ResidualFrame& frame, const double* x, bool euclidean);
+[[nodiscard]] Residual residual_of(const ResidualFrame& frame, const double* x, bool euclidean, double offset = 0);
 
 /// to_j = root·half_j·(x_j − t·ĉ_j), computed in float64 and rounded once.
 void write_residual(const ResidualFrame& frame, const double* x, double t, double root, float* to);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/types.hpp"
+#include "widelimit/engine/cuda/cone/chain_calls.hpp"
 #include "widelimit/engine/host/cone/cone.hpp"
 
 #include <cstdint>
@@ -35,15 +36,6 @@ struct ConeBallView {
   double inner_inverse = 0, outer_inverse = 0;
   double grows = 0, falls = 0;
 };
-
-struct ConeSumView {
-  Index ball = 0;
-  Index weights = 0;
-};
-
-/// Partial sums of a sum over the support: term i belongs to number i modulo this, and they are added as a binary tree.
-constexpr int cone_parts = 256;
-constexpr int cone_tree_depth = 8;
 
 struct ConeBoundCall {
   ConeProfileView profile;
@@ -86,16 +78,19 @@ struct ConeSlopeCall {
   double* along = nullptr;
 };
 
+/// Of all samples beside `balls` frames, one row of each matrix for each.
 struct ConeResidualCall {
   const double* directions = nullptr;
   Index support = 0;
   Index features = 0;
+  Index balls = 1;
   const double* centre = nullptr;
   const double* unit = nullptr;
   const double* half = nullptr;
-  double norm = 0;
+  const double* norms = nullptr;
+  const LiftedSample* samples = nullptr;  ///< with offsets; null: all 0
   bool euclidean = false;
-  double* inner = nullptr;
+  double* inner = nullptr;  ///< balls × support
   double* reach = nullptr;
 };
 
@@ -119,6 +114,10 @@ class ConeDevice {
   virtual void slopes(const ConeSlopeCall& call) = 0;
   virtual void residuals(const ConeResidualCall& call) = 0;
   virtual void residual_rows(const ConeRowCall& call) = 0;
+  virtual void chain_entries(const ChainEntryCall& call) = 0;
+  virtual void chain_sums(const ChainSumCall& call) = 0;
+  virtual void chain_changes(const ChainChangeCall& call) = 0;
+  virtual void chain_slopes(const ChainSlopeCall& call) = 0;
 };
 
 }  // namespace widelimit::cuda

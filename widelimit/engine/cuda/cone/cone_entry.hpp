@@ -209,13 +209,17 @@ WIDELIMIT_BOTH inline void add_slope(const ConeSlopeCall& call, Index k, Index i
   entry = weight * kappa.slope;
 }
 
-/// Feature j of sample i in ⟨x̂ᵢ, c⟩, and in the reach of x̂ᵢ − tĉ.                        [engine/host/residual.hpp]
-WIDELIMIT_BOTH inline double add_inner(const ConeResidualCall& call, Index i, Index j, double sum) {
-  return std::fma(call.directions[i * call.features + j], call.centre[j], sum);
+/// Of ball k: feature j of sample i in ⟨x̂ᵢ, c⟩, where y = x̂ᵢ − tĉ is taken, and feature j in its reach.
+/// [engine/host/residual.hpp]
+WIDELIMIT_BOTH inline double add_inner(const ConeResidualCall& call, Index k, Index i, Index j, double sum) {
+  return std::fma(call.directions[i * call.features + j], call.centre[k * call.features + j], sum);
 }
-WIDELIMIT_BOTH inline double add_reach(const ConeResidualCall& call, Index i, Index j, double t, double sum) {
-  const double y = std::fma(-t, call.unit[j], call.directions[i * call.features + j]);
-  return call.euclidean ? std::fma(y, y, sum) : std::fma(std::abs(y), call.half[j], sum);
+WIDELIMIT_BOTH inline double place_of(const ConeResidualCall& call, Index k, Index i, double inner) {
+  return residual_place(inner, call.samples != nullptr ? call.samples[i].offset : 0, call.norms[k]);
+}
+WIDELIMIT_BOTH inline double add_reach(const ConeResidualCall& call, Index k, Index i, Index j, double t, double sum) {
+  const double y = std::fma(-t, call.unit[k * call.features + j], call.directions[i * call.features + j]);
+  return call.euclidean ? std::fma(y, y, sum) : std::fma(std::abs(y), call.half[k * call.features + j], sum);
 }
 /// The fused product leaves one rounding of the difference, relative to it.
 WIDELIMIT_BOTH inline double residual_entry(const ConeRowCall& call, Index i, Index j) {

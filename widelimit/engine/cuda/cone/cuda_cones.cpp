@@ -139,15 +139,18 @@ void CudaCones::residuals(const EngineMatrix& directions, const host::ResidualFr
   const std::size_t features = usize(frame.size), count = usize(directions.rows());
   if (count == 0) return;
   const DeviceBuffer centre = copied(std::span(frame.centre, features)), unit = copied(std::span(frame.unit, features)),
-                     half = copied(std::span(frame.half, features)), results(device_, 2 * count * sizeof(double));
+                     half = copied(std::span(frame.half, features)), norm = copied(std::span(&frame.norm, 1)),
+                     results(device_, 2 * count * sizeof(double));
   auto* const first = results.data<double>();
   device_->cones().residuals({.directions = numbers(directions),
                               .support = directions.rows(),
                               .features = frame.size,
+                              .balls = 1,
                               .centre = centre.data<double>(),
                               .unit = unit.data<double>(),
                               .half = half.data<double>(),
-                              .norm = frame.norm,
+                              .norms = norm.data<double>(),
+                              .samples = nullptr,
                               .euclidean = euclidean,
                               .inner = first,
                               .reach = first + count});

@@ -23,8 +23,16 @@ class CudaCones final : public Cones {
                  double* reach) const override;
   void squares(const EngineMatrix& directions, const host::ResidualFrame& frame, std::span<const double> t,
                std::span<const double> w, double last, MatrixView<double> b) const override;
+  void enclose_sums(const ChainBalls& balls, const EngineMatrix& weights, std::span<const ConeSum> sums,
+                    Interval* to) const override;
+  void enclose_changes(const ChainBalls& balls, bool biased, EntryChange* to) const override;
+  void chain_slopes(const ChainView& chain, const EngineMatrix& weights, std::span<const Index> which,
+                    std::span<const double> norms, std::span<const double> lengths, EngineMatrix& inner, double* values,
+                    double* along) const override;
 
  private:
+  class PlacedBalls;
+
   [[nodiscard]] const double* numbers(const EngineMatrix& a) const;
   template <typename T>
   [[nodiscard]] DeviceBuffer copied(std::span<const T> values) const {

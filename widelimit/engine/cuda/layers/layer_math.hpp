@@ -1,17 +1,12 @@
 #pragma once
 
+#include "widelimit/engine/enclosure/both.hpp"
 #include "widelimit/engine/layers.hpp"
 
 #include <cmath>
 #include <cstdint>
 
 /// Scalar pieces of the passes of layers, for the device and, in tests, for the host.
-#ifdef __CUDACC__
-#define WIDELIMIT_BOTH __host__ __device__
-#else
-#define WIDELIMIT_BOTH
-#endif
-
 namespace widelimit::cuda {
 
 constexpr double pi = 3.14159265358979323846;

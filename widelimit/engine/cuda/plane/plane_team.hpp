@@ -1,18 +1,13 @@
 #pragma once
 
 #include "widelimit/engine/cuda/plane/plane_stage.hpp"
+#include "widelimit/engine/enclosure/both.hpp"
 
 #include <cmath>
 #include <cstdint>
 
 /// One plane through the steps of a stage, by a team of threads: a warp or a block of a device, or, in tests of the
 /// lowering, one thread of the host.
-#ifdef __CUDACC__
-#define WIDELIMIT_BOTH __host__ __device__
-#else
-#define WIDELIMIT_BOTH
-#endif
-
 namespace widelimit::cuda {
 
 /// The plane of displacement (dy, dx) of a grid: pairs (p, p + d). Where it wraps, p + d modulo the grid.

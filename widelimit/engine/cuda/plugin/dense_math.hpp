@@ -1,42 +1,16 @@
 #pragma once
 
-#include "widelimit/engine/cpu/vector/arccos_polynomials.hpp"
+#include "widelimit/engine/enclosure/arccos.hpp"
 
 #include <cmath>
-#include <cstddef>
 
 /// Scalar pieces of the steps, for the device and, in tests, for the host: the formulas of the processor's strips.
 /// [widelimit/engine/cpu/vector/strip-inl.hpp]
-#ifdef __CUDACC__
-#define WIDELIMIT_BOTH __host__ __device__
-#else
-#define WIDELIMIT_BOTH
-#endif
-
 namespace widelimit::cuda {
 
-/// Coefficients by value: device code cannot reach static arrays.
-template <typename T, std::size_t N>
-struct Coefficients {
-  T value[N];
-};
-template <typename T, std::size_t N>
-constexpr Coefficients<T, N> coefficients(const T (&from)[N]) {
-  Coefficients<T, N> result{};
-  for (std::size_t k = 0; k < N; ++k) result.value[k] = from[k];
-  return result;
-}
-
-/// Lowest power first.
-template <typename T, std::size_t N>
-WIDELIMIT_BOTH inline T horner(const Coefficients<T, N>& c, T x) {
-  T value = c.value[N - 1];
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-  for (int k = static_cast<int>(N) - 2; k >= 0; --k) value = std::fma(value, x, c.value[k]);
-  return value;
-}
+using host::arccos_polynomial;
+using host::bend_polynomial;
+using host::Coefficients;
 
 /// √t; on a device within an ulp in float, which the polynomials beside it leave anyway.
 template <typename T>
@@ -51,17 +25,6 @@ WIDELIMIT_BOTH inline T root_of(T t) {
   return std::sqrt(t);
 }
 
-/// arccos(1 − t)/√t and (√(1−ρ²) − ρ·arccos ρ)/t^{3/2}, ρ = 1 − t.
-template <typename T>
-WIDELIMIT_BOTH inline T arccos_polynomial(T t) {
-  constexpr auto p = coefficients(cpu::ArccosPolynomials<T>::p);
-  return horner(p, t);
-}
-template <typename T>
-WIDELIMIT_BOTH inline T bend_polynomial(T t) {
-  constexpr auto q = coefficients(cpu::ArccosPolynomials<T>::q);
-  return horner(q, t);
-}
 /// arccos(1 − t) for t in [0, 1].
 template <typename T>
 WIDELIMIT_BOTH inline T arccos_of(T t) {

@@ -55,21 +55,22 @@ __device__ double warp_sum(double value) {
   return value;
 }
 
-/// A warp for each sample.
+/// A warp for each sample and ball.
 __global__ void __launch_bounds__(row_threads) residuals_kernel(const ConeResidualCall call) {
-  const Index i = (static_cast<Index>(blockIdx.x) * row_threads + threadIdx.x) / warp;
-  if (i >= call.support) return;
+  const Index place = (static_cast<Index>(blockIdx.x) * row_threads + threadIdx.x) / warp;
+  if (place >= call.balls * call.support) return;
+  const Index k = place / call.support, i = place % call.support;
   const int lane = static_cast<int>(threadIdx.x) % warp;
   double inner = 0;
-  for (Index j = lane; j < call.features; j += warp) inner = add_inner(call, i, j, inner);
+  for (Index j = lane; j < call.features; j += warp) inner = add_inner(call, k, i, j, inner);
   inner = warp_sum(inner);
-  const double t = inner / call.norm;
+  const double t = place_of(call, k, i, inner);
   double reach = 0;
-  for (Index j = lane; j < call.features; j += warp) reach = add_reach(call, i, j, t, reach);
+  for (Index j = lane; j < call.features; j += warp) reach = add_reach(call, k, i, j, t, reach);
   reach = warp_sum(reach);
   if (lane != 0) return;
-  call.inner[i] = inner;
-  call.reach[i] = call.euclidean ? std::sqrt(reach) : reach;
+  call.inner[place] = inner;
+  call.reach[place] = call.euclidean ? std::sqrt(reach) : reach;
 }
 
 __global__ void __launch_bounds__(row_threads) residual_rows_kernel(const ConeRowCall call) {
@@ -102,8 +103,8 @@ cudaError_t launch_slopes(const ConeSlopeCall& call, cudaStream_t stream) {
 }
 
 cudaError_t launch_residuals(const ConeResidualCall& call, cudaStream_t stream) {
-  if (call.support == 0) return cudaSuccess;
-  residuals_kernel<<<blocks_for(call.support * warp), row_threads, 0, stream>>>(call);
+  if (call.balls * call.support == 0) return cudaSuccess;
+  residuals_kernel<<<blocks_for(call.balls * call.support * warp), row_threads, 0, stream>>>(call);
   return cudaGetLastError();
 }
 

@@ -30,6 +30,22 @@ class CudaConeDevice final : public ConeDevice {
     const CudaDevice::Turn turn(device_);
     finish(launch_residual_rows(call, nullptr), "residuals of samples");
   }
+  void chain_entries(const ChainEntryCall& call) override {
+    const CudaDevice::Turn turn(device_);
+    finish(launch_chain_entries(call, nullptr), "enclosures of kernel entries");
+  }
+  void chain_sums(const ChainSumCall& call) override {
+    const CudaDevice::Turn turn(device_);
+    finish(launch_chain_sums(call, nullptr), "sums of kernel entries");
+  }
+  void chain_changes(const ChainChangeCall& call) override {
+    const CudaDevice::Turn turn(device_);
+    finish(launch_chain_changes(call, nullptr), "enclosures of changes of kernel entries");
+  }
+  void chain_slopes(const ChainSlopeCall& call) override {
+    const CudaDevice::Turn turn(device_);
+    finish(launch_chain_slopes(call, nullptr), "slopes of kernel entries");
+  }
 
  private:
   /// What a launch reads may be given back as soon as the call returns.

@@ -1,17 +1,65 @@
-#include "widelimit/certificate/chain/chain_enclosure.hpp"
+#pragma once
+
+#include "widelimit/engine/enclosure/interval.hpp"
+#include "widelimit/engine/enclosure/scaled.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
+/// Kernel entries of chains of dense layers and rectifiers, with biases or without, enclosed layer by layer: one text
+/// for the processor and for devices.                                        [docs/theory/certificates-proof.md#biases]
 namespace widelimit {
 
-namespace {
+/// A layer: dense (or a scale, which trains nothing), or a rectifier.
+struct ChainStep {
+  double slope = 0;  ///< rectifier: of negative values, ≥ 0
+  double w_std = 1;  ///< affine
+  double b_std = 0;
+  std::int32_t rectifier = 0, trained = 1;  ///< affine: adds its Σ to the NTK
+};
 
-Interval square(double x) { return Interval::of(x) * Interval::of(x); }
+/// Layers where they are stored.
+struct ChainView {
+  const ChainStep* steps = nullptr;
+  std::int32_t depth = 0;
+  std::int32_t tangent = 1;  ///< entries are those of the NTK; else of the NNGP
+  std::int32_t lifts = 0;    ///< whether the first layer's bias is a coordinate of its inputs
+  double features = 1;
+};
+
+/// Two inputs after the first layer, which sees x̃ = (x, b√d/w): a bias there is one more coordinate, which never moves.
+struct LiftedPair {
+  Interval norm;   ///< ‖x̃‖, in units of 2^exponent
+  Interval other;  ///< ‖x̃'‖, in units of 2^other_exponent
+  Interval rho;    ///< cosine of x̃ and x̃'
+  int exponent = 0, other_exponent = 0;
+};
+
+/// √q of a variance q, in units of 2^exponent.
+struct Deviation {
+  Interval value;
+  int exponent = 0;
+  [[nodiscard]] WIDELIMIT_BOTH Interval in_units_of(int other) const { return scaled(value, exponent - other); }
+};
+
+/// A kernel entry Θ = scale·other·value, where scale depends on x alone, other on x' alone, and value, but for biases
+/// of later layers, on the cosine alone; and the derivatives of value.
+struct EnclosedEntry {
+  Deviation scale, other;
+  Interval value;
+  Interval by_rho;      ///< ∂/∂ρ
+  Interval by_norm;     ///< ‖x̃‖·∂/∂‖x̃‖
+  bool sloped = false;  ///< whether there are derivatives
+};
+
+namespace enclosure {
+
+WIDELIMIT_BOTH inline Interval square(double x) { return Interval::of(x) * Interval::of(x); }
 
 /// √(1 − ρ²): least where |ρ| is largest.
-Interval sine_of(const Interval& rho) {
+WIDELIMIT_BOTH inline Interval sine_of(const Interval& rho) {
   const double most = std::max(std::abs(rho.low), std::abs(rho.high));
   const double least = rho.low <= 0 && rho.high >= 0 ? 0 : std::min(std::abs(rho.low), std::abs(rho.high));
   const Interval one = Interval::of(1);
@@ -24,50 +72,54 @@ struct Slopes {
   Interval by_rho = Interval::of(0), by_norm = Interval::of(0);
 };
 
-Slopes operator*(const Interval& factor, const Slopes& a) { return {factor * a.by_rho, factor * a.by_norm}; }
-Slopes operator+(const Slopes& a, const Slopes& b) { return {a.by_rho + b.by_rho, a.by_norm + b.by_norm}; }
-bool finite(const Slopes& a) { return finite(a.by_rho) && finite(a.by_norm); }
+WIDELIMIT_BOTH inline Slopes operator*(const Interval& factor, const Slopes& a) {
+  return {factor * a.by_rho, factor * a.by_norm};
+}
+WIDELIMIT_BOTH inline Slopes operator+(const Slopes& a, const Slopes& b) {
+  return {a.by_rho + b.by_rho, a.by_norm + b.by_norm};
+}
+WIDELIMIT_BOTH inline bool finite(const Slopes& a) { return finite(a.by_rho) && finite(a.by_norm); }
 
 /// A variance q = value·4^exponent, whose value is kept near 1.
 class Variance {
  public:
   /// n²/features of a norm n in units of 2^exponent.
-  Variance(const Interval& norm, int exponent, double features)
+  WIDELIMIT_BOTH Variance(const Interval& norm, int exponent, double features)
       : value_(norm * norm / Interval::of(features)), exponent_(exponent) {
     settle();
   }
 
-  [[nodiscard]] const Interval& value() const { return value_; }
-  [[nodiscard]] Deviation deviation() const { return {sqrt(value_), exponent_}; }
+  [[nodiscard]] WIDELIMIT_BOTH const Interval& value() const { return value_; }
+  [[nodiscard]] WIDELIMIT_BOTH Deviation deviation() const { return {sqrt(value_), exponent_}; }
   /// A number in units of 2^exponent.
-  [[nodiscard]] Interval in_units(double x) const { return scaled(Interval::of(x), -exponent_); }
+  [[nodiscard]] WIDELIMIT_BOTH Interval in_units(double x) const { return scaled(Interval::of(x), -exponent_); }
 
-  void multiply_square(double w) {
+  WIDELIMIT_BOTH void multiply_square(double w) {
     const int exponent = scale_exponent(std::abs(w));
     const Interval mantissa = scaled(Interval::of(w), -exponent);
     multiply(mantissa * mantissa);
     exponent_ += exponent;
   }
-  void multiply(const Interval& factor) {
+  WIDELIMIT_BOTH void multiply(const Interval& factor) {
     value_ = factor * value_;
     settle();
   }
-  void add(const Interval& term) {
+  WIDELIMIT_BOTH void add(const Interval& term) {
     value_ = value_ + term;
     settle();
   }
   /// So that a bias is no large number in its units.
-  void make_room_for(double bias) {
+  WIDELIMIT_BOTH void make_room_for(double bias) {
     const int exponent = scale_exponent(std::abs(bias));
     if (exponent > exponent_) move_to(exponent);
   }
 
  private:
-  void settle() {
+  WIDELIMIT_BOTH void settle() {
     const int half = scale_exponent(value_.high) / 2;
     if (half != 0) move_to(exponent_ + half);
   }
-  void move_to(int exponent) {
+  WIDELIMIT_BOTH void move_to(int exponent) {
     value_ = scaled(value_, 2 * (exponent_ - exponent));
     exponent_ = exponent;
   }
@@ -81,7 +133,7 @@ class Variance {
 /// where b and b' are one bias in the units of either side.
 class BiasedAffine {
  public:
-  BiasedAffine(const Interval& t, const Interval& b, const Interval& other, const Interval& other_b)
+  WIDELIMIT_BOTH BiasedAffine(const Interval& t, const Interval& b, const Interval& other, const Interval& other_b)
       : t_(t),
         b_(b),
         other_(other),
@@ -92,15 +144,15 @@ class BiasedAffine {
         other_after_(other + other_square_) {}
 
   /// b², by which the variances grow.
-  [[nodiscard]] const Interval& growth() const { return square_; }
-  [[nodiscard]] const Interval& other_growth() const { return other_square_; }
+  [[nodiscard]] WIDELIMIT_BOTH const Interval& growth() const { return square_; }
+  [[nodiscard]] WIDELIMIT_BOTH const Interval& other_growth() const { return other_square_; }
   /// ∂h/∂ρ = √(tt')/√((t + b²)(t' + b'²)), which grows with t and is no larger than 1.
-  [[nodiscard]] Interval factor() const {
+  [[nodiscard]] WIDELIMIT_BOTH Interval factor() const {
     return positive() ? Interval{factor_at(t_.low).low, factor_at(t_.high).high} : Interval{0, 1};
   }
   /// h grows with ρ; in t it grows up to (ρb/b')²t', where it is √((ρ²t' + b'²)/(t' + b'²)), and falls from there
   /// (ρ > 0).
-  [[nodiscard]] Interval correlation(const Interval& rho) const {
+  [[nodiscard]] WIDELIMIT_BOTH Interval correlation(const Interval& rho) const {
     if (!positive()) return {-1, 1};
     const double low = std::min(at(t_.low, rho.low).low, at(t_.high, rho.low).low);
     double high = std::max(at(t_.low, rho.high).high, at(t_.high, rho.high).high);
@@ -111,22 +163,22 @@ class BiasedAffine {
     return clamp(Interval{low, high}, -1, 1);
   }
   /// t·∂h/∂t = ½b(ρ√(tt')b − tb')/((t + b²)√((t + b²)(t' + b'²))).
-  [[nodiscard]] Interval correlation_growth(const Interval& rho) const {
+  [[nodiscard]] WIDELIMIT_BOTH Interval correlation_growth(const Interval& rho) const {
     return Interval::of(0.5) * b_ * (rho * sqrt(t_ * other_) * b_ - t_ * other_b_) /
            (after_ * sqrt(after_ * other_after_));
   }
   /// The share of the variance that is not the bias, and half of what is: t·∂(log factor)/∂t.
-  [[nodiscard]] Interval share() const { return t_ / after_; }
-  [[nodiscard]] Interval factor_growth() const { return Interval::of(0.5) * square_ / after_; }
+  [[nodiscard]] WIDELIMIT_BOTH Interval share() const { return t_ / after_; }
+  [[nodiscard]] WIDELIMIT_BOTH Interval factor_growth() const { return Interval::of(0.5) * square_ / after_; }
 
  private:
   /// Else nothing can be divided by the variances.
-  [[nodiscard]] bool positive() const { return after_.low > 0 && other_after_.low > 0; }
-  [[nodiscard]] Interval at(double t, double rho) const {
+  [[nodiscard]] WIDELIMIT_BOTH bool positive() const { return after_.low > 0 && other_after_.low > 0; }
+  [[nodiscard]] WIDELIMIT_BOTH Interval at(double t, double rho) const {
     const Interval point = Interval::of(t);
     return (sqrt(point * other_) * Interval::of(rho) + b_ * other_b_) / sqrt((point + square_) * other_after_);
   }
-  [[nodiscard]] Interval factor_at(double t) const {
+  [[nodiscard]] WIDELIMIT_BOTH Interval factor_at(double t) const {
     const Interval point = Interval::of(t);
     return sqrt(point * other_ / ((point + square_) * other_after_));
   }
@@ -138,44 +190,46 @@ class BiasedAffine {
 /// kernel relative to the deviations, ϑ = Θ/√(qq').
 class PairEnclosure {
  public:
-  PairEnclosure(const LiftedPair& pair, Index features, bool sloped)
-      : first_(pair.norm, pair.exponent, static_cast<double>(features)),
-        second_(pair.other, pair.other_exponent, static_cast<double>(features)),
+  WIDELIMIT_BOTH PairEnclosure(const LiftedPair& pair, double features, bool sloped)
+      : first_(pair.norm, pair.exponent, features),
+        second_(pair.other, pair.other_exponent, features),
         rho_(pair.rho),
         sloped_(sloped) {}
 
   /// The first layer, whose bias the pair has in it.
-  void enter(const ChainLayer& layer) {
+  WIDELIMIT_BOTH void enter(const ChainStep& layer) {
     first_.multiply_square(layer.w_std);
     second_.multiply_square(layer.w_std);
-    if (layer.trained) add_correlation();
+    if (layer.trained != 0) add_correlation();
   }
-  void pass(const ChainLayer& layer) { layer.rectifier ? pass_rectifier(layer) : pass_affine(layer); }
+  WIDELIMIT_BOTH void pass(const ChainStep& layer) {
+    layer.rectifier != 0 ? pass_rectifier(layer) : pass_affine(layer);
+  }
 
-  [[nodiscard]] EnclosedEntry entry(Kind kind) const {
-    const Slopes& slopes = kind == Kind::ntk ? theta_slopes_ : rho_slopes_;
+  [[nodiscard]] WIDELIMIT_BOTH EnclosedEntry entry(bool tangent) const {
+    const Slopes& slopes = tangent ? theta_slopes_ : rho_slopes_;
     return {.scale = first_.deviation(),
             .other = second_.deviation(),
-            .value = kind == Kind::ntk ? theta_ : rho_,
+            .value = tangent ? theta_ : rho_,
             .by_rho = slopes.by_rho,
             .by_norm = slopes.by_norm,
             .sloped = sloped_ && finite(slopes)};
   }
 
  private:
-  void add_correlation() {
+  WIDELIMIT_BOTH void add_correlation() {
     theta_ = theta_ + rho_;
     theta_slopes_ = theta_slopes_ + rho_slopes_;
   }
 
-  void pass_affine(const ChainLayer& layer) {
+  WIDELIMIT_BOTH void pass_affine(const ChainStep& layer) {
     first_.multiply_square(layer.w_std);
     second_.multiply_square(layer.w_std);
     if (layer.b_std != 0) add_bias(layer.b_std);
-    if (layer.trained) add_correlation();
+    if (layer.trained != 0) add_correlation();
   }
 
-  void add_bias(double b) {
+  WIDELIMIT_BOTH void add_bias(double b) {
     first_.make_room_for(b);
     second_.make_room_for(b);
     const BiasedAffine affine(first_.value(), first_.in_units(b), second_.value(), second_.in_units(b));
@@ -195,7 +249,7 @@ class PairEnclosure {
 
   /// With P = ½(1+s²) and h = ½(1−s)²: q ← Pq, ρ ← (sρ + hκ₁(ρ))/P, whose derivative is D = (s + hκ₀(ρ))/P, ϑ ← Dϑ; and
   /// dD/dρ = h/(πP√(1−ρ²)).
-  void pass_rectifier(const ChainLayer& layer) {
+  WIDELIMIT_BOTH void pass_rectifier(const ChainStep& layer) {
     const Interval s = Interval::of(layer.slope), one = Interval::of(1), half = Interval::of(0.5);
     const Interval power = half * (one + s * s), bend = half * (one - s) * (one - s) / power;
     const Interval slope = s / power + bend * kappa0(rho_);
@@ -221,25 +275,16 @@ class PairEnclosure {
   Slopes rho_slopes_{Interval::of(1), Interval::of(0)}, theta_slopes_;
 };
 
-bool lifts(const Chain& chain) {
-  return !chain.layers.empty() && !chain.layers.front().rectifier && chain.layers.front().w_std != 0;
-}
+}  // namespace enclosure
 
-}  // namespace
-
-Interval lifted_coordinate(const Chain& chain) {
-  if (!lifts(chain)) return Interval::of(0);
-  const ChainLayer& layer = chain.layers.front();
-  return Interval::of(std::abs(layer.b_std)) * sqrt(Interval::of(static_cast<double>(chain.features))) /
-         Interval::of(std::abs(layer.w_std));
-}
-
-EnclosedEntry enclose_entry(const Chain& chain, Kind kind, const LiftedPair& pair, bool sloped) {
-  PairEnclosure enclosure(pair, chain.features, sloped);
-  for (std::size_t k = 0; k < chain.layers.size(); ++k) {
-    k == 0 && lifts(chain) ? enclosure.enter(chain.layers[k]) : enclosure.pass(chain.layers[k]);
+/// Intervals through the layers. Exact for the correlations, which grow with those before and are unimodal in ‖x̃‖.
+[[nodiscard]] WIDELIMIT_BOTH inline EnclosedEntry enclose_entry(const ChainView& chain, const LiftedPair& pair,
+                                                                bool sloped) {
+  enclosure::PairEnclosure result(pair, chain.features, sloped);
+  for (int k = 0; k < chain.depth; ++k) {
+    k == 0 && chain.lifts != 0 ? result.enter(chain.steps[k]) : result.pass(chain.steps[k]);
   }
-  return enclosure.entry(kind);
+  return result.entry(chain.tangent != 0);
 }
 
 }  // namespace widelimit

@@ -1,0 +1,111 @@
+#pragma once
+
+#include "widelimit/engine/enclosure/lifted.hpp"
+
+#include <limits>
+
+/// How kernel entries of chains change over a ball.                      [docs/theory/certificates-proof.md#biases]
+namespace widelimit {
+
+/// How the value of an entry (EnclosedEntry) changes from the centre c to any x of a ball, Δ for what is at x less what
+/// is at c:
+///   Δvalue = (slope + curvature·Δρ)·Δρ + by_norm·Δ(log ‖x̃‖), each number somewhere in its interval.
+struct EntryChange {
+  Deviation other;    ///< the factor of the sample
+  Interval start;     ///< value at c
+  Interval anywhere;  ///< value on the ball
+  Interval slope, curvature, by_norm;
+  Interval cosine;      ///< ρ₀
+  double reach = 0;     ///< SampleCosine's
+  bool sloped = false;  ///< else only `anywhere` is known
+};
+
+/// One sample beside one ball.
+class ChangeEnclosure {
+ public:
+  WIDELIMIT_BOTH ChangeEnclosure(const ChainView& chain, const LiftedRange& ball, const LiftedSample& sample,
+                                 const SampleCosine& cosine)
+      : chain_(chain), ball_(ball), sample_(sample), cosine_(cosine) {}
+
+  /// First ρ changes and then ‖x̃‖. `biased` says whether values depend on ‖x̃‖: not without biases after the first
+  /// layer.
+  [[nodiscard]] WIDELIMIT_BOTH EntryChange change(bool biased) const {
+    const EnclosedEntry whole = entry_of(ball_.norm, cosine_.rho, false);
+    EntryChange change;
+    change.other = whole.other;
+    change.anywhere = whole.value;
+    change.cosine = cosine_.start;
+    change.reach = cosine_.reach;
+    if (!cosine_.has_cosine) return change;
+    if (biased && !find_norm_slopes(change.by_norm)) return change;
+    cosine_.rho.low >= 0 ? bend(change) : pass_stages(change);
+    return change;
+  }
+
+ private:
+  /// One copy of the layers in a device's code, for some fifteen calls.
+  [[nodiscard]] [[gnu::noinline]] WIDELIMIT_BOTH EnclosedEntry entry_of(const Interval& norm, const Interval& rho,
+                                                                        bool sloped) const {
+    return enclose_entry(chain_, pair_of(ball_, sample_, norm, rho), sloped);
+  }
+
+  /// Cell by cell, since intervals forget that numbers of one x move together. False where a cell has no slopes.
+  [[nodiscard]] WIDELIMIT_BOTH bool find_norm_slopes(Interval& slopes) const {
+    constexpr int cells = 3;
+    const auto cell = [](const Interval& range, int k) {
+      const auto end = [&](int j) { return j == cells ? range.high : range.low + range.width() * j / cells; };
+      return Interval{end(k), end(k + 1)};
+    };
+    for (int k = 0; k < cells * cells; ++k) {
+      const EnclosedEntry entry = entry_of(cell(ball_.norm, k / cells), cell(cosine_.rho, k % cells), true);
+      if (!entry.sloped) return false;
+      slopes = k > 0 ? hull(slopes, entry.by_norm) : entry.by_norm;
+    }
+    return true;
+  }
+
+  /// For ρ ≥ 0 the value is a power series in ρ without negative coefficients, so that its second divided differences
+  /// at ρ₀, ρ₀ and ρ are not negative and grow with ρ. They are finite where the slope is not.
+  WIDELIMIT_BOTH void bend(EntryChange& change) const {
+    const EnclosedEntry start = entry_of(ball_.start, cosine_.start, true);
+    if (!start.sloped) return;
+    change.start = start.value;
+    change.slope = start.by_rho;
+    if (cosine_.rho.low < cosine_.start.low) {
+      change.curvature.low = std::max(0.0, divided_difference(start, cosine_.rho.low).low);
+    }
+    if (cosine_.rho.high > cosine_.start.high) {
+      change.curvature.high = divided_difference(start, cosine_.rho.high).high;
+    }
+    change.sloped = finite(change.slope) && finite(change.curvature) && change.curvature.high >= change.curvature.low;
+  }
+
+  [[nodiscard]] WIDELIMIT_BOTH Interval divided_difference(const EnclosedEntry& start, double rho) const {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    const Interval step = Interval::of(rho) - cosine_.start;
+    if (step.low <= 0 && step.high >= 0) return {-infinite, infinite};
+    const Interval chord = (entry_of(ball_.start, Interval::of(rho), false).value - start.value) / step;
+    return (chord - start.by_rho) / step;
+  }
+
+  /// Else the slope is the mean of a few enclosures, each of a longer part of the way.
+  WIDELIMIT_BOTH void pass_stages(EntryChange& change) const {
+    constexpr int stages = 4;
+    change.start = entry_of(ball_.start, cosine_.start, false).value;
+    for (int k = 1; k <= stages; ++k) {
+      const double t = static_cast<double>(k) / stages;
+      const Interval rho = Interval::of(1 - t) * cosine_.start + Interval::of(t) * cosine_.rho;
+      const EnclosedEntry stage = entry_of(ball_.start, rho, true);
+      if (!stage.sloped) return;
+      change.slope = change.slope + Interval::of(1.0 / stages) * stage.by_rho;
+    }
+    change.sloped = true;
+  }
+
+  const ChainView& chain_;
+  const LiftedRange& ball_;
+  const LiftedSample& sample_;
+  const SampleCosine& cosine_;
+};
+
+}  // namespace widelimit

@@ -1,0 +1,116 @@
+#pragma once
+
+#include "widelimit/engine/enclosure/arccos.hpp"
+#include "widelimit/engine/enclosure/both.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace widelimit {
+
+/// u of float64, rounded to nearest.
+inline constexpr double unit_roundoff = 0x1p-53;
+
+/// Added where a product may have fallen below the normal numbers: above anything that underflow takes away.
+inline constexpr double underflow = 0x1p-1000;
+
+/// A number below, or above, what was computed with one or two roundings: 2⁻⁵¹ is four units of rounding. What
+/// overflowed is at least the largest number, so that infinity may be moved inward. NaN stays NaN, which std::min and
+/// std::max give where it comes first.
+[[nodiscard]] WIDELIMIT_BOTH inline double below(double x) {
+  const double y = std::min(x, std::numeric_limits<double>::max());
+  return y - (std::abs(y) * 0x1p-51 + underflow);
+}
+[[nodiscard]] WIDELIMIT_BOTH inline double above(double x) {
+  const double y = std::max(x, std::numeric_limits<double>::lowest());
+  return y + (std::abs(y) * 0x1p-51 + underflow);
+}
+
+/// All numbers from low to high. An operation's result holds every result of numbers from its operands: the ends are
+/// rounded to nearest and moved outward.
+struct Interval {
+  double low = 0;
+  double high = 0;
+
+  WIDELIMIT_BOTH static Interval of(double x) { return {x, x}; }
+  [[nodiscard]] WIDELIMIT_BOTH double width() const { return high - low; }
+  [[nodiscard]] WIDELIMIT_BOTH double middle() const { return low + (high - low) / 2; }
+  /// No number of it is farther from the middle.
+  [[nodiscard]] WIDELIMIT_BOTH double radius() const { return std::max(above(high - middle()), above(middle() - low)); }
+  /// No number of it has a larger modulus.
+  [[nodiscard]] WIDELIMIT_BOTH double modulus() const { return std::max(std::abs(low), std::abs(high)); }
+
+  /// Of what is negative by rounding: 0. What is no number stays none, which std::max gives where it comes first.
+  /// A friend, so that it does not hide the function of numbers.
+  [[nodiscard]] WIDELIMIT_BOTH friend Interval sqrt(const Interval& a) {
+    return {std::max(below(std::sqrt(std::max(a.low, 0.0))), 0.0), above(std::sqrt(std::max(a.high, 0.0)))};
+  }
+};
+
+[[nodiscard]] WIDELIMIT_BOTH inline Interval outward(double low, double high) { return {below(low), above(high)}; }
+
+/// The least and the largest of four.
+[[nodiscard]] WIDELIMIT_BOTH inline Interval outward_of(double a, double b, double c, double d) {
+  return outward(std::min(std::min(a, b), std::min(c, d)), std::max(std::max(a, b), std::max(c, d)));
+}
+
+[[nodiscard]] WIDELIMIT_BOTH inline Interval operator+(const Interval& a, const Interval& b) {
+  return outward(a.low + b.low, a.high + b.high);
+}
+[[nodiscard]] WIDELIMIT_BOTH inline Interval operator-(const Interval& a, const Interval& b) {
+  return outward(a.low - b.high, a.high - b.low);
+}
+[[nodiscard]] WIDELIMIT_BOTH inline Interval operator*(const Interval& a, const Interval& b) {
+  return outward_of(a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high);
+}
+/// b > 0 or b < 0 throughout.
+[[nodiscard]] WIDELIMIT_BOTH inline Interval operator/(const Interval& a, const Interval& b) {
+  return outward_of(a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high);
+}
+/// All numbers of a that lie in [low, high], and the nearer end where there is none.
+[[nodiscard]] WIDELIMIT_BOTH inline Interval clamp(const Interval& a, double low, double high) {
+  return {std::clamp(a.low, low, high), std::clamp(a.high, low, high)};
+}
+
+[[nodiscard]] WIDELIMIT_BOTH inline Interval hull(const Interval& a, const Interval& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+[[nodiscard]] WIDELIMIT_BOTH inline bool finite(const Interval& a) {
+  return std::isfinite(a.low) && std::isfinite(a.high);
+}
+
+/// [low, high] of a centre and a radius.
+[[nodiscard]] WIDELIMIT_BOTH inline Interval interval_around(double centre, double radius) {
+  return outward(centre - radius, centre + radius);
+}
+
+/// κ₀(ρ) = (π − arccos ρ)/π of ρ in [−1, 1], increasing, with arccos(1 − t) = √t·P(t), t = 1 − |ρ|. P is right to 10⁻¹⁵
+/// of itself; with seven roundings A/π ≤ ½ is off by less than 2⁻⁵⁰, the difference by less than 2⁻⁴⁹.
+/// [docs/theory/certificates-proof.md#sound-in-floating-point]
+[[nodiscard]] WIDELIMIT_BOTH inline double kappa0_at(double rho) {
+  constexpr auto p = host::coefficients(cpu::ArccosPolynomials<double>::p);
+  const double t = 1 - std::abs(rho);
+  const double angle = std::sqrt(t) * host::loose_horner(p, t) * std::numbers::inv_pi;
+  return rho >= 0 ? 1 - angle : angle;
+}
+/// (√(1−ρ²) − ρ·arccos ρ)/π = √t·t·Q(t)/π at ρ = 1 − t ≥ 0: at most 1/π, and off by 9 roundings and 10⁻¹⁵ of itself.
+[[nodiscard]] WIDELIMIT_BOTH inline double bend_at(double t) {
+  constexpr auto q = host::coefficients(cpu::ArccosPolynomials<double>::q);
+  return std::sqrt(t) * t * host::loose_horner(q, t) * std::numbers::inv_pi;
+}
+/// κ₁(ρ) = (√(1−ρ²) + (π − arccos ρ)ρ)/π, increasing; off by less than 2⁻⁴⁹.
+[[nodiscard]] WIDELIMIT_BOTH inline double kappa1_at(double rho) {
+  const double bend = bend_at(1 - std::abs(rho));
+  return rho >= 0 ? rho + bend : bend;
+}
+inline constexpr double kappa_slack = 0x1p-49;
+[[nodiscard]] WIDELIMIT_BOTH inline Interval kappa0(const Interval& rho) {
+  return {std::max(0.0, kappa0_at(rho.low) - kappa_slack), std::min(1.0, kappa0_at(rho.high) + kappa_slack)};
+}
+[[nodiscard]] WIDELIMIT_BOTH inline Interval kappa1(const Interval& rho) {
+  return {std::max(0.0, kappa1_at(rho.low) - kappa_slack), std::min(1.0, kappa1_at(rho.high) + kappa_slack)};
+}
+
+}  // namespace widelimit
