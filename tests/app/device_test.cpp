@@ -124,6 +124,27 @@ TEST(DeviceProgram, PredictsWithModelsOfTheProcessor) {
   }
 }
 
+/// Radii of networks with biases or frozen layers, but for a place of their grid.
+TEST(DeviceProgram, CertifiesNetworksWithBiasesAndFrozenLayers) {
+  const Folder folder;
+  for (const char* network : {"fc:2(b_std=0.2)", "fc:2(frozen=2)"}) {
+    const Finished fitted = folder.widelimit({"fit", "--network", network, "--train", "digits", "--classes", "3,8",
+                                              "--limit", "60", "--machine", "ridge", "--out", "m.h5"});
+    ASSERT_EQ(fitted.status, 0) << fitted.err;
+    const Words certify{"certify", "--model", "m.h5", "--test", "digits", "--classes",
+                        "3,8",     "--limit", "8",    "--box",  "0,16",   "--json"};
+    const Finished expected = folder.widelimit(certify), found = folder.run(on_device(certify));
+    ASSERT_EQ(expected.status, 0) << expected.err;
+    ASSERT_EQ(found.status, 0) << found.err;
+    const Json here = found.record().at("results").at("methods").at(0).at("radius");
+    const Json there = expected.record().at("results").at("methods").at(0).at("radius");
+    ASSERT_EQ(here.size(), there.size());
+    for (std::size_t k = 0; k < here.size(); ++k) {
+      EXPECT_NEAR(here[k].get<double>(), there[k].get<double>(), 0.005 * there[k].get<double>()) << network;
+    }
+  }
+}
+
 /// The matrix of 700 samples takes 3.9 MB: the device holds tiles of it.
 TEST(DeviceProgram, MatricesLargerThanTheDevice) {
   const Folder folder;
