@@ -6,7 +6,6 @@
 - Headers of one engine, under widelimit/engine/<name>/, are for widelimit/engine/ alone; tests/ and bench/ may look
   inside.
 - Conditional compilation only under widelimit/engine/.
-- A constructor or destructor that does nothing is `= default`.
 - Messages of the library name no option of the command line; an Error carries a Remedy instead.
 - Nothing longer than MAX_LINES, no notes of unfinished work, no paths of one machine.
 """
@@ -31,9 +30,6 @@ LENGTH_LIMITED = CPP | {".py", ".sh", ".cmake"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b")
-EMPTY_MEMBER = re.compile(
-    r"^\s*((virtual|explicit|constexpr)\s+)*([A-Z]\w*(<\w+>)?::)?~?[A-Z]\w*\(\)\s*((noexcept|override)\s*)*\{\s*\}"
-)
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
@@ -84,8 +80,6 @@ def check_file(path, text):
                 breaches.append((number, wrong))
             if CONDITIONAL.match(line) and not path.startswith("widelimit/engine/"):
                 breaches.append((number, "conditional compilation outside widelimit/engine/"))
-            if EMPTY_MEMBER.match(line):
-                breaches.append((number, "an empty constructor or destructor; write = default"))
             named = any(OPTION.search(text) for text in STRING.findall(line))
             if room_of(path) and named and "run_program(" not in line:
                 breaches.append((number, "a message of the library names an option of the command line"))

@@ -67,24 +67,6 @@ def test_messages_of_the_library_name_no_options():
     assert breaches("widelimit/kernel/gram.cpp", '  fail(Code::usage, "x -- y");  // --memory\n') == []
 
 
-@pytest.mark.parametrize(
-    ("line", "count"),
-    [
-        ("  Tile() {}", 1),
-        ("  virtual ~Tile() {}", 1),
-        ("  ~Tile() noexcept override { }", 1),
-        ("Tile::~Tile() {}", 1),
-        ("Tile<T>::Tile() {}", 1),
-        ("  Tile() = default;", 0),
-        ("  Tile() : rows(1) {}", 0),
-        ("  ~Tile() { release(); }", 0),
-        ("  void touch() {}", 0),
-    ],
-)
-def test_an_empty_constructor_or_destructor_is_the_default(line, count):
-    assert len(breaches("widelimit/base/tile.hpp", line + "\n")) == count
-
-
 def test_conditional_compilation_is_for_back_ends():
     assert breaches("widelimit/kernel/gram.cpp", "#ifdef FAST\n#endif\n")
     assert breaches("widelimit/engine/cpu/tile.cpp", "#if HWY_ONCE\n#endif\n") == []
