@@ -57,9 +57,10 @@ void add(double factor, const Parameters<double>& by, Parameters<double>& to) {
 }
 
 /// A network at its initial weights, with the samples that it learns.
-class Start {
+class NetworkAtStart {
  public:
-  Start(const Architecture& architecture, Parameters<double> weights, const Tensor<double>& x, const Engine& engine)
+  NetworkAtStart(const Architecture& architecture, Parameters<double> weights, const Tensor<double>& x,
+                 const Engine& engine)
       : architecture_(architecture), weights_(std::move(weights)), x_(x), engine_(engine) {}
 
   [[nodiscard]] std::vector<double> outputs() const {
@@ -113,7 +114,7 @@ class Start {
 /// Y = Σ_ij M_ij (∇f_j·∇)∇f_i = Σ_k (X_k·∇) Σ_i (Mv_k)_i∇f_i with X_k = Σ_j v_kj∇f_j, v_k the right singular vectors of
 /// M. By the eigenvectors of MᵀM, so those of singular values below 10⁻⁸ of the largest are not told apart and left
 /// out.
-Parameters<double> second_move(const Start& start, const Matrix<double>& m, const Engine& engine,
+Parameters<double> second_move(const NetworkAtStart& start, const Matrix<double>& m, const Engine& engine,
                                Parameters<double> sum) {
   const Index n = m.rows();
   const Algebra& algebra = engine.algebra();
@@ -135,7 +136,7 @@ Parameters<double> second_move(const Start& start, const Matrix<double>& m, cons
 class PathExpansion {
  public:
   /// ε‖X‖ = ε_machine^{1/6}, where h⁴ of truncation meets ε/h² of rounding.
-  PathExpansion(const Start& start, const Parameters<double>& x, const Parameters<double>& y) {
+  PathExpansion(const NetworkAtStart& start, const Parameters<double>& x, const Parameters<double>& y) {
     const double length = start.norm(x);
     step_ = length > 0 ? std::pow(epsilon, 1.0 / 6) / length : 1.0;
     for (std::size_t k = 0; k < places.size(); ++k) {
@@ -231,7 +232,7 @@ KernelAtTime kernel_at_time(const TrainedNetwork& network, const SampleView& x, 
 
   const Architecture& architecture = network.architecture;
   const Tensor<double> samples = read_samples<double>(x, architecture.input);
-  const Start start(architecture, in_double(network.start), samples, engine);
+  const NetworkAtStart start(architecture, in_double(network.start), samples, engine);
   std::vector<double> residual(y.begin(), y.end());
   if (!network.centred) {
     const std::vector<double> outputs = start.outputs();

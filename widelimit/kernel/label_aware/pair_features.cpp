@@ -123,12 +123,12 @@ Matrix<double> principal_components(const SampleView& x, const std::vector<doubl
 }
 
 /// Samples of one side of a block: as they are, in place where they are float64, and each less its own mean.
-struct Panel {
+struct FeaturePanel {
   Matrix<double> copy;
   MatrixView<const double> rows;
   Matrix<double> centred;
 
-  Panel(const SampleView& x, Range range, const std::vector<double>& means)
+  FeaturePanel(const SampleView& x, Range range, const std::vector<double>& means)
       : centred(range.size(), x.shape.size(), Content::unset) {
     const NumberRows numbers = x.part(range.begin, range.size()).rows("pair features");
     if (const auto* view = std::get_if<MatrixView<const double>>(&numbers)) {
@@ -222,11 +222,11 @@ void PairFeatures::evaluate(const PairBlock& block, MatrixView<const double> k, 
 /// ⟨x, x'⟩ = ⟨x − m, x' − m'⟩ + (d + 1) m m'. Squared distances are right to a few ε(‖x‖² + ‖x'‖²), angles to √ε.
 void PairFeatures::of_samples(const PairBlock& block, MatrixView<double> out, const double* distances) const {
   const PairSamples& left = left_ != nullptr ? *left_ : right_;
-  const Panel a(left.x_, block.rows, left.mean_);
+  const FeaturePanel a(left.x_, block.rows, left.mean_);
   const bool one_panel = left_ == nullptr && block.rows.begin == block.cols.begin && block.rows.end == block.cols.end;
-  const std::optional<Panel> other =
-      one_panel ? std::nullopt : std::optional<Panel>(std::in_place, right_.x_, block.cols, right_.mean_);
-  const Panel& b = one_panel ? a : *other;
+  const std::optional<FeaturePanel> other =
+      one_panel ? std::nullopt : std::optional<FeaturePanel>(std::in_place, right_.x_, block.cols, right_.mean_);
+  const FeaturePanel& b = one_panel ? a : *other;
   const Index rows = block.rows.size();
   const Index cols = block.cols.size();
   const auto feature = [&](Index f) { return MatrixView<double>{out.row(f), rows, cols, cols}; };

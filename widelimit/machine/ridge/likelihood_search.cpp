@@ -172,7 +172,7 @@ class LikelihoodSearch {
   std::array<ParameterRange, parameter_count> ranges_;
   Triple first_{};
   std::vector<std::size_t> moving_;  ///< parameters that are not fixed
-  BoxOptions box_;
+  BfgsOptions box_;
 };
 
 /// The start with the largest likelihood; nothing where none has one.

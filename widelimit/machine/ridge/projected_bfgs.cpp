@@ -27,7 +27,7 @@ double largest_modulus(std::span<const double> a) {
 
 class ProjectedBfgs {
  public:
-  ProjectedBfgs(const BoxObjective& objective, const BoxOptions& options, std::vector<double> start)
+  ProjectedBfgs(const BoxObjective& objective, const BfgsOptions& options, std::vector<double> start)
       : objective_(objective), options_(options), size_(start.size()), x_(std::move(start)) {}
 
   std::optional<BoxMinimum> run() {
@@ -160,7 +160,7 @@ class ProjectedBfgs {
   }
 
   const BoxObjective& objective_;
-  const BoxOptions& options_;
+  const BfgsOptions& options_;
   std::size_t size_;
   std::vector<double> x_;
   ObjectiveAt now_;
@@ -172,7 +172,7 @@ class ProjectedBfgs {
 }  // namespace
 
 std::optional<BoxMinimum> minimise_in_box(const BoxObjective& objective, std::span<const double> start,
-                                          const BoxOptions& options) {
+                                          const BfgsOptions& options) {
   return ProjectedBfgs(objective, options, {start.begin(), start.end()}).run();
 }
 

@@ -18,7 +18,7 @@ struct ObjectiveAt {
 /// The function where it is defined, else nothing.
 using BoxObjective = std::function<std::optional<ObjectiveAt>(std::span<const double> x, bool gradient)>;
 
-struct BoxOptions {
+struct BfgsOptions {
   std::vector<double> lower;
   std::vector<double> upper;
   double tolerance = 1e-6;  ///< of the largest entry of the projected gradient
@@ -44,6 +44,6 @@ struct BoxMinimum {
 /// where the function is not defined counts as infinitely high. Nothing where the start, moved within the bounds, is
 /// such a point.
 [[nodiscard]] std::optional<BoxMinimum> minimise_in_box(const BoxObjective& objective, std::span<const double> start,
-                                                        const BoxOptions& options);
+                                                        const BfgsOptions& options);
 
 }  // namespace widelimit

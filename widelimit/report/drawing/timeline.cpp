@@ -33,7 +33,7 @@ std::string tics_of(const std::vector<std::string>& names, bool named = true) {
 }
 
 /// Least and most of some numbers.
-struct Extent {
+struct StripExtent {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   void include(double value) {
@@ -45,7 +45,7 @@ struct Extent {
 /// Cell (i, j) covers half a checkpoint to either side. Ranges are given: gnuplot has none for equal numbers.
 void plot_map(Drawing& drawing, MatrixView<const double> distances) {
   std::string rows;
-  Extent extent;
+  StripExtent extent;
   for (Index i = 0; i < distances.rows; ++i) {
     for (Index j = 0; j < distances.cols; ++j) {
       if (!std::isfinite(distances(i, j))) {
@@ -60,7 +60,7 @@ void plot_map(Drawing& drawing, MatrixView<const double> distances) {
   drawing.line("plot 'distances' using 1:2:3 with image notitle");
 }
 
-void set_strip_axis(Drawing& drawing, const Extent& extent, AxisScale scale) {
+void set_strip_axis(Drawing& drawing, const StripExtent& extent, AxisScale scale) {
   const bool log = scale == AxisScale::log;
   drawing.line("{} logscale y", log ? "set" : "unset");
   drawing.line("set format y {}", log ? power_of_ten_format() : "'%g'");
@@ -76,7 +76,7 @@ void set_strip_axis(Drawing& drawing, const Extent& extent, AxisScale scale) {
 
 void plot_strip(Drawing& drawing, const TimelineStrip& strip, std::size_t number, std::size_t first_colour) {
   std::string commands;
-  Extent extent;
+  StripExtent extent;
   for (std::size_t s = 0; s < strip.series.size(); ++s) {
     const Series& one = strip.series[s];
     if (one.x.size() != one.y.size()) fail(Code::usage, "curve \"{}\" has other numbers of x and y", one.name);

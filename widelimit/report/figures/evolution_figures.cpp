@@ -14,13 +14,13 @@ using Json = nlohmann::ordered_json;
 using Value = std::function<std::optional<double>(const Checkpoint&)>;
 
 /// A number of every checkpoint under the names it has in tables and records.
-struct Column {
+struct NumberColumn {
   const char* name;
   const char* key;
   Value value;
 };
 
-std::vector<Column> columns() {
+std::vector<NumberColumn> columns() {
   return {{"loss", "loss", [](const Checkpoint& p) { return p.loss; }},
           {"accuracy", "accuracy", [](const Checkpoint& p) { return p.accuracy; }},
           {"test", "test_accuracy", [](const Checkpoint& p) { return p.test_accuracy; }},
@@ -38,7 +38,7 @@ std::vector<Column> columns() {
 }
 
 /// Beside those of the table.
-std::vector<Column> more_numbers() {
+std::vector<NumberColumn> more_numbers() {
   return {{"", "kernel_norm", [](const Checkpoint& p) { return p.kernel_norm; }},
           {"", "largest_eigenvalue", [](const Checkpoint& p) { return p.largest_eigenvalue; }},
           {"", "moved", [](const Checkpoint& p) { return p.moved; }},
@@ -86,7 +86,7 @@ Table evolution_table(const Evolution& found) {
   for (const Checkpoint& point : found.checkpoints) {
     table.rows.push_back({static_cast<std::int64_t>(point.step), point.epoch});
   }
-  for (const Column& column : columns()) {
+  for (const NumberColumn& column : columns()) {
     const bool any = std::any_of(found.checkpoints.begin(), found.checkpoints.end(),
                                  [&](const Checkpoint& point) { return column.value(point).has_value(); });
     if (!any) continue;
@@ -129,11 +129,11 @@ Table branch_table(const Evolution& found) {
 
 nlohmann::ordered_json evolution_json(const Evolution& found) {
   Json points = Json::array();
-  std::vector<Column> all = columns();
-  for (const Column& more : more_numbers()) all.push_back(more);
+  std::vector<NumberColumn> all = columns();
+  for (const NumberColumn& more : more_numbers()) all.push_back(more);
   for (const Checkpoint& point : found.checkpoints) {
     Json entry{{"step", point.step}, {"epoch", point.epoch}};
-    for (const Column& column : all) {
+    for (const NumberColumn& column : all) {
       if (const auto value = column.value(point)) entry[column.key] = *value;
     }
     if (!point.class_distances.empty()) entry["class_distances"] = point.class_distances;

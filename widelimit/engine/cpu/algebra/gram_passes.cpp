@@ -23,7 +23,7 @@ constexpr Index rows_of_a_strip = 64;
 /// second-level cache for all of these columns.
 constexpr Index entries_at_once = 256;
 constexpr Index columns_at_once = 32;
-constexpr Index rows_at_once = 128;
+constexpr Index rows_of_a_pass = 128;
 
 Index strips_of(Index rows) { return (rows + rows_of_a_strip - 1) / rows_of_a_strip; }
 
@@ -123,14 +123,14 @@ void multiply_compensated(MatrixView<const T> k, MatrixView<const double> v, Mat
     const Index last = std::min(v.cols, first + columns_at_once);
     Matrix<double> high(last - first, count);
     Matrix<double> low(last - first, count);
-    std::array<const T*, rows_at_once> rows;
-    std::array<double, rows_at_once> factors;
+    std::array<const T*, rows_of_a_pass> rows;
+    std::array<double, rows_of_a_pass> factors;
     ProgressTicker ticker(shared.get(), k.rows, "rows");
-    for (Index from = 0; from < k.rows; from += rows_at_once) {
+    for (Index from = 0; from < k.rows; from += rows_of_a_pass) {
       ticker.at(from);
       for (Index c = first; c < last; ++c) {
         std::size_t terms = 0;
-        for (Index j = from; j < std::min(k.rows, from + rows_at_once); ++j) {
+        for (Index j = from; j < std::min(k.rows, from + rows_of_a_pass); ++j) {
           if (v(j, c) == 0) continue;
           rows[terms] = k.row(j) + begin;
           factors[terms++] = v(j, c);

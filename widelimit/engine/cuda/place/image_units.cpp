@@ -13,7 +13,7 @@ namespace widelimit::cuda {
 namespace {
 
 /// Images whose traces are alive at once.
-constexpr Index images_at_once = 256;
+constexpr Index images_of_a_unit = 256;
 
 /// Weights of the places before a pooling in those after it: scale·r/r_after, by features r/R and R/r_after.
 void add_pooling(const Step& step, const cpu::Features& features, UnitRecord& record) {
@@ -110,8 +110,8 @@ LoadedPlaces load_images(const std::shared_ptr<Device>& device, const Recipe& re
   loaded.diagonal = Matrix<double>(recipe.outputs, n);
   std::vector<UnitRecord> records(usize(n));
   std::vector<double> errors(usize(n), 0.0);
-  for (Index begin = 0; begin < n; begin += images_at_once) {
-    const Index count = std::min(images_at_once, n - begin);
+  for (Index begin = 0; begin < n; begin += images_of_a_unit) {
+    const Index count = std::min(images_of_a_unit, n - begin);
     Matrix<double> unit(count * positions, recipe.input.channels);
     const cpu::Variances variances = load_positions(recipe, x.part(begin, count), threads, unit.view());
     const auto trace = [&](Index k) {

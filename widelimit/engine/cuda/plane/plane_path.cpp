@@ -15,7 +15,7 @@ namespace {
 /// Of one chunk: a second or less.
 constexpr Index most_pooled_pairs = 1 << 14;
 constexpr Index most_flat_pairs = 1 << 18;
-constexpr Index images_at_once = 4096;  ///< of one upload
+constexpr Index images_of_an_upload = 4096;
 
 std::size_t table_bytes(const LoweredPlanes& lowered) {
   return lowered.registers ? usize(lowered.registers->tables()) * 32 * 32 * sizeof(float) : 0;
@@ -143,8 +143,8 @@ PlaneImages PlanePath::load_as(const SampleView& x, int threads, const std::func
   images.records = DeviceBuffer(device_, record * usize(images.count));
   images.registers = DeviceBuffer(device_, tables * usize(images.count));
   images.scales = DeviceBuffer(device_, sizeof(double) * usize(images.count));
-  for (Index begin = 0; begin < images.count; begin += images_at_once) {
-    const Range range{begin, std::min(images.count, begin + images_at_once)};
+  for (Index begin = 0; begin < images.count; begin += images_of_an_upload) {
+    const Range range{begin, std::min(images.count, begin + images_of_an_upload)};
     const auto traced =
         trace_records<T>(recipe_, lowered_, x, range, precision_, threads, [&](Index done) { after(begin + done); });
     device_->upload_bytes(traced.records.data(), record * usize(range.size()),

@@ -1,0 +1,43 @@
+# Sources of the library that are compiled as one, where WIDELIMIT_UNITY is on. Most of their time goes to headers and to
+# templates of the standard library, which a batch reads and compiles once.
+set(widelimit_batch 12)
+
+# batch_sources(TARGET SIZE [ALONE SOURCE...] [APART NAME SOURCE...]): compiles up to SIZE sources of TARGET as one, where
+# WIDELIMIT_UNITY is on. A batch has sources of one folder of the target only, so that a new file changes the batches of
+# its folder alone; those after APART form batches of their own, under that name.
+function(batch_sources target size)
+  if(NOT WIDELIMIT_UNITY)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ALONE;APART")
+  list(POP_FRONT arg_APART apart)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  set(names)
+  foreach(source IN LISTS sources)
+    if(source IN_LIST arg_ALONE)
+      continue()
+    elseif(source IN_LIST arg_APART)
+      set(name ${apart})
+    else()
+      cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE name)
+      string(REGEX REPLACE "/.*" "" name ${name})
+      string(REGEX REPLACE "\\.cpp$|\\.\\." "main" name ${name})
+    endif()
+    list(APPEND names ${name})
+    list(APPEND of_${name} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES names)
+  # Of one length, or one less.
+  foreach(name IN LISTS names)
+    list(LENGTH of_${name} count)
+    math(EXPR batches "(${count} + ${size} - 1) / ${size}")
+    set(at 0)
+    foreach(source IN LISTS of_${name})
+      math(EXPR batch "${at} * ${batches} / ${count}")
+      set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${name}_${batch})
+      math(EXPR at "${at} + 1")
+    endforeach()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
