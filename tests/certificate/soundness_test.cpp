@@ -298,58 +298,54 @@ TEST(Soundness, NothingInsideARadiusHasAnotherClassAtAnyScale) {
 }
 
 /// The same where an engine with a memory of its own bounds entries, expands and descends.
-class SoundnessOn : public testing::TestWithParam<std::string> {};
+class SoundnessOn : public testing::TestWithParam<std::string> {
+ protected:
+  static constexpr int of_each_kind = WIDELIMIT_SANITIZED != 0 ? 1 : 4;
 
-TEST_P(SoundnessOn, NothingInsideARadiusHasAnotherClass) {
-  const auto engine = test::engine_named(GetParam());
-  const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 4;
-  std::uint64_t seed = 20'000;
-  Tried plain, alternating;
-  for (const char* network : {"fc:1", "fc:3", "dense leaky_relu(slope=0.3) dense(w_std=2) relu dense"}) {
-    for (const Norm norm : {Norm::linf, Norm::l2}) {
-      for (const CertificateMethod method :
-           {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex}) {
-        for (const double size : {0.0, 1e8}) {
-          SoundnessCase one{.network = network, .norm = norm, .method = method, .size = size, .engine = *engine};
-          for (int m = 0; m < machines; ++m) {
-            one.kind = m % 2 == 0 ? Kind::ntk : Kind::nngp;
-            if (m % 3 == 1) one.box = Box{-6, 6};
-            attack_inside(one, seed += 10, 32, size > 0 ? alternating : plain);
-            one.box.reset();
+  /// Machines with coefficients as they come, and with large ones of alternating sign.
+  struct Found {
+    Tried plain, alternating;
+  };
+  [[nodiscard]] static Found attack_networks(const std::vector<const char*>& networks,
+                                             const std::vector<CertificateMethod>& methods, std::uint64_t seed) {
+    const auto engine = test::engine_named(GetParam());
+    Found found;
+    for (const char* network : networks) {
+      for (const Norm norm : {Norm::linf, Norm::l2}) {
+        for (const CertificateMethod method : methods) {
+          for (const double size : {0.0, 1e8}) {
+            SoundnessCase one{.network = network, .norm = norm, .method = method, .size = size, .engine = *engine};
+            for (int m = 0; m < of_each_kind; ++m) {
+              one.kind = m % 2 == 0 ? Kind::ntk : Kind::nngp;
+              if (m % 3 == 1) one.box = Box{-6, 6};
+              attack_inside(one, seed += 10, 32, size > 0 ? found.alternating : found.plain);
+              one.box.reset();
+            }
           }
         }
       }
     }
+    return found;
   }
-  EXPECT_GE(plain.places, machines * 1'000);  // of 2,304
-  EXPECT_GE(alternating.places, machines * 1'000);
-  EXPECT_GE(plain.contested + alternating.contested, machines * 1'000);
+};
+
+TEST_P(SoundnessOn, NothingInsideARadiusHasAnotherClass) {
+  const auto [plain, alternating] =
+      attack_networks({"fc:1", "fc:3", "dense leaky_relu(slope=0.3) dense(w_std=2) relu dense"},
+                      {CertificateMethod::paper, CertificateMethod::interval, CertificateMethod::convex}, 20'000);
+  EXPECT_GE(plain.places, of_each_kind * 1'000);  // of 2,304
+  EXPECT_GE(alternating.places, of_each_kind * 1'000);
+  EXPECT_GE(plain.contested + alternating.contested, of_each_kind * 1'000);
 }
 
 TEST_P(SoundnessOn, NothingInsideARadiusOfBiasesAndFrozenLayersHasAnotherClass) {
-  const auto engine = test::engine_named(GetParam());
-  const int machines = WIDELIMIT_SANITIZED != 0 ? 1 : 4;
-  std::uint64_t seed = 60'000;
-  Tried plain, alternating;
-  for (const char* network : {"dense(b_std=0.3) relu dense(b_std=0.2)", "dense relu dense(b_std=1) relu dense",
-                              "fc:2(frozen=2)", "fc:3(b_std=0.2, frozen=1)"}) {
-    for (const Norm norm : {Norm::linf, Norm::l2}) {
-      for (const CertificateMethod method : {CertificateMethod::interval, CertificateMethod::convex}) {
-        for (const double size : {0.0, 1e8}) {
-          SoundnessCase one{.network = network, .norm = norm, .method = method, .size = size, .engine = *engine};
-          for (int m = 0; m < machines; ++m) {
-            one.kind = m % 2 == 0 ? Kind::ntk : Kind::nngp;
-            if (m % 3 == 1) one.box = Box{-6, 6};
-            attack_inside(one, seed += 10, 32, size > 0 ? alternating : plain);
-            one.box.reset();
-          }
-        }
-      }
-    }
-  }
-  EXPECT_GE(plain.places, machines * 1'000);  // of 2,048
-  EXPECT_GE(alternating.places, machines * 500);
-  EXPECT_GE(plain.contested + alternating.contested, machines * 1'000);
+  const auto [plain, alternating] =
+      attack_networks({"dense(b_std=0.3) relu dense(b_std=0.2)", "dense relu dense(b_std=1) relu dense",
+                       "fc:2(frozen=2)", "fc:3(b_std=0.2, frozen=1)"},
+                      {CertificateMethod::interval, CertificateMethod::convex}, 60'000);
+  EXPECT_GE(plain.places, of_each_kind * 1'000);  // of 2,048
+  EXPECT_GE(alternating.places, of_each_kind * 500);
+  EXPECT_GE(plain.contested + alternating.contested, of_each_kind * 1'000);
 }
 
 TEST_P(SoundnessOn, NothingInsideARadiusHasAnotherClassAtAnyScale) {

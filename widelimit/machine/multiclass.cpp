@@ -41,12 +41,13 @@ std::vector<double> reordered(std::span<const double> weights, std::span<const I
 }
 
 /// One Fit for each λ, one output for each problem; order[i] is the sample that row i of the Gram matrix belongs to.
-/// All problems share one copy of a matrix that the host may not look at, as on a device, where there is room for it.
+/// Several problems share one copy of a matrix that the host may not look at, as on a device, where there is room for
+/// it.
 std::vector<Fit> fit_all(const GramMatrix& gram, std::span<const Index> order,
                          const std::vector<BinaryProblem>& problems, std::span<const double> lambdas,
                          const SvmOptions& options, SvmLoss loss) {
   const auto begin = Clock::now();
-  const GramMatrix k = gram.in_host_memory().value_or(gram);
+  const GramMatrix k = problems.size() > 1 ? gram.in_host_memory().value_or(gram) : gram;
   const Index outputs = std::ssize(problems);
   std::vector<Fit> fits(lambdas.size());
   for (Fit& fit : fits) {

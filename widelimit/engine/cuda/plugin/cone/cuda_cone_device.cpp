@@ -10,47 +10,26 @@ class CudaConeDevice final : public ConeDevice {
  public:
   explicit CudaConeDevice(CudaDevice& device) : device_(device) {}
 
-  void bound_sums(const ConeBoundCall& call) override {
-    const CudaDevice::Turn turn(device_);
-    finish(launch_bound_sums(call, nullptr), "bounds of kernel entries");
-  }
-  void entries(const ConeEntryCall& call) override {
-    const CudaDevice::Turn turn(device_);
-    finish(launch_entries(call, nullptr), "kernel entries");
-  }
-  void slopes(const ConeSlopeCall& call) override {
-    const CudaDevice::Turn turn(device_);
-    finish(launch_slopes(call, nullptr), "slopes of kernel entries");
-  }
-  void residuals(const ConeResidualCall& call) override {
-    const CudaDevice::Turn turn(device_);
-    finish(launch_residuals(call, nullptr), "residuals of samples");
-  }
-  void residual_rows(const ConeRowCall& call) override {
-    const CudaDevice::Turn turn(device_);
-    finish(launch_residual_rows(call, nullptr), "residuals of samples");
-  }
+  void bound_sums(const ConeBoundCall& call) override { run(launch_bound_sums, call, "bounds of kernel entries"); }
+  void entries(const ConeEntryCall& call) override { run(launch_entries, call, "kernel entries"); }
+  void slopes(const ConeSlopeCall& call) override { run(launch_slopes, call, "slopes of kernel entries"); }
+  void residuals(const ConeResidualCall& call) override { run(launch_residuals, call, "residuals of samples"); }
+  void residual_rows(const ConeRowCall& call) override { run(launch_residual_rows, call, "residuals of samples"); }
   void chain_entries(const ChainEntryCall& call) override {
-    const CudaDevice::Turn turn(device_);
-    finish(launch_chain_entries(call, nullptr), "enclosures of kernel entries");
+    run(launch_chain_entries, call, "enclosures of kernel entries");
   }
-  void chain_sums(const ChainSumCall& call) override {
-    const CudaDevice::Turn turn(device_);
-    finish(launch_chain_sums(call, nullptr), "sums of kernel entries");
-  }
+  void chain_sums(const ChainSumCall& call) override { run(launch_chain_sums, call, "sums of kernel entries"); }
   void chain_changes(const ChainChangeCall& call) override {
-    const CudaDevice::Turn turn(device_);
-    finish(launch_chain_changes(call, nullptr), "enclosures of changes of kernel entries");
+    run(launch_chain_changes, call, "enclosures of changes of kernel entries");
   }
-  void chain_slopes(const ChainSlopeCall& call) override {
-    const CudaDevice::Turn turn(device_);
-    finish(launch_chain_slopes(call, nullptr), "slopes of kernel entries");
-  }
+  void chain_slopes(const ChainSlopeCall& call) override { run(launch_chain_slopes, call, "slopes of kernel entries"); }
 
  private:
-  /// What a launch reads may be given back as soon as the call returns.
-  static void finish(cudaError_t launched, const char* what) {
-    check(launched, what);
+  /// Until it has ended: what a launch reads may be given back as soon as the call returns.
+  template <typename Call>
+  void run(cudaError_t (*launch)(const Call&, cudaStream_t), const Call& call, const char* what) {
+    const CudaDevice::Turn turn(device_);
+    check(launch(call, nullptr), what);
     check(cudaStreamSynchronize(nullptr), what);
   }
 
