@@ -1,10 +1,12 @@
 #include "experiments/label_aware/la_rows.hpp"
 
 #include "widelimit/base/clock.hpp"
+#include "widelimit/base/error.hpp"
 #include "widelimit/machine/ridge/ridge.hpp"
 #include "widelimit/report/fit_summary.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -32,7 +34,8 @@ LaRow regression_row(const Setting& setting, const LaImages& images, const AnyVi
   const Matrix<double> targets = class_targets(images.train.labels, images.classes());
   const Scheme scheme = images.classes() == 2 ? Scheme::sign : Scheme::one_hot;
   // A label-aware kernel may be indefinite; the published program solves with it all the same.
-  const RidgeOptions options{.indefinite = method.method.has_value(), .progress = setting.progress};
+  const RidgeOptions options{
+      .bias = method.bias, .indefinite = method.method.has_value(), .progress = setting.progress};
   const Fit fit = fit_regression(GramMatrix(std::move(k), setting.engine), targets.view(), options);
   const Matrix<double> g = decision(fit, k_test, setting.engine);
   row.told = told_images(fit, scheme, images.classes(), g.view(), images.test.labels);
@@ -48,7 +51,9 @@ std::span<const LaMethod> la_methods() {
                                              {"FJLT-V1", LabelAwareMethod::fjlt1, true},
                                              {"FJLT-V2", LabelAwareMethod::fjlt2, true},
                                              {"linear1", LabelAwareMethod::linear1},
-                                             {"linear2", LabelAwareMethod::linear2}};
+                                             {"linear2", LabelAwareMethod::linear2},
+                                             {.name = "CNTK+bias", .bias = true},
+                                             {"linear1+bias", LabelAwareMethod::linear1, false, true}};
   return methods;
 }
 
@@ -58,11 +63,31 @@ TaskKernel la_kernel(const Setting& setting, const LaImages& images, const std::
                      gram_file(grams, name, images.train.count(), images.test.count(), setting.precision));
 }
 
-std::vector<LaRow> la_rows(const Setting& setting, const LaImages& images, const AnyView& k, const AnyView& k_test,
-                           double ratio) {
-  std::vector<LaRow> rows;
+LaMethods asked_methods(const Setting& setting) {
+  const std::string& asked = setting.text("methods");
+  const std::vector<std::string> names = asked == "none" ? std::vector<std::string>{} : setting.words("methods");
+  std::vector<std::string> known;
+  LaMethods methods;
   for (const LaMethod& method : la_methods()) {
-    rows.push_back(regression_row(setting, images, k, k_test, method, ratio));
+    known.push_back(method.name);
+    if (asked == "all" || std::ranges::find(names, method.name) != names.end()) methods.push_back(&method);
+  }
+  for (const std::string& name : names) {
+    if (asked != "all" && std::ranges::find(known, name) == known.end()) {
+      fail(Code::usage, "--methods {}: there is no {}; take all, none, or some of {}", asked, name,
+           fmt::join(known, ","));
+    }
+  }
+  return methods;
+}
+
+Option methods_option() { return {"methods", "M,…", "Kernels, as the table names them, all or none", "all", ""}; }
+
+std::vector<LaRow> la_rows(const Setting& setting, const LaImages& images, const LaMethods& methods, const AnyView& k,
+                           const AnyView& k_test, double ratio) {
+  std::vector<LaRow> rows;
+  for (const LaMethod* method : methods) {
+    rows.push_back(regression_row(setting, images, k, k_test, *method, ratio));
   }
   return rows;
 }
@@ -78,6 +103,7 @@ Json row_json(const LaRow& row) {
     json["lambda"] = row.lambda;
     json["estimate_seconds"] = row.estimate;
   }
+  json["bias"] = row.method->bias;
   if (row.told.answered()) {
     json["accuracy"] = row.told.score.accuracy();
     json["standard_error"] = row.told.standard_error();

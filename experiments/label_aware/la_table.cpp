@@ -1,8 +1,11 @@
 #include "experiments/label_aware/la_table.hpp"
 
+#include "widelimit/base/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace widelimit::experiment {
 
@@ -11,6 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 /// Percent on each task, nothing where there is no answer.
 using TaskLine = std::vector<std::optional<double>>;
+/// The row that others are compared with.
+constexpr const char* tangent_kernel = "CNTK";
 
 std::optional<double> percent(const LaRow& row) {
   return row.told.answered() ? std::optional(100 * row.told.score.accuracy()) : std::nullopt;
@@ -30,9 +35,12 @@ TaskLine best_line(const std::vector<LaTask>& tasks) {
   return line;
 }
 
-TaskLine line_of(const std::vector<LaTask>& tasks, std::size_t row) {
+TaskLine line_of(const std::vector<LaTask>& tasks, std::string_view method) {
   TaskLine line;
-  for (const LaTask& task : tasks) line.push_back(percent(task.rows[row]));
+  for (const LaTask& task : tasks) {
+    const auto row = std::ranges::find_if(task.rows, [&](const LaRow& one) { return one.method->name == method; });
+    line.push_back(row == task.rows.end() ? std::nullopt : percent(*row));
+  }
   return line;
 }
 
@@ -48,6 +56,10 @@ TaskLine published_line(const std::vector<LaTask>& tasks, const PublishedTable& 
   TaskLine line;
   for (const LaTask& task : tasks) line.push_back(published.at(name, task.name));
   return line;
+}
+
+bool any(const TaskLine& line) {
+  return std::any_of(line.begin(), line.end(), [](const auto& value) { return value.has_value(); });
 }
 
 /// Nothing where one of them is missing.
@@ -71,20 +83,19 @@ std::string gain(const TaskLine& line, const TaskLine& cntk) {
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : "–"; }
 
 /// The lines of a table: name, ours, and theirs where there is one.
-struct NamedLines {
+struct NamedLine {
   std::string name;
   TaskLine ours;
   TaskLine theirs;
 };
-std::vector<NamedLines> all_lines(const std::vector<LaTask>& tasks, const PublishedTable& published) {
-  std::vector<NamedLines> lines;
+std::vector<NamedLine> all_lines(const std::vector<LaTask>& tasks, const PublishedTable& published) {
+  std::vector<NamedLine> lines;
   const auto add = [&](const std::string& name, TaskLine ours) {
     lines.push_back({name, std::move(ours), published_line(tasks, published, name)});
   };
-  const auto methods = la_methods();
-  for (std::size_t i = 0; i < methods.size(); ++i) {
-    add(methods[i].name, line_of(tasks, i));
-    if (i == 0) add("best", best_line(tasks));
+  for (const LaRow& row : tasks.front().rows) {
+    add(row.method->name, line_of(tasks, row.method->name));
+    if (const TaskLine best = best_line(tasks); row.method->name == tangent_kernel && any(best)) add("best", best);
   }
   if (std::any_of(tasks.begin(), tasks.end(), [](const LaTask& task) { return task.cnn.has_value(); })) {
     add("CNN", cnn_line(tasks));
@@ -92,16 +103,26 @@ std::vector<NamedLines> all_lines(const std::vector<LaTask>& tasks, const Publis
   return lines;
 }
 
-bool any(const TaskLine& line) {
-  return std::any_of(line.begin(), line.end(), [](const auto& value) { return value.has_value(); });
-}
-
 }  // namespace
 
-LaTask la_task(const Setting& setting, const std::string& name, const LaImages& images, const AnyView& k,
-               const AnyView& k_test, double ratio, const CnnOptions& cnn) {
-  LaTask task{.name = name, .rows = la_rows(setting, images, k, k_test, ratio)};
-  if (cnn.epochs > 0) task.cnn = train_cnn(setting, images, cnn);
+LaOptions asked_la(const Setting& setting, LossKind loss) {
+  LaOptions options{
+      .methods = asked_methods(setting), .ratio = setting.positive("ratio"), .cnn = asked_cnn(setting, loss)};
+  if (options.methods.empty() && options.cnn.epochs == 0) {
+    fail(Code::usage, "--methods none and --epochs 0: nothing is left to do");
+  }
+  return options;
+}
+
+LaTask la_task(const Setting& setting, const std::string& name, const LaImages& images, const TaskKernel& kernel,
+               const LaOptions& options) {
+  LaTask task{.name = name};
+  if (!options.methods.empty()) {
+    const Index train = images.train.count();
+    task.rows = la_rows(setting, images, options.methods, corner(kernel.k, train, train),
+                        corner(kernel.k_test, images.test.count(), train), options.ratio);
+  }
+  if (options.cnn.epochs > 0) task.cnn = train_cnn(setting, images, options.cnn);
   return task;
 }
 
@@ -109,7 +130,8 @@ Table la_table(const std::vector<LaTask>& tasks, const PublishedTable& published
   Table table{.columns = {"kernel"}};
   for (const LaTask& task : tasks) table.columns.push_back(task.name);
   table.columns.insert(table.columns.end(), {"mean", "on CNTK"});
-  const std::vector<NamedLines> lines = all_lines(tasks, published);
+  const TaskLine our_base = line_of(tasks, tangent_kernel);
+  const TaskLine their_base = published_line(tasks, published, tangent_kernel);
   const auto add = [&](const std::string& name, const TaskLine& line, const TaskLine& cntk) {
     std::vector<Cell> row{name};
     for (const auto& value : line) row.emplace_back(cell(value));
@@ -117,9 +139,9 @@ Table la_table(const std::vector<LaTask>& tasks, const PublishedTable& published
     row.emplace_back(gain(line, cntk));
     table.rows.push_back(std::move(row));
   };
-  for (const NamedLines& one : lines) {
-    add(one.name, one.ours, lines.front().ours);
-    if (any(one.theirs)) add(one.name + ", published", one.theirs, lines.front().theirs);
+  for (const NamedLine& one : all_lines(tasks, published)) {
+    add(one.name, one.ours, our_base);
+    if (any(one.theirs)) add(one.name + ", published", one.theirs, their_base);
   }
   return table;
 }
@@ -128,7 +150,7 @@ Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedTable& pub
   std::vector<std::string> names;
   BarSeries ours{.name = "ours"};
   BarSeries theirs{.name = "published"};
-  for (const NamedLines& line : all_lines(tasks, published)) {
+  for (const NamedLine& line : all_lines(tasks, published)) {
     const auto own = mean(line.ours);
     const auto their = mean(line.theirs);
     if (!own || !their) continue;
@@ -139,7 +161,7 @@ Illustration la_bars(const std::vector<LaTask>& tasks, const PublishedTable& pub
   Illustration shown;
   shown.figure =
       bars(names, {ours, theirs}, {.title = "Mean accuracy over tasks", .value_label = "test accuracy, percent"});
-  shown.caption = "NamedLines of which both are known on all tasks.";
+  shown.caption = "Rows of which both are known on all tasks.";
   return shown;
 }
 
@@ -163,7 +185,7 @@ std::string la_sentence(const std::vector<LaTask>& tasks) {
   const auto add = [&](const char* name, const TaskLine& line) {
     if (const auto value = mean(line)) words += fmt::format(" {} {:.2f} %,", name, *value);
   };
-  add("CNTK", line_of(tasks, 0));
+  add(tangent_kernel, line_of(tasks, tangent_kernel));
   add("the best label-aware kernel of each task", best_line(tasks));
   add("CNN", cnn_line(tasks));
   words.back() = '.';

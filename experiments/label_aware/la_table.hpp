@@ -17,9 +17,18 @@ struct LaTask {
   std::optional<TrainedCnn> cnn;
   double seconds = 0;  ///< of the kernel
 };
-/// Regressions and network of a task; no network where it has no epochs.
-[[nodiscard]] LaTask la_task(const Setting& setting, const std::string& name, const LaImages& images, const AnyView& k,
-                             const AnyView& k_test, double ratio, const CnnOptions& cnn);
+/// What is asked for of every task.
+struct LaOptions {
+  LaMethods methods;
+  double ratio = 0;
+  CnnOptions cnn;
+};
+/// Error{usage} where neither kernels nor a network are asked for.
+[[nodiscard]] LaOptions asked_la(const Setting& setting, LossKind loss);
+/// Regressions on a corner of the kernel, which may be that of more images, and the network of a task; no network where
+/// it has no epochs. Without methods the kernel is not read.
+[[nodiscard]] LaTask la_task(const Setting& setting, const std::string& name, const LaImages& images,
+                             const TaskKernel& kernel, const LaOptions& options);
 
 /// Lines as published ("CNTK", "KR-V1", …, "CNN"), accuracies in percent, ours above theirs, with the mean over tasks
 /// and what it gains on CNTK; a task each column.

@@ -20,15 +20,16 @@ PublishedTable published_table1() {
                     {"CNN", {89.00, 88.50, 89.00, 92.50, 90.15}}}};
 }
 
-std::string table1_words(Index train, Index test, double ratio, const CnnOptions& cnn, Precision precision) {
+std::string table1_words(Index train, Index test, const LaOptions& options, Precision precision) {
+  const CnnOptions& cnn = options.cnn;
   std::string words = fmt::format(
       "{} training and {} test images of each pair, half of each class, (byte/255 − 0.5)/0.5; published: 10,000 and "
       "2,000. Kernel of the eight-layer network (`lantk_cnn8`), in {}; ridgeless regression on ±1; ratio {:g}. An "
       "accuracy of "
       "85 % on 2,000 images has a standard error of 0.8 points. \"best\" is the best of KR and FJLT on each task, "
       "chosen by test accuracy, as published: optimistic. linear1 and linear2 are the exact regressions that FJLT-V1 "
-      "and FJLT-V2 sketch.",
-      train, test, precision == Precision::f32 ? "float32" : "float64", ratio);
+      "and FJLT-V2 sketch; +bias: with a bias that is not regularised.",
+      train, test, precision == Precision::f32 ? "float32" : "float64", options.ratio);
   if (cnn.epochs > 0) {
     words += fmt::format(
         " CNN: channels {}, {} epochs of Adam (rate 3·10⁻⁴, batches of 128) on the squared loss of 0 and 1, PyTorch's "
@@ -42,19 +43,19 @@ Outcome run_table1(const Setting& setting) {
   const std::vector<LaPair> pairs = asked_pairs(setting);
   const Index train = setting.count("train", 4);
   const Index test = setting.count("test", 2);
-  const double ratio = setting.positive("ratio");
-  const CnnOptions cnn = asked_cnn(setting, LossKind::squared);
+  const LaOptions options = asked_la(setting, LossKind::squared);
   const auto grams = gram_folder(setting);
   const LaSource source(setting);
   std::vector<LaTask> tasks;
   for (const LaPair& pair : pairs) {
     const LaImages images = source.images(pair, train, test);
-    const TaskKernel kernel = la_kernel(setting, images, pair.first + "-" + pair.second, grams);
-    tasks.push_back(la_task(setting, pair.name(), images, view_of(kernel.k), view_of(kernel.k_test), ratio, cnn));
+    const TaskKernel kernel =
+        options.methods.empty() ? TaskKernel{} : la_kernel(setting, images, pair.first + "-" + pair.second, grams);
+    tasks.push_back(la_task(setting, pair.name(), images, kernel, options));
     tasks.back().seconds = kernel.seconds;
   }
   return la_outcome(setting, tasks, published_table1(), "Pairs of classes",
-                    table1_words(train, test, ratio, cnn, setting.precision));
+                    table1_words(train, test, options, setting.precision));
 }
 
 }  // namespace
@@ -68,6 +69,7 @@ Experiment lantk_table1() {
                   {"train", "N", "Training images of a pair", "1000", "10000"},
                   {"test", "N", "Test images of a pair", "2000", ""},
                   {"ratio", "R", "Mean size of the label-aware part beside the kernel", "0.0005", ""},
+                  methods_option(),
                   {"channels", "C1,…,C7", "Channels of the CNN", "8,16,16,32,32,64,64", "16,64,64,128,128,256,256"},
                   {"epochs", "N", "Epochs of the CNN; 0: no CNN", "10", "300"},
                   {"grams", "DIR", "Gram matrices go there tile by tile; what is there is not computed again", "", ""}},

@@ -22,15 +22,17 @@ PublishedTable published_table2() {
                     {"CNN", {45.30, 52.70, 60.23, 68.15}}}};
 }
 
-std::string table2_words(Index test, double ratio, const CnnOptions& cnn, Precision precision) {
+std::string table2_words(Index test, const LaOptions& options, Precision precision) {
+  const CnnOptions& cnn = options.cnn;
   std::string words = fmt::format(
       "Ten classes, the first images of each, (byte/255 − 0.5)/0.5; {} test images, published 10,000. Kernel of the "
       "eight-layer network (`lantk_cnn8`), in {}; ridgeless regression on 0 and 1, the class of the largest output; "
       "the "
       "label-aware part estimates whether two images are of one class; ratio {:g}. \"best\" is the best of KR and FJLT "
       "at each size, chosen by test accuracy, as published: optimistic. The published FJLT-V2 failed for memory at "
-      "20,000 images. linear1 and linear2 are the exact regressions that FJLT-V1 and FJLT-V2 sketch.",
-      test, precision == Precision::f32 ? "float32" : "float64", ratio);
+      "20,000 images. linear1 and linear2 are the exact regressions that FJLT-V1 and FJLT-V2 sketch; +bias: with "
+      "a bias that is not regularised.",
+      test, precision == Precision::f32 ? "float32" : "float64", options.ratio);
   if (cnn.epochs > 0) {
     words += fmt::format(
         " CNN: channels {}, {} epochs of Adam (rate 3·10⁻⁴, batches of 128) on the cross-entropy, PyTorch's "
@@ -44,23 +46,21 @@ Outcome run_table2(const Setting& setting) {
   std::vector<Index> sizes = setting.counts("train", 20);
   std::sort(sizes.begin(), sizes.end());
   const Index test = setting.count("test", 10);
-  const double ratio = setting.positive("ratio");
-  const CnnOptions cnn = asked_cnn(setting, LossKind::softmax);
+  const LaOptions options = asked_la(setting, LossKind::softmax);
   const auto grams = gram_folder(setting);
   const LaSource source(setting);
   // Classes take turns, so that the kernel of fewer images is a corner of that of more.
   const LaImages largest = source.images(std::vector<std::string>{}, sizes.back(), test);
   for (const Index size : sizes) (void)source.images(std::vector<std::string>{}, size, test);
-  const TaskKernel kernel = la_kernel(setting, largest, "ten-classes", grams);
+  const TaskKernel kernel = options.methods.empty() ? TaskKernel{} : la_kernel(setting, largest, "ten-classes", grams);
   std::vector<LaTask> tasks;
   for (const Index size : sizes) {
     const LaImages images = source.images(std::vector<std::string>{}, size, test);
-    tasks.push_back(la_task(setting, fmt::format("{}", size), images, corner(kernel.k, size, size),
-                            corner(kernel.k_test, test, size), ratio, cnn));
+    tasks.push_back(la_task(setting, fmt::format("{}", size), images, kernel, options));
   }
   tasks.back().seconds = kernel.seconds;
   return la_outcome(setting, tasks, published_table2(), "Ten classes, by training images",
-                    table2_words(test, ratio, cnn, setting.precision));
+                    table2_words(test, options, setting.precision));
 }
 
 }  // namespace
@@ -73,6 +73,7 @@ Experiment lantk_table2() {
       .options = {{"train", "N,…", "Training images", "500,1000", "2000,5000,10000,20000"},
                   {"test", "N", "Test images", "2000", "10000"},
                   {"ratio", "R", "Mean size of the label-aware part beside the kernel", "0.0005", ""},
+                  methods_option(),
                   {"channels", "C1,…,C7", "Channels of the CNN", "8,16,16,32,32,64,64", "16,128,128,256,256,512,512"},
                   {"epochs", "N", "Epochs of the CNN; 0: no CNN", "10", "50"},
                   {"grams", "DIR", "The Gram matrix goes there tile by tile; what is there is not computed again", "",

@@ -45,24 +45,30 @@ OwnKernels own_kernels(const Dataset& train, const Dataset& test) {
 }
 
 /// Test images that ridgeless regression tells rightly, by elimination: the largest of outputs fitted to 1 and 0. For
-/// two classes that is the sign of one fitted to ±1.
-Index told_by_elimination(const OwnKernels& kernels, const Dataset& train, const Dataset& test) {
+/// two classes that is the sign of one fitted to ±1. A bias is one more unknown, and coefficients then add up to 0.
+Index told_by_elimination(const OwnKernels& kernels, const Dataset& train, const Dataset& test, bool bias = false) {
   const auto& k = std::get<Matrix<float>>(kernels.k);
   const auto& k_test = std::get<Matrix<float>>(kernels.k_test);
   Rows a(usize(k.rows()));
   for (Index i = 0; i < k.rows(); ++i) a[usize(i)].assign(k.view().row(i), k.view().row(i) + k.cols());
+  if (bias) {
+    for (auto& row : a) row.push_back(1);
+    a.emplace_back(usize(k.rows()) + 1, Extended{1}).back() = 0;
+  }
   std::vector<std::vector<Extended>> alpha;
   const bool two = train.class_names.size() == 2;
   for (Index c = two ? 1 : 0; c < std::ssize(train.class_names); ++c) {
     std::vector<Extended> target;
     for (const Index label : train.labels) target.push_back(label == c ? 1 : (two ? -1 : 0));
+    if (bias) target.push_back(0);
     alpha.push_back(eliminate(a, target));
   }
   Index correct = 0;
   for (Index i = 0; i < k_test.rows(); ++i) {
     std::vector<Extended> g;
     for (const auto& one : alpha) {
-      g.push_back(std::inner_product(one.begin(), one.end(), k_test.view().row(i), Extended{0}));
+      g.push_back(std::inner_product(k_test.view().row(i), k_test.view().row(i) + k_test.cols(), one.begin(),
+                                     bias ? one.back() : Extended{0}));
     }
     const Index told = two ? (g[0] > 0 ? 1 : 0) : std::max_element(g.begin(), g.end()) - g.begin();
     correct += told == test.labels[usize(i)] ? 1 : 0;
@@ -99,7 +105,10 @@ TEST_F(LantkExperiment, Table1IsThePublishedProtocol) {
   EXPECT_EQ(row_of(task, "CNTK")["published"], 0.8515);
   EXPECT_EQ(row_of(task, "CNN")["published"], 0.89);
   EXPECT_EQ(row_of(task, "CNN")["steps"], 1);
-  ASSERT_EQ(task["rows"].size(), 8U);
+  ASSERT_EQ(task["rows"].size(), 10U);
+  EXPECT_EQ(row_of(task, "CNTK+bias")["correct"], told_by_elimination(kernels, train, test, true));
+  EXPECT_EQ(row_of(task, "CNTK+bias")["bias"], true);
+  EXPECT_EQ(row_of(task, "CNTK")["bias"], false);
   const LabelAwareKernels made = make_label_aware(kernels.k, &kernels.k_test, {train.view(), test.view()}, train.labels,
                                                   2, {.ratio = 0.3}, all_processors());
   const Json linear = row_of(task, "linear1");
@@ -108,6 +117,13 @@ TEST_F(LantkExperiment, Table1IsThePublishedProtocol) {
   if (linear.contains("correct")) {
     EXPECT_EQ(linear["correct"], told_by_elimination(kernels, train, test));
   }
+  // Some kernels alone, or the network alone.
+  const Json some = run(joined(words, {"--methods", "KR-V1,CNTK"})).record()["results"]["tasks"][0];
+  ASSERT_EQ(some["rows"].size(), 3U);
+  EXPECT_EQ(row_of(some, "KR-V1")["lambda"], row_of(task, "KR-V1")["lambda"]);
+  const Json none = run(joined(words, {"--methods", "none"})).record()["results"]["tasks"][0];
+  ASSERT_EQ(none["rows"].size(), 1U);
+  EXPECT_EQ(row_of(none, "CNN")["correct"], row_of(task, "CNN")["correct"]);
   // Gram matrices are kept and read.
   for (int repeat = 0; repeat < 2; ++repeat) {
     const Finished kept = run(joined(words, {"--grams", "grams"}));
@@ -191,6 +207,7 @@ TEST(Lantk, WrongWordsAreUsageBeforeTheWork) {
   const Folder folder;
   for (const Words& words :
        {Words{"lantk-table1", "--pairs", "deer"}, Words{"lantk-table1", "--channels", "1,2"},
+        Words{"lantk-table1", "--methods", "KR-V3"}, Words{"lantk-table1", "--methods", "none", "--epochs", "0"},
         Words{"lantk-table2", "--train", "5"}, Words{"lantk-table3", "--probe", "1"},
         Words{"la-figure1", "--systems", "cat/dog"}, Words{"la-figure1", "--at", "11"},
         Words{"la-figure1", "--train", "10"}, Words{"nth-error", "--time", "0"}, Words{"hoeffding", "--shares", "2"}}) {
