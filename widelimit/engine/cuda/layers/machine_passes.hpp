@@ -80,11 +80,14 @@ class MachinePasses final : public LayerPasses<T> {
   }
 
   void gather_windows(const WindowGrid& grid, Index channels, Index count, const T* x, T* patches) override {
-    machine_.each(count * outputs(grid) * grid.rows * grid.cols * channels,
-                  GatherWindows<T>{grid, channels, x, patches});
+    by_packs(channels, x, patches, [&]<int V>(Index packs, const auto* from, auto* to) {
+      machine_.each(count * outputs(grid) * grid.rows * grid.cols * packs, GatherWindows<T, V>{grid, packs, from, to});
+    });
   }
   void scatter_windows(const WindowGrid& grid, Index channels, Index count, const T* patches, T* sum) override {
-    machine_.each(count * inputs(grid) * channels, ScatterWindows<T>{grid, channels, patches, sum});
+    by_packs(channels, patches, sum, [&]<int V>(Index packs, const auto* from, auto* to) {
+      machine_.each(count * inputs(grid) * packs, ScatterWindows<T, V>{grid, packs, from, to});
+    });
   }
   void pool_sum(const WindowGrid& grid, T factor, Index channels, Index count, const T* change, T* y) override {
     machine_.each(count * outputs(grid) * channels, PoolSum<T>{grid, factor, channels, change, y});
@@ -139,6 +142,17 @@ class MachinePasses final : public LayerPasses<T> {
   }
 
  private:
+  /// work<V>(packs, from, to) with packs of 16 bytes where these divide the channels, else of one number.
+  template <typename Work>
+  static void by_packs(Index channels, const T* from, T* to, const Work& work) {
+    const auto with = [&]<int V>() {
+      work.template operator()<V>(channels / V, reinterpret_cast<const ChannelPack<T, V>*>(from),
+                                  reinterpret_cast<ChannelPack<T, V>*>(to));
+    };
+    constexpr int most = 16 / sizeof(T);
+    if (channels % most == 0) return with.template operator()<most>();
+    with.template operator()<1>();
+  }
   [[nodiscard]] static std::size_t bytes(Index count) { return static_cast<std::size_t>(count) * sizeof(T); }
   [[nodiscard]] static Index inputs(const WindowGrid& grid) { return Index{grid.in_height} * grid.in_width; }
   [[nodiscard]] static Index outputs(const WindowGrid& grid) { return Index{grid.height} * grid.width; }

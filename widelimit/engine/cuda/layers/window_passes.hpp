@@ -6,46 +6,76 @@
 /// to one number, and each sums in the order of places.
 namespace widelimit::cuda {
 
-/// A number of an array N × outer × inner × channels.
+/// A number of an array N × outer × inner × channels. Divisions of 64 bits take some hundred instructions on a device,
+/// more than all else a pass does.
 struct Place {
   Index sample;
   int outer;
   int inner;
   Index channel;
-  WIDELIMIT_BOTH Place(Index i, int outers, int inners, Index channels)
-      : sample(i / (channels * inners * outers)),
-        outer(static_cast<int>(i / (channels * inners) % outers)),
-        inner(static_cast<int>(i / channels % inners)),
-        channel(i % channels) {}
+  WIDELIMIT_BOTH Place(Index i, int outers, int inners, Index channels) {
+    if (i >> 32 == 0) {
+      set<std::uint32_t>(i, outers, inners, channels);
+    } else {
+      set<std::uint64_t>(i, outers, inners, channels);
+    }
+  }
+
+ private:
+  template <typename Number>
+  WIDELIMIT_BOTH void set(Index i, int outers, int inners, Index channels) {
+    Number rest = static_cast<Number>(i);
+    const auto split = [&](Index by) {
+      const Number divisor = static_cast<Number>(by);
+      const Number quotient = rest / divisor;
+      const Number left = rest - quotient * divisor;
+      rest = quotient;
+      return left;
+    };
+    channel = static_cast<Index>(split(channels));
+    inner = static_cast<int>(split(inners));
+    outer = static_cast<int>(split(outers));
+    sample = static_cast<Index>(rest);
+  }
 };
 
-template <typename T>
+/// V channels beside each other, read and written as one.
+template <typename T, int V>
+struct alignas(V * sizeof(T)) ChannelPack {
+  T value[V];
+};
+
+/// `channels` counts packs, here and below.
+template <typename T, int V>
 struct GatherWindows {
   WindowGrid grid;
   Index channels;
-  const T* x;
-  T* patches;
+  const ChannelPack<T, V>* x;
+  ChannelPack<T, V>* patches;
   WIDELIMIT_BOTH void operator()(Index i) const {
     const Place to(i, grid.height * grid.width, grid.rows * grid.cols, channels);
     const int from = window_input(grid, to.outer, to.inner);
-    patches[i] = from < 0 ? T(0) : x[(to.sample * grid.in_height * grid.in_width + from) * channels + to.channel];
+    patches[i] =
+        from < 0 ? ChannelPack<T, V>{} : x[(to.sample * grid.in_height * grid.in_width + from) * channels + to.channel];
   }
 };
 /// Sums over the places of windows that see a position, so that no two threads write to one number.
-template <typename T>
+template <typename T, int V>
 struct ScatterWindows {
   WindowGrid grid;
   Index channels;
-  const T* patches;
-  T* sum;
+  const ChannelPack<T, V>* patches;
+  ChannelPack<T, V>* sum;
   WIDELIMIT_BOTH void operator()(Index i) const {
     const int places = grid.rows * grid.cols;
     const Place to(i, grid.in_height * grid.in_width, 1, channels);
-    T total = 0;
+    ChannelPack<T, V> total{};
     for (int k = 0; k < places; ++k) {
       const int from = window_reader(grid, to.outer, k);
       if (from < 0) continue;
-      total += patches[((to.sample * grid.height * grid.width + from) * places + k) * channels + to.channel];
+      const ChannelPack<T, V> part =
+          patches[((to.sample * grid.height * grid.width + from) * places + k) * channels + to.channel];
+      for (int v = 0; v < V; ++v) total.value[v] += part.value[v];
     }
     sum[i] = total;
   }
