@@ -30,6 +30,9 @@ void CudaDevice::ldl(const Array& a, double* diagonal_out, int* pivots) {
   const Scratch work(*this, usize(length) * sizeof(double));
   const Scratch pivot_list(*this, usize(n) * sizeof(int));
   const Scratch info(*this, sizeof(int));
+  // sytrf copies parts of its memory to the host before it has written to them.
+  check(cudaMemsetAsync(work.as<void>(), 0, usize(length) * sizeof(double), stream_), "clearing memory");
+  check(cudaMemsetAsync(pivot_list.as<void>(), 0, usize(n) * sizeof(int), stream_), "clearing memory");
   check(solver().sytrf(solver_, CUBLAS_FILL_MODE_LOWER, n, entries, static_cast<int>(leading(a)), pivot_list.as<int>(),
                        work.as<double>(), length, info.as<int>()),
         "sytrf");

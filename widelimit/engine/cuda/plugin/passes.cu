@@ -176,7 +176,8 @@ __global__ void checksum_kernel(const T* a, Index cols, Index stride, unsigned l
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-/// A row: its absolute sum, and its part of the upper triangle.
+/// A row: its absolute sum, and its part of the upper triangle. The rest becomes 0: routines of cuBLAS and cuSOLVER and
+/// whole copies read it, whatever they make of it.
 template <typename T, typename Out>
 __global__ void scaled_kernel(const T* k, Index n, Index stride, const double* scale, const double* shift, Out* out,
                               Index out_stride, double* sums) {
@@ -187,7 +188,7 @@ __global__ void scaled_kernel(const T* k, Index n, Index stride, const double* s
   for (Index j = threadIdx.x; j < n; j += blockDim.x) {
     const double value = own * (scale != nullptr ? scale[j] : 1.0) * static_cast<double>(k[i * stride + j]);
     sum += fabs(value);
-    if (j >= i) out[i * out_stride + j] = static_cast<Out>(j == i ? value + added : value);
+    out[i * out_stride + j] = static_cast<Out>(j > i ? value : j == i ? value + added : 0.0);
   }
   sum = block_sum(sum);
   if (threadIdx.x == 0) sums[i] = sum + fabs(added);
