@@ -40,19 +40,46 @@ AnyView any_view(const Array& a) {
 Array array(const HostArray& a) { return {a.data, a.rows, a.cols, a.stride, a.precision}; }
 
 /// ½‖x̂ ∓ x̂'‖².
-template <typename T>
-T half_distance(const T* x, const T* y, Index d, T sign) {
-  T sum = 0;
+double half_distance(const double* x, const double* y, Index d, double sign) {
+  double sum = 0;
   for (Index k = 0; k < d; ++k) sum += (x[k] - sign * y[k]) * (x[k] - sign * y[k]);
   return sum / 2;
 }
 
+/// S_l of a pair of rows of digits.
+std::int32_t digit_sum(const DenseSide& rows, Index i, const DenseSide& cols, Index j, Index l) {
+  const Index features = cuda::padded_count(rows.dimension);
+  const Index stride = cuda::digit_columns(rows.dimension);
+  const cuda::DigitSpan span = cuda::digit_span(l);
+  const std::int8_t* const x = rows.digits.forward + (rows.first + i) * stride + span.forward_begin * features;
+  const std::int8_t* const y = cols.digits.backward + (cols.first + j) * stride + span.backward_begin * features;
+  return std::inner_product(x, x + span.count * features, y, std::int32_t{0});
+}
+
+/// The product of two unit rows as a tile asks for it, and t below which it is computed anew.
+struct PairProduct {
+  double value;
+  double near_one;
+};
+template <typename T>
+PairProduct product_of(const DenseTile& tile, Index i, Index j) {
+  const auto& [rows, cols] = std::tie(tile.rows, tile.cols);
+  if (tile.products == cuda::DenseProducts::f64) {
+    const double* const x = rows.unit + (rows.first + i) * rows.dimension;
+    const double* const y = cols.unit + (cols.first + j) * cols.dimension;
+    return {std::inner_product(x, x + rows.dimension, y, 0.0), cuda::recomputed_below<T>};
+  }
+  const double units = rows.digits.unit[rows.first + i] * cols.digits.unit[cols.first + j];
+  const bool last =
+      tile.products == cuda::DenseProducts::digits_to_last && units > cuda::last_sum_limit(rows.dimension);
+  const auto sum = [&](Index l) { return digit_sum(rows, i, cols, j, l); };
+  return {cuda::digit_product(sum(0), sum(1), sum(2), last ? sum(3) : 0, units), cuda::digits_near_one};
+}
+
 /// A tile pair by pair, through the functions that the device runs.
-template <typename T, typename X, int C, int D>
+template <typename T, int C, int D>
 void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow) {
-  const auto unit = [&](const DenseSide& side, Index i) {
-    return static_cast<const X*>(side.unit) + (side.first + i) * side.dimension;
-  };
+  const auto unit = [&](const DenseSide& side, Index i) { return side.unit + (side.first + i) * side.dimension; };
   const auto write = [&](const DenseStep& step, Index slot, Index i, Index j, T value) {
     const Index row = tile.rows.first + i;
     const Index col = tile.cols.first + j;
@@ -74,18 +101,16 @@ void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow)
   };
   for (Index i = 0; i < tile.rows.count; ++i) {
     for (Index j = tile.upper_only ? i : 0; j < tile.cols.count; ++j) {
-      const X* const x = unit(tile.rows, i);
-      const X* const y = unit(tile.cols, j);
-      X rho = std::clamp(std::inner_product(x, x + tile.rows.dimension, y, X(0)), X(-1), X(1));
-      X t = 1 - std::abs(rho);
-      if (t < cuda::recomputed_below<T, X>) {
-        const X sign = rho < 0 ? X(-1) : X(1);
-        t = half_distance(x, y, tile.rows.dimension, sign);
-        rho = sign * (1 - t);
+      const PairProduct product = product_of<T>(tile, i, j);
+      cuda::Correlation pair = cuda::correlation_of(product.value);
+      if (pair.t < product.near_one) {
+        const double sign = pair.rho < 0 ? -1.0 : 1.0;
+        pair = cuda::near_correlation(sign,
+                                      half_distance(unit(tile.rows, i), unit(tile.cols, j), tile.rows.dimension, sign));
       }
       cuda::PairStates<T, C, D, 1> states;
-      states.rho[0][0] = static_cast<T>(rho);
-      states.t[0][0] = static_cast<T>(t);
+      states.rho[0][0] = static_cast<T>(pair.rho);
+      states.t[0][0] = static_cast<T>(pair.t);
       const std::int32_t row[1] = {static_cast<std::int32_t>(tile.rows.first + i)};
       cuda::run_steps(tile, row, static_cast<std::int32_t>(tile.cols.first + j), first_channel, states,
                       [&](const DenseStep& step, int state) {
@@ -101,13 +126,13 @@ void run_tile(const DenseTile& tile, int first_channel, DenseOverflow& overflow)
   }
 }
 
-template <typename T, typename X>
+template <typename T>
 void run_tile(const DenseTile& tile, DenseOverflow& overflow) {
   for (int first = 0; first < tile.channels || first == 0; first += cuda::dense_channels) {
     if (tile.depth > 1) {
-      run_tile<T, X, cuda::dense_channels, cuda::dense_depth>(tile, first, overflow);
+      run_tile<T, cuda::dense_channels, cuda::dense_depth>(tile, first, overflow);
     } else {
-      run_tile<T, X, cuda::dense_channels, 1>(tile, first, overflow);
+      run_tile<T, cuda::dense_channels, 1>(tile, first, overflow);
     }
   }
 }
@@ -115,16 +140,14 @@ void run_tile(const DenseTile& tile, DenseOverflow& overflow) {
 class HostDevice final : public cuda::Device {
  public:
   explicit HostDevice(const EmulatedDevice& as)
-      : fast_double_(as.fast_double),
-        memory_(as.memory),
+      : memory_(as.memory),
         places_(make_host_places(as.team_bytes)),
         transfers_(as.transfers != nullptr ? as.transfers : std::make_shared<Transfers>()) {}
   [[nodiscard]] cuda::DeviceFacts facts() const override {
     return {.name = "processor",
             .memory = memory_,
             .free_memory = std::min(free(), account_.left()),
-            .taken_memory = account_.taken(),
-            .fast_double = fast_double_};
+            .taken_memory = account_.taken()};
   }
   [[nodiscard]] void* allocate(std::size_t bytes) override {
     if (bytes > std::min(free(), account_.left())) {
@@ -255,10 +278,10 @@ class HostDevice final : public cuda::Device {
     }
     return std::clamp<Index>(rank_ - begin, 0, end - begin);
   }
+  void split_digits(const Array& unit, const cuda::DigitRows& to) override;
   void dense_tile(const DenseTile& tile) override {
-    if (tile.arithmetic == Precision::f64) return run_tile<double, double>(tile, overflow_);
-    if (tile.products == Precision::f64) return run_tile<float, double>(tile, overflow_);
-    run_tile<float, float>(tile, overflow_);
+    if (tile.arithmetic == Precision::f64) return run_tile<double>(tile, overflow_);
+    run_tile<float>(tile, overflow_);
   }
   [[nodiscard]] DenseOverflow finish() override { return std::exchange(overflow_, DenseOverflow{}); }
   [[nodiscard]] cuda::PlaneDevice& planes() override { return *planes_; }
@@ -271,7 +294,6 @@ class HostDevice final : public cuda::Device {
   [[nodiscard]] EngineMatrix matrix(const Array& a) const { return *cpu_.over(any_view(a)); }
   [[nodiscard]] std::size_t free() const { return memory_ > account_.taken() ? memory_ - account_.taken() : 0; }
 
-  bool fast_double_;
   std::size_t memory_;
   cuda::MemoryAccount account_;
   cpu::CpuAlgebra cpu_{1};
@@ -284,6 +306,26 @@ class HostDevice final : public cuda::Device {
   std::unique_ptr<LayerPasses<float>> single_layers_ = make_host_layers<float>(*transfers_);
   std::unique_ptr<LayerPasses<double>> double_layers_ = make_host_layers<double>(*transfers_);
 };
+
+void HostDevice::split_digits(const Array& unit, const cuda::DigitRows& to) {
+  const Index features = cuda::padded_count(unit.cols);
+  const Index stride = cuda::digit_columns(unit.cols);
+  std::fill_n(to.forward, cuda::digit_rows(unit.rows) * stride, std::int8_t{0});
+  std::fill_n(to.backward, cuda::digit_rows(unit.rows) * stride, std::int8_t{0});
+  for (Index i = 0; i < unit.rows; ++i) {
+    const double* const x = view<double>(unit).row(i);
+    double largest = 0;
+    for (Index k = 0; k < unit.cols; ++k) largest = std::max(largest, std::abs(x[k]));
+    to.unit[i] = largest / cuda::largest_integer;
+    for (Index k = 0; k < unit.cols; ++k) {
+      const cuda::Digits digits = cuda::digits_of(x[k], largest > 0 ? cuda::largest_integer / largest : 0.0);
+      for (Index place = 0; place < cuda::digit_count; ++place) {
+        to.forward[i * stride + place * features + k] = digits.value[place];
+        to.backward[i * stride + (cuda::digit_count - 1 - place) * features + k] = digits.value[place];
+      }
+    }
+  }
+}
 
 }  // namespace
 

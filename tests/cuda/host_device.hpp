@@ -15,7 +15,6 @@ struct Transfers;
 
 /// A device that is the processor.
 struct EmulatedDevice {
-  bool fast_double = true;                         ///< as in DeviceFacts
   std::size_t memory = std::size_t{1} << 40;       ///< bytes
   std::int64_t team_bytes = 4096;                  ///< as in PlaceDevice
   std::shared_ptr<Transfers> transfers = nullptr;  ///< counts what layers move

@@ -70,6 +70,49 @@ TEST_P(DensePath, TakesDeepNetworks) {
   expect_near(sweep(deep, samples(), {}, *engine_).values, sweep(deep, samples(), {}, *cpu_).values);
 }
 
+/// Products by digits and, without branches and biases, a pass of its own, on sizes that fill no block: with an
+/// outlier, whose products need the last sum, a zero, and samples that are nearly, exactly and oppositely the same.
+TEST_P(DensePath, IsRightInFloatOnAwkwardSamples) {
+  constexpr Index n = 175;
+  constexpr Index d = 37;
+  Matrix<double> x(n, d);
+  for (Index k = 0; k < n * d; ++k) x.data()[k] = std::sin(1.7 * static_cast<double>(k)) + (k % 5 == 0 ? 0.5 : 0.0);
+  for (Index j = 0; j < d; ++j) {
+    x(3, j) *= j == 0 ? 1e3 : 1.0;
+    x(5, j) = j == 1 ? 2e3 : x(5, j);
+    x(8, j) = 0;
+    x(20, j) = x(9, j) * (1 + 1e-3 * static_cast<double>(j % 2));
+    x(21, j) = -3 * x(9, j);
+    x(40, j) = 2 * x(9, j);
+  }
+  const SampleView all(x.view(), Shape{1, 1, d});
+  for (const char* text : {"fc:3(w_std=1.4142)", "dense leaky_relu(slope=0.2) dense leaky_relu(slope=0.2) dense",
+                           "dense abs dense relu dense", "dense(frozen=true) relu dense", "fc:2(b_std=0.2)", "dense"}) {
+    const Network network = Network::parse(text);
+    for (const Kind kind : {Kind::ntk, Kind::nngp}) {
+      const auto matrix = [&](Gram of) { return std::move(kind == Kind::ntk ? of.ntk : of.nngp); };
+      const AnyMatrix expected = matrix(gram(network, all, {.kind = kind}, *cpu_));
+      const auto& k = std::get<Matrix<double>>(expected);
+      const GramOptions single{.kind = kind, .precision = Precision::f32};
+      const AnyMatrix symmetric = matrix(gram(network, all, single, *engine_));
+      const AnyMatrix part = matrix(gram(network, all.part(3, 131), all, single, *engine_));
+      const auto& whole = std::get<Matrix<float>>(symmetric);
+      const auto& rows = std::get<Matrix<float>>(part);
+      for (Index i = 0; i < n; ++i) {
+        for (Index j = 0; j < n; ++j) {
+          // A relative error of 1e-5 of an entry that does not cancel.
+          const double allowed = 1e-5 * std::sqrt(k(i, i) * k(j, j));
+          EXPECT_NEAR(whole(i, j), k(i, j), allowed) << text << " " << i << " " << j;
+          EXPECT_EQ(whole(i, j), whole(j, i));
+          if (i >= 3 && i < 134 && i < j) {
+            EXPECT_EQ(rows(i - 3, j), whole(i, j)) << text << " " << i << " " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_P(DensePath, RefusesByName) {
   register_activation("cube", [](std::span<const double> x, std::span<double> y) {
     for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] * x[i] * x[i];

@@ -10,12 +10,10 @@
 
 namespace widelimit::test {
 
-/// An engine by the name of a test's parameter: those of users, "opaque", and the emulated CUDA engine with products in
-/// float64 or in the precision of the kernel.
+/// An engine by the name of a test's parameter: those of users, "opaque", and the emulated CUDA engine.
 inline std::unique_ptr<Engine> engine_named(const std::string& name) {
   if (name == "opaque") return make_opaque_engine();
   if (name == "emulated") return make_emulated_cuda_engine();
-  if (name == "emulated_single") return make_emulated_cuda_engine({.fast_double = false});
   return make_engine(name);
 }
 

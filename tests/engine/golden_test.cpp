@@ -142,8 +142,7 @@ const auto name_of = [](const auto& test) {
 
 INSTANTIATE_TEST_SUITE_P(Vectors, Golden,
                          testing::Combine(testing::Values("vector"),
-                                          testing::ValuesIn(test::engines_and_cuda({"reference", "cpu", "emulated",
-                                                                                    "emulated_single"})),
+                                          testing::ValuesIn(test::engines_and_cuda({"reference", "cpu", "emulated"})),
                                           testing::Values(Precision::f64, Precision::f32)),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Images, Golden,

@@ -3,6 +3,7 @@
 #include "widelimit/engine/cpu/vector/apply.hpp"
 #include "widelimit/recipe/rectified_monomial.hpp"
 
+#include <algorithm>
 #include <numbers>
 
 namespace widelimit::cuda {
@@ -125,6 +126,15 @@ std::optional<DenseStep> dense_step(const Step& from, std::vector<double>& const
     default:
       return std::nullopt;  // layer_norm changes deviations only
   }
+}
+
+bool DenseLowered::is_chain() const {
+  if (steps.empty() || std::ssize(steps) > chain_steps) return false;
+  const DenseStep& last = steps.back();
+  const int outputs = (last.nngp_slot >= 0 ? 1 : 0) + last.ntk_count;
+  return last.op == DenseOp::emit && outputs == 1 && std::all_of(steps.begin(), steps.end() - 1, [](const auto& step) {
+           return step.op == DenseOp::add_rho || step.op == DenseOp::rectifier;
+         });
 }
 
 DenseLowered lower_dense(const Recipe& recipe, const DenseLayout& rows, const DenseLayout& cols) {

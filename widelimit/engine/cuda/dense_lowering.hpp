@@ -26,6 +26,8 @@ struct DenseLayout {
 struct DenseLowered {
   std::vector<DenseStep> steps;
   std::vector<double> constants;
+
+  [[nodiscard]] bool is_chain() const;  ///< as in DenseTile
 };
 [[nodiscard]] DenseLowered lower_dense(const Recipe& recipe, const DenseLayout& rows, const DenseLayout& cols);
 

@@ -18,12 +18,15 @@ namespace {
 /// Samples as a device holds them.
 struct DenseLoaded final : DeviceLoaded {
   std::shared_ptr<Device> device;
-  Precision products = Precision::f64;
   Precision arithmetic = Precision::f64;
   Index samples = 0;
   Index dimension = 0;
   DenseLayout layout;
   DeviceBuffer unit;
+  /// Of unit rows where products are by digits, else empty.
+  DeviceBuffer digits;
+  DeviceBuffer digit_unit_device;
+  std::vector<double> digit_unit_host;
   DeviceBuffer features;
   DeviceBuffer deviations;
   DeviceBuffer rounded_deviations;
@@ -38,8 +41,16 @@ struct DenseLoaded final : DeviceLoaded {
   void diagonal(MatrixView<double> outputs, const std::function<void(Index)>& /*after*/) const override {
     for (Index s = 0; s < outputs.rows; ++s) std::copy_n(diagonal_host.view().row(s), outputs.cols, outputs.row(s));
   }
+  void split_digits();
+  [[nodiscard]] DigitRows digit_memory() const {
+    auto* const forward = static_cast<std::int8_t*>(digits.data());
+    return {.forward = forward,
+            .backward = forward + digit_rows(samples) * digit_columns(dimension),
+            .unit = static_cast<double*>(digit_unit_device.data())};
+  }
   [[nodiscard]] DenseSide side(Range range) const {
-    return {.unit = unit.data(),
+    return {.unit = static_cast<const double*>(unit.data()),
+            .digits = digit_unit_host.empty() ? DigitRows{} : digit_memory(),
             .dimension = dimension,
             .features = features.data(),
             .deviations = static_cast<const double*>(deviations.data()),
@@ -54,11 +65,10 @@ Precision arithmetic_of(const Recipe& recipe, Precision precision) {
   return precision == Precision::f32 && cpu::runs_in_float(recipe) ? Precision::f32 : Precision::f64;
 }
 
-/// Unit rows in the precision of products, a piece at a time: sparse rows take all their columns on the device.
-DeviceBuffer upload_units(const std::shared_ptr<Device>& device, const cpu::UnitRows<double>& unit, Index n, Index d,
-                          Precision precision) {
-  DeviceBuffer buffer(device, usize(n * d) * size_of(precision));
-  const Array all{buffer.data(), n, d, d, precision};
+/// A piece at a time: sparse rows take all their columns on the device.
+DeviceBuffer upload_units(const std::shared_ptr<Device>& device, const cpu::UnitRows<double>& unit, Index n, Index d) {
+  DeviceBuffer buffer(device, usize(n * d) * sizeof(double));
+  const Array all{buffer.data(), n, d, d, Precision::f64};
   const Index rows = std::clamp<Index>((Index{1} << 24) / std::max<Index>(1, d), 1, std::max<Index>(1, n));
   Matrix<double> piece;
   for (Index begin = 0; begin < n; begin += rows) {
@@ -105,9 +115,35 @@ class Finisher {
 /// Tiles between two looks at the device: some hundredths of a second of small networks.
 constexpr Index tiles_at_once = 16;
 
-/// Edge of the tiles: products of this size keep all multiprocessors busy, and squares on the diagonal, of which half
-/// is computed twice, are few.
+/// Edges of the tiles: products of this size keep all multiprocessors busy, and squares on the diagonal, of which half
+/// is computed twice, are few. The shape of a product decides the bits of float64, but not those of digits.
 constexpr Index dense_tile_edge = 2048;
+constexpr Index digit_tile_edge = 4096;
+
+/// The largest edge whose sums take at most an eighth of the free memory, in two lanes.
+Index edge_by_memory(std::size_t free) {
+  Index edge = digit_tile_edge;
+  while (edge > 256 && 2 * digit_sums * sizeof(std::int32_t) * usize(edge * edge) > free / 8) edge /= 2;
+  return edge;
+}
+
+void DenseLoaded::split_digits() {
+  digits = DeviceBuffer(device, 2 * usize(digit_rows(samples) * digit_columns(dimension)));
+  digit_unit_device = DeviceBuffer(device, usize(samples) * sizeof(double));
+  device->split_digits({unit.data(), samples, dimension, dimension, Precision::f64}, digit_memory());
+  digit_unit_host.resize(usize(samples));
+  device->download_bytes(digit_unit_device.data(), usize(samples) * sizeof(double), digit_unit_host.data());
+}
+
+/// Whether a pair of the tile needs the last sum.
+DenseProducts products_of(const DenseLoaded& a, Range rows, const DenseLoaded& b, Range cols) {
+  if (a.digit_unit_host.empty() || rows.size() == 0 || cols.size() == 0) return DenseProducts::f64;
+  const auto largest = [](const std::vector<double>& unit, Range range) {
+    return *std::max_element(unit.begin() + range.begin, unit.begin() + range.end);
+  };
+  const double units = largest(a.digit_unit_host, rows) * largest(b.digit_unit_host, cols);
+  return units > last_sum_limit(a.dimension) ? DenseProducts::digits_to_last : DenseProducts::digits;
+}
 
 void DenseLoaded::fill(const Recipe& recipe, Range rows, const Loaded& other, Range cols, bool symmetric,
                        std::span<const Array> outputs, const std::function<void(Index)>& after) const {
@@ -123,27 +159,30 @@ void DenseLoaded::fill(const Recipe& recipe, Range rows, const Loaded& other, Ra
   const DeviceBuffer output_list = DeviceBuffer::of<DenseOutput>(device, places);
   const DeviceBuffer terms = DeviceBuffer::of<DenseMixture>(device, mixture);
 
-  DenseTile tile{.products = products,
-                 .arithmetic = arithmetic,
+  DenseTile tile{.arithmetic = arithmetic,
                  .output = outputs.front().precision,
                  .steps = static_cast<const DenseStep*>(steps.data()),
                  .step_count = static_cast<std::int32_t>(lowered.steps.size()),
                  .channels = static_cast<std::int32_t>(recipe.channels),
                  .depth = static_cast<std::int32_t>(cpu::deepest_stack(recipe)),
+                 .chain = lowered.is_chain(),
                  .constants = static_cast<const double*>(constants.data()),
                  .mixture = static_cast<const DenseMixture*>(terms.data()),
                  .mixture_count = static_cast<std::int32_t>(mixture.size()),
                  .outputs = static_cast<const DenseOutput*>(output_list.data()),
                  .diagonal = static_cast<const double*>(diagonal_device.data())};
   // A tile of a larger matrix is not cut again: it has the shape, and so the bits, that it has in the whole.
-  const bool one_tile = !symmetric && std::max(rows.size(), cols.size()) <= dense_tile_edge;
-  const Index edge = one_tile ? dense_tile_edge : gram_tile_edge(rows.size(), cols.size(), dense_tile_edge);
+  const bool by_digits = !digit_unit_host.empty();
+  const Index most = by_digits ? edge_by_memory(device->facts().free_memory) : dense_tile_edge;
+  const bool one_tile = !symmetric && std::max(rows.size(), cols.size()) <= most;
+  const Index edge = one_tile ? most : gram_tile_edge(rows.size(), cols.size(), most);
   const std::vector<Tile> tiles = symmetric ? upper_tiles(rows, edge) : rectangle_tiles(rows, cols, edge);
   const Finisher finisher(*device);
   Index pairs = 0;
   for (std::size_t k = 0; k < tiles.size(); ++k) {
     tile.rows = side(tiles[k].rows);
     tile.cols = b.side(tiles[k].cols);
+    tile.products = products_of(*this, tiles[k].rows, b, tiles[k].cols);
     tile.first_row = tiles[k].rows.begin - rows.begin;
     tile.first_col = tiles[k].cols.begin - cols.begin;
     tile.mirrored = symmetric;
@@ -177,17 +216,19 @@ class DensePath final : public Path {
   }
   [[nodiscard]] std::unique_ptr<Loaded> load(const SampleView& x, int threads,
                                              const std::function<void(Index)>& /*after*/) const override {
-    // In double whatever the arithmetic: products are, where that is fast, and the rest is rounded as it is sent.
+    // In double whatever the arithmetic: pairs near one another need the digits, and the rest is rounded as it is sent.
     cpu::VectorSamples<double> samples = cpu::load_vector_samples<double>(recipe_, x, precision_, threads);
     auto loaded = std::make_unique<DenseLoaded>();
     loaded->device = device_;
     const Index n = x.count();
     loaded->arithmetic = arithmetic_of(recipe_, precision_);
-    loaded->products = device_->facts().fast_double ? Precision::f64 : loaded->arithmetic;
     loaded->samples = n;
     loaded->dimension = recipe_.input.channels;
     loaded->layout = dense_layout(recipe_, samples.features);
-    loaded->unit = upload_units(device_, samples.unit, n, loaded->dimension, loaded->products);
+    loaded->unit = upload_units(device_, samples.unit, n, loaded->dimension);
+    if (loaded->arithmetic == Precision::f32 && loaded->dimension <= most_digit_dimension && n > 0) {
+      loaded->split_digits();
+    }
     Matrix<double> features(loaded->layout.features, n, Content::unset);
     Matrix<double> deviations(loaded->layout.deviations, n, Content::unset);
     for (std::size_t k = 0; k < recipe_.steps.size(); ++k) {
@@ -211,7 +252,9 @@ class DensePath final : public Path {
     return loaded;
   }
   [[nodiscard]] std::size_t loaded_bytes(const SampleView& x) const override {
-    return cpu::vector_sample_bytes<double>(recipe_, x);
+    const bool by_digits = arithmetic_of(recipe_, precision_) == Precision::f32;
+    const std::size_t digits = by_digits ? 2 * usize(digit_rows(x.count()) * digit_columns(recipe_.input.channels)) : 0;
+    return cpu::vector_sample_bytes<double>(recipe_, x) + digits;
   }
   [[nodiscard]] Index tile_edge() const override { return dense_tile_edge; }
 

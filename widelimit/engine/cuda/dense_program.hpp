@@ -1,6 +1,7 @@
 #pragma once
 
 #include "widelimit/base/types.hpp"
+#include "widelimit/engine/cuda/digits.hpp"
 #include "widelimit/network/activation.hpp"
 
 #include <cstdint>
@@ -56,9 +57,10 @@ struct DenseStep {
 };
 static_assert(std::is_trivially_copyable_v<DenseStep>);
 
-/// One side of a tile, in device memory: unit rows in the precision of products, features in that of the arithmetic.
+/// One side of a tile, in device memory: features are in the precision of the arithmetic.
 struct DenseSide {
-  const void* unit = nullptr;  ///< n × d
+  const double* unit = nullptr;  ///< n × d
+  DigitRows digits;              ///< of the unit rows; for products by digits alone
   Index dimension = 0;
   const void* features = nullptr;  ///< features × n
   /// Emit steps × n, in their order, in double; beside them rounded to float, NaN where that does not hold them.
@@ -81,9 +83,16 @@ struct DenseOutput {
   Index stride = 0;
 };
 
+/// How unit rows are multiplied.
+enum class DenseProducts : std::uint8_t {
+  f64,
+  digits,         ///< S₀, S₁ and S₂
+  digits_to_last  ///< S₃ too, for the pairs that need it
+};
+
 struct DenseTile {
-  Precision products = Precision::f64;    ///< of the inputs; float64 also for float arithmetic where that is fast
-  Precision arithmetic = Precision::f32;  ///< of the steps
+  DenseProducts products = DenseProducts::f64;
+  Precision arithmetic = Precision::f32;  ///< of the steps; products by digits are for float
   Precision output = Precision::f32;
   DenseSide rows;
   DenseSide cols;
@@ -96,6 +105,9 @@ struct DenseTile {
   std::int32_t step_count = 0;
   std::int32_t channels = 0;
   std::int32_t depth = 1;  ///< states that are alive at once
+  /// At most `chain_steps` steps, all `add_rho` and `rectifier` but for the last, which emits one output: a network
+  /// without branches and biases.
+  bool chain = false;
   const double* constants = nullptr;
   const DenseMixture* mixture = nullptr;
   std::int32_t mixture_count = 0;
@@ -106,6 +118,7 @@ struct DenseTile {
 /// Branches that may be open at once, and channels carried by one pass over the pairs; more channels take more passes.
 constexpr int dense_depth = 4;
 constexpr int dense_channels = 8;
+constexpr int chain_steps = 128;
 
 /// The first entry that left the range of the output.
 struct DenseOverflow {

@@ -17,7 +17,7 @@
 namespace widelimit::cuda {
 
 /// Changes with every change of this header and of those it includes from this folder.
-constexpr int device_interface = 4;
+constexpr int device_interface = 5;
 
 class ConeDevice;
 class PlaneDevice;
@@ -33,8 +33,6 @@ struct DeviceFacts {
   int minor = 0;
   int multiprocessors = 0;
   int driver = 0;  ///< newest CUDA of the driver, 13000 for 13.0
-  /// Products in float64 are as fast as in float32 (tensor cores of capability 8.0 and 9.0).
-  bool fast_double = false;
 };
 
 /// One device. Calls may come from any thread and are carried out one after the other; each is finished when it
@@ -76,7 +74,7 @@ class Device {
   /// allowed·√|a_ii a_jj|; (−1, −1) where there is none.
   [[nodiscard]] virtual std::pair<bool, std::pair<Index, Index>> symmetry(const Array& a, double allowed) = 0;
   [[nodiscard]] virtual std::uint64_t checksum(const Array& a) = 0;
-  /// The upper triangle of S k S + diag(shift); returns ‖·‖₁. `scale` and `shift` may be empty.
+  /// The upper triangle of S k S + diag(shift), zeros below it; returns ‖·‖₁. `scale` and `shift` may be empty.
   [[nodiscard]] virtual double scaled(const Array& k, std::span<const double> scale, std::span<const double> shift,
                                       const Array& out) = 0;
   /// to = diag(weights)·from; the two may be the same.
@@ -121,6 +119,8 @@ class Device {
                                             double* scratch) = 0;
 
   // Kernels of dense networks.
+  /// Digits of unit rows, whose memory `to` names; rows and features that pad it become 0.
+  virtual void split_digits(const Array& unit, const DigitRows& to) = 0;
   /// The pairs of one tile through all steps. Returns at once; `finish` waits and says what overflowed first.
   virtual void dense_tile(const DenseTile& tile) = 0;
   [[nodiscard]] virtual DenseOverflow finish() = 0;

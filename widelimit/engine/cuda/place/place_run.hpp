@@ -171,7 +171,7 @@ template <typename T>
   }
   rho = most(-1.0, least(1.0, rho));
   double t = 1 - std::abs(rho);
-  if (t < recomputed_below<T, double>) {
+  if (t < recomputed_below<T>) {
     const double sign = rho < 0 ? -1.0 : 1.0;
     double square = 0;
     for (std::int32_t c = 0; c < call.input_channels; ++c) {

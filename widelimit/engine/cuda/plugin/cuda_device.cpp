@@ -45,7 +45,6 @@ DeviceFacts facts_of(int device) {
                     .minor = properties.minor,
                     .multiprocessors = properties.multiProcessorCount};
   (void)cudaDriverGetVersion(&facts.driver);
-  facts.fast_double = (facts.major == 8 || facts.major == 9) && facts.minor == 0;
   return facts;
 }
 
@@ -241,13 +240,39 @@ void CudaDevice::convert(const Array& from, const Array& to) {
   wait();
 }
 
+void CudaDevice::split_digits(const Array& unit, const DigitRows& to) {
+  const Turn turn(*this);
+  check(launch_digits(unit, to, stream_), "splitting digits");
+  wait();
+}
+
+void CudaDevice::multiply_digits(cublasHandle_t handle, const DenseTile& tile, std::int32_t* sums) {
+  const Index rows = padded_count(tile.rows.count);
+  const Index cols = padded_count(tile.cols.count);
+  const Index stride = digit_columns(tile.rows.dimension);
+  const Index features = padded_count(tile.rows.dimension);
+  const Index levels = tile.products == DenseProducts::digits ? digit_sums - 1 : digit_sums;
+  const std::int32_t one = 1;
+  const std::int32_t zero = 0;
+  for (Index l = 0; l < levels; ++l) {
+    const DigitSpan span = digit_span(l);
+    check(blas().gemm_of(
+              handle, CUBLAS_OP_T, CUBLAS_OP_N, cols, rows, span.count * features, &one,
+              tile.cols.digits.backward + tile.cols.first * stride + span.backward_begin * features, CUDA_R_8I, stride,
+              tile.rows.digits.forward + tile.rows.first * stride + span.forward_begin * features, CUDA_R_8I, stride,
+              &zero, sums + l * rows * cols, CUDA_R_32I, cols, CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT),
+          "a product of digits");
+  }
+}
+
 void CudaDevice::dense_tile(const DenseTile& tile) {
   const Turn turn(*this);
   if (tile.rows.count == 0 || tile.cols.count == 0) return;
   Lane& lane = lanes_[next_lane_];
   next_lane_ = (next_lane_ + 1) % lanes_.size();
-  const std::size_t size = tile.products == Precision::f32 ? sizeof(float) : sizeof(double);
-  const std::size_t bytes = usize(tile.rows.count * tile.cols.count) * size;
+  const bool by_digits = tile.products != DenseProducts::f64;
+  const std::size_t size = by_digits ? digit_sums * sizeof(std::int32_t) : sizeof(double);
+  const std::size_t bytes = usize(padded_count(tile.rows.count) * padded_count(tile.cols.count)) * size;
   if (lane.bytes < bytes) {
     check(cudaStreamSynchronize(lane.stream), "waiting for its work");
     if (lane.products != nullptr) release(std::exchange(lane.products, nullptr));
@@ -255,12 +280,17 @@ void CudaDevice::dense_tile(const DenseTile& tile) {
     lane.products = allocate(bytes);
     lane.bytes = bytes;
   }
-  const auto rows_of = [&](const DenseSide& side) {
-    const auto offset = usize(side.first * side.dimension) * size;
-    auto* const first = const_cast<char*>(static_cast<const char*>(side.unit)) + offset;
-    return Array{first, side.count, side.dimension, side.dimension, tile.products};
+  if (by_digits) {
+    multiply_digits(lane.blas, tile, static_cast<std::int32_t*>(lane.products));
+    const auto launch = tile.chain ? launch_chain : launch_dense;
+    check(launch(tile, lane.products, padded_count(tile.cols.count), overflow_, lane.stream), "a dense kernel");
+    return;
+  }
+  const auto rows_of = [](const DenseSide& side) {
+    auto* const first = const_cast<double*>(side.unit) + side.first * side.dimension;
+    return Array{first, side.count, side.dimension, side.dimension, Precision::f64};
   };
-  const Array products{lane.products, tile.rows.count, tile.cols.count, tile.cols.count, tile.products};
+  const Array products{lane.products, tile.rows.count, tile.cols.count, tile.cols.count, Precision::f64};
   multiply_on(lane.blas, 1, Transpose::no, rows_of(tile.rows), Transpose::yes, rows_of(tile.cols), 0, products);
   check(launch_dense(tile, lane.products, products.stride, overflow_, lane.stream), "a dense kernel");
 }

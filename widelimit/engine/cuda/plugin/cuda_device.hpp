@@ -70,6 +70,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] Index pivoted_block(const Array& a, Index begin, Index end, double least, Index* order,
                                     double* scratch) override;
 
+  void split_digits(const Array& unit, const DigitRows& to) override;
   void dense_tile(const DenseTile& tile) override;
   [[nodiscard]] DenseOverflow finish() override;
   [[nodiscard]] PlaneDevice& planes() override;
@@ -120,6 +121,8 @@ class CudaDevice final : public Device {
   void wait() const;
   static void multiply_on(cublasHandle_t handle, double alpha, Transpose op_a, const Array& a, Transpose op_b,
                           const Array& b, double beta, const Array& c);
+  /// S₀, S₁, … of the unit rows of a tile, one after the other.
+  static void multiply_digits(cublasHandle_t handle, const DenseTile& tile, std::int32_t* sums);
   static void multiply_vector(cublasHandle_t handle, double alpha, Transpose op, const Array& a, const Array& x,
                               double beta, const Array& y);
   void solve_block(Triangle triangle, Transpose op, const Array& t, const Array& b);

@@ -18,7 +18,7 @@ WIDELIMIT_BOTH inline T root_of(T t) {
 #ifdef __CUDA_ARCH__
   if constexpr (sizeof(T) == sizeof(float)) {
     float root;
-    asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(t));
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(t));
     return root;
   }
 #endif
@@ -74,13 +74,28 @@ WIDELIMIT_BOTH inline Moved<T> correlation(T rho, T factor) {
   return rest < unit ? Moved<T>{std::copysign(T(1), rho), T(0), factor} : Moved<T>{rho, rest, factor};
 }
 
-/// ρ ← Aρ + Bκ₁(ρ), θ ← θ·(A + Bκ₀(ρ)).                                   [widelimit/engine/cpu/vector/rectifier.cpp]
+/// B·(√(1−ρ²) − |ρ|·arccos|ρ|)/π and B·arccos|ρ|/π.
 template <typename T>
-WIDELIMIT_BOTH inline Moved<T> rectifier(T a, T b, T rho, T t) {
+struct Bent {
+  T value;
+  T angle;
+};
+template <typename T>
+WIDELIMIT_BOTH inline Bent<T> bent_by(T b, T t) {
   const T over_pi = b * T(0.318309886183790671537767526745028724);
   const T root = root_of(t);
-  const T bent = root * t * over_pi * bend_polynomial(t);
-  const T angle = root * over_pi * arccos_polynomial(t);
+  return {root * t * over_pi * bend_polynomial(t), root * over_pi * arccos_polynomial(t)};
+}
+
+/// ρ ← Aρ + Bκ₁(ρ), θ ← θ·(A + Bκ₀(ρ)).                                   [widelimit/engine/cpu/vector/rectifier.cpp]
+template <typename T>
+WIDELIMIT_BOTH inline Moved<T> rectifier_above(T a, T b, T t) {  ///< of ρ ≥ 0
+  const auto [bent, angle] = bent_by(b, t);
+  return {(T(1) - t) + bent, most(T(0), t - bent), a + (b - angle)};
+}
+template <typename T>
+WIDELIMIT_BOTH inline Moved<T> rectifier(T a, T b, T rho, T t) {
+  const auto [bent, angle] = bent_by(b, t);
   const T absolute = T(1) - t;
   if (rho >= 0) return {absolute + bent, most(T(0), t - bent), a + (b - angle)};
   const T next = std::fma(-a, absolute, bent);

@@ -149,11 +149,21 @@ WIDELIMIT_BOTH inline double scaled_back(double value, const DenseTile& tile, In
   return value * tile.rows.deviations[row] * tile.cols.deviations[col];
 }
 
-/// t = 1 − |ρ| of a product in X below which it is recomputed from the inputs, for steps in T: the product leaves an
-/// error of some ulps of X in t. [near_one, widelimit/engine/cpu/vector/vector_samples.hpp]
-template <typename T, typename X>
-constexpr X recomputed_below = sizeof(X) == sizeof(float)   ? X(0x1p-8)
-                               : sizeof(T) == sizeof(float) ? X(0x1p-24)
-                                                            : X(0x1p-10);
+/// t = 1 − |ρ| of a product in float64 below which it is recomputed from the inputs, for steps in T: the product leaves
+/// an error of some ulps in t. [near_one, widelimit/engine/cpu/vector/vector_samples.hpp]
+template <typename T>
+constexpr double recomputed_below = sizeof(T) == sizeof(float) ? 0x1p-24 : 0x1p-10;
+
+/// ρ clamped to [−1, 1], and t = 1 − |ρ|.
+struct Correlation {
+  double rho;
+  double t;
+};
+WIDELIMIT_BOTH inline Correlation correlation_of(double product) {
+  const double rho = least(1.0, most(-1.0, product));
+  return {rho, 1.0 - std::abs(rho)};
+}
+/// The same from t = ½‖x̂ ∓ x̂'‖², as it is recomputed.
+WIDELIMIT_BOTH inline Correlation near_correlation(double sign, double t) { return {sign * (1.0 - t), t}; }
 
 }  // namespace widelimit::cuda

@@ -57,9 +57,14 @@ struct PivotState {
 cudaError_t launch_pivot(const Array& a, Index begin, Index j, double least, Index* order, double* taken,
                          PivotState* state, cudaStream_t stream);
 
-/// The pairs of a tile from the products of their unit rows; `overflow` is the least code of an entry that left its
-/// range (overflow_code).
+cudaError_t launch_digits(const Array& unit, const DigitRows& to, cudaStream_t stream);
+/// The pairs of a tile from the products of their unit rows: numbers in float64, or for digits S₀, S₁, … one after the
+/// other, each of padded_count(rows)·stride integers. `overflow` becomes the least code of an entry that left its range
+/// (overflow_code).
 cudaError_t launch_dense(const DenseTile& tile, const void* products, Index stride, unsigned long long* overflow,
+                         cudaStream_t stream);
+/// The same of a chain with products by digits.
+cudaError_t launch_chain(const DenseTile& tile, const void* products, Index stride, unsigned long long* overflow,
                          cudaStream_t stream);
 constexpr unsigned long long no_overflow = ~0ULL;
 

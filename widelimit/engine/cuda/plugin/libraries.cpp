@@ -55,6 +55,7 @@ Blas load_blas() {
   library.find("cublasSetStream_v2", blas.set_stream);
   library.find("cublasSgemm_v2_64", blas.sgemm);
   library.find("cublasDgemm_v2_64", blas.dgemm);
+  library.find("cublasGemmEx_64", blas.gemm_of);
   library.find("cublasSgemmStridedBatched_64", blas.sgemm_repeated);
   library.find("cublasDgemmStridedBatched_64", blas.dgemm_repeated);
   library.find("cublasSgemv_v2_64", blas.sgemv);

@@ -12,6 +12,7 @@ struct Blas {
   decltype(&cublasSetStream_v2) set_stream = nullptr;
   decltype(&cublasSgemm_v2_64) sgemm = nullptr;
   decltype(&cublasDgemm_v2_64) dgemm = nullptr;
+  decltype(&cublasGemmEx_64) gemm_of = nullptr;  ///< of any types
   decltype(&cublasSgemmStridedBatched_64) sgemm_repeated = nullptr;
   decltype(&cublasDgemmStridedBatched_64) dgemm_repeated = nullptr;
   decltype(&cublasSgemv_v2_64) sgemv = nullptr;
