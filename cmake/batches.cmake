@@ -1,12 +1,12 @@
-# Sources of the library that are compiled as one, where WIDELIMIT_UNITY is on. Most of their time goes to headers and to
-# templates of the standard library, which a batch reads and compiles once.
-set(widelimit_batch 12)
+# Most of the time of a source goes to headers and to templates of the standard library, which a batch reads and compiles
+# once.
+set(WIDELIMIT_LIBRARY_BATCH 12 CACHE STRING "Sources of the library that are compiled as one, with WIDELIMIT_UNITY; 1: each alone")
 
 # batch_sources(TARGET SIZE [ALONE SOURCE...] [APART NAME SOURCE...]): compiles up to SIZE sources of TARGET as one, where
 # WIDELIMIT_UNITY is on. A batch has sources of one folder of the target only, so that a new file changes the batches of
 # its folder alone; those after APART form batches of their own, under that name.
 function(batch_sources target size)
-  if(NOT WIDELIMIT_UNITY)
+  if(NOT WIDELIMIT_UNITY OR size LESS_EQUAL 1)
     return()
   endif()
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ALONE;APART")

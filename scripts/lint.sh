@@ -27,6 +27,7 @@ tidy() {
 
 check format format
 check tree .venv/bin/python scripts/check_includes.py
+check includes .venv/bin/python scripts/standard_includes.py
 check docs .venv/bin/python scripts/check_docs.py
 check python .venv/bin/ruff check --quiet .
 check clang-tidy tidy

@@ -1,9 +1,9 @@
 """clang-tidy on every C++ source of the tree, by the commands of the preset `tidy`, which is configured, not built. The
 tree from nothing takes minutes, a change seconds.
 
-Sources of the library, the experiments, the command line, the bindings and the benchmarks are each read alone, without
-precompiled headers, so that a forgotten include is found. Tests are read in batches: most of their time would go to the
-headers of GoogleTest.
+Sources are read in the batches in which they are compiled (cmake/batches.cmake), without precompiled headers: most of
+their time would go to headers. What a neighbour in a batch hides, the sanitizers' build finds, which compiles the
+library source by source, and standard_includes.py, which knows the headers of the standard library.
 
 A clean answer is kept under a checksum of all that it depends on: the sources, the headers of the tree that they
 include, the settings of clang-tidy, its version and the command. Answers lie in the cache folder of the user, so that
@@ -25,9 +25,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("widelimit", "experiments", "app", "bench", "python/bindings", "tests")
-BATCH_SIZE = 6  # as in tests/CMakeLists.txt
-# In a batch, a private name of one source is nothing that a local name of another hides.
-BATCH_OPTIONS = "-Wno-shadow"
 # A newer clang finds deprecated functions inside the stable_sort of libstdc++ 12; both compilers of the builds look for
 # them in the tree.
 OPTIONS = ["--quiet", "--extra-arg=-Wno-deprecated-declarations"]
@@ -78,23 +75,15 @@ def key_of(unit, root, version):
     return key.hexdigest()
 
 
-def units_of(entries, root, folder):
-    """The units of a compilation database. Batches lie in `folder`; a batch has sources of one room
-    and one command only."""
-    units, batches = [], {}
+def units_of(entries, root, build):
+    """The units of a compilation database: sources of the tree, and batches of them, which lie in its build folder."""
+    units = []
     for entry in entries:
-        source = Path(entry["file"])
-        if source.is_relative_to(root / "tests") and source.name.endswith("_test.cpp"):
-            flags = re.sub(r" -o \S+ -c \S+$", "", entry["command"])
-            batches.setdefault((source.relative_to(root / "tests").parts[0], flags), []).append(source)
-        elif any(source.is_relative_to(root / name) for name in FOLDERS):
-            units.append(Unit([source], source, entry["command"]))
-    for (_, flags), sources in batches.items():
-        for begin in range(0, len(sources), BATCH_SIZE):
-            batch = sources[begin : begin + BATCH_SIZE]
-            file = folder / f"batch_{len(units)}.cpp"
-            file.write_text("".join(f'#include "{source}"\n' for source in batch))
-            units.append(Unit(batch, file, f"{flags} {BATCH_OPTIONS} -c {file}"))
+        file = Path(entry["file"])
+        batch = file.is_relative_to(build) and file.suffix == ".cxx"
+        sources = [Path(name) for name in INCLUDE.findall(file.read_text(encoding="utf-8"))] if batch else [file]
+        if any(sources[0].is_relative_to(root / name) for name in FOLDERS):
+            units.append(Unit(sources, file, entry["command"]))
     return units
 
 
@@ -105,10 +94,10 @@ def forget_old(answers):
             answer.unlink(missing_ok=True)
 
 
-def findings_of(unit, folder, root):
+def findings_of(unit, build, root):
     """What clang-tidy says of a unit; nothing where it is clean."""
     settings = root / ".clang-tidy"
-    command = [CLANG_TIDY, "-p", str(folder), *OPTIONS]
+    command = [CLANG_TIDY, "-p", str(build), *OPTIONS]
     if len(unit.sources) > 1:
         command += [f"--header-filter=^{re.escape(str(root))}/.*\\.[ch]pp$"]
         command += [f"--config-file={settings}"] if settings.is_file() else []
@@ -127,15 +116,11 @@ def main():
     arguments = parser.parse_args()
     root = arguments.root.resolve()
     build = root / "build" / "tidy"
-    folder = build / "units"
-    folder.mkdir(parents=True, exist_ok=True)
     arguments.answers.mkdir(parents=True, exist_ok=True)
     forget_old(arguments.answers)
     version = subprocess.run([CLANG_TIDY, "--version"], capture_output=True, text=True, check=True).stdout
 
-    units = units_of(json.loads((build / "compile_commands.json").read_text()), root, folder)
-    entries = [{"directory": str(build), "file": str(unit.file), "command": unit.command} for unit in units]
-    (folder / "compile_commands.json").write_text(json.dumps(entries))
+    units = units_of(json.loads((build / "compile_commands.json").read_text()), root, build)
     answers = [(unit, arguments.answers / key_of(unit, root, version)) for unit in units]
     work = []
     for unit, answer in answers:
@@ -146,7 +131,7 @@ def main():
 
     def check(item):
         unit, answer = item
-        found = findings_of(unit, folder, root)
+        found = findings_of(unit, build, root)
         if found:
             print(found, end="", flush=True)
         else:

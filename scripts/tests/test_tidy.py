@@ -1,5 +1,5 @@
-"""Sources are checked one by one, tests in batches: what one forgot is found, and an answer is kept while nothing it
-read changes."""
+"""Sources are checked in batches, or alone: a finding in any is found, and an answer is kept while nothing it read
+changes."""
 
 import json
 import subprocess
@@ -14,12 +14,12 @@ SCRIPTS = Path(__file__).parent.parent
 @pytest.fixture
 def tree(tmp_path):
     """A tree of two sources, of which the second includes a header that includes another."""
-    room = tmp_path / "widelimit"
+    room = tmp_path / "bench"
     room.mkdir()
     (room / "a.hpp").write_text("#pragma once\n")
     (room / "b.hpp").write_text('#pragma once\n#include "a.hpp"\n')
     (room / "one.cpp").write_text("int one();\n")
-    (room / "two.cpp").write_text('#include "widelimit/b.hpp"\n#include <string>\nstd::string two();\n')
+    (room / "two.cpp").write_text('#include "bench/b.hpp"\n#include <string>\nstd::string two();\n')
     (tmp_path / ".clang-tidy").write_text("Checks: 'clang-diagnostic-*,modernize-use-equals-default'\n")
     build = tmp_path / "build" / "tidy"
     build.mkdir(parents=True)
@@ -45,9 +45,9 @@ def test_clean_answers_are_kept_until_something_they_read_changes(tree):
     assert tidy(tree) == (0, "tidy: 2 sources, 2 read, 0 with findings\n")
     assert tidy(tree) == (0, "tidy: 2 sources, 0 read, 0 with findings\n")
     # Two includes away from one of them.
-    (tree / "widelimit" / "a.hpp").write_text("#pragma once\nint more();\n")
+    (tree / "bench" / "a.hpp").write_text("#pragma once\nint more();\n")
     assert tidy(tree) == (0, "tidy: 2 sources, 1 read, 0 with findings\n")
-    (tree / "widelimit" / ".clang-tidy").write_text("Checks: 'modernize-use-override'\n")
+    (tree / "bench" / ".clang-tidy").write_text("Checks: 'modernize-use-override'\n")
     assert tidy(tree) == (0, "tidy: 2 sources, 2 read, 0 with findings\n")
 
 
@@ -59,7 +59,7 @@ def test_clean_answers_are_kept_until_something_they_read_changes(tree):
     ],
 )
 def test_what_a_neighbour_would_hide_is_found_every_time(tree, text, finding):
-    (tree / "widelimit" / "two.cpp").write_text(text)
+    (tree / "bench" / "two.cpp").write_text(text)
     for read in (2, 1):
         status, output = tidy(tree)
         assert status == 1
@@ -67,19 +67,18 @@ def test_what_a_neighbour_would_hide_is_found_every_time(tree, text, finding):
         assert output.endswith(f"tidy: 2 sources, {read} read, 1 with findings\n")
 
 
-def test_tests_are_read_in_batches(tree):
-    """A finding in any source of a batch is found; a private name of one may be a local name of another."""
+def test_a_batch_is_read_as_it_is_compiled(tree):
+    """A finding in any source of a batch is found, and a change of one reads all of them again."""
     folder = tree / "tests" / "room"
     folder.mkdir(parents=True)
-    private_name = "static int hidden() { return 1; }\nint a() { return hidden(); }\n"
-    texts = [private_name, "int b(int hidden) { return hidden; }\n"]
+    for i in range(2):
+        (folder / f"{i}_test.cpp").write_text(f"int f{i}() {{ return 1; }}\n")
     database = tree / "build" / "tidy" / "compile_commands.json"
+    batch = database.parent / "unity_0.cxx"
+    batch.write_text("".join(f'#include "{folder}/{i}_test.cpp"\n' for i in range(2)))
+    command = f"c++ -std=c++20 -Wall -Wextra -Werror -I{tree} -o batch.o -c {batch}"
     entries = json.loads(database.read_text())
-    for i, text in enumerate(texts):
-        source = folder / f"{i}_test.cpp"
-        source.write_text(text)
-        command = f"c++ -std=c++20 -Wall -Wextra -Wshadow -Werror -I{tree} -o {i}.o -c {source}"
-        entries.append({"directory": str(database.parent), "file": str(source), "command": command})
+    entries.append({"directory": str(database.parent), "file": str(batch), "command": command})
     database.write_text(json.dumps(entries))
     assert tidy(tree) == (0, "tidy: 4 sources, 4 read, 0 with findings\n")
     (folder / "1_test.cpp").write_text("int b(int unused) { return 1; }\n")

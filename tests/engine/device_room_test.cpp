@@ -1,5 +1,6 @@
 #include "tests/engine/engines.hpp"
 #include "tests/kernel/normal_rows.hpp"
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/engine/device_matrices.hpp"

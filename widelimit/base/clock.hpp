@@ -11,4 +11,7 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// Between two reports of progress.
+inline constexpr std::chrono::milliseconds progress_interval{200};
+
 }  // namespace widelimit

@@ -103,6 +103,8 @@ void append(Graphs& to, const GraphSource& graph, Index g) {
 
 }  // namespace
 
+bool Graphs::operator==(const Graphs&) const = default;
+
 std::size_t Graphs::bytes() const {
   return (nodes.size() + edges.size()) * sizeof(Index) + neighbours.size() * sizeof(std::int32_t) +
          tags.size() * sizeof(std::int64_t) + features.size() * sizeof(double);

@@ -43,7 +43,7 @@ struct Graphs {
 
   /// Error{input} for arrays that are no graphs, as from a damaged file: names the graph and the node.
   void validate() const;
-  bool operator==(const Graphs&) const = default;
+  bool operator==(const Graphs&) const;
 };
 
 /// How edges are written.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/types.hpp"
 

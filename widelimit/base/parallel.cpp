@@ -1,5 +1,6 @@
 #include "widelimit/base/parallel.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/interruption.hpp"
 #include "widelimit/base/workers.hpp"

@@ -1,5 +1,6 @@
 #include "widelimit/base/progress.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 
 namespace widelimit {
@@ -10,26 +11,12 @@ void stop_if_asked(Progress* progress) {
 
 void ProgressTicker::at(std::int64_t done) {
   if (progress_ == nullptr) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_ && done < total_) return;
-  next_ = now + progress_interval;
+  const std::chrono::nanoseconds now = Clock::now().time_since_epoch();
+  if (now.count() < next_ && done < total_) return;
+  next_ = (now + progress_interval).count();
   if (!progress_->update(done, total_, unit_)) {
     fail(Code::interrupted, "stopped after {} of {} {}", done, total_, unit_);
   }
-}
-
-bool SharedProgress::tell() {
-  if (whole_ != nullptr && !whole_->update(done_, tasks_, unit_)) stopped_ = true;
-  return !stopped_;
-}
-
-bool SharedProgress::update(std::int64_t /*done*/, std::int64_t /*total*/, std::string_view /*unit*/) {
-  return std::this_thread::get_id() == owner_ ? tell() : !stopped_;
-}
-
-void SharedProgress::at(Index done) {
-  done_ = done;
-  if (!tell()) fail(Code::interrupted, "stopped after {} of {} {}", done, tasks_, unit_);
 }
 
 }  // namespace widelimit

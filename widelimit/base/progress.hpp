@@ -1,13 +1,7 @@
 #pragma once
 
-#include "widelimit/base/types.hpp"
-
-#include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <thread>
 
 namespace widelimit {
 
@@ -25,9 +19,6 @@ class Progress {
 /// where there is no listener.
 void stop_if_asked(Progress* progress);
 
-/// Time between two reports.
-inline constexpr std::chrono::milliseconds progress_interval{200};
-
 /// Reports to a Progress a few times a second at most; does nothing where there is none.
 class ProgressTicker {
  public:
@@ -40,30 +31,7 @@ class ProgressTicker {
   Progress* progress_;
   std::int64_t total_;
   std::string_view unit_;
-  std::chrono::steady_clock::time_point next_{};
-};
-
-/// One Progress for tasks that parallel_for runs in parallel, each of which may report. Reports of the thread that
-/// created it are forwarded to `whole` as finished tasks; the other threads only learn whether to stop.
-class SharedProgress final : public Progress {
- public:
-  SharedProgress(Progress* whole, Index tasks, std::string_view unit) : whole_(whole), tasks_(tasks), unit_(unit) {}
-
-  /// What tasks report to; null where there is no listener.
-  [[nodiscard]] Progress* get() { return whole_ != nullptr ? this : nullptr; }
-  bool update(std::int64_t done, std::int64_t total, std::string_view unit) override;
-  /// Callback of parallel_for: so many tasks are done. Throws Error{interrupted} to stop.
-  void at(Index done);
-
- private:
-  bool tell();
-
-  Progress* whole_;
-  Index tasks_;
-  std::string unit_;
-  Index done_ = 0;
-  std::atomic<bool> stopped_{false};
-  std::thread::id owner_ = std::this_thread::get_id();
+  std::int64_t next_ = 0;  ///< nanoseconds of the steady clock
 };
 
 }  // namespace widelimit

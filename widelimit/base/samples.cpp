@@ -104,6 +104,20 @@ NumberRows number_rows(const GraphView& /*some*/, std::string_view readers) { re
 
 }  // namespace
 
+AnyView view_of(const AnyMatrix& matrix) {
+  return std::visit([](const auto& m) { return AnyView(m.view()); }, matrix);
+}
+
+SampleView::SampleView(const AnyMatrix& matrix, Shape sample_shape)
+    : SampleView(std::visit([&](const auto& m) { return SampleView(m.view(), sample_shape); }, matrix)) {}
+
+SampleView::SampleView(const AnySamples& samples, Shape sample_shape)
+    : SampleView(std::visit([&](const auto& m) { return SampleView(m.view(), sample_shape); }, samples)) {}
+
+Index SampleView::count() const {
+  return std::visit([](const auto& rows) { return rows.rows; }, values);
+}
+
 AnySamples samples_of(AnyMatrix matrix) {
   return std::visit([](auto& m) { return AnySamples(std::move(m)); }, matrix);
 }

@@ -17,9 +17,7 @@ using AnyMatrix = std::variant<Matrix<float>, Matrix<double>>;
 
 /// A window on numbers whose precision is known at run time.
 using AnyView = std::variant<MatrixView<const float>, MatrixView<const double>>;
-[[nodiscard]] inline AnyView view_of(const AnyMatrix& matrix) {
-  return std::visit([](const auto& m) { return AnyView(m.view()); }, matrix);
-}
+[[nodiscard]] AnyView view_of(const AnyMatrix& matrix);
 
 /// Samples: a row each, dense in either precision or sparse, or graphs.
 using AnySamples = std::variant<Matrix<float>, Matrix<double>, SparseMatrix, Graphs>;
@@ -40,14 +38,10 @@ struct SampleView {
   SampleView(const SparseView& rows, Shape sample_shape) : values(rows), shape(sample_shape) {}
   SampleView(const GraphView& some, Shape sample_shape) : values(some), shape(sample_shape) {}
   explicit SampleView(const Graphs& all) : SampleView(all.view(), all.shape()) {}
-  SampleView(const AnyMatrix& matrix, Shape sample_shape)
-      : SampleView(std::visit([&](const auto& m) { return SampleView(m.view(), sample_shape); }, matrix)) {}
-  SampleView(const AnySamples& samples, Shape sample_shape)
-      : SampleView(std::visit([&](const auto& m) { return SampleView(m.view(), sample_shape); }, samples)) {}
+  SampleView(const AnyMatrix& matrix, Shape sample_shape);
+  SampleView(const AnySamples& samples, Shape sample_shape);
 
-  [[nodiscard]] Index count() const {
-    return std::visit([](const auto& rows) { return rows.rows; }, values);
-  }
+  [[nodiscard]] Index count() const;
   /// `size` samples from `begin` on.
   [[nodiscard]] SampleView part(Index begin, Index size) const;
   /// All numbers as rows of a matrix: for readers that know nothing else. Error{input} that names the reader, in the

@@ -1,3 +1,4 @@
+#include "widelimit/base/clock.hpp"
 #include "widelimit/machine/model.hpp"
 
 #include "widelimit/base/error.hpp"

@@ -14,6 +14,10 @@ std::string_view to_string(Padding padding) {
   return "";
 }
 
+// Here and not in the header, since every source that reads a network would compile them.
+bool Residual::operator==(const Residual&) const = default;
+bool Layer::operator==(const Layer&) const = default;
+
 std::string_view to_string(NodeScale scale) { return scale == NodeScale::degree ? "degree" : "uniform"; }
 
 }  // namespace widelimit

@@ -122,11 +122,7 @@ struct Layer {
   template <typename T>
   requires std::constructible_from<Variant, T> Layer(T layer)
       : value(std::move(layer)) {}  // a layer is written as its struct
-  bool operator==(const Layer&) const = default;
+  bool operator==(const Layer&) const;
 };
-
-inline bool Residual::operator==(const Residual& other) const {
-  return branch == other.branch && shortcut == other.shortcut;
-}
 
 }  // namespace widelimit

@@ -102,6 +102,8 @@ struct Trained {
 
 }  // namespace
 
+bool Network::operator==(const Network&) const = default;
+
 Network Network::parse(std::string_view text) {
   const std::string_view body = without_blanks(text);
   for (const std::string_view extension : {".json", ".txt"}) {

@@ -24,7 +24,7 @@ struct Network {
   [[nodiscard]] std::string to_text() const;
   [[nodiscard]] nlohmann::json to_json() const;
 
-  bool operator==(const Network&) const = default;
+  bool operator==(const Network&) const;
 };
 
 /// Equal networks hash equally, in every process: a kernel on disk can name its network by this.

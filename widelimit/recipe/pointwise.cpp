@@ -3,6 +3,7 @@
 #include "widelimit/base/error.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace widelimit {
 

@@ -2,6 +2,7 @@
 
 #include "widelimit/analysis/comparison/referee.hpp"
 #include "widelimit/base/clock.hpp"
+#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/data/labels/folds.hpp"
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 
 #include "widelimit/base/progress.hpp"
 #include "widelimit/base/random.hpp"
+#include "widelimit/base/shared_progress.hpp"
 #include "widelimit/certificate/binary_scale.hpp"
 #include "widelimit/certificate/cone/geometry.hpp"
 #include "widelimit/engine/cones.hpp"

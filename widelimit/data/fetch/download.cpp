@@ -1,5 +1,6 @@
 #include "widelimit/data/fetch/download.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/base/memory.hpp"
 #include "widelimit/data/fetch/part_file.hpp"

@@ -1,5 +1,6 @@
 #include "widelimit/data/formats/standard_input.hpp"
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/base/error.hpp"
 #include "widelimit/data/formats/byte_stream.hpp"
 #include "widelimit/data/formats/csv.hpp"

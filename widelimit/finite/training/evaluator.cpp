@@ -1,5 +1,7 @@
 #include "widelimit/finite/training/evaluator.hpp"
 
+#include "widelimit/base/clock.hpp"
+
 #include <algorithm>
 
 namespace widelimit {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "widelimit/base/clock.hpp"
 #include "widelimit/finite/backward.hpp"
 #include "widelimit/finite/tangent/tangent.hpp"
 
