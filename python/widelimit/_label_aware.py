@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,13 +94,13 @@ class LabelAwareKernel:
 
 
 def named_features(
-    features: PairFeature | Iterable[PairFeature] | None, layout: Callable[[Any], Any]
+    features: PairFeature | Sequence[PairFeature] | None, layout: Callable[[Any], Any]
 ) -> tuple[Callable[[Any, Any], NDArray[np.float64]], list[str]] | None:
     """Pair features as the library takes them: what it calls for all of them on a block of pairs, and their names.
 
     layout: makes of rows of the library the samples that the functions read. None where there are no functions.
     """
-    single = callable(features) or not isinstance(features, Iterable)
+    single = callable(features) or not isinstance(features, Sequence)
     functions: list[Any] = [] if features is None else [features] if single else list(features)
     for function in functions:
         if not callable(function):
@@ -167,7 +167,7 @@ def label_aware_kernel(
     features: a function of two blocks of samples, or a list of them, that returns a number for each pair, rows of the
         first by rows of the second; it must be symmetric, and depend on the samples alone. They join those of 'linear'
         or 'fjlt'. A block has rows of x, as float32 or float64, or a csr_array of SciPy where x is sparse. Several
-        threads call them, one at a time. NTKClassifier(pair_features=…) takes them, too.
+        threads call them. NTKClassifier(pair_features=…) takes them, too.
     distortion: ε of the sketch, 0.01 by default. seed: of the sketch.
     overwrite: True to write into K and K_test instead of copies.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -134,14 +134,15 @@ def _record_of(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _as_given(rows: Any, found: dict[str, Any], record: dict[str, Any]) -> Any:
-    """Rows of a model file as the samples that its machine was fitted to."""
-    return laid_out(rows, record["sample_shape"], found["shape"] if record.get("channels_first") else None)
+def _layout(found: dict[str, Any], record: dict[str, Any]) -> tuple[Sequence[int], Sequence[int] | None]:
+    """How the samples that a machine was fitted to lay, as laid_out takes it."""
+    return record["sample_shape"], found["shape"] if record.get("channels_first") else None
 
 
 def _named_features(features: Any, found: dict[str, Any], record: dict[str, Any]) -> Any:
     """Pair features for the machine of a model file; InputError where it was fitted with others."""
-    named = named_features(features, lambda rows: _as_given(rows, found, record))
+    layout = _layout(found, record)
+    named = named_features(features, lambda rows: laid_out(rows, *layout))
     if named is not None:
         _core.require_pair_features(found.get("label_aware"), named)
     return named
@@ -183,7 +184,8 @@ def load(kind: type, path: str | os.PathLike[str], **options: Any) -> Any:
     model.label_aware_ = found.get("label_aware")
     _named_features(options.get("pair_features"), found, record)
     support = found["support"]
-    support = Graphs._of(support) if isinstance(support, GraphSamples) else _as_given(support, found, record)
+    graphs = isinstance(support, GraphSamples)
+    support = Graphs._of(support) if graphs else laid_out(support, *_layout(found, record))
     model.support_vectors_ = support
     model.support_ = np.arange(len(found["alpha"]))
     model.alpha_ = found["alpha"][:, 0] if record["single"] else found["alpha"]
@@ -364,7 +366,7 @@ class Model:
 
 
 def load_model(
-    path: str | os.PathLike[str], *, pair_features: PairFeature | Iterable[PairFeature] | None = None
+    path: str | os.PathLike[str], *, pair_features: PairFeature | Sequence[PairFeature] | None = None
 ) -> Model:
     """The machine that `widelimit fit` or an estimator's save wrote, with its scaling.
 
